@@ -1,0 +1,16 @@
+# The project's packages, exactly as locked. Installed again only when the lock file has changed.
+
+ensure_packages() {
+  local stamp=node_modules/.starling-lock
+  cmp -s package-lock.json "$stamp" && return
+  with_install_lock install_packages "$stamp"
+}
+
+install_packages() {
+  cmp -s package-lock.json "$1" && return
+  command -v npm >/dev/null || missing "npm" "install npm, for example: apt-get install npm"
+  # Run on the Node that will run the project: npm picks versions by it.
+  step "installing packages" node "$(readlink -f "$(command -v npm)")" ci --silent --no-audit --no-fund >&2 ||
+    missing "the packages of package-lock.json" "npm ci failed; run it by hand to see why"
+  cp package-lock.json "$1"
+}

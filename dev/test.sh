@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Every test: the checks, then real servers, then whole fleets. The last line counts them all.
+set -uo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failed=0
+
+STARLING_UNIT_REPORT=$folder/unit.json dev/check.sh || failed=1
+for ring in integration fleet; do
+  echo "== $ring"
+  node_modules/.bin/vitest run --project "$ring" --reporter=verbose --reporter=json --outputFile.json="$folder/$ring.json" || failed=1
+done
+
+node dev/count-tests.ts "$failed" "$folder"/*.json
+exit $failed

@@ -1,0 +1,127 @@
+/**
+ * Key-value buckets, typed by schema, changed by compare-and-set. A read goes to the leader where the
+ * topology says so; a value that does not fit its schema is reported and treated as absent in a watch.
+ */
+import { Kvm, type KvEntry as RawEntry } from "@nats-io/kv"
+import { Context, Effect, Layer, Option, Result, type Schema, Stream } from "effect"
+import { type BusError, BusRefused } from "./errors.ts"
+import { jsonCodec, type MessageCodec } from "./message-codec.ts"
+import { Nats } from "./Nats.ts"
+
+/** A value and the revision that a later change must name. */
+export interface KvEntry<A> {
+  readonly key: string
+  readonly value: A
+  readonly revision: number
+}
+
+/** A change seen by a watch: the new entry, or nothing for a removed key. `initial`: state before the watch began. */
+export interface KvChange<A> {
+  readonly key: string
+  readonly entry: Option.Option<KvEntry<A>>
+}
+
+export interface KvBucket<A> {
+  readonly get: (key: string) => Effect.Effect<Option.Option<KvEntry<A>>, BusError>
+  /** Fails with `RevisionConflict` when the key exists. Answers with the revision. */
+  readonly create: (key: string, value: A) => Effect.Effect<number, BusError>
+  /** Fails with `RevisionConflict` when `revision` is no longer the last. */
+  readonly update: (key: string, value: A, revision: number) => Effect.Effect<number, BusError>
+  readonly remove: (key: string, revision: number) => Effect.Effect<void, BusError>
+  /** Every entry now, at most 20,000, and how far the bucket had come. */
+  readonly entries: Effect.Effect<ReadonlyArray<KvEntry<A>>, BusError>
+  /** The present state, then every change. Ends with an error when watching cannot go on. */
+  readonly changes: Stream.Stream<KvChange<A>, BusError>
+}
+
+export class Kv extends Context.Service<
+  Kv,
+  {
+    readonly open: <A>(bucket: string, schema: Schema.Codec<A, unknown>) => Effect.Effect<KvBucket<A>, BusError>
+  }
+>()("starling/bus/Kv") {
+  static readonly layer = Layer.effect(
+    Kv,
+    Effect.gen(function* () {
+      const nats = yield* Nats
+      const manager = new Kvm(nats.connection)
+      const open = Effect.fn("Kv.open")(function* <A>(bucket: string, schema: Schema.Codec<A, unknown>) {
+        const kv = yield* nats.use(`open bucket ${bucket}`, () => manager.open(bucket))
+        return makeBucket(nats, kv, bucket, jsonCodec(schema))
+      })
+      return Kv.of({ open })
+    })
+  )
+}
+
+// A bucket of ours holds one key per endpoint, item or lease holder; more than this is a bug.
+const entriesMax = 20_000
+
+type RawBucket = Awaited<ReturnType<Kvm["open"]>>
+
+const makeBucket = <A>(nats: Nats["Service"], kv: RawBucket, bucket: string, codec: MessageCodec<A>): KvBucket<A> => {
+  const data = (value: A) => codec.encode(value).data
+  const name = (verb: string, key: string) => `${verb} ${bucket}/${key}`
+
+  const toEntry = (raw: RawEntry): Effect.Effect<KvEntry<A>, BusRefused> => {
+    const decoded = codec.decode({ data: raw.value, header: () => undefined })
+    if (Result.isSuccess(decoded)) {
+      return Effect.succeed({ key: raw.key, value: decoded.success, revision: raw.revision })
+    }
+    const detail = `the stored value is broken: ${JSON.stringify(decoded.failure)}`
+    return Effect.fail(new BusRefused({ operation: name("read", raw.key), detail, code: 0 }))
+  }
+
+  const get = Effect.fn("Kv.get")(function* (key: string) {
+    const raw = yield* nats.use(name("read", key), () => kv.get(key))
+    if (raw === null || raw.operation !== "PUT") return Option.none<KvEntry<A>>()
+    return Option.some(yield* toEntry(raw))
+  })
+
+  const entries = nats
+    .use(`list ${bucket}`, async () => {
+      const keys: Array<string> = []
+      for await (const key of await kv.keys()) {
+        keys.push(key)
+        if (keys.length >= entriesMax) break
+      }
+      return keys
+    })
+    .pipe(
+      Effect.flatMap((keys) => Effect.forEach(keys, get, { concurrency: 16 })),
+      Effect.map((found) => found.flatMap((entry) => (Option.isSome(entry) ? [entry.value] : [])))
+    )
+
+  const watched = Effect.acquireRelease(
+    nats.use(`watch ${bucket}`, () => kv.watch()),
+    (iterator) => Effect.sync(() => iterator.stop())
+  )
+  const toChange = (raw: RawEntry): Effect.Effect<KvChange<A>> =>
+    raw.operation !== "PUT"
+      ? Effect.succeed({ key: raw.key, entry: Option.none() })
+      : toEntry(raw).pipe(
+          Effect.map((entry) => ({ key: raw.key, entry: Option.some(entry) })),
+          Effect.catch((error) =>
+            Effect.logError("a watched value is broken", error).pipe(
+              Effect.as({ key: raw.key, entry: Option.none<KvEntry<A>>() })
+            )
+          )
+        )
+  const changes = Stream.unwrap(
+    Effect.map(watched, (iterator) =>
+      Stream.fromAsyncIterable(
+        iterator,
+        (cause) => new BusRefused({ operation: `watch ${bucket}`, detail: String(cause), code: 0 })
+      )
+    )
+  ).pipe(Stream.mapEffect(toChange))
+
+  return {
+    get,
+    entries,
+    changes,
+    create: (key, value) => nats.use(name("create", key), () => kv.create(key, data(value))),
+    update: (key, value, revision) => nats.use(name("update", key), () => kv.update(key, data(value), revision)),
+    remove: (key, revision) => nats.use(name("remove", key), () => kv.delete(key, { previousSeq: revision }))
+  }
+}

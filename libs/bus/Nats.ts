@@ -1,0 +1,129 @@
+/**
+ * The role's one connection to the broker. It reconnects without end, 250 ms apart: a broker restart must
+ * never need a restart of the fleet. What is in flight when the connection breaks fails at once with
+ * `BusUnavailable` instead of waiting out its timeout. Stays inside this room.
+ */
+import { jetstream, type JetStreamClient, jetstreamManager, type JetStreamManager } from "@nats-io/jetstream"
+import { connect, credsAuthenticator, type ConnectionOptions, type NatsConnection } from "@nats-io/transport-node"
+import { Context, Deferred, Effect, Layer, Redacted } from "effect"
+import { Metrics } from "#runtime"
+import { BusUnavailable, type BusError, toBusError } from "./errors.ts"
+import { busConnected, busReconnects } from "./metrics.ts"
+
+/** How to reach the broker. `credentials` is the content of a `.creds` file. */
+export interface NatsOptions {
+  readonly servers: ReadonlyArray<string>
+  readonly name: string
+  readonly user?: string | undefined
+  readonly password?: Redacted.Redacted | undefined
+  readonly credentials?: Redacted.Redacted | undefined
+  /** A role waits for its broker without end; a command that finds none says so. */
+  readonly waitsForServer?: boolean
+}
+
+// Long enough for a leader election, short enough that a caller's own deadline is not eaten.
+const requestTimeoutMs = 5_000
+
+export class Nats extends Context.Service<
+  Nats,
+  {
+    readonly connection: NatsConnection
+    readonly jetstream: JetStreamClient
+    readonly manager: JetStreamManager
+    /** Runs a call of the client library, told apart by `operation` in its error. */
+    readonly use: <A>(operation: string, call: (nats: Clients) => Promise<A>) => Effect.Effect<A, BusError>
+    readonly isConnected: () => boolean
+    /** Completes when the connection is lost the next time. */
+    readonly lost: Effect.Effect<void>
+  }
+>()("starling/bus/Nats") {
+  static readonly layerWith = (options: NatsOptions) => Layer.effect(Nats, make(options))
+}
+
+export interface Clients {
+  readonly connection: NatsConnection
+  readonly jetstream: JetStreamClient
+  readonly manager: JetStreamManager
+}
+
+const make = Effect.fnUntraced(function* (options: NatsOptions) {
+  const metrics = yield* Metrics
+  const connectedGauge = metrics.gauge(busConnected)
+  const reconnects = metrics.counter(busReconnects)
+  const connection = yield* Effect.acquireRelease(open(options), close)
+  const clients: Clients = {
+    connection,
+    jetstream: jetstream(connection, { timeout: requestTimeoutMs }),
+    manager: yield* Effect.promise(() => jetstreamManager(connection, { timeout: requestTimeoutMs, checkAPI: false }))
+  }
+  let connected = true
+  let loss = Deferred.makeUnsafe<void>()
+  connectedGauge.set({}, 1)
+
+  const onStatus = (type: string) => {
+    if (type === "disconnect") {
+      connected = false
+      connectedGauge.set({}, 0)
+      Deferred.doneUnsafe(loss, Effect.void)
+      loss = Deferred.makeUnsafe<void>()
+      return Effect.logWarning("the broker is gone, reconnecting")
+    }
+    if (type === "reconnect") {
+      connected = true
+      connectedGauge.set({}, 1)
+      reconnects.inc({})
+      return Effect.logInfo("the broker is back")
+    }
+    return Effect.void
+  }
+  yield* watchStatus(connection, onStatus).pipe(Effect.forkScoped)
+
+  const lost = Effect.suspend(() => Deferred.await(loss))
+  const use = <A>(operation: string, call: (nats: Clients) => Promise<A>) =>
+    Effect.tryPromise({ try: () => call(clients), catch: toBusError(operation) }).pipe(
+      Effect.raceFirst(
+        Effect.andThen(lost, Effect.fail(new BusUnavailable({ operation, detail: "the connection was lost" })))
+      )
+    )
+  return Nats.of({ ...clients, use, isConnected: () => connected, lost })
+})
+
+const open = (options: NatsOptions) => {
+  const settings: ConnectionOptions = {
+    servers: [...options.servers],
+    name: options.name,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 250,
+    reconnectJitter: 100,
+    waitOnFirstConnect: options.waitsForServer ?? true,
+    ignoreAuthErrorAbort: true,
+    pingInterval: 10_000,
+    maxPingOut: 3
+  }
+  if (options.user !== undefined) settings.user = options.user
+  if (options.password !== undefined) settings.pass = Redacted.value(options.password)
+  if (options.credentials !== undefined) {
+    settings.authenticator = credsAuthenticator(new TextEncoder().encode(Redacted.value(options.credentials)))
+  }
+  return Effect.tryPromise({ try: () => connect(settings), catch: toBusError("connect") })
+}
+
+// Flushes what acks are still buffered, but never longer than the drain can spare.
+const close = (connection: NatsConnection) =>
+  Effect.tryPromise(() => connection.flush()).pipe(
+    Effect.timeout("1 second"),
+    Effect.ignore,
+    Effect.andThen(Effect.promise(() => connection.close()))
+  )
+
+const watchStatus = Effect.fnUntraced(function* (
+  connection: NatsConnection,
+  onStatus: (type: string) => Effect.Effect<void>
+) {
+  const statuses = connection.status()[Symbol.asyncIterator]()
+  while (true) {
+    const next = yield* Effect.promise(() => statuses.next())
+    if (next.done === true) return
+    yield* onStatus(next.value.type)
+  }
+})

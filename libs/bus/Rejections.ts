@@ -1,0 +1,61 @@
+/**
+ * Where messages go that failed their schema: the REJECTED stream, with every fault and its path. The
+ * broken bytes are kept up to 64 KiB, so that an operator sees what came.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { isoTime, type Fault, Rejection, subjects } from "#contracts"
+import { Metrics } from "#runtime"
+import type { BusError } from "./errors.ts"
+import { jsonCodec } from "./message-codec.ts"
+import { busRejected } from "./metrics.ts"
+import { Publisher } from "./Publisher.ts"
+
+/** What was refused and where it came from. */
+export interface Refused {
+  readonly origin: string
+  readonly subject: string
+  readonly sequence: number | null
+  readonly faults: ReadonlyArray<Fault>
+  readonly payload: Uint8Array
+}
+
+// Enough to see what went wrong; base64 of it stays below the stream's message limit.
+const payloadBytesMax = 64 * 1_024
+const faultsMax = 50
+
+const codec = jsonCodec(Rejection)
+
+export class Rejections extends Context.Service<
+  Rejections,
+  {
+    readonly reject: (refused: Refused) => Effect.Effect<void, BusError>
+  }
+>()("starling/bus/Rejections") {
+  static readonly layer = Layer.effect(
+    Rejections,
+    Effect.gen(function* () {
+      const publisher = yield* Publisher
+      const rejected = (yield* Metrics).counter(busRejected)
+
+      const reject = Effect.fn("Rejections.reject")(function* (refused: Refused) {
+        const rejection: Rejection = {
+          origin: refused.origin,
+          subject: refused.subject,
+          sequence: refused.sequence,
+          faults: refused.faults.slice(0, faultsMax),
+          receivedAt: isoTime(yield* Clock.currentTimeMillis),
+          payloadBase64: Buffer.from(refused.payload.subarray(0, payloadBytesMax)).toString("base64"),
+          truncated: refused.payload.length > payloadBytesMax
+        }
+        // A source sequence names the message for good, so a crash in between stores it once all the same.
+        const messageId = refused.sequence === null ? {} : { messageId: `${refused.origin}:${refused.sequence}` }
+        yield* publisher.publish(subjects.rejected(refused.origin), codec, rejection, messageId)
+        rejected.inc({ origin: refused.origin })
+        yield* Effect.logWarning("a message failed its schema and is in REJECTED").pipe(
+          Effect.annotateLogs({ origin: refused.origin, subject: refused.subject, faults: rejection.faults })
+        )
+      })
+      return Rejections.of({ reject })
+    })
+  )
+}

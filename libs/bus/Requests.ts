@@ -1,0 +1,103 @@
+/**
+ * Question and answer between roles over core messages: asked on a subject, answered by one of a queue
+ * group. Nothing is stored; "nobody there" is known within milliseconds and is `BusUnavailable`.
+ */
+import type { Msg } from "@nats-io/nats-core"
+import { Context, Effect, Layer, Result, type Scope, Semaphore } from "effect"
+import { currentTraceparent } from "#runtime"
+import { type BusError, BusRefused } from "./errors.ts"
+import { header, headerReader, toHeaders } from "./message-headers.ts"
+import type { MessageCodec } from "./message-codec.ts"
+import { Nats } from "./Nats.ts"
+import { Rejections } from "./Rejections.ts"
+
+export interface AskOptions<Question, Answer> {
+  readonly subject: string
+  readonly question: MessageCodec<Question>
+  readonly answer: MessageCodec<Answer>
+  readonly timeoutMs: number
+}
+
+export interface AnswerOptions<Question, Answer, R> {
+  readonly subject: string
+  /** Replicas of a role share a queue group: one of them answers. */
+  readonly queueGroup: string
+  readonly question: MessageCodec<Question>
+  readonly answer: MessageCodec<Answer>
+  /** Questions in work at once; further ones wait in the connection's buffer until the asker gives up. */
+  readonly concurrency: number
+  readonly handler: (question: Question) => Effect.Effect<Answer, never, R>
+}
+
+const refusedHeader = "Starling-Refused"
+
+export class Requests extends Context.Service<
+  Requests,
+  {
+    readonly ask: <Q, A>(options: AskOptions<Q, A>, question: Q) => Effect.Effect<A, BusError>
+    readonly answer: <Q, A, R>(options: AnswerOptions<Q, A, R>) => Effect.Effect<void, never, R | Scope.Scope>
+  }
+>()("starling/bus/Requests") {
+  static readonly layer = Layer.effect(
+    Requests,
+    Effect.gen(function* () {
+      const nats = yield* Nats
+      const rejections = yield* Rejections
+
+      const ask = Effect.fn("Requests.ask")(function* <Q, A>(options: AskOptions<Q, A>, question: Q) {
+        const encoded = options.question.encode(question)
+        const traceparent = yield* currentTraceparent
+        const trace = traceparent === undefined ? [] : [[header.traceparent, traceparent] as const]
+        const headers = toHeaders([...encoded.headers, ...trace])
+        const operation = `ask ${options.subject}`
+        const reply = yield* nats.use(operation, ({ connection }) =>
+          connection.request(options.subject, encoded.data, { headers, timeout: options.timeoutMs })
+        )
+        const read = headerReader(reply.headers)
+        const decoded = options.answer.decode({ data: reply.data, header: read })
+        if (read(refusedHeader) === undefined && Result.isSuccess(decoded)) return decoded.success
+        const detail = read(refusedHeader) ?? "an answer that breaks its schema"
+        return yield* new BusRefused({ operation, detail, code: 0 })
+      })
+
+      const answer = Effect.fnUntraced(function* <Q, A, R>(options: AnswerOptions<Q, A, R>) {
+        const run = Effect.runForkWith(yield* Effect.context<R>())
+        const slots = yield* Semaphore.make(options.concurrency)
+        const respond = (message: Msg) => slots.withPermits(1)(answerOne(options, rejections, message))
+        const callback = (_error: unknown, message: Msg) => {
+          run(respond(message))
+        }
+        yield* Effect.acquireRelease(
+          Effect.sync(() => nats.connection.subscribe(options.subject, { queue: options.queueGroup, callback })),
+          (subscription) => Effect.promise(() => subscription.drain())
+        )
+      })
+      return Requests.of({ ask, answer })
+    })
+  )
+}
+
+const answerOne = Effect.fnUntraced(function* <Q, A, R>(
+  options: AnswerOptions<Q, A, R>,
+  rejections: Rejections["Service"],
+  message: Msg
+) {
+  const question = options.question.decode({ data: message.data, header: headerReader(message.headers) })
+  if (Result.isFailure(question)) {
+    const faults = question.failure
+    yield* Effect.ignore(
+      rejections.reject({
+        origin: "requests",
+        subject: message.subject,
+        sequence: null,
+        faults,
+        payload: message.data
+      })
+    )
+    const refusal = faults.map((fault) => `${fault.path}: ${fault.message}`).join("; ")
+    message.respond(new Uint8Array(0), { headers: toHeaders([[refusedHeader, refusal.replace(/[\r\n]+/gu, " ")]]) })
+    return
+  }
+  const encoded = options.answer.encode(yield* options.handler(question.success))
+  message.respond(encoded.data, { headers: toHeaders(encoded.headers) })
+})

@@ -1,0 +1,70 @@
+/**
+ * What can go wrong between a role and the broker, grouped by what the caller does next:
+ * `BusUnavailable` try again, `RevisionConflict` read on and decide again, `StreamFull` refuse the caller
+ * with 503, `BusNotFound` treat as absent, `BusRefused` a bug or a broken deployment.
+ */
+import { JetStreamApiError } from "@nats-io/jetstream"
+import { Schema } from "effect"
+
+/** The broker cannot be reached, or did not answer in time. Whether the operation happened is unknown. */
+export class BusUnavailable extends Schema.TaggedError<BusUnavailable>()("BusUnavailable", {
+  operation: Schema.String,
+  detail: Schema.String
+}) {}
+
+/** Somebody else wrote first: the expected sequence or revision is no longer the last one. */
+export class RevisionConflict extends Schema.TaggedError<RevisionConflict>()("RevisionConflict", {
+  operation: Schema.String,
+  detail: Schema.String
+}) {}
+
+/** The stream is at its limit and keeps what it has: nothing was written. */
+export class StreamFull extends Schema.TaggedError<StreamFull>()("StreamFull", {
+  operation: Schema.String,
+  detail: Schema.String
+}) {}
+
+/** The stream, consumer, key, object or message does not exist. */
+export class BusNotFound extends Schema.TaggedError<BusNotFound>()("BusNotFound", {
+  operation: Schema.String,
+  detail: Schema.String
+}) {}
+
+/** The broker understood and said no: a permission, a limit or a malformed request. */
+export class BusRefused extends Schema.TaggedError<BusRefused>()("BusRefused", {
+  operation: Schema.String,
+  detail: Schema.String,
+  code: Schema.Int
+}) {}
+
+export type BusError = BusUnavailable | RevisionConflict | StreamFull | BusNotFound | BusRefused
+
+// JetStream's own error codes, the ones that change what a caller does.
+const conflictCodes = new Set([10071, 10164])
+const notFoundCodes = new Set([10014, 10037, 10059])
+const fullCodes = new Set([10023, 10047, 10077])
+const unavailableCodes = new Set([10008, 10009, 10041, 10074, 10118])
+
+/** Names a broker's error code for the caller. */
+export const fromApiError = (operation: string, code: number, status: number, detail: string): BusError => {
+  if (conflictCodes.has(code)) return new RevisionConflict({ operation, detail })
+  if (notFoundCodes.has(code)) return new BusNotFound({ operation, detail })
+  if (fullCodes.has(code)) return new StreamFull({ operation, detail })
+  if (unavailableCodes.has(code) || status === 503) return new BusUnavailable({ operation, detail })
+  return new BusRefused({ operation, detail, code })
+}
+
+/** Maps whatever the client library throws to one of the five. */
+export const toBusError =
+  (operation: string) =>
+  (cause: unknown): BusError => {
+    if (cause instanceof JetStreamApiError) {
+      const api = cause.apiError()
+      return fromApiError(operation, api.err_code, api.code, api.description)
+    }
+    const error = cause instanceof Error ? cause : new Error(String(cause))
+    if (error.name === "PermissionViolationError" || error.name === "InvalidArgumentError") {
+      return new BusRefused({ operation, detail: error.message, code: 0 })
+    }
+    return new BusUnavailable({ operation, detail: `${error.name}: ${error.message}` })
+  }

@@ -1,0 +1,28 @@
+/**
+ * The bus: everything a role says to the others goes through here. The only room that knows the broker's
+ * client library; nothing of it shows outside.
+ */
+export { applyTopology, serverVersionMin, TopologyMismatch } from "./apply-topology.ts"
+export { type BatchMessage, batchMessagesMax } from "./atomic-batch.ts"
+export { busLayer, busServices } from "./bus-layer.ts"
+export { type ConsumeOptions, consume, type Consumption, type Received } from "./consume.ts"
+export type { ConsumerDeclaration } from "./consumer-declaration.ts"
+export { type ConsumerBacklog, Consumers } from "./Consumers.ts"
+export type { BucketDeclaration, ObjectStoreDeclaration, Party, StreamDeclaration, Topology } from "./declarations.ts"
+export * from "./errors.ts"
+export { Kv, type KvBucket, type KvEntry } from "./Kv.ts"
+export { Leases, type Lease } from "./Leases.ts"
+export { type EncodedMessage, jsonCodec, type MessageCodec, parseJson, type RawMessage } from "./message-codec.ts"
+export { header, type HeaderPairs } from "./message-headers.ts"
+export { busMetrics } from "./metrics.ts"
+export { Nats, type NatsOptions } from "./Nats.ts"
+export { Objects, type StoredObject } from "./Objects.ts"
+export { Publisher, type PublishOptions, type Stored } from "./Publisher.ts"
+export { type Refused, Rejections } from "./Rejections.ts"
+export { relay, type RelayOptions, type RelayStep, type SourceMessage } from "./relay.ts"
+export { Requests } from "./Requests.ts"
+export { scheduleGridMs, scheduleHeaders } from "./schedule.ts"
+export { done, handBack, type Settlement } from "./settlement.ts"
+export { StreamReader } from "./StreamReader.ts"
+export { envelopeBytesMax, eventsKeptDays, topology } from "./topology.ts"
+export { topologyDocument } from "./topology-document.ts"

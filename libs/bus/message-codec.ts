@@ -1,0 +1,51 @@
+/**
+ * How a value becomes a message and back. Every message that enters a role is decoded here: what does not
+ * fit comes back as all its faults with their paths, never as a half-read value.
+ */
+import { Result, Schema, SchemaIssue } from "effect"
+import type { Fault } from "#contracts"
+
+/** A message as it stands on the bus. Header names are case-sensitive. */
+export interface RawMessage {
+  readonly data: Uint8Array
+  readonly header: (name: string) => string | undefined
+}
+
+/** A value turned into bytes and headers. */
+export interface EncodedMessage {
+  readonly data: Uint8Array
+  readonly headers: ReadonlyArray<readonly [name: string, value: string]>
+}
+
+export interface MessageCodec<A> {
+  readonly decode: (message: RawMessage) => Result.Result<A, ReadonlyArray<Fault>>
+  readonly encode: (value: A) => EncodedMessage
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+const utf8Encoder = new TextEncoder()
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Parses UTF-8 JSON strictly. */
+export const parseJson = (data: Uint8Array): Result.Result<unknown, ReadonlyArray<Fault>> =>
+  Result.try({
+    try: () => JSON.parse(utf8.decode(data)) as unknown,
+    catch: (cause) => [{ path: "", message: `not UTF-8 JSON: ${cause instanceof Error ? cause.message : cause}` }]
+  })
+
+/** The body is JSON that fits `schema`. */
+export const jsonCodec = <A>(schema: Schema.Codec<A, unknown>): MessageCodec<A> => {
+  const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
+  const encode = Schema.encodeSync(schema)
+  return {
+    decode: (message) =>
+      Result.flatMap(parseJson(message.data), (json) => Result.mapError(decode(json), (issue) => faultsOf(issue))),
+    encode: (value) => ({ data: utf8Encoder.encode(JSON.stringify(encode(value))), headers: [] })
+  }
+}
+
+const faultsOf = (error: { readonly issue: SchemaIssue.Issue }): ReadonlyArray<Fault> =>
+  formatIssue(error.issue).issues.map((issue) => ({
+    path: (issue.path ?? []).map((part) => `/${String(typeof part === "object" ? part.key : part)}`).join(""),
+    message: issue.message
+  }))

@@ -1,0 +1,34 @@
+/**
+ * Headers on the way to and from the client library, and the names the broker itself understands.
+ */
+import type { MsgHdrs } from "@nats-io/nats-core"
+import { headers as emptyHeaders } from "@nats-io/nats-core"
+
+export const header = {
+  messageId: "Nats-Msg-Id",
+  expectedLastSubjectSequence: "Nats-Expected-Last-Subject-Sequence",
+  rollup: "Nats-Rollup",
+  ttl: "Nats-TTL",
+  schedule: "Nats-Schedule",
+  scheduleTarget: "Nats-Schedule-Target",
+  batchId: "Nats-Batch-Id",
+  batchSequence: "Nats-Batch-Sequence",
+  batchCommit: "Nats-Batch-Commit",
+  traceparent: "traceparent"
+} as const
+
+export type HeaderPairs = ReadonlyArray<readonly [name: string, value: string]>
+
+/** Builds the client library's headers. A CR or LF in a value is refused there. */
+export const toHeaders = (pairs: HeaderPairs): MsgHdrs => {
+  const built = emptyHeaders()
+  for (const [name, value] of pairs) built.set(name, value)
+  return built
+}
+
+/** Looks one header up by its exact name. */
+export const headerReader = (headers: MsgHdrs | undefined) => (name: string) => {
+  if (headers === undefined) return undefined
+  for (const [key, values] of headers) if (key === name) return values[0]
+  return undefined
+}

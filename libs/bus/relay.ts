@@ -1,0 +1,143 @@
+/**
+ * Reads one stream in order and writes what follows from it to another, exactly once: every write carries
+ * the new cursor in the same atomic batch, on the condition that the cursor is still the one we read. Two
+ * relays may run at once; the slower one loses the condition, reads the cursor again and goes on. Nothing
+ * relies on a dedupe window, so a killed broker or a killed relay neither loses nor doubles a message.
+ *
+ * `translate` turns a run of source messages into steps; a step is written whole or not at all. Between
+ * runs `aside` may offer steps of its own on the same cursor (catching up, a changed configuration).
+ */
+import { Effect, Queue, Result, type Scope } from "effect"
+import { type HealthLoop, Metrics } from "#runtime"
+import { type BatchMessage, writeBatch } from "./atomic-batch.ts"
+import { type BusError, BusRefused } from "./errors.ts"
+import { header, headerReader } from "./message-headers.ts"
+import type { MessageCodec } from "./message-codec.ts"
+import { relayConflicts, relayPosition, relayRunSize } from "./metrics.ts"
+import { Nats } from "./Nats.ts"
+import { readInOrder, type SourceMessage } from "./read-in-order.ts"
+
+export type { SourceMessage } from "./read-in-order.ts"
+
+/** Messages that are written together with the cursor after them. At most 999 messages. */
+export interface RelayStep<Cursor> {
+  readonly messages: ReadonlyArray<BatchMessage>
+  readonly cursor: Cursor
+}
+
+export interface RelayOptions<Cursor, E, R> {
+  /** Names the relay in metrics and logs. */
+  readonly name: string
+  readonly source: string
+  readonly target: string
+  /** The subject of the target stream that holds the cursor. */
+  readonly cursorSubject: string
+  readonly cursorCodec: MessageCodec<Cursor>
+  /** The cursor of a relay that never ran, given the source's last sequence. */
+  readonly begin: (lastSequence: number) => Cursor
+  /** Source sequence up to which `cursor` has everything. */
+  readonly position: (cursor: Cursor) => number
+  readonly translate: (
+    run: ReadonlyArray<SourceMessage>,
+    cursor: Cursor
+  ) => Effect.Effect<ReadonlyArray<RelayStep<Cursor>>, E, R>
+  readonly aside: (cursor: Cursor) => Effect.Effect<ReadonlyArray<RelayStep<Cursor>>, E, R>
+  /** Called with every cursor known to be stored, and what was written with it. */
+  readonly onCursor: (cursor: Cursor, written: ReadonlyArray<BatchMessage>) => Effect.Effect<void, never, R>
+  readonly loop: HealthLoop
+}
+
+// Batches of 64 to 256 carry the most per second; a longer run would only delay its first message.
+const runMessagesMax = 256
+const queueCapacity = 1_024
+// How often `aside` is asked when the source is quiet.
+const quietMs = 250
+
+/** Runs until interrupted or failed; failed, it is meant to be started again. */
+export const relay = <Cursor, E, R>(options: RelayOptions<Cursor, E, R>) =>
+  Effect.scoped(relayOnce(options)).pipe(
+    Effect.catchTag("RevisionConflict", () =>
+      Effect.logDebug("a twin relay was faster, reading on").pipe(Effect.annotateLogs({ relay: options.name }))
+    ),
+    Effect.forever
+  )
+
+const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
+  options: RelayOptions<Cursor, E, R>
+): Effect.fn.Return<never, BusError | E, R | Nats | Metrics | Scope.Scope> {
+  const nats = yield* Nats
+  const metrics = yield* Metrics
+  const runSize = metrics.histogram(relayRunSize)
+  const conflicts = metrics.counter(relayConflicts)
+  const position = metrics.gauge(relayPosition)
+  let held = yield* loadCursor(nats, options)
+  yield* options.onCursor(held.cursor, [])
+  const source = yield* readInOrder(nats, options.source, options.position(held.cursor) + 1, queueCapacity)
+
+  const write = Effect.fnUntraced(function* (steps: ReadonlyArray<RelayStep<Cursor>>) {
+    for (const step of steps) {
+      const sequence = yield* writeStep(nats, options, step, held.sequence).pipe(
+        Effect.tapError((error) =>
+          Effect.sync(() => {
+            if (error._tag === "RevisionConflict") conflicts.inc({ relay: options.name })
+          })
+        )
+      )
+      held = { cursor: step.cursor, sequence }
+      yield* options.onCursor(step.cursor, step.messages)
+    }
+    position.set({ relay: options.name }, options.position(held.cursor))
+  })
+
+  while (true) {
+    options.loop.beat()
+    const run = yield* Queue.takeBetween(source, 1, runMessagesMax).pipe(
+      Effect.timeoutOrElse({ duration: quietMs, orElse: () => Effect.succeed<ReadonlyArray<SourceMessage>>([]) })
+    )
+    if (run.length > 0) {
+      runSize.observe({ relay: options.name }, run.length)
+      yield* write(yield* options.translate(run, held.cursor))
+    }
+    yield* write(yield* options.aside(held.cursor))
+  }
+})
+
+const loadCursor = Effect.fnUntraced(function* <Cursor, E, R>(
+  nats: Nats["Service"],
+  options: RelayOptions<Cursor, E, R>
+) {
+  const stored = yield* nats
+    .use(`read the cursor of ${options.name}`, ({ manager }) =>
+      manager.streams.getMessage(options.target, { last_by_subj: options.cursorSubject })
+    )
+    .pipe(Effect.catchTag("BusNotFound", () => Effect.succeed(null)))
+  if (stored === null) {
+    const info = yield* nats.use(`read ${options.source}`, ({ manager }) => manager.streams.info(options.source))
+    return { cursor: options.begin(info.state.last_seq), sequence: 0 }
+  }
+  const decoded = options.cursorCodec.decode({ data: stored.data, header: headerReader(stored.header) })
+  if (Result.isFailure(decoded)) {
+    const detail = `the stored cursor is broken: ${JSON.stringify(decoded.failure)}`
+    return yield* new BusRefused({ operation: `read the cursor of ${options.name}`, detail, code: 0 })
+  }
+  return { cursor: decoded.success, sequence: stored.seq }
+})
+
+const writeStep = <Cursor, E, R>(
+  nats: Nats["Service"],
+  options: RelayOptions<Cursor, E, R>,
+  step: RelayStep<Cursor>,
+  expectedSequence: number
+) => {
+  const encoded = options.cursorCodec.encode(step.cursor)
+  const cursor: BatchMessage = {
+    subject: options.cursorSubject,
+    data: encoded.data,
+    headers: [
+      ...encoded.headers,
+      [header.expectedLastSubjectSequence, String(expectedSequence)],
+      [header.rollup, "sub"]
+    ]
+  }
+  return writeBatch(nats, crypto.randomUUID(), [...step.messages, cursor])
+}

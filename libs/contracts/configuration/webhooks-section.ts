@@ -1,0 +1,69 @@
+/** `Webhooks`, the endpoints, and `WebhookDelivery`, what is true of all of them. */
+import { Schema } from "effect"
+import { endpointIdOf } from "../endpoint-id.ts"
+import { section, withDefault } from "./defaults.ts"
+
+const isWebUrl = (text: string) => {
+  if (!URL.canParse(text)) return "not a URL"
+  const url = new URL(text)
+  if (url.protocol !== "https:" && url.protocol !== "http:") return "only https and http URLs can be called"
+  if (url.username !== "" || url.password !== "") return "a URL with credentials is refused: sign with SecretEnvVar"
+  return url.hash === "" ? true : "a URL to call has no fragment"
+}
+
+const EnvironmentName = Schema.String.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]*$/u))
+const between = (minimum: number, maximum: number) => Schema.isBetween({ minimum, maximum })
+const whole = (minimum: number, maximum: number) => Schema.Int.check(between(minimum, maximum))
+
+/** One endpoint. Seconds may be fractions. */
+export const EndpointEntry = Schema.Struct({
+  Name: Schema.String.check(Schema.isBetweenLength(1, 100)),
+  Url: Schema.String.check(Schema.isMaxLength(2_048), Schema.makeFilter(isWebUrl)),
+  SecretEnvVar: Schema.optionalKey(EnvironmentName),
+  EventFilter: withDefault(Schema.Array(Schema.String.check(Schema.isBetweenLength(1, 100))), []),
+  MaxAttempts: withDefault(whole(1, 20), 3),
+  InitialBackoffSeconds: withDefault(Schema.Finite.check(between(0.01, 3_600)), 1),
+  TimeoutSeconds: withDefault(Schema.Finite.check(between(0.05, 300)), 10),
+  Concurrency: withDefault(whole(1, 1_024), 32),
+  BacklogMax: withDefault(whole(1, 10_000_000), 100_000),
+  Jitter: withDefault(Schema.Finite.check(between(0, 1)), 0),
+  CircuitBreaker: withDefault(Schema.Boolean, true),
+  StandardWebhooksSecretEnvVar: Schema.optionalKey(EnvironmentName)
+})
+export interface EndpointEntry extends Schema.Schema.Type<typeof EndpointEntry> {}
+
+/** More endpoints than this need a second deployment. */
+export const endpointsMax = 10_000
+
+const namesAreUnique = (entries: ReadonlyArray<EndpointEntry>) => {
+  const seen = new Map<string, string>()
+  for (const { Name } of entries) {
+    const id = endpointIdOf(Name)
+    const other = seen.get(id)
+    if (other === Name) return `the Name ${JSON.stringify(Name)} is used twice`
+    if (other !== undefined) return `the Names ${JSON.stringify(other)} and ${JSON.stringify(Name)} have the same id`
+    seen.set(id, Name)
+  }
+  return true
+}
+
+export const Webhooks = withDefault(
+  Schema.Array(EndpointEntry).check(Schema.isMaxLength(endpointsMax), Schema.makeFilter(namesAreUnique)),
+  []
+)
+
+const cidr =
+  /^(?:\d{1,3}(?:\.\d{1,3}){3}\/(?:[12]?\d|3[0-2])|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*\/(?:\d{1,2}|1[01]\d|12[0-8]))$/u
+
+export const WebhookDelivery = section({
+  /** Networks that webhooks may be sent to although they are not public. */
+  AllowCidrs: withDefault(Schema.Array(Schema.String.check(Schema.isPattern(cidr))), []),
+  /** Above so many endpoints they share consumers by partition. */
+  PartitionsAbove: withDefault(whole(0, 1_000), 200),
+  /** How long a parked endpoint can be given all it missed; EVENTS keeps longer than the largest value. */
+  ParkedMaxDays: withDefault(whole(1, 34), 30),
+  /** An endpoint absent from the configuration for so long is given up. */
+  ArchiveAfterHours: withDefault(Schema.Finite.check(between(0.001, 8_760)), 24),
+  /** The longest wait a receiver may ask for. */
+  RetryAfterMaxSeconds: withDefault(Schema.Finite.check(between(0, 86_400)), 60)
+})

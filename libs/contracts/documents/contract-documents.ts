@@ -1,0 +1,20 @@
+/** The generated documents of this room: where each stands below the root, and what it holds. */
+import { eventCatalogue } from "../events/catalogue.ts"
+import { asyncApiDocument } from "./async-api.ts"
+import { eventJsonSchema, sharedJsonSchema, sharedSchemaFile } from "./event-json-schema.ts"
+
+export interface GeneratedDocument {
+  readonly path: string
+  readonly content: string
+}
+
+const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
+
+export const contractDocuments = (): ReadonlyArray<GeneratedDocument> => [
+  { path: "docs/asyncapi.json", content: json(asyncApiDocument()) },
+  { path: `docs/events/${sharedSchemaFile}`, content: json(sharedJsonSchema()) },
+  ...eventCatalogue.map((event) => ({
+    path: `docs/events/${event.name}.schema.json`,
+    content: json(eventJsonSchema(event))
+  }))
+]

@@ -1,0 +1,43 @@
+/**
+ * JSON Schema 2020-12 of each event's envelope, made from the schemas that decode it. What all events share
+ * (work item, project, usage, ...) stands once; `refPrefix` says where.
+ */
+import { Schema } from "effect"
+import { envelopeSchema } from "../Envelope.ts"
+import { eventCatalogue } from "../events/catalogue.ts"
+import type { EventDeclaration } from "../events/declaration.ts"
+
+type JsonObject = Record<string, unknown>
+
+const dialect = "https://json-schema.org/draft/2020-12/schema"
+
+/** File that holds what the events' schemas share. */
+export const sharedSchemaFile = "shared.schema.json"
+
+const documentOf = (event: EventDeclaration) => Schema.toJsonSchemaDocument(envelopeSchema(event))
+
+const withRefs = (schema: unknown, refPrefix: string): JsonObject =>
+  JSON.parse(JSON.stringify(schema).replaceAll("#/$defs/", refPrefix)) as JsonObject
+
+/** The schema of one event, its references pointing below `refPrefix`. */
+export const eventJsonSchema = (event: EventDeclaration, refPrefix = `${sharedSchemaFile}#/$defs/`): JsonObject => ({
+  $schema: dialect,
+  $id: `${event.name}.schema.json`,
+  title: event.name,
+  description: `Sent when ${event.firedWhen}.`,
+  ...withRefs(documentOf(event).schema, refPrefix)
+})
+
+/** What the events' schemas refer to, by name. */
+export const sharedDefinitions = (refPrefix = "#/$defs/"): JsonObject => {
+  const definitions: JsonObject = {}
+  for (const event of eventCatalogue) Object.assign(definitions, documentOf(event).definitions)
+  return withRefs(definitions, refPrefix)
+}
+
+export const sharedJsonSchema = (): JsonObject => ({
+  $schema: dialect,
+  $id: sharedSchemaFile,
+  title: "What the events share",
+  $defs: sharedDefinitions()
+})

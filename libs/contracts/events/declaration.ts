@@ -1,0 +1,59 @@
+/**
+ * How an event is declared: as data, so that decoding, documents and tests are all made from one place.
+ *
+ * `workItem` and `project`: `present`, `null`, or `either`. `release`: the event carries a release in place
+ * of a work item. `details`: a schema; `null` (always null); `open` (null, or any object).
+ */
+import { Schema } from "effect"
+
+export type Presence = "present" | "null" | "either"
+
+export type DetailsSchema = Schema.Codec<unknown, unknown>
+
+export interface EventDeclaration {
+  readonly name: string
+  readonly firedWhen: string
+  readonly about: "workItem" | "release"
+  readonly workItem: Presence
+  readonly project: Presence
+  readonly details: "null" | "open" | DetailsSchema
+  /** Only delivered to endpoints whose filter asks for it. */
+  readonly isProgress: boolean
+  /** The one event whose `usage` key is there and null. */
+  readonly usageIsNull: boolean
+}
+
+type Options = Partial<Omit<EventDeclaration, "name" | "firedWhen">>
+
+const declare =
+  (defaults: Options) =>
+  (name: string, firedWhen: string, options: Options = {}): EventDeclaration => ({
+    name,
+    firedWhen,
+    about: "workItem",
+    workItem: "null",
+    project: "null",
+    details: "null",
+    isProgress: false,
+    usageIsNull: false,
+    ...defaults,
+    ...options
+  })
+
+/** About one work item. */
+export const itemEvent = declare({ workItem: "present", project: "present" })
+/** An internal boundary of an item's run, delivered only when asked for. */
+export const progressEvent = declare({ workItem: "present", project: "present", isProgress: true })
+/** About the fleet at large: neither item nor project. */
+export const fleetEvent = declare({})
+/** About one project. */
+export const projectEvent = declare({ project: "present" })
+/** About a release. */
+export const releaseEvent = declare({ about: "release", project: "present", details: "open" })
+
+/** A closed set of fields. Unknown ones pass, as additive. */
+export const fields = (shape: Schema.Struct.Fields): DetailsSchema => Schema.Struct(shape) as unknown as DetailsSchema
+
+/** Those fields, or null. */
+export const fieldsOrNull = (shape: Schema.Struct.Fields): DetailsSchema =>
+  Schema.NullOr(Schema.Struct(shape)) as unknown as DetailsSchema

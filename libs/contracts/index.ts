@@ -1,0 +1,33 @@
+/** Contracts: what is said between roles and to the outside, as data. Imports nothing but Effect's schemas. */
+export {
+  type ConfigurationFile,
+  decodeConfiguration,
+  type EnvironmentKey,
+  environmentKeys,
+  environmentValue,
+  type WebhookDelivery
+} from "./configuration/configuration.ts"
+export { logLevels, type RoleName, roleNames } from "./configuration/platform-sections.ts"
+export { EndpointEntry, endpointsMax } from "./configuration/webhooks-section.ts"
+export { contractDocuments } from "./documents/contract-documents.ts"
+export { exampleEnvelope } from "./documents/example-envelope.ts"
+export { endpointIdOf, partitionOf } from "./endpoint-id.ts"
+export * from "./entities.ts"
+export {
+  type DecodedEnvelope,
+  decodeEnvelope,
+  entityOf,
+  Envelope,
+  envelopeSchema,
+  EventName,
+  faultsOf,
+  SchemaVersion
+} from "./Envelope.ts"
+export { eventCatalogue, findEvent } from "./events/catalogue.ts"
+export type { EventDeclaration } from "./events/declaration.ts"
+export { catalogueFingerprint, eventSchemaVersion } from "./events/schema-version.ts"
+export { compileFilter, unknownFilterNames } from "./filter.ts"
+export { Count, EpochMs, Fault, Id, isoTime, Ordinal, Timestamp, Uuid } from "./primitives.ts"
+export { subjects } from "./subjects.ts"
+export { decodeToken, encodeToken, tokenCharactersMax } from "./tokens.ts"
+export * from "./webhooks.ts"

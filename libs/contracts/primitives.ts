@@ -1,0 +1,47 @@
+/** The small shapes that many contracts share. Lengths are UTF-16 units; every regular expression is linear. */
+import { Schema } from "effect"
+
+/** One thing that is wrong with an input, and where: a JSON pointer, empty for the whole. */
+export interface Fault {
+  readonly path: string
+  readonly message: string
+}
+
+export const Fault = Schema.Struct({ path: Schema.String, message: Schema.String })
+
+const isoPattern =
+  /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/u
+
+const isRealDay = (text: string) => {
+  const [year, month, day] = [text.slice(0, 4), text.slice(5, 7), text.slice(8, 10)].map(Number)
+  const date = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day ?? 0))
+  return date.getUTCMonth() + 1 === month && date.getUTCDate() === day
+}
+
+/** An ISO-8601 instant with its offset, of a day that exists. */
+export const Timestamp = Schema.String.check(
+  Schema.isPattern(isoPattern),
+  Schema.makeFilter((value) => isRealDay(value) || "a day that does not exist")
+).annotate({ identifier: "Timestamp" })
+
+/** A whole number from 0. */
+export const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** A whole number from 1. */
+export const Ordinal = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
+
+/** An amount of money as the wire shows it: a JSON number of US dollars. */
+export const Usd = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
+
+export const Uuid = Schema.String.check(Schema.isUUID())
+
+export const text = (charactersMax: number) => Schema.String.check(Schema.isMaxLength(charactersMax))
+
+/** An id of ours or of somebody else: any text, but not empty and not endless. */
+export const Id = Schema.String.check(Schema.isBetweenLength(1, 256))
+
+/** Epoch milliseconds. */
+export const EpochMs = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** Epoch milliseconds as the wire writes an instant. */
+export const isoTime = (epochMs: number): string => new Date(epochMs).toISOString()

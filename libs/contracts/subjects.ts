@@ -1,0 +1,20 @@
+/** Every subject of the bus, built in one place. Ids that may hold anything are encoded as tokens. */
+import { encodeToken } from "./tokens.ts"
+
+export const subjects = {
+  /** An event's name is made of tokens already. */
+  event: (name: string) => `events.${name}`,
+  eventsAll: "events.>",
+  rejected: (origin: string) => `rejected.${encodeToken(origin)}`,
+  deliveriesDue: (partition: number, endpointId: string) => `deliveries.due.${partition}.${endpointId}`,
+  deliveriesDueAll: "deliveries.due.>",
+  deliveriesDueIn: (partition: number) => `deliveries.due.${partition}.*`,
+  deliveriesDueOf: (endpointId: string) => `deliveries.due.*.${endpointId}`,
+  deliveriesWait: (endpointId: string, deliveryId: string) => `deliveries.wait.${endpointId}.${deliveryId}`,
+  deliveriesWaitOf: (endpointId: string) => `deliveries.wait.${endpointId}.*`,
+  deliveriesCursor: "deliveries.cursor",
+  deliveriesRoster: "deliveries.roster",
+  attempts: (endpointId: string) => `attempts.${endpointId}`,
+  abandoned: (endpointId: string) => `abandoned.${endpointId}`,
+  abandonedAll: "abandoned.*"
+} as const

@@ -1,0 +1,42 @@
+/**
+ * Any text as one token of a subject or a key, and back. Letters, digits, `-` and `_` stand for themselves,
+ * so that ordinary ids stay readable; every other byte of the UTF-8 form is `=` and two hex digits. The
+ * empty text is a lone `=`. Encoded tokens sort and compare as the texts' bytes do only where unescaped.
+ */
+
+/** Keeps a subject of a few tokens far below the broker's limit. */
+export const tokenCharactersMax = 512
+
+const plain = /^[A-Za-z0-9_-]$/u
+const utf8 = new TextEncoder()
+const utf8Strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/** Throws a RangeError for a text with half a surrogate pair, or one that is too long to be a token. */
+export const encodeToken = (text: string): string => {
+  if (text === "") return "="
+  if (!text.isWellFormed()) throw new RangeError("a token cannot hold half a surrogate pair")
+  let token = ""
+  for (const byte of utf8.encode(text)) {
+    const character = String.fromCharCode(byte)
+    token += plain.test(character) ? character : `=${byte.toString(16).padStart(2, "0")}`
+  }
+  if (token.length > tokenCharactersMax) throw new RangeError(`a token has at most ${tokenCharactersMax} characters`)
+  return token
+}
+
+/** Throws a RangeError for what `encodeToken` cannot have made. */
+export const decodeToken = (token: string): string => {
+  if (token === "=") return ""
+  if (!/^([A-Za-z0-9_-]|=[0-9a-f]{2})+$/u.test(token)) throw new RangeError(`not a token: ${token}`)
+  const bytes: Array<number> = []
+  for (let at = 0; at < token.length; at += 1) {
+    if (token[at] !== "=") bytes.push(token.charCodeAt(at))
+    else {
+      bytes.push(Number.parseInt(token.slice(at + 1, at + 3), 16))
+      at += 2
+    }
+  }
+  const text = utf8Strict.decode(Uint8Array.from(bytes))
+  if (encodeToken(text) !== token) throw new RangeError(`not a token: ${token}`)
+  return text
+}

@@ -1,0 +1,73 @@
+/** What the dispatcher keeps and tells about deliveries. Times ending in `At` on the wire are ISO-8601. */
+import { Schema } from "effect"
+import { EventName, SchemaVersion } from "./Envelope.ts"
+import { Count, EpochMs, Fault, Ordinal, text, Timestamp, Uuid } from "./primitives.ts"
+
+/**
+ * One event on its way to one endpoint. `storedAt`: when the event was stored; `dueAt`: not to be sent
+ * before (both epoch milliseconds). `entity` keeps first attempts in order. `redriveOf`: the delivery that
+ * an operator sends again with this one.
+ */
+export const Delivery = Schema.Struct({
+  deliveryId: Uuid,
+  endpointId: text(64),
+  event: EventName,
+  schemaVersion: SchemaVersion,
+  sequence: Count,
+  attempt: Ordinal,
+  storedAt: EpochMs,
+  dueAt: EpochMs,
+  entity: Schema.optionalKey(Schema.String),
+  redriveOf: Schema.optionalKey(Uuid)
+})
+export interface Delivery extends Schema.Schema.Type<typeof Delivery> {}
+
+/** One line of the delivery log. */
+export const Attempt = Schema.Struct({
+  deliveryId: Uuid,
+  endpoint: Schema.String,
+  event: EventName,
+  sequence: Count,
+  attempt: Ordinal,
+  startedAt: Timestamp,
+  durationMs: Count,
+  outcome: Schema.Literals(["delivered", "failed", "refused", "gone"]),
+  status: Schema.NullOr(Schema.Int),
+  error: Schema.NullOr(Schema.String),
+  responseBody: text(1_024),
+  nextAttemptAt: Schema.NullOr(Timestamp)
+})
+export interface Attempt extends Schema.Schema.Type<typeof Attempt> {}
+
+export const AttemptBatch = Schema.Array(Attempt).check(Schema.isMaxLength(128))
+
+/** Why a delivery will not be made. */
+export const Abandonment = Schema.Struct({
+  endpoint: Schema.String,
+  reason: Schema.String,
+  attempts: Count,
+  lastStatus: Schema.NullOr(Schema.Int),
+  lastError: Schema.NullOr(Schema.String),
+  abandonedAt: Timestamp
+})
+export interface Abandonment extends Schema.Schema.Type<typeof Abandonment> {}
+
+/** What is true of an endpoint beyond the configuration. */
+export const EndpointState = Schema.Struct({
+  name: Schema.String,
+  paused: Schema.NullOr(Schema.Struct({ at: Timestamp, by: Schema.String, reason: Schema.String })),
+  breakerOpenUntilMs: Schema.NullOr(EpochMs)
+})
+export interface EndpointState extends Schema.Schema.Type<typeof EndpointState> {}
+
+/** A message that failed its schema. `sequence` is its place in the stream it came from, if it came from one. */
+export const Rejection = Schema.Struct({
+  origin: Schema.String,
+  subject: Schema.String,
+  sequence: Schema.NullOr(Count),
+  faults: Schema.Array(Fault),
+  receivedAt: Timestamp,
+  payloadBase64: Schema.String,
+  truncated: Schema.Boolean
+})
+export interface Rejection extends Schema.Schema.Type<typeof Rejection> {}

@@ -1,0 +1,11 @@
+/** The egress: the only room that calls out. */
+export { type AddressGuard, addressGuard, Verdict } from "./address-guard.ts"
+export { refusedRanges } from "./address-ranges.ts"
+export { ConfiguredHttp, type ConfiguredOptions } from "./ConfiguredHttp.ts"
+export { AddressRefused, DeadlineExceeded, type EgressError, InvalidCidr, InvalidUrl, Unreachable } from "./errors.ts"
+export type { EgressRequest, EgressResponse } from "./exchange.ts"
+export type { HttpDoor } from "./HttpDoor.ts"
+export { egressMetrics } from "./metrics.ts"
+export { otlpTransport } from "./otlp-transport.ts"
+export { type Resolve, type ResolvedAddress, Resolver } from "./Resolver.ts"
+export { UntrustedHttp, type UntrustedOptions } from "./UntrustedHttp.ts"

@@ -1,0 +1,91 @@
+/**
+ * The configuration: one JSON file, then environment variables over single keys (`Bus.Url` is `BUS_URL`),
+ * checked whole before anything starts. Every fault is named, with its path or its variable.
+ */
+import { Context, Effect, Layer, Redacted, Result } from "effect"
+import { type ConfigurationFile, decodeConfiguration, environmentKeys, environmentValue } from "#contracts"
+import { Environment } from "./Environment.ts"
+import { InvalidConfiguration } from "./InvalidConfiguration.ts"
+import { readTextFile } from "./read-text-file.ts"
+import { Secrets } from "./Secrets.ts"
+
+type Sections = Readonly<Record<string, unknown>>
+
+export interface ConfigurationSource {
+  readonly path: string
+  /** A file that was asked for by name must exist; the default one may be missing. */
+  readonly isRequired: boolean
+  /** Lies under the file: what the process itself chooses unless the file says otherwise. */
+  readonly defaults?: Readonly<Record<string, Sections>>
+  /** Stands for the file when there is none. */
+  readonly whenMissing?: Sections
+}
+
+export class Configuration extends Context.Service<Configuration, ConfigurationFile>()(
+  "starling/runtime/Configuration"
+) {
+  static readonly layer = (source: ConfigurationSource) => Layer.effect(Configuration, load(source))
+  /** For tests: a configuration as it would stand in the file. */
+  static readonly layerOf = (input: unknown) =>
+    Layer.effect(
+      Configuration,
+      Effect.suspend(() => check(input))
+    )
+}
+
+const load = Effect.fn("Configuration.load")(function* (source: ConfigurationSource) {
+  const text = yield* readTextFile(source.path).pipe(
+    Effect.catch((error) =>
+      error.isMissing && !source.isRequired
+        ? Effect.succeed(JSON.stringify(source.whenMissing ?? {}))
+        : Effect.fail(new InvalidConfiguration({ faults: [{ path: "", message: error.message }] }))
+    )
+  )
+  const file = yield* parse(source.path, text)
+  const environment = yield* Environment
+  const configuration = yield* check(overlay(withDefaults(file, source.defaults ?? {}), environment))
+  if (configuration.Bus.Password !== undefined) (yield* Secrets).add(Redacted.value(configuration.Bus.Password))
+  return configuration
+})
+
+const parse = (path: string, text: string) =>
+  Effect.try({
+    try: () => JSON.parse(text) as unknown,
+    catch: (cause) =>
+      new InvalidConfiguration({
+        faults: [{ path: "", message: `${path} is not JSON: ${cause instanceof Error ? cause.message : cause}` }]
+      })
+  })
+
+const check = (input: unknown) => {
+  const decoded = decodeConfiguration(input)
+  return Result.isSuccess(decoded)
+    ? Effect.succeed(decoded.success)
+    : Effect.fail(new InvalidConfiguration({ faults: decoded.failure }))
+}
+
+const isSections = (value: unknown): value is Sections =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const withDefaults = (file: unknown, defaults: Readonly<Record<string, Sections>>): unknown => {
+  if (!isSections(file)) return file
+  const merged: Record<string, unknown> = { ...file }
+  for (const [name, section] of Object.entries(defaults)) {
+    const given = merged[name] ?? {}
+    merged[name] = isSections(given) ? { ...section, ...given } : given
+  }
+  return merged
+}
+
+/** Puts the environment's values over the file's. Pure. */
+export const overlay = (file: unknown, environment: Readonly<Record<string, string | undefined>>): unknown => {
+  if (!isSections(file)) return file
+  const merged: Record<string, unknown> = { ...file }
+  for (const { section, key, variable } of environmentKeys) {
+    const value = environment[variable]
+    if (value === undefined || value === "") continue
+    const given = merged[section] ?? {}
+    if (isSections(given)) merged[section] = { ...given, [key]: environmentValue(value) }
+  }
+  return merged
+}

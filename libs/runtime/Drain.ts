@@ -1,0 +1,84 @@
+/**
+ * The orderly end of a process. What must not be cut off registers how it drains; at the end all of it runs
+ * at once, within 30 s together. Whatever is not done by then is named, and the process ends all the same.
+ */
+import { Context, Duration, Effect, Layer, Ref, type Scope } from "effect"
+import { Health } from "./Health.ts"
+import { defineCounter, defineGauge } from "./metrics-definition.ts"
+import { Metrics } from "./Metrics.ts"
+
+export interface DrainReport {
+  readonly finished: number
+  readonly handedBack: number
+}
+
+// What a deployment grants between the signal and the kill is 45 s: this, and time to flush and exit.
+export const drainMsMax = 30_000
+
+export const drainSeconds = defineGauge({
+  name: "drain_seconds",
+  help: "How long the last drain took.",
+  labels: []
+})
+export const drained = defineCounter({
+  name: "drain_work_total",
+  help: "Work that a drain met, by what became of it: finished, or handed_back to another process.",
+  labels: ["outcome"]
+})
+export const drainMetrics = [drainSeconds, drained]
+
+export class Drain extends Context.Service<
+  Drain,
+  {
+    readonly register: (name: string, drain: Effect.Effect<DrainReport>) => Effect.Effect<void, never, Scope.Scope>
+    /** Drains everything, once. True when all of it ended in time. */
+    readonly run: Effect.Effect<boolean>
+  }
+>()("starling/runtime/Drain") {
+  static readonly layer = Layer.effect(
+    Drain,
+    Effect.gen(function* () {
+      const health = yield* Health
+      const metrics = yield* Metrics
+      const seconds = metrics.gauge(drainSeconds)
+      const work = metrics.counter(drained)
+      const drains = new Map<string, Effect.Effect<DrainReport>>()
+      const draining = yield* Ref.make(false)
+      yield* health.readiness(
+        "drain",
+        Effect.flatMap(Ref.get(draining), (is) => (is ? Effect.fail("draining") : Effect.void))
+      )
+
+      const drainOne = ([name, drain]: readonly [string, Effect.Effect<DrainReport>]) =>
+        drain.pipe(
+          Effect.tap((report) =>
+            Effect.sync(() => {
+              work.inc({ outcome: "finished" }, report.finished)
+              work.inc({ outcome: "handed_back" }, report.handedBack)
+            })
+          ),
+          Effect.tap((report) => Effect.logInfo("drained").pipe(Effect.annotateLogs({ part: name, ...report }))),
+          Effect.as(true),
+          Effect.timeoutOrElse({ duration: drainMsMax, orElse: () => Effect.succeed(false) }),
+          Effect.catchCause((cause) => Effect.as(Effect.logError("a drain failed", cause), false)),
+          Effect.tap((ended) =>
+            ended ? Effect.void : Effect.logError("not drained in time").pipe(Effect.annotateLogs({ part: name }))
+          )
+        )
+      const run = Effect.gen(function* () {
+        if (yield* Ref.getAndSet(draining, true)) return true
+        const [took, ended] = yield* Effect.timed(Effect.forEach([...drains], drainOne, { concurrency: "unbounded" }))
+        seconds.set({}, Duration.toSeconds(took))
+        return ended.every((inTime) => inTime)
+      })
+      return Drain.of({
+        run,
+        register: (name, drain) =>
+          Effect.acquireRelease(
+            Effect.sync(() => void drains.set(name, drain)),
+            () => Effect.sync(() => drains.delete(name))
+          )
+      })
+    })
+  )
+}

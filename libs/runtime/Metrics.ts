@@ -1,0 +1,112 @@
+/**
+ * The metrics of a process: one registry, handles made from definitions. A handle's methods are plain
+ * functions, for they are called on hot paths; every series carries the role in whose name the handle was
+ * made. The number of series per metric is bounded: past it, new label values are counted as `other`.
+ */
+import { Context, Effect, Layer } from "effect"
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client"
+import type { CounterDefinition, GaugeDefinition, HistogramDefinition, MetricDefinition } from "./metrics-definition.ts"
+import { Role } from "./Role.ts"
+
+type Labels<Label extends string> = Readonly<Record<Label, string>>
+
+export interface CounterHandle<Label extends string> {
+  readonly inc: (labels: Labels<Label>, by?: number) => void
+}
+export interface GaugeHandle<Label extends string> {
+  readonly set: (labels: Labels<Label>, value: number) => void
+}
+export interface HistogramHandle<Label extends string> {
+  readonly observe: (labels: Labels<Label>, value: number) => void
+}
+
+/** What all roles of one process share. */
+export class MetricsRegistry extends Context.Service<MetricsRegistry, Registry>()("starling/runtime/MetricsRegistry") {
+  /** With the metrics of the process itself. */
+  static readonly layer = Layer.sync(MetricsRegistry, () => {
+    const registry = new Registry()
+    collectDefaultMetrics({ register: registry })
+    return registry
+  })
+  static readonly layerEmpty = Layer.sync(MetricsRegistry, () => new Registry())
+}
+
+export class Metrics extends Context.Service<
+  Metrics,
+  {
+    readonly counter: <L extends string>(definition: CounterDefinition<L>) => CounterHandle<L>
+    readonly gauge: <L extends string>(definition: GaugeDefinition<L>) => GaugeHandle<L>
+    readonly histogram: <L extends string>(definition: HistogramDefinition<L>) => HistogramHandle<L>
+    /** Everything of the process, in Prometheus' text format. */
+    readonly text: Effect.Effect<string>
+  }
+>()("starling/runtime/Metrics") {
+  /** The process' registry as the present role writes to it. */
+  static readonly layer = Layer.effect(
+    Metrics,
+    Effect.gen(function* () {
+      const registry = yield* MetricsRegistry
+      const role = yield* Role
+      return Metrics.of({
+        counter: (definition) => {
+          const child = children(definition, role, counterOf(registry, definition))
+          return { inc: (labels, by = 1) => child(labels).inc(by) }
+        },
+        gauge: (definition) => {
+          const child = children(definition, role, gaugeOf(registry, definition))
+          return { set: (labels, value) => child(labels).set(value) }
+        },
+        histogram: (definition) => {
+          const child = children(definition, role, histogramOf(registry, definition))
+          return { observe: (labels, value) => child(labels).observe(value) }
+        },
+        text: Effect.promise(() => registry.metrics())
+      })
+    })
+  )
+  /** For tests: a registry of its own. */
+  static readonly layerTest = Metrics.layer.pipe(Layer.provide(MetricsRegistry.layerEmpty))
+}
+
+const settings = (registry: Registry, definition: MetricDefinition) => ({
+  name: definition.name,
+  help: definition.help,
+  labelNames: ["role", ...definition.labels],
+  registers: [registry]
+})
+
+const counterOf = (registry: Registry, definition: MetricDefinition) =>
+  (registry.getSingleMetric(definition.name) ?? new Counter(settings(registry, definition))) as Counter
+const gaugeOf = (registry: Registry, definition: MetricDefinition) =>
+  (registry.getSingleMetric(definition.name) ?? new Gauge(settings(registry, definition))) as Gauge
+const histogramOf = (registry: Registry, definition: HistogramDefinition) =>
+  (registry.getSingleMetric(definition.name) ??
+    new Histogram({ ...settings(registry, definition), buckets: [...definition.buckets] })) as Histogram
+
+// Ten thousand endpoints times a few outcomes; more is a label that was never meant to be one.
+const seriesMax = 50_000
+
+const children = <Child>(
+  definition: MetricDefinition,
+  role: string,
+  metric: { readonly labels: (...values: Array<string>) => Child }
+) => {
+  const made = new Map<string, Child>()
+  const [first, ...rest] = definition.labels
+  return (labels: Readonly<Record<string, string>>): Child => {
+    const key = first === undefined ? "" : keyOf(labels, first, rest)
+    const known = made.get(key)
+    if (known !== undefined) return known
+    const isFull = made.size >= seriesMax
+    const values = definition.labels.map((label) => (isFull ? "other" : (labels[label] ?? "")))
+    const child = metric.labels(role, ...values)
+    if (!isFull) made.set(key, child)
+    return child
+  }
+}
+
+const keyOf = (labels: Readonly<Record<string, string>>, first: string, rest: ReadonlyArray<string>) => {
+  let key = labels[first] ?? ""
+  for (const label of rest) key += `\n${labels[label] ?? ""}`
+  return key
+}

@@ -1,0 +1,105 @@
+/**
+ * What a process shows of itself to those who run it: `/metrics`, `/livez`, `/readyz`. Small and apart from
+ * the public APIs, on an address of its own. It answers while everything else is still starting, or stuck.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Context, Effect, Layer, Schema } from "effect"
+import { Health, type HealthReport } from "./Health.ts"
+import { Metrics } from "./Metrics.ts"
+
+export interface OpsServerOptions {
+  readonly host: string
+  /** 0 takes any free port. */
+  readonly port: number
+}
+
+/** The address is taken, or may not be used. */
+export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
+  host: Schema.String,
+  port: Schema.Int,
+  reason: Schema.String
+}) {
+  override get message() {
+    return `cannot listen on ${this.host}:${this.port}: ${this.reason}`
+  }
+}
+
+interface Answer {
+  readonly status: number
+  readonly type: string
+  readonly body: string
+}
+
+export class OpsServer extends Context.Service<OpsServer, { readonly url: string }>()("starling/runtime/OpsServer") {
+  static readonly layer = (options: OpsServerOptions) =>
+    Layer.effect(
+      OpsServer,
+      Effect.gen(function* () {
+        const health = yield* Health
+        const metrics = yield* Metrics
+        const routes: Record<string, Effect.Effect<Answer>> = {
+          "/metrics": Effect.map(metrics.text, (body) => ({
+            status: 200,
+            type: "text/plain; version=0.0.4; charset=utf-8",
+            body
+          })),
+          "/livez": Effect.map(health.live, healthAnswer),
+          "/readyz": Effect.map(health.ready, healthAnswer)
+        }
+        const run = Effect.runForkWith(yield* Effect.context<never>())
+        const server = createServer((request, response) => void run(respond(routes, request, response)))
+        server.headersTimeout = 5_000
+        server.requestTimeout = 10_000
+        const url = yield* Effect.acquireRelease(listen(server, options), () => close(server))
+        return OpsServer.of({ url })
+      })
+    )
+}
+
+const json = (status: number, value: unknown): Answer => ({
+  status,
+  type: "application/json",
+  body: `${JSON.stringify(value)}\n`
+})
+
+const healthAnswer = (report: HealthReport) => json(report.ok ? 200 : 503, report)
+
+const respond = (
+  routes: Readonly<Record<string, Effect.Effect<Answer>>>,
+  request: IncomingMessage,
+  response: ServerResponse
+) => {
+  const path = (request.url ?? "/").split("?")[0] ?? "/"
+  const route = Object.hasOwn(routes, path) ? routes[path] : undefined
+  const answer =
+    route === undefined
+      ? Effect.succeed(json(404, { error: `nothing at ${path}`, paths: Object.keys(routes) }))
+      : request.method === "GET" || request.method === "HEAD"
+        ? route
+        : Effect.succeed(json(405, { error: `${path} is read with GET` }))
+  return answer.pipe(
+    Effect.catchCause((cause) =>
+      Effect.as(Effect.logError("a defect while answering", cause), json(500, { error: "internal error" }))
+    ),
+    Effect.map(({ status, type, body }) => {
+      response.writeHead(status, { "Content-Type": type, "Content-Length": Buffer.byteLength(body) })
+      response.end(request.method === "HEAD" ? undefined : body)
+    })
+  )
+}
+
+const listen = (server: Server, { host, port }: OpsServerOptions) =>
+  Effect.callback<string, CannotListen>((resume) => {
+    server.once("error", (error) => resume(Effect.fail(new CannotListen({ host, port, reason: error.message }))))
+    server.listen(port, host, () => {
+      const address = server.address() as AddressInfo
+      resume(Effect.succeed(`http://${host.includes(":") ? `[${host}]` : host}:${address.port}`))
+    })
+  })
+
+const close = (server: Server) =>
+  Effect.callback<void>((resume) => {
+    server.close(() => resume(Effect.void))
+    server.closeAllConnections()
+  })

@@ -1,0 +1,37 @@
+/**
+ * The process around the program: its environment, its streams, its signals and its end. The only file of
+ * libs and services, beside `main.ts` files, that touches it.
+ */
+import { Effect } from "effect"
+
+export const hostEnvironment = (): Readonly<Record<string, string | undefined>> => process.env
+
+export const writeStderr = (line: string) => void process.stderr.write(`${line}\n`)
+
+export const hasTerminal = () => process.stderr.isTTY === true
+
+/** Completes at the first SIGTERM or SIGINT. A second one ends the process at once, with 130. */
+export const stopSignal = Effect.callback<NodeJS.Signals>((resume) => {
+  let asked = false
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (asked) process.exit(130)
+    asked = true
+    resume(Effect.succeed(signal))
+  }
+  process.on("SIGTERM", onSignal)
+  process.on("SIGINT", onSignal)
+})
+
+/** What slips past every handler is a bug: said loudly, and the process ends, for its state is unknown. */
+export const watchForBugs = (log: (error: unknown) => void) => {
+  process.on("uncaughtException", (error) => {
+    log(error)
+    process.exit(1)
+  })
+  process.on("unhandledRejection", (error) => {
+    log(error)
+    process.exit(1)
+  })
+}
+
+export const exitProcess = (code: number): never => process.exit(code)

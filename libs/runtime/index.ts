@@ -1,0 +1,27 @@
+/** The runtime: what every role needs to be run, watched and stopped. */
+export { Configuration, type ConfigurationSource, overlay } from "./Configuration.ts"
+export { Drain, drainMetrics, drainMsMax, type DrainReport } from "./Drain.ts"
+export { Environment } from "./Environment.ts"
+export { Health, type HealthLoop, type HealthReport, type LoopOptions } from "./Health.ts"
+export { type ConfigurationFault, InvalidConfiguration } from "./InvalidConfiguration.ts"
+export { lineLogger, type LogFormat } from "./logger.ts"
+export {
+  type CounterDefinition,
+  defineCounter,
+  defineGauge,
+  defineHistogram,
+  type GaugeDefinition,
+  type HistogramDefinition,
+  type MetricDefinition
+} from "./metrics-definition.ts"
+export { metricsDocument, type MetricsSection } from "./metrics-document.ts"
+export { type CounterHandle, type GaugeHandle, type HistogramHandle, Metrics, MetricsRegistry } from "./Metrics.ts"
+export { CannotListen, OpsServer, type OpsServerOptions } from "./OpsServer.ts"
+export { FileUnreadable, readTextFile } from "./read-text-file.ts"
+export { Role } from "./Role.ts"
+export { configurationExitCode, minimumLevel, runProgram } from "./run-program.ts"
+export { secretFromEnv } from "./secret-from-env.ts"
+export { type KnownSecrets, makeSecrets, Secrets } from "./Secrets.ts"
+export { supervise } from "./supervise.ts"
+export { currentTraceparent, formatTraceparent, parseTraceparent } from "./traceparent.ts"
+export { OtlpRefused, OtlpTransport, Tracing, tracingMetrics } from "./Tracing.ts"

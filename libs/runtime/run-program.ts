@@ -1,0 +1,73 @@
+/**
+ * Runs a program until it is told to stop: builds its layers, waits for a signal, drains, closes the layers
+ * in reverse, and exits with 0. A wrong configuration exits with 78, any other failed start with 1.
+ */
+import { Cause, Effect, Exit, Layer, References, Result, Scope } from "effect"
+import { Logger } from "effect"
+import { Drain } from "./Drain.ts"
+import { Environment } from "./Environment.ts"
+import { exitProcess, hasTerminal, hostEnvironment, stopSignal, watchForBugs, writeStderr } from "./host.ts"
+import { InvalidConfiguration } from "./InvalidConfiguration.ts"
+import { lineLogger, type LogFormat } from "./logger.ts"
+
+export interface ProgramOptions<A, E> {
+  /** Everything that runs. It must hold `Drain`. */
+  readonly layer: Layer.Layer<A | Drain, E>
+  readonly format?: LogFormat
+  /** Called when the layer stands, with what is in it. */
+  readonly onReady?: Effect.Effect<void, never, A | Drain>
+}
+
+/** The exit code of a wrong configuration, as sysexits.h has it. */
+export const configurationExitCode = 78
+
+/** Never returns. Meant to be the last line of a `main.ts`. */
+export const runProgram = <A, E>(options: ProgramOptions<A, E>): void => {
+  const format = options.format ?? (hasTerminal() ? "pretty" : "json")
+  const logging = Layer.mergeAll(
+    Logger.layer([lineLogger(format, writeStderr)]),
+    Layer.succeed(Environment, hostEnvironment())
+  )
+  const program = Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    const built = yield* Effect.exit(Layer.buildWithScope(options.layer, scope))
+    if (Exit.isFailure(built)) {
+      yield* Scope.close(scope, built)
+      return yield* failedStart(built.cause)
+    }
+    const ready = options.onReady ?? Effect.void
+    yield* Effect.provideContext(ready, built.value)
+    const signal = yield* stopSignal
+    yield* Effect.logInfo("stopping").pipe(Effect.annotateLogs({ signal }))
+    const inTime = yield* Effect.provideContext(
+      Effect.flatMap(Drain, (drain) => drain.run),
+      built.value
+    )
+    yield* Scope.close(scope, Exit.void).pipe(Effect.timeoutOption("10 seconds"))
+    return inTime ? 0 : 1
+  })
+  const logged = program.pipe(
+    Effect.catchCause((cause) => Effect.as(Effect.logFatal("the program died", cause), 1)),
+    Effect.provide(logging)
+  )
+  watchForBugs((error) => {
+    Effect.runSync(Effect.logFatal("a defect outside of every handler", Cause.die(error)).pipe(Effect.provide(logging)))
+  })
+  Effect.runFork(Effect.map(logged, exitProcess))
+}
+
+const failedStart = (cause: Cause.Cause<unknown>) => {
+  const error = Cause.findError(cause)
+  const failure = Result.isSuccess(error) ? error.success : undefined
+  if (failure instanceof InvalidConfiguration) {
+    return Effect.as(Effect.logFatal(failure.message), configurationExitCode)
+  }
+  const told =
+    failure instanceof Error && failure.message !== ""
+      ? Effect.logFatal(`cannot start: ${failure.message}`)
+      : Effect.logFatal("cannot start", cause)
+  return Effect.as(told, 1)
+}
+
+export const minimumLevel = (level: "Trace" | "Debug" | "Info" | "Warn" | "Error" | "Fatal") =>
+  Layer.succeed(References.MinimumLogLevel, level)

@@ -1,0 +1,69 @@
+/**
+ * How a command reaches a fleet: the broker it is told with --nats or NATS_URL, else the one that runs in
+ * this home. And how it ends: one clear line on stderr when it cannot do what it was asked.
+ */
+import { readFile } from "node:fs/promises"
+import { Cause, Effect, Layer, Logger, Result, Schema } from "effect"
+import { busServices, Nats } from "#bus"
+import { Environment, lineLogger, Metrics } from "#runtime"
+import { readSettings } from "../settings.ts"
+
+/** What the person at the terminal can put right. */
+export class CommandRefused extends Schema.TaggedError<CommandRefused>()("CommandRefused", {
+  reason: Schema.String
+}) {
+  override get message() {
+    return this.reason
+  }
+}
+
+const Ready = Schema.fromJsonString(Schema.Struct({ nats: Schema.String }))
+
+const brokerUrl = Effect.fnUntraced(function* (named: string | undefined) {
+  const environment = yield* Environment
+  const given = named ?? environment["NATS_URL"]
+  if (given !== undefined) return given
+  const { home } = yield* readSettings
+  const text = yield* Effect.tryPromise(() => readFile(`${home}/ready.json`, "utf8")).pipe(
+    Effect.mapError(
+      () => new CommandRefused({ reason: `no fleet has run in ${home} yet; start it with ./starling up` })
+    )
+  )
+  return (yield* Schema.decodeEffect(Ready)(text)).nats
+})
+
+export const busOf = (named: string | undefined) =>
+  Layer.unwrap(
+    Effect.map(brokerUrl(named), (url) => {
+      const nats = Nats.layerWith({ servers: [url], name: "command", waitsForServer: false })
+      return busServices.pipe(Layer.provideMerge(nats), Layer.provideMerge(Metrics.layerTest))
+    })
+  )
+
+/** Runs a command to its end; the exit code says whether it did what it was asked. */
+export const runCommand = <E>(command: Effect.Effect<void, E>): void => {
+  const setting = Layer.mergeAll(
+    Layer.succeed(Environment, process.env),
+    Logger.layer([lineLogger("pretty", (line) => void process.stderr.write(`${line}\n`))])
+  )
+  const told = command.pipe(
+    Effect.as(0),
+    Effect.catchCause((cause) => Effect.sync(() => refuse(cause))),
+    Effect.provide(setting)
+  )
+  const stop = Effect.runCallback(told, {
+    onExit: (exit) => process.exit(exit._tag === "Success" ? exit.value : 130)
+  })
+  process.on("SIGINT", () => stop())
+  process.on("SIGTERM", () => stop())
+}
+
+const refuse = (cause: Cause.Cause<unknown>) => {
+  const found = Cause.findError(cause)
+  const failure = Result.isSuccess(found) ? found.success : undefined
+  const text = failure instanceof Error && failure.message !== "" ? failure.message : Cause.pretty(cause)
+  process.stderr.write(`starling: ${text}\n`)
+  return 1
+}
+
+export const print = (line: string) => Effect.sync(() => void process.stdout.write(`${line}\n`))

@@ -1,0 +1,25 @@
+/** `role <name>...`: the named roles in this process, on a broker that runs elsewhere. What a container runs. */
+import { Effect, Layer } from "effect"
+import { type RoleName, roleNames } from "#contracts"
+import { Configuration, runProgram } from "#runtime"
+import { processLayer, rolesLayer } from "../fleet-layer.ts"
+import { readSettings } from "../settings.ts"
+
+const configured = Layer.unwrap(
+  Effect.map(readSettings, ({ configPath, isConfigNamed }) =>
+    Configuration.layer({ path: configPath, isRequired: isConfigNamed })
+  )
+)
+
+export const role = (parameters: ReadonlyArray<string>): void => {
+  const unknown = parameters.filter((name) => !(roleNames as ReadonlyArray<string>).includes(name))
+  if (parameters.length === 0 || unknown.length > 0) {
+    process.stderr.write(`starling: role takes one or more of: ${roleNames.join(", ")}\n`)
+    process.exit(2)
+  }
+  const layer = rolesLayer(parameters as ReadonlyArray<RoleName>).pipe(
+    Layer.provideMerge(processLayer),
+    Layer.provideMerge(configured)
+  )
+  runProgram({ layer, format: "json" })
+}

@@ -1,0 +1,109 @@
+/**
+ * `up`: the whole fleet on this machine, with an embedded nats-server, and a receiver to try things with
+ * when nothing is configured. Prints where everything is; `--ready-json` prints it as one line on stdout.
+ */
+import { existsSync } from "node:fs"
+import { writeFile } from "node:fs/promises"
+import { Effect, Layer } from "effect"
+import { busServices, Nats } from "#bus"
+import { Tokens } from "#http"
+import { Configuration, Environment, OpsServer, runProgram } from "#runtime"
+import { startReceiver } from "../../../dev/receiver/Receiver.ts"
+import { processLayer, rolesLayer } from "../fleet-layer.ts"
+import { homeLock } from "../home-lock.ts"
+import { NatsServer } from "../nats-server/NatsServer.ts"
+import { demoConfiguration, demoSecretOf, type FleetSettings, readSettings, secretVariable } from "../settings.ts"
+
+// Receivers on this machine are what one tries things with; a deployment opens nothing by itself.
+const loopback = ["127.0.0.0/8", "::1/128"]
+
+const whole = Layer.unwrap(
+  Effect.gen(function* () {
+    const settings = yield* readSettings
+    const environment = yield* Environment
+    const isDemo = !settings.isConfigNamed && !existsSync(settings.configPath)
+    const receiver = isDemo ? yield* demoReceiver(settings, demoSecretOf(environment)) : undefined
+    const configuration = Configuration.layer({
+      path: settings.configPath,
+      isRequired: settings.isConfigNamed,
+      defaults: { WebhookDelivery: { AllowCidrs: loopback } },
+      ...(receiver === undefined ? {} : { whenMissing: demoConfiguration(receiver) })
+    })
+    const nats = NatsServer.layer({ folder: `${settings.home}/nats`, port: settings.natsPort })
+    return rolesLayer().pipe(
+      Layer.provideMerge(processLayer),
+      Layer.provideMerge(configuration),
+      Layer.provide(roleEnvironment(environment)),
+      Layer.provideMerge(nats),
+      Layer.provideMerge(homeLock(settings.home))
+    )
+  })
+)
+
+const demoReceiver = Effect.fnUntraced(function* (settings: FleetSettings, secret: string) {
+  const run = Effect.runForkWith(yield* Effect.context<never>())
+  const show = (line: string) => void run(Effect.annotateLogs(Effect.logInfo(line), { part: "receiver" }))
+  const start = (port: number) => startReceiver({ port, secret, show })
+  const { url } = yield* start(settings.receiverPort).pipe(Effect.catch(() => start(0)))
+  return url
+})
+
+/** The roles find the embedded broker, and the demo endpoint its secret, in their environment. */
+const roleEnvironment = (environment: Readonly<Record<string, string | undefined>>) =>
+  Layer.effect(
+    Environment,
+    Effect.map(NatsServer, ({ url }) => ({
+      ...environment,
+      BUS_URL: url,
+      [secretVariable]: demoSecretOf(environment)
+    }))
+  )
+
+export interface ReadyReport {
+  readonly metrics: string
+  readonly nats: string
+  readonly token: string
+}
+
+const onReady = (asJson: boolean) =>
+  Effect.gen(function* () {
+    const { home } = yield* readSettings
+    const ops = yield* OpsServer
+    const nats = yield* NatsServer
+    const token = yield* ownerToken(nats.url)
+    const report: ReadyReport = { metrics: ops.url, nats: nats.url, token }
+    // Other commands find the running fleet by this file.
+    yield* Effect.promise(() => writeFile(`${home}/ready.json`, `${JSON.stringify(report)}\n`, { mode: 0o600 }))
+    process.stdout.write(asJson ? `${JSON.stringify(report)}\n` : welcome(report))
+  }).pipe(Effect.orDie)
+
+const ownerToken = Effect.fnUntraced(function* (url: string) {
+  const tokens = Tokens.layer.pipe(
+    Layer.provide(busServices),
+    Layer.provide(Nats.layerWith({ servers: [url], name: "up" }))
+  )
+  const make = Effect.flatMap(Tokens, ({ make }) =>
+    make({ workspace: "default", kind: "member", role: "owner", scopes: ["*"] })
+  )
+  const { token } = yield* make.pipe(Effect.provide(tokens))
+  return token
+})
+
+const welcome = (report: ReadyReport) =>
+  [
+    "",
+    "Starling is up.",
+    `  metrics and health  ${report.metrics}/metrics  /livez  /readyz`,
+    `  bus                 ${report.nats}`,
+    `  owner's token       ${report.token}`,
+    "",
+    "Try, in another terminal:",
+    "  ./starling publish work_item.merged --file dev/examples/merged.json",
+    "  ./starling endpoints list",
+    "  ./starling tail",
+    "",
+    ""
+  ].join("\n")
+
+export const up = (parameters: ReadonlyArray<string>): void =>
+  runProgram({ layer: whole, onReady: onReady(parameters.includes("--ready-json")) })

@@ -1,0 +1,63 @@
+/**
+ * Roles in one process: each with its own connection to the bus, its own name in logs and metrics; health,
+ * drain, metrics registry and configuration are shared. One role alone is the same with a shorter list.
+ */
+import { Effect, Layer } from "effect"
+import { busLayer } from "#bus"
+import type { RoleName } from "#contracts"
+import { ConfiguredHttp, otlpTransport, UntrustedHttp } from "#egress"
+import {
+  Configuration,
+  Drain,
+  Health,
+  Metrics,
+  MetricsRegistry,
+  minimumLevel,
+  OpsServer,
+  Role,
+  Tracing
+} from "#runtime"
+import { roles } from "./roles.ts"
+
+const egress = Layer.mergeAll(UntrustedHttp.layer, ConfiguredHttp.layer)
+
+const tracing = Layer.unwrap(
+  Effect.gen(function* () {
+    const { Telemetry } = yield* Configuration
+    if (Telemetry.OtlpUrl === undefined) return Layer.empty
+    return Tracing.layer(Telemetry.TraceSampleRatio).pipe(Layer.provide(otlpTransport(Telemetry.OtlpUrl)))
+  })
+)
+
+const roleLayer = (name: RoleName) =>
+  roles[name].pipe(
+    Layer.provide(tracing),
+    Layer.provide(busLayer),
+    Layer.provide(egress),
+    Layer.provide(Metrics.layer),
+    Layer.provide(Layer.succeed(Role, name)),
+    // Shared pieces are built once by design; what belongs to a role is not.
+    Layer.fresh
+  )
+
+const opsServer = Layer.unwrap(
+  Effect.map(Configuration, ({ Telemetry }) => OpsServer.layer({ host: Telemetry.Host, port: Telemetry.Port }))
+)
+
+const logLevel = Layer.unwrap(Effect.map(Configuration, ({ Telemetry }) => minimumLevel(Telemetry.LogLevel)))
+
+/** What the roles of a process share. Needs the configuration. */
+export const processLayer = Layer.mergeAll(opsServer, Drain.layer, logLevel).pipe(
+  Layer.provideMerge(Health.layer),
+  Layer.provideMerge(Metrics.layer),
+  Layer.provideMerge(MetricsRegistry.layer)
+)
+
+/** The roles that the configuration names, or those given. */
+export const rolesLayer = (only?: ReadonlyArray<RoleName>) =>
+  Layer.unwrap(
+    Effect.map(Configuration, ({ Fleet }) => {
+      const [first, ...rest] = only ?? Fleet.Roles
+      return first === undefined ? Layer.empty : Layer.mergeAll(roleLayer(first), ...rest.map(roleLayer))
+    })
+  )

@@ -1,0 +1,59 @@
+/** The one program: every command and every role. What it runs is loaded when it is asked for. */
+const commands: Record<string, { readonly help: string; readonly run: (rest: Array<string>) => Promise<unknown> }> = {
+  up: {
+    help: "start the whole fleet on this machine [--ready-json]",
+    run: async (rest) => (await import("./commands/up.ts")).up(rest)
+  },
+  role: {
+    help: "run roles in this process, on a broker elsewhere: role <name>...",
+    run: async (rest) => (await import("./commands/role.ts")).role(rest)
+  },
+  publish: {
+    help: "publish an event: publish <event> --file F | --example [--count N] [--unchecked]",
+    run: async (rest) => (await import("./commands/publish.ts")).publish(rest)
+  },
+  tail: {
+    help: "watch events, or what was sent: tail [pattern...] [--attempts] [--last N] [--json]",
+    run: async (rest) => (await import("./commands/tail.ts")).tail(rest)
+  },
+  endpoints: {
+    help: "endpoints list | pause <name> [--reason R] | resume <name>",
+    run: async (rest) => (await import("./commands/endpoints.ts")).endpoints(rest)
+  },
+  redrive: {
+    help: "send abandoned deliveries again: redrive --endpoint E | --event P | --all [--since T] [--until T]",
+    run: async (rest) => (await import("./commands/redrive.ts")).redrive(rest)
+  },
+  token: {
+    help: "token make [--workspace W] [--role R] [--scope S] | list | revoke <id>",
+    run: async (rest) => (await import("./commands/token.ts")).token(rest)
+  },
+  topology: {
+    help: "print streams and buckets of the bus",
+    run: async () => (await import("./commands/docs.ts")).printTopology()
+  },
+  docs: {
+    help: "write the generated documents below docs/",
+    run: async () => (await import("./commands/docs.ts")).docs()
+  }
+}
+
+const [name = "help", ...rest] = process.argv.slice(2)
+const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+if (command !== undefined) await command.run(rest)
+else {
+  const isHelp = name === "help" || name === "--help"
+  const lines = Object.entries(commands).map(([verb, { help }]) => `  ${verb.padEnd(10)} ${help}`)
+  const text = [
+    "usage: ./starling <command>",
+    "",
+    ...lines,
+    "  test       run every test",
+    "  check      types, lint, format and unit tests",
+    "  load       run a load test: load webhooks [scenario]",
+    ""
+  ].join("\n")
+  if (isHelp) process.stdout.write(`${text}\n`)
+  else process.stderr.write(`starling: there is no command ${name}\n\n${text}\n`)
+  process.exitCode = isHelp ? 0 : 2
+}

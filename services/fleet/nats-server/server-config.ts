@@ -1,0 +1,26 @@
+/** The configuration file of the embedded nats-server. Pure. */
+
+export interface ServerSettings {
+  readonly port: number
+  /** Holds the store, the log and the pid file. */
+  readonly folder: string
+}
+
+// Two files of logs at most; the server says little unless something is wrong.
+const logBytesMax = 8 * 1_024 * 1_024
+
+export const serverConfig = ({ port, folder }: ServerSettings): string =>
+  [
+    `listen: "127.0.0.1:${port}"`,
+    `server_name: starling`,
+    `pid_file: ${JSON.stringify(`${folder}/server.pid`)}`,
+    `log_file: ${JSON.stringify(`${folder}/server.log`)}`,
+    `logfile_size_limit: ${logBytesMax}`,
+    `logfile_max_num: 2`,
+    `max_payload: 1MB`,
+    `jetstream {`,
+    `  store_dir: ${JSON.stringify(`${folder}/data`)}`,
+    `  max_memory_store: 256MB`,
+    `}`,
+    ``
+  ].join("\n")

@@ -1,0 +1,41 @@
+/** Where a fleet lives and what it is configured with, from the environment and the working folder. */
+import { resolve } from "node:path"
+import { Effect } from "effect"
+import { Environment } from "#runtime"
+
+export interface FleetSettings {
+  readonly home: string
+  readonly configPath: string
+  /** A file named by STARLING_CONFIG must exist. */
+  readonly isConfigNamed: boolean
+  /** Where the embedded nats-server should listen. */
+  readonly natsPort: number
+  readonly receiverPort: number
+}
+
+export const secretVariable = "STARLING_DEMO_SECRET"
+const demoSecret = "a-secret-for-trying-things-out"
+
+export const readSettings = Effect.map(Environment, (environment): FleetSettings => {
+  const named = environment["STARLING_CONFIG"]
+  return {
+    home: resolve(environment["STARLING_HOME"] ?? ".starling"),
+    configPath: resolve(named ?? "starling.config.json"),
+    isConfigNamed: named !== undefined,
+    natsPort: portOf(environment["STARLING_NATS_PORT"], 4_222),
+    receiverPort: portOf(environment["STARLING_RECEIVER_PORT"], 7_480)
+  }
+})
+
+export const demoSecretOf = (environment: Readonly<Record<string, string | undefined>>) =>
+  environment[secretVariable] ?? demoSecret
+
+/** Stands for the configuration file when there is none: one endpoint, the receiver that `up` starts. */
+export const demoConfiguration = (receiverUrl: string) => ({
+  Webhooks: [{ Name: "demo", Url: receiverUrl, SecretEnvVar: secretVariable, EventFilter: ["*"] }]
+})
+
+const portOf = (text: string | undefined, otherwise: number) => {
+  const port = Number(text)
+  return text !== undefined && Number.isInteger(port) && port >= 0 && port <= 65_535 ? port : otherwise
+}

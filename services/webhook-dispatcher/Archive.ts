@@ -1,0 +1,73 @@
+/**
+ * Where deliveries go that will not be made: the ABANDONED stream, with the reason, from where a redrive
+ * can send them again. A delivery is stored there before it leaves DELIVERIES.
+ */
+import { Clock, Context, Effect, Layer, Result, Schema, Stream } from "effect"
+import { isoTime, Abandonment, type Delivery, subjects } from "#contracts"
+import { type BusError, type HeaderPairs, Publisher, StreamReader } from "#bus"
+import { deliveryHeaders, dueDeliveryCodec, type DueDelivery } from "./delivery-codec.ts"
+
+export const abandonmentHeader = "Starling-Abandonment"
+
+const encodeAbandonment = Schema.encodeSync(Schema.fromJsonString(Abandonment))
+
+/** Both headers of an abandoned message: the delivery as it was, and why it ended. */
+export const abandonedHeaders = (delivery: Delivery, abandonment: Abandonment): HeaderPairs => [
+  ...deliveryHeaders(delivery),
+  [abandonmentHeader, encodeAbandonment(abandonment)]
+]
+
+export class Archive extends Context.Service<
+  Archive,
+  {
+    /** Gives up one delivery. */
+    readonly delivery: (due: DueDelivery, abandonment: Abandonment) => Effect.Effect<void, BusError>
+    /** Gives up everything that waits for an endpoint that is no longer configured. */
+    readonly endpoint: (endpointId: string, name: string) => Effect.Effect<void, BusError>
+  }
+>()("starling/webhook-dispatcher/Archive") {
+  static readonly layer = Layer.effect(
+    Archive,
+    Effect.gen(function* () {
+      const publisher = yield* Publisher
+      const reader = yield* StreamReader
+
+      const delivery = Effect.fn("Archive.delivery")(function* (due: DueDelivery, abandonment: Abandonment) {
+        yield* publisher.publishRaw(subjects.abandoned(due.delivery.endpointId), due.body, {
+          // A delivery is given up once; a crash between storing it and its ack must not list it twice.
+          messageId: `${due.delivery.deliveryId}:abandoned`,
+          headers: abandonedHeaders(due.delivery, abandonment)
+        })
+      })
+
+      const endpoint = Effect.fn("Archive.endpoint")(function* (endpointId: string, name: string) {
+        const filters = [subjects.deliveriesDueOf(endpointId), subjects.deliveriesWaitOf(endpointId)]
+        let moved = 0
+        for (const subject of filters) {
+          const waiting = reader.range("DELIVERIES", { fromSequence: 1, toSequence: Number.MAX_SAFE_INTEGER, subject })
+          yield* Stream.runForEach(waiting, (message) =>
+            Effect.gen(function* () {
+              const decoded = dueDeliveryCodec.decode(message)
+              if (Result.isFailure(decoded)) return
+              const at = isoTime(yield* Clock.currentTimeMillis)
+              yield* delivery(decoded.success, {
+                endpoint: name,
+                reason: "the endpoint is no longer configured",
+                attempts: decoded.success.delivery.attempt - 1,
+                lastStatus: null,
+                lastError: null,
+                abandonedAt: at
+              })
+              moved += 1
+            })
+          )
+          yield* reader.purge("DELIVERIES", subject)
+        }
+        yield* Effect.logWarning("an endpoint absent from the configuration is archived").pipe(
+          Effect.annotateLogs({ endpoint: name, abandoned: moved })
+        )
+      })
+      return Archive.of({ delivery, endpoint })
+    })
+  )
+}

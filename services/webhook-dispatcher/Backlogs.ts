@@ -1,0 +1,97 @@
+/**
+ * How much waits for each endpoint, asked of the broker once a second: the metrics are made from it, and
+ * the fan-out parks an endpoint that is past its BacklogMax until half of it is gone. Between two answers
+ * the fan-out's own writes are added, so that a burst cannot run far past the limit.
+ */
+import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
+import { type BusError, StreamReader } from "#bus"
+import { subjects } from "#contracts"
+import { Metrics } from "#runtime"
+import type { EndpointSettings } from "./endpoint-settings.ts"
+import { Endpoints } from "./Endpoints.ts"
+import { backlog, oldestDueAge, retriesWaiting } from "./metrics.ts"
+
+const pollEvery = "1 second"
+// The age costs one read per endpoint with a backlog: a few at a time, taking turns.
+const agesPerPoll = 64
+
+export class Backlogs extends Context.Service<
+  Backlogs,
+  {
+    readonly of: (endpointId: string) => number
+    /** True from BacklogMax on until the backlog has halved. */
+    readonly isOverfull: (endpointId: string) => boolean
+    readonly added: (endpointId: string, count: number) => void
+  }
+>()("starling/webhook-dispatcher/Backlogs") {
+  static readonly layer = Layer.effect(
+    Backlogs,
+    Effect.gen(function* () {
+      const { all } = yield* Endpoints
+      const reader = yield* StreamReader
+      const metrics = yield* Metrics
+      const backlogGauge = metrics.gauge(backlog)
+      const ageGauge = metrics.gauge(oldestDueAge)
+      const waitingGauge = metrics.gauge(retriesWaiting)
+      const counts = new Map<string, number>()
+      const overfull = new Set<string>()
+      let turn = 0
+
+      const judge = (endpoint: EndpointSettings) => {
+        const count = counts.get(endpoint.id) ?? 0
+        if (count >= endpoint.backlogMax) overfull.add(endpoint.id)
+        else if (count <= endpoint.backlogMax / 2) overfull.delete(endpoint.id)
+      }
+      const byId = new Map(all.map((endpoint) => [endpoint.id, endpoint]))
+
+      const readAges = Effect.fnUntraced(function* () {
+        const waiting = all.filter((endpoint) => (counts.get(endpoint.id) ?? 0) > 0)
+        for (const endpoint of all) if (!counts.get(endpoint.id)) ageGauge.set({ endpoint: endpoint.name }, 0)
+        const start = waiting.length === 0 ? 0 : (turn += agesPerPoll) % waiting.length
+        const chosen = [...waiting.slice(start), ...waiting.slice(0, start)].slice(0, agesPerPoll)
+        const nowMs = yield* Clock.currentTimeMillis
+        for (const endpoint of chosen) {
+          const oldest = yield* reader.next("DELIVERIES", 1, subjects.deliveriesDueOf(endpoint.id))
+          const ageMs = Option.match(oldest, { onNone: () => 0, onSome: (message) => nowMs - message.storedAtMs })
+          ageGauge.set({ endpoint: endpoint.name }, Math.max(0, ageMs) / 1_000)
+        }
+      })
+
+      const poll = Effect.fnUntraced(function* (): Effect.fn.Return<void, BusError> {
+        const bySubject = yield* reader.countBySubject("DELIVERIES", subjects.deliveriesDueAll)
+        const { messages } = yield* reader.bounds("DELIVERIES")
+        const found = new Map<string, number>()
+        for (const [subject, count] of Object.entries(bySubject)) {
+          const id = subject.slice(subject.lastIndexOf(".") + 1)
+          found.set(id, (found.get(id) ?? 0) + count)
+        }
+        let due = 0
+        for (const count of found.values()) due += count
+        // Cursor and roster are the two messages that are neither due nor waiting.
+        waitingGauge.set({}, Math.max(0, messages - due - 2))
+        for (const endpoint of all) {
+          const count = found.get(endpoint.id) ?? 0
+          counts.set(endpoint.id, count)
+          backlogGauge.set({ endpoint: endpoint.name }, count)
+          judge(endpoint)
+        }
+        yield* readAges()
+      })
+      yield* poll().pipe(
+        Effect.catch((error) => Effect.logDebug("the backlog could not be read", error)),
+        Effect.repeat(Schedule.spaced(pollEvery)),
+        Effect.forkScoped
+      )
+
+      return Backlogs.of({
+        of: (id) => counts.get(id) ?? 0,
+        isOverfull: (id) => overfull.has(id),
+        added: (id, count) => {
+          counts.set(id, (counts.get(id) ?? 0) + count)
+          const endpoint = byId.get(id)
+          if (endpoint !== undefined) judge(endpoint)
+        }
+      })
+    })
+  )
+}

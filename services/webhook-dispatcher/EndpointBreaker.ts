@@ -1,0 +1,65 @@
+/**
+ * The breaker of one endpoint in this process, and its admission: while it probes, one delivery goes and
+ * the others wait for its end. That it opened is told to every replica through the endpoint's state.
+ */
+import { Clock, Deferred, Effect } from "effect"
+import { type Breaker, closedBreaker, onFailure, onSuccess, phase, type Phase } from "./breaker-policy.ts"
+
+/** Whether a delivery may go. `Wait` until a moment (epoch ms) without an attempt. */
+export type Admission = { readonly _tag: "Go" } | { readonly _tag: "Wait"; readonly untilMs: number }
+
+export interface EndpointBreaker {
+  readonly admit: Effect.Effect<Admission>
+  /** What an attempt came to. Answers with the moment until which the breaker is open, if it has just opened. */
+  readonly report: (
+    success: boolean
+  ) => Effect.Effect<{ readonly openedUntilMs: number | null; readonly closed: boolean }>
+  /** The probe ended without a result (handed back on drain): another one may probe. */
+  readonly release: Effect.Effect<void>
+  /** Another replica opened it, or an operator closed it. */
+  readonly adopt: (openUntilMs: number | null) => Effect.Effect<void>
+  readonly phaseAt: (nowMs: number) => Phase
+}
+
+export const endpointBreaker = (isOn: boolean): EndpointBreaker => {
+  let breaker: Breaker = closedBreaker
+  let probe: Deferred.Deferred<void> | undefined
+
+  const endProbe = Effect.sync(() => {
+    if (probe !== undefined) Deferred.doneUnsafe(probe, Effect.void)
+    probe = undefined
+  })
+
+  const admit: Effect.Effect<Admission> = Effect.gen(function* () {
+    while (true) {
+      const nowMs = yield* Clock.currentTimeMillis
+      const current = phase(breaker, nowMs)
+      if (current === "closed") return { _tag: "Go" }
+      if (current === "open") return { _tag: "Wait", untilMs: breaker.openUntilMs ?? nowMs }
+      if (probe === undefined) {
+        probe = Deferred.makeUnsafe()
+        return { _tag: "Go" }
+      }
+      yield* Deferred.await(probe)
+    }
+  })
+
+  const report = Effect.fnUntraced(function* (success: boolean) {
+    const nowMs = yield* Clock.currentTimeMillis
+    const before = breaker
+    breaker = success || !isOn ? onSuccess() : onFailure(breaker, nowMs)
+    yield* endProbe
+    const opened = breaker.trips > before.trips
+    return { openedUntilMs: opened ? breaker.openUntilMs : null, closed: success && before.openUntilMs !== null }
+  })
+
+  const adopt = Effect.fnUntraced(function* (openUntilMs: number | null) {
+    if (!isOn) return
+    if (openUntilMs === null && breaker.openUntilMs === null) return
+    if (openUntilMs === null) breaker = closedBreaker
+    else if (openUntilMs > (breaker.openUntilMs ?? 0)) breaker = { ...breaker, openUntilMs, trips: breaker.trips + 1 }
+    yield* endProbe
+  })
+
+  return { admit, report, adopt, release: endProbe, phaseAt: (nowMs) => phase(breaker, nowMs) }
+}

@@ -1,0 +1,33 @@
+/**
+ * The receivers' side of the egress: one guarded door for all endpoints, with the networks that this
+ * deployment opens for webhooks. An endpoint never has more sockets than deliveries in work.
+ */
+import { Context, Effect, Layer } from "effect"
+import { type HttpDoor, UntrustedHttp } from "#egress"
+import { Configuration } from "#runtime"
+import { Endpoints } from "./Endpoints.ts"
+
+// A receiver that does not take a connection in five seconds will not answer in ten.
+const connectTimeoutMsMax = 5_000
+
+export class Receivers extends Context.Service<Receivers, HttpDoor>()("starling/webhook-dispatcher/Receivers") {
+  static readonly layer = Layer.effect(
+    Receivers,
+    Effect.gen(function* () {
+      const { WebhookDelivery } = yield* Configuration
+      const { all } = yield* Endpoints
+      if (WebhookDelivery.AllowCidrs.length > 0) {
+        yield* Effect.logWarning("webhooks may be sent to private networks").pipe(
+          Effect.annotateLogs({ allowCidrs: WebhookDelivery.AllowCidrs })
+        )
+      }
+      return yield* (yield* UntrustedHttp).open({
+        use: "webhooks",
+        allowCidrs: WebhookDelivery.AllowCidrs,
+        connectionsPerLaneMax: 1,
+        lanesMax: Math.max(1, all.length),
+        connectTimeoutMs: connectTimeoutMsMax
+      })
+    })
+  )
+}

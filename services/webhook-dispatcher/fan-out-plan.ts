@@ -1,0 +1,131 @@
+/**
+ * Which deliveries follow from a run of events: pure. Events in order, and for each the endpoints in order
+ * of their ids; a step closes when it is full, also between two endpoints of one event, and its cursor says
+ * exactly how far it came.
+ */
+import type { BatchMessage, RelayStep } from "#bus"
+import { type Delivery, subjects } from "#contracts"
+import { deliveryHeaders } from "./delivery-codec.ts"
+import { type FanOutCursor, hasNextEvent, join, park } from "./fan-out-cursor.ts"
+
+/** An event that passed its schema. Times in epoch milliseconds. */
+export interface FanOutEvent {
+  readonly sequence: number
+  readonly storedAtMs: number
+  readonly event: string
+  readonly schemaVersion: string
+  readonly entity: string | undefined
+  readonly body: Uint8Array
+}
+
+/** An endpoint as the fan-out sees it. */
+export interface FanOutTarget {
+  readonly id: string
+  readonly partition: number
+  readonly wants: (event: string) => boolean
+}
+
+export type FanOutStep = RelayStep<FanOutCursor>
+
+// A batch of 256 carries the most messages a second; bytes keep the broker's work per batch short.
+const stepMessagesMax = 256
+const stepBytesMax = 4 * 1_024 * 1_024
+
+/**
+ * The steps for `events`, whose sequences go up to `lastSequence` (events that broke their schema are left
+ * out but passed over). `targets` are sorted by id.
+ */
+export const planRun = (
+  events: ReadonlyArray<FanOutEvent>,
+  lastSequence: number,
+  start: FanOutCursor,
+  targets: ReadonlyArray<FanOutTarget>,
+  isParked: (endpointId: string) => boolean,
+  newDeliveryId: () => string
+): ReadonlyArray<FanOutStep> => {
+  const steps: Array<FanOutStep> = []
+  let step = emptyStep()
+  let cursor = parkAll(start, targets, isParked)
+  const close = () => {
+    steps.push({ messages: step.messages, cursor })
+    step = emptyStep()
+  }
+  for (const event of events) {
+    if (event.sequence <= cursor.position) continue
+    cursor = join(advance(cursor, event.sequence - 1), isParked)
+    for (const target of targets) {
+      if (cursor.next[target.id] !== undefined || hasNextEvent(cursor, target.id)) continue
+      if (!target.wants(event.event)) continue
+      step.messages.push(dueMessage(event, target, newDeliveryId()))
+      step.bytes += event.body.length
+      if (!isFull(step)) continue
+      cursor = { ...cursor, through: target.id }
+      close()
+    }
+    cursor = advance(cursor, event.sequence)
+    if (step.messages.length >= stepMessagesMax / 2) close()
+  }
+  cursor = join(advance(cursor, lastSequence), isParked)
+  if (step.messages.length > 0 || cursor !== start) close()
+  return steps
+}
+
+/** The step that gives one endpoint out of step what it missed, up to `lastRead` of the event log. */
+export const planCatchUp = (
+  events: ReadonlyArray<FanOutEvent>,
+  lastRead: number,
+  cursor: FanOutCursor,
+  target: FanOutTarget,
+  newDeliveryId: () => string
+): FanOutStep => {
+  const from = cursor.next[target.id] ?? 0
+  const step = emptyStep()
+  let next = lastRead + 1
+  for (const event of events) {
+    if (event.sequence < from || event.sequence > lastRead || !target.wants(event.event)) continue
+    if (isFull(step)) {
+      next = event.sequence
+      break
+    }
+    step.messages.push(dueMessage(event, target, newDeliveryId()))
+    step.bytes += event.body.length
+  }
+  const moved = { ...cursor, next: { ...cursor.next, [target.id]: next } }
+  return { messages: step.messages, cursor: join(moved, (id) => id !== target.id) }
+}
+
+interface OpenStep {
+  readonly messages: Array<BatchMessage>
+  bytes: number
+}
+
+const emptyStep = (): OpenStep => ({ messages: [], bytes: 0 })
+const isFull = (step: OpenStep) => step.messages.length >= stepMessagesMax || step.bytes >= stepBytesMax
+
+const advance = (cursor: FanOutCursor, position: number): FanOutCursor =>
+  position <= cursor.position ? cursor : { ...cursor, position, through: null }
+
+const parkAll = (
+  cursor: FanOutCursor,
+  targets: ReadonlyArray<FanOutTarget>,
+  isParked: (endpointId: string) => boolean
+) => targets.reduce((parked, target) => (isParked(target.id) ? park(parked, target.id) : parked), cursor)
+
+const dueMessage = (event: FanOutEvent, target: FanOutTarget, deliveryId: string): BatchMessage => {
+  const delivery: Delivery = {
+    deliveryId,
+    endpointId: target.id,
+    event: event.event,
+    schemaVersion: event.schemaVersion,
+    sequence: event.sequence,
+    attempt: 1,
+    storedAt: Math.round(event.storedAtMs),
+    dueAt: Math.round(event.storedAtMs),
+    ...(event.entity === undefined ? {} : { entity: event.entity })
+  }
+  return {
+    subject: subjects.deliveriesDue(target.partition, target.id),
+    data: event.body,
+    headers: deliveryHeaders(delivery)
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * What follows from an attempt. Success is any 2xx. 410 means the receiver wants no more of anything: the
+ * delivery is given up and the endpoint paused. Everything else, redirects included, is tried again until
+ * MaxAttempts, after 1, 2, 4 ... times InitialBackoffSeconds; 429 and 503 may ask for longer, never for less.
+ */
+import { Data } from "effect"
+import { retryAfterMs } from "./retry-after.ts"
+
+/** What came of sending: a status, or why there was none. `class` groups for metrics and the breaker. */
+export type AttemptResult = Data.TaggedEnum<{
+  Answered: { readonly status: number; readonly retryAfter: string | undefined }
+  NotAnswered: { readonly error: string }
+}>
+export const AttemptResult = Data.taggedEnum<AttemptResult>()
+
+export type Decision = Data.TaggedEnum<{
+  Delivered: {}
+  /** Send again, not before `dueAtMs`; `delayMs` is how long that is from now. */
+  Retry: { readonly dueAtMs: number; readonly delayMs: number }
+  /** No attempt is left. */
+  GiveUp: { readonly reason: string }
+  /** The receiver is gone for good: give up and pause its endpoint. */
+  Gone: {}
+}>
+export const Decision = Data.taggedEnum<Decision>()
+
+export interface RetrySettings {
+  readonly attemptsMax: number
+  readonly initialBackoffMs: number
+  /** 0 to 1: how much of the delay may be added at random. */
+  readonly jitter: number
+  readonly retryAfterMsMax: number
+}
+
+/** `attempt` counts from 1; `random` is in [0, 1). */
+export const decide = (
+  result: AttemptResult,
+  attempt: number,
+  settings: RetrySettings,
+  nowMs: number,
+  random: number
+): Decision => {
+  if (result._tag === "Answered" && isSuccess(result.status)) return Decision.Delivered()
+  if (result._tag === "Answered" && result.status === 410) return Decision.Gone()
+  if (attempt >= settings.attemptsMax) {
+    return Decision.GiveUp({ reason: `no success in ${attempt} attempts, last: ${describe(result)}` })
+  }
+  const backoffMs = settings.initialBackoffMs * 2 ** (attempt - 1)
+  const jitteredMs = backoffMs * (1 + settings.jitter * random)
+  const delayMs = Math.round(Math.max(jitteredMs, askedMs(result, settings, nowMs)))
+  return Decision.Retry({ dueAtMs: nowMs + delayMs, delayMs })
+}
+
+export const isSuccess = (status: number) => status >= 200 && status < 300
+
+/** One short line for logs and the delivery log. */
+export const describe = (result: AttemptResult) =>
+  result._tag === "Answered" ? `status ${result.status}` : result.error
+
+const askedMs = (result: AttemptResult, settings: RetrySettings, nowMs: number) => {
+  if (result._tag !== "Answered" || (result.status !== 429 && result.status !== 503)) return 0
+  return Math.min(retryAfterMs(result.retryAfter, nowMs), settings.retryAfterMsMax)
+}

@@ -1,0 +1,39 @@
+import { defineConfig } from "vitest/config"
+
+/**
+ * Three rings of tests, told apart by file name: `*.test.ts` is pure and fast, `*.integration.test.ts`
+ * talks to a real nats-server and real sockets, `*.fleet.test.ts` starts the whole fleet.
+ */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: "unit",
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/**/*.integration.test.ts", "test/**/*.fleet.test.ts"],
+          isolate: false,
+          testTimeout: 10_000
+        }
+      },
+      {
+        test: {
+          name: "integration",
+          include: ["test/**/*.integration.test.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          fileParallelism: false
+        }
+      },
+      {
+        test: {
+          name: "fleet",
+          include: ["test/**/*.fleet.test.ts"],
+          testTimeout: 180_000,
+          hookTimeout: 120_000,
+          fileParallelism: false
+        }
+      }
+    ]
+  }
+})
