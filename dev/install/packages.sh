@@ -9,8 +9,9 @@ ensure_packages() {
 install_packages() {
   cmp -s package-lock.json "$1" && return
   command -v npm >/dev/null || missing "npm" "install npm, for example: apt-get install npm"
-  # Run on the Node that will run the project: npm picks versions by it.
-  step "installing packages" node "$(readlink -f "$(command -v npm)")" ci --silent --no-audit --no-fund >&2 ||
-    missing "the packages of package-lock.json" "npm ci failed; run it by hand to see why"
+  # Run on the Node that will run the project: npm picks versions by it. Not `npm ci`: that refuses a lock
+  # file without the binaries of platforms that were not there when it was written.
+  step "installing packages" node "$(readlink -f "$(command -v npm)")" install --no-save --silent --no-audit --no-fund >&2 ||
+    missing "the packages of package-lock.json" "npm install failed; run it by hand to see why"
   cp package-lock.json "$1"
 }
