@@ -1,7 +1,7 @@
 /**
  * A stream read in order from a sequence on, for ever, into a bounded queue. When the connection breaks
  * the client library takes the reading up where it stopped; no message is skipped and none comes twice.
- * Memory is bounded by bytes here, not by messages: a slow reader stops the broker's sending.
+ * A slow reader stops the broker's sending.
  */
 import { DeliverPolicy, type JsMsg } from "@nats-io/jetstream"
 import { Effect, Queue, type Scope } from "effect"
@@ -18,27 +18,30 @@ export interface SourceMessage {
   readonly header: (name: string) => string | undefined
 }
 
-// Some thousand ordinary messages ahead of the reader, and a bound on memory for the largest ones.
-const prefetchBytes = 4 * 1_024 * 1_024
+// A run ahead of the reader. Of the largest messages that is 64 MiB, of ordinary ones less than one.
+const prefetchMessages = 256
 
-/** Messages from `fromSequence` on. The queue fails when reading cannot go on and must be begun again. */
-export const readInOrder = Effect.fnUntraced(function* (
+/**
+ * Messages from `fromSequence` on. The queue fails when reading cannot go on and must be begun again. `Extra`
+ * is what the reader itself may put between the messages.
+ */
+export const readInOrder = Effect.fnUntraced(function* <Extra = never>(
   nats: Nats["Service"],
   stream: string,
   fromSequence: number,
   capacity: number
-): Effect.fn.Return<Queue.Dequeue<SourceMessage, BusError>, BusError, Scope.Scope> {
+): Effect.fn.Return<Queue.Queue<SourceMessage | Extra, BusError>, BusError, Scope.Scope> {
   const messages = yield* Effect.acquireRelease(
     nats.use(`read ${stream} from ${fromSequence}`, async ({ jetstream }) => {
       const consumer = await jetstream.consumers.get(stream, {
         deliver_policy: DeliverPolicy.StartSequence,
         opt_start_seq: fromSequence
       })
-      return consumer.consume({ max_bytes: prefetchBytes, expires: 5_000, idle_heartbeat: 2_500 })
+      return consumer.consume({ max_messages: prefetchMessages, expires: 5_000, idle_heartbeat: 2_500 })
     }),
     (open) => Effect.promise(() => open.close())
   )
-  const queue = yield* Queue.bounded<SourceMessage, BusError>(capacity)
+  const queue = yield* Queue.bounded<SourceMessage | Extra, BusError>(capacity)
   const iterator = messages[Symbol.asyncIterator]()
   const pump = Effect.gen(function* () {
     while (true) {

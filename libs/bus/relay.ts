@@ -7,7 +7,7 @@
  * `translate` turns a run of source messages into steps; a step is written whole or not at all. Between
  * runs `aside` may offer steps of its own on the same cursor (catching up, a changed configuration).
  */
-import { Effect, Queue, Result, type Scope } from "effect"
+import { Effect, Queue, Result, Schedule, type Scope } from "effect"
 import { type HealthLoop, Metrics } from "#runtime"
 import { type BatchMessage, writeBatch } from "./atomic-batch.ts"
 import { type BusError, BusRefused } from "./errors.ts"
@@ -44,6 +44,8 @@ export interface RelayOptions<Cursor, E, R> {
   readonly aside: (cursor: Cursor) => Effect.Effect<ReadonlyArray<RelayStep<Cursor>>, E, R>
   /** Called with every cursor known to be stored, and what was written with it. */
   readonly onCursor: (cursor: Cursor, written: ReadonlyArray<BatchMessage>) => Effect.Effect<void, never, R>
+  /** Runs each time the relay has taken the cursor up and is about to read on. */
+  readonly onStarted: Effect.Effect<void, never, R>
   readonly loop: HealthLoop
 }
 
@@ -52,6 +54,7 @@ const runMessagesMax = 256
 const queueCapacity = 1_024
 // How often `aside` is asked when the source is quiet.
 const quietMs = 250
+const tick = Symbol("tick")
 
 /** Runs until interrupted or failed; failed, it is meant to be started again. */
 export const relay = <Cursor, E, R>(options: RelayOptions<Cursor, E, R>) =>
@@ -72,7 +75,7 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
   const position = metrics.gauge(relayPosition)
   let held = yield* loadCursor(nats, options)
   yield* options.onCursor(held.cursor, [])
-  const source = yield* readInOrder(nats, options.source, options.position(held.cursor) + 1, queueCapacity)
+  const source = yield* readInOrder<typeof tick>(nats, options.source, options.position(held.cursor) + 1, queueCapacity)
 
   const write = Effect.fnUntraced(function* (steps: ReadonlyArray<RelayStep<Cursor>>) {
     for (const step of steps) {
@@ -89,11 +92,16 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
     position.set({ relay: options.name }, options.position(held.cursor))
   })
 
+  // Taking is never interrupted, for what was taken would be lost: a quiet source is woken by a tick.
+  const wake = Effect.sync(() => Queue.sizeUnsafe(source) === 0 && Queue.offerUnsafe(source, tick))
+  yield* Effect.forkScoped(Effect.repeat(wake, Schedule.spaced(quietMs)))
+  yield* write(yield* options.aside(held.cursor))
+  yield* options.onStarted
+
   while (true) {
     options.loop.beat()
-    const run = yield* Queue.takeBetween(source, 1, runMessagesMax).pipe(
-      Effect.timeoutOrElse({ duration: quietMs, orElse: () => Effect.succeed<ReadonlyArray<SourceMessage>>([]) })
-    )
+    const taken = yield* Queue.takeBetween(source, 1, runMessagesMax)
+    const run = taken.filter((message) => message !== tick)
     if (run.length > 0) {
       runSize.observe({ relay: options.name }, run.length)
       yield* write(yield* options.translate(run, held.cursor))

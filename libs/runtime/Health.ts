@@ -25,13 +25,15 @@ export class Health extends Context.Service<
     readonly loop: (name: string, options: LoopOptions) => Effect.Effect<HealthLoop, never, Scope.Scope>
     /** The check's failure is the reason shown. */
     readonly readiness: (name: string, check: Effect.Effect<void, string>) => Effect.Effect<void, never, Scope.Scope>
+    /** Everything stands; before that the process is not ready, whatever the checks say. */
+    readonly started: Effect.Effect<void>
     readonly live: Effect.Effect<HealthReport>
     readonly ready: Effect.Effect<HealthReport>
   }
 >()("starling/runtime/Health") {
   static readonly layer = Layer.sync(Health, () => {
     const loops = new Map<string, { stallMs: number; beatAtMs: number }>()
-    const checks = new Map<string, Effect.Effect<void, string>>()
+    const checks = new Map<string, Effect.Effect<void, string>>([["start", Effect.fail("starting")]])
 
     const loop = Effect.fnUntraced(function* (name: string, { stallMs }: LoopOptions) {
       const clock = yield* Clock.Clock
@@ -57,7 +59,7 @@ export class Health extends Context.Service<
         })
       )
     ).pipe(Effect.map(report))
-    return Health.of({ loop, readiness, live, ready })
+    return Health.of({ loop, readiness, live, ready, started: Effect.sync(() => void checks.delete("start")) })
   })
 }
 

@@ -6,16 +6,17 @@ import { Cause, Effect, Exit, Layer, References, Result, Scope } from "effect"
 import { Logger } from "effect"
 import { Drain } from "./Drain.ts"
 import { Environment } from "./Environment.ts"
+import { Health } from "./Health.ts"
 import { exitProcess, hasTerminal, hostEnvironment, stopSignal, watchForBugs, writeStderr } from "./host.ts"
 import { InvalidConfiguration } from "./InvalidConfiguration.ts"
 import { lineLogger, type LogFormat } from "./logger.ts"
 
 export interface ProgramOptions<A, E> {
-  /** Everything that runs. It must hold `Drain`. */
-  readonly layer: Layer.Layer<A | Drain, E>
+  /** Everything that runs. It must hold `Drain` and `Health`. */
+  readonly layer: Layer.Layer<A | Drain | Health, E>
   readonly format?: LogFormat
   /** Called when the layer stands, with what is in it. */
-  readonly onReady?: Effect.Effect<void, never, A | Drain>
+  readonly onReady?: Effect.Effect<void, never, A | Drain | Health>
 }
 
 /** The exit code of a wrong configuration, as sysexits.h has it. */
@@ -35,8 +36,8 @@ export const runProgram = <A, E>(options: ProgramOptions<A, E>): void => {
       yield* Scope.close(scope, built)
       return yield* failedStart(built.cause)
     }
-    const ready = options.onReady ?? Effect.void
-    yield* Effect.provideContext(ready, built.value)
+    const started = Effect.flatMap(Health, (health) => health.started)
+    yield* Effect.provideContext(Effect.andThen(started, options.onReady ?? Effect.void), built.value)
     const signal = yield* stopSignal
     yield* Effect.logInfo("stopping").pipe(Effect.annotateLogs({ signal }))
     const inTime = yield* Effect.provideContext(

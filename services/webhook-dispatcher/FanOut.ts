@@ -122,7 +122,13 @@ const fanOut = Effect.gen(function* () {
       }
     })
 
-  const loop = yield* (yield* Health).loop("fan-out", { stallMs })
+  const health = yield* Health
+  const loop = yield* health.loop("fan-out", { stallMs })
+  let isStarted = false
+  yield* health.readiness(
+    "fan-out",
+    Effect.suspend(() => (isStarted ? Effect.void : Effect.fail("the cursor has not been read yet")))
+  )
   return relay({
     name: "fan-out",
     source: "EVENTS",
@@ -134,6 +140,7 @@ const fanOut = Effect.gen(function* () {
     translate,
     aside,
     onCursor,
+    onStarted: Effect.sync(() => void (isStarted = true)),
     loop
   })
 })

@@ -1,0 +1,43 @@
+/**
+ * The base of every ratio: the least a program can do that takes messages from a durable consumer, signs
+ * them, POSTs them and acks. No retries, no isolation, no log, no metrics.
+ */
+import { createHmac } from "node:crypto"
+import { jetstream } from "@nats-io/jetstream"
+import { connect } from "@nats-io/transport-node"
+import { Pool } from "undici"
+
+const [natsUrl = "", receiverUrl = "", stream = "", consumer = "", concurrencyText = "128"] = process.argv.slice(2)
+const concurrency = Number(concurrencyText)
+
+const connection = await connect({ servers: natsUrl })
+const messages = await (await jetstream(connection).consumers.get(stream, consumer)).consume({ max_messages: concurrency })
+const pool = new Pool(new URL(receiverUrl).origin, { connections: 64, pipelining: 1, allowH2: false })
+const path = new URL(receiverUrl).pathname
+
+let inWork = 0
+let wake: (() => void) | undefined
+for await (const message of messages) {
+  if (inWork >= concurrency) await new Promise<void>((resolve) => (wake = resolve))
+  inWork += 1
+  const body = message.data
+  const signature = createHmac("sha256", "secret").update(body).digest("hex")
+  void pool
+    .request({
+      method: "POST",
+      path,
+      body,
+      headers: {
+        "content-type": "application/json; charset=utf-8",
+        "x-service-delivery": crypto.randomUUID(),
+        "x-service-sequence": String(message.seq),
+        "x-service-signature": `sha256=${signature}`
+      }
+    })
+    .then(async (response) => {
+      await response.body.dump()
+      message.ack()
+      inWork -= 1
+      wake?.()
+    })
+}
