@@ -37,7 +37,7 @@ export interface KvBucket<A> {
 export class Kv extends Context.Service<
   Kv,
   {
-    readonly open: <A>(bucket: string, schema: Schema.Codec<A, unknown>) => Effect.Effect<KvBucket<A>, BusError>
+    readonly open: <A>(bucket: string, schema: Schema.Codec<A, A>) => Effect.Effect<KvBucket<A>, BusError>
   }
 >()("starling/bus/Kv") {
   static readonly layer = Layer.effect(
@@ -45,7 +45,7 @@ export class Kv extends Context.Service<
     Effect.gen(function* () {
       const nats = yield* Nats
       const manager = new Kvm(nats.connection)
-      const open = Effect.fn("Kv.open")(function* <A>(bucket: string, schema: Schema.Codec<A, unknown>) {
+      const open = Effect.fn("Kv.open")(function* <A>(bucket: string, schema: Schema.Codec<A, A>) {
         const kv = yield* nats.use(`open bucket ${bucket}`, () => manager.open(bucket))
         return makeBucket(nats, kv, bucket, jsonCodec(schema))
       })

@@ -7,6 +7,7 @@ import { jetstream, type JetStreamClient, jetstreamManager, type JetStreamManage
 import { connect, credsAuthenticator, type ConnectionOptions, type NatsConnection } from "@nats-io/transport-node"
 import { Context, Deferred, Effect, Layer, Redacted } from "effect"
 import { Metrics } from "#runtime"
+import { type AckBatch, ackBatch } from "./ack-batch.ts"
 import { BusUnavailable, type BusError, toBusError } from "./errors.ts"
 import { busConnected, busReconnects } from "./metrics.ts"
 
@@ -33,6 +34,8 @@ export class Nats extends Context.Service<
     /** Runs a call of the client library, told apart by `operation` in its error. */
     readonly use: <A>(operation: string, call: (nats: Clients) => Promise<A>) => Effect.Effect<A, BusError>
     readonly isConnected: () => boolean
+    /** Acks of all consumers on this connection. */
+    readonly acks: AckBatch
     /** Completes when the connection is lost the next time. */
     readonly lost: Effect.Effect<void>
   }
@@ -85,7 +88,7 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
         Effect.andThen(lost, Effect.fail(new BusUnavailable({ operation, detail: "the connection was lost" })))
       )
     )
-  return Nats.of({ ...clients, use, isConnected: () => connected, lost })
+  return Nats.of({ ...clients, use, isConnected: () => connected, acks: ackBatch(), lost })
 })
 
 const open = (options: NatsOptions) => {
@@ -95,6 +98,7 @@ const open = (options: NatsOptions) => {
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
     reconnectJitter: 100,
+    noAsyncTraces: true,
     waitOnFirstConnect: options.waitsForServer ?? true,
     ignoreAuthErrorAbort: true,
     pingInterval: 10_000,

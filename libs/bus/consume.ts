@@ -115,7 +115,7 @@ export const consume = Effect.fnUntraced(function* <A, R>(
     inWork.delete(key)
     if (inWork.size === 0) idle.openUnsafe()
     if (Exit.isSuccess(exit) && exit.value._tag === "Done") {
-      message.ack()
+      nats.acks.add(() => message.ack())
       settled.add(key)
       finished += 1
       consumed.inc({ stream, outcome: "acked" })

@@ -33,14 +33,16 @@ export const parseJson = (data: Uint8Array): Result.Result<unknown, ReadonlyArra
     catch: (cause) => [{ path: "", message: `not UTF-8 JSON: ${cause instanceof Error ? cause.message : cause}` }]
   })
 
-/** The body is JSON that fits `schema`. */
-export const jsonCodec = <A>(schema: Schema.Codec<A, unknown>): MessageCodec<A> => {
+/**
+ * The body is JSON that fits `schema`, whose values look the same decoded and encoded. What comes in is
+ * checked; what goes out is held to the schema by its type.
+ */
+export const jsonCodec = <A>(schema: Schema.Codec<A, A>): MessageCodec<A> => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
-  const encode = Schema.encodeSync(schema)
   return {
     decode: (message) =>
       Result.flatMap(parseJson(message.data), (json) => Result.mapError(decode(json), (issue) => faultsOf(issue))),
-    encode: (value) => ({ data: utf8Encoder.encode(JSON.stringify(encode(value))), headers: [] })
+    encode: (value) => ({ data: utf8Encoder.encode(JSON.stringify(value)), headers: [] })
   }
 }
 

@@ -2,19 +2,17 @@
  * Where deliveries go that will not be made: the ABANDONED stream, with the reason, from where a redrive
  * can send them again. A delivery is stored there before it leaves DELIVERIES.
  */
-import { Clock, Context, Effect, Layer, Result, Schema, Stream } from "effect"
-import { isoTime, Abandonment, type Delivery, subjects } from "#contracts"
+import { Clock, Context, Effect, Layer, Result, Stream } from "effect"
+import { isoTime, type Abandonment, type Delivery, subjects } from "#contracts"
 import { type BusError, type HeaderPairs, Publisher, StreamReader } from "#bus"
 import { deliveryHeaders, dueDeliveryCodec, type DueDelivery } from "./delivery-codec.ts"
 
 export const abandonmentHeader = "Starling-Abandonment"
 
-const encodeAbandonment = Schema.encodeSync(Schema.fromJsonString(Abandonment))
-
 /** Both headers of an abandoned message: the delivery as it was, and why it ended. */
 export const abandonedHeaders = (delivery: Delivery, abandonment: Abandonment): HeaderPairs => [
   ...deliveryHeaders(delivery),
-  [abandonmentHeader, encodeAbandonment(abandonment)]
+  [abandonmentHeader, JSON.stringify(abandonment)]
 ]
 
 export class Archive extends Context.Service<

@@ -9,6 +9,8 @@ import { type Breaker, closedBreaker, onFailure, onSuccess, phase, type Phase } 
 export type Admission = { readonly _tag: "Go" } | { readonly _tag: "Wait"; readonly untilMs: number }
 
 export interface EndpointBreaker {
+  /** Closed, and with nothing to remember: a delivery may go, and a success need not be reported. */
+  readonly isPristine: () => boolean
   readonly admit: Effect.Effect<Admission>
   /** What an attempt came to. Answers with the moment until which the breaker is open, if it has just opened. */
   readonly report: (
@@ -61,5 +63,12 @@ export const endpointBreaker = (isOn: boolean): EndpointBreaker => {
     yield* endProbe
   })
 
-  return { admit, report, adopt, release: endProbe, phaseAt: (nowMs) => phase(breaker, nowMs) }
+  return {
+    isPristine: () => breaker === closedBreaker,
+    admit,
+    report,
+    adopt,
+    release: endProbe,
+    phaseAt: (nowMs) => phase(breaker, nowMs)
+  }
 }

@@ -66,15 +66,17 @@ export const endpointDesk = (settings: EndpointSettings, services: DeskServices)
     if (earlyMs > 0) yield* Effect.sleep(earlyMs)
     const sent = yield* send(received, clock)
     const success = sent.result._tag === "Answered" && sent.result.status >= 200 && sent.result.status < 300
-    if (settings.hasBreaker) yield* reportEnd(success)
+    if (settings.hasBreaker && !(success && breaker.isPristine())) yield* reportEnd(success)
     return yield* courier.conclude(settings, received.value, sent)
   })
 
   const handle = Effect.fnUntraced(function* (received: Received<DueDelivery>): Effect.fn.Return<Settlement> {
-    const admission = yield* breaker.admit
-    if (admission._tag === "Wait") {
-      metrics.postponed(settings, "circuit_open")
-      return handBack(Math.max(0, admission.untilMs - (yield* Clock.currentTimeMillis)))
+    if (!breaker.isPristine()) {
+      const admission = yield* breaker.admit
+      if (admission._tag === "Wait") {
+        metrics.postponed(settings, "circuit_open")
+        return handBack(Math.max(0, admission.untilMs - (yield* Clock.currentTimeMillis)))
+      }
     }
     inWork += 1
     return yield* work(received).pipe(

@@ -2,7 +2,7 @@
  * A due delivery as a message: the body is the envelope's bytes exactly as they were published, and one
  * header holds everything else. The body is never parsed again on its way out.
  */
-import { Result, Schema } from "effect"
+import { Result } from "effect"
 import { Delivery } from "#contracts"
 import { jsonCodec, type HeaderPairs, type MessageCodec } from "#bus"
 
@@ -15,11 +15,10 @@ export interface DueDelivery {
 export const deliveryHeader = "Starling-Delivery"
 
 const headerCodec = jsonCodec(Delivery)
-const encodeHeader = Schema.encodeSync(Schema.fromJsonString(Delivery))
 const empty = new Uint8Array(0)
 const utf8 = new TextEncoder()
 
-export const deliveryHeaders = (delivery: Delivery): HeaderPairs => [[deliveryHeader, encodeHeader(delivery)]]
+export const deliveryHeaders = (delivery: Delivery): HeaderPairs => [[deliveryHeader, JSON.stringify(delivery)]]
 
 export const dueDeliveryCodec: MessageCodec<DueDelivery> = {
   decode: (message) => {
