@@ -1,38 +1,33 @@
 /**
- * Reads one stream in order and writes what follows from it to another, exactly once: every write carries
- * the new cursor in the same atomic batch, on the condition that the cursor is still the one we read. Two
- * relays may run at once; the slower one loses the condition, reads the cursor again and goes on. Nothing
- * relies on a dedupe window, so a killed broker or a killed relay neither loses nor doubles a message.
+ * Reads one stream in order and writes what follows from it to another: every step is tied to the new
+ * cursor, on the condition that the cursor is still the one we read. Two relays may run at once; the slower
+ * one loses the condition, reads the cursor again and goes on. A killed broker or a killed relay loses
+ * nothing; at worst it repeats the few messages of one small step, with the same ids.
  *
  * `translate` turns a run of source messages into steps; a step is written whole or not at all. Between
  * runs `aside` may offer steps of its own on the same cursor (catching up, a changed configuration).
  */
 import { Effect, Queue, Result, Schedule, type Scope } from "effect"
 import { type HealthLoop, Metrics } from "#runtime"
-import { type BatchMessage, writeBatch } from "./atomic-batch.ts"
+import type { BatchMessage } from "./atomic-batch.ts"
 import { type BusError, BusRefused } from "./errors.ts"
-import { header, headerReader } from "./message-headers.ts"
-import type { MessageCodec } from "./message-codec.ts"
+import { headerReader } from "./message-headers.ts"
 import { relayConflicts, relayPosition, relayRunSize } from "./metrics.ts"
 import { Nats } from "./Nats.ts"
 import { readInOrder, type SourceMessage } from "./read-in-order.ts"
+import { type CursorPlace, finishPending, type RelayStep, writeStep } from "./relay-step.ts"
 
 export type { SourceMessage } from "./read-in-order.ts"
 
-/** Messages that are written together with the cursor after them. At most 999 messages. */
-export interface RelayStep<Cursor> {
-  readonly messages: ReadonlyArray<BatchMessage>
-  readonly cursor: Cursor
-}
+export type { RelayStep } from "./relay-step.ts"
 
 export interface RelayOptions<Cursor, E, R> {
   /** Names the relay in metrics and logs. */
   readonly name: string
   readonly source: string
   readonly target: string
-  /** The subject of the target stream that holds the cursor. */
-  readonly cursorSubject: string
-  readonly cursorCodec: MessageCodec<Cursor>
+  /** Where in the target stream the cursor is. */
+  readonly place: CursorPlace<Cursor>
   /** The cursor of a relay that never ran, given the source's last sequence. */
   readonly begin: (lastSequence: number) => Cursor
   /** Source sequence up to which `cursor` has everything. */
@@ -79,7 +74,7 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
 
   const write = Effect.fnUntraced(function* (steps: ReadonlyArray<RelayStep<Cursor>>) {
     for (const step of steps) {
-      const sequence = yield* writeStep(nats, options, step, held.sequence).pipe(
+      const sequence = yield* writeStep(nats, options.place, step, held.sequence).pipe(
         Effect.tapError((error) =>
           Effect.sync(() => {
             if (error._tag === "RevisionConflict") conflicts.inc({ relay: options.name })
@@ -116,36 +111,18 @@ const loadCursor = Effect.fnUntraced(function* <Cursor, E, R>(
 ) {
   const stored = yield* nats
     .use(`read the cursor of ${options.name}`, ({ manager }) =>
-      manager.streams.getMessage(options.target, { last_by_subj: options.cursorSubject })
+      manager.streams.getMessage(options.target, { last_by_subj: options.place.subject })
     )
     .pipe(Effect.catchTag("BusNotFound", () => Effect.succeed(null)))
   if (stored === null) {
     const info = yield* nats.use(`read ${options.source}`, ({ manager }) => manager.streams.info(options.source))
     return { cursor: options.begin(info.state.last_seq), sequence: 0 }
   }
-  const decoded = options.cursorCodec.decode({ data: stored.data, header: headerReader(stored.header) })
+  const decoded = options.place.codec.decode({ data: stored.data, header: headerReader(stored.header) })
   if (Result.isFailure(decoded)) {
     const detail = `the stored cursor is broken: ${JSON.stringify(decoded.failure)}`
     return yield* new BusRefused({ operation: `read the cursor of ${options.name}`, detail, code: 0 })
   }
-  return { cursor: decoded.success, sequence: stored.seq }
+  yield* finishPending(nats, decoded.success)
+  return { cursor: decoded.success.cursor, sequence: stored.seq }
 })
-
-const writeStep = <Cursor, E, R>(
-  nats: Nats["Service"],
-  options: RelayOptions<Cursor, E, R>,
-  step: RelayStep<Cursor>,
-  expectedSequence: number
-) => {
-  const encoded = options.cursorCodec.encode(step.cursor)
-  const cursor: BatchMessage = {
-    subject: options.cursorSubject,
-    data: encoded.data,
-    headers: [
-      ...encoded.headers,
-      [header.expectedLastSubjectSequence, String(expectedSequence)],
-      [header.rollup, "sub"]
-    ]
-  }
-  return writeBatch(nats, crypto.randomUUID(), [...step.messages, cursor])
-}

@@ -11,7 +11,7 @@ import { Health, Metrics, supervise } from "#runtime"
 import { Backlogs } from "./Backlogs.ts"
 import { Endpoints } from "./Endpoints.ts"
 import { EndpointStates } from "./EndpointStates.ts"
-import { beginCursor, type FanOutCursor, fanOutCursorCodec } from "./fan-out-cursor.ts"
+import { beginCursor, type FanOutCursor, fanOutRecordCodec } from "./fan-out-cursor.ts"
 import { type FanOutStep, type FanOutTarget, planCatchUp, planRun } from "./fan-out-plan.ts"
 import { deliveriesMade, eventsReceived, parkedEvents, parkedExpired, unknownReceived } from "./metrics.ts"
 import { readEvent } from "./read-event.ts"
@@ -133,8 +133,7 @@ const fanOut = Effect.gen(function* () {
     name: "fan-out",
     source: "EVENTS",
     target: "DELIVERIES",
-    cursorSubject: subjects.deliveriesCursor,
-    cursorCodec: fanOutCursorCodec,
+    place: { subject: subjects.deliveriesCursor, codec: fanOutRecordCodec },
     begin: beginCursor,
     position: (cursor) => cursor.position,
     translate,

@@ -8,7 +8,7 @@
  * endpoint is in step again when the two meet. `roster`: fingerprint of the endpoints this is true of.
  */
 import { Schema } from "effect"
-import { jsonCodec } from "#bus"
+import { relayRecordCodec } from "#bus"
 
 const Sequence = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
@@ -20,7 +20,8 @@ export const FanOutCursor = Schema.Struct({
 })
 export interface FanOutCursor extends Schema.Schema.Type<typeof FanOutCursor> {}
 
-export const fanOutCursorCodec = jsonCodec(FanOutCursor)
+/** The cursor as it is stored. */
+export const fanOutRecordCodec = relayRecordCodec(FanOutCursor)
 
 /** The cursor of a fan-out that never ran: what was published before is nobody's. */
 export const beginCursor = (lastSequence: number): FanOutCursor => ({

@@ -3,7 +3,7 @@
  * of their ids; a step closes when it is full, also between two endpoints of one event, and its cursor says
  * exactly how far it came.
  */
-import type { BatchMessage, RelayStep } from "#bus"
+import { type BatchMessage, header, type RelayStep } from "#bus"
 import { type Delivery, subjects } from "#contracts"
 import { deliveryHeaders } from "./delivery-codec.ts"
 import { type FanOutCursor, hasNextEvent, join, park } from "./fan-out-cursor.ts"
@@ -126,6 +126,6 @@ const dueMessage = (event: FanOutEvent, target: FanOutTarget, deliveryId: string
   return {
     subject: subjects.deliveriesDue(target.partition, target.id),
     data: event.body,
-    headers: deliveryHeaders(delivery)
+    headers: [...deliveryHeaders(delivery), [header.messageId, `${deliveryId}:1`]]
   }
 }

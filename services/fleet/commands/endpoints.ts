@@ -6,7 +6,7 @@ import { Clock, Effect, Layer, Option, Result } from "effect"
 import { Consumers, StreamReader } from "#bus"
 import { isoTime, endpointIdOf, subjects } from "#contracts"
 import { EndpointStates } from "../../webhook-dispatcher/EndpointStates.ts"
-import { fanOutCursorCodec } from "../../webhook-dispatcher/fan-out-cursor.ts"
+import { fanOutRecordCodec } from "../../webhook-dispatcher/fan-out-cursor.ts"
 import { rosterCodec } from "../../webhook-dispatcher/roster.ts"
 import { busOf, CommandRefused, print, runCommand } from "./connect.ts"
 import { readParameters } from "./parameters.ts"
@@ -77,8 +77,8 @@ const list = Effect.fnUntraced(function* (
 const parkedAt = Effect.gen(function* () {
   const reader = yield* StreamReader
   const stored = yield* reader.last("DELIVERIES", subjects.deliveriesCursor)
-  const decoded = Option.map(stored, (message) => fanOutCursorCodec.decode(message))
-  return Option.isSome(decoded) && Result.isSuccess(decoded.value) ? decoded.value.success.next : {}
+  const decoded = Option.map(stored, (message) => fanOutRecordCodec.decode(message))
+  return Option.isSome(decoded) && Result.isSuccess(decoded.value) ? decoded.value.success.cursor.next : {}
 })
 
 const stateOf = (state: ReturnType<EndpointStates["Service"]["get"]>, absentSinceMs: number | null, nowMs: number) => {

@@ -1,0 +1,34 @@
+/**
+ * What a relay stores at its cursor's subject: the cursor, and the messages of its last step if they were
+ * not written in the same batch. Whoever reads the record publishes those first; their ids are fixed, so
+ * doing it twice changes nothing but, at worst, sends a message twice under one id.
+ */
+import { Schema } from "effect"
+import type { BatchMessage } from "./atomic-batch.ts"
+import { jsonCodec, type MessageCodec } from "./message-codec.ts"
+
+const Pending = Schema.Struct({
+  subject: Schema.String,
+  headers: Schema.Array(Schema.Tuple([Schema.String, Schema.String])),
+  dataBase64: Schema.String
+})
+
+export interface RelayRecord<Cursor> {
+  readonly cursor: Cursor
+  readonly pending: ReadonlyArray<typeof Pending.Type>
+}
+
+export const relayRecordCodec = <Cursor>(cursor: Schema.Codec<Cursor, Cursor>): MessageCodec<RelayRecord<Cursor>> =>
+  jsonCodec(Schema.Struct({ cursor, pending: Schema.Array(Pending) }))
+
+export const toPending = (message: BatchMessage): typeof Pending.Type => ({
+  subject: message.subject,
+  headers: message.headers.map(([name, value]) => [name, value] as const),
+  dataBase64: Buffer.from(message.data).toString("base64")
+})
+
+export const fromPending = (pending: typeof Pending.Type): BatchMessage => ({
+  subject: pending.subject,
+  headers: pending.headers,
+  data: Buffer.from(pending.dataBase64, "base64")
+})
