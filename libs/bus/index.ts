@@ -12,7 +12,14 @@ export type { BucketDeclaration, ObjectStoreDeclaration, Party, StreamDeclaratio
 export * from "./errors.ts"
 export { Kv, type KvBucket, type KvEntry } from "./Kv.ts"
 export { Leases, type Lease } from "./Leases.ts"
-export { type EncodedMessage, jsonCodec, type MessageCodec, parseJson, type RawMessage } from "./message-codec.ts"
+export {
+  type EncodedMessage,
+  jsonCodec,
+  jsonTextDecoder,
+  type MessageCodec,
+  parseJson,
+  type RawMessage
+} from "./message-codec.ts"
 export { header, type HeaderPairs } from "./message-headers.ts"
 export { busMetrics } from "./metrics.ts"
 export { Nats, type NatsOptions } from "./Nats.ts"

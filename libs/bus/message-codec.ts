@@ -2,8 +2,8 @@
  * How a value becomes a message and back. Every message that enters a role is decoded here: what does not
  * fit comes back as all its faults with their paths, never as a half-read value.
  */
-import { Result, Schema, SchemaIssue } from "effect"
-import type { Fault } from "#contracts"
+import { Result, Schema } from "effect"
+import { type Fault, faultsOf } from "#contracts"
 
 /** A message as it stands on the bus. Header names are case-sensitive. */
 export interface RawMessage {
@@ -24,14 +24,27 @@ export interface MessageCodec<A> {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 const utf8Encoder = new TextEncoder()
-const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+
+type Decoded<A> = Result.Result<A, ReadonlyArray<Fault>>
 
 /** Parses UTF-8 JSON strictly. */
-export const parseJson = (data: Uint8Array): Result.Result<unknown, ReadonlyArray<Fault>> =>
+export const parseJson = (data: Uint8Array): Decoded<unknown> => parsed(() => JSON.parse(utf8.decode(data)) as unknown)
+
+const parsed = (parse: () => unknown): Decoded<unknown> =>
   Result.try({
-    try: () => JSON.parse(utf8.decode(data)) as unknown,
+    try: parse,
     catch: (cause) => [{ path: "", message: `not UTF-8 JSON: ${cause instanceof Error ? cause.message : cause}` }]
   })
+
+/** JSON text, a header for example, that fits `schema`. */
+export const jsonTextDecoder = <A>(schema: Schema.Codec<A, A>): ((text: string) => Decoded<A>) => {
+  const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
+  return (text) =>
+    Result.flatMap(
+      parsed(() => JSON.parse(text) as unknown),
+      (json) => Result.mapError(decode(json), (error) => faultsOf(error.issue))
+    )
+}
 
 /**
  * The body is JSON that fits `schema`, whose values look the same decoded and encoded. What comes in is
@@ -41,13 +54,9 @@ export const jsonCodec = <A>(schema: Schema.Codec<A, A>): MessageCodec<A> => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
   return {
     decode: (message) =>
-      Result.flatMap(parseJson(message.data), (json) => Result.mapError(decode(json), (issue) => faultsOf(issue))),
+      Result.flatMap(parseJson(message.data), (json) =>
+        Result.mapError(decode(json), (error) => faultsOf(error.issue))
+      ),
     encode: (value) => ({ data: utf8Encoder.encode(JSON.stringify(value)), headers: [] })
   }
 }
-
-const faultsOf = (error: { readonly issue: SchemaIssue.Issue }): ReadonlyArray<Fault> =>
-  formatIssue(error.issue).issues.map((issue) => ({
-    path: (issue.path ?? []).map((part) => `/${String(typeof part === "object" ? part.key : part)}`).join(""),
-    message: issue.message
-  }))

@@ -6,7 +6,7 @@
  * While the broker is away, what must be stored is tried again until it is back; the message is kept alive
  * meanwhile, and on drain it is handed back unfinished.
  */
-import { Clock, Context, Effect, Layer, Random, Result, Schedule } from "effect"
+import { Clock, Context, Effect, Layer, Random, Schedule } from "effect"
 import { type BusError, done, handBack, Publisher, scheduleHeaders, type Settlement } from "#bus"
 import { isoTime, subjects } from "#contracts"
 import type { EgressError, EgressResponse } from "#egress"
@@ -56,25 +56,28 @@ export class Courier extends Context.Service<Courier, Courier_>()("starling/webh
       const log = yield* AttemptLog
       const states = yield* EndpointStates
       const metrics = yield* CourierMetrics
+      const clock = yield* Clock.Clock
+      const randomness = yield* Random.Random
 
-      const attempt: Courier_["attempt"] = Effect.fnUntraced(function* (endpoint, due, onLeave) {
-        const startedAtMs = yield* Clock.currentTimeMillis
-        const sent = yield* Effect.result(
-          receivers.request({
-            method: "POST",
-            url: endpoint.url,
-            lane: endpoint.id,
-            connectionsMax: endpoint.concurrency,
-            headers: requestHeaders(endpoint, due.delivery, due.body, startedAtMs),
-            body: due.body,
-            deadlineMs: endpoint.timeoutMs,
-            responseBytesMax: answerBytesMax,
-            onLeave
-          })
-        )
-        const durationMs = (yield* Clock.currentTimeMillis) - startedAtMs
-        return attempted(sent, startedAtMs, durationMs)
-      })
+      const attempt: Courier_["attempt"] = (endpoint, due, onLeave) => {
+        const startedAtMs = clock.currentTimeMillisUnsafe()
+        const request = receivers.request({
+          method: "POST",
+          url: endpoint.url,
+          lane: endpoint.id,
+          connectionsMax: endpoint.concurrency,
+          headers: requestHeaders(endpoint, due.delivery, due.body, startedAtMs),
+          body: due.body,
+          deadlineMs: endpoint.timeoutMs,
+          responseBytesMax: answerBytesMax,
+          onLeave
+        })
+        const tookMs = () => clock.currentTimeMillisUnsafe() - startedAtMs
+        return Effect.match(request, {
+          onSuccess: (response) => answered(response, startedAtMs, tookMs()),
+          onFailure: (error) => notAnswered(error, startedAtMs, tookMs())
+        })
+      }
 
       const retry = (due: DueDelivery, subject: string, dueAtMs: number) => {
         const next = { ...due.delivery, attempt: due.delivery.attempt + 1, dueAt: dueAtMs }
@@ -129,15 +132,14 @@ export class Courier extends Context.Service<Courier, Courier_>()("starling/webh
         }
       }
 
-      const conclude: Courier_["conclude"] = Effect.fnUntraced(function* (endpoint, due, sent) {
-        const nowMs = yield* Clock.currentTimeMillis
-        const random = endpoint.retry.jitter === 0 ? 0 : yield* Random.next
+      const conclude: Courier_["conclude"] = (endpoint, due, sent) => {
+        const nowMs = clock.currentTimeMillisUnsafe()
+        const random = endpoint.retry.jitter === 0 ? 0 : randomness.nextDoubleUnsafe()
         const decision = decide(sent.result, due.delivery.attempt, endpoint.retry, nowMs, random)
         metrics.attempted(endpoint, due.delivery, sent, decision, nowMs)
         log.add(endpoint.id, attemptRecord(due.delivery, endpoint.name, { ...sent, decision }))
-        if (decision._tag === "Delivered") return done
-        return yield* stored(store(endpoint, due, sent, decision))
-      })
+        return decision._tag === "Delivered" ? delivered : stored(store(endpoint, due, sent, decision))
+      }
 
       const postpone: Courier_["postpone"] = (due, subject, untilMs) => {
         const later = { ...due.delivery, dueAt: Math.round(untilMs) }
@@ -163,20 +165,21 @@ const stored = (store: Effect.Effect<unknown, BusError>): Effect.Effect<Settleme
     )
   )
 
+const delivered = Effect.succeed(done)
 const noBody = new Uint8Array(0)
 
-const attempted = (
-  sent: Result.Result<EgressResponse, EgressError>,
-  startedAtMs: number,
-  durationMs: number
-): Attempted =>
-  Result.match(sent, {
-    onSuccess: (response) => ({
-      result: resultOf(response),
-      error: undefined,
-      body: response.body,
-      startedAtMs,
-      durationMs
-    }),
-    onFailure: (error) => ({ result: errorResult(error), error, body: noBody, startedAtMs, durationMs })
-  })
+const answered = (response: EgressResponse, startedAtMs: number, durationMs: number): Attempted => ({
+  result: resultOf(response),
+  error: undefined,
+  body: response.body,
+  startedAtMs,
+  durationMs
+})
+
+const notAnswered = (error: EgressError, startedAtMs: number, durationMs: number): Attempted => ({
+  result: errorResult(error),
+  error,
+  body: noBody,
+  startedAtMs,
+  durationMs
+})

@@ -46,6 +46,7 @@ export class CourierMetrics extends Context.Service<
       const backoffSeconds = metrics.histogram(backoff)
       const backoffNow = metrics.gauge(currentBackoff)
       const lateness = metrics.histogram(retryLateness)
+      const backedOff = new Set<string>()
 
       return CourierMetrics.of({
         left: (endpoint, delivery, nowMs) => {
@@ -60,9 +61,10 @@ export class CourierMetrics extends Context.Service<
           if (decision._tag === "Retry") {
             backoffSeconds.observe(labels, seconds(decision.delayMs))
             backoffNow.set(labels, seconds(decision.delayMs))
+            backedOff.add(endpoint.id)
             return
           }
-          backoffNow.set(labels, 0)
+          if (backedOff.delete(endpoint.id)) backoffNow.set(labels, 0)
           if (decision._tag === "Delivered") delivered.observe(labels, seconds(nowMs - delivery.storedAt))
           deliveriesTotal.inc({ endpoint: endpoint.name, outcome: outcomes[decision._tag] })
         },

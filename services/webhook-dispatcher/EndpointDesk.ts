@@ -2,15 +2,16 @@
  * Everything one endpoint's deliveries share in this process: its breaker, its lines of departure and its
  * count of deliveries in work. `handle` takes a delivery from arrival to settlement.
  */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Exit } from "effect"
 import { type BusError, handBack, type Received, type Settlement } from "#bus"
-import type { Courier } from "./Courier.ts"
+import type { Attempted, Courier } from "./Courier.ts"
 import type { CourierMetrics } from "./CourierMetrics.ts"
 import type { DueDelivery } from "./delivery-codec.ts"
 import { departures } from "./departures.ts"
 import { type EndpointBreaker, endpointBreaker } from "./EndpointBreaker.ts"
 import type { EndpointSettings } from "./endpoint-settings.ts"
 import type { EndpointStates } from "./EndpointStates.ts"
+import { isSuccess } from "./retry-policy.ts"
 
 export interface EndpointDesk {
   readonly settings: EndpointSettings
@@ -47,42 +48,47 @@ export const endpointDesk = (settings: EndpointSettings, services: DeskServices)
     )
   })
 
-  const send = Effect.fnUntraced(function* ({ value: due }: Received<DueDelivery>, clock: Clock.Clock) {
-    const { delivery } = due
-    const line = delivery.attempt === 1 && delivery.entity !== undefined ? lines.enter(delivery.entity) : undefined
-    const onLeave = () => {
-      line?.left()
-      metrics.left(settings, delivery, clock.currentTimeMillisUnsafe())
-    }
-    const attempt = courier.attempt(settings, due, onLeave)
-    if (line === undefined) return yield* attempt
-    return yield* line.before.pipe(Effect.andThen(attempt), Effect.ensuring(Effect.sync(line.left)))
-  })
-
-  const work = Effect.fnUntraced(function* (received: Received<DueDelivery>): Effect.fn.Return<Settlement> {
-    const clock = yield* Clock.Clock
-    const { delivery } = received.value
-    const earlyMs = delivery.attempt === 1 ? 0 : delivery.dueAt - clock.currentTimeMillisUnsafe()
-    if (earlyMs > 0) yield* Effect.sleep(earlyMs)
-    const sent = yield* send(received, clock)
-    const success = sent.result._tag === "Answered" && sent.result.status >= 200 && sent.result.status < 300
-    if (settings.hasBreaker && !(success && breaker.isPristine())) yield* reportEnd(success)
-    return yield* courier.conclude(settings, received.value, sent)
-  })
-
-  const handle = Effect.fnUntraced(function* (received: Received<DueDelivery>): Effect.fn.Return<Settlement> {
-    if (!breaker.isPristine()) {
-      const admission = yield* breaker.admit
-      if (admission._tag === "Wait") {
-        metrics.postponed(settings, "circuit_open")
-        return handBack(Math.max(0, admission.untilMs - (yield* Clock.currentTimeMillis)))
+  // Every delivery comes through here, so it is made of as few steps as it can be.
+  const send = (due: DueDelivery, clock: Clock.Clock): Effect.Effect<Settlement> =>
+    Effect.suspend(() => {
+      const { delivery } = due
+      const isFirst = delivery.attempt === 1 && delivery.entity !== undefined
+      const line = isFirst ? lines.enter(delivery.entity) : undefined
+      const onLeave = () => {
+        line?.left()
+        metrics.left(settings, delivery, clock.currentTimeMillisUnsafe())
       }
+      const sent = Effect.flatMap(courier.attempt(settings, due, onLeave), (attempted) => conclude(due, attempted))
+      inWork += 1
+      return Effect.onExit(line?.before === undefined ? sent : Effect.andThen(line.before, sent), (exit) => {
+        inWork -= 1
+        line?.left()
+        return Exit.hasInterrupts(exit) ? breaker.release : Effect.void
+      })
+    })
+
+  const conclude = (due: DueDelivery, attempted: Attempted) => {
+    const { result } = attempted
+    const success = result._tag === "Answered" && isSuccess(result.status)
+    const concluded = courier.conclude(settings, due, attempted)
+    if (!settings.hasBreaker || (success && breaker.isPristine())) return concluded
+    return Effect.andThen(reportEnd(success), concluded)
+  }
+
+  const handleWithCare = Effect.fnUntraced(function* (due: DueDelivery, clock: Clock.Clock) {
+    const admission = yield* breaker.admit
+    if (admission._tag === "Wait") {
+      metrics.postponed(settings, "circuit_open")
+      return handBack(Math.max(0, admission.untilMs - clock.currentTimeMillisUnsafe()))
     }
-    inWork += 1
-    return yield* work(received).pipe(
-      Effect.onInterrupt(() => breaker.release),
-      Effect.ensuring(Effect.sync(() => (inWork -= 1)))
-    )
+    const earlyMs = due.delivery.attempt === 1 ? 0 : due.delivery.dueAt - clock.currentTimeMillisUnsafe()
+    if (earlyMs > 0) yield* Effect.sleep(earlyMs)
+    return yield* send(due, clock)
   })
+
+  const handle = ({ value: due }: Received<DueDelivery>): Effect.Effect<Settlement> =>
+    Effect.flatMap(Clock.Clock, (clock) =>
+      due.delivery.attempt === 1 && breaker.isPristine() ? send(due, clock) : handleWithCare(due, clock)
+    )
   return { settings, breaker, handle, inWork: () => inWork }
 }

@@ -4,7 +4,7 @@
  */
 import { Result } from "effect"
 import { Delivery } from "#contracts"
-import { jsonCodec, type HeaderPairs, type MessageCodec } from "#bus"
+import { type HeaderPairs, jsonTextDecoder, type MessageCodec } from "#bus"
 
 /** A delivery with the bytes to send. */
 export interface DueDelivery {
@@ -14,20 +14,12 @@ export interface DueDelivery {
 
 export const deliveryHeader = "Starling-Delivery"
 
-const headerCodec = jsonCodec(Delivery)
-const empty = new Uint8Array(0)
-const utf8 = new TextEncoder()
+const decodeHeader = jsonTextDecoder(Delivery)
 
 export const deliveryHeaders = (delivery: Delivery): HeaderPairs => [[deliveryHeader, JSON.stringify(delivery)]]
 
 export const dueDeliveryCodec: MessageCodec<DueDelivery> = {
-  decode: (message) => {
-    const header = message.header(deliveryHeader)
-    const data = header === undefined ? empty : utf8.encode(header)
-    return Result.map(headerCodec.decode({ data, header: message.header }), (delivery) => ({
-      delivery,
-      body: message.data
-    }))
-  },
+  decode: (message) =>
+    Result.map(decodeHeader(message.header(deliveryHeader) ?? ""), (delivery) => ({ delivery, body: message.data })),
   encode: ({ delivery, body }) => ({ data: body, headers: deliveryHeaders(delivery) })
 }

@@ -5,12 +5,18 @@
  */
 import { Deferred, Effect } from "effect"
 
+export interface Place {
+  /** Nothing when nobody is ahead. */
+  readonly before: Effect.Effect<void> | undefined
+  readonly left: () => void
+}
+
 export interface Departures {
   /**
    * Takes a place in the entity's line; call it when the message arrives. `before` completes when the one
    * ahead has left; `left` lets the next one go and may be called more than once.
    */
-  readonly enter: (entity: string) => { readonly before: Effect.Effect<void>; readonly left: () => void }
+  readonly enter: (entity: string) => Place
 }
 
 export const departures = (): Departures => {
@@ -21,7 +27,7 @@ export const departures = (): Departures => {
       const mine = Deferred.makeUnsafe<void>()
       lines.set(entity, mine)
       return {
-        before: ahead === undefined ? Effect.void : Deferred.await(ahead),
+        before: ahead === undefined ? undefined : Deferred.await(ahead),
         left: () => {
           Deferred.doneUnsafe(mine, Effect.void)
           if (lines.get(entity) === mine) lines.delete(entity)
