@@ -4,4 +4,4 @@
  */
 export const eventSchemaVersion = "1.1.0"
 
-export const catalogueFingerprint = "0"
+export const catalogueFingerprint = "220872e2cfd5480d"

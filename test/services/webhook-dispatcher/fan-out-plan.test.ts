@@ -1,0 +1,137 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { beginCursor, type FanOutCursor } from "../../../services/webhook-dispatcher/fan-out-cursor.ts"
+import {
+  type FanOutEvent,
+  type FanOutStep,
+  type FanOutTarget,
+  planCatchUp,
+  planRun
+} from "../../../services/webhook-dispatcher/fan-out-plan.ts"
+
+const event = (sequence: number, bytes = 10): FanOutEvent => ({
+  sequence,
+  storedAtMs: sequence,
+  event: "work_item.merged",
+  schemaVersion: "1.1.0",
+  entity: undefined,
+  body: new Uint8Array(bytes)
+})
+const target = (id: string, wants = true): FanOutTarget => ({ id, partition: 0, wants: () => wants })
+const events = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => event(from + index))
+const id = () => "6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01"
+const nobody = () => false
+
+/** What steps write, as `endpoint:sequence`. */
+const written = (steps: ReadonlyArray<FanOutStep>) =>
+  steps.flatMap(({ messages }) =>
+    messages.map(({ subject, headers }) => {
+      const header = headers.find(([name]) => name === "Starling-Delivery")?.[1] ?? "{}"
+      return `${subject.split(".").at(-1)}:${(JSON.parse(header) as { sequence: number }).sequence}`
+    })
+  )
+const last = (steps: ReadonlyArray<FanOutStep>): FanOutCursor => steps.at(-1)?.cursor ?? beginCursor(-1)
+
+describe("the fan-out of a run", () => {
+  it("gives every event to every endpoint that wants it, in order, and moves the cursor past them", () => {
+    const steps = planRun(events(1, 2), 2, beginCursor(0), [target("a"), target("b", false), target("c")], nobody, id)
+    assert.deepStrictEqual(written(steps), ["a:1", "c:1", "a:2", "c:2"])
+    assert.deepInclude(last(steps), { position: 2, through: null, next: {} })
+  })
+
+  it("passes over sequences that hold nothing good", () => {
+    const steps = planRun([event(2)], 5, beginCursor(0), [target("a")], nobody, id)
+    assert.deepStrictEqual(written(steps), ["a:2"])
+    assert.strictEqual(last(steps).position, 5)
+  })
+
+  it("does nothing for events the cursor is past already", () => {
+    assert.deepStrictEqual(planRun(events(1, 3), 3, beginCursor(3), [target("a")], nobody, id), [])
+  })
+
+  it("stops between two endpoints of one event when a step is full, and goes on exactly there", () => {
+    const targets = Array.from({ length: 600 }, (_, index) => target(String(index).padStart(3, "0")))
+    const steps = planRun([event(1)], 1, beginCursor(0), targets, nobody, id)
+    assert.deepStrictEqual(steps.map((step) => step.messages.length), [256, 256, 88])
+    assert.deepInclude(steps[0]?.cursor, { position: 0, through: "255" })
+    const resumed = planRun([event(1)], 1, steps[0]?.cursor ?? beginCursor(0), targets, nobody, id)
+    assert.deepStrictEqual([...written(steps.slice(0, 1)), ...written(resumed)], written(steps))
+  })
+
+  it("closes a step before its bytes are too many for the broker", () => {
+    const large = Array.from({ length: 40 }, (_, index) => event(index + 1, 256 * 1_024))
+    const steps = planRun(large, 40, beginCursor(0), [target("a")], nobody, id)
+    assert.isAbove(steps.length, 2)
+    for (const { messages } of steps) {
+      assert.isAtMost(messages.reduce((sum, message) => sum + message.data.length, 0), 4.25 * 1_024 * 1_024)
+    }
+  })
+
+  it("parks an endpoint where it stands, and keeps the first event it still needs", () => {
+    const parked = (endpoint: string) => endpoint === "b"
+    const steps = planRun(events(4, 6), 6, beginCursor(3), [target("a"), target("b")], parked, id)
+    assert.deepStrictEqual(written(steps), ["a:4", "a:5", "a:6"])
+    assert.deepStrictEqual(last(steps).next, { b: 4 })
+  })
+
+  it("skips what came before a new endpoint's start", () => {
+    const cursor: FanOutCursor = { ...beginCursor(0), next: { n: 3 } }
+    const steps = planRun(events(1, 4), 4, cursor, [target("n")], nobody, id)
+    assert.deepStrictEqual(written(steps), ["n:3", "n:4"])
+    assert.deepStrictEqual(last(steps).next, {})
+  })
+})
+
+describe("catching up", () => {
+  it("gives a parked endpoint what it missed and brings it back in step", () => {
+    const cursor: FanOutCursor = { ...beginCursor(9), next: { a: 4, b: 10 } }
+    const step = planCatchUp(events(4, 9), 9, cursor, target("a"), id)
+    assert.deepStrictEqual(written([step]), ["a:4", "a:5", "a:6", "a:7", "a:8", "a:9"])
+    assert.deepStrictEqual(step.cursor.next, { b: 10 })
+  })
+
+  it("goes page by page", () => {
+    const cursor: FanOutCursor = { ...beginCursor(1_000), next: { a: 1 } }
+    const step = planCatchUp(events(1, 256), 256, cursor, target("a"), id)
+    assert.strictEqual(step.messages.length, 256)
+    assert.deepStrictEqual(step.cursor.next, { a: 257 })
+  })
+})
+
+describe("whatever is parked and resumed when", () => {
+  const Turn = Schema.Struct({
+    published: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 6 })),
+    parked: Schema.Array(Schema.Literals(["a", "b", "c", "d"])),
+    // How many of the planned steps are stored before a crash makes the rest be planned again.
+    kept: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3 }))
+  })
+
+  it.prop("every endpoint gets every event exactly once", [Schema.Array(Turn)], ([turns]) => {
+    const targets = ["a", "b", "c", "d"].map((name) => target(name))
+    const log: Array<FanOutEvent> = []
+    const delivered: Array<string> = []
+    let cursor = beginCursor(0)
+    const store = (steps: ReadonlyArray<FanOutStep>) => {
+      for (const step of steps) cursor = step.cursor
+      delivered.push(...written(steps))
+    }
+    const catchUp = (isParked: (endpoint: string) => boolean) => {
+      for (const one of targets) {
+        const from = cursor.next[one.id]
+        if (from === undefined || from > cursor.position || isParked(one.id)) continue
+        store([planCatchUp(log.slice(from - 1, cursor.position), cursor.position, cursor, one, id)])
+      }
+    }
+    for (const { published, parked, kept } of turns) {
+      const isParked = (endpoint: string) => (parked as ReadonlyArray<string>).includes(endpoint)
+      for (let index = 0; index < published; index++) log.push(event(log.length + 1))
+      store(planRun(log.slice(cursor.position), log.length, cursor, targets, isParked, id).slice(0, kept))
+      catchUp(isParked)
+    }
+    store(planRun(log.slice(cursor.position), log.length, cursor, targets, nobody, id))
+    catchUp(nobody)
+    const wanted = log.flatMap(({ sequence }) => targets.map((one) => `${one.id}:${sequence}`))
+    assert.deepStrictEqual(delivered.toSorted(), wanted.toSorted())
+    assert.deepStrictEqual(cursor.next, {})
+  })
+})

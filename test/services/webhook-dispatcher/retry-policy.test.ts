@@ -1,0 +1,71 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { retryAfterMs } from "../../../services/webhook-dispatcher/retry-after.ts"
+import { AttemptResult, decide, type RetrySettings } from "../../../services/webhook-dispatcher/retry-policy.ts"
+
+const settings: RetrySettings = { attemptsMax: 4, initialBackoffMs: 1_000, jitter: 0, retryAfterMsMax: 60_000 }
+const nowMs = Date.UTC(2026, 10, 20, 12)
+const answered = (status: number, retryAfter?: string) => AttemptResult.Answered({ status, retryAfter })
+const delayOf = (result: AttemptResult, attempt: number, given: Partial<RetrySettings> = {}, random = 0) => {
+  const decision = decide(result, attempt, { ...settings, ...given }, nowMs, random)
+  return decision._tag === "Retry" ? decision.delayMs : decision._tag
+}
+
+describe("what follows from an attempt", () => {
+  it.each([200, 201, 202, 204, 299])("is delivered on %i", (status) => {
+    assert.strictEqual(decide(answered(status), 1, settings, nowMs, 0)._tag, "Delivered")
+  })
+
+  it.each([100, 199, 300, 301, 302, 304, 400, 401, 404, 408, 409, 429, 500, 502, 503, 504])(
+    "is another try on %i",
+    (status) => assert.strictEqual(delayOf(answered(status), 1), 1_000)
+  )
+
+  it("is another try when there is no answer", () => {
+    assert.strictEqual(delayOf(AttemptResult.NotAnswered({ error: "timeout" }), 1), 1_000)
+  })
+
+  it("waits exactly 1, 2, 4 times the initial backoff, then gives up", () => {
+    assert.deepStrictEqual(
+      [1, 2, 3, 4].map((attempt) => delayOf(answered(500), attempt)),
+      [1_000, 2_000, 4_000, "GiveUp"]
+    )
+  })
+
+  it("stops for good on 410, whatever attempts are left", () => {
+    assert.strictEqual(delayOf(answered(410), 1), "Gone")
+    assert.strictEqual(delayOf(answered(410), 4), "Gone")
+  })
+
+  it.each([
+    [429, "5", 5_000],
+    [503, "5", 5_000],
+    [500, "5", 1_000],
+    [429, "0", 1_000],
+    [429, "100000", 60_000],
+    [429, "Fri, 20 Nov 2026 12:00:07 GMT", 7_000],
+    [503, "Fri, 20 Nov 2026 11:00:00 GMT", 1_000],
+    [429, "soon", 1_000],
+    [429, "-5", 1_000],
+    [429, "1e9", 1_000]
+  ])("on %i with Retry-After %s waits %i ms", (status, retryAfter, expected) => {
+    assert.strictEqual(delayOf(answered(status, retryAfter), 1), expected)
+  })
+
+  it.prop("never comes sooner than the doubling rule, nor later than jitter and the cap allow", [
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 19 })),
+    Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 0.999 })),
+    Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
+  ], ([attempt, random, jitter]) => {
+    const delay = delayOf(answered(500), attempt, { attemptsMax: 20, jitter }, random)
+    const least = 1_000 * 2 ** (attempt - 1)
+    assert.isTrue(typeof delay === "number" && delay >= least - 1 && delay <= least * (1 + jitter) + 1)
+  })
+
+  it("reads a Retry-After only in the two forms there are", () => {
+    assert.deepStrictEqual(
+      ["3", " 3 ", "3.5", "", undefined, "2026-11-20T12:00:09Z"].map((value) => retryAfterMs(value, nowMs)),
+      [3_000, 3_000, 0, 0, 0, 0]
+    )
+  })
+})
