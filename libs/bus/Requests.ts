@@ -69,7 +69,8 @@ export class Requests extends Context.Service<
         }
         yield* Effect.acquireRelease(
           Effect.sync(() => nats.connection.subscribe(options.subject, { queue: options.queueGroup, callback })),
-          (subscription) => Effect.promise(() => subscription.drain())
+          // A connection that is closed already has nothing to drain.
+          (subscription) => Effect.ignore(Effect.tryPromise(() => subscription.drain()))
         )
       })
       return Requests.of({ ask, answer })

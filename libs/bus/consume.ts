@@ -79,7 +79,9 @@ export const consume = Effect.fnUntraced(function* <A, R>(
   const onMessage = (message: JsMsg) => {
     const { streamSequence, timestampNanos, deliveryCount } = message.info
     const key = messageKey(streamSequence, timestampNanos)
-    if (deliveryCount > 1 && alreadyOurs(key, message)) return
+    if (deliveryCount > 1) redelivered.inc({ stream })
+    // Not only what counts as redelivered: a killed broker has forgotten that it ever delivered.
+    if (alreadyOurs(key, message)) return
     const header_ = headerReader(message.headers)
     const decoded = codec.decode({ data: message.data, header: header_ })
     const handled: Effect.Effect<Settlement, never, R> = Result.isFailure(decoded)
@@ -98,7 +100,6 @@ export const consume = Effect.fnUntraced(function* <A, R>(
   }
 
   const alreadyOurs = (key: MessageKey, message: JsMsg) => {
-    redelivered.inc({ stream })
     if (inWork.has(key)) return true
     if (!settled.has(key)) return false
     message.ack()

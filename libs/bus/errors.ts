@@ -63,6 +63,10 @@ export const toBusError =
       return fromApiError(operation, api.err_code, api.code, api.description)
     }
     const error = cause instanceof Error ? cause : new Error(String(cause))
+    // The library keeps this class to itself; 404 is "no message there".
+    if (error.name === "JetStreamStatusError" && "code" in error && error.code === 404) {
+      return new BusNotFound({ operation, detail: error.message })
+    }
     if (error.name === "PermissionViolationError" || error.name === "InvalidArgumentError") {
       return new BusRefused({ operation, detail: error.message, code: 0 })
     }

@@ -11,7 +11,9 @@ const [natsUrl = "", receiverUrl = "", stream = "", consumer = "", concurrencyTe
 const concurrency = Number(concurrencyText)
 
 const connection = await connect({ servers: natsUrl })
-const messages = await (await jetstream(connection).consumers.get(stream, consumer)).consume({ max_messages: concurrency })
+const messages = await (
+  await jetstream(connection).consumers.get(stream, consumer)
+).consume({ max_messages: concurrency })
 const pool = new Pool(new URL(receiverUrl).origin, { connections: 64, pipelining: 1, allowH2: false })
 const path = new URL(receiverUrl).pathname
 

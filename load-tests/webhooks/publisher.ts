@@ -11,8 +11,13 @@ const padding = "A title that makes an event as long as real ones are. ".repeat(
 
 /** The body of event `id`; every tenth shares its work item with its neighbours, so that order can be seen. */
 export const eventBody = (id: number) => {
-  const item = `6f1c2f0e-5d0a-4c1b-9a55-${Math.floor(id / 10).toString(16).padStart(12, "0")}`
-  return JSON.stringify({ ...example, workItem: { ...example.workItem, externalId: `e${id}`, id: item, title: padding } })
+  const item = `6f1c2f0e-5d0a-4c1b-9a55-${Math.floor(id / 10)
+    .toString(16)
+    .padStart(12, "0")}`
+  return JSON.stringify({
+    ...example,
+    workItem: { ...example.workItem, externalId: `e${id}`, id: item, title: padding }
+  })
 }
 
 export interface Published {
@@ -22,7 +27,12 @@ export interface Published {
   readonly failed: number
 }
 
-export const publishMany = async (client: JetStreamClient, count: number, from = 0, window = 512): Promise<Published> => {
+export const publishMany = async (
+  client: JetStreamClient,
+  count: number,
+  from = 0,
+  window = 512
+): Promise<Published> => {
   const confirmedAtMs = new Map<string, number>()
   const started = performance.now()
   let next = from
@@ -38,7 +48,12 @@ export const publishMany = async (client: JetStreamClient, count: number, from =
 }
 
 /** Open loop: event n is sent at n / rate, whatever became of those before it. A failed one is sent again. */
-export const publishAtRate = async (client: JetStreamClient, rate: number, seconds: number, from = 0): Promise<Published> => {
+export const publishAtRate = async (
+  client: JetStreamClient,
+  rate: number,
+  seconds: number,
+  from = 0
+): Promise<Published> => {
   const confirmedAtMs = new Map<string, number>()
   const started = performance.now()
   const total = rate * seconds
@@ -57,7 +72,7 @@ export const publishAtRate = async (client: JetStreamClient, rate: number, secon
       }
     }
   }
-  for (let sent = 0; sent < total; ) {
+  for (let sent = 0; sent < total;) {
     const due = Math.min(total, Math.floor(((performance.now() - started) / 1_000) * rate) + 1)
     while (sent < due) pending.push(send(from + sent++))
     await new Promise((resolve) => setTimeout(resolve, 1))

@@ -44,7 +44,13 @@ const server = createServer((request, response) => {
   request.on("end", () => {
     const body = Buffer.concat(chunks).toString("utf8")
     const delivery = String(request.headers["x-service-delivery"])
-    arrivals.push([idOf(body), `${behaviour}/${endpoint}`, delivery, atMs, Number(request.headers["x-service-sequence"])])
+    arrivals.push([
+      idOf(body),
+      `${behaviour}/${endpoint}`,
+      delivery,
+      atMs,
+      Number(request.headers["x-service-sequence"])
+    ])
     taken += 1
     ;(behaviours[behaviour] ?? behaviours["ok"]!)(request, response)
   })

@@ -34,7 +34,9 @@ const ended = (child: ChildProcess, signal: NodeJS.Signals = "SIGTERM") =>
 
 export const startReceiver = async (): Promise<Receiver> => {
   const child = fork(join(import.meta.dirname, "receiver.ts"), { serialization: "advanced" })
-  const { port } = await new Promise<{ port: number }>((resolve) => child.once("message", (m) => resolve(m as { port: number })))
+  const { port } = await new Promise<{ port: number }>((resolve) =>
+    child.once("message", (m) => resolve(m as { port: number }))
+  )
   return {
     url: (behaviour, endpoint = 0) => `http://127.0.0.1:${port}/${behaviour}/${endpoint}`,
     taken: async () => (await ask<{ taken: number }>(child, "count")).taken,

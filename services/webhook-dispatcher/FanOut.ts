@@ -4,7 +4,7 @@
  * from. Parked endpoints that may go on are caught up between runs, without holding up the others.
  * What breaks the envelope's schema goes to REJECTED and holds up nobody.
  */
-import { Effect, Layer, Result, Stream } from "effect"
+import { Effect, Latch, Layer, Result, Stream } from "effect"
 import { subjects } from "#contracts"
 import { Rejections, relay, type SourceMessage, StreamReader } from "#bus"
 import { Health, Metrics, supervise } from "#runtime"
@@ -23,7 +23,7 @@ const catchUpPageMessages = 256
 // A relay that has neither read nor been idle for so long is stuck.
 const stallMs = 30_000
 
-const fanOut = Effect.gen(function* () {
+const fanOut = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
   const { all, byId } = yield* Endpoints
   const states = yield* EndpointStates
   const backlogs = yield* Backlogs
@@ -37,7 +37,8 @@ const fanOut = Effect.gen(function* () {
   const parked = metrics.gauge(parkedEvents)
   const expired = metrics.counter(parkedExpired)
   const newDeliveryId = () => crypto.randomUUID()
-  const isParked = (id: string) => states.isPaused(id) || backlogs.isOverfull(id)
+  // An endpoint absent from the configuration stays where it is until it is back, or archived.
+  const isParked = (id: string) => !byId.has(id) || states.isPaused(id) || backlogs.isOverfull(id)
   let turn = 0
 
   const readRun = Effect.fnUntraced(function* (run: ReadonlyArray<SourceMessage>) {
@@ -122,13 +123,7 @@ const fanOut = Effect.gen(function* () {
       }
     })
 
-  const health = yield* Health
-  const loop = yield* health.loop("fan-out", { stallMs })
-  let isStarted = false
-  yield* health.readiness(
-    "fan-out",
-    Effect.suspend(() => (isStarted ? Effect.void : Effect.fail("the cursor has not been read yet")))
-  )
+  const loop = yield* (yield* Health).loop("fan-out", { stallMs })
   return relay({
     name: "fan-out",
     source: "EVENTS",
@@ -139,7 +134,7 @@ const fanOut = Effect.gen(function* () {
     translate,
     aside,
     onCursor,
-    onStarted: Effect.sync(() => void (isStarted = true)),
+    onStarted: Effect.asVoid(onStarted),
     loop
   })
 })
@@ -154,7 +149,10 @@ export const FanOut = {
       if (all.length === 0 && past._tag === "None") {
         return yield* Effect.logInfo("no endpoints are configured, events are only kept")
       }
-      yield* Effect.forkScoped(supervise("fan-out", yield* fanOut))
+      const started = yield* Latch.make()
+      yield* Effect.forkScoped(supervise("fan-out", yield* fanOut(started.open)))
+      // From here on every event is accounted for; before, a new endpoint would not have been meant.
+      yield* started.await
     })
   ).pipe(Layer.provide(RosterKeeper.layer))
 }

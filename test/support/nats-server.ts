@@ -52,7 +52,10 @@ export const startNatsServer = async (): Promise<TestNatsServer> => {
   const folder = mkdtempSync(join(tmpdir(), "starling-nats-"))
   const port = await freePort()
   const config = join(folder, "server.conf")
-  writeFileSync(config, `listen: "127.0.0.1:${port}"\njetstream { store_dir: ${JSON.stringify(join(folder, "data"))} }\n`)
+  writeFileSync(
+    config,
+    `listen: "127.0.0.1:${port}"\njetstream { store_dir: ${JSON.stringify(join(folder, "data"))} }\n`
+  )
   let child: ChildProcess | undefined
 
   const start = async () => {

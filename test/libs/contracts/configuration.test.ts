@@ -59,9 +59,13 @@ describe("the configuration", () => {
     const variables = new Map(environmentKeys.map((key) => [key.variable, `${key.section}.${key.key}`]))
     assert.strictEqual(variables.get("BUS_URL"), "Bus.Url")
     assert.strictEqual(variables.get("WEBHOOK_DELIVERY_PARKED_MAX_DAYS"), "WebhookDelivery.ParkedMaxDays")
-    assert.deepStrictEqual(
-      ["7", "0.5", "true", '["10.0.0.0/8"]', "nats://a:1", "[broken"].map(environmentValue),
-      [7, 0.5, true, ["10.0.0.0/8"], "nats://a:1", "[broken"]
-    )
+    assert.deepStrictEqual(["7", "0.5", "true", '["10.0.0.0/8"]', "nats://a:1", "[broken"].map(environmentValue), [
+      7,
+      0.5,
+      true,
+      ["10.0.0.0/8"],
+      "nats://a:1",
+      "[broken"
+    ])
   })
 })

@@ -49,7 +49,10 @@ describe("the catalogue", () => {
     // What is said about an event may be said better at any time; what it is may not change unnoticed.
     const schemas = contractDocuments()
       .filter(({ path }) => path.startsWith("docs/events/"))
-      .map(({ path, content }) => [path, JSON.parse(content, (key, value) => (key === "description" ? undefined : value))])
+      .map(({ path, content }) => [
+        path,
+        JSON.parse(content, (key, value) => (key === "description" ? undefined : value))
+      ])
     const fingerprint = hash("sha256", `${eventSchemaVersion}\n${JSON.stringify(schemas)}`, "hex").slice(0, 16)
     assert.strictEqual(
       fingerprint,
@@ -88,10 +91,16 @@ describe("an envelope from outside", () => {
   })
 
   it("keeps the null rules of each event", () => {
-    assert.include(faultPaths({ ...example("queue.paused"), workItem: example("work_item.merged")["workItem"] }), "/workItem")
+    assert.include(
+      faultPaths({ ...example("queue.paused"), workItem: example("work_item.merged")["workItem"] }),
+      "/workItem"
+    )
     assert.include(faultPaths({ ...example("work_item.merged"), workItem: null }), "/workItem")
     assert.include(faultPaths({ ...example("work_item.merged"), details: {} }), "/details")
-    assert.include(faultPaths({ ...example("project.budget_warning"), project: example("work_item.merged")["project"] }), "/project")
+    assert.include(
+      faultPaths({ ...example("project.budget_warning"), project: example("work_item.merged")["project"] }),
+      "/project"
+    )
     assert.deepStrictEqual(faultPaths({ ...example("work_item.cancelled"), details: null }), [])
     assert.deepStrictEqual(faultPaths({ ...example("agent.smoke_failed"), workItem: null, project: null }), [])
   })
@@ -106,7 +115,10 @@ describe("an envelope from outside", () => {
   it("carries a release in place of a work item on release events", () => {
     const { release: _release, ...without } = example("release.created")
     assert.include(faultPaths(without), "/release")
-    assert.include(faultPaths({ ...example("release.created"), release: { id: "a", name: "b", state: "lost" } }), "/release/state")
+    assert.include(
+      faultPaths({ ...example("release.created"), release: { id: "a", name: "b", state: "lost" } }),
+      "/release/state"
+    )
   })
 
   it("passes with an unknown name and unknown fields, and lists what is additive", () => {
@@ -117,7 +129,11 @@ describe("an envelope from outside", () => {
   })
 
   it("is told every fault at once", () => {
-    const paths = faultPaths({ event: "work_item.merged", eventSchemaVersion: "2.0.0", occurredAt: "2026-02-30T00:00:00Z" })
+    const paths = faultPaths({
+      event: "work_item.merged",
+      eventSchemaVersion: "2.0.0",
+      occurredAt: "2026-02-30T00:00:00Z"
+    })
     assert.includeMembers(paths, ["/eventSchemaVersion", "/occurredAt", "/workItem", "/project", "/details"])
   })
 

@@ -3,12 +3,16 @@ import { Schema } from "effect"
 import { decodeToken, encodeToken, endpointIdOf, partitionOf, subjects } from "#contracts"
 
 describe("a text as a token", () => {
-  it.prop("comes back as it was, and fits subjects and keys", [Schema.String.check(Schema.isMaxLength(60))], ([text]) => {
-    if (!text.isWellFormed()) return assert.throws(() => encodeToken(text), RangeError)
-    const token = encodeToken(text)
-    assert.match(token, /^[A-Za-z0-9_=-]+$/u)
-    return assert.strictEqual(decodeToken(token), text)
-  })
+  it.prop(
+    "comes back as it was, and fits subjects and keys",
+    [Schema.String.check(Schema.isMaxLength(60))],
+    ([text]) => {
+      if (!text.isWellFormed()) return assert.throws(() => encodeToken(text), RangeError)
+      const token = encodeToken(text)
+      assert.match(token, /^[A-Za-z0-9_=-]+$/u)
+      return assert.strictEqual(decodeToken(token), text)
+    }
+  )
 
   it.prop("differs where the texts differ", [Schema.String, Schema.String], ([left, right]) => {
     if (!left.isWellFormed() || !right.isWellFormed() || left.length > 60 || right.length > 60) return

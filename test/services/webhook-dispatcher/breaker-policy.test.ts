@@ -48,13 +48,15 @@ describe("a breaker", () => {
     assert.strictEqual(later.trips, 1)
   })
 
-  it.prop("never opens within the first thirty seconds of trouble", [
-    Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 29_999 })))
-  ], ([times]) => {
-    let breaker = closedBreaker
-    for (const atMs of times.toSorted((left, right) => left - right)) {
-      breaker = onFailure(breaker, atMs)
-      assert.strictEqual(phase(breaker, atMs), "closed")
+  it.prop(
+    "never opens within the first thirty seconds of trouble",
+    [Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 29_999 })))],
+    ([times]) => {
+      let breaker = closedBreaker
+      for (const atMs of times.toSorted((left, right) => left - right)) {
+        breaker = onFailure(breaker, atMs)
+        assert.strictEqual(phase(breaker, atMs), "closed")
+      }
     }
-  })
+  )
 })

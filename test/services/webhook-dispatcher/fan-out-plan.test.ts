@@ -52,7 +52,10 @@ describe("the fan-out of a run", () => {
   it("stops between two endpoints of one event when a step is full, and goes on exactly there", () => {
     const targets = Array.from({ length: 600 }, (_, index) => target(String(index).padStart(3, "0")))
     const steps = planRun([event(1)], 1, beginCursor(0), targets, nobody, id)
-    assert.deepStrictEqual(steps.map((step) => step.messages.length), [256, 256, 88])
+    assert.deepStrictEqual(
+      steps.map((step) => step.messages.length),
+      [256, 256, 88]
+    )
     assert.deepInclude(steps[0]?.cursor, { position: 0, through: "255" })
     const resumed = planRun([event(1)], 1, steps[0]?.cursor ?? beginCursor(0), targets, nobody, id)
     assert.deepStrictEqual([...written(steps.slice(0, 1)), ...written(resumed)], written(steps))
@@ -63,7 +66,10 @@ describe("the fan-out of a run", () => {
     const steps = planRun(large, 40, beginCursor(0), [target("a")], nobody, id)
     assert.isAbove(steps.length, 2)
     for (const { messages } of steps) {
-      assert.isAtMost(messages.reduce((sum, message) => sum + message.data.length, 0), 4.25 * 1_024 * 1_024)
+      assert.isAtMost(
+        messages.reduce((sum, message) => sum + message.data.length, 0),
+        4.25 * 1_024 * 1_024
+      )
     }
   })
 

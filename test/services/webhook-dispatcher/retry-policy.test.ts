@@ -52,15 +52,19 @@ describe("what follows from an attempt", () => {
     assert.strictEqual(delayOf(answered(status, retryAfter), 1), expected)
   })
 
-  it.prop("never comes sooner than the doubling rule, nor later than jitter and the cap allow", [
-    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 19 })),
-    Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 0.999 })),
-    Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
-  ], ([attempt, random, jitter]) => {
-    const delay = delayOf(answered(500), attempt, { attemptsMax: 20, jitter }, random)
-    const least = 1_000 * 2 ** (attempt - 1)
-    assert.isTrue(typeof delay === "number" && delay >= least - 1 && delay <= least * (1 + jitter) + 1)
-  })
+  it.prop(
+    "never comes sooner than the doubling rule, nor later than jitter and the cap allow",
+    [
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 19 })),
+      Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 0.999 })),
+      Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
+    ],
+    ([attempt, random, jitter]) => {
+      const delay = delayOf(answered(500), attempt, { attemptsMax: 20, jitter }, random)
+      const least = 1_000 * 2 ** (attempt - 1)
+      assert.isTrue(typeof delay === "number" && delay >= least - 1 && delay <= least * (1 + jitter) + 1)
+    }
+  )
 
   it("reads a Retry-After only in the two forms there are", () => {
     assert.deepStrictEqual(

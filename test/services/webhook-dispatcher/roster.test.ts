@@ -12,7 +12,14 @@ const roster = (entries: Record<string, number | null>): Roster => ({
 
 describe("a changed configuration", () => {
   it("starts a new endpoint now, not at the beginning of the log", () => {
-    const change = changeRoster(roster({ a: null }), beginCursor(50), [endpoint("a"), endpoint("n")], 80, 0, 24 * hourMs)
+    const change = changeRoster(
+      roster({ a: null }),
+      beginCursor(50),
+      [endpoint("a"), endpoint("n")],
+      80,
+      0,
+      24 * hourMs
+    )
     assert.deepStrictEqual(change.cursor.next, { n: 81 })
     assert.deepStrictEqual(change.archived, [])
   })

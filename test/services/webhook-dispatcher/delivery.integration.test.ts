@@ -1,0 +1,437 @@
+import { verify } from "@octokit/webhooks-methods"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option, Stream } from "effect"
+import { Publisher, StreamReader } from "#bus"
+import { endpointIdOf, exampleEnvelope, subjects } from "#contracts"
+import { Drain, Metrics } from "#runtime"
+import { EndpointStates } from "../../../services/webhook-dispatcher/EndpointStates.ts"
+import { redrive } from "../../../services/webhook-dispatcher/redrive.ts"
+import { busOn, eventually, natsServer } from "../../support/bus.ts"
+import { dispatcherOn, whileDispatching } from "../../support/dispatcher.ts"
+import { startReceiver, type TestReceiver } from "../../support/receiver.ts"
+
+const utf8 = new TextEncoder()
+
+const publish = (event: string, changes: Readonly<Record<string, unknown>> = {}) =>
+  Effect.gen(function* () {
+    const publisher = yield* Publisher
+    const body = JSON.stringify({ ...exampleEnvelope(event), ...changes })
+    const { sequence } = yield* publisher.publishRaw(subjects.event(event), utf8.encode(body))
+    return { body, sequence }
+  })
+
+const arrived = (receiver: TestReceiver, count: number, path?: string) =>
+  eventually(
+    Effect.sync(
+      () => receiver.requests.filter((request) => path === undefined || request.path === path).length >= count
+    )
+  )
+
+const stream = (name: string) =>
+  Effect.gen(function* () {
+    const reader = yield* StreamReader
+    const { firstSequence, lastSequence } = yield* reader.bounds(name)
+    if (lastSequence === 0) return []
+    return yield* Stream.runCollect(reader.range(name, { fromSequence: firstSequence, toSequence: lastSequence }))
+  })
+
+const quick = { InitialBackoffSeconds: 0.2, TimeoutSeconds: 1 }
+
+const setUp = Effect.all({ server: natsServer, receiver: startReceiver })
+
+describe("an event that an internal service publishes", () => {
+  it.live("arrives with the contract's headers, its bytes untouched, accepted by an unmodified verifier", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      const endpoints = [{ Name: "a", Url: receiver.url("/a"), SecretEnvVar: "SECRET_A" }]
+      yield* whileDispatching(
+        server,
+        { endpoints, environment: { SECRET_A: "top-secret" } },
+        Effect.gen(function* () {
+          const { body, sequence } = yield* publish("work_item.merged")
+          yield* arrived(receiver, 1)
+          const [request] = receiver.requests
+          assert.isDefined(request)
+          if (request === undefined) return
+          assert.strictEqual(request.body, body)
+          assert.deepInclude(request.headers, {
+            "content-type": "application/json; charset=utf-8",
+            "x-service-event": "work_item.merged",
+            "x-service-schema-version": "1.1.0",
+            "x-service-sequence": String(sequence)
+          })
+          assert.match(String(request.headers["x-service-delivery"]), /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab]/u)
+          const signature = String(request.headers["x-service-signature"])
+          assert.isTrue(yield* Effect.promise(() => verify("top-secret", request.body, signature)))
+        })
+      )
+    })
+  )
+
+  it.live("goes to every endpoint whose filter wants it, signed or not, each by its own delivery", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      const endpoints = [
+        { Name: "all", Url: receiver.url("/all") },
+        { Name: "progress", Url: receiver.url("/progress"), EventFilter: ["iteration.*"] },
+        { Name: "queue", Url: receiver.url("/queue"), EventFilter: ["queue.paused"] }
+      ]
+      yield* whileDispatching(
+        server,
+        { endpoints },
+        Effect.gen(function* () {
+          for (const event of ["iteration.started", "queue.paused", "work_item.done", "work_item.invented"]) {
+            yield* publish(event, event === "work_item.invented" ? { ...exampleEnvelope("work_item.done"), event } : {})
+          }
+          yield* arrived(receiver, 5)
+          const got = receiver.requests.map(({ path, headers }) => `${path} ${headers["x-service-event"]}`).toSorted()
+          assert.deepStrictEqual(got, [
+            "/all queue.paused",
+            "/all work_item.done",
+            "/all work_item.invented",
+            "/progress iteration.started",
+            "/queue queue.paused"
+          ])
+          const ids = receiver.requests.map(({ headers }) => headers["x-service-delivery"])
+          assert.strictEqual(new Set(ids).size, 5)
+          assert.isUndefined(receiver.requests[0]?.headers["x-service-signature"])
+        })
+      )
+    })
+  )
+
+  it.live("that breaks its schema is in REJECTED with the path of the fault, and blocks nobody", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      yield* whileDispatching(
+        server,
+        { endpoints: [{ Name: "a", Url: receiver.url("/a") }] },
+        Effect.gen(function* () {
+          const publisher = yield* Publisher
+          yield* publish("work_item.suggestion", { details: { title: "x".repeat(121) } })
+          yield* publisher.publishRaw("events.queue.paused", utf8.encode("not json"))
+          yield* publisher.publishRaw(
+            "events.queue.resumed",
+            utf8.encode(JSON.stringify(exampleEnvelope("queue.paused")))
+          )
+          yield* publish("work_item.merged")
+          yield* arrived(receiver, 1)
+          assert.strictEqual(receiver.requests[0]?.headers["x-service-event"], "work_item.merged")
+          const rejected = (yield* stream("REJECTED")).map(
+            ({ data }) =>
+              JSON.parse(new TextDecoder().decode(data)) as { subject: string; faults: Array<{ path: string }> }
+          )
+          assert.deepStrictEqual(
+            rejected.map(({ subject }) => subject),
+            ["events.work_item.suggestion", "events.queue.paused", "events.queue.resumed"]
+          )
+          assert.include(JSON.stringify(rejected[0]?.faults), "/details/title")
+          assert.strictEqual(rejected[2]?.faults[0]?.path, "/event")
+          assert.include(
+            yield* (yield* Metrics).text,
+            'bus_rejected_total{role="webhook-dispatcher",origin="events"} 3'
+          )
+        })
+      )
+    })
+  )
+})
+
+describe("a receiver that fails", () => {
+  it.live(
+    "gets MaxAttempts tries after 1, 2 backoffs, never early, all under one delivery id; then it is abandoned",
+    () =>
+      Effect.gen(function* () {
+        const { server, receiver } = yield* setUp
+        receiver.answer("/a", () => 500)
+        yield* whileDispatching(
+          server,
+          { endpoints: [{ Name: "a", Url: receiver.url("/a"), MaxAttempts: 3, InitialBackoffSeconds: 0.5 }] },
+          Effect.gen(function* () {
+            yield* publish("work_item.merged")
+            yield* arrived(receiver, 3)
+            yield* eventually(Effect.map(stream("ABANDONED"), (all) => all.length === 1))
+            const times = receiver.requests.map(({ atMs }) => atMs)
+            const waits = [times[1]! - times[0]!, times[2]! - times[1]!]
+            assert.isTrue(waits[0]! >= 500 && waits[0]! < 900, `${waits}`)
+            assert.isTrue(waits[1]! >= 1_000 && waits[1]! < 1_400, `${waits}`)
+            const ids = new Set(receiver.requests.map(({ headers }) => headers["x-service-delivery"]))
+            assert.strictEqual(ids.size, 1)
+            const [abandoned] = yield* stream("ABANDONED")
+            const reason = JSON.parse(abandoned?.header("Starling-Abandonment") ?? "{}") as Record<string, unknown>
+            assert.deepInclude(reason, { endpoint: "a", attempts: 3, lastStatus: 500 })
+          })
+        )
+      })
+  )
+
+  it.live("once is tried again and delivered, and the log tells both attempts", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      receiver.answer("/a", (nth) => (nth === 1 ? 503 : 204))
+      yield* whileDispatching(
+        server,
+        { endpoints: [{ Name: "a", Url: receiver.url("/a"), ...quick }] },
+        Effect.gen(function* () {
+          yield* publish("work_item.merged")
+          yield* arrived(receiver, 2)
+          const records = Effect.map(stream("ATTEMPTS"), (all) =>
+            all.flatMap(({ data }) => JSON.parse(new TextDecoder().decode(data)) as Array<Record<string, unknown>>)
+          )
+          yield* eventually(Effect.map(records, (all) => all.length === 2))
+          const [first, second] = yield* records
+          assert.deepInclude(first, { attempt: 1, outcome: "failed", status: 503 })
+          assert.isString(first?.["nextAttemptAt"])
+          assert.deepInclude(second, { attempt: 2, outcome: "delivered", status: 204, nextAttemptAt: null })
+        })
+      )
+    })
+  )
+
+  it.live("with Retry-After is given that long, up to the cap", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      receiver.answer("/a", (nth) => (nth === 1 ? { status: 429, headers: { "Retry-After": "1" } } : 204))
+      yield* whileDispatching(
+        server,
+        { endpoints: [{ Name: "a", Url: receiver.url("/a"), ...quick }] },
+        Effect.gen(function* () {
+          yield* publish("work_item.merged")
+          yield* arrived(receiver, 2)
+          const [first, second] = receiver.requests
+          assert.isAtLeast(second!.atMs - first!.atMs, 1_000)
+        })
+      )
+    })
+  )
+
+  it.live("with 410 is paused at once, keeps missing nothing, and goes on when an operator resumes it", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      receiver.answer("/a", (nth) => (nth === 1 ? 410 : 204))
+      yield* whileDispatching(
+        server,
+        { endpoints: [{ Name: "a", Url: receiver.url("/a"), ...quick }] },
+        Effect.gen(function* () {
+          const operator = EndpointStates.layer.pipe(Layer.provideMerge(busOn(server)))
+          yield* publish("work_item.merged")
+          yield* eventually(Effect.map(stream("ABANDONED"), (all) => all.length === 1))
+          const id = endpointIdOf("a")
+          yield* Effect.gen(function* () {
+            const states = yield* EndpointStates
+            yield* eventually(Effect.sync(() => states.isPaused(id)))
+            assert.include(states.get(id)?.paused?.reason, "410")
+            yield* publish("work_item.done")
+            yield* publish("work_item.failed")
+            const text = (yield* Metrics).text
+            yield* Effect.sleep("600 millis")
+            assert.strictEqual(receiver.requests.length, 1)
+            yield* text
+            yield* states.resume(id, "a")
+            yield* arrived(receiver, 3)
+          }).pipe(Effect.provide(Layer.fresh(operator)))
+          const events = receiver.requests.map(({ headers }) => headers["x-service-event"])
+          assert.deepStrictEqual(events, ["work_item.merged", "work_item.done", "work_item.failed"])
+        })
+      )
+    })
+  )
+
+  it.live("by hanging costs the healthy ones nothing", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      receiver.answer("/hang", () => "hang")
+      const endpoints = [
+        { Name: "hang", Url: receiver.url("/hang"), Concurrency: 4, TimeoutSeconds: 30 },
+        { Name: "ok", Url: receiver.url("/ok") }
+      ]
+      yield* whileDispatching(
+        server,
+        { endpoints },
+        Effect.gen(function* () {
+          yield* Effect.forEach(Array.from({ length: 100 }), () => publish("work_item.merged"), { concurrency: 10 })
+          yield* arrived(receiver, 100, "/ok")
+          assert.strictEqual(receiver.requests.filter(({ path }) => path === "/hang").length, 4)
+        })
+      )
+    })
+  )
+})
+
+describe("an abandoned delivery", () => {
+  it.live("can be sent again: a new delivery that names the old one, once", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      receiver.answer("/a", (nth) => (nth === 1 ? 500 : 204))
+      yield* whileDispatching(
+        server,
+        { endpoints: [{ Name: "a", Url: receiver.url("/a"), MaxAttempts: 1, ...quick }] },
+        Effect.gen(function* () {
+          yield* publish("work_item.merged")
+          yield* eventually(Effect.map(stream("ABANDONED"), (all) => all.length === 1))
+          const none = yield* redrive({ endpoint: "a", events: ["queue.*"], countMax: 10 })
+          const count = yield* redrive({ endpoint: "a", events: ["work_item.*"], countMax: 10 })
+          assert.deepStrictEqual([none, count], [0, 1])
+          yield* arrived(receiver, 2)
+          const [old, again] = receiver.requests.map(({ headers }) => headers)
+          assert.strictEqual(again?.["x-service-redrive-of"], old?.["x-service-delivery"])
+          assert.notStrictEqual(again?.["x-service-delivery"], old?.["x-service-delivery"])
+          assert.strictEqual(yield* redrive({ events: [], countMax: 10 }), 0)
+        })
+      )
+    })
+  )
+})
+
+describe("order", () => {
+  it.live("of first attempts for one work item is the order of its events", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      yield* whileDispatching(
+        server,
+        { endpoints: [{ Name: "a", Url: receiver.url("/a"), Concurrency: 16 }] },
+        Effect.gen(function* () {
+          const sequences: Array<number> = []
+          for (let index = 0; index < 60; index++) sequences.push((yield* publish("work_item.merged")).sequence)
+          yield* arrived(receiver, 60)
+          const got = receiver.requests.map(({ headers }) => Number(headers["x-service-sequence"]))
+          assert.deepStrictEqual(
+            got.toSorted((left, right) => left - right),
+            sequences
+          )
+        })
+      )
+    })
+  )
+})
+
+describe("the end of a dispatcher", () => {
+  it.live("in order finishes what runs and loses nothing: the next one goes on", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      const endpoints = [{ Name: "a", Url: receiver.url("/a"), Concurrency: 4 }]
+      const count = 200
+      yield* whileDispatching(
+        server,
+        { endpoints },
+        Effect.gen(function* () {
+          yield* Effect.forEach(Array.from({ length: count }), () => publish("work_item.merged"), { concurrency: 50 })
+          yield* arrived(receiver, 20)
+          assert.isTrue(yield* (yield* Drain).run)
+        })
+      )
+      yield* whileDispatching(server, { endpoints }, arrived(receiver, count))
+      const ids = receiver.requests.map(({ headers }) => headers["x-service-delivery"])
+      assert.strictEqual(new Set(ids).size, count)
+      assert.strictEqual(ids.length, count)
+    })
+  )
+
+  it.live("by a killed broker costs nothing either: every event arrives", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      const endpoints = [{ Name: "a", Url: receiver.url("/a") }]
+      yield* whileDispatching(
+        server,
+        { endpoints },
+        Effect.gen(function* () {
+          const send = publish("work_item.merged").pipe(Effect.retry({ times: 100 }))
+          yield* Effect.forEach(Array.from({ length: 50 }), () => send, { concurrency: 10 })
+          yield* Effect.promise(() => server.kill9())
+          yield* Effect.promise(() => server.start())
+          yield* Effect.forEach(Array.from({ length: 50 }), () => send.pipe(Effect.timeout("10 seconds")), {
+            concurrency: 10
+          })
+          const reader = yield* StreamReader
+          const { lastSequence } = yield* reader.bounds("EVENTS")
+          const sequences = () => new Set(receiver.requests.map(({ headers }) => Number(headers["x-service-sequence"])))
+          yield* eventually(
+            Effect.sync(() => sequences().size === lastSequence),
+            20_000
+          )
+        })
+      )
+    })
+  )
+})
+
+describe("a configuration", () => {
+  it.live("without endpoints makes no consumer and keeps events for nobody", () =>
+    Effect.gen(function* () {
+      const { server } = yield* setUp
+      yield* whileDispatching(
+        server,
+        { endpoints: [] },
+        Effect.gen(function* () {
+          yield* publish("work_item.merged")
+          const reader = yield* StreamReader
+          assert.isTrue(Option.isNone(yield* reader.last("DELIVERIES", subjects.deliveriesCursor)))
+        })
+      )
+    })
+  )
+
+  it.live("that names unset or empty secrets is refused, each by its path and variable", () =>
+    Effect.gen(function* () {
+      const { server } = yield* setUp
+      const endpoints = [
+        { Name: "a", Url: "https://a.example/", SecretEnvVar: "NOT_SET" },
+        { Name: "b", Url: "https://b.example/", SecretEnvVar: "EMPTY", StandardWebhooksSecretEnvVar: "ALSO_NOT_SET" }
+      ]
+      const built = Layer.build(dispatcherOn(server, { endpoints, environment: { EMPTY: " " } }))
+      const error = yield* Effect.flip(Effect.scoped(built))
+      assert.strictEqual(error._tag, "InvalidConfiguration")
+      for (const part of ["Webhooks[0].SecretEnvVar", "NOT_SET is not set", "EMPTY is empty", "ALSO_NOT_SET"]) {
+        assert.include(error.message, part)
+      }
+    })
+  )
+
+  it.live("of more endpoints than have consumers of their own delivers by partition, just the same", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      receiver.answer("/hang", () => "hang")
+      receiver.answer("/flaky", (nth) => (nth === 1 ? 500 : 204))
+      const endpoints = [
+        { Name: "hang", Url: receiver.url("/hang"), Concurrency: 1 },
+        { Name: "flaky", Url: receiver.url("/flaky"), ...quick },
+        ...Array.from({ length: 20 }, (_, index) => ({ Name: `e${index}`, Url: receiver.url(`/e${index}`) }))
+      ]
+      yield* whileDispatching(
+        server,
+        { endpoints, delivery: { PartitionsAbove: 10 } },
+        Effect.gen(function* () {
+          yield* Effect.forEach(Array.from({ length: 5 }), () => publish("work_item.merged"))
+          for (let index = 0; index < 20; index++) yield* arrived(receiver, 5, `/e${index}`)
+          yield* arrived(receiver, 6, "/flaky")
+          assert.strictEqual(receiver.requests.filter(({ path }) => path === "/hang").length, 1)
+        })
+      )
+    })
+  )
+
+  it.live("that drops an endpoint for a while loses it nothing when it comes back", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      const both = [
+        { Name: "a", Url: receiver.url("/a") },
+        { Name: "b", Url: receiver.url("/b") }
+      ]
+      yield* whileDispatching(
+        server,
+        { endpoints: both },
+        Effect.andThen(publish("work_item.merged"), arrived(receiver, 2))
+      )
+      yield* whileDispatching(
+        server,
+        { endpoints: both.slice(0, 1) },
+        Effect.andThen(publish("work_item.done"), arrived(receiver, 2, "/a"))
+      )
+      yield* whileDispatching(server, { endpoints: both }, arrived(receiver, 2, "/b"))
+      const events = receiver.requests
+        .filter(({ path }) => path === "/b")
+        .map(({ headers }) => headers["x-service-event"])
+      assert.deepStrictEqual(events, ["work_item.merged", "work_item.done"])
+    })
+  )
+})

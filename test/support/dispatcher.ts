@@ -1,0 +1,37 @@
+/** The whole role webhook-dispatcher in this process, on a real broker. */
+import { Effect, Layer } from "effect"
+import { UntrustedHttp } from "#egress"
+import { Configuration, Drain, Environment, Role } from "#runtime"
+import { webhookDispatcher } from "../../services/webhook-dispatcher/layer.ts"
+import { busOn } from "./bus.ts"
+import type { TestNatsServer } from "./nats-server.ts"
+
+export interface DispatcherOptions {
+  readonly endpoints: ReadonlyArray<Readonly<Record<string, unknown>>>
+  readonly delivery?: Readonly<Record<string, unknown>>
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+const configuration = ({ endpoints, delivery }: DispatcherOptions) =>
+  Configuration.layerOf({
+    Webhooks: endpoints,
+    WebhookDelivery: { AllowCidrs: ["127.0.0.0/8"], ...delivery }
+  })
+
+/** The role and everything below it; the bus stays visible to the test. */
+export const dispatcherOn = (server: TestNatsServer, options: DispatcherOptions) =>
+  webhookDispatcher.pipe(
+    Layer.provideMerge(Drain.layer),
+    Layer.provide(UntrustedHttp.layer),
+    Layer.provideMerge(busOn(server)),
+    Layer.provide(configuration(options)),
+    Layer.provide(Layer.succeed(Environment, options.environment ?? {})),
+    Layer.provide(Layer.succeed(Role, "webhook-dispatcher"))
+  )
+
+/** Runs a test while the dispatcher runs. */
+export const whileDispatching = <A, E, R>(
+  server: TestNatsServer,
+  options: DispatcherOptions,
+  test: Effect.Effect<A, E, R>
+) => test.pipe(Effect.provide(Layer.fresh(dispatcherOn(server, options))))

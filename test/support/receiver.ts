@@ -1,0 +1,62 @@
+/** A receiver for tests: notes every request, answers as it is told. */
+import { createServer, type IncomingHttpHeaders } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Effect } from "effect"
+
+export interface ReceivedRequest {
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+  readonly atMs: number
+}
+
+export interface TestReceiver {
+  readonly url: (path: string) => string
+  readonly requests: Array<ReceivedRequest>
+  /** Answers the nth request to a path (from 1): a status, `hang`, or headers with it. */
+  readonly answer: (path: string, how: (nth: number) => Answer) => void
+}
+
+export type Answer = number | "hang" | { readonly status: number; readonly headers: Readonly<Record<string, string>> }
+
+export const startReceiver = Effect.acquireRelease(
+  Effect.callback<TestReceiver & { readonly close: Effect.Effect<void> }>((resume) => {
+    const requests: Array<ReceivedRequest> = []
+    const answers = new Map<string, (nth: number) => Answer>()
+    const counts = new Map<string, number>()
+    const server = createServer((request, response) => {
+      const chunks: Array<Buffer> = []
+      request.on("data", (chunk: Buffer) => chunks.push(chunk))
+      request.on("end", () => {
+        const path = request.url ?? "/"
+        requests.push({
+          path,
+          headers: request.headers,
+          body: Buffer.concat(chunks).toString("utf8"),
+          atMs: Date.now()
+        })
+        const nth = (counts.get(path) ?? 0) + 1
+        counts.set(path, nth)
+        const answer = answers.get(path)?.(nth) ?? 204
+        if (answer === "hang") return
+        if (typeof answer === "number") response.writeHead(answer).end()
+        else response.writeHead(answer.status, answer.headers).end()
+      })
+    })
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo
+      resume(
+        Effect.succeed({
+          requests,
+          url: (path) => `http://127.0.0.1:${port}${path}`,
+          answer: (path, how) => void answers.set(path, how),
+          close: Effect.callback<void>((done) => {
+            server.close(() => done(Effect.void))
+            server.closeAllConnections()
+          })
+        })
+      )
+    })
+  }),
+  (receiver) => receiver.close
+)
