@@ -10,32 +10,52 @@ import { Schema } from "effect"
 export class BusUnavailable extends Schema.TaggedError<BusUnavailable>()("BusUnavailable", {
   operation: Schema.String,
   detail: Schema.String
-}) {}
+}) {
+  override get message() {
+    return `could not ${this.operation}: ${this.detail}`
+  }
+}
 
 /** Somebody else wrote first: the expected sequence or revision is no longer the last one. */
 export class RevisionConflict extends Schema.TaggedError<RevisionConflict>()("RevisionConflict", {
   operation: Schema.String,
   detail: Schema.String
-}) {}
+}) {
+  override get message() {
+    return `could not ${this.operation}: ${this.detail}`
+  }
+}
 
 /** The stream is at its limit and keeps what it has: nothing was written. */
 export class StreamFull extends Schema.TaggedError<StreamFull>()("StreamFull", {
   operation: Schema.String,
   detail: Schema.String
-}) {}
+}) {
+  override get message() {
+    return `could not ${this.operation}: ${this.detail}`
+  }
+}
 
 /** The stream, consumer, key, object or message does not exist. */
 export class BusNotFound extends Schema.TaggedError<BusNotFound>()("BusNotFound", {
   operation: Schema.String,
   detail: Schema.String
-}) {}
+}) {
+  override get message() {
+    return `could not ${this.operation}: ${this.detail}`
+  }
+}
 
 /** The broker understood and said no: a permission, a limit or a malformed request. */
 export class BusRefused extends Schema.TaggedError<BusRefused>()("BusRefused", {
   operation: Schema.String,
   detail: Schema.String,
   code: Schema.Int
-}) {}
+}) {
+  override get message() {
+    return `could not ${this.operation}: ${this.detail}`
+  }
+}
 
 export type BusError = BusUnavailable | RevisionConflict | StreamFull | BusNotFound | BusRefused
 

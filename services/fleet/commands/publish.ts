@@ -18,7 +18,15 @@ const publishCommand = Effect.fnUntraced(function* (parameters: ReadonlyArray<st
   if (event === undefined || positionals.length > 1) {
     return yield* new CommandRefused({ reason: "publish takes one event name, such as work_item.merged" })
   }
-  const envelope = { ...heads(event), ...(yield* given(event, values.file, values.example)) }
+  const envelope: Readonly<Record<string, unknown>> = {
+    ...heads(event),
+    ...(yield* given(event, values.file, values.example))
+  }
+  if (envelope["event"] !== event) {
+    return yield* new CommandRefused({
+      reason: `that envelope is of ${String(envelope["event"])}, nothing was sent as ${event}`
+    })
+  }
   const decoded = decodeEnvelope(envelope)
   if (Result.isFailure(decoded) && values.unchecked !== true) {
     const faults = decoded.failure.map(({ path, message }) => `  ${path === "" ? "/" : path}: ${message}`)

@@ -1,0 +1,185 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterEach, assert, describe, it } from "@effect/vitest"
+import { type Home, newHome, type RunningFleet, starling, startFleet, until } from "../support/starling.ts"
+
+const homes: Array<Home> = []
+const fleets: Array<RunningFleet> = []
+
+const home = (changes: Readonly<Record<string, string>> = {}) => {
+  const made = newHome(changes)
+  homes.push(made)
+  return made
+}
+const up = async (where: Home) => {
+  const fleet = await startFleet(where)
+  fleets.push(fleet)
+  return fleet
+}
+/** Empty for a process that has ended, also when nobody has taken note of its end. */
+const commandLine = (pid: number) => {
+  const path = `/proc/${pid}/cmdline`
+  return existsSync(path) ? readFileSync(path, "latin1") : ""
+}
+const metric = async (fleet: RunningFleet, line: string) =>
+  (await (await fetch(`${fleet.ready.metrics}/metrics`)).text()).includes(line)
+
+afterEach(async () => {
+  for (const fleet of fleets.splice(0)) await fleet.stop("SIGTERM")
+  for (const made of homes.splice(0)) made.remove()
+})
+
+describe("./starling up", () => {
+  it("leads to a running fleet, and what is published reaches the receiver, signed", async () => {
+    const where = home()
+    const fleet = await up(where)
+    assert.match(fleet.ready.token, /^stl_/u)
+    assert.strictEqual((await fetch(`${fleet.ready.metrics}/readyz`)).status, 200)
+    assert.strictEqual((await fetch(`${fleet.ready.metrics}/livez`)).status, 200)
+    assert.strictEqual((await fetch(`${fleet.ready.metrics}/nothing`)).status, 404)
+    assert.strictEqual((await fetch(`${fleet.ready.metrics}/metrics`, { method: "POST" })).status, 405)
+
+    const published = await starling(where, "publish", "work_item.merged", "--file", "dev/examples/merged.json")
+
+    assert.strictEqual(published.code, 0, published.error)
+    await until(() => fleet.log().includes("received work_item.merged"))
+    assert.include(fleet.log(), "signature=good")
+    assert.include((await starling(where, "endpoints", "list")).out, "demo")
+    assert.notInclude(fleet.log(), "a-secret-for-trying-things-out")
+  })
+
+  it("drains on SIGTERM and exits with 0; the next start finds everything where it was", async () => {
+    const where = home()
+    const first = await startFleet(where)
+    assert.strictEqual((await starling(where, "endpoints", "pause", "demo", "--reason", "a trial")).code, 0)
+    await starling(where, "publish", "work_item.done", "--example")
+    assert.strictEqual(await first.stop("SIGTERM"), 0)
+    assert.isFalse(existsSync(join(where.folder, "lock")))
+
+    const second = await up(where)
+    assert.include((await starling(where, "endpoints")).out, "paused by operator")
+    assert.notInclude(second.log(), "received")
+    assert.strictEqual((await starling(where, "endpoints", "resume", "demo")).code, 0)
+    await until(() => second.log().includes("received work_item.done"))
+  })
+
+  it("killed the hard way leaves a server behind that the next start takes care of, and loses nothing", async () => {
+    const where = home()
+    const first = await startFleet(where)
+    const orphan = Number(readFileSync(join(where.folder, "nats/server.pid"), "utf8"))
+    await starling(where, "endpoints", "pause", "demo")
+    await starling(where, "publish", "work_item.failed", "--example")
+    await first.stop("SIGKILL")
+    assert.include(commandLine(orphan), "server.conf")
+
+    const second = await up(where)
+
+    assert.notInclude(commandLine(orphan), "server.conf")
+    await starling(where, "endpoints", "resume", "demo")
+    await until(() => second.log().includes("received work_item.failed"))
+  })
+
+  it("starts its nats-server again when that dies", async () => {
+    const where = home()
+    const fleet = await up(where)
+    process.kill(Number(readFileSync(join(where.folder, "nats/server.pid"), "utf8")), "SIGKILL")
+    await until(() => fleet.log().includes("nats-server died, starting it again"))
+    await until(async () => (await starling(where, "publish", "work_item.merged", "--example")).code === 0)
+    await until(() => fleet.log().includes("received work_item.merged"))
+  })
+
+  it("refuses a second fleet in the same home, and runs beside one in another", async () => {
+    const where = home()
+    const first = await up(where)
+    const second = await starling(where, "up")
+    assert.strictEqual(second.code, 1)
+    assert.include(second.error, `pid ${first.pid}`)
+    const other = await up(home())
+    assert.notStrictEqual(other.ready.nats, first.ready.nats)
+  })
+
+  it("with a wrong configuration names every fault and starts nothing", async () => {
+    const where = home()
+    const config = join(where.folder, "config.json")
+    writeFileSync(
+      config,
+      JSON.stringify({
+        Webhooks: [
+          { Name: "a", Url: "ftp://x" },
+          { Name: "b", Url: "http://b.example", Tries: 1 }
+        ],
+        Buss: {}
+      })
+    )
+    const refused = await starling({ ...where, environment: { ...where.environment, STARLING_CONFIG: config } }, "up")
+    assert.strictEqual(refused.code, 78)
+    for (const part of ["Webhooks[0].Url", "Webhooks[1].Tries", "Buss"]) assert.include(refused.error, part)
+  })
+
+  it("gives up what a receiver never takes, shows it, and sends it again when told to", async () => {
+    const where = home()
+    const config = join(where.folder, "config.json")
+    // Port 9 of this machine: nobody listens there.
+    const endpoint = { Name: "dead", Url: "http://127.0.0.1:9/", MaxAttempts: 2, InitialBackoffSeconds: 0.1 }
+    writeFileSync(config, JSON.stringify({ Webhooks: [endpoint] }))
+    const configured = { ...where, environment: { ...where.environment, STARLING_CONFIG: config } }
+    const fleet = await up(configured)
+    await starling(configured, "publish", "work_item.merged", "--example")
+    await until(() =>
+      metric(fleet, 'webhook_deliveries_total{role="webhook-dispatcher",endpoint="dead",outcome="abandoned"} 1')
+    )
+    assert.include(
+      (await starling(configured, "redrive", "--endpoint", "dead")).out,
+      "1 deliveries are on their way again"
+    )
+    await until(() =>
+      metric(fleet, 'webhook_deliveries_total{role="webhook-dispatcher",endpoint="dead",outcome="abandoned"} 2')
+    )
+  })
+})
+
+describe("a command", () => {
+  it("checks what it is given, and says what is wrong in one line each", async () => {
+    const where = home()
+    assert.include((await starling(where, "publish", "work_item.merged", "--example")).error, "no fleet has run")
+    await up(where)
+    const cases: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
+      [["publish"], "takes one event name"],
+      [["publish", "work_item.merged"], "name a --file"],
+      [["publish", "work_item.merged", "--file", "nowhere.json"], "cannot be read"],
+      [["publish", "work_item.suggestion", "--file", "dev/examples/merged.json"], "nothing was sent"],
+      [["publish", "work_item.merged", "--example", "--what"], "Unknown option"],
+      [["endpoints", "pause", "nobody"], "takes one of: demo"],
+      [["redrive"], "name an --endpoint"],
+      [["redrive", "--all", "--since", "yesterday"], "--since is a time"],
+      [["token", "revoke", "nothing"], "no token nothing"],
+      [["token", "make", "--role", "king"], "--role"],
+      [["tail", "--last", "many"], "--last is a whole number"]
+    ]
+    for (const [parameters, reason] of cases) {
+      const ran = await starling(where, ...parameters)
+      assert.strictEqual(ran.code, 1, parameters.join(" "))
+      assert.include(ran.error, reason, parameters.join(" "))
+    }
+    const unknown = await starling(where, "fly")
+    assert.strictEqual(unknown.code, 2)
+    assert.include(unknown.error, "there is no command fly")
+  })
+
+  it("makes, lists and revokes tokens, and never shows one twice", async () => {
+    const where = home()
+    await up(where)
+    const token = (
+      await starling(where, "token", "make", "--workspace", "w", "--role", "viewer", "--scope", "read")
+    ).out.trim()
+    assert.match(token, /^stl_[A-Za-z0-9_-]{43}$/u)
+    const listed = (await starling(where, "token", "list")).out
+    assert.notInclude(listed, token)
+    const [id = ""] =
+      listed
+        .split("\n")
+        .find((line) => line.includes("  w  "))
+        ?.split("  ") ?? []
+    assert.include((await starling(where, "token", "revoke", id)).out, "revoked")
+  })
+})

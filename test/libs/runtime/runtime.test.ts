@@ -1,0 +1,187 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Logger, Option, Redacted, Tracer } from "effect"
+import { TestClock } from "effect/testing"
+import {
+  defineCounter,
+  defineGauge,
+  defineHistogram,
+  Drain,
+  Environment,
+  formatTraceparent,
+  Health,
+  lineLogger,
+  makeSecrets,
+  Metrics,
+  metricsDocument,
+  MetricsRegistry,
+  overlay,
+  parseTraceparent,
+  Role,
+  secretFromEnv,
+  Secrets,
+  supervise
+} from "#runtime"
+
+const hits = defineCounter({ name: "hits_total", help: "Hits.", labels: ["kind"] })
+const level = defineGauge({ name: "level", help: "Level.", labels: [] })
+const took = defineHistogram({ name: "took_seconds", help: "Took.", labels: [], buckets: [1, 2] })
+
+describe("metrics", () => {
+  it.effect("carry the role in whose name they are counted, several roles in one registry", () =>
+    Effect.gen(function* () {
+      const as = (role: string) =>
+        Effect.gen(function* () {
+          const metrics = yield* Metrics
+          metrics.counter(hits).inc({ kind: "a" })
+          metrics.gauge(level).set({}, 3)
+          metrics.histogram(took).observe({}, 1.5)
+          return yield* metrics.text
+        }).pipe(Effect.provide(Layer.fresh(Metrics.layer)), Effect.provideService(Role, role))
+      yield* as("one")
+      const text = yield* as("two")
+      assert.include(text, 'hits_total{role="one",kind="a"} 1')
+      assert.include(text, 'hits_total{role="two",kind="a"} 1')
+      assert.include(text, 'took_seconds_bucket{le="2",role="two"} 1')
+    }).pipe(Effect.provide(MetricsRegistry.layerEmpty))
+  )
+
+  it("are documented from their definitions", () => {
+    const page = metricsDocument([{ title: "Room", metrics: [hits, took] }])
+    assert.include(page, "| `hits_total` | counter | `kind` | Hits. |")
+    assert.include(page, "Buckets: 1, 2.")
+  })
+})
+
+describe("health", () => {
+  const health = Health.layer
+
+  it.effect("is dead when a loop has not come round in time, and names it", () =>
+    Effect.gen(function* () {
+      const service = yield* Health
+      const loop = yield* service.loop("relay", { stallMs: 1_000 })
+      yield* TestClock.adjust("900 millis")
+      assert.isTrue((yield* service.live).ok)
+      yield* TestClock.adjust("200 millis")
+      assert.deepStrictEqual(yield* service.live, { ok: false, checks: { relay: "no progress for 1100 ms" } })
+      loop.beat()
+      assert.isTrue((yield* service.live).ok)
+    }).pipe(Effect.provide(health))
+  )
+
+  it.effect("is not ready before the start, nor while a check says why", () =>
+    Effect.gen(function* () {
+      const service = yield* Health
+      assert.deepStrictEqual((yield* service.ready).checks, { start: "starting" })
+      yield* service.started
+      assert.isTrue((yield* service.ready).ok)
+      yield* service.readiness("bus", Effect.fail("not connected"))
+      assert.deepStrictEqual(yield* service.ready, { ok: false, checks: { bus: "not connected" } })
+    }).pipe(Effect.provide(health))
+  )
+})
+
+describe("a drain", () => {
+  const drain = Drain.layer.pipe(Layer.provideMerge(Health.layer), Layer.provideMerge(Metrics.layerTest))
+
+  it.effect("runs everything at once, makes the process unready, and counts what it met", () =>
+    Effect.gen(function* () {
+      const service = yield* Drain
+      yield* service.register("a", Effect.as(Effect.sleep("2 seconds"), { finished: 3, handedBack: 1 }))
+      yield* service.register("b", Effect.as(Effect.sleep("2 seconds"), { finished: 2, handedBack: 0 }))
+      const running = yield* Effect.forkChild(service.run)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* (yield* Health).ready).checks["drain"], "draining")
+      yield* TestClock.adjust("1 second")
+      assert.isTrue(yield* Fiber.join(running))
+      const text = yield* (yield* Metrics).text
+      assert.include(text, 'drain_work_total{role="fleet",outcome="finished"} 5')
+      assert.include(text, 'drain_work_total{role="fleet",outcome="handed_back"} 1')
+    }).pipe(Effect.provide(drain))
+  )
+
+  it.effect("ends after 30 s whatever hangs, and says so", () =>
+    Effect.gen(function* () {
+      const service = yield* Drain
+      yield* service.register("stuck", Effect.never)
+      const running = yield* Effect.forkChild(service.run)
+      yield* TestClock.adjust("31 seconds")
+      assert.isFalse(yield* Fiber.join(running))
+    }).pipe(Effect.provide(drain))
+  )
+})
+
+describe("secrets", () => {
+  it.effect("that a variable should hold must be there; what is read never shows in a log line", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const secrets = makeSecrets()
+      const logging = Layer.mergeAll(
+        Logger.layer([lineLogger("json", (line) => void lines.push(line))]),
+        Layer.succeed(Secrets, secrets),
+        Layer.succeed(Environment, { KEY: "hunter2-hunter2", EMPTY: "" })
+      )
+      yield* Effect.gen(function* () {
+        const key = yield* secretFromEnv("KEY", "Webhooks[0].SecretEnvVar")
+        yield* Effect.logError("leak", { key }, new Error(`bad ${key}`)).pipe(Effect.annotateLogs({ key }))
+        yield* Effect.logInfo("redacted", Redacted.make(key))
+        for (const variable of ["EMPTY", "ABSENT"]) {
+          const fault = yield* Effect.flip(secretFromEnv(variable, "Webhooks[0].SecretEnvVar"))
+          assert.include(fault.message, variable)
+        }
+      }).pipe(Effect.provide(logging))
+      assert.strictEqual(lines.length, 2)
+      for (const line of lines) {
+        assert.notInclude(line, "hunter2")
+        assert.doesNotThrow(() => JSON.parse(line))
+      }
+      assert.deepInclude(JSON.parse(lines[0] ?? "{}"), { level: "ERROR", role: "fleet" })
+    })
+  )
+})
+
+describe("the trace header", () => {
+  it("is read and written as the W3C says, and what is malformed is nobody's trace", () => {
+    const header = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    const span = Option.getOrThrow(parseTraceparent(header))
+    assert.strictEqual(formatTraceparent(span), header)
+    assert.isTrue(Option.isSome(parseTraceparent(`cc${header.slice(2)}-more`)))
+    const bad = [
+      undefined,
+      "",
+      "00-x-y-01",
+      header.slice(0, -1),
+      `ff${header.slice(2)}`,
+      `00-${"0".repeat(32)}-00f067aa0ba902b7-01`
+    ]
+    for (const malformed of bad) assert.isTrue(Option.isNone(parseTraceparent(malformed)), malformed)
+    const unsampled = Tracer.externalSpan({ traceId: "a".repeat(32), spanId: "b".repeat(16), sampled: false })
+    assert.isTrue(formatTraceparent(unsampled).endsWith("-00"))
+  })
+})
+
+describe("the environment", () => {
+  it("lies over the file, key by key", () => {
+    const file = { Bus: { Url: "nats://file:1", Replicas: 3 }, Webhooks: [] }
+    assert.deepStrictEqual(overlay(file, { BUS_URL: "nats://env:2", TELEMETRY_PORT: "0", OTHER: "x", BUS_USER: "" }), {
+      Bus: { Url: "nats://env:2", Replicas: 3 },
+      Webhooks: [],
+      Telemetry: { Port: 0 }
+    })
+  })
+})
+
+describe("a supervised loop", () => {
+  it.effect("is begun again when it fails and when it dies", () =>
+    Effect.gen(function* () {
+      let starts = 0
+      const loop = Effect.suspend((): Effect.Effect<never, string> => {
+        starts += 1
+        if (starts === 1) return Effect.fail("broken")
+        return starts === 2 ? Effect.die(new Error("a bug")) : Effect.never
+      })
+      yield* Effect.forkChild(supervise("trial", loop))
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual(starts, 3)
+    })
+  )
+})
