@@ -4,7 +4,7 @@ import { applyTopology, busServices, Nats, topology, type Topology } from "#bus"
 import { Health, Metrics } from "#runtime"
 import { startNatsServer, type TestNatsServer } from "./nats-server.ts"
 
-export const natsServer: Effect.Effect<TestNatsServer, never, import("effect").Scope.Scope> = Effect.acquireRelease(
+export const natsServer = Effect.acquireRelease(
   Effect.promise(() => startNatsServer()),
   (server) => Effect.promise(() => server.stop())
 )

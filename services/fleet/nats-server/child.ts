@@ -1,14 +1,17 @@
 /**
  * A child process of the embedded kind: its own process group, so that Ctrl-C reaches us first and it is
- * stopped last; asked to end with SIGTERM, ended with SIGKILL when it does not listen.
+ * stopped last; asked to end with SIGTERM, ended with SIGKILL when it does not listen, and guarded so that it
+ * never outlives us. `node:child_process` and not `effect/process`: nothing streams, and a pid is all we need.
  */
-import { type ChildProcess, spawn } from "node:child_process"
-import { Effect } from "effect"
+import { spawn } from "node:child_process"
+import { Deferred, Effect } from "effect"
+import { guard } from "./guardian.ts"
 
 export interface Child {
   readonly pid: number
-  /** Completes when the process has ended. */
+  /** Completes when the process has ended, or could not be started, with how. */
   readonly ended: Effect.Effect<string>
+  /** Returns when it has ended; harmless when it has already. */
   readonly stop: Effect.Effect<void>
 }
 
@@ -18,29 +21,19 @@ const stopPatience = "5 seconds"
 export const startChild = (program: string, parameters: ReadonlyArray<string>): Effect.Effect<Child> =>
   Effect.sync(() => {
     const child = spawn(program, [...parameters], { detached: true, stdio: "ignore" })
-    const ended = endOf(child)
-    const stop = Effect.sync(() => child.kill("SIGTERM")).pipe(
+    const end = Deferred.makeUnsafe<string>()
+    const release = child.pid === undefined ? () => {} : guard(child.pid)
+    child.once("error", (error) => Deferred.doneUnsafe(end, Effect.succeed(error.message)))
+    child.once("exit", (code, signal) => {
+      release()
+      Deferred.doneUnsafe(end, Effect.succeed(signal ?? `exit code ${code}`))
+    })
+    const ended = Deferred.await(end)
+    const kill = (signal: NodeJS.Signals) => Effect.sync(() => child.kill(signal))
+    const stop = kill("SIGTERM").pipe(
       Effect.andThen(ended),
-      Effect.timeoutOrElse({
-        duration: stopPatience,
-        orElse: () =>
-          Effect.andThen(
-            Effect.sync(() => child.kill("SIGKILL")),
-            ended
-          )
-      }),
+      Effect.timeoutOrElse({ duration: stopPatience, orElse: () => Effect.andThen(kill("SIGKILL"), ended) }),
       Effect.asVoid
     )
     return { pid: child.pid ?? 0, ended, stop }
-  })
-
-const endOf = (child: ChildProcess): Effect.Effect<string> =>
-  Effect.callback((resume) => {
-    if (child.exitCode !== null) return resume(Effect.succeed(`exit code ${child.exitCode}`))
-    if (child.signalCode !== null) return resume(Effect.succeed(child.signalCode))
-    const onExit = (code: number | null, signal: NodeJS.Signals | null) =>
-      resume(Effect.succeed(signal ?? `exit code ${code}`))
-    child.once("exit", onExit)
-    child.once("error", (error) => resume(Effect.succeed(error.message)))
-    return Effect.sync(() => void child.off("exit", onExit))
   })

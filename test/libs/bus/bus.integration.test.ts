@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Option, Ref, Schedule, Schema, Stream } from "effect"
+import { Clock, Deferred, Effect, Fiber, Option, Ref, Schedule, Schema, Stream } from "effect"
 import {
   applyTopology,
   consume,
@@ -313,9 +313,10 @@ describe("a schedule", () => {
             consumer: { ...consumer, filterSubjects: ["work.due"] },
             codec: note,
             origin: "trial",
-            handler: () => Effect.as(Deferred.succeed(arrived, Date.now()), done)
+            handler: () =>
+              Effect.flatMap(Clock.currentTimeMillis, (atMs) => Effect.as(Deferred.succeed(arrived, atMs), done))
           })
-          const dueAtMs = Date.now() + 1_500
+          const dueAtMs = (yield* Clock.currentTimeMillis) + 1_500
           yield* publisher.publish(
             "work.wait.1",
             note,

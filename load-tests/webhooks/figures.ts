@@ -1,0 +1,40 @@
+/** What a scenario found: figures with the target each is held to, and series for the plots. */
+export interface Figure {
+  readonly scenario: string
+  readonly name: string
+  readonly value: number
+  readonly unit: string
+  /** The target as text, and whether it is met; absent for what is only shown. */
+  readonly target?: string
+  readonly met?: boolean
+}
+
+export interface Series {
+  readonly title: string
+  readonly unit: string
+  readonly lines: ReadonlyArray<{ readonly name: string; readonly values: ReadonlyArray<number> }>
+}
+
+export interface Findings {
+  readonly figures: ReadonlyArray<Figure>
+  readonly series: ReadonlyArray<Series>
+}
+
+export const percentile = (values: ReadonlyArray<number>, share: number): number => {
+  const sorted = values.toSorted((left, right) => left - right)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
+
+export const atMost = (limit: number, value: number, unit: string) => ({
+  target: `< ${limit} ${unit}`,
+  met: value < limit
+})
+
+export const atLeast = (limit: number, value: number, unit: string) => ({
+  target: `>= ${limit} ${unit}`,
+  met: value >= limit
+})
+
+/** A cumulative distribution as a hundred points, small enough to plot. */
+export const distribution = (values: ReadonlyArray<number>) =>
+  Array.from({ length: 100 }, (_, index) => percentile(values, index / 100))

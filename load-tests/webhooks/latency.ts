@@ -1,0 +1,107 @@
+/** How long after its confirmation an event reaches the receiver, at a fixed rate; and what bad neighbours cost. */
+import { atMost, distribution, type Findings, percentile } from "./figures.ts"
+import { publishAtRate } from "./publisher.ts"
+import { type EndpointConfiguration, type Rig, startDispatcher, until, withRig } from "./rig.ts"
+import { outOfOrder } from "./verify.ts"
+
+const warmUpSeconds = 4
+
+const measure = async (
+  rig: Rig,
+  endpoints: (rig: Rig) => ReadonlyArray<EndpointConfiguration>,
+  rate: number,
+  seconds: number,
+  from: number
+) => {
+  await rig.receiver.reset()
+  const dispatcher = await startDispatcher(rig.nats.url, endpoints(rig))
+  const idleMb = dispatcher.rssMb()
+  const warm = await publishAtRate(rig.jetstream, rate, warmUpSeconds, from)
+  const published = await publishAtRate(rig.jetstream, rate, seconds, from + rate * warmUpSeconds)
+  const total = warm.confirmedAtMs.size + published.confirmedAtMs.size
+  const healthy = async () => (await rig.receiver.arrivals()).filter(([, endpoint]) => endpoint === "ok/0")
+  await until(async () => (await rig.receiver.taken()) >= total, 60_000)
+  await until(async () => (await healthy()).length >= total, 60_000)
+  const arrivals = await healthy()
+  const latencies = arrivals.flatMap(([id, , , atMs]) => {
+    const confirmedAtMs = published.confirmedAtMs.get(id)
+    return confirmedAtMs === undefined ? [] : [atMs - confirmedAtMs]
+  })
+  await dispatcher.stop()
+  return { latencies, disorder: outOfOrder(arrivals), idleMb }
+}
+
+const healthy = (rig: Rig) => ({ Name: "healthy", Url: rig.receiver.url("ok"), SecretEnvVar: "LOAD_SECRET" })
+
+const bad = (rig: Rig) =>
+  ["hang", "drip", "fail"].flatMap((behaviour) =>
+    [1, 2, 3].map((number) => ({
+      Name: `${behaviour} ${number}`,
+      Url: rig.receiver.url(behaviour, number),
+      InitialBackoffSeconds: 1
+    }))
+  )
+
+export const latency = (): Promise<Findings> =>
+  withRig(async (rig) => {
+    const { latencies, disorder, idleMb } = await measure(rig, (given) => [healthy(given)], 500, 10, 0)
+    const [p50, p99] = [percentile(latencies, 0.5), percentile(latencies, 0.99)]
+    const figure = (name: string, value: number, unit: string, held = {}) => ({
+      scenario: "latency at 500/s",
+      name,
+      value,
+      unit,
+      ...held
+    })
+    return {
+      figures: [
+        figure("PubAck to first byte, p50", p50, "ms", atMost(5, p50, "ms")),
+        figure("PubAck to first byte, p99", p99, "ms", atMost(15, p99, "ms")),
+        figure("events of one item that overtook each other", disorder, "", {
+          target: "only on the wire",
+          met: disorder === 0
+        }),
+        figure("memory of the dispatcher, idle", idleMb, "MB", { target: "< 250 MB", met: idleMb < 250 })
+      ],
+      series: [
+        {
+          title: "PubAck to first byte at 500/s",
+          unit: "ms",
+          lines: [{ name: "alone", values: distribution(latencies) }]
+        }
+      ]
+    }
+  })
+
+export const isolation = (): Promise<Findings> =>
+  withRig(async (rig) => {
+    const rate = 100
+    const alone = await measure(rig, (given) => [healthy(given)], rate, 10, 0)
+    const among = await measure(rig, (given) => [healthy(given), ...bad(given)], rate, 15, 100_000)
+    const [p99Alone, p99Among] = [percentile(alone.latencies, 0.99), percentile(among.latencies, 0.99)]
+    const ratio = p99Among / p99Alone
+    const figure = (name: string, value: number, unit: string, held = {}) => ({
+      scenario: "isolation at 100/s",
+      name,
+      value,
+      unit,
+      ...held
+    })
+    return {
+      figures: [
+        figure("p99 of a healthy endpoint, alone", p99Alone, "ms"),
+        figure("p99 beside 9 that hang, drip or fail", p99Among, "ms"),
+        figure("ratio", ratio, "x", atMost(2, ratio, "x"))
+      ],
+      series: [
+        {
+          title: "A healthy endpoint at 100/s",
+          unit: "ms",
+          lines: [
+            { name: "alone", values: distribution(alone.latencies) },
+            { name: "beside 9 bad ones", values: distribution(among.latencies) }
+          ]
+        }
+      ]
+    }
+  })
