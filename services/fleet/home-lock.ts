@@ -1,10 +1,12 @@
 /**
- * One fleet per home: a lock file held for the life of `up`. A lock whose process is gone, or is another
- * program by now, is taken over.
+ * One fleet per home: the file `lock`, held for the life of `up`, says which process holds it and when that
+ * process started. A lock whose process is gone is taken over, also when its pid is another's by now.
  */
-import { mkdir, readFile, unlink, writeFile } from "node:fs/promises"
+import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Option, Schema } from "effect"
+import { createLock, readLock, removeLock } from "./lock-file.ts"
+import { runningProcess } from "./running-process.ts"
 
 /** Another fleet runs in this home. */
 export class HomeInUse extends Schema.TaggedError<HomeInUse>()("HomeInUse", {
@@ -16,38 +18,39 @@ export class HomeInUse extends Schema.TaggedError<HomeInUse>()("HomeInUse", {
   }
 }
 
+const Holder = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int, startedAt: Schema.String }))
+const encodeHolder = Schema.encodeSync(Holder)
+const decodeHolder = Schema.decodeUnknownOption(Holder)
+
+// A stale lock is gone after one try, or after the guard of one who died while removing it has aged.
+const triesMax = 150
+const betweenTries = "100 millis"
+
 export const homeLock = (home: string) =>
-  Layer.effectDiscard(
-    Effect.acquireRelease(take(home), () => Effect.ignore(Effect.tryPromise(() => unlink(lockPath(home)))))
-  )
+  Layer.effectDiscard(Effect.acquireRelease(take(home), (text) => removeLock(lockPath(home), text)))
 
 const lockPath = (home: string) => join(home, "lock")
-const create = (home: string) => writeFile(lockPath(home), `${process.pid}\n`, { flag: "wx" })
 
 const take = Effect.fn("homeLock.take")(function* (home: string) {
   yield* Effect.promise(() => mkdir(home, { recursive: true }))
-  const taken = yield* Effect.result(Effect.tryPromise(() => create(home)))
-  if (taken._tag === "Success") return
-  const pid = yield* holder(home)
-  if (pid !== undefined) return yield* new HomeInUse({ home, pid })
-  yield* Effect.ignore(Effect.tryPromise(() => unlink(lockPath(home))))
-  // Two that find the same stale lock: one creates the file, the other is told of it.
-  yield* Effect.tryPromise(() => create(home)).pipe(
-    Effect.catch(() => Effect.flatMap(holder(home), (other) => new HomeInUse({ home, pid: other ?? 0 })))
-  )
+  const path = lockPath(home)
+  const self = yield* runningProcess(process.pid)
+  const text = encodeHolder({ pid: process.pid, startedAt: self?.startedAt ?? "" })
+  for (let tried = 0; tried < triesMax; tried++) {
+    if (yield* createLock(path, text)) return text
+    const found = yield* readLock(path)
+    const holder = yield* livingHolder(found)
+    if (holder !== undefined) return yield* new HomeInUse({ home, pid: holder })
+    yield* removeLock(path, found)
+    if ((yield* readLock(path)) === found) yield* Effect.sleep(betweenTries)
+  }
+  return yield* new HomeInUse({ home, pid: 0 })
 })
 
-const holder = Effect.fnUntraced(function* (home: string) {
-  const text = yield* Effect.tryPromise(() => readFile(lockPath(home), "utf8")).pipe(Effect.orElseSucceed(() => ""))
-  const pid = Number.parseInt(text, 10)
-  if (!Number.isInteger(pid) || pid === process.pid) return undefined
-  const isAlive = yield* Effect.try(() => process.kill(pid, 0)).pipe(
-    Effect.as(true),
-    Effect.orElseSucceed(() => false)
-  )
-  if (!isAlive) return undefined
-  const commandLine = yield* Effect.tryPromise(() => readFile(`/proc/${pid}/cmdline`, "latin1")).pipe(
-    Effect.orElseSucceed(() => "services/fleet/main")
-  )
-  return commandLine.includes("services/fleet/main") ? pid : undefined
+/** Who wrote the lock, while that very process still runs. */
+const livingHolder = Effect.fnUntraced(function* (text: string) {
+  const holder = Option.getOrUndefined(decodeHolder(text))
+  if (holder === undefined) return undefined
+  const found = yield* runningProcess(holder.pid)
+  return found !== undefined && found.startedAt === holder.startedAt ? holder.pid : undefined
 })

@@ -1,14 +1,16 @@
 /**
  * The embedded nats-server: started with a generated configuration in the fleet's home, watched, started
- * again on the same port and store when it dies, stopped last. JetStream keeps its streams on disk.
+ * again on the same port and store when it dies, stopped last. JetStream keeps its streams on disk. Whoever
+ * provides it holds the home's lock: it stops any other server of its folder.
  */
-import { mkdir, readFile, writeFile } from "node:fs/promises"
-import { Context, Effect, Layer, Ref, Schedule, Schema } from "effect"
-import { type Child, startChild } from "./child.ts"
+import { mkdir } from "node:fs/promises"
+import { Clock, Context, Effect, Layer, Option, Ref, Schedule } from "effect"
+import type { Child } from "./child.ts"
 import { findBinary } from "./find-binary.ts"
 import { stopOrphan } from "./orphan.ts"
-import { answers, freePort } from "./ports.ts"
-import { serverConfig } from "./server-config.ts"
+import { freePort } from "./ports.ts"
+import { afterDeath, type Deaths, noDeaths } from "./restart-policy.ts"
+import { NatsServerFailed, startServer } from "./start-server.ts"
 
 export interface NatsServerOptions {
   /** The folder that is the server's alone. */
@@ -17,18 +19,11 @@ export interface NatsServerOptions {
   readonly port: number
 }
 
-/** The server did not come up. `log`: its last lines. */
-export class NatsServerFailed extends Schema.TaggedError<NatsServerFailed>()("NatsServerFailed", {
-  reason: Schema.String,
-  log: Schema.String
-}) {
-  override get message() {
-    return `nats-server did not start: ${this.reason}\n${this.log}`
-  }
-}
+// Each is lost only to a neighbour that took the port in the moment between looking and listening.
+const portsTriedMax = 5
 
-// Recovering a large store takes seconds; a minute is a server that will not come.
-const readyWithin = "60 seconds"
+// While the server cannot be started again the fleet waits for it; ten seconds apart is soon enough.
+const restarts = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("10 seconds")])
 
 export class NatsServer extends Context.Service<
   NatsServer,
@@ -40,42 +35,56 @@ export class NatsServer extends Context.Service<
 const make = Effect.fn("NatsServer.make")(function* ({ folder, port: wanted }: NatsServerOptions) {
   const binary = yield* findBinary
   yield* Effect.promise(() => mkdir(`${folder}/data`, { recursive: true }))
-  yield* stopOrphan(folder)
-  const port = yield* freePort(wanted)
-  const config = `${folder}/server.conf`
-  yield* Effect.promise(() => writeFile(config, serverConfig({ port, folder })))
-  const start = startServer(binary, config, port, folder)
-  const current = yield* Ref.make(yield* start)
-  yield* Effect.addFinalizer(() => Effect.flatMap(Ref.get(current), (child) => child.stop))
-
-  const watch = Effect.gen(function* () {
-    const how = yield* (yield* Ref.get(current)).ended
-    yield* Effect.logError("nats-server died, starting it again").pipe(Effect.annotateLogs({ how }))
-    yield* Ref.set(current, yield* Effect.retry(start, Schedule.spaced("1 second")))
-  })
-  yield* Effect.forkScoped(Effect.forever(watch))
-  return NatsServer.of({ url: `nats://127.0.0.1:${port}`, pid: Effect.map(Ref.get(current), (child) => child.pid) })
-})
-
-const startServer = Effect.fnUntraced(function* (
-  binary: string,
-  config: string,
-  port: number,
-  folder: string
-): Effect.fn.Return<Child, NatsServerFailed> {
-  const child = yield* startChild(binary, ["-c", config])
-  const isReady = answers(port).pipe(Effect.repeat({ until: (is) => is, schedule: Schedule.spaced("20 millis") }))
-  const outcome = yield* Effect.raceFirst(
-    Effect.as(isReady, "ready"),
-    Effect.map(child.ended, (how) => `it ended with ${how}`)
-  ).pipe(Effect.timeoutOrElse({ duration: readyWithin, orElse: () => Effect.succeed("it did not answer in time") }))
-  if (outcome === "ready") return child
-  yield* child.stop
-  return yield* new NatsServerFailed({ reason: outcome, log: yield* lastLines(`${folder}/server.log`) })
-})
-
-const lastLines = (path: string) =>
-  Effect.tryPromise(() => readFile(path, "utf8")).pipe(
-    Effect.map((text) => text.trimEnd().split("\n").slice(-10).join("\n")),
-    Effect.orElseSucceed(() => "(no log)")
+  const orphan = yield* stopOrphan(folder)
+  if (orphan !== undefined) {
+    return yield* new NatsServerFailed({ reason: `process ${orphan} holds the store and does not end`, log: "" })
+  }
+  const current = yield* Ref.make(Option.none<Child>())
+  // Registered before anything is started: what is current when the scope closes is stopped, ready or not.
+  yield* Effect.addFinalizer(() =>
+    Effect.flatMap(Ref.get(current), Option.match({ onNone: () => Effect.void, onSome: (child) => child.stop }))
   )
+  const start = (port: number) => startServer({ binary, folder, port, current })
+  const { child, port } = yield* startSomewhere(wanted, start)
+  yield* Effect.forkScoped(keepRunning(child, start(port)))
+  const pid = Effect.map(Ref.get(current), (now) => Option.getOrElse(now, () => child).pid)
+  return NatsServer.of({ url: `nats://127.0.0.1:${port}`, pid })
+})
+
+type Start = (port: number) => Effect.Effect<Child, NatsServerFailed>
+
+const startSomewhere = Effect.fnUntraced(function* (wanted: number, start: Start) {
+  let from = wanted
+  for (let tried = 1; ; tried++) {
+    const found = yield* freePort(from)
+    if (Option.isNone(found)) {
+      return yield* new NatsServerFailed({ reason: `the ports from ${wanted} on are all taken`, log: "" })
+    }
+    const port = found.value
+    const started = yield* Effect.result(start(port))
+    if (started._tag === "Success") return { child: started.success, port }
+    const isStillFree = Option.contains(yield* freePort(port), port)
+    if (isStillFree || tried === portsTriedMax) return yield* started.failure
+    from = wanted === 0 ? 0 : port + 1
+  }
+})
+
+const keepRunning = Effect.fnUntraced(function* (first: Child, start: Effect.Effect<Child, NatsServerFailed>) {
+  let child = first
+  let deaths: Deaths = noDeaths
+  while (true) {
+    const startedAtMs = yield* Clock.currentTimeMillis
+    const how = yield* child.ended
+    deaths = afterDeath(deaths, (yield* Clock.currentTimeMillis) - startedAtMs)
+    yield* Effect.logError("nats-server died, starting it again").pipe(
+      Effect.annotateLogs({ how, delayMs: deaths.delayMs })
+    )
+    yield* Effect.sleep(deaths.delayMs)
+    child = yield* start.pipe(
+      Effect.tapError((error) => Effect.logError(error.message)),
+      Effect.retry(restarts),
+      Effect.orDie
+    )
+    yield* Effect.logInfo("nats-server runs again").pipe(Effect.annotateLogs({ pid: child.pid }))
+  }
+})

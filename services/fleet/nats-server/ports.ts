@@ -1,32 +1,58 @@
-/** Ports of this machine's loopback address: whether one is free, and whether a nats-server answers on one. */
+/** Ports of this machine's loopback address: which are free, and which nats-server answers on one. */
 import { connect, createServer } from "node:net"
-import { Effect } from "effect"
+import { Effect, Option, Schema } from "effect"
 
-/** `wanted` when it is free, else the next free one above; 0 takes any. */
-export const freePort = (wanted: number): Effect.Effect<number> =>
-  tryPort(wanted).pipe(Effect.flatMap((port) => (port === undefined ? freePort(wanted + 1) : Effect.succeed(port))))
+// More neighbours than a person starts by hand; past them something else is wrong.
+const triesMax = 100
+// The banner is about 500 bytes; what sends more before its first line end is no nats-server.
+const bannerBytesMax = 64 * 1_024
+
+/** `wanted` when it is free, else the next free one above; 0 takes any. Nothing when a hundred are taken. */
+export const freePort = Effect.fnUntraced(function* (wanted: number) {
+  for (let port = wanted; port < wanted + triesMax && port <= 65_535; port++) {
+    const found = yield* tryPort(port)
+    if (Option.isSome(found)) return found
+  }
+  return Option.none<number>()
+})
 
 const tryPort = (port: number) =>
-  Effect.callback<number | undefined>((resume) => {
+  Effect.callback<Option.Option<number>>((resume) => {
     const probe = createServer()
-    probe.once("error", () => resume(Effect.succeed(undefined)))
+    probe.once("error", () => resume(Effect.succeedNone))
     probe.listen(port, "127.0.0.1", () => {
       const address = probe.address()
       const found = typeof address === "object" && address !== null ? address.port : port
-      probe.close(() => resume(Effect.succeed(found)))
+      probe.close(() => resume(Effect.succeedSome(found)))
     })
   })
 
-/** True when the server says its INFO line, which it does once its streams are recovered. */
-export const answers = (port: number): Effect.Effect<boolean> =>
-  Effect.callback<boolean>((resume) => {
+const Banner = Schema.fromJsonString(Schema.Struct({ server_name: Schema.String }))
+const decodeBanner = Schema.decodeUnknownOption(Banner)
+
+/**
+ * The name of the nats-server on a port, which it says unasked once its streams are recovered. Nothing when
+ * none answers within a second. The name tells a server of ours from a neighbour that took the port first.
+ */
+export const serverNameOn = (port: number): Effect.Effect<Option.Option<string>> =>
+  Effect.callback((resume) => {
     const socket = connect(port, "127.0.0.1")
-    const end = (is: boolean) => {
+    let heard = ""
+    const end = (name: Option.Option<string>) => {
       socket.destroy()
-      resume(Effect.succeed(is))
+      resume(Effect.succeed(name))
     }
-    socket.setTimeout(1_000, () => end(false))
-    socket.once("error", () => end(false))
-    socket.once("data", (data) => end(data.toString("latin1").startsWith("INFO ")))
+    socket.setTimeout(1_000, () => end(Option.none()))
+    socket.once("error", () => end(Option.none()))
+    socket.once("close", () => end(Option.none()))
+    socket.on("data", (data) => {
+      heard += data.toString("latin1")
+      if (heard.includes("\r\n") || heard.length > bannerBytesMax) end(nameIn(heard))
+    })
     return Effect.sync(() => socket.destroy())
   })
+
+const nameIn = (banner: string) =>
+  banner.startsWith("INFO ")
+    ? Option.map(decodeBanner(banner.slice(5, banner.indexOf("\r\n"))), (info) => info.server_name)
+    : Option.none()

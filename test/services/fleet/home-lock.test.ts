@@ -1,0 +1,85 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, mkdirSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Scope } from "effect"
+import { homeLock } from "../../../services/fleet/home-lock.ts"
+import { createLock, readLock, removeLock } from "../../../services/fleet/lock-file.ts"
+import { runningProcess } from "../../../services/fleet/running-process.ts"
+
+const newFolder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "starling-lock-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
+)
+const take = (home: string) => Layer.build(homeLock(home))
+const holderIn = (home: string) => JSON.parse(readFileSync(join(home, "lock"), "utf8")) as { pid: number }
+
+describe("the lock of a home", () => {
+  it.live("is held for the life of its scope, by one, and names the holder to the next", () =>
+    Effect.gen(function* () {
+      const home = yield* newFolder
+      const first = yield* Scope.make()
+      yield* Scope.provide(take(home), first)
+      const refused = yield* Effect.flip(take(home))
+      assert.deepInclude(refused, { _tag: "HomeInUse", home, pid: process.pid })
+      yield* Scope.close(first, Exit.void)
+      yield* take(home)
+      assert.strictEqual(holderIn(home).pid, process.pid)
+    })
+  )
+
+  it.live("is taken over from a process that is gone, also when its pid is another's by now", () =>
+    Effect.gen(function* () {
+      const home = yield* newFolder
+      for (const stale of [
+        "",
+        "not JSON",
+        '{"pid":2147483000,"startedAt":"then"}',
+        `{"pid":${process.ppid},"startedAt":"then"}`
+      ]) {
+        writeFileSync(join(home, "lock"), stale)
+        yield* Effect.scoped(take(home))
+        assert.deepStrictEqual(readdirSync(home), [])
+      }
+    })
+  )
+
+  it.live("goes to exactly one of many that find the same stale lock at once", () =>
+    Effect.gen(function* () {
+      const home = yield* newFolder
+      writeFileSync(join(home, "lock"), '{"pid":2147483000,"startedAt":"then"}')
+      const tries = yield* Effect.all(
+        Array.from({ length: 8 }, () => Effect.exit(take(home))),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(tries.filter(Exit.isSuccess).length, 1)
+      const self = yield* runningProcess(process.pid)
+      assert.deepStrictEqual(holderIn(home), { pid: process.pid, startedAt: self?.startedAt })
+    })
+  )
+})
+
+describe("the lock file", () => {
+  it.live("is not removed by one who saw an older text", () =>
+    Effect.gen(function* () {
+      const path = join(yield* newFolder, "lock")
+      assert.isTrue(yield* createLock(path, "new"))
+      yield* removeLock(path, "old")
+      assert.strictEqual(yield* readLock(path), "new")
+    })
+  )
+
+  it.live("is freed of the guard of one who died while removing it, but not of a fresh one", () =>
+    Effect.gen(function* () {
+      const path = join(yield* newFolder, "lock")
+      yield* createLock(path, "old")
+      mkdirSync(`${path}.removing`)
+      yield* removeLock(path, "old")
+      assert.strictEqual(yield* readLock(path), "old")
+      utimesSync(`${path}.removing`, 1, 1)
+      yield* removeLock(path, "old")
+      yield* removeLock(path, "old")
+      assert.strictEqual(yield* readLock(path), "")
+    })
+  )
+})

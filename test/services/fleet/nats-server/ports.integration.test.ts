@@ -1,0 +1,47 @@
+import { createServer, type Server } from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { freePort, serverNameOn } from "../../../../services/fleet/nats-server/ports.ts"
+
+const listener = (port: number, banner: string) =>
+  Effect.acquireRelease(
+    Effect.promise(
+      () =>
+        new Promise<{ server: Server; port: number }>((resolve) => {
+          const server = createServer((socket) => socket.on("error", () => {}).end(banner))
+          server.listen(port, "127.0.0.1", () => {
+            const address = server.address()
+            resolve({ server, port: typeof address === "object" && address !== null ? address.port : 0 })
+          })
+        })
+    ),
+    ({ server }) => Effect.sync(() => server.close())
+  )
+
+describe("a port for the embedded nats-server", () => {
+  it.live("is the wanted one when it is free, else a higher one", () =>
+    Effect.gen(function* () {
+      const any = Option.getOrThrow(yield* freePort(0))
+      assert.deepStrictEqual(yield* freePort(any), Option.some(any))
+      const { port } = yield* listener(any, "")
+      assert.isAbove(Option.getOrThrow(yield* freePort(port)), port)
+    })
+  )
+
+  it.live("is none at all beyond the last number", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* freePort(65_536), Option.none())
+    })
+  )
+
+  it.live("is ours when the server on it says our name, and no one's when it says nothing sensible", () =>
+    Effect.gen(function* () {
+      const ours = yield* listener(0, 'INFO {"server_name":"starling-1"} \r\n')
+      assert.deepStrictEqual(yield* serverNameOn(ours.port), Option.some("starling-1"))
+      for (const banner of ["", "INFO {\r\n", "SSH-2.0\r\n", "INFO {}\r\n", "x".repeat(200_000)]) {
+        const other = yield* listener(0, banner)
+        assert.deepStrictEqual(yield* serverNameOn(other.port), Option.none(), banner.slice(0, 20))
+      }
+    })
+  )
+})
