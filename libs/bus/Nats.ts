@@ -4,12 +4,21 @@
  * `BusUnavailable` instead of waiting out its timeout. Stays inside this room.
  */
 import { jetstream, type JetStreamClient, jetstreamManager, type JetStreamManager } from "@nats-io/jetstream"
-import { connect, credsAuthenticator, type ConnectionOptions, type NatsConnection } from "@nats-io/transport-node"
+import {
+  connect,
+  credsAuthenticator,
+  type ConnectionOptions,
+  type NatsConnection,
+  PermissionViolationError,
+  type Status
+} from "@nats-io/transport-node"
 import { Context, Deferred, Effect, Layer, Redacted } from "effect"
 import { Metrics } from "#runtime"
-import { type AckBatch, ackBatch } from "./ack-batch.ts"
 import { BusUnavailable, type BusError, toBusError } from "./errors.ts"
+import { type FairShare, fairShare } from "./fair-share.ts"
 import { busConnected, busReconnects } from "./metrics.ts"
+import { type StreamWrites, streamWrites } from "./stream-writes.ts"
+import { type Turn, turns } from "./turn.ts"
 
 /** How to reach the broker. `credentials` is the content of a `.creds` file. */
 export interface NatsOptions {
@@ -33,9 +42,13 @@ export class Nats extends Context.Service<
     readonly manager: JetStreamManager
     /** Runs a call of the client library, told apart by `operation` in its error. */
     readonly use: <A>(operation: string, call: (nats: Clients) => Promise<A>) => Effect.Effect<A, BusError>
+    /** Stores messages in streams. */
+    readonly write: StreamWrites["send"]
     readonly isConnected: () => boolean
-    /** Acks of all consumers on this connection. */
-    readonly acks: AckBatch
+    /** What all consumers and publishers on this connection send. */
+    readonly turn: Turn
+    /** Between the consumers on this connection. */
+    readonly share: FairShare
     /** Completes when the connection is lost the next time. */
     readonly lost: Effect.Effect<void>
   }
@@ -59,19 +72,27 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
     jetstream: jetstream(connection, { timeout: requestTimeoutMs }),
     manager: yield* Effect.promise(() => jetstreamManager(connection, { timeout: requestTimeoutMs, checkAPI: false }))
   }
+  const turn = turns()
+  const writes = yield* streamWrites(connection, turn)
   let connected = true
   let loss = Deferred.makeUnsafe<void>()
   connectedGauge.set({}, 1)
 
-  const onStatus = (type: string) => {
-    if (type === "disconnect") {
+  const onStatus = (status: Status) => {
+    if (status.type === "error" && status.error instanceof PermissionViolationError) {
+      const { operation, subject } = status.error
+      if (operation === "publish") writes.forbid(subject)
+      return Effect.logError("the broker forbids what this role needs", status.error)
+    }
+    if (status.type === "disconnect") {
       connected = false
       connectedGauge.set({}, 0)
+      writes.failAll()
       Deferred.doneUnsafe(loss, Effect.void)
       loss = Deferred.makeUnsafe<void>()
       return Effect.logWarning("the broker is gone, reconnecting")
     }
-    if (type === "reconnect") {
+    if (status.type === "reconnect") {
       connected = true
       connectedGauge.set({}, 1)
       reconnects.inc({})
@@ -83,12 +104,13 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
 
   const lost = Effect.suspend(() => Deferred.await(loss))
   const use = <A>(operation: string, call: (nats: Clients) => Promise<A>) =>
-    Effect.tryPromise({ try: () => call(clients), catch: toBusError(operation) }).pipe(
-      Effect.raceFirst(
-        Effect.andThen(lost, Effect.fail(new BusUnavailable({ operation, detail: "the connection was lost" })))
-      )
+    Effect.tryPromise({
+      try: () => call(clients),
+      catch: toBusError(operation)
+    }).pipe(
+      Effect.raceFirst(Effect.flatMap(lost, () => new BusUnavailable({ operation, detail: "the connection was lost" })))
     )
-  return Nats.of({ ...clients, use, isConnected: () => connected, acks: ackBatch(), lost })
+  return Nats.of({ ...clients, use, write: writes.send, isConnected: () => connected, turn, share: fairShare(), lost })
 })
 
 const open = (options: NatsOptions) => {
@@ -122,12 +144,12 @@ const close = (connection: NatsConnection) =>
 
 const watchStatus = Effect.fnUntraced(function* (
   connection: NatsConnection,
-  onStatus: (type: string) => Effect.Effect<void>
+  onStatus: (status: Status) => Effect.Effect<void>
 ) {
   const statuses = connection.status()[Symbol.asyncIterator]()
   while (true) {
     const next = yield* Effect.promise(() => statuses.next())
     if (next.done === true) return
-    yield* onStatus(next.value.type)
+    yield* onStatus(next.value)
   }
 })

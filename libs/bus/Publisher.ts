@@ -10,6 +10,7 @@ import { header, type HeaderPairs, toHeaders } from "./message-headers.ts"
 import type { MessageCodec } from "./message-codec.ts"
 import { busPublished } from "./metrics.ts"
 import { Nats } from "./Nats.ts"
+import type { Stored } from "./stream-writes.ts"
 import { topology } from "./topology.ts"
 
 export interface PublishOptions {
@@ -19,13 +20,6 @@ export interface PublishOptions {
   readonly expectedLastSubjectSequence?: number
   /** Further headers. */
   readonly headers?: HeaderPairs
-}
-
-/** Where the broker put a message. `duplicate`: it had this message id already and stored nothing. */
-export interface Stored {
-  readonly stream: string
-  readonly sequence: number
-  readonly duplicate: boolean
 }
 
 // A thousand confirmations on the way keep a fast publisher busy; more only adds memory.
@@ -63,15 +57,11 @@ export class Publisher extends Context.Service<
       ): Effect.fn.Return<Stored, BusError> {
         const traceparent = yield* currentTraceparent
         const headers = toHeaders(headerPairs(options, traceparent))
-        const ack = yield* nats
-          .use(`publish ${subject}`, ({ jetstream }) => jetstream.publish(subject, data, { headers }))
-          .pipe(Effect.tapError(() => count("failed")))
-        yield* count("stored")
-        return { stream: ack.stream, sequence: ack.seq, duplicate: ack.duplicate }
-
-        function count(outcome: string) {
-          return Effect.sync(() => published.inc({ stream: streamOf(subject), outcome }))
-        }
+        const count = (outcome: string) => Effect.sync(() => published.inc({ stream: streamOf(subject), outcome }))
+        return yield* nats.write(`publish ${subject}`, { subject, data, headers }).pipe(
+          Effect.tap(() => count("stored")),
+          Effect.tapError(() => count("failed"))
+        )
       }, inFlight.withPermits(1))
 
       return Publisher.of({

@@ -2,8 +2,8 @@
  * Writes several messages of one stream together: all of them are stored, or none. The broker takes at most
  * 1,000 messages a batch. Only the last message asks for a reply, so a batch costs one round trip.
  */
-import { Effect, Schema } from "effect"
-import { type BusError, BusRefused, BusUnavailable, fromApiError } from "./errors.ts"
+import { Effect } from "effect"
+import { type BusError, BusRefused } from "./errors.ts"
 import { header, type HeaderPairs, toHeaders } from "./message-headers.ts"
 import type { Nats } from "./Nats.ts"
 
@@ -17,17 +17,6 @@ export interface BatchMessage {
 /** The broker's limit, the committing message included. */
 export const batchMessagesMax = 1_000
 
-// A batch of 1,000 messages is stored in about 30 ms; five seconds is a broker in trouble.
-const commitTimeoutMs = 5_000
-
-const Reply = Schema.Struct({
-  seq: Schema.optionalKey(Schema.Int),
-  error: Schema.optionalKey(
-    Schema.Struct({ code: Schema.Int, err_code: Schema.optionalKey(Schema.Int), description: Schema.String })
-  )
-})
-const decodeReply = Schema.decodeUnknownEffect(Schema.fromJsonString(Reply))
-
 /** Stores `messages` as one. Answers with the sequence of the last. */
 export const writeBatch = Effect.fnUntraced(function* (
   nats: Nats["Service"],
@@ -39,22 +28,14 @@ export const writeBatch = Effect.fnUntraced(function* (
   if (last === undefined || messages.length > batchMessagesMax) {
     return yield* new BusRefused({ operation, detail: `a batch takes 1 to ${batchMessagesMax} messages`, code: 0 })
   }
-  const answer = yield* nats.use(operation, ({ connection }) => {
-    messages.forEach((message, index) => {
-      if (message === last) return
-      connection.publish(message.subject, message.data, { headers: batchHeaders(message.headers, batchId, index + 1) })
-    })
-    const headers = batchHeaders(last.headers, batchId, messages.length)
-    headers.set(header.batchCommit, "1")
-    return connection.request(last.subject, last.data, { headers, timeout: commitTimeoutMs })
+  const write = ({ subject, data, headers }: BatchMessage, index: number) => ({
+    subject,
+    data,
+    headers: batchHeaders(headers, batchId, index + 1)
   })
-  const reply = yield* decodeReply(answer.string()).pipe(
-    Effect.mapError((error) => new BusUnavailable({ operation, detail: `an answer we cannot read: ${error.message}` }))
-  )
-  if (reply.error !== undefined) {
-    return yield* fromApiError(operation, reply.error.err_code ?? 0, reply.error.code, reply.error.description)
-  }
-  return reply.seq ?? 0
+  const commit = write(last, messages.length - 1)
+  commit.headers.set(header.batchCommit, "1")
+  return (yield* nats.write(operation, commit, messages.slice(0, -1).map(write))).sequence
 })
 
 const batchHeaders = (pairs: HeaderPairs, batchId: string, sequence: number) => {

@@ -76,7 +76,7 @@ export const consume = Effect.fnUntraced(function* <A, R>(
 
   yield* consumers.ensure(declaration)
 
-  const onMessage = (message: JsMsg) => {
+  const start = (message: JsMsg) => {
     const { streamSequence, timestampNanos, deliveryCount } = message.info
     const key = messageKey(streamSequence, timestampNanos)
     if (deliveryCount > 1) redelivered.inc({ stream })
@@ -116,7 +116,7 @@ export const consume = Effect.fnUntraced(function* <A, R>(
     inWork.delete(key)
     if (inWork.size === 0) idle.openUnsafe()
     if (Exit.isSuccess(exit) && exit.value._tag === "Done") {
-      nats.acks.add(() => message.ack())
+      nats.turn.add(() => message.ack())
       settled.add(key)
       finished += 1
       consumed.inc({ stream, outcome: "acked" })
@@ -144,18 +144,21 @@ export const consume = Effect.fnUntraced(function* <A, R>(
   })
   yield* Effect.forkScoped(Effect.repeat(beat, Schedule.spaced(heartbeatMs / 2)))
 
-  const taking = yield* Effect.forkScoped(takeForEver(nats, consumers, declaration, onMessage))
+  const lane = nats.share.lane(start)
+  const taking = yield* Effect.forkScoped(takeForEver(nats, consumers, declaration, lane.take))
 
   const drain = Effect.fnUntraced(function* (patienceMs: number) {
     if (!draining) {
       draining = true
       yield* Fiber.interrupt(taking)
     }
+    const unstarted = lane.empty()
+    for (const message of unstarted) message.nak()
     const before = finished
     yield* Effect.timeoutOption(idle.await, patienceMs)
     const rest = [...inWork.values()]
     yield* Effect.forEach(rest, (work) => Fiber.interrupt(work.fiber), { concurrency: "unbounded", discard: true })
-    return { finished: finished - before, handedBack: rest.length }
+    return { finished: finished - before, handedBack: unstarted.length + rest.length }
   })
   yield* Effect.addFinalizer(() => drain(0))
   return { inFlight: () => inWork.size, drain }

@@ -24,7 +24,7 @@ export interface CursorPlace<Cursor> {
 }
 
 // Up to here two plain writes are faster than a batch, and the record stays far below a message's limit.
-const smallMessagesMax = 8
+const smallMessagesMax = 32
 const smallBytesMax = 48 * 1_024
 
 /** Answers with the sequence of the new cursor. Fails with `RevisionConflict` when a twin was faster. */
@@ -53,11 +53,10 @@ const publishAll = (nats: Nats["Service"], messages: ReadonlyArray<BatchMessage>
   Effect.forEach(messages, (message) => publish(nats, message), { concurrency: "unbounded", discard: true })
 
 const publish = (nats: Nats["Service"], message: BatchMessage) =>
-  nats
-    .use(`publish ${message.subject}`, ({ jetstream }) =>
-      jetstream.publish(message.subject, message.data, { headers: toHeaders(message.headers) })
-    )
-    .pipe(Effect.map((ack) => ack.seq))
+  Effect.map(
+    nats.write(`publish ${message.subject}`, { ...message, headers: toHeaders(message.headers) }),
+    (stored) => stored.sequence
+  )
 
 const cursorMessage = <Cursor>(
   place: CursorPlace<Cursor>,

@@ -56,7 +56,7 @@ export interface Dispatcher {
 
 export type EndpointConfiguration = Readonly<Record<string, unknown>>
 
-const freePort = 20_000 + Math.floor((process.pid % 2_000) * 10)
+const freePort = 20_000 + Math.floor((process.pid % 1_000) * 10)
 let portsTaken = 0
 
 /** Starts the dispatcher alone, as a container would, and waits until it is ready. */

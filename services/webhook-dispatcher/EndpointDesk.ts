@@ -81,8 +81,7 @@ export const endpointDesk = (settings: EndpointSettings, services: DeskServices)
       metrics.postponed(settings, "circuit_open")
       return handBack(Math.max(0, admission.untilMs - clock.currentTimeMillisUnsafe()))
     }
-    const earlyMs = due.delivery.attempt === 1 ? 0 : due.delivery.dueAt - clock.currentTimeMillisUnsafe()
-    if (earlyMs > 0) yield* Effect.sleep(earlyMs)
+    if (due.delivery.attempt > 1) yield* waitUntil(due.delivery.dueAt, clock)
     return yield* send(due, clock)
   })
 
@@ -92,3 +91,12 @@ export const endpointDesk = (settings: EndpointSettings, services: DeskServices)
     )
   return { settings, breaker, handle, inWork: () => inWork }
 }
+
+// The moment of a failure was cut to whole milliseconds, and so is the clock: one more, and it is never early.
+const cutOffMs = 1
+
+/** Waits until `dueAtMs` has passed; a timer may fire a little before its time, so the clock has the last word. */
+const waitUntil = Effect.fnUntraced(function* (dueAtMs: number, clock: Clock.Clock) {
+  const leftMs = () => dueAtMs + cutOffMs - clock.currentTimeMillisUnsafe()
+  while (leftMs() > 0) yield* Effect.sleep(leftMs())
+})
