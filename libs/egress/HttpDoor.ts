@@ -49,13 +49,14 @@ export const openDoor = Effect.fn("openDoor")(function* (
   const refused = metrics.counter(refusals)
   const held = metrics.gauge(poolsGauge)
   const use = { use: options.use }
+  const guard = options.isGuarded ? addressGuard(options.allowCidrs) : undefined
   const resolve = yield* Resolver
   const targets = new Map<string, Target | InvalidUrl>()
   const pools = new Map<string, LanePool>()
 
   const connect = (lane: { fresh: number }) =>
     guardedConnector({
-      guard: options.isGuarded ? addressGuard(options.allowCidrs) : undefined,
+      guard,
       resolve,
       connectTimeoutMs: options.connectTimeoutMs,
       trusted: options.trusted,

@@ -49,15 +49,15 @@ export class Metrics extends Context.Service<
       const role = yield* Role
       return Metrics.of({
         counter: (definition) => {
-          const child = children(definition, role, counterOf(registry, definition))
+          const child = children(definition, role, counterOf(registry, definition), seriesMax)
           return { inc: (labels, by = 1) => child(labels).inc(by) }
         },
         gauge: (definition) => {
-          const child = children(definition, role, gaugeOf(registry, definition))
+          const child = children(definition, role, gaugeOf(registry, definition), seriesMax)
           return { set: (labels, value) => child(labels).set(value) }
         },
         histogram: (definition) => {
-          const child = children(definition, role, histogramOf(registry, definition))
+          const child = children(definition, role, histogramOf(registry, definition), histogramSeriesMax)
           return { observe: (labels, value) => child(labels).observe(value) }
         },
         text: Effect.promise(() => registry.metrics())
@@ -85,11 +85,14 @@ const histogramOf = (registry: Registry, definition: HistogramDefinition) =>
 
 // Ten thousand endpoints times a few outcomes; more is a label that was never meant to be one.
 const seriesMax = 50_000
+// A histogram's series is a dozen counters: at ten thousand of them a scrape is tens of megabytes.
+const histogramSeriesMax = 500
 
 const children = <Child>(
   definition: MetricDefinition,
   role: string,
-  metric: { readonly labels: (...values: Array<string>) => Child }
+  metric: { readonly labels: (...values: Array<string>) => Child },
+  seriesMax: number
 ) => {
   const made = new Map<string, Child>()
   const [first, ...rest] = definition.labels

@@ -5,17 +5,18 @@
 import { Context, Effect, Layer } from "effect"
 import { type HttpDoor, UntrustedHttp } from "#egress"
 import { Configuration } from "#runtime"
-import { Endpoints } from "./Endpoints.ts"
 
 // A receiver that does not take a connection in five seconds will not answer in ten.
 const connectTimeoutMsMax = 5_000
+
+// A kept pool of connections costs some 150 kB. Beyond this many endpoints the ones unused the longest reconnect.
+const lanesMax = 512
 
 export class Receivers extends Context.Service<Receivers, HttpDoor>()("starling/webhook-dispatcher/Receivers") {
   static readonly layer = Layer.effect(
     Receivers,
     Effect.gen(function* () {
       const { WebhookDelivery } = yield* Configuration
-      const { all } = yield* Endpoints
       if (WebhookDelivery.AllowCidrs.length > 0) {
         yield* Effect.logWarning("webhooks may be sent to private networks").pipe(
           Effect.annotateLogs({ allowCidrs: WebhookDelivery.AllowCidrs })
@@ -25,7 +26,7 @@ export class Receivers extends Context.Service<Receivers, HttpDoor>()("starling/
         use: "webhooks",
         allowCidrs: WebhookDelivery.AllowCidrs,
         connectionsPerLaneMax: 1,
-        lanesMax: Math.max(1, all.length),
+        lanesMax,
         connectTimeoutMs: connectTimeoutMsMax
       })
     })
