@@ -30,13 +30,15 @@ report() { # name
   fi
 }
 
-start types "$bin/effect-tsgo" diagnostics --project tsconfig.json; types=$!
+start types "$bin/tsc" --noEmit --project tsconfig.json; types=$!
+start effect "$bin/effect-tsgo" diagnostics --project tsconfig.json; effect=$!
 start lint "$bin/oxlint" --quiet; lint=$!
 start format "$bin/oxfmt" --check libs services dev test load-tests vitest.config.ts; format=$!
 start unit "$bin/vitest" run --project unit --reporter=dot --reporter=json --outputFile.json="${STARLING_UNIT_REPORT:-$folder/unit.json}"; unit=$!
 start topology node services/fleet/main.ts topology; topology=$!
 
 report types $types
+report effect $effect
 report lint $lint
 report format $format
 report unit $unit
