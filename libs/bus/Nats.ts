@@ -12,7 +12,7 @@ import {
   PermissionViolationError,
   type Status
 } from "@nats-io/transport-node"
-import { Context, Deferred, Effect, Layer, Redacted } from "effect"
+import { Context, Deferred, Effect, Latch, Layer, Redacted } from "effect"
 import { Metrics } from "#runtime"
 import { BusUnavailable, type BusError, toBusError } from "./errors.ts"
 import { type FairShare, fairShare } from "./fair-share.ts"
@@ -75,6 +75,7 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
   const turn = turns()
   const writes = yield* streamWrites(connection, turn)
   let connected = true
+  const present = yield* Latch.make(true)
   let loss = Deferred.makeUnsafe<void>()
   connectedGauge.set({}, 1)
 
@@ -86,6 +87,7 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
     }
     if (status.type === "disconnect") {
       connected = false
+      present.closeUnsafe()
       connectedGauge.set({}, 0)
       writes.failAll()
       Deferred.doneUnsafe(loss, Effect.void)
@@ -94,6 +96,7 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
     }
     if (status.type === "reconnect") {
       connected = true
+      present.openUnsafe()
       connectedGauge.set({}, 1)
       reconnects.inc({})
       return Effect.logInfo("the broker is back")
@@ -103,14 +106,28 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
   yield* watchStatus(connection, onStatus).pipe(Effect.forkScoped)
 
   const lost = Effect.suspend(() => Deferred.await(loss))
+  // What is asked of a lost connection would be answered by its timeout: it waits for the next one instead.
+  const whenPresent = (operation: string) =>
+    Effect.timeoutOrElse(present.await, {
+      duration: requestTimeoutMs,
+      orElse: () => Effect.fail(new BusUnavailable({ operation, detail: "not connected to the broker" }))
+    })
+  const whileConnected = <A>(operation: string, act: Effect.Effect<A, BusError>) =>
+    connected ? act : Effect.andThen(whenPresent(operation), act)
   const use = <A>(operation: string, call: (nats: Clients) => Promise<A>) =>
-    Effect.tryPromise({
-      try: () => call(clients),
-      catch: toBusError(operation)
-    }).pipe(
-      Effect.raceFirst(Effect.flatMap(lost, () => new BusUnavailable({ operation, detail: "the connection was lost" })))
+    Effect.suspend(() =>
+      whileConnected(
+        operation,
+        Effect.tryPromise({ try: () => call(clients), catch: toBusError(operation) }).pipe(
+          Effect.raceFirst(
+            Effect.flatMap(lost, () => new BusUnavailable({ operation, detail: "the connection was lost" }))
+          )
+        )
+      )
     )
-  return Nats.of({ ...clients, use, write: writes.send, isConnected: () => connected, turn, share: fairShare(), lost })
+  const write: StreamWrites["send"] = (operation, last, ahead) =>
+    Effect.suspend(() => whileConnected(operation, writes.send(operation, last, ahead)))
+  return Nats.of({ ...clients, use, write, isConnected: () => connected, turn, share: fairShare(), lost })
 })
 
 const open = (options: NatsOptions) => {

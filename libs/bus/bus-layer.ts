@@ -8,6 +8,7 @@ import { applyTopology } from "./apply-topology.ts"
 import { Consumers } from "./Consumers.ts"
 import { Kv } from "./Kv.ts"
 import { Leases } from "./Leases.ts"
+import { Mailbox } from "./Mailbox.ts"
 import { Nats } from "./Nats.ts"
 import { Objects } from "./Objects.ts"
 import { Publisher } from "./Publisher.ts"
@@ -49,6 +50,7 @@ export const busServices = Layer.mergeAll(
   Consumers.layer,
   Kv.layer,
   Leases.layer,
+  Mailbox.layer,
   Objects.layer,
   StreamReader.layer,
   Requests.layer.pipe(Layer.provideMerge(Rejections.layer), Layer.provideMerge(Publisher.layer))

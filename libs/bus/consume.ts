@@ -32,6 +32,8 @@ export interface Received<A> {
 
 export interface ConsumeOptions<A, R> {
   readonly consumer: ConsumerDeclaration
+  /** Messages that this process takes at once, when replicas share the consumer's; default all it allows. */
+  readonly pullMax?: number
   readonly codec: MessageCodec<A>
   /** Names this consumer in REJECTED and in metrics. */
   readonly origin: string
@@ -145,7 +147,9 @@ export const consume = Effect.fnUntraced(function* <A, R>(
   yield* Effect.forkScoped(Effect.repeat(beat, Schedule.spaced(heartbeatMs / 2)))
 
   const lane = nats.share.lane(start)
-  const taking = yield* Effect.forkScoped(takeForEver(nats, consumers, declaration, lane.take))
+  const taking = yield* Effect.forkScoped(
+    takeForEver(nats, consumers, declaration, options.pullMax ?? declaration.unackedMax, lane.take)
+  )
 
   const drain = Effect.fnUntraced(function* (patienceMs: number) {
     if (!draining) {
@@ -172,13 +176,14 @@ const takeForEver = Effect.fnUntraced(function* (
   nats: Nats["Service"],
   consumers: Consumers["Service"],
   declaration: ConsumerDeclaration,
+  pullMax: number,
   onMessage: (message: JsMsg) => void
 ) {
   const open = nats.use(`consume ${declaration.durable}`, async ({ jetstream }): Promise<ConsumerMessages> => {
     const consumer = await jetstream.consumers.get(declaration.stream, declaration.durable)
     return consumer.consume({
       callback: onMessage,
-      max_messages: declaration.unackedMax,
+      max_messages: pullMax,
       expires: pullExpiresMs,
       idle_heartbeat: heartbeatsMs,
       abort_on_missing_resource: true
@@ -186,8 +191,13 @@ const takeForEver = Effect.fnUntraced(function* (
   })
   const takeOnce = Effect.acquireUseRelease(
     open,
-    (messages) => Effect.promise(() => messages.closed()),
-    (messages) => Effect.promise(() => messages.close())
+    // What was asked of a lost connection is forgotten there; the library would notice seconds later.
+    (messages) =>
+      Effect.raceFirst(
+        Effect.promise(() => messages.closed()),
+        Effect.as(nats.lost, undefined)
+      ),
+    (messages) => Effect.sync(() => void messages.close())
   )
   // Ends only by interruption: whatever ended the taking, the consumer is made sure of and taken from again.
   return yield* takeOnce.pipe(

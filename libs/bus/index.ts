@@ -22,6 +22,7 @@ export {
 } from "./message-codec.ts"
 export { header, type HeaderPairs } from "./message-headers.ts"
 export { busMetrics } from "./metrics.ts"
+export { Mailbox } from "./Mailbox.ts"
 export { Nats, type NatsOptions } from "./Nats.ts"
 export { Objects, type StoredObject } from "./Objects.ts"
 export { Publisher, type PublishOptions } from "./Publisher.ts"

@@ -1,11 +1,12 @@
 /**
- * A stream read in order from a sequence on, for ever, into a bounded queue. When the connection breaks
- * the client library takes the reading up where it stopped; no message is skipped and none comes twice.
- * A slow reader stops the broker's sending.
+ * A stream read in order from a sequence on, for ever, into a bounded queue. Read in pulls of a bounded size,
+ * the next one when the last is in the queue: a slow reader stops the broker's sending. Whatever breaks the
+ * reading, also a message missing in between, fails the queue; who reads on knows from where.
  */
-import { DeliverPolicy, type JsMsg } from "@nats-io/jetstream"
+import { AckPolicy, type Consumer, DeliverPolicy, type JsMsg, ReplayPolicy } from "@nats-io/jetstream"
+import { nanos } from "@nats-io/nats-core"
 import { Effect, Queue, type Scope } from "effect"
-import { type BusError, BusUnavailable } from "./errors.ts"
+import { type BusError, BusUnavailable, toBusError } from "./errors.ts"
 import { headerReader } from "./message-headers.ts"
 import type { Nats } from "./Nats.ts"
 
@@ -18,8 +19,13 @@ export interface SourceMessage {
   readonly header: (name: string) => string | undefined
 }
 
-// A run ahead of the reader. Of the largest messages that is 64 MiB, of ordinary ones less than one.
-const prefetchMessages = 256
+// One pull. Of the largest messages that is 64 MiB, of ordinary ones less than one.
+const pullMessages = 256
+// A quiet pull is renewed after so long; a broken connection is noticed within two heartbeats.
+const pullExpiresMs = 5_000
+const heartbeatsMs = 2_500
+// A consumer whose reader died is removed by the broker.
+const forgottenAfterMs = 30_000
 
 /**
  * Messages from `fromSequence` on. The queue fails when reading cannot go on and must be begun again. `Extra`
@@ -31,30 +37,67 @@ export const readInOrder = Effect.fnUntraced(function* <Extra = never>(
   fromSequence: number,
   capacity: number
 ): Effect.fn.Return<Queue.Queue<SourceMessage | Extra, BusError>, BusError, Scope.Scope> {
-  const messages = yield* Effect.acquireRelease(
-    nats.use(`read ${stream} from ${fromSequence}`, async ({ jetstream }) => {
-      const consumer = await jetstream.consumers.get(stream, {
+  const consumer = yield* Effect.acquireRelease(
+    nats.use(`read ${stream} from ${fromSequence}`, async ({ manager, jetstream }) => {
+      const { name } = await manager.consumers.add(stream, {
         deliver_policy: DeliverPolicy.StartSequence,
-        opt_start_seq: fromSequence
+        opt_start_seq: fromSequence,
+        ack_policy: AckPolicy.None,
+        replay_policy: ReplayPolicy.Instant,
+        inactive_threshold: nanos(forgottenAfterMs),
+        mem_storage: true,
+        num_replicas: 1
       })
-      return consumer.consume({ max_messages: prefetchMessages, expires: 5_000, idle_heartbeat: 2_500 })
+      return jetstream.consumers.get(stream, name)
     }),
-    (open) => Effect.promise(() => open.close())
+    // Not waited for: on a lost connection it would take seconds, and the broker forgets it anyway.
+    (open) => Effect.sync(() => void open.delete().catch(() => {})),
+    { interruptible: true }
   )
   const queue = yield* Queue.bounded<SourceMessage | Extra, BusError>(capacity)
-  const iterator = messages[Symbol.asyncIterator]()
   const pump = Effect.gen(function* () {
+    let next = 1
     while (true) {
-      const next = yield* Effect.promise(() => iterator.next())
-      if (next.done === true) {
-        return yield* new BusUnavailable({ operation: `read ${stream}`, detail: "the reading ended" })
-      }
-      yield* Queue.offer(queue, toSourceMessage(next.value))
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const pulled = yield* pull(nats, consumer, stream)
+          for (let message = yield* pulled; message !== undefined; message = yield* pulled) {
+            if (message.info.deliverySequence !== next) return yield* broken(stream, "a message is missing")
+            next += 1
+            yield* Queue.offer(queue, toSourceMessage(message))
+          }
+        })
+      )
     }
   })
   yield* Effect.forkScoped(Effect.catchCause(pump, (cause) => Queue.failCause(queue, cause)))
   return queue
 })
+
+/** One pull: the next message of it, or nothing at its end. */
+const pull = Effect.fnUntraced(function* (nats: Nats["Service"], consumer: Consumer, stream: string) {
+  const options = { max_messages: pullMessages, expires: pullExpiresMs, idle_heartbeat: heartbeatsMs }
+  const [, iterator] = yield* Effect.acquireRelease(
+    nats.use(`read ${stream}`, async () => {
+      const messages = await consumer.fetch(options)
+      return [messages, messages[Symbol.asyncIterator]()] as const
+    }),
+    // The library closes only once its iterator is read up to the end. Nobody reads on, so the iterator is
+    // told to end as well, and what is still in it is not waited for.
+    ([messages, iterating]) =>
+      Effect.sync(() => {
+        void messages.close()
+        void iterating.return?.()
+      }),
+    { interruptible: true }
+  )
+  return Effect.tryPromise({ try: () => iterator.next(), catch: toBusError(`read ${stream}`) }).pipe(
+    Effect.raceFirst(Effect.flatMap(nats.lost, () => broken(stream, "the connection was lost"))),
+    Effect.map((step) => (step.done === true ? undefined : step.value))
+  )
+})
+
+const broken = (stream: string, detail: string) => new BusUnavailable({ operation: `read ${stream}`, detail })
 
 const toSourceMessage = (message: JsMsg): SourceMessage => ({
   subject: message.subject,

@@ -74,6 +74,21 @@ const streams: ReadonlyArray<StreamDeclaration> = [
     readers: ["webhook-dispatcher", "operator"]
   },
   {
+    name: "SPEECH",
+    why: "Chunks of text on their way to a synthesizer; one that dies hands its chunks to another.",
+    subjects: ["speech.chunks.*"],
+    retention: "workqueue",
+    storage: "memory",
+    discard: "new",
+    // A chunk older than this has nobody waiting for it any more.
+    ageMsMax: 60_000,
+    bytesMax: 64 * mib,
+    messageBytesMax: 64 * kib,
+    features: [],
+    publishers: ["speech-sequencer"],
+    readers: ["speech-synthesizer"]
+  },
+  {
     name: "REJECTED",
     why: "Every message that failed its schema, with the paths of its faults: nothing is dropped in silence.",
     subjects: ["rejected.*"],
@@ -84,7 +99,7 @@ const streams: ReadonlyArray<StreamDeclaration> = [
     bytesMax: 512 * mib,
     messageBytesMax: 128 * kib,
     features: ["direct reads"],
-    publishers: ["webhook-dispatcher"],
+    publishers: ["webhook-dispatcher", "speech-api", "speech-sequencer", "speech-synthesizer"],
     readers: ["operator"]
   }
 ]

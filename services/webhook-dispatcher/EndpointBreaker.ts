@@ -3,7 +3,15 @@
  * the others wait for its end. That it opened is told to every replica through the endpoint's state.
  */
 import { Clock, Deferred, Effect } from "effect"
-import { type Breaker, closedBreaker, onFailure, onSuccess, phase, type Phase } from "./breaker-policy.ts"
+import {
+  type Breaker,
+  type BreakerLimits,
+  closedBreaker,
+  onFailure,
+  onSuccess,
+  phase,
+  type Phase
+} from "./breaker-policy.ts"
 
 /** Whether a delivery may go. `Wait` until a moment (epoch ms) without an attempt. */
 export type Admission = { readonly _tag: "Go" } | { readonly _tag: "Wait"; readonly untilMs: number }
@@ -21,9 +29,11 @@ export interface EndpointBreaker {
   /** Another replica opened it, or an operator closed it. */
   readonly adopt: (openUntilMs: number | null) => Effect.Effect<void>
   readonly phaseAt: (nowMs: number) => Phase
+  /** Half-open, and a delivery is on its way to find out. */
+  readonly isProbing: () => boolean
 }
 
-export const endpointBreaker = (isOn: boolean): EndpointBreaker => {
+export const endpointBreaker = (isOn: boolean, limits?: BreakerLimits): EndpointBreaker => {
   let breaker: Breaker = closedBreaker
   let probe: Deferred.Deferred<void> | undefined
 
@@ -49,7 +59,7 @@ export const endpointBreaker = (isOn: boolean): EndpointBreaker => {
   const report = Effect.fnUntraced(function* (success: boolean) {
     const nowMs = yield* Clock.currentTimeMillis
     const before = breaker
-    breaker = success || !isOn ? onSuccess() : onFailure(breaker, nowMs)
+    breaker = success || !isOn ? onSuccess() : onFailure(breaker, nowMs, limits)
     yield* endProbe
     const opened = breaker.trips > before.trips
     return { openedUntilMs: opened ? breaker.openUntilMs : null, closed: success && before.openUntilMs !== null }
@@ -69,6 +79,7 @@ export const endpointBreaker = (isOn: boolean): EndpointBreaker => {
     report,
     adopt,
     release: endProbe,
-    phaseAt: (nowMs) => phase(breaker, nowMs)
+    phaseAt: (nowMs) => phase(breaker, nowMs),
+    isProbing: () => probe !== undefined
   }
 }

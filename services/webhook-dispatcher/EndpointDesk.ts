@@ -4,6 +4,7 @@
  */
 import { Clock, Effect, Exit } from "effect"
 import { type BusError, handBack, type Received, type Settlement } from "#bus"
+import type { BreakerLimits } from "./breaker-policy.ts"
 import type { Attempted, Courier } from "./Courier.ts"
 import type { CourierMetrics } from "./CourierMetrics.ts"
 import type { DueDelivery } from "./delivery-codec.ts"
@@ -25,13 +26,14 @@ export interface DeskServices {
   readonly courier: Courier["Service"]
   readonly states: EndpointStates["Service"]
   readonly metrics: CourierMetrics["Service"]
+  readonly breakerLimits: BreakerLimits
   /** Tells the broker to send nothing to this endpoint until then (per-endpoint consumers only). */
   readonly holdUntil: (untilMs: number) => Effect.Effect<void, BusError>
 }
 
 export const endpointDesk = (settings: EndpointSettings, services: DeskServices): EndpointDesk => {
   const { courier, states, metrics } = services
-  const breaker = endpointBreaker(settings.hasBreaker)
+  const breaker = endpointBreaker(settings.hasBreaker, services.breakerLimits)
   const lines = departures()
   let inWork = 0
 
@@ -81,9 +83,19 @@ export const endpointDesk = (settings: EndpointSettings, services: DeskServices)
       metrics.postponed(settings, "circuit_open")
       return handBack(Math.max(0, admission.untilMs - clock.currentTimeMillisUnsafe()))
     }
-    if (due.delivery.attempt > 1) yield* waitUntil(due.delivery.dueAt, clock)
+    if (due.delivery.attempt > 1) yield* counted(waitUntil(due.delivery.dueAt, clock))
     return yield* send(due, clock)
   })
+
+  // Retries that are due together arrive together: each is in work from here on, and the others see it.
+  const counted = (waiting: Effect.Effect<void>) =>
+    Effect.suspend(() => {
+      inWork += 1
+      return Effect.ensuring(
+        waiting,
+        Effect.sync(() => (inWork -= 1))
+      )
+    })
 
   const handle = ({ value: due }: Received<DueDelivery>): Effect.Effect<Settlement> =>
     Effect.flatMap(Clock.Clock, (clock) =>

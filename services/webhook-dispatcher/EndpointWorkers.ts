@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import { consume, Consumers } from "#bus"
+import { BreakerLimits } from "./breaker-policy.ts"
 import { endpointConsumer } from "./consumers.ts"
 import { Courier } from "./Courier.ts"
 import { CourierMetrics } from "./CourierMetrics.ts"
@@ -16,16 +17,18 @@ import type { Workers } from "./Workers.ts"
 // The broker holds a pause by date; an operator's pause has none.
 const farFutureMs = Date.UTC(9999, 0, 1)
 
-export const endpointWorkers = Effect.fn("endpointWorkers")(function* (endpoints: ReadonlyArray<EndpointSettings>) {
+// Not traced: what is begun in here runs on, and each delivery is to begin a trace of its own.
+export const endpointWorkers = Effect.fnUntraced(function* (endpoints: ReadonlyArray<EndpointSettings>) {
   const consumers = yield* Consumers
   const states = yield* EndpointStates
   const courier = yield* Courier
   const metrics = yield* CourierMetrics
+  const breakerLimits = yield* BreakerLimits
 
   const start = Effect.fnUntraced(function* (settings: EndpointSettings) {
     const consumer = endpointConsumer(settings)
     const holdUntil = (untilMs: number) => consumers.pause(consumer.stream, consumer.durable, untilMs)
-    const desk = endpointDesk(settings, { courier, states, metrics, holdUntil })
+    const desk = endpointDesk(settings, { courier, states, metrics, breakerLimits, holdUntil })
     const consumption = yield* consume({
       consumer,
       codec: dueDeliveryCodec,

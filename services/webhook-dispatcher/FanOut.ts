@@ -4,10 +4,10 @@
  * from. Parked endpoints that may go on are caught up between runs, without holding up the others.
  * What breaks the envelope's schema goes to REJECTED and holds up nobody.
  */
-import { Effect, Latch, Layer, Result, Stream } from "effect"
+import { Clock, Effect, Latch, Layer, Result, Stream } from "effect"
 import { subjects } from "#contracts"
 import { Rejections, relay, type SourceMessage, StreamReader } from "#bus"
-import { Health, Metrics, supervise } from "#runtime"
+import { Configuration, Health, Metrics, supervise } from "#runtime"
 import { Backlogs } from "./Backlogs.ts"
 import { Endpoints } from "./Endpoints.ts"
 import { EndpointStates } from "./EndpointStates.ts"
@@ -20,6 +20,7 @@ import { RosterKeeper } from "./RosterKeeper.ts"
 // One page of history per endpoint and turn, and a few endpoints a turn: live events wait at most for these.
 const catchUpsPerTurn = 4
 const catchUpPageMessages = 256
+const dayMs = 86_400_000
 // A relay that has neither read nor been idle for so long is stuck.
 const stallMs = 30_000
 
@@ -39,6 +40,7 @@ const fanOut = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
   const newDeliveryId = () => crypto.randomUUID()
   // An endpoint absent from the configuration stays where it is until it is back, or archived.
   const isParked = (id: string) => !byId.has(id) || states.isPaused(id) || backlogs.isOverfull(id)
+  const parkedMaxMs = (yield* Configuration).WebhookDelivery.ParkedMaxDays * dayMs
   let turn = 0
 
   const readRun = Effect.fnUntraced(function* (run: ReadonlyArray<SourceMessage>) {
@@ -84,7 +86,10 @@ const fanOut = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
     }
     const range = reader.range("EVENTS", { fromSequence: from, toSequence: cursor.position })
     const page = yield* Stream.runCollect(Stream.take(range, catchUpPageMessages))
-    const read = page.flatMap((message) => {
+    const tooOldMs = (yield* Clock.currentTimeMillis) - parkedMaxMs
+    const given = page.filter((message) => message.storedAtMs >= tooOldMs)
+    expired.inc({ endpoint: target.name }, page.length - given.length)
+    const read = given.flatMap((message) => {
       const event = readEvent(message)
       return Result.isSuccess(event) ? [event.success.event] : []
     })
@@ -117,9 +122,11 @@ const fanOut = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
         parked.set({ endpoint: endpoint.name }, missing)
       }
       for (const message of written) {
-        const id = message.subject.slice(message.subject.lastIndexOf(".") + 1)
-        backlogs.added(id, 1)
-        made.inc({ endpoint: byId.get(id)?.name ?? "other" })
+        const endpoint = byId.get(message.subject.slice(message.subject.lastIndexOf(".") + 1))
+        // The roster is written the same way, and is no delivery.
+        if (endpoint === undefined) continue
+        backlogs.added(endpoint.id, 1)
+        made.inc({ endpoint: endpoint.name })
       }
     })
 
@@ -136,7 +143,8 @@ const fanOut = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
     onCursor,
     onStarted: Effect.asVoid(onStarted),
     loop
-  })
+    // Asking in vain for a broker that is away is no standstill; the process must outlive it.
+  }).pipe(Effect.tapErrorTag("BusUnavailable", () => Effect.sync(loop.beat)))
 })
 
 export const FanOut = {

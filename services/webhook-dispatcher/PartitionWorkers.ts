@@ -5,6 +5,7 @@
  */
 import { Clock, Effect } from "effect"
 import { consume, handBack, type Received, type Settlement } from "#bus"
+import { BreakerLimits } from "./breaker-policy.ts"
 import { partitionConsumer } from "./consumers.ts"
 import { Courier } from "./Courier.ts"
 import { CourierMetrics } from "./CourierMetrics.ts"
@@ -19,13 +20,18 @@ const pausedDelayMs = 60_000
 // An endpoint that this replica's configuration does not know: another replica may, or it is archived.
 const strangerDelayMs = 60_000
 
-export const partitionWorkers = Effect.fn("partitionWorkers")(function* (endpoints: ReadonlyArray<EndpointSettings>) {
+// Not traced: what is begun in here runs on, and each delivery is to begin a trace of its own.
+export const partitionWorkers = Effect.fnUntraced(function* (endpoints: ReadonlyArray<EndpointSettings>) {
   const states = yield* EndpointStates
   const courier = yield* Courier
   const metrics = yield* CourierMetrics
+  const breakerLimits = yield* BreakerLimits
   const holdUntil = () => Effect.void
   const desks = new Map(
-    endpoints.map((settings) => [settings.id, endpointDesk(settings, { courier, states, metrics, holdUntil })])
+    endpoints.map((settings) => [
+      settings.id,
+      endpointDesk(settings, { courier, states, metrics, breakerLimits, holdUntil })
+    ])
   )
 
   const handle = Effect.fnUntraced(function* (received: Received<DueDelivery>): Effect.fn.Return<Settlement> {
@@ -68,7 +74,7 @@ const obstacleTo = (desk: EndpointDesk, states: EndpointStates["Service"], nowMs
   const phase = breaker.phaseAt(nowMs)
   const openUntilMs = states.get(settings.id)?.breakerOpenUntilMs ?? nowMs + fullDelayMs
   if (phase === "open") return { reason: "circuit_open", untilMs: Math.max(openUntilMs, nowMs + fullDelayMs) }
-  const probing = phase === "half-open" && desk.inWork() > 0
+  const probing = phase === "half-open" && breaker.isProbing()
   if (probing || desk.inWork() >= settings.concurrency) return { reason: "full", untilMs: nowMs + fullDelayMs }
   return undefined
 }

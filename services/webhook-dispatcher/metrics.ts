@@ -107,7 +107,7 @@ export const parkedEvents = defineGauge({
 
 export const parkedExpired = defineCounter({
   name: "webhook_parked_expired_total",
-  help: "Events that EVENTS no longer held when a parked endpoint was to be given them.",
+  help: "Events that a parked endpoint was not given: older than ParkedMaxDays, or no longer kept.",
   labels: ["endpoint"]
 })
 

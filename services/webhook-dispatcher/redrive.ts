@@ -7,7 +7,7 @@ import { hash } from "node:crypto"
 import { Clock, Effect, Result, Stream } from "effect"
 import { Publisher, StreamReader, type SourceMessage } from "#bus"
 import { compileFilter, type Delivery, endpointIdOf, partitionOf, subjects } from "#contracts"
-import { deliveryHeaders, dueDeliveryCodec } from "./delivery-codec.ts"
+import { deliveryHeaders, dueDeliveryCodec, type DueDelivery } from "./delivery-codec.ts"
 import { partitions } from "./endpoint-settings.ts"
 
 /** Which abandoned deliveries; what is left out matches all. Times bound when they were abandoned. */
@@ -29,9 +29,10 @@ export const redrive = Effect.fn("redrive")(function* (query: RedriveQuery) {
   const wants = compileFilter(query.events.length === 0 ? ["*"] : query.events)
   return yield* abandoned.pipe(
     Stream.filter((message) => isWithin(message, query)),
-    Stream.mapEffect((message) => sendAgain(message, wants), { concurrency: 16 }),
-    Stream.filter((sent) => sent),
+    Stream.flatMap((message) => Stream.fromIterable(readAbandoned(message, wants))),
+    // Before anything is sent, for the sending runs ahead.
     Stream.take(query.countMax),
+    Stream.mapEffect(sendAgain, { concurrency: 16 }),
     Stream.runCount
   )
 })
@@ -39,15 +40,24 @@ export const redrive = Effect.fn("redrive")(function* (query: RedriveQuery) {
 const isWithin = ({ storedAtMs }: SourceMessage, { sinceMs, untilMs }: RedriveQuery) =>
   storedAtMs >= (sinceMs ?? 0) && storedAtMs <= (untilMs ?? Number.POSITIVE_INFINITY)
 
-const sendAgain = Effect.fnUntraced(function* (message: SourceMessage, wants: (event: string) => boolean) {
+interface Abandoned {
+  readonly sequence: number
+  readonly due: DueDelivery
+}
+
+/** One, or none when it is not wanted or cannot be read. */
+const readAbandoned = (message: SourceMessage, wants: (event: string) => boolean): ReadonlyArray<Abandoned> => {
+  const decoded = dueDeliveryCodec.decode(message)
+  if (Result.isFailure(decoded) || !wants(decoded.success.delivery.event)) return []
+  return [{ sequence: message.sequence, due: decoded.success }]
+}
+
+const sendAgain = Effect.fnUntraced(function* ({ sequence, due: { delivery, body } }: Abandoned) {
   const publisher = yield* Publisher
   const reader = yield* StreamReader
-  const decoded = dueDeliveryCodec.decode(message)
-  if (Result.isFailure(decoded) || !wants(decoded.success.delivery.event)) return false
-  const { delivery, body } = decoded.success
   const again: Delivery = {
     ...delivery,
-    deliveryId: redriveId(delivery.deliveryId, message.sequence),
+    deliveryId: redriveId(delivery.deliveryId, sequence),
     redriveOf: delivery.deliveryId,
     attempt: 1,
     dueAt: yield* Clock.currentTimeMillis
@@ -57,8 +67,7 @@ const sendAgain = Effect.fnUntraced(function* (message: SourceMessage, wants: (e
     messageId: `${again.deliveryId}:1`,
     headers: deliveryHeaders(again)
   })
-  yield* reader.remove("ABANDONED", message.sequence)
-  return true
+  yield* reader.remove("ABANDONED", sequence)
 })
 
 // The same for the same abandoned message, so that a redrive begun again after a crash is not a second one.

@@ -1,5 +1,5 @@
 /** A receiver for tests: notes every request, answers as it is told. */
-import { createServer, type IncomingHttpHeaders } from "node:http"
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Effect } from "effect"
 
@@ -13,11 +13,15 @@ export interface ReceivedRequest {
 export interface TestReceiver {
   readonly url: (path: string) => string
   readonly requests: Array<ReceivedRequest>
-  /** Answers the nth request to a path (from 1): a status, `hang`, or headers with it. */
+  /** Answers the nth request to a path (from 1): a status, `hang`, headers with it, or by hand. */
   readonly answer: (path: string, how: (nth: number) => Answer) => void
 }
 
-export type Answer = number | "hang" | { readonly status: number; readonly headers: Readonly<Record<string, string>> }
+export type Answer =
+  | number
+  | "hang"
+  | { readonly status: number; readonly headers: Readonly<Record<string, string>> }
+  | ((response: ServerResponse) => void)
 
 export const startReceiver = Effect.acquireRelease(
   Effect.callback<TestReceiver & { readonly close: Effect.Effect<void> }>((resume) => {
@@ -39,6 +43,7 @@ export const startReceiver = Effect.acquireRelease(
         counts.set(path, nth)
         const answer = answers.get(path)?.(nth) ?? 204
         if (answer === "hang") return
+        if (typeof answer === "function") return answer(response)
         if (typeof answer === "number") response.writeHead(answer).end()
         else response.writeHead(answer.status, answer.headers).end()
       })

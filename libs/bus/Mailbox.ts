@@ -1,0 +1,61 @@
+/**
+ * Core messages straight to a process: audio, credit, cancel. A process subscribes once, at its start, and
+ * tells its sessions apart by the token after its own name: a subscription per session would lose the first
+ * frames in a cluster. Nothing is stored and nothing is confirmed; who sends must bound what is on the way.
+ */
+import { randomBytes } from "node:crypto"
+import { Context, Effect, Layer, type Scope } from "effect"
+import { subjects } from "#contracts"
+import { Nats } from "./Nats.ts"
+
+export class Mailbox extends Context.Service<
+  Mailbox,
+  {
+    /** The name of this process in subjects. */
+    readonly instance: string
+    /** Receives what comes for a session until the scope closes. The bytes are the receiver's to keep. */
+    readonly open: (sessionId: string, receive: (bytes: Uint8Array) => void) => Effect.Effect<void, never, Scope.Scope>
+    /** What comes for sessions that are not open, and there is no other way to tell the sender. */
+    readonly onUnknown: (receive: (sessionId: string, bytes: Uint8Array) => void) => Effect.Effect<void>
+    /** Sends and forgets. What is sent in one turn of the event loop leaves in one write. */
+    readonly send: (instance: string, sessionId: string, bytes: Uint8Array) => void
+  }
+>()("starling/bus/Mailbox") {
+  static readonly layer = Layer.effect(
+    Mailbox,
+    Effect.gen(function* () {
+      const nats = yield* Nats
+      const instance = randomBytes(12).toString("base64url")
+      const open = new Map<string, (bytes: Uint8Array) => void>()
+      let unknown: (sessionId: string, bytes: Uint8Array) => void = () => {}
+      yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          nats.connection.subscribe(subjects.speechTo(instance), {
+            callback: (error, message) => {
+              if (error !== null) return
+              const sessionId = message.subject.slice(message.subject.lastIndexOf(".") + 1)
+              const receive = open.get(sessionId)
+              if (receive === undefined) unknown(sessionId, message.data)
+              else receive(message.data)
+            }
+          })
+        ),
+        (subscription) => Effect.sync(() => subscription.unsubscribe())
+      )
+      return Mailbox.of({
+        instance,
+        open: (sessionId, receive) =>
+          Effect.acquireRelease(
+            Effect.sync(() => void open.set(sessionId, receive)),
+            () => Effect.sync(() => open.delete(sessionId))
+          ),
+        onUnknown: (receive) => Effect.sync(() => void (unknown = receive)),
+        send: (to, sessionId, bytes) =>
+          nats.turn.add(() => {
+            // A closed connection has nobody to tell; the receiver's silence is noticed by its peer.
+            if (!nats.connection.isClosed()) nats.connection.publish(subjects.speechToSession(to, sessionId), bytes)
+          })
+      })
+    })
+  )
+}

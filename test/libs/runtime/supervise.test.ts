@@ -1,0 +1,59 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger } from "effect"
+import { TestClock } from "effect/testing"
+import { lineLogger, Role, supervise } from "#runtime"
+
+const running = <E>(loop: Effect.Effect<never, E>, seconds: number) =>
+  Effect.gen(function* () {
+    const lines: Array<string> = []
+    const logging = Layer.mergeAll(
+      Logger.layer([lineLogger("json", (line) => void lines.push(line))]),
+      Layer.succeed(Role, "trial-role")
+    )
+    yield* Effect.forkChild(supervise("trial-loop", loop)).pipe(Effect.provide(logging))
+    yield* TestClock.adjust(seconds * 1_000)
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+  })
+
+describe("a loop of a role", () => {
+  it.effect("that meets a defect is said so at ERROR, with the loop, the role and where it was", () =>
+    Effect.gen(function* () {
+      let starts = 0
+      const aBugInHere = () => Effect.die(new TypeError("undefined is not a receiver"))
+      const [line, ...more] = yield* running(
+        Effect.suspend(() => (++starts === 1 ? aBugInHere() : Effect.never)),
+        60
+      )
+      assert.deepStrictEqual(more, [])
+      assert.deepInclude(line, { level: "ERROR", role: "trial-role", loop: "trial-loop" })
+      assert.include(line?.["message"], "a loop stopped")
+      assert.include(line?.["error"], "TypeError: undefined is not a receiver")
+      assert.include(line?.["error"], "supervise.test.ts")
+      assert.strictEqual(starts, 2)
+    })
+  )
+
+  it.effect("that meets the same defect for ever says so each time, and not more often than every ten seconds", () =>
+    Effect.gen(function* () {
+      const hour = 3_600
+      const lines = yield* running(Effect.die("a bug that stays"), hour)
+      assert.isAtLeast(lines.length, hour / 10)
+      assert.isAtMost(lines.length, hour / 10 + 10)
+      for (const line of lines) assert.strictEqual(line["level"], "ERROR")
+    })
+  )
+
+  it.effect("that fails with an error of its own is said so at ERROR too", () =>
+    Effect.gen(function* () {
+      const [line] = yield* running(Effect.fail("no broker"), 0)
+      assert.deepInclude(line, { level: "ERROR", loop: "trial-loop" })
+      assert.include(line?.["error"], "no broker")
+    })
+  )
+
+  it.effect("that is told to stop stops, and nothing is said", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* running(Effect.never, 60), [])
+    })
+  )
+})

@@ -1,0 +1,49 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Metrics } from "#runtime"
+import { eventually } from "../../support/bus.ts"
+import { whileDispatching } from "../../support/dispatcher.ts"
+import { arrived, metric, publish, publishMany, requestsTo, setUp, stream } from "../../support/webhooks.ts"
+
+const conflicts = metric("bus_relay_conflicts_total", 'relay="fan-out"')
+const delivered = metric("webhook_deliveries_total", 'outcome="delivered"')
+
+describe("two dispatchers at once", () => {
+  it.live("share the work and deliver each event once: the slower relay loses, reads on and misses nothing", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      const options = { endpoints: [{ Name: "a", Url: receiver.url("/a"), Concurrency: 16 }] }
+      const count = 300
+      yield* whileDispatching(
+        server,
+        options,
+        Effect.gen(function* () {
+          const metrics = yield* Metrics
+          const ofBoth = (counter: typeof conflicts) =>
+            Effect.all([Effect.provideService(counter, Metrics, metrics), counter])
+          yield* whileDispatching(
+            server,
+            options,
+            Effect.gen(function* () {
+              for (let index = 0; index < count / 2; index++) yield* publish("work_item.merged")
+              yield* publishMany("work_item.done", count / 2)
+              yield* arrived(receiver, "/a", count, 30_000)
+              const due = Effect.map(stream("DELIVERIES"), (all) =>
+                all.filter(({ subject }) => subject.startsWith("deliveries.due.") || subject.includes(".wait."))
+              )
+              yield* eventually(Effect.map(due, (all) => all.length === 0))
+              const ids = requestsTo(receiver, "/a").map(({ headers }) => headers["x-service-sequence"])
+              assert.strictEqual(ids.length, count)
+              assert.strictEqual(new Set(ids).size, count)
+              const [lostByOne, lostByOther] = yield* ofBoth(conflicts)
+              assert.isAbove(lostByOne + lostByOther, 0)
+              const [byOne, byOther] = yield* ofBoth(delivered)
+              assert.strictEqual(byOne + byOther, count)
+              assert.isAbove(Math.min(byOne, byOther), 0)
+            })
+          )
+        })
+      )
+    })
+  )
+})

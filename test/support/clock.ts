@@ -1,0 +1,21 @@
+/** A clock that runs as fast as always but shows another time: what a later process sees, or a patient one. */
+import { Clock, Effect } from "effect"
+
+const shifted = (clock: Clock.Clock, byMs: () => number): Clock.Clock => {
+  const byNanos = () => BigInt(byMs()) * 1_000_000n
+  return {
+    currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + byMs(),
+    currentTimeMillis: Effect.map(clock.currentTimeMillis, (nowMs) => nowMs + byMs()),
+    currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + byNanos(),
+    currentTimeNanos: Effect.map(clock.currentTimeNanos, (now) => now + byNanos()),
+    monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: clock.monotonicTimeNanos,
+    sleep: (duration) => clock.sleep(duration)
+  }
+}
+
+/** `byMs` may change while it runs: then time has made a leap. */
+export const later = (byMs: number | (() => number)) => {
+  const shift = typeof byMs === "number" ? () => byMs : byMs
+  return Effect.updateService(Clock.Clock, (clock) => shifted(clock, shift))
+}
