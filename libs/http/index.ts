@@ -1,2 +1,48 @@
-/** What the public APIs share. Tokens so far: who may call, for which workspace, with what scopes. */
+/** What the public APIs share: listening, answering, refusing, and who may call. */
+export { Admission, type AdmissionOptions } from "./Admission.ts"
+export { type Answer, type AnswerOptions, bytesAnswer, emptyAnswer, jsonAnswer } from "./answers.ts"
+export { Auth, type AuthOptions, authenticated } from "./Auth.ts"
+export { Caller, requireScope } from "./Caller.ts"
+export { HttpCall, type PerCall, readParams, readQuery } from "./HttpCall.ts"
+export { HttpListener, type ListenerOptions } from "./HttpListener.ts"
+export { listenerLimits, type ListenerLimits } from "./limits.ts"
+export { httpMetrics } from "./metrics.ts"
+export type { RateDecision } from "./rate-table.ts"
+export {
+  rateLimitHeaders,
+  rateWindow,
+  type RateWindow,
+  type RateWindowOptions,
+  type Refusal,
+  takeFrom
+} from "./RateWindow.ts"
+export {
+  type BodyOptions,
+  type JsonOptions,
+  readBytes,
+  readJson,
+  readJsonValue,
+  requireMediaType
+} from "./read-body.ts"
+export { type Method, type Route, route } from "./routes.ts"
+export { type RoleScopes, roleScopes } from "./scopes.ts"
+export { type EventsOptions, eventsAnswer, jsonEvent, type ServerSentEvent } from "./server-sent-events.ts"
+export { streamAnswer, type StreamOptions } from "./streaming.ts"
 export { type IssuedToken, TokenRecord, Tokens } from "./Tokens.ts"
+export {
+  badRequest,
+  concurrencyLimitReached,
+  conflict,
+  forbidden,
+  insufficientScope,
+  internalError,
+  methodNotAllowed,
+  notFound,
+  payloadTooLarge,
+  rateLimited,
+  serviceUnavailable,
+  unauthorized,
+  unsupportedMediaType,
+  validationFailed
+} from "./wire-errors.ts"
+export { type RenderError, renderStandardError, WireError } from "./WireError.ts"

@@ -1,0 +1,50 @@
+/**
+ * How much runs at once: in the whole process, past which nobody is served better by waiting (503), and per
+ * workspace (429). A place is held until the last byte of the answer is out, or the caller is gone.
+ */
+import { Context, Effect, Layer, type Scope } from "effect"
+import { concurrencyLimitReached, serviceUnavailable } from "./wire-errors.ts"
+import type { WireError } from "./WireError.ts"
+
+export interface AdmissionOptions {
+  readonly runningMax: number
+  readonly perWorkspaceMax: number | ((workspace: string) => number)
+}
+
+export class Admission extends Context.Service<
+  Admission,
+  {
+    /** Takes a place until the scope, in a handler the call's, is closed. */
+    readonly enter: (workspace: string) => Effect.Effect<void, WireError, Scope.Scope>
+    readonly running: Effect.Effect<number>
+  }
+>()("starling/http/Admission") {
+  static readonly layer = ({ runningMax, perWorkspaceMax }: AdmissionOptions) =>
+    Layer.sync(Admission, () => {
+      const byWorkspace = new Map<string, number>()
+      let running = 0
+      const limitOf = typeof perWorkspaceMax === "number" ? () => perWorkspaceMax : perWorkspaceMax
+
+      const claim = (workspace: string) =>
+        Effect.suspend(() => {
+          if (running >= runningMax) return Effect.fail(serviceUnavailable(1, "too much is running, try again"))
+          const ofWorkspace = byWorkspace.get(workspace) ?? 0
+          const limit = limitOf(workspace)
+          if (ofWorkspace >= limit) return Effect.fail(concurrencyLimitReached(limit))
+          byWorkspace.set(workspace, ofWorkspace + 1)
+          running += 1
+          return Effect.void
+        })
+      const leave = (workspace: string) =>
+        Effect.sync(() => {
+          const left = (byWorkspace.get(workspace) ?? 1) - 1
+          if (left === 0) byWorkspace.delete(workspace)
+          else byWorkspace.set(workspace, left)
+          running -= 1
+        })
+      return Admission.of({
+        enter: (workspace) => Effect.acquireRelease(claim(workspace), () => leave(workspace)),
+        running: Effect.sync(() => running)
+      })
+    })
+}

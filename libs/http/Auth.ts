@@ -1,0 +1,119 @@
+/**
+ * Finds out who calls. A token that was found is believed for four seconds, so a revocation is felt within
+ * five; one that was not costs the same work as one that was. An address that keeps bringing wrong tokens is
+ * refused without a look, except for tokens that were right before: it may be shared.
+ */
+import { hash } from "node:crypto"
+import { Cache, Context, Duration, Effect, Exit, Layer, Option } from "effect"
+import { Caller, requireScope } from "./Caller.ts"
+import { HttpCall } from "./HttpCall.ts"
+import { rateWindow } from "./RateWindow.ts"
+import { addressGroup } from "./request-facts.ts"
+import { mayUse, type RoleScopes, roleScopes } from "./scopes.ts"
+import { type TokenRecord, Tokens } from "./Tokens.ts"
+import { rateLimited, serviceUnavailable, unauthorized } from "./wire-errors.ts"
+import type { WireError } from "./WireError.ts"
+
+export interface AuthOptions {
+  /** The scopes each role may use at most. */
+  readonly roles?: RoleScopes
+  /** Wrong tokens per address and minute. */
+  readonly failuresMax?: number
+}
+
+const failuresMaxDefault = 30
+const failureWindowMs = 60_000
+const cachedTokensMax = 4_096
+const provenTokensMax = 4_096
+const foundFor = Duration.seconds(4)
+// An unknown token is soon asked for again: it may have just been made.
+const unknownFor = Duration.seconds(1)
+const bearer = /^bearer +([\x21-\x7e]{1,512})$/iu
+
+export class Auth extends Context.Service<
+  Auth,
+  { readonly identify: Effect.Effect<Caller["Service"], WireError, HttpCall> }
+>()("starling/http/Auth") {
+  static readonly layer = ({ roles = roleScopes, failuresMax = failuresMaxDefault }: AuthOptions = {}) =>
+    Layer.effect(
+      Auth,
+      Effect.gen(function* () {
+        const tokens = yield* Tokens
+        const failures = rateWindow({ source: "failed_auth", limit: failuresMax, windowMs: failureWindowMs })
+        const proven = new Set<string>()
+        // The tokens themselves are not kept: keys are their hashes.
+        const wanted = new Map<string, string>()
+        const cache = yield* Cache.makeWith((key: string) => tokens.find(wanted.get(key) ?? ""), {
+          capacity: cachedTokensMax,
+          timeToLive: (exit) =>
+            Exit.isSuccess(exit) ? (Option.isSome(exit.value) ? foundFor : unknownFor) : Duration.zero
+        })
+        const lookUp = (key: string, token: string) =>
+          Effect.suspend(() => {
+            wanted.set(key, token)
+            return Cache.get(cache, key)
+          }).pipe(
+            Effect.ensuring(Effect.sync(() => wanted.delete(key))),
+            Effect.tapError((error) => Effect.logWarning("tokens cannot be looked up", error)),
+            Effect.mapError(() => serviceUnavailable(1, "tokens cannot be checked just now"))
+          )
+
+        const identify = Effect.gen(function* () {
+          const call = yield* HttpCall
+          const header = call.header("authorization")
+          if (Option.isNone(header)) return yield* unauthorized()
+          const token = bearer.exec(header.value)?.[1]
+          if (token === undefined) return yield* unauthorized("the Authorization header is not a bearer token")
+          const key = hash("sha256", token, "hex")
+          const address = addressGroup(call.remoteAddress)
+          const isProven = proven.has(key)
+          // Taken before the look, or a flood would be through before the first of it was counted.
+          const tries = yield* failures.take(address)
+          if (tries._tag === "Refused" && !isProven) {
+            return yield* rateLimited(tries.retryAfterMs / 1_000, failures.source)
+          }
+          const giveBack = tries._tag === "Taken" ? failures.giveBack(address) : Effect.void
+          const record = yield* Effect.tapError(lookUp(key, token), () => giveBack)
+          if (Option.isNone(record)) {
+            proven.delete(key)
+            return yield* unauthorized("the token is not valid", 'Bearer error="invalid_token"')
+          }
+          yield* giveBack
+          remember(proven, key)
+          return callerOf(record.value, roles)
+        })
+        return Auth.of({ identify })
+      })
+    )
+}
+
+/** Runs a handler for callers that a token names, and with at least one of the scopes. */
+export const authenticated =
+  (...scopes: ReadonlyArray<string>) =>
+  <A, E, R>(handler: Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      const auth = yield* Auth
+      const caller = yield* auth.identify
+      const allowed = scopes.length === 0 ? Effect.void : requireScope(...scopes)
+      return yield* Effect.andThen(allowed, handler).pipe(
+        Effect.provideService(Caller, caller),
+        Effect.annotateLogs({ workspace: caller.workspace })
+      )
+    })
+
+const callerOf = (record: TokenRecord, roles: RoleScopes): Caller["Service"] => ({
+  tokenId: record.id,
+  workspace: record.workspace,
+  kind: record.kind,
+  role: record.role,
+  may: (scope) => mayUse(record, roles, scope)
+})
+
+const remember = (proven: Set<string>, key: string) => {
+  if (proven.has(key)) return
+  for (const oldest of proven) {
+    if (proven.size < provenTokensMax) break
+    proven.delete(oldest)
+  }
+  proven.add(key)
+}

@@ -1,0 +1,114 @@
+/**
+ * One request from its head to the last byte of its answer: finds the route, runs the handler in a span with
+ * the request's id on every log line, and turns whatever comes out into an answer in the API's own envelope.
+ * A defect is logged with its cause and answered with 500, never left empty.
+ */
+import { type Cause, Clock, Effect, Exit, Option, Tracer } from "effect"
+import { HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type CounterHandle, type HistogramHandle, parseTraceparent } from "#runtime"
+import { type Answer, emptyAnswer } from "./answers.ts"
+import { HttpCall, type PerCall } from "./HttpCall.ts"
+import { assertSendable, refuse } from "./refuse.ts"
+import { remoteAddressOf, requestIdOf } from "./request-facts.ts"
+import type { Match } from "./routes.ts"
+import { methodNotAllowed, notFound } from "./wire-errors.ts"
+import type { RenderError, WireError } from "./WireError.ts"
+
+export interface ExchangeOptions {
+  readonly api: string
+  readonly find: (method: string, url: string) => Match<PerCall>
+  readonly renderError: RenderError
+  /** Headers the request's id goes out in, beside X-Request-Id. */
+  readonly requestIdHeaders: ReadonlyArray<string>
+  readonly trustedProxies: number
+  readonly isDraining: () => boolean
+  readonly requests: CounterHandle<"api" | "route" | "status">
+  readonly seconds: HistogramHandle<"api" | "route">
+}
+
+const unknownRoute = "none"
+
+export const exchange = (options: ExchangeOptions) =>
+  Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const clock = yield* Clock.Clock
+    const startedAt = clock.currentTimeNanosUnsafe()
+    const found = options.find(request.method, request.url)
+    const call = callOf(options, request, found)
+    const sent = { status: 0 }
+
+    const account = Effect.fnUntraced(function* (exit: Exit.Exit<unknown, unknown>) {
+      const status = outcomeOf(sent.status, exit)
+      const seconds = Number(clock.currentTimeNanosUnsafe() - startedAt) / 1e9
+      options.requests.inc({ api: options.api, route: call.route, status })
+      options.seconds.observe({ api: options.api, route: call.route }, seconds)
+      const log = sent.status >= 500 ? Effect.logInfo("answered") : Effect.logDebug("answered")
+      const facts = { api: options.api, method: call.method, route: call.route, status: sent.status, outcome: status }
+      yield* Effect.annotateLogs(log, { request_id: call.requestId, ...facts, ms: Math.round(seconds * 1e3) })
+    })
+    yield* Effect.addFinalizer(account)
+    const parent = parseTraceparent(request.headers["traceparent"])
+    const span = yield* Effect.makeSpanScoped(`${call.method} ${call.route}`, {
+      kind: "server",
+      ...(Option.isSome(parent) ? { parent: parent.value } : { root: true }),
+      attributes: { request_id: call.requestId, "http.request.method": call.method, "http.route": call.route }
+    })
+
+    const answer = yield* handlerOf(found).pipe(
+      Effect.provideService(HttpCall, call),
+      Effect.interruptible,
+      Effect.tap((made) => Effect.sync(() => assertSendable(made))),
+      Effect.catchCause((cause) =>
+        isCallerGone(cause)
+          ? Effect.succeed(emptyAnswer({ status: clientClosedRequest }))
+          : refuse(cause, options.renderError, call.requestId)
+      ),
+      Effect.provideService(Tracer.ParentSpan, span),
+      Effect.annotateLogs({ request_id: call.requestId })
+    )
+    sent.status = answer.status
+    span.attribute("http.response.status_code", answer.status)
+    return withCommonHeaders(options, answer, call.requestId)
+  })
+
+// What nginx writes down for callers who left; it is never sent.
+const clientClosedRequest = 499
+
+const isCallerGone = (cause: Cause.Cause<unknown>) =>
+  cause.reasons.some(({ annotations }) => annotations.has(HttpServerError.ClientAbort.key))
+
+const outcomeOf = (status: number, exit: Exit.Exit<unknown, unknown>) => {
+  if (status === clientClosedRequest || (Exit.isFailure(exit) && isCallerGone(exit.cause))) return "gone"
+  return Exit.isFailure(exit) && status < 500 ? "broken" : `${Math.floor(status / 100)}xx`
+}
+
+const callOf = (
+  { trustedProxies }: ExchangeOptions,
+  request: HttpServerRequest.HttpServerRequest,
+  found: Match<PerCall>
+): HttpCall["Service"] => ({
+  requestId: requestIdOf(request.headers["x-request-id"]),
+  method: request.method,
+  route: found._tag === "Found" ? found.route.path : unknownRoute,
+  params: found._tag === "Found" ? found.params : {},
+  query: found._tag === "Found" ? found.query : {},
+  remoteAddress: remoteAddressOf(
+    Option.getOrElse(request.remoteAddress, () => "unknown"),
+    request.headers["x-forwarded-for"],
+    trustedProxies
+  ),
+  header: (name) => Option.fromNullishOr(request.headers[name])
+})
+
+const handlerOf = (found: Match<PerCall>): Effect.Effect<Answer, WireError, PerCall> => {
+  if (found._tag === "Found") return found.route.handler
+  if (found._tag === "WrongMethod") return Effect.fail(methodNotAllowed(found.allowed))
+  return Effect.fail(notFound("there is nothing at this path"))
+}
+
+const withCommonHeaders = (options: ExchangeOptions, answer: Answer, requestId: string): Answer => {
+  const headers: Record<string, string> = { "x-request-id": requestId }
+  for (const name of options.requestIdHeaders) headers[name.toLowerCase()] = requestId
+  if (options.isDraining()) headers["connection"] = "close"
+  return HttpServerResponse.setHeaders(answer, headers)
+}

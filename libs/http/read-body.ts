@@ -1,0 +1,79 @@
+/**
+ * Reads what a caller sends: never more than the limit, whatever it announced; strict UTF-8; JSON of bounded
+ * depth; and a schema, whose faults are told all at once.
+ */
+import { ByteSize, Effect, Schema } from "effect"
+import { HttpIncomingMessage, HttpServerRequest } from "effect/http"
+import { fieldsOf } from "./decode-faults.ts"
+import { jsonFault } from "./json-text.ts"
+import { badRequest, payloadTooLarge, unsupportedMediaType, validationFailed } from "./wire-errors.ts"
+
+export interface BodyOptions {
+  readonly bytesMax: number
+}
+
+export interface JsonOptions extends BodyOptions {
+  /** Arrays and objects within each other. */
+  readonly depthMax?: number
+  /** What a body that does not fit the schema is answered with. */
+  readonly status?: 400 | 422
+}
+
+const depthMaxDefault = 32
+const json = "application/json"
+const utf8Strict = new TextDecoder("utf-8", { fatal: true })
+
+/** The whole body, or 413. It is not unpacked: a limit on what arrives would be none on what comes out. */
+export const readBytes = Effect.fnUntraced(function* ({ bytesMax }: BodyOptions) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  if ((request.headers["content-encoding"] ?? "identity") !== "identity") {
+    return yield* unsupportedMediaType(["sent without a Content-Encoding"])
+  }
+  // Who announces too much is told at once, before it has sent it.
+  if (Number(request.headers["content-length"] ?? 0) > bytesMax) return yield* payloadTooLarge(bytesMax)
+  const buffer = yield* request.arrayBuffer.pipe(
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(bytesMax)),
+    Effect.mapError(({ reason }) =>
+      reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
+        ? payloadTooLarge(bytesMax)
+        : badRequest("the body broke off")
+    )
+  )
+  return new Uint8Array(buffer)
+})
+
+/** Fails unless the body is of one of these media types; parameters do not matter. */
+export const requireMediaType = Effect.fnUntraced(function* (...supported: ReadonlyArray<string>) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const type = (request.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
+  if (!supported.includes(type)) return yield* unsupportedMediaType(supported)
+  return type
+})
+
+/** A JSON body, not yet looked at. */
+export const readJsonValue = Effect.fnUntraced(function* (options: JsonOptions) {
+  yield* requireMediaType(json)
+  const text = yield* decodeText(yield* readBytes(options))
+  if (text === "") return yield* badRequest("the body is empty, JSON is expected", { offset: 0 })
+  const fault = jsonFault(text, options.depthMax ?? depthMaxDefault)
+  if (fault !== undefined) {
+    return yield* badRequest(`the body is not acceptable JSON: ${fault.reason} at offset ${fault.offset}`, {
+      offset: fault.offset
+    })
+  }
+  return JSON.parse(text) as unknown
+})
+
+/** A JSON body that fits the schema; keys it does not name are dropped. */
+export const readJson = <A, I, RD>(schema: Schema.Codec<A, I, RD, unknown>, options: JsonOptions) => {
+  const decode = Schema.decodeUnknownEffect(schema, { errors: "all" })
+  return Effect.flatMap(readJsonValue(options), (value) =>
+    Effect.mapError(decode(value), ({ issue }) => validationFailed(fieldsOf(issue), options.status))
+  )
+}
+
+const decodeText = (bytes: Uint8Array) =>
+  Effect.try({
+    try: () => utf8Strict.decode(bytes),
+    catch: () => badRequest("the body is not UTF-8")
+  })

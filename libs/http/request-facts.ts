@@ -1,0 +1,30 @@
+/** What is read from a request's head before anything else: its id and who sent it. Pure but for new ids. */
+import { randomUUID } from "node:crypto"
+
+const acceptable = /^[\x21-\x7e]{1,128}$/u
+
+/** The caller's id if it is fit for a header and a log line, else one of our own. */
+export const requestIdOf = (given: string | undefined): string =>
+  given !== undefined && acceptable.test(given) ? given : `req_${randomUUID()}`
+
+/**
+ * The caller's address. Behind proxies of ours the last `trustedProxies` entries of X-Forwarded-For were
+ * written by them; what stands further left anybody can have written.
+ */
+export const remoteAddressOf = (peer: string, forwardedFor: string | undefined, trustedProxies: number): string => {
+  if (trustedProxies === 0 || forwardedFor === undefined) return unmapped(peer)
+  const hops = forwardedFor.split(",").map((hop) => hop.trim())
+  return unmapped(hops[Math.max(0, hops.length - trustedProxies)] || peer)
+}
+
+/** What is limited together: an IPv4 address, or the /64 of an IPv6 address, which is one household. */
+export const addressGroup = (address: string): string => {
+  if (!address.includes(":")) return address.slice(0, 64)
+  const [head = "", tail] = address.split("::")
+  const first = head === "" ? [] : head.split(":")
+  const last = tail === undefined || tail === "" ? [] : tail.split(":")
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - first.length - last.length)
+  return [...first, ...Array.from({ length: zeros }, () => "0"), ...last].slice(0, 4).join(":").slice(0, 64)
+}
+
+const unmapped = (address: string) => (address.startsWith("::ffff:") ? address.slice(7) : address)

@@ -1,0 +1,28 @@
+/**
+ * What a caller may do, as scopes like `audio:speech`. A grant is a scope, a whole family (`audio:all` or
+ * `audio:*`), one verb of every family (`*:read`), or `*`. Pure.
+ */
+import type { TokenRecord } from "./Tokens.ts"
+
+export type RoleScopes = Readonly<Record<TokenRecord["role"], ReadonlyArray<string>>>
+
+export const roleScopes: RoleScopes = {
+  owner: ["*"],
+  admin: ["*"],
+  member: ["*"],
+  viewer: ["*:read"]
+}
+
+const covers = (grant: string, scope: string): boolean => {
+  if (grant === "*" || grant === scope) return true
+  const [family, verb] = grant.split(":")
+  const [wantedFamily, wantedVerb] = scope.split(":")
+  if (family === "*") return verb === wantedVerb
+  return family === wantedFamily && (verb === "*" || verb === "all")
+}
+
+const grantedBy = (grants: ReadonlyArray<string>, scope: string) => grants.some((grant) => covers(grant, scope))
+
+/** A member may what its role and its token allow, a service account what its token allows. */
+export const mayUse = (record: Pick<TokenRecord, "kind" | "role" | "scopes">, roles: RoleScopes, scope: string) =>
+  grantedBy(record.scopes, scope) && (record.kind === "service" || grantedBy(roles[record.role], scope))

@@ -1,0 +1,94 @@
+/**
+ * Server-sent events: one `data:` line each, and a comment whenever nothing came for a while, so that neither
+ * a proxy nor the caller takes silence for death. A slow first event does not hold back the headers forever.
+ */
+import { Cause, type Duration, Effect, Exit, Fiber, Pull, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+import type { AnswerOptions } from "./answers.ts"
+import { type Bytes, logBreak } from "./streaming.ts"
+
+export interface ServerSentEvent {
+  readonly event?: string
+  readonly id?: string
+  /** One line. */
+  readonly data: string
+}
+
+export interface EventsOptions<E> extends AnswerOptions {
+  /** The last event of a stream that fails after its headers; without one the connection is broken. */
+  readonly onFailure?: (cause: Cause.Cause<E>) => ServerSentEvent
+  readonly heartbeat?: Duration.Input
+}
+
+const heartbeatDefault = "10 seconds"
+const utf8 = new TextEncoder()
+const keepAlive = utf8.encode(": keep-alive\n\n")
+
+/** JSON has no line breaks of its own. */
+export const jsonEvent = (value: unknown, event?: string): ServerSentEvent => ({
+  ...(event === undefined ? {} : { event }),
+  data: JSON.stringify(value)
+})
+
+type Step = { readonly bytes: Bytes } | "ended"
+
+export const eventsAnswer = Effect.fnUntraced(function* <E, R>(
+  events: Stream.Stream<ServerSentEvent, E, R>,
+  options: EventsOptions<E> = {}
+) {
+  const context = yield* Effect.context<R>()
+  const scope = yield* Effect.scope
+  const every = options.heartbeat ?? heartbeatDefault
+  const pull = Effect.provideContext(yield* Stream.toPull(events), context)
+  let pulling: Fiber.Fiber<ReadonlyArray<ServerSentEvent>, E | Cause.Done> | undefined
+
+  // A pull outlives the heartbeat that overtakes it: interrupted it would lose what it was about to bring.
+  const next = Effect.gen(function* () {
+    pulling ??= yield* Effect.forkIn(pull, scope, { startImmediately: true })
+    const exit = pulling.pollUnsafe() ?? (yield* waitFor(pulling, every))
+    if (exit === undefined) return { bytes: keepAlive } as const
+    pulling = undefined
+    if (Exit.isSuccess(exit)) return { bytes: utf8.encode(exit.value.map(encoded).join("")) } as const
+    if (Pull.isDoneCause(exit.cause)) return "ended" as const
+    return yield* Effect.failCause(exit.cause as Cause.Cause<E>)
+  })
+  const first: Step = yield* next
+
+  const { onFailure } = options
+  const state = { step: first as Step | undefined, failed: false }
+  const rest = Effect.gen(function* () {
+    if (state.failed) return yield* Cause.done()
+    const step: Step = state.step ?? (yield* next)
+    state.step = undefined
+    return step === "ended" ? yield* Cause.done() : ([step.bytes] as const)
+  }).pipe(
+    Effect.tapCause(logBreak),
+    Effect.catchCause((cause) => {
+      if (onFailure === undefined || Pull.isDoneCause(cause) || Cause.hasInterruptsOnly(cause)) {
+        return Effect.failCause(cause)
+      }
+      state.failed = true
+      return Effect.sync(() => [utf8.encode(encoded(onFailure(cause as Cause.Cause<E>)))] as const)
+    }),
+    Effect.provideContext(yield* Effect.context<never>())
+  )
+  return HttpServerResponse.stream(Stream.fromPull(Effect.succeed(rest)), {
+    status: options.status ?? 200,
+    headers: { "cache-control": "no-store", "x-accel-buffering": "no", ...options.headers },
+    contentType: "text/event-stream"
+  })
+})
+
+const waitFor = <A, E>(fiber: Fiber.Fiber<A, E>, every: Duration.Input) =>
+  Effect.map(Effect.timeoutOption(Fiber.await(fiber), every), (done) => (done._tag === "Some" ? done.value : undefined))
+
+const encoded = ({ event, id, data }: ServerSentEvent): string => {
+  const lines = [
+    ...(event === undefined ? [] : [`event: ${event}`]),
+    ...(id === undefined ? [] : [`id: ${id}`]),
+    `data: ${data}`
+  ]
+  if (lines.some((line) => /[\n\r]/u.test(line)))
+    throw new RangeError("a line of a server-sent event has no line break")
+  return `${lines.join("\n")}\n\n`
+}

@@ -1,0 +1,80 @@
+import { assert, describe, it } from "@effect/vitest"
+import { jsonFault } from "../../../libs/http/json-text.ts"
+
+const faults: ReadonlyArray<readonly [text: string, offset: number]> = [
+  ["", 0],
+  ["{", 1],
+  ["[1,]", 3],
+  ['{"a":}', 5],
+  ['{"a" 1}', 5],
+  ['{"a":1,}', 7],
+  ["{a:1}", 1],
+  ["[1 2]", 3],
+  ["1 2", 2],
+  ["01", 1],
+  ["nul", 0],
+  ['"a\nb"', 2],
+  ['"\\x"', 1],
+  ['"\\u12g4"', 1],
+  ['"open', 5],
+  ['{"a":[{"__proto__":1}]}', 7],
+  ['{"\\u005f_proto__":1}', 1],
+  ["[[[[1]]]]", 3]
+]
+
+const pieces = [
+  "{",
+  "}",
+  "[",
+  "]",
+  ",",
+  ":",
+  '"a"',
+  '"\\n"',
+  '"é😀"',
+  "1",
+  "-0.5e+3",
+  "true",
+  "null",
+  " ",
+  "\n",
+  "x",
+  '"'
+] as const
+
+const parses = (text: string) => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe("the reader of JSON's grammar", () => {
+  for (const [text, offset] of faults) {
+    it(`finds the fault of ${JSON.stringify(text)} at ${offset}`, () => {
+      assert.strictEqual(jsonFault(text, 3)?.offset, offset)
+    })
+  }
+
+  it("agrees with JSON.parse on any text", () => {
+    // Every text of three pieces, bare and nested: a property without chance.
+    for (const a of pieces) {
+      for (const b of pieces) {
+        for (const c of pieces) {
+          const text = `${a}${b}${c}`
+          for (const tried of [text, `{"k":${text}}`, `[${text}]`, `{${text}}`]) {
+            if ((jsonFault(tried, 10) === undefined) !== parses(tried)) assert.fail(tried)
+          }
+        }
+      }
+    }
+  })
+
+  it("reads long strings and deep nesting without recursing", () => {
+    assert.isUndefined(jsonFault(`"${"\\u0041x".repeat(200_000)}"`, 1))
+    assert.isUndefined(jsonFault(`${"[".repeat(100_000)}${"]".repeat(100_000)}`, 100_000))
+    assert.strictEqual(jsonFault("[".repeat(100_000), 32)?.offset, 32)
+  })
+})
