@@ -1,0 +1,106 @@
+/**
+ * Encoders, started ahead: one start costs 60 ms, one that waits answers in about 1 ms. An encoder that
+ * delivered its answer waits for the next one, any other is killed with the scope that took it; all end with
+ * the pool. What waits follows demand. At most `processesMax` exist: beyond it one that waits makes room,
+ * then a request waits, then it fails.
+ */
+import { Context, Effect, Layer, type Scope, Semaphore } from "effect"
+import { Metrics } from "#runtime"
+import { encoderPlan, type EncoderPlan } from "./encoder-plan.ts"
+import { type AudioError, EncoderOverloaded } from "./errors.ts"
+import type { FfmpegOptions } from "./ffmpeg-process.ts"
+import type { LossyEncoder } from "./lossy-encoder.ts"
+import { encoderFailures, encodersRunning } from "./metrics.ts"
+import { keepWarm, makeWarmShelves } from "./warm-shelves.ts"
+
+export interface FfmpegPoolOptions extends FfmpegOptions {
+  /** Of those at work and those that wait, together. */
+  readonly processesMax: number
+  /** How long a request waits for one of them. */
+  readonly waitMsMax: number
+  /** How many requests may wait at once. */
+  readonly waitingMax: number
+  /** Held ready per encoder, at most. */
+  readonly depthMax: number
+  /** Held ready of the default encoder, even when nobody asks. */
+  readonly defaultDepth: number
+}
+
+export const ffmpegPoolDefaults: FfmpegPoolOptions = {
+  ffmpegPath: "ffmpeg",
+  niceness: 0,
+  // 10 MB of its own each.
+  processesMax: 192,
+  waitMsMax: 2_000,
+  waitingMax: 256,
+  depthMax: 12,
+  defaultDepth: 1
+}
+
+/** The format of a request that names none. */
+const defaultPlan = encoderPlan("mp3", 24_000, 64)
+
+export class FfmpegPool extends Context.Service<
+  FfmpegPool,
+  {
+    /** An encoder for one answer. */
+    readonly take: (plan: EncoderPlan) => Effect.Effect<LossyEncoder, AudioError, Scope.Scope>
+  }
+>()("starling/audio/FfmpegPool") {
+  static readonly layer = (options: FfmpegPoolOptions = ffmpegPoolDefaults) =>
+    Layer.effect(
+      FfmpegPool,
+      Effect.gen(function* () {
+        const { processesMax, waitMsMax, waitingMax } = options
+        const metrics = yield* Metrics
+        const running = metrics.gauge(encodersRunning)
+        const failures = metrics.counter(encoderFailures)
+        const slots = yield* Semaphore.make(processesMax)
+        const shelves = yield* makeWarmShelves(options)
+        const atWork = new Map<string, number>()
+        let waiting = 0
+
+        const count = (key: string, by: number) => {
+          const now = (atWork.get(key) ?? 0) + by
+          atWork.set(key, now)
+          running.set({ encoder: key }, now)
+          shelves.setRunning([...atWork.values()].reduce((total, one) => total + one, 0))
+        }
+
+        const overloaded = Effect.fail(new EncoderOverloaded({ processesMax, waitMsMax }))
+
+        const slot = Effect.suspend(() => {
+          if (waiting >= waitingMax) return overloaded
+          waiting += 1
+          return Semaphore.takeScoped(slots, 1).pipe(
+            Effect.timeoutOrElse({ duration: waitMsMax, orElse: () => overloaded }),
+            Effect.ensuring(Effect.sync(() => (waiting -= 1)))
+          )
+        })
+
+        yield* keepWarm(shelves, [{ plan: defaultPlan, depthMin: options.defaultDepth }])
+        return FfmpegPool.of({
+          take: Effect.fnUntraced(function* (plan) {
+            const failed = (error: AudioError) =>
+              Effect.sync(() => failures.inc({ encoder: plan.key, reason: reasons[error._tag] }))
+            yield* Effect.tapError(slot, failed)
+            const encoder = yield* Effect.acquireRelease(
+              shelves.take(plan).pipe(
+                Effect.tap(() => Effect.sync(() => count(plan.key, 1))),
+                Effect.tapError(failed)
+              ),
+              (encoder) =>
+                Effect.sync(() => {
+                  count(plan.key, -1)
+                  shelves.putBack(plan, encoder)
+                })
+            )
+            yield* encoder.begin
+            return { ...encoder, read: Effect.tapError(encoder.read, failed) }
+          })
+        })
+      })
+    )
+}
+
+const reasons = { EncoderMissing: "missing", EncoderFailed: "failed", EncoderOverloaded: "overloaded" } as const

@@ -1,0 +1,79 @@
+/**
+ * A stream through one encoder. It is taken when the stream begins; it is killed when the stream fails or is
+ * interrupted, and handed back when it delivered all.
+ */
+import { type Array, Cause, Effect, Pull, Scope, Stream } from "effect"
+import { encoderPlan, type EncoderPlan, type LossyCodec } from "./encoder-plan.ts"
+import type { AudioError } from "./errors.ts"
+import type { FfmpegPool } from "./FfmpegPool.ts"
+import type { AudioFormat } from "./formats.ts"
+import type { LossyEncoder } from "./lossy-encoder.ts"
+import { mp3InfoFrame } from "./mp3-info-frame.ts"
+import { type PaddedResampler, paddedResampler } from "./transcode.ts"
+
+// 200 ms: so much is on its way at least before the pace of the reader is asked for.
+const pieceSamplesMax = 4_800
+
+type PcmPull<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Int16Array>, E>
+type BytesPull<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Uint8Array>, E>
+
+export const encodeWithFfmpeg = <E, R>(
+  pool: FfmpegPool["Service"],
+  format: AudioFormat & { readonly codec: LossyCodec },
+  pcm: Stream.Stream<Int16Array, E, R>
+): Stream.Stream<Uint8Array, E | AudioError, R> => {
+  const plan = encoderPlan(format.codec, format.sampleRateHz, format.bitrateKbps)
+  return Stream.transformPull(
+    pcm,
+    Effect.fnUntraced(function* (
+      pull: PcmPull<E>,
+      scope: Scope.Scope
+    ): Effect.fn.Return<BytesPull<Pull.ExcludeDone<E> | AudioError>, AudioError> {
+      const encoder = yield* Scope.provide(pool.take(plan), scope)
+      let fault: Cause.Cause<Pull.ExcludeDone<E>> | undefined
+      yield* feed(pull, paddedResampler(format), encoder).pipe(
+        Effect.catchCause((cause) =>
+          Effect.sync(() => {
+            fault = cause
+            encoder.process.kill()
+          })
+        ),
+        Effect.forkIn(scope)
+      )
+      // Killed for the fault of the source, the encoder fails for another reason.
+      const next: BytesPull<Pull.ExcludeDone<E> | AudioError> = Effect.catchCause(takeFrames(plan, encoder), (cause) =>
+        Effect.failCause<Pull.ExcludeDone<E> | AudioError | Cause.Done<void>>(fault ?? cause)
+      )
+      return next
+    })
+  )
+}
+
+const feed = Effect.fnUntraced(function* <E>(
+  pull: PcmPull<E>,
+  resampler: PaddedResampler,
+  encoder: LossyEncoder
+): Effect.fn.Return<void, Pull.ExcludeDone<E>> {
+  const more = pull.pipe(Pull.catchDone(() => Effect.succeed([])))
+  for (let pieces = yield* more; pieces.length > 0; pieces = yield* more) {
+    for (const piece of pieces) {
+      for (let at = 0; at < piece.length; at += pieceSamplesMax) {
+        yield* encoder.write(resampler.push(piece.subarray(at, at + pieceSamplesMax)))
+      }
+    }
+  }
+  yield* encoder.write(resampler.end())
+  yield* encoder.finish
+})
+
+const takeFrames = (plan: EncoderPlan, encoder: LossyEncoder): BytesPull<AudioError> => {
+  let isFirst = true
+  return Effect.flatMap(encoder.read, (bytes) => {
+    if (bytes === null) return Cause.done()
+    const delay = isFirst ? plan.infoDelaySamples : null
+    isFirst = false
+    const pieces: Array.NonEmptyReadonlyArray<Uint8Array> =
+      delay === null ? [bytes] : [mp3InfoFrame(bytes, delay), bytes]
+    return Effect.succeed(pieces)
+  })
+}

@@ -1,0 +1,111 @@
+/**
+ * How ffmpeg is made to encode a format, and what is done to its output so that decoders play it without
+ * the encoder's delay. Silence is fed ahead of every mp3 and aac answer: it opens the encoder and fills its
+ * look-ahead while the process waits. The frames of that silence are left out, so the first real samples
+ * come out within a millisecond.
+ *
+ * Never `-fflags nobuffer`: it throws away what was read while probing, the first 43 ms of every answer.
+ */
+import { aacFrameSamples, adtsShape, mp3FrameSamples, mp3Shape, oggOpusShape } from "./frame-shapes.ts"
+import type { FrameShape } from "./frame-cutter.ts"
+import type { AudioFormat } from "./formats.ts"
+
+export type LossyCodec = "mp3" | "opus" | "aac"
+
+export interface EncoderPlan {
+  /** Processes of one key are alike. */
+  readonly key: string
+  readonly arguments: ReadonlyArray<string>
+  readonly rateHz: number
+  /** Silence fed ahead, in samples of `rateHz`. */
+  readonly primeSamples: number
+  /** Silence fed after each answer, enough to push out its last frame; 0 where a process serves only one. */
+  readonly pauseSamples: number
+  /** How many frames belong to what was fed before an answer. */
+  readonly framesBefore: (samples: number) => number
+  /** How many frames an answer of that many samples has. */
+  readonly framesOf: (samples: number) => number
+  readonly shape: FrameShape
+  /** What an mp3 answer begins with says this much; else null. */
+  readonly infoDelaySamples: number | null
+}
+
+// LAME's own delay and the decoder's.
+const mp3DelaySamples = 576 + 529
+// The announced delay is a whole number of frames, so that what remains is one too; what lacks is silence.
+const mp3DelayAnnounced = 2 * mp3FrameSamples
+const mp3RunUp = mp3DelayAnnounced - mp3DelaySamples
+// LAME looks two frames ahead, ffmpeg reads 1,024 samples at once.
+const mp3PrimeFrames = 5
+const mp3PauseFrames = 7
+const decoderDelaySamples = 529
+
+const aacPrimeFrames = 2
+const aacPauseFrames = 5
+
+const words = (text: string) => text.split(" ")
+
+const codecPlans: Readonly<
+  Record<
+    LossyCodec,
+    Omit<EncoderPlan, "key" | "arguments" | "rateHz"> & {
+      readonly defaultKbps: number
+      readonly arguments: ReadonlyArray<string>
+    }
+  >
+> = {
+  mp3: {
+    defaultKbps: 64,
+    // Without the bit reservoir no frame needs another one, and each comes out 50 ms earlier.
+    arguments: words("-c:a libmp3lame -reservoir 0 -write_xing 0 -id3v2_version 0 -f mp3"),
+    primeSamples: mp3PrimeFrames * mp3FrameSamples + mp3RunUp,
+    pauseSamples: mp3PauseFrames * mp3FrameSamples,
+    framesBefore: (samples) => (samples - mp3RunUp) / mp3FrameSamples,
+    framesOf: (samples) => (samples + mp3DelayAnnounced) / mp3FrameSamples,
+    shape: mp3Shape,
+    infoDelaySamples: mp3DelayAnnounced - decoderDelaySamples
+  },
+  aac: {
+    defaultKbps: 64,
+    arguments: words("-c:a aac -f adts"),
+    primeSamples: aacPrimeFrames * aacFrameSamples,
+    pauseSamples: aacPauseFrames * aacFrameSamples,
+    // One more: the first frame of an AAC encoder is its delay.
+    framesBefore: (samples) => samples / aacFrameSamples + 1,
+    framesOf: (samples) => samples / aacFrameSamples,
+    shape: adtsShape,
+    infoDelaySamples: null
+  },
+  opus: {
+    defaultKbps: 48,
+    // A third of the work of the default level 10, which nobody hears in speech.
+    arguments: words("-c:a libopus -frame_duration 20 -compression_level 5 -page_duration 20000 -f ogg"),
+    // Its pages carry positions, so none can be left out; its delay is signalled anyway.
+    primeSamples: 0,
+    pauseSamples: 0,
+    framesBefore: () => 0,
+    framesOf: () => Number.POSITIVE_INFINITY,
+    shape: oggOpusShape,
+    infoDelaySamples: null
+  }
+}
+
+export const isLossy = (codec: AudioFormat["codec"]): codec is LossyCodec =>
+  codec === "mp3" || codec === "opus" || codec === "aac"
+
+export const encoderPlan = (codec: LossyCodec, rateHz: number, bitrateKbps: number | null): EncoderPlan => {
+  const { defaultKbps, arguments: codecArguments, ...plan } = codecPlans[codec]
+  const kbps = bitrateKbps ?? defaultKbps
+  return {
+    ...plan,
+    key: `${codec}_${rateHz}_${kbps}`,
+    rateHz,
+    arguments: [...inputArguments(rateHz), ...codecArguments, "-b:a", `${kbps}k`, "-flush_packets", "1", "pipe:1"]
+  }
+}
+
+// The banner is kept: it is the sign that a process has started.
+const inputArguments = (rateHz: number) => [
+  ...words("-nostdin -nostats -loglevel level+info -threads 1 -max_alloc 33554432 -protocol_whitelist pipe"),
+  ...words(`-flags low_delay -probesize 32 -analyzeduration 0 -f s16le -ar ${rateHz} -ac 1 -i pipe:0`)
+]

@@ -1,0 +1,99 @@
+import { spawnSync } from "node:child_process"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Stream } from "effect"
+import { type AudioFormat, audioFormats, decodeMulaw, Encoders, paddedSamples, pcmFromBytes } from "#audio"
+import { Metrics } from "#runtime"
+
+const encoders = Encoders.layer().pipe(Layer.provide(Metrics.layerTest))
+
+const toneHz = 1_000
+const onsetMs = 100
+
+/** Silence, then a tone from a known sample to the end. */
+const burst = (samples: number) =>
+  Int16Array.from({ length: samples }, (_, at) =>
+    at < onsetMs * 24 ? 0 : 12_000 * Math.sin((2 * Math.PI * toneHz * (at - onsetMs * 24)) / 24_000)
+  )
+
+const pieces = (pcm: Int16Array, size: number) =>
+  Stream.fromIterable(
+    Array.from({ length: Math.ceil(pcm.length / size) }, (_, at) => pcm.subarray(at * size, (at + 1) * size))
+  )
+
+const encoded = Effect.fnUntraced(function* (format: AudioFormat, pcm: Int16Array, size: number) {
+  const { encode } = yield* Encoders
+  return Buffer.concat(yield* Stream.runCollect(encode(format, pieces(pcm, size))))
+})
+
+interface Decoded {
+  readonly samples: Int16Array
+  readonly rateHz: number
+}
+
+/** What a player makes of it: ffmpeg's decoders, or none where there is nothing to decode. */
+const decode = (format: AudioFormat, bytes: Buffer): Decoded => {
+  if (format.codec === "pcm") return { samples: pcmFromBytes(bytes), rateHz: format.sampleRateHz }
+  if (format.codec === "ulaw") return { samples: decodeMulaw(bytes), rateHz: format.sampleRateHz }
+  const { stdout, stderr } = spawnSync("ffmpeg", ["-v", "error", "-i", "pipe:0", "-f", "s16le", "pipe:1"], {
+    input: bytes,
+    maxBuffer: 1e9
+  })
+  assert.strictEqual(String(stderr), "")
+  const rateHz = format.codec === "opus" ? 48_000 : format.sampleRateHz
+  return { samples: pcmFromBytes(new Uint8Array(stdout)), rateHz }
+}
+
+/** Where the energy of one period has risen to half of what it becomes: half a period into the tone. */
+const onsetOf = ({ samples, rateHz }: Decoded) => {
+  const period = Math.round(rateHz / toneHz)
+  const energy = (from: number, length: number) =>
+    samples.subarray(from, from + length).reduce((sum, sample) => sum + sample * sample, 0) / length
+  const full = energy(Math.round((onsetMs + 40) * (rateHz / 1_000)), period * 20)
+  let at = 0
+  while (at < samples.length && energy(at, period) < full / 2) at += 1
+  return ((at + period / 2) * 1_000) / rateHz
+}
+
+describe("every format", () => {
+  // One after the other, so that all but the first go through an encoder that was used before.
+  it.live.each(audioFormats)("decodes to the length that was announced, at its place: $name", (format) =>
+    Effect.gen(function* () {
+      for (const samples of [6_000, 24_000, 24_001, 50_003, 24_000 * 6 + 17]) {
+        const decoded = decode(format, yield* encoded(format, burst(samples), 1_111))
+        const lengthMs = (decoded.samples.length * 1_000) / decoded.rateHz
+        assert.isBelow(Math.abs(lengthMs - paddedSamples(format, samples) / 24), 0.1, `length of ${samples}`)
+        assert.isBelow(Math.abs(onsetOf(decoded) - onsetMs), 0.5, `onset of ${samples}`)
+      }
+    }).pipe(Effect.provide(encoders))
+  )
+
+  it.live.each(audioFormats.filter(({ codec }) => codec !== "opus"))("is the same however it came: $name", (format) =>
+    Effect.gen(function* () {
+      const pcm = burst(30_000)
+      const first = yield* encoded(format, pcm, 100)
+      // Another process: an encoder's memory of what it encoded before may show in the last bits.
+      const second = yield* Effect.provide(encoded(format, pcm, 30_000), Layer.fresh(encoders))
+      assert.isTrue(first.equals(second))
+    }).pipe(Effect.provide(encoders))
+  )
+
+  it.live.each(audioFormats)("may be of a single sample, or of nothing: $name", (format) =>
+    Effect.gen(function* () {
+      const { length } = decode(format, yield* encoded(format, Int16Array.of(1), 1)).samples
+      assert.isAbove(length, 0)
+      yield* encoded(format, new Int16Array(0), 1)
+    }).pipe(Effect.provide(encoders))
+  )
+
+  it.live.each(["mp3_24000_64", "aac_24000"])("holds nothing of the answer before: %s", (name) =>
+    Effect.gen(function* () {
+      const format = audioFormats.find((one) => one.name === name)
+      assert.isDefined(format)
+      for (let answer = 0; answer < 5; answer++) {
+        yield* encoded(format, burst(20_000), 5_000)
+        const quiet = decode(format, yield* encoded(format, new Int16Array(20_000), 5_000))
+        assert.isTrue(quiet.samples.every((sample) => Math.abs(sample) <= 1))
+      }
+    }).pipe(Effect.provide(encoders))
+  )
+})

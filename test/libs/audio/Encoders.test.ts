@@ -1,0 +1,81 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Stream } from "effect"
+import { decodeMulaw, Encoders, FfmpegPool, formatNamed, paddedSamples, pcmFromBytes, wavHeader } from "#audio"
+
+const encoders = Encoders.layerNoDeps.pipe(
+  Layer.provide(Layer.succeed(FfmpegPool, { take: () => Effect.die("these formats need no ffmpeg") }))
+)
+
+const formatOf = (name: string) => {
+  const format = formatNamed(name)
+  assert.isDefined(format)
+  return format
+}
+
+const pcm = Int16Array.from({ length: 5_000 }, (_, at) => 8_000 * Math.sin(at / 9))
+
+const encode = <E>(name: string, pieces: Stream.Stream<Int16Array, E>) =>
+  Effect.gen(function* () {
+    const { encode } = yield* Encoders
+    return yield* Stream.runCollect(encode(formatOf(name), pieces))
+  }).pipe(Effect.provide(encoders))
+
+const halves = Stream.make(pcm.subarray(0, 1_234), new Int16Array(0), pcm.subarray(1_234))
+
+describe("formats that need no encoder", () => {
+  it.effect("pass the fleet's own PCM through", () =>
+    Effect.gen(function* () {
+      const bytes = Buffer.concat(yield* encode("pcm_24000", halves))
+      assert.deepStrictEqual(pcmFromBytes(bytes), pcm)
+    })
+  )
+
+  it.effect.each(["pcm_8000", "pcm_16000", "pcm_22050", "pcm_44100", "pcm_48000", "ulaw_8000"])(
+    "last as long as announced: %s",
+    (name) =>
+      Effect.gen(function* () {
+        const bytes = Buffer.concat(yield* encode(name, halves))
+        const samples = name === "ulaw_8000" ? decodeMulaw(bytes) : pcmFromBytes(bytes)
+        const { sampleRateHz } = formatOf(name)
+        assert.strictEqual(samples.length, (paddedSamples(formatOf(name), pcm.length) * sampleRateHz) / 24_000)
+      })
+  )
+
+  it.effect("are a WAV with its true size, once all is there", () =>
+    Effect.gen(function* () {
+      const [header, ...data] = yield* encode("wav_48000", halves)
+      assert.deepStrictEqual(header, wavHeader(48_000, 20_000))
+      assert.strictEqual(Buffer.concat(data).length, 20_000)
+    })
+  )
+
+  it.effect("are nothing, or an empty WAV, when nothing was said", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* encode("pcm_8000", Stream.empty), [])
+      assert.deepStrictEqual(yield* encode("wav_24000", Stream.empty), [wavHeader(24_000, 0)])
+    })
+  )
+
+  it.effect("fail as their source fails, after what came before", () =>
+    Effect.gen(function* () {
+      const { encode } = yield* Encoders
+      const seen: Array<number> = []
+      const source = Stream.concat(Stream.make(pcm), Stream.fail("no more voice"))
+      const error = yield* Effect.flip(
+        Stream.runForEach(encode(formatOf("pcm_24000"), source), (bytes) => Effect.sync(() => seen.push(bytes.length)))
+      )
+      assert.strictEqual(error, "no more voice")
+      assert.deepStrictEqual(seen, [10_000])
+    }).pipe(Effect.provide(encoders))
+  )
+
+  it.effect("give each piece before the next is asked for", () =>
+    Effect.gen(function* () {
+      const { encode } = yield* Encoders
+      let asked = 0
+      const source = Stream.fromEffectRepeat(Effect.sync(() => ((asked += 1), pcm)))
+      yield* Stream.runDrain(Stream.take(encode(formatOf("ulaw_8000"), source), 3))
+      assert.strictEqual(asked, 3)
+    }).pipe(Effect.provide(encoders))
+  )
+})

@@ -1,0 +1,83 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { audioFormats, formatNamed, formatOfAccept, formatOfAudioFormat, paddedSamples } from "#audio"
+
+const row = (name: string) => {
+  const format = formatNamed(name)
+  assert.isDefined(format)
+  const { deliveredName, sampleRateHz, bitrateKbps, mediaType, audioFormat, isStreamable } = format
+  return [deliveredName, sampleRateHz, bitrateKbps, mediaType, audioFormat, isStreamable, format.gridSamples]
+}
+
+describe("the output formats", () => {
+  it("are these 23", () => {
+    const names = audioFormats.map(({ name }) => name)
+    const mp3 = ["32", "64", "96", "128", "160", "192"].flatMap((kbps) => [`mp3_22050_${kbps}`, `mp3_24000_${kbps}`])
+    const pcm = ["8000", "16000", "22050", "24000", "44100", "48000"].map((rate) => `pcm_${rate}`)
+    const others = ["aac_24000", "ogg_24000", "ulaw_8000", "wav_24000", "wav_48000"]
+    assert.strictEqual(names.length, 23)
+    assert.deepStrictEqual(names.toSorted(), [...mp3, ...pcm, ...others].toSorted())
+  })
+
+  it.each([
+    ["pcm_8000", ["pcm_8000", 8_000, null, "audio/L16; rate=8000; channels=1", "pcm", true, 3]],
+    ["pcm_22050", ["pcm_22050", 22_050, null, "audio/L16; rate=22050; channels=1", "pcm", true, 160]],
+    ["pcm_24000", ["pcm_24000", 24_000, null, "audio/L16; rate=24000; channels=1", "pcm", true, 1]],
+    ["pcm_44100", ["pcm_44100", 44_100, null, "audio/L16; rate=44100; channels=1", "pcm", true, 80]],
+    ["mp3_24000_64", ["mp3_24000_64", 24_000, 64, "audio/mpeg", "mp3", true, 576]],
+    ["mp3_24000_192", ["mp3_24000_160", 24_000, 160, "audio/mpeg", "mp3", true, 576]],
+    ["mp3_22050_192", ["mp3_22050_160", 22_050, 160, "audio/mpeg", "mp3", true, (576 * 160) / 147]],
+    ["wav_48000", ["wav_48000", 48_000, null, "audio/wav", "wav", false, 1]],
+    ["ulaw_8000", ["ulaw_8000", 8_000, null, "audio/basic", "ulaw", true, 3]],
+    ["ogg_24000", ["ogg_24000", 24_000, null, "audio/ogg", "ogg", true, 1]],
+    ["aac_24000", ["aac_24000", 24_000, null, "audio/aac", "aac", true, 1_024]]
+  ])("say what %s is", (name, expected) => assert.deepStrictEqual(row(name), expected))
+
+  it("are none by another name", () => assert.isUndefined(formatNamed("mp3_44100_128")))
+
+  it.prop(
+    "pad by less than one frame, and what is padded not again",
+    [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 30_000_000 }))],
+    ([samples]) => {
+      for (const format of audioFormats) {
+        const padded = paddedSamples(format, samples)
+        assert.isAtLeast(padded, samples)
+        assert.isBelow(padded - samples, format.gridSamples + 1)
+        assert.strictEqual(paddedSamples(format, padded), padded)
+        // A whole number of samples at the rate of the format.
+        const there = (padded * format.sampleRateHz) / 24_000
+        assert.isBelow(Math.abs(there - Math.round(there)), 0.5)
+      }
+    }
+  )
+})
+
+describe("the format that nobody named", () => {
+  it.each([
+    [undefined, "mp3_24000_64"],
+    ["", "mp3_24000_64"],
+    ["*/*", "mp3_24000_64"],
+    ["audio/*", "mp3_24000_64"],
+    ["audio/mpeg", "mp3_24000_64"],
+    ["AUDIO/OGG", "ogg_24000"],
+    ["audio/aac", "aac_24000"],
+    ["audio/pcm", "pcm_24000"],
+    ["audio/L16; rate=24000", "pcm_24000"],
+    ["audio/mpeg;q=0.1, audio/ogg;q=0.9", "ogg_24000"],
+    ["text/html, audio/aac, audio/ogg", "aac_24000"],
+    ["audio/mpeg;q=0, audio/ogg;q=0.5", "ogg_24000"],
+    ["audio/wav", undefined],
+    ["application/json", undefined]
+  ])("is for Accept %s: %s", (accept, name) => assert.strictEqual(formatOfAccept(accept)?.name, name))
+
+  it.each([
+    ["wav", "wav_24000"],
+    ["mp3", "mp3_24000_64"],
+    ["ogg", "ogg_24000"],
+    ["aac", "aac_24000"],
+    ["pcm", "pcm_24000"],
+    ["ulaw", "ulaw_8000"]
+  ] as const)("is for audio_format %s: %s", (audioFormat, name) =>
+    assert.strictEqual(formatOfAudioFormat(audioFormat)?.name, name)
+  )
+})

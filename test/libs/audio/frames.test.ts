@@ -1,0 +1,69 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { makeFrameCutter } from "../../../libs/audio/frame-cutter.ts"
+import { adtsShape, mp3FrameBytes, oggOpusShape } from "../../../libs/audio/frame-shapes.ts"
+import { mp3InfoFrame } from "../../../libs/audio/mp3-info-frame.ts"
+
+const adtsFrame = (length: number, mark: number) => {
+  const frame = new Uint8Array(length).fill(mark)
+  frame.set([0xff, 0xf1, 0x58, 0x40, length >> 3, (length & 7) << 5, 0xfc])
+  frame[3] = 0x40 | (length >> 11)
+  return frame
+}
+
+const frames = Array.from({ length: 12 }, (_, index) => adtsFrame(20 + index * 7, index))
+const all = Buffer.concat(frames)
+
+const Cuts = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 60 })))
+
+describe("frames", () => {
+  it.prop("leave whole, in their window, however they were cut", [Cuts], ([cuts]) => {
+    const cutter = makeFrameCutter(adtsShape)
+    cutter.letOut(3, 9)
+    const out: Array<Uint8Array> = []
+    let at = 0
+    for (const size of [...cuts, all.length]) {
+      const piece = cutter.push(new Uint8Array(all.subarray(at, at + size)))
+      assert.isNotNull(piece)
+      out.push(piece)
+      at += size
+    }
+    assert.deepStrictEqual(Buffer.concat(out), Buffer.concat(frames.slice(3, 9)))
+    assert.strictEqual(cutter.framesSeen(), 12)
+    assert.strictEqual(cutter.samplesSeen(), 12 * 1_024)
+  })
+
+  it("leave with the byte that completes them", () => {
+    const cutter = makeFrameCutter(adtsShape)
+    assert.strictEqual(cutter.push(adtsFrame(40, 1).subarray(0, 39))?.length, 0)
+    assert.strictEqual(cutter.push(adtsFrame(40, 1).subarray(39))?.length, 40)
+  })
+
+  it("are missed where there are none", () =>
+    assert.isNull(makeFrameCutter(adtsShape).push(new Uint8Array(50).fill(7))))
+
+  it("of Ogg are pages, counted by their packets", () => {
+    const page = new Uint8Array(27 + 3 + 300)
+    page.set(new TextEncoder().encode("OggS"))
+    page.set([3, 255, 20, 25], 26)
+    assert.strictEqual(oggOpusShape.lengthBytes(page, 0), page.length)
+    assert.strictEqual(oggOpusShape.samples(page, 0), 960)
+  })
+})
+
+describe("the first frame of an mp3", () => {
+  const header = Uint8Array.of(0xff, 0xf3, 0x82, 0xc4, 1, 2, 3)
+
+  it("is as long as its header says, and leaves the one it was made from alone", () => {
+    const frame = mp3InfoFrame(header, 623)
+    assert.strictEqual(frame.length, mp3FrameBytes(frame, 0))
+    assert.strictEqual(frame.length, 208)
+    assert.strictEqual(header[2], 0x82)
+  })
+
+  it("names the delay where decoders look for it", () => {
+    const frame = mp3InfoFrame(Buffer.from(header), 623)
+    assert.strictEqual(Buffer.from(frame.subarray(13, 17)).toString(), "Info")
+    assert.strictEqual(((frame[46] ?? 0) << 4) | ((frame[47] ?? 0) >> 4), 623)
+  })
+})

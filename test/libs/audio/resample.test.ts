@@ -1,0 +1,60 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { concatPcm, makeResampler } from "#audio"
+
+const rates = [8_000, 16_000, 22_050, 24_000, 44_100, 48_000]
+
+const resampled = (toHz: number, pieces: ReadonlyArray<Int16Array>) => {
+  const resampler = makeResampler(24_000, toHz)
+  return concatPcm([...pieces.map(resampler.push), resampler.flush()])
+}
+
+const sine = (hz: number, rateHz: number, samples: number) =>
+  Int16Array.from({ length: samples }, (_, at) => Math.round(10_000 * Math.sin((2 * Math.PI * hz * at) / rateHz)))
+
+const cut = (pcm: Int16Array, sizes: ReadonlyArray<number>) => {
+  const pieces: Array<Int16Array> = []
+  let at = 0
+  for (const size of sizes) {
+    pieces.push(pcm.subarray(at, at + size))
+    at += size
+  }
+  return [...pieces, pcm.subarray(at)]
+}
+
+const Sizes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 300 })))
+const Length = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_500 }))
+
+describe("a change of the rate", () => {
+  it.prop("does not depend on how the input is cut, and has the exact length", [Length, Sizes], ([length, sizes]) => {
+    const pcm = sine(440, 24_000, length)
+    for (const rateHz of rates) {
+      const whole = resampled(rateHz, [pcm])
+      assert.strictEqual(whole.length, Math.round((length * rateHz) / 24_000))
+      assert.deepStrictEqual(resampled(rateHz, cut(pcm, sizes)), whole)
+    }
+  })
+
+  it.each(rates)("to %i keeps a tone where and as it was", (rateHz) => {
+    const out = resampled(rateHz, [sine(1_000, 24_000, 24_000)])
+    const expected = sine(1_000, rateHz, rateHz)
+    // The ends apart, where the tone begins and stops at once.
+    for (let at = 200; at < rateHz - 200; at++) {
+      assert.isAtMost(Math.abs((out[at] ?? 0) - (expected[at] ?? 0)), 4, `sample ${at}`)
+    }
+  })
+
+  it("removes what the lower rate cannot hold", () => {
+    const out = resampled(8_000, [sine(6_000, 24_000, 24_000)]).subarray(200, 7_800)
+    assert.isBelow(
+      out.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0),
+      10
+    )
+  })
+
+  it.each(rates)("to %i leaves silence silent and a constant constant", (rateHz) => {
+    const out = resampled(rateHz, [new Int16Array(4_800).fill(5_000)])
+    for (const sample of out.subarray(100, -100)) assert.isAtMost(Math.abs(sample - 5_000), 1)
+    assert.isTrue(resampled(rateHz, [new Int16Array(2_400)]).every((sample) => sample === 0))
+  })
+})
