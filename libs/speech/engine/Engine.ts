@@ -1,0 +1,55 @@
+/**
+ * The port to whatever turns text into sound. A job is one chunk of plain text in one voice, cut into pieces
+ * where the style changes; what comes back is PCM of the fleet (24,000 Hz, mono, 16 bit) and where in it which
+ * word begins. An engine never sees markup: style is four numbers, and text is only ever spoken.
+ */
+import type { Stream } from "effect"
+import type { EngineError } from "./errors.ts"
+
+/** Inside the fleet all PCM has this rate. */
+export const engineHz = 24_000
+
+/** A voice as an engine knows it. Percentages are of the engine's own voice, 100 leaves it as it is. */
+export interface EngineVoice {
+  readonly engine: "espeak" | "flite"
+  readonly name: string
+  readonly ratePercent: number
+  readonly pitchPercent: number
+  /** Makes all voices equally loud. */
+  readonly gainDb: number
+}
+
+/** Plain text and how it is spoken, relative to the voice: 100, 100, 100 and 0 leave the voice as it is. */
+export interface EnginePiece {
+  readonly text: string
+  readonly ratePercent: number
+  readonly pitchPercent: number
+  readonly rangePercent: number
+  readonly volumeDb: number
+}
+
+export interface EngineJob {
+  readonly voice: EngineVoice
+  readonly pieces: ReadonlyArray<EnginePiece>
+}
+
+/** Something was heard to begin: an engine may say one word of the text in many, all at its position. */
+export interface EngineWord {
+  readonly piece: number
+  /** UTF-16 index in the piece's text. */
+  readonly position: number
+  /** Counted from the job's first sample. */
+  readonly sample: number
+}
+
+/** A run of the job's PCM and the words that begin in it; runs follow each other without a gap. */
+export interface EngineFrame {
+  readonly pcm: Int16Array
+  readonly words: ReadonlyArray<EngineWord>
+}
+
+export interface Engine_ {
+  readonly name: string
+  /** Interrupting the stream ends the synthesis within one callback of the engine. */
+  readonly synthesize: (job: EngineJob) => Stream.Stream<EngineFrame, EngineError>
+}

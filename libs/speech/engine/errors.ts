@@ -1,0 +1,40 @@
+/**
+ * Why there is no speech, by what the caller does next: `EngineMissing` the host lacks something, it names
+ * what to install; `EngineBusy` hand the job to somebody else; `EngineFailed` says itself whether to try again.
+ */
+import { Schema } from "effect"
+
+export class EngineMissing extends Schema.TaggedError<EngineMissing>()("EngineMissing", {
+  engine: Schema.String,
+  packages: Schema.String,
+  detail: Schema.String
+}) {
+  override get message() {
+    return `the engine ${this.engine} needs ${this.packages}: ${this.detail}`
+  }
+}
+
+/** `crashed` and `stalled` are the engine's fault and may go well the next time; the rest is the job's. */
+export class EngineFailed extends Schema.TaggedError<EngineFailed>()("EngineFailed", {
+  engine: Schema.String,
+  reason: Schema.Literals(["crashed", "stalled", "voice", "too_long", "refused"]),
+  detail: Schema.String
+}) {
+  get isRetryable() {
+    return this.reason === "crashed" || this.reason === "stalled"
+  }
+  override get message() {
+    return `the engine ${this.engine} failed (${this.reason}): ${this.detail}`
+  }
+}
+
+export class EngineBusy extends Schema.TaggedError<EngineBusy>()("EngineBusy", {
+  engine: Schema.String,
+  waiting: Schema.Int
+}) {
+  override get message() {
+    return `the engine ${this.engine} has ${this.waiting} jobs waiting and takes no more`
+  }
+}
+
+export type EngineError = EngineMissing | EngineFailed | EngineBusy

@@ -1,0 +1,98 @@
+/**
+ * libespeak-ng, called synchronously: only for a thread that does nothing else. The library keeps its state in
+ * globals, so each thread loads a copy of its own; the copy's file is removed as soon as it is loaded. The flag
+ * for SSML is never set (with it, text could name files to be read), and it is never terminated, because
+ * initializing it again hangs.
+ */
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import koffi from "koffi"
+import { freeCString, newCString } from "../worker/c-string.ts"
+import { findLibrary } from "../worker/find-library.ts"
+import { loadLibrary } from "../worker/load-library.ts"
+import type { ThreadData } from "../worker/protocol.ts"
+import { MissingPart, type Speaker } from "../worker/speaker.ts"
+import { espeakPackages } from "./packages.ts"
+import { makeEspeakSpeaker } from "./speaker.ts"
+
+/** The last argument of a callback: espeak's events, closed by one of type 0. */
+export interface EspeakEvent {
+  readonly type: number
+  readonly textPosition: number
+  readonly sample: number
+}
+
+export type EspeakCallback = (pcm: Int16Array, events: ReadonlyArray<EspeakEvent>) => boolean
+
+export interface Espeak {
+  readonly hz: number
+  readonly setVoice: (name: string) => boolean
+  readonly setParameter: (parameter: number, value: number) => void
+  /** The callback may stop the synthesis by answering false. */
+  readonly synthesize: (text: string, flags: number, callback: EspeakCallback) => void
+}
+
+const synchronous = 2
+const countedInCharacters = 1
+const doNotExit = 0x80_00
+const bufferMs = 50
+const eventBytes = 40
+const eventsPerCallbackMax = 10_000
+
+export const openEspeak = (data: ThreadData): Speaker => {
+  const library = loadCopy(findLibrary("libespeak-ng.so.1", espeakPackages, data.libraryFolders))
+  const callbackType = koffi.proto("int StarlingEspeakCallback(int16_t *wav, int count, void *events)")
+  const initialize = library.func("int espeak_Initialize(int, int, const char *, int)")
+  const setCallback = library.func("void espeak_SetSynthCallback(StarlingEspeakCallback *)")
+  const setVoiceByName = library.func("int espeak_SetVoiceByName(const char *)")
+  const setParameter = library.func("int espeak_SetParameter(int, int, int)")
+  const synth = library.func("int espeak_Synth(const void *, size_t, uint, int, uint, uint, void *, void *)")
+
+  const hz: number = initialize(synchronous, bufferMs, null, doNotExit)
+  if (hz <= 0) throw new MissingPart(espeakPackages, "the library found no voice data")
+  let current: EspeakCallback = () => false
+  const callback = (samples: bigint | null, count: number, events: bigint) => {
+    // A view is espeak's own buffer, which it fills again: the samples are copied out of it.
+    const pcm =
+      count > 0 && samples !== null ? new Int16Array(koffi.view(samples, count * 2)).slice() : new Int16Array(0)
+    return current(pcm, readEvents(events)) ? 0 : 1
+  }
+  setCallback(koffi.register(callback, koffi.pointer(callbackType)))
+
+  return makeEspeakSpeaker({
+    hz,
+    setVoice: (name) => setVoiceByName(name) === 0,
+    setParameter: (parameter, value) => setParameter(parameter, value, 0),
+    synthesize: (text, flags, callback) => {
+      const utf8 = newCString(text)
+      current = callback
+      synth(utf8, Buffer.byteLength(text) + 1, 0, countedInCharacters, 0, flags, null, null)
+      freeCString(utf8)
+    }
+  })
+}
+
+const loadCopy = (path: string) => {
+  const folder = mkdtempSync(join(tmpdir(), "starling-espeak-"))
+  try {
+    // The folder's random name makes the file's path its own, and a path of its own is a library of its own.
+    const copy = join(folder, "libespeak-ng.so")
+    copyFileSync(path, copy)
+    return loadLibrary(copy)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const readEvents = (events: bigint): ReadonlyArray<EspeakEvent> => {
+  const read: Array<EspeakEvent> = []
+  for (let index = 0; index < eventsPerCallbackMax; index++) {
+    // int type, uint id, int text_position, int length, int audio_position, int sample, pointer, union of 8 bytes.
+    const event = new DataView(koffi.view(events + BigInt(index * eventBytes), eventBytes))
+    const type = event.getInt32(0, true)
+    if (type === 0) return read
+    read.push({ type, textPosition: event.getInt32(8, true), sample: event.getInt32(20, true) })
+  }
+  return read
+}

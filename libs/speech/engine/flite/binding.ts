@@ -1,0 +1,106 @@
+/**
+ * libflite, utterance by utterance. What it plans (tokens, their words, the ends of their segments) is read out
+ * before its first sample; the samples stream. Style is set on the utterance and never on the voice, so that
+ * threads share voices. Names of features are kept by pointer in the library: they live as long as the process.
+ */
+import { dirname, join } from "node:path"
+import koffi from "koffi"
+import { newCString } from "../worker/c-string.ts"
+import { findLibrary } from "../worker/find-library.ts"
+import { loadLibrary } from "../worker/load-library.ts"
+import type { ThreadData } from "../worker/protocol.ts"
+import { MissingPart, type Speaker } from "../worker/speaker.ts"
+import { flitePackages } from "./packages.ts"
+import { type FliteFeatures, type FliteVoice, fliteVoices } from "./parameters.ts"
+import { makeFliteSpeaker } from "./speaker.ts"
+import { makeUtteranceReader, type Planned } from "./utterance-reader.ts"
+
+/** Called with the plan first; answers false to stop. */
+export type FliteCallback = (pcm: Int16Array, plan: Planned) => boolean
+
+export interface Flite {
+  readonly hz: number
+  readonly synthesize: (ascii: string, voice: FliteVoice, features: FliteFeatures, callback: FliteCallback) => void
+}
+
+/** All four voices; kal alone has 8,000. */
+const voicesHz = 16_000
+const samplesPerCallback = 1600
+const goOn = 0
+const stop = -1
+
+export const openFlite = (data: ThreadData): Speaker => {
+  const path = findLibrary("libflite.so.1", flitePackages, data.libraryFolders)
+  const library = loadLibrary(path)
+  const newUtterance = library.func("void *new_utterance()")
+  const deleteUtterance = library.func("void delete_utterance(void *)")
+  const setInputText = library.func("int utt_set_input_text(void *, const char *)")
+  const initialize = library.func("void *utt_init(void *, void *)")
+  const synth = library.func("void *utt_synth(void *)")
+  const setFeature = library.func("void feat_set(void *, void *, void *)")
+  const setFloat = library.func("void feat_set_float(void *, void *, float)")
+  const newStreaming = library.func("void *new_audio_streaming_info()")
+  const streamingValue = library.func("void *audio_streaming_info_val(void *)")
+  library.func("int flite_init()")()
+
+  const waveType = koffi.struct({ type: "void *", hz: "int", samples: "int", channels: "int", data: "void *" })
+  const streamingType = koffi.struct({
+    least: "int",
+    call: "void *",
+    utterance: "void *",
+    item: "void *",
+    own: "void *"
+  })
+  const callbackType = koffi.proto("int StarlingFliteCallback(void *wave, int start, int size, int last, void *info)")
+  const plan = makeUtteranceReader(library, voicesHz)
+  const voices = new Map(fliteVoices.map((name) => [name, loadVoice(dirname(path), name)]))
+
+  let current: FliteCallback = () => false
+  let planned: Planned | undefined
+  const callback = koffi.register((wave: bigint, start: number, size: number, _last: number, info: bigint) => {
+    const { data: samples } = koffi.decode(wave, waveType) as { data: bigint }
+    planned ??= plan((koffi.decode(info, streamingType) as { utterance: bigint }).utterance)
+    const pcm = new Int16Array(koffi.view(samples + BigInt(start * 2), size * 2)).slice()
+    return current(pcm, planned) ? goOn : stop
+  }, koffi.pointer(callbackType))
+
+  return makeFliteSpeaker({
+    hz: voicesHz,
+    synthesize: (ascii, voice, features, callback_) => {
+      current = callback_
+      planned = undefined
+      const utterance = newUtterance() as bigint
+      const own = koffi.decode(utterance, "void *") as bigint
+      setInputText(utterance, ascii)
+      for (const [name, value] of Object.entries(features)) setFloat(own, lasting(name), value)
+      // Freed together with the utterance, so each gets one of its own.
+      const streaming = newStreaming() as bigint
+      const settings = { least: samplesPerCallback, call: callback, utterance: null, item: null, own: null }
+      koffi.encode(streaming, streamingType, settings)
+      setFeature(own, lasting("streaming_info"), streamingValue(streaming))
+      initialize(utterance, voices.get(voice))
+      synth(utterance)
+      deleteUtterance(utterance)
+    }
+  })
+}
+
+const loadVoice = (folder: string, name: FliteVoice) => {
+  try {
+    return loadLibrary(join(folder, `libflite_cmu_us_${name}.so.1`)).func(
+      `void *register_cmu_us_${name}(const char *)`
+    )(null)
+  } catch (error) {
+    throw new MissingPart(flitePackages, String(error))
+  }
+}
+
+const names = new Map<string, bigint>()
+
+const lasting = (name: string): bigint => {
+  const known = names.get(name)
+  if (known !== undefined) return known
+  const made = newCString(name)
+  names.set(name, made)
+  return made
+}

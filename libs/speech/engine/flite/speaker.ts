@@ -1,0 +1,98 @@
+/**
+ * A job spoken by flite: utterance by utterance, and samples as they come. flite puts a pause on both sides of
+ * every utterance; between pieces of one sentence these are left out.
+ */
+import type { EnginePiece } from "../Engine.ts"
+import { endsWithPause } from "../worker/spoken-text.ts"
+import type { Sink, Speaker } from "../worker/speaker.ts"
+import type { Flite } from "./binding.ts"
+import { fliteFeatures, isFliteVoice } from "./parameters.ts"
+import { plainAscii } from "./plain-ascii.ts"
+import { type Span, utterances } from "./utterances.ts"
+import type { Planned } from "./utterance-reader.ts"
+
+/** Kept of a pause that is left out, so that no sound is cut. */
+const marginSeconds = 0.02
+
+interface Part {
+  readonly piece: EnginePiece
+  readonly index: number
+  readonly span: Span
+  readonly ascii: string
+}
+
+export const makeFliteSpeaker = (flite: Flite): Speaker => ({
+  hz: flite.hz,
+  firstVoice: "slt",
+  speak: (job, sink) => {
+    const { name } = job.voice
+    if (!isFliteVoice(name)) return { kind: "failed", reason: "voice", detail: `flite has no voice ${name}` }
+    const parts = job.pieces.flatMap(partsOf)
+    let begun = 0
+    let isAfterPause = true
+    for (const [at, part] of parts.entries()) {
+      const isBeforePause = at === parts.length - 1 || endsWithPause(part.ascii)
+      const speech = makeSpeech(flite.hz, part, begun, { isAfterPause, isBeforePause }, sink)
+      flite.synthesize(part.ascii, name, fliteFeatures(name, job.voice, part.piece), (pcm, plan) =>
+        speech.audio(pcm, plan, job.voice.gainDb + part.piece.volumeDb)
+      )
+      if (speech.isStopped()) return null
+      begun += speech.samples()
+      isAfterPause = isBeforePause
+    }
+    return null
+  }
+})
+
+const partsOf = (piece: EnginePiece, index: number): ReadonlyArray<Part> => {
+  const ascii = plainAscii(piece.text)
+  return utterances(ascii)
+    .map((span) => ({ piece, index, span, ascii: ascii.slice(span.from, span.to) }))
+    .filter((part) => part.ascii.trim() !== "")
+}
+
+const makeSpeech = (
+  hz: number,
+  part: Part,
+  begun: number,
+  pauses: { readonly isAfterPause: boolean; readonly isBeforePause: boolean },
+  sink: Sink
+) => {
+  const margin = marginSeconds * hz
+  let heard = 0
+  let given = 0
+  let isStopped = false
+  let bounds: Span | undefined
+  const plan = (planned: Planned): Span => {
+    const first = planned.words[0]?.sample ?? 0
+    const from = pauses.isAfterPause ? 0 : Math.max(0, first - margin)
+    const to = pauses.isBeforePause || planned.speechEnd === 0 ? Number.POSITIVE_INFINITY : planned.speechEnd + margin
+    for (const word of placed(planned, part)) sink.word({ ...word, sample: begun + word.sample - from })
+    return { from, to }
+  }
+  return {
+    isStopped: () => isStopped,
+    samples: () => given,
+    audio: (pcm: Int16Array, planned: Planned, gainDb: number) => {
+      bounds ??= plan(planned)
+      const kept = pcm.slice(Math.max(0, bounds.from - heard), Math.max(0, Math.min(pcm.length, bounds.to - heard)))
+      heard += pcm.length
+      given += kept.length
+      isStopped = !sink.audio(kept, gainDb)
+      return !isStopped
+    }
+  }
+}
+
+/** Tokens come in the order of the text and stand in it as they are: each is sought after the one before. */
+const placed = (planned: Planned, part: Part) => {
+  let [position, after] = [0, 0]
+  return planned.words.map((word) => {
+    if (word.isFirstOfToken) {
+      const found = part.ascii.indexOf(word.token, after)
+      position = found === -1 ? after : found
+      after = position + (found === -1 ? 0 : word.token.length)
+    }
+    return { piece: part.index, position: part.span.from + position, sample: word.sample }
+  })
+}

@@ -1,0 +1,63 @@
+/**
+ * Makes frames of an engine's small callbacks: the first samples leave at once, later frames double from
+ * 100 ms up to 1 s, so that a listener starts early and a long text costs few messages. A word leaves with the
+ * frame in which it begins, although engines tell it earlier.
+ */
+import { type EngineFrame, type EngineWord, engineHz } from "../Engine.ts"
+
+const secondFrame = engineHz / 10
+const frameMax = engineHz
+
+export interface FrameBatcher {
+  readonly word: (word: EngineWord) => void
+  readonly audio: (pcm: Int16Array) => void
+  /** Sends what is left. */
+  readonly end: () => void
+  /** Samples taken in so far. */
+  readonly samples: () => number
+}
+
+export const makeFrameBatcher = (send: (frame: EngineFrame) => void): FrameBatcher => {
+  let target = 0
+  let held: Array<Int16Array> = []
+  let heldLength = 0
+  let samples = 0
+  let words: Array<EngineWord> = []
+
+  const sendHeld = (isLast: boolean) => {
+    const begun = isLast
+      ? words.map((word) => ({ ...word, sample: Math.min(word.sample, samples) }))
+      : words.filter((word) => word.sample < samples)
+    words = isLast ? [] : words.filter((word) => word.sample >= samples)
+    send({ pcm: joined(held, heldLength), words: begun })
+    held = []
+    heldLength = 0
+    target = target === 0 ? secondFrame : Math.min(frameMax, target * 2)
+  }
+
+  return {
+    word: (word) => void words.push(word),
+    audio: (pcm) => {
+      if (pcm.length === 0) return
+      held.push(pcm)
+      heldLength += pcm.length
+      samples += pcm.length
+      if (heldLength >= target) sendHeld(false)
+    },
+    end: () => {
+      if (heldLength > 0 || words.length > 0) sendHeld(true)
+    },
+    samples: () => samples
+  }
+}
+
+/** Always memory of its own: it is handed over to another thread. */
+const joined = (runs: ReadonlyArray<Int16Array>, length: number) => {
+  const whole = new Int16Array(length)
+  let at = 0
+  for (const run of runs) {
+    whole.set(run, at)
+    at += run.length
+  }
+  return whole
+}

@@ -1,0 +1,32 @@
+/** What the pool and its threads say to each other. Types only: a thread loads nothing of Effect. */
+import type { EngineFrame, EngineJob } from "../Engine.ts"
+
+export interface ThreadData {
+  /** One cell, the number of the job that is cancelled: read by the thread in every callback of the engine. */
+  readonly cancelled: Int32Array
+  /** Folders to look for the engine's libraries in, before the usual ones. */
+  readonly libraryFolders: ReadonlyArray<string>
+}
+
+export interface ToThread {
+  readonly number: number
+  readonly job: EngineJob
+}
+
+export type Outcome =
+  | { readonly kind: "spoken" | "cancelled" }
+  | { readonly kind: "failed"; readonly reason: "voice" | "too_long" | "refused"; readonly detail: string }
+
+export interface Ended {
+  readonly kind: "end"
+  readonly number: number
+  readonly outcome: Outcome
+  readonly busyMs: number
+  readonly samples: number
+}
+
+export type FromThread =
+  | { readonly kind: "ready" }
+  | { readonly kind: "missing"; readonly packages: string; readonly detail: string }
+  | { readonly kind: "frame"; readonly number: number; readonly frame: EngineFrame }
+  | Ended

@@ -1,0 +1,80 @@
+/**
+ * The inside of an engine's thread: takes one job after the other, has it spoken, brings it to the fleet's rate
+ * and hands the frames over. Loads no Effect, so that a thread is small and starts fast; for the same reason
+ * the resampler is imported as a file and not by the door of its room.
+ */
+import { parentPort, workerData } from "node:worker_threads"
+import { makeResampler } from "../../../audio/resample.ts"
+import { engineHz } from "../Engine.ts"
+import { makeFrameBatcher } from "./frame-batcher.ts"
+import { amplify } from "./loudness.ts"
+import type { FromThread, Outcome, ThreadData, ToThread } from "./protocol.ts"
+import { MissingPart, type Speaker } from "./speaker.ts"
+
+/** A chunk lasts seconds. Ten minutes (29 MB) are what hostile text may cost: a digit alone can last a second. */
+const samplesMax = 600 * engineHz
+
+const warmUpTimes = 3
+
+export const serveJobs = (open: (data: ThreadData) => Speaker): void => {
+  const port = parentPort
+  if (port === null) return
+  const data = workerData as ThreadData
+  const send = (message: FromThread, moved: ReadonlyArray<ArrayBuffer> = []) => port.postMessage(message, moved)
+  try {
+    const speaker = open(data)
+    warmUp(speaker, data)
+    port.on("message", (message: ToThread) => serveJob(speaker, data, message, send))
+    send({ kind: "ready" })
+  } catch (error) {
+    if (!(error instanceof MissingPart)) throw error
+    send({ kind: "missing", packages: error.packages, detail: error.message })
+  }
+}
+
+/** The first time costs some 30 ms: compiling, the resampler's tables, the engine's dictionary. */
+const warmUp = (speaker: Speaker, data: ThreadData) => {
+  const piece = {
+    text: "Two sentences. To warm up.",
+    ratePercent: 100,
+    pitchPercent: 100,
+    rangePercent: 100,
+    volumeDb: 1
+  }
+  const voice = { engine: "espeak", name: speaker.firstVoice, ratePercent: 100, pitchPercent: 100, gainDb: 0 } as const
+  for (let time = 0; time < warmUpTimes; time++) {
+    serveJob(speaker, data, { number: -1, job: { voice, pieces: [piece] } }, () => {})
+  }
+}
+
+const serveJob = (
+  speaker: Speaker,
+  data: ThreadData,
+  { number, job }: ToThread,
+  send: (message: FromThread, moved?: ReadonlyArray<ArrayBuffer>) => void
+) => {
+  const begun = performance.now()
+  const resampler = makeResampler(speaker.hz, engineHz)
+  const batcher = makeFrameBatcher((frame) => send({ kind: "frame", number, frame }, [frame.pcm.buffer as ArrayBuffer]))
+  let stopped: Outcome | null = null
+  const stop = (outcome: Outcome) => {
+    stopped = outcome
+    return false
+  }
+  const failed = speaker.speak(job, {
+    audio: (pcm, gainDb) => {
+      if (Atomics.load(data.cancelled, 0) === number) return stop({ kind: "cancelled" })
+      amplify(pcm, gainDb)
+      batcher.audio(resampler.push(pcm))
+      if (batcher.samples() < samplesMax) return true
+      return stop({ kind: "failed", reason: "too_long", detail: `more than ${samplesMax / engineHz} s of audio` })
+    },
+    word: (word) => batcher.word({ ...word, sample: Math.round((word.sample * engineHz) / speaker.hz) })
+  })
+  const outcome: Outcome = stopped ?? failed ?? { kind: "spoken" }
+  if (outcome.kind === "spoken") {
+    batcher.audio(resampler.flush())
+    batcher.end()
+  }
+  send({ kind: "end", number, outcome, busyMs: performance.now() - begun, samples: batcher.samples() })
+}

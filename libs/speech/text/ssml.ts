@@ -1,0 +1,145 @@
+/**
+ * A strict SSML reader: what is not understood is a fault with its place, never skipped in silence. An engine
+ * never sees the document itself, only the runs. A document type, a processing instruction, an unknown element,
+ * attribute or entity is refused; nothing is fetched and nothing is expanded. Time is linear in the input.
+ */
+import { Result } from "effect"
+import { SaxesParser, type SaxesTagPlain } from "saxes"
+import { readBreak } from "./break-time.ts"
+import { decodeText } from "./decode-text.ts"
+import { elementName, findElement } from "./elements.ts"
+import { type Fault, Run } from "./runs.ts"
+import { type Frame, innerFrame, outerFrame } from "./ssml-frames.ts"
+import { problemOf, ssmlLimits } from "./ssml-rules.ts"
+import { bareAmpersand, halfPairAt } from "./xml-mistakes.ts"
+
+/** Is `input` SSML, or plain text? */
+export const isSsml = (input: string): boolean => input.trimStart().startsWith("<speak")
+
+export const readSsml = (input: string, locale: string): Result.Result<ReadonlyArray<Run>, ReadonlyArray<Fault>> => {
+  const half = halfPairAt(input)
+  if (half !== -1) return Result.fail([{ message: "half a surrogate pair is not a character", offset: half }])
+  const reading = new SsmlReading(input, locale)
+  // The parser throws at the first error of XML; what comes after it would only confuse.
+  const parsed = Result.try(() => reading.parse())
+  if (Result.isFailure(parsed)) reading.refuseXml(parsed.failure)
+  return reading.faults.length > 0 ? Result.fail(reading.faults) : Result.succeed(reading.runs)
+}
+
+class SsmlReading {
+  readonly runs: Array<Run> = []
+  readonly faults: Array<Fault> = []
+  private readonly input: string
+  private readonly locale: string
+  private readonly frames: Array<Frame> = [outerFrame]
+  private elements = 0
+  private silence = 0
+  /** The text of the open sub or say-as. */
+  private content = ""
+  /** Where the last tag or text ended. */
+  private cursor = 0
+  private readonly parser = new SaxesParser({ position: false })
+  private readonly base: number
+
+  constructor(input: string, locale: string) {
+    this.input = input
+    this.locale = locale
+    this.base = input.length - input.trimStart().length
+    this.cursor = this.base
+  }
+
+  /** How far the parser has come. */
+  private here() {
+    return this.base + this.parser.position
+  }
+
+  refuse(message: string, offset: number) {
+    if (this.faults.length < ssmlLimits.faultsMax) {
+      this.faults.push({ message, offset: Math.min(offset, this.input.length) })
+    }
+  }
+
+  refuseXml(cause: unknown) {
+    const bare = bareAmpersand(this.input, this.cursor, this.here())
+    const message = cause instanceof Error ? cause.message : "cannot be read"
+    if (bare === -1) this.refuse(`not well-formed XML: ${message}`, this.here())
+    else this.refuse("not well-formed XML: & begins no entity that is known; write &amp;", bare)
+  }
+
+  parse() {
+    const { parser } = this
+    const tell = (message: string) => () => this.refuse(message, this.cursor)
+    parser.on("doctype", tell("a document type is not allowed"))
+    parser.on("processinginstruction", tell("a processing instruction is not allowed"))
+    // These handlers run at the `<` after a text, at the second `-` that ends a comment, and at the `>` of all else.
+    parser.on("text", () => this.text(this.cursor, this.here() - 1, true, this.here() - 1))
+    parser.on("comment", () => (this.cursor = this.here() + 1))
+    parser.on("cdata", () => this.text(this.cursor + "<![CDATA[".length, this.here() - 3, false, this.here()))
+    // Without namespaces a tag is always a plain one.
+    parser.on("opentag", (tag) => this.open(tag as SaxesTagPlain, this.here()))
+    parser.on("closetag", () => this.close(this.here()))
+    parser.write(this.input.slice(this.base).trimEnd())
+    parser.close()
+  }
+
+  private text(from: number, to: number, entitiesCount: boolean, next: number) {
+    const frame = this.frames.at(-1) ?? outerFrame
+    if (frame.name !== "" && to > from) {
+      const run = decodeText(this.input, from, to, frame.style, entitiesCount)
+      const isMisplaced = findElement(frame.name)?.holds === "nothing" && run.text.trim() !== ""
+      if (isMisplaced) this.refuse(`<${frame.name}> holds no text`, from)
+      if (frame.rewrite === null) this.runs.push(run)
+      else this.content += run.text
+    }
+    this.cursor = next
+  }
+
+  private open(tag: SaxesTagPlain, tagEnd: number) {
+    const tagStart = this.cursor
+    this.cursor = tagEnd
+    const outer = this.frames.at(-1) ?? outerFrame
+    const name = elementName(tag.name)
+    this.elements += 1
+    const opened = { name, attributes: tag.attributes, parent: outer.name, depth: this.frames.length }
+    const problem = problemOf({ ...opened, elements: this.elements })
+    const element = { name, attributes: tag.attributes, tagStart, tagEnd }
+    const frame = problem === undefined ? innerFrame(outer, element, this.locale) : Result.fail(problem)
+    if (Result.isFailure(frame)) this.refuse(frame.failure, tagStart)
+    this.frames.push(Result.isSuccess(frame) ? frame.success : { ...outer, name, rewrite: null })
+    if (name === "p" || name === "s") this.runs.push(Run.Boundary)
+    if (name === "break" && problem === undefined) this.pause(tag, tagStart)
+  }
+
+  private pause(tag: SaxesTagPlain, tagStart: number) {
+    const read = readBreak(tag.attributes)
+    if (Result.isFailure(read)) return this.refuse(read.failure, tagStart)
+    this.silence += read.success
+    if (this.silence > ssmlLimits.silenceMillisecondsMax) {
+      this.refuse(`all breaks together are longer than ${ssmlLimits.silenceMillisecondsMax / 1_000} s`, tagStart)
+    } else if (read.success > 0) this.runs.push(Run.Pause(read.success))
+  }
+
+  private close(tagEnd: number) {
+    const frame = this.frames.pop()
+    const contentEnd = this.cursor
+    this.cursor = tagEnd
+    if (frame?.rewrite) this.rewritten(frame, frame.rewrite(this.content.trim()), contentEnd, tagEnd)
+    this.content = ""
+    if (frame?.name === "p" || frame?.name === "s") this.runs.push(Run.Boundary)
+  }
+
+  /** One word for the whole element: its content as sent, or the element itself where it is empty. */
+  private rewritten(frame: Frame, text: string, contentEnd: number, tagEnd: number) {
+    const raw = this.input.slice(frame.contentStart, contentEnd)
+    const spoken = text.replaceAll(/\s/gu, " ").trim()
+    const sent = Math.max(raw.length, frame.name === "sub" ? spoken.length : 0)
+    if (sent > ssmlLimits.wordCharactersMax) {
+      this.refuse(`<${frame.name}> is longer than ${ssmlLimits.wordCharactersMax} characters`, frame.tagStart)
+    } else if (spoken !== "") {
+      const start = frame.contentStart + (raw.length - raw.trimStart().length)
+      const content = { start, end: start + raw.trim().length }
+      const span = content.end > content.start ? content : { start: frame.tagStart, end: tagEnd }
+      this.runs.push(Run.Whole(spoken, span, frame.style))
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Stream } from "effect"
+import { type EngineThreadsOptions, openEngineThreads } from "../../../../libs/speech/engine/EngineThreads.ts"
+import { EngineBusy, EngineFailed, EngineMissing } from "../../../../libs/speech/engine/errors.ts"
+import { Metrics } from "#runtime"
+import { heard, jobOf, metrics, piece, voiceOf } from "./jobs.ts"
+
+const open = (options: Partial<EngineThreadsOptions> = {}) =>
+  openEngineThreads({
+    engine: "fake",
+    entry: new URL("./fake-thread.ts", import.meta.url),
+    packages: "nothing",
+    ...options
+  })
+const job = (text: string) => jobOf(voiceOf("espeak", "any"), piece(text))
+
+describe("an engine of threads", () => {
+  it.live.each(["crash", "exit"])("fails the job whose thread dies (%s), and goes on with another", (how) =>
+    Effect.gen(function* () {
+      const engine = yield* open()
+
+      const error = yield* Effect.flip(heard(engine, job(how)))
+      const after = yield* heard(engine, job("fine"))
+
+      assert.instanceOf(error, EngineFailed)
+      assert.strictEqual(error.reason, "crashed")
+      assert.isTrue(error.isRetryable)
+      assert.strictEqual(after.pcm.length, 1200)
+      const text = yield* (yield* Metrics).text
+      assert.match(text, /speech_engine_threads_replaced_total\{.*engine="fake"\} 1/u)
+      assert.match(text, /speech_engine_jobs_running\{.*engine="fake"\} 0/u)
+    }).pipe(Effect.scoped, Effect.provide(metrics))
+  )
+  it.live("gives up a thread that hangs", () =>
+    Effect.gen(function* () {
+      const engine = yield* open({ jobMsMax: 300 })
+
+      const error = yield* Effect.flip(heard(engine, job("hang")))
+      const after = yield* heard(engine, job("fine"))
+
+      assert.instanceOf(error, EngineFailed)
+      assert.strictEqual(error.reason, "stalled")
+      assert.strictEqual(after.pcm.length, 1200)
+    }).pipe(Effect.scoped, Effect.provide(metrics))
+  )
+  it.live("tells that it is busy when more jobs wait than may", () =>
+    Effect.gen(function* () {
+      const engine = yield* open({ waitingMax: 1 })
+      const running = yield* Effect.forkChild(heard(engine, job("slow")))
+      yield* Effect.sleep("100 millis")
+      const waiting = yield* Effect.forkChild(heard(engine, job("fine")))
+      yield* Effect.sleep("50 millis")
+
+      const refused = yield* Effect.flip(heard(engine, job("fine")))
+
+      assert.instanceOf(refused, EngineBusy)
+      yield* Fiber.interrupt(running)
+      assert.strictEqual((yield* Fiber.join(waiting)).pcm.length, 1200)
+    }).pipe(Effect.scoped, Effect.provide(metrics))
+  )
+  it.live("stops within a callback when its reader goes", () =>
+    Effect.gen(function* () {
+      const engine = yield* open()
+
+      const first = yield* Stream.runCollect(Stream.take(engine.synthesize(job("slow")), 1))
+      const begun = performance.now()
+      yield* heard(engine, job("fine"))
+
+      assert.strictEqual(first.length, 1)
+      // The whole job would take more than a second.
+      assert.isBelow(performance.now() - begun, 300)
+    }).pipe(Effect.scoped, Effect.provide(metrics))
+  )
+  it.live("loses no place to jobs that are interrupted while they wait or begin", () =>
+    Effect.gen(function* () {
+      const engine = yield* open({ threads: 2 })
+
+      const jobs = yield* Effect.forEach(Array.from({ length: 40 }), () => Effect.forkChild(heard(engine, job("slow"))))
+      yield* Effect.sleep("20 millis")
+      yield* Fiber.interruptAll(jobs)
+      const after = yield* Effect.all([heard(engine, job("fine")), heard(engine, job("fine"))], { concurrency: 2 })
+
+      assert.deepStrictEqual(
+        after.map((one) => one.pcm.length),
+        [1200, 1200]
+      )
+    }).pipe(Effect.scoped, Effect.provide(metrics))
+  )
+  it.live("ends a job that would speak for more than ten minutes", () =>
+    Effect.gen(function* () {
+      const engine = yield* open()
+
+      const error = yield* Effect.flip(heard(engine, job("endless")))
+
+      assert.instanceOf(error, EngineFailed)
+      assert.strictEqual(error.reason, "too_long")
+      assert.isFalse(error.isRetryable)
+    }).pipe(Effect.scoped, Effect.provide(metrics))
+  )
+  it.live("says what to install when the host lacks it", () =>
+    Effect.gen(function* () {
+      const exit = yield* Effect.exit(open({ entry: new URL("./missing-thread.ts", import.meta.url) }))
+
+      assert.isTrue(Exit.isFailure(exit))
+      const error = yield* Effect.flip(exit)
+      assert.instanceOf(error, EngineMissing)
+      assert.include(error.message, "libnothing1")
+    }).pipe(Effect.scoped, Effect.provide(metrics))
+  )
+})

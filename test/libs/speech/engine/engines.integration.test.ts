@@ -1,0 +1,203 @@
+/** What every engine must do, done by both; and what only one of them can. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, type Scope, Stream } from "effect"
+import type { Metrics } from "#runtime"
+import type { Engine_, EngineVoice } from "../../../../libs/speech/engine/Engine.ts"
+import { type EngineError, EngineFailed } from "../../../../libs/speech/engine/errors.ts"
+import { openEspeakPool } from "../../../../libs/speech/engine/espeak/EspeakPool.ts"
+import { openFlitePool } from "../../../../libs/speech/engine/flite/FlitePool.ts"
+import { heard, jobOf, metrics, piece, voiceOf } from "./jobs.ts"
+import { decibels, pitches, quantile } from "./signal.ts"
+
+const sentence = "The river runs past the old mill, and in the evening the children walk home along its bank."
+
+const suite = (
+  voice: EngineVoice,
+  open: (options?: { readonly threads: number }) => Effect.Effect<Engine_, EngineError, Scope.Scope | Metrics>
+) => {
+  const scoped = <A, E>(effect: Effect.Effect<A, E, Scope.Scope | Metrics>) =>
+    effect.pipe(Effect.scoped, Effect.provide(metrics))
+
+  // flite's statistical voices would work at ten minutes of audio for ten seconds and more.
+  const many = voice.name === "slt" ? 2000 : 20_000
+
+  it.live("finds every word where it stands in the text, in the order in which it is heard", () =>
+    scoped(
+      Effect.gen(function* () {
+        const { words, pcm } = yield* heard(yield* open(), jobOf(voice, piece(sentence)))
+
+        const starts = [...sentence.matchAll(/\S+/gu)].map((match) => match.index)
+        const said = new Set(words.map((word) => word.position))
+        assert.deepStrictEqual(
+          starts.filter((start) => said.has(start)),
+          [...said]
+        )
+        // espeak says some pairs, "in the" is one, as one word.
+        assert.isAtLeast(said.size, starts.length - 2)
+        assert.isTrue(
+          words.every((word, at) => word.sample >= (words[at - 1]?.sample ?? 0) && word.sample < pcm.length)
+        )
+      })
+    )
+  )
+  it.live("counts words by piece, and samples through all of them", () =>
+    scoped(
+      Effect.gen(function* () {
+        const pieces = [piece("We "), piece("really", { pitchPercent: 120 }), piece(" mean it.")]
+
+        const { words } = yield* heard(yield* open(), jobOf(voice, ...pieces))
+
+        assert.deepStrictEqual(
+          words.map(({ piece, position }) => [piece, position]),
+          [
+            [0, 0],
+            [1, 0],
+            [2, 1],
+            [2, 6]
+          ]
+        )
+        assert.isTrue(words.every((word, at) => word.sample >= (words[at - 1]?.sample ?? 0)))
+      })
+    )
+  )
+  it.live("puts no pause between the pieces of a sentence", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* open()
+
+        const whole = yield* heard(engine, jobOf(voice, piece("We really want to leave now.")))
+        const cut = yield* heard(engine, jobOf(voice, piece("We really "), piece("want to"), piece(" leave now.")))
+
+        // With flite's pauses of 200 ms left in it would be 1.6.
+        assert.isBelow(cut.pcm.length / whole.pcm.length, 1.35)
+      })
+    )
+  )
+  it.live("is as loud, as high and as fast as it is asked to be", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* open()
+        const say = (style: Parameters<typeof piece>[1]) => heard(engine, jobOf(voice, piece(sentence, style)))
+        const plain = yield* say({})
+        const pitch = (pcm: Int16Array) => quantile(pitches(pcm), 0.5)
+        const spread = (pcm: Int16Array) => quantile(pitches(pcm), 0.9) - quantile(pitches(pcm), 0.1)
+
+        for (const volumeDb of [-12, -6, 3]) {
+          const { pcm } = yield* say({ volumeDb })
+          assert.closeTo(decibels(pcm) - decibels(plain.pcm), volumeDb, 0.6)
+        }
+        for (const pitchPercent of [70, 85, 120, 150]) {
+          const { pcm } = yield* say({ pitchPercent })
+          assert.closeTo((100 * pitch(pcm)) / pitch(plain.pcm), pitchPercent, 7)
+        }
+        for (const ratePercent of [50, 75, 150, 200]) {
+          const { pcm } = yield* say({ ratePercent })
+          assert.closeTo((ratePercent * pcm.length) / plain.pcm.length, 100, 6)
+        }
+        assert.isBelow(spread((yield* say({ rangePercent: 40 })).pcm), 0.7 * spread(plain.pcm))
+        assert.isAbove(spread((yield* say({ rangePercent: 190 })).pcm), 1.3 * spread(plain.pcm))
+      })
+    )
+  )
+  it.live("speaks the same on four threads at once as on one", () =>
+    scoped(
+      Effect.gen(function* () {
+        const job = jobOf(voice, piece(sentence))
+        const one = yield* heard(yield* open(), job)
+        const four = yield* open({ threads: 4 })
+
+        const all = yield* Effect.forEach([1, 2, 3, 4], () => heard(four, job), { concurrency: 4 })
+
+        for (const other of all) {
+          // flite's statistical voices make their noise with the process' one random generator.
+          if (voice.name !== "slt") assert.isTrue(Buffer.from(other.pcm.buffer).equals(Buffer.from(one.pcm.buffer)))
+          assert.strictEqual(other.pcm.length, one.pcm.length)
+          assert.deepStrictEqual(other.words, one.words)
+        }
+      })
+    )
+  )
+  it.live("has its thread free within 50 ms of being interrupted", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* open()
+        const long = jobOf(voice, piece(`${sentence} `.repeat(20)))
+        const waits: Array<number> = []
+
+        for (let time = 0; time < 9; time++) {
+          const running = yield* Effect.forkChild(heard(engine, long))
+          yield* Effect.sleep("30 millis")
+          const begun = performance.now()
+          yield* Fiber.interrupt(running)
+          // Nothing to say: it is answered as soon as the thread listens again.
+          yield* heard(engine, jobOf(voice, piece(" ")))
+          waits.push(performance.now() - begun)
+        }
+
+        assert.isBelow(quantile(waits, 0.5), 50)
+      })
+    )
+  )
+  it.live("gives the first samples before the last are made", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* open()
+
+        const frames = yield* Stream.runCollect(Stream.take(engine.synthesize(jobOf(voice, piece(sentence))), 3))
+
+        assert.isBelow(frames[0]?.pcm.length ?? 0, 0.15 * 24_000)
+        assert.isBelow(frames[1]?.pcm.length ?? 0, 0.3 * 24_000)
+      })
+    )
+  )
+  it.live.each<readonly [string, string]>([
+    ["nothing", ""],
+    ["spaces", "   \n "],
+    ["NUL and commands", "one\u0000two \u0001+99P\u0001-50S three\u001b[31m"],
+    ["dots", "......"],
+    ["a lone surrogate", "one \ud83d two"],
+    [`${many} letters`, "a".repeat(many)],
+    [`${many} signs`, "!@#$%^&*()".repeat(many / 10)],
+    ["phonemes", "[[h@l'oU]] [[" + "x".repeat(500)],
+    ["format strings", "%s%n%x ".repeat(50)]
+  ])("takes no harm from %s", ([, text]) =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* open()
+        const before = yield* heard(engine, jobOf(voice, piece("Still here.")))
+
+        // What would be spoken for more than ten minutes is refused; that is no harm.
+        const { words } = yield* heard(engine, jobOf(voice, piece(text))).pipe(
+          Effect.catchTag("EngineFailed", (error) =>
+            error.reason === "too_long" ? Effect.succeed({ words: [] }) : Effect.fail(error)
+          )
+        )
+        const after = yield* heard(engine, jobOf(voice, piece("Still here.")))
+
+        assert.isTrue(words.every((word) => word.position >= 0 && word.position < text.length))
+        assert.closeTo(after.pcm.length, before.pcm.length, 2400)
+        assert.deepStrictEqual(
+          after.words.map((word) => word.position),
+          [0, 6]
+        )
+      })
+    )
+  )
+  it.live("refuses a voice that it does not have, and paths for voices", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* open()
+
+        for (const name of ["nobody", "../../etc/passwd", "en-us+../f2", ""]) {
+          const error = yield* Effect.flip(heard(engine, jobOf({ ...voice, name }, piece("Hello"))))
+          assert.instanceOf(error, EngineFailed)
+          assert.strictEqual(error.reason, "voice")
+        }
+      })
+    )
+  )
+}
+
+describe("espeak", () => suite(voiceOf("espeak", "en-us"), openEspeakPool))
+describe("flite", () => suite(voiceOf("flite", "slt"), openFlitePool))
+describe("flite's oldest voice", () => suite(voiceOf("flite", "kal16"), openFlitePool))

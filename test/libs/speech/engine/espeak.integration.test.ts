@@ -1,0 +1,123 @@
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, type Scope } from "effect"
+import type { Metrics } from "#runtime"
+import { openEspeakPool } from "../../../../libs/speech/engine/espeak/EspeakPool.ts"
+import { sharedVoices } from "../../../../libs/speech/voices/voices.ts"
+import { heard, jobOf, metrics, piece, voiceOf } from "./jobs.ts"
+import { onsets, quantile } from "./signal.ts"
+
+const scoped = <A, E>(effect: Effect.Effect<A, E, Scope.Scope | Metrics>) =>
+  effect.pipe(Effect.scoped, Effect.provide(metrics))
+
+const american = voiceOf("espeak", "en-us")
+
+describe("espeak", () => {
+  it.live.each([
+    ["en-us", "I paid $1,234.56 at noon.", ["I", "paid", "$1,234.56", "at", "noon."]],
+    ["en-us", "See https://x.io/a?b=1 now.", ["See", "https://x.io/a?b=1", "now."]],
+    ["en-us", "Good 😀 morning 🏳️‍🌈 friends.", ["Good", "😀", "morning", "🏳️‍🌈", "friends."]],
+    ["en-us", "An 𝒜stral 𐍈 word here.", ["An", "𝒜stral", "𐍈", "word", "here."]],
+    ["en-us", "Une\u0301 “quoted” it’s 5kg.", ["Une\u0301", "“quoted”", "it’s", "5kg."]],
+    ["he", "שלום עולם גדול", ["שלום", "עולם", "גדול"]],
+    ["ar", "مرحبا بالعالم اليوم", ["مرحبا", "بالعالم", "اليوم"]],
+    ["ru", "Привет, большой мир.", ["Привет,", "большой", "мир."]]
+  ] as const)("places what it says within the words of the text (%s: %s)", ([name, text, tokens]) =>
+    scoped(
+      Effect.gen(function* () {
+        const { words } = yield* heard(yield* openEspeakPool(), jobOf(voiceOf("espeak", name), piece(text)))
+
+        const spans = [...text.matchAll(/\S+/gu)].map((match) => ({ token: match[0], from: match.index }))
+        const said = words.map(({ position }) => spans.findLast((span) => span.from <= position)?.token ?? "")
+        assert.deepStrictEqual([...new Set(said)], [...tokens])
+        for (const { position } of words) {
+          const unit = text.charCodeAt(position)
+          // Never in the middle of a character.
+          assert.isFalse(unit >= 0xdc00 && unit <= 0xdfff)
+        }
+      })
+    )
+  )
+  it.live("places Chinese where it is, character by character or word by word", () =>
+    scoped(
+      Effect.gen(function* () {
+        const text = "你好，世界。今天天气很好。"
+        const { words } = yield* heard(yield* openEspeakPool(), jobOf(voiceOf("espeak", "cmn"), piece(text)))
+
+        assert.isAtLeast(words.length, 8)
+        assert.isTrue(words.every(({ position }, at) => position >= (words[at - 1]?.position ?? 0)))
+        assert.isAtLeast(words.at(-1)?.position ?? 0, 9)
+      })
+    )
+  )
+  it.live("speaks markup as text and opens no file that it names", () =>
+    scoped(
+      Effect.gen(function* () {
+        // Nobody writes to this pipe: whoever opened it to read would wait for ever.
+        const folder = mkdtempSync(join(tmpdir(), "starling-test-"))
+        const pipe = join(folder, "a.wav")
+        execFileSync("mkfifo", [pipe])
+        const text = `<speak><audio src="${pipe}">hello</audio></speak>`
+
+        const { words } = yield* heard(yield* openEspeakPool(), jobOf(american, piece(text)))
+
+        const said = words.map(({ position }) => text.slice(position).match(/^[a-z]+/u)?.[0])
+        assert.includeMembers(said, ["speak", "audio", "hello"])
+        rmSync(folder, { recursive: true })
+      })
+    )
+  )
+  it.live("leaves no copy of its library behind", () =>
+    scoped(
+      Effect.gen(function* () {
+        const copies = () => readdirSync(tmpdir()).filter((name) => name.startsWith("starling-espeak-"))
+        const before = copies()
+
+        yield* openEspeakPool({ threads: 2 })
+
+        assert.deepStrictEqual(copies(), before)
+      })
+    )
+  )
+  it.live("says when a word begins as exactly as it can be heard", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* openEspeakPool()
+        const list = (
+          "Apple Bridge Candle Doctor Engine Flower Garden Hammer Island Jacket Kitchen Ladder Mirror Needle Orange " +
+          "Pencil Quarter Rabbit Silver Table Umbrella Village Window Yellow Zebra"
+        ).split(" ")
+        // Only what begins with a capital letter begins a sentence.
+        const layouts = [". ", "? ", "! "].map((between) => `${list.join(between)}.`)
+        const errors: Array<number> = []
+
+        for (const text of layouts) {
+          const { pcm, words } = yield* heard(engine, jobOf(american, piece(text)))
+          const heardAt = onsets(pcm)
+          const begun = words.filter(({ position }) => /[A-Z]/u.test(text.charAt(position)))
+          for (const { sample } of begun) errors.push(Math.min(...heardAt.map((at) => Math.abs(at - sample))) / 24)
+        }
+
+        assert.strictEqual(errors.length, 75)
+        assert.isAtMost(quantile(errors, 0.5), 14)
+        assert.isAtMost(quantile(errors, 0.9), 50)
+      })
+    )
+  )
+  it.live("has every voice of the catalogue, all about equally loud", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* openEspeakPool()
+        for (const { engine: voice } of sharedVoices.filter((one) => one.engine.engine === "espeak")) {
+          const { pcm } = yield* heard(engine, jobOf(voice, piece("1, 2, 3, 4, 5, 6, 7, 8, 9, 10.")))
+          const loud = pcm.filter((sample) => Math.abs(sample) > 200)
+          const level = 10 * Math.log10(loud.reduce((sum, sample) => sum + sample ** 2, 0) / loud.length / 32_768 ** 2)
+          assert.closeTo(level, -17, 3, voice.name)
+        }
+      })
+    )
+  )
+})

@@ -1,0 +1,26 @@
+/** A thread with an engine that does what its text says: crash, hang, or speak slowly. */
+import { serveJobs } from "../../../../libs/speech/engine/worker/serve.ts"
+
+const block = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+
+serveJobs(() => ({
+  hz: 24_000,
+  firstVoice: "any",
+  speak: (job, sink) => {
+    const text = job.pieces[0]?.text ?? ""
+    if (text === "crash") throw new Error("the engine crashed")
+    if (text === "exit") process.exit(3)
+    if (text === "hang") block(5000)
+    if (text === "endless") {
+      let isWanted = true
+      while (isWanted) isWanted = sink.audio(new Int16Array(24_000), 0)
+      return null
+    }
+    const callbacks = text === "slow" ? 500 : 1
+    for (let at = 0; at < callbacks; at++) {
+      if (text === "slow") block(2)
+      if (!sink.audio(new Int16Array(1200).fill(at + 1), 0)) return null
+    }
+    return null
+  }
+}))

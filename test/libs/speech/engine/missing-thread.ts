@@ -1,0 +1,7 @@
+/** A thread of an engine that is not installed. */
+import { findLibrary } from "../../../../libs/speech/engine/worker/find-library.ts"
+import { serveJobs } from "../../../../libs/speech/engine/worker/serve.ts"
+
+serveJobs((data) => {
+  throw new Error(findLibrary("libnothing.so.1", "libnothing1", data.libraryFolders))
+})

@@ -1,0 +1,71 @@
+/** What can be measured in a voice: how loud it is, how high, and where sound begins after silence. */
+
+export const joined = (runs: ReadonlyArray<Int16Array>): Int16Array => {
+  const whole = new Int16Array(runs.reduce((length, run) => length + run.length, 0))
+  let at = 0
+  for (const run of runs) {
+    whole.set(run, at)
+    at += run.length
+  }
+  return whole
+}
+
+export const rms = (pcm: Int16Array): number =>
+  Math.sqrt(pcm.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, pcm.length))
+
+export const decibels = (pcm: Int16Array): number => 20 * Math.log10(rms(pcm) / 32_768)
+
+/** The share of `values` that lies below the answer is `share`. */
+export const quantile = (values: ReadonlyArray<number>, share: number): number =>
+  values.toSorted((left, right) => left - right)[Math.min(values.length - 1, Math.floor(values.length * share))] ??
+  Number.NaN
+
+const windowSeconds = 0.04
+const [pitchMin, pitchMax] = [50, 500]
+
+/** Hz of every voiced 40 ms, by autocorrelation: the first peak that is nearly as high as the highest. */
+export const pitches = (pcm: Int16Array, hz = 24_000): ReadonlyArray<number> => {
+  const length = Math.round(hz * windowSeconds)
+  const found: Array<number> = []
+  for (let from = 0; from + 2 * length < pcm.length; from += length) {
+    const pitch = pitchAt(pcm, from, length, hz)
+    if (pitch !== undefined) found.push(pitch)
+  }
+  return found
+}
+
+const pitchAt = (pcm: Int16Array, from: number, length: number, hz: number) => {
+  const energy = power(pcm, from, length)
+  if (energy / length < 400_000) return undefined
+  const [least, most] = [Math.floor(hz / pitchMax), Math.floor(hz / pitchMin)]
+  const scores: Array<number> = []
+  for (let lag = least; lag <= most; lag++) {
+    let sum = 0
+    for (let at = from; at < from + length; at++) sum += (pcm[at] ?? 0) * (pcm[at + lag] ?? 0)
+    scores.push(sum / Math.sqrt(energy * power(pcm, from + lag, length) + 1))
+  }
+  const best = Math.max(...scores)
+  if (best < 0.8) return undefined
+  const peak = scores.findIndex(
+    (score, at) => score > 0.92 * best && score >= (scores[at - 1] ?? 0) && score >= (scores[at + 1] ?? 0)
+  )
+  return hz / (least + peak)
+}
+
+const power = (pcm: Int16Array, from: number, length: number) => {
+  let sum = 0
+  for (let at = from; at < from + length; at++) sum += (pcm[at] ?? 0) ** 2
+  return sum
+}
+
+/** Samples at which something is heard after at least 60 ms of silence. */
+export const onsets = (pcm: Int16Array, hz = 24_000, threshold = 100): ReadonlyArray<number> => {
+  const found: Array<number> = []
+  let lastLoud = Number.NEGATIVE_INFINITY
+  for (const [at, sample] of pcm.entries()) {
+    if (Math.abs(sample) <= threshold) continue
+    if (at - lastLoud > 0.06 * hz) found.push(at)
+    lastLoud = at
+  }
+  return found
+}

@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import { chunkLimits } from "../../../../libs/speech/text/index.ts"
+import { assertLaws, read } from "./laws.ts"
+
+const textsOf = (input: string) => read(input).chunks.map(({ pieces }) => pieces.map(({ text }) => text).join(""))
+
+describe("chunks", () => {
+  it("are sentences, where these are short", () => {
+    const chunks = read("One two. Three four! Five.").chunks
+    assert.deepStrictEqual(
+      chunks.map(({ index, sentence, tokens }) => [index, sentence, tokens.length]),
+      [
+        [0, 0, 2],
+        [1, 1, 2],
+        [2, 2, 1]
+      ]
+    )
+  })
+
+  it("begin with a clause, where the first sentence is long", () => {
+    const input = `Well, as I was saying before, ${"there was much to tell and more to hear ".repeat(4)}of it all.`
+    const [first, second] = textsOf(input)
+    assert.strictEqual(first, "Well, as I was saying before,")
+    assert.isTrue(second?.startsWith("there was") && second.endsWith("of it all."))
+    assert.deepStrictEqual(new Set(read(input).chunks.map(({ sentence }) => sentence)), new Set([0]))
+  })
+
+  it("begin with what fits, where the first sentence has no clause", () => {
+    const [first = ""] = textsOf("word ".repeat(60))
+    assert.isAtMost(first.length, chunkLimits.firstMax)
+    assert.isAtLeast(first.length, chunkLimits.firstMax - 5)
+  })
+
+  it("leave a later sentence whole up to 400 characters, and cut it at clauses beyond", () => {
+    const long = `${"many words without a rest ".repeat(5)}here, `.repeat(5)
+    const [hello, ...rest] = textsOf(`Hello. ${"Word ".repeat(70)}end. ${long}end.`)
+    assert.strictEqual(hello, "Hello.")
+    assert.strictEqual(rest[0]?.length, 354)
+    for (const part of rest.slice(1)) assert.match(part, /,$|end\.$/u)
+  })
+
+  it("are cut at spaces where there is no clause, and between words where there is no space", () => {
+    for (const input of [
+      `Hi. ${"word ".repeat(200)}`,
+      `好。${"我们在北京大学学习人工智能".repeat(80)}`,
+      `Hi. ${"x".repeat(2_000)}`
+    ]) {
+      const reading = read(input)
+      assertLaws(input, reading)
+      assert.isAbove(reading.chunks.length, 2)
+      assert.isTrue(reading.chunks.every(({ sentence }) => sentence <= 1))
+    }
+  })
+
+  it("never cut what is one word of the source", () => {
+    const alias = "a very long alias, ".repeat(20)
+    const input = `<speak>First, <sub alias="${alias}">X</sub> and <sub alias="${alias}">Y</sub>.</speak>`
+    const values = read(input).chunks.flatMap(({ tokens }) => tokens.map(({ value }) => value))
+    assert.deepStrictEqual(values, ["First,", "X", "and", "Y"])
+  })
+})

@@ -1,0 +1,352 @@
+import { assert, describe, it } from "@effect/vitest"
+import { emotions, readInput, ssmlLimits, type Style } from "../../../../libs/speech/text/index.ts"
+import { assertLaws, faultsOf, read, seeded, textOf, tokensOf, wordsOf } from "./laws.ts"
+
+const styleOf = (input: string): Style => {
+  const style = read(`<speak>${input}</speak>`).chunks.at(-1)?.pieces.at(-1)?.style
+  if (style === undefined) throw new Error(`nothing spoken in ${input}`)
+  return style
+}
+
+describe("SSML", () => {
+  it("speaks the text and marks it where it stands in what was sent", () => {
+    const input = `  <speak version="1.1" xml:lang="en-US">Tom &amp; <emphasis>J&#101;rry</emphasis> &#x1F600; ran</speak>\n`
+    const reading = read(input)
+    assert.strictEqual(textOf(reading), "Tom & Jerry 😀 ran")
+    assert.deepStrictEqual(wordsOf(reading), ["Tom", "&amp;", "J&#101;rry", "&#x1F600;", "ran"])
+    assertLaws(input, reading)
+  })
+
+  it("reads comments, CDATA and marks without parting a word", () => {
+    const input = `<speak>he<!-- a - b -->llo <![CDATA[a<b & c]]> wor<mark name="m"/>ld<?no?></speak>`.replace(
+      "<?no?>",
+      ""
+    )
+    const reading = read(input)
+    assert.strictEqual(textOf(reading), "hello a<b & c world")
+    assert.deepStrictEqual(wordsOf(reading), ["he<!-- a - b -->llo", "a<b", "&", "c", `wor<mark name="m"/>ld`])
+    assertLaws(input, reading)
+  })
+
+  it("gives one mark to what stands for something else", () => {
+    const input = `<speak><sub alias="World Wide Web. Consortium">W3C</sub>, and <say-as interpret-as="characters"> a&amp;b </say-as>!</speak>`
+    const reading = read(input)
+    assert.strictEqual(textOf(reading), "World Wide Web. Consortium, and A and B!")
+    assert.deepStrictEqual(wordsOf(reading), ["W3C", "and", "a&amp;b"])
+    assert.strictEqual(reading.sentences.length, 1)
+  })
+
+  it("marks an empty sub at the element itself, and keeps aliases apart", () => {
+    assert.deepStrictEqual(wordsOf(read(`<speak><sub alias="x"/></speak>`)), [`<sub alias="x"/>`])
+    assert.strictEqual(textOf(read(`<speak><sub alias="ten">X</sub>th</speak>`)), "ten th")
+  })
+
+  it("ends sentences at paragraphs and marked sentences, not at pauses", () => {
+    const reading = read(`<speak>One <break time="250ms"/>two<p>three</p><s>four</s> five. Six</speak>`)
+    assert.deepStrictEqual(
+      reading.sentences.map(({ value }) => value),
+      [`One <break time="250ms"/>two`, "three", "four", "five.", "Six"]
+    )
+    assert.deepStrictEqual(
+      reading.chunks.map(({ pauseAfterMs, sentence }) => [sentence, pauseAfterMs]),
+      [
+        [0, 250],
+        [0, 0],
+        [1, 0],
+        [2, 0],
+        [3, 0],
+        [4, 0]
+      ]
+    )
+  })
+
+  it("keeps all silence: before, between, after, and where there is nothing else", () => {
+    const [first, second] = read(
+      `<speak><break time="1s"/>a<break/><break strength="weak"/>b<break time="90s"/></speak>`
+    ).chunks
+    assert.deepStrictEqual(
+      [first?.pauseBeforeMs, first?.pauseAfterMs, second?.pauseBeforeMs, second?.pauseAfterMs],
+      [1_000, 750, 0, 60_000]
+    )
+    assert.deepStrictEqual(
+      read(`<speak><break time="2s"/></speak>`).chunks.map(({ pauseBeforeMs, pieces }) => [
+        pauseBeforeMs,
+        pieces.length
+      ]),
+      [[2_000, 0]]
+    )
+  })
+
+  it("gives each style its piece, with the tokens in them", () => {
+    const [chunk] = read(`<speak>a <prosody rate="slow">b <emphasis>c</emphasis></prosody> d.</speak>`).chunks
+    assert.deepStrictEqual(
+      chunk?.pieces.map(({ text }) => text),
+      ["a ", "b ", "c ", "d."]
+    )
+    assert.deepStrictEqual(
+      chunk?.tokens.map(({ piece }) => piece),
+      [0, 1, 2, 3]
+    )
+  })
+
+  it.each([
+    [`<prosody rate="slow">x</prosody>`, { ratePercent: 75 }],
+    [`<prosody rate="1.5">x</prosody>`, { ratePercent: 150 }],
+    [`<prosody rate="150%">x</prosody>`, { ratePercent: 150 }],
+    [`<prosody rate="-20%">x</prosody>`, { ratePercent: 80 }],
+    [`<prosody rate="+99999%">x</prosody>`, { ratePercent: 10_000 }],
+    [`<prosody rate="1%">x</prosody>`, { ratePercent: 50 }],
+    [`<prosody rate="50%"><prosody rate="300%">x</prosody></prosody>`, { ratePercent: 150 }],
+    [`<prosody pitch="+12st">x</prosody>`, { pitchPercent: 200 }],
+    [`<prosody pitch="-12st">x</prosody>`, { pitchPercent: 50 }],
+    [`<prosody pitch="-99%">x</prosody>`, { pitchPercent: 17 }],
+    [`<prosody pitch="+12Hz">x</prosody>`, { pitchPercent: 110 }],
+    [`<prosody range="x-high">x</prosody>`, { rangePercent: 200 }],
+    [`<prosody volume="-6dB">x</prosody>`, { volumeDb: -6 }],
+    [`<prosody volume="+40dB">x</prosody>`, { volumeDb: 12 }],
+    [`<prosody volume="silent">x</prosody>`, { volumeDb: -96 }],
+    [`<prosody volume="50%">x</prosody>`, { volumeDb: -6.02 }],
+    [`<prosody volume="-6dB"><prosody volume="-6dB">x</prosody></prosody>`, { volumeDb: -12 }],
+    [`<emphasis level="strong">x</emphasis>`, { emphasis: "strong" }],
+    [`<emphasis level="none">x</emphasis>`, { emphasis: "none", ratePercent: 100 }],
+    [`<style emotion="sad">x</style>`, { emotion: "sad", ratePercent: 80 }],
+    [
+      `<speechify:style emotion="angry"><style emotion="calm">x</style></speechify:style>`,
+      { emotion: "calm", ratePercent: 93 }
+    ],
+    [`<voice xml:lang="de-DE">x</voice>`, { ratePercent: 100 }],
+    [`<phoneme alphabet="ipa" ph="x">tomato</phoneme>`, { ratePercent: 100 }]
+  ] as const)("%s is spoken as %o", (input, expected) => {
+    const style = styleOf(input)
+    for (const [name, value] of Object.entries(expected)) assert.strictEqual(style[name as keyof Style], value, name)
+  })
+
+  it("has thirteen emotions that can be told apart", () => {
+    const all = Object.entries(emotions)
+    assert.strictEqual(all.length, 13)
+    const differ = (left: number, right: number, least: number) => Math.abs(left - right) >= least
+    for (const [index, [name, left]] of all.entries()) {
+      for (const [other, right] of all.slice(index + 1)) {
+        const isApart =
+          differ(left.ratePercent, right.ratePercent, 6) ||
+          differ(left.pitchPercent, right.pitchPercent, 6) ||
+          differ(left.rangePercent, right.rangePercent, 20) ||
+          differ(left.volumeDb, right.volumeDb, 3)
+        assert.isTrue(isApart, `${name} and ${other}`)
+      }
+      assert.isTrue(differ(left.pitchPercent, 100, 2) && differ(left.rangePercent, 100, 5), name)
+    }
+  })
+})
+
+describe("SSML is refused", () => {
+  it.each([
+    [`<speak><audio src="/etc/passwd"/></speak>`, "<audio> is not supported", 7],
+    [`<speak>a<desc>b</desc></speak>`, "<desc> is not supported", 8],
+    [`<speak><voice name="Bob">a</voice></speak>`, "<voice> has no attribute name", 7],
+    [`<speak><speak>a</speak></speak>`, "<speak> is the outermost", 7],
+    [`<speakers>a</speakers>`, "<speakers> is not supported", 0],
+    [`<speak>a<break time="soon"/></speak>`, `break time "soon"`, 8],
+    [`<speak><break strength="huge"/></speak>`, `break strength "huge"`, 7],
+    [`<speak><break>a</break></speak>`, "<break> holds no text", 14],
+    [`<speak><sub>a</sub></speak>`, "<sub> lacks its attribute alias", 7],
+    [`<speak><sub alias="b"><p>a</p></sub></speak>`, "<sub> holds no elements", 22],
+    [`<speak><say-as interpret-as="song">a</say-as></speak>`, `interpret-as "song"`, 7],
+    [`<speak><emphasis level="wild">a</emphasis></speak>`, `emphasis level "wild"`, 7],
+    [`<speak><style emotion="bored">a</style></speak>`, `emotion "bored"`, 7],
+    [`<speak><style emotion="constructor">a</style></speak>`, `emotion "constructor"`, 7],
+    [`<speak><prosody rate="toString">a</prosody></speak>`, "prosody rate", 7],
+    [`<speak><?php echo ?>a</speak>`, "a processing instruction", 7],
+    [`<speak>a &nbsp; b</speak>`, "& begins no entity", 9],
+    [`<speak>a &#0; b</speak>`, "malformed character entity", 13],
+    [`<speak>a & b</speak>`, "write &amp;", 9],
+    [`<speak>a < b</speak>`, "not well-formed", 11],
+    [`<speak>a`, "unclosed tag: speak", 8],
+    [`<speak>a</p></speak>`, "not well-formed", 12],
+    [`<speak>a</speak>b`, "text data outside of root node", 17],
+    [`<speak>a\ud83d</speak>`, "half a surrogate pair", 8],
+    [`<speak><sub alias="${"x".repeat(500)}">a</sub></speak>`, "<sub> is longer than 400 characters", 7]
+  ])("%s", (input, message, offset) => {
+    const [fault] = faultsOf(input)
+    assert.include(fault?.message, message)
+    assert.strictEqual(fault?.offset, offset)
+  })
+
+  it("with every fault at once, up to ten", () => {
+    const faults = faultsOf(`<speak><a/><break time="x"/><prosody rate="y">z</prosody></speak>`)
+    assert.deepStrictEqual(
+      faults.map(({ offset }) => offset),
+      [7, 11, 28]
+    )
+    assert.strictEqual(faultsOf(`<speak>${"<a/>".repeat(50)}</speak>`).length, ssmlLimits.faultsMax)
+  })
+
+  it("when it is a bomb: of entities, of depth, of elements, of silence, of attributes", () => {
+    const bomb = `<speak><!DOCTYPE a [<!ENTITY b "${"x".repeat(100)}"><!ENTITY c "&b;&b;&b;">]>&c;&c;</speak>`
+    assert.include(faultsOf(bomb)[0]?.message, "doctype")
+    const deep = 3_000
+    assert.include(
+      faultsOf(`<speak>${"<s>".repeat(deep)}a${"</s>".repeat(deep)}</speak>`)[0]?.message,
+      "deeper than 20"
+    )
+    assert.include(
+      faultsOf(`<speak>a${`<mark name="m"/>`.repeat(3_000)}</speak>`)[0]?.message,
+      "more than 2000 elements"
+    )
+    assert.include(faultsOf(`<speak>${`<break time="60s"/>`.repeat(11)}</speak>`)[0]?.message, "longer than 600 s")
+    const attributes = Array.from({ length: 50 }, (_, index) => ` x:a${index}=""`).join("")
+    assert.include(faultsOf(`<speak><p${attributes}>a</p></speak>`)[0]?.message, "too many attributes")
+  })
+
+  it("never by throwing, and never slowly: ten thousand random documents", () => {
+    const random = seeded(42)
+    const pick = <A>(from: ReadonlyArray<A>): A => from[Math.floor(random() * from.length)] as A
+    const names = [
+      "p",
+      "s",
+      "prosody",
+      "emphasis",
+      "sub",
+      "say-as",
+      "mark",
+      "break",
+      "style",
+      "voice",
+      "phoneme",
+      "audio",
+      "speak",
+      "x"
+    ]
+    const attributes = [
+      "",
+      ` rate="slow"`,
+      ` pitch="+3st"`,
+      ` rate="bad"`,
+      ` alias="b c"`,
+      ` interpret-as="characters"`,
+      ` time="1s"`,
+      ` interpret-as="date" format="mdy"`,
+      ` emotion="sad"`,
+      ` level="strong"`,
+      ` name="m"`,
+      ` __proto__="x"`,
+      ` a='`,
+      ` constructor="1"`
+    ]
+    const scraps = [
+      "word ",
+      "Dr. ",
+      "&amp;",
+      "&#x1F600;",
+      "&bad;",
+      "&#xD800;",
+      "&#99999999999;",
+      "&",
+      "<",
+      ">",
+      "]]>",
+      "<![CDATA[ c ]]>",
+      "<!-- c -->",
+      "<!--",
+      "-->",
+      "<?pi x?>",
+      "<!DOCTYPE x>",
+      "\ud83d",
+      "\u0000",
+      "\ufffe",
+      "你好。",
+      "😀",
+      "\r\n",
+      " ",
+      "1,234.5 ",
+      "<![",
+      "</",
+      "/>",
+      "\u0085"
+    ]
+    const make = (depth: number): string => {
+      let made = ""
+      for (let count = Math.floor(random() * 5); count >= 0; count -= 1) {
+        const name = pick(names)
+        const isNested = depth < 6 && random() < 0.5
+        const tag = `${name}${pick(attributes)}`
+        if (isNested)
+          made += random() < 0.9 ? `<${tag}>${make(depth + 1)}</${random() < 0.97 ? name : "y"}>` : `<${tag}/>`
+        else made += random() < 0.75 ? "plain words. " : pick(scraps)
+      }
+      return made
+    }
+    const good = ["p", "s", "lang"]
+    const makeGood = (depth: number): string =>
+      `${pick(["One two. ", "Dr. Who &lt; you ", "你好。", `<sub alias="a b">c</sub>`, `<break/>`])}${
+        depth < 5 ? ((name) => `<${name}>${makeGood(depth + 1)}</${name}>${makeGood(depth + 2)}`)(pick(good)) : "end"
+      }`
+    let [understood, slowest] = [0, 0]
+    for (let round = 0; round < 10_000; round += 1) {
+      const input =
+        round % 4 === 0 ? `<speak>${makeGood(0)}</speak>` : `<speak>${make(0)}${random() < 0.95 ? "</speak>" : ""}`
+      const before = performance.now()
+      const result = readInput(input, { textNormalization: round % 2 === 0, locale: "en-US" })
+      slowest = Math.max(slowest, performance.now() - before)
+      if (result._tag === "Success") {
+        understood += 1
+        assertLaws(input, result.success)
+      } else {
+        for (const { offset } of result.failure) assert.isTrue(offset >= 0 && offset <= input.length)
+      }
+    }
+    assert.isAbove(understood, 2_500)
+    assert.isBelow(slowest, 250)
+  }, 60_000)
+})
+
+describe("tokens of SSML", () => {
+  it("lie in order over every kind of element", () => {
+    const input = `<speak><p>Call <say-as interpret-as="telephone">555-0100</say-as> at <say-as interpret-as="time">3:05pm</say-as>.</p><p>un<emphasis>believ</emphasis>able</p></speak>`
+    const reading = read(input)
+    assertLaws(input, reading)
+    assert.deepStrictEqual(
+      tokensOf(reading).map(({ value }) => value),
+      ["Call", "555-0100", "at", "3:05pm", "un", "believ", "able"]
+    )
+  })
+
+  it("lose nothing of the text, whatever the elements around it", () => {
+    const random = seeded(11)
+    const pick = <A>(from: ReadonlyArray<A>): A => from[Math.floor(random() * from.length)] as A
+    const texts = [
+      "One two. ",
+      "a&lt;b ",
+      "&#x1F600;",
+      "Dr. Who,",
+      "(x) ",
+      "你好。",
+      "é",
+      "&amp;&amp; ",
+      "\r\n ",
+      "- ",
+      "long ".repeat(40)
+    ]
+    const tags = ["p", "s", "lang", "emphasis", "prosody rate='slow'", "style emotion='sad'", "phoneme"]
+    const make = (depth: number): string => {
+      const [text, tag] = [pick(texts), pick(tags)]
+      if (depth > 7) return text
+      const inner = tag === "phoneme" ? pick(texts) : make(depth + 1)
+      return `${text}<${tag}>${inner}</${tag.split(" ")[0]}>${pick([make(depth + 2), pick(texts), "<break/>", "<mark name='m'/>"])}`
+    }
+    const entities: Readonly<Record<string, string>> = { "&lt;": "<", "&amp;": "&", "&#x1F600;": "😀" }
+    for (let round = 0; round < 200; round += 1) {
+      const input = `<speak>end ${make(0)}</speak>`
+      const reading = read(input)
+      assertLaws(input, reading)
+
+      const told = input.replaceAll(/<[^>]*>/gu, "").replaceAll(/&[^;]*;/gu, (entity) => entities[entity] ?? "")
+      assert.strictEqual(textOf(reading).replaceAll(/\s/gu, ""), told.replaceAll(/\s/gu, ""))
+      const marked = wordsOf(reading)
+        .join("")
+        .replaceAll(/<[^>]*>/gu, "")
+      const letters = (text: string) => (text.match(/[\p{L}\p{N}]/gu) ?? []).join("")
+      assert.strictEqual(letters(marked), letters(input.replaceAll(/<[^>]*>/gu, "")))
+    }
+  })
+})
