@@ -16,5 +16,11 @@ export const subjects = {
   deliveriesRoster: "deliveries.roster",
   attempts: (endpointId: string) => `attempts.${endpointId}`,
   abandoned: (endpointId: string) => `abandoned.${endpointId}`,
-  abandonedAll: "abandoned.*"
+  abandonedAll: "abandoned.*",
+  speechSessions: "speech.sessions",
+  speechChunks: (engine: string) => `speech.chunks.${engine}`,
+  speechChunksAll: "speech.chunks.*",
+  /** Everything that a process of the speech roles is sent; what comes after is a session of its own. */
+  speechTo: (instance: string) => `speech.to.${instance}.>`,
+  speechToSession: (instance: string, sessionId: string) => `speech.to.${instance}.${sessionId}`
 } as const

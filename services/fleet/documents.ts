@@ -1,17 +1,33 @@
-/** Every generated document of the project: contracts, metrics, topology. Pure. */
+/** Every generated document of the project: contracts, the APIs, metrics, topology. Pure. */
+import { audioMetrics } from "#audio"
 import { busMetrics, topology, topologyDocument } from "#bus"
 import { contractDocuments } from "#contracts"
 import { egressMetrics } from "#egress"
+import { httpMetrics } from "#http"
 import { drainMetrics, metricsDocument, tracingMetrics } from "#runtime"
+import { engineMetrics } from "#speech"
+import { speechApiMetrics } from "../speech-api/metrics.ts"
+import { openApiDocument } from "../speech-api/openapi.ts"
+import { speechApiPage } from "../speech-api/openapi-page.ts"
+import { sequencerMetrics } from "../speech-sequencer/metrics.ts"
+import { synthesizerMetrics } from "../speech-synthesizer/metrics.ts"
 import { webhookMetrics } from "../webhook-dispatcher/metrics.ts"
 
 export const generatedDocuments = () => [
   ...contractDocuments(),
+  { path: "docs/speech-openapi.json", content: `${JSON.stringify(openApiDocument(), null, 2)}\n` },
+  { path: "docs/speech-api.md", content: speechApiPage() },
   { path: "docs/topology.md", content: topologyDocument(topology) },
   {
     path: "docs/metrics.md",
     content: metricsDocument([
       { title: "webhook-dispatcher", metrics: webhookMetrics },
+      { title: "speech-api", metrics: speechApiMetrics },
+      { title: "speech-sequencer", metrics: sequencerMetrics },
+      { title: "speech-synthesizer", metrics: synthesizerMetrics },
+      { title: "Speech engines", metrics: engineMetrics },
+      { title: "Encoders", metrics: audioMetrics },
+      { title: "Public APIs", metrics: httpMetrics },
       { title: "Bus", metrics: busMetrics },
       { title: "Egress", metrics: egressMetrics },
       { title: "Runtime", metrics: [...drainMetrics, ...tracingMetrics] }

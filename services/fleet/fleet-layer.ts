@@ -7,6 +7,7 @@ import { busLayer } from "#bus"
 import type { RoleName } from "#contracts"
 import { ConfiguredHttp, otlpTransport, UntrustedHttp } from "#egress"
 import {
+  Addresses,
   Configuration,
   Drain,
   Health,
@@ -29,8 +30,12 @@ const tracing = Layer.unwrap(
   })
 )
 
-const roleLayer = (name: RoleName) =>
-  roles[name].pipe(
+type Roles = (typeof roles)[RoleName]
+type RoleLayer = Layer.Layer<never, Layer.Error<Roles>, Layer.Services<Roles>>
+
+const roleLayer = (name: RoleName) => {
+  const role: RoleLayer = roles[name]
+  return role.pipe(
     Layer.provide(tracing),
     Layer.provide(busLayer),
     Layer.provide(egress),
@@ -39,6 +44,7 @@ const roleLayer = (name: RoleName) =>
     // Shared pieces are built once by design; what belongs to a role is not.
     Layer.fresh
   )
+}
 
 const opsServer = Layer.unwrap(
   Effect.map(Configuration, ({ Telemetry }) => OpsServer.layer({ host: Telemetry.Host, port: Telemetry.Port }))
@@ -48,7 +54,7 @@ const logLevel = Layer.unwrap(Effect.map(Configuration, ({ Telemetry }) => minim
 
 /** What the roles of a process share. Needs the configuration. */
 export const processLayer = Layer.mergeAll(opsServer, Drain.layer, logLevel).pipe(
-  Layer.provideMerge(Health.layer),
+  Layer.provideMerge(Layer.mergeAll(Health.layer, Addresses.layer)),
   Layer.provideMerge(Metrics.layer),
   Layer.provideMerge(MetricsRegistry.layer)
 )

@@ -6,9 +6,20 @@ import { Result, Schema } from "effect"
 import { faultsOf } from "../Envelope.ts"
 import type { Fault } from "../primitives.ts"
 import { Bus, Fleet, Telemetry } from "./platform-sections.ts"
+import { Audio, SpeechApi, SpeechSequencer, SpeechSynthesizer } from "./speech-sections.ts"
 import { WebhookDelivery, Webhooks } from "./webhooks-section.ts"
 
-export const ConfigurationFile = Schema.Struct({ Webhooks, WebhookDelivery, Bus, Telemetry, Fleet })
+export const ConfigurationFile = Schema.Struct({
+  Webhooks,
+  WebhookDelivery,
+  SpeechApi,
+  SpeechSequencer,
+  SpeechSynthesizer,
+  Audio,
+  Bus,
+  Telemetry,
+  Fleet
+})
 export interface ConfigurationFile extends Schema.Schema.Type<typeof ConfigurationFile> {}
 export interface WebhookDelivery extends Schema.Schema.Type<typeof WebhookDelivery> {}
 
@@ -35,7 +46,7 @@ export interface EnvironmentKey {
   readonly variable: string
 }
 
-const sections = { WebhookDelivery, Bus, Telemetry, Fleet }
+const sections = { WebhookDelivery, SpeechApi, SpeechSequencer, SpeechSynthesizer, Audio, Bus, Telemetry, Fleet }
 
 /** Every key that the environment can override; the list of endpoints is not among them. */
 export const environmentKeys: ReadonlyArray<EnvironmentKey> = Object.entries(sections).flatMap(([name, schema]) =>

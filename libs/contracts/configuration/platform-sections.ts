@@ -17,7 +17,6 @@ export const logLevels = ["Trace", "Debug", "Info", "Warn", "Error", "Fatal"] as
 
 export const Telemetry = section({
   LogLevel: withDefault(Schema.Literals(logLevels), "Info"),
-  LogFormat: withDefault(Schema.Literals(["json", "pretty"]), "json"),
   /** Base URL of an OTLP/HTTP collector; without it nothing is traced. */
   OtlpUrl: Schema.optionalKey(Schema.NonEmptyString),
   TraceSampleRatio: withDefault(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })), 0.01),
@@ -27,7 +26,7 @@ export const Telemetry = section({
 })
 
 /** The roles that exist. A role's name is its folder, its deployment, its user on the bus and its label. */
-export const roleNames = ["webhook-dispatcher"] as const
+export const roleNames = ["webhook-dispatcher", "speech-api", "speech-sequencer", "speech-synthesizer"] as const
 export type RoleName = (typeof roleNames)[number]
 
 export const Fleet = section({

@@ -1,7 +1,10 @@
-/** `role <name>...`: the named roles in this process, on a broker that runs elsewhere. What a container runs. */
+/**
+ * `role <name>...`: the named roles in this process, on a broker that runs elsewhere. What a container runs.
+ * `--ready-json` prints one line on stdout once they are ready.
+ */
 import { Effect, Layer } from "effect"
 import { type RoleName, roleNames } from "#contracts"
-import { Configuration, runProgram } from "#runtime"
+import { Addresses, Configuration, OpsServer, runProgram } from "#runtime"
 import { processLayer, rolesLayer } from "../fleet-layer.ts"
 import { readSettings } from "../settings.ts"
 
@@ -11,7 +14,14 @@ const configured = Layer.unwrap(
   )
 )
 
-export const role = (parameters: ReadonlyArray<string>): void => {
+const onReady = Effect.gen(function* () {
+  const { url } = yield* OpsServer
+  const addresses = yield* (yield* Addresses).all
+  process.stdout.write(`${JSON.stringify({ metrics: url, ...Object.fromEntries(addresses) })}\n`)
+})
+
+export const role = (given: ReadonlyArray<string>): void => {
+  const parameters = given.filter((parameter) => parameter !== "--ready-json")
   const unknown = parameters.filter((name) => !(roleNames as ReadonlyArray<string>).includes(name))
   if (parameters.length === 0 || unknown.length > 0) {
     process.stderr.write(`starling: role takes one or more of: ${roleNames.join(", ")}\n`)
@@ -21,5 +31,5 @@ export const role = (parameters: ReadonlyArray<string>): void => {
     Layer.provideMerge(processLayer),
     Layer.provideMerge(configured)
   )
-  runProgram({ layer, format: "json" })
+  runProgram({ layer, format: "json", ...(given.includes("--ready-json") ? { onReady } : {}) })
 }

@@ -6,12 +6,14 @@ import { existsSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { Effect, Layer } from "effect"
 import { busServices, Nats } from "#bus"
+import type { RoleName } from "#contracts"
 import { Tokens } from "#http"
-import { Configuration, Environment, OpsServer, runProgram } from "#runtime"
+import { Addresses, Configuration, Environment, OpsServer, runProgram } from "#runtime"
 import { startReceiver } from "../../../dev/receiver/Receiver.ts"
 import { processLayer, rolesLayer } from "../fleet-layer.ts"
 import { homeLock } from "../home-lock.ts"
 import { NatsServer } from "../nats-server/NatsServer.ts"
+import { roleProcess } from "../role-process.ts"
 import { demoConfiguration, demoSecretOf, type FleetSettings, readSettings, secretVariable } from "../settings.ts"
 
 // Receivers on this machine are what one tries things with; a deployment opens nothing by itself.
@@ -30,13 +32,31 @@ const whole = Layer.unwrap(
       ...(receiver === undefined ? {} : { whenMissing: demoConfiguration(receiver) })
     })
     const nats = NatsServer.layer({ folder: `${settings.home}/nats`, port: settings.natsPort })
-    return rolesLayer().pipe(
+    return Layer.mergeAll(rolesHere, rolesApart).pipe(
       Layer.provideMerge(processLayer),
       Layer.provideMerge(configuration),
-      Layer.provide(roleEnvironment(environment)),
+      Layer.provideMerge(roleEnvironment(environment)),
       Layer.provideMerge(nats),
       Layer.provideMerge(homeLock(settings.home))
     )
+  })
+)
+
+// What may crash for reasons that are not ours runs in a process of its own.
+const apart: ReadonlyArray<RoleName> = ["speech-synthesizer"]
+
+const rolesHere = Layer.unwrap(
+  Effect.map(Configuration, ({ Fleet }) => rolesLayer(Fleet.Roles.filter((role) => !apart.includes(role))))
+)
+
+const rolesApart = Layer.unwrap(
+  Effect.gen(function* () {
+    const { Fleet } = yield* Configuration
+    const environment = yield* Environment
+    const [first, ...rest] = Fleet.Roles.filter((role) => apart.includes(role)).map((role) =>
+      roleProcess(role, environment)
+    )
+    return first === undefined ? Layer.empty : Layer.mergeAll(first, ...rest)
   })
 )
 
@@ -60,6 +80,7 @@ const roleEnvironment = (environment: Readonly<Record<string, string | undefined
   )
 
 export interface ReadyReport {
+  readonly speech?: string
   readonly metrics: string
   readonly nats: string
   readonly token: string
@@ -71,7 +92,13 @@ const onReady = (asJson: boolean) =>
     const ops = yield* OpsServer
     const nats = yield* NatsServer
     const token = yield* ownerToken(nats.url)
-    const report: ReadyReport = { metrics: ops.url, nats: nats.url, token }
+    const speech = (yield* (yield* Addresses).all).get("speech-api")
+    const report: ReadyReport = {
+      ...(speech === undefined ? {} : { speech }),
+      metrics: ops.url,
+      nats: nats.url,
+      token
+    }
     // Other commands find the running fleet by this file.
     yield* Effect.promise(() => writeFile(`${home}/ready.json`, `${JSON.stringify(report)}\n`, { mode: 0o600 }))
     process.stdout.write(asJson ? `${JSON.stringify(report)}\n` : welcome(report))
@@ -93,6 +120,7 @@ const welcome = (report: ReadyReport) =>
   [
     "",
     "Starling is up.",
+    ...(report.speech === undefined ? [] : [`  speech              ${report.speech}/v1/audio/stream`]),
     `  metrics and health  ${report.metrics}/metrics  /livez  /readyz`,
     `  bus                 ${report.nats}`,
     `  owner's token       ${report.token}`,

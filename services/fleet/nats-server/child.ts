@@ -4,6 +4,7 @@
  * never outlives us. `node:child_process` and not `effect/process`: nothing streams, and a pid is all we need.
  */
 import { spawn } from "node:child_process"
+import { createInterface } from "node:readline"
 import { Deferred, Effect } from "effect"
 import { guard } from "./guardian.ts"
 
@@ -18,9 +19,26 @@ export interface Child {
 // The server flushes its store on SIGTERM, which takes milliseconds; a hanging one is not waited for.
 const stopPatience = "5 seconds"
 
-export const startChild = (program: string, parameters: ReadonlyArray<string>): Effect.Effect<Child> =>
+export interface ChildOptions {
+  readonly environment?: Readonly<Record<string, string | undefined>>
+  /** Each line the child writes to its standard output; its standard error is then shared with ours. */
+  readonly onLine?: (line: string) => void
+}
+
+export const startChild = (
+  program: string,
+  parameters: ReadonlyArray<string>,
+  { environment, onLine }: ChildOptions = {}
+): Effect.Effect<Child> =>
   Effect.sync(() => {
-    const child = spawn(program, [...parameters], { detached: true, stdio: "ignore" })
+    const child = spawn(program, [...parameters], {
+      detached: true,
+      stdio: onLine === undefined ? "ignore" : ["ignore", "pipe", "inherit"],
+      ...(environment === undefined ? {} : { env: environment })
+    })
+    if (child.stdout !== null && onLine !== undefined) {
+      createInterface({ input: child.stdout }).on("line", onLine)
+    }
     const end = Deferred.makeUnsafe<string>()
     const release = child.pid === undefined ? () => {} : guard(child.pid)
     child.once("error", (error) => Deferred.doneUnsafe(end, Effect.succeed(error.message)))

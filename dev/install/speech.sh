@@ -1,0 +1,36 @@
+# What speech needs of the system: ffmpeg to encode, espeak-ng and flite to speak. From the system's packages.
+
+speech_debian=(ffmpeg libespeak-ng1 espeak-ng-data libflite1)
+speech_brew=(ffmpeg espeak-ng flite)
+
+ensure_speech() {
+  speech_is_here && return
+  with_install_lock install_speech
+}
+
+speech_is_here() {
+  command -v "${AUDIO_FFMPEG_PATH:-ffmpeg}" >/dev/null && has_library libespeak-ng && has_library libflite
+}
+
+has_library() {
+  compgen -G "/usr/lib/*/$1.so.1" >/dev/null || compgen -G "/usr/lib*/$1.so.1" >/dev/null ||
+    compgen -G "/usr/local/lib/$1*" >/dev/null || compgen -G "/opt/homebrew/lib/$1*" >/dev/null
+}
+
+install_speech() {
+  speech_is_here && return
+  local how="install them, for example: apt-get install ${speech_debian[*]}   or: brew install ${speech_brew[*]}"
+  if command -v apt-get >/dev/null; then
+    local root=()
+    if ((EUID != 0)); then
+      command -v sudo >/dev/null && sudo -n true 2>/dev/null || missing "ffmpeg, espeak-ng or flite, and the right to install them" "$how"
+      root=(sudo -n)
+    fi
+    step "reading the package lists" "${root[@]}" apt-get update -qq >&2 || say "the package lists could not be read anew"
+    step "installing ${speech_debian[*]}" "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -y -qq --no-install-recommends "${speech_debian[@]}" >&2 || missing "ffmpeg, espeak-ng or flite" "$how"
+  elif command -v brew >/dev/null; then
+    step "installing ${speech_brew[*]}" brew install --quiet "${speech_brew[@]}" >&2 || missing "ffmpeg, espeak-ng or flite" "$how"
+  fi
+  speech_is_here || missing "ffmpeg, espeak-ng or flite" "$how"
+}

@@ -1,0 +1,130 @@
+/**
+ * A plan spoken and encoded: bytes at the caller's pace, and the marks that became final beside them. Keeps
+ * the times of its stages for metrics and for the Server-Timing header.
+ */
+import { Clock, Context, Effect, Layer, type Scope, Stream } from "effect"
+import { type AudioError, Encoders, fleetRateHz, paddedSamples, withGain } from "#audio"
+import type { WordMark } from "#contracts"
+import { Metrics } from "#runtime"
+import type { InputRefused, SpeechBusy, SpeechFailed } from "./errors.ts"
+import {
+  charactersSpoken,
+  firstByteSeconds,
+  realTimeFactor,
+  spokenSeconds,
+  stageSeconds,
+  streamsEnded,
+  underruns
+} from "./metrics.ts"
+import type { SpeechPlan } from "./plan.ts"
+import { playerClock } from "./player-clock.ts"
+import { type SpeechSession, SpeechSessions } from "./SpeechSessions.ts"
+
+export interface Spoken {
+  readonly sentences: SpeechSession["sentences"]
+  readonly bytes: Stream.Stream<Uint8Array, SpeechFailed | AudioError>
+  /** Marks that became final since the last call. */
+  readonly takeMarks: () => ReadonlyArray<WordMark>
+  /** Length of the audio as it decodes; whole once `bytes` has ended. */
+  readonly durationMs: () => number
+  /** For Server-Timing, complete with the first byte. */
+  readonly timing: () => string
+}
+
+// 14 LUFS is some 6 dB above what the voices are levelled to.
+const loudnessGain = 2
+
+export class Speech extends Context.Service<
+  Speech,
+  {
+    readonly speak: (
+      plan: SpeechPlan,
+      startedAtMs: number
+    ) => Effect.Effect<Spoken, InputRefused | SpeechBusy | SpeechFailed, Scope.Scope>
+  }
+>()("starling/speech-api/Speech") {
+  static readonly layer = Layer.effect(
+    Speech,
+    Effect.gen(function* () {
+      const sessions = yield* SpeechSessions
+      const encoders = yield* Encoders
+      const clock = yield* Clock.Clock
+      const metrics = yield* Metrics
+      const firstByte = metrics.histogram(firstByteSeconds)
+      const stages = metrics.histogram(stageSeconds)
+      const spoken = metrics.counter(spokenSeconds)
+      const factor = metrics.histogram(realTimeFactor)
+      const starved = metrics.counter(underruns)
+      const ended = metrics.counter(streamsEnded)
+      const characters = metrics.counter(charactersSpoken)
+      const nowMs = () => Number(clock.currentTimeNanosUnsafe()) / 1e6
+
+      const speak = Effect.fn("Speech.speak")(function* (plan: SpeechPlan, startedAtMs: number) {
+        const { format } = plan
+        const times = new Map<string, number>()
+        let lastAtMs = startedAtMs
+        const mark = (stage: string) => {
+          if (times.has(stage)) return
+          times.set(stage, nowMs() - lastAtMs)
+          stages.observe({ stage }, (nowMs() - lastAtMs) / 1_000)
+          lastAtMs = nowMs()
+        }
+        const session = yield* sessions.open({ turns: plan.turns, textNormalization: plan.textNormalization })
+        mark("admit")
+        const player = playerClock()
+        let marks: Array<WordMark> = []
+        let samples = 0
+        let isWhole = false
+
+        const pcm = session.pieces.pipe(
+          Stream.map((piece) => {
+            if (piece.pcm.length > 0) mark("first_pcm")
+            marks.push(...piece.marks)
+            samples += piece.pcm.length
+            if (player.fed(piece.pcm.length / fleetRateHz, nowMs(), piece.waitedMs)) starved.inc({})
+            return plan.loudnessNormalization ? withGain(piece.pcm, loudnessGain) : piece.pcm
+          }),
+          Stream.filter((piece) => piece.length > 0)
+        )
+        const bytes = encoders.encode(format, pcm).pipe(
+          Stream.tap(() =>
+            Effect.sync(() => {
+              if (times.has("encode")) return
+              mark("encode")
+              player.started(nowMs())
+              firstByte.observe({ format: format.name, model: plan.model.id }, (nowMs() - startedAtMs) / 1_000)
+            })
+          ),
+          Stream.onEnd(
+            Effect.sync(() => {
+              isWhole = true
+            })
+          )
+        )
+        yield* Effect.addFinalizer((exit) =>
+          Effect.sync(() => {
+            const seconds = samples / fleetRateHz
+            const outcome = isWhole ? "spoken" : exit._tag === "Success" ? "failed" : "cancelled"
+            ended.inc({ outcome })
+            spoken.inc({ format: format.name }, seconds)
+            characters.inc({ model: plan.model.id }, plan.billableCharacters)
+            if (isWhole && seconds > 0) factor.observe({}, (nowMs() - startedAtMs) / 1_000 / seconds)
+          })
+        )
+        const answer: Spoken = {
+          sentences: session.sentences,
+          bytes,
+          takeMarks: () => {
+            const taken = marks
+            marks = []
+            return taken
+          },
+          durationMs: () => (paddedSamples(format, samples) * 1_000) / fleetRateHz,
+          timing: () => [...times].map(([stage, took]) => `${stage};dur=${took.toFixed(1)}`).join(", ")
+        }
+        return answer
+      })
+      return Speech.of({ speak })
+    })
+  )
+}

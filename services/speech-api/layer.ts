@@ -1,0 +1,55 @@
+/**
+ * The role speech-api, whole.
+ *
+ * in: HTTP on SpeechApi.Port; frames on `speech.to.<instance>.<session>`
+ * out: `speech.sessions` (request), credit and cancel to the sequencers
+ * state: none that outlives an answer; KV `tokens` is read
+ * failure policy: a lost sequencer is replaced from the first missing sample, twice; a caller that is gone
+ * cancels within 100 ms; full is 429 or 503 with Retry-After; a failure after the headers is `speech.error`
+ */
+import { Effect, Layer } from "effect"
+import { Encoders, ffmpegPoolDefaults } from "#audio"
+import { Admission, Auth, HttpListener, Tokens } from "#http"
+import { Addresses, Configuration } from "#runtime"
+import { audioRoutes } from "./audio-routes.ts"
+import { catalogueRoutes } from "./catalogue-routes.ts"
+import { openApiRoutes } from "./openapi-route.ts"
+import { Speech } from "./Speech.ts"
+import { SpeechSessions } from "./SpeechSessions.ts"
+
+const parts = Layer.unwrap(
+  Effect.map(Configuration, ({ Audio, SpeechApi }) =>
+    Layer.mergeAll(
+      Encoders.layer({ ...ffmpegPoolDefaults, ffmpegPath: Audio.FfmpegPath, processesMax: Audio.EncodersMax }),
+      Admission.layer({ runningMax: SpeechApi.StreamsMax, perWorkspaceMax: SpeechApi.ConcurrencyPerWorkspace }),
+      Auth.layer().pipe(Layer.provide(Tokens.layer))
+    )
+  )
+)
+
+const listener = Layer.unwrap(
+  Effect.map(Configuration, ({ SpeechApi }) =>
+    HttpListener.layer({
+      name: "speech-api",
+      host: SpeechApi.Host,
+      port: SpeechApi.Port,
+      routes: [...audioRoutes, ...catalogueRoutes, ...openApiRoutes],
+      requestIdHeaders: SpeechApi.HeaderPrefixes.map((prefix) => `${prefix}-Request-Id`)
+    })
+  )
+)
+
+const shown = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { url } = yield* HttpListener
+    yield* (yield* Addresses).add("speech-api", url)
+  })
+)
+
+/** Needs the bus and the runtime. */
+export const speechApi = shown.pipe(
+  Layer.provide(listener),
+  Layer.provide(Speech.layer),
+  Layer.provide(SpeechSessions.layer),
+  Layer.provide(parts)
+)

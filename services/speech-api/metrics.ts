@@ -1,0 +1,65 @@
+/** What an SRE sees of speech-api, beside what its listener tells. */
+import { defineCounter, defineGauge, defineHistogram } from "#runtime"
+
+const quick = [0.002, 0.004, 0.006, 0.008, 0.012, 0.016, 0.024, 0.04, 0.08, 0.16, 0.5, 1, 2, 5]
+
+export const streamsActive = defineGauge({
+  name: "speech_streams_active",
+  help: "Answers being spoken now.",
+  labels: []
+})
+export const firstByteSeconds = defineHistogram({
+  name: "speech_first_byte_seconds",
+  help: "From the request to the first byte of audio, by format and model.",
+  labels: ["format", "model"],
+  buckets: quick
+})
+export const stageSeconds = defineHistogram({
+  name: "speech_stage_seconds",
+  help: "Parts of the time to the first byte: admit (a sequencer took the session), first_pcm, encode.",
+  labels: ["stage"],
+  buckets: quick
+})
+export const spokenSeconds = defineCounter({
+  name: "speech_spoken_seconds_total",
+  help: "Seconds of audio served.",
+  labels: ["format"]
+})
+export const realTimeFactor = defineHistogram({
+  name: "speech_real_time_factor",
+  help: "Time an answer took over the length of its audio; below 1 is faster than it is heard.",
+  labels: [],
+  buckets: [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.8, 1, 1.2, 2]
+})
+export const underruns = defineCounter({
+  name: "speech_underruns_total",
+  help: "Times that a client that plays as it receives would have fallen silent.",
+  labels: []
+})
+export const streamsEnded = defineCounter({
+  name: "speech_streams_total",
+  help: "Answers by how they ended: spoken, cancelled by the caller, failed.",
+  labels: ["outcome"]
+})
+export const takeovers = defineCounter({
+  name: "speech_takeovers_total",
+  help: "Sessions that another sequencer was asked to go on with.",
+  labels: []
+})
+export const charactersSpoken = defineCounter({
+  name: "speech_billable_characters_total",
+  help: "Characters of input spoken, as they are billed.",
+  labels: ["model"]
+})
+
+export const speechApiMetrics = [
+  streamsActive,
+  firstByteSeconds,
+  stageSeconds,
+  spokenSeconds,
+  realTimeFactor,
+  underruns,
+  streamsEnded,
+  takeovers,
+  charactersSpoken
+]

@@ -1,0 +1,51 @@
+/** Every code that a refusal of this API may carry, its status, and when it is given. Pure data. */
+
+interface ErrorCode {
+  readonly status: number
+  readonly when: string
+}
+
+export const errorCodes = {
+  bad_request: {
+    status: 400,
+    when: "The request or its JSON cannot be read, or nothing that `Accept` names can be streamed."
+  },
+  validation_failed: { status: 400, when: "Fields are not valid; `fields` names each and says why." },
+  invalid_api_version: { status: 400, when: "`Service-Version` is not a date, or later than the newest version." },
+  speech_marks_unsupported: { status: 400, when: "The model has no speech marks on a stream." },
+  unauthorized: { status: 401, when: "There is no bearer token, or it is not valid." },
+  insufficient_scope: { status: 403, when: "The token lacks the scope; `details.scopes` names those that would do." },
+  not_found: { status: 404, when: "There is nothing at this path." },
+  voice_not_found: { status: 404, when: "There is no such voice, or it belongs to another workspace." },
+  method_not_allowed: { status: 405, when: "The path is known, the method is not; `Allow` names those that are." },
+  request_timeout: { status: 408, when: "The request did not arrive in time." },
+  payload_too_large: { status: 413, when: "The input has too many characters, or the body too many bytes." },
+  unsupported_media_type: { status: 415, when: "The body is not application/json, or it is compressed." },
+  rate_limited: { status: 429, when: "Too many requests, or all engines are busy; come back after `Retry-After`." },
+  concurrency_limit_reached: { status: 429, when: "The workspace has as many answers running as it may have." },
+  headers_too_large: { status: 431, when: "The headers are larger than 16 kB." },
+  internal_error: { status: 500, when: "A defect of ours; it has been logged with the request's id." },
+  upstream_failure: { status: 502, when: "The speech broke off and could not be taken up again." },
+  service_unavailable: { status: 503, when: "Not available just now; come back after `Retry-After`." }
+} as const satisfies Record<string, ErrorCode>
+
+export type ErrorCodeName = keyof typeof errorCodes
+
+export const errorCodeNames = Object.keys(errorCodes) as ReadonlyArray<ErrorCodeName>
+
+const ofCallers = ["unauthorized", "rate_limited", "internal_error", "service_unavailable"] as const
+
+/** What any route that asks for a token may refuse with, before it has looked at anything else. */
+export const commonCodes: ReadonlyArray<ErrorCodeName> = ["invalid_api_version", "insufficient_scope", ...ofCallers]
+
+/** The routes that speak, beside those. */
+export const speakingCodes: ReadonlyArray<ErrorCodeName> = [
+  ...commonCodes,
+  "bad_request",
+  "validation_failed",
+  "voice_not_found",
+  "payload_too_large",
+  "unsupported_media_type",
+  "concurrency_limit_reached",
+  "upstream_failure"
+]

@@ -1,0 +1,59 @@
+/** One operation's section of the reference page. Pure. */
+import { errorCodes } from "./openapi-errors.ts"
+import { fieldTable, table, typeOf } from "./openapi-fields.ts"
+import type { Answer, Operation } from "./openapi-operations.ts"
+import { streamedTypes } from "./openapi-responses.ts"
+import { componentSchemas, voicesQuery } from "./openapi-schemas.ts"
+
+export const operationSection = (operation: Operation): string =>
+  [
+    `## ${operation.summary}`,
+    `\`${operation.method} ${operation.path}\``,
+    operation.description,
+    ...(operation.body === undefined ? [] : [fieldTable(componentSchemas()[operation.body.schema] ?? {})]),
+    ...(operation.query === undefined ? [] : [queryTable()]),
+    `\`\`\`sh\n${curlOf(operation)}\n\`\`\``,
+    `Answers ${answerOf(operation.answer)}`,
+    `Refuses with ${[...operation.codes]
+      .toSorted((left, right) => errorCodes[left].status - errorCodes[right].status)
+      .map((code) => `${errorCodes[code].status} \`${code}\``)
+      .join(", ")}.`
+  ].join("\n\n")
+
+const queryTable = () =>
+  table(
+    ["query", "type", ""],
+    Object.entries(voicesQuery()).map(([name, field]) => [
+      `\`${name}\``,
+      typeOf(field),
+      String(field["description"] ?? "")
+    ])
+  )
+
+const examplePath = (path: string) => path.replace(":voice_id", "henry")
+
+const curlOf = ({ method, path, scopes, query, body, answer }: Operation) =>
+  [
+    `curl ${answer._tag === "Events" ? "-N " : ""}"$SPEECH${examplePath(path)}${query === undefined ? "" : "?locale=en&limit=5"}"`,
+    ...(method === "GET" ? [] : [`-X ${method}`]),
+    ...(scopes.length === 0 ? [] : ['-H "Authorization: Bearer $TOKEN"']),
+    ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(body.example)}'`]),
+    ...(answer._tag === "Audio" ? ["-o hello.mp3"] : [])
+  ].join(" \\\n  ")
+
+const link = (name: string) => `[${name}](#${name.toLowerCase()})`
+
+const answerOf = (answer: Answer): string => {
+  switch (answer._tag) {
+    case "Audio":
+      return `with audio: ${streamedTypes().join(", ")}.`
+    case "Events":
+      return `with text/event-stream: ${answer.schemas.map(link).join(", ")}.`
+    case "Document":
+      return "with an OpenAPI document."
+    case "Json":
+      return answer.bareListOf === undefined
+        ? `with ${link(answer.schema)}.`
+        : `with ${link(answer.schema)}, or callers of old with a list of ${link(answer.bareListOf)}.`
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * The reference of the speech API as a page, from the same lists and schemas as its OpenAPI document. Pure;
+ * docs/speech-api.md is written from it and a test fails when the page is stale.
+ */
+import { audioFormats } from "#audio"
+import { speechModels } from "#contracts"
+import { emotions } from "#speech"
+import { errorCodeNames, errorCodes } from "./openapi-errors.ts"
+import { fieldTable, table } from "./openapi-fields.ts"
+import { headers, requestHeaders } from "./openapi-headers.ts"
+import { limits } from "./openapi-limits.ts"
+import { operations } from "./openapi-operations.ts"
+import { operationSection } from "./openapi-page-operation.ts"
+import { componentSchemas } from "./openapi-schemas.ts"
+import { newestVersion } from "./version.ts"
+
+export const speechApiPage = (): string =>
+  [
+    "# The speech API",
+    "Made from the schemas and lists in `services/speech-api` by `./starling docs`. The same for machines: " +
+      "[speech-openapi.json](speech-openapi.json), and `GET /openapi.json` of a running fleet.",
+    intro,
+    table(
+      ["route", "for", "scope"],
+      operations.map(({ method, path, summary, scopes }) => [
+        `[${method} ${path}](#${anchorOf(summary)})`,
+        summary,
+        scopes.length === 0 ? "none, no token" : scopes.map((scope) => `\`${scope}\``).join(" or ")
+      ])
+    ),
+    ...operations.map(operationSection),
+    "## Shapes",
+    ...shapes(),
+    "## Formats",
+    "`output_format` goes before `audio_format` and `Accept`. `_192` is encoded at 160 kbit/s, where MPEG-2 ends, and " +
+      "reported as `_160`; bit rates from 160 are for the models of version 3.",
+    table(
+      ["output_format", "Content-Type", "audio_format", "streams"],
+      audioFormats.map((format) => [
+        `\`${format.name}\``,
+        format.mediaType,
+        format.audioFormat,
+        format.isStreamable ? "yes" : "no"
+      ])
+    ),
+    "## Models",
+    table(
+      ["model", "also called", "speaks", "routes", "notes"],
+      speechModels.map((model) => [
+        `\`${model.id}\``,
+        model.aliases.map((alias) => `\`${alias}\``).join(" "),
+        model.languages.join(" "),
+        model.routes.map((route) => `\`${route}\``).join(" "),
+        [model.isDefault && "**default**", model.isRecommended && "recommended", model.isDeprecated && "deprecated"]
+          .filter((note) => note !== false)
+          .concat(model.description)
+          .join("; ")
+      ])
+    ),
+    "Without `language` a voice speaks its own locale. A language that the model or the voice does not have is refused.",
+    "## SSML",
+    "An input that begins with `<speak>` is SSML: `p`, `s`, `break`, `prosody` (rate, pitch, range, volume), `emphasis`, " +
+      '`sub`, `say-as`, and `<service:style emotion="...">` with one of ' +
+      `${Object.keys(emotions).join(", ")}. \`voice\`, \`lang\`, \`mark\` and \`phoneme\` are read over. ` +
+      "Everything else is refused with its place.",
+    "## Headers",
+    table(
+      ["of requests", ""],
+      Object.values(requestHeaders).map(({ name, description }) => [`\`${name}\``, description])
+    ),
+    table(
+      ["of answers", ""],
+      Object.entries(headers).map(([name, { description }]) => [`\`${name}\``, description])
+    ),
+    "## Errors",
+    'Every refusal is JSON: `{"error": {"code", "message", "fields"?, "details"?}, "request_id"}`. Go by the code, not by the ' +
+      "message. 408, 429 and 5xx may be tried again, after `Retry-After` where it is given.",
+    table(
+      ["status", "code", "when"],
+      errorCodeNames.map((name) => [String(errorCodes[name].status), `\`${name}\``, errorCodes[name].when])
+    ),
+    "## Limits",
+    table(["what", "at most"], limits),
+    ""
+  ]
+    .join("\n\n")
+    .trimEnd()
+    .concat("\n")
+
+const intro =
+  "Calls carry `Authorization: Bearer <token>`; `./starling token make` makes a token. The examples take it from " +
+  "`$TOKEN`, and the address from `$SPEECH`. Headers named `Service-*` are also read and written as `Speechify-*`. " +
+  `\`Service-Version\` pins a version; today's is ${newestVersion}.`
+
+/** As forges make them from headings. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9 -]/gu, "")
+    .replaceAll(" ", "-")
+
+const shapes = () => {
+  const asked = new Set(["SpeechRequest", "StreamRequest", "DialogueRequest"])
+  return Object.entries(componentSchemas())
+    .filter(([name]) => !asked.has(name))
+    .map(([name, schema]) => `### ${name}\n\n${fieldTable(schema)}`)
+}

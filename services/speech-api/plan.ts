@@ -1,0 +1,131 @@
+/**
+ * What a request asks for, once all its rules are checked: pure. A rule that is broken is answered with the
+ * refusal the caller gets. What the input itself says is the sequencer's to read.
+ */
+import { Result } from "effect"
+import { type AudioFormat, formatNamed, formatOfAccept, formatOfAudioFormat } from "#audio"
+import { type DialogueRequest, findModel, type SpeechModel, speechModels, type SpeechTurn } from "#contracts"
+import { badRequest, notFound, validationFailed, WireError } from "#http"
+import { voiceById } from "#speech"
+import { speaksEnglish, spokenLocale, supportsLanguage } from "./languages.ts"
+
+export type SpeechRoute =
+  | "/v1/audio/speech"
+  | "/v1/audio/stream"
+  | "/v1/audio/stream/with-timestamps"
+  | "/v1/audio/dialogue"
+
+export interface SpeechPlan {
+  readonly turns: ReadonlyArray<SpeechTurn>
+  readonly model: SpeechModel
+  readonly format: AudioFormat
+  readonly textNormalization: boolean
+  readonly loudnessNormalization: boolean
+  readonly billableCharacters: number
+}
+
+/** A request of any of the routes; one input is a dialogue of one turn. */
+export interface Order extends Pick<DialogueRequest, "turns" | "model" | "language" | "options" | "output_format"> {
+  readonly audio_format?: DialogueRequest["audio_format"]
+}
+
+type Planned<A> = Result.Result<A, WireError>
+
+export const planSpeech = (
+  order: Order,
+  route: SpeechRoute,
+  accept: string | undefined,
+  charactersMax: number
+): Planned<SpeechPlan> => {
+  const characters = order.turns.reduce((sum, turn) => sum + turn.input.length, 0)
+  if (characters > charactersMax) return Result.fail(inputTooLong(characters, charactersMax))
+  return Result.flatMap(modelFor(order.model, route), (model) =>
+    Result.flatMap(formatFor(order, route, accept, model), (format) =>
+      Result.map(turnsFor(order, model), (turns) => ({
+        turns,
+        model,
+        format,
+        textNormalization: order.options?.text_normalization ?? false,
+        loudnessNormalization: order.options?.loudness_normalization ?? false,
+        billableCharacters: characters
+      }))
+    )
+  )
+}
+
+const inputTooLong = (characters: number, charactersMax: number) =>
+  new WireError({
+    status: 413,
+    code: "payload_too_large",
+    message: `the input has ${characters} characters, at most ${charactersMax} are taken here`,
+    details: { characters, characters_max: charactersMax }
+  })
+
+const modelFor = (name: string | undefined, route: SpeechRoute): Planned<SpeechModel> => {
+  const isDialogue = route === "/v1/audio/dialogue"
+  const found =
+    name === undefined
+      ? speechModels.find((model) => model.isDefault && model.isDialogue === isDialogue)
+      : findModel(name)
+  if (found === undefined) return Result.fail(validationFailed({ model: `no such model: ${name}` }))
+  if (found.routes.includes(route)) return Result.succeed(found)
+  if (!found.hasMarks && route === "/v1/audio/stream/with-timestamps") {
+    const message = `${found.id} has no speech marks on a stream; tts-3.0 and tts-3.2 have`
+    return Result.fail(new WireError({ status: 400, code: "speech_marks_unsupported", message }))
+  }
+  const only = found.isDialogue ? "only for dialogues" : "not for dialogues"
+  return Result.fail(validationFailed({ model: `${found.id} is ${only}` }))
+}
+
+const formatFor = (
+  order: Order,
+  route: SpeechRoute,
+  accept: string | undefined,
+  model: SpeechModel
+): Planned<AudioFormat> => {
+  const isStream = route.startsWith("/v1/audio/stream")
+  const asked = order.output_format
+  const format =
+    asked !== undefined
+      ? formatNamed(asked)
+      : isStream
+        ? formatOfAccept(accept)
+        : formatOfAudioFormat(order.audio_format ?? "wav")
+  if (format === undefined) {
+    return Result.fail(
+      asked === undefined
+        ? badRequest(`none of ${accept} can be streamed: audio/mpeg, audio/ogg, audio/aac and audio/pcm can`)
+        : validationFailed({ output_format: `no such format: ${asked}` })
+    )
+  }
+  if (isStream && !format.isStreamable) {
+    return Result.fail(validationFailed({ output_format: `${format.name} cannot be streamed; pcm and mp3 can` }))
+  }
+  if (!model.hasMarks && (format.bitrateKbps ?? 0) >= 160) {
+    return Result.fail(validationFailed({ output_format: `${format.name} is for the models of version 3` }))
+  }
+  return Result.succeed(format)
+}
+
+const turnsFor = (order: Order, model: SpeechModel): Planned<ReadonlyArray<SpeechTurn>> => {
+  const { language } = order
+  if (language !== undefined && !supportsLanguage(model, language)) {
+    const languages = model.languages.join(", ")
+    return Result.fail(validationFailed({ language: `${model.id} speaks ${languages}, not ${language}` }))
+  }
+  const turns: Array<SpeechTurn> = []
+  for (const { voice_id: voiceId, input } of order.turns) {
+    const voice = voiceById(voiceId)
+    if (voice === undefined) return Result.fail(notFound(`no voice ${voiceId}`, "voice_not_found"))
+    if (model.isEnglishOnly && !speaksEnglish(voice.locale)) {
+      return Result.fail(validationFailed({ voice_id: `${model.id} speaks English only, ${voiceId} ${voice.locale}` }))
+    }
+    const locale = spokenLocale(voice, model, language)
+    if (locale === undefined) {
+      const fault = `${voiceId} does not speak ${language ?? voice.locale} with ${model.id}`
+      return Result.fail(validationFailed(language === undefined ? { voice_id: fault } : { language: fault }))
+    }
+    turns.push({ voiceId, input, locale })
+  }
+  return Result.succeed(turns)
+}

@@ -1,0 +1,52 @@
+/**
+ * The version of the API that a caller is pinned to: a date in `Service-Version` (or the same header under
+ * another prefix). None means the newest; a client library of old sends none and is known by its own version.
+ */
+import { Option, Result } from "effect"
+import { WireError } from "#http"
+
+export const newestVersion = "2026-09-13"
+/** Until then the voices came as a bare list. */
+const listEnvelopeSince = "2026-07-07"
+
+export interface ApiVersion {
+  readonly date: string
+  readonly hasBareVoiceList: boolean
+}
+
+export type HeaderReader = (name: string) => Option.Option<string>
+
+export const readVersion = (
+  header: HeaderReader,
+  prefixes: ReadonlyArray<string>
+): Result.Result<ApiVersion, WireError> => {
+  const pinned = firstHeader(header, prefixes, "version")
+  if (pinned === undefined) {
+    const sdk = Option.getOrUndefined(header("x-fern-sdk-version"))
+    const isOld = sdk !== undefined && /^[01]\./u.test(sdk)
+    return Result.succeed({ date: newestVersion, hasBareVoiceList: isOld })
+  }
+  if (!isDate(pinned)) {
+    const message = `the version ${JSON.stringify(pinned)} is not a date like ${newestVersion}`
+    return Result.fail(new WireError({ status: 400, code: "invalid_api_version", message }))
+  }
+  if (pinned > newestVersion) {
+    const message = `there is no version ${pinned}, the newest is ${newestVersion}`
+    return Result.fail(new WireError({ status: 400, code: "invalid_api_version", message }))
+  }
+  return Result.succeed({ date: pinned, hasBareVoiceList: pinned < listEnvelopeSince })
+}
+
+const firstHeader = (header: HeaderReader, prefixes: ReadonlyArray<string>, name: string) => {
+  for (const prefix of prefixes) {
+    const value = Option.getOrUndefined(header(`${prefix.toLowerCase()}-${name}`))
+    if (value !== undefined) return value
+  }
+  return undefined
+}
+
+const isDate = (text: string) => {
+  if (!/^\d{4}-\d{2}-\d{2}$/u.test(text)) return false
+  const time = Date.parse(`${text}T00:00:00Z`)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
+}

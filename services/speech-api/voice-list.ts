@@ -1,0 +1,72 @@
+/** The voices as the wire shows them, filtered, then paged. Pure. */
+import { Result } from "effect"
+import { findModel, type VoicesQuery, voicesPageDefault, voicesPageMax } from "#contracts"
+import { validationFailed, type WireError } from "#http"
+import type { SharedVoice } from "#speech"
+import { isInRange } from "./languages.ts"
+
+export const voiceBody = (voice: SharedVoice) => ({
+  id: voice.id,
+  display_name: voice.displayName,
+  gender: voice.gender,
+  locale: voice.locale,
+  type: "shared" as const,
+  models: voice.models.map(({ name, languages }) => ({ name, languages: languages.map((locale) => ({ locale })) })),
+  tags: voice.tags
+})
+
+export interface VoicePage {
+  readonly voices: ReadonlyArray<ReturnType<typeof voiceBody>>
+  readonly next_cursor: string | null
+  readonly has_more: boolean
+}
+
+/** Sorted by id, which is what a cursor stands for. Without limit and cursor everything is one page. */
+export const pageOfVoices = (
+  all: ReadonlyArray<SharedVoice>,
+  query: VoicesQuery
+): Result.Result<VoicePage, WireError> => {
+  const limit = query.limit === undefined ? undefined : Number(query.limit)
+  if (limit !== undefined && (limit < 1 || limit > voicesPageMax)) {
+    return Result.fail(validationFailed({ limit: `between 1 and ${voicesPageMax}` }))
+  }
+  const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor)
+  if (query.cursor !== undefined && after === undefined) {
+    return Result.fail(validationFailed({ cursor: "not a cursor that was given out" }))
+  }
+  const model = query.model === undefined ? undefined : findModel(query.model)
+  if (query.model !== undefined && model === undefined) {
+    return Result.fail(validationFailed({ model: `no such model: ${query.model}` }))
+  }
+  const wanted = all
+    .toSorted(byId)
+    .filter(
+      (voice) =>
+        query.type !== "personal" &&
+        (query.locale === undefined || isInRange(voice.locale, query.locale)) &&
+        (query.gender === undefined || voice.gender === query.gender.replace("notSpecified", "not_specified")) &&
+        (model === undefined || voice.models.some(({ name }) => name === model.id)) &&
+        (after === undefined || voice.id > after)
+    )
+  const size = limit ?? (after === undefined ? wanted.length : voicesPageDefault)
+  const page = wanted.slice(0, size)
+  const last = page.at(-1)
+  const hasMore = wanted.length > page.length
+  return Result.succeed({
+    voices: page.map(voiceBody),
+    next_cursor: hasMore && last !== undefined ? encodeCursor(last.id) : null,
+    has_more: hasMore
+  })
+}
+
+const byId = (left: SharedVoice, right: SharedVoice) => (left.id < right.id ? -1 : 1)
+
+const cursorPrefix = "v1:"
+const encodeCursor = (id: string) => Buffer.from(`${cursorPrefix}${id}`, "utf8").toString("base64url")
+
+const decodeCursor = (cursor: string) => {
+  const text = Buffer.from(cursor, "base64url").toString("utf8")
+  return text.startsWith(cursorPrefix) && encodeCursor(text.slice(cursorPrefix.length)) === cursor
+    ? text.slice(cursorPrefix.length)
+    : undefined
+}

@@ -1,0 +1,36 @@
+/** What an SRE sees of the sequencers. */
+import { defineCounter, defineGauge, defineHistogram } from "#runtime"
+
+export const sessionsActive = defineGauge({
+  name: "speech_sessions_active",
+  help: "Sessions that a sequencer is speaking now.",
+  labels: []
+})
+export const sessionsEnded = defineCounter({
+  name: "speech_sessions_total",
+  help: "Sessions by how they ended: spoken, cancelled by the client, abandoned without credit, failed, busy or refused.",
+  labels: ["outcome"]
+})
+export const chunksAsked = defineCounter({
+  name: "speech_chunks_asked_total",
+  help: "Chunks handed to the synthesizers: first, or again after one failed or fell silent.",
+  labels: ["reason"]
+})
+export const chunkSeconds = defineHistogram({
+  name: "speech_chunk_seconds",
+  help: "From asking for a chunk to having all of it.",
+  labels: [],
+  buckets: [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
+})
+export const creditWaits = defineCounter({
+  name: "speech_credit_waits_total",
+  help: "Times that audio was ready and the client had no room for it.",
+  labels: []
+})
+export const marksMade = defineCounter({
+  name: "speech_marks_total",
+  help: "Words marked, by where their time is from: the engine, or their place between words that it told of.",
+  labels: ["source"]
+})
+
+export const sequencerMetrics = [sessionsActive, sessionsEnded, chunksAsked, chunkSeconds, creditWaits, marksMade]

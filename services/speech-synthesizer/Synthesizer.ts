@@ -1,0 +1,138 @@
+/**
+ * Makes chunks: takes a job from SPEECH, lets the voice's engine speak it, and sends what is heard straight
+ * to the sequencer that asked. A job is acked when all of it is sent; one whose process dies goes to another
+ * within the ack wait. A session that was cancelled has its jobs ended within a callback of the engine.
+ */
+import { Cause, Context, Deferred, Effect, Layer, Stream } from "effect"
+import { consume, done, jsonCodec, Mailbox, type Received, type Settlement } from "#bus"
+import { ChunkJob, frameCodec, frameSamplesMax, SequencerMail, subjects } from "#contracts"
+import { Configuration, Drain, Metrics } from "#runtime"
+import { type EngineFrame, engineVoice, voiceById } from "#speech"
+import { Engines } from "./Engines.ts"
+import { jobsTotal } from "./metrics.ts"
+
+// Without a sign of life for a second a job is somebody else's; the bus beats three times within.
+const ackWaitMs = 1_000
+// Each engine thread makes hundreds of seconds of speech a second; a few jobs keep it from waiting.
+const unackedPerThread = 8
+const drainPatienceMs = 10_000
+
+const mailCodec = frameCodec(SequencerMail)
+const jobCodec = jsonCodec(ChunkJob)
+
+export class Synthesizer extends Context.Service<Synthesizer, { readonly inWork: () => number }>()(
+  "starling/speech-synthesizer/Synthesizer"
+) {
+  static readonly layer = Layer.effect(
+    Synthesizer,
+    Effect.gen(function* () {
+      const { SpeechSynthesizer } = yield* Configuration
+      const mailbox = yield* Mailbox
+      const engines = yield* Engines
+      const jobs = (yield* Metrics).counter(jobsTotal)
+      const cancels = new Map<string, Set<Deferred.Deferred<void>>>()
+      let runs = 0
+
+      const sendFrames = (job: ChunkJob, run: string) => {
+        let sample = 0
+        const sendOne = (pcm: Int16Array, words: EngineFrame["words"], isLast: boolean) => {
+          const head = {
+            _tag: "Chunk" as const,
+            chunk: job.chunk,
+            run,
+            synthesizer: mailbox.instance,
+            sample,
+            words,
+            isLast
+          }
+          mailbox.send(job.sequencer, job.sessionId, mailCodec.encode({ head, pcm }))
+          sample += pcm.length
+        }
+        return {
+          frame: ({ pcm, words }: EngineFrame) => {
+            for (let at = 0; at === 0 || at < pcm.length; at += frameSamplesMax) {
+              sendOne(pcm.subarray(at, at + frameSamplesMax), at === 0 ? words : [], false)
+            }
+          },
+          last: () => sendOne(new Int16Array(0), [], true)
+        }
+      }
+
+      const make = Effect.fnUntraced(function* (job: ChunkJob) {
+        const shared = voiceById(job.voiceId)
+        const voice = shared === undefined ? undefined : engineVoice(shared, job.locale)
+        const engine = engines.get(voice?.engine ?? "")
+        if (voice === undefined || engine === undefined) return yield* Effect.fail(`no voice ${job.voiceId}`)
+        const send = sendFrames(job, `${mailbox.instance}.${runs++}`)
+        const speech = engine.synthesize({ voice, pieces: job.pieces })
+        yield* Stream.runForEach(speech, (frame) => Effect.sync(() => send.frame(frame))).pipe(
+          Effect.mapError((error) => error.message)
+        )
+        send.last()
+        return "made"
+      })
+
+      const handle = ({ value: job }: Received<ChunkJob>): Effect.Effect<Settlement> =>
+        Effect.gen(function* () {
+          const cancelled = Deferred.makeUnsafe<void>()
+          const ofSession = cancels.get(job.sessionId) ?? new Set()
+          cancels.set(job.sessionId, ofSession.add(cancelled))
+          const outcome = yield* Effect.raceFirst(make(job), Effect.as(Deferred.await(cancelled), "cancelled")).pipe(
+            Effect.catchCause((cause) => tellFailure(job, cause)),
+            Effect.ensuring(
+              Effect.sync(() => {
+                ofSession.delete(cancelled)
+                if (ofSession.size === 0) cancels.delete(job.sessionId)
+              })
+            )
+          )
+          jobs.inc({ outcome })
+          return done
+        })
+
+      // The sequencer decides whether to ask again; a job that kills its engine must not come back by itself.
+      const tellFailure = (job: ChunkJob, cause: Cause.Cause<string>) =>
+        Cause.hasInterruptsOnly(cause)
+          ? Effect.interrupt
+          : Effect.gen(function* () {
+              yield* Effect.logError("a chunk could not be synthesized", cause)
+              const reason = String(Cause.squash(cause)).slice(0, 500)
+              const head = { _tag: "ChunkFailed" as const, chunk: job.chunk, synthesizer: mailbox.instance, reason }
+              mailbox.send(job.sequencer, job.sessionId, mailCodec.encode({ head, pcm: new Int16Array(0) }))
+              return "failed"
+            })
+
+      // The only mail a synthesizer gets is that a session is over.
+      yield* mailbox.onUnknown((sessionId) => {
+        for (const cancelled of cancels.get(sessionId) ?? []) Deferred.doneUnsafe(cancelled, Effect.void)
+      })
+
+      const consumptions = yield* Effect.forEach([...engines.keys()], (engine) =>
+        consume({
+          consumer: {
+            stream: "SPEECH",
+            durable: `synthesizer-${engine}`,
+            filterSubjects: [subjects.speechChunks(engine)],
+            unackedMax: 1_000,
+            ackWaitMs
+          },
+          pullMax: SpeechSynthesizer.Threads * unackedPerThread,
+          codec: jobCodec,
+          origin: "speech",
+          handler: handle
+        })
+      )
+      yield* (yield* Drain).register(
+        "speech-synthesizer",
+        Effect.map(
+          Effect.forEach(consumptions, (one) => one.drain(drainPatienceMs), { concurrency: "unbounded" }),
+          (reports) => ({
+            finished: reports.reduce((sum, { finished }) => sum + finished, 0),
+            handedBack: reports.reduce((sum, { handedBack }) => sum + handedBack, 0)
+          })
+        )
+      )
+      return Synthesizer.of({ inWork: () => consumptions.reduce((sum, one) => sum + one.inFlight(), 0) })
+    })
+  )
+}

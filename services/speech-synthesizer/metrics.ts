@@ -1,0 +1,10 @@
+/** What an SRE sees of the synthesizers, beside what their engines tell. */
+import { defineCounter } from "#runtime"
+
+export const jobsTotal = defineCounter({
+  name: "speech_jobs_total",
+  help: "Chunks that a synthesizer took up, by outcome: made, cancelled or failed.",
+  labels: ["outcome"]
+})
+
+export const synthesizerMetrics = [jobsTotal]

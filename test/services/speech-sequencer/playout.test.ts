@@ -1,0 +1,134 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import type { Frame, SessionFrameHead } from "#contracts"
+import { type Playout, playout } from "../../../services/speech-sequencer/playout.ts"
+import { readScript } from "../../../services/speech-sequencer/script.ts"
+
+const scriptOf = (...inputs: ReadonlyArray<string>) =>
+  Result.getOrThrow(
+    readScript({
+      turns: inputs.map((input) => ({ voiceId: "henry", input, locale: "en-US" })),
+      textNormalization: false
+    })
+  )
+const three = scriptOf("One is here. Two is here. Three is here.")
+const perChunk = 24_000
+const unlimited = Number.MAX_SAFE_INTEGER
+
+/** A synthesizer that makes a second of a steady tone of any chunk. */
+const make = (play: Playout, chunk: number, run = "a") => {
+  const head = { _tag: "Chunk" as const, chunk, run, synthesizer: "s", words: [] }
+  play.accept({ ...head, sample: 0, isLast: false }, new Int16Array(perChunk).fill(500 + chunk))
+  play.accept({ ...head, sample: perChunk, isLast: true }, new Int16Array(0))
+}
+const samplesOf = (frames: ReadonlyArray<Frame<SessionFrameHead>>) =>
+  frames.reduce((sum, { pcm }) => sum + pcm.length, 0)
+const marksOf = (frames: ReadonlyArray<Frame<SessionFrameHead>>) =>
+  frames.flatMap(({ head }) => (head._tag === "Audio" || head._tag === "End" ? head.marks : []))
+const endOf = (frames: ReadonlyArray<Frame<SessionFrameHead>>) => frames.at(-1)?.head
+
+describe("a session", () => {
+  it("asks for each chunk once, a few ahead", () => {
+    const play = playout(three, null)
+    assert.deepStrictEqual(play.wanted(), [0, 1, 2])
+    assert.deepStrictEqual(play.wanted(), [])
+  })
+
+  it("lets chunks leave in their order, in whatever order they come", () => {
+    const play = playout(three, null)
+    play.wanted()
+    make(play, 2)
+    make(play, 1)
+    assert.deepStrictEqual(play.frames(unlimited), [])
+    make(play, 0)
+    const frames = play.frames(unlimited)
+    assert.strictEqual(samplesOf(frames), 3 * perChunk)
+    assert.deepInclude(endOf(frames), { _tag: "End", totalSamples: 3 * perChunk })
+    const middles = frames.flatMap(({ pcm }) => [...pcm]).filter((_, at) => at % perChunk === perChunk / 2)
+    assert.deepStrictEqual(middles, [500, 501, 502])
+    assert.isTrue(play.isEnded())
+  })
+
+  it("marks every word of the input once, on one timeline", () => {
+    const play = playout(three, null)
+    for (const chunk of play.wanted()) make(play, chunk)
+    const marks = marksOf(play.frames(unlimited))
+    assert.deepStrictEqual(
+      marks.map(({ value }) => value),
+      ["One", "is", "here.", "Two", "is", "here.", "Three", "is", "here."]
+    )
+    assert.strictEqual(marks[3]?.start_time, 1_000)
+  })
+
+  it("sends no more than the client has room for, and goes on with more credit", () => {
+    const play = playout(three, null)
+    for (const chunk of play.wanted()) make(play, chunk)
+    assert.strictEqual(samplesOf(play.frames(10_000)), 10_000)
+    assert.isTrue(play.isFull(10_000))
+    assert.deepStrictEqual(play.frames(10_000), [])
+    assert.strictEqual(samplesOf(play.frames(unlimited)), 3 * perChunk - 10_000)
+  })
+
+  it("keeps frames small, and their samples without a gap", () => {
+    const play = playout(three, null)
+    for (const chunk of play.wanted()) make(play, chunk)
+    let next = 0
+    for (const { head, pcm } of play.frames(unlimited)) {
+      assert.isAtMost(pcm.length, 12_000)
+      if (head._tag !== "Audio") continue
+      assert.strictEqual(head.sample, next)
+      next += pcm.length
+    }
+    assert.strictEqual(next, 3 * perChunk)
+  })
+
+  it("asks no further ahead while plenty waits to leave", () => {
+    const many = scriptOf(Array.from({ length: 40 }, (_, at) => `Sentence number ${at} is here.`).join(" "))
+    const play = playout(many, null)
+    let asked = 0
+    for (let chunks = play.wanted(); chunks.length > 0; chunks = play.wanted()) {
+      asked += chunks.length
+      for (const chunk of chunks) make(play, chunk)
+    }
+    assert.isBelow(asked, 10)
+    play.frames(unlimited)
+    assert.isNotEmpty(play.wanted())
+  })
+
+  it("goes on from a sample in the middle as if it had never stopped", () => {
+    const whole = playout(three, null)
+    for (const chunk of whole.wanted()) make(whole, chunk)
+    const expected = whole.frames(unlimited).flatMap(({ pcm }) => [...pcm])
+    const resumed = playout(three, { chunk: 1, chunkStartSample: perChunk, fromSample: perChunk + 7_000 })
+    assert.deepStrictEqual(resumed.wanted(), [1, 2])
+    for (const chunk of [1, 2]) make(resumed, chunk)
+    const frames = resumed.frames(unlimited)
+    assert.deepStrictEqual(
+      frames.flatMap(({ pcm }) => [...pcm]),
+      expected.slice(perChunk + 7_000)
+    )
+    assert.deepInclude(endOf(frames), { _tag: "End", totalSamples: 3 * perChunk })
+  })
+
+  it("puts silence where a break was asked for", () => {
+    const play = playout(scriptOf('<speak>One. <break time="500ms"/> Two.</speak>'), null)
+    for (const chunk of play.wanted()) make(play, chunk)
+    assert.strictEqual(samplesOf(play.frames(unlimited)), 2 * perChunk + 12_000)
+  })
+})
+
+describe("a script", () => {
+  it("tells every fault of every turn, with its place", () => {
+    const faults = readScript({
+      turns: ["fine", "<speak><audio src='x'/></speak>", ""].map((input) => ({
+        voiceId: "henry",
+        input,
+        locale: "en-US"
+      })),
+      textNormalization: false
+    })
+    const paths = Result.isFailure(faults) ? faults.failure.map(({ path }) => path) : []
+    assert.deepStrictEqual(paths, ["turns/1/input", "turns/2/input"])
+    assert.match(JSON.stringify(faults), /at offset 7/u)
+  })
+})
