@@ -18,7 +18,7 @@ import {
   Role,
   Tracing
 } from "#runtime"
-import { roles } from "./roles.ts"
+import { checks, roles } from "./roles.ts"
 
 const egress = Layer.mergeAll(UntrustedHttp.layer, ConfiguredHttp.layer)
 
@@ -59,11 +59,14 @@ export const processLayer = Layer.mergeAll(opsServer, Drain.layer, logLevel).pip
   Layer.provideMerge(MetricsRegistry.layer)
 )
 
-/** The roles that the configuration names, or those given. */
+/** The roles that the configuration names, or those given. A fault of the configuration is told at once. */
 export const rolesLayer = (only?: ReadonlyArray<RoleName>) =>
   Layer.unwrap(
-    Effect.map(Configuration, ({ Fleet }) => {
-      const [first, ...rest] = only ?? Fleet.Roles
+    Effect.gen(function* () {
+      const { Fleet } = yield* Configuration
+      const names = only ?? Fleet.Roles
+      if (names.includes("webhook-dispatcher")) yield* checks["webhook-dispatcher"]
+      const [first, ...rest] = names
       return first === undefined ? Layer.empty : Layer.mergeAll(roleLayer(first), ...rest.map(roleLayer))
     })
   )

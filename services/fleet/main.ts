@@ -12,6 +12,10 @@ const commands: Record<string, { readonly help: string; readonly run: (rest: Arr
     help: "publish an event: publish <event> --file F | --example [--count N] [--unchecked]",
     run: async (rest) => (await import("./commands/publish.ts")).publish(rest)
   },
+  say: {
+    help: 'speak: say "text" | --file F | - [-o file.mp3] [--voice V|list] [--marks[=json]] [--format F]',
+    run: async (rest) => (await import("./commands/say.ts")).say(rest)
+  },
   tail: {
     help: "watch events, or what was sent: tail [pattern...] [--attempts] [--last N] [--json]",
     run: async (rest) => (await import("./commands/tail.ts")).tail(rest)

@@ -75,6 +75,7 @@ export class Speech extends Context.Service<
         let marks: Array<WordMark> = []
         let samples = 0
         let isWhole = false
+        let hasFailed = false
 
         const pcm = session.pieces.pipe(
           Stream.map((piece) => {
@@ -95,16 +96,22 @@ export class Speech extends Context.Service<
               firstByte.observe({ format: format.name, model: plan.model.id }, (nowMs() - startedAtMs) / 1_000)
             })
           ),
+          Stream.tapError(() =>
+            Effect.sync(() => {
+              hasFailed = true
+            })
+          ),
           Stream.onEnd(
             Effect.sync(() => {
               isWhole = true
             })
           )
         )
-        yield* Effect.addFinalizer((exit) =>
+        yield* Effect.addFinalizer(() =>
           Effect.sync(() => {
             const seconds = samples / fleetRateHz
-            const outcome = isWhole ? "spoken" : exit._tag === "Success" ? "failed" : "cancelled"
+            // The scope's exit does not tell: to it a caller who left before the first byte was answered.
+            const outcome = isWhole ? "spoken" : hasFailed ? "failed" : "cancelled"
             ended.inc({ outcome })
             spoken.inc({ format: format.name }, seconds)
             characters.inc({ model: plan.model.id }, plan.billableCharacters)

@@ -15,7 +15,7 @@ export const errorCodes = {
   speech_marks_unsupported: { status: 400, when: "The model has no speech marks on a stream." },
   unauthorized: { status: 401, when: "There is no bearer token, or it is not valid." },
   insufficient_scope: { status: 403, when: "The token lacks the scope; `details.scopes` names those that would do." },
-  not_found: { status: 404, when: "There is nothing at this path." },
+  not_found: { status: 404, when: "There is nothing at this path, or it is not percent-encoded as it should be." },
   voice_not_found: { status: 404, when: "There is no such voice, or it belongs to another workspace." },
   method_not_allowed: { status: 405, when: "The path is known, the method is not; `Allow` names those that are." },
   request_timeout: { status: 408, when: "The request did not arrive in time." },

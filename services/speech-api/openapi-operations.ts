@@ -122,7 +122,7 @@ export const operations: ReadonlyArray<Operation> = [
     description: "By its id, percent-encoded.",
     scopes: ["voices:read"],
     answer: { _tag: "Json", schema: "Voice", isTimed: false },
-    codes: [...commonCodes, "voice_not_found"]
+    codes: [...commonCodes, "voice_not_found", "not_found"]
   },
   {
     id: "getDescription",

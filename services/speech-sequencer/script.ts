@@ -30,7 +30,7 @@ export const readScript = (
       ? []
       : reading.failure.map(({ message, offset }) => ({
           path: `turns/${turn}/input`,
-          message: `${message}, at offset ${offset}`
+          message: `${message.replace(/\.$/u, "")}, at offset ${offset}`
         }))
   )
   if (faults.length > 0) return Result.fail(faults)

@@ -3,7 +3,7 @@
  * and its id derived from its name. Times in milliseconds.
  */
 import { Effect } from "effect"
-import { compileFilter, type EndpointEntry, endpointIdOf, partitionOf, unknownFilterNames } from "#contracts"
+import { compileFilter, type EndpointEntry, endpointIdOf, partitionOf } from "#contracts"
 import { InvalidConfiguration, secretFromEnv } from "#runtime"
 import type { RetrySettings } from "./retry-policy.ts"
 import { standardWebhooksKey } from "./sign.ts"
@@ -26,7 +26,7 @@ export interface EndpointSettings {
 /** Subjects are spread over so many partitions; fixed, because it is part of every stored subject. */
 export const partitions = 32
 
-/** Reads every endpoint, sorted by id. All faults are reported at once; unknown event names only warn. */
+/** Reads every endpoint, sorted by id. All faults are reported at once. */
 export const readEndpoints = Effect.fn("readEndpoints")(function* (
   entries: ReadonlyArray<EndpointEntry>,
   retryAfterMsMax: number
@@ -47,12 +47,6 @@ const readEndpoint = Effect.fnUntraced(function* (entry: EndpointEntry, path: st
     readSecret
   )
   if (missing.length > 0) return yield* Effect.fail(missing)
-  const unknown = unknownFilterNames(entry.EventFilter)
-  if (unknown.length > 0) {
-    yield* Effect.logWarning("an EventFilter names events that are not in the catalogue").pipe(
-      Effect.annotateLogs({ endpoint: entry.Name, unknown })
-    )
-  }
   const id = endpointIdOf(entry.Name)
   const settings: EndpointSettings = {
     id,

@@ -27,3 +27,6 @@ const services = Courier.layer.pipe(
 
 /** Needs the bus, the egress and the runtime. */
 export const webhookDispatcher = Layer.mergeAll(FanOut.layer, Dispatcher.layer).pipe(Layer.provide(services))
+
+/** What is wrong with the configuration, before anything is asked of the broker. */
+export { configuredEndpoints as checkWebhookDispatcher } from "./Endpoints.ts"

@@ -8,6 +8,7 @@ import { Effect, Result } from "effect"
 import { Publisher } from "#bus"
 import { decodeEnvelope, eventSchemaVersion, exampleEnvelope, subjects } from "#contracts"
 import { busOf, CommandRefused, print, runCommand } from "./connect.ts"
+import { fileOf } from "./files.ts"
 import { readParameters } from "./parameters.ts"
 
 export const publish = (parameters: ReadonlyArray<string>) => runCommand(publishCommand(parameters))
@@ -69,8 +70,9 @@ const given = Effect.fnUntraced(function* (event: string, file: string | undefin
       example === true ? `there is no example of ${event}` : "what to publish? name a --file, or use --example"
     return yield* new CommandRefused({ reason })
   }
+  const path = file === "-" ? "/dev/stdin" : yield* fileOf(file)
   const text = yield* Effect.tryPromise({
-    try: () => readFile(file === "-" ? "/dev/stdin" : file, "utf8"),
+    try: () => readFile(path, "utf8"),
     catch: (cause) => new CommandRefused({ reason: `${file} cannot be read: ${String(cause)}` })
   })
   const parsed: unknown = yield* Effect.try({

@@ -127,6 +127,7 @@ const welcome = (report: ReadyReport) =>
     "",
     "Try, in another terminal:",
     "  ./starling publish work_item.merged --file dev/examples/merged.json",
+    ...(report.speech === undefined ? [] : ['  ./starling say "Hello there, this is Starling." -o hello.mp3 --marks']),
     "  ./starling endpoints list",
     "  ./starling tail",
     "",

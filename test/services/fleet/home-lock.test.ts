@@ -12,7 +12,8 @@ const newFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
 )
 const take = (home: string) => Layer.build(homeLock(home))
-const holderIn = (home: string) => JSON.parse(readFileSync(join(home, "lock"), "utf8")) as { pid: number; startedAt?: string | undefined }
+const holderIn = (home: string) =>
+  JSON.parse(readFileSync(join(home, "lock"), "utf8")) as { pid: number; startedAt?: string | undefined }
 
 describe("the lock of a home", () => {
   it.live("is held for the life of its scope, by one, and names the holder to the next", () =>

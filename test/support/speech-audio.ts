@@ -1,0 +1,105 @@
+/** Ears for tests: what an answer sounds like, told in samples. */
+import { spawn } from "node:child_process"
+
+/** The demuxer of a format's bytes, and its rate. */
+const decoderOf = (format: string): { readonly parameters: ReadonlyArray<string>; readonly rateHz: number } => {
+  const [codec = "", rate = "24000"] = format.split("_")
+  const rateHz = Number(rate)
+  if (codec === "pcm") return { parameters: ["-f", "s16le", "-ar", rate, "-ac", "1"], rateHz }
+  if (codec === "ulaw") return { parameters: ["-f", "mulaw", "-ar", rate, "-ac", "1"], rateHz }
+  return { parameters: ["-f", codec], rateHz: codec === "ogg" ? 48_000 : rateHz }
+}
+
+export interface Pcm {
+  readonly samples: Int16Array
+  readonly rateHz: number
+}
+
+/** At the rate the format itself has, so that no resampler touches the length. */
+export const decoded = (bytes: Buffer, format: string, rateHz = decoderOf(format).rateHz) =>
+  new Promise<Pcm>((resolve, reject) => {
+    const { parameters } = decoderOf(format)
+    const output = ["-ac", "1", "-ar", String(rateHz), "-f", "s16le", "pipe:1"]
+    const child = spawn("ffmpeg", ["-v", "error", ...parameters, "-i", "pipe:0", ...output])
+    const parts: Array<Buffer> = []
+    let said = ""
+    child.stdout.on("data", (part: Buffer) => parts.push(part))
+    child.stderr.on("data", (part: Buffer) => (said += part.toString()))
+    child.stdin.on("error", () => undefined)
+    child.stdin.end(bytes)
+    child.once("close", () => {
+      if (said !== "") return reject(new Error(`${format} does not decode: ${said.slice(0, 500)}`))
+      return resolve({ samples: samplesOf(Buffer.concat(parts)), rateHz })
+    })
+  })
+
+export const samplesOf = (bytes: Buffer): Int16Array =>
+  new Int16Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length - (bytes.length % 2)))
+
+export const lengthMs = ({ samples, rateHz }: Pcm): number => (samples.length * 1_000) / rateHz
+
+export const rms = (samples: Int16Array): number => {
+  let sum = 0
+  for (const sample of samples) sum += sample * sample
+  return Math.sqrt(sum / Math.max(1, samples.length))
+}
+
+// Above the noise that the coarsest codec leaves in a silence; speech is in the thousands.
+const audible = 300
+
+/** Where sound begins after at least `silenceMs` of silence, in milliseconds. */
+export const onsetsOf = ({ samples, rateHz }: Pcm, silenceMs: number): ReadonlyArray<number> => {
+  const onsets: Array<number> = []
+  let soundEnd = -Infinity
+  for (let index = 0; index < samples.length; index++) {
+    if (Math.abs(samples[index] ?? 0) <= audible) continue
+    if (((index - soundEnd) * 1_000) / rateHz >= silenceMs) onsets.push((index * 1_000) / rateHz)
+    soundEnd = index
+  }
+  return onsets
+}
+
+/** The largest difference of two neighbouring samples between two times. */
+export const largestStep = ({ samples, rateHz }: Pcm, fromMs: number, toMs: number): number => {
+  const from = Math.max(1, Math.round((fromMs * rateHz) / 1_000))
+  const to = Math.min(samples.length, Math.round((toMs * rateHz) / 1_000))
+  let largest = 0
+  for (let index = from; index < to; index++) {
+    largest = Math.max(largest, Math.abs((samples[index] ?? 0) - (samples[index - 1] ?? 0)))
+  }
+  return largest
+}
+
+const pitchLowHz = 60
+const pitchHighHz = 400
+
+export interface Pitch {
+  readonly hz: number
+  /** How much higher the high tones are than the low ones: 1 is a monotone. */
+  readonly spread: number
+}
+
+/** The median pitch of what is voiced, by autocorrelation of stretches of 40 ms. */
+export const pitchOf = ({ samples, rateHz }: Pcm): Pitch => {
+  const length = Math.round(rateHz * 0.04)
+  const found: Array<number> = []
+  for (let from = 0; from + 2 * length < samples.length; from += length) {
+    const energy = correlation(samples, from, length, 0)
+    if (energy / length < 1_000 ** 2) continue
+    let [best, bestAt] = [0, 0]
+    for (let lag = Math.floor(rateHz / pitchHighHz); lag <= Math.min(length, rateHz / pitchLowHz); lag++) {
+      const sum = correlation(samples, from, length, lag)
+      if (sum > best) [best, bestAt] = [sum, lag]
+    }
+    if (best > energy * 0.5) found.push(rateHz / bestAt)
+  }
+  found.sort((left, right) => left - right)
+  const quantile = (share: number) => found[Math.floor(found.length * share)] ?? 0
+  return { hz: quantile(0.5), spread: quantile(0.85) / quantile(0.15) }
+}
+
+const correlation = (samples: Int16Array, from: number, length: number, lag: number) => {
+  let sum = 0
+  for (let index = from; index < from + length; index++) sum += (samples[index] ?? 0) * (samples[index + lag] ?? 0)
+  return sum
+}

@@ -1,0 +1,91 @@
+/** Clients as they are out there: slow ones, ones that leave, and what they leave behind in the fleet. */
+import { readdirSync, readFileSync } from "node:fs"
+import { type IncomingMessage, request } from "node:http"
+import { type Heard, type Listener, listener, type SpeechFleet } from "./speech.ts"
+
+export interface Stream {
+  readonly response: IncomingMessage
+  /** Leaves, without a word. */
+  readonly leave: () => void
+}
+
+type Asked = Pick<SpeechFleet, "url" | "token">
+
+/**
+ * Asks, and resolves with the head of the answer; nothing of its body is read yet. `patienceMs`: a client that
+ * leaves when it has no answer by then.
+ */
+export const openStream = (fleet: Asked, path: string, body: unknown, patienceMs?: number) =>
+  new Promise<Stream>((resolve, reject) => {
+    const headers = { authorization: `Bearer ${fleet.token}`, "content-type": "application/json" }
+    const asked = request(`${fleet.url}${path}`, { method: "POST", agent: false, headers })
+    asked.once("error", reject)
+    asked.once("response", (response) => {
+      response.on("error", () => undefined)
+      resolve({ response, leave: () => void response.destroy() })
+    })
+    asked.end(JSON.stringify(body))
+    if (patienceMs !== undefined) setTimeout(() => asked.destroy(), patienceMs)
+  })
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+export interface Paced {
+  readonly listener: Listener
+  readonly ended: Promise<PacedEnd>
+}
+
+export interface PacedEnd extends Heard {
+  /** The longest it was kept waiting for bytes it wanted. */
+  readonly latestMs: number
+}
+
+/** A client of the timestamps stream that takes no more than so many bytes a second. */
+export const listenSlowly = async (fleet: Asked, body: unknown, bytesPerSecond: number): Promise<Paced> => {
+  const { response } = await openStream(fleet, "/v1/audio/stream/with-timestamps", body)
+  if (response.statusCode !== 200) throw new Error(`the stream was answered with ${response.statusCode}`)
+  const events = listener()
+  const text = new TextDecoder()
+  const read = async (): Promise<PacedEnd> => {
+    const beganMs = performance.now()
+    let [bytes, latestMs, wantedMs] = [0, 0, performance.now()]
+    for await (const part of response as AsyncIterable<Buffer>) {
+      latestMs = Math.max(latestMs, performance.now() - wantedMs)
+      bytes += part.length
+      events.take(text.decode(part, { stream: true }))
+      const aheadMs = (bytes / bytesPerSecond) * 1_000 - (performance.now() - beganMs)
+      if (aheadMs > 0) await pause(aheadMs)
+      wantedMs = performance.now()
+    }
+    return { ...events.heard(), latestMs }
+  }
+  return { listener: events, ended: read() }
+}
+
+export interface Process {
+  readonly pid: number
+  readonly command: string
+}
+
+/** The processes that a process has started and that still run. */
+export const childrenOf = (pid: number, part = ""): ReadonlyArray<Process> =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/u.test(name))
+    .flatMap((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, "latin1")
+        const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+        const command = readFileSync(`/proc/${name}/cmdline`, "latin1").replaceAll("\0", " ")
+        const isOne = parent === String(pid) && state !== "Z" && command.includes(part)
+        return isOne ? [{ pid: Number(name), command }] : []
+      } catch {
+        // It ended while we looked.
+        return []
+      }
+    })
+
+/** What a process holds in memory of its own and of files, in megabytes. */
+export const residentMegabytes = (pid: number): number => {
+  const status = readFileSync(`/proc/${pid}/status`, "latin1")
+  return Number(/^VmRSS:\s+(\d+) kB/mu.exec(status)?.[1] ?? 0) / 1_024
+}
