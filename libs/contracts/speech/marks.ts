@@ -1,11 +1,7 @@
 /** Speech marks: which stretch of the input is heard when. Offsets are UTF-16 units of the input as it was sent. */
 import { Schema } from "effect"
 import { Count } from "../primitives.ts"
-
-const says =
-  (description: string) =>
-  <S extends Schema.Top>(field: S): S["Rebuild"] =>
-    field.annotateKey({ description })
+import { says } from "./says.ts"
 
 /** Milliseconds from the start of the synthesis, on one timeline for the whole answer. */
 export const MarkTime = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))

@@ -2,11 +2,7 @@
 import { Schema } from "effect"
 import { Count } from "../primitives.ts"
 import { MarkTime, SpeechMarks, WordMark } from "./marks.ts"
-
-const says =
-  (description: string) =>
-  <S extends Schema.Top>(field: S): S["Rebuild"] =>
-    field.annotateKey({ description })
+import { says } from "./says.ts"
 
 const billed = Count.pipe(says("UTF-16 units of the input, tags included."))
 const durationMs = MarkTime.pipe(says("Length of the audio once it is decoded."))

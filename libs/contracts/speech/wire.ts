@@ -1,15 +1,11 @@
 /** The bodies of the speech API, as callers send them. Field names are those of the wire. */
 import { Schema } from "effect"
+import { says } from "./says.ts"
 
 export * from "./wire-answers.ts"
 
 /** UTF-16 units, tags counted. Longer inputs are 413, so the schemas leave the length to the route. */
 export const speechInputMax = { answer: 2_000, stream: 20_000 } as const
-
-const says =
-  (description: string) =>
-  <S extends Schema.Top>(field: S): S["Rebuild"] =>
-    field.annotateKey({ description })
 
 const Name = Schema.String.check(Schema.isBetweenLength(1, 128))
 const Input = Schema.String.check(Schema.isMinLength(1)).pipe(

@@ -52,7 +52,7 @@ describe("the marks of a whole answer", () => {
     )
     assert.deepStrictEqual([marks.start_time, marks.end_time], [0, 490])
     assert.notProperty(marks.chunks[0], "turn")
-    Schema.decodeUnknownSync(SpeechMarks)(marks)
+    Schema.decodeSync(SpeechMarks)(marks)
   })
 
   it("leave out a sentence without words, and may be none at all", () => {
@@ -63,7 +63,7 @@ describe("the marks of a whole answer", () => {
     )
     const none = nestMarks([input], sentences, [])
     assert.deepStrictEqual([none.chunks, none.start_time, none.end_time], [[], 0, 0])
-    Schema.decodeUnknownSync(SpeechMarks)(none)
+    Schema.decodeSync(SpeechMarks)(none)
   })
 
   it("of a dialogue name the turn, and are slices of its input", () => {

@@ -36,6 +36,9 @@ const chunksOf = (events: ReadonlyArray<ServerSentEvent>) =>
     .filter(({ event }) => event === "speech.chunk")
     .map(({ data }) => Schema.decodeUnknownSync(SpeechChunkEvent)(JSON.parse(data)))
 
+const doneIn = (event: ServerSentEvent | undefined) =>
+  Schema.decodeUnknownSync(SpeechDoneEvent)(JSON.parse(event?.data ?? ""))
+
 describe("the events of a speech", () => {
   it.effect("carry all bytes and all marks in order, and end with one speech.done", () =>
     Effect.gen(function* () {
@@ -56,7 +59,7 @@ describe("the events of a speech", () => {
       )
       const last = events.at(-1)
       assert.strictEqual(last?.event, "speech.done")
-      assert.deepStrictEqual(Schema.decodeUnknownSync(SpeechDoneEvent)(JSON.parse(last?.data ?? "")), {
+      assert.deepStrictEqual(doneIn(last), {
         type: "speech.done",
         billable_characters_count: 22,
         audio_duration_ms: 1_209.4

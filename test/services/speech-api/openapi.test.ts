@@ -124,8 +124,8 @@ describe("the OpenAPI document", () => {
 
 describe("the lists", () => {
   it("are as their schemas say", () => {
-    Schema.decodeUnknownSync(ModelList)(modelList)
-    Schema.decodeUnknownSync(Schema.Array(Voice))(sharedVoices.map(voiceBody))
+    Schema.decodeSync(ModelList)(modelList)
+    Schema.decodeSync(Schema.Array(Voice))(sharedVoices.map(voiceBody))
     const page = pageOfVoices(sharedVoices, { limit: "3" })
     Schema.decodeUnknownSync(VoiceList)(page._tag === "Success" ? page.success : undefined)
   })
