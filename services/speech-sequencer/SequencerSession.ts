@@ -15,7 +15,7 @@ import {
 } from "#contracts"
 import { Metrics } from "#runtime"
 import { voiceById } from "#speech"
-import { chunksAsked, chunkSeconds, creditWaits } from "./metrics.ts"
+import { chunksAsked, chunkSeconds, creditWaits, marksMade } from "./metrics.ts"
 import { playout } from "./playout.ts"
 import type { Script } from "./script.ts"
 
@@ -46,7 +46,11 @@ export const runSession = Effect.fn("SequencerSession")(function* (request: Sess
   const seconds = metrics.histogram(chunkSeconds)
   const waits = metrics.counter(creditWaits)
   const mail = yield* Queue.unbounded<Uint8Array | typeof tick>()
-  const play = playout(script, request.resume)
+  const made = metrics.counter(marksMade)
+  const play = playout(script, request.resume, ({ marks, toldByEngine }) => {
+    made.inc({ source: "engine" }, toldByEngine)
+    made.inc({ source: "placed" }, marks.length - toldByEngine)
+  })
   const asks = new Map<number, { times: number; atMs: number; firstMs: number }>()
   const synthesizers = new Set<string>()
   const nowMs = () => clock.currentTimeMillisUnsafe()

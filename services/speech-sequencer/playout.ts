@@ -12,7 +12,7 @@ import {
   speechSampleRateHz,
   type WordMark
 } from "#contracts"
-import { alignChunk } from "#speech"
+import { type Aligned, alignChunk } from "#speech"
 import { type ChunkIntake, chunkIntake } from "./chunk-intake.ts"
 import { pcmQueue } from "./pcm-queue.ts"
 import type { Script } from "./script.ts"
@@ -35,7 +35,11 @@ const aheadChunks = 3
 const aheadSamples = 4 * speechSampleRateHz
 const silence = new Int16Array(0)
 
-export const playout = (script: Script, resume: ResumePoint | null): Playout => {
+export const playout = (
+  script: Script,
+  resume: ResumePoint | null,
+  onAligned: (aligned: Aligned) => void = () => {}
+): Playout => {
   const { lines } = script
   const intakes = new Map<number, ChunkIntake>()
   const asked = new Set<number>()
@@ -65,15 +69,15 @@ export const playout = (script: Script, resume: ResumePoint | null): Playout => 
       const intake = intakeOf(current)
       queue.push(intake.take())
       if (!intake.isComplete()) return
-      marks.push(
-        ...alignChunk({
-          tokens: line.chunk.tokens,
-          words: intake.words(),
-          startSample: speechStart,
-          speechEndSample: intake.speechEnd(),
-          turn: script.isDialogue ? line.turn : undefined
-        })
-      )
+      const aligned = alignChunk({
+        tokens: line.chunk.tokens,
+        words: intake.words(),
+        startSample: speechStart,
+        speechEndSample: intake.speechEnd(),
+        turn: script.isDialogue ? line.turn : undefined
+      })
+      marks.push(...aligned.marks)
+      onAligned(aligned)
       queue.silence(line.chunk.pauseAfterMs)
       intakes.delete(current)
       current += 1

@@ -14,7 +14,20 @@ import { problemOf, ssmlLimits } from "./ssml-rules.ts"
 import { bareAmpersand, halfPairAt } from "./xml-mistakes.ts"
 
 /** Is `input` SSML, or plain text? */
-export const isSsml = (input: string): boolean => input.trimStart().startsWith("<speak")
+export const isSsml = (input: string): boolean => input.startsWith("<speak", bodyStart(input))
+
+// A declaration names at most a version and an encoding.
+const declarationCharactersMax = 200
+
+/** Where the document begins: behind white space and the XML declaration that many writers put first. */
+const bodyStart = (input: string): number => {
+  const start = input.length - input.trimStart().length
+  if (!input.startsWith("<?xml ", start)) return start
+  const end = input.slice(start, start + declarationCharactersMax).indexOf("?>")
+  if (end === -1) return start
+  const after = start + end + 2
+  return input.length - input.slice(after).trimStart().length
+}
 
 export const readSsml = (input: string, locale: string): Result.Result<ReadonlyArray<Run>, ReadonlyArray<Fault>> => {
   const half = halfPairAt(input)
@@ -44,7 +57,7 @@ class SsmlReading {
   constructor(input: string, locale: string) {
     this.input = input
     this.locale = locale
-    this.base = input.length - input.trimStart().length
+    this.base = bodyStart(input)
     this.cursor = this.base
   }
 

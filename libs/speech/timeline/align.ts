@@ -35,15 +35,23 @@ export interface AlignChunk {
   readonly turn: number | undefined
 }
 
-export const alignChunk = (chunk: AlignChunk): ReadonlyArray<WordMark> => {
-  const starts = monotone(filled(chunk, firstStarts(chunk)))
-  return chunk.tokens.map(({ start, end, value }, index) => {
+export interface Aligned {
+  readonly marks: ReadonlyArray<WordMark>
+  /** Words whose beginning the engine told; the others stand between their neighbours. */
+  readonly toldByEngine: number
+}
+
+export const alignChunk = (chunk: AlignChunk): Aligned => {
+  const told = firstStarts(chunk)
+  const starts = monotone(filled(chunk, told))
+  const marks = chunk.tokens.map(({ start, end, value }, index) => {
     const from = starts[index] ?? 0
     const to = Math.max(from, starts[index + 1] ?? chunk.speechEndSample)
     const times = { start_time: timeOf(chunk.startSample + from), end_time: timeOf(chunk.startSample + to) }
     const turn = chunk.turn === undefined ? {} : { turn: chunk.turn }
     return { type: "word" as const, start, end, ...times, value, ...turn }
   })
+  return { marks, toldByEngine: told.filter((start) => start !== undefined).length }
 }
 
 /** Milliseconds to a tenth, of a sample. */

@@ -139,6 +139,25 @@ describe("SSML", () => {
   })
 })
 
+describe("SSML with an XML declaration", () => {
+  it("is SSML, and its words stand where they were sent", () => {
+    const input = ' <?xml version="1.0" encoding="UTF-8"?>\n<speak>Hello there</speak>'
+    const reading = read(input)
+    assertLaws(input, reading)
+    assert.deepStrictEqual(
+      tokensOf(reading).map(({ value, start }) => [value, input.indexOf(value) === start]),
+      [
+        ["Hello", true],
+        ["there", true]
+      ]
+    )
+  })
+
+  it("that does not end is plain text", () => {
+    assert.isNotEmpty(tokensOf(read("<?xml version='1.0' <speak>Hello</speak>")))
+  })
+})
+
 describe("SSML is refused", () => {
   it.each([
     [`<speak><audio src="/etc/passwd"/></speak>`, "<audio> is not supported", 7],

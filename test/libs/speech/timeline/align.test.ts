@@ -16,7 +16,7 @@ const tokensOf = (text: string, piece = 0): ReadonlyArray<AlignToken> =>
 const word = (position: number, sample: number, piece = 0): AlignWord => ({ piece, position, sample })
 
 const align = (tokens: ReadonlyArray<AlignToken>, words: ReadonlyArray<AlignWord>, startSample = 0) =>
-  alignChunk({ tokens, words, startSample, speechEndSample: 48_000, turn: undefined }).map((mark) => [
+  alignChunk({ tokens, words, startSample, speechEndSample: 48_000, turn: undefined }).marks.map((mark) => [
     mark.value,
     mark.start_time,
     mark.end_time
@@ -57,6 +57,12 @@ describe("marks of a chunk", () => {
     assert.strictEqual(marks[3]?.[2], 2_000)
   })
 
+  it("say how many of them the engine told of", () => {
+    const chunk = { tokens: tokensOf("a bb ccc"), startSample: 0, speechEndSample: 10, turn: undefined }
+    assert.strictEqual(alignChunk({ ...chunk, words: [word(0, 0), word(5, 6)] }).toldByEngine, 2)
+    assert.strictEqual(alignChunk({ ...chunk, words: [] }).toldByEngine, 0)
+  })
+
   it("tell pieces apart whose texts have the same positions", () => {
     const tokens = [...tokensOf("one two"), ...tokensOf("three four", 1)]
     const words = [word(0, 0), word(4, 6_000), word(0, 12_000, 1), word(6, 24_000, 1)]
@@ -68,8 +74,8 @@ describe("marks of a chunk", () => {
 
   it("name the turn in a dialogue, and nothing otherwise", () => {
     const chunk = { tokens: tokensOf("hi"), words: [], startSample: 0, speechEndSample: 10 }
-    assert.strictEqual(alignChunk({ ...chunk, turn: 3 })[0]?.turn, 3)
-    assert.notProperty(alignChunk({ ...chunk, turn: undefined })[0], "turn")
+    assert.strictEqual(alignChunk({ ...chunk, turn: 3 }).marks[0]?.turn, 3)
+    assert.notProperty(alignChunk({ ...chunk, turn: undefined }).marks[0], "turn")
   })
 
   const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
@@ -80,7 +86,7 @@ describe("marks of a chunk", () => {
     [AnyWords, upTo(1_000_000)],
     ([words, startSample]) => {
       const tokens = [...tokensOf("a few words of one piece"), ...tokensOf("and some more of another", 1)]
-      const marks = alignChunk({ tokens, words, startSample, speechEndSample: 48_000, turn: undefined })
+      const { marks } = alignChunk({ tokens, words, startSample, speechEndSample: 48_000, turn: undefined })
       assert.strictEqual(marks.length, tokens.length)
       let before = timeOf(startSample)
       for (const mark of marks) {
