@@ -1,16 +1,23 @@
-/** The roles that exist, by name. A new role is one line here and one name in the configuration's list. */
+/**
+ * The roles that exist, by name. A new role is one line here and one name in the configuration's list. Each
+ * is loaded when it is run: a process of one role carries nothing of the others.
+ */
+import { Effect, Layer } from "effect"
 import type { RoleName } from "#contracts"
-import { speechApi } from "../speech-api/layer.ts"
-import { speechSequencer } from "../speech-sequencer/layer.ts"
-import { speechSynthesizer } from "../speech-synthesizer/layer.ts"
-import { checkWebhookDispatcher, webhookDispatcher } from "../webhook-dispatcher/layer.ts"
+
+const webhookDispatcher = Effect.promise(() => import("../webhook-dispatcher/layer.ts"))
+const speechApi = Effect.promise(() => import("../speech-api/layer.ts"))
+const speechSequencer = Effect.promise(() => import("../speech-sequencer/layer.ts"))
+const speechSynthesizer = Effect.promise(() => import("../speech-synthesizer/layer.ts"))
 
 export const roles = {
-  "webhook-dispatcher": webhookDispatcher,
-  "speech-api": speechApi,
-  "speech-sequencer": speechSequencer,
-  "speech-synthesizer": speechSynthesizer
+  "webhook-dispatcher": Layer.unwrap(Effect.map(webhookDispatcher, (room) => room.webhookDispatcher)),
+  "speech-api": Layer.unwrap(Effect.map(speechApi, (room) => room.speechApi)),
+  "speech-sequencer": Layer.unwrap(Effect.map(speechSequencer, (room) => room.speechSequencer)),
+  "speech-synthesizer": Layer.unwrap(Effect.map(speechSynthesizer, (room) => room.speechSynthesizer))
 } as const satisfies Record<RoleName, unknown>
 
 /** What a role can find wrong with its configuration by itself; run before its bus is opened. */
-export const checks = { "webhook-dispatcher": checkWebhookDispatcher } as const
+export const checks = {
+  "webhook-dispatcher": Effect.flatMap(webhookDispatcher, (room) => room.checkWebhookDispatcher)
+} as const

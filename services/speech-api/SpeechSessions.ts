@@ -115,6 +115,7 @@ export class SpeechSessions extends Context.Service<
         let windowSamples = windowOf(windowBytes, active)
         let resume: ResumePoint | null = null
         let heardAtMs = clock.currentTimeMillisUnsafe()
+        let watchedAtMs = heardAtMs
         let isOver = false
 
         const sessionId = () => `${base}-${attempt}`
@@ -155,8 +156,12 @@ export class SpeechSessions extends Context.Service<
         })
 
         const watch = Effect.sync(() => {
+          const lateMs = clock.currentTimeMillisUnsafe() - watchedAtMs - tickMs
+          watchedAtMs = clock.currentTimeMillisUnsafe()
           if (isOver || sequencer === "") return
           credit()
+          // When we stood still ourselves, what came meanwhile is not read yet.
+          if (lateMs > tickMs) heardAtMs += lateMs
           const isSilent = clock.currentTimeMillisUnsafe() - heardAtMs > silenceMsMax
           if (!isSilent) return
           heardAtMs = clock.currentTimeMillisUnsafe()

@@ -26,7 +26,7 @@ const creditSilenceMsMax = 2_000
 const tickMs = 250
 // Two times a synthesizer's lease on a chunk: by then another one should have begun.
 const chunkSilenceMsMax = 2_500
-const asksMax = 3
+const asksMax = 6
 // Frames taken up in one go; more only delays what can leave.
 const mailPerTurnMax = 64
 

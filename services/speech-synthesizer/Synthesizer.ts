@@ -3,7 +3,7 @@
  * to the sequencer that asked. A job is acked when all of it is sent; one whose process dies goes to another
  * within the ack wait. A session that was cancelled has its jobs ended within a callback of the engine.
  */
-import { Cause, Context, Deferred, Effect, Layer, Stream } from "effect"
+import { Cause, Context, Deferred, Effect, Layer, Semaphore, Stream } from "effect"
 import { consume, done, jsonCodec, Mailbox, type Received, type Settlement } from "#bus"
 import { ChunkJob, frameCodec, frameSamplesMax, SequencerMail, subjects } from "#contracts"
 import { Configuration, Drain, Metrics } from "#runtime"
@@ -14,7 +14,9 @@ import { jobsTotal } from "./metrics.ts"
 // Without a sign of life for a second a job is somebody else's; the bus beats three times within.
 const ackWaitMs = 1_000
 // Each engine thread makes hundreds of seconds of speech a second; a few jobs keep it from waiting.
-const unackedPerThread = 8
+const jobsPerThread = 8
+// An engine turns away what more than 64 jobs wait for; here they wait, and a cancel still finds them.
+const jobsMax = 64
 const drainPatienceMs = 10_000
 
 const mailCodec = frameCodec(SequencerMail)
@@ -58,6 +60,11 @@ export class Synthesizer extends Context.Service<Synthesizer, { readonly inWork:
         }
       }
 
+      const jobsAtOnce = Math.min(jobsMax, SpeechSynthesizer.Threads * jobsPerThread)
+      const places = new Map([...engines.keys()].map((engine) => [engine, Semaphore.makeUnsafe(jobsAtOnce)]))
+      const inTurn = (engine: string, making: Effect.Effect<void, string>) =>
+        places.get(engine)?.withPermit(making) ?? making
+
       const make = Effect.fnUntraced(function* (job: ChunkJob) {
         const shared = voiceById(job.voiceId)
         const voice = shared === undefined ? undefined : engineVoice(shared, job.locale)
@@ -65,9 +72,10 @@ export class Synthesizer extends Context.Service<Synthesizer, { readonly inWork:
         if (voice === undefined || engine === undefined) return yield* Effect.fail(`no voice ${job.voiceId}`)
         const send = sendFrames(job, `${mailbox.instance}.${runs++}`)
         const speech = engine.synthesize({ voice, pieces: job.pieces })
-        yield* Stream.runForEach(speech, (frame) => Effect.sync(() => send.frame(frame))).pipe(
+        const making = Stream.runForEach(speech, (frame) => Effect.sync(() => send.frame(frame))).pipe(
           Effect.mapError((error) => error.message)
         )
+        yield* inTurn(engine.name, making)
         send.last()
         return "made"
       })
@@ -116,7 +124,7 @@ export class Synthesizer extends Context.Service<Synthesizer, { readonly inWork:
             unackedMax: 1_000,
             ackWaitMs
           },
-          pullMax: SpeechSynthesizer.Threads * unackedPerThread,
+          pullMax: jobsAtOnce,
           codec: jobCodec,
           origin: "speech",
           handler: handle
