@@ -32,7 +32,7 @@ export interface Received<A> {
 
 export interface ConsumeOptions<A, R> {
   readonly consumer: ConsumerDeclaration
-  /** Messages that this process takes at once, when replicas share the consumer's; default all it allows. */
+  /** Messages asked of the broker at once; what is in work is bounded by `unackedMax` alone. Default the same. */
   readonly pullMax?: number
   readonly codec: MessageCodec<A>
   /** Names this consumer in REJECTED and in metrics. */

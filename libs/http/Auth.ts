@@ -66,13 +66,12 @@ export class Auth extends Context.Service<
           if (token === undefined) return yield* unauthorized("the Authorization header is not a bearer token")
           const key = hash("sha256", token, "hex")
           const address = addressGroup(call.remoteAddress)
-          const isProven = proven.has(key)
+          // A token that is being looked up costs one try, however many requests bring it at once.
+          const isKnown = proven.has(key) || wanted.has(key)
           // Taken before the look, or a flood would be through before the first of it was counted.
-          const tries = yield* failures.take(address)
-          if (tries._tag === "Refused" && !isProven) {
-            return yield* rateLimited(tries.retryAfterMs / 1_000, failures.source)
-          }
-          const giveBack = tries._tag === "Taken" ? failures.giveBack(address) : Effect.void
+          const tries = isKnown ? undefined : yield* failures.take(address)
+          if (tries?._tag === "Refused") return yield* rateLimited(tries.retryAfterMs / 1_000, failures.source)
+          const giveBack = tries === undefined ? Effect.void : failures.giveBack(address)
           const record = yield* Effect.tapError(lookUp(key, token), () => giveBack)
           if (Option.isNone(record)) {
             proven.delete(key)

@@ -156,15 +156,16 @@ export class SpeechSessions extends Context.Service<
         })
 
         const watch = Effect.sync(() => {
-          const lateMs = clock.currentTimeMillisUnsafe() - watchedAtMs - tickMs
-          watchedAtMs = clock.currentTimeMillisUnsafe()
+          const nowMs = clock.currentTimeMillisUnsafe()
+          const lateMs = nowMs - watchedAtMs - tickMs
+          watchedAtMs = nowMs
           if (isOver || sequencer === "") return
           credit()
           // When we stood still ourselves, what came meanwhile is not read yet.
-          if (lateMs > tickMs) heardAtMs += lateMs
-          const isSilent = clock.currentTimeMillisUnsafe() - heardAtMs > silenceMsMax
+          if (lateMs > tickMs) heardAtMs = Math.min(nowMs, heardAtMs + lateMs)
+          const isSilent = nowMs - heardAtMs > silenceMsMax
           if (!isSilent) return
-          heardAtMs = clock.currentTimeMillisUnsafe()
+          heardAtMs = nowMs
           Queue.offerUnsafe(inbox, "lost")
         })
 

@@ -28,6 +28,13 @@ export const openStream = (fleet: Asked, path: string, body: unknown, patienceMs
     if (patienceMs !== undefined) setTimeout(() => asked.destroy(), patienceMs)
   })
 
+/** Waits for the first bytes of the body, and leaves them where they are. */
+export const firstBytes = (response: IncomingMessage) =>
+  new Promise<void>((resolve) => {
+    response.once("readable", resolve)
+    response.once("close", resolve)
+  })
+
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 export interface Paced {
@@ -36,8 +43,10 @@ export interface Paced {
 }
 
 export interface PacedEnd extends Heard {
+  /** How much later it ended than its own pace would have had it. */
+  readonly lateMs: number
   /** The longest it was kept waiting for bytes it wanted. */
-  readonly latestMs: number
+  readonly waitedMs: number
 }
 
 /** A client of the timestamps stream that takes no more than so many bytes a second. */
@@ -48,18 +57,22 @@ export const listenSlowly = async (fleet: Asked, body: unknown, bytesPerSecond: 
   const text = new TextDecoder()
   const read = async (): Promise<PacedEnd> => {
     const beganMs = performance.now()
-    let [bytes, latestMs, wantedMs] = [0, 0, performance.now()]
+    let [bytes, waitedMs, wantedMs] = [0, 0, beganMs]
     for await (const part of response as AsyncIterable<Buffer>) {
-      latestMs = Math.max(latestMs, performance.now() - wantedMs)
+      waitedMs = Math.max(waitedMs, performance.now() - wantedMs)
       bytes += part.length
       events.take(text.decode(part, { stream: true }))
       const aheadMs = (bytes / bytesPerSecond) * 1_000 - (performance.now() - beganMs)
       if (aheadMs > 0) await pause(aheadMs)
       wantedMs = performance.now()
     }
-    return { ...events.heard(), latestMs }
+    const lateMs = performance.now() - beganMs - (bytes / bytesPerSecond) * 1_000
+    return { ...events.heard(), lateMs, waitedMs }
   }
-  return { listener: events, ended: read() }
+  const ended = read()
+  // Whoever waits for it is told; a test that failed before waits for nobody.
+  ended.catch(() => undefined)
+  return { listener: events, ended }
 }
 
 export interface Process {

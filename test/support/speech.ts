@@ -55,6 +55,7 @@ export interface SpeechFleet {
   readonly tokenOf: (...parameters: ReadonlyArray<string>) => Promise<string>
   /** The sum over all series whose line holds every one of the labels. */
   readonly metric: (name: string, ...labels: ReadonlyArray<string>) => Promise<number>
+  readonly isReady: () => Promise<boolean>
   readonly stop: RunningFleet["stop"]
   readonly remove: () => Promise<void>
 }
@@ -96,6 +97,7 @@ export const startSpeechFleet = async (changes: Readonly<Record<string, string>>
       return made.out.trim()
     },
     metric: async (name, ...labels) => sumOf(await (await fetch(`${metrics}/metrics`)).text(), name, labels),
+    isReady: async () => (await fetch(`${metrics}/readyz`)).status === 200,
     stop: fleet.stop,
     remove: async () => {
       await fleet.stop("SIGTERM")

@@ -1,0 +1,152 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { audioFormats } from "#audio"
+import { readInput } from "#speech"
+import { faultsOfMarks, type Mark, type SpeechFleet, startSpeechFleet, wordsOf } from "../support/speech.ts"
+import { decoded, largestStep, lengthMs, onsetsOf, type Pcm, samplesOf } from "../support/speech-audio.ts"
+
+let fleet: SpeechFleet
+beforeAll(async () => {
+  fleet = await startSpeechFleet()
+})
+afterAll(() => fleet.remove())
+
+const voice = "henry"
+// Words that begin with a vowel or a nasal are heard from where they begin; a stop is silent at first.
+const input =
+  "Everyone is in. Nobody knows, and I am alone. Army ants! Another one arrives? Nine of us, always; an end."
+// Coarse enough to compare all of them, fine enough for half a millisecond.
+const commonRateHz = 8_000
+
+interface Answer {
+  readonly bytes: Buffer
+  readonly marks: ReadonlyArray<Mark>
+  readonly durationMs: number
+  readonly audioFormat: string
+}
+
+/** By the timestamps stream, and WAV, which cannot be streamed, in one piece. */
+const answerIn = async (format: (typeof audioFormats)[number]): Promise<Answer> => {
+  const body = { input, voice_id: voice, output_format: format.name }
+  if (format.isStreamable) {
+    const { audio, marks, durationMs } = await fleet.listen(body)
+    return { bytes: audio, marks, durationMs, audioFormat: format.audioFormat }
+  }
+  const answer = await fleet.speak(body)
+  return {
+    bytes: Buffer.from(answer.audio_data, "base64"),
+    marks: wordsOf(answer),
+    durationMs: answer.audio_duration_ms,
+    audioFormat: answer.audio_format
+  }
+}
+
+const absolute = (numbers: Iterable<number>) => [...numbers].map(Math.abs).toSorted((left, right) => left - right)
+const medianOf = (sorted: ReadonlyArray<number>) => sorted[Math.floor(sorted.length / 2)] ?? Infinity
+const largestOf = (sorted: ReadonlyArray<number>) => sorted.at(-1) ?? Infinity
+
+/** How much later a word is heard than its mark says, by word, for those that follow a silence. */
+const latenessOf = async ({ bytes, marks }: Answer, format: string): Promise<ReadonlyMap<string, number>> => {
+  const onsets = onsetsOf(await decoded(bytes, format, commonRateHz), 80)
+  return new Map(
+    onsets.map((onset) => {
+      const away = ({ start_time: start }: Mark) => Math.abs(start - onset)
+      const nearest = marks.reduce((best, mark) => (away(mark) < away(best) ? mark : best))
+      return [nearest.value, onset - nearest.start_time]
+    })
+  )
+}
+
+describe("every output format", () => {
+  let inPcm: ReadonlyMap<string, number>
+
+  beforeAll(async () => {
+    const pcm = audioFormats.find(({ name }) => name === "pcm_24000")
+    assert.isDefined(pcm)
+    inPcm = await latenessOf(await answerIn(pcm), "pcm_24000")
+  })
+
+  it("is one of 23", () => assert.strictEqual(audioFormats.length, 23))
+
+  it.each(audioFormats.map((format) => [format.name, format] as const))(
+    "%s decodes to the length that was announced, and its words are heard where the marks say",
+    async (name, format) => {
+      const answer = await answerIn(format)
+      const { bytes, marks, durationMs, audioFormat } = answer
+      assert.strictEqual(audioFormat, format.audioFormat)
+      const whole = await decoded(bytes, name)
+      assert.isAtMost(Math.abs(lengthMs(whole) - durationMs), 5, `${lengthMs(whole)} ms instead of ${durationMs}`)
+      assert.deepStrictEqual(faultsOfMarks([input], marks, durationMs), [])
+      assert.deepStrictEqual(
+        marks.map(({ value }) => value),
+        input.split(" ")
+      )
+
+      const lateness = await latenessOf(answer, name)
+      const shown = JSON.stringify([...lateness])
+      assert.isAtLeast(lateness.size, 5, shown)
+      const late = absolute(lateness.values())
+      assert.isAtMost(medianOf(late), 25, shown)
+      assert.isAtMost(largestOf(late), 70, shown)
+      // And no encoder moves them: as in PCM, but for what a lossy one smears before an onset.
+      const moved = absolute([...lateness].map(([word, ms]) => ms - (inPcm.get(word) ?? Infinity)))
+      assert.isAtMost(medianOf(moved), 4, `${shown}, in PCM ${JSON.stringify([...inPcm])}`)
+      assert.isAtMost(largestOf(moved), 20, `${shown}, in PCM ${JSON.stringify([...inPcm])}`)
+    }
+  )
+
+  it("mp3 at 192 says that it was delivered at 160, and a format not asked for by name is not told back", async () => {
+    const at192 = await fleet.speak({ input: "Hello.", voice_id: voice, output_format: "mp3_24000_192" })
+    assert.strictEqual(at192.output_format, "mp3_24000_160")
+    const byDefault = await fleet.speak({ input: "Hello.", voice_id: voice })
+    assert.strictEqual(byDefault.audio_format, "wav")
+    assert.isUndefined(byDefault.output_format)
+    const wav = Buffer.from(byDefault.audio_data, "base64")
+    assert.strictEqual(wav.toString("latin1", 0, 4), "RIFF")
+    assert.strictEqual(wav.readUInt32LE(4), wav.length - 8)
+    assert.strictEqual(wav.readUInt32LE(40), wav.length - 44)
+  })
+})
+
+describe("a text of many sentences", () => {
+  const sentences = [
+    "Every morning the harbour wakes before the town does.",
+    "Gulls argue over the nets, and nobody minds; it has always been so.",
+    "By seven the first boat is back, low in the water, with its lamps still on.",
+    "Who counts the crates?",
+    "An old man does, with a pencil behind his ear!"
+  ]
+  const long = Array.from({ length: 8 }, (_, index) => sentences.map((one) => `${one}`).join(index % 2 ? " " : "\n"))
+  const text = long.join("\n\n")
+
+  it("has no step in its samples where two chunks meet", async () => {
+    const reading = readInput(text, { locale: "en-US", textNormalization: false })
+    assert.strictEqual(reading._tag, "Success")
+    const firsts = reading._tag === "Success" ? reading.success.chunks.map(({ tokens }) => tokens[0]?.start) : []
+    const { audio, marks, durationMs } = await fleet.listen({
+      input: text,
+      voice_id: voice,
+      output_format: "pcm_24000"
+    })
+    assert.deepStrictEqual(faultsOfMarks([text], marks, durationMs), [])
+    const pcm: Pcm = { samples: samplesOf(audio), rateHz: 24_000 }
+
+    const steps = firsts.slice(1).map((start) => {
+      const index = marks.findIndex((mark) => mark.start === start)
+      const [before, after] = [marks[index - 1], marks[index]]
+      assert.isDefined(before)
+      assert.isDefined(after)
+      // From where the last word is silent to where the next one begins, and is not yet loud.
+      return largestStep(pcm, (before?.end_time ?? 0) + 1, (after?.start_time ?? 0) + 0.5)
+    })
+    assert.isAtLeast(steps.length, 10)
+    assert.isAtMost(Math.max(...steps), 250, `steps at the joins: ${steps.join(", ")}`)
+  })
+
+  it("is one file in every container: one header, no gap, no lost end", async () => {
+    for (const format of ["mp3_24000_64", "ogg_24000", "aac_24000"]) {
+      const { audio, durationMs } = await fleet.listen({ input: text, voice_id: voice, output_format: format })
+      assert.isAbove(durationMs, 100_000)
+      assert.isAtMost(Math.abs(lengthMs(await decoded(audio, format)) - durationMs), 5, format)
+    }
+  })
+})

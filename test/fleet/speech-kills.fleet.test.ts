@@ -1,0 +1,92 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { endRoles, type RunningRole, startRole } from "../support/role.ts"
+import { faultsOfMarks, type SpeechFleet, startSpeechFleet, sumOf, unmarked } from "../support/speech.ts"
+import { childrenOf, listenSlowly, type Paced, type PacedEnd } from "../support/speech-clients.ts"
+import { until } from "../support/starling.ts"
+
+let fleet: SpeechFleet
+let sequencers: ReadonlyArray<RunningRole>
+
+const sequencer = async () => {
+  const role = await startRole("speech-sequencer", { configuration: { Bus: { Url: fleet.nats } } })
+  await until(async () => (await role.status("/readyz")) === 200)
+  return role
+}
+
+beforeAll(async () => {
+  const roles = ["webhook-dispatcher", "speech-api", "speech-synthesizer"]
+  fleet = await startSpeechFleet({ FLEET_ROLES: JSON.stringify(roles) })
+  sequencers = await Promise.all([sequencer(), sequencer()])
+  // Whoever has spoken once is warm, and its token known.
+  await fleet.listen({ input: "Ready.", voice_id: "henry" })
+})
+afterAll(async () => {
+  await endRoles()
+  await fleet.remove()
+})
+
+const streams = 20
+// Some 7 MB on the wire each: more than fits between the fleet and a client that does not read.
+const sentence = "The harbour wakes before the town does, and nobody minds the gulls. "
+const input = sentence.repeat(26)
+// Six times as fast as it is heard.
+const bytesPerSecond = 400_000
+const lateMsMax = 2_000
+// What no paced client has yet, and every one is past the beginning.
+const someBytes = 500_000
+
+const startStreams = async (): Promise<ReadonlyArray<Paced>> => {
+  const order = { input, voice_id: "henry", output_format: "pcm_24000" }
+  const started = await Promise.all(Array.from({ length: streams }, () => listenSlowly(fleet, order, bytesPerSecond)))
+  await until(() => started.every(({ listener }) => listener.bytes() > someBytes))
+  assert.isFalse(started.some(({ listener }) => listener.isDone()))
+  return started
+}
+
+/** Whole, in order, each word once, and at its own pace. */
+const heardWhole = ({ audio, marks, durationMs, lateMs, waitedMs }: PacedEnd, awayMs = 0) => {
+  assert.deepStrictEqual(faultsOfMarks([input], marks, durationMs), [])
+  assert.strictEqual(unmarked(input, marks), "")
+  assert.strictEqual(marks.length, input.trim().split(" ").length)
+  assert.isAtMost(Math.abs(audio.length / 48 - durationMs), 0.1)
+  assert.isAtMost(lateMs, lateMsMax + awayMs, `it waited for ${waitedMs} ms at once`)
+}
+
+const sessionsOf = async (role: RunningRole) => sumOf(await role.metrics(), "speech_sessions_active")
+
+describe("kill -9 in the middle of 20 streams", () => {
+  it("of the synthesizer: every stream is heard whole, in order, and in time", async () => {
+    const [synthesizer] = childrenOf(fleet.pid, "role speech-synthesizer")
+    assert.isDefined(synthesizer)
+    const started = await startStreams()
+    const killedAt = performance.now()
+    process.kill(synthesizer?.pid ?? 0, "SIGKILL")
+    await until(async () => {
+      const [next] = childrenOf(fleet.pid, "role speech-synthesizer")
+      return next !== undefined && next.pid !== synthesizer?.pid && (await fleet.isReady())
+    })
+    // There is no other one in this fleet: until it is back nobody speaks.
+    const awayMs = performance.now() - killedAt
+
+    for (const { ended } of started) heardWhole(await ended, awayMs)
+    assert.include(fleet.log(), "a role's process died, starting it again")
+    assert.strictEqual(await fleet.metric("speech_streams_total", 'outcome="failed"'), 0)
+  })
+
+  it("of one of two sequencers: the other goes on where it was, every word is marked once", async () => {
+    const started = await startStreams()
+    const busy = await Promise.all(sequencers.map(sessionsOf))
+    assert.strictEqual(busy[0]! + busy[1]!, streams, busy.join(" and "))
+    const [victim, other] = busy[0]! > busy[1]! ? sequencers : sequencers.toReversed()
+    const lost = Math.max(...busy)
+    const before = await fleet.metric("speech_takeovers_total")
+    victim?.signal("SIGKILL")
+    await until(async () => (await fleet.metric("speech_takeovers_total")) - before === lost)
+    assert.strictEqual(await sessionsOf(other as RunningRole), streams)
+
+    for (const { ended } of started) heardWhole(await ended)
+    assert.strictEqual(await fleet.metric("speech_takeovers_total"), before + lost)
+    assert.strictEqual(await fleet.metric("speech_streams_total", 'outcome="failed"'), 0)
+    await until(async () => (await sessionsOf(other as RunningRole)) === 0)
+  })
+})

@@ -1,0 +1,114 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import {
+  faultsOfMarks,
+  listener,
+  type Refusal,
+  type SpeechFleet,
+  startSpeechFleet,
+  unmarked
+} from "../support/speech.ts"
+import { childrenOf, listenSlowly, openStream } from "../support/speech-clients.ts"
+import { until } from "../support/starling.ts"
+
+let fleet: SpeechFleet
+beforeAll(async () => {
+  fleet = await startSpeechFleet({ SPEECH_API_CONCURRENCY_PER_WORKSPACE: "2" })
+})
+afterAll(() => fleet.remove())
+
+const stream = "/v1/audio/stream"
+const timestamps = "/v1/audio/stream/with-timestamps"
+// More than fits between the fleet and a client that does not read.
+const input = "The harbour wakes before the town does, and nobody minds. ".repeat(50)
+const order = { input, voice_id: "henry", output_format: "pcm_24000" }
+
+describe("a workspace that may have two answers at once", () => {
+  it("is told so with the third, while another workspace is served, and has room again when one has ended", async () => {
+    const long = { ...order, input: input.repeat(6) }
+    const [first, second] = [await openStream(fleet, stream, long), await openStream(fleet, stream, long)]
+    for (const path of ["/v1/audio/speech", stream, timestamps]) {
+      const third = await fleet.post(path, { ...order, input: "Hello." })
+      assert.strictEqual(third.status, 429)
+      assert.strictEqual(((await third.json()) as Refusal).error.code, "concurrency_limit_reached")
+      assert.isAtLeast(Number(third.headers.get("retry-after")), 1)
+      assert.strictEqual(third.headers.get("ratelimit-remaining-calls"), "0")
+    }
+    const other = await fleet.tokenOf("--workspace", "other")
+    const served = await fleet.post(stream, { ...order, input: "Hello." }, { authorization: `Bearer ${other}` })
+    assert.strictEqual(served.status, 200)
+    await served.bytes()
+    assert.strictEqual((await fleet.post(stream, { ...order, voice_id: "nobody" })).status, 404)
+
+    first.leave()
+    await until(async () => (await fleet.metric("speech_streams_active")) === 1)
+    const { marks } = await fleet.listen({ ...order, input: "Hello." })
+    assert.strictEqual(marks.length, 1)
+    second.leave()
+    await until(async () => (await fleet.metric("speech_streams_active")) === 0)
+  })
+})
+
+describe("a client that is kept waiting", () => {
+  it("hears a comment meanwhile, and then the whole answer", async () => {
+    const stopped = childrenOf(fleet.pid, "ffmpeg").map(({ pid }) => pid)
+    assert.isNotEmpty(stopped)
+    const signal = (name: NodeJS.Signals) => {
+      for (const { pid } of childrenOf(fleet.pid, "ffmpeg")) if (stopped.includes(pid)) process.kill(pid, name)
+    }
+    signal("SIGSTOP")
+    try {
+      const { response } = await openStream(fleet, timestamps, {
+        ...order,
+        input: "All is well.",
+        output_format: "mp3_24000_64"
+      })
+      assert.strictEqual(response.statusCode, 200)
+      const events = listener()
+      for await (const part of response as AsyncIterable<Buffer>) {
+        events.take(part.toString())
+        if (events.comments() > 0) signal("SIGCONT")
+      }
+      assert.isAtLeast(events.comments(), 1)
+      const { marks, durationMs } = events.heard()
+      assert.deepStrictEqual(
+        marks.map(({ value }) => value),
+        ["All", "is", "well."]
+      )
+      assert.isAbove(durationMs, 500)
+    } finally {
+      signal("SIGCONT")
+    }
+  })
+})
+
+describe("SIGTERM", () => {
+  it("lets the streams that run be heard to their end, takes no new ones, and the fleet exits with 0", async () => {
+    const running = [await listenSlowly(fleet, order, 1_200_000), await listenSlowly(fleet, order, 1_200_000)]
+    await until(() => running.every(({ listener }) => listener.bytes() > 1_000_000))
+    const children = childrenOf(fleet.pid).map(({ pid }) => pid)
+    assert.isNotEmpty(children)
+    const stopped = fleet.stop("SIGTERM")
+    const isRefused = () =>
+      fleet.post(stream, order).then(
+        async (response) => {
+          await response.body?.cancel()
+          return response.status === 503
+        },
+        () => true
+      )
+    await until(isRefused)
+    assert.isFalse(
+      running.some(({ listener }) => listener.isDone()),
+      "they ended before it could be seen"
+    )
+
+    for (const { ended } of running) {
+      const { marks, audio, durationMs } = await ended
+      assert.deepStrictEqual(faultsOfMarks([input], marks, durationMs), [])
+      assert.strictEqual(unmarked(input, marks), "")
+      assert.isAtMost(Math.abs(audio.length / 48 - durationMs), 1)
+    }
+    assert.strictEqual(await stopped, 0)
+    for (const pid of children) assert.throws(() => process.kill(pid, 0))
+  })
+})
