@@ -1,13 +1,19 @@
 /**
- * `./starling load webhooks [scenario...] [--minutes N]`: measures on this machine, everything on loopback, in
+ * `./starling load <room> [scenario...] [--minutes N]`: measures on this machine, everything on loopback, in
  * processes that it starts and ends itself. Exit code 1 when a target was missed.
  */
 import { join } from "node:path"
 import { parseArgs } from "node:util"
+import { type Findings, joined } from "./figures.ts"
 import { table, writeReport } from "./report.ts"
+import { handmade } from "./speech/handmade.ts"
+import { kills as speechKills } from "./speech/kills.ts"
+import { marks } from "./speech/marks.ts"
+import { memory } from "./speech/memory.ts"
+import { streams } from "./speech/streams.ts"
+import { ttfb } from "./speech/ttfb.ts"
 import { manyEndpoints } from "./webhooks/endpoints.ts"
 import { drain, hanging, kills, retries } from "./webhooks/faults.ts"
-import type { Findings } from "./webhooks/figures.ts"
 import { isolation, latency } from "./webhooks/latency.ts"
 import { soak } from "./webhooks/soak.ts"
 import { throughput } from "./webhooks/throughput.ts"
@@ -17,37 +23,43 @@ const { values, positionals } = parseArgs({
   options: { minutes: { type: "string", default: "5" } }
 })
 
-const always: Record<string, () => Promise<Findings>> = {
-  throughput,
-  latency,
-  isolation,
-  retries,
-  hanging,
-  kills,
-  drain,
-  endpoints: manyEndpoints
-}
-const scenarios: Record<string, () => Promise<Findings>> = { ...always, soak: () => soak(Number(values.minutes)) }
+type Scenarios = Readonly<Record<string, () => Promise<Findings>>>
 
-const [room = "", ...wanted] = positionals
-const unknown = wanted.filter((name) => !Object.hasOwn(scenarios, name))
-if (room !== "webhooks" || unknown.length > 0) {
-  process.stderr.write(`starling: load webhooks [${Object.keys(scenarios).join("|")}]\n`)
+interface Room {
+  /** What a plain run runs. */
+  readonly always: Scenarios
+  /** Only when asked for. */
+  readonly asked: Scenarios
+}
+
+const rooms: Readonly<Record<string, Room>> = {
+  webhooks: {
+    always: { throughput, latency, isolation, retries, hanging, kills, drain, endpoints: manyEndpoints },
+    asked: { soak: () => soak(Number(values.minutes)) }
+  },
+  speech: { always: { ttfb, streams, handmade, marks, memory, kills: speechKills }, asked: {} }
+}
+
+const [roomName = "", ...wanted] = positionals
+const room = Object.hasOwn(rooms, roomName) ? rooms[roomName] : undefined
+const scenarios: Scenarios = { ...room?.always, ...room?.asked }
+if (room === undefined || wanted.some((name) => !Object.hasOwn(scenarios, name))) {
+  const usage = Object.entries(rooms).map(
+    ([name, { always, asked }]) => `starling: load ${name} [${Object.keys({ ...always, ...asked }).join("|")}]\n`
+  )
+  process.stderr.write(usage.join(""))
   process.exit(2)
 }
 
 const findings: Array<Findings> = []
-for (const name of wanted.length === 0 ? Object.keys(always) : wanted) {
+for (const name of wanted.length === 0 ? Object.keys(room.always) : wanted) {
   process.stderr.write(`${name} ...\n`)
   const found = await scenarios[name]?.()
   if (found === undefined) continue
   findings.push(found)
   process.stderr.write(`${table(found.figures)}\n`)
 }
-const all: Findings = {
-  figures: findings.flatMap((found) => found.figures),
-  series: findings.flatMap((found) => found.series)
-}
-const { json, html, machine } = writeReport(join(import.meta.dirname, "results"), all)
+const all = joined(findings)
+const { json, html, machine } = writeReport(join(import.meta.dirname, "results"), roomName, all)
 process.stdout.write(`${machine}\n\n${table(all.figures)}\n\n${json}\n${html}\n`)
 process.exitCode = all.figures.some((figure) => figure.met === false) ? 1 : 0

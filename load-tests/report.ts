@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { cpus, totalmem } from "node:os"
 import { join } from "node:path"
-import type { Figure, Findings, Series } from "./webhooks/figures.ts"
+import type { Figure, Findings, Series } from "./figures.ts"
 
 const shown = (value: number) => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2))
 
@@ -21,29 +21,29 @@ export const table = (figures: ReadonlyArray<Figure>): string => {
   return rows.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`).join("\n")
 }
 
-export const writeReport = (folder: string, findings: Findings) => {
+export const writeReport = (folder: string, room: string, findings: Findings) => {
   mkdirSync(folder, { recursive: true })
   const machine = `${cpus().length} cores ${cpus()[0]?.model ?? ""}, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}`
   const stamp = new Date().toISOString().replaceAll(":", "-")
-  const [json, html] = [join(folder, `webhooks-${stamp}.json`), join(folder, `webhooks-${stamp}.html`)]
+  const [json, html] = [join(folder, `${room}-${stamp}.json`), join(folder, `${room}-${stamp}.html`)]
   writeFileSync(json, `${JSON.stringify({ machine, ...findings }, null, 2)}\n`)
-  writeFileSync(html, page(machine, findings))
+  writeFileSync(html, page(room, machine, findings))
   return { json, html, machine }
 }
 
 const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
 
-const page = (machine: string, { figures, series }: Findings) => `<!doctype html>
-<meta charset="utf-8"><title>Starling: webhooks under load</title>
+const page = (room: string, machine: string, { figures, series }: Findings) => `<!doctype html>
+<meta charset="utf-8"><title>Starling: ${room} under load</title>
 <style>body{font:14px system-ui;margin:2rem;max-width:70rem}td,th{padding:.2rem .8rem;text-align:left;border-bottom:1px solid #ddd}.missed{color:#b00}</style>
-<h1>Webhooks under load</h1><p>${escaped(machine)}</p>
+<h1>${room} under load</h1><p>${escaped(machine)}</p>
 <table><tr><th>scenario<th>figure<th>value<th>target</tr>
 ${figures.map((figure) => `<tr${figure.met === false ? ' class="missed"' : ""}><td>${escaped(figure.scenario)}<td>${escaped(figure.name)}<td>${shown(figure.value)} ${escaped(figure.unit)}<td>${escaped(figure.target ?? "")}</tr>`).join("\n")}
 </table>
 ${series.map(plot).join("\n")}
 `
 
-const colours = ["#1f6feb", "#d1242f", "#1a7f37"]
+const colours = ["#1f6feb", "#d1242f", "#1a7f37", "#9a6700", "#8250df"]
 
 const plot = ({ title, unit, lines }: Series) => {
   const highest = Math.max(...lines.flatMap((line) => line.values)) || 1

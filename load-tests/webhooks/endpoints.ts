@@ -1,5 +1,5 @@
 /** The same number of deliveries over 1 to 10,000 endpoints. */
-import { atMost, type Findings } from "./figures.ts"
+import { atMost, type Findings } from "../figures.ts"
 import { publishMany } from "./publisher.ts"
 import { startDispatcher, until, withRig } from "./rig.ts"
 

@@ -1,5 +1,5 @@
 /** What is lost and what comes twice when a process is killed or told to end, and whether retries are on time. */
-import { type Findings, percentile } from "./figures.ts"
+import { type Findings, percentile } from "../figures.ts"
 import { publishAtRate, publishMany } from "./publisher.ts"
 import { startDispatcher, until, withRig } from "./rig.ts"
 import { verify } from "./verify.ts"

@@ -1,5 +1,5 @@
 /** How long after its confirmation an event reaches the receiver, at a fixed rate; and what bad neighbours cost. */
-import { atMost, distribution, type Findings, percentile } from "./figures.ts"
+import { atMost, distribution, type Findings, percentile } from "../figures.ts"
 import { publishAtRate } from "./publisher.ts"
 import { type EndpointConfiguration, type Rig, startDispatcher, until, withRig } from "./rig.ts"
 import { outOfOrder } from "./verify.ts"

@@ -1,5 +1,5 @@
 /** A steady load for some minutes: memory must not grow. Not part of a plain run; `load webhooks soak --minutes 60`. */
-import { type Findings } from "./figures.ts"
+import { type Findings } from "../figures.ts"
 import { publishAtRate } from "./publisher.ts"
 import { startDispatcher, until, withRig } from "./rig.ts"
 

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { AckPolicy, DeliverPolicy } from "@nats-io/jetstream"
-import { atLeast, type Findings } from "./figures.ts"
+import { atLeast, type Findings } from "../figures.ts"
 import { publishMany } from "./publisher.ts"
 import { type Rig, startDispatcher, until, withRig } from "./rig.ts"
 import { verify } from "./verify.ts"

@@ -26,7 +26,7 @@ export const percentile = (values: ReadonlyArray<number>, share: number): number
 }
 
 export const atMost = (limit: number, value: number, unit: string) => ({
-  target: `< ${limit} ${unit}`,
+  target: `< ${Number(limit.toFixed(2))} ${unit}`,
   met: value < limit
 })
 
@@ -38,3 +38,21 @@ export const atLeast = (limit: number, value: number, unit: string) => ({
 /** A cumulative distribution as a hundred points, small enough to plot. */
 export const distribution = (values: ReadonlyArray<number>) =>
   Array.from({ length: 100 }, (_, index) => percentile(values, index / 100))
+
+/** Makes the figures of one scenario. */
+export const figuresOf =
+  (scenario: string) =>
+  (name: string, value: number, unit: string, held: Pick<Figure, "target" | "met"> = {}): Figure => ({
+    scenario,
+    name,
+    value,
+    unit,
+    ...held
+  })
+
+export const exactly = (wanted: number, value: number) => ({ target: String(wanted), met: value === wanted })
+
+export const joined = (findings: ReadonlyArray<Findings>): Findings => ({
+  figures: findings.flatMap((found) => found.figures),
+  series: findings.flatMap((found) => found.series)
+})

@@ -1,0 +1,42 @@
+/** The base of every comparison: the engine alone, in this process, with nothing around it. */
+import { Effect, Layer, Stream } from "effect"
+import { Metrics, Role } from "#runtime"
+import { engineVoice, openEspeakPool, voiceById } from "#speech"
+
+export interface BareSpeech {
+  readonly firstPcmMs: number
+  readonly pcm: Int16Array
+  /** Where the engine says that its words begin. */
+  readonly wordsMs: ReadonlyArray<number>
+}
+
+export type BareEngine = (text: string) => Promise<BareSpeech>
+
+const samplesPerMs = 24
+const plain = { ratePercent: 100, pitchPercent: 100, rangePercent: 100, volumeDb: 0 }
+const metrics = Metrics.layerTest.pipe(Layer.provide(Layer.succeed(Role, "speech-synthesizer")))
+
+export const withBareEngine = <A>(use: (engine: BareEngine) => Promise<A>): Promise<A> =>
+  Effect.gen(function* () {
+    const shared = voiceById("henry")
+    const voice = shared === undefined ? undefined : engineVoice(shared, shared.locale)
+    if (voice === undefined) return yield* Effect.die("there is no henry")
+    const pool = yield* openEspeakPool()
+    const engine: BareEngine = async (text) => {
+      const started = performance.now()
+      let firstPcmMs = Number.NaN
+      const heard = Stream.tap(pool.synthesize({ voice, pieces: [{ text, ...plain }] }), ({ pcm }) =>
+        Effect.sync(() => {
+          if (pcm.length > 0 && Number.isNaN(firstPcmMs)) firstPcmMs = performance.now() - started
+        })
+      )
+      const frames = await Effect.runPromise(Stream.runCollect(heard))
+      const bytes = frames.map(({ pcm }) => Buffer.from(pcm.buffer, pcm.byteOffset, pcm.byteLength))
+      return {
+        firstPcmMs,
+        pcm: new Int16Array(new Uint8Array(Buffer.concat(bytes)).buffer),
+        wordsMs: frames.flatMap(({ words }) => words.map(({ sample }) => sample / samplesPerMs))
+      }
+    }
+    return yield* Effect.promise(() => use(engine))
+  }).pipe(Effect.scoped, Effect.provide(metrics), Effect.runPromise)

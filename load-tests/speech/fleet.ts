@@ -1,0 +1,60 @@
+/** What a scenario stands on: the fleet as `./starling up` starts it, in a home of its own, ended by its pid. */
+import { newHome, startFleet } from "../../test/support/starling.ts"
+
+export interface Fleet {
+  readonly speech: string
+  readonly token: string
+  /** Of `up`; the synthesizer, nats-server and the encoders are its children. */
+  readonly pid: number
+}
+
+// One caller stands for many here.
+const roomForAll = { SPEECH_API_CONCURRENCY_PER_WORKSPACE: "1000", TELEMETRY_LOG_LEVEL: "Error" }
+
+export const withFleet = async <A>(use: (fleet: Fleet) => Promise<A>): Promise<A> => {
+  const home = newHome({ SPEECH_API_PORT: "0", ...roomForAll })
+  try {
+    const running = await startFleet(home)
+    const { speech, token } = running.ready as { readonly speech?: string; readonly token: string }
+    try {
+      if (speech === undefined) throw new Error("the fleet runs without speech-api")
+      return await use({ speech, token, pid: running.pid })
+    } catch (error) {
+      process.stderr.write(`the fleet's last words:\n${running.log().slice(-2_000)}\n`)
+      throw error
+    } finally {
+      await running.stop("SIGTERM")
+    }
+  } finally {
+    home.remove()
+  }
+}
+
+export const pause = (milliseconds: number) =>
+  new Promise<void>((resolve) => setTimeout(resolve, Math.max(0, milliseconds)))
+
+/** Begins one after the other at a fixed rate, whether or not those before have ended; answers when all have. */
+export const openLoop = async <A>(
+  perSecond: number,
+  seconds: number,
+  begin: (index: number) => Promise<A>
+): Promise<ReadonlyArray<A>> => {
+  const started = performance.now()
+  const running: Array<Promise<A>> = []
+  for (let index = 0; index < perSecond * seconds; index++) {
+    await pause(started + (index * 1_000) / perSecond - performance.now())
+    running.push(begin(index))
+  }
+  return Promise.all(running)
+}
+
+/** `count` of them, at most `atOnce` at a time. */
+export const closedLoop = async <A>(count: number, atOnce: number, run: (index: number) => Promise<A>) => {
+  const results: Array<A> = []
+  let next = 0
+  const worker = async () => {
+    while (next < count) results.push(await run(next++))
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+  return results
+}
