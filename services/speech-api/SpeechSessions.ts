@@ -54,7 +54,11 @@ const mailCodec = frameCodec(SequencerMail)
 const frameIn = frameCodec(SessionFrameHead)
 const noPcm = new Int16Array(0)
 
-type Mail = Frame<SessionFrameHead> | "lost"
+/** A frame of one attempt; without one, that nothing was heard of it. */
+interface Mail {
+  readonly of: string
+  readonly frame?: Frame<SessionFrameHead>
+}
 
 export class SpeechSessions extends Context.Service<
   SpeechSessions,
@@ -116,6 +120,7 @@ export class SpeechSessions extends Context.Service<
         let resume: ResumePoint | null = null
         let heardAtMs = clock.currentTimeMillisUnsafe()
         let watchedAtMs = heardAtMs
+        let isGivenUp = false
         let isOver = false
 
         const sessionId = () => `${base}-${attempt}`
@@ -131,7 +136,8 @@ export class SpeechSessions extends Context.Service<
           const frame = frameIn.decode(bytes)
           if (id !== sessionId() || Result.isFailure(frame)) return
           heardAtMs = clock.currentTimeMillisUnsafe()
-          if (frame.success.head._tag !== "Alive") Queue.offerUnsafe(inbox, frame.success)
+          isGivenUp = false
+          if (frame.success.head._tag !== "Alive") Queue.offerUnsafe(inbox, { of: id, frame: frame.success })
         }
         const begin = Effect.fnUntraced(function* () {
           sequencer = ""
@@ -139,6 +145,7 @@ export class SpeechSessions extends Context.Service<
           const accepted = yield* ask(sessionId(), order, resume)
           sequencer = accepted.sequencer
           heardAtMs = clock.currentTimeMillisUnsafe()
+          isGivenUp = false
           return accepted
         })
 
@@ -163,21 +170,22 @@ export class SpeechSessions extends Context.Service<
           credit()
           // When we stood still ourselves, what came meanwhile is not read yet.
           if (lateMs > tickMs) heardAtMs = Math.min(nowMs, heardAtMs + lateMs)
-          const isSilent = nowMs - heardAtMs > silenceMsMax
-          if (!isSilent) return
-          heardAtMs = nowMs
-          Queue.offerUnsafe(inbox, "lost")
+          if (isGivenUp || nowMs - heardAtMs <= silenceMsMax) return
+          isGivenUp = true
+          Queue.offerUnsafe(inbox, { of: sessionId() })
         })
 
         /** The next piece, or nothing at the end. */
         const next = Effect.gen(function* () {
           for (;;) {
-            const mail = yield* Queue.take(inbox)
-            if (mail === "lost") {
-              yield* takeOver("nothing was heard of it")
+            const { of, frame } = yield* Queue.take(inbox)
+            // What a replaced attempt still sent is beyond the sample that the next one was asked to go on from.
+            if (of !== sessionId()) continue
+            if (frame === undefined) {
+              if (isGivenUp) yield* takeOver("nothing was heard of it")
               continue
             }
-            const { head, pcm } = mail
+            const { head, pcm } = frame
             if (head._tag === "Failed") {
               isOver = true
               return yield* new SpeechFailed({ code: head.code, message: head.message })

@@ -45,6 +45,7 @@ export const runSession = Effect.fn("SequencerSession")(function* (request: Sess
   const asked = metrics.counter(chunksAsked)
   const seconds = metrics.histogram(chunkSeconds)
   const waits = metrics.counter(creditWaits)
+  const scope = yield* Effect.scope
   const mail = yield* Queue.unbounded<Uint8Array | typeof tick>()
   const made = metrics.counter(marksMade)
   const play = playout(script, request.resume, ({ marks, toldByEngine }) => {
@@ -80,7 +81,11 @@ export const runSession = Effect.fn("SequencerSession")(function* (request: Sess
     }))
     const { voiceId, locale } = line
     const job = { sessionId, sequencer: mailbox.instance, chunk, voiceId, locale, pieces }
-    yield* publisher.publish(subjects.speechChunks(engine), jobCodec, job)
+    // Not waited for: frames may come before the broker's word. What is not stored is asked for again by `look`.
+    yield* publisher.publish(subjects.speechChunks(engine), jobCodec, job).pipe(
+      Effect.catch((error) => Effect.logWarning("a chunk could not be handed on", error)),
+      Effect.forkIn(scope)
+    )
   })
 
   const askAgain = Effect.fnUntraced(function* (chunk: number, reason: string) {

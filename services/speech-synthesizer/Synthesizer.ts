@@ -3,20 +3,21 @@
  * to the sequencer that asked. A job is acked when all of it is sent; one whose process dies goes to another
  * within the ack wait. A session that was cancelled has its jobs ended within a callback of the engine.
  */
-import { Cause, Context, Deferred, Effect, Layer, Semaphore, Stream } from "effect"
+import { Cause, Context, Deferred, Effect, Layer, Stream } from "effect"
 import { consume, done, jsonCodec, Mailbox, type Received, type Settlement } from "#bus"
 import { ChunkJob, frameCodec, frameSamplesMax, SequencerMail, subjects } from "#contracts"
 import { Configuration, Drain, Metrics } from "#runtime"
 import { type EngineFrame, engineVoice, voiceById } from "#speech"
 import { Engines } from "./Engines.ts"
 import { jobsTotal } from "./metrics.ts"
+import { places } from "./places.ts"
 
 // Without a sign of life for a second a job is somebody else's; the bus beats three times within.
 const ackWaitMs = 1_000
-// Each engine thread makes hundreds of seconds of speech a second; a few jobs keep it from waiting.
-const jobsPerThread = 8
-// An engine turns away what more than 64 jobs wait for; here they wait, and a cancel still finds them.
-const jobsMax = 64
+// One at work and one behind it keep an engine's thread busy; what is urgent waits for no more than these.
+const jobsPerThread = 2
+// Asked of the broker in one go; what is more than the places waits here, where a cancel still finds it.
+const pullMax = 32
 const drainPatienceMs = 10_000
 
 const mailCodec = frameCodec(SequencerMail)
@@ -60,10 +61,8 @@ export class Synthesizer extends Context.Service<Synthesizer, { readonly inWork:
         }
       }
 
-      const jobsAtOnce = Math.min(jobsMax, SpeechSynthesizer.Threads * jobsPerThread)
-      const places = new Map([...engines.keys()].map((engine) => [engine, Semaphore.makeUnsafe(jobsAtOnce)]))
-      const inTurn = (engine: string, making: Effect.Effect<void, string>) =>
-        places.get(engine)?.withPermit(making) ?? making
+      const jobsAtOnce = SpeechSynthesizer.Threads * jobsPerThread
+      const placesOf = new Map([...engines.keys()].map((engine) => [engine, places(jobsAtOnce)]))
 
       const make = Effect.fnUntraced(function* (job: ChunkJob) {
         const shared = voiceById(job.voiceId)
@@ -75,7 +74,7 @@ export class Synthesizer extends Context.Service<Synthesizer, { readonly inWork:
         const making = Stream.runForEach(speech, (frame) => Effect.sync(() => send.frame(frame))).pipe(
           Effect.mapError((error) => error.message)
         )
-        yield* inTurn(engine.name, making)
+        yield* placesOf.get(engine.name)?.within(job.chunk === 0, making) ?? making
         send.last()
         return "made"
       })
@@ -124,7 +123,7 @@ export class Synthesizer extends Context.Service<Synthesizer, { readonly inWork:
             unackedMax: 1_000,
             ackWaitMs
           },
-          pullMax: jobsAtOnce,
+          pullMax,
           codec: jobCodec,
           origin: "speech",
           handler: handle
