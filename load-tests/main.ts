@@ -9,6 +9,7 @@ import { table, writeReport } from "./report.ts"
 import { handmade } from "./speech/handmade.ts"
 import { kills as speechKills } from "./speech/kills.ts"
 import { marks } from "./speech/marks.ts"
+import { leavers } from "./speech/leavers.ts"
 import { memory } from "./speech/memory.ts"
 import { streams } from "./speech/streams.ts"
 import { ttfb } from "./speech/ttfb.ts"
@@ -37,7 +38,7 @@ const rooms: Readonly<Record<string, Room>> = {
     always: { throughput, latency, isolation, retries, hanging, kills, drain, endpoints: manyEndpoints },
     asked: { soak: () => soak(Number(values.minutes)) }
   },
-  speech: { always: { ttfb, streams, handmade, marks, memory, kills: speechKills }, asked: {} }
+  speech: { always: { ttfb, streams, handmade, marks, memory, leavers, kills: speechKills }, asked: {} }
 }
 
 const [roomName = "", ...wanted] = positionals

@@ -22,6 +22,7 @@ export const withBareEngine = <A>(use: (engine: BareEngine) => Promise<A>): Prom
     const voice = shared === undefined ? undefined : engineVoice(shared, shared.locale)
     if (voice === undefined) return yield* Effect.die("there is no henry")
     const pool = yield* openEspeakPool()
+    const run = Effect.runPromiseWith(yield* Effect.context<never>())
     const engine: BareEngine = async (text) => {
       const started = performance.now()
       let firstPcmMs = Number.NaN
@@ -30,7 +31,7 @@ export const withBareEngine = <A>(use: (engine: BareEngine) => Promise<A>): Prom
           if (pcm.length > 0 && Number.isNaN(firstPcmMs)) firstPcmMs = performance.now() - started
         })
       )
-      const frames = await Effect.runPromise(Stream.runCollect(heard))
+      const frames = await run(Stream.runCollect(heard))
       const bytes = frames.map(({ pcm }) => Buffer.from(pcm.buffer, pcm.byteOffset, pcm.byteLength))
       return {
         firstPcmMs,

@@ -4,6 +4,7 @@ import { newHome, startFleet } from "../../test/support/starling.ts"
 export interface Fleet {
   readonly speech: string
   readonly token: string
+  readonly metrics: string
   /** Of `up`; the synthesizer, nats-server and the encoders are its children. */
   readonly pid: number
 }
@@ -18,7 +19,7 @@ export const withFleet = async <A>(use: (fleet: Fleet) => Promise<A>): Promise<A
     const { speech, token } = running.ready as { readonly speech?: string; readonly token: string }
     try {
       if (speech === undefined) throw new Error("the fleet runs without speech-api")
-      return await use({ speech, token, pid: running.pid })
+      return await use({ speech, token, metrics: running.ready.metrics, pid: running.pid })
     } catch (error) {
       process.stderr.write(`the fleet's last words:\n${running.log().slice(-2_000)}\n`)
       throw error
