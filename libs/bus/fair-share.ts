@@ -15,8 +15,8 @@ export interface FairShare {
   readonly lane: <A>(start: (item: A) => void) => Lane<A>
 }
 
-// Starting a message takes some 50 microseconds, so a turn stays below a millisecond.
-const startsPerTurnMax = 16
+// Starting a message takes some 50 microseconds: a turn stays below two milliseconds.
+const startsPerTurnMax = 32
 
 export const fairShare = (): FairShare => {
   /** Starts one item of each lane that has some waiting; the next in rotation first. */

@@ -24,6 +24,8 @@ const pullMessages = 256
 // A quiet pull is renewed after so long; a broken connection is noticed within two heartbeats.
 const pullExpiresMs = 5_000
 const heartbeatsMs = 2_500
+// Only while the reader is slow: a pull's worth of events takes it some 20 ms.
+const roomLookedForMs = 2
 // A consumer whose reader died is removed by the broker.
 const forgottenAfterMs = 30_000
 
@@ -55,27 +57,26 @@ export const readInOrder = Effect.fnUntraced(function* <Extra = never>(
     { interruptible: true }
   )
   const queue = yield* Queue.bounded<SourceMessage | Extra, BusError>(capacity)
+  const order = { next: 1 }
   const pump = Effect.gen(function* () {
-    let next = 1
     while (true) {
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          const pulled = yield* pull(nats, consumer, stream)
-          for (let message = yield* pulled; message !== undefined; message = yield* pulled) {
-            if (message.info.deliverySequence !== next) return yield* broken(stream, "a message is missing")
-            next += 1
-            yield* Queue.offer(queue, toSourceMessage(message))
-          }
-        })
-      )
+      // Room for a whole pull first: its messages then go into the queue as they come.
+      while (Queue.sizeUnsafe(queue) > capacity - pullMessages) yield* Effect.sleep(roomLookedForMs)
+      yield* Effect.scoped(pull(nats, consumer, stream, order, (message) => Queue.offerUnsafe(queue, message)))
     }
   })
   yield* Effect.forkScoped(Effect.catchCause(pump, (cause) => Queue.failCause(queue, cause)))
   return queue
 })
 
-/** One pull: the next message of it, or nothing at its end. */
-const pull = Effect.fnUntraced(function* (nats: Nats["Service"], consumer: Consumer, stream: string) {
+/** One pull, to its end. A plain loop, because every event comes through here. */
+const pull = Effect.fnUntraced(function* (
+  nats: Nats["Service"],
+  consumer: Consumer,
+  stream: string,
+  order: { next: number },
+  take: (message: SourceMessage) => void
+) {
   const options = { max_messages: pullMessages, expires: pullExpiresMs, idle_heartbeat: heartbeatsMs }
   const [, iterator] = yield* Effect.acquireRelease(
     nats.use(`read ${stream}`, async () => {
@@ -91,10 +92,18 @@ const pull = Effect.fnUntraced(function* (nats: Nats["Service"], consumer: Consu
       }),
     { interruptible: true }
   )
-  return Effect.tryPromise({ try: () => iterator.next(), catch: toBusError(`read ${stream}`) }).pipe(
-    Effect.raceFirst(Effect.flatMap(nats.lost, () => broken(stream, "the connection was lost"))),
-    Effect.map((step) => (step.done === true ? undefined : step.value))
+  const read = async () => {
+    for (let step = await iterator.next(); step.done !== true; step = await iterator.next()) {
+      if (step.value.info.deliverySequence !== order.next) return "a message is missing"
+      order.next += 1
+      take(toSourceMessage(step.value))
+    }
+    return undefined
+  }
+  const fault = yield* Effect.tryPromise({ try: read, catch: toBusError(`read ${stream}`) }).pipe(
+    Effect.raceFirst(Effect.as(nats.lost, "the connection was lost"))
   )
+  if (fault !== undefined) return yield* broken(stream, fault)
 })
 
 const broken = (stream: string, detail: string) => new BusUnavailable({ operation: `read ${stream}`, detail })

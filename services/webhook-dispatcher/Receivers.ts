@@ -9,8 +9,8 @@ import { Configuration } from "#runtime"
 // A receiver that does not take a connection in five seconds will not answer in ten.
 const connectTimeoutMsMax = 5_000
 
-// A kept pool of connections costs some 150 kB. Beyond this many endpoints the ones unused the longest reconnect.
-const lanesMax = 512
+// A kept pool of connections costs some 30 kB. Beyond this many endpoints the ones unused the longest reconnect.
+const lanesMax = 4_096
 
 export class Receivers extends Context.Service<Receivers, HttpDoor>()("starling/webhook-dispatcher/Receivers") {
   static readonly layer = Layer.effect(
