@@ -3,7 +3,7 @@
  * not written in the same batch. Whoever reads the record publishes those first; their ids are fixed, so
  * doing it twice changes nothing but, at worst, sends a message twice under one id.
  */
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
 import type { BatchMessage } from "./atomic-batch.ts"
 import { jsonCodec, type MessageCodec } from "./message-codec.ts"
 
@@ -18,8 +18,21 @@ export interface RelayRecord<Cursor> {
   readonly pending: ReadonlyArray<typeof Pending.Type>
 }
 
-export const relayRecordCodec = <Cursor>(cursor: Schema.Codec<Cursor, Cursor>): MessageCodec<RelayRecord<Cursor>> =>
-  jsonCodec(Schema.Struct({ cursor, pending: Schema.Array(Pending) }))
+/** A fleet of before steps were written ahead stored the bare cursor; it is read as one with nothing pending. */
+export const relayRecordCodec = <Cursor>(cursor: Schema.Codec<Cursor, Cursor>): MessageCodec<RelayRecord<Cursor>> => {
+  const record = jsonCodec(Schema.Struct({ cursor, pending: Schema.Array(Pending) }))
+  const bare = jsonCodec(cursor)
+  return {
+    encode: record.encode,
+    decode: (message) =>
+      Result.orElse(record.decode(message), (faults) =>
+        Result.mapBoth(bare.decode(message), {
+          onSuccess: (value) => ({ cursor: value, pending: [] }),
+          onFailure: () => faults
+        })
+      )
+  }
+}
 
 export const toPending = (message: BatchMessage): typeof Pending.Type => ({
   subject: message.subject,
