@@ -25,12 +25,12 @@ afterAll(async () => {
   await fleet.remove()
 })
 
-const streams = 20
+const streams = 50
 // Some 7 MB on the wire each: more than fits between the fleet and a client that does not read.
 const sentence = "The harbour wakes before the town does, and nobody minds the gulls. "
 const input = sentence.repeat(26)
-// Six times as fast as it is heard.
-const bytesPerSecond = 400_000
+// Two and a half times as fast as it is heard.
+const bytesPerSecond = 160_000
 const lateMsMax = 2_000
 // What no paced client has yet, and every one is past the beginning.
 const someBytes = 500_000
@@ -54,7 +54,7 @@ const heardWhole = ({ audio, marks, durationMs, lateMs, waitedMs }: PacedEnd, aw
 
 const sessionsOf = async (role: RunningRole) => sumOf(await role.metrics(), "speech_sessions_active")
 
-describe("kill -9 in the middle of 20 streams", () => {
+describe("kill -9 in the middle of 50 streams", () => {
   it("of the synthesizer: every stream is heard whole, in order, and in time", async () => {
     const [synthesizer] = childrenOf(fleet.pid, "role speech-synthesizer")
     assert.isDefined(synthesizer)
