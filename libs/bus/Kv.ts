@@ -1,11 +1,13 @@
 /**
  * Key-value buckets, typed by schema, changed by compare-and-set. A read goes to the leader where the
- * topology says so; a value that does not fit its schema is reported and treated as absent in a watch.
+ * topology says so; a value that does not fit its schema is reported and treated as absent in a watch and a scan.
  */
 import { Kvm, type KvEntry as RawEntry } from "@nats-io/kv"
 import { Context, Effect, Layer, Option, Result, type Schema, Stream } from "effect"
 import { type BusError, BusRefused } from "./errors.ts"
+import { scanBucket } from "./kv-scan.ts"
 import { jsonCodec, type MessageCodec } from "./message-codec.ts"
+import { header, toHeaders } from "./message-headers.ts"
 import { Nats } from "./Nats.ts"
 
 /** A value and the revision that a later change must name. */
@@ -23,11 +25,21 @@ export interface KvChange<A> {
 
 export interface KvBucket<A> {
   readonly get: (key: string) => Effect.Effect<Option.Option<KvEntry<A>>, BusError>
-  /** Fails with `RevisionConflict` when the key exists. Answers with the revision. */
-  readonly create: (key: string, value: A) => Effect.Effect<number, BusError>
-  /** Fails with `RevisionConflict` when `revision` is no longer the last. */
-  readonly update: (key: string, value: A, revision: number) => Effect.Effect<number, BusError>
+  /**
+   * Fails with `RevisionConflict` when the key exists. Answers with the revision. With `ttlMs`, in a bucket
+   * with a time to live per key, the key goes when that time is over by the broker's clock; whole seconds, up.
+   */
+  readonly create: (key: string, value: A, ttlMs?: number) => Effect.Effect<number, BusError>
+  /**
+   * Fails with `RevisionConflict` when `revision` is no longer the last; 0: when there is or was anything. Without
+   * `ttlMs` an earlier one ends.
+   */
+  readonly update: (key: string, value: A, revision: number, ttlMs?: number) => Effect.Effect<number, BusError>
   readonly remove: (key: string, revision: number) => Effect.Effect<void, BusError>
+  /** As `remove`, and after an hour nothing says any more that the key was there. Of a bucket with `keyTtl`. */
+  readonly erase: (key: string, revision: number) => Effect.Effect<void, BusError>
+  /** The entries whose keys fit, `workspace.>` say, as they are now; without what does not fit the schema. */
+  readonly scan: (keys: string) => Stream.Stream<KvEntry<A>, BusError>
   /** Every entry now, at most 20,000, and how far the bucket had come. */
   readonly entries: Effect.Effect<ReadonlyArray<KvEntry<A>>, BusError>
   /** The present state, then every change. Ends with an error when watching cannot go on. */
@@ -56,6 +68,9 @@ export class Kv extends Context.Service<
 
 // A bucket of ours holds one key per endpoint, item or lease holder; more than this is a bug.
 const entriesMax = 20_000
+
+// Longer than any reader goes on with what it has seen.
+const goneKnownFor = "1h"
 
 type RawBucket = Awaited<ReturnType<Kvm["open"]>>
 
@@ -92,6 +107,12 @@ const makeBucket = <A>(nats: Nats["Service"], kv: RawBucket, bucket: string, cod
       Effect.map((found) => found.flatMap((entry) => (Option.isSome(entry) ? [entry.value] : [])))
     )
 
+  const scan = (keys: string) =>
+    scanBucket(nats, kv, bucket, keys).pipe(
+      Stream.mapEffect((raw) => toChange(raw)),
+      Stream.flatMap(({ entry }) => Stream.fromIterable(Option.toArray(entry)))
+    )
+
   const watched = Effect.acquireRelease(
     nats.use(`watch ${bucket}`, () => kv.watch()),
     (iterator) => Effect.sync(() => iterator.stop())
@@ -102,7 +123,7 @@ const makeBucket = <A>(nats: Nats["Service"], kv: RawBucket, bucket: string, cod
       : toEntry(raw).pipe(
           Effect.map((entry) => ({ key: raw.key, entry: Option.some(entry) })),
           Effect.catch((error) =>
-            Effect.logError("a watched value is broken", error).pipe(
+            Effect.logError("a stored value is broken", error).pipe(
               Effect.as({ key: raw.key, entry: Option.none<KvEntry<A>>() })
             )
           )
@@ -116,12 +137,37 @@ const makeBucket = <A>(nats: Nats["Service"], kv: RawBucket, bucket: string, cod
     )
   ).pipe(Stream.mapEffect(toChange))
 
+  // Written past the key-value client, which cannot give a changed key a time to live.
+  const writeFor = (verb: string, key: string, value: A, revision: number, ttlMs: number | undefined) => {
+    const ttl = ttlMs === undefined ? [] : [[header.ttl, `${Math.max(1, Math.ceil(ttlMs / 1_000))}s`] as const]
+    const headers = toHeaders([...ttl, [header.expectedLastSubjectSequence, String(revision)]])
+    const message = { subject: `$KV.${bucket}.${key}`, data: data(value), headers }
+    return Effect.map(nats.write(name(verb, key), message), ({ sequence }) => sequence)
+  }
+  // The mark of a removed key still counts as its last revision.
+  const createFor = (key: string, value: A, ttlMs: number) =>
+    Effect.catchTag(writeFor("create", key, value, 0, ttlMs), "RevisionConflict", (conflict) =>
+      Effect.flatMap(
+        nats.use(name("read", key), () => kv.get(key)),
+        (raw) =>
+          raw === null || raw.operation === "PUT"
+            ? Effect.fail(conflict)
+            : writeFor("create", key, value, raw.revision, ttlMs)
+      )
+    )
+
   return {
     get,
     entries,
     changes,
-    create: (key, value) => nats.use(name("create", key), () => kv.create(key, data(value))),
-    update: (key, value, revision) => nats.use(name("update", key), () => kv.update(key, data(value), revision)),
-    remove: (key, revision) => nats.use(name("remove", key), () => kv.delete(key, { previousSeq: revision }))
+    create: (key, value, ttlMs) =>
+      ttlMs === undefined
+        ? nats.use(name("create", key), () => kv.create(key, data(value)))
+        : createFor(key, value, ttlMs),
+    update: (key, value, revision, ttlMs) => writeFor("update", key, value, revision, ttlMs),
+    remove: (key, revision) => nats.use(name("remove", key), () => kv.delete(key, { previousSeq: revision })),
+    erase: (key, revision) =>
+      nats.use(name("erase", key), () => kv.purge(key, { previousSeq: revision, ttl: goneKnownFor })),
+    scan
   }
 }

@@ -7,6 +7,8 @@ import { headers as emptyHeaders } from "@nats-io/nats-core"
 export const header = {
   messageId: "Nats-Msg-Id",
   expectedLastSubjectSequence: "Nats-Expected-Last-Subject-Sequence",
+  /** Whose last sequence is meant, when it is not the message's own subject. */
+  expectedSubject: "Nats-Expected-Last-Subject-Sequence-Subject",
   rollup: "Nats-Rollup",
   ttl: "Nats-TTL",
   schedule: "Nats-Schedule",

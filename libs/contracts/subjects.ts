@@ -1,7 +1,12 @@
 /** Every subject of the bus, built in one place. Ids that may hold anything are encoded as tokens. */
+import { addressToken } from "./payments/claim-key.ts"
 import { encodeToken } from "./tokens.ts"
 
 export const subjects = {
+  /** The records of one entity: its state and how it came to it. */
+  log: (entity: string, id: string) => `log.${entity}.${encodeToken(id)}`,
+  /** How far LOG has become events; written together with them, and itself none. */
+  eventsCursor: "events-cursor",
   /** An event's name is made of tokens already. */
   event: (name: string) => `events.${name}`,
   eventsAll: "events.>",
@@ -17,6 +22,11 @@ export const subjects = {
   attempts: (endpointId: string) => `attempts.${endpointId}`,
   abandoned: (endpointId: string) => `abandoned.${endpointId}`,
   abandonedAll: "abandoned.*",
+  paymentsVerify: "payments.verify",
+  settlements: (network: string) => `settlements.${encodeToken(network)}`,
+  settlementsAll: "settlements.*",
+  receipts: (network: string, payer: string) => `receipts.${encodeToken(network)}.${addressToken(network, payer)}`,
+  receiptsAll: "receipts.*.*",
   speechSessions: "speech.sessions",
   speechChunks: (engine: string) => `speech.chunks.${engine}`,
   speechChunksAll: "speech.chunks.*",

@@ -12,9 +12,12 @@ import { type EgressError, InvalidCidr, InvalidUrl } from "./errors.ts"
 import { type EgressRequest, type EgressResponse, exchange } from "./exchange.ts"
 import { pools as poolsGauge, refusals, socketsOpened, socketsReused } from "./metrics.ts"
 import { Resolver } from "./Resolver.ts"
+import { type EgressStream, type EgressStreamRequest, streamExchange } from "./stream-exchange.ts"
 
 export interface HttpDoor {
   readonly request: (request: EgressRequest) => Effect.Effect<EgressResponse, EgressError>
+  /** The answer's head; its body is read as it is pulled. The call is cut when the scope closes. */
+  readonly stream: (request: EgressStreamRequest) => Effect.Effect<EgressStream, EgressError, Scope.Scope>
 }
 
 export interface DoorOptions {
@@ -83,7 +86,7 @@ export const openDoor = Effect.fn("openDoor")(function* (
     return { pool, lane }
   }
 
-  const poolOf = (request: EgressRequest, origin: string) => {
+  const poolOf = (request: LaneRequest, origin: string) => {
     const key = request.lane === undefined ? origin : `${request.lane} ${origin}`
     const known = pools.get(key)
     const found = known ?? makePool(origin, request.connectionsMax ?? options.connectionsPerLaneMax)
@@ -115,20 +118,32 @@ export const openDoor = Effect.fn("openDoor")(function* (
   yield* Effect.addFinalizer(() =>
     Effect.promise(() => Promise.all([...pools.values()].map(({ pool }) => pool.destroy())))
   )
+  const prepare = (request: LaneRequest, { origin }: Target) => {
+    const { pool, lane } = poolOf(request, origin)
+    const onLeave = () => {
+      if (lane.fresh > 0) lane.fresh -= 1
+      else reused.inc(use)
+      request.onLeave?.()
+    }
+    return { pool, onLeave }
+  }
   return {
     request: (request) => {
       const target = targetOf(request.url)
       if (target instanceof InvalidUrl) return Effect.fail(target)
-      const { pool, lane } = poolOf(request, target.origin)
-      const onLeave = () => {
-        if (lane.fresh > 0) lane.fresh -= 1
-        else reused.inc(use)
-        request.onLeave?.()
-      }
+      const { pool, onLeave } = prepare(request, target)
       return exchange(pool, target.origin, target.path, { ...request, onLeave })
+    },
+    stream: (request) => {
+      const target = targetOf(request.url)
+      if (target instanceof InvalidUrl) return Effect.fail(target)
+      const { pool, onLeave } = prepare(request, target)
+      return streamExchange(pool, target.origin, target.path, { ...request, onLeave })
     }
   }
 })
+
+type LaneRequest = Pick<EgressRequest, "lane" | "connectionsMax" | "onLeave">
 
 interface LanePool {
   readonly pool: Pool

@@ -5,6 +5,7 @@
 import { Effect } from "effect"
 import type { Dispatcher, Pool } from "undici"
 import { DeadlineExceeded, type EgressError, toEgressError } from "./errors.ts"
+import { flat } from "./flat-headers.ts"
 
 export interface EgressRequest {
   readonly method: "GET" | "POST"
@@ -98,11 +99,3 @@ export const exchange = (pool: Pool, origin: string, path: string, request: Egre
 
 const joined = (chunks: ReadonlyArray<Uint8Array>, bytes: number) =>
   chunks.length === 1 ? (chunks[0] ?? new Uint8Array(0)) : Buffer.concat(chunks, bytes)
-
-const flat = (given: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>) => {
-  const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(given)) {
-    if (value !== undefined) headers[name] = typeof value === "string" ? value : value.join(", ")
-  }
-  return headers
-}

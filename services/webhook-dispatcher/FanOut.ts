@@ -46,6 +46,8 @@ const fanOut = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
   const readRun = Effect.fnUntraced(function* (run: ReadonlyArray<SourceMessage>) {
     const events = []
     for (const message of run) {
+      // How far the actors' log has become events stands among them, and is none.
+      if (message.subject === subjects.eventsCursor) continue
       const read = readEvent(message)
       if (Result.isSuccess(read)) {
         events.push(read.success)

@@ -5,8 +5,10 @@
 import { Result, Schema } from "effect"
 import { faultsOf } from "../Envelope.ts"
 import type { Fault } from "../primitives.ts"
+import { ModelGateway } from "./gateway-section.ts"
+import { Payments } from "./payments-section.ts"
 import { Bus, Fleet, Telemetry } from "./platform-sections.ts"
-import { Audio, SpeechApi, SpeechSequencer, SpeechSynthesizer } from "./speech-sections.ts"
+import { Audio, SpeechApi, SpeechSequencer, SpeechSynthesizer, VoiceCloning } from "./speech-sections.ts"
 import { WebhookDelivery, Webhooks } from "./webhooks-section.ts"
 
 export const ConfigurationFile = Schema.Struct({
@@ -16,6 +18,9 @@ export const ConfigurationFile = Schema.Struct({
   SpeechSequencer,
   SpeechSynthesizer,
   Audio,
+  VoiceCloning,
+  ModelGateway,
+  Payments,
   Bus,
   Telemetry,
   Fleet
@@ -46,7 +51,19 @@ export interface EnvironmentKey {
   readonly variable: string
 }
 
-const sections = { WebhookDelivery, SpeechApi, SpeechSequencer, SpeechSynthesizer, Audio, Bus, Telemetry, Fleet }
+const sections = {
+  WebhookDelivery,
+  SpeechApi,
+  SpeechSequencer,
+  SpeechSynthesizer,
+  Audio,
+  VoiceCloning,
+  ModelGateway,
+  Payments,
+  Bus,
+  Telemetry,
+  Fleet
+}
 
 /** Every key that the environment can override; the list of endpoints is not among them. */
 export const environmentKeys: ReadonlyArray<EnvironmentKey> = Object.entries(sections).flatMap(([name, schema]) =>

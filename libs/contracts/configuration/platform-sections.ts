@@ -26,9 +26,18 @@ export const Telemetry = section({
 })
 
 /** The roles that exist. A role's name is its folder, its deployment, its user on the bus and its label. */
-export const roleNames = ["webhook-dispatcher", "speech-api", "speech-sequencer", "speech-synthesizer"] as const
+export const roleNames = [
+  "webhook-dispatcher",
+  "speech-api",
+  "speech-sequencer",
+  "speech-synthesizer",
+  "model-gateway"
+] as const
 export type RoleName = (typeof roleNames)[number]
 
+/** Without a word about it: every role but those that serve nothing before they are told whom to ask. */
+const usualRoles = roleNames.filter((name) => name !== "model-gateway")
+
 export const Fleet = section({
-  Roles: withDefault(Schema.Array(Schema.Literals(roleNames)), [...roleNames])
+  Roles: withDefault(Schema.Array(Schema.Literals(roleNames)), usualRoles)
 })

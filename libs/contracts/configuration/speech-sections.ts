@@ -1,4 +1,7 @@
-/** `SpeechApi`, `SpeechSequencer`, `SpeechSynthesizer` and `Audio`: how speech is served, cut, made and encoded. */
+/**
+ * `SpeechApi`, `SpeechSequencer`, `SpeechSynthesizer`, `Audio` and `VoiceCloning`: how speech is served, cut, made
+ * and encoded, and whose voice may be cloned.
+ */
 import { Schema } from "effect"
 import { section, withDefault } from "./defaults.ts"
 
@@ -32,3 +35,52 @@ export const Audio = section({
   /** Encoders at once in one process. */
   EncodersMax: withDefault(whole(1, 10_000), 400)
 })
+
+const fraction = (minimum: number, maximum: number) => Schema.Finite.check(Schema.isBetween({ minimum, maximum }))
+
+export const VoiceCloning = section({
+  /** Less than this tells too little of a voice. */
+  SampleSecondsMin: withDefault(fraction(1, 600), 10),
+  SampleSecondsMax: withDefault(fraction(1, 600), 30),
+  /** The phrase takes some eight seconds to read. */
+  ConsentSecondsMin: withDefault(fraction(1, 600), 5),
+  ConsentSecondsMax: withDefault(fraction(1, 600), 30),
+  /** Share of a recording that may be silence. Read with a pause of a second after each word, it is about a half. */
+  SilenceRatioMax: withDefault(fraction(0, 1), 0.7),
+  /** Share of a recording's samples that may be cut off at full scale; speech that is clean has none. */
+  ClippingRatioMax: withDefault(fraction(0, 1), 0.01),
+  /**
+   * Of the five words of a phrase, how many must be heard in order. Of 48 recordings none had fewer than 4, and for
+   * 2,256 other challenges none had more than 2 (load-tests/README.md).
+   */
+  PhraseWordsMin: withDefault(whole(1, 5), 4),
+  /**
+   * How far sample and consent may lie apart, for the built-in check. One voice was 6.3 from itself at worst, in some
+   * noise; two voices were 16.1 apart at least (load-tests/README.md).
+   */
+  SpeakerDistanceMax: withDefault(fraction(0, 1_000), 12),
+  /** A folder with a speaker embedding model, `model.onnx`; empty: the built-in check, which is weak. */
+  SpeakerModelFolder: withDefault(Schema.String, ""),
+  /** How far they may lie apart for the model: one less the cosine of the angle between the embeddings. */
+  SpeakerModelDistanceMax: withDefault(fraction(0, 2), 0.5),
+  PocketsphinxPath: withDefault(Schema.NonEmptyString, "pocketsphinx_batch"),
+  /** The folder with the recogniser's acoustic model and dictionary. */
+  PocketsphinxModelFolder: withDefault(Schema.NonEmptyString, "/usr/share/pocketsphinx/model/en-us"),
+  /** Consents verified at once in one process; each takes about a second of a processor. */
+  VerificationsMax: withDefault(whole(1, 64), 2),
+  /** Of one workspace, over all processes. */
+  ChallengesPerHour: withDefault(whole(1, 300), 30),
+  /** How long a phrase may be read. */
+  ChallengeMinutes: withDefault(fraction(0.01, 1_440), 10),
+  VoicesPerWorkspace: withDefault(whole(0, 10_000), 100),
+  /** Workspaces for which tts-3.2 speaks with cloned voices. */
+  ExpressiveModelWorkspaces: withDefault(Schema.Array(Schema.NonEmptyString), []),
+  /** A folder with a zero-shot model, which speaks with the voice of a sample; empty: none. */
+  ZeroShotModelFolder: withDefault(Schema.String, ""),
+  /** From this day on (UTC) the flow without a challenge is refused whatever version a caller is pinned to. */
+  LegacyFlowSunset: withDefault(
+    Schema.String.check(Schema.isPattern(/^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/u)),
+    "2027-03-13"
+  )
+})
+export interface VoiceCloning extends Schema.Schema.Type<typeof VoiceCloning> {}

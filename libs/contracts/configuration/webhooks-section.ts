@@ -3,7 +3,8 @@ import { Schema } from "effect"
 import { endpointIdOf } from "../endpoint-id.ts"
 import { section, withDefault } from "./defaults.ts"
 
-const isWebUrl = (text: string) => {
+/** A URL of http or https without credentials or a fragment. */
+export const isWebUrl = (text: string) => {
   if (!URL.canParse(text)) return "not a URL"
   const url = new URL(text)
   if (url.protocol !== "https:" && url.protocol !== "http:") return "only https and http URLs can be called"
@@ -11,7 +12,7 @@ const isWebUrl = (text: string) => {
   return url.hash === "" ? true : "a URL to call has no fragment"
 }
 
-const EnvironmentName = Schema.String.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]*$/u))
+export const EnvironmentName = Schema.String.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]*$/u))
 const between = (minimum: number, maximum: number) => Schema.isBetween({ minimum, maximum })
 const whole = (minimum: number, maximum: number) => Schema.Int.check(between(minimum, maximum))
 
@@ -55,9 +56,12 @@ export const Webhooks = withDefault(
 const cidr =
   /^(?:\d{1,3}(?:\.\d{1,3}){3}\/(?:[12]?\d|3[0-2])|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*\/(?:\d{1,2}|1[01]\d|12[0-8]))$/u
 
+/** A network: an address and how many of its bits count. */
+export const Cidr = Schema.String.check(Schema.isPattern(cidr))
+
 export const WebhookDelivery = section({
   /** Networks that webhooks may be sent to although they are not public. */
-  AllowCidrs: withDefault(Schema.Array(Schema.String.check(Schema.isPattern(cidr))), []),
+  AllowCidrs: withDefault(Schema.Array(Cidr), []),
   /** Above so many endpoints they share consumers by partition. */
   PartitionsAbove: withDefault(whole(0, 1_000), 200),
   /** How long a parked endpoint can be given all it missed; EVENTS keeps longer than the largest value. */

@@ -5,6 +5,7 @@
  */
 import { Schema } from "effect"
 import { Count, Fault } from "../primitives.ts"
+import { EngineVoice } from "./engine-voice.ts"
 import { WordMark } from "./marks.ts"
 
 export const speechSampleRateHz = 24_000
@@ -14,7 +15,13 @@ const Instance = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u))
 export const SessionId = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u))
 
 /** One voice speaking one input; a dialogue has several. */
-export const SpeechTurn = Schema.Struct({ voiceId: Schema.String, input: Schema.String, locale: Schema.String })
+export const SpeechTurn = Schema.Struct({
+  voiceId: Schema.String,
+  /** How the voice speaks this locale. */
+  voice: EngineVoice,
+  input: Schema.String,
+  locale: Schema.String
+})
 export interface SpeechTurn extends Schema.Schema.Type<typeof SpeechTurn> {}
 
 /** Where to go on when a sequencer was lost: a chunk, the sample it began at, and the first sample wanted. */
@@ -77,6 +84,7 @@ export const ChunkJob = Schema.Struct({
   sequencer: Instance,
   chunk: Count,
   voiceId: Schema.String,
+  voice: EngineVoice,
   /** The language it is spoken in, which a voice may have beside its own. */
   locale: Schema.String,
   pieces: Schema.Array(ChunkPiece)

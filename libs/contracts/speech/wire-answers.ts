@@ -50,13 +50,17 @@ const VoiceLanguage = Schema.Struct({
 export const Voice = Schema.Struct({
   id: Schema.String,
   display_name: Schema.String,
-  gender: Schema.Literals(["male", "female", "not_specified"]),
+  gender: Schema.Literals(["male", "female", "not_specified", "notSpecified"]).pipe(
+    says("Callers of old get `notSpecified` for `not_specified`.")
+  ),
   locale: Schema.String,
-  type: Schema.Literals(["shared", "personal"]),
+  type: Schema.Literals(["shared", "personal"]).pipe(says("`personal` voices are the workspace's own, cloned.")),
   models: Schema.Array(Schema.Struct({ name: Schema.String, languages: Schema.Array(VoiceLanguage) })).pipe(
     says("The models the voice speaks with, and its languages with each; its own first.")
   ),
-  avatar_image: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  avatar_image: Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
+    says("Where the picture of a cloned voice is, from the API's own address and with the same token.")
+  ),
   preview_audio: Schema.optionalKey(Schema.NullOr(Schema.String)),
   tags: Schema.optionalKey(Schema.Array(Schema.String))
 }).annotate({ identifier: "Voice" })

@@ -4,7 +4,7 @@
  */
 import { Effect, Result, Stream } from "effect"
 import { jsonCodec, StreamReader, type SourceMessage } from "#bus"
-import { isoTime, AttemptBatch, compileFilter } from "#contracts"
+import { AttemptBatch, compileFilter, isoTime, subjects } from "#contracts"
 import { busOf, CommandRefused, print, runCommand } from "./connect.ts"
 import { readParameters } from "./parameters.ts"
 
@@ -39,7 +39,7 @@ const utf8 = new TextDecoder()
 
 const showEvent = (wants: (event: string) => boolean, asJson: boolean) => (message: SourceMessage) => {
   const event = message.subject.slice("events.".length)
-  if (!wants(event)) return []
+  if (message.subject === subjects.eventsCursor || !wants(event)) return []
   if (asJson) return [utf8.decode(message.data)]
   return [`${isoTime(message.storedAtMs)} ${message.sequence} ${event} ${message.data.length} bytes`]
 }

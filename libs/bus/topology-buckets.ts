@@ -1,0 +1,121 @@
+/** Every key-value bucket of the fleet, as data. Keys are texts encoded as tokens. */
+import type { BucketDeclaration } from "./declarations.ts"
+
+const dayMs = 86_400_000
+const kib = 1_024
+
+export const buckets: ReadonlyArray<BucketDeclaration> = [
+  {
+    name: "tokens",
+    why: "Bearer tokens of our own APIs, by their hash: workspace, role, scopes, revoked when.",
+    ttlMs: null,
+    keyTtl: false,
+    valueBytesMax: 4 * kib,
+    leaderReads: true,
+    writers: ["operator"],
+    readers: ["pipeline-api", "model-gateway", "speech-api", "operator"]
+  },
+  {
+    name: "endpoints",
+    why: "What is true of a webhook endpoint beyond the configuration: paused by whom and why, breaker, absent since when.",
+    ttlMs: null,
+    keyTtl: false,
+    valueBytesMax: 8 * kib,
+    leaderReads: true,
+    writers: ["webhook-dispatcher", "operator"],
+    readers: ["webhook-dispatcher", "operator"]
+  },
+  {
+    name: "views",
+    why: "What lists and watchdogs go by: one row per entity, made from its last record in LOG; made again from the log's beginning when empty.",
+    ttlMs: null,
+    keyTtl: true,
+    valueBytesMax: 16 * kib,
+    leaderReads: false,
+    writers: ["pipeline-api"],
+    readers: ["pipeline-api", "sweeper", "operator"]
+  },
+  {
+    name: "leases",
+    why: "Who does what only one may do; a holder that stops renewing loses its lease by the broker's clock.",
+    ttlMs: null,
+    keyTtl: true,
+    valueBytesMax: kib,
+    leaderReads: true,
+    writers: ["webhook-dispatcher", "payment-settler"],
+    readers: ["webhook-dispatcher", "payment-settler", "operator"]
+  },
+  {
+    name: "idempotency",
+    why: "Answers to requests with an idempotency key, by its hash, for a day; while the first is in work, a claim that its holder renews.",
+    ttlMs: dayMs,
+    keyTtl: true,
+    // An answer of 64 KiB in base64, and its headers.
+    valueBytesMax: 96 * kib,
+    leaderReads: true,
+    writers: ["speech-api", "model-gateway", "pipeline-api"],
+    readers: ["speech-api", "model-gateway", "pipeline-api"]
+  },
+  {
+    name: "rate-windows",
+    why: "When the calls of the running window were made, by window and caller: limits that hold over all replicas.",
+    ttlMs: dayMs,
+    keyTtl: true,
+    // 300 times of 14 digits each.
+    valueBytesMax: 8 * kib,
+    leaderReads: true,
+    writers: ["speech-api", "model-gateway", "pipeline-api"],
+    readers: ["speech-api", "model-gateway", "pipeline-api"]
+  },
+  {
+    name: "authorizations",
+    why: "Which payment is claimed for which call and how far it is, and what a payer owes. Never deleted to free one; the ended go a day after they could be used.",
+    ttlMs: null,
+    keyTtl: true,
+    valueBytesMax: 32 * kib,
+    leaderReads: true,
+    writers: ["model-gateway", "payment-verifier", "payment-settler", "operator"],
+    readers: ["model-gateway", "payment-verifier", "payment-settler", "operator"]
+  },
+  {
+    name: "image-jobs",
+    why: "Images being made or made: by whom to fetch them, for a day; an answer that was paid for and lost is found again.",
+    ttlMs: dayMs,
+    keyTtl: false,
+    valueBytesMax: 4 * kib,
+    leaderReads: true,
+    writers: ["model-gateway"],
+    readers: ["model-gateway"]
+  },
+  {
+    name: "voices",
+    why: "Cloned voices by workspace: being made, ready to speak, or leaving. One that is not ready is swept when its maker is gone.",
+    ttlMs: null,
+    // What says that a voice was there goes after a while.
+    keyTtl: true,
+    valueBytesMax: 32 * kib,
+    leaderReads: true,
+    writers: ["speech-api"],
+    readers: ["speech-api", "operator"]
+  },
+  {
+    name: "consents",
+    why: "Who agreed to have a voice cloned, how that was verified, and where the recording is. Kept when the voice is deleted.",
+    ttlMs: null,
+    keyTtl: false,
+    valueBytesMax: 16 * kib,
+    leaderReads: true,
+    writers: ["speech-api"],
+    readers: ["speech-api", "operator"]
+  },
+  {
+    name: "consent-challenges",
+    why: "Phrases given out to be read, each for one use; a while longer than they may be read, so that a late one hears why.",
+    ttlMs: 2 * dayMs,
+    keyTtl: false,
+    valueBytesMax: 4 * kib,
+    leaderReads: true,
+    writers: ["speech-api"],
+    readers: ["speech-api"]
+  }
+]

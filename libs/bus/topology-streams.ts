@@ -1,0 +1,147 @@
+/** Every stream of the fleet, as data: what it is for, what it keeps, who publishes and who reads. */
+import type { StreamDeclaration } from "./declarations.ts"
+
+const dayMs = 86_400_000
+const kib = 1_024
+const mib = 1_024 * kib
+
+/** Days that EVENTS keeps what happened; a parked endpoint can resume from anywhere within. */
+export const eventsKeptDays = 35
+
+/** Largest envelope taken from the bus: the longest question and some hundred findings fit. */
+export const envelopeBytesMax = 256 * kib
+
+/** A decision with all its events and the state after it. */
+export const recordBytesMax = 1_000 * kib
+
+export const streams: ReadonlyArray<StreamDeclaration> = [
+  {
+    name: "LOG",
+    why: "One record per decision of an actor: who asked, what follows, and the state after it. The only truth about work items, releases, projects, agents and the queue; private.",
+    subjects: ["log.*.*"],
+    retention: "limits",
+    storage: "file",
+    discard: "new",
+    ageMsMax: null,
+    bytesMax: null,
+    messageBytesMax: recordBytesMax,
+    features: ["atomic batches", "rollup", "direct reads"],
+    publishers: ["pipeline-api", "sweeper"],
+    readers: ["pipeline-api", "sweeper", "operator"]
+  },
+  {
+    name: "EVENTS",
+    why: "One public envelope per event. Webhooks are made from it; internal services subscribe and publish here too.",
+    subjects: ["events.>", "events-cursor"],
+    retention: "limits",
+    storage: "file",
+    discard: "new",
+    ageMsMax: eventsKeptDays * dayMs,
+    bytesMax: null,
+    messageBytesMax: envelopeBytesMax,
+    features: ["atomic batches", "rollup", "direct reads"],
+    publishers: ["pipeline-api", "internal services"],
+    readers: ["webhook-dispatcher", "internal services", "operator"]
+  },
+  {
+    name: "DELIVERIES",
+    why: "One message per event and endpoint until it is delivered or given up; retries wait here as schedules. No limit may evict one.",
+    subjects: ["deliveries.due.*.*", "deliveries.wait.*.*", "deliveries.cursor", "deliveries.roster"],
+    retention: "workqueue",
+    storage: "file",
+    discard: "old",
+    ageMsMax: null,
+    bytesMax: null,
+    // Deliveries are as large as envelopes; the roster of 10,000 endpoints is what needs the room.
+    messageBytesMax: 1_000 * kib,
+    features: ["atomic batches", "schedules", "rollup", "direct reads"],
+    publishers: ["webhook-dispatcher", "operator"],
+    readers: ["webhook-dispatcher", "operator"]
+  },
+  {
+    name: "ATTEMPTS",
+    why: "The delivery log: what was sent when, and what the receiver answered.",
+    subjects: ["attempts.*"],
+    retention: "limits",
+    storage: "file",
+    discard: "old",
+    ageMsMax: 7 * dayMs,
+    bytesMax: 2_048 * mib,
+    messageBytesMax: 512 * kib,
+    features: ["direct reads"],
+    publishers: ["webhook-dispatcher"],
+    readers: ["operator"]
+  },
+  {
+    name: "ABANDONED",
+    why: "Deliveries given up after their last attempt, with the reason; a redrive sends them again.",
+    subjects: ["abandoned.*"],
+    retention: "limits",
+    storage: "file",
+    discard: "old",
+    ageMsMax: 30 * dayMs,
+    bytesMax: null,
+    messageBytesMax: envelopeBytesMax + 8 * kib,
+    features: ["direct reads"],
+    publishers: ["webhook-dispatcher"],
+    readers: ["webhook-dispatcher", "operator"]
+  },
+  {
+    name: "SETTLEMENTS",
+    why: "Payments to be settled exactly once, by network. A full stream refuses, it never forgets.",
+    subjects: ["settlements.*"],
+    retention: "workqueue",
+    storage: "file",
+    discard: "new",
+    ageMsMax: null,
+    // Some 200,000 payments that nobody has settled yet; then the gateway stops selling.
+    bytesMax: 512 * mib,
+    messageBytesMax: 32 * kib,
+    features: [],
+    publishers: ["model-gateway", "payment-settler"],
+    readers: ["payment-settler"]
+  },
+  {
+    name: "RECEIPTS",
+    why: "The end of every payment, for audit: what was collected by which transaction, and what never was.",
+    subjects: ["receipts.*.*"],
+    retention: "limits",
+    storage: "file",
+    discard: "new",
+    ageMsMax: 400 * dayMs,
+    bytesMax: 8_192 * mib,
+    messageBytesMax: 8 * kib,
+    features: ["direct reads"],
+    publishers: ["payment-settler"],
+    readers: ["payment-settler", "operator"]
+  },
+  {
+    name: "SPEECH",
+    why: "Chunks of text on their way to a synthesizer; one that dies hands its chunks to another.",
+    subjects: ["speech.chunks.*"],
+    retention: "workqueue",
+    storage: "memory",
+    discard: "new",
+    // A chunk older than this has nobody waiting for it any more.
+    ageMsMax: 60_000,
+    bytesMax: 64 * mib,
+    messageBytesMax: 64 * kib,
+    features: [],
+    publishers: ["speech-sequencer"],
+    readers: ["speech-synthesizer"]
+  },
+  {
+    name: "REJECTED",
+    why: "Every message that failed its schema, with the paths of its faults: nothing is dropped in silence.",
+    subjects: ["rejected.*"],
+    retention: "limits",
+    storage: "file",
+    discard: "old",
+    ageMsMax: 7 * dayMs,
+    bytesMax: 512 * mib,
+    messageBytesMax: 128 * kib,
+    features: ["direct reads"],
+    publishers: ["webhook-dispatcher", "speech-api", "speech-sequencer", "speech-synthesizer"],
+    readers: ["operator"]
+  }
+]

@@ -1,0 +1,83 @@
+/**
+ * `Payments`: on which chains the gateway is paid, to whom, and what of a price is not the model's. Without a
+ * network nothing paid is sold.
+ */
+import { Schema } from "effect"
+import { ChainAddress, Network } from "../payments/amounts.ts"
+import { section, withDefault } from "./defaults.ts"
+import { EnvironmentName, isWebUrl } from "./webhooks-section.ts"
+
+const between = (minimum: number, maximum: number) => Schema.isBetween({ minimum, maximum })
+const whole = (minimum: number, maximum: number) => Schema.Int.check(between(minimum, maximum))
+const ShortText = Schema.String.check(Schema.isBetweenLength(1, 64))
+
+const CallableUrl = Schema.String.check(Schema.isMaxLength(2_048), Schema.makeFilter(isWebUrl))
+
+const evmAddress = /^0x[0-9a-fA-F]{40}$/u
+
+const isConsistent = (entry: {
+  readonly Network: string
+  readonly Asset: string
+  readonly PayTo: string
+  readonly FeePayer?: string
+}) => {
+  if (entry.Network.startsWith("eip155:")) {
+    const wrong = [entry.Asset, entry.PayTo].find((address) => !evmAddress.test(address))
+    return wrong === undefined ? true : `${wrong} is not an address of ${entry.Network}`
+  }
+  if (!entry.Network.startsWith("solana:")) return "only networks of eip155 and solana are known"
+  return entry.FeePayer === undefined ? "FeePayer is needed: clients name it in what they sign" : true
+}
+
+/** One chain and the token that is taken on it. */
+export const PaymentNetwork = Schema.Struct({
+  /** By CAIP-2. */
+  Network,
+  /** Asked in turn: a chain is unavailable only when none answers. */
+  RpcUrls: Schema.Array(CallableUrl).check(Schema.isBetweenLength(1, 8)),
+  Asset: ChainAddress,
+  AssetSymbol: withDefault(ShortText, "USDC"),
+  /** The token's own name and version, which clients on EVM chains sign. */
+  AssetName: withDefault(ShortText, "USDC"),
+  AssetVersion: withDefault(ShortText, "2"),
+  AssetDecimals: withDefault(whole(0, 18), 6),
+  PayTo: ChainAddress,
+  /** Who pays the chain's fee on Solana: the address of a settler's key. */
+  FeePayer: Schema.optionalKey(ChainAddress),
+  /** How a person calls it; without it by the table of known networks. */
+  PlainName: Schema.optionalKey(ShortText),
+  /** Variables that hold the settlers' keys; only payment-settler reads them. */
+  SettlerKeyEnvVars: withDefault(Schema.Array(EnvironmentName).check(Schema.isMaxLength(64)), []),
+  /** Somebody else verifies and settles; the chain is still asked what became of a payment. */
+  FacilitatorUrl: Schema.optionalKey(CallableUrl)
+}).check(Schema.makeFilter(isConsistent))
+export interface PaymentNetwork extends Schema.Schema.Type<typeof PaymentNetwork> {}
+
+const networksAreUnique = (entries: ReadonlyArray<PaymentNetwork>) => {
+  const names = entries.map((entry) => entry.Network)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  return twice === undefined ? true : `the Network ${twice} is configured twice`
+}
+
+export const Payments = section({
+  Networks: withDefault(
+    Schema.Array(PaymentNetwork).check(Schema.isMaxLength(16), Schema.makeFilter(networksAreUnique)),
+    []
+  ),
+  /** How long a quote's authorization may be valid. A stream may last 500 s. */
+  MaxTimeoutSeconds: withDefault(whole(60, 3_600), 600),
+  /** Part of every price. */
+  FlatFeeUsd: withDefault(Schema.Finite.check(between(0, 100)), 0.001),
+  /** The least that is charged for a call, before the fee. */
+  PriceMinUsd: withDefault(Schema.Finite.check(between(0, 100)), 0.001),
+  /** Which part of the tokens that an answer may have is charged. */
+  OutputShare: withDefault(Schema.Finite.check(between(0, 1)), 0.1),
+  /** Answers that one payer may have before they are paid for: the most that can be lost to one. */
+  ExposureMax: withDefault(whole(1, 64), 1),
+  /** A claim that is not renewed for so long is given up. */
+  LeaseSeconds: withDefault(Schema.Finite.check(between(1, 300)), 15),
+  /** How long an ended claim is kept after its authorization's own end. */
+  KeptHours: withDefault(whole(1, 8_760), 24),
+  FacilitatorTimeoutSeconds: withDefault(Schema.Finite.check(between(0.1, 300)), 30)
+})
+export interface Payments extends Schema.Schema.Type<typeof Payments> {}

@@ -1,0 +1,104 @@
+/**
+ * What callers of the model gateway send, as far as the gateway looks at it: the shape is checked, everything
+ * else goes on to the model as it came. Field names are those of the wire.
+ */
+import { Schema } from "effect"
+import { says } from "../speech/says.ts"
+
+const optional = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+const Flag = optional(Schema.Boolean)
+const Tokens = optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)))
+const Part = Schema.Struct({ type: Schema.String })
+const Parts = Schema.Union([Schema.String, Schema.Array(Part)])
+const Model = Schema.String.check(Schema.isBetweenLength(1, 256)).pipe(
+  says("`<provider>/<model>`, from `GET /v1/models`.")
+)
+const Open = Schema.Record(Schema.String, Schema.Unknown)
+const Tools = optional(Schema.Array(Open).check(Schema.isMaxLength(512)))
+const messagesMax = 10_000
+
+const sampling = {
+  stream: Flag,
+  temperature: optional(Schema.Finite),
+  top_p: optional(Schema.Finite),
+  tools: Tools
+}
+
+const ToolCall = Schema.Struct({
+  id: Schema.optionalKey(Schema.Unknown),
+  type: optional(Schema.String),
+  function: Schema.optionalKey(Open)
+})
+
+const ChatMessage = Schema.Struct({
+  role: Schema.Literals(["system", "developer", "user", "assistant", "tool", "function"]),
+  content: optional(Parts),
+  tool_calls: optional(Schema.Array(ToolCall))
+})
+
+/** `POST /v1/chat/completions`. */
+export const ChatRequest = Schema.Struct({
+  model: Model,
+  messages: Schema.Array(ChatMessage).check(Schema.isBetweenLength(1, messagesMax)),
+  ...sampling,
+  max_tokens: Tokens,
+  max_completion_tokens: Tokens,
+  n: optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 128 }))),
+  stop: optional(Schema.Union([Schema.String, Schema.Array(Schema.String)])),
+  stream_options: optional(Open)
+}).annotate({ identifier: "ChatRequest" })
+export interface ChatRequest extends Schema.Schema.Type<typeof ChatRequest> {}
+
+const AnthropicMessage = Schema.Struct({
+  role: Schema.Literals(["user", "assistant", "system"]),
+  content: Parts
+})
+
+/** `POST /v1/messages`. */
+export const MessagesRequest = Schema.Struct({
+  model: Model,
+  messages: Schema.Array(AnthropicMessage).check(Schema.isBetweenLength(1, messagesMax)),
+  ...sampling,
+  max_tokens: Tokens,
+  system: optional(Parts),
+  stop_sequences: optional(Schema.Array(Schema.String))
+}).annotate({ identifier: "MessagesRequest" })
+export interface MessagesRequest extends Schema.Schema.Type<typeof MessagesRequest> {}
+
+/** An item of `input`: a message, a call of a function, or what it gave back. */
+const InputItem = Schema.Struct({
+  type: optional(Schema.String),
+  role: optional(Schema.Literals(["user", "assistant", "system", "developer"])),
+  content: optional(Parts)
+})
+
+const hasInput = (request: { readonly input?: unknown; readonly instructions?: unknown }) =>
+  (request.input ?? request.instructions ?? null) !== null || {
+    path: ["input"],
+    issue: "input or instructions is required"
+  }
+
+/** `POST /v1/responses`. Nothing is kept from one call to the next, so what needs a memory is refused. */
+export const ResponsesRequest = Schema.Struct({
+  model: Model,
+  input: optional(Schema.Union([Schema.String, Schema.Array(InputItem).check(Schema.isMaxLength(messagesMax))])),
+  instructions: optional(Schema.String),
+  ...sampling,
+  max_output_tokens: Tokens,
+  store: Flag,
+  background: Flag
+})
+  .check(Schema.makeFilter(hasInput))
+  .annotate({ identifier: "ResponsesRequest" })
+export interface ResponsesRequest extends Schema.Schema.Type<typeof ResponsesRequest> {}
+
+/** `POST /v1/images/generations`. */
+export const ImagesRequest = Schema.Struct({
+  model: Model,
+  prompt: Schema.String.check(Schema.isBetweenLength(1, 32_000)),
+  n: optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10 }))),
+  size: optional(Schema.String.check(Schema.isMaxLength(32))),
+  quality: optional(Schema.String.check(Schema.isMaxLength(32))),
+  stream: Flag
+}).annotate({ identifier: "ImagesRequest" })
+export interface ImagesRequest extends Schema.Schema.Type<typeof ImagesRequest> {}

@@ -1,0 +1,46 @@
+/**
+ * The small shapes of payments. An amount is a decimal text of the asset's smallest unit, in its one
+ * canonical writing, so that equal amounts are equal texts. Every shape is bounded: what comes in with a
+ * payment was written by a stranger.
+ */
+import { Schema } from "effect"
+
+/** The largest number a chain's 256-bit word holds has 78 digits. */
+const canonicalInteger = /^(?:0|[1-9][0-9]{0,77})$/u
+const wordMax = 2n ** 256n - 1n
+
+const fitsWord = (text: string) =>
+  // Filters run side by side; a text of another form is named by the pattern.
+  text.length < 78 || !canonicalInteger.test(text) || BigInt(text) <= wordMax || "more than 256 bits hold"
+
+/** A whole number from 0 to 2^256 - 1 in decimal, without sign or leading zeros. */
+export const DecimalWord = Schema.String.check(Schema.isPattern(canonicalInteger), Schema.makeFilter(fitsWord))
+
+/** An amount in the asset's smallest unit. */
+export const AtomicAmount = DecimalWord.annotate({ identifier: "AtomicAmount" })
+
+/** A chain by CAIP-2: `eip155:8453`, `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp`. */
+export const Network = Schema.String.check(Schema.isPattern(/^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/u))
+
+/** An account or token of any chain that we know: hex with 0x, or base58. */
+export const ChainAddress = Schema.String.check(Schema.isPattern(/^[0-9A-Za-z]{1,64}$/u))
+
+export const EvmAddress = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{40}$/u))
+
+/** A transaction's hash or signature, as its chain writes it. */
+export const TransactionId = Schema.String.check(Schema.isPattern(/^[0-9A-Za-z]{1,128}$/u))
+
+/** A reason as the protocol spells it: `insufficient_funds`. */
+export const ReasonText = Schema.String.check(Schema.isMaxLength(256))
+
+/** What a chain's own client or a scheme adds. It is carried, never trusted. */
+export const Extra = Schema.Record(Schema.String, Schema.Unknown)
+
+/** A name made by us, safe as a subject token. */
+export const InstanceName = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u))
+
+/** SHA-256 in lower-case hex. */
+export const Sha256Hex = Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/u))
+
+/** Where a claim stands in the bucket; `claimKeyOf` makes it. */
+export const ClaimKey = Schema.String.check(Schema.isPattern(/^claim(?:\.[A-Za-z0-9_=-]{1,160}){4}$/u))

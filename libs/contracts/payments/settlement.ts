@@ -1,0 +1,45 @@
+/** Payments on their way to the chain, what becomes of them, and the record that is kept. */
+import { Schema } from "effect"
+import { EpochMs } from "../primitives.ts"
+import { AtomicAmount, ChainAddress, ClaimKey, InstanceName, Network, ReasonText, TransactionId } from "./amounts.ts"
+import { PaymentPayload } from "./payload.ts"
+import { PaymentRequirements } from "./requirements.ts"
+import { PaymentCode } from "./verification.ts"
+
+/** One payment to be settled exactly once. `replyTo`: the gateway that waits for the outcome, if one does. */
+export const SettlementJob = Schema.Struct({
+  claimKey: ClaimKey,
+  payload: PaymentPayload,
+  requirements: PaymentRequirements,
+  payer: ChainAddress,
+  replyTo: Schema.NullOr(Schema.Struct({ instance: InstanceName, session: InstanceName })),
+  requestedAtMs: EpochMs
+})
+export interface SettlementJob extends Schema.Schema.Type<typeof SettlementJob> {}
+
+/** What the waiting gateway is told. `Pending`: sent to the chain, and what became of it is not known yet. */
+export const SettlementOutcome = Schema.Union([
+  Schema.TaggedStruct("Settled", { transaction: TransactionId }),
+  Schema.TaggedStruct("Refused", { code: PaymentCode, reason: ReasonText }),
+  Schema.TaggedStruct("Pending", { transaction: Schema.NullOr(TransactionId) })
+])
+export type SettlementOutcome = Schema.Schema.Type<typeof SettlementOutcome>
+
+/**
+ * The end of a payment, for audit. `transaction` is null for one that was never collected; `reason` says why
+ * it was not. Amounts are in the asset's smallest unit.
+ */
+export const Receipt = Schema.Struct({
+  claimKey: ClaimKey,
+  network: Network,
+  asset: ChainAddress,
+  payer: ChainAddress,
+  payTo: ChainAddress,
+  amount: AtomicAmount,
+  outcome: Schema.Literals(["settled", "uncollected"]),
+  transaction: Schema.NullOr(TransactionId),
+  reason: Schema.NullOr(ReasonText),
+  requestedAtMs: EpochMs,
+  settledAtMs: EpochMs
+})
+export interface Receipt extends Schema.Schema.Type<typeof Receipt> {}

@@ -1,0 +1,53 @@
+/** `payments.verify`: the gateway asks whether a call is paid for, and a verifier claims the payment for it. */
+import { Schema } from "effect"
+import { Count, EpochMs, text } from "../primitives.ts"
+import { ChainAddress, ClaimKey, InstanceName, Network, ReasonText, Sha256Hex } from "./amounts.ts"
+import { PaymentPayload } from "./payload.ts"
+import { PaymentRequirements } from "./requirements.ts"
+
+export const paymentCodes = [
+  "PAYMENT_INVALID",
+  "PAYMENT_UNFUNDED",
+  "PAYMENT_BLOCKHASH_STALE",
+  "PAYMENT_REPLAY"
+] as const
+
+/** Why a payment is refused, as a client is told: another signature, more money, a newer blockhash, or a fresh nonce. */
+export const PaymentCode = Schema.Literals(paymentCodes)
+export type PaymentCode = (typeof paymentCodes)[number]
+
+/** How the answer is given: whole after it was paid for, or as a stream that is paid for at its end. */
+export const AnswerKind = Schema.Literals(["whole", "stream"])
+export type AnswerKind = Schema.Schema.Type<typeof AnswerKind>
+
+/** `binding`: SHA-256 over method, path and body, what this payment is for. `holder`: the gateway's instance. */
+export const VerifyRequest = Schema.Struct({
+  payload: PaymentPayload,
+  requirements: PaymentRequirements,
+  binding: Sha256Hex,
+  kind: AnswerKind,
+  holder: InstanceName
+})
+export interface VerifyRequest extends Schema.Schema.Type<typeof VerifyRequest> {}
+
+export const VerifyAnswer = Schema.Union([
+  /** The payment is good and claimed for this call; `revision` is the claim's, for its next move. */
+  Schema.TaggedStruct("Verified", {
+    claimKey: ClaimKey,
+    revision: Count,
+    payer: ChainAddress,
+    network: Network,
+    validBeforeMs: EpochMs
+  }),
+  Schema.TaggedStruct("Refused", {
+    code: PaymentCode,
+    reason: ReasonText,
+    payer: Schema.NullOr(ChainAddress),
+    detail: Schema.optionalKey(text(1_024)),
+    /** The claim in the way of a replay: who pays for a lost answer again may be given it. */
+    claimKey: Schema.optionalKey(ClaimKey)
+  }),
+  /** Nobody can say now; the same payment may be sent again. */
+  Schema.TaggedStruct("Unavailable", { retryAfterSeconds: Count, reason: ReasonText })
+])
+export type VerifyAnswer = Schema.Schema.Type<typeof VerifyAnswer>

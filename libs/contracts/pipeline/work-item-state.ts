@@ -1,0 +1,148 @@
+/**
+ * What is known of a work item: all that its decisions, its envelopes and its lists need, and nothing that grows
+ * without end. Texts that only history needs (findings, rationales, closed questions) stay in the log's facts.
+ */
+import { Schema } from "effect"
+import { Project, workItemStates } from "../entities.ts"
+import { QuestionId, questionTextCharactersMax } from "../events/waiting-events.ts"
+import { Count, EpochMs, Id, Ordinal, text, Uuid } from "../primitives.ts"
+import { WorkItemSettings } from "./work-item-settings.ts"
+
+export const WorkItemStateName = Schema.Literals(workItemStates)
+export type WorkItemStateName = typeof WorkItemStateName.Type
+
+/** What a runner can be given to do with an item. */
+export const workItemPhases = ["work", "rework", "audit", "merge", "upstream", "conflict-rework", "delegation"] as const
+export const WorkItemPhase = Schema.Literals(workItemPhases)
+export type WorkItemPhase = typeof WorkItemPhase.Type
+
+/** `act`: changes code. `check`: ends with a verdict. `follow-up`: an act that a check's verdict asked for. */
+export const WorkItemKind = Schema.Literals(["act", "check", "follow-up"])
+
+export const failureKinds = [
+  "agent",
+  "infra",
+  "auth",
+  "stuck",
+  "quota",
+  "transient",
+  "merge",
+  "upstream",
+  "no-commit"
+] as const
+export const FailureKind = Schema.Literals(failureKinds)
+export type FailureKind = typeof FailureKind.Type
+
+export const titleCharactersMax = 300
+export const instructionsCharactersMax = 8_000
+export const errorCharactersMax = 2_000
+export const branchCharactersMax = 250
+/** Questions that wait for an answer at once. */
+export const openQuestionsMax = 8
+/** Questions an item may ask in its life: their ids are remembered, so that none is asked twice. */
+export const questionsMax = 128
+/** Suggestions an item may make in its life. */
+export const suggestionsMax = 256
+
+export const Branch = Schema.String.check(Schema.isBetweenLength(1, branchCharactersMax))
+export const AgentName = Schema.String.check(Schema.isBetweenLength(1, 128))
+
+/** What an item is from its creation on. `agent`: a kind, or a class of agents. `priority`: higher goes first. */
+export const workItemOrigin = {
+  title: Schema.String.check(Schema.isBetweenLength(1, titleCharactersMax)),
+  instructions: Schema.NullOr(text(instructionsCharactersMax)),
+  projectId: Id,
+  project: Project,
+  agent: AgentName,
+  baseBranch: Branch,
+  externalId: Schema.NullOr(Id),
+  releaseId: Schema.NullOr(Id),
+  kind: WorkItemKind,
+  originCheckWorkItemId: Schema.NullOr(Uuid),
+  priority: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 })),
+  settings: WorkItemSettings
+}
+
+/** A phase that a runner has in hand. */
+export const WorkItemDispatch = Schema.Struct({
+  dispatchId: Id,
+  phase: WorkItemPhase,
+  iteration: Ordinal,
+  agent: AgentName,
+  model: Schema.NullOr(AgentName),
+  agentInstanceId: Schema.NullOr(Id),
+  runner: Id,
+  sandboxId: Schema.NullOr(Id),
+  atMs: EpochMs,
+  lastProgressAtMs: EpochMs
+})
+export interface WorkItemDispatch extends Schema.Schema.Type<typeof WorkItemDispatch> {}
+
+/** What work cost. Money is micro-USD. */
+export const workItemCost = {
+  tokensInput: Count,
+  tokensOutput: Count,
+  tokensReasoning: Count,
+  tokensCached: Count,
+  costMicroUsd: Count,
+  elapsedMs: Count
+}
+export const WorkItemCost = Schema.Struct(workItemCost)
+export interface WorkItemCost extends Schema.Schema.Type<typeof WorkItemCost> {}
+
+export const WorkItemPullRequest = Schema.Struct({
+  number: Count,
+  url: text(1_000),
+  mergedSha: Schema.NullOr(text(64))
+})
+
+export const WorkItemState = Schema.Struct({
+  ...workItemOrigin,
+  workBranch: Branch,
+  state: WorkItemStateName,
+  /** In hand, waited for, or to be taken up again; null where nothing is to be done any more. */
+  phase: Schema.NullOr(WorkItemPhase),
+  dispatch: Schema.NullOr(WorkItemDispatch),
+  /** Of the last dispatch, whether it runs or not. */
+  lastDispatchId: Schema.NullOr(Id),
+  createdAtMs: EpochMs,
+  updatedAtMs: EpochMs,
+  /** When it came to its present end; null before one. */
+  endedAtMs: Schema.NullOr(EpochMs),
+  lastError: Schema.NullOr(text(errorCharactersMax)),
+  failureKind: Schema.NullOr(FailureKind),
+  /** The agent at work when it failed last. */
+  failedAgent: Schema.NullOr(AgentName),
+  /** Counts the runs: numbering of iterations begins again with each. */
+  run: Ordinal,
+  /** Audit iterations of this run that have ended; the iteration in hand is the next. */
+  auditedIterations: Count,
+  upstreamPushAttempts: Count,
+  conflictReworks: Count,
+  recoveryAttempts: Count,
+  quotaRetries: Count,
+  transientRetries: Count,
+  terminalFailures: Count,
+  isAutoEscalated: Schema.Boolean,
+  /** Not to be picked up before; null: at once. */
+  notBeforeMs: Schema.NullOr(EpochMs),
+  /** When a parked retry or quota reset is due. */
+  retryAtMs: Schema.NullOr(EpochMs),
+  quotaResetAtMs: Schema.NullOr(EpochMs),
+  openQuestions: Schema.Array(
+    Schema.Struct({ questionId: QuestionId, questionText: text(questionTextCharactersMax), askedAtMs: EpochMs })
+  ).check(Schema.isMaxLength(openQuestionsMax)),
+  questionIds: Schema.Array(QuestionId).check(Schema.isMaxLength(questionsMax)),
+  suggestions: Count,
+  pullRequest: Schema.NullOr(WorkItemPullRequest),
+  commitSha: Schema.NullOr(text(64)),
+  mergeSha: Schema.NullOr(text(64)),
+  /** The follow-up that this check's verdict asked for. */
+  followupWorkItemId: Schema.NullOr(Uuid),
+  /** Of the last re-check after the act. */
+  recheckedIteration: Count,
+  /** Of the latest iteration that cost is known of. */
+  usage: Schema.NullOr(Schema.Struct({ run: Ordinal, iteration: Ordinal, ...workItemCost })),
+  usageTotal: Schema.NullOr(WorkItemCost)
+}).annotate({ identifier: "WorkItemState" })
+export interface WorkItemState extends Schema.Schema.Type<typeof WorkItemState> {}
