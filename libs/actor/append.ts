@@ -1,0 +1,48 @@
+/**
+ * Appends a record on the condition that nobody else did since the entity was read. When a decision went by another
+ * entity's standing, that one's last sequence is a condition too: then the record goes in one batch with a note that
+ * carries the condition and nothing else. Only the last note of a kind is kept.
+ */
+import { Effect } from "effect"
+import { type BusError, header, type Publisher } from "#bus"
+import { subjects } from "#contracts"
+import type { ActorDefinition } from "./definition.ts"
+import { type ActorRecord, recordCodec, recordHeadCodec } from "./record.ts"
+
+/** An entity as it was when a command was given for it. */
+export interface Grounds {
+  readonly entity: string
+  readonly id: string
+  readonly sequence: number
+}
+
+const noteEntity = "guard"
+
+/** Answers with the record's sequence. Fails with `RevisionConflict` when the entity moved on. */
+export const appendRecord = <State, Command, Fact>(
+  publisher: Publisher["Service"],
+  definition: ActorDefinition<State, Command, Fact>,
+  subject: string,
+  record: ActorRecord<State, Fact>,
+  sequence: number,
+  grounds: ReadonlyArray<Grounds>
+): Effect.Effect<number, BusError> => {
+  const { data } = recordCodec(definition).encode(record)
+  const expected = [header.expectedLastSubjectSequence, String(sequence)] as const
+  if (grounds.length === 0) {
+    return Effect.map(
+      publisher.publishRaw(subject, data, { expectedLastSubjectSequence: sequence }),
+      (stored) => stored.sequence
+    )
+  }
+  const notes = grounds.map((ground) => ({
+    subject: subjects.log(noteEntity, `${ground.entity} ${ground.id}`),
+    data: recordHeadCodec.encode({ commandId: record.commandId, atMs: record.atMs, events: [] }).data,
+    headers: [
+      [header.expectedLastSubjectSequence, String(ground.sequence)] as const,
+      [header.expectedSubject, subjects.log(ground.entity, ground.id)] as const,
+      [header.rollup, "sub"] as const
+    ]
+  }))
+  return publisher.publishTogether([...notes, { subject, data, headers: [expected] }])
+}

@@ -1,0 +1,43 @@
+/**
+ * What an actor is: a kind of entity with an id, and three pure functions over its facts. `decide` answers a
+ * command with facts or refuses it; `evolve` is the state after a fact; `announce` is what the world is told of a
+ * fact, given the state after it. A decision becomes one record, so that its facts, its events and the state after
+ * it stand or fall together.
+ */
+import type { Result, Schema } from "effect"
+import type { Envelope } from "#contracts"
+import type { EntityNotFound, Refusal } from "./errors.ts"
+
+/** The parts of an envelope that an actor says; version, name and time are put around it. */
+export interface Announcement extends Omit<Envelope, "eventSchemaVersion" | "occurredAt"> {}
+
+/** What a decision may go by beside state and command. */
+export interface DecisionContext {
+  readonly id: string
+  readonly commandId: string
+  /** Epoch milliseconds: of the record, of its events, and of all that is told from it. */
+  readonly atMs: number
+}
+
+export interface ActorDefinition<State, Command, Fact> {
+  /** The entity's name as it stands in `log.<entity>.<id>`. */
+  readonly entity: string
+  readonly state: Schema.Codec<State, State>
+  readonly fact: Schema.Codec<Fact, Fact>
+  /** Of an entity that nothing is known of yet. */
+  readonly initial: State
+  /** Raised whenever `state` changes so that a stored one no longer fits. */
+  readonly stateVersion: number
+  /** A stored state of an earlier version as one of this version, before it is decoded. */
+  readonly upgrade?: (stored: unknown, version: number) => unknown
+  /** No facts: the command changes nothing, and nothing is written. */
+  readonly decide: (
+    state: State,
+    command: Command,
+    context: DecisionContext
+  ) => Result.Result<ReadonlyArray<Fact>, Refusal | EntityNotFound>
+  readonly evolve: (state: State, fact: Fact, context: DecisionContext) => State
+  readonly announce: (state: State, fact: Fact, context: DecisionContext) => ReadonlyArray<Announcement>
+  /** After this fact the entity is gone: every later command finds nothing. */
+  readonly retires?: (fact: Fact) => boolean
+}

@@ -1,0 +1,12 @@
+/** Log-backed actors: pure decisions over an entity's facts, and one record per decision as their only truth. */
+export { Actors, type CommandAddress, type CommandError, type Outcome } from "./Actors.ts"
+export type { Grounds } from "./append.ts"
+export { announceRelay } from "./announce-relay.ts"
+export { decideRecord, factsMax, type Held, recentCommandsMax, replay } from "./decide.ts"
+export type { ActorDefinition, Announcement, DecisionContext } from "./definition.ts"
+export { EntityBusy, EntityNotFound, GroundsChanged, Refusal } from "./errors.ts"
+export { actorMetrics } from "./metrics.ts"
+export { type ActorRecord, recordCodec, type RecordHead, recordHeadCodec } from "./record.ts"
+export { type ProjectorOptions, projectViews } from "./views/project-views.ts"
+export { type EntityViewer, entityViewer, type Shown, type Viewer, ViewRow } from "./views/view-row.ts"
+export { type ViewFreshness, type ViewQuery, Views, type ViewsOptions } from "./views/Views.ts"

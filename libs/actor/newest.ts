@@ -1,0 +1,27 @@
+/** A map that keeps the entries used last and forgets the others. */
+export interface Newest<A> {
+  readonly get: (key: string) => A | undefined
+  readonly set: (key: string, value: A) => void
+  readonly remove: (key: string) => void
+}
+
+export const makeNewest = <A>(entriesMax: number): Newest<A> => {
+  const entries = new Map<string, A>()
+  const set = (key: string, value: A) => {
+    entries.delete(key)
+    entries.set(key, value)
+    for (const oldest of entries.keys()) {
+      if (entries.size <= entriesMax) break
+      entries.delete(oldest)
+    }
+  }
+  return {
+    get: (key) => {
+      const value = entries.get(key)
+      if (value !== undefined) set(key, value)
+      return value
+    },
+    set,
+    remove: (key) => void entries.delete(key)
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * One decision as it stands in LOG: who asked, when, the facts, the envelopes that follow from them, and the state
+ * after it. The last record of an entity is therefore all that loading it takes.
+ */
+import { Result, Schema } from "effect"
+import { type RawMessage, jsonCodec, type MessageCodec } from "#bus"
+import { Envelope, EpochMs, type Fault, faultsOf } from "#contracts"
+import type { ActorDefinition } from "./definition.ts"
+
+/** The head that every record has, whatever the entity; enough to make events of it. */
+export const RecordHead = Schema.Struct({
+  commandId: Schema.String,
+  atMs: EpochMs,
+  events: Schema.Array(Envelope)
+})
+export interface RecordHead extends Schema.Schema.Type<typeof RecordHead> {}
+
+export interface ActorRecord<State, Fact> extends RecordHead {
+  readonly facts: ReadonlyArray<Fact>
+  readonly state: State
+  readonly stateVersion: number
+  /** The ids of the last commands, this one included: one that comes again has been carried out. */
+  readonly recentCommands: ReadonlyArray<string>
+  readonly isRetired: boolean
+}
+
+const Stored = Schema.Struct({
+  ...RecordHead.fields,
+  facts: Schema.Array(Schema.Unknown),
+  state: Schema.Unknown,
+  stateVersion: Schema.Int,
+  recentCommands: Schema.Array(Schema.String),
+  isRetired: Schema.Boolean
+})
+/** Reads any entity's record, its state as it was written. */
+export const storedRecordCodec = jsonCodec(Stored)
+
+/** Reads any entity's record without its state. */
+export const recordHeadCodec = jsonCodec(RecordHead)
+
+/** Facts stay as they were written: history is shown, never decided on. */
+export const recordCodec = <State, Command, Fact>(
+  definition: ActorDefinition<State, Command, Fact>
+): MessageCodec<ActorRecord<State, unknown>> => {
+  const decodeState = Schema.decodeUnknownResult(definition.state, { errors: "all" })
+  const current = (state: unknown, version: number) =>
+    version === definition.stateVersion || definition.upgrade === undefined ? state : definition.upgrade(state, version)
+  return {
+    encode: (record) => storedRecordCodec.encode(record),
+    decode: (message: RawMessage): Result.Result<ActorRecord<State, unknown>, ReadonlyArray<Fault>> =>
+      Result.flatMap(storedRecordCodec.decode(message), (record) =>
+        Result.mapBoth(decodeState(current(record.state, record.stateVersion)), {
+          onSuccess: (state) => ({ ...record, state }),
+          onFailure: ({ issue }) => faultsOf(issue).map(({ path, message }) => ({ path: `/state${path}`, message }))
+        })
+      )
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * LOG in, KV `views` out: keeps for every entity the row that its last record shows. One at a time by lease; a second
+ * one, or one that repeats what it did before it died, changes nothing. An empty bucket is filled again from the
+ * log's beginning. A record that cannot be read is in REJECTED, and its entity stays as it was shown.
+ */
+import { Effect, Schedule, type Scope, Stream } from "effect"
+import { type BusError, Kv, Leases, Rejections, type SourceMessage, StreamReader } from "#bus"
+import { Health, Metrics } from "#runtime"
+import { viewsWritten } from "../metrics.ts"
+import { type ViewChange, viewChanges } from "./view-changes.ts"
+import { type EntityViewer, Viewed, viewKey } from "./view-row.ts"
+import { readPosition, removeRow, storePosition, storeRow, type ViewBucket } from "./view-store.ts"
+
+export interface ProjectorOptions {
+  /** This process, as the lease knows it. */
+  readonly holder: string
+  readonly viewers: ReadonlyArray<EntityViewer>
+}
+
+// What comes within a moment is one run; of an entity that changes often only the last is written.
+const runMessagesMax = 512
+const runWithin = "20 millis"
+// Writes on the way; a bucket takes some thousand a second.
+const writesAtOnce = 64
+const beatEvery = "5 seconds"
+const stallMs = 30_000
+
+/** An endless loop, to be run under supervision. */
+export const projectViews = Effect.fnUntraced(function* ({
+  holder,
+  viewers
+}: ProjectorOptions): Effect.fn.Return<
+  Effect.Effect<never, BusError>,
+  BusError,
+  Kv | StreamReader | Rejections | Leases | Metrics | Health | Scope.Scope
+> {
+  const bucket: ViewBucket = yield* (yield* Kv).open("views", Viewed)
+  const reader = yield* StreamReader
+  const rejections = yield* Rejections
+  const leases = yield* Leases
+  const written = (yield* Metrics).counter(viewsWritten)
+  const loop = yield* (yield* Health).loop("views", { stallMs })
+  const byEntity = new Map(viewers.map((viewer) => [viewer.entity, viewer]))
+  // Where each entity's row is: its project, and with it the key, may change.
+  const keys = new Map<string, string>()
+
+  const store = Effect.fnUntraced(function* ({ entity, id, row }: ViewChange) {
+    const name = `${entity} ${id}`
+    const before = keys.get(name)
+    const key = row === undefined ? undefined : viewKey(row)
+    if (row !== undefined) yield* storeRow(bucket, row)
+    if (before !== undefined && before !== key) yield* removeRow(bucket, before)
+    if (key === undefined) keys.delete(name)
+    else keys.set(name, key)
+  })
+
+  const take = Effect.fnUntraced(function* (run: ReadonlyArray<SourceMessage>) {
+    const { changes, unreadable } = viewChanges(run, byEntity)
+    for (const { subject, sequence, data: payload } of unreadable) {
+      const faults = [{ path: "/state", message: "cannot be read, so the entity is shown as it was before" }]
+      yield* rejections.reject({ origin: "log", subject, sequence, faults, payload })
+    }
+    yield* Effect.forEach(changes, store, { concurrency: writesAtOnce, discard: true })
+    written.inc({}, changes.length)
+    yield* storePosition(bucket, run.at(-1)?.sequence ?? 0)
+  })
+
+  const work = Effect.gen(function* () {
+    keys.clear()
+    yield* Stream.runForEach(bucket.scan(">"), ({ key, value }) =>
+      Effect.sync(() => "entity" in value && keys.set(`${value.entity} ${value.id}`, key))
+    )
+    const from = (yield* readPosition(bucket)) + 1
+    const runs = reader.follow("LOG", from).pipe(Stream.groupedWithin(runMessagesMax, runWithin))
+    yield* Stream.runForEach(runs, take)
+  })
+  // Waiting for the lease, or for something to read, is no standstill.
+  const beats = Effect.repeat(Effect.sync(loop.beat), Schedule.spaced(beatEvery))
+  yield* Effect.forkScoped(beats)
+  return leases.whileHeld({ key: "views", holder }, work)
+})

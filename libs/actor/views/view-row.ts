@@ -1,0 +1,55 @@
+/**
+ * One entity as lists and watchdogs see it: made from its last record, and therefore a moment behind it. Who has to
+ * be right asks the actor.
+ */
+import { Result, Schema } from "effect"
+import { Count, encodeToken, EpochMs } from "#contracts"
+
+export const ViewRow = Schema.Struct({
+  entity: Schema.String,
+  id: Schema.String,
+  /** Null for what belongs to none. */
+  project: Schema.NullOr(Schema.String),
+  state: Schema.String,
+  createdAtMs: EpochMs,
+  updatedAtMs: EpochMs,
+  /** When somebody has to look at it, by what for. */
+  deadlinesMs: Schema.Record(Schema.String, EpochMs),
+  /** Of the record it was made from. */
+  sequence: Count,
+  /** What lists show and sweeps go by; the entity's own. */
+  summary: Schema.Record(Schema.String, Schema.Unknown)
+})
+export interface ViewRow extends Schema.Schema.Type<typeof ViewRow> {}
+
+/** How far LOG is in the views. */
+export const ViewCursor = Schema.TaggedStruct("Cursor", { position: Count })
+export const Viewed = Schema.Union([ViewRow, ViewCursor])
+export type Viewed = Schema.Schema.Type<typeof Viewed>
+
+export const cursorKey = "cursor"
+
+/** `<project>.<entity>.<id>`, so that one project's can be read alone; of no project is `=`. */
+export const viewKey = ({ entity, id, project }: Pick<ViewRow, "entity" | "id" | "project">) =>
+  `${encodeToken(project ?? "")}.${encodeToken(entity)}.${encodeToken(id)}`
+
+export type Shown = Pick<ViewRow, "project" | "state" | "createdAtMs" | "updatedAtMs" | "deadlinesMs" | "summary">
+
+/** What an entity's kind shows of a state; nothing for one that is not to be listed. */
+export interface Viewer<State> {
+  readonly entity: string
+  readonly state: Schema.Codec<State, State>
+  readonly show: (state: State, id: string) => Shown | undefined
+}
+
+/** A viewer that reads stored states itself, so that those of different kinds stand beside each other. */
+export interface EntityViewer {
+  readonly entity: string
+  /** Fails for a stored state that it cannot read. */
+  readonly show: (stored: unknown, id: string) => Result.Result<Shown | undefined, Schema.SchemaError>
+}
+
+export const entityViewer = <State>({ entity, state, show }: Viewer<State>): EntityViewer => {
+  const decode = Schema.decodeUnknownResult(state)
+  return { entity, show: (stored, id) => Result.map(decode(stored), (known) => show(known, id)) }
+}

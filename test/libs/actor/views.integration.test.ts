@@ -1,0 +1,124 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option } from "effect"
+import { Actors, entityViewer, projectViews, Views } from "#actor"
+import { Kv, Publisher, StreamReader } from "#bus"
+import { subjects } from "#contracts"
+import { eventually, withBus } from "../../support/bus.ts"
+import { jar } from "./jar.ts"
+
+const viewer = entityViewer({
+  entity: "jar",
+  state: jar.state,
+  show: (state, id) => ({
+    project: id.startsWith("big") ? "cellar" : null,
+    state: state.isOpen ? "Open" : "Absent",
+    createdAtMs: 1,
+    updatedAtMs: 2,
+    deadlinesMs: state.coins > 100 ? { empty: state.coins } : {},
+    summary: { coins: state.coins }
+  })
+})
+
+const run = (id: string, commandId: string, command: Parameters<typeof jar.decide>[1]) =>
+  Effect.flatMap(Actors, (actors) => actors.run(jar, { id, commandId }, command))
+const open = (id: string) => run(id, "open", { _tag: "Open" })
+const fill = (id: string, commandId: string, coins: number) => run(id, commandId, { _tag: "Fill", coins })
+
+const whileProjected = <A, E, R>(test: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(projectViews({ holder: "one", viewers: [viewer] }), (projecting) => Effect.raceFirst(test, projecting))
+
+const shown = Effect.map(Views, (views) => views.list({ entity: "jar" }))
+const coinsShown = Effect.map(shown, (rows) => rows.map(({ id, summary }) => [id, summary["coins"]]))
+
+const withViews = <A, E, R>(test: Effect.Effect<A, E, R>) =>
+  withBus(() => Effect.scoped(Effect.provide(test, Layer.mergeAll(Actors.layer, Views.layer()))))
+
+describe("the views", () => {
+  it.live("show every entity as its last record left it, and say that nothing is missing", () =>
+    withViews(
+      whileProjected(
+        Effect.gen(function* () {
+          yield* open("a")
+          yield* open("b")
+          for (let coins = 1; coins <= 20; coins++) yield* fill("a", `f${coins}`, 1)
+          yield* eventually(Effect.map(shown, (rows) => rows.length === 2 && rows[0]?.summary["coins"] === 20))
+          const views = yield* Views
+          yield* eventually(Effect.sync(() => views.freshness().behind === 0))
+          assert.deepStrictEqual(yield* coinsShown, [
+            ["a", 20],
+            ["b", 0]
+          ])
+          assert.strictEqual(Option.getOrThrow(views.find("jar", "a")).state, "Open")
+        })
+      )
+    )
+  )
+
+  it.live("find what is of one project, in one state, or due", () =>
+    withViews(
+      whileProjected(
+        Effect.gen(function* () {
+          yield* open("small")
+          yield* open("big one")
+          yield* fill("big one", "1", 500)
+          const views = yield* Views
+          const due = () => views.due("jar", "empty", 500).map(({ id }) => id)
+          yield* eventually(Effect.sync(() => due().length === 1))
+          assert.deepStrictEqual(due(), ["big one"])
+          assert.deepStrictEqual(views.due("jar", "empty", 499), [])
+          const ids = views.list({ entity: "jar", project: "cellar", states: ["Open"] }).map(({ id }) => id)
+          assert.deepStrictEqual(ids, ["big one"])
+          assert.deepStrictEqual(views.list({ entity: "jar", states: ["Absent"] }), [])
+        })
+      )
+    )
+  )
+
+  it.live("forget what is gone", () =>
+    withViews(
+      whileProjected(
+        Effect.gen(function* () {
+          yield* open("a")
+          yield* eventually(Effect.map(shown, (rows) => rows.length === 1))
+          yield* run("a", "break", { _tag: "Break" })
+          yield* eventually(Effect.map(shown, (rows) => rows.length === 0))
+        })
+      )
+    )
+  )
+
+  it.live("go on after a stop, and are made again from the log when the bucket was emptied", () =>
+    withViews(
+      Effect.gen(function* () {
+        const all = (coins: number) =>
+          eventually(Effect.map(shown, (rows) => rows.length === 1 && rows[0]?.summary["coins"] === coins))
+        yield* open("a")
+        yield* whileProjected(all(0))
+        yield* fill("a", "1", 5)
+        yield* whileProjected(all(5))
+        const bucket = yield* (yield* Kv).open("views", jar.state)
+        const reader = yield* StreamReader
+        yield* reader.purge("KV_views", "$KV.views.>")
+        yield* fill("a", "2", 1)
+        yield* whileProjected(all(6))
+        assert.isTrue(Option.isNone(yield* bucket.get("nothing")))
+      })
+    )
+  )
+
+  it.live("keep showing an entity whose newest record cannot be read, and put that into REJECTED", () =>
+    withViews(
+      whileProjected(
+        Effect.gen(function* () {
+          yield* open("a")
+          yield* eventually(Effect.map(shown, (rows) => rows.length === 1))
+          yield* (yield* Publisher).publishRaw(subjects.log("jar", "a"), new TextEncoder().encode("{}"))
+          const reader = yield* StreamReader
+          yield* eventually(Effect.map(reader.bounds("REJECTED"), ({ messages }) => messages === 1))
+          yield* open("b")
+          yield* eventually(Effect.map(shown, (rows) => rows.length === 2))
+        })
+      )
+    )
+  )
+})
