@@ -18,6 +18,21 @@ export class WireError extends Schema.TaggedError<WireError>()("WireError", {
   headers: Schema.optionalKey(texts)
 }) {}
 
+/** The same refusal with these details and headers beside its own. */
+export const amended = (
+  { status, code, message, fields, details, docsUrl, headers }: WireError,
+  more: { readonly details?: WireError["details"]; readonly headers?: WireError["headers"] }
+): WireError => {
+  const all = {
+    fields,
+    docsUrl,
+    details: details === undefined ? more.details : { ...details, ...more.details },
+    headers: headers === undefined ? more.headers : { ...headers, ...more.headers }
+  }
+  const given = Object.entries(all).filter(([, value]) => value !== undefined)
+  return new WireError({ status, code, message, ...Object.fromEntries(given) })
+}
+
 /** How an API writes a refusal: the JSON body. */
 export type RenderError = (error: WireError, requestId: string) => unknown
 

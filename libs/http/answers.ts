@@ -18,3 +18,7 @@ export const bytesAnswer = (bytes: Uint8Array, contentType: string, options: Ans
 
 export const emptyAnswer = ({ status = 204, headers = {} }: AnswerOptions = {}): Answer =>
   HttpServerResponse.empty({ status, headers })
+
+/** The answer with these headers beside its own. */
+export const withHeaders = (answer: Answer, headers: Readonly<Record<string, string>>): Answer =>
+  HttpServerResponse.setHeaders(answer, headers)

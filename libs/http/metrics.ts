@@ -26,4 +26,23 @@ export const connectionsCut = defineCounter({
   labels: ["api", "reason"]
 })
 
-export const httpMetrics = [requests, requestSeconds, activeRequests, connectionsCut]
+export const idempotencyOutcomes = defineCounter({
+  name: "http_idempotent_requests_total",
+  help: "Requests with an idempotency key by what became of them: first (ran, answer stored), freed (ran, failed or was stopped), unstored (ran, answer not kept), replayed, conflict, in_flight, lost (the claim went while it ran), unavailable.",
+  labels: ["route", "outcome"]
+})
+
+export const sharedWindowTakes = defineCounter({
+  name: "http_shared_rate_takes_total",
+  help: "Calls counted in a rate window over all replicas: taken, refused, or failed because the broker did not answer.",
+  labels: ["window", "outcome"]
+})
+
+export const httpMetrics = [
+  requests,
+  requestSeconds,
+  activeRequests,
+  connectionsCut,
+  idempotencyOutcomes,
+  sharedWindowTakes
+]

@@ -26,11 +26,7 @@ const utf8Strict = new TextDecoder("utf-8", { fatal: true })
 /** The whole body, or 413. It is not unpacked: a limit on what arrives would be none on what comes out. */
 export const readBytes = Effect.fnUntraced(function* ({ bytesMax }: BodyOptions) {
   const request = yield* HttpServerRequest.HttpServerRequest
-  if ((request.headers["content-encoding"] ?? "identity") !== "identity") {
-    return yield* unsupportedMediaType(["sent without a Content-Encoding"])
-  }
-  // Who announces too much is told at once, before it has sent it.
-  if (Number(request.headers["content-length"] ?? 0) > bytesMax) return yield* payloadTooLarge(bytesMax)
+  yield* requireUnpacked(bytesMax)
   const buffer = yield* request.arrayBuffer.pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(bytesMax)),
     Effect.mapError(({ reason }) =>
@@ -40,6 +36,15 @@ export const readBytes = Effect.fnUntraced(function* ({ bytesMax }: BodyOptions)
     )
   )
   return new Uint8Array(buffer)
+})
+
+/** Fails for a packed body, and at once for one that is announced as too large, before it is sent. */
+export const requireUnpacked = Effect.fnUntraced(function* (bytesMax: number) {
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  if ((headers["content-encoding"] ?? "identity") !== "identity") {
+    return yield* unsupportedMediaType(["sent without a Content-Encoding"])
+  }
+  if (Number(headers["content-length"] ?? 0) > bytesMax) return yield* payloadTooLarge(bytesMax)
 })
 
 /** Fails unless the body is of one of these media types; parameters do not matter. */

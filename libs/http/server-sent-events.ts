@@ -12,6 +12,8 @@ export interface ServerSentEvent {
   readonly id?: string
   /** One line. */
   readonly data: string
+  /** One line that clients do not see as an event; with empty `data` there is nothing else. */
+  readonly comment?: string
 }
 
 export interface EventsOptions<E> extends AnswerOptions {
@@ -82,11 +84,13 @@ export const eventsAnswer = Effect.fnUntraced(function* <E, R>(
 const waitFor = <A, E>(fiber: Fiber.Fiber<A, E>, every: Duration.Input) =>
   Effect.map(Effect.timeoutOption(Fiber.await(fiber), every), (done) => (done._tag === "Some" ? done.value : undefined))
 
-const encoded = ({ event, id, data }: ServerSentEvent): string => {
+const encoded = ({ event, id, data, comment }: ServerSentEvent): string => {
+  const isComment = comment !== undefined && data === ""
   const lines = [
+    ...(comment === undefined ? [] : [`: ${comment}`]),
     ...(event === undefined ? [] : [`event: ${event}`]),
     ...(id === undefined ? [] : [`id: ${id}`]),
-    `data: ${data}`
+    ...(isComment ? [] : [`data: ${data}`])
   ]
   if (lines.some((line) => /[\n\r]/u.test(line)))
     throw new RangeError("a line of a server-sent event has no line break")

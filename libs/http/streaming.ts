@@ -9,6 +9,8 @@ import type { AnswerOptions } from "./answers.ts"
 
 export interface StreamOptions extends AnswerOptions {
   readonly contentType: string
+  /** Sent as Content-Length; the stream must be exactly as long. */
+  readonly contentBytes?: number
 }
 
 export type Bytes = Uint8Array<ArrayBufferLike>
@@ -27,7 +29,8 @@ export const streamAnswer = Effect.fnUntraced(function* <E, R>(
   return HttpServerResponse.stream(body, {
     status: options.status ?? 200,
     headers: options.headers ?? {},
-    contentType: options.contentType
+    contentType: options.contentType,
+    contentLength: options.contentBytes
   })
 })
 

@@ -50,8 +50,15 @@ export const requestTimeout = (message: string) => refusal(408, "request_timeout
 
 export const conflict = (message: string, code = "conflict") => refusal(409, code, message)
 
-export const payloadTooLarge = (bytesMax: number) =>
-  refusal(413, "payload_too_large", `the body is larger than ${bytesMax} bytes`, { details: { bytes_max: bytesMax } })
+/** `part`: the one of a form that is too large; else it is the whole body. */
+export const payloadTooLarge = (bytesMax: number, part?: string) =>
+  refusal(413, "payload_too_large", `${part ?? "the body"} is larger than ${bytesMax} bytes`, {
+    details: { bytes_max: bytesMax, ...(part === undefined ? {} : { part }) }
+  })
+
+/** Too much of something else than bytes of content. */
+export const formTooLarge = (message: string, details: Details) =>
+  refusal(413, "payload_too_large", message, { details })
 
 export const unsupportedMediaType = (supported: ReadonlyArray<string>) =>
   refusal(415, "unsupported_media_type", `the body must be ${supported.join(" or ")}`)

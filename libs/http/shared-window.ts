@@ -1,0 +1,186 @@
+/**
+ * Rate limits that hold over all replicas: each key's takes are a log in the store, changed by compare-and-set.
+ * Exact as far as the replicas' clocks agree. Whoever finds the log full believes it for up to a second, so
+ * that a flood costs the broker one read a second; a place given back elsewhere is felt after that.
+ */
+import { hash } from "node:crypto"
+import { Clock, Effect, Option, Random, Schema, Semaphore } from "effect"
+import { type BusError, BusUnavailable, Kv, type KvBucket, RevisionConflict } from "#bus"
+import { Metrics } from "#runtime"
+import { sharedWindowTakes } from "./metrics.ts"
+import {
+  giveBackToLog,
+  type RateLog,
+  type SharedDecision,
+  type SharedRefused,
+  type SharedTaken,
+  takeFromLog
+} from "./rate-log.ts"
+import { rememberedRefusals } from "./remembered-refusals.ts"
+import { rateLimited, serviceUnavailable } from "./wire-errors.ts"
+import { rateLimitHeaders, type Refusal } from "./RateWindow.ts"
+
+export interface SharedWindowOptions {
+  /** Names the window in refusals, in metrics and in the store: letters, digits, `-` and `_`. */
+  readonly name: string
+  /** At most 300: that many times are kept for each key. */
+  readonly limit: number
+  /** At most a day. */
+  readonly windowMs: number
+}
+
+export interface SharedWindow {
+  readonly name: string
+  readonly limit: number
+  readonly windowMs: number
+  /** `BusUnavailable` or `RevisionConflict` when nobody can say: then it may or may not have been counted. */
+  readonly take: (key: string) => Effect.Effect<SharedDecision, BusError>
+  /** Undoes a `take` that turned out not to count. */
+  readonly giveBack: (key: string, taken: SharedTaken) => Effect.Effect<void, BusError>
+  /** A refusal that is already known, without asking the broker. */
+  readonly remembered: (key: string) => Effect.Effect<Option.Option<SharedRefused>>
+}
+
+const limitMax = 300
+const windowMsMax = 86_400_000
+const names = /^[A-Za-z0-9_-]{1,64}$/u
+// Within a process one key's changes wait for each other, so only replicas compete: one of them wins each round.
+const triesMax = 24
+const stripes = 64
+// Shorter than anybody waits for a refusal.
+const withinMs = 3_000
+const logOfTakes = Schema.Array(Schema.Int)
+
+/** Made once, where its role starts. A limit, a length or a name that cannot be held is a defect. */
+export const sharedWindow = Effect.fnUntraced(function* (options: SharedWindowOptions) {
+  const { name, limit, windowMs } = options
+  if (!names.test(name) || limit < 1 || limit > limitMax || windowMs < 1 || windowMs > windowMsMax) {
+    return yield* Effect.die(new RangeError(`no such window: ${JSON.stringify(options)}`))
+  }
+  const bucket = yield* (yield* Kv).open("rate-windows", logOfTakes)
+  const takes = (yield* Metrics).counter(sharedWindowTakes)
+  const refusals = rememberedRefusals(limit)
+  const changing = changes(name)
+  const remembered = (key: string) => Effect.map(Clock.currentTimeMillis, (nowMs) => refusals.find(key, nowMs))
+
+  const takeNow = (key: string) =>
+    changing(key, (id) =>
+      Effect.flatMap(remembered(key), (known) =>
+        Option.isSome(known)
+          ? Effect.succeed(known.value)
+          : changeLog(bucket, id, windowMs, (log, nowMs) => {
+              const { decision, log: next } = takeFromLog(log, options, nowMs)
+              if (decision._tag === "Refused") refusals.remember(key, decision, nowMs)
+              return { answer: decision, next: decision._tag === "Taken" ? next : undefined }
+            })
+      )
+    )
+  const take = Effect.fn("SharedWindow.take")(function* (key: string) {
+    const decision = yield* Effect.tapError(takeNow(key), () =>
+      Effect.sync(() => takes.inc({ window: name, outcome: "failed" }))
+    )
+    takes.inc({ window: name, outcome: decision._tag === "Taken" ? "taken" : "refused" })
+    return decision
+  })
+  const giveBack = Effect.fn("SharedWindow.giveBack")(function* (key: string, { takenAtMs }: SharedTaken) {
+    yield* changing(key, (id) =>
+      changeLog(bucket, id, windowMs, (log) => ({ answer: undefined, next: giveBackToLog(log, takenAtMs) }))
+    )
+    refusals.forget(key)
+  })
+  const window: SharedWindow = { name, limit, windowMs, take, giveBack, remembered }
+  return window
+})
+
+/** Runs changes of keys, one at a time for each key, and none for longer than somebody would wait. */
+const changes = (name: string) => {
+  const turns = Array.from({ length: stripes }, () => Semaphore.makeUnsafe(1))
+  return <A>(key: string, change: (id: string) => Effect.Effect<A, BusError>) => {
+    const digest = hash("sha256", key, "hex")
+    const turn = turns[Number.parseInt(digest.slice(0, 2), 16) % stripes]
+    const changed = change(`${name}.${digest}`)
+    return inTime(turn === undefined ? changed : turn.withPermit(changed), `count a call in ${name}`)
+  }
+}
+
+interface Change<A> {
+  readonly answer: A
+  /** What to keep; nothing when the log stays as it is. */
+  readonly next: RateLog | undefined
+}
+
+const changeLog = Effect.fnUntraced(function* <A>(
+  bucket: KvBucket<RateLog>,
+  id: string,
+  windowMs: number,
+  change: (log: RateLog, nowMs: number) => Change<A>
+) {
+  for (let tries = 1; tries <= triesMax; tries++) {
+    const entry = yield* bucket.get(id)
+    const { answer, next } = change(
+      Option.match(entry, { onNone: () => [], onSome: ({ value }) => value }),
+      yield* Clock.currentTimeMillis
+    )
+    if (next === undefined) return answer
+    const written = yield* keep(bucket, id, next, entry, windowMs).pipe(
+      Effect.as(true),
+      Effect.catchTag("RevisionConflict", () => Effect.succeed(false))
+    )
+    if (written) return answer
+    yield* Effect.sleep(yield* Random.nextIntBetween(0, tries * 2))
+  }
+  return yield* new RevisionConflict({ operation: `count a call in ${id}`, detail: `${triesMax} tries, all lost` })
+})
+
+const keep = (
+  bucket: KvBucket<RateLog>,
+  id: string,
+  log: RateLog,
+  entry: Option.Option<{ readonly revision: number }>,
+  // A log lives a window longer than its last take; then all that it says is over.
+  windowMs: number
+) =>
+  Option.isNone(entry)
+    ? bucket.create(id, log, windowMs + 1_000)
+    : bucket.update(id, log, entry.value.revision, windowMs + 1_000)
+
+const inTime = <A>(effect: Effect.Effect<A, BusError>, operation: string) =>
+  Effect.timeoutOrElse(effect, {
+    duration: withinMs,
+    orElse: () => Effect.fail(new BusUnavailable({ operation, detail: `no answer within ${withinMs} ms` }))
+  })
+
+/**
+ * Takes from every window, or from none and fails with 429: the longest one first, for it lets a caller wait
+ * longest. 503 when the broker does not answer.
+ */
+export const takeFromShared = Effect.fnUntraced(function* (
+  windows: ReadonlyArray<SharedWindow>,
+  key: string,
+  headersOf: (refusal: Refusal) => Readonly<Record<string, string>> = rateLimitHeaders
+) {
+  const longestFirst = windows.toSorted((a, b) => b.windowMs - a.windowMs)
+  const taken: Array<Effect.Effect<void, BusError>> = []
+  const giveAllBack = Effect.suspend(() =>
+    Effect.forEach(taken, (giveBack) => Effect.ignore(giveBack), { discard: true })
+  )
+  const unknown = Effect.fnUntraced(function* (error: BusError) {
+    yield* Effect.logWarning("a rate limit cannot be checked", error)
+    yield* giveAllBack
+    return yield* serviceUnavailable(1, "rate limits cannot be checked just now")
+  })
+  for (const window of longestFirst) {
+    const known = yield* window.remembered(key)
+    if (Option.isSome(known)) {
+      return yield* rateLimited(known.value.retryAfterMs / 1_000, window.name, headersOf(known.value))
+    }
+  }
+  for (const window of longestFirst) {
+    const decision = yield* Effect.catch(window.take(key), unknown)
+    if (decision._tag === "Refused") {
+      yield* giveAllBack
+      return yield* rateLimited(decision.retryAfterMs / 1_000, window.name, headersOf(decision))
+    }
+    taken.push(window.giveBack(key, decision))
+  }
+})
