@@ -1,6 +1,7 @@
-# What speech needs of the system: ffmpeg to encode, espeak-ng and flite to speak. From the system's packages.
+# What speech needs of the system: ffmpeg to encode and decode, espeak-ng and flite to speak, pocketsphinx to hear
+# whether a consent was read. From the system's packages.
 
-speech_debian=(ffmpeg libespeak-ng1 espeak-ng-data libflite1)
+speech_debian=(ffmpeg libespeak-ng1 espeak-ng-data libflite1 pocketsphinx pocketsphinx-en-us)
 speech_brew=(ffmpeg espeak-ng flite)
 
 ensure_speech() {
@@ -9,7 +10,15 @@ ensure_speech() {
 }
 
 speech_is_here() {
-  command -v "${AUDIO_FFMPEG_PATH:-ffmpeg}" >/dev/null && has_library libespeak-ng && has_library libflite
+  command -v "${AUDIO_FFMPEG_PATH:-ffmpeg}" >/dev/null && has_library libespeak-ng && has_library libflite && has_recogniser
+}
+
+# brew has none that suits: there consents cannot be verified until one is named in the configuration.
+has_recogniser() {
+  ! command -v apt-get >/dev/null || {
+    command -v "${VOICE_CLONING_POCKETSPHINX_PATH:-pocketsphinx_batch}" >/dev/null &&
+      [[ -r ${VOICE_CLONING_POCKETSPHINX_MODEL_FOLDER:-/usr/share/pocketsphinx/model/en-us}/cmudict-en-us.dict ]]
+  }
 }
 
 has_library() {
@@ -23,14 +32,14 @@ install_speech() {
   if command -v apt-get >/dev/null; then
     local root=()
     if ((EUID != 0)); then
-      command -v sudo >/dev/null && sudo -n true 2>/dev/null || missing "ffmpeg, espeak-ng or flite, and the right to install them" "$how"
+      command -v sudo >/dev/null && sudo -n true 2>/dev/null || missing "ffmpeg, espeak-ng, flite or pocketsphinx, and the right to install them" "$how"
       root=(sudo -n)
     fi
     step "reading the package lists" "${root[@]}" apt-get update -qq >&2 || say "the package lists could not be read anew"
     step "installing ${speech_debian[*]}" "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
-      apt-get install -y -qq --no-install-recommends "${speech_debian[@]}" >&2 || missing "ffmpeg, espeak-ng or flite" "$how"
+      apt-get install -y -qq --no-install-recommends "${speech_debian[@]}" >&2 || missing "ffmpeg, espeak-ng, flite or pocketsphinx" "$how"
   elif command -v brew >/dev/null; then
-    step "installing ${speech_brew[*]}" brew install --quiet "${speech_brew[@]}" >&2 || missing "ffmpeg, espeak-ng or flite" "$how"
+    step "installing ${speech_brew[*]}" brew install --quiet "${speech_brew[@]}" >&2 || missing "ffmpeg, espeak-ng, flite or pocketsphinx" "$how"
   fi
-  speech_is_here || missing "ffmpeg, espeak-ng or flite" "$how"
+  speech_is_here || missing "ffmpeg, espeak-ng, flite or pocketsphinx" "$how"
 }

@@ -14,6 +14,12 @@ export {
   type FormatName,
   paddedSamples
 } from "./formats.ts"
+export { type ContainedLimits, type ContainedRun, runContained } from "./intake/contained-process.ts"
+export { IntakeBusy, MediaToolMissing, ProgramMissing, RecordingUnusable } from "./intake/errors.ts"
+export { judgeRecording } from "./intake/judge-recording.ts"
+export { intakeMetrics } from "./intake/metrics.ts"
+export { type Recording, recordingHz, type RecordingLevels, type RecordingLimits } from "./intake/recording.ts"
+export { RecordingIntake, recordingIntakeDefaults, type RecordingIntakeOptions } from "./intake/RecordingIntake.ts"
 export { decodeMulaw, encodeMulaw } from "./g711.ts"
 export { audioMetrics } from "./metrics.ts"
 export { clampSample, concatPcm, crossFade, pcmFromBytes, pcmToBytes, withGain } from "./pcm.ts"

@@ -1,0 +1,106 @@
+/**
+ * Recordings that strangers send, decoded and measured. The file may be anything: it is opened by a contained
+ * ffmpeg that knows a few audio formats, and no more of it is decoded than may be used. At most `readingMax` are
+ * read at once and `waitingMax` wait. The file is the caller's, who removes it; nothing is written here.
+ */
+import { Clock, Context, Effect, Layer, Semaphore } from "effect"
+import { Metrics } from "#runtime"
+import { runContained, type ContainedLimits } from "./contained-process.ts"
+import { decodeParameters } from "./decode-parameters.ts"
+import { IntakeBusy, MediaToolMissing, RecordingUnusable } from "./errors.ts"
+import { judgeRecording } from "./judge-recording.ts"
+import { readDecoded } from "./read-decoded.ts"
+import { recordingSeconds, recordingsRead, recordingsReading } from "./metrics.ts"
+import { type Recording, recordingHz, type RecordingLimits } from "./recording.ts"
+
+export interface RecordingIntakeOptions {
+  readonly ffmpegPath: string
+  readonly readingMax: number
+  readonly waitingMax: number
+  readonly limits: Omit<ContainedLimits, "outputBytesMax">
+}
+
+export const recordingIntakeDefaults: RecordingIntakeOptions = {
+  ffmpegPath: "ffmpeg",
+  // One takes 0.15 s of one processor.
+  readingMax: 2,
+  waitingMax: 16,
+  limits: { wallMsMax: 20_000, cpuSecondsMax: 10, memoryMegabytesMax: 1_024 }
+}
+
+export class RecordingIntake extends Context.Service<
+  RecordingIntake,
+  {
+    /** The recording in a file, when it is within the limits. The path is absolute. */
+    readonly readRecording: (
+      path: string,
+      limits: RecordingLimits
+    ) => Effect.Effect<Recording, RecordingUnusable | IntakeBusy | MediaToolMissing>
+  }
+>()("starling/audio/RecordingIntake") {
+  static readonly layer = (options: RecordingIntakeOptions = recordingIntakeDefaults) =>
+    Layer.effect(
+      RecordingIntake,
+      Effect.gen(function* () {
+        const { ffmpegPath, readingMax, waitingMax } = options
+        const metrics = yield* Metrics
+        const outcomes = metrics.counter(recordingsRead)
+        const reading = metrics.gauge(recordingsReading)
+        const durations = metrics.histogram(recordingSeconds)
+        const slots = yield* Semaphore.make(readingMax)
+        let admitted = 0
+        let running = 0
+
+        const count = (by: number) =>
+          Effect.sync(() => {
+            running += by
+            reading.set({}, running)
+          })
+
+        const decode = Effect.fnUntraced(function* (path: string, limits: RecordingLimits) {
+          const startedMs = yield* Clock.currentTimeMillis
+          const run = yield* runContained(ffmpegPath, decodeParameters(path), {
+            ...options.limits,
+            outputBytesMax: Math.ceil(limits.secondsMax + 1) * recordingHz * 2
+          }).pipe(Effect.mapError(({ path, detail }) => new MediaToolMissing({ path, detail })))
+          const recording = readDecoded(run, limits.name)
+          durations.observe({}, ((yield* Clock.currentTimeMillis) - startedMs) / 1_000)
+          if (recording instanceof RecordingUnusable) return yield* recording
+          const fault = judgeRecording(recording, limits)
+          return fault === null ? recording : yield* fault
+        })
+
+        const admit = Effect.suspend(() => {
+          if (admitted >= readingMax + waitingMax) {
+            return Effect.fail(new IntakeBusy({ waitingMax, retryAfterSeconds: 2 }))
+          }
+          admitted += 1
+          return Effect.void
+        })
+
+        const readRecording = Effect.fn("RecordingIntake.readRecording")((path: string, limits: RecordingLimits) =>
+          Effect.acquireUseRelease(
+            admit,
+            () =>
+              slots.withPermit(
+                Effect.acquireUseRelease(
+                  count(1),
+                  () => decode(path, limits),
+                  () => count(-1)
+                )
+              ),
+            () => Effect.sync(() => (admitted -= 1))
+          ).pipe(
+            Effect.tapError((error) => Effect.sync(() => outcomes.inc({ outcome: outcomeOf(error) }))),
+            Effect.tap(() => Effect.sync(() => outcomes.inc({ outcome: "taken" })))
+          )
+        )
+        return RecordingIntake.of({ readRecording })
+      })
+    )
+}
+
+const outcomeOf = (error: RecordingUnusable | IntakeBusy | MediaToolMissing) => {
+  if (error._tag === "RecordingUnusable") return error.reason
+  return error._tag === "IntakeBusy" ? "busy" : "missing"
+}

@@ -1,0 +1,109 @@
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { type ContainedLimits, runContained } from "#audio"
+import { eventually, runningWith } from "../../../support/child-processes.ts"
+import { folder } from "../../../support/recordings.ts"
+
+const limits: ContainedLimits = {
+  wallMsMax: 10_000,
+  cpuSecondsMax: 5,
+  memoryMegabytesMax: 256,
+  outputBytesMax: 10_000
+}
+
+const sh = (script: string, other: Partial<ContainedLimits> = {}) =>
+  runContained("/bin/sh", ["-c", script], { ...limits, ...other })
+
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+
+describe("a contained process", () => {
+  it.live("gives what it wrote, what it said and its code", () =>
+    Effect.gen(function* () {
+      const run = yield* sh("echo out; echo aside >&2; exit 3")
+      assert.strictEqual(text(run.output), "out\n")
+      assert.deepStrictEqual({ ...run, output: "" }, { output: "", said: "aside\n", ending: "ended", exitCode: 3 })
+    })
+  )
+
+  it.live("gets its parameters as they are, whatever they hold", () =>
+    Effect.gen(function* () {
+      const odd = ["-x", "$(id)", "a b", "'; exit 1 #", "*"]
+      const run = yield* runContained("/usr/bin/printf", ["%s\\n", ...odd], limits)
+      assert.deepStrictEqual(text(run.output).trimEnd().split("\n"), odd)
+    })
+  )
+
+  it.live("sees nothing of our environment, has no input and stands behind others", () =>
+    Effect.gen(function* () {
+      process.env["STARLING_TEST_SECRET"] = "hush"
+      const run = yield* sh("env; cat; nice")
+      delete process.env["STARLING_TEST_SECRET"]
+      assert.notInclude(text(run.output), "hush")
+      assert.strictEqual(text(run.output).trimEnd().split("\n").at(-1), "10")
+    })
+  )
+
+  it.live("can write no file, or none larger than it may", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const at = join(yield* folder, "file")
+        const refused = yield* sh(`head -c 100 /dev/zero > ${at}`)
+        assert.notStrictEqual(refused.exitCode, 0)
+        assert.strictEqual(text((yield* sh(`wc -c < ${at}`)).output), "0\n")
+        const allowed = yield* sh(`head -c 8000 /dev/zero > ${at}; wc -c < ${at}`, { fileKilobytesMax: 8 })
+        assert.strictEqual(text(allowed.output), "8000\n")
+        assert.isTrue(existsSync(at))
+      })
+    )
+  )
+
+  it.live("is ended when it writes too much, and what came before is kept", () =>
+    Effect.gen(function* () {
+      const run = yield* sh("yes starling-flood")
+      assert.strictEqual(run.ending, "output")
+      assert.strictEqual(run.output.length, limits.outputBytesMax)
+      yield* eventually("the flood has ended", () => runningWith("starling-flood").length === 0)
+    })
+  )
+
+  it.live("is ended with all that it started when it takes too long", () =>
+    Effect.gen(function* () {
+      const run = yield* sh("sleep 71.001 & sleep 71.001 & wait", { wallMsMax: 300 })
+      assert.strictEqual(run.ending, "wall_time")
+      yield* eventually("the sleepers are gone", () => runningWith("sleep 71.001").length === 0)
+    })
+  )
+
+  it.live("is ended with all that it started when nobody waits for it any more", () =>
+    Effect.gen(function* () {
+      const waiting = yield* Effect.forkChild(sh("sleep 71.002 & sleep 71.002 & wait"))
+      yield* eventually("the sleepers run", () => runningWith("sleep 71.002").length >= 2)
+      yield* Fiber.interrupt(waiting)
+      yield* eventually("the sleepers are gone", () => runningWith("sleep 71.002").length === 0)
+    })
+  )
+
+  it.live("is ended when it spends its processor time", () =>
+    Effect.gen(function* () {
+      const run = yield* sh("while :; do :; done", { cpuSecondsMax: 1 })
+      assert.strictEqual(run.ending, "cpu_time")
+    })
+  )
+
+  it.live.skipIf(process.platform !== "linux")("gets no more memory than it may", () =>
+    Effect.gen(function* () {
+      const run = yield* sh("head -c 400000000 /dev/zero | tail -n 1 | wc -c")
+      assert.match(run.said, /memory/u)
+    })
+  )
+
+  it.live("that does not exist is missing, by its name", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(runContained("/nowhere/tool", [], limits))
+      assert.strictEqual(error._tag, "ProgramMissing")
+      assert.match(error.message, /^cannot start \/nowhere\/tool/u)
+    })
+  )
+})
