@@ -4,20 +4,11 @@
  * word begins. An engine never sees markup: style is four numbers, and text is only ever spoken.
  */
 import type { Stream } from "effect"
+import type { EngineVoice } from "#contracts"
 import type { EngineError } from "./errors.ts"
 
 /** Inside the fleet all PCM has this rate. */
 export const engineHz = 24_000
-
-/** A voice as an engine knows it. Percentages are of the engine's own voice, 100 leaves it as it is. */
-export interface EngineVoice {
-  readonly engine: "espeak" | "flite"
-  readonly name: string
-  readonly ratePercent: number
-  readonly pitchPercent: number
-  /** Makes all voices equally loud. */
-  readonly gainDb: number
-}
 
 /** Plain text and how it is spoken, relative to the voice: 100, 100, 100 and 0 leave the voice as it is. */
 export interface EnginePiece {
@@ -30,6 +21,8 @@ export interface EnginePiece {
 
 export interface EngineJob {
   readonly voice: EngineVoice
+  /** The recording that a zero-shot voice refers to: 16,000 Hz, mono. */
+  readonly reference?: { readonly samples: Int16Array }
   readonly pieces: ReadonlyArray<EnginePiece>
 }
 

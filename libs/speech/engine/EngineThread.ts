@@ -16,6 +16,8 @@ export interface ThreadOptions {
   /** What the engine needs on the host, for the error that says so. */
   readonly packages: string
   readonly libraryFolders?: ReadonlyArray<string>
+  /** Handed to the thread as it is. */
+  readonly model?: object
 }
 
 export interface RunningJob {
@@ -39,7 +41,11 @@ interface Current {
 export const startThread = Effect.fnUntraced(function* (options: ThreadOptions) {
   const { engine } = options
   const cancelled = new Int32Array(new SharedArrayBuffer(4))
-  const data: ThreadData = { cancelled, libraryFolders: options.libraryFolders ?? [] }
+  const data: ThreadData = {
+    cancelled,
+    libraryFolders: options.libraryFolders ?? [],
+    ...(options.model === undefined ? {} : { model: options.model })
+  }
   const ready = Deferred.makeUnsafe<void, EngineMissing | EngineFailed>()
   let isAlive = true
   let current: Current | undefined

@@ -17,6 +17,8 @@ export interface EngineThreadsOptions extends ThreadOptions {
   readonly waitingMax?: number
   /** A job that works longer hangs, default 30 s: the longest possible one takes half of it. */
   readonly jobMsMax?: number
+  /** A cancelled job that has not ended after so long loses its thread, default 2 s. */
+  readonly cancelMsMax?: number
 }
 
 /** A place for a thread; the thread in it changes when one dies. */
@@ -28,7 +30,7 @@ export const openEngineThreads = (
   options: EngineThreadsOptions
 ): Effect.Effect<Engine_, EngineMissing | EngineFailed, Scope.Scope | Metrics> =>
   Effect.gen(function* () {
-    const { engine, threads = 1, waitingMax = 64, jobMsMax = 30_000 } = options
+    const { engine, threads = 1, waitingMax = 64, jobMsMax = 30_000, cancelMsMax = 2_000 } = options
     const scope = yield* Effect.scope
     const counted = yield* countJobs(engine)
     const idle = yield* Queue.unbounded<Place>()
@@ -64,7 +66,7 @@ export const openEngineThreads = (
     const giveBack = (place: Place, running: RunningJob) =>
       running.cancel.pipe(
         Effect.andThen(Effect.exit(running.ended)),
-        Effect.timeoutOrElse({ duration: "2 seconds", orElse: () => place.thread.stop }),
+        Effect.timeoutOrElse({ duration: cancelMsMax, orElse: () => place.thread.stop }),
         Effect.andThen(Effect.exit(revive(place))),
         Effect.ensuring(Effect.sync(() => Queue.offerUnsafe(idle, place))),
         Effect.forkIn(scope)

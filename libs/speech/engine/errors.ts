@@ -1,6 +1,6 @@
 /**
  * Why there is no speech, by what the caller does next: `EngineMissing` the host lacks something, it names
- * what to install; `EngineBusy` hand the job to somebody else; `EngineFailed` says itself whether to try again.
+ * what to install; `ZeroShotModelUnusable` the configuration is wrong; `EngineBusy` hand the job to somebody else; `EngineFailed` says itself whether to try again.
  */
 import { Schema } from "effect"
 
@@ -25,6 +25,16 @@ export class EngineFailed extends Schema.TaggedError<EngineFailed>()("EngineFail
   }
   override get message() {
     return `the engine ${this.engine} failed (${this.reason}): ${this.detail}`
+  }
+}
+
+/** Stops the start: what was configured is not there, or is no model. */
+export class ZeroShotModelUnusable extends Schema.TaggedError<ZeroShotModelUnusable>()("ZeroShotModelUnusable", {
+  folder: Schema.String,
+  detail: Schema.String
+}) {
+  override get message() {
+    return `VoiceCloning.ZeroShotModelFolder ${this.folder} cannot be used: ${this.detail}`
   }
 }
 

@@ -1,6 +1,5 @@
 /** What a voice of the shared catalogue is. */
-import type { ModelId } from "#contracts"
-import type { EngineVoice } from "../engine/Engine.ts"
+import type { EngineVoice, ModelId } from "#contracts"
 
 export interface VoiceModel {
   readonly name: ModelId

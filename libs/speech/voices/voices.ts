@@ -2,8 +2,7 @@
  * The shared catalogue, looked up. The English of a speaker of German is the same voice in another language:
  * with the models that route by language an espeak voice speaks all their locales, a flite voice only its own.
  */
-import type { ModelId } from "#contracts"
-import type { EngineVoice } from "../engine/Engine.ts"
+import type { EngineVoice, ModelId } from "#contracts"
 import { type EspeakRow, espeakLanguages, espeakRows, type FliteRow, fliteRows } from "./catalogue.ts"
 import type { SharedVoice, VoiceModel } from "./voice.ts"
 
@@ -38,6 +37,8 @@ const fromEspeak = (row: EspeakRow): SharedVoice => ({
     name: `${espeakLanguages[row.locale] ?? "en-us"}${row.variant}`,
     ratePercent: 100,
     pitchPercent: row.pitchPercent,
+    rangePercent: 100,
+    formantPercent: 100,
     gainDb: row.gainDb
   }
 })
@@ -49,7 +50,15 @@ const fromFlite = (row: FliteRow): SharedVoice => ({
   locale: "en-US",
   tags: row.tags,
   models: modelsOf("en-US", []),
-  engine: { engine: "flite", name: row.voice, ratePercent: 100, pitchPercent: 100, gainDb: row.gainDb }
+  engine: {
+    engine: "flite",
+    name: row.voice,
+    ratePercent: 100,
+    pitchPercent: 100,
+    rangePercent: 100,
+    formantPercent: 100,
+    gainDb: row.gainDb
+  }
 })
 
 /** In the order in which they are listed. */

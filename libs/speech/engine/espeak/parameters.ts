@@ -3,7 +3,8 @@
  * table of two octaves around 50. Pitch and range are set together: espeak's table moves only the base of the
  * voice, and widening the range lifts its middle, so both are counted back. Measured: within 4 % of what is asked.
  */
-import type { EnginePiece, EngineVoice } from "../Engine.ts"
+import type { EngineVoice } from "#contracts"
+import type { EnginePiece } from "../Engine.ts"
 
 export interface EspeakParameters {
   readonly wordsPerMinute: number
@@ -24,7 +25,8 @@ export const espeakParameters = (
 ): EspeakParameters => {
   const rate = (voice.ratePercent * piece.ratePercent) / 10_000
   const pitch = (voice.pitchPercent * piece.pitchPercent) / 10_000
-  const range = Math.min(pitchMax, Math.round(rangePlain * pitch * (piece.rangePercent / 100)))
+  const rangeAsked = (voice.rangePercent * piece.rangePercent) / 10_000
+  const range = Math.min(pitchMax, Math.round(rangePlain * pitch * rangeAsked))
   const widened = range / rangePlain / pitch - 1
   const base = pitch + rangeShare * (pitch - 1) - rangeLift * pitch * widened
   return {

@@ -3,7 +3,8 @@
  * Hz; the others (statistical) take a factor for the mean and the deviation in Hz, but for rms, which has a model
  * of its own for its pitch and takes neither.
  */
-import type { EnginePiece, EngineVoice } from "../Engine.ts"
+import type { EngineVoice } from "#contracts"
+import type { EnginePiece } from "../Engine.ts"
 
 export const fliteVoices = ["kal16", "awb", "rms", "slt"] as const
 export type FliteVoice = (typeof fliteVoices)[number]
@@ -27,7 +28,7 @@ export const fliteFeatures = (
 ): FliteFeatures => {
   const rate = within(0.2, (voice.ratePercent * piece.ratePercent) / 10_000, 5)
   const pitch = within(0.3, (voice.pitchPercent * piece.pitchPercent) / 10_000, 3)
-  const range = within(0, piece.rangePercent / 100, 4)
+  const range = within(0, (voice.rangePercent * piece.rangePercent) / 10_000, 4)
   const own = ownPitch[name]
   const deviation = own.deviation * pitch * range
   return {

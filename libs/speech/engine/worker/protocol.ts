@@ -6,6 +6,8 @@ export interface ThreadData {
   readonly cancelled: Int32Array
   /** Folders to look for the engine's libraries in, before the usual ones. */
   readonly libraryFolders: ReadonlyArray<string>
+  /** For engines that have one: whatever their own pool says of it. */
+  readonly model?: object
 }
 
 export interface ToThread {

@@ -6,6 +6,7 @@
 import { parentPort, workerData } from "node:worker_threads"
 import { makeResampler } from "../../../audio/resample.ts"
 import { engineHz } from "../Engine.ts"
+import { formantShift } from "./formant-shift.ts"
 import { makeFrameBatcher } from "./frame-batcher.ts"
 import { amplify } from "./loudness.ts"
 import type { FromThread, Outcome, ThreadData, ToThread } from "./protocol.ts"
@@ -34,6 +35,7 @@ export const serveJobs = (open: (data: ThreadData) => Speaker): void => {
 
 /** The first time costs some 30 ms: compiling, the resampler's tables, the engine's dictionary. */
 const warmUp = (speaker: Speaker, data: ThreadData) => {
+  if (speaker.firstVoice === null) return
   const piece = {
     text: "Two sentences. To warm up.",
     ratePercent: 100,
@@ -41,7 +43,15 @@ const warmUp = (speaker: Speaker, data: ThreadData) => {
     rangePercent: 100,
     volumeDb: 1
   }
-  const voice = { engine: "espeak", name: speaker.firstVoice, ratePercent: 100, pitchPercent: 100, gainDb: 0 } as const
+  const voice = {
+    engine: "espeak",
+    name: speaker.firstVoice,
+    ratePercent: 100,
+    pitchPercent: 100,
+    rangePercent: 100,
+    formantPercent: 100,
+    gainDb: 0
+  } as const
   for (let time = 0; time < warmUpTimes; time++) {
     serveJob(speaker, data, { number: -1, job: { voice, pieces: [piece] } }, () => {})
   }
@@ -54,27 +64,36 @@ const serveJob = (
   send: (message: FromThread, moved?: ReadonlyArray<ArrayBuffer>) => void
 ) => {
   const begun = performance.now()
-  const resampler = makeResampler(speaker.hz, engineHz)
+  const { hz, voice } = formantShift(speaker.hz, job.voice)
+  const resampler = makeResampler(hz, engineHz)
   const batcher = makeFrameBatcher((frame) => send({ kind: "frame", number, frame }, [frame.pcm.buffer as ArrayBuffer]))
   let stopped: Outcome | null = null
   const stop = (outcome: Outcome) => {
     stopped = outcome
     return false
   }
-  const failed = speaker.speak(job, {
-    audio: (pcm, gainDb) => {
-      if (Atomics.load(data.cancelled, 0) === number) return stop({ kind: "cancelled" })
-      amplify(pcm, gainDb)
-      batcher.audio(resampler.push(pcm))
-      if (batcher.samples() < samplesMax) return true
-      return stop({ kind: "failed", reason: "too_long", detail: `more than ${samplesMax / engineHz} s of audio` })
-    },
-    word: (word) => batcher.word({ ...word, sample: Math.round((word.sample * engineHz) / speaker.hz) })
-  })
-  const outcome: Outcome = stopped ?? failed ?? { kind: "spoken" }
-  if (outcome.kind === "spoken") {
-    batcher.audio(resampler.flush())
-    batcher.end()
+  const spoken = speaker.speak(
+    { ...job, voice },
+    {
+      audio: (pcm, gainDb) => {
+        if (Atomics.load(data.cancelled, 0) === number) return stop({ kind: "cancelled" })
+        amplify(pcm, gainDb)
+        batcher.audio(resampler.push(pcm))
+        if (batcher.samples() < samplesMax) return true
+        return stop({ kind: "failed", reason: "too_long", detail: `more than ${samplesMax / engineHz} s of audio` })
+      },
+      word: (word) => batcher.word({ ...word, sample: Math.round((word.sample * engineHz) / hz) })
+    }
+  )
+  const end = (failed: Outcome | null) => {
+    const outcome: Outcome = stopped ?? failed ?? { kind: "spoken" }
+    if (outcome.kind === "spoken") {
+      batcher.audio(resampler.flush())
+      batcher.end()
+    }
+    send({ kind: "end", number, outcome, busyMs: performance.now() - begun, samples: batcher.samples() })
   }
-  send({ kind: "end", number, outcome, busyMs: performance.now() - begun, samples: batcher.samples() })
+  // A promise that fails is nobody's here, and so the thread's end: the pool starts another.
+  if (spoken instanceof Promise) void spoken.then(end)
+  else end(spoken)
 }

@@ -11,10 +11,10 @@ export interface Sink {
 
 export interface Speaker {
   readonly hz: number
-  /** Any voice of it: a thread speaks a word to itself before it says that it is ready. */
-  readonly firstVoice: string
+  /** Any voice of it: a thread speaks a word to itself before it says that it is ready; null where that helps nobody. */
+  readonly firstVoice: string | null
   /** Speaks to the end, or until the sink says stop; null when all went well. */
-  readonly speak: (job: EngineJob, sink: Sink) => Outcome | null
+  readonly speak: (job: EngineJob, sink: Sink) => Outcome | null | Promise<Outcome | null>
 }
 
 /** Thrown while opening: the host lacks something. */

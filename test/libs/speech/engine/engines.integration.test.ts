@@ -1,8 +1,9 @@
 /** What every engine must do, done by both; and what only one of them can. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type Scope, Stream } from "effect"
+import type { EngineVoice } from "#contracts"
 import type { Metrics } from "#runtime"
-import type { Engine_, EngineVoice } from "../../../../libs/speech/engine/Engine.ts"
+import type { Engine_ } from "../../../../libs/speech/engine/Engine.ts"
 import { type EngineError, EngineFailed } from "../../../../libs/speech/engine/errors.ts"
 import { openEspeakPool } from "../../../../libs/speech/engine/espeak/EspeakPool.ts"
 import { openFlitePool } from "../../../../libs/speech/engine/flite/FlitePool.ts"

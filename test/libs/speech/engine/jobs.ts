@@ -1,7 +1,8 @@
 /** Jobs for the tests of engines, and what they sound like as a whole. */
 import { Effect, Layer, Stream } from "effect"
+import type { EngineVoice } from "#contracts"
 import { Metrics, Role } from "#runtime"
-import type { Engine_, EngineJob, EnginePiece, EngineVoice } from "../../../../libs/speech/engine/Engine.ts"
+import type { Engine_, EngineJob, EnginePiece } from "../../../../libs/speech/engine/Engine.ts"
 import { joined } from "./signal.ts"
 
 export const metrics = Metrics.layerTest.pipe(Layer.provide(Layer.succeed(Role, "speech-synthesizer")))
@@ -15,11 +16,13 @@ export const piece = (text: string, style: Partial<EnginePiece> = {}): EnginePie
   ...style
 })
 
-export const voiceOf = (engine: EngineVoice["engine"], name: string): EngineVoice => ({
+export const voiceOf = (engine: "espeak" | "flite", name: string): EngineVoice => ({
   engine,
   name,
   ratePercent: 100,
   pitchPercent: 100,
+  rangePercent: 100,
+  formantPercent: 100,
   gainDb: 0
 })
 

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { EngineFrame, EngineVoice } from "../../../../libs/speech/engine/Engine.ts"
+import type { EngineVoice } from "#contracts"
+import type { EngineFrame } from "../../../../libs/speech/engine/Engine.ts"
 import { espeakParameters } from "../../../../libs/speech/engine/espeak/parameters.ts"
 import { fliteFeatures } from "../../../../libs/speech/engine/flite/parameters.ts"
 import { plainAscii } from "../../../../libs/speech/engine/flite/plain-ascii.ts"
@@ -8,7 +9,15 @@ import { makeFrameBatcher } from "../../../../libs/speech/engine/worker/frame-ba
 import { amplify } from "../../../../libs/speech/engine/worker/loudness.ts"
 import { codePointStarts, endsWithPause, withoutControls } from "../../../../libs/speech/engine/worker/spoken-text.ts"
 
-const voice: EngineVoice = { engine: "espeak", name: "en-us", ratePercent: 100, pitchPercent: 100, gainDb: 0 }
+const voice: EngineVoice = {
+  engine: "espeak",
+  name: "en-us",
+  ratePercent: 100,
+  pitchPercent: 100,
+  rangePercent: 100,
+  formantPercent: 100,
+  gainDb: 0
+}
 const plain = { ratePercent: 100, pitchPercent: 100, rangePercent: 100 }
 
 describe("espeak's parameters", () => {

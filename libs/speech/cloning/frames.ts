@@ -1,0 +1,35 @@
+/** Samples cut into overlapping stretches, and how loud each of them is: what every measure of a voice begins with. */
+import { makeResampler } from "../../audio/resample.ts"
+
+/** All of the pitch and most of what carries syllables lies below half of this. */
+export const voiceHz = 8_000
+/** One frame begins every ten milliseconds. */
+export const hopSeconds = 0.01
+
+export const atRate = (pcm: Int16Array, fromHz: number, toHz: number): Int16Array => {
+  const resampler = makeResampler(fromHz, toHz)
+  const [body, tail] = [resampler.push(pcm), resampler.flush()]
+  const whole = new Int16Array(body.length + tail.length)
+  whole.set(body)
+  whole.set(tail, body.length)
+  return whole
+}
+
+/** Mean power of each frame in decibels against full scale; -100 of silence. */
+export const frameLevels = (pcm: Int16Array, hz: number, windowSeconds: number): Float64Array => {
+  const hop = Math.round(hz * hopSeconds)
+  const window = Math.round(hz * windowSeconds)
+  const levels = new Float64Array(Math.max(0, Math.floor((pcm.length - window) / hop) + 1))
+  for (let frame = 0; frame < levels.length; frame++) {
+    let sum = 0
+    for (let at = frame * hop; at < frame * hop + window; at++) sum += (pcm[at] ?? 0) ** 2
+    levels[frame] = 10 * Math.log10(sum / window / 32_768 ** 2 + 1e-10)
+  }
+  return levels
+}
+
+/** The value below which `share` of the others lie; nothing of nothing. */
+export const quantile = (values: ArrayLike<number>, share: number): number | undefined => {
+  const sorted = Float64Array.from(values).toSorted()
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
+}

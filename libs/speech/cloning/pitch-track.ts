@@ -1,0 +1,94 @@
+/**
+ * The pitch of a voice, every ten milliseconds: the lag at which the signal differs least from itself (the
+ * difference function of YIN, de Cheveigné and Kawahara 2002). Where several lags do almost equally well the
+ * shortest counts, so that two periods are not taken for one. A second pass looks only around the middle of what
+ * the first one found, which mends the octaves that noise has jumped. Pure.
+ */
+import { atRate, frameLevels, hopSeconds, quantile, voiceHz } from "./frames.ts"
+
+const pitchHz = { min: 50, max: 500 }
+const windowSeconds = 0.025
+/** How unlike itself a voiced stretch may be after a period: 0 is a tone, 1 is noise. */
+const differenceMax = 0.4
+/** So much deeper another dip must be to count instead of an earlier one. */
+const clearlyDeeper = 0.07
+/** A whole frame, further below the loud parts than this, is breath or room. */
+const belowLoudDb = 30
+/** The second pass looks this far around the median. */
+const octaveMargin = 1.8
+/** Shorter than this is a click. */
+const runFramesMin = 4
+
+/** Hz of each frame, NaN where nothing is voiced. */
+export const pitchTrack = (pcm: Int16Array, hz: number): Float64Array => {
+  const samples = atRate(pcm, hz, voiceHz)
+  const levels = frameLevels(samples, voiceHz, windowSeconds)
+  const floor = (quantile(levels, 0.95) ?? 0) - belowLoudDb
+  const track = (minHz: number, maxHz: number) =>
+    withoutClicks(levels.map((level, frame) => (level < floor ? Number.NaN : pitchAt(samples, frame, minHz, maxHz))))
+  const rough = quantile(track(pitchHz.min, pitchHz.max).filter(isVoiced), 0.5)
+  if (rough === undefined) return levels.fill(Number.NaN)
+  return track(Math.max(pitchHz.min, rough / octaveMargin), Math.min(pitchHz.max, rough * octaveMargin))
+}
+
+export const isVoiced = (pitch: number): boolean => !Number.isNaN(pitch)
+
+const pitchAt = (samples: Int16Array, frame: number, minHz: number, maxHz: number) => {
+  const [least, most] = [Math.floor(voiceHz / maxHz), Math.ceil(voiceHz / minHz)]
+  const from = frame * Math.round(voiceHz * hopSeconds)
+  const window = Math.round(voiceHz * windowSeconds)
+  if (from + window + most + 1 >= samples.length) return Number.NaN
+  const differences = normalisedDifferences(samples, from, window, most + 1)
+  const dips: Array<Dip> = []
+  for (let lag = least; lag <= most; lag++) {
+    const dip = dipAt(differences, lag)
+    if (dip !== undefined) dips.push(dip)
+  }
+  const deepest = dips.reduce((depth, dip) => Math.min(depth, dip.difference), 1)
+  if (deepest > differenceMax) return Number.NaN
+  const first = dips.find(({ difference }) => difference <= deepest + clearlyDeeper)
+  return first === undefined ? Number.NaN : voiceHz / first.lag
+}
+
+interface Dip {
+  readonly lag: number
+  readonly difference: number
+}
+
+/** Where the curve through three neighbours is lowest: a short period lies between two samples as often as not. */
+const dipAt = (differences: Float64Array, lag: number): Dip | undefined => {
+  const [before, here, after] = [differences[lag - 1] ?? 1, differences[lag] ?? 1, differences[lag + 1] ?? 1]
+  const bend = before - 2 * here + after
+  if (here > before || here > after || bend <= 0) return undefined
+  const aside = (before - after) / (2 * bend)
+  return { lag: lag + aside, difference: Math.max(0, here - (bend * aside * aside) / 2) }
+}
+
+/** Of each lag: the difference to itself that late, against the mean of those of all shorter lags. */
+const normalisedDifferences = (samples: Int16Array, from: number, window: number, lags: number) => {
+  const differences = new Float64Array(lags + 1).fill(1)
+  let sum = 0
+  for (let lag = 1; lag <= lags; lag++) {
+    let difference = 0
+    for (let at = from; at < from + window; at++) difference += ((samples[at] ?? 0) - (samples[at + lag] ?? 0)) ** 2
+    sum += difference
+    differences[lag] = sum > 0 ? (difference * lag) / sum : 1
+  }
+  return differences
+}
+
+/** A median of five over neighbours, and no voice that lasts less than a syllable's heart. */
+const withoutClicks = (track: Float64Array): Float64Array => {
+  const clean = track.map((pitch, frame) =>
+    isVoiced(pitch)
+      ? (quantile(track.subarray(Math.max(0, frame - 2), frame + 3).filter(isVoiced), 0.5) ?? pitch)
+      : pitch
+  )
+  let begun = 0
+  for (let frame = 0; frame <= clean.length; frame++) {
+    if (isVoiced(clean[frame] ?? Number.NaN)) continue
+    if (frame - begun < runFramesMin) clean.fill(Number.NaN, begun, frame)
+    begun = frame + 1
+  }
+  return clean
+}

@@ -1,0 +1,127 @@
+/**
+ * Whether a recording is the consent it claims to be: the phrase was read, and by the speaker of the sample. Both
+ * recordings are judged first, then the phrase, then the speaker, cheapest refusal first. Bounded: so many at
+ * once, so many waiting, so long each. Nothing is kept here; the evidence is the caller's to keep.
+ */
+import { Clock, Context, Effect, Layer, Semaphore } from "effect"
+import { judgeRecording, type Recording, type RecordingUnusable } from "#audio"
+import { Metrics } from "#runtime"
+import { PhraseMismatch, SpeakerMismatch, VerificationUnavailable } from "./errors.ts"
+import type { ConsentEvidence } from "./evidence.ts"
+import { phraseWordsMatched } from "./match-words.ts"
+import { consentChecks, consentStageSeconds } from "./metrics.ts"
+import { PhraseCheck } from "./PhraseCheck.ts"
+import { pocketsphinxLayer } from "./pocketsphinx.ts"
+import type { ConsentSettings } from "./settings.ts"
+import { speakerCheckLayer } from "./speaker-checks.ts"
+import { SpeakerCheck } from "./SpeakerCheck.ts"
+
+export interface ConsentClaim {
+  /** The words of the phrase that the speaker was asked to read. */
+  readonly words: ReadonlyArray<string>
+  readonly recording: Recording
+  readonly sample: Recording
+}
+
+export type ConsentRefusal = PhraseMismatch | SpeakerMismatch | RecordingUnusable | VerificationUnavailable
+
+// Behind those at work; each is done in about a second.
+const waitingMax = 8
+const stageMsMax = 20_000
+
+export class ConsentVerification extends Context.Service<
+  ConsentVerification,
+  { readonly verify: (claim: ConsentClaim) => Effect.Effect<ConsentEvidence, ConsentRefusal> }
+>()("starling/speech/ConsentVerification") {
+  static readonly layerNoDeps = (
+    settings: Pick<ConsentSettings, "sample" | "consentRecording" | "phraseWordsMin" | "verificationsMax">
+  ) =>
+    Layer.effect(
+      ConsentVerification,
+      Effect.gen(function* () {
+        const phrase = yield* PhraseCheck
+        const speaker = yield* SpeakerCheck
+        const metrics = yield* Metrics
+        const outcomes = metrics.counter(consentChecks)
+        const durations = metrics.histogram(consentStageSeconds)
+        const slots = yield* Semaphore.make(settings.verificationsMax)
+        let admitted = 0
+
+        const timed = <A>(stage: "phrase" | "speaker", check: Effect.Effect<A, VerificationUnavailable>) =>
+          Effect.gen(function* () {
+            const startedMs = yield* Clock.currentTimeMillis
+            const late = Effect.fail(unavailable(stage, "timeout", `no answer within ${stageMsMax} ms`))
+            return yield* check.pipe(
+              Effect.timeoutOrElse({ duration: stageMsMax, orElse: () => late }),
+              Effect.ensuring(
+                Effect.map(Clock.currentTimeMillis, (nowMs) =>
+                  durations.observe({ stage }, (nowMs - startedMs) / 1_000)
+                )
+              )
+            )
+          })
+
+        const check = Effect.fnUntraced(function* ({ words, recording, sample }: ConsentClaim) {
+          const fault = judgeRecording(sample, settings.sample) ?? judgeRecording(recording, settings.consentRecording)
+          if (fault !== null) return yield* fault
+          const heardWords = yield* timed("phrase", phrase.hear(recording))
+          const matched = phraseWordsMatched(words, heardWords)
+          const wordsMin = Math.min(settings.phraseWordsMin, words.length)
+          const asked = { heardWords, wordsMatched: matched, wordsAsked: words.length }
+          if (matched < wordsMin) return yield* new PhraseMismatch({ ...asked, wordsMin })
+          const { distanceMax, method } = speaker
+          const distance = yield* timed("speaker", speaker.distance(recording, sample))
+          if (!Number.isFinite(distance)) return yield* unavailable("speaker", "failed", `the distance is ${distance}`)
+          if (distance > distanceMax) return yield* new SpeakerMismatch({ distance, distanceMax, method })
+          const evidence: ConsentEvidence = {
+            ...asked,
+            phraseEngine: phrase.engine,
+            speakerDistance: distance,
+            speakerThreshold: distanceMax,
+            speakerMethod: method,
+            speakerStrength: speaker.strength
+          }
+          return evidence
+        })
+
+        const admit = Effect.suspend(() => {
+          if (admitted >= settings.verificationsMax + waitingMax) {
+            return Effect.fail(unavailable("verification", "busy", `${waitingMax} others wait already`))
+          }
+          admitted += 1
+          return Effect.void
+        })
+
+        const verify = Effect.fn("ConsentVerification.verify")((claim: ConsentClaim) =>
+          Effect.acquireUseRelease(
+            admit,
+            () => slots.withPermit(check(claim)),
+            () => Effect.sync(() => (admitted -= 1))
+          ).pipe(
+            Effect.tapError(({ _tag }) => Effect.sync(() => outcomes.inc({ outcome: outcomeOf[_tag] }))),
+            Effect.tap(() => Effect.sync(() => outcomes.inc({ outcome: "verified" })))
+          )
+        )
+        return ConsentVerification.of({ verify })
+      })
+    )
+
+  /** With the checks that the settings name. Fails only for a speaker model that cannot be used. */
+  static readonly layer = (settings: ConsentSettings) =>
+    ConsentVerification.layerNoDeps(settings).pipe(
+      Layer.provide([pocketsphinxLayer(settings), speakerCheckLayer(settings)])
+    )
+}
+
+const unavailable = (
+  stage: VerificationUnavailable["stage"],
+  reason: VerificationUnavailable["reason"],
+  detail: string
+) => new VerificationUnavailable({ stage, reason, detail, retryAfterSeconds: 5 })
+
+const outcomeOf = {
+  PhraseMismatch: "phrase_mismatch",
+  SpeakerMismatch: "speaker_mismatch",
+  RecordingUnusable: "unusable",
+  VerificationUnavailable: "unavailable"
+} as const

@@ -1,0 +1,119 @@
+/**
+ * The phrase check by pocketsphinx: small, offline, English. It hears well which words of a known list were said
+ * and nothing else, which is all that is asked. One contained process per recording; its files are in a folder of
+ * their own that goes with it.
+ */
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Layer } from "effect"
+import { type ContainedLimits, type Recording, recordingHz, runContained } from "#audio"
+import { VerificationUnavailable } from "./errors.ts"
+import { phraseDictionary, phraseGrammar, wordsHeard, wordsMissing } from "./phrase-grammar.ts"
+import { PhraseCheck } from "./PhraseCheck.ts"
+import type { ConsentSettings } from "./settings.ts"
+
+export type PocketsphinxSettings = Pick<ConsentSettings, "pocketsphinxPath" | "pocketsphinxModelFolder">
+
+// 30 s of speech take 1 s and 40 MB; of address space 100 MB more.
+const limits: ContainedLimits = {
+  wallMsMax: 20_000,
+  cpuSecondsMax: 15,
+  memoryMegabytesMax: 512,
+  outputBytesMax: 65_536,
+  fileKilobytesMax: 64
+}
+
+export const pocketsphinxLayer = (settings: PocketsphinxSettings) =>
+  Layer.sync(PhraseCheck, () => {
+    let dictionary: string | undefined
+    const readDictionary = Effect.suspend(() =>
+      dictionary === undefined
+        ? Effect.tap(modelDictionary(settings), (read) => Effect.sync(() => (dictionary = read)))
+        : Effect.succeed(dictionary)
+    )
+    const hear = Effect.fn("PhraseCheck.hear")(function* (recording: Recording) {
+      const files = {
+        "phrase.gram": phraseGrammar(),
+        "phrase.dict": yield* readDictionary,
+        recordings: "recording\n",
+        "recording.raw": new Uint8Array(
+          recording.samples.buffer,
+          recording.samples.byteOffset,
+          recording.samples.byteLength
+        )
+      }
+      const folder = yield* temporaryFolder(files)
+      const run = yield* runContained(settings.pocketsphinxPath, parameters(settings, folder), limits).pipe(
+        Effect.mapError(({ message }) =>
+          unavailable("missing", `${message}; install it (apt-get install pocketsphinx) or name it in PocketsphinxPath`)
+        )
+      )
+      if (run.ending === "wall_time" || run.ending === "cpu_time") {
+        return yield* unavailable("timeout", `it did not end within ${limits.wallMsMax / 1_000} s`)
+      }
+      if (run.ending !== "ended" || run.exitCode !== 0) {
+        return yield* unavailable(
+          "failed",
+          `it ended with ${run.exitCode ?? "a signal"}: ${run.said.slice(-500).trim()}`
+        )
+      }
+      // "<what was heard> (<name> <score>)"
+      const heard = yield* failing(() => readFile(join(folder, "heard"), "utf8"))
+      return wordsHeard(heard.replace(/ \([^()]*\)\s*$/u, ""))
+    }, Effect.scoped)
+    return PhraseCheck.of({ engine: "pocketsphinx", hear })
+  })
+
+const parameters = ({ pocketsphinxModelFolder }: PocketsphinxSettings, folder: string) =>
+  Object.entries({
+    hmm: join(pocketsphinxModelFolder, "en-us"),
+    dict: join(folder, "phrase.dict"),
+    jsgf: join(folder, "phrase.gram"),
+    ctl: join(folder, "recordings"),
+    cepdir: folder,
+    cepext: ".raw",
+    adcin: "yes",
+    adchdr: "0",
+    samprate: `${recordingHz}`,
+    hyp: join(folder, "heard"),
+    logfn: "/dev/null",
+    // Wider than its defaults: two words more of 300 are heard, in a third more time.
+    beam: "1e-80",
+    wbeam: "1e-60",
+    pbeam: "1e-80"
+  }).flatMap(([name, value]) => [`-${name}`, value])
+
+const modelDictionary = ({ pocketsphinxModelFolder }: PocketsphinxSettings) =>
+  Effect.gen(function* () {
+    const path = join(pocketsphinxModelFolder, "cmudict-en-us.dict")
+    const whole = yield* Effect.tryPromise({
+      try: () => readFile(path, "utf8"),
+      catch: (cause) =>
+        unavailable("missing", `${String(cause)}; install it (apt-get install pocketsphinx-en-us) or name its folder`)
+    })
+    const missing = wordsMissing(whole)
+    if (missing.length > 0) return yield* unavailable("failed", `${path} does not know ${missing.join(", ")}`)
+    return phraseDictionary(whole)
+  })
+
+/** With these files in it; removed with the scope. */
+const temporaryFolder = (files: Readonly<Record<string, string | Uint8Array>>) =>
+  Effect.acquireRelease(
+    failing(() => mkdtemp(join(tmpdir(), "starling-consent-"))),
+    (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true })).pipe(Effect.ignore)
+  ).pipe(
+    Effect.tap((folder) =>
+      Effect.forEach(
+        Object.entries(files),
+        ([name, content]) => failing(() => writeFile(join(folder, name), content, { mode: 0o600 })),
+        { discard: true }
+      )
+    )
+  )
+
+const failing = <A>(use: () => Promise<A>) =>
+  Effect.tryPromise({ try: use, catch: (cause) => unavailable("failed", String(cause)) })
+
+const unavailable = (reason: VerificationUnavailable["reason"], detail: string) =>
+  new VerificationUnavailable({ stage: "phrase", reason, detail, retryAfterSeconds: reason === "missing" ? 60 : 5 })

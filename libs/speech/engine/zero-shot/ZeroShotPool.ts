@@ -1,0 +1,74 @@
+/**
+ * A zero-shot model from a folder of the operator's: it speaks with the voice of a recording, slowly and with much
+ * of the machine, beside the embedded engines. Folder and model are tried before the role says that it is ready.
+ */
+import { readdirSync } from "node:fs"
+import { execPath } from "node:process"
+import { fileURLToPath } from "node:url"
+import { Effect, Stream } from "effect"
+import { runContained } from "#audio"
+import type { Engine_ } from "../Engine.ts"
+import { openEngineThreads } from "../EngineThreads.ts"
+import { EngineFailed, ZeroShotModelUnusable } from "../errors.ts"
+import { type FoundModel, modelIn } from "./model-folder.ts"
+import { sherpaPackage } from "./sherpa.ts"
+
+export interface ZeroShotOptions {
+  readonly modelFolder: string
+  /** The samples of a reference, 16,000 Hz; of one that cannot be had, why. */
+  readonly reference: (object: string) => Effect.Effect<Int16Array, string>
+}
+
+const engine = "zero-shot"
+// A chunk lasts up to some twenty seconds, and a slow machine makes a second of audio in three.
+const jobMsMax = 120_000
+// The library ends only between sentences; a thread that is taken from under it takes the process along.
+const cancelMsMax = 60_000
+// A large model is read in seconds. Address space is not limited: the runtime reserves plenty that it never uses.
+const probeLimits = { wallMsMax: 60_000, cpuSecondsMax: 60, memoryMegabytesMax: 1_048_576, outputBytesMax: 65_536 }
+
+export const openZeroShotPool = Effect.fn("ZeroShotPool.open")(function* (options: ZeroShotOptions) {
+  const { modelFolder: folder } = options
+  const found = yield* findModel(folder)
+  yield* probe(folder, found)
+  const threads = yield* openEngineThreads({
+    engine,
+    entry: new URL("./thread.ts", import.meta.url),
+    packages: sherpaPackage,
+    model: found.files,
+    jobMsMax,
+    cancelMsMax
+  })
+  const synthesize: Engine_["synthesize"] = (job) => {
+    const { voice } = job
+    if (voice.engine !== engine) return Stream.fail(unusableVoice(`${voice.engine} is another engine's voice`))
+    return options.reference(voice.reference.object).pipe(
+      Effect.mapError(unusableVoice),
+      Effect.map((samples) => threads.synthesize({ ...job, reference: { samples } })),
+      Stream.unwrap
+    )
+  }
+  return { name: engine, synthesize } satisfies Engine_
+})
+
+const unusableVoice = (detail: string) => new EngineFailed({ engine, reason: "voice", detail })
+
+const findModel = Effect.fnUntraced(function* (folder: string) {
+  const names = yield* Effect.try({
+    try: () => readdirSync(folder),
+    catch: () => new ZeroShotModelUnusable({ folder, detail: "there is no such folder" })
+  })
+  const found = modelIn(folder, names)
+  if (found.kind === "none") return yield* new ZeroShotModelUnusable({ folder, detail: found.detail })
+  return found
+})
+
+const probe = Effect.fnUntraced(function* (folder: string, found: Exclude<FoundModel, { readonly kind: "none" }>) {
+  const entry = fileURLToPath(new URL("./probe.ts", import.meta.url))
+  const run = yield* runContained(execPath, [entry, JSON.stringify(found.files)], probeLimits).pipe(
+    Effect.mapError(({ message }) => new ZeroShotModelUnusable({ folder, detail: message }))
+  )
+  if (run.ending === "ended" && run.exitCode === 0) return
+  const said = run.said.replaceAll(/\s+/gu, " ").trim().slice(0, 600)
+  return yield* new ZeroShotModelUnusable({ folder, detail: said === "" ? `opening it: ${run.ending}` : said })
+})

@@ -1,0 +1,10 @@
+/**
+ * Opens a model once, as a process of its own: on files that are no such model the library ends its process, which
+ * must not be a role's. Called with the model's files as JSON.
+ */
+import { argv } from "node:process"
+import type { ModelFiles } from "./model-folder.ts"
+import { openNeuralVoice } from "./sherpa.ts"
+
+const { hz } = openNeuralVoice(JSON.parse(argv[2] ?? "{}") as ModelFiles)
+if (!(hz >= 8_000)) throw new Error(`a model with a sample rate of ${hz} Hz`)

@@ -1,0 +1,7 @@
+/** The entry of a thread of a zero-shot model. */
+import { serveJobs } from "../worker/serve.ts"
+import type { ModelFiles } from "./model-folder.ts"
+import { openNeuralVoice } from "./sherpa.ts"
+import { makeZeroShotSpeaker } from "./speaker.ts"
+
+serveJobs(({ model }) => makeZeroShotSpeaker(openNeuralVoice(model as ModelFiles)))

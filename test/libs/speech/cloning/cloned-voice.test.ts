@@ -1,0 +1,124 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { EngineVoice, type VoiceTraits } from "#contracts"
+import { baseVoices, languageMeasures } from "../../../../libs/speech/cloning/base-voices.ts"
+import {
+  type ClonedGender,
+  clonedEngineVoice,
+  clonedLocales,
+  zeroShotVoice
+} from "../../../../libs/speech/cloning/cloned-voice.ts"
+import { formantShift } from "../../../../libs/speech/engine/worker/formant-shift.ts"
+import { espeakLanguages } from "../../../../libs/speech/voices/catalogue.ts"
+
+const plain: VoiceTraits = {
+  medianPitchHz: 120,
+  pitchRangeSemitones: 4,
+  syllablesPerSecond: 5,
+  formantPercent: 100,
+  speechLevelDbfs: -20
+}
+const genders: ReadonlyArray<ClonedGender> = ["male", "female", "not_specified"]
+const variantOf = (name: string) => name.slice(name.indexOf("+") + 1 || name.length)
+const seconds = { espeak: 22_050 }
+
+/** What the engine itself will be asked for, once its formants are moved. */
+const asked = (voice: EngineVoice) => formantShift(seconds.espeak, voice)
+
+describe("a cloned voice", () => {
+  it("keeps to what espeak follows and ears believe, whatever was measured", () => {
+    for (const locale of clonedLocales) {
+      for (const gender of genders) {
+        for (const medianPitchHz of [50, 70, 90, 120, 150, 200, 260, 350, 500]) {
+          for (const [formantPercent, pitchRangeSemitones, syllablesPerSecond] of [
+            [75, 0.5, 0],
+            [100, 4, 5],
+            [135, 30, 40]
+          ] as const) {
+            const traits = { ...plain, medianPitchHz, formantPercent, pitchRangeSemitones, syllablesPerSecond }
+            const voice = clonedEngineVoice(traits, locale, gender)
+            const message = JSON.stringify({ traits, voice })
+            assert.isTrue(Schema.is(EngineVoice)(voice), message)
+            assert.isTrue(voice.ratePercent >= 80 && voice.ratePercent <= 125, message)
+            assert.isTrue(voice.rangePercent >= 60 && voice.rangePercent <= 150, message)
+            assert.isTrue(voice.formantPercent >= 80 && voice.formantPercent <= 125, message)
+            const { pitchPercent } = asked(voice).voice
+            assert.isTrue(pitchPercent >= 64 && pitchPercent <= 168, message)
+          }
+        }
+      }
+    }
+  })
+  it("reaches every pitch from 70 to 350 Hz, in every language", () => {
+    for (const locale of clonedLocales) {
+      const measures = languageMeasures[locale as keyof typeof languageMeasures]
+      for (let medianPitchHz = 70; medianPitchHz <= 350; medianPitchHz += 4) {
+        for (const formantPercent of [80, 90, 100, 110, 125]) {
+          const traits = { ...plain, medianPitchHz, formantPercent }
+          const voice = clonedEngineVoice(traits, locale, "not_specified")
+          const base = baseVoices.findIndex(
+            ({ variant }) => variant === voice.name.slice(voice.name.indexOf("+")).replace(/^[^+].*/u, "")
+          )
+          const reached = ((measures.medianPitchHz[base] ?? 0) * voice.pitchPercent) / 100
+          assert.closeTo(reached / medianPitchHz, 1, 0.005, `${locale} ${medianPitchHz} ${voice.name}`)
+        }
+      }
+    }
+  })
+  it("takes the throat that fits, and of two the one of the gender", () => {
+    const nameOf = (traits: Partial<VoiceTraits>, gender: ClonedGender = "not_specified") =>
+      variantOf(clonedEngineVoice({ ...plain, ...traits }, "en-US", gender).name)
+    assert.strictEqual(nameOf({ medianPitchHz: 100, formantPercent: 100 }), "")
+    assert.strictEqual(nameOf({ medianPitchHz: 105, formantPercent: 94 }), "m3")
+    assert.match(nameOf({ medianPitchHz: 200, formantPercent: 110 }), /^f/u)
+    assert.match(nameOf({ medianPitchHz: 150, formantPercent: 105 }, "female"), /^f/u)
+    assert.notMatch(nameOf({ medianPitchHz: 150, formantPercent: 105 }, "male"), /^f/u)
+  })
+  it("is higher the higher the sample, all else the same", () => {
+    let before = 0
+    for (let medianPitchHz = 70; medianPitchHz <= 350; medianPitchHz += 5) {
+      const { name, pitchPercent } = clonedEngineVoice({ ...plain, medianPitchHz }, "de-DE", "not_specified")
+      const base = baseVoices.findIndex(({ variant }) => `de${variant}` === name)
+      const reached = ((languageMeasures["de-DE"].medianPitchHz[base] ?? 0) * pitchPercent) / 100
+      assert.isAbove(reached, before)
+      before = reached
+    }
+  })
+  it("speaks the language of the locale, and English of one that it does not know", () => {
+    for (const locale of clonedLocales) {
+      const { name } = clonedEngineVoice(plain, locale, "male")
+      assert.isTrue(name.startsWith(espeakLanguages[locale] ?? "?"), name)
+    }
+    assert.isTrue(clonedEngineVoice(plain, "xx-XX", "male").name.startsWith("en-us"))
+    assert.deepStrictEqual([...clonedLocales].toSorted(), Object.keys(espeakLanguages).toSorted())
+  })
+  it("of a zero-shot model refers to its recording, and is as loud as the others", () => {
+    const reference = { object: "w.v.reference", text: "What is said." }
+    const voice = zeroShotVoice({ ...plain, speechLevelDbfs: -25 }, reference)
+    assert.isTrue(Schema.is(EngineVoice)(voice))
+    assert.deepInclude(voice, { engine: "zero-shot", reference, gainDb: 6 })
+  })
+})
+
+describe("a shift of the formants", () => {
+  const voice = clonedEngineVoice(plain, "en-US", "male")
+  it("leaves a voice alone that asks for none", () => {
+    const shared = { ...voice, formantPercent: 100 }
+    assert.deepStrictEqual(formantShift(22_050, shared), { hz: 22_050, voice: shared })
+    assert.deepStrictEqual(formantShift(16_000, shared), { hz: 16_000, voice: shared })
+  })
+  it("is within half a percent of what was asked, pace and pitch exact, and needs a small table", () => {
+    for (let formantPercent = 80; formantPercent <= 125; formantPercent += 0.7) {
+      const { hz, voice: told } = formantShift(22_050, { ...voice, formantPercent })
+      assert.closeTo(hz / 22_050 / (formantPercent / 100), 1, 0.005)
+      assert.closeTo((told.pitchPercent * hz) / 22_050, voice.pitchPercent, 1e-9)
+      assert.closeTo((told.ratePercent * hz) / 22_050, voice.ratePercent, 1e-9)
+      // 24,000 and this have so much in common that the resampler needs at most 160 phases.
+      assert.strictEqual(hz % 150, 0)
+    }
+  })
+  it("is bounded", () => {
+    assert.isAtMost(formantShift(22_050, { ...voice, formantPercent: 900 }).hz, 22_050 * 1.41)
+    assert.isAtLeast(formantShift(22_050, { ...voice, formantPercent: 1 }).hz, 22_050 * 0.69)
+  })
+})

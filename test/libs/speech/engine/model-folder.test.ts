@@ -1,0 +1,64 @@
+import { assert, describe, it } from "@effect/vitest"
+import { modelIn } from "../../../../libs/speech/engine/zero-shot/model-folder.ts"
+import { passagesOf } from "../../../../libs/speech/engine/zero-shot/speaker.ts"
+import { jobOf, piece, voiceOf } from "./jobs.ts"
+
+describe("a folder with a model", () => {
+  it.each([
+    [["encoder.onnx", "decoder.onnx", "vocoder.onnx", "tokens.txt"], "zipvoice"],
+    [
+      ["README.md", "encoder.int8.onnx", "decoder.int8.onnx", "vocos_24khz.onnx", "tokens.txt", "lexicon.txt"],
+      "zipvoice"
+    ],
+    [["model.onnx", "tokens.txt", "lexicon.txt"], "vits"],
+    [["encoder.onnx", "decoder.onnx", "model.onnx", "tokens.txt"], "vits"],
+    [["encoder.onnx", "decoder.onnx", "tokens.txt"], "none"],
+    [["model.onnx"], "none"],
+    [[], "none"]
+  ])("of the files %j holds %s", (names, kind) => {
+    assert.strictEqual(modelIn("/models", names).kind, kind)
+  })
+  it("names its files by their whole paths, and only those that are there", () => {
+    const found = modelIn("/models", [
+      "vocos_24khz.onnx",
+      "encoder.int8.onnx",
+      "decoder.int8.onnx",
+      "tokens.txt",
+      "espeak-ng-data"
+    ])
+    assert.deepStrictEqual(found.kind === "none" ? undefined : found.files, {
+      zipvoice: {
+        encoder: "/models/encoder.int8.onnx",
+        decoder: "/models/decoder.int8.onnx",
+        vocoder: "/models/vocos_24khz.onnx",
+        tokens: "/models/tokens.txt",
+        dataDir: "/models/espeak-ng-data"
+      }
+    })
+  })
+})
+
+describe("the passages of a job", () => {
+  const voice = { ...voiceOf("espeak", "any"), ratePercent: 80, gainDb: 2 }
+  it("are as few as there are styles next to each other", () => {
+    const job = jobOf(
+      voice,
+      piece("One "),
+      piece("two, "),
+      piece("three ", { ratePercent: 150 }),
+      piece("four.", { volumeDb: -6 })
+    )
+    assert.deepStrictEqual(passagesOf(job), [
+      { text: "One two, ", speed: 0.8, gainDb: 2 },
+      { text: "three ", speed: 1.2, gainDb: 2 },
+      { text: "four.", speed: 0.8, gainDb: -4 }
+    ])
+  })
+  it("keep a pace that the model can hold, and leave out what cannot be said", () => {
+    const job = jobOf(voice, piece("Fast", { ratePercent: 900 }), piece(" ... "), piece("\u0001"))
+    assert.deepStrictEqual(
+      passagesOf(job).map(({ speed }) => speed),
+      [2]
+    )
+  })
+})
