@@ -1,0 +1,129 @@
+/**
+ * The EVM chain of the embedded default and of tests: an anvil of our own with the dollar token at the address where
+ * clients know it, a contract for several reads at once, a funded payer and funded settlers. Nothing on it is worth
+ * anything, and nothing is kept when it ends. It can be paused and its time moved, for tests.
+ */
+import { Context, Effect, Layer, Option, Random, type Scope, Semaphore } from "effect"
+import { type LocalAccount, localAccount } from "./accounts.ts"
+import type { AnvilMissing } from "./anvil-binary.ts"
+import { type LocalChainNotStarted, startAnvil } from "./anvil-process.ts"
+import { bytecode } from "./bytecode.ts"
+import { askLocal, type LocalChainFailed } from "./local-rpc.ts"
+import { mintCall } from "./token.ts"
+
+export interface LocalEvmChainOptions {
+  /** 0, the default, takes any free one; a taken one gives way to the next. */
+  readonly port?: number
+  /** Keys are derived from it; without one they are new with every start. */
+  readonly seed?: string
+  /** Between blocks; each transaction also has one at once, unless `onlyInterval`. */
+  readonly blockTimeMs?: number
+  readonly onlyInterval?: boolean
+  readonly settlerCount?: number
+}
+
+export interface LocalChain {
+  readonly rpcUrl: string
+  readonly chainId: number
+  /** CAIP-2. */
+  readonly network: string
+  readonly asset: `0x${string}`
+  readonly pid: number
+  /** Has tokens. */
+  readonly payer: LocalAccount
+  /** Have the chain's own coin for fees. */
+  readonly settlers: ReadonlyArray<LocalAccount>
+  /** Gives an address tokens, in the smallest unit. */
+  readonly fund: (address: string, units: bigint) => Effect.Effect<void, LocalChainFailed>
+  /** Any JSON-RPC method, the node's own commands too. */
+  readonly rpc: (method: string, params: ReadonlyArray<unknown>) => Effect.Effect<unknown, LocalChainFailed>
+  /** Moves the chain's clock on and makes a block there. */
+  readonly advance: (seconds: number) => Effect.Effect<void, LocalChainFailed>
+  /** From now on it takes connections and answers nothing, until `resume`. */
+  readonly pause: Effect.Effect<void>
+  readonly resume: Effect.Effect<void>
+}
+
+export const localEvmChainId = 84_532
+/** Where clients expect the dollar token of this chain. */
+export const localEvmAsset = "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
+/** Where every public chain has it. */
+export const manyCallsAddress = "0xcA11bde05977b3631167028862bE2a173976CA11"
+
+const payerUnits = 1_000_000_000_000n
+const settlerWei = 10n ** 24n
+
+export class LocalEvmChain extends Context.Service<LocalEvmChain, LocalChain>()("starling/dev/LocalEvmChain") {
+  static readonly layer = (options: LocalEvmChainOptions = {}) =>
+    Layer.effect(LocalEvmChain, startLocalEvmChain(options))
+}
+
+/** Ends with its scope. */
+export const startLocalEvmChain = Effect.fn("startLocalEvmChain")(function* (
+  options: LocalEvmChainOptions = {}
+): Effect.fn.Return<LocalChain, AnvilMissing | LocalChainNotStarted | LocalChainFailed, Scope.Scope> {
+  const { url, pid } = yield* startAnvil({
+    port: options.port ?? 0,
+    chainId: localEvmChainId,
+    blockTimeMs: options.blockTimeMs ?? 3_000,
+    onlyInterval: options.onlyInterval ?? false
+  })
+  const seed = options.seed ?? String(yield* Random.nextInt)
+  const payer = localAccount(seed, "payer")
+  const settlers = Array.from({ length: options.settlerCount ?? 2 }, (_, index) =>
+    localAccount(seed, `settler ${index}`)
+  )
+  const rpc = (method: string, params: ReadonlyArray<unknown>) => askLocal(url, method, params)
+  const minter = localAccount(seed, "minter")
+  // The node gives the minter's transactions their nonces, two at once the same.
+  const minting = Semaphore.makeUnsafe(1)
+  const chain: LocalChain = {
+    rpcUrl: url,
+    chainId: localEvmChainId,
+    network: `eip155:${localEvmChainId}`,
+    asset: localEvmAsset,
+    pid,
+    payer,
+    settlers,
+    rpc,
+    fund: (address, units) => minting.withPermits(1)(mintTo(rpc, minter.address, address, units)),
+    advance: (seconds) => Effect.andThen(rpc("evm_increaseTime", [seconds]), rpc("evm_mine", [])),
+    pause: Effect.andThen(signalTo(pid, "SIGSTOP"), untilSilent(rpc)),
+    resume: signalTo(pid, "SIGCONT")
+  }
+  yield* furnish(chain, minter)
+  return LocalEvmChain.of(chain)
+})
+
+/** With a block of its own, however seldom the chain makes one. */
+const mintTo = (rpc: LocalChain["rpc"], minter: string, to: string, units: bigint) =>
+  Effect.andThen(
+    rpc("eth_sendTransaction", [{ from: minter, to: localEvmAsset, data: mintCall(to, units) }]),
+    rpc("evm_mine", [])
+  )
+
+const furnish = Effect.fnUntraced(function* ({ rpc, fund, payer, settlers }: LocalChain, minter: LocalAccount) {
+  yield* Effect.all(
+    [
+      rpc("anvil_setCode", [localEvmAsset, bytecode.LocalDollar]),
+      rpc("anvil_setCode", [manyCallsAddress, bytecode.ManyCalls]),
+      rpc("anvil_impersonateAccount", [minter.address]),
+      ...[minter, ...settlers].map(({ address }) => rpc("anvil_setBalance", [address, `0x${settlerWei.toString(16)}`]))
+    ],
+    { concurrency: "unbounded" }
+  )
+  yield* fund(payer.address, payerUnits)
+})
+
+const answerMs = 50
+
+/** Its threads stop one after the other; one that still runs may answer. */
+const untilSilent = (rpc: LocalChain["rpc"]) =>
+  rpc("eth_chainId", []).pipe(
+    Effect.ignore,
+    Effect.timeoutOption(answerMs),
+    Effect.repeat({ until: Option.isNone }),
+    Effect.asVoid
+  )
+
+const signalTo = (pid: number, signal: NodeJS.Signals) => Effect.sync(() => void process.kill(pid, signal))

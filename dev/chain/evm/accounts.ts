@@ -1,0 +1,25 @@
+/**
+ * The keys of a local chain, derived from a text: the same text gives the same keys, so that a home keeps its payer
+ * over restarts. Worthless by design: whoever knows the text has them, and they own nothing on any other chain.
+ */
+import { createHash } from "node:crypto"
+import { addressOfKey } from "../../../libs/x402/evm/curve.ts"
+import { bytesOf, checksummed, type Hex } from "../../../libs/x402/evm/hex.ts"
+
+export interface LocalAccount {
+  readonly address: Hex
+  readonly privateKey: Hex
+}
+
+/** Every name has an account of its own. */
+export const localAccount = (seed: string, name: string): LocalAccount => {
+  // Of 2^256 hashes some 2^128 are no key; the next one is.
+  for (let attempt = 0; ; attempt += 1) {
+    const hash = createHash("sha256")
+      .update(JSON.stringify(["starling local evm chain", seed, name, attempt]))
+      .digest("hex")
+    const privateKey: Hex = `0x${hash}`
+    const address = addressOfKey(bytesOf(privateKey))
+    if (address !== undefined) return { address: checksummed(address), privateKey }
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * One anvil process on loopback: started on a free port, ready when it answers, ended with its scope, and guarded
+ * so that it does not outlive this process. It keeps no history of states and a bounded number of blocks.
+ */
+import { Effect, Option, Schema, type Scope } from "effect"
+import { type Child, startChild } from "../../../services/fleet/nats-server/child.ts"
+import { freePort } from "../../../services/fleet/nats-server/ports.ts"
+import { findAnvil } from "./anvil-binary.ts"
+import { askLocal } from "./local-rpc.ts"
+
+export class LocalChainNotStarted extends Schema.TaggedError<LocalChainNotStarted>()("LocalChainNotStarted", {
+  detail: Schema.String
+}) {
+  override get message() {
+    return `the local chain did not start: ${this.detail}`
+  }
+}
+
+export interface AnvilOptions {
+  /** 0 takes any free one; a taken one gives way to the next. */
+  readonly port: number
+  readonly chainId: number
+  /**
+   * Between blocks. Each transaction also has one at once, unless `onlyInterval`. At two seconds or less the program
+   * keeps 1,500 states whatever it is told, and each is a copy of every balance: for short tests only.
+   */
+  readonly blockTimeMs: number
+  readonly onlyInterval: boolean
+}
+
+const readyWithin = "10 seconds"
+const pollEvery = "5 millis"
+// A neighbour may take the port in the moment between looking and listening.
+const startsMax = 5
+// So far back one can see what became of a payment; each block costs some 25 kB.
+const blocksKept = 5_000
+// A call that began just before a block was made still finds the state that it asked for.
+const statesKept = 32
+
+export const startAnvil = Effect.fn("startAnvil")(function* (options: AnvilOptions) {
+  const binary = yield* findAnvil
+  let detail = ""
+  for (let started = 0; started < startsMax; started += 1) {
+    const port = yield* freePort(options.port === 0 ? 0 : options.port + started)
+    if (Option.isNone(port)) break
+    const outcome = yield* Effect.result(startOn(binary, port.value, options))
+    if (outcome._tag === "Success") return outcome.success
+    detail = outcome.failure.detail
+  }
+  return yield* new LocalChainNotStarted({ detail: detail === "" ? "no port is free" : detail })
+})
+
+const startOn = Effect.fnUntraced(function* (
+  binary: string,
+  port: number,
+  options: AnvilOptions
+): Effect.fn.Return<{ readonly url: string; readonly pid: number }, LocalChainNotStarted, Scope.Scope> {
+  const child = yield* Effect.acquireRelease(startChild(binary, argumentsOf(port, options)), stopped)
+  const url = `http://127.0.0.1:${port}`
+  const answers = askLocal(url, "eth_chainId", []).pipe(
+    Effect.as(true),
+    Effect.orElseSucceed(() => false),
+    Effect.delay(pollEvery),
+    Effect.repeat({ until: (is) => is })
+  )
+  const ended = Effect.flatMap(child.ended, (how) => new LocalChainNotStarted({ detail: `it ended with ${how}` }))
+  yield* Effect.raceFirst(answers, ended).pipe(
+    Effect.timeoutOrElse({
+      duration: readyWithin,
+      orElse: () => new LocalChainNotStarted({ detail: "it did not answer in time" })
+    })
+  )
+  return { url, pid: child.pid }
+})
+
+/** A process that is paused takes its end only when it goes on. */
+const stopped = (child: Child) =>
+  Effect.andThen(Effect.ignore(Effect.try(() => process.kill(child.pid, "SIGCONT"))), child.stop)
+
+const argumentsOf = (port: number, { chainId, blockTimeMs, onlyInterval }: AnvilOptions) => [
+  "--host",
+  "127.0.0.1",
+  "--port",
+  String(port),
+  "--chain-id",
+  String(chainId),
+  "--block-time",
+  String(blockTimeMs / 1_000),
+  ...(onlyInterval ? [] : ["--mixed-mining"]),
+  "--silent",
+  "--accounts",
+  "1",
+  "--prune-history",
+  String(statesKept),
+  "--transaction-block-keeper",
+  String(blocksKept),
+  // Final after two blocks, as a chain that is one node can be.
+  "--slots-in-an-epoch",
+  "1"
+]

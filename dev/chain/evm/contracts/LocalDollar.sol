@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+/// A worthless token for the local chain. It moves by signed authorizations (EIP-3009) and refuses in the very
+/// words of the real dollar token, because payment libraries tell refusals apart by those words. Anyone may mint.
+/// Its code is placed at an address without running a constructor: nothing here depends on one.
+contract LocalDollar {
+    string public constant name = "USDC";
+    string public constant version = "2";
+    string public constant symbol = "USDC";
+    uint8 public constant decimals = 6;
+
+    bytes32 public constant TRANSFER_WITH_AUTHORIZATION_TYPEHASH = keccak256(
+        "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
+    );
+    bytes32 public constant CANCEL_AUTHORIZATION_TYPEHASH =
+        keccak256("CancelAuthorization(address authorizer,bytes32 nonce)");
+    bytes32 private constant DOMAIN_TYPEHASH =
+        keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
+    // Half of the curve's order: the upper half of s is the same signature written a second way.
+    uint256 private constant S_MAX = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
+
+    uint256 public totalSupply;
+    mapping(address => uint256) public balanceOf;
+    mapping(address => mapping(address => uint256)) public allowance;
+    mapping(address => mapping(bytes32 => bool)) public authorizationState;
+
+    event Transfer(address indexed from, address indexed to, uint256 value);
+    event Approval(address indexed owner, address indexed spender, uint256 value);
+    event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
+    event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce);
+
+    /// Computed at every call: the code stands at whatever address and chain it was placed on.
+    function DOMAIN_SEPARATOR() public view returns (bytes32) {
+        return keccak256(
+            abi.encode(DOMAIN_TYPEHASH, keccak256(bytes(name)), keccak256(bytes(version)), block.chainid, address(this))
+        );
+    }
+
+    function mint(address to, uint256 value) external {
+        totalSupply += value;
+        balanceOf[to] += value;
+        emit Transfer(address(0), to, value);
+    }
+
+    function transfer(address to, uint256 value) external returns (bool) {
+        move(msg.sender, to, value);
+        return true;
+    }
+
+    function approve(address spender, uint256 value) external returns (bool) {
+        allowance[msg.sender][spender] = value;
+        emit Approval(msg.sender, spender, value);
+        return true;
+    }
+
+    function transferFrom(address from, address to, uint256 value) external returns (bool) {
+        require(value <= allowance[from][msg.sender], "ERC20: transfer amount exceeds allowance");
+        allowance[from][msg.sender] -= value;
+        move(from, to, value);
+        return true;
+    }
+
+    function transferWithAuthorization(
+        address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce,
+        uint8 v, bytes32 r, bytes32 s
+    ) external {
+        settle(from, to, value, validAfter, validBefore, nonce, v, r, s);
+    }
+
+    function transferWithAuthorization(
+        address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce,
+        bytes calldata signature
+    ) external {
+        (uint8 v, bytes32 r, bytes32 s) = parts(signature);
+        settle(from, to, value, validAfter, validBefore, nonce, v, r, s);
+    }
+
+    function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s) external {
+        cancel(authorizer, nonce, v, r, s);
+    }
+
+    function cancelAuthorization(address authorizer, bytes32 nonce, bytes calldata signature) external {
+        (uint8 v, bytes32 r, bytes32 s) = parts(signature);
+        cancel(authorizer, nonce, v, r, s);
+    }
+
+    function settle(
+        address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce,
+        uint8 v, bytes32 r, bytes32 s
+    ) private {
+        require(block.timestamp > validAfter, "FiatTokenV2: authorization is not yet valid");
+        require(block.timestamp < validBefore, "FiatTokenV2: authorization is expired");
+        requireUnused(from, nonce);
+        bytes32 message = keccak256(
+            abi.encode(TRANSFER_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce)
+        );
+        requireSigned(from, message, v, r, s);
+        authorizationState[from][nonce] = true;
+        emit AuthorizationUsed(from, nonce);
+        move(from, to, value);
+    }
+
+    function cancel(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s) private {
+        requireUnused(authorizer, nonce);
+        requireSigned(authorizer, keccak256(abi.encode(CANCEL_AUTHORIZATION_TYPEHASH, authorizer, nonce)), v, r, s);
+        authorizationState[authorizer][nonce] = true;
+        emit AuthorizationCanceled(authorizer, nonce);
+    }
+
+    function requireUnused(address authorizer, bytes32 nonce) private view {
+        require(!authorizationState[authorizer][nonce], "FiatTokenV2: authorization is used or canceled");
+    }
+
+    /// Only keys sign here. An account with code would have to be asked itself, and this token does not.
+    function requireSigned(address signer, bytes32 message, uint8 v, bytes32 r, bytes32 s) private view {
+        require(signer.code.length == 0, "FiatTokenV2: invalid signature");
+        require(uint256(s) <= S_MAX, "ECRecover: invalid signature 's' value");
+        require(v == 27 || v == 28, "ECRecover: invalid signature 'v' value");
+        address found = ecrecover(keccak256(abi.encodePacked("\x19\x01", DOMAIN_SEPARATOR(), message)), v, r, s);
+        require(found != address(0), "ECRecover: invalid signature");
+        require(found == signer, "FiatTokenV2: invalid signature");
+    }
+
+    function parts(bytes calldata signature) private pure returns (uint8 v, bytes32 r, bytes32 s) {
+        require(signature.length == 65, "ECRecover: invalid signature length");
+        return (uint8(signature[64]), bytes32(signature[0:32]), bytes32(signature[32:64]));
+    }
+
+    function move(address from, address to, uint256 value) private {
+        require(from != address(0), "ERC20: transfer from the zero address");
+        require(to != address(0), "ERC20: transfer to the zero address");
+        require(value <= balanceOf[from], "ERC20: transfer amount exceeds balance");
+        unchecked {
+            balanceOf[from] -= value;
+        }
+        balanceOf[to] += value;
+        emit Transfer(from, to, value);
+    }
+}

@@ -1,0 +1,228 @@
+/**
+ * One payment, one call: takes payments for calls and moves them along until they are settled. Whoever writes
+ * a revision first has it; nobody's clock, memory or cache decides. A holder's moves hold within one life of
+ * a claim, so that renewing it beside its work is harmless; a sweep's hold for one revision only.
+ */
+import { Clock, Context, Effect, Layer, Option, type Stream } from "effect"
+import { type BusError, Publisher } from "#bus"
+import { type SettlementJob, subjects } from "#contracts"
+import { Metrics } from "#runtime"
+import { moved, type Move } from "./claim-policy.ts"
+import { type Claim, type ClaimStore, openClaimStore } from "./ClaimStore.ts"
+import type { PayerRecord } from "./claim-record.ts"
+import { ClaimLost, type ClaimRefused, ExposureReached } from "./errors.ts"
+import { claimMoves } from "../metrics.ts"
+import { openPayerBook, type PayerBook, type PayerName } from "./PayerBook.ts"
+import { withoutPlace, withPlace } from "./payer-policy.ts"
+import type { CheckedPayment } from "../scheme.ts"
+import { jobId, settlementJob, settlementJobCodec } from "./settlement-job.ts"
+import { moveOf, type SweepMove } from "./sweep-policy.ts"
+import { type Call, takeClaim } from "./take-claim.ts"
+
+export interface ClaimOptions {
+  /** Answers that one payer may have before they are paid for. */
+  readonly exposureMax: number
+  /** How long an ended claim is kept after its payment's own end. */
+  readonly keptMs: number
+}
+
+type Moved = Effect.Effect<Claim, ClaimLost | BusError>
+
+export class Claims extends Context.Service<
+  Claims,
+  {
+    /** Takes a checked payment for one call: CLAIMED, for the time of a lease. */
+    readonly claim: (checked: CheckedPayment, call: Call) => Effect.Effect<Claim, ClaimRefused | BusError>
+    readonly read: (key: string) => Effect.Effect<Option.Option<Claim>, BusError>
+    /** Every claim that is kept, for the books. */
+    readonly all: Stream.Stream<Claim, BusError>
+    /** The claim that another role has taken for us, if it is still as it was then. */
+    readonly hold: (key: string, revision: number) => Moved
+    /** Begins the lease anew. */
+    readonly renew: (claim: Claim) => Moved
+    /** Before the first byte of a stream goes out. */
+    readonly serve: (claim: Claim) => Moved
+    /** Never free again from here on, and a job for the settlers. Fails with `StreamFull` when they are behind; a
+     * sweep then asks for it later. */
+    readonly settling: (claim: Claim, replyTo: SettlementJob["replyTo"]) => Moved
+    /** Remembers a signed transaction, before it is sent. Only of the very revision: the fence between settlers. */
+    readonly prepared: (claim: Claim, transaction: string) => Moved
+    readonly settled: (claim: Claim, transaction: string) => Moved
+    /** Never to be had: the payer is denied from now on. */
+    readonly uncollected: (claim: Claim, reason: string) => Moved
+    /** Nothing is charged; the same payment may be claimed again. */
+    readonly release: (claim: Claim, reason: string) => Moved
+    /** Takes a place for a whole answer that is about to be given out although nobody knows yet that it is paid. */
+    readonly expose: (claim: Claim) => Effect.Effect<void, ExposureReached | BusError>
+    /** A sweep's move of a claim that is still at `revision`; nothing otherwise. */
+    readonly sweep: (key: string, revision: number, due: SweepMove) => Effect.Effect<boolean, BusError>
+    readonly payer: (name: PayerName) => Effect.Effect<Option.Option<PayerRecord>, BusError>
+    /** Gives back a place that no claim stands for. */
+    readonly vacate: (name: PayerName, claimKey: string, ticket: string) => Effect.Effect<void, BusError>
+    /** Serves a denied payer again. */
+    readonly forgive: (name: PayerName) => Effect.Effect<void, BusError>
+  }
+>()("starling/x402/Claims") {
+  static readonly layer = (options: ClaimOptions) =>
+    Layer.effect(
+      Claims,
+      Effect.gen(function* () {
+        const store = yield* openClaimStore(options)
+        const payers = yield* openPayerBook()
+        const publisher = yield* Publisher
+        const metrics = yield* Metrics
+        const count = metrics.counter(claimMoves)
+        const move = (claim: Claim, step: Move, isStrict = false) =>
+          moveClaim(store, claim, step, isStrict).pipe(
+            Effect.tap(() => Effect.sync(() => count.inc({ move: step._tag, outcome: "moved" }))),
+            Effect.tapErrorTag("ClaimLost", () => Effect.sync(() => count.inc({ move: step._tag, outcome: "lost" })))
+          )
+        const ask = (claim: Claim, replyTo: SettlementJob["replyTo"]) => publishJob(publisher, claim, replyTo)
+        const parts = { store, payers, move, ask, exposureMax: options.exposureMax }
+        const claim = yield* takeClaim(store, payers, options.exposureMax)
+        return Claims.of({
+          claim,
+          read: store.read,
+          all: store.all,
+          ...holderMoves(parts),
+          ...settlerMoves(parts),
+          ...standings(parts)
+        })
+      })
+    )
+}
+
+interface Parts {
+  readonly store: ClaimStore
+  readonly payers: PayerBook
+  readonly move: (claim: Claim, step: Move, isStrict?: boolean) => Moved
+  readonly ask: (claim: Claim, replyTo: SettlementJob["replyTo"]) => Effect.Effect<void, BusError>
+  readonly exposureMax: number
+}
+
+const holderMoves = ({ store, payers, move, ask }: Parts) =>
+  ({
+    hold: Effect.fn("Claims.hold")(function* (key, revision) {
+      const found = Option.getOrUndefined(yield* store.read(key))
+      if (found?.revision === revision) return found
+      return yield* new ClaimLost({ claimKey: key, move: "Hold", state: found?.record.state ?? null })
+    }),
+    renew: (claim) => move(claim, { _tag: "Renew" }),
+    serve: (claim) => move(claim, { _tag: "Serve" }),
+    settling: Effect.fn("Claims.settling")(function* (claim, replyTo) {
+      const next = yield* move(claim, { _tag: "Settle", atMs: yield* Clock.currentTimeMillis })
+      yield* ask(next, replyTo)
+      return next
+    }),
+    release: Effect.fn("Claims.release")(function* (claim, reason) {
+      // The place first: once the claim is free, the next who takes it has a place of its own.
+      if (claim.record.kind === "stream") yield* vacate(payers, claim.record, claim.key, claim.record.ticket)
+      return yield* move(claim, { _tag: "Release", reason })
+    })
+  }) satisfies Partial<Claims["Service"]>
+
+const settlerMoves = ({ store, payers, move, ask }: Parts) =>
+  ({
+    prepared: (claim, transaction) => move(claim, { _tag: "Prepare", transaction }, true),
+    settled: Effect.fn("Claims.settled")(function* (claim, transaction) {
+      const next = yield* move(claim, { _tag: "Settled", transaction })
+      yield* payers.change(claim.record, (payer) => withoutPlace(payer, claim.key, null))
+      return next
+    }),
+    uncollected: Effect.fn("Claims.uncollected")(function* (claim, reason) {
+      // Denied first: a crash in between must not let the payer go on.
+      const sinceMs = yield* Clock.currentTimeMillis
+      yield* payers.change(claim.record, (payer) => ({
+        ...(withoutPlace(payer, claim.key, null) ?? payer),
+        denied: payer.denied ?? { claimKey: claim.key, reason, sinceMs }
+      }))
+      return yield* move(claim, { _tag: "Uncollected", reason }).pipe(
+        Effect.tapErrorTag("ClaimLost", ({ state }) =>
+          state === "SETTLED" ? payers.change(claim.record, (payer) => pardoned(payer, claim.key)) : Effect.void
+        )
+      )
+    }),
+    sweep: Effect.fn("Claims.sweep")(function* (key, revision, due) {
+      const found = Option.getOrUndefined(yield* store.read(key))
+      if (found?.revision !== revision) return false
+      if (due === "Release" && found.record.kind === "stream") {
+        yield* vacate(payers, found.record, key, found.record.ticket)
+      }
+      const swept = yield* move(found, moveOf(due, yield* Clock.currentTimeMillis), true).pipe(
+        Effect.asSome,
+        Effect.catchTag("ClaimLost", () => Effect.succeedNone)
+      )
+      if (Option.isNone(swept)) return false
+      if (due !== "Release") yield* ask(swept.value, null)
+      return true
+    })
+  }) satisfies Partial<Claims["Service"]>
+
+const standings = ({ payers, exposureMax }: Parts) =>
+  ({
+    expose: Effect.fn("Claims.expose")(function* (claim) {
+      const place = { claimKey: claim.key, ticket: claim.record.ticket }
+      let isFull = false
+      yield* payers.change(claim.record, (payer) => {
+        const taken = withPlace(payer, place, exposureMax)
+        isFull = taken._tag === "Full" || taken._tag === "Denied"
+        return taken._tag === "Taken" ? taken.record : undefined
+      })
+      if (isFull) return yield* new ExposureReached({ payer: claim.record.payer })
+    }),
+    payer: (name) =>
+      Effect.map(
+        payers.read(name),
+        Option.map(({ value }) => value)
+      ),
+    vacate: (name, claimKey, ticket) => vacate(payers, name, claimKey, ticket),
+    forgive: (name) => payers.change(name, (payer) => (payer.denied === null ? undefined : { ...payer, denied: null }))
+  }) satisfies Partial<Claims["Service"]>
+
+const vacate = (payers: PayerBook, name: PayerName, claimKey: string, ticket: string) =>
+  payers.change(name, (payer) => withoutPlace(payer, claimKey, ticket))
+
+const pardoned = (payer: PayerRecord, claimKey: string) =>
+  payer.denied?.claimKey === claimKey ? { ...payer, denied: null } : undefined
+
+// A renewal may come between a holder's read and its move, a sweep's question between a settler's; hardly both twice.
+const triesMax = 4
+
+const moveClaim = Effect.fnUntraced(function* (
+  store: ClaimStore,
+  claim: Claim,
+  step: Move,
+  isStrict: boolean
+): Effect.fn.Return<Claim, ClaimLost | BusError> {
+  let current = claim
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const next = moved(current.record, step)
+    if (next === undefined) break
+    const written = yield* store.write(current.key, next, current.revision).pipe(
+      Effect.asSome,
+      Effect.catchTag("RevisionConflict", () => Effect.succeedNone)
+    )
+    if (Option.isSome(written)) return written.value
+    const found = Option.getOrUndefined(yield* store.read(claim.key))
+    if (found === undefined) return yield* lost(claim, step, null)
+    const isOurs = !isStrict && found.record.ticket === claim.record.ticket
+    if (!isOurs) return yield* lost(claim, step, found.record.state)
+    current = found
+  }
+  return yield* lost(claim, step, current.record.state)
+})
+
+const lost = (claim: Claim, step: Move, state: string | null) =>
+  new ClaimLost({ claimKey: claim.key, move: step._tag, state })
+
+const publishJob = Effect.fnUntraced(function* (
+  publisher: Publisher["Service"],
+  claim: Claim,
+  replyTo: SettlementJob["replyTo"]
+): Effect.fn.Return<void, BusError> {
+  const job = settlementJob(claim.key, claim.record, replyTo)
+  if (job === undefined) return
+  yield* publisher.publish(subjects.settlements(claim.record.network), settlementJobCodec, job, {
+    messageId: jobId(claim.record)
+  })
+})

@@ -1,0 +1,46 @@
+/** Why a claim is not had: the payer's doing, or somebody else's move. The bus's own errors stand beside these. */
+import { Schema } from "effect"
+import type { PaymentCode } from "#contracts"
+import { reason } from "../reasons.ts"
+
+/**
+ * The payment is not taken for this call. `replay`: it is used already. `exposure`: the payer has an answer that is
+ * not paid for yet; the same payment may be sent again once it is. `denied`: a payment of theirs was never to be had.
+ */
+export class ClaimRefused extends Schema.TaggedError<ClaimRefused>()("ClaimRefused", {
+  why: Schema.Literals(["replay", "exposure", "denied"]),
+  claimKey: Schema.String,
+  payer: Schema.String
+}) {
+  override get message() {
+    return `the payment is not taken: ${this.why}`
+  }
+  /** What a client is told. */
+  get code(): PaymentCode {
+    return this.why === "replay" ? "PAYMENT_REPLAY" : "PAYMENT_INVALID"
+  }
+  get reason(): string {
+    if (this.why === "replay") return reason.nonceUsed
+    return this.why === "exposure" ? reason.exposure : reason.denied
+  }
+}
+
+/** The claim is not ours to move any more: its lease ended, or it is further along. `state` null: it is gone. */
+export class ClaimLost extends Schema.TaggedError<ClaimLost>()("ClaimLost", {
+  claimKey: Schema.String,
+  move: Schema.String,
+  state: Schema.NullOr(Schema.String)
+}) {
+  override get message() {
+    return `could not ${this.move} a claim that is ${this.state ?? "gone"}`
+  }
+}
+
+/** The payer has an answer that is not paid for, and may not have another one. */
+export class ExposureReached extends Schema.TaggedError<ExposureReached>()("ExposureReached", {
+  payer: Schema.String
+}) {
+  override get message() {
+    return `${this.payer} has an answer that is not paid for yet`
+  }
+}

@@ -1,0 +1,12 @@
+/** One payment, one call. */
+export { Claims, type ClaimOptions } from "./Claims.ts"
+export type { Claim } from "./ClaimStore.ts"
+export { ClaimRecord, type ClaimState, type PayerRecord } from "./claim-record.ts"
+export { ClaimLost, ClaimRefused, ExposureReached } from "./errors.ts"
+export type { PayerName } from "./PayerBook.ts"
+export { claimRefusalAnswer } from "./refusal-answer.ts"
+export { claimOptionsOf, sweepTimesOf } from "./settings.ts"
+export { settlementJobCodec } from "./settlement-job.ts"
+export { sweepClaims, type SweepOptions } from "./ClaimSweeper.ts"
+export type { SweepTimes } from "./sweep-policy.ts"
+export type { Call } from "./take-claim.ts"

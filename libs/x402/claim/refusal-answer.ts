@@ -1,0 +1,14 @@
+/**
+ * A claim that was refused as the verifier's answer. Pure. A payer who has an unpaid answer is not refused but asked
+ * to come back with the same payment: two calls at once are no fault.
+ */
+import type { VerifyAnswer } from "#contracts"
+import type { ClaimRefused } from "./errors.ts"
+
+const retryAfterSeconds = 1
+
+export const claimRefusalAnswer = (refused: ClaimRefused): Exclude<VerifyAnswer, { readonly _tag: "Verified" }> => {
+  if (refused.why === "exposure") return { _tag: "Unavailable", retryAfterSeconds, reason: refused.reason }
+  const answer = { _tag: "Refused", code: refused.code, reason: refused.reason, payer: refused.payer } as const
+  return refused.why === "replay" ? { ...answer, claimKey: refused.claimKey } : answer
+}

@@ -1,0 +1,117 @@
+/**
+ * Takes a payment for a call. The key is created, or a released one taken again by its revision: of any number
+ * who try at once one succeeds. What is given out before it is paid for also takes one of the payer's places;
+ * who finds none lets the claim go again. A look at both comes first, so that those who will be refused
+ * anyway write nothing.
+ */
+import { randomBytes } from "node:crypto"
+import { Clock, Effect, Option } from "effect"
+import type { BusError } from "#bus"
+import type { AnswerKind } from "#contracts"
+import { Metrics } from "#runtime"
+import { canBeTaken, moved, takesPlace } from "./claim-policy.ts"
+import type { ClaimRecord, PayerRecord } from "./claim-record.ts"
+import type { Claim, ClaimStore } from "./ClaimStore.ts"
+import { ClaimRefused } from "./errors.ts"
+import { claimsTaken } from "../metrics.ts"
+import { type PayerBook, type PayerEntry, recordOf } from "./PayerBook.ts"
+import { type PlaceTaken, withPlace } from "./payer-policy.ts"
+import type { CheckedPayment } from "../scheme.ts"
+
+/** What a payment is claimed for. `binding`: SHA-256 over method, path and body. `holder`: the gateway's instance. */
+export interface Call {
+  readonly binding: string
+  readonly kind: AnswerKind
+  readonly holder: string
+}
+
+export const takeClaim = Effect.fnUntraced(function* (store: ClaimStore, payers: PayerBook, exposureMax: number) {
+  const outcomes = (yield* Metrics).counter(claimsTaken)
+  const count = (outcome: string) => Effect.sync(() => outcomes.inc({ outcome }))
+  return Effect.fn("Claims.claim")(
+    function* (checked: CheckedPayment, call: Call): Effect.fn.Return<Claim, ClaimRefused | BusError> {
+      const reads = [payers.read(checked), store.read(checked.claimKey)] as const
+      const [seen, found] = yield* Effect.all(reads, { concurrency: 2 })
+      if (Option.isSome(found) && !canBeTaken(found.value.record)) return yield* refused(checked, "replay")
+      const record = newRecord(checked, call, yield* Clock.currentTimeMillis, Option.isSome(found))
+      const wanted = placeWanted(record, checked.claimKey, exposureMax)
+      yield* refuseWithoutPlace(checked, wanted(recordOf(checked, seen)))
+      const claim = yield* write(store, checked, record, Option.isSome(found) ? found.value.revision : 0)
+      if (takesPlace(record)) {
+        yield* takePlace(payers, checked, wanted, seen).pipe(Effect.tapError(() => letGo(store, claim)))
+      }
+      return claim
+    },
+    (taking) =>
+      taking.pipe(
+        Effect.tap(({ record }) => count(record.moves === 0 ? "claimed" : "retaken")),
+        Effect.tapErrorTag("ClaimRefused", ({ why }) => count(why))
+      )
+  )
+})
+
+const newRecord = (checked: CheckedPayment, call: Call, nowMs: number, isRetaken: boolean): ClaimRecord => ({
+  state: "CLAIMED",
+  network: checked.network,
+  asset: checked.asset,
+  payer: checked.payer,
+  payTo: checked.payTo,
+  amount: checked.amount.toString(),
+  ...call,
+  ticket: randomBytes(12).toString("base64url"),
+  moves: isRetaken ? 1 : 0,
+  validBeforeMs: checked.validBeforeMs,
+  claimedAtMs: nowMs,
+  requestedAtMs: null,
+  transactions: [],
+  asked: 0,
+  reason: null,
+  payment: { payload: checked.payload, requirements: checked.requirements }
+})
+
+/** Who loses the write has met somebody who uses the same payment. */
+const write = (store: ClaimStore, checked: CheckedPayment, record: ClaimRecord, revision: number) =>
+  Effect.catchTag(store.write(checked.claimKey, record, revision), "RevisionConflict", () =>
+    Effect.fail(refused(checked, "replay"))
+  )
+
+type Wanted = (payer: PayerRecord) => PlaceTaken
+
+const placeWanted = (record: ClaimRecord, claimKey: string, exposureMax: number): Wanted => {
+  const place = { claimKey, ticket: record.ticket }
+  return (payer) =>
+    takesPlace(record) || payer.denied !== null ? withPlace(payer, place, exposureMax) : { _tag: "Held" }
+}
+
+const takePlace = Effect.fnUntraced(function* (
+  payers: PayerBook,
+  checked: CheckedPayment,
+  wanted: Wanted,
+  seen: PayerEntry
+): Effect.fn.Return<void, ClaimRefused | BusError> {
+  let taken: PlaceTaken["_tag"] = "Held"
+  const take = (payer: PayerRecord) => {
+    const decided = wanted(payer)
+    taken = decided._tag
+    return decided._tag === "Taken" ? decided.record : undefined
+  }
+  yield* payers.change(checked, take, seen)
+  yield* refuseWithoutPlace(checked, { _tag: taken })
+})
+
+const refuseWithoutPlace = (
+  checked: CheckedPayment,
+  { _tag }: Pick<PlaceTaken, "_tag">
+): Effect.Effect<void, ClaimRefused> => {
+  if (_tag === "Denied") return Effect.fail(refused(checked, "denied"))
+  return _tag === "Full" ? Effect.fail(refused(checked, "exposure")) : Effect.void
+}
+
+const refused = ({ claimKey, payer }: CheckedPayment, why: ClaimRefused["why"]) =>
+  new ClaimRefused({ why, claimKey, payer })
+
+/** What cannot be let go now is let go by the sweep. */
+const letGo = (store: ClaimStore, { key, record, revision }: Claim) => {
+  const next = moved(record, { _tag: "Release", reason: "no place" })
+  return next === undefined ? Effect.void : Effect.ignore(store.write(key, next, revision))
+}

@@ -1,0 +1,104 @@
+/**
+ * One settler's account while its key is leased to us: hands out leases with nonces that never collide and leave no
+ * gap, however many settlements run at once. The chain is asked for the account's nonce at the start, and again when
+ * it is not known what became of a transaction. Only one process may have an account at a time.
+ */
+import { Effect, Redacted, Semaphore } from "effect"
+import { ChainUnavailable } from "../errors.ts"
+import type { SettlerKey, SettlerLease } from "../scheme.ts"
+import type { EvmNode } from "./EvmNode.ts"
+import type { FeeSource } from "./FeeSource.ts"
+import {
+  forgetBelow,
+  gapsOf,
+  type NonceSequence,
+  returnNonce,
+  sequenceFrom,
+  takeNonce,
+  useNonce
+} from "./nonce-sequence.ts"
+import { sendVerdict } from "./sent.ts"
+import { signTransaction } from "./transaction.ts"
+
+/** `used`: the chain has it. `unsent`: it certainly has not. `unknown`: nobody can say. */
+export type LeaseEnd = "used" | "unsent" | "unknown"
+
+export interface AccountParts {
+  readonly node: EvmNode
+  readonly fees: FeeSource
+  readonly chainId: bigint
+}
+
+// What an empty transfer to oneself costs on every chain of this family; some charge for data beside it.
+const fillerGas = 60_000n
+// Of one healing; whoever has more gaps has another trouble.
+const gapsMax = 64
+
+export class SettlerAccount {
+  readonly #parts: AccountParts
+  readonly #key: SettlerKey
+  readonly #turn = Semaphore.makeUnsafe(1)
+  #sequence: NonceSequence | undefined
+
+  constructor(parts: AccountParts, key: SettlerKey) {
+    this.#parts = parts
+    this.#key = key
+  }
+
+  /** The account's next nonce. Every lease must be ended. */
+  readonly take: Effect.Effect<SettlerLease, ChainUnavailable> = Effect.suspend(() =>
+    this.#turn.withPermits(1)(
+      Effect.map(this.#known(), (sequence) => {
+        const [nonce, rest] = takeNonce(sequence)
+        this.#sequence = rest
+        return { key: this.#key, nonce }
+      })
+    )
+  )
+
+  readonly end = ({ nonce }: SettlerLease, how: LeaseEnd): Effect.Effect<void> =>
+    Effect.sync(() => {
+      if (this.#sequence === undefined || nonce === null) return
+      const rest = how === "unsent" ? returnNonce(this.#sequence, nonce) : useNonce(this.#sequence, nonce)
+      // With nothing on its way the chain's own count is the truth again.
+      this.#sequence = how === "unknown" && rest.out.size === 0 ? undefined : rest
+    })
+
+  /** Fills what later transactions wait for with empty ones, and says how many that were. */
+  readonly heal: Effect.Effect<number, ChainUnavailable> = Effect.suspend(() =>
+    this.#turn.withPermits(1)(this.#fillGaps())
+  )
+
+  readonly #known = Effect.fnUntraced(function* (
+    this: SettlerAccount
+  ): Effect.fn.Return<NonceSequence, ChainUnavailable> {
+    if (this.#sequence !== undefined) return this.#sequence
+    return sequenceFrom(yield* this.#parts.node.transactionCount(this.#key.address, "pending"))
+  })
+
+  readonly #fillGaps = Effect.fnUntraced(function* (this: SettlerAccount): Effect.fn.Return<number, ChainUnavailable> {
+    const { node, fees, chainId } = this.#parts
+    const pending = yield* node.transactionCount(this.#key.address, "pending")
+    const sequence = forgetBelow(yield* this.#known(), pending)
+    this.#sequence = sequence
+    const gaps = gapsOf(sequence, pending).slice(0, gapsMax)
+    for (const nonce of gaps) {
+      const offer = yield* fees.current()
+      const fields = { ...offer, chainId, nonce: BigInt(nonce), gas: fillerGas, to: this.#key.address }
+      const { raw } = signTransaction({ ...fields, data: new Uint8Array(0) }, Redacted.value(this.#key.secret))
+      yield* sendFiller(node, raw)
+      this.#sequence = forgetBelow(sequence, nonce + 1)
+    }
+    return gaps.length
+  })
+}
+
+/** A place that is taken meanwhile is no gap any more. */
+const sendFiller = (node: EvmNode, raw: `0x${string}`): Effect.Effect<void, ChainUnavailable> =>
+  node.send(raw).pipe(
+    Effect.catchIf(
+      (error) => error._tag === "RpcRejected" && sendVerdict(error.detail) !== "not taken",
+      () => Effect.void
+    ),
+    Effect.mapError((error) => new ChainUnavailable({ operation: "fill a gap of nonces", detail: error.message }))
+  )

@@ -1,0 +1,111 @@
+/**
+ * What can be said of a payment without asking anybody: its form, the domain, the signature, the recipient, the
+ * window and the amount, refused in the order in which facilitators name them. Pure; the domains' hashes are kept.
+ */
+import { Result, Schema } from "effect"
+import { claimKeyOf, EvmAddress, ExactEvmPayload, type PaymentPayload, type PaymentRequirements } from "#contracts"
+import type { PaymentRefused } from "../errors.ts"
+import { recoverAddress } from "./curve.ts"
+import type { DomainSeparators } from "./DomainSeparators.ts"
+import type { EvmPayment } from "./EvmPayment.ts"
+import { isSameAddress, isWellSpelled } from "./hex.ts"
+import { readSignature } from "./payer-signature.ts"
+import { type EvmReason, refused } from "./reasons.ts"
+import { type Authorization, authorizationDigest } from "./typed-data.ts"
+
+export interface CheckOptions {
+  readonly network: string
+  readonly chainId: bigint
+  readonly domains: DomainSeparators
+  /** An authorization that ends sooner may not reach a block in time. */
+  readonly marginSeconds: number
+}
+
+// How much longer than asked for a client may sign: its clock may run ahead of ours.
+const clockSkewSeconds = 60n
+
+const decodePayload = Schema.decodeUnknownResult(ExactEvmPayload)
+const isAddress = Schema.is(EvmAddress)
+
+export const checkPayment = (
+  payload: PaymentPayload,
+  requirements: PaymentRequirements,
+  nowMs: number,
+  options: CheckOptions
+): Result.Result<EvmPayment, PaymentRefused> => {
+  const decoded = decodePayload(payload.payload)
+  if (Result.isFailure(decoded)) return Result.fail(refused(unreadable(payload.payload), null))
+  const authorization = authorizationOf(decoded.success)
+  const payer = authorization.from.toLowerCase()
+  const refuse = (reason: EvmReason) => Result.fail(refused(reason, payer))
+
+  const { name, version } = requirements.extra ?? {}
+  if (!isFilled(name) || !isFilled(version)) return refuse("invalid_exact_evm_missing_eip712_domain")
+  if (!isAddress(requirements.asset) || !isAddress(requirements.payTo)) return refuse("invalid_payment_requirements")
+  if (requirements.network !== options.network || payload.accepted.network !== requirements.network) {
+    return refuse("invalid_exact_evm_network_mismatch")
+  }
+  const signature = readSignature(decoded.success.signature)
+  if (Result.isFailure(signature)) {
+    const isUndeployed = signature.failure === "smart wallet not deployed"
+    return refuse(isUndeployed ? "eip6492_factory_not_allowed" : "invalid_exact_evm_signature")
+  }
+  if (!isWellSpelled(authorization.from) || !isWellSpelled(authorization.to)) {
+    return refuse("invalid_exact_evm_signature")
+  }
+  const separator = options.domains.of({ name, version, chainId: options.chainId, asset: requirements.asset })
+  const signer = recoverAddress(authorizationDigest(separator, authorization), signature.success)
+  if (signer !== payer) return refuse("invalid_exact_evm_signature")
+  const fault = termsFault(authorization, requirements, nowMs, options.marginSeconds)
+  if (fault !== undefined) return refuse(fault)
+
+  const asset = requirements.asset.toLowerCase()
+  return Result.succeed({
+    network: options.network,
+    asset,
+    payer,
+    payTo: requirements.payTo.toLowerCase(),
+    amount: authorization.value,
+    claimKey: claimKeyOf({ network: options.network, asset, payer, nonce: authorization.nonce }),
+    validBeforeMs: Number(authorization.validBefore) * 1_000,
+    payload,
+    requirements,
+    authorization,
+    signature: signature.success
+  })
+}
+
+/** Recipient, window and amount. The amount is exact: neither less nor more than was asked for. */
+export const termsFault = (
+  { to, value, validAfter, validBefore }: Authorization,
+  { payTo, amount, maxTimeoutSeconds }: PaymentRequirements,
+  nowMs: number,
+  marginSeconds: number
+): EvmReason | undefined => {
+  if (!isSameAddress(to, payTo)) return "invalid_exact_evm_recipient_mismatch"
+  const now = BigInt(Math.floor(nowMs / 1_000))
+  const isTooLong = validBefore > now + BigInt(maxTimeoutSeconds) + clockSkewSeconds
+  if (validBefore < now + BigInt(marginSeconds) || isTooLong) {
+    return "invalid_exact_evm_payload_authorization_valid_before"
+  }
+  if (validAfter > now) return "invalid_exact_evm_payload_authorization_valid_after"
+  return value === BigInt(amount) ? undefined : "invalid_exact_evm_payload_authorization_value_mismatch"
+}
+
+const authorizationOf = ({ authorization }: ExactEvmPayload): Authorization => ({
+  from: authorization.from,
+  to: authorization.to,
+  value: BigInt(authorization.value),
+  validAfter: BigInt(authorization.validAfter),
+  validBefore: BigInt(authorization.validBefore),
+  nonce: authorization.nonce
+})
+
+const isFilled = (value: unknown): value is string => typeof value === "string" && value !== ""
+
+const Authorized = Schema.Struct({ authorization: ExactEvmPayload.fields.authorization })
+const isAuthorized = Schema.is(Authorized)
+
+/** A payload of which only the signature is no hex is refused for the signature, as everybody does. */
+const unreadable = (payload: unknown): EvmReason =>
+  isAuthorized(payload) ? "invalid_exact_evm_signature" : "invalid_payload"

@@ -1,0 +1,83 @@
+/**
+ * The exact scheme on chains of this family, by transfer authorizations of the token (EIP-3009): the payer signs,
+ * anybody may submit, we pay the gas. One per network. Checking needs no key; settling is given one. It keeps
+ * nothing of any payment.
+ */
+import { Effect, Schema, type Scope } from "effect"
+import type { ConfiguredHttp } from "#egress"
+import type { Metrics } from "#runtime"
+import type { ChainUnavailable } from "../errors.ts"
+import { openJsonRpc } from "../rpc/json-rpc.ts"
+import type { PaymentScheme, SettlerKey } from "../scheme.ts"
+import { broadcast } from "./broadcast.ts"
+import { checkPayment } from "./check-payment.ts"
+import { DeployedContracts } from "./DeployedContracts.ts"
+import { DomainSeparators } from "./DomainSeparators.ts"
+import { EvmNode } from "./EvmNode.ts"
+import type { EvmPayment, EvmPrepared } from "./EvmPayment.ts"
+import { evmDefaults, type EvmSettings } from "./EvmSettings.ts"
+import { FeeSource } from "./FeeSource.ts"
+import { look } from "./look.ts"
+import { chainIdOf } from "./network.ts"
+import { prepare } from "./prepare.ts"
+import { type ChainMismatch, probe } from "./probe.ts"
+import { readSettlerKey } from "./settler-key.ts"
+import { SettlerAccount } from "./SettlerAccount.ts"
+import { simulate } from "./simulate.ts"
+import { transfers } from "./transfers.ts"
+
+type Defaulted = keyof typeof evmDefaults
+
+/** What must be said of a chain; the rest has defaults. */
+export type EvmOptions = Omit<EvmSettings, Defaulted> & Partial<Pick<EvmSettings, Defaulted>>
+
+export interface EvmScheme extends PaymentScheme<EvmPayment, EvmPrepared> {
+  readonly node: EvmNode
+  /** Fails with what does not belong together: the nodes' chain, the token, and the name that payers sign for. */
+  readonly probe: (name: string, version: string) => Effect.Effect<void, ChainMismatch | ChainUnavailable>
+  /** Leases of one settler's key; one for each key, in one process at a time. */
+  readonly account: (key: SettlerKey) => SettlerAccount
+}
+
+/** The configuration names no chain of this family: nothing can be started with it. */
+export class NotAnEvmNetwork extends Schema.TaggedError<NotAnEvmNetwork>()("NotAnEvmNetwork", {
+  network: Schema.String
+}) {
+  override get message() {
+    return `${this.network} is no network of the form eip155:<chain id>`
+  }
+}
+
+export const openEvmScheme = Effect.fn("openEvmScheme")(function* (
+  options: EvmOptions
+): Effect.fn.Return<EvmScheme, NotAnEvmNetwork, ConfiguredHttp | Metrics | Scope.Scope> {
+  const settings: EvmSettings = { ...evmDefaults, ...options }
+  const { network } = settings
+  const chainId = chainIdOf(network)
+  if (chainId === undefined) return yield* new NotAnEvmNetwork({ network })
+  const rpc = yield* openJsonRpc({
+    network,
+    urls: settings.rpcUrls,
+    deadlineMs: settings.rpcDeadlineMs,
+    connectionsMax: settings.connectionsMax
+  })
+  const node = new EvmNode(rpc)
+  const contracts = new DeployedContracts(node)
+  const checking = { network, chainId, domains: new DomainSeparators(), marginSeconds: settings.marginSeconds }
+  const preparation = { node, contracts, fees: new FeeSource(node, settings.feeWeiMax), chainId, settings }
+  const sending = { ...settings, mayWait: { value: true } }
+  return {
+    network,
+    node,
+    probe: (name, version) => probe(node, { name, version, chainId, asset: settings.asset }),
+    account: (key) => new SettlerAccount(preparation, key),
+    readKey: (secret) => readSettlerKey(network, secret),
+    check: (payload, requirements, nowMs) => checkPayment(payload, requirements, nowMs, checking),
+    simulate: (checked) => simulate(node, contracts, checked),
+    accountNonce: (address) => node.transactionCount(address, "pending"),
+    prepare: (checked, lease) => prepare(preparation, checked, lease),
+    broadcast: (prepared, checked) => broadcast(node, sending, prepared, checked),
+    look: (checked, transaction) => look(node, settings, checked, transaction),
+    transfers: (from) => transfers(node, settings, from)
+  }
+})

@@ -1,0 +1,12 @@
+/** The exact scheme on EVM chains. */
+export { addressOfKey as evmAddressOfKey } from "./curve.ts"
+export type { EvmPayment, EvmPrepared } from "./EvmPayment.ts"
+export { evmDefaults, type EvmSettings, type Finality } from "./EvmSettings.ts"
+export { type EvmOptions, type EvmScheme, NotAnEvmNetwork, openEvmScheme } from "./exact-evm.ts"
+export { checksummed as checksummedEvmAddress, isWellSpelled as isWellSpelledEvmAddress } from "./hex.ts"
+export { networkOf as evmNetworkOf } from "./network.ts"
+export { ChainMismatch } from "./probe.ts"
+export { type LeaseEnd, SettlerAccount } from "./SettlerAccount.ts"
+export { signAuthorization } from "./sign-authorization.ts"
+export { refusedForTime } from "./time-left.ts"
+export { type Authorization, type TokenDomain } from "./typed-data.ts"

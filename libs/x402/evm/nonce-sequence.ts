@@ -1,0 +1,64 @@
+/**
+ * The nonces of one settler's account: each transaction takes the next, a nonce that was never sent is taken again
+ * before any later one, and what the chain lacks between those that it has is a gap to be filled. Pure.
+ */
+
+export interface NonceSequence {
+  /** The first that was never given out. */
+  readonly next: number
+  /** Given back unsent, ascending. */
+  readonly returned: ReadonlyArray<number>
+  /** Given out, and what became of the transaction is not said yet. */
+  readonly out: ReadonlySet<number>
+}
+
+export const sequenceFrom = (next: number): NonceSequence => ({ next, returned: [], out: new Set() })
+
+export const takeNonce = ({ next, returned, out }: NonceSequence): readonly [number, NonceSequence] => {
+  const [first, ...rest] = returned
+  if (first !== undefined) return [first, { next, returned: rest, out: new Set([...out, first]) }]
+  return [next, { next: next + 1, returned, out: new Set([...out, next]) }]
+}
+
+/** The transaction was sent, or may have been: the nonce is not given out again. */
+export const useNonce = (sequence: NonceSequence, nonce: number): NonceSequence => ({
+  ...sequence,
+  out: without(sequence.out, nonce)
+})
+
+/** Nothing was sent with it. */
+export const returnNonce = (sequence: NonceSequence, nonce: number): NonceSequence => {
+  if (!sequence.out.has(nonce)) return sequence
+  const returned = [...sequence.returned, nonce].toSorted((left, right) => left - right)
+  return dropTail({ ...sequence, returned, out: without(sequence.out, nonce) })
+}
+
+/** Nonces that later transactions wait for and nobody holds, where the chain's own next one is `pending`. */
+export const gapsOf = ({ next, out }: NonceSequence, pending: number): ReadonlyArray<number> => {
+  const gaps: Array<number> = []
+  for (let nonce = pending; nonce < next; nonce += 1) if (!out.has(nonce)) gaps.push(nonce)
+  return gaps
+}
+
+/** Those below the chain's own next were used by somebody else and are worth nothing. */
+export const forgetBelow = (sequence: NonceSequence, pending: number): NonceSequence => ({
+  next: Math.max(sequence.next, pending),
+  returned: sequence.returned.filter((nonce) => nonce >= pending),
+  out: sequence.out
+})
+
+const without = (out: ReadonlySet<number>, nonce: number): ReadonlySet<number> => {
+  const rest = new Set(out)
+  rest.delete(nonce)
+  return rest
+}
+
+/** The last ones that were given back were never missing. */
+const dropTail = (sequence: NonceSequence): NonceSequence => {
+  let { next, returned } = sequence
+  while (returned.at(-1) === next - 1) {
+    next -= 1
+    returned = returned.slice(0, -1)
+  }
+  return { ...sequence, next, returned }
+}

@@ -1,0 +1,63 @@
+/**
+ * Whether the token would make the transfer now: one question when it would, and when it would not, one more for
+ * the reason. A node that gives no answer is never a refusal.
+ */
+import { Effect } from "effect"
+import type { ChainUnavailable, PaymentRefused } from "../errors.ts"
+import type { DeployedContracts } from "./DeployedContracts.ts"
+import { type EvmNode, Reverted } from "./EvmNode.ts"
+import type { EvmPayment } from "./EvmPayment.ts"
+import { readQuantity } from "./hex.ts"
+import { manyCallsAddress, tryAggregate, wordsOf } from "./many-calls.ts"
+import { type EvmReason, refused } from "./reasons.ts"
+import { authorizationState, balanceOf, transferWithAuthorization } from "./token-calls.ts"
+
+export const simulate = Effect.fnUntraced(function* (
+  node: EvmNode,
+  contracts: DeployedContracts,
+  payment: EvmPayment
+): Effect.fn.Return<void, PaymentRefused | ChainUnavailable> {
+  // A call of an address without code succeeds and does nothing.
+  if (!(yield* contracts.has(payment.asset))) {
+    return yield* refused("asset_not_deployed_contract", payment.payer)
+  }
+  const call = node.call(payment.asset, transferWithAuthorization(payment.authorization, payment.signature))
+  const outcome = yield* Effect.result(call)
+  if (outcome._tag === "Success") return
+  if (!(outcome.failure instanceof Reverted)) return yield* outcome.failure
+  const reason = yield* diagnose(node, payment, outcome.failure.text)
+  return yield* refused(reason, payment.payer)
+})
+
+/** Why the token refuses; `revertText` is what it said itself. */
+export const diagnose = Effect.fnUntraced(function* (
+  node: EvmNode,
+  { asset, payer, amount, authorization }: EvmPayment,
+  revertText: string
+): Effect.fn.Return<EvmReason, ChainUnavailable> {
+  const calls = [authorizationState(payer, authorization.nonce), balanceOf(payer)] as const
+  const [state, balance] = yield* read(node, asset, calls)
+  if (state === undefined) return "invalid_exact_evm_eip3009_not_supported"
+  if (state !== 0n) return "invalid_exact_evm_nonce_already_used"
+  // The signature is good for the domain that was asked for: the account has code, or the token another domain.
+  if (/invalid signature/iu.test(revertText)) return "invalid_exact_evm_signature"
+  if (balance !== undefined && balance < amount) return "invalid_exact_evm_insufficient_balance"
+  return "invalid_exact_evm_transaction_simulation_failed"
+})
+
+type Words = readonly [bigint | undefined, bigint | undefined]
+
+const read = Effect.fnUntraced(function* (
+  node: EvmNode,
+  asset: string,
+  calls: readonly [Uint8Array, Uint8Array]
+): Effect.fn.Return<Words, ChainUnavailable> {
+  const answer = yield* orElse(node.call(manyCallsAddress, tryAggregate(asset, calls)), "0x")
+  const together = wordsOf(answer, calls.length)
+  if (together !== undefined) return [together[0], together[1]]
+  const one = (data: Uint8Array) => Effect.map(orElse(node.call(asset, data), "0x"), readQuantity)
+  return yield* Effect.all([one(calls[0]), one(calls[1])], { concurrency: 2 })
+})
+
+const orElse = (call: Effect.Effect<string, Reverted | ChainUnavailable>, answer: string) =>
+  Effect.catchTag(call, "Reverted", () => Effect.succeed(answer))

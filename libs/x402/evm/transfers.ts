@@ -1,0 +1,87 @@
+/**
+ * Every transfer of the token to our account, as final blocks have it, for the reconciliation from the chain's side.
+ * A position is the block and the place in it of the last transfer that was read. The authorization's nonce is not
+ * told: the event of a transfer does not have it, and its transaction's hash is what receipts are found by.
+ */
+import { Effect, Option, Stream } from "effect"
+import { ChainUnavailable } from "../errors.ts"
+import type { ChainPosition, ChainTransfer } from "../scheme.ts"
+import type { EvmNode } from "./EvmNode.ts"
+import type { EvmSettings } from "./EvmSettings.ts"
+import { finalBlock } from "./look.ts"
+import { transferTopic } from "./token-calls.ts"
+import { type TransferFacts, transferIn } from "./transfer-logs.ts"
+import { addressTopic } from "./words.ts"
+
+export type TransfersOptions = Pick<
+  EvmSettings,
+  "network" | "asset" | "payTo" | "finality" | "logBlocksMax" | "logPagesMax"
+>
+
+interface Place {
+  readonly block: bigint
+  readonly logIndex: bigint
+}
+
+const pattern = /^([0-9]{1,20}):([0-9]{1,10})$/u
+
+const placeOf = (position: ChainPosition): Place | undefined => {
+  const [, block, logIndex] = pattern.exec(position) ?? []
+  return block === undefined || logIndex === undefined
+    ? undefined
+    : { block: BigInt(block), logIndex: BigInt(logIndex) }
+}
+
+/** Without a position it begins as many blocks back as one reading may hold. */
+export const transfers = (
+  node: EvmNode,
+  options: TransfersOptions,
+  from: ChainPosition | null
+): Stream.Stream<ChainTransfer, ChainUnavailable> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const after = from === null ? undefined : placeOf(from)
+      if (from !== null && after === undefined) {
+        return yield* new ChainUnavailable({ operation: "read transfers", detail: `${from} is no position` })
+      }
+      const newest = (yield* finalBlock(node, options.finality)).number
+      const reach = options.logBlocksMax * BigInt(options.logPagesMax)
+      const begin = after?.block ?? (newest > reach ? newest - reach : 0n)
+      return Stream.paginate(begin, (fromBlock) => page(node, options, fromBlock, newest)).pipe(
+        Stream.filter((facts) => after === undefined || isAfter(facts, after)),
+        Stream.map((facts) => transferOf(options, facts))
+      )
+    })
+  )
+
+const page = Effect.fnUntraced(function* (
+  node: EvmNode,
+  { asset, payTo, logBlocksMax }: TransfersOptions,
+  fromBlock: bigint,
+  newest: bigint
+): Effect.fn.Return<readonly [ReadonlyArray<TransferFacts>, Option.Option<bigint>], ChainUnavailable> {
+  if (fromBlock > newest) return [[], Option.none()]
+  const last = fromBlock + logBlocksMax - 1n
+  const toBlock = last < newest ? last : newest
+  const topics = [transferTopic, null, addressTopic(payTo)]
+  const logs = yield* node.logs({ address: asset, topics, fromBlock, toBlock })
+  const found = logs.flatMap((log) => transferIn(log) ?? [])
+  return [found, toBlock < newest ? Option.some(toBlock + 1n) : Option.none()]
+})
+
+const isAfter = ({ block, logIndex }: TransferFacts, after: Place) =>
+  block > after.block || (block === after.block && logIndex > after.logIndex)
+
+const transferOf = (
+  { network, asset, payTo }: TransfersOptions,
+  { payer, amount, transaction, block, logIndex }: TransferFacts
+): ChainTransfer => ({
+  transaction,
+  network,
+  asset: asset.toLowerCase(),
+  payer,
+  payTo: payTo.toLowerCase(),
+  amount,
+  nonce: null,
+  position: `${block}:${logIndex}`
+})

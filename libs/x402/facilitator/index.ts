@@ -1,0 +1,10 @@
+/** Facilitators: asked over HTTP, and answered as. */
+export {
+  type FacilitatorAnswer,
+  readFacilitatorRequest,
+  settleAnswer,
+  supportedAnswer,
+  verifyAnswer
+} from "./facilitator-answers.ts"
+export { type Facilitator, type FacilitatorOptions, openFacilitator } from "./Facilitator.ts"
+export { remoteScheme } from "./remote-scheme.ts"

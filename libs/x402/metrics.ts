@@ -1,0 +1,36 @@
+/** What payments count. */
+import { defineCounter, defineHistogram } from "#runtime"
+import { rpcMetrics } from "./rpc/metrics.ts"
+
+export const claimsTaken = defineCounter({
+  name: "x402_claims_total",
+  help: "Payments that were to be claimed for a call: claimed, retaken after a release, or refused as replay, exposure or denied.",
+  labels: ["outcome"]
+})
+
+export const claimMoves = defineCounter({
+  name: "x402_claim_moves_total",
+  help: "Moves of claims from state to state, and whether they were made (moved) or somebody else was first (lost).",
+  labels: ["move", "outcome"]
+})
+
+export const claimSweeps = defineCounter({
+  name: "x402_claim_sweeps_total",
+  help: "What the sweep did about claims that nobody touched: released, sent to be settled, asked for again.",
+  labels: ["move"]
+})
+
+export const facilitatorCalls = defineCounter({
+  name: "x402_facilitator_calls_total",
+  help: "Calls to a remote facilitator: accepted, refused, pending (nobody knows), unavailable.",
+  labels: ["operation", "outcome"]
+})
+
+export const facilitatorSeconds = defineHistogram({
+  name: "x402_facilitator_seconds",
+  help: "How long a remote facilitator took to answer.",
+  labels: ["operation"],
+  buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+})
+
+export const x402Metrics = [claimsTaken, claimMoves, claimSweeps, facilitatorCalls, facilitatorSeconds, ...rpcMetrics]

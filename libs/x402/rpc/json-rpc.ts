@@ -1,0 +1,168 @@
+/**
+ * JSON-RPC 2.0 over the configured door, shared by the schemes of all chains: a deadline and a cap on every
+ * answer, and a list of nodes of which the next is asked when one gives none. A node's own error is an answer and
+ * is not asked for twice; a node that gives none again and again is left alone for a while. Numbers beyond 2^53
+ * lose their last digits, as in any JSON: read amounts from strings.
+ */
+import { Clock, Effect, Result, Schema, type Scope } from "effect"
+import { ConfiguredHttp, type EgressError, type EgressResponse, type HttpDoor } from "#egress"
+import { Metrics } from "#runtime"
+import { asked, type Breaker, failed, healthy, isOpen, mayAsk } from "./breaker.ts"
+import { RpcRejected, RpcUnavailable } from "./errors.ts"
+import { rpcCalls, rpcNodesOpen, rpcSeconds } from "./metrics.ts"
+
+export type RpcError = RpcRejected | RpcUnavailable
+
+export interface JsonRpc {
+  /** `deadlineMs` is for one node; the default is that of the options. */
+  readonly call: (
+    method: string,
+    params: ReadonlyArray<unknown>,
+    deadlineMs?: number
+  ) => Effect.Effect<unknown, RpcError>
+}
+
+export interface JsonRpcOptions {
+  /** CAIP-2, for metrics. */
+  readonly network: string
+  /** Asked in this order; the one that answered last is asked first. */
+  readonly urls: ReadonlyArray<string>
+  readonly deadlineMs: number
+  readonly connectionsMax: number
+}
+
+// The longest answer asked for is a page of a thousand signatures, a quarter of this.
+const responseBytesMax = 1_048_576
+
+const Answer = Schema.fromJsonString(
+  Schema.Struct({
+    id: Schema.Unknown,
+    result: Schema.optionalKey(Schema.Unknown),
+    error: Schema.optionalKey(
+      Schema.Struct({ code: Schema.Finite, message: Schema.String, data: Schema.optionalKey(Schema.Unknown) })
+    )
+  })
+)
+const decodeAnswer = Schema.decodeUnknownResult(Answer)
+const utf8 = new TextEncoder()
+const text = new TextDecoder()
+
+export const openJsonRpc = Effect.fn("openJsonRpc")(function* (
+  options: JsonRpcOptions
+): Effect.fn.Return<JsonRpc, never, ConfiguredHttp | Metrics | Scope.Scope> {
+  const door = yield* (yield* ConfiguredHttp).open({
+    use: "chain",
+    connectionsPerLaneMax: options.connectionsMax,
+    lanesMax: Math.max(1, options.urls.length),
+    connectTimeoutMs: options.deadlineMs
+  })
+  const metrics = yield* Metrics
+  const calls = metrics.counter(rpcCalls)
+  const seconds = metrics.histogram(rpcSeconds)
+  const nodesOpen = metrics.gauge(rpcNodesOpen)
+  const { network, urls } = options
+  const breakers: Array<Breaker> = urls.map(() => healthy)
+  nodesOpen.set({ network }, 0)
+  let first = 0
+  let lastId = 0
+
+  const observed = Effect.fnUntraced(function* (url: string, method: string, body: Uint8Array, deadlineMs: number) {
+    const startedAt = yield* Clock.currentTimeNanos
+    const result = yield* Effect.result(ask(door, url, method, body, deadlineMs))
+    const took = (yield* Clock.currentTimeNanos) - startedAt
+    seconds.observe({ network, method }, Number(took) / 1e9)
+    calls.inc({ network, method, outcome: outcomeOf(result) })
+    return yield* Effect.fromResult(result)
+  })
+
+  /** Nothing for a node that is left alone for now. */
+  const askNode = Effect.fnUntraced(function* (index: number, method: string, body: Uint8Array, deadlineMs: number) {
+    const before = breakers[index] ?? healthy
+    const nowMs = yield* Clock.currentTimeMillis
+    if (!mayAsk(before, nowMs)) return undefined
+    breakers[index] = asked(before, nowMs, deadlineMs)
+    const result = yield* Effect.result(observed(urls[index] ?? "", method, body, deadlineMs))
+    const hasAnswer = Result.isSuccess(result) || result.failure instanceof RpcRejected
+    const after = hasAnswer ? healthy : failed(breakers[index] ?? before, yield* Clock.currentTimeMillis)
+    breakers[index] = after
+    if (isOpen(after) !== isOpen(before)) nodesOpen.set({ network }, breakers.filter(isOpen).length)
+    return result
+  })
+
+  const call = Effect.fnUntraced(function* (
+    method: string,
+    params: ReadonlyArray<unknown>,
+    deadlineMs: number = options.deadlineMs
+  ) {
+    lastId = (lastId + 1) % Number.MAX_SAFE_INTEGER
+    const body = utf8.encode(JSON.stringify({ jsonrpc: "2.0", id: lastId, method, params }))
+    let unavailable = new RpcUnavailable({
+      method,
+      detail: urls.length === 0 ? noNode : allAlone,
+      mayHaveArrived: false
+    })
+    for (let tried = 0; tried < urls.length; tried += 1) {
+      const index = (first + tried) % urls.length
+      const result = yield* askNode(index, method, body, deadlineMs)
+      if (result === undefined) continue
+      if (Result.isSuccess(result)) {
+        first = index
+        return result.success
+      }
+      if (result.failure instanceof RpcRejected) return yield* result.failure
+      const { detail, mayHaveArrived } = result.failure
+      unavailable = new RpcUnavailable({ method, detail, mayHaveArrived: mayHaveArrived || unavailable.mayHaveArrived })
+    }
+    return yield* unavailable
+  })
+  return { call }
+})
+
+const ask = (door: HttpDoor, url: string, method: string, body: Uint8Array, deadlineMs: number) =>
+  door
+    .request({
+      method: "POST",
+      url,
+      headers: { "Content-Type": "application/json", Accept: "application/json" },
+      body,
+      deadlineMs,
+      responseBytesMax
+    })
+    .pipe(
+      Effect.mapError(
+        (error) => new RpcUnavailable({ method, detail: error.message, mayHaveArrived: hadConnection(error) })
+      ),
+      Effect.flatMap((response) => Effect.fromResult(read(method, response)))
+    )
+
+const read = (method: string, response: EgressResponse): Result.Result<unknown, RpcError> => {
+  const unavailable = (detail: string) => Result.fail(new RpcUnavailable({ method, detail, mayHaveArrived: true }))
+  if (response.truncated) return unavailable(`the answer is longer than ${responseBytesMax} bytes`)
+  if (response.status === 429) return unavailable("the node refuses more calls for now (429)")
+  const answer = decodeAnswer(text.decode(response.body))
+  if (Result.isFailure(answer)) return unavailable(`status ${response.status} without a JSON-RPC answer`)
+  const { error, result } = answer.success
+  if (error !== undefined) {
+    if (isNodesOwn(error.code, error.message)) return unavailable(`${error.message} (${error.code})`)
+    return Result.fail(new RpcRejected({ method, code: error.code, detail: error.message, data: error.data }))
+  }
+  if (response.status >= 300) return unavailable(`status ${response.status}`)
+  return result === undefined ? unavailable("an answer without a result") : Result.succeed(result)
+}
+
+const noNode = "no node is configured"
+const allAlone = "every node has failed often and is left alone for now"
+
+/** Too many calls, a node that is behind, or one that broke: another node may answer. */
+const isNodesOwn = (code: number, message: string) =>
+  code === -32_005 || (code === -32_603 && /^internal (?:server )?error\.?$/iu.test(message))
+
+const hadConnection = (error: EgressError) => {
+  if (error._tag === "DeadlineExceeded") return error.phase !== "connect"
+  return error._tag === "Unreachable" && (error.reason === "reset" || error.reason === "protocol")
+}
+
+const outcomeOf = (result: Result.Result<unknown, RpcError>) => {
+  if (Result.isSuccess(result)) return "answered"
+  return result.failure instanceof RpcRejected ? "rejected" : "unavailable"
+}

@@ -1,0 +1,116 @@
+/**
+ * The port of a payment scheme on one chain: check without calling out, ask the chain, sign, send, look. A
+ * folder per kind of chain implements it. A chain that cannot be asked is `ChainUnavailable` and never a
+ * refusal; only a refusal may cost a payer anything. Methods, not properties, so that a scheme may narrow
+ * `CheckedPayment` to its own: a checked payment is only ever given back to the scheme that made it.
+ */
+import type { Effect, Redacted, Result, Stream } from "effect"
+import type { PaymentPayload, PaymentRequirements } from "#contracts"
+import type { ChainUnavailable, PaymentRefused, SettlementPending, SettlementRefused } from "./errors.ts"
+
+/** A payment whose signature, fields and window are good; whether the chain will take it is not yet known. */
+export interface CheckedPayment {
+  readonly network: string
+  readonly asset: string
+  readonly payer: string
+  readonly payTo: string
+  /** In the asset's smallest unit. */
+  readonly amount: bigint
+  /** Made by `claimKeyOf`. */
+  readonly claimKey: string
+  /** When the chain stops taking it, epoch milliseconds. */
+  readonly validBeforeMs: number
+  readonly payload: PaymentPayload
+  readonly requirements: PaymentRequirements
+}
+
+/** An account that sends settling transactions and pays their fees. */
+export interface SettlerKey {
+  readonly network: string
+  readonly address: string
+  readonly secret: Redacted.Redacted<Uint8Array>
+}
+
+/** A settler's key for one transaction. `nonce` is the account's next; null where the chain has none. */
+export interface SettlerLease {
+  readonly key: SettlerKey
+  readonly nonce: number | null
+}
+
+/** A signed transaction whose name is known before anything is sent. */
+export interface PreparedSettlement {
+  /** Hash or signature, as the chain writes it; null only where somebody else signs, a remote facilitator. */
+  readonly transaction: string | null
+  readonly raw: Uint8Array
+  /** The settler's address. */
+  readonly settler: string
+  readonly nonce: number | null
+}
+
+/** The chain has made the required transfer. */
+export interface Settlement {
+  readonly transaction: string
+  readonly network: string
+  readonly payer: string
+  readonly amount: bigint
+}
+
+/** What the chain says of a payment. */
+export type ChainStanding =
+  /** The required transfer was made, by us or by anybody who submitted it. */
+  | { readonly _tag: "Settled"; readonly transaction: string }
+  /** Still to be had: nothing was made of it, and its time is not over. */
+  | { readonly _tag: "Unused" }
+  /** Used up without the required transfer: cancelled, or spent elsewhere. It can never be collected. */
+  | { readonly _tag: "Spent"; readonly transaction: string | null }
+  /** Its time is over and final on the chain: it can never be collected. */
+  | { readonly _tag: "Expired" }
+  /** Not decided: a transaction is on its way, or the end is not final. Ask again. */
+  | { readonly _tag: "Undecided"; readonly detail: string }
+
+/** How far the chain was read. The scheme's own text; it is stored and given back. */
+export type ChainPosition = string
+
+/** One transfer of the asset to `payTo`. */
+export interface ChainTransfer {
+  readonly transaction: string
+  readonly network: string
+  readonly asset: string
+  readonly payer: string
+  readonly payTo: string
+  readonly amount: bigint
+  /** The authorization's, where the chain tells it. */
+  readonly nonce: string | null
+  readonly position: ChainPosition
+}
+
+export interface PaymentScheme<
+  Checked extends CheckedPayment = CheckedPayment,
+  Prepared extends PreparedSettlement = PreparedSettlement
+> {
+  /** The chain, by CAIP-2. */
+  readonly network: string
+  /** Reads a configured secret as a settler's key; fails with what is wrong, never with the secret. */
+  readKey(secret: string): Result.Result<SettlerKey, string>
+  /** Local checks only: the scheme's payload, the requirements, the window, the signature. Never calls out. */
+  check(
+    payload: PaymentPayload,
+    requirements: PaymentRequirements,
+    nowMs: number
+  ): Result.Result<Checked, PaymentRefused>
+  /** Whether the transfer would succeed now. */
+  simulate(checked: Checked): Effect.Effect<void, PaymentRefused | ChainUnavailable>
+  /** The next nonce of a settler's account; null where the chain has none. */
+  accountNonce(address: string): Effect.Effect<number | null, ChainUnavailable>
+  /** Signs the settling transaction; nothing is sent. */
+  prepare(checked: Checked, lease: SettlerLease): Effect.Effect<Prepared, PaymentRefused | ChainUnavailable>
+  /** Sends it and waits, up to a deadline, for a receipt with the required transfer. Twice is harmless. */
+  broadcast(
+    prepared: Prepared,
+    checked: Checked
+  ): Effect.Effect<Settlement, SettlementRefused | SettlementPending | ChainUnavailable>
+  /** What the chain says of this payment; `transaction` is one that we sent, if we did. */
+  look(checked: Checked, transaction: string | null): Effect.Effect<ChainStanding, ChainUnavailable>
+  /** The transfers to `payTo` after a position, oldest first, up to the chain's newest final block. */
+  transfers(from: ChainPosition | null): Stream.Stream<ChainTransfer, ChainUnavailable>
+}

@@ -1,0 +1,208 @@
+import { createHash } from "node:crypto"
+import { Result, Schema } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { keccak256 as viemKeccak256, hashTypedData, recoverAddress as viemRecoverAddress } from "viem"
+import { checkPayment, termsFault } from "../../../../libs/x402/evm/check-payment.ts"
+import { addressOfKey } from "../../../../libs/x402/evm/curve.ts"
+import { DomainSeparators } from "../../../../libs/x402/evm/DomainSeparators.ts"
+import { bytesOf, checksummed, hexOf, isWellSpelled } from "../../../../libs/x402/evm/hex.ts"
+import { keccak256 } from "../../../../libs/x402/evm/keccak.ts"
+import { readSignature } from "../../../../libs/x402/evm/payer-signature.ts"
+import { signAuthorization } from "../../../../libs/x402/evm/sign-authorization.ts"
+import { refusedForTime } from "../../../../libs/x402/evm/time-left.ts"
+import { type Authorization, authorizationDigest, domainSeparator } from "../../../../libs/x402/evm/typed-data.ts"
+import { asset, network, payTo, requirementsOf } from "./payments.ts"
+
+const key = bytesOf(`0x${"4c".repeat(32)}`)
+const payer = addressOfKey(key) ?? "0x"
+const nowMs = 1_790_000_000_500
+const now = 1_790_000_000n
+const domain = { name: "USDC", version: "2", chainId: 84_532n, asset }
+const options = { network, chainId: 84_532n, domains: new DomainSeparators(), marginSeconds: 6 }
+
+const authorizationOf = (changes: Partial<Authorization> = {}): Authorization => ({
+  from: payer,
+  to: payTo,
+  value: 25_685n,
+  validAfter: 0n,
+  validBefore: now + 600n,
+  nonce: `0x${"ab".repeat(32)}`,
+  ...changes
+})
+
+const check = (authorization: Authorization, changes: Parameters<typeof requirementsOf>[0] = {}) => {
+  const requirements = requirementsOf(changes)
+  const { from, to, nonce } = authorization
+  const written = {
+    from,
+    to,
+    nonce,
+    value: String(authorization.value),
+    validAfter: String(authorization.validAfter),
+    validBefore: String(authorization.validBefore)
+  }
+  const payload = { signature: signAuthorization(key, domain, authorization), authorization: written }
+  return checkPayment({ x402Version: 2, accepted: requirements, payload }, requirements, nowMs, options)
+}
+
+const reasonOf = (result: ReturnType<typeof check>): unknown =>
+  Result.isFailure(result) ? { code: result.failure.code, reason: result.failure.reason } : "good"
+
+describe("the checks of a payment on an EVM chain", () => {
+  it("take a good one, and say who pays what to whom in one writing", () => {
+    const good = Result.getOrThrow(check(authorizationOf()))
+
+    assert.strictEqual(good.payer, payer)
+    assert.strictEqual(good.asset, asset.toLowerCase())
+    assert.strictEqual(good.payTo, payTo.toLowerCase())
+    assert.strictEqual(good.amount, 25_685n)
+    assert.strictEqual(good.validBeforeMs, Number(now + 600n) * 1_000)
+    assert.match(good.claimKey, /^claim\./u)
+  })
+
+  const window = { code: "PAYMENT_UNFUNDED", reason: "invalid_exact_evm_payload_authorization_valid_before" }
+  const early = { code: "PAYMENT_UNFUNDED", reason: "invalid_exact_evm_payload_authorization_valid_after" }
+  it.each([
+    ["ends in six seconds", { validBefore: now + 6n }, "good"],
+    ["ends in five seconds", { validBefore: now + 5n }, window],
+    ["ends a minute after the time that was asked for", { validBefore: now + 660n }, "good"],
+    ["ends later than that", { validBefore: now + 661n }, window],
+    ["begins this second", { validAfter: now }, "good"],
+    ["begins the next second", { validAfter: now + 1n }, early],
+    ["ends before it begins", { validAfter: now + 100n, validBefore: now + 50n }, early]
+  ] as const)("hold the window to the second: one that %s", (_, changes, expected) => {
+    assert.deepStrictEqual(reasonOf(check(authorizationOf(changes))), expected)
+  })
+
+  it("leave it to the kind of answer how long a payment must last", () => {
+    const good = Result.getOrThrow(check(authorizationOf({ validBefore: now + 130n })))
+
+    assert.isUndefined(refusedForTime(good, nowMs, 129))
+    assert.deepInclude(refusedForTime(good, nowMs, 130), { code: "PAYMENT_UNFUNDED", reason: window.reason })
+  })
+
+  it.prop("refuse every amount but the one that was asked for", [Schema.Int], ([offset]) => {
+    const fault = termsFault(authorizationOf({ value: 25_685n + BigInt(offset) }), requirementsOf(), nowMs, 6)
+
+    const wrong = "invalid_exact_evm_payload_authorization_value_mismatch"
+    assert.strictEqual(fault, offset === 0 ? undefined : wrong)
+  })
+
+  it("refuse a chain that is not this one", () => {
+    assert.deepStrictEqual(reasonOf(check(authorizationOf(), { network: "eip155:8453" })), {
+      code: "PAYMENT_INVALID",
+      reason: "invalid_exact_evm_network_mismatch"
+    })
+  })
+
+  it("refuse requirements of another family of chains", () => {
+    const reason = "invalid_payment_requirements"
+    const mint = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
+
+    assert.deepStrictEqual(reasonOf(check(authorizationOf(), { asset: mint })), { code: "PAYMENT_INVALID", reason })
+    assert.deepStrictEqual(reasonOf(check(authorizationOf(), { payTo: mint })), { code: "PAYMENT_INVALID", reason })
+  })
+
+  it("keep the hashes of few domains only, and stay right", () => {
+    const domains = new DomainSeparators()
+    for (let index = 0; index < 300; index += 1) {
+      const other = { ...domain, name: `token ${index % 100}` }
+      assert.deepStrictEqual(domains.of(other), domainSeparator(other))
+    }
+  })
+})
+
+const types = {
+  TransferWithAuthorization: [
+    { name: "from", type: "address" },
+    { name: "to", type: "address" },
+    { name: "value", type: "uint256" },
+    { name: "validAfter", type: "uint256" },
+    { name: "validBefore", type: "uint256" },
+    { name: "nonce", type: "bytes32" }
+  ]
+} as const
+
+/** As many bytes as are wanted, at random but the same for the same number. */
+const bytesOfSeed = (seed: number, bytes: number) =>
+  hexOf(createHash("shake256", { outputLength: bytes }).update(String(seed)).digest())
+const Bytes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 })))
+
+describe("what a payer signs", () => {
+  it.prop("is hashed as wallets hash it", [Schema.Int, Schema.String], ([seed, name]) => {
+    const authorization = {
+      from: bytesOfSeed(seed, 20),
+      to: bytesOfSeed(seed + 1, 20),
+      value: BigInt(bytesOfSeed(seed + 2, 32)),
+      validAfter: BigInt(bytesOfSeed(seed + 3, 4)),
+      validBefore: BigInt(bytesOfSeed(seed + 4, 32)),
+      nonce: bytesOfSeed(seed + 5, 32)
+    }
+
+    const ours = authorizationDigest(domainSeparator({ ...domain, name }), authorization)
+
+    const theirs = hashTypedData({
+      domain: { name, version: "2", chainId: 84_532, verifyingContract: asset },
+      types,
+      primaryType: "TransferWithAuthorization",
+      message: authorization
+    })
+    assert.strictEqual(hexOf(ours), theirs)
+  })
+
+  it("is signed so that others find the signer", async () => {
+    const authorization = authorizationOf()
+    const hash = hexOf(authorizationDigest(domainSeparator(domain), authorization))
+
+    const found = await viemRecoverAddress({ hash, signature: signAuthorization(key, domain, authorization) })
+
+    assert.strictEqual(found.toLowerCase(), payer)
+  })
+})
+
+describe("the writing of an address", () => {
+  it.each([
+    "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+    "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
+    "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
+    "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb"
+  ])("has its checksum in the capitals: %s", (address) => {
+    assert.strictEqual(checksummed(address.toLowerCase()), address)
+    assert.isTrue(isWellSpelled(address))
+    assert.isTrue(isWellSpelled(address.toLowerCase()))
+    assert.isFalse(isWellSpelled(`0x${address.slice(2).toUpperCase()}`))
+  })
+})
+
+describe("a signature", () => {
+  const whole = signAuthorization(key, domain, authorizationOf())
+
+  it.prop("is never read from anything but 65 bytes", [Bytes], ([bytes]) => {
+    const read = readSignature(hexOf(Uint8Array.from(bytes)))
+
+    assert.isTrue(Result.isFailure(read) || bytes.length === 65)
+  })
+
+  it.prop("of 65 bytes is read only with one of four endings, and with s in the lower half", [Schema.Int], ([seed]) => {
+    const bytes = bytesOf(bytesOfSeed(seed, 65))
+    const isEnding = [0, 1, 27, 28].includes(bytes[64] ?? 255)
+    const isLow =
+      bytes
+        .subarray(32, 64)
+        .compare(Buffer.from("7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0", "hex")) <= 0
+
+    assert.strictEqual(Result.isSuccess(readSignature(hexOf(bytes))), isEnding && isLow)
+  })
+
+  it("of a contract's wallet is told apart", () => {
+    assert.deepStrictEqual(readSignature(`${whole}00`), Result.fail("smart wallet" as const))
+    assert.deepStrictEqual(readSignature(`0x${"6492".repeat(16)}`), Result.fail("smart wallet not deployed" as const))
+    assert.deepStrictEqual(readSignature(whole.slice(0, -2)), Result.fail("form" as const))
+  })
+})
+
+describe("keccak", () => {
+  it.prop("is the one that this family of chains uses", [Bytes], ([bytes]) => {
+    assert.strictEqual(hexOf(keccak256(Uint8Array.from(bytes))), viemKeccak256(Uint8Array.from(bytes)))
+  })
+})

@@ -1,0 +1,142 @@
+import { Effect, Schema } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { parseTransaction, keccak256, recoverTransactionAddress, toRlp } from "viem"
+import { addressOfKey } from "../../../../libs/x402/evm/curve.ts"
+import { feesFor } from "../../../../libs/x402/evm/fees.ts"
+import { bytesOf, hexOf } from "../../../../libs/x402/evm/hex.ts"
+import { tryAggregate, wordsOf } from "../../../../libs/x402/evm/many-calls.ts"
+import { chainIdOf, networkOf } from "../../../../libs/x402/evm/network.ts"
+import { encodeRlp } from "../../../../libs/x402/evm/rlp.ts"
+import { isMethodMissing, sendVerdict } from "../../../../libs/x402/evm/sent.ts"
+import { readSettlerKey } from "../../../../libs/x402/evm/settler-key.ts"
+import { signTransaction } from "../../../../libs/x402/evm/transaction.ts"
+import { asset } from "./payments.ts"
+
+const Bytes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 })))
+const key = bytesOf(`0x${"4c".repeat(32)}`)
+
+describe("a settling transaction", () => {
+  const Small = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 40 }))
+  it.effect.prop(
+    "is read by others as it was meant, and its hash and sender are right",
+    [Small, Small, Small, Bytes],
+    ([nonce, tip, gas, content]) =>
+      Effect.gen(function* () {
+        const data = Uint8Array.from([1, ...content])
+        const fields = { nonce: BigInt(nonce), tipWei: BigInt(tip), feeMaxWei: BigInt(tip) + 1n, gas: BigInt(gas) }
+
+        const { hash, raw } = signTransaction({ ...fields, chainId: 84_532n, to: asset, data }, key)
+
+        const read = parseTransaction(raw)
+        assert.strictEqual(read.chainId, 84_532)
+        assert.strictEqual(read.nonce ?? 0, nonce)
+        assert.strictEqual(read.maxPriorityFeePerGas ?? 0n, fields.tipWei)
+        assert.strictEqual(read.maxFeePerGas, fields.feeMaxWei)
+        assert.strictEqual(read.gas ?? 0n, fields.gas)
+        assert.strictEqual(read.to, asset.toLowerCase())
+        assert.strictEqual(read.data, hexOf(data))
+        assert.strictEqual(hash, keccak256(raw))
+        const serializedTransaction = raw as `0x02${string}`
+        const sender = yield* Effect.promise(() => recoverTransactionAddress({ serializedTransaction }))
+        assert.strictEqual(sender.toLowerCase(), addressOfKey(key))
+      }),
+    { arbitrary: { runs: 20 } }
+  )
+
+  it.prop("is written in the prefix code that others write", [Schema.Array(Schema.Array(Bytes))], ([lists]) => {
+    const item = lists.map((list) => list.map((bytes) => Uint8Array.from(bytes)))
+
+    assert.strictEqual(hexOf(encodeRlp(item)), toRlp(item, "hex"))
+  })
+
+  it.each([0, 1, 55, 56, 255, 256, 70_000])("is written so with %d bytes too", (length) => {
+    assert.strictEqual(hexOf(encodeRlp(new Uint8Array(length))), toRlp(new Uint8Array(length), "hex"))
+    assert.strictEqual(hexOf(encodeRlp([new Uint8Array(length)])), toRlp([new Uint8Array(length)], "hex"))
+  })
+})
+
+describe("the fee that is offered", () => {
+  it.each([
+    [100n, 10n, 1_000n, { feeMaxWei: 210n, tipWei: 10n }],
+    [100n, 10n, 150n, { feeMaxWei: 150n, tipWei: 10n }],
+    [100n, 10n, 110n, { feeMaxWei: 110n, tipWei: 10n }],
+    [100n, 10n, 109n, undefined],
+    [0n, 0n, 0n, { feeMaxWei: 0n, tipWei: 0n }]
+  ])("for a base fee of %s and a tip of %s under a cap of %s", (base, tip, cap, expected) => {
+    assert.deepStrictEqual(feesFor(base, tip, cap), expected)
+  })
+})
+
+describe("what a node says of a transaction", () => {
+  it.each([
+    ["already known", "waiting"],
+    ["known transaction: 0xabc", "waiting"],
+    ["AlreadyKnown", "waiting"],
+    ["transaction already imported", "waiting"],
+    ["The transaction was added to the mempool but wasn't processed within 20s", "waiting"],
+    ["nonce too low: next nonce 12, tx nonce 11", "outrun"],
+    ["replacement transaction underpriced", "outrun"],
+    ["insufficient funds for gas * price + value", "not taken"],
+    ["max fee per gas less than block base fee", "not taken"],
+    ["intrinsic gas too low", "not taken"],
+    ["exceeds block gas limit", "not taken"]
+  ] as const)("%s: %s", (text, verdict) => {
+    assert.strictEqual(sendVerdict(text), verdict)
+  })
+
+  it("may be that it does not know how to wait", () => {
+    assert.isTrue(isMethodMissing(-32_601, "whatever"))
+    assert.isTrue(isMethodMissing(-32_000, "the method eth_sendRawTransactionSync does not exist/is not available"))
+    assert.isFalse(isMethodMissing(-32_000, "already known"))
+  })
+})
+
+describe("a settler's key", () => {
+  it("is read from hex and gives its address", () => {
+    const read = readSettlerKey("eip155:84532", ` 0x${"4c".repeat(32)}\n`)
+
+    assert.strictEqual(read._tag, "Success")
+    if (read._tag === "Success") assert.strictEqual(read.success.address, addressOfKey(key))
+  })
+
+  it.each(["", "0x12", "4c".repeat(33), "zz".repeat(32), "00".repeat(32), "ff".repeat(32)])(
+    "is refused without a word of it: %s",
+    (secret) => {
+      const read = readSettlerKey("eip155:84532", secret)
+
+      assert.strictEqual(read._tag, "Failure")
+      if (read._tag === "Failure" && secret !== "") assert.notInclude(read.failure, secret)
+    }
+  )
+})
+
+describe("a network's name", () => {
+  it.each([
+    ["eip155:8453", 8_453n],
+    ["eip155:1", 1n],
+    ["eip155:0", undefined],
+    ["eip155:08453", undefined],
+    ["eip155:", undefined],
+    ["solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", undefined],
+    ["eip155:8453 ", undefined]
+  ])("%s", (name, id) => {
+    assert.strictEqual(chainIdOf(name), id)
+    if (id !== undefined) assert.strictEqual(networkOf(id), name)
+  })
+})
+
+describe("several reads in one", () => {
+  it.prop("gives nothing, or as many words as were asked for", [Bytes], ([bytes]) => {
+    const words = wordsOf(hexOf(Uint8Array.from(bytes)), 2)
+
+    assert.isTrue(words === undefined || words.length === 2)
+  })
+
+  it("gives nothing for an empty answer", () => {
+    assert.isUndefined(wordsOf("0x", 2))
+  })
+
+  it("is whole words after the selector", () => {
+    assert.strictEqual((tryAggregate(asset, [new Uint8Array(36), new Uint8Array(68)]).length - 4) % 32, 0)
+  })
+})

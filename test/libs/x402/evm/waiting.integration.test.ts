@@ -1,0 +1,90 @@
+import { Effect, Fiber } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { hexOf } from "../../../../libs/x402/evm/hex.ts"
+import { newPayer, payment, requirementsOf } from "./payments.ts"
+import { checked, type Rig, startRig } from "./rig.ts"
+
+describe("settling on a chain that makes a block only when it is told to", () => {
+  let rig: Rig
+  beforeAll(async () => {
+    rig = await startRig({ onlyInterval: true, blockTimeMs: 3_600_000 }, { receiptDeadlineMs: 300 })
+  })
+  afterAll(() => rig.end())
+
+  const signedPayment = async () => {
+    const payer = newPayer()
+    const requirements = requirementsOf()
+    await rig.run(rig.chain.fund(payer.address, 25_685n))
+    const nowMs = Date.now()
+    const payload = await payment(payer, requirements, { nowSeconds: Math.floor(nowMs / 1_000) })
+    return checked(rig.scheme, payload, requirements, nowMs)
+  }
+  const mine = () => rig.run(rig.chain.rpc("evm_mine", []))
+  const prepare = async (good: Awaited<ReturnType<typeof signedPayment>>) =>
+    rig.run(rig.scheme.prepare(good, await rig.lease()))
+
+  it("is pending, with the transaction's hash, when no block comes in time", async () => {
+    const good = await signedPayment()
+    const prepared = await prepare(good)
+
+    const outcome = await rig.run(Effect.flip(rig.scheme.broadcast(prepared, good)))
+    const waiting = await rig.run(rig.scheme.look(good, prepared.transaction))
+    await mine()
+    const after = await rig.run(rig.scheme.look(good, prepared.transaction))
+
+    assert.deepInclude(outcome, { _tag: "SettlementPending", transaction: prepared.transaction })
+    assert.strictEqual(waiting._tag, "Undecided")
+    assert.deepStrictEqual(after, { _tag: "Settled", transaction: prepared.transaction })
+  })
+
+  it("waits for a transaction that the node has already", async () => {
+    const good = await signedPayment()
+    const prepared = await prepare(good)
+    const patient = await rig.schemeWith({ receiptDeadlineMs: 10_000 })
+    await rig.run(rig.scheme.node.send(hexOf(prepared.raw)))
+
+    const settled = await rig.run(
+      Effect.gen(function* () {
+        const broadcasting = yield* Effect.forkChild(patient.broadcast(prepared, good))
+        yield* Effect.repeat(rig.chain.rpc("evm_mine", []).pipe(Effect.delay("20 millis")), {
+          until: () => broadcasting.pollUnsafe() !== undefined
+        })
+        return yield* Fiber.join(broadcasting)
+      })
+    )
+
+    assert.strictEqual(settled.transaction, prepared.transaction)
+  })
+
+  it("is still to be had after its transaction was dropped, and is settled with a new one", async () => {
+    const good = await signedPayment()
+    const prepared = await prepare(good)
+    await rig.run(rig.scheme.node.send(hexOf(prepared.raw)))
+    await rig.run(rig.chain.rpc("anvil_dropTransaction", [prepared.transaction]))
+
+    const dropped = await rig.run(rig.scheme.look(good, prepared.transaction))
+    const again = await prepare(good)
+    await rig.run(rig.scheme.node.send(hexOf(again.raw)))
+    await mine()
+
+    assert.deepStrictEqual(dropped, { _tag: "Unused" })
+    assert.strictEqual(again.nonce, prepared.nonce)
+    assert.strictEqual((await rig.run(rig.scheme.look(good, again.transaction)))._tag, "Settled")
+  })
+
+  it("is pending when another transaction has taken the nonce, before a block and after", async () => {
+    const [first, second] = [await signedPayment(), await signedPayment()]
+    const lease = await rig.lease()
+    const prepared = await rig.run(rig.scheme.prepare(first, lease))
+    const twin = await rig.run(rig.scheme.prepare(second, lease))
+    await rig.run(rig.scheme.node.send(hexOf(prepared.raw)))
+
+    const behind = await rig.run(Effect.flip(rig.scheme.broadcast(twin, second)))
+    await mine()
+    const after = await rig.run(Effect.flip(rig.scheme.broadcast(twin, second)))
+
+    assert.strictEqual(behind._tag, "SettlementPending")
+    assert.strictEqual(after._tag, "SettlementPending")
+    assert.deepStrictEqual(await rig.run(rig.scheme.look(second, twin.transaction)), { _tag: "Unused" })
+  })
+})

@@ -1,0 +1,39 @@
+import { assert, describe, it } from "@effect/vitest"
+import { codeOf, explained } from "#x402"
+
+describe("a reason", () => {
+  it.each([
+    ["PAYMENT_REPLAY", "nonce_already_used", ""],
+    ["PAYMENT_REPLAY", "invalid_exact_evm_nonce_already_used", ""],
+    ["PAYMENT_REPLAY", "duplicate_settlement", ""],
+    ["PAYMENT_REPLAY", "invalid_exact_svm_transaction_simulation_failed", "AlreadyProcessed"],
+    ["PAYMENT_UNFUNDED", "insufficient_funds", ""],
+    ["PAYMENT_UNFUNDED", "invalid_exact_evm_insufficient_balance", ""],
+    ["PAYMENT_UNFUNDED", "invalid_exact_evm_transaction_simulation_failed", ""],
+    ["PAYMENT_UNFUNDED", "invalid_exact_evm_payload_authorization_valid_before", ""],
+    ["PAYMENT_UNFUNDED", "invalid_exact_evm_payload_authorization_valid_after", ""],
+    ["PAYMENT_UNFUNDED", "invalid_exact_svm_transaction_simulation_failed", '{"InstructionError":[2,{"Custom":1}]}'],
+    ["PAYMENT_UNFUNDED", "invalid_exact_svm_transaction_simulation_failed", "InstructionError [2, {Custom: 1}]"],
+    ["PAYMENT_UNFUNDED", "invalid_exact_svm_transaction_simulation_failed", "AccountNotFound"],
+    ["PAYMENT_BLOCKHASH_STALE", "invalid_exact_svm_transaction_simulation_failed", '"BlockhashNotFound"'],
+    ["PAYMENT_BLOCKHASH_STALE", "invalid_exact_svm_transaction_simulation_failed", "block height exceeded"],
+    ["PAYMENT_INVALID", "invalid_exact_svm_transaction_simulation_failed", '{"InstructionError":[2,{"Custom":17}]}'],
+    ["PAYMENT_INVALID", "invalid_exact_svm_transaction_simulation_failed", ""],
+    ["PAYMENT_INVALID", "invalid_exact_evm_signature", ""],
+    ["PAYMENT_INVALID", "invalid_payload", "BlockhashNotFound"],
+    ["PAYMENT_INVALID", "something nobody has heard of", ""],
+    ["PAYMENT_INVALID", "constructor", ""]
+  ] as const)("is %s for %s %s", (code, reason, detail) => {
+    assert.strictEqual(codeOf(reason, detail), code)
+  })
+
+  it.each([
+    ["invalid_exact_evm_insufficient_balance", "insufficient"],
+    ["invalid_exact_evm_transaction_simulation_failed", "simulation"],
+    ["invalid_exact_evm_signature", "invalid signature"],
+    ["invalid_exact_evm_payload_authorization_valid_before", "expired"]
+  ])("%s is explained with the word %s that clients look for", (reason, word) => {
+    assert.include(explained(reason), word)
+    assert.include(explained(reason, "more"), "more")
+  })
+})

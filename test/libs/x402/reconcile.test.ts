@@ -1,0 +1,142 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { claimKeyOf, type Receipt } from "#contracts"
+import { type BookedClaim, type ChainTransfer, type Finding, reconcile } from "#x402"
+import { testRequirements } from "../../support/payments.ts"
+
+const { network, asset, payTo } = testRequirements
+const times = { nowMs: 2_000_000, graceMs: 60_000 }
+const keyOf = (name: string) => claimKeyOf({ network, asset, payer: `0xA${name}`, nonce: `0xn${name}` })
+
+const claim = (name: string, change: Partial<BookedClaim> = {}): BookedClaim => ({
+  key: keyOf(name),
+  state: "SETTLED",
+  network,
+  payer: `0xA${name}`,
+  amount: "100",
+  transactions: [`0xt${name}`],
+  validBeforeMs: 1_000_000,
+  ...change
+})
+const transfer = (name: string, change: Partial<ChainTransfer> = {}): ChainTransfer => ({
+  transaction: `0xt${name}`,
+  network,
+  asset,
+  payer: `0xa${name}`,
+  payTo,
+  amount: 100n,
+  nonce: null,
+  position: "1",
+  ...change
+})
+const receipt = (name: string, change: Partial<Receipt> = {}): Receipt => ({
+  claimKey: keyOf(name),
+  network,
+  asset: asset.toLowerCase(),
+  payer: `0xA${name}`,
+  payTo,
+  amount: "100",
+  outcome: "settled",
+  transaction: `0xt${name}`,
+  reason: null,
+  requestedAtMs: 0,
+  settledAtMs: 1,
+  ...change
+})
+const tags = (findings: ReadonlyArray<Finding>) => findings.map(({ _tag }) => _tag)
+
+describe("the books", () => {
+  it("balance when every claim has a receipt and every receipt its transfer, however addresses are written", () => {
+    const { findings, balances } = reconcile(
+      [claim("1"), claim("2")],
+      [transfer("1"), transfer("2")],
+      [receipt("1"), receipt("2")],
+      times
+    )
+    assert.deepStrictEqual(findings, [])
+    assert.deepStrictEqual(balances, [{ network, asset, transferred: 200n, receipted: 200n }])
+  })
+
+  it.each<
+    readonly [
+      finding: Finding["_tag"],
+      claims: ReadonlyArray<BookedClaim>,
+      transfers: ReadonlyArray<ChainTransfer>,
+      receipts: ReadonlyArray<Receipt>
+    ]
+  >([
+    ["TransferWithoutReceipt", [], [transfer("1")], []],
+    ["ReceiptWithoutTransfer", [claim("1")], [], [receipt("1")]],
+    ["AmountDiffers", [claim("1")], [transfer("1", { amount: 99n })], [receipt("1")]],
+    [
+      "ReceiptsDisagree",
+      [claim("1")],
+      [transfer("1")],
+      [receipt("1"), receipt("1", { outcome: "uncollected", transaction: null })]
+    ],
+    [
+      "TransferCountedTwice",
+      [claim("1"), claim("2")],
+      [transfer("1")],
+      [receipt("1"), receipt("2", { transaction: "0xt1", payer: "0xA1" })]
+    ],
+    ["ClaimWithoutReceipt", [claim("1", { transactions: [] })], [], []],
+    ["SettlingOverdue", [claim("1", { state: "SETTLING" })], [], []],
+    [
+      "UncollectedButPaid",
+      [claim("1", { state: "UNCOLLECTED" })],
+      [transfer("1")],
+      [receipt("1", { outcome: "uncollected", transaction: null })]
+    ],
+    [
+      // Somebody else submitted it: its nonce says whose it was.
+      "UncollectedButPaid",
+      [claim("1", { state: "UNCOLLECTED", transactions: [] })],
+      [transfer("1", { transaction: "0xother", nonce: "0xN1" })],
+      [receipt("1", { outcome: "uncollected", transaction: null })]
+    ]
+  ])("show %s", (finding, claims, transfers, receipts) => {
+    assert.deepStrictEqual(tags(reconcile(claims, transfers, receipts, times).findings), [finding])
+  })
+
+  it("say nothing of what is on its way", () => {
+    const now = { ...times, nowMs: 1_000_000 }
+    const open = [
+      claim("1", { state: "SETTLING" }),
+      claim("2", { state: "CLAIMED", transactions: [] }),
+      claim("3", { state: "SERVING", transactions: [] }),
+      claim("4", { state: "RELEASED", transactions: [] })
+    ]
+    assert.deepStrictEqual(reconcile(open, [transfer("1")], [], now).findings, [])
+  })
+
+  it("count a receipt that was written twice once", () => {
+    const { findings, balances } = reconcile([claim("1")], [transfer("1")], [receipt("1"), receipt("1")], times)
+    assert.deepStrictEqual(findings, [])
+    assert.strictEqual(balances[0]?.receipted, 100n)
+  })
+
+  const Loss = Schema.Literals(["none", "receipt", "transfer"])
+  it.prop(
+    "show every receipt and transfer that is missing, and differ by just their sums",
+    [Schema.Array(Loss).check(Schema.isMaxLength(20))],
+    ([losses]) => {
+      const names = losses.map((loss, index) => [String(index + 1), loss] as const)
+      const kept = (what: "receipt" | "transfer") => names.flatMap(([name, loss]) => (loss === what ? [] : [name]))
+      const { findings, balances } = reconcile(
+        names.map(([name]) => claim(name)),
+        kept("transfer").map((name) => transfer(name)),
+        kept("receipt").map((name) => receipt(name)),
+        times
+      )
+      const lost = (what: string) => losses.filter((loss) => loss === what).length
+      const found = tags(findings)
+      assert.strictEqual(found.filter((tag) => tag === "TransferWithoutReceipt").length, lost("receipt"))
+      assert.strictEqual(found.filter((tag) => tag === "ReceiptWithoutTransfer").length, lost("transfer"))
+      const [balance] = balances
+      if (balance !== undefined) {
+        assert.strictEqual(balance.transferred - balance.receipted, BigInt(100 * (lost("receipt") - lost("transfer"))))
+      }
+    }
+  )
+})
