@@ -12,8 +12,11 @@ export interface Fleet {
 // One caller stands for many here.
 const roomForAll = { SPEECH_API_CONCURRENCY_PER_WORKSPACE: "1000", TELEMETRY_LOG_LEVEL: "Error" }
 
-export const withFleet = async <A>(use: (fleet: Fleet) => Promise<A>): Promise<A> => {
-  const home = newHome({ SPEECH_API_PORT: "0", ...roomForAll })
+export const withFleet = async <A>(
+  use: (fleet: Fleet) => Promise<A>,
+  changes: Readonly<Record<string, string>> = {}
+): Promise<A> => {
+  const home = newHome({ SPEECH_API_PORT: "0", ...roomForAll, ...changes })
   try {
     const running = await startFleet(home)
     const { speech, token } = running.ready as { readonly speech?: string; readonly token: string }

@@ -32,6 +32,10 @@ const commands: Record<string, { readonly help: string; readonly run: (rest: Arr
     help: "token make [--workspace W] [--role R] [--scope S] | list | revoke <id>",
     run: async (rest) => (await import("./commands/token.ts")).token(rest)
   },
+  consents: {
+    help: "who agreed to have a voice cloned: consents [--workspace W] [--json] | get <voice id> --out F",
+    run: async (rest) => (await import("./commands/consents.ts")).consents(rest)
+  },
   topology: {
     help: "print streams and buckets of the bus",
     run: async () => (await import("./commands/docs.ts")).printTopology()

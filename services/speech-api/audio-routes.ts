@@ -19,6 +19,7 @@ import { type Order, planSpeech, type SpeechPlan, type SpeechRoute } from "./pla
 import { refusalOf } from "./refusals.ts"
 import { Speech } from "./Speech.ts"
 import { readVersion } from "./version.ts"
+import { voicesFor } from "./voices-for.ts"
 
 // 20,000 characters of four bytes each, escaped at worst to twice that, and room for the other fields.
 const bodyBytesMax = 512 * 1_024
@@ -29,8 +30,9 @@ const prepare = Effect.fnUntraced(function* (order: Order, path: SpeechRoute, ch
   const { SpeechApi } = yield* Configuration
   yield* Effect.fromResult(readVersion(call.header, SpeechApi.HeaderPrefixes))
   const accept = Option.getOrUndefined(call.header("accept"))
-  const plan = yield* Effect.fromResult(planSpeech(order, path, accept, charactersMax))
   const caller = yield* Caller
+  const findVoice = yield* voicesFor(caller.workspace, order)
+  const plan = yield* Effect.fromResult(planSpeech(order, path, accept, charactersMax, findVoice))
   yield* (yield* Admission).enter(caller.workspace)
   return plan
 })

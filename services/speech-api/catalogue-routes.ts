@@ -1,32 +1,53 @@
-/** The routes that tell what there is: models and voices. */
-import { Effect } from "effect"
+/** The routes that tell what there is: models, and voices of everybody and of the caller's workspace. */
+import { Effect, Option } from "effect"
 import { VoicesQuery } from "#contracts"
-import { authenticated, HttpCall, jsonAnswer, notFound, readQuery, route } from "#http"
+import { authenticated, Caller, HttpCall, jsonAnswer, notFound, readQuery, route } from "#http"
 import { Configuration } from "#runtime"
 import { sharedVoices, voiceById } from "#speech"
+import { callerVersion } from "./caller-version.ts"
 import { modelList } from "./model-list.ts"
-import { readVersion } from "./version.ts"
-import { pageOfVoices, voiceBody } from "./voice-list.ts"
+import { type ListedVoice, pageOfVoices, voiceBody, withOldGender } from "./voice-list.ts"
+import { ClonedVoices } from "./voices/ClonedVoices.ts"
+import { cloneRules, listedClone } from "./cloned-voice-views.ts"
+import { refusalOfVoice } from "./voices/voice-refusals.ts"
 
-const version = Effect.gen(function* () {
-  const call = yield* HttpCall
-  const { SpeechApi } = yield* Configuration
-  return yield* Effect.fromResult(readVersion(call.header, SpeechApi.HeaderPrefixes))
+const listModels = Effect.as(callerVersion, jsonAnswer(modelList))
+
+const rules = Effect.gen(function* () {
+  const { VoiceCloning } = yield* Configuration
+  return cloneRules(VoiceCloning, (yield* Caller).workspace)
 })
 
-const listModels = Effect.as(version, jsonAnswer(modelList))
+const ownVoices = Effect.gen(function* () {
+  const { workspace } = yield* Caller
+  const voices = yield* Effect.mapError((yield* ClonedVoices).list(workspace), refusalOfVoice)
+  const ofWorkspace = yield* rules
+  return voices.map((voice) => listedClone(voice, ofWorkspace))
+})
 
 const listVoices = Effect.gen(function* () {
-  const { hasBareVoiceList } = yield* version
-  const page = yield* Effect.fromResult(pageOfVoices(sharedVoices, yield* readQuery(VoicesQuery)))
-  return jsonAnswer(hasBareVoiceList ? page.voices : page)
+  const { hasBareVoiceList } = yield* callerVersion
+  const query = yield* readQuery(VoicesQuery)
+  const own = query.type === "shared" ? [] : yield* ownVoices
+  const page = yield* Effect.fromResult(pageOfVoices([...sharedVoices, ...own], query))
+  return jsonAnswer(hasBareVoiceList ? page.voices.map(withOldGender) : page)
+})
+
+/** Another workspace's voice and one that never was are the same to their caller: the same read finds nothing. */
+const findVoice = Effect.fnUntraced(function* (id: string) {
+  const shared: ListedVoice | undefined = voiceById(id)
+  if (shared !== undefined) return shared
+  const { workspace } = yield* Caller
+  const own = yield* Effect.mapError((yield* ClonedVoices).find(workspace, id), refusalOfVoice)
+  if (Option.isNone(own)) return yield* notFound("no such voice", "voice_not_found")
+  return listedClone(own.value, yield* rules)
 })
 
 const getVoice = Effect.gen(function* () {
-  yield* version
+  const { hasBareVoiceList } = yield* callerVersion
   const { params } = yield* HttpCall
-  const voice = voiceById(params["voice_id"] ?? "")
-  return voice === undefined ? yield* notFound("no such voice", "voice_not_found") : jsonAnswer(voiceBody(voice))
+  const body = voiceBody(yield* findVoice(params["voice_id"] ?? ""))
+  return jsonAnswer(hasBareVoiceList ? withOldGender(body) : body)
 })
 
 export const catalogueRoutes = [

@@ -11,7 +11,11 @@ export const supportsLanguage = (model: SpeechModel, language: string): boolean 
   model.languages.some((known) => isInRange(language, known) || isInRange(known, language))
 
 /** The locale a voice is to speak: of those it has, the one asked for; nothing when it has none such. */
-export const spokenLocale = (voice: SharedVoice, model: SpeechModel, language: string | undefined) => {
+export const spokenLocale = (
+  voice: Pick<SharedVoice, "locale" | "models">,
+  model: SpeechModel,
+  language: string | undefined
+) => {
   const ofModel = voice.models.find(({ name }) => name === model.id)
   if (ofModel === undefined) return undefined
   return language === undefined ? voice.locale : ofModel.languages.find((locale) => isInRange(locale, language))

@@ -3,26 +3,30 @@
  *
  * in: HTTP on SpeechApi.Port; frames on `speech.to.<instance>.<session>`
  * out: `speech.sessions` (request), credit and cancel to the sequencers
- * state: none that outlives an answer; KV `tokens` is read
+ * state: KV `voices`, `consents`, `consent-challenges`, objects `voice-samples`, `consent-recordings`; KV `tokens` is read
  * failure policy: a lost sequencer is replaced from the first missing sample, twice; a caller that is gone
  * cancels within 100 ms; full is 429 or 503 with Retry-After; a failure after the headers is `speech.error`
  */
 import { Effect, Layer } from "effect"
 import { Encoders, ffmpegPoolDefaults } from "#audio"
-import { Admission, Auth, HttpListener, Tokens } from "#http"
+import { Admission, Auth, FormFiles, HttpListener, Idempotency, Tokens } from "#http"
 import { Addresses, Configuration } from "#runtime"
 import { audioRoutes } from "./audio-routes.ts"
 import { catalogueRoutes } from "./catalogue-routes.ts"
 import { openApiRoutes } from "./openapi-route.ts"
 import { Speech } from "./Speech.ts"
 import { SpeechSessions } from "./SpeechSessions.ts"
+import { clonedVoices } from "./voices/layer.ts"
+import { voiceRoutes } from "./voice-routes.ts"
 
 const parts = Layer.unwrap(
   Effect.map(Configuration, ({ Audio, SpeechApi }) =>
     Layer.mergeAll(
       Encoders.layer({ ...ffmpegPoolDefaults, ffmpegPath: Audio.FfmpegPath, processesMax: Audio.EncodersMax }),
       Admission.layer({ runningMax: SpeechApi.StreamsMax, perWorkspaceMax: SpeechApi.ConcurrencyPerWorkspace }),
-      Auth.layer().pipe(Layer.provide(Tokens.layer))
+      Auth.layer().pipe(Layer.provide(Tokens.layer)),
+      FormFiles.layer(),
+      Idempotency.layer()
     )
   )
 )
@@ -33,7 +37,7 @@ const listener = Layer.unwrap(
       name: "speech-api",
       host: SpeechApi.Host,
       port: SpeechApi.Port,
-      routes: [...audioRoutes, ...catalogueRoutes, ...openApiRoutes],
+      routes: [...audioRoutes, ...catalogueRoutes, ...voiceRoutes, ...openApiRoutes],
       requestIdHeaders: SpeechApi.HeaderPrefixes.map((prefix) => `${prefix}-Request-Id`)
     })
   )
@@ -51,5 +55,6 @@ export const speechApi = shown.pipe(
   Layer.provide(listener),
   Layer.provide(Speech.layer),
   Layer.provide(SpeechSessions.layer),
+  Layer.provide(clonedVoices),
   Layer.provide(parts)
 )

@@ -1,5 +1,6 @@
 /** What an SRE sees of speech-api, beside what its listener tells. */
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
+import { voiceMetrics } from "./voices/metrics.ts"
 
 const quick = [0.002, 0.004, 0.006, 0.008, 0.012, 0.016, 0.024, 0.04, 0.08, 0.16, 0.5, 1, 2, 5]
 
@@ -61,5 +62,6 @@ export const speechApiMetrics = [
   underruns,
   streamsEnded,
   takeovers,
-  charactersSpoken
+  charactersSpoken,
+  ...voiceMetrics
 ]

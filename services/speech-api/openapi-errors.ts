@@ -15,18 +15,50 @@ export const errorCodes = {
   speech_marks_unsupported: { status: 400, when: "The model has no speech marks on a stream." },
   unauthorized: { status: 401, when: "There is no bearer token, or it is not valid." },
   insufficient_scope: { status: 403, when: "The token lacks the scope; `details.scopes` names those that would do." },
+  forbidden: {
+    status: 403,
+    when: "The role, the workspace or the voice does not allow it, or it is over: the message says which."
+  },
+  too_many_voices: { status: 403, when: "The workspace has as many cloned voices as it may have; delete one first." },
   not_found: { status: 404, when: "There is nothing at this path, or it is not percent-encoded as it should be." },
   voice_not_found: { status: 404, when: "There is no such voice, or it belongs to another workspace." },
+  consent_challenge_not_found: {
+    status: 404,
+    when: "There is no such challenge, or it belongs to another workspace."
+  },
   method_not_allowed: { status: 405, when: "The path is known, the method is not; `Allow` names those that are." },
   request_timeout: { status: 408, when: "The request did not arrive in time." },
-  payload_too_large: { status: 413, when: "The input has too many characters, or the body too many bytes." },
-  unsupported_media_type: { status: 415, when: "The body is not application/json, or it is compressed." },
+  idempotency_conflict: {
+    status: 409,
+    when: "The idempotency key was used for another request, or its first one still runs."
+  },
+  consent_challenge_expired: { status: 409, when: "The phrase was to be read earlier; start another challenge." },
+  consent_challenge_already_used: { status: 409, when: "Another create has named the challenge before." },
+  payload_too_large: {
+    status: 413,
+    when: "The input has too many characters, or the body or one of its parts too many bytes."
+  },
+  unsupported_media_type: { status: 415, when: "The body is not of the type it should be, or it is compressed." },
+  consent_phrase_mismatch: { status: 422, when: "What is said in the consent recording is not the phrase." },
+  consent_speaker_mismatch: { status: 422, when: "Who reads the phrase is not who speaks in the sample." },
+  consent_recording_unusable: {
+    status: 422,
+    when:
+      "The consent recording is no audio, too short, too long, silent or clipped; `details.reason` says which of " +
+      "`not_audio` `damaged` `too_short` `too_long` `silent` `clipped` `too_costly`."
+  },
   rate_limited: { status: 429, when: "Too many requests, or all engines are busy; come back after `Retry-After`." },
   concurrency_limit_reached: { status: 429, when: "The workspace has as many answers running as it may have." },
   headers_too_large: { status: 431, when: "The headers are larger than 16 kB." },
   internal_error: { status: 500, when: "A defect of ours; it has been logged with the request's id." },
   upstream_failure: { status: 502, when: "The speech broke off and could not be taken up again." },
-  service_unavailable: { status: 503, when: "Not available just now; come back after `Retry-After`." }
+  service_unavailable: { status: 503, when: "Not available just now; come back after `Retry-After`." },
+  consent_verification_unavailable: {
+    status: 503,
+    when:
+      "Consents cannot be verified just now; come back after `Retry-After`, with the same idempotency key and form " +
+      "also with the same challenge."
+  }
 } as const satisfies Record<string, ErrorCode>
 
 export type ErrorCodeName = keyof typeof errorCodes
@@ -43,9 +75,20 @@ export const speakingCodes: ReadonlyArray<ErrorCodeName> = [
   ...commonCodes,
   "bad_request",
   "validation_failed",
+  "forbidden",
   "voice_not_found",
   "payload_too_large",
   "unsupported_media_type",
   "concurrency_limit_reached",
   "upstream_failure"
+]
+
+/** The routes that may be repeated with an idempotency key. */
+export const idempotentCodes: ReadonlyArray<ErrorCodeName> = [
+  ...commonCodes,
+  "bad_request",
+  "validation_failed",
+  "idempotency_conflict",
+  "payload_too_large",
+  "unsupported_media_type"
 ]

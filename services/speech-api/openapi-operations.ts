@@ -1,10 +1,12 @@
 /** The operations of the API as data: what each takes, answers and refuses. The document and the page tell them. */
 import { commonCodes, type ErrorCodeName, speakingCodes } from "./openapi-errors.ts"
+import type { HeaderName } from "./openapi-headers.ts"
 import type { SchemaName } from "./openapi-schemas.ts"
+import { voiceOperations } from "./openapi-voice-operations.ts"
 
 export interface Operation {
   readonly id: string
-  readonly method: "GET" | "POST"
+  readonly method: "GET" | "POST" | "DELETE"
   /** As the listener knows it: `:name` for a segment. */
   readonly path: `/${string}`
   readonly summary: string
@@ -12,12 +14,21 @@ export interface Operation {
   /** Any one of them will do; none for what everybody may read. */
   readonly scopes: ReadonlyArray<string>
   readonly query?: "VoicesQuery"
-  readonly body?: { readonly schema: SchemaName; readonly example: Readonly<Record<string, unknown>> }
+  readonly body?: {
+    readonly schema: SchemaName
+    readonly example: Readonly<Record<string, unknown>>
+    /** Sent as multipart/form-data; the example's values that begin with `@` are files. */
+    readonly isForm?: true
+  }
+  /** May be repeated with a key. */
+  readonly isIdempotent?: true
+  /** Of success; 200 unless it is told. */
+  readonly status?: 201 | 204
   readonly answer: Answer
   readonly codes: ReadonlyArray<ErrorCodeName>
 }
 
-/** What 200 brings. */
+/** What success brings. */
 export type Answer =
   | {
       readonly _tag: "Json"
@@ -25,8 +36,11 @@ export type Answer =
       /** What callers of old get instead: a list of these. */
       readonly bareListOf?: SchemaName
       readonly isTimed: boolean
+      readonly headers?: ReadonlyArray<HeaderName>
     }
   | { readonly _tag: "Document" }
+  | { readonly _tag: "File"; readonly mediaTypes: ReadonlyArray<string> }
+  | { readonly _tag: "Empty" }
   | { readonly _tag: "Audio" }
   | { readonly _tag: "Events"; readonly schemas: ReadonlyArray<SchemaName> }
 
@@ -107,7 +121,8 @@ export const operations: ReadonlyArray<Operation> = [
     path: "/v1/voices",
     summary: "List the voices",
     description:
-      "Filters apply before pages are cut; voices are ordered by id. Callers pinned to a version before 2026-07-07, " +
+      "Those of the catalogue, and those that the workspace has cloned. Filters apply before pages are cut; voices are " +
+      "ordered by id. Callers pinned to a version before 2026-07-07, " +
       "and client libraries 0.x and 1.x that send none, get a bare list instead of the object.",
     scopes: ["voices:read"],
     query: "VoicesQuery",
@@ -119,11 +134,12 @@ export const operations: ReadonlyArray<Operation> = [
     method: "GET",
     path: "/v1/voices/:voice_id",
     summary: "Fetch a voice",
-    description: "By its id, percent-encoded.",
+    description: "By its id, percent-encoded. Another workspace's voice is answered as one that never was.",
     scopes: ["voices:read"],
     answer: { _tag: "Json", schema: "Voice", isTimed: false },
     codes: [...commonCodes, "voice_not_found", "not_found"]
   },
+  ...voiceOperations,
   {
     id: "getDescription",
     method: "GET",

@@ -30,16 +30,22 @@ const queryTable = () =>
     ])
   )
 
-const examplePath = (path: string) => path.replace(":voice_id", "henry")
+const examplePath = (path: string) => path.replace(":voice_id", path.endsWith(":voice_id") ? "henry" : "$VOICE")
 
 const curlOf = ({ method, path, scopes, query, body, answer }: Operation) =>
   [
     `curl ${answer._tag === "Events" ? "-N " : ""}"$SPEECH${examplePath(path)}${query === undefined ? "" : "?locale=en&limit=5"}"`,
     ...(method === "GET" ? [] : [`-X ${method}`]),
     ...(scopes.length === 0 ? [] : ['-H "Authorization: Bearer $TOKEN"']),
-    ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(body.example)}'`]),
-    ...(answer._tag === "Audio" ? ["-o hello.mp3"] : [])
+    ...(body === undefined ? [] : bodyOf(body)),
+    ...(answer._tag === "Audio" ? ["-o hello.mp3"] : []),
+    ...(answer._tag === "File" ? ["-OJ"] : [])
   ].join(" \\\n  ")
+
+const bodyOf = ({ example, isForm }: NonNullable<Operation["body"]>) =>
+  isForm
+    ? Object.entries(example).map(([name, value]) => `-F '${name}=${String(value)}'`)
+    : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(example)}'`]
 
 const link = (name: string) => `[${name}](#${name.toLowerCase()})`
 
@@ -49,6 +55,10 @@ const answerOf = (answer: Answer): string => {
       return `with audio: ${streamedTypes().join(", ")}.`
     case "Events":
       return `with text/event-stream: ${answer.schemas.map(link).join(", ")}.`
+    case "File":
+      return `with the file: ${answer.mediaTypes.join(", ")}.`
+    case "Empty":
+      return "with nothing but 204."
     case "Document":
       return "with an OpenAPI document."
     case "Json":

@@ -7,7 +7,7 @@ import { speechModels } from "#contracts"
 import { emotions } from "#speech"
 import { errorCodeNames, errorCodes } from "./openapi-errors.ts"
 import { fieldTable, table } from "./openapi-fields.ts"
-import { headers, requestHeaders } from "./openapi-headers.ts"
+import { headers, idempotencyHeaders, requestHeaders } from "./openapi-headers.ts"
 import { limits } from "./openapi-limits.ts"
 import { operations } from "./openapi-operations.ts"
 import { operationSection } from "./openapi-page-operation.ts"
@@ -66,7 +66,10 @@ export const speechApiPage = (): string =>
     "## Headers",
     table(
       ["of requests", ""],
-      Object.values(requestHeaders).map(({ name, description }) => [`\`${name}\``, description])
+      Object.values({ ...requestHeaders, ...idempotencyHeaders }).map(({ name, description }) => [
+        `\`${name}\``,
+        description
+      ])
     ),
     table(
       ["of answers", ""],
@@ -100,7 +103,7 @@ const anchorOf = (heading: string) =>
     .replaceAll(" ", "-")
 
 const shapes = () => {
-  const asked = new Set(["SpeechRequest", "StreamRequest", "DialogueRequest"])
+  const asked = new Set(["SpeechRequest", "StreamRequest", "DialogueRequest", "ConsentChallengeRequest", "VoiceForm"])
   return Object.entries(componentSchemas())
     .filter(([name]) => !asked.has(name))
     .map(([name, schema]) => `### ${name}\n\n${fieldTable(schema)}`)

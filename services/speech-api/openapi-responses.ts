@@ -22,6 +22,10 @@ export const contentOf = (answer: Answer): JsonObject => {
           schema: { description: "The data of each event, by its type.", oneOf: answer.schemas.map(refTo) }
         }
       }
+    case "File":
+      return Object.fromEntries(answer.mediaTypes.map((type) => [type, {}]))
+    case "Empty":
+      return {}
     case "Document":
       return json({ type: "object" })
     case "Json":

@@ -2,6 +2,8 @@
 import { Schema } from "effect"
 import { audioFormats } from "#audio"
 import {
+  ConsentChallenge,
+  ConsentChallengeRequest,
   DialogueRequest,
   ErrorEnvelope,
   ModelList,
@@ -13,6 +15,7 @@ import {
   SpeechResponse,
   StreamRequest,
   Voice,
+  VoiceForm,
   VoiceList,
   VoicesQuery
 } from "#contracts"
@@ -23,6 +26,8 @@ const schemas = {
   SpeechRequest,
   StreamRequest,
   DialogueRequest,
+  ConsentChallengeRequest,
+  VoiceForm,
   SpeechResponse,
   SpeechChunkEvent,
   SpeechDoneEvent,
@@ -30,6 +35,7 @@ const schemas = {
   ModelList,
   Voice,
   VoiceList,
+  ConsentChallenge,
   ErrorEnvelope
 }
 export type SchemaName = keyof typeof schemas

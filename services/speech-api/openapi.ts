@@ -3,7 +3,7 @@
  * Pure; docs/speech-openapi.json is written from it and a test fails when the file is stale.
  */
 import { voicesPageMax } from "#contracts"
-import { headers, headersOf, requestHeaders } from "./openapi-headers.ts"
+import { headers, headersOf, idempotencyHeaders, requestHeaders } from "./openapi-headers.ts"
 import { type Operation, operations } from "./openapi-operations.ts"
 import { anyRefusal, contentOf, refusalsOf } from "./openapi-responses.ts"
 import { componentSchemas, type JsonObject, refTo, voicesQuery } from "./openapi-schemas.ts"
@@ -23,7 +23,7 @@ export const openApiDocument = (): JsonObject => ({
     securitySchemes: {
       bearer: { type: "http", scheme: "bearer", description: "`./starling token make` makes one." }
     },
-    parameters: requestHeaders,
+    parameters: { ...requestHeaders, ...idempotencyHeaders },
     headers,
     schemas: componentSchemas()
   }
@@ -47,18 +47,11 @@ const operationOf = (operation: Operation): JsonObject => ({
   description: operation.description,
   security: operation.scopes.map((scope) => ({ bearer: [scope] })),
   parameters: parametersOf(operation),
-  ...(operation.body === undefined
-    ? {}
-    : {
-        requestBody: {
-          required: true,
-          content: { "application/json": { schema: refTo(operation.body.schema), example: operation.body.example } }
-        }
-      }),
+  ...(operation.body === undefined ? {} : { requestBody: requestBodyOf(operation.body) }),
   responses: {
-    200: {
+    [operation.status ?? 200]: {
       description: operation.summary,
-      headers: headersOf(200, operation.answer),
+      headers: headersOf(operation.status ?? 200, operation.answer, operation.isIdempotent),
       content: contentOf(operation.answer)
     },
     ...refusalsOf(operation.codes),
@@ -66,7 +59,14 @@ const operationOf = (operation: Operation): JsonObject => ({
   }
 })
 
-const parametersOf = ({ path, query, scopes }: Operation): ReadonlyArray<JsonObject> => [
+const requestBodyOf = ({ schema, example, isForm }: NonNullable<Operation["body"]>): JsonObject => ({
+  required: true,
+  content: isForm
+    ? { "multipart/form-data": { schema: refTo(schema) } }
+    : { "application/json": { schema: refTo(schema), example } }
+})
+
+const parametersOf = ({ path, query, scopes, isIdempotent }: Operation): ReadonlyArray<JsonObject> => [
   ...[...path.matchAll(/:(\w+)/gu)].map(([, name]) => ({
     name,
     in: "path",
@@ -76,7 +76,9 @@ const parametersOf = ({ path, query, scopes }: Operation): ReadonlyArray<JsonObj
   ...(query === undefined ? [] : queryParameters()),
   ...(scopes.length === 0
     ? []
-    : Object.keys(requestHeaders).map((name) => ({ $ref: `#/components/parameters/${name}` })))
+    : Object.keys({ ...requestHeaders, ...(isIdempotent ? idempotencyHeaders : {}) }).map((name) => ({
+        $ref: `#/components/parameters/${name}`
+      })))
 ]
 
 const queryParameters = () =>

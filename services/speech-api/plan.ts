@@ -5,9 +5,9 @@
 import { Result } from "effect"
 import { type AudioFormat, formatNamed, formatOfAccept, formatOfAudioFormat } from "#audio"
 import { type DialogueRequest, findModel, type SpeechModel, speechModels, type SpeechTurn } from "#contracts"
-import { badRequest, notFound, validationFailed, WireError } from "#http"
-import { voiceById } from "#speech"
+import { badRequest, forbidden, notFound, validationFailed, WireError } from "#http"
 import { speaksEnglish, spokenLocale, supportsLanguage } from "./languages.ts"
+import { sharedSpeakable, type SpeakableVoice } from "./speakable-voice.ts"
 
 export type SpeechRoute =
   | "/v1/audio/speech"
@@ -29,19 +29,23 @@ export interface Order extends Pick<DialogueRequest, "turns" | "model" | "langua
   readonly audio_format?: DialogueRequest["audio_format"]
 }
 
+/** The voices that may be spoken with, by their ids. */
+export type FindVoice = (id: string) => SpeakableVoice | undefined
+
 type Planned<A> = Result.Result<A, WireError>
 
 export const planSpeech = (
   order: Order,
   route: SpeechRoute,
   accept: string | undefined,
-  charactersMax: number
+  charactersMax: number,
+  findVoice: FindVoice = sharedSpeakable
 ): Planned<SpeechPlan> => {
   const characters = order.turns.reduce((sum, turn) => sum + turn.input.length, 0)
   if (characters > charactersMax) return Result.fail(inputTooLong(characters, charactersMax))
   return Result.flatMap(modelFor(order.model, route), (model) =>
     Result.flatMap(formatFor(order, route, accept, model), (format) =>
-      Result.map(turnsFor(order, model), (turns) => ({
+      Result.map(turnsFor(order, model, findVoice), (turns) => ({
         turns,
         model,
         format,
@@ -107,7 +111,7 @@ const formatFor = (
   return Result.succeed(format)
 }
 
-const turnsFor = (order: Order, model: SpeechModel): Planned<ReadonlyArray<SpeechTurn>> => {
+const turnsFor = (order: Order, model: SpeechModel, findVoice: FindVoice): Planned<ReadonlyArray<SpeechTurn>> => {
   const { language } = order
   if (language !== undefined && !supportsLanguage(model, language)) {
     const languages = model.languages.join(", ")
@@ -115,17 +119,35 @@ const turnsFor = (order: Order, model: SpeechModel): Planned<ReadonlyArray<Speec
   }
   const turns: Array<SpeechTurn> = []
   for (const { voice_id: voiceId, input } of order.turns) {
-    const voice = voiceById(voiceId)
+    const voice = findVoice(voiceId)
     if (voice === undefined) return Result.fail(notFound(`no voice ${voiceId}`, "voice_not_found"))
-    if (model.isEnglishOnly && !speaksEnglish(voice.locale)) {
-      return Result.fail(validationFailed({ voice_id: `${model.id} speaks English only, ${voiceId} ${voice.locale}` }))
-    }
-    const locale = spokenLocale(voice, model, language)
-    if (locale === undefined) {
-      const fault = `${voiceId} does not speak ${language ?? voice.locale} with ${model.id}`
-      return Result.fail(validationFailed(language === undefined ? { voice_id: fault } : { language: fault }))
-    }
-    turns.push({ voiceId, input, locale })
+    const turn = turnFor(voice, input, model, language)
+    if (Result.isFailure(turn)) return Result.fail(turn.failure)
+    turns.push(turn.success)
   }
   return Result.succeed(turns)
+}
+
+const turnFor = (
+  voice: SpeakableVoice,
+  input: string,
+  model: SpeechModel,
+  language: string | undefined
+): Planned<SpeechTurn> => {
+  const voiceId = voice.id
+  if (model.isEnglishOnly && !speaksEnglish(voice.locale)) {
+    return Result.fail(validationFailed({ voice_id: `${model.id} speaks English only, ${voiceId} ${voice.locale}` }))
+  }
+  if (voice.withheld.includes(model.id)) {
+    const models = voice.models.map(({ name }) => name)
+    const message = `${model.id} speaks with cloned voices only in workspaces for which that is enabled`
+    return Result.fail(forbidden(message, { models }))
+  }
+  const locale = spokenLocale(voice, model, language)
+  const spoken = locale === undefined ? undefined : voice.engineVoice(locale)
+  if (locale === undefined || spoken === undefined) {
+    const fault = `${voiceId} does not speak ${language ?? voice.locale} with ${model.id}`
+    return Result.fail(validationFailed(language === undefined ? { voice_id: fault } : { language: fault }))
+  }
+  return Result.succeed({ voiceId, voice: spoken, input, locale })
 }

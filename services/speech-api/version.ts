@@ -6,12 +6,16 @@ import { Option, Result } from "effect"
 import { WireError } from "#http"
 
 export const newestVersion = "2026-09-13"
+/** Until then a voice was cloned on somebody's word that its speaker agreed. */
+const challengesSince = "2026-09-13"
 /** Until then the voices came as a bare list. */
 const listEnvelopeSince = "2026-07-07"
 
 export interface ApiVersion {
   readonly date: string
   readonly hasBareVoiceList: boolean
+  /** May clone voices without a consent challenge. */
+  readonly hasDeclaredConsent: boolean
 }
 
 export type HeaderReader = (name: string) => Option.Option<string>
@@ -24,7 +28,7 @@ export const readVersion = (
   if (pinned === undefined) {
     const sdk = Option.getOrUndefined(header("x-fern-sdk-version"))
     const isOld = sdk !== undefined && /^[01]\./u.test(sdk)
-    return Result.succeed({ date: newestVersion, hasBareVoiceList: isOld })
+    return Result.succeed({ date: newestVersion, hasBareVoiceList: isOld, hasDeclaredConsent: isOld })
   }
   if (!isDate(pinned)) {
     const message = `the version ${JSON.stringify(pinned)} is not a date like ${newestVersion}`
@@ -34,7 +38,11 @@ export const readVersion = (
     const message = `there is no version ${pinned}, the newest is ${newestVersion}`
     return Result.fail(new WireError({ status: 400, code: "invalid_api_version", message }))
   }
-  return Result.succeed({ date: pinned, hasBareVoiceList: pinned < listEnvelopeSince })
+  return Result.succeed({
+    date: pinned,
+    hasBareVoiceList: pinned < listEnvelopeSince,
+    hasDeclaredConsent: pinned < challengesSince
+  })
 }
 
 const firstHeader = (header: HeaderReader, prefixes: ReadonlyArray<string>, name: string) => {

@@ -1,29 +1,42 @@
 /** The voices as the wire shows them, filtered, then paged. Pure. */
 import { Result } from "effect"
-import { findModel, type VoicesQuery, voicesPageDefault, voicesPageMax } from "#contracts"
+import { findModel, type Voice, type VoicesQuery, voicesPageDefault, voicesPageMax } from "#contracts"
 import { validationFailed, type WireError } from "#http"
 import type { SharedVoice } from "#speech"
 import { isInRange } from "./languages.ts"
 
-export const voiceBody = (voice: SharedVoice) => ({
-  id: voice.id,
-  display_name: voice.displayName,
-  gender: voice.gender,
-  locale: voice.locale,
-  type: "shared" as const,
-  models: voice.models.map(({ name, languages }) => ({ name, languages: languages.map((locale) => ({ locale })) })),
-  tags: voice.tags
+/** A voice of the catalogue, or one that a workspace has cloned. */
+export interface ListedVoice extends Pick<SharedVoice, "id" | "displayName" | "locale" | "models"> {
+  readonly gender: "male" | "female" | "not_specified"
+  readonly tags?: ReadonlyArray<string>
+  /** Only of a cloned voice. */
+  readonly cloned?: { readonly hasAvatar: boolean }
+}
+
+export const voiceBody = ({ id, displayName, gender, locale, models, tags, cloned }: ListedVoice): Voice => ({
+  id,
+  display_name: displayName,
+  gender,
+  locale,
+  type: cloned === undefined ? "shared" : "personal",
+  models: models.map(({ name, languages }) => ({ name, languages: languages.map((each) => ({ locale: each })) })),
+  ...(cloned === undefined ? {} : { avatar_image: cloned.hasAvatar ? `/v1/voices/${id}/avatar` : null }),
+  ...(tags === undefined ? {} : { tags })
 })
 
+/** As callers of old spell it. */
+export const withOldGender = (voice: Voice): Voice =>
+  voice.gender === "not_specified" ? { ...voice, gender: "notSpecified" } : voice
+
 export interface VoicePage {
-  readonly voices: ReadonlyArray<ReturnType<typeof voiceBody>>
+  readonly voices: ReadonlyArray<Voice>
   readonly next_cursor: string | null
   readonly has_more: boolean
 }
 
 /** Sorted by id, which is what a cursor stands for. Without limit and cursor everything is one page. */
 export const pageOfVoices = (
-  all: ReadonlyArray<SharedVoice>,
+  all: ReadonlyArray<ListedVoice>,
   query: VoicesQuery
 ): Result.Result<VoicePage, WireError> => {
   const limit = query.limit === undefined ? undefined : Number(query.limit)
@@ -42,7 +55,7 @@ export const pageOfVoices = (
     .toSorted(byId)
     .filter(
       (voice) =>
-        query.type !== "personal" &&
+        (query.type === undefined || (query.type === "shared") === (voice.cloned === undefined)) &&
         (query.locale === undefined || isInRange(voice.locale, query.locale)) &&
         (query.gender === undefined || voice.gender === query.gender.replace("notSpecified", "not_specified")) &&
         (model === undefined || voice.models.some(({ name }) => name === model.id)) &&
@@ -59,7 +72,7 @@ export const pageOfVoices = (
   })
 }
 
-const byId = (left: SharedVoice, right: SharedVoice) => (left.id < right.id ? -1 : 1)
+const byId = (left: ListedVoice, right: ListedVoice) => (left.id < right.id ? -1 : 1)
 
 const cursorPrefix = "v1:"
 const encodeCursor = (id: string) => Buffer.from(`${cursorPrefix}${id}`, "utf8").toString("base64url")

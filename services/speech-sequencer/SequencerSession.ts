@@ -14,7 +14,6 @@ import {
   subjects
 } from "#contracts"
 import { Metrics } from "#runtime"
-import { voiceById } from "#speech"
 import { chunksAsked, chunkSeconds, creditWaits, marksMade } from "./metrics.ts"
 import { playout } from "./playout.ts"
 import type { Script } from "./script.ts"
@@ -67,8 +66,7 @@ export const runSession = Effect.fn("SequencerSession")(function* (request: Sess
 
   const ask = Effect.fnUntraced(function* (chunk: number) {
     const line = script.lines[chunk]
-    const engine = line === undefined ? undefined : voiceById(line.voiceId)?.engine.engine
-    if (line === undefined || engine === undefined) return
+    if (line === undefined) return
     const before = asks.get(chunk)
     asks.set(chunk, { times: (before?.times ?? 0) + 1, atMs: nowMs(), firstMs: before?.firstMs ?? nowMs() })
     asked.inc({ reason: before === undefined ? "first" : "again" })
@@ -79,10 +77,10 @@ export const runSession = Effect.fn("SequencerSession")(function* (request: Sess
       rangePercent: style.rangePercent,
       volumeDb: style.volumeDb
     }))
-    const { voiceId, locale } = line
-    const job = { sessionId, sequencer: mailbox.instance, chunk, voiceId, locale, pieces }
+    const { voiceId, voice, locale } = line
+    const job = { sessionId, sequencer: mailbox.instance, chunk, voiceId, voice, locale, pieces }
     // Not waited for: frames may come before the broker's word. What is not stored is asked for again by `look`.
-    yield* publisher.publish(subjects.speechChunks(engine), jobCodec, job).pipe(
+    yield* publisher.publish(subjects.speechChunks(voice.engine), jobCodec, job).pipe(
       Effect.catch((error) => Effect.logWarning("a chunk could not be handed on", error)),
       Effect.forkIn(scope)
     )
@@ -102,8 +100,9 @@ export const runSession = Effect.fn("SequencerSession")(function* (request: Sess
   const takeChunk = (head: ChunkFrameHead, pcm: Int16Array) => {
     synthesizers.add(head.synthesizer)
     const since = asks.get(head.chunk)
+    // A slow engine's frame without samples says only that somebody is at work.
+    if (since !== undefined) since.atMs = nowMs()
     if (!play.accept(head, pcm) || since === undefined) return
-    since.atMs = nowMs()
     if (head.isLast) seconds.observe({}, (nowMs() - since.firstMs) / 1_000)
   }
 

@@ -1,11 +1,12 @@
 /** The chunks of a session, in the order they are spoken: every turn's input, read and cut. Pure. */
 import { Result } from "effect"
-import type { Fault, SessionRequest } from "#contracts"
+import type { EngineVoice, Fault, SessionRequest } from "#contracts"
 import { type Chunk, readInput } from "#speech"
 
 export interface ScriptLine {
   readonly turn: number
   readonly voiceId: string
+  readonly voice: EngineVoice
   readonly locale: string
   readonly chunk: Chunk
 }
@@ -34,9 +35,10 @@ export const readScript = (
         }))
   )
   if (faults.length > 0) return Result.fail(faults)
-  const lines = readings.flatMap((reading, turn) => {
-    const { voiceId = "", locale = "" } = request.turns[turn] ?? {}
-    return Result.isSuccess(reading) ? reading.success.chunks.map((chunk) => ({ turn, voiceId, locale, chunk })) : []
+  const lines = request.turns.flatMap(({ voiceId, voice, locale }, turn) => {
+    const reading = readings[turn]
+    if (reading === undefined || Result.isFailure(reading)) return []
+    return reading.success.chunks.map((chunk) => ({ turn, voiceId, voice, locale, chunk }))
   })
   const sentences = readings.flatMap((reading, turn) =>
     Result.isSuccess(reading) ? reading.success.sentences.map(({ start, end }) => ({ turn, start, end })) : []

@@ -1,7 +1,12 @@
-/** The engines of this process. One that the host lacks is named and left out; without any the role cannot run. */
+/**
+ * The engines of this process. An embedded one that the host lacks is named and left out; without any the role
+ * cannot run. A zero-shot model is there when it is configured, and then it must be: one that cannot be used stops
+ * the start.
+ */
 import { Context, Effect, Layer } from "effect"
 import { Configuration } from "#runtime"
-import { type Engine_, EngineMissing, openEspeakPool, openFlitePool } from "#speech"
+import { type Engine_, EngineMissing, openEspeakPool, openFlitePool, openZeroShotPool } from "#speech"
+import { References } from "./References.ts"
 
 export class Engines extends Context.Service<Engines, ReadonlyMap<string, Engine_>>()(
   "starling/speech-synthesizer/Engines"
@@ -9,18 +14,23 @@ export class Engines extends Context.Service<Engines, ReadonlyMap<string, Engine
   static readonly layer = Layer.effect(
     Engines,
     Effect.gen(function* () {
-      const { SpeechSynthesizer } = yield* Configuration
+      const { SpeechSynthesizer, VoiceCloning } = yield* Configuration
+      const references = yield* References
       const threads = SpeechSynthesizer.Threads
-      const open = yield* Effect.forEach([openEspeakPool({ threads }), openFlitePool()], (opening) =>
+      const embedded = yield* Effect.forEach([openEspeakPool({ threads }), openFlitePool()], (opening) =>
         opening.pipe(
           Effect.map((engine) => [engine]),
           Effect.catchTag("EngineMissing", (error) => Effect.as(Effect.logWarning(error.message), []))
         )
       )
-      const engines = open.flat()
-      if (engines.length > 0) return Engines.of(new Map(engines.map((engine) => [engine.name, engine])))
-      const packages = "libespeak-ng1 and espeak-ng-data, or libflite1"
-      return yield* new EngineMissing({ engine: "any", packages, detail: "none could be loaded" })
+      if (embedded.flat().length === 0) {
+        const packages = "libespeak-ng1 and espeak-ng-data, or libflite1"
+        return yield* new EngineMissing({ engine: "any", packages, detail: "none could be loaded" })
+      }
+      const modelFolder = VoiceCloning.ZeroShotModelFolder
+      const zeroShot =
+        modelFolder === "" ? [] : [yield* openZeroShotPool({ modelFolder, reference: references.samples })]
+      return Engines.of(new Map([...embedded.flat(), ...zeroShot].map((engine) => [engine.name, engine])))
     })
   )
 }

@@ -3,11 +3,11 @@
  * to the sequencer that asked. A job is acked when all of it is sent; one whose process dies goes to another
  * within the ack wait. A session that was cancelled has its jobs ended within a callback of the engine.
  */
-import { Cause, Context, Deferred, Effect, Layer, Stream } from "effect"
+import { Cause, Context, Deferred, Effect, Layer, Schedule, Stream } from "effect"
 import { consume, done, jsonCodec, Mailbox, type Received, type Settlement } from "#bus"
 import { ChunkJob, frameCodec, frameSamplesMax, SequencerMail, subjects } from "#contracts"
 import { Configuration, Drain, Metrics } from "#runtime"
-import { type EngineFrame, engineVoice, voiceById } from "#speech"
+import type { EngineFrame } from "#speech"
 import { Engines } from "./Engines.ts"
 import { jobsTotal } from "./metrics.ts"
 import { places } from "./places.ts"
@@ -19,6 +19,8 @@ const jobsPerThread = 2
 // Asked of the broker in one go; what is more than the places waits here, where a cancel still finds it.
 const pullMax = 32
 const drainPatienceMs = 10_000
+// A slow engine says so: a sequencer that hears nothing of a chunk for 2.5 s asks another for it.
+const aliveEveryMs = 1_000
 
 const mailCodec = frameCodec(SequencerMail)
 const jobCodec = jsonCodec(ChunkJob)
@@ -57,6 +59,7 @@ export class Synthesizer extends Context.Service<Synthesizer, { readonly inWork:
               sendOne(pcm.subarray(at, at + frameSamplesMax), at === 0 ? words : [], false)
             }
           },
+          alive: () => sendOne(new Int16Array(0), [], false),
           last: () => sendOne(new Int16Array(0), [], true)
         }
       }
@@ -65,16 +68,17 @@ export class Synthesizer extends Context.Service<Synthesizer, { readonly inWork:
       const placesOf = new Map([...engines.keys()].map((engine) => [engine, places(jobsAtOnce)]))
 
       const make = Effect.fnUntraced(function* (job: ChunkJob) {
-        const shared = voiceById(job.voiceId)
-        const voice = shared === undefined ? undefined : engineVoice(shared, job.locale)
-        const engine = engines.get(voice?.engine ?? "")
-        if (voice === undefined || engine === undefined) return yield* Effect.fail(`no voice ${job.voiceId}`)
+        const { voice } = job
+        const engine = engines.get(voice.engine)
+        if (engine === undefined) return yield* Effect.fail(`no engine ${voice.engine}`)
         const send = sendFrames(job, `${mailbox.instance}.${runs++}`)
         const speech = engine.synthesize({ voice, pieces: job.pieces })
         const making = Stream.runForEach(speech, (frame) => Effect.sync(() => send.frame(frame))).pipe(
           Effect.mapError((error) => error.message)
         )
-        yield* placesOf.get(engine.name)?.within(job.chunk === 0, making) ?? making
+        const placed = placesOf.get(engine.name)?.within(job.chunk === 0, making) ?? making
+        const alive = Effect.delay(Effect.sync(send.alive), aliveEveryMs)
+        yield* Effect.raceFirst(placed, Effect.repeat(alive, Schedule.forever))
         send.last()
         return "made"
       })

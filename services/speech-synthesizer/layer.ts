@@ -1,7 +1,8 @@
 /**
  * The role speech-synthesizer, whole.
  *
- * in: `speech.chunks.<engine>` (SPEECH, a consumer per engine shared by all replicas), cancels on its mailbox
+ * in: `speech.chunks.<engine>` (SPEECH, a consumer per engine shared by all replicas), cancels on its mailbox, and
+ * with a zero-shot model the recordings of `voice-samples`
  * out: PCM and word beginnings to `speech.to.<sequencer>.<session>`
  * state: none; a job is acked when all of it is sent
  * failure policy: a dead process's jobs are given to another after 1 s; a job that an engine cannot make is
@@ -9,7 +10,8 @@
  */
 import { Layer } from "effect"
 import { Engines } from "./Engines.ts"
+import { References } from "./References.ts"
 import { Synthesizer } from "./Synthesizer.ts"
 
 /** Needs the bus and the runtime. */
-export const speechSynthesizer = Synthesizer.layer.pipe(Layer.provide(Engines.layer))
+export const speechSynthesizer = Synthesizer.layer.pipe(Layer.provide(Engines.layer), Layer.provide(References.layer))

@@ -23,6 +23,8 @@ export interface SpeechFleet {
   readonly call: (path: string, asked?: Asked) => Promise<Heard>
   /** A token with these scopes alone. */
   readonly tokenFor: (...scopes: ReadonlyArray<string>) => Promise<string>
+  /** A token as `./starling token make` makes it from these parameters. */
+  readonly tokenOf: (...parameters: ReadonlyArray<string>) => Promise<string>
   readonly stop: () => Promise<void>
 }
 
@@ -43,10 +45,11 @@ export const speechFleet = async (changes: Readonly<Record<string, string>> = {}
       method: verb,
       headers: {
         ...(own === null ? {} : { authorization: `Bearer ${own}` }),
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(body === undefined || body instanceof FormData ? {} : { "content-type": "application/json" }),
         ...headers
       },
-      body: body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body)
+      body:
+        body === undefined ? null : typeof body === "string" || body instanceof FormData ? body : JSON.stringify(body)
     })
     const bytes = Buffer.from(await response.arrayBuffer())
     const contentType = response.headers.get("content-type") ?? ""
@@ -67,18 +70,19 @@ export const speechFleet = async (changes: Readonly<Record<string, string>> = {}
     }
     return heard
   }
+  const tokenOf = async (...parameters: ReadonlyArray<string>) => {
+    const { code, out, error } = await starling(home, "token", "make", ...parameters)
+    assert.strictEqual(code, 0, error)
+    return out.trim()
+  }
   return {
     url,
     token,
     home,
     fleet,
     call,
-    tokenFor: async (...scopes) => {
-      const wanted = scopes.flatMap((scope) => ["--scope", scope])
-      const { code, out, error } = await starling(home, "token", "make", "--kind", "service", ...wanted)
-      assert.strictEqual(code, 0, error)
-      return out.trim()
-    },
+    tokenOf,
+    tokenFor: (...scopes) => tokenOf("--kind", "service", ...scopes.flatMap((scope) => ["--scope", scope])),
     stop: async () => {
       await fleet.stop("SIGTERM")
       home.remove()

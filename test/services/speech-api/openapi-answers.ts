@@ -49,6 +49,7 @@ export const contractOf = (document: Json) => {
       .filter(([name]) => !answer.headers.has(name))
       .map(([name]) => `the header ${name} is missing`)
     const type = answer.contentType.split(";")[0] ?? ""
+    if (type === "" && Object.keys(at(response, "content")).length === 0) return missing
     const content = at(response, "content")[type] as Json | undefined
     if (content === undefined) return [...missing, `${type} is not described`]
     const schema = content["schema"]

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { assert, describe, it } from "@effect/vitest"
 import { audioFormats } from "#audio"
 import { DialogueRequest, ModelList, speechModels, SpeechRequest, StreamRequest, Voice, VoiceList } from "#contracts"
+import type { FormFile } from "#http"
 import { sharedVoices } from "#speech"
 import { generatedDocuments } from "../../../services/fleet/documents.ts"
 import { audioRoutes } from "../../../services/speech-api/audio-routes.ts"
@@ -12,8 +13,11 @@ import { errorCodes } from "../../../services/speech-api/openapi-errors.ts"
 import { operations } from "../../../services/speech-api/openapi-operations.ts"
 import { speechApiPage } from "../../../services/speech-api/openapi-page.ts"
 import { openApiRoutes } from "../../../services/speech-api/openapi-route.ts"
+import { voiceRoutes } from "../../../services/speech-api/voice-routes.ts"
 import { planSpeech, type SpeechRoute } from "../../../services/speech-api/plan.ts"
 import { pageOfVoices, voiceBody } from "../../../services/speech-api/voice-list.ts"
+import { readVoiceForm, voiceFormSpec } from "../../../services/speech-api/voices/voice-form.ts"
+import { usedChallenge } from "./voices/records.ts"
 import { at, contractOf, type Json, refsIn, resolved } from "./openapi-answers.ts"
 
 // As callers get it: what JSON does not have is gone.
@@ -33,7 +37,7 @@ describe("the OpenAPI document", () => {
   })
 
   it("describes the routes that there are, and no others", () => {
-    const routes = [...audioRoutes, ...catalogueRoutes, ...openApiRoutes]
+    const routes = [...audioRoutes, ...catalogueRoutes, ...voiceRoutes, ...openApiRoutes]
     assert.deepStrictEqual(
       described.map(({ method, path }) => `${method.toUpperCase()} ${path}`).toSorted(),
       routes.map(({ method, path }) => `${method} ${templateOf(path)}`).toSorted()
@@ -45,7 +49,8 @@ describe("the OpenAPI document", () => {
     assert.strictEqual(names.size, described.length)
     for (const { path, operation } of described) {
       const responses = at(operation, "responses")
-      assert.includeMembers(Object.keys(responses), ["200", "500", "default"], path)
+      assert.includeMembers(Object.keys(responses), ["500", "default"], path)
+      assert.strictEqual(Object.keys(responses).filter((status) => status.startsWith("2")).length, 1, path)
       for (const response of Object.values(responses)) assert.isNotEmpty((response as Json)["description"])
       const named = (operation["parameters"] as ReadonlyArray<Json>).filter((parameter) => parameter["in"] === "path")
       const parts = [...path.matchAll(/\{(\w+)\}/gu)].map(([, name]) => name)
@@ -81,11 +86,27 @@ describe("the OpenAPI document", () => {
       if (body === undefined) continue
       const schema = at(document, "components", "schemas", body.schema)
       assert.deepStrictEqual(contract.faultsOf(schema, body.example), [], path)
+      if (!Object.hasOwn(decoders, path)) continue
       const request = decoders[path as SpeechRoute](body.example)
       const turns = "turns" in request ? request.turns : [request]
       const plan = planSpeech({ ...request, turns }, path as SpeechRoute, "*/*", 2_000)
       assert.strictEqual(plan._tag, "Success", path)
     }
+  })
+
+  it("has an example of a form that our own rules take, and a limit for each of its parts", () => {
+    const { body } = operations.find(({ id }) => id === "createVoice") ?? {}
+    const [fields, files] = [new Map<string, string>(), new Map<string, FormFile>()]
+    for (const [name, value] of Object.entries(body?.example ?? {})) {
+      const text = String(value)
+      if (text.startsWith("@")) files.set(name, { path: text, bytes: 1, sha256: "", fileName: text, contentType: "" })
+      else fields.set(name, text)
+    }
+    const form = { fields: Object.fromEntries(fields), files: Object.fromEntries(files), fingerprint: "" }
+    assert.strictEqual(readVoiceForm(form, { _tag: "Challenge", used: usedChallenge() })._tag, "Success")
+    const named = Object.keys(at(document, "components", "schemas", "VoiceForm", "properties"))
+    const limited = [...Object.keys(voiceFormSpec.fields), ...Object.keys(voiceFormSpec.files)]
+    assert.sameMembers(named, limited)
   })
 
   it("names the formats and models that there are", () => {

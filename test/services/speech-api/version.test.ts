@@ -8,21 +8,25 @@ const read = (headers: Readonly<Record<string, string>>) =>
 
 describe("the version", () => {
   it.each([
-    [{}, newestVersion, false],
-    [{ "service-version": "2026-09-13" }, "2026-09-13", false],
-    [{ "speechify-version": "2026-09-13" }, "2026-09-13", false],
-    [{ "speechify-version": "2026-07-07" }, "2026-07-07", false],
-    [{ "speechify-version": "2026-07-06" }, "2026-07-06", true],
-    [{ "service-version": "2024-02-29" }, "2024-02-29", true],
-    [{ "service-version": "2026-09-13", "speechify-version": "2025-01-01" }, "2026-09-13", false],
-    [{ "x-fern-sdk-version": "1.0.1" }, newestVersion, true],
-    [{ "x-fern-sdk-version": "0.9.0" }, newestVersion, true],
-    [{ "x-fern-sdk-version": "10.0.0" }, newestVersion, false],
-    [{ "x-fern-sdk-version": "4.0.1" }, newestVersion, false],
-    [{ "x-fern-sdk-version": "1.0.1", "service-version": "2026-09-13" }, "2026-09-13", false]
-  ])("of %j is %s, with a bare list of voices: %s", (headers, date, hasBareVoiceList) => {
-    assert.deepStrictEqual(Result.getOrThrow(read(headers)), { date, hasBareVoiceList })
-  })
+    [{}, newestVersion, false, false],
+    [{ "service-version": "2026-09-13" }, "2026-09-13", false, false],
+    [{ "speechify-version": "2026-09-13" }, "2026-09-13", false, false],
+    [{ "speechify-version": "2026-09-12" }, "2026-09-12", false, true],
+    [{ "speechify-version": "2026-07-07" }, "2026-07-07", false, true],
+    [{ "speechify-version": "2026-07-06" }, "2026-07-06", true, true],
+    [{ "service-version": "2024-02-29" }, "2024-02-29", true, true],
+    [{ "service-version": "2026-09-13", "speechify-version": "2025-01-01" }, "2026-09-13", false, false],
+    [{ "x-fern-sdk-version": "1.0.1" }, newestVersion, true, true],
+    [{ "x-fern-sdk-version": "0.9.0" }, newestVersion, true, true],
+    [{ "x-fern-sdk-version": "10.0.0" }, newestVersion, false, false],
+    [{ "x-fern-sdk-version": "4.0.1" }, newestVersion, false, false],
+    [{ "x-fern-sdk-version": "1.0.1", "service-version": "2026-09-13" }, "2026-09-13", false, false]
+  ])(
+    "of %j is %s, with a bare list of voices: %s, and clones without a challenge: %s",
+    (headers, date, hasBareVoiceList, hasDeclaredConsent) => {
+      assert.deepStrictEqual(Result.getOrThrow(read(headers)), { date, hasBareVoiceList, hasDeclaredConsent })
+    }
+  )
 
   it.each([
     "",

@@ -1,8 +1,11 @@
 import { Result } from "effect"
 import { assert, describe, it } from "@effect/vitest"
 import type { VoicesQuery } from "#contracts"
-import { sharedVoices } from "#speech"
-import { pageOfVoices, type VoicePage } from "../../../services/speech-api/voice-list.ts"
+import { clonedLocales, sharedVoices } from "#speech"
+import { listedClone } from "../../../services/speech-api/cloned-voice-views.ts"
+import { pageOfVoices, voiceBody, type VoicePage, withOldGender } from "../../../services/speech-api/voice-list.ts"
+import { clonableLocales, clonedModels } from "../../../services/speech-api/voices/cloned-models.ts"
+import { clonedVoice, keptFile } from "./voices/records.ts"
 
 const page = (query: VoicesQuery = {}): VoicePage => Result.getOrThrow(pageOfVoices(sharedVoices, query))
 const idsOf = ({ voices }: VoicePage) => voices.map(({ id }) => id)
@@ -76,5 +79,50 @@ describe("the list of voices", () => {
     const without = sharedVoices.filter(({ id }) => id !== idsOf(page({ limit: "5" })).at(-1))
     const rest = Result.getOrThrow(pageOfVoices(without, { cursor: cursor ?? "" }))
     assert.deepStrictEqual(idsOf(rest), idsOf(page()).slice(5))
+  })
+})
+
+describe("cloned voices in the list", () => {
+  const rules = { isExpressive: false }
+  const own = [
+    listedClone(clonedVoice({ id: "aaa", name: "Ada", avatar: keptFile() }), rules),
+    listedClone(clonedVoice({ id: "zzz", gender: "not_specified", locale: "de-DE" }), rules)
+  ]
+  const idsWith = (query: VoicesQuery) =>
+    idsOf(Result.getOrThrow(pageOfVoices([...sharedVoices, ...own], { limit: "200", ...query })))
+
+  it.each<[VoicesQuery, ReadonlyArray<string>]>([
+    [{ type: "personal" }, ["aaa", "zzz"]],
+    [{ type: "personal", locale: "de" }, ["zzz"]],
+    [{ type: "personal", gender: "notSpecified" }, ["zzz"]],
+    [{ gender: "not_specified" }, ["zzz"]],
+    [{ locale: "de" }, ["jonas", "lena", "zzz"]],
+    [{ type: "personal", model: "tts-english" }, ["aaa"]],
+    [{ type: "personal", model: "tts-3.2" }, []]
+  ])("with %j are %j", (query, ids) => {
+    assert.deepStrictEqual(idsWith(query), ids)
+  })
+
+  it("stand between the others by their ids, and are not among the shared ones", () => {
+    const all = idsWith({})
+    assert.deepStrictEqual([all.at(0), all.at(-1)], ["aaa", "zzz"])
+    assert.deepStrictEqual(idsWith({ type: "shared" }), idsOf(page()))
+  })
+
+  it("are personal, show where their picture is, and are spelt as callers of old do", () => {
+    const [ada, other] = own.map(voiceBody)
+    assert.deepInclude(ada, { type: "personal", display_name: "Ada", avatar_image: "/v1/voices/aaa/avatar" })
+    assert.deepInclude(other, { type: "personal", avatar_image: null, gender: "not_specified" })
+    if (other === undefined || ada === undefined) throw new Error("there are two")
+    assert.strictEqual(withOldGender(other).gender, "notSpecified")
+    assert.strictEqual(withOldGender(ada).gender, "female")
+  })
+
+  it("speak with tts-3.2 where that is enabled", () => {
+    const models = listedClone(clonedVoice(), { isExpressive: true }).models.map(({ name }) => name)
+    assert.include(models, "tts-3.2")
+    assert.deepStrictEqual(clonedModels("de-DE", true), clonedModels("de-DE", false))
+    assert.deepStrictEqual(clonedModels("ja-JP", true), [])
+    assert.sameMembers([...clonableLocales], [...clonedLocales])
   })
 })

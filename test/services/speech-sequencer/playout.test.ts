@@ -1,13 +1,22 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import type { Frame, SessionFrameHead } from "#contracts"
+import type { EngineVoice, Frame, SessionFrameHead } from "#contracts"
 import { type Playout, playout } from "../../../services/speech-sequencer/playout.ts"
 import { readScript } from "../../../services/speech-sequencer/script.ts"
 
+const voice: EngineVoice = {
+  engine: "espeak",
+  name: "en-us",
+  ratePercent: 100,
+  pitchPercent: 100,
+  rangePercent: 100,
+  formantPercent: 100,
+  gainDb: 0
+}
 const scriptOf = (...inputs: ReadonlyArray<string>) =>
   Result.getOrThrow(
     readScript({
-      turns: inputs.map((input) => ({ voiceId: "henry", input, locale: "en-US" })),
+      turns: inputs.map((input) => ({ voiceId: "henry", voice, input, locale: "en-US" })),
       textNormalization: false
     })
   )
@@ -122,6 +131,7 @@ describe("a script", () => {
     const faults = readScript({
       turns: ["fine", "<speak><audio src='x'/></speak>", ""].map((input) => ({
         voiceId: "henry",
+        voice,
         input,
         locale: "en-US"
       })),

@@ -1,0 +1,72 @@
+/**
+ * `consents [--workspace W] [--json] | get <voice id> --out file`: who agreed to have a voice cloned, for an operator
+ * who is asked. Consents of voices that are deleted are among them. A recording is written to a file of one's own.
+ */
+import { createWriteStream } from "node:fs"
+import { Effect, Layer, Option, Stream } from "effect"
+import * as NodeSink from "@effect/platform-node/NodeSink"
+import { Consents } from "../../speech-api/voices/Consents.ts"
+import type { ConsentRecord } from "../../speech-api/voices/records.ts"
+import { VoiceFiles } from "../../speech-api/voices/VoiceFiles.ts"
+import { busOf, CommandRefused, print, runCommand } from "./connect.ts"
+import { faultOfFile, fileOf } from "./files.ts"
+import { readParameters } from "./parameters.ts"
+
+export const consents = (parameters: ReadonlyArray<string>) => runCommand(consentsCommand(parameters))
+
+const consentsCommand = Effect.fnUntraced(function* (parameters: ReadonlyArray<string>) {
+  const { values, positionals } = yield* readParameters({
+    args: [...parameters],
+    allowPositionals: true,
+    options: {
+      workspace: { type: "string" },
+      json: { type: "boolean", default: false },
+      out: { type: "string" },
+      nats: { type: "string" }
+    }
+  })
+  const [verb = "list", id] = positionals
+  const rooms = Layer.mergeAll(Consents.layer, VoiceFiles.layer).pipe(Layer.provideMerge(busOf(values.nats)))
+  if (verb === "list" && id === undefined) {
+    return yield* Effect.provide(list(values.workspace, values.json), rooms)
+  }
+  if (verb !== "get" || id === undefined || values.out === undefined) {
+    return yield* new CommandRefused({ reason: "consents takes list, or get <voice id> --out <file>" })
+  }
+  yield* Effect.provide(save(id, values.workspace, values.out), rooms)
+})
+
+const list = Effect.fnUntraced(function* (workspace: string | undefined, isJson: boolean) {
+  const { list } = yield* Consents
+  const lines = Stream.map(list(workspace), isJson ? (record) => JSON.stringify(record) : lineOf)
+  yield* Stream.runForEach(lines, print)
+})
+
+const save = Effect.fnUntraced(function* (id: string, workspace: string | undefined, out: string) {
+  const all = (yield* Consents).list(workspace)
+  const found = yield* Stream.runHead(Stream.filter(all, ({ voiceId }) => voiceId === id))
+  if (Option.isNone(found)) return yield* new CommandRefused({ reason: `no consent for a voice ${id}` })
+  const { method } = found.value
+  if (method._tag === "Declared") {
+    return yield* new CommandRefused({ reason: "this consent was declared, there is no recording of it" })
+  }
+  const path = yield* fileOf(out)
+  const file = NodeSink.fromWritable({
+    // Nobody's file is written over, and nobody else reads this one.
+    evaluate: () => createWriteStream(path, { flags: "wx", mode: 0o600 }),
+    onError: (cause) => new CommandRefused({ reason: `cannot write ${out}: ${faultOfFile(cause)}` })
+  })
+  yield* Stream.run((yield* VoiceFiles).read(method.recording), file)
+  yield* print(`wrote ${method.recording.bytes} bytes of ${method.recording.mediaType} to ${out}`)
+})
+
+const lineOf = ({ voiceId, workspace, fullName, givenAt, voiceDeletedAt, method }: ConsentRecord) =>
+  [
+    voiceId,
+    workspace,
+    givenAt,
+    method._tag === "Verified" ? `verified (${method.evidence.speakerStrength})` : `declared (${method.email})`,
+    voiceDeletedAt === null ? "voice in use" : `voice deleted ${voiceDeletedAt}`,
+    // Last, for it may hold anything but a line's end.
+    fullName
+  ].join("  ")

@@ -1,0 +1,121 @@
+/**
+ * Consent challenges: a phrase for one speaker, given out once, used up by the first create that names it. Using
+ * up is a compare-and-set, so of two creates at once one is refused. A foreign workspace's challenge is not
+ * found, by the same read as one that never was.
+ */
+import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { type BusError, Kv } from "#bus"
+import { isoTime } from "#contracts"
+import { type SharedTaken, sharedWindow } from "#http"
+import { Configuration } from "#runtime"
+import { newPhrase } from "#speech"
+import { standingOf } from "./challenge-policy.ts"
+import { ChallengeRecord, keyFor, keyOf } from "./records.ts"
+
+/** The challenge cannot be used: there is none, it is too late, or somebody did. */
+export class ChallengeRefused extends Schema.TaggedError<ChallengeRefused>()("ChallengeRefused", {
+  reason: Schema.Literals(["not_found", "expired", "already_used"])
+}) {}
+
+/** The workspace has had as many within the hour as it may have. */
+export class ChallengesUsedUp extends Schema.TaggedError<ChallengesUsedUp>()("ChallengesUsedUp", {
+  limit: Schema.Int,
+  resetAtMs: Schema.Finite,
+  retryAfterMs: Schema.Finite
+}) {}
+
+export interface MadeChallenge {
+  readonly challenge: ChallengeRecord
+  /** How many more there are, for the caller to see. */
+  readonly taken: SharedTaken
+}
+
+export interface ChallengeRequest {
+  readonly workspace: string
+  readonly tokenId: string
+  readonly fullName: string
+}
+
+/** A challenge that was used up for a voice, which is not made yet. */
+export interface UsedChallenge {
+  readonly challenge: ChallengeRecord
+  readonly voiceId: string
+}
+
+export class Challenges extends Context.Service<
+  Challenges,
+  {
+    readonly make: (request: ChallengeRequest) => Effect.Effect<MadeChallenge, ChallengesUsedUp | BusError>
+    /** `by` names the create when it can come again; see `standingOf`. */
+    readonly use: (
+      workspace: string,
+      id: string,
+      by: string | null
+    ) => Effect.Effect<UsedChallenge, ChallengeRefused | BusError>
+  }
+>()("starling/speech-api/Challenges") {
+  static readonly layer = Layer.effect(
+    Challenges,
+    Effect.gen(function* () {
+      const { VoiceCloning } = yield* Configuration
+      const bucket = yield* (yield* Kv).open("consent-challenges", ChallengeRecord)
+      const window = yield* sharedWindow({
+        name: "consent_challenges",
+        limit: VoiceCloning.ChallengesPerHour,
+        windowMs: hourMs
+      })
+
+      const make = Effect.fn("Challenges.make")(function* ({ workspace, tokenId, fullName }: ChallengeRequest) {
+        const taken = yield* window.take(workspace)
+        if (taken._tag === "Refused")
+          return yield* new ChallengesUsedUp({
+            limit: taken.limit,
+            resetAtMs: taken.resetAtMs,
+            retryAfterMs: taken.retryAfterMs
+          })
+        const { phrase, words } = yield* newPhrase
+        const nowMs = yield* Clock.currentTimeMillis
+        const record: ChallengeRecord = {
+          id: crypto.randomUUID(),
+          workspace,
+          fullName,
+          phrase,
+          words,
+          tokenId,
+          createdAt: isoTime(nowMs),
+          expiresAt: isoTime(nowMs + VoiceCloning.ChallengeMinutes * 60_000),
+          used: null
+        }
+        const giveBack = Effect.ignore(window.giveBack(workspace, taken))
+        yield* Effect.tapError(bucket.create(keyFor(record), record), () => giveBack)
+        return { challenge: record, taken }
+      })
+
+      const use = Effect.fn("Challenges.use")(function* (workspace: string, id: string, by: string | null) {
+        const key = keyOf(workspace, id)
+        const entry = key === undefined ? Option.none() : yield* bucket.get(key)
+        if (Option.isNone(entry)) return yield* new ChallengeRefused({ reason: "not_found" })
+        const { value: challenge, revision } = entry.value
+        const nowMs = yield* Clock.currentTimeMillis
+        switch (standingOf(challenge, by, nowMs)) {
+          case "expired":
+            return yield* new ChallengeRefused({ reason: "expired" })
+          case "used":
+            return yield* new ChallengeRefused({ reason: "already_used" })
+          case "resumed":
+            return { challenge, voiceId: challenge.used?.voiceId ?? crypto.randomUUID() }
+          case "open": {
+            const used = { at: isoTime(nowMs), by, voiceId: crypto.randomUUID() }
+            yield* bucket
+              .update(entry.value.key, { ...challenge, used }, revision)
+              .pipe(Effect.catchTag("RevisionConflict", () => new ChallengeRefused({ reason: "already_used" })))
+            return { challenge: { ...challenge, used }, voiceId: used.voiceId }
+          }
+        }
+      })
+      return Challenges.of({ make, use })
+    })
+  )
+}
+
+const hourMs = 3_600_000

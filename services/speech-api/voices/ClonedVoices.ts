@@ -1,0 +1,121 @@
+/**
+ * Cloned voices by workspace. A voice takes its place before anything else of it is written (`Making`), becomes one
+ * when all of it is there (`Ready`), and is nobody's voice any more before anything of it is removed (`Leaving`):
+ * whatever a process that dies leaves behind stands under a record that the sweep finds. Reads go to the leader.
+ */
+import { Clock, Context, Effect, Layer, Option, Schema, Stream } from "effect"
+import { BusUnavailable, type BusError, Kv, type KvEntry } from "#bus"
+import { isoTime } from "#contracts"
+import { Configuration } from "#runtime"
+import { placesTaken } from "./quota.ts"
+import { type ClonedVoice, keyFor, keyOf, keysOf, VoiceRecord } from "./records.ts"
+import type { VoicePlace } from "./VoiceFiles.ts"
+
+/** The workspace has as many voices as it may have. */
+export class TooManyVoices extends Schema.TaggedError<TooManyVoices>()("TooManyVoices", {
+  voicesMax: Schema.Int
+}) {}
+
+/** A place among the workspace's voices, taken and not yet filled. */
+export interface TakenPlace extends VoicePlace {
+  readonly key: string
+  readonly revision: number
+}
+
+export class ClonedVoices extends Context.Service<
+  ClonedVoices,
+  {
+    /** Nothing for a voice that is not ready, is gone, never was, or is another workspace's. */
+    readonly find: (workspace: string, id: string) => Effect.Effect<Option.Option<ClonedVoice>, BusError>
+    readonly list: (workspace: string) => Effect.Effect<ReadonlyArray<ClonedVoice>, BusError>
+    /** A voice that is ready already, because the same create comes again, is given as it is. */
+    readonly take: (place: VoicePlace) => Effect.Effect<TakenPlace | ClonedVoice, TooManyVoices | BusError>
+    readonly fill: (place: TakenPlace, voice: ClonedVoice) => Effect.Effect<void, BusError>
+    /**
+     * Nobody's voice from now on. With a revision only when nothing has changed since; without one only what is a
+     * voice. False when that is not so. What has left is never taken again, so its files may be removed.
+     */
+    readonly leave: (place: VoicePlace, revision?: number) => Effect.Effect<boolean, BusError>
+    /** Forgets a voice that has left. */
+    readonly forget: (place: VoicePlace) => Effect.Effect<void, BusError>
+    /** Everything of every workspace that is not ready and has stood still since then. */
+    readonly stalled: (sinceMs: number) => Stream.Stream<KvEntry<VoiceRecord>, BusError>
+  }
+>()("starling/speech-api/ClonedVoices") {
+  static readonly layer = Layer.effect(
+    ClonedVoices,
+    Effect.gen(function* () {
+      const { VoiceCloning } = yield* Configuration
+      const bucket = yield* (yield* Kv).open("voices", VoiceRecord)
+      const voicesMax = VoiceCloning.VoicesPerWorkspace
+      const now = Effect.map(Clock.currentTimeMillis, isoTime)
+
+      const read = Effect.fnUntraced(function* (workspace: string, id: string) {
+        const key = keyOf(workspace, id)
+        return key === undefined ? Option.none<KvEntry<VoiceRecord>>() : yield* bucket.get(key)
+      })
+      const find = Effect.fn("ClonedVoices.find")(function* (workspace: string, id: string) {
+        return Option.flatMap(yield* read(workspace, id), ({ value }) => readyOf(value))
+      })
+      const entriesOf = (workspace: string) => Stream.runCollect(bucket.scan(keysOf(workspace)))
+
+      const list = Effect.fn("ClonedVoices.list")(function* (workspace: string) {
+        return (yield* entriesOf(workspace)).flatMap(({ value }) => Option.toArray(readyOf(value)))
+      })
+
+      const take = Effect.fn("ClonedVoices.take")(function* ({ workspace, id }: VoicePlace) {
+        const key = keyFor({ workspace, id })
+        const before = Option.getOrUndefined(yield* bucket.get(key))
+        if (before?.value._tag === "Ready") return before.value
+        if (before?.value._tag === "Leaving") {
+          return yield* new BusUnavailable({ operation: "take a place", detail: "what was there is being removed" })
+        }
+        const making: VoiceRecord = { _tag: "Making", id, workspace, changedAt: yield* now }
+        const revision =
+          before === undefined ? yield* bucket.create(key, making) : yield* bucket.update(key, making, before.revision)
+        if (placesTaken(yield* entriesOf(workspace), { key, revision }) < voicesMax) {
+          return { workspace, id, key, revision }
+        }
+        yield* bucket.erase(key, revision)
+        return yield* new TooManyVoices({ voicesMax })
+      })
+
+      const leave = Effect.fn("ClonedVoices.leave")(function* ({ workspace, id }: VoicePlace, expected?: number) {
+        const entry = Option.getOrUndefined(yield* read(workspace, id))
+        if (entry === undefined) return false
+        const { key, value, revision } = entry
+        if (expected === undefined ? value._tag !== "Ready" : revision !== expected) return false
+        if (value._tag === "Leaving") return true
+        const leaving: VoiceRecord = { _tag: "Leaving", id, workspace, changedAt: yield* now }
+        return yield* bucket.update(key, leaving, revision).pipe(
+          Effect.as(true),
+          Effect.catchTag("RevisionConflict", () => Effect.succeed(false))
+        )
+      })
+
+      const forget = Effect.fn("ClonedVoices.forget")(function* ({ workspace, id }: VoicePlace) {
+        const entry = yield* read(workspace, id)
+        if (Option.isNone(entry) || entry.value.value._tag !== "Leaving") return
+        const { key, revision } = entry.value
+        yield* bucket.erase(key, revision).pipe(Effect.catchTag("RevisionConflict", () => Effect.void))
+      })
+
+      return ClonedVoices.of({
+        find,
+        list,
+        take,
+        fill: ({ key, revision }, voice) => Effect.asVoid(bucket.update(key, voice, revision)),
+        leave,
+        forget,
+        stalled: (sinceMs) =>
+          Stream.filter(
+            bucket.scan(">"),
+            ({ value }) => value._tag !== "Ready" && Date.parse(value.changedAt) <= sinceMs
+          )
+      })
+    })
+  )
+}
+
+const readyOf = (record: VoiceRecord): Option.Option<ClonedVoice> =>
+  record._tag === "Ready" ? Option.some(record) : Option.none()

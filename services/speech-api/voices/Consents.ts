@@ -1,0 +1,57 @@
+/** The record of who agreed to have a voice cloned. It is written before the voice is one, and outlives it. */
+import { Clock, Context, Effect, Layer, Option, Schedule, Stream } from "effect"
+import { type BusError, Kv } from "#bus"
+import { isoTime } from "#contracts"
+import { ConsentRecord, keyFor, keysOf } from "./records.ts"
+import type { VoicePlace } from "./VoiceFiles.ts"
+
+export class Consents extends Context.Service<
+  Consents,
+  {
+    /** In place of one that was written for the same voice by a create that was cut off. */
+    readonly keep: (record: ConsentRecord) => Effect.Effect<void, BusError>
+    /** Notes that the voice is gone. True when there is a consent. */
+    readonly close: (place: VoicePlace) => Effect.Effect<boolean, BusError>
+    /** Of one workspace, or of all. */
+    readonly list: (workspace?: string) => Stream.Stream<ConsentRecord, BusError>
+  }
+>()("starling/speech-api/Consents") {
+  static readonly layer = Layer.effect(
+    Consents,
+    Effect.gen(function* () {
+      const bucket = yield* (yield* Kv).open("consents", ConsentRecord)
+
+      const keep = Effect.fn("Consents.keep")(function* (record: ConsentRecord) {
+        const key = keyFor({ workspace: record.workspace, id: record.voiceId })
+        const before = yield* bucket.get(key)
+        if (Option.isNone(before)) yield* bucket.create(key, record)
+        else yield* bucket.update(key, record, before.value.revision)
+      })
+
+      const closeOnce = Effect.fnUntraced(function* (place: VoicePlace) {
+        const entry = yield* bucket.get(keyFor(place))
+        if (Option.isNone(entry)) return false
+        const { key, value, revision } = entry.value
+        if (value.voiceDeletedAt !== null) return true
+        const voiceDeletedAt = isoTime(yield* Clock.currentTimeMillis)
+        yield* bucket.update(key, { ...value, voiceDeletedAt }, revision)
+        return true
+      })
+      const close = Effect.fn("Consents.close")((place: VoicePlace) =>
+        Effect.retry(closeOnce(place), {
+          while: (error) => error._tag === "RevisionConflict",
+          schedule: Schedule.recurs(closeTriesMax)
+        })
+      )
+      return Consents.of({
+        keep,
+        close,
+        list: (workspace) =>
+          Stream.map(bucket.scan(workspace === undefined ? ">" : keysOf(workspace)), ({ value }) => value)
+      })
+    })
+  )
+}
+
+// Two deletes and a sweep at once are all there can be.
+const closeTriesMax = 5

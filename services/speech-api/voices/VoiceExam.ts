@@ -1,0 +1,105 @@
+/**
+ * Looks at everything that was sent for a voice before any of it is kept: the picture, the two recordings, whether
+ * the speaker consented, and what the sample tells of the voice. Cheapest refusal first.
+ */
+import { createReadStream } from "node:fs"
+import { Clock, Context, Effect, Layer, Schema, Stream } from "effect"
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import { type IntakeBusy, type MediaToolMissing, type Recording, RecordingIntake, type RecordingUnusable } from "#audio"
+import type { VoiceTraits } from "#contracts"
+import type { FormFile } from "#http"
+import { Configuration, Metrics } from "#runtime"
+import {
+  type ConsentEvidence,
+  type ConsentRefusal,
+  consentSettings,
+  ConsentVerification,
+  type TooLittleVoice,
+  VoiceMeasure,
+  type VoiceMeasureUnavailable
+} from "#speech"
+import { headBytes, pictureType, recordingType } from "./media-types.ts"
+import { voiceStageSeconds } from "./metrics.ts"
+import type { GivenConsent, VoiceOrder } from "./voice-form.ts"
+
+export class AvatarUnusable extends Schema.TaggedError<AvatarUnusable>()("AvatarUnusable", {}) {}
+
+export interface Examined {
+  readonly traits: VoiceTraits
+  readonly sampleType: string
+  readonly avatarType: string | undefined
+  readonly consent: FoundConsent
+}
+
+/** A consent as it was given, and what was found of one that was read. */
+export type FoundConsent =
+  | Extract<GivenConsent, { readonly _tag: "Declared" }>
+  | (Extract<GivenConsent, { readonly _tag: "Read" }> & {
+      readonly evidence: ConsentEvidence
+      readonly recordingType: string
+      /** The recording as it was heard. */
+      readonly samples: Int16Array
+    })
+
+export type ExamFault =
+  | AvatarUnusable
+  | RecordingUnusable
+  | IntakeBusy
+  | MediaToolMissing
+  | ConsentRefusal
+  | TooLittleVoice
+  | VoiceMeasureUnavailable
+
+export class VoiceExam extends Context.Service<
+  VoiceExam,
+  { readonly examine: (order: VoiceOrder) => Effect.Effect<Examined, ExamFault> }
+>()("starling/speech-api/VoiceExam") {
+  static readonly layer = Layer.effect(
+    VoiceExam,
+    Effect.gen(function* () {
+      const settings = consentSettings((yield* Configuration).VoiceCloning)
+      const intake = yield* RecordingIntake
+      const verification = yield* ConsentVerification
+      const measuring = yield* VoiceMeasure
+      const stages = (yield* Metrics).histogram(voiceStageSeconds)
+
+      const timed = <A, E>(stage: string, work: Effect.Effect<A, E>) =>
+        Effect.flatMap(Clock.currentTimeMillis, (startedMs) =>
+          Effect.ensuring(
+            work,
+            Effect.map(Clock.currentTimeMillis, (nowMs) => stages.observe({ stage }, (nowMs - startedMs) / 1_000))
+          )
+        )
+
+      const hear = Effect.fnUntraced(function* (given: GivenConsent, sample: Recording) {
+        if (given._tag === "Declared") return given
+        const { path } = given.recording
+        const recording = yield* timed("decode", intake.readRecording(path, settings.consentRecording))
+        const claim = { words: given.used.challenge.words, recording, sample }
+        const evidence = yield* timed("verify", verification.verify(claim))
+        const type = recordingType(yield* headOf(given.recording))
+        return { ...given, evidence, recordingType: type, samples: recording.samples }
+      })
+
+      const examine = Effect.fn("VoiceExam.examine")(function* (order: VoiceOrder) {
+        const avatarType = order.avatar === undefined ? undefined : pictureType(yield* headOf(order.avatar))
+        if (order.avatar !== undefined && avatarType === undefined) return yield* new AvatarUnusable()
+        const sampleType = recordingType(yield* headOf(order.sample))
+        const sample = yield* timed("decode", intake.readRecording(order.sample.path, settings.sample))
+        const consent = yield* hear(order.consent, sample)
+        const traits = yield* timed("measure", measuring.measure(sample))
+        const examined: Examined = { traits, sampleType, avatarType, consent }
+        return examined
+      })
+      return VoiceExam.of({ examine })
+    })
+  )
+}
+
+/** The file is ours, on our disk: that it cannot be read is no fault of the caller. */
+const headOf = ({ path }: FormFile) =>
+  NodeStream.fromReadable({ evaluate: () => createReadStream(path, { end: headBytes - 1 }) }).pipe(
+    Stream.runCollect,
+    Effect.map((parts) => Buffer.concat(parts)),
+    Effect.orDie
+  )

@@ -1,0 +1,93 @@
+/**
+ * What is stored of cloned voices: the challenge that a speaker is to read, the voice in each of its states, and
+ * the consent that it rests on. All of them stand under `<workspace>.<id>`, so that who asks with another
+ * workspace finds nothing, by the same read.
+ */
+import { Schema } from "effect"
+import { Count, encodeToken, Timestamp, tokenCharactersMax, VoiceReference, VoiceTraits } from "#contracts"
+import { ConsentEvidence } from "#speech"
+
+export const ChallengeRecord = Schema.Struct({
+  id: Schema.String,
+  workspace: Schema.String,
+  fullName: Schema.String,
+  phrase: Schema.String,
+  words: Schema.Array(Schema.String),
+  tokenId: Schema.String,
+  createdAt: Timestamp,
+  expiresAt: Timestamp,
+  /** Null until a create has named it. `by` tells one create that is tried again from another. */
+  used: Schema.NullOr(Schema.Struct({ at: Timestamp, by: Schema.NullOr(Schema.String), voiceId: Schema.String }))
+})
+export interface ChallengeRecord extends Schema.Schema.Type<typeof ChallengeRecord> {}
+
+/** An object in one of the stores: where it is, and what it was when it came. */
+export const KeptFile = Schema.Struct({
+  store: Schema.String,
+  object: Schema.String,
+  bytes: Count,
+  sha256: Schema.String,
+  mediaType: Schema.String
+})
+export interface KeptFile extends Schema.Schema.Type<typeof KeptFile> {}
+
+const place = { id: Schema.String, workspace: Schema.String, changedAt: Timestamp }
+
+/** `Making` and `Leaving` are to nobody a voice; who finds one that has stood still for long clears up behind it. */
+export const VoiceRecord = Schema.Union([
+  Schema.TaggedStruct("Making", place),
+  Schema.TaggedStruct("Ready", {
+    ...place,
+    name: Schema.String,
+    gender: Schema.Literals(["male", "female", "not_specified"]),
+    locale: Schema.String,
+    createdAt: Timestamp,
+    traits: VoiceTraits,
+    sample: KeptFile,
+    avatar: Schema.NullOr(KeptFile),
+    /** What a zero-shot model takes the voice from, where there is one. */
+    reference: Schema.NullOr(VoiceReference)
+  }),
+  Schema.TaggedStruct("Leaving", place)
+])
+export type VoiceRecord = Schema.Schema.Type<typeof VoiceRecord>
+export type ClonedVoice = Extract<VoiceRecord, { readonly _tag: "Ready" }>
+
+const verified = Schema.TaggedStruct("Verified", {
+  challengeId: Schema.String,
+  phrase: Schema.String,
+  challengedAt: Timestamp,
+  evidence: ConsentEvidence,
+  recording: KeptFile
+})
+/** Of the flow without a challenge: somebody says that the speaker agreed. */
+const declared = Schema.TaggedStruct("Declared", { email: Schema.String })
+
+export const ConsentRecord = Schema.Struct({
+  /** Also the consent's own id: a voice has one consent. */
+  voiceId: Schema.String,
+  workspace: Schema.String,
+  fullName: Schema.String,
+  /** Who brought it. */
+  tokenId: Schema.String,
+  givenAt: Timestamp,
+  /** When the voice was deleted, or given up before it was one. */
+  voiceDeletedAt: Schema.NullOr(Timestamp),
+  /** What the voice was made from. The object goes with the voice, the digest stays. */
+  sample: KeptFile,
+  method: Schema.Union([verified, declared])
+})
+export interface ConsentRecord extends Schema.Schema.Type<typeof ConsentRecord> {}
+
+/** Nothing for an id that cannot be one of ours, because it does not fit a key. */
+export const keyOf = (workspace: string, id: string): string | undefined => {
+  if (!id.isWellFormed() || Buffer.byteLength(id) * 3 > tokenCharactersMax) return undefined
+  return keyFor({ workspace, id })
+}
+
+/** Of an id that we made. */
+export const keyFor = ({ workspace, id }: { readonly workspace: string; readonly id: string }): string =>
+  `${encodeToken(workspace)}.${encodeToken(id)}`
+
+/** Fits the keys of everything in a workspace. */
+export const keysOf = (workspace: string): string => `${encodeToken(workspace)}.>`

@@ -1,0 +1,55 @@
+/**
+ * The recordings that zero-shot voices refer to, read from the object store and kept for a while: a voice that
+ * speaks is asked for with every chunk. Their memory is shared with the engine's thread and not copied to it.
+ */
+import { Cache, Context, Effect, Layer, Stream } from "effect"
+import { Objects } from "#bus"
+
+// A minute of 16,000 samples a second. What is longer was stored by a mistake.
+const bytesMax = 60 * 16_000 * 2
+// Some 30 MB at most, of 30-second recordings half of that.
+const keptMax = 16
+// A voice that was deleted is not asked for again; its recording goes within this time.
+const keptFor = "10 minutes"
+const store = "voice-samples"
+
+export class References extends Context.Service<
+  References,
+  /** Samples at 16,000 Hz, or why there are none. */
+  { readonly samples: (object: string) => Effect.Effect<Int16Array, string> }
+>()("starling/speech-synthesizer/References") {
+  static readonly layer = Layer.effect(
+    References,
+    Effect.gen(function* () {
+      const objects = yield* Objects
+      const read = Effect.fn("References.read")(function* (object: string) {
+        const parts = yield* objects.get(store, object).pipe(
+          Stream.mapAccum(
+            () => 0,
+            (bytes, part: Uint8Array) => [bytes + part.length, [{ part, bytes: bytes + part.length }]]
+          ),
+          Stream.takeUntil(({ bytes }) => bytes > bytesMax),
+          Stream.runCollect,
+          Effect.mapError((error) => `its recording cannot be read: ${error.message}`)
+        )
+        const length = parts.at(-1)?.bytes ?? 0
+        if (length > bytesMax) return yield* Effect.fail(`its recording is longer than ${bytesMax} bytes`)
+        if (length < 2) return yield* Effect.fail("its recording is empty")
+        return sharedSamples(parts.map(({ part }) => part))
+      })
+      const kept = yield* Cache.make({ lookup: read, capacity: keptMax, timeToLive: keptFor })
+      const samples = (object: string) =>
+        // A failure is not kept: the store may be back in a moment.
+        Effect.onError(Cache.get(kept, object), () => Cache.invalidate(kept, object))
+      return References.of({ samples })
+    })
+  )
+}
+
+/** Half a sample at the end is left out. */
+const sharedSamples = (parts: ReadonlyArray<Uint8Array>): Int16Array => {
+  const bytes = Buffer.concat(parts)
+  const samples = new Int16Array(new SharedArrayBuffer(bytes.length - (bytes.length % 2)))
+  for (let at = 0; at < samples.length; at++) samples[at] = bytes.readInt16LE(at * 2)
+  return samples
+}

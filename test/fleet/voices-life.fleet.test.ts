@@ -1,0 +1,338 @@
+import { Agent, request } from "node:http"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { codeOf, containerOf, eventsIn, type Heard, speechFleet, type SpeechFleet } from "../support/speech-fleet.ts"
+import { openStream } from "../support/speech-clients.ts"
+import { starling } from "../support/starling.ts"
+import {
+  challengeFor,
+  cloned,
+  create,
+  onceHeard,
+  type Parts,
+  refusalIn,
+  spokenParts,
+  toldIn
+} from "../support/voices.ts"
+
+const voicesMax = 2
+const name = "Zaphod Beeblebrox"
+const picture = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64"
+)
+
+let fleet: SpeechFleet
+let other: string
+let voice: string
+beforeAll(async () => {
+  fleet = await speechFleet({
+    VOICE_CLONING_VOICES_PER_WORKSPACE: String(voicesMax),
+    VOICE_CLONING_EXPRESSIVE_MODEL_WORKSPACES: '["expressive"]'
+  })
+  other = await fleet.tokenOf("--workspace", "other")
+  voice = await cloned(fleet, "alan", { name, locale: "en-US", avatar: picture })
+})
+afterAll(() => fleet.stop())
+
+interface Listed {
+  readonly id: string
+  readonly type: string
+  readonly display_name: string
+}
+
+const listed = async (query: string, token = fleet.token) => {
+  const { body } = await fleet.call(`/v1/voices${query}`, { token })
+  return (body as { readonly voices: ReadonlyArray<Listed> }).voices
+}
+const idsOf = (voices: ReadonlyArray<Listed>) => voices.map(({ id }) => id)
+
+const input = "Hello, it is me."
+const spoken = { input, voice_id: "" }
+
+describe("a cloned voice", () => {
+  it("is listed beside those of the catalogue, in its own workspace only", async () => {
+    const all = await listed("")
+    assert.include(idsOf(all), voice)
+    assert.isAbove(all.length, 20)
+    assert.deepStrictEqual(idsOf(await listed("?type=personal")), [voice])
+    assert.deepStrictEqual(idsOf(await listed("?type=personal&locale=en&gender=female&model=tts-3.0")), [voice])
+    assert.deepStrictEqual(await listed("?type=personal&model=tts-3.2"), [])
+    assert.notInclude(idsOf(await listed("?type=shared")), voice)
+    assert.deepStrictEqual(await listed("?type=personal", other), [])
+    assert.notInclude(idsOf(await listed("", other)), voice)
+  })
+
+  it("is found by its id, with its sample and its picture", async () => {
+    const { body } = await fleet.call(`/v1/voices/${voice}`)
+    assert.deepInclude(body, {
+      id: voice,
+      display_name: name,
+      type: "personal",
+      avatar_image: `/v1/voices/${voice}/avatar`
+    })
+    const sample = await fleet.call(`/v1/voices/${voice}/sample`)
+    assert.strictEqual(sample.contentType, "audio/wav")
+    assert.strictEqual(containerOf(sample.bytes), "wav")
+    assert.strictEqual(Number(sample.headers.get("content-length")), sample.bytes.length)
+    assert.strictEqual(sample.headers.get("x-content-type-options"), "nosniff")
+    const avatar = await fleet.call(`/v1/voices/${voice}/avatar`)
+    assert.strictEqual(avatar.contentType, "image/png")
+    assert.isTrue(avatar.bytes.equals(picture))
+    for (const path of ["sample", "avatar"]) {
+      assert.strictEqual(refusalIn(await fleet.call(`/v1/voices/henry/${path}`)), "404 not_found")
+    }
+  })
+
+  it.each(["tts-3.0", "tts-english", "tts-multilingual", "simba-3.0"])("speaks with %s", async (model) => {
+    const answer = await fleet.call("/v1/audio/speech", { body: { ...spoken, voice_id: voice, model } })
+    assert.strictEqual(answer.status, 200)
+    const { audio_duration_ms, speech_marks } = answer.body as Record<string, { readonly value: string }>
+    assert.isAbove(Number(audio_duration_ms), 800)
+    assert.strictEqual(speech_marks?.value, input)
+  })
+
+  it("speaks on every route, and in a dialogue with a voice of the catalogue", async () => {
+    const stream = await fleet.call("/v1/audio/stream", { body: { ...spoken, voice_id: voice } })
+    assert.strictEqual(containerOf(stream.bytes), "mp3")
+    const marked = await fleet.call("/v1/audio/stream/with-timestamps", { body: { ...spoken, voice_id: voice } })
+    const words = eventsIn(marked.bytes.toString()).flatMap(
+      ({ data }) => (data["speech_marks"] ?? []) as ReadonlyArray<{ readonly value: string }>
+    )
+    assert.deepStrictEqual(
+      words.map(({ value }) => value),
+      ["Hello,", "it", "is", "me."]
+    )
+    const turns = [
+      { input, voice_id: voice },
+      { input: "Good day.", voice_id: "henry" },
+      { input, voice_id: voice }
+    ]
+    assert.strictEqual((await fleet.call("/v1/audio/dialogue", { body: { turns } })).status, 200)
+  })
+
+  it("speaks the languages that the voices of its locale speak", async () => {
+    const ask = (language: string) =>
+      fleet.call("/v1/audio/speech", { body: { input: "Guten Tag.", voice_id: voice, language } })
+    assert.strictEqual((await ask("de-DE")).status, 200)
+    assert.strictEqual(refusalIn(await ask("nl-NL")), "400 validation_failed")
+  })
+
+  it("speaks with tts-3.2 only in workspaces for which that is enabled", async () => {
+    const body = { ...spoken, voice_id: voice, model: "tts-3.2" }
+    const refused = await fleet.call("/v1/audio/speech", { body })
+    assert.strictEqual(refusalIn(refused), "403 forbidden")
+    assert.include(toldIn(refused).message, "tts-3.2")
+
+    const token = await fleet.tokenOf("--workspace", "expressive")
+    const [english, german] = [
+      await cloned(fleet, "alan", {}, token),
+      await cloned(fleet, "alan", { locale: "de-DE" }, token)
+    ]
+    assert.deepStrictEqual(idsOf(await listed("?type=personal&model=tts-3.2", token)), [english])
+    assert.strictEqual(
+      (await fleet.call("/v1/audio/speech", { body: { ...body, voice_id: english }, token })).status,
+      200
+    )
+    const notEnglish = await fleet.call("/v1/audio/speech", { body: { ...body, voice_id: german }, token })
+    assert.strictEqual(refusalIn(notEnglish), "400 validation_failed")
+  })
+})
+
+describe("another workspace's voice", () => {
+  const routes: ReadonlyArray<[string, (id: string) => Promise<Heard>]> = [
+    ["GET", (id) => fleet.call(`/v1/voices/${id}`, { token: other })],
+    ["DELETE", (id) => fleet.call(`/v1/voices/${id}`, { method: "DELETE", token: other })],
+    ["its sample", (id) => fleet.call(`/v1/voices/${id}/sample`, { token: other })],
+    ["its picture", (id) => fleet.call(`/v1/voices/${id}/avatar`, { token: other })],
+    ["speech", (id) => fleet.call("/v1/audio/speech", { body: { input, voice_id: id }, token: other })],
+    ["a stream", (id) => fleet.call("/v1/audio/stream", { body: { input, voice_id: id }, token: other })],
+    [
+      "a dialogue",
+      (id) => fleet.call("/v1/audio/dialogue", { body: { turns: [{ input, voice_id: id }] }, token: other })
+    ]
+  ]
+
+  it.each(routes)("is to %s as one that never was", async (_, ask) => {
+    const stranger = crypto.randomUUID()
+    const [foreign, unknown] = [await ask(voice), await ask(stranger)]
+    assert.strictEqual(refusalIn(foreign), "404 voice_not_found")
+    const [told, other] = [JSON.stringify(toldIn(foreign)), JSON.stringify(toldIn(unknown))]
+    assert.strictEqual(told.replaceAll(voice, "*"), other.replaceAll(stranger, "*"))
+    const namesOf = ({ headers }: Heard) => [...headers.keys()]
+    assert.deepStrictEqual(namesOf(foreign), namesOf(unknown))
+  })
+
+  it.each([
+    ["GET", (id: string) => ["GET", `/v1/voices/${id}`, ""]],
+    ["speech", (id: string) => ["POST", "/v1/audio/speech", JSON.stringify({ input, voice_id: id })]]
+  ] as const)("takes %s no longer, and no shorter, than one that never was", async (_, asking) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const timed = (id: string) =>
+      new Promise<number>((resolve, reject) => {
+        const [method, path, body] = asking(id)
+        const headers = { authorization: `Bearer ${other}`, "content-type": "application/json" }
+        const begunMs = performance.now()
+        const sent = request(`${fleet.url}${path}`, { method, agent, headers }, (response) => {
+          response.resume()
+          response.once("end", () => resolve(performance.now() - begunMs))
+        })
+        sent.once("error", reject)
+        sent.end(body)
+      })
+    const kinds = { unknown: crypto.randomUUID(), foreign: voice, unknownToo: crypto.randomUUID() }
+    const tookMs: Record<keyof typeof kinds, Array<number>> = { unknown: [], foreign: [], unknownToo: [] }
+    const names = Object.keys(kinds) as ReadonlyArray<keyof typeof kinds>
+    for (let round = 0; round < 1_000; round++) {
+      // Each of them comes first, second and last equally often.
+      for (const index of [0, 1, 2]) {
+        const kind = names[(index + round) % 3] ?? "unknown"
+        tookMs[kind].push(await timed(kinds[kind]))
+      }
+    }
+    agent.destroy()
+    const medianOf = (kind: keyof typeof kinds) => tookMs[kind].toSorted((a, b) => a - b)[500] ?? Number.NaN
+    const [unknown, foreign, unknownToo] = [medianOf("unknown"), medianOf("foreign"), medianOf("unknownToo")]
+    const itself = Math.abs(unknown - unknownToo)
+    const margin = 0.08 * unknown
+    const medians = `medians ${unknown.toFixed(3)}, ${foreign.toFixed(3)}, ${unknownToo.toFixed(3)} ms`
+    assert.isAtMost(Math.abs(unknown - foreign), itself + margin, medians)
+  })
+})
+
+describe("who may take a voice away", () => {
+  it("is a member who manages content, with a key for it, or a service account by its scopes", async () => {
+    const viewer = await fleet.tokenOf("--role", "viewer")
+    const reader = await fleet.tokenOf("--role", "owner", "--scope", "voices:read")
+    const service = await fleet.tokenFor("voices:read")
+    for (const [token, refusal] of [
+      [viewer, "403 forbidden"],
+      [reader, "403 insufficient_scope"],
+      [service, "403 insufficient_scope"],
+      [null, "401 unauthorized"]
+    ] as const) {
+      const answer = await fleet.call(`/v1/voices/${voice}`, { method: "DELETE", token })
+      assert.strictEqual(refusalIn(answer), refusal)
+    }
+    const told = toldIn(await fleet.call(`/v1/voices/${voice}`, { method: "DELETE", token: viewer }))
+    assert.deepStrictEqual(told.details, { permission: "content.manage" })
+    assert.strictEqual(codeOf(await create(fleet, {}, { token: viewer })), "insufficient_scope")
+    assert.strictEqual((await fleet.call(`/v1/voices/${voice}`, { token: viewer })).status, 200)
+
+    const shared = await fleet.call("/v1/voices/henry", { method: "DELETE" })
+    assert.strictEqual(refusalIn(shared), "403 forbidden")
+  })
+
+  it("takes it from everybody in the workspace; what is being spoken with it is spoken to its end", async () => {
+    const member = await fleet.tokenOf("--role", "member", "--scope", "voices:all")
+    const leaving = await cloned(fleet, "roger")
+    const long = { input: "The tide is out. ".repeat(400), voice_id: leaving, output_format: "pcm_24000" }
+    const { response } = await openStream(fleet, "/v1/audio/stream", long)
+    const deleted = await fleet.call(`/v1/voices/${leaving}`, { method: "DELETE", token: member })
+    assert.strictEqual(deleted.status, 204)
+    assert.strictEqual(deleted.bytes.length, 0)
+    for (const path of ["", "/sample", "/avatar"]) {
+      assert.strictEqual(refusalIn(await fleet.call(`/v1/voices/${leaving}${path}`)), "404 voice_not_found")
+    }
+    assert.strictEqual(
+      refusalIn(await fleet.call(`/v1/voices/${leaving}`, { method: "DELETE" })),
+      "404 voice_not_found"
+    )
+    const silent = await fleet.call("/v1/audio/speech", { body: { input, voice_id: leaving } })
+    assert.strictEqual(refusalIn(silent), "404 voice_not_found")
+    assert.deepStrictEqual(idsOf(await listed("?type=personal")), [voice])
+
+    let bytes = 0
+    for await (const part of response as AsyncIterable<Buffer>) bytes += part.length
+    assert.isTrue(response.complete)
+    assert.isAbove(bytes / 48_000, 400 * 0.5)
+  })
+})
+
+describe("creates with one idempotency key", () => {
+  it("make one voice, however many come at once, and use one challenge", async () => {
+    const before = idsOf(await listed("?type=personal"))
+    let sent: { readonly parts: Parts; readonly headers: Readonly<Record<string, string>> } = { parts: {}, headers: {} }
+    let answers: ReadonlyArray<Heard> = []
+    await onceHeard(async () => {
+      const parts = await spokenParts(fleet, "alan")
+      sent = { parts, headers: { "idempotency-key": crypto.randomUUID() } }
+      answers = await Promise.all(Array.from({ length: 6 }, () => create(fleet, sent.parts, sent)))
+      return answers.find(({ status }) => status !== 409) as Heard
+    })
+    const made = answers.filter(({ status }) => status === 201)
+    const first = made.filter(({ headers }) => !headers.has("idempotent-replayed"))
+    assert.strictEqual(first.length, 1)
+    for (const answer of made) assert.deepStrictEqual(answer.body, first[0]?.body)
+    for (const answer of answers.filter(({ status }) => status !== 201)) {
+      assert.strictEqual(refusalIn(answer), "409 idempotency_conflict")
+    }
+    const { id } = (first[0] as Heard).body as Listed
+    assert.sameMembers(idsOf(await listed("?type=personal")), [...before, id])
+
+    const replay = await create(fleet, sent.parts, sent)
+    assert.deepStrictEqual([replay.status, replay.body], [201, first[0]?.body])
+    assert.strictEqual(replay.headers.get("idempotent-replayed"), "true")
+    const byField = await create(fleet, { ...sent.parts, idempotency_key: sent.headers["idempotency-key"] })
+    assert.strictEqual(refusalIn(byField), "409 idempotency_conflict", "it is another form")
+
+    // A conflict does not use up the challenge that it names.
+    const { id: fresh } = await challengeFor(fleet)
+    const conflict = await create(fleet, { ...sent.parts, consent_challenge_id: fresh }, sent)
+    assert.strictEqual(refusalIn(conflict), "409 idempotency_conflict")
+    assert.strictEqual(refusalIn(await create(fleet, { consent_challenge_id: fresh })), "400 validation_failed")
+    assert.strictEqual(
+      refusalIn(await create(fleet, { consent_challenge_id: fresh })),
+      "409 consent_challenge_already_used"
+    )
+  })
+
+  it("are refused like all others when the workspace has as many voices as it may have", async () => {
+    assert.strictEqual((await listed("?type=personal")).length, voicesMax)
+    const answer = await create(fleet, await spokenParts(fleet, "alan"))
+    assert.strictEqual(refusalIn(answer), "403 too_many_voices")
+    assert.deepStrictEqual(toldIn(answer).details, { voices_max: voicesMax })
+  })
+})
+
+describe("an operator", () => {
+  it("sees who consented to what, and can hear it, also when the voice is gone", async () => {
+    const consents = async (...parameters: ReadonlyArray<string>) => {
+      const { code, out, error } = await starling(fleet.home, "consents", ...parameters)
+      assert.strictEqual(code, 0, error)
+      return out.trim().split("\n")
+    }
+    const lines = await consents("--workspace", "default")
+    const own = lines.find((line) => line.startsWith(voice)) ?? ""
+    assert.include(own, "verified (weak)")
+    assert.include(own, "voice in use")
+    assert.isTrue(own.endsWith("Ada Lovelace"), own)
+    assert.isTrue(lines.some((line) => line.includes("voice deleted")))
+    assert.deepStrictEqual(await consents("--workspace", "nobody"), [""])
+
+    const records = (await consents("--json")).map((line) => JSON.parse(line) as Record<string, unknown>)
+    assert.includeMembers(
+      records.map(({ workspace }) => workspace),
+      ["default", "expressive"]
+    )
+    const record = records.find(({ voiceId }) => voiceId === voice)
+    const method = record?.["method"] as { readonly phrase: string; readonly evidence: Record<string, unknown> }
+    assert.match(method.phrase, /^I agree/u)
+    assert.deepInclude(method.evidence, { wordsAsked: 5, speakerStrength: "weak" })
+
+    const path = join(fleet.home.folder, "consent.wav")
+    await consents("get", voice, "--out", path)
+    assert.strictEqual(containerOf(readFileSync(path)), "wav")
+    const twice = await starling(fleet.home, "consents", "get", voice, "--out", path)
+    assert.strictEqual(twice.code, 1)
+    assert.include(twice.error, "EEXIST")
+  })
+})
+
+describe("the log", () => {
+  it("tells of no name, no phrase and no token", () => {
+    const log = fleet.fleet.log()
+    for (const secret of [name, "Ada Lovelace", "I agree to have", fleet.token, other]) assert.notInclude(log, secret)
+  })
+})

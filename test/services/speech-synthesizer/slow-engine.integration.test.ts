@@ -1,0 +1,69 @@
+/** The synthesizer with an engine that takes its time: an engine's thread that is busy for five seconds. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Result } from "effect"
+import { jsonCodec, Mailbox, Publisher } from "#bus"
+import { ChunkJob, frameCodec, SequencerMail, subjects } from "#contracts"
+import { Configuration, Drain } from "#runtime"
+import { openEngineThreads } from "../../../libs/speech/engine/EngineThreads.ts"
+import { Engines } from "../../../services/speech-synthesizer/Engines.ts"
+import { Synthesizer } from "../../../services/speech-synthesizer/Synthesizer.ts"
+import { eventually, withBus } from "../../support/bus.ts"
+import { piece, voiceOf } from "../../libs/speech/engine/jobs.ts"
+
+const mail = frameCodec(SequencerMail)
+const slowEngine = Layer.effect(
+  Engines,
+  Effect.map(
+    openEngineThreads({
+      engine: "espeak",
+      entry: new URL("../../libs/speech/engine/fake-thread.ts", import.meta.url),
+      packages: "nothing"
+    }),
+    (engine) => Engines.of(new Map([[engine.name, engine]]))
+  )
+)
+const role = Synthesizer.layer.pipe(
+  Layer.provide(slowEngine),
+  Layer.provideMerge(Drain.layer),
+  Layer.provide(Configuration.layerOf({}))
+)
+
+describe("a chunk that takes long", () => {
+  it.live("is told to be in work every second, so that nobody else is asked for it", () =>
+    withBus(() =>
+      Effect.gen(function* () {
+        const mailbox = yield* Mailbox
+        const frames: Array<{ readonly atMs: number; readonly samples: number; readonly isLast: boolean }> = []
+        yield* mailbox.open("session", (bytes) => {
+          const { head, pcm } = Result.getOrThrow(mail.decode(bytes))
+          frames.push({ atMs: performance.now(), samples: pcm.length, isLast: head._tag === "Chunk" && head.isLast })
+        })
+        const job = {
+          sessionId: "session",
+          sequencer: mailbox.instance,
+          chunk: 3,
+          voiceId: "slow",
+          voice: voiceOf("espeak", "any"),
+          locale: "en-US",
+          pieces: [piece("hang")]
+        }
+
+        yield* (yield* Publisher).publish(subjects.speechChunks("espeak"), jsonCodec(ChunkJob), job)
+        yield* eventually(
+          Effect.sync(() => frames.some(({ isLast }) => isLast)),
+          15_000
+        )
+
+        const beats = frames.filter(({ samples, isLast }) => samples === 0 && !isLast)
+        assert.isAtLeast(beats.length, 3)
+        const pauses = beats.slice(1).map(({ atMs }, at) => atMs - (beats[at]?.atMs ?? 0))
+        // A sequencer waits for 2.5 s.
+        assert.isTrue(pauses.every((ms) => ms < 2_000))
+        assert.strictEqual(
+          frames.reduce((sum, { samples }) => sum + samples, 0),
+          1_200
+        )
+      }).pipe(Effect.provide(role))
+    )
+  )
+})

@@ -1,0 +1,16 @@
+/** What runs on the machine, as a test sees it. */
+import { execFileSync } from "node:child_process"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+
+/** Command lines that hold a text, of whichever process; not the one that looks. */
+export const runningWith = (text: string): ReadonlyArray<string> =>
+  execFileSync("ps", ["-A", "-ww", "-o", "stat=,args="], { encoding: "utf8" })
+    .split("\n")
+    .filter((line) => line.includes(text) && !line.startsWith("Z") && !line.includes("ps -A"))
+
+export const eventually = (what: string, check: () => boolean) =>
+  Effect.gen(function* () {
+    for (let tries = 0; tries < 250 && !check(); tries++) yield* Effect.sleep("20 millis")
+    assert.isTrue(check(), what)
+  })

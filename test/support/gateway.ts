@@ -1,0 +1,165 @@
+/** A whole model gateway of the test's own: its bus, its local upstream, and a till that takes one kind of money. */
+import { Effect, Layer, type Scope } from "effect"
+import { ConfiguredHttp, UntrustedHttp } from "#egress"
+import { HttpListener } from "#http"
+import { Addresses, Configuration, Drain, Metrics } from "#runtime"
+import { type LocalUpstream, startLocalUpstream } from "../../dev/upstream/LocalUpstream.ts"
+import { modelGatewayWith } from "../../services/model-gateway/layer.ts"
+import { type PayableCall, PaymentRefusal, Till } from "../../services/model-gateway/Till.ts"
+import { busOn, natsServer } from "./bus.ts"
+
+type Json = Readonly<Record<string, unknown>>
+
+/** What happened at the till, in order. */
+export interface TillBook {
+  readonly calls: Array<PayableCall>
+  readonly steps: Array<"pay" | "serve" | "release" | "settle">
+  /** Makes the next settlement fail. */
+  refusesSettlement: boolean
+}
+
+/** Takes `PAYMENT-SIGNATURE: good`. */
+const testTill = (book: TillBook) => {
+  const refusal = (code: string, body: Json) =>
+    new PaymentRefusal({ status: 402, code, headers: { "payment-required": "quote" }, body: JSON.stringify(body) })
+  const step = (name: TillBook["steps"][number]) => Effect.sync(() => void book.steps.push(name))
+  return Layer.succeed(Till, {
+    quote: () => Effect.die(new Error("nobody asks")),
+    pay: (call) =>
+      Effect.gen(function* () {
+        const [money] = call.payment["payment-signature"]
+        if (money === undefined) return yield* refusal("PAYMENT_REQUIRED", { error: "Payment Required" })
+        if (money !== "good") return yield* refusal("PAYMENT_INVALID", { code: "PAYMENT_INVALID" })
+        book.calls.push(call)
+        yield* step("pay")
+        return {
+          release: step("release"),
+          serve: step("serve"),
+          settle: () =>
+            Effect.gen(function* () {
+              yield* step("settle")
+              if (book.refusesSettlement)
+                return yield* refusal("PAYMENT_UNFUNDED", { error: "Payment settlement failed" })
+              return { headers: { "payment-response": "receipt" } }
+            })
+        }
+      })
+  })
+}
+
+export interface GatewayOptions {
+  /** Over the usual ones. */
+  readonly settings?: Json
+  readonly models?: (upstream: string) => ReadonlyArray<Json>
+  readonly providers?: (upstream: string) => ReadonlyArray<Json>
+}
+
+export interface TestGateway {
+  readonly url: string
+  readonly upstream: LocalUpstream
+  readonly book: TillBook
+  readonly metrics: Effect.Effect<string>
+}
+
+const paid = { InputMicroUsdPerMillionTokens: 1_000_000, OutputMicroUsdPerMillionTokens: 2_000_000 }
+const via = (provider: string, model: string) => ({ Upstreams: [{ Provider: provider, Model: model }] })
+
+/** Each model by each kind of provider, and one with a broken provider before a good one. */
+const usualModels: ReadonlyArray<Json> = [
+  { Id: "demo/echo", ...via("plain", "echo-1"), ...paid },
+  { Id: "demo/free", ...via("plain", "free-1"), Free: true },
+  { Id: "demo/nostream", ...via("plain", "nostream-1"), ...paid, Streams: false },
+  { Id: "claude/echo", ...via("other", "echo-1"), ...paid },
+  { Id: "claude/free", ...via("other", "free-1"), Free: true },
+  {
+    Id: "demo/twice",
+    Upstreams: [
+      { Provider: "away", Model: "echo-1" },
+      { Provider: "plain", Model: "echo-1" }
+    ],
+    ...paid
+  },
+  { Id: "demo/picture", Kind: "image", ...via("plain", "picture-1"), FlatMicroUsd: 20_000 }
+]
+
+/** Runs a test against a gateway. */
+export const withGateway = <A, E>(
+  test: (gateway: TestGateway) => Effect.Effect<A, E, Scope.Scope>,
+  options: GatewayOptions = {}
+) =>
+  Effect.gen(function* () {
+    const server = yield* natsServer
+    const upstream = yield* startLocalUpstream()
+    const book: TillBook = { calls: [], steps: [], refusesSettlement: false }
+    const configuration = Configuration.layerOf({
+      ModelGateway: {
+        Port: 0,
+        FreeTier: { PerMinute: 300, PerHour: 300 },
+        Providers: options.providers?.(upstream.url) ?? [
+          { Name: "plain", BaseUrl: `${upstream.url}/v1` },
+          { Name: "other", Kind: "anthropic", BaseUrl: `${upstream.url}/v1` },
+          // Nobody listens on it.
+          { Name: "away", BaseUrl: "http://127.0.0.1:9/v1" }
+        ],
+        Models: options.models?.(upstream.url) ?? usualModels,
+        ...options.settings
+      }
+    })
+    const gateway = modelGatewayWith.pipe(
+      Layer.provideMerge(testTill(book)),
+      Layer.provideMerge(Layer.mergeAll(ConfiguredHttp.layer, UntrustedHttp.layer)),
+      Layer.provideMerge(Drain.layer),
+      Layer.provideMerge(busOn(server)),
+      Layer.provideMerge(Addresses.layer),
+      Layer.provideMerge(configuration)
+    )
+    return yield* Effect.gen(function* () {
+      const { url } = yield* HttpListener
+      const { text } = yield* Metrics
+      return yield* test({ url, upstream, book, metrics: text })
+    }).pipe(Effect.provide(gateway))
+  }).pipe(Effect.scoped)
+
+export interface Said {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly body: Json
+}
+
+/** A call as any client makes it. */
+export const ask = (
+  { url }: Pick<TestGateway, "url">,
+  path: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {}
+): Effect.Effect<Said> =>
+  Effect.promise(async () => {
+    const isText = typeof body === "string"
+    const response = await fetch(`${url}${path}`, {
+      method: body === undefined ? "GET" : "POST",
+      ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
+      headers: { "content-type": "application/json", ...headers }
+    })
+    const text = await response.text()
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true
+    return { status: response.status, headers: response.headers, text, body: isJson ? (JSON.parse(text) as Json) : {} }
+  })
+
+export const money = { "payment-signature": "good" }
+
+/** A question to a model, streamed or not. */
+export const chat = (content: string, more: Json = {}) => ({
+  model: "demo/echo",
+  messages: [{ role: "user", content }],
+  ...more
+})
+
+/** The data of every server-sent event, and the comments. */
+export const eventsOf = (text: string) => {
+  const lines = text.split("\n")
+  return {
+    data: lines.flatMap((line) => (line.startsWith("data: ") ? [line.slice(6)] : [])),
+    comments: lines.flatMap((line) => (line.startsWith(": ") ? [line.slice(2)] : []))
+  }
+}
