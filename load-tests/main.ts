@@ -6,6 +6,9 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { type Findings, joined } from "./figures.ts"
 import { table, writeReport } from "./report.ts"
+import { evmSettle, evmVerify } from "./payments/evm.ts"
+import { consent } from "./speech/consent.ts"
+import { creates } from "./speech/creates.ts"
 import { handmade } from "./speech/handmade.ts"
 import { kills as speechKills } from "./speech/kills.ts"
 import { marks } from "./speech/marks.ts"
@@ -34,11 +37,15 @@ interface Room {
 }
 
 const rooms: Readonly<Record<string, Room>> = {
+  payments: { always: { "evm-verify": evmVerify, "evm-settle": evmSettle }, asked: {} },
   webhooks: {
     always: { throughput, latency, isolation, retries, hanging, kills, drain, endpoints: manyEndpoints },
     asked: { soak: () => soak(Number(values.minutes)) }
   },
-  speech: { always: { ttfb, streams, handmade, marks, memory, leavers, kills: speechKills }, asked: {} }
+  speech: {
+    always: { ttfb, streams, handmade, marks, memory, leavers, creates, kills: speechKills, consent },
+    asked: {}
+  }
 }
 
 const [roomName = "", ...wanted] = positionals

@@ -1,11 +1,15 @@
 /** Every generated document of the project: contracts, the APIs, metrics, topology. Pure. */
-import { audioMetrics } from "#audio"
+import { audioMetrics, intakeMetrics } from "#audio"
 import { busMetrics, topology, topologyDocument } from "#bus"
 import { contractDocuments } from "#contracts"
 import { egressMetrics } from "#egress"
 import { httpMetrics } from "#http"
 import { drainMetrics, metricsDocument, tracingMetrics } from "#runtime"
-import { engineMetrics } from "#speech"
+import { cloningMetrics, consentMetrics, engineMetrics } from "#speech"
+import { x402Metrics } from "#x402"
+import { modelGatewayMetrics } from "../model-gateway/metrics.ts"
+import { gatewayOpenApi } from "../model-gateway/openapi.ts"
+import { modelGatewayPage } from "../model-gateway/openapi-page.ts"
 import { speechApiMetrics } from "../speech-api/metrics.ts"
 import { openApiDocument } from "../speech-api/openapi.ts"
 import { speechApiPage } from "../speech-api/openapi-page.ts"
@@ -17,16 +21,21 @@ export const generatedDocuments = () => [
   ...contractDocuments(),
   { path: "docs/speech-openapi.json", content: `${JSON.stringify(openApiDocument(), null, 2)}\n` },
   { path: "docs/speech-api.md", content: speechApiPage() },
+  { path: "docs/model-gateway-openapi.json", content: `${JSON.stringify(gatewayOpenApi(), null, 2)}\n` },
+  { path: "docs/model-gateway.md", content: modelGatewayPage() },
   { path: "docs/topology.md", content: topologyDocument(topology) },
   {
     path: "docs/metrics.md",
     content: metricsDocument([
       { title: "webhook-dispatcher", metrics: webhookMetrics },
+      { title: "model-gateway", metrics: modelGatewayMetrics },
       { title: "speech-api", metrics: speechApiMetrics },
       { title: "speech-sequencer", metrics: sequencerMetrics },
       { title: "speech-synthesizer", metrics: synthesizerMetrics },
       { title: "Speech engines", metrics: engineMetrics },
+      { title: "Cloned voices", metrics: [...intakeMetrics, ...consentMetrics, ...cloningMetrics] },
       { title: "Encoders", metrics: audioMetrics },
+      { title: "Payments", metrics: x402Metrics },
       { title: "Public APIs", metrics: httpMetrics },
       { title: "Bus", metrics: busMetrics },
       { title: "Egress", metrics: egressMetrics },

@@ -66,6 +66,7 @@ export const rolesLayer = (only?: ReadonlyArray<RoleName>) =>
       const { Fleet } = yield* Configuration
       const names = only ?? Fleet.Roles
       if (names.includes("webhook-dispatcher")) yield* checks["webhook-dispatcher"]
+      if (names.includes("model-gateway")) yield* checks["model-gateway"]
       const [first, ...rest] = names
       return first === undefined ? Layer.empty : Layer.mergeAll(roleLayer(first), ...rest.map(roleLayer))
     })

@@ -1,0 +1,123 @@
+/**
+ * A provider of models that stands on this machine, in OpenAI's and in Anthropic's wire format: it answers
+ * with the last user message, word by word, and takes orders that begin with `!`. It knows what was asked of
+ * it and which callers left before they had their answer. It keeps no more than the last thousand calls.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Effect } from "effect"
+import { askedOf } from "./conversation.ts"
+import { failures, rejection } from "./failures.ts"
+import { imagesAnswer, modelList } from "./openai-shapes.ts"
+import { orderOf } from "./orders.ts"
+import { type Face, perform, refuse } from "./perform.ts"
+import { setTimeout as after } from "node:timers/promises"
+
+export interface UpstreamCall {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  readonly body: unknown
+  /** `cancelled`: the caller left before the end. */
+  state: "running" | "answered" | "cancelled"
+}
+
+export interface LocalUpstream {
+  readonly url: string
+  readonly calls: ReadonlyArray<UpstreamCall>
+}
+
+export interface LocalUpstreamOptions {
+  /** 0 takes any free port. */
+  readonly port?: number
+  /** A key that callers must send; without one any will do. */
+  readonly key?: string
+}
+
+export const demoModels = ["demo/echo", "demo/free", "demo/nostream", "demo/picture"] as const
+
+const bodyBytesMax = 16 * 1_024 * 1_024
+const callsMax = 1_000
+
+export const startLocalUpstream = (options: LocalUpstreamOptions = {}) =>
+  Effect.acquireRelease(
+    Effect.callback<LocalUpstream & { readonly close: Effect.Effect<void> }, Error>((resume) => {
+      const calls: Array<UpstreamCall> = []
+      const server = createServer((request, response) => void serve(options, calls, request, response))
+      server.once("error", (error) => resume(Effect.fail(error)))
+      server.listen(options.port ?? 0, "127.0.0.1", () => {
+        const { port } = server.address() as AddressInfo
+        const close = Effect.callback<void>((done) => {
+          server.close(() => done(Effect.void))
+          server.closeAllConnections()
+        })
+        resume(Effect.succeed({ url: `http://127.0.0.1:${port}`, calls, close }))
+      })
+    }),
+    (upstream) => upstream.close
+  )
+
+const serve = async (
+  { key }: LocalUpstreamOptions,
+  calls: Array<UpstreamCall>,
+  request: IncomingMessage,
+  response: ServerResponse
+) => {
+  const path = (request.url ?? "/").split("?")[0] ?? "/"
+  const text = await readBody(request)
+  const body = parsed(text)
+  const call: UpstreamCall = { path, headers: request.headers, body, state: "running" }
+  calls.push(call)
+  if (calls.length > callsMax) calls.shift()
+  const gone = new AbortController()
+  response.once("close", () => {
+    call.state = response.writableFinished ? "answered" : "cancelled"
+    gone.abort()
+  })
+  const face: Face = path.endsWith("/messages") ? "anthropic" : "openai"
+  const given = request.headers["x-api-key"] ?? request.headers["authorization"]?.replace(/^Bearer /u, "")
+  if (key !== undefined && given !== key) return refuse(response, face, failures.credential)
+  if (path.endsWith("/models")) return sendJson(response, modelList(demoModels))
+  if (path.endsWith("/images/generations")) return sendImages(response, body, gone.signal)
+  if (!path.endsWith("/chat/completions") && !path.endsWith("/messages")) {
+    return refuse(response, face, { ...failures["model-missing"], message: `Unknown request URL: ${path}` })
+  }
+  const asked = askedOf(body)
+  if (asked.isStreamed && asked.model.endsWith("nostream")) {
+    return refuse(response, face, { ...rejection("stream"), message: "This model does not stream." })
+  }
+  const run = { face, asked, order: orderOf(asked.message), nth: calls.length, response, gone: gone.signal }
+  // Who left while something was awaited is not answered any more.
+  return perform(run).catch(() => response.destroy())
+}
+
+const sendJson = (response: ServerResponse, body: unknown) =>
+  void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body))
+
+/** The prompt takes orders too. */
+const sendImages = async (response: ServerResponse, body: unknown, gone: AbortSignal) => {
+  const { prompt, n } = body as { readonly prompt?: string; readonly n?: number }
+  const order = orderOf(prompt ?? "")
+  if (order._tag !== "Echo") {
+    return perform({ face: "openai", asked: askedOf(body), order, nth: 1, response, gone })
+  }
+  if (order.delayMs > 0) await after(order.delayMs, undefined, { signal: gone }).catch(() => undefined)
+  return sendJson(response, imagesAnswer(prompt ?? "", n ?? 1))
+}
+
+const readBody = async (request: IncomingMessage) => {
+  const chunks: Array<Buffer> = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes <= bodyBytesMax) chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString("utf8")
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return text === "" ? {} : (JSON.parse(text) as unknown)
+  } catch {
+    return {}
+  }
+}

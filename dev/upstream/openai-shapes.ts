@@ -1,0 +1,85 @@
+/** Answers in OpenAI's wire format: whole, in chunks, refused; models and images. Pure. */
+import type { AnswerPlan } from "./answer-plan.ts"
+import { createdSeconds } from "./answer-plan.ts"
+import type { Failure } from "./failures.ts"
+
+const usageOf = ({ inputTokens, outputTokens, thought }: AnswerPlan) => ({
+  prompt_tokens: inputTokens,
+  completion_tokens: outputTokens,
+  total_tokens: inputTokens + outputTokens,
+  prompt_tokens_details: { cached_tokens: 0 },
+  completion_tokens_details: { reasoning_tokens: thought === "" ? 0 : thought.split(" ").length }
+})
+
+const toolCall = ({ tool }: AnswerPlan) =>
+  tool === undefined
+    ? undefined
+    : [{ id: tool.id, type: "function", function: { name: tool.name, arguments: tool.input } }]
+
+export const chatAnswer = (plan: AnswerPlan) => {
+  const calls = toolCall(plan)
+  return {
+    id: `chatcmpl-${plan.id}`,
+    object: "chat.completion",
+    created: createdSeconds,
+    model: plan.model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: "assistant",
+          content: calls === undefined ? plan.pieces.join("") : null,
+          refusal: null,
+          ...(plan.thought === "" ? {} : { reasoning_content: plan.thought }),
+          ...(calls === undefined ? {} : { tool_calls: calls })
+        },
+        logprobs: null,
+        finish_reason: plan.reason
+      }
+    ],
+    ...(plan.showsUsage ? { usage: usageOf(plan) } : {}),
+    system_fingerprint: "fp_demo"
+  }
+}
+
+export const chatChunks = (plan: AnswerPlan, includesUsage: boolean): ReadonlyArray<unknown> => {
+  const head = {
+    id: `chatcmpl-${plan.id}`,
+    object: "chat.completion.chunk",
+    created: createdSeconds,
+    model: plan.model
+  }
+  const chunk = (delta: unknown, reason: string | null = null) => ({
+    ...head,
+    choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }],
+    ...(includesUsage ? { usage: null } : {})
+  })
+  const calls = toolCall(plan)?.map((call, index) => ({ index, ...call }))
+  return [
+    chunk({ role: "assistant", content: "" }),
+    ...(plan.thought === "" ? [] : [chunk({ reasoning_content: plan.thought })]),
+    ...plan.pieces.map((content) => chunk({ content })),
+    ...(calls ?? []).flatMap(({ function: { name, arguments: input }, ...call }) => [
+      chunk({ tool_calls: [{ ...call, function: { name, arguments: "" } }] }),
+      chunk({ tool_calls: [{ index: call.index, function: { arguments: input.slice(0, 4) } }] }),
+      chunk({ tool_calls: [{ index: call.index, function: { arguments: input.slice(4) } }] })
+    ]),
+    chunk({}, plan.reason),
+    ...(includesUsage && plan.showsUsage ? [{ ...head, choices: [], usage: usageOf(plan) }] : [])
+  ]
+}
+
+export const openAiError = ({ message, type, param, code }: Failure) => ({ error: { message, type, param, code } })
+
+export const modelList = (ids: ReadonlyArray<string>) => ({
+  object: "list",
+  data: ids.map((id) => ({ id, object: "model", created: createdSeconds, owned_by: "demo" }))
+})
+
+/** One grey pixel. */
+export const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=="
+
+export const imagesAnswer = (prompt: string, count: number) => ({
+  created: createdSeconds,
+  data: Array.from({ length: count }, () => ({ b64_json: pixel, revised_prompt: prompt }))
+})

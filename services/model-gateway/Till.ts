@@ -1,0 +1,89 @@
+/**
+ * Where a call is paid for; the one door between the gateway and payments. A call is priced, then paid before
+ * any provider is asked, and ends in exactly one of two ways: `release` (nothing was given out, nothing is
+ * charged) or `settle`. A stream is `serve`d before its first byte. Calls to free models never come here.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import type { AnswerKind } from "#contracts"
+import type { PaymentHeaders, PromptSize, Quote, ReplyShape } from "#x402"
+
+/** All that a price and a payment depend on. */
+export interface CallFacts {
+  readonly path: string
+  /** Clients sign the first offer, so each base path has one kind of chain. */
+  readonly chain: "evm" | "solana"
+  readonly model: string
+  readonly prices: {
+    readonly inputMicroUsdPerMillionTokens: number
+    readonly outputMicroUsdPerMillionTokens: number
+    /** For each call or image, instead of tokens. */
+    readonly flatMicroUsd: number | undefined
+  }
+  readonly prompt: PromptSize
+  /** The longest answer, over all that were asked for. */
+  readonly outputTokens: number
+  /** Images, where those are sold. */
+  readonly count: number
+}
+
+export interface PayableCall extends CallFacts {
+  readonly method: "POST"
+  /** As it came; the payment is bound to it. */
+  readonly body: Uint8Array
+  readonly kind: AnswerKind
+  /** In which shape a refusal is written. */
+  readonly shape: ReplyShape
+  readonly payment: PaymentHeaders
+}
+
+/** An answer that is given instead of the model's: the quote, or why the payment was not taken. */
+export class PaymentRefusal extends Schema.TaggedError<PaymentRefusal>()("PaymentRefusal", {
+  status: Schema.Literals([400, 402, 409, 503]),
+  /** For metrics: a payment code, or `PAYMENT_REQUIRED`. */
+  code: Schema.String,
+  headers: Schema.Record(Schema.String, Schema.String),
+  /** JSON, written already: quotes are mirrored byte for byte. */
+  body: Schema.String
+}) {}
+
+export interface SettledCall {
+  /** Of the answer: the receipt, or that the chain has not spoken yet. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface PaidCall {
+  /** Nothing was given out, or what was is not worth money: the payment can be used again. */
+  readonly release: Effect.Effect<void>
+  /** Before the first byte of a stream: from here on the payment is not given back when the gateway is lost. */
+  readonly serve: Effect.Effect<void, PaymentRefusal>
+  /** `answer`: a whole one, kept until it is paid for; null after a stream. */
+  readonly settle: (answer: Uint8Array | null) => Effect.Effect<SettledCall, PaymentRefusal>
+}
+
+export class Till extends Context.Service<
+  Till,
+  {
+    readonly quote: (facts: CallFacts) => Effect.Effect<Quote, PaymentRefusal>
+    /** Fails with a quote when the call brings no payment. */
+    readonly pay: (call: PayableCall) => Effect.Effect<PaidCall, PaymentRefusal>
+  }
+>()("starling/model-gateway/Till") {
+  /** Sells nothing: without a way to be paid, paid models are not served. */
+  static readonly layerClosed = Layer.succeed(Till, {
+    quote: () => Effect.fail(closed),
+    pay: () => Effect.fail(closed)
+  })
+}
+
+const message = "Payments are not set up here; only free models are served"
+
+const closed = new PaymentRefusal({
+  status: 503,
+  code: "PAYMENT_VERIFICATION_UNAVAILABLE",
+  headers: { "retry-after": "60" },
+  body: JSON.stringify({
+    error: { message, type: "api_error", code: "PAYMENT_VERIFICATION_UNAVAILABLE", param: null },
+    message,
+    code: "PAYMENT_VERIFICATION_UNAVAILABLE"
+  })
+})

@@ -1,0 +1,119 @@
+/**
+ * A call to a model, from its first byte to its end, in this order: read and check, price and pay (or count
+ * it, where it is free), fetch its images, ask a provider, settle, answer. What fails before content has been
+ * given out releases the payment before it is told.
+ */
+import { Clock, Effect } from "effect"
+import { Admission, HttpCall, jsonAnswer } from "#http"
+import { Configuration, Metrics } from "#runtime"
+import { outputTokensHeaders } from "#x402"
+import { answering } from "./errors/answer-refusal.ts"
+import type { GatewayFault } from "./errors/GatewayFault.ts"
+import { ImageFetcher } from "./images/ImageFetcher.ts"
+import { tokensServed } from "./metrics.ts"
+import { freeCourse, paymentCourse, type PaymentCourse } from "./payment-course.ts"
+import { payable } from "./payable.ts"
+import { bodyFor, type ModelFace } from "./requests/faces.ts"
+import { FreeTier } from "./requests/FreeTier.ts"
+import { type ModelCall, readCall } from "./requests/read-call.ts"
+import { freeFault, streamAnswer } from "./stream-answer.ts"
+import { Till } from "./Till.ts"
+import { type Wanted, wholeAnswer } from "./translate/face-answer.ts"
+import { anthropicUsage, openAiUsage, type Usage } from "./translate/stop-reasons.ts"
+import { type JsonObject, recordAt } from "./translate/json.ts"
+import type { UpstreamOrder } from "./upstream/Upstreams.ts"
+import { Upstreams } from "./upstream/Upstreams.ts"
+
+const utf8 = new TextEncoder()
+
+export const answerModel = (face: ModelFace) =>
+  answering(face)(
+    Effect.gen(function* () {
+      const startedAtMs = yield* Clock.currentTimeMillis
+      // Who pays is not known yet: places are held for all callers together.
+      yield* (yield* Admission).enter("callers")
+      const call = yield* readCall(face)
+      const course = yield* courseOf(call)
+      const filled = yield* (yield* ImageFetcher).fill(call.request).pipe(Effect.tapError(() => course.release))
+      const work: Work = {
+        call,
+        course,
+        startedAtMs,
+        order: {
+          model: call.model,
+          path: "chat",
+          headers: call.headers,
+          bodyFor: bodyFor(face, filled, call.outputTokens.effective)
+        },
+        wanted: {
+          face,
+          model: call.model.entry.Id,
+          request: call.request,
+          includesUsage: call.includesUsage,
+          nowSeconds: Math.floor(startedAtMs / 1_000)
+        },
+        headers: {
+          ...outputTokensHeaders(call.outputTokens),
+          ...(call.model.entry.Free ? { "x-free-model": "true" } : {})
+        },
+        count: yield* tokenCounter(call)
+      }
+      return yield* call.isStreamed ? streamed(work) : whole(work)
+    })
+  )
+
+interface Work {
+  readonly call: ModelCall
+  readonly course: PaymentCourse
+  readonly startedAtMs: number
+  readonly order: UpstreamOrder
+  readonly wanted: Wanted
+  readonly headers: Readonly<Record<string, string>>
+  readonly count: (usage: Usage | undefined) => void
+}
+
+/** The payment can be used again before the caller hears why. */
+const released = <A, R>({ call, course }: Work, answer: Effect.Effect<A, GatewayFault, R>) =>
+  answer.pipe(
+    Effect.mapError((given) => freeFault(call, given)),
+    Effect.tapError(() => course.release)
+  )
+
+const streamed = Effect.fnUntraced(function* (work: Work) {
+  const { count, order, ...frame } = work
+  const answer = yield* released(work, (yield* Upstreams).stream(order))
+  const { ModelGateway } = yield* Configuration
+  const keepAliveMs = ModelGateway.KeepAliveSeconds * 1_000
+  const onEnd = Effect.sync(() => count(answer.facts.usage))
+  return yield* streamAnswer({ ...frame, keepAliveMs, onEnd }, answer)
+})
+
+const whole = Effect.fnUntraced(function* (work: Work) {
+  const { count, course, headers, order, wanted } = work
+  const answer = yield* released(work, (yield* Upstreams).whole(order))
+  const usage = recordAt(answer.body, "usage")
+  count(answer.dialect === "anthropic" ? anthropicUsage(usage) : openAiUsage(usage))
+  const body: JsonObject = wholeAnswer(wanted, answer.dialect, answer.body)
+  const settled = yield* course.settle(utf8.encode(JSON.stringify(body)))
+  return jsonAnswer(body, { headers: { "cache-control": "private, no-store", ...headers, ...settled.headers } })
+})
+
+/** Paid before anybody is asked, or counted. */
+const courseOf = Effect.fnUntraced(function* (call: ModelCall) {
+  if (call.model.entry.Free) {
+    yield* (yield* FreeTier).takeCall(yield* HttpCall, call.model.family)
+    return freeCourse
+  }
+  const till = yield* Till
+  return yield* paymentCourse(till.pay(payable(call, yield* HttpCall)))
+})
+
+const tokenCounter = Effect.fnUntraced(function* ({ model }: ModelCall) {
+  const tokens = (yield* Metrics).counter(tokensServed)
+  return (usage: Usage | undefined) => {
+    if (usage === undefined) return
+    tokens.inc({ model: model.entry.Id, kind: "input" }, usage.inputTokens)
+    tokens.inc({ model: model.entry.Id, kind: "cached" }, usage.cachedTokens)
+    tokens.inc({ model: model.entry.Id, kind: "output" }, usage.outputTokens)
+  }
+})

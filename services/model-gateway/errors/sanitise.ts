@@ -1,0 +1,76 @@
+/**
+ * A provider's words made fit for strangers: no credential, no URL, host or address, nothing of who serves a
+ * model and by which way. It rather takes too much than too little. Linear in the text, which is cut first. Pure.
+ */
+
+export interface SanitiseOptions {
+  /** Keys and whatever else must never leave; told apart by their very letters. */
+  readonly secrets: ReadonlyArray<string>
+  /** Names of providers, of their hosts, of their models. */
+  readonly names: ReadonlyArray<string>
+}
+
+const charactersReadMax = 4_096
+const charactersMax = 600
+const removed = "[removed]"
+
+const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/gu, "\\$&")
+
+const topLevels =
+  "com|net|org|io|ai|dev|app|cloud|co|us|eu|uk|de|fr|cn|jp|in|sg|ch|nl|xyz|tech|run|sh|me|info|gov|edu|biz|site|online|" +
+  "internal|local|localdomain|lan|corp|consul|svc|cluster|intranet|home|arpa|example|test"
+
+// Who serves models and what stands in front of them.
+const wellKnown =
+  "open-?ai|anthropic|azure|bedrock|amazon|aws|vertex|google|gemini api|openrouter|together(?:\\.?ai|computer)?|fireworks|groq|" +
+  "deepinfra|mistral|cohere|replicate|hugging ?face|siliconflow|novita|hyperbolic|sambanova|cerebras|perplexity|xai|" +
+  "litellm|portkey|helicone|vllm|sglang|triton|ollama|nginx|envoy|istio|haproxy|traefik|cloudflare|cloudfront|akamai|kubernetes|uvicorn"
+
+const rules: ReadonlyArray<readonly [RegExp, string]> = [
+  [/\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]+/giu, "[url]"],
+  [/[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){0,8}/gu, "[address]"],
+  [/\b(bearer|basic)\s+[^\s"',;]+/giu, `$1 ${removed}`],
+  [
+    /\b((?:x-)?api[-_ ]?key|authorization|access[-_ ]?token|secret|password|passwd|credential)["']?\s*[:=]\s*["']?[^\s"',;]+/giu,
+    `$1: ${removed}`
+  ],
+  [/\b(?:sk|pk|rk|xai|gsk|ghp|gho|hf|or|pat|key|tok|whsec|eyJ|AIza|AKIA|ASIA|ya29)[-_.][^\s"',;]{3,}/gu, removed],
+  [/\b(?:eyJ|AIza|AKIA|ASIA|ya29)[^\s"',;]{6,}/gu, removed],
+  [/\b(?:org|proj|req|acct|user|rsrc|deployment|resource|ray)[-_][A-Za-z0-9-]{4,}/gu, removed],
+  [
+    /(?<![\w:.])(?:[0-9a-f]{0,4}:){2,7}(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4})(?:%\w{1,16})?(?![\w:])/giu,
+    "[address]"
+  ],
+  [/(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?:\/\d{1,2}|:\d{1,5})?(?![\w])/gu, "[address]"],
+  [
+    new RegExp(
+      `(?<![\\w.-])(?:[a-z0-9](?:[a-z0-9_-]{0,62})\\.){1,8}(?:${topLevels})\\.?(?::\\d{1,5})?(?![\\w-])`,
+      "giu"
+    ),
+    "[host]"
+  ],
+  [/(?<![\w.-])(?:localhost|[a-z][a-z0-9.-]{0,62}:\d{2,5})(?![\w])/giu, "[host]"],
+  [new RegExp(`(?<![a-z0-9])(?:${wellKnown})(?![a-z0-9])`, "giu"), "the provider"]
+]
+
+// A run that looks like a key: long, of letters and digits.
+const longRun = /[A-Za-z0-9_+/=-]{24,}/gu
+const keyLike = (run: string) => (/\d/u.test(run) && /[A-Za-z]/u.test(run) ? removed : run)
+
+/** Undefined when nothing is left to tell. */
+export const sanitise = (text: string, { secrets, names }: SanitiseOptions): string | undefined => {
+  let told = text.slice(0, charactersReadMax)
+  for (const secret of secrets) if (secret.length >= 4) told = told.replaceAll(secret, removed)
+  for (const [pattern, instead] of rules.slice(0, 1)) told = told.replace(pattern, instead)
+  for (const name of names.toSorted((left, right) => right.length - left.length)) {
+    if (name.length >= 2)
+      told = told.replace(new RegExp(`(?<![A-Za-z0-9])${escaped(name)}(?![A-Za-z0-9])`, "giu"), "the provider")
+  }
+  for (const [pattern, instead] of rules.slice(1)) told = told.replace(pattern, instead)
+  told = told
+    .replace(longRun, keyLike)
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
+    .trim()
+    .slice(0, charactersMax)
+  return told === "" ? undefined : told
+}

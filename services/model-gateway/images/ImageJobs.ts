@@ -1,0 +1,83 @@
+/**
+ * Images that are being made or were made: one entry each, for a day, found by any replica. The pictures are an
+ * object beside it. One that its maker never ended counts as failed once it cannot be in work any more.
+ */
+import { randomUUID } from "node:crypto"
+import { Clock, Context, Effect, Layer, Option, Schema, Stream } from "effect"
+import { type BusError, Kv, Objects } from "#bus"
+
+const JobEntry = Schema.Struct({
+  model: Schema.String,
+  createdAtMs: Schema.Int,
+  /** Past it nobody is at work on it any more. */
+  deadlineMs: Schema.Int,
+  status: Schema.Literals(["in_progress", "completed", "failed"]),
+  error: Schema.NullOr(Schema.Struct({ code: Schema.String, message: Schema.String }))
+})
+export interface JobEntry extends Schema.Schema.Type<typeof JobEntry> {}
+
+export const imageJobsBucket = "image-jobs"
+export const imageAnswersStore = "image-answers"
+
+type JobError = NonNullable<JobEntry["error"]>
+
+export interface FoundJob {
+  readonly id: string
+  readonly entry: JobEntry
+  /** JSON of the images, once they are there. */
+  readonly answer: Uint8Array | undefined
+}
+
+const idPattern = /^img_[0-9a-f]{32}$/u
+
+export class ImageJobs extends Context.Service<
+  ImageJobs,
+  {
+    /** Answers with the job's id, which nobody can guess. */
+    readonly open: (model: string, workMs: number) => Effect.Effect<string, BusError>
+    readonly complete: (id: string, answer: Uint8Array) => Effect.Effect<void, BusError>
+    readonly fail: (id: string, error: JobError) => Effect.Effect<void, BusError>
+    readonly find: (id: string) => Effect.Effect<Option.Option<FoundJob>, BusError>
+  }
+>()("starling/model-gateway/ImageJobs") {
+  static readonly layer = Layer.effect(
+    ImageJobs,
+    Effect.gen(function* () {
+      const bucket = yield* (yield* Kv).open(imageJobsBucket, JobEntry)
+      const objects = yield* Objects
+
+      const open = Effect.fn("ImageJobs.open")(function* (model: string, workMs: number) {
+        const nowMs = yield* Clock.currentTimeMillis
+        const id = `img_${randomUUID().replaceAll("-", "")}`
+        const entry: JobEntry = {
+          model,
+          createdAtMs: nowMs,
+          deadlineMs: nowMs + workMs,
+          status: "in_progress",
+          error: null
+        }
+        yield* bucket.create(id, entry)
+        return id
+      })
+      const end = Effect.fnUntraced(function* (id: string, status: JobEntry["status"], error: JobError | null) {
+        const found = yield* bucket.get(id)
+        if (Option.isNone(found)) return
+        yield* bucket.update(id, { ...found.value.value, status, error }, found.value.revision)
+      })
+      const complete = Effect.fn("ImageJobs.complete")(function* (id: string, answer: Uint8Array) {
+        yield* objects.put(imageAnswersStore, id, Stream.make(answer))
+        yield* end(id, "completed", null)
+      })
+      const find = Effect.fn("ImageJobs.find")(function* (id: string) {
+        if (!idPattern.test(id)) return Option.none<FoundJob>()
+        const found = yield* bucket.get(id)
+        if (Option.isNone(found)) return Option.none<FoundJob>()
+        const { value: entry } = found.value
+        if (entry.status !== "completed") return Option.some<FoundJob>({ id, entry, answer: undefined })
+        const parts = yield* Stream.runCollect(objects.get(imageAnswersStore, id))
+        return Option.some<FoundJob>({ id, entry, answer: Buffer.concat(parts) })
+      })
+      return ImageJobs.of({ open, complete, fail: (id, error) => end(id, "failed", error), find })
+    })
+  )
+}

@@ -1,0 +1,89 @@
+/**
+ * Makes images beside the call that asked for them: one that takes long, or whose caller left, is still made,
+ * paid for and kept, to be fetched by its job. Work ends with the role; what is cut then is released.
+ */
+import { Context, Deferred, Effect, Exit, Layer, Result } from "effect"
+import type { BusError } from "#bus"
+import { Configuration, Metrics } from "#runtime"
+import type { GatewayFault } from "../errors/GatewayFault.ts"
+import { imageJobs } from "../metrics.ts"
+import type { PaymentCourse } from "../payment-course.ts"
+import type { PaymentRefusal, SettledCall } from "../Till.ts"
+import { type JsonObject, without } from "../translate/json.ts"
+import { Upstreams } from "../upstream/Upstreams.ts"
+import { ImageJobs } from "./ImageJobs.ts"
+import type { ImageCall } from "./read-image-call.ts"
+
+export interface MadeImages {
+  readonly body: JsonObject
+  readonly settled: SettledCall
+}
+
+type Failure = GatewayFault | PaymentRefusal | BusError
+
+export interface StartedImages {
+  readonly id: string
+  readonly made: Effect.Effect<MadeImages, Failure>
+}
+
+const utf8 = new TextEncoder()
+// Beside the provider's time: settling and storing.
+const endingMs = 60_000
+
+export class ImageWork extends Context.Service<
+  ImageWork,
+  {
+    /** Goes on when the caller has left. */
+    readonly start: (call: ImageCall, course: PaymentCourse) => Effect.Effect<StartedImages, BusError>
+  }
+>()("starling/model-gateway/ImageWork") {
+  static readonly layer = Layer.effect(
+    ImageWork,
+    Effect.gen(function* () {
+      const jobs = yield* ImageJobs
+      const upstreams = yield* Upstreams
+      const { ModelGateway } = yield* Configuration
+      const ended = (yield* Metrics).counter(imageJobs)
+      const scope = yield* Effect.scope
+      const workMs = ModelGateway.FirstByteSeconds * 1_000 + endingMs
+
+      const make = Effect.fn("ImageWork.make")(function* (id: string, call: ImageCall, course: PaymentCourse) {
+        const order = {
+          model: call.model,
+          path: "images" as const,
+          headers: {},
+          bodyFor: () => Result.succeed(without(call.request, "stream"))
+        }
+        const { body } = yield* upstreams.whole(order).pipe(Effect.onError(() => course.release))
+        const bytes = utf8.encode(JSON.stringify(body))
+        const settled = yield* course.settle(bytes)
+        yield* jobs.complete(id, bytes)
+        return { body, settled }
+      })
+      const note = (id: string) => (exit: Exit.Exit<MadeImages, Failure>) =>
+        Effect.gen(function* () {
+          ended.inc({ outcome: Exit.isSuccess(exit) ? "completed" : "failed" })
+          if (Exit.isSuccess(exit)) return
+          yield* Effect.ignore(jobs.fail(id, failureOf(exit)))
+        })
+
+      const start = Effect.fn("ImageWork.start")(function* (call: ImageCall, course: PaymentCourse) {
+        const id = yield* Effect.onError(jobs.open(call.model.entry.Id, workMs), () => course.release)
+        const done = yield* Deferred.make<MadeImages, Failure>()
+        const work = make(id, call, course).pipe(Effect.onExit(note(id)))
+        yield* Effect.forkIn(Deferred.into(work, done), scope)
+        return { id, made: Deferred.await(done) }
+      })
+      return ImageWork.of({ start })
+    })
+  )
+}
+
+const failureOf = (exit: Exit.Exit<unknown, Failure>) => {
+  const failure = Exit.findErrorOption(exit)
+  if (failure._tag === "None") return { code: "INTERNAL_ERROR", message: "The image could not be made" }
+  const error = failure.value
+  if (error._tag === "GatewayFault") return { code: error.code, message: error.message }
+  if (error._tag === "PaymentRefusal") return { code: error.code, message: "The payment was not taken" }
+  return { code: "MODEL_UNAVAILABLE", message: "The image could not be kept" }
+}

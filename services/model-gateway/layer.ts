@@ -1,0 +1,63 @@
+/**
+ * The role model-gateway, whole.
+ *
+ * in: HTTP on ModelGateway.Port
+ * out: calls to the providers of ModelGateway.Providers; images that conversations name, by the guarded door
+ * state: none that outlives an answer but image jobs (KV `image-jobs`, objects `image-answers`) and what free
+ * callers have used (KV `rate-windows`)
+ * failure policy: the next provider of a model is asked while nothing has been given out; a payment is
+ * released before a failure is told; a caller that is gone cuts its provider off; nothing is answered unpaid
+ */
+import { Effect, Layer } from "effect"
+import { Admission, HttpListener } from "#http"
+import { Addresses, Configuration } from "#runtime"
+import { ImageFetcher } from "./images/ImageFetcher.ts"
+import { ImageJobs } from "./images/ImageJobs.ts"
+import { ImageWork } from "./images/ImageWork.ts"
+import { Catalogue } from "./requests/Catalogue.ts"
+import { FreeTier } from "./requests/FreeTier.ts"
+import { openApiRoutes } from "./openapi-route.ts"
+import { gatewayRoutes, renderGatewayError } from "./routes.ts"
+import { Till } from "./Till.ts"
+import { Providers } from "./upstream/Providers.ts"
+import { Upstreams } from "./upstream/Upstreams.ts"
+
+const admission = Layer.unwrap(
+  Effect.map(Configuration, ({ ModelGateway }) =>
+    Admission.layer({ runningMax: ModelGateway.RunningMax, perWorkspaceMax: ModelGateway.RunningMax })
+  )
+)
+
+const parts = ImageWork.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(Upstreams.layer, ImageJobs.layer)),
+  Layer.provideMerge(Providers.layer),
+  Layer.provideMerge(Layer.mergeAll(Catalogue.layer, FreeTier.layer, ImageFetcher.layer, admission))
+)
+
+const listener = Layer.unwrap(
+  Effect.map(Configuration, ({ ModelGateway }) =>
+    HttpListener.layer({
+      name: "model-gateway",
+      host: ModelGateway.Host,
+      port: ModelGateway.Port,
+      routes: [...gatewayRoutes, ...openApiRoutes],
+      renderError: renderGatewayError,
+      requestIdHeaders: ["Request-Id"]
+    })
+  )
+)
+
+const shown = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { url } = yield* HttpListener
+    yield* (yield* Addresses).add("model-gateway", url)
+  })
+)
+
+/** With its listener in reach. Needs the bus, the egress, the runtime, and a till. */
+export const modelGatewayWith = shown.pipe(Layer.provideMerge(listener), Layer.provide(parts))
+
+export const modelGateway = shown.pipe(Layer.provide(listener), Layer.provide(parts), Layer.provide(Till.layerClosed))
+
+/** What is wrong with the configuration, before anything is asked of the broker. */
+export { configuredModels as checkModelGateway } from "./requests/Catalogue.ts"

@@ -1,0 +1,56 @@
+/** What an SRE sees of model-gateway, beside what its listener tells. Codes and providers are ours; nothing here is a caller's text. */
+import { defineCounter, defineGauge, defineHistogram } from "#runtime"
+
+export const gatewayRequests = defineCounter({
+  name: "gateway_requests_total",
+  help: "Calls by route, status and code; the code of an answer is 'ok', a stream that broke off after its headers counts again with its code.",
+  labels: ["route", "status", "code"]
+})
+export const upstreamCalls = defineCounter({
+  name: "gateway_upstream_calls_total",
+  help: "Calls to providers by how they ended: answered, refused (the caller's fault), limited, failed, broken off after the first event, cancelled.",
+  labels: ["provider", "outcome"]
+})
+export const fallbacks = defineCounter({
+  name: "gateway_fallbacks_total",
+  help: "Calls that another provider of the model was asked for, by the one that had failed.",
+  labels: ["provider"]
+})
+export const upstreamSeconds = defineHistogram({
+  name: "gateway_upstream_seconds",
+  help: "From the call to a provider to its whole answer, or to the first event of its stream.",
+  labels: ["provider"],
+  buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
+})
+export const firstByteSeconds = defineHistogram({
+  name: "gateway_first_byte_seconds",
+  help: "From a caller's request to the first event of its stream.",
+  labels: ["route"],
+  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
+})
+export const breakerOpen = defineGauge({
+  name: "gateway_breaker_open",
+  help: "1 while a provider's model is left alone after its failures.",
+  labels: ["provider", "model"]
+})
+export const tokensServed = defineCounter({
+  name: "gateway_tokens_total",
+  help: "Tokens as providers counted them, by model and kind: input, cached, output.",
+  labels: ["model", "kind"]
+})
+export const imageJobs = defineCounter({
+  name: "gateway_image_jobs_total",
+  help: "Image jobs by how they ended: completed, failed.",
+  labels: ["outcome"]
+})
+
+export const modelGatewayMetrics = [
+  gatewayRequests,
+  upstreamCalls,
+  fallbacks,
+  upstreamSeconds,
+  firstByteSeconds,
+  breakerOpen,
+  tokensServed,
+  imageJobs
+]

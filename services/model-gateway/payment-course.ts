@@ -1,0 +1,61 @@
+/**
+ * A paid call from its payment to its end, whatever happens between: it is released or settled exactly once.
+ * Who leaves before the first byte pays nothing; who leaves after it pays. Ends with the call's scope.
+ */
+import { Effect, type Scope } from "effect"
+import type { PaidCall, PaymentRefusal, SettledCall } from "./Till.ts"
+
+export interface PaymentCourse {
+  /** Also of a stream that broke off through no fault of the caller. */
+  readonly release: Effect.Effect<void>
+  readonly serve: Effect.Effect<void, PaymentRefusal>
+  readonly settle: (answer: Uint8Array | null) => Effect.Effect<SettledCall, PaymentRefusal>
+}
+
+const nothingOwed: SettledCall = { headers: {} }
+
+/** Of a call that costs nothing. */
+export const freeCourse: PaymentCourse = {
+  release: Effect.void,
+  serve: Effect.void,
+  settle: () => Effect.succeed({ headers: { "x-free-model": "true" } })
+}
+
+/** Ends with the call: nothing can come between the payment and the promise to end it. */
+export const paymentCourse = <E>(pay: Effect.Effect<PaidCall, E>): Effect.Effect<PaymentCourse, E, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(openCourse(pay), (course) => course.leave),
+    (course) => course
+  )
+
+interface OpenCourse extends PaymentCourse {
+  /** The caller is gone: who was given something pays for it. */
+  readonly leave: Effect.Effect<void>
+}
+
+/** One that whoever opens it ends. */
+export const openCourse = <E>(pay: Effect.Effect<PaidCall, E>): Effect.Effect<OpenCourse, E> =>
+  Effect.map(pay, (paid) => {
+    let stage: "claimed" | "serving" | "ended" = "claimed"
+    const ending = <A, F>(effect: Effect.Effect<A, F>) => {
+      stage = "ended"
+      return Effect.uninterruptible(effect)
+    }
+    const release = Effect.suspend(() => (stage === "ended" ? Effect.void : ending(paid.release)))
+    return {
+      release,
+      serve: Effect.suspend(() => {
+        if (stage !== "claimed") return Effect.void
+        return Effect.uninterruptible(Effect.tap(paid.serve, () => Effect.sync(() => void (stage = "serving"))))
+      }),
+      settle: (answer) =>
+        Effect.suspend(() => (stage === "ended" ? Effect.succeed(nothingOwed) : ending(paid.settle(answer)))),
+      leave: Effect.suspend(() => {
+        if (stage !== "serving") return release
+        // Nobody is there to be told that this failed.
+        return Effect.catch(ending(paid.settle(null)), ({ code }) =>
+          Effect.annotateLogs(Effect.logWarning("a stream that was left could not be settled"), { code })
+        )
+      })
+    }
+  })

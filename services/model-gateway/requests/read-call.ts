@@ -1,0 +1,52 @@
+/** A call to a model, read, checked and measured: all that can be known before anybody pays or is asked. */
+import { Effect, Option } from "effect"
+import { HttpCall } from "#http"
+import { type OutputTokens, outputTokensOf, type PromptSize } from "#x402"
+import { fault } from "../errors/GatewayFault.ts"
+import { type JsonObject, numberAt, recordAt, textAt } from "../translate/json.ts"
+import { Catalogue, type CatalogueModel } from "./Catalogue.ts"
+import { checkConversation, checkFace, type ModelFace, requestedTokens } from "./faces.ts"
+import { promptSize } from "./prompt-size.ts"
+import { readBody } from "./read-body.ts"
+
+export interface ModelCall {
+  readonly face: ModelFace
+  readonly model: CatalogueModel
+  readonly request: JsonObject
+  /** As it came. */
+  readonly bytes: Uint8Array
+  readonly isStreamed: boolean
+  readonly includesUsage: boolean
+  readonly outputTokens: OutputTokens
+  /** Answers to one question. */
+  readonly answers: number
+  readonly prompt: PromptSize
+  /** For a provider of the same kind. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const answersMax = 128
+
+export const readCall = Effect.fn("readCall")(function* (face: ModelFace) {
+  const { bytes, json } = yield* readBody
+  const request = yield* Effect.fromResult(checkFace(face, json))
+  const model = yield* (yield* Catalogue).find(textAt(request, "model") ?? "", "chat")
+  const isStreamed = request["stream"] === true
+  if (isStreamed && !model.entry.Streams) return yield* fault("STREAM_UNSUPPORTED", { param: "stream" })
+  yield* Effect.fromResult(checkConversation(face, request))
+  const { header } = yield* HttpCall
+  const beta = face === "messages" ? Option.getOrUndefined(header("anthropic-beta")) : undefined
+  const call: ModelCall = {
+    face,
+    model,
+    request,
+    bytes,
+    isStreamed,
+    includesUsage: recordAt(request, "stream_options")["include_usage"] === true,
+    outputTokens: outputTokensOf(requestedTokens(face, request), model.entry.OutputTokensMax),
+    answers: Math.min(answersMax, numberAt(request, "n") ?? 1),
+    prompt: promptSize(request),
+    headers: beta === undefined ? {} : { "anthropic-beta": beta }
+  }
+  return call
+})

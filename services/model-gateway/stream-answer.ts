@@ -1,0 +1,116 @@
+/**
+ * A streamed answer from its first event to its end. The payment is served before the first event and settled
+ * after the last; a provider that fails in between costs the caller nothing, and the caller is told by an event
+ * in the shape of the route. Silence is filled with comments.
+ */
+import { Array as Arr, Cause, Clock, Effect, Pull, Stream } from "effect"
+import { type CounterHandle, Metrics } from "#runtime"
+import { eventsAnswer, HttpCall, jsonEvent, type ServerSentEvent } from "#http"
+import { type CallFailure, codeOf, plainRoute } from "./errors/answer-refusal.ts"
+import { fault, GatewayFault } from "./errors/GatewayFault.ts"
+import { faultBody } from "./errors/render-fault.ts"
+import { firstByteSeconds, gatewayRequests } from "./metrics.ts"
+import type { PaymentCourse } from "./payment-course.ts"
+import type { ModelCall } from "./requests/read-call.ts"
+import type { SettledCall } from "./Till.ts"
+import { streamTranslator, type Wanted } from "./translate/face-answer.ts"
+import type { JsonObject } from "./translate/json.ts"
+import type { StreamedAnswer } from "./upstream/Providers.ts"
+
+export interface StreamFrame {
+  readonly call: ModelCall
+  readonly wanted: Wanted
+  readonly course: PaymentCourse
+  readonly headers: Readonly<Record<string, string>>
+  readonly startedAtMs: number
+  readonly keepAliveMs: number
+  /** When the whole answer is known. */
+  readonly onEnd: Effect.Effect<void>
+}
+
+export const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, upstream: StreamedAnswer) {
+  const { call, course } = frame
+  const metrics = yield* Metrics
+  const route = plainRoute((yield* HttpCall).route)
+  const firstByte = metrics.histogram(firstByteSeconds)
+  const counter = metrics.counter(gatewayRequests)
+  const translator = streamTranslator(frame.wanted, upstream.dialect)
+  let sent = 0
+
+  const begin = Effect.gen(function* () {
+    yield* course.serve
+    firstByte.observe({ route }, ((yield* Clock.currentTimeMillis) - frame.startedAtMs) / 1_000)
+  })
+  const state = { stage: "events" as "events" | "ending" | "over" }
+  const pulled = Pull.matchEffect(upstream.next, {
+    onSuccess: (events) => Effect.succeed(events.flatMap(translator.push)),
+    onFailure: (cause) => Effect.failCause(Cause.map(cause, (error) => freeFault(call, error.fault))),
+    onDone: () =>
+      Effect.sync(() => {
+        state.stage = "ending"
+        return translator.end()
+      })
+  })
+  const next: Pull.Pull<Arr.NonEmptyReadonlyArray<ServerSentEvent>, CallFailure> = Effect.gen(function* () {
+    while (state.stage === "events") {
+      const made = yield* pulled
+      if (made.length > 0 && sent++ === 0) yield* begin
+      const told = made.map((event) => faceEvent(call.face, event))
+      if (Arr.isReadonlyArrayNonEmpty(told)) return told
+    }
+    const told = state.stage === "over" ? [] : yield* ending(frame)
+    state.stage = "over"
+    return Arr.isReadonlyArrayNonEmpty(told) ? told : yield* Cause.done()
+  }).pipe(
+    // Before the caller hears of it: the payment can be used again at once.
+    Effect.tapError((error) => (Cause.isDone(error) ? Effect.void : course.release))
+  )
+  const events = Stream.fromPull(Effect.succeed(next))
+  return yield* eventsAnswer(events, {
+    headers: frame.headers,
+    heartbeat: frame.keepAliveMs,
+    onFailure: (cause) => lastEvent(call, route, counter, Cause.squash(cause))
+  })
+})
+
+const faceEvent = (face: ModelCall["face"], event: JsonObject): ServerSentEvent =>
+  face === "chat" ? jsonEvent(event) : jsonEvent(event, typeof event["type"] === "string" ? event["type"] : undefined)
+
+const ending = ({ call, course, onEnd }: StreamFrame) =>
+  Effect.gen(function* () {
+    yield* onEnd
+    // All has been given out: a payment that fails now is the till's to remember, not the caller's to see.
+    const { headers } = yield* Effect.orElseSucceed(course.settle(null), (): SettledCall => ({ headers: {} }))
+    const receipt = headers["payment-response"]
+    const told = receipt === undefined ? [] : [{ data: "", comment: `payment-response ${receipt}` }]
+    return call.face === "chat" ? [...told, { data: "[DONE]" }] : told
+  })
+
+/** What a free model cannot do is a matter of its capacity. */
+export const freeFault = (call: Pick<ModelCall, "model" | "isStreamed">, given: GatewayFault): GatewayFault => {
+  const isOfCapacity =
+    given.code === "RATE_LIMITED" || given.code === "MODEL_UNAVAILABLE" || given.code === "INTERNAL_ERROR"
+  if (!call.model.entry.Free || !isOfCapacity) return given
+  return fault(call.isStreamed ? "STREAM_FAILED" : "FREE_MODEL_FAILED", {
+    debug: given.debug,
+    source: call.model.family,
+    retryAfterSeconds: freeRetrySeconds
+  })
+}
+
+const freeRetrySeconds = 30
+
+/** After the headers only an event can tell. */
+const lastEvent = (
+  { face }: ModelCall,
+  route: string,
+  counter: CounterHandle<"route" | "status" | "code">,
+  error: unknown
+): ServerSentEvent => {
+  const known = error instanceof GatewayFault ? error : fault("INTERNAL_ERROR")
+  counter.inc({ route, status: "stream", code: error instanceof GatewayFault ? codeOf(error) : "INTERNAL_ERROR" })
+  if (face === "messages") return jsonEvent(faultBody("messages", known), "error")
+  if (face === "chat") return jsonEvent(faultBody("chat", known))
+  const { code, message, param = null } = known
+  return jsonEvent({ type: "error", code, message, param, error: { message, code, param } }, "error")
+}

@@ -1,0 +1,114 @@
+/** Whole answers from one vendor's shape to the other's, and to that of responses. Pure. */
+import { argumentsOf } from "./chat-to-messages.ts"
+import { isRecord, type JsonObject, present, recordAt, recordsAt, textAt } from "./json.ts"
+import { responseOf } from "./response-object.ts"
+import {
+  anthropicReason,
+  anthropicUsage,
+  asAnthropicUsage,
+  asOpenAiUsage,
+  openAiReason,
+  openAiUsage
+} from "./stop-reasons.ts"
+
+/** `model`: what the caller calls it. */
+export const messageToChat = (message: JsonObject, model: string, createdSeconds: number): JsonObject => {
+  const blocks = recordsAt(message, "content")
+  const text = blocks.flatMap((block) => (block["type"] === "text" ? [textAt(block, "text") ?? ""] : [])).join("")
+  const thought = blocks
+    .flatMap((block) => (block["type"] === "thinking" ? [textAt(block, "thinking") ?? ""] : []))
+    .join("")
+  const calls = blocks.filter(({ type }) => type === "tool_use")
+  return {
+    id: message["id"],
+    object: "chat.completion",
+    created: createdSeconds,
+    model,
+    choices: [
+      {
+        index: 0,
+        message: present({
+          role: "assistant",
+          content: text === "" && calls.length > 0 ? null : text,
+          refusal: null,
+          reasoning_content: thought === "" ? undefined : thought,
+          tool_calls:
+            calls.length === 0
+              ? undefined
+              : calls.map(({ id, name, input }) => ({
+                  id,
+                  type: "function",
+                  function: { name, arguments: JSON.stringify(input ?? {}) }
+                }))
+        }),
+        logprobs: null,
+        finish_reason: openAiReason(textAt(message, "stop_reason"))
+      }
+    ],
+    usage: asOpenAiUsage(anthropicUsage(recordAt(message, "usage")))
+  }
+}
+
+const firstChoice = (answer: JsonObject) => recordsAt(answer, "choices")[0] ?? {}
+
+export const thoughtOf = (message: JsonObject): string =>
+  textAt(message, "reasoning_content") ?? textAt(message, "reasoning") ?? ""
+
+const saidOf = (message: JsonObject): string => {
+  const { content } = message
+  if (typeof content === "string") return content
+  return recordsAt(message, "content")
+    .map((part) => textAt(part, "text") ?? "")
+    .join("")
+}
+
+export const chatToMessage = (answer: JsonObject, model: string): JsonObject => {
+  const choice = firstChoice(answer)
+  const said = recordAt(choice, "message")
+  const text = saidOf(said)
+  const thought = thoughtOf(said)
+  const calls = recordsAt(said, "tool_calls").map((call) => {
+    const { name, arguments: input } = recordAt(call, "function")
+    return { type: "tool_use", id: call["id"], name, input: argumentsOf(input) }
+  })
+  return {
+    id: messageId(textAt(answer, "id")),
+    type: "message",
+    role: "assistant",
+    model,
+    content: [
+      ...(thought === "" ? [] : [{ type: "thinking", thinking: thought, signature: "" }]),
+      ...(text === "" && calls.length > 0 ? [] : [{ type: "text", text }]),
+      ...calls
+    ],
+    stop_reason: anthropicReason(textAt(choice, "finish_reason")),
+    stop_sequence: null,
+    usage: asAnthropicUsage(openAiUsage(recordAt(answer, "usage")))
+  }
+}
+
+export const messageId = (id: string | undefined): string => (id?.startsWith("msg_") === true ? id : `msg_${id ?? "0"}`)
+
+export const chatToResponse = (answer: JsonObject, model: string, request: JsonObject): JsonObject => {
+  const choice = firstChoice(answer)
+  const said = recordAt(choice, "message")
+  const usage = answer["usage"]
+  return responseOf({
+    id: textAt(answer, "id") ?? "0",
+    model,
+    createdSeconds: typeof answer["created"] === "number" ? answer["created"] : 0,
+    request,
+    thought: thoughtOf(said),
+    text: recordsAt(said, "tool_calls").length > 0 && saidOf(said) === "" ? undefined : saidOf(said),
+    calls: recordsAt(said, "tool_calls").map((call) => {
+      const declared = recordAt(call, "function")
+      return {
+        id: textAt(call, "id") ?? "",
+        name: textAt(declared, "name") ?? "",
+        input: textAt(declared, "arguments") ?? ""
+      }
+    }),
+    reason: textAt(choice, "finish_reason"),
+    usage: isRecord(usage) ? openAiUsage(usage) : undefined
+  })
+}

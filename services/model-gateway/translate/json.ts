@@ -1,0 +1,35 @@
+/** Reading JSON that may be anything. Pure. */
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export const isRecord = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+export const textAt = (object: JsonObject, key: string): string | undefined => {
+  const value = object[key]
+  return typeof value === "string" ? value : undefined
+}
+
+export const numberAt = (object: JsonObject, key: string): number | undefined => {
+  const value = object[key]
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined
+}
+
+export const recordAt = (object: JsonObject, key: string): JsonObject => {
+  const value = object[key]
+  return isRecord(value) ? value : {}
+}
+
+/** The objects of a list; none where there is no list. */
+export const recordsAt = (object: JsonObject, key: string): ReadonlyArray<JsonObject> => {
+  const value = object[key]
+  return Array.isArray(value) ? value.filter(isRecord) : []
+}
+
+/** Without the keys that have nothing. */
+export const present = (object: Readonly<Record<string, unknown>>): JsonObject =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined))
+
+/** Some keys left out. */
+export const without = (object: JsonObject, ...keys: ReadonlyArray<string>): JsonObject =>
+  Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))

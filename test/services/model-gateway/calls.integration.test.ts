@@ -1,0 +1,118 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { ask, chat, eventsOf, money, withGateway } from "../../support/gateway.ts"
+
+const chatPath = "/v1/chat/completions"
+
+const textOf = (text: string) =>
+  eventsOf(text)
+    .data.filter((data) => data !== "[DONE]")
+    .map((data) => {
+      const { choices } = JSON.parse(data) as { choices: ReadonlyArray<{ delta: { content?: string } }> }
+      return choices[0]?.delta.content ?? ""
+    })
+    .join("")
+
+describe("a call to a paid model", () => {
+  it.live("is answered with a quote, then with the answer for a payment, under every base path", () =>
+    withGateway((gateway) =>
+      Effect.gen(function* () {
+        for (const base of ["", "/api", "/solana/api"]) {
+          const unpaid = yield* ask(gateway, `${base}${chatPath}`, chat("one two three"))
+          assert.strictEqual(unpaid.status, 402)
+          assert.strictEqual(unpaid.headers.get("payment-required"), "quote")
+
+          const paid = yield* ask(gateway, `${base}${chatPath}`, chat("one two three"), money)
+          assert.strictEqual(paid.status, 200)
+          assert.strictEqual(paid.headers.get("payment-response"), "receipt")
+          const [choice] = paid.body["choices"] as ReadonlyArray<{ message: { content: string } }>
+          assert.strictEqual(choice?.message.content, "one two three")
+          assert.strictEqual(paid.body["model"], "demo/echo")
+        }
+        assert.deepStrictEqual(gateway.book.steps.slice(0, 2), ["pay", "settle"])
+        assert.deepStrictEqual(
+          gateway.book.calls.map(({ chain }) => chain),
+          ["evm", "evm", "solana"]
+        )
+        // The unpaid ones have reached nobody.
+        assert.strictEqual(gateway.upstream.calls.length, 3)
+      })
+    )
+  )
+
+  it.live("streams the answer word by word, and tells of the payment before the end", () =>
+    withGateway((gateway) =>
+      Effect.gen(function* () {
+        const answer = yield* ask(gateway, chatPath, chat("one two three", { stream: true }), money)
+        assert.strictEqual(answer.status, 200)
+        assert.strictEqual(answer.headers.get("content-type"), "text/event-stream")
+        const { data, comments } = eventsOf(answer.text)
+        assert.strictEqual(textOf(answer.text), "one two three")
+        assert.strictEqual(data.at(-1), "[DONE]")
+        assert.deepStrictEqual(comments, ["payment-response receipt"])
+        assert.isFalse(
+          data.some((line) => line.includes("usage")),
+          "usage that nobody asked for"
+        )
+        assert.deepStrictEqual(gateway.book.steps, ["pay", "serve", "settle"])
+        const [call] = gateway.upstream.calls
+        assert.deepInclude(call?.body as object, { stream_options: { include_usage: true }, model: "echo-1" })
+      })
+    )
+  )
+
+  it.live("tells what a stream has cost to who asks for it", () =>
+    withGateway((gateway) =>
+      Effect.gen(function* () {
+        const wanted = { stream: true, stream_options: { include_usage: true } }
+        const answer = yield* ask(gateway, chatPath, chat("one two three", wanted), money)
+        const usage = eventsOf(answer.text).data.find((data) => data.includes('"prompt_tokens":3'))
+        assert.include(usage ?? "", '"completion_tokens":3')
+      })
+    )
+  )
+
+  it.live("is not charged when the model fails, nor answered when the payment does", () =>
+    withGateway((gateway) =>
+      Effect.gen(function* () {
+        const failed = yield* ask(gateway, chatPath, chat("!status 503"), money)
+        assert.strictEqual(failed.status, 503)
+        assert.deepStrictEqual(gateway.book.steps, ["pay", "release"])
+
+        gateway.book.steps.length = 0
+        gateway.book.refusesSettlement = true
+        const unsettled = yield* ask(gateway, chatPath, chat("secret words"), money)
+        assert.strictEqual(unsettled.status, 402)
+        assert.notInclude(unsettled.text, "secret words")
+        assert.deepStrictEqual(gateway.book.steps, ["pay", "settle"])
+      })
+    )
+  )
+
+  it.live("goes on with another provider when the first is away", () =>
+    withGateway((gateway) =>
+      Effect.gen(function* () {
+        const whole = yield* ask(gateway, chatPath, chat("hello", { model: "demo/twice" }), money)
+        assert.strictEqual(whole.status, 200)
+        const streamed = yield* ask(gateway, chatPath, chat("hello", { model: "demo/twice", stream: true }), money)
+        assert.strictEqual(textOf(streamed.text), "hello")
+        assert.match(yield* gateway.metrics, /gateway_fallbacks_total\{[^}]*provider="away"[^}]*\} 2/u)
+      })
+    )
+  )
+
+  it.live("is capped at what the model can say, and says so", () =>
+    withGateway((gateway) =>
+      Effect.gen(function* () {
+        const capped = yield* ask(gateway, chatPath, chat("hello", { max_tokens: 100_000, seed: 7 }), money)
+        assert.strictEqual(capped.headers.get("x-max-tokens-capped"), "true")
+        assert.strictEqual(capped.headers.get("x-max-tokens-effective"), "8192")
+        assert.deepInclude(gateway.upstream.calls[0]?.body as object, { max_tokens: 8192, seed: 7 })
+        const own = yield* ask(gateway, chatPath, chat("hello", { max_completion_tokens: 5 }), money)
+        assert.isNull(own.headers.get("x-max-tokens-capped"))
+        assert.deepInclude(gateway.upstream.calls[1]?.body as object, { max_completion_tokens: 5 })
+        assert.notProperty(gateway.upstream.calls[1]?.body, "max_tokens")
+      })
+    )
+  )
+})

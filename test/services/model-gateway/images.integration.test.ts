@@ -1,0 +1,130 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { eventually } from "../../support/bus.ts"
+import { ask, chat, money, withGateway } from "../../support/gateway.ts"
+import { startReceiver } from "../../support/receiver.ts"
+
+const path = "/v1/images/generations"
+const picture = (prompt: string, more = {}) => ({ model: "demo/picture", prompt, ...more })
+
+describe("an image", () => {
+  it.live("is made while its caller waits, paid for, and found again by its job", () =>
+    withGateway((gateway) =>
+      Effect.gen(function* () {
+        assert.strictEqual((yield* ask(gateway, path, picture("a bird"))).status, 402)
+        const made = yield* ask(gateway, path, picture("a bird", { n: 2 }), money)
+        assert.strictEqual(made.status, 200)
+        assert.strictEqual(made.headers.get("payment-response"), "receipt")
+        assert.strictEqual((made.body["data"] as ReadonlyArray<unknown>).length, 2)
+        assert.deepStrictEqual(
+          gateway.book.calls.map(({ count, prices }) => [count, prices.flatMicroUsd]),
+          [[2, 20_000]]
+        )
+
+        const job = yield* ask(gateway, `/v1/images/jobs/${made.headers.get("x-image-job")}`, undefined)
+        assert.strictEqual(job.status, 200)
+        assert.deepInclude(job.body, { status: "completed", model: "demo/picture", data: made.body["data"] })
+      })
+    )
+  )
+
+  it.live("that takes longer than a caller waits is fetched by its job", () =>
+    withGateway(
+      (gateway) =>
+        Effect.gen(function* () {
+          const begun = yield* ask(gateway, `/api${path}`, picture("!delay 500ms"), money)
+          assert.strictEqual(begun.status, 202)
+          assert.deepInclude(begun.body, { status: "in_progress", object: "image.generation.job" })
+          const pollUrl = String(begun.body["poll_url"])
+          assert.isTrue(pollUrl.startsWith("https://models.example.com/api/v1/images/jobs/img_"))
+          const jobPath = new URL(pollUrl).pathname
+          yield* eventually(Effect.map(ask(gateway, jobPath, undefined), ({ body }) => body["status"] === "completed"))
+          assert.deepStrictEqual(gateway.book.steps, ["pay", "settle"])
+        }),
+      { settings: { ImageInlineSeconds: 0.1, Origin: "https://models.example.com/" } }
+    )
+  )
+
+  it.live("that cannot be made is not charged, and its job says why", () =>
+    withGateway((gateway) =>
+      Effect.gen(function* () {
+        const failed = yield* ask(gateway, path, picture("!content-filter"), money)
+        assert.deepStrictEqual([failed.status, failed.body["code"]], [400, "CONTENT_FILTERED"])
+        assert.deepStrictEqual(gateway.book.steps, ["pay", "release"])
+        const unknown = yield* ask(gateway, `/v1/images/jobs/img_${"0".repeat(32)}`, undefined)
+        assert.deepStrictEqual([unknown.status, unknown.body["code"]], [404, "NOT_FOUND"])
+        const chatModel = yield* ask(gateway, path, { model: "demo/echo", prompt: "x" }, money)
+        assert.match(String(chatModel.body["error"]), /^Unknown model/u)
+      })
+    )
+  )
+})
+
+describe("an image that a conversation names", () => {
+  const looking = (url: string) => ({
+    model: "demo/echo",
+    messages: [
+      {
+        role: "user",
+        content: [
+          { type: "image_url", image_url: { url, detail: "low" } },
+          { type: "text", text: "look" }
+        ]
+      }
+    ]
+  })
+  const chatPath = "/v1/chat/completions"
+
+  it.live("is fetched once the call is paid for, and put in", () =>
+    withGateway(
+      (gateway) =>
+        Effect.gen(function* () {
+          const receiver = yield* startReceiver
+          receiver.answer(
+            "/a.png",
+            () => (response) => response.writeHead(200, { "content-type": "image/png" }).end("PNG")
+          )
+          receiver.answer(
+            "/a.txt",
+            () => (response) => response.writeHead(200, { "content-type": "text/plain" }).end("no")
+          )
+
+          assert.strictEqual((yield* ask(gateway, chatPath, looking(receiver.url("/a.png")))).status, 402)
+          assert.strictEqual(receiver.requests.length, 0)
+          assert.strictEqual((yield* ask(gateway, chatPath, looking(receiver.url("/a.png")), money)).status, 200)
+          assert.strictEqual(receiver.requests.length, 1)
+          assert.include(JSON.stringify(gateway.upstream.calls[0]?.body), '"url":"data:image/png;base64,UE5H"')
+
+          gateway.book.steps.length = 0
+          for (const file of ["/a.txt", "/missing.png"]) {
+            const refused = yield* ask(gateway, chatPath, looking(receiver.url(file)), money)
+            assert.deepStrictEqual([refused.status, refused.body["code"]], [400, "INVALID_IMAGE_URL"])
+          }
+          assert.deepStrictEqual(gateway.book.steps, ["pay", "release", "pay", "release"])
+        }),
+      { settings: { ImageAllowCidrs: ["127.0.0.0/8"] } }
+    )
+  )
+
+  it.live("is never fetched from a private address", () =>
+    withGateway((gateway) =>
+      Effect.gen(function* () {
+        const receiver = yield* startReceiver
+        for (const url of [receiver.url("/a.png"), "http://[::1]/a.png", "http://169.254.169.254/latest"]) {
+          const refused = yield* ask(gateway, chatPath, looking(url), money)
+          assert.deepStrictEqual([refused.status, refused.body["code"]], [400, "INVALID_IMAGE_URL"])
+        }
+        assert.strictEqual(receiver.requests.length, 0)
+        assert.strictEqual(gateway.upstream.calls.length, 0)
+        const message = chat("x", {
+          max_tokens: 5,
+          messages: [
+            { role: "user", content: [{ type: "image", source: { type: "url", url: "http://10.0.0.1/a.png" } }] }
+          ]
+        })
+        const refused = yield* ask(gateway, "/v1/messages", message, money)
+        assert.deepInclude(refused.body["error"] as object, { type: "invalid_request_error" })
+      })
+    )
+  )
+})

@@ -1,0 +1,84 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { asked, closedBreaker, failed, untold, waitMs } from "../../../services/model-gateway/upstream/breaker.ts"
+import { type Decoded, eventDecoder } from "../../../services/model-gateway/upstream/event-decoder.ts"
+import type { StreamFacts } from "../../../services/model-gateway/translate/Translator.ts"
+
+const failing = (times: number, everyMs: number) => {
+  let breaker = closedBreaker
+  for (let nth = 0; nth < times; nth++) breaker = failed(breaker, nth * everyMs)
+  return breaker
+}
+
+describe("a provider that fails", () => {
+  it("is left alone after ten failures in ten seconds, neither for a burst nor for a trickle", () => {
+    assert.strictEqual(waitMs(failing(500, 10), 5_000), 0)
+    assert.strictEqual(waitMs(failing(9, 60_000), 600_000), 0)
+    const open = failing(11, 1_000)
+    assert.strictEqual(waitMs(open, 10_000), 5_000)
+  })
+
+  it("is asked by one call after the pause, and for twice as long left alone when that fails", () => {
+    const open = failing(11, 1_000)
+    assert.strictEqual(waitMs(open, 15_000), 0)
+    const probing = asked(open, 15_000)
+    assert.isAbove(waitMs(probing, 15_001), 0)
+    assert.strictEqual(waitMs(failed(probing, 16_000), 16_000), 10_000)
+    // The caller left: another call may find out.
+    assert.strictEqual(waitMs(untold(probing), 15_002), 0)
+  })
+
+  it("is never left alone for longer than a minute", () => {
+    let breaker = failing(11, 1_000)
+    let nowMs = 10_000
+    for (let nth = 0; nth < 20; nth++) {
+      nowMs += waitMs(breaker, nowMs)
+      breaker = failed(asked(breaker, nowMs), nowMs)
+      assert.isAtMost(waitMs(breaker, nowMs), 60_000)
+    }
+  })
+})
+
+const none = (): StreamFacts => ({ isFinished: false, usage: undefined })
+const utf8 = new TextEncoder()
+
+const decodeAll = (text: string, size: number, facts = none()) => {
+  const decode = eventDecoder("openai", facts)
+  const bytes = utf8.encode(text)
+  const decoded: Array<Decoded> = []
+  for (let at = 0; at < bytes.length; at += size) decoded.push(...decode(bytes.subarray(at, at + size)))
+  return decoded
+}
+
+describe("a provider's stream", () => {
+  const Size = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 40 }))
+
+  it.prop("is the same however it is cut into pieces", [Schema.Array(Schema.String), Size], ([texts, size]) => {
+    const events = texts.map((content) => ({ choices: [{ delta: { content } }] }))
+    const text = [
+      ": a comment\n\n",
+      ...events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`),
+      "data: [DONE]\n\n"
+    ].join("")
+    const expected = [...events.map((event) => ({ _tag: "Event", event })), { _tag: "End" }]
+    assert.deepStrictEqual(decodeAll(text, size), expected as ReadonlyArray<Decoded>)
+  })
+
+  it("is whole only when it has said why it ended", () => {
+    const facts = none()
+    decodeAll('data: {"choices":[{"delta":{"content":"x"},"finish_reason":null}]}\n\n', 99, facts)
+    assert.isFalse(facts.isFinished)
+    decodeAll('data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n', 99, facts)
+    assert.isTrue(facts.isFinished)
+    decodeAll('data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4}}\n\n', 99, facts)
+    assert.deepInclude(facts.usage ?? {}, { inputTokens: 3, outputTokens: 4 })
+  })
+
+  it("may hold an error, or what is no JSON, or never end an event", () => {
+    const [error] = decodeAll('data: {"error":{"code":429,"message":"slow down"}}\n\n', 99)
+    assert.deepInclude(error, { _tag: "Error", status: 429 })
+    assert.deepInclude(decodeAll("data: {x\n\n", 99)[0], { _tag: "Garbage" })
+    const endless = decodeAll(`data: ${"x".repeat(5_000_000)}`, 1_000_000)
+    assert.deepInclude(endless[0], { _tag: "Garbage" })
+  })
+})
