@@ -6,7 +6,9 @@
 import { randomBytes } from "node:crypto"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { subjects } from "#contracts"
+import { Role } from "#runtime"
 import { Nats } from "./Nats.ts"
+import { hasMailbox, mailboxJob } from "./topology-part.ts"
 
 export class Mailbox extends Context.Service<
   Mailbox,
@@ -25,12 +27,13 @@ export class Mailbox extends Context.Service<
     Mailbox,
     Effect.gen(function* () {
       const nats = yield* Nats
-      const instance = randomBytes(12).toString("base64url")
+      const role = yield* Role
+      const instance = `${mailboxJob(role)}-${randomBytes(12).toString("base64url")}`
       const open = new Map<string, (bytes: Uint8Array) => void>()
       let unknown: (sessionId: string, bytes: Uint8Array) => void = () => {}
-      yield* Effect.acquireRelease(
+      const listening = Effect.acquireRelease(
         Effect.sync(() =>
-          nats.connection.subscribe(subjects.speechTo(instance), {
+          nats.connection.subscribe(subjects.mailbox(instance), {
             callback: (error, message) => {
               if (error !== null) return
               const sessionId = message.subject.slice(message.subject.lastIndexOf(".") + 1)
@@ -42,6 +45,8 @@ export class Mailbox extends Context.Service<
         ),
         (subscription) => Effect.sync(() => subscription.unsubscribe())
       )
+      // A role that is sent nothing may not listen either.
+      if (hasMailbox(role)) yield* listening
       return Mailbox.of({
         instance,
         open: (sessionId, receive) =>
@@ -53,7 +58,7 @@ export class Mailbox extends Context.Service<
         send: (to, sessionId, bytes) =>
           nats.turn.add(() => {
             // A closed connection has nobody to tell; the receiver's silence is noticed by its peer.
-            if (!nats.connection.isClosed()) nats.connection.publish(subjects.speechToSession(to, sessionId), bytes)
+            if (!nats.connection.isClosed()) nats.connection.publish(subjects.mailboxSession(to, sessionId), bytes)
           })
       })
     })

@@ -16,6 +16,7 @@ import { Context, Deferred, Effect, Latch, Layer, Redacted } from "effect"
 import { Metrics } from "#runtime"
 import { BusUnavailable, type BusError, toBusError } from "./errors.ts"
 import { type FairShare, fairShare } from "./fair-share.ts"
+import { inboxPrefix } from "./inbox.ts"
 import { busConnected, busReconnects } from "./metrics.ts"
 import { type StreamWrites, streamWrites } from "./stream-writes.ts"
 import { type Turn, turns } from "./turn.ts"
@@ -73,7 +74,7 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
     manager: yield* Effect.promise(() => jetstreamManager(connection, { timeout: requestTimeoutMs, checkAPI: false }))
   }
   const turn = turns()
-  const writes = yield* streamWrites(connection, turn)
+  const writes = yield* streamWrites(connection, turn, inboxOf(options))
   let connected = true
   const present = yield* Latch.make(true)
   let loss = Deferred.makeUnsafe<void>()
@@ -130,10 +131,13 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
   return Nats.of({ ...clients, use, write, isConnected: () => connected, turn, share: fairShare(), lost })
 })
 
+const inboxOf = (options: NatsOptions) => inboxPrefix(options.user ?? options.name)
+
 const open = (options: NatsOptions) => {
   const settings: ConnectionOptions = {
     servers: [...options.servers],
     name: options.name,
+    inboxPrefix: inboxOf(options),
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
     reconnectJitter: 100,

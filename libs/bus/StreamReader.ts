@@ -41,7 +41,8 @@ export class StreamReader extends Context.Service<
     /** From a sequence on and then what comes, without end. */
     readonly follow: (stream: string, fromSequence: number) => Stream.Stream<SourceMessage, BusError>
     readonly remove: (stream: string, sequence: number) => Effect.Effect<void, BusError>
-    readonly purge: (stream: string, subject: string) => Effect.Effect<number, BusError>
+    /** Removes what is on the subject; with `below` only what is before that sequence. Answers with how many. */
+    readonly purge: (stream: string, subject: string, below?: number) => Effect.Effect<number, BusError>
   }
 >()("starling/bus/StreamReader") {
   static readonly layer = Layer.effect(
@@ -106,9 +107,11 @@ const make = (nats: Nats["Service"]): StreamReader["Service"] => {
           Effect.asVoid,
           Effect.catchTag("BusNotFound", () => Effect.void)
         ),
-    purge: (stream, subject) =>
+    purge: (stream, subject, below) =>
       nats
-        .use(`purge ${subject}`, ({ manager }) => manager.streams.purge(stream, { filter: subject }))
+        .use(`purge ${subject}`, ({ manager }) =>
+          manager.streams.purge(stream, { filter: subject, ...(below === undefined ? {} : { seq: below }) })
+        )
         .pipe(Effect.map((result) => result.purged))
   }
 }

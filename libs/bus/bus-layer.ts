@@ -15,6 +15,7 @@ import { Publisher } from "./Publisher.ts"
 import { Rejections } from "./Rejections.ts"
 import { Requests } from "./Requests.ts"
 import { StreamReader } from "./StreamReader.ts"
+import { partOf } from "./topology-part.ts"
 import { topology } from "./topology.ts"
 
 const connection = Layer.unwrap(
@@ -37,7 +38,9 @@ const prepared = Layer.effectDiscard(
     const { Bus } = yield* Configuration
     const nats = yield* Nats
     const health = yield* Health
-    yield* applyTopology(topology, { mode: Bus.Topology, replicas: Bus.Replicas })
+    // Who owns no stream may look only at what it uses.
+    const wanted = Bus.Topology === "verify" ? partOf(topology, yield* Role) : topology
+    yield* applyTopology(wanted, { mode: Bus.Topology, replicas: Bus.Replicas })
     yield* health.readiness(
       "bus",
       Effect.suspend(() => (nats.isConnected() ? Effect.void : Effect.fail("not connected to the broker")))

@@ -3,19 +3,21 @@
  * Data only; `apply-topology.ts` brings it to the broker, `topology-document.ts` to the page.
  */
 
-/** A role of the fleet, or the services around it. */
-export type Party =
-  | "pipeline-api"
-  | "webhook-dispatcher"
-  | "sweeper"
-  | "model-gateway"
-  | "payment-verifier"
-  | "payment-settler"
-  | "speech-api"
-  | "speech-sequencer"
-  | "speech-synthesizer"
-  | "internal services"
-  | "operator"
+/** The roles of the fleet, and who is around it. */
+export const parties = [
+  "pipeline-api",
+  "webhook-dispatcher",
+  "sweeper",
+  "model-gateway",
+  "payment-verifier",
+  "payment-settler",
+  "speech-api",
+  "speech-sequencer",
+  "speech-synthesizer",
+  "internal services",
+  "operator"
+] as const
+export type Party = (typeof parties)[number]
 
 /** One JetStream stream. Bytes and milliseconds; a null limit means none. */
 export interface StreamDeclaration {
@@ -32,6 +34,8 @@ export interface StreamDeclaration {
   readonly features: ReadonlyArray<"atomic batches" | "schedules" | "rollup" | "direct reads">
   readonly publishers: ReadonlyArray<Party>
   readonly readers: ReadonlyArray<Party>
+  /** Who may also take messages out by hand and pause consumers. */
+  readonly keepers?: ReadonlyArray<Party>
 }
 
 /** One key-value bucket. `leaderReads`: a read must see the last write, so it never goes to a replica. */
@@ -44,6 +48,8 @@ export interface BucketDeclaration {
   readonly leaderReads: boolean
   readonly writers: ReadonlyArray<Party>
   readonly readers: ReadonlyArray<Party>
+  /** Who may also take keys out by hand. */
+  readonly keepers?: ReadonlyArray<Party>
 }
 
 /** One object store. */
@@ -54,6 +60,16 @@ export interface ObjectStoreDeclaration {
   readonly bytesMax: number | null
   readonly writers: ReadonlyArray<Party>
   readonly readers: ReadonlyArray<Party>
+}
+
+/** Subjects of core messages. A `question` is answered by one of the receivers; a `mailbox` is a process' own. */
+export interface CoreDeclaration {
+  readonly name: string
+  readonly kind: "question" | "mailbox"
+  readonly why: string
+  readonly subjects: ReadonlyArray<string>
+  readonly senders: ReadonlyArray<Party>
+  readonly receivers: ReadonlyArray<Party>
 }
 
 export interface Topology {

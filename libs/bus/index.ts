@@ -2,13 +2,28 @@
  * The bus: everything a role says to the others goes through here. The only room that knows the broker's
  * client library; nothing of it shows outside.
  */
-export { applyTopology, serverVersionMin, TopologyMismatch } from "./apply-topology.ts"
+export {
+  applyTopology,
+  bucketConfig,
+  objectStoreConfig,
+  serverVersionMin,
+  streamConfig,
+  TopologyMismatch
+} from "./apply-topology.ts"
 export { type BatchMessage, batchMessagesMax } from "./atomic-batch.ts"
 export { busLayer, busServices } from "./bus-layer.ts"
 export { type ConsumeOptions, consume, type Consumption, type Received } from "./consume.ts"
 export type { ConsumerDeclaration } from "./consumer-declaration.ts"
 export { type ConsumerBacklog, Consumers } from "./Consumers.ts"
-export type { BucketDeclaration, ObjectStoreDeclaration, Party, StreamDeclaration, Topology } from "./declarations.ts"
+export {
+  type BucketDeclaration,
+  type CoreDeclaration,
+  type ObjectStoreDeclaration,
+  parties,
+  type Party,
+  type StreamDeclaration,
+  type Topology
+} from "./declarations.ts"
 export * from "./errors.ts"
 export { Kv, type KvBucket, type KvEntry } from "./Kv.ts"
 export { Leases, type Lease } from "./Leases.ts"
@@ -25,6 +40,7 @@ export { busMetrics } from "./metrics.ts"
 export { Mailbox } from "./Mailbox.ts"
 export { Nats, type NatsOptions } from "./Nats.ts"
 export { Objects, type StoredObject } from "./Objects.ts"
+export { outsideEvents, type Permissions, permissionsOf, userOf } from "./permissions.ts"
 export { Publisher, type PublishOptions } from "./Publisher.ts"
 export { type Stored } from "./stream-writes.ts"
 export { type Refused, Rejections } from "./Rejections.ts"
@@ -34,5 +50,7 @@ export { Requests } from "./Requests.ts"
 export { scheduleGridMs, scheduleHeaders } from "./schedule.ts"
 export { done, handBack, type Settlement } from "./settlement.ts"
 export { StreamReader } from "./StreamReader.ts"
-export { envelopeBytesMax, eventsKeptDays, topology } from "./topology.ts"
+export { envelopeBytesMax, eventsKeptDays, recordBytesMax, reportBytesMax, topology } from "./topology.ts"
+export { coreSubjects } from "./topology-core.ts"
+export { partOf } from "./topology-part.ts"
 export { topologyDocument } from "./topology-document.ts"

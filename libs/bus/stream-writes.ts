@@ -48,9 +48,9 @@ interface Waiting {
 const answerWithinMs = 5_000
 const sweepEveryMs = 500
 
-export const streamWrites = Effect.fnUntraced(function* (connection: NatsConnection, turn: Turn) {
+export const streamWrites = Effect.fnUntraced(function* (connection: NatsConnection, turn: Turn, inboxes: string) {
   const clock = yield* Clock.Clock
-  const inbox = `${createInbox()}.`
+  const inbox = `${createInbox(inboxes)}.`
   const waiting = new Map<string, Waiting>()
   let sent = 0
 

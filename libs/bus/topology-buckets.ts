@@ -36,14 +36,49 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     readers: ["pipeline-api", "sweeper", "operator"]
   },
   {
+    name: "answers",
+    why: "What operators answered, as they wrote it, until the item's runner has taken it; then it is gone. LOG and events only have it without secrets.",
+    ttlMs: 7 * dayMs,
+    keyTtl: true,
+    // The longest answer, each character escaped.
+    valueBytesMax: 64 * kib,
+    // Who takes it must see that nobody has.
+    leaderReads: true,
+    writers: ["pipeline-api"],
+    readers: ["pipeline-api"]
+  },
+  {
+    name: "spend",
+    why: "What each project spent, in whole micro-USD by the hour of the last thirty days, and up to which record of LOG that is counted; made again from LOG when empty.",
+    ttlMs: null,
+    keyTtl: false,
+    // 721 hours of 16 digits, and their names.
+    valueBytesMax: 64 * kib,
+    leaderReads: true,
+    writers: ["sweeper"],
+    readers: ["sweeper", "pipeline-api", "operator"]
+  },
+  {
+    name: "sweeps",
+    why: "How far sweeps that go over days are: through LOG and EVENTS, and through the items of an agent that is back. Without it they begin again, and do no harm.",
+    ttlMs: null,
+    keyTtl: false,
+    // The ids of ten thousand items.
+    valueBytesMax: 512 * kib,
+    leaderReads: true,
+    writers: ["sweeper"],
+    readers: ["sweeper", "operator"]
+  },
+  {
     name: "leases",
     why: "Who does what only one may do; a holder that stops renewing loses its lease by the broker's clock.",
     ttlMs: null,
     keyTtl: true,
     valueBytesMax: kib,
     leaderReads: true,
-    writers: ["webhook-dispatcher", "payment-settler"],
-    readers: ["webhook-dispatcher", "payment-settler", "operator"]
+    writers: ["pipeline-api", "sweeper", "webhook-dispatcher", "payment-settler"],
+    readers: ["pipeline-api", "sweeper", "webhook-dispatcher", "payment-settler", "operator"],
+    keepers: ["pipeline-api", "sweeper", "webhook-dispatcher", "payment-settler"]
   },
   {
     name: "idempotency",

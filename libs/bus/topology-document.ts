@@ -1,8 +1,15 @@
 /**
- * The topology as a page: one table each for streams, buckets and object stores. Pure; docs/topology.md is
+ * The topology as a page: one table each for streams, buckets, object stores and core subjects. Pure; docs/topology.md is
  * written from it and a test fails when the page is stale.
  */
-import type { BucketDeclaration, ObjectStoreDeclaration, StreamDeclaration, Topology } from "./declarations.ts"
+import type {
+  BucketDeclaration,
+  CoreDeclaration,
+  ObjectStoreDeclaration,
+  StreamDeclaration,
+  Topology
+} from "./declarations.ts"
+import { coreSubjects } from "./topology-core.ts"
 
 export const topologyDocument = (topology: Topology): string =>
   [
@@ -31,7 +38,13 @@ export const topologyDocument = (topology: Topology): string =>
           "|---|---|---|---|---|",
           ...topology.objectStores.map(objectStoreRow),
           ""
-        ])
+        ]),
+    "## Core subjects",
+    "",
+    "| subjects | kind | sends | receives | for |",
+    "|---|---|---|---|---|",
+    ...coreSubjects.map(coreRow),
+    ""
   ].join("\n")
 
 const row = (cells: ReadonlyArray<string>) => `| ${cells.join(" | ")} |`
@@ -64,6 +77,9 @@ const bucketRow = (bucket: BucketDeclaration) =>
 
 const objectStoreRow = (store: ObjectStoreDeclaration) =>
   row([store.name, age(store.ttlMs), store.writers.join(", "), store.readers.join(", "), store.why])
+
+const coreRow = (core: CoreDeclaration) =>
+  row([code(core.subjects), core.kind, core.senders.join(", "), core.receivers.join(", "), core.why])
 
 const age = (ms: number | null) => (ms === null ? "for ever" : `${ms / 86_400_000} d`)
 const size = (limit: number | null) => (limit === null ? [] : [`at most ${bytes(limit)}`])

@@ -14,6 +14,9 @@ export const envelopeBytesMax = 256 * kib
 /** A decision with all its events and the state after it. */
 export const recordBytesMax = 1_000 * kib
 
+/** What follows from a report is an envelope that carries its texts, with the item around them. */
+export const reportBytesMax = envelopeBytesMax - 32 * kib
+
 export const streams: ReadonlyArray<StreamDeclaration> = [
   {
     name: "LOG",
@@ -27,7 +30,8 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     messageBytesMax: recordBytesMax,
     features: ["atomic batches", "rollup", "direct reads"],
     publishers: ["pipeline-api", "sweeper"],
-    readers: ["pipeline-api", "sweeper", "operator"]
+    readers: ["pipeline-api", "sweeper", "operator"],
+    keepers: ["pipeline-api", "sweeper"]
   },
   {
     name: "EVENTS",
@@ -41,7 +45,22 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     messageBytesMax: envelopeBytesMax,
     features: ["atomic batches", "rollup", "direct reads"],
     publishers: ["pipeline-api", "internal services"],
-    readers: ["webhook-dispatcher", "internal services", "operator"]
+    readers: ["pipeline-api", "sweeper", "webhook-dispatcher", "internal services", "operator"]
+  },
+  {
+    name: "REPORTS",
+    why: "What internal services and runners report, until it is decided on: an iteration ended, a quota was hit, a sandbox leaked.",
+    subjects: ["reports.*"],
+    retention: "workqueue",
+    storage: "file",
+    // A report that was not stored is sent again by its reporter; one that was is never forgotten.
+    discard: "new",
+    ageMsMax: null,
+    bytesMax: 1_024 * mib,
+    messageBytesMax: reportBytesMax,
+    features: [],
+    publishers: ["internal services", "operator"],
+    readers: ["pipeline-api"]
   },
   {
     name: "DELIVERIES",
@@ -56,7 +75,8 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     messageBytesMax: 1_000 * kib,
     features: ["atomic batches", "schedules", "rollup", "direct reads"],
     publishers: ["webhook-dispatcher", "operator"],
-    readers: ["webhook-dispatcher", "operator"]
+    readers: ["webhook-dispatcher", "operator"],
+    keepers: ["webhook-dispatcher", "operator"]
   },
   {
     name: "ATTEMPTS",
@@ -84,7 +104,8 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     messageBytesMax: envelopeBytesMax + 8 * kib,
     features: ["direct reads"],
     publishers: ["webhook-dispatcher"],
-    readers: ["webhook-dispatcher", "operator"]
+    readers: ["webhook-dispatcher", "operator"],
+    keepers: ["webhook-dispatcher", "operator"]
   },
   {
     name: "SETTLEMENTS",
@@ -98,7 +119,7 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     bytesMax: 512 * mib,
     messageBytesMax: 32 * kib,
     features: [],
-    publishers: ["model-gateway", "payment-settler"],
+    publishers: ["model-gateway", "payment-verifier", "payment-settler"],
     readers: ["payment-settler"]
   },
   {
@@ -141,7 +162,17 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     bytesMax: 512 * mib,
     messageBytesMax: 128 * kib,
     features: ["direct reads"],
-    publishers: ["webhook-dispatcher", "speech-api", "speech-sequencer", "speech-synthesizer"],
+    publishers: [
+      "pipeline-api",
+      "sweeper",
+      "webhook-dispatcher",
+      "model-gateway",
+      "payment-verifier",
+      "payment-settler",
+      "speech-api",
+      "speech-sequencer",
+      "speech-synthesizer"
+    ],
     readers: ["operator"]
   }
 ]

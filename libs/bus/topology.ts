@@ -7,6 +7,6 @@ import { buckets } from "./topology-buckets.ts"
 import { objectStores } from "./topology-object-stores.ts"
 import { streams } from "./topology-streams.ts"
 
-export { envelopeBytesMax, eventsKeptDays, recordBytesMax } from "./topology-streams.ts"
+export { envelopeBytesMax, eventsKeptDays, recordBytesMax, reportBytesMax } from "./topology-streams.ts"
 
 export const topology: Topology = { streams, buckets, objectStores }

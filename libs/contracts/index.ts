@@ -7,12 +7,24 @@ export {
   environmentValue,
   type WebhookDelivery
 } from "./configuration/configuration.ts"
+export { AgentKindEntry, type Agents } from "./configuration/agents-section.ts"
 export * from "./configuration/gateway-section.ts"
-export { PaymentNetwork, type Payments } from "./configuration/payments-section.ts"
+export { itemSettingsOf } from "./configuration/item-settings.ts"
+export {
+  PaymentNetwork,
+  type Payments,
+  type PaymentSettler,
+  type PaymentVerifier
+} from "./configuration/payments-section.ts"
+export type { Pipeline, PipelineApi } from "./configuration/pipeline-sections.ts"
 export { logLevels, type RoleName, roleNames } from "./configuration/platform-sections.ts"
+export { type Redaction, RedactionPattern } from "./configuration/redaction-section.ts"
+export type { Sweeper } from "./configuration/sweeper-section.ts"
 export { EndpointEntry, endpointsMax } from "./configuration/webhooks-section.ts"
 export { contractDocuments } from "./documents/contract-documents.ts"
 export { exampleEnvelope } from "./documents/example-envelope.ts"
+export { exampleReport } from "./documents/example-report.ts"
+export { settingsPage } from "./documents/settings-page.ts"
 export { endpointIdOf, partitionOf } from "./endpoint-id.ts"
 export * from "./entities.ts"
 export {

@@ -40,8 +40,11 @@ export const text = (charactersMax: number) => Schema.String.check(Schema.isMaxL
 /** An id of ours or of somebody else: any text, but not empty and not endless. */
 export const Id = Schema.String.check(Schema.isBetweenLength(1, 256))
 
+/** The last millisecond of the year 9999, which is as far as the wire's four digits go. */
+const epochMsMax = 253_402_300_799_999
+
 /** Epoch milliseconds. */
-export const EpochMs = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+export const EpochMs = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: epochMsMax }))
 
 /** Epoch milliseconds as the wire writes an instant. */
 export const isoTime = (epochMs: number): string => new Date(epochMs).toISOString()

@@ -10,6 +10,15 @@ export const subjects = {
   /** An event's name is made of tokens already. */
   event: (name: string) => `events.${name}`,
   eventsAll: "events.>",
+  /** What internal services and runners report; a kind is a token already. */
+  report: (kind: string) => `reports.${kind}`,
+  reportsAll: "reports.*",
+  /** Commands for one entity of that kind, asked of pipeline-api. */
+  commands: (entity: string) => `commands.${entity}`,
+  commandsAll: "commands.*",
+  /** Where runners of an agent kind ask for something to do. */
+  pickupNext: (agentKind: string) => `pickup.next.${encodeToken(agentKind)}`,
+  pickupNextAll: "pickup.next.*",
   rejected: (origin: string) => `rejected.${encodeToken(origin)}`,
   deliveriesDue: (partition: number, endpointId: string) => `deliveries.due.${partition}.${endpointId}`,
   deliveriesDueAll: "deliveries.due.>",
@@ -30,7 +39,10 @@ export const subjects = {
   speechSessions: "speech.sessions",
   speechChunks: (engine: string) => `speech.chunks.${engine}`,
   speechChunksAll: "speech.chunks.*",
-  /** Everything that a process of the speech roles is sent; what comes after is a session of its own. */
-  speechTo: (instance: string) => `speech.to.${instance}.>`,
-  speechToSession: (instance: string, sessionId: string) => `speech.to.${instance}.${sessionId}`
+  /**
+   * Everything that a process is sent; what comes after is a session of its own. An instance is called after the job
+   * that it has a part in, `speech-…` or `payments-…`: who has none in it can neither send there nor listen.
+   */
+  mailbox: (instance: string) => `${instance.replace("-", ".to.")}.>`,
+  mailboxSession: (instance: string, sessionId: string) => `${instance.replace("-", ".to.")}.${sessionId}`
 } as const

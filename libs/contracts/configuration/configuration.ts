@@ -6,14 +6,36 @@ import { Result, Schema } from "effect"
 import { faultsOf } from "../Envelope.ts"
 import type { Fault } from "../primitives.ts"
 import { ModelGateway } from "./gateway-section.ts"
-import { Payments } from "./payments-section.ts"
+import { Payments, PaymentSettler, PaymentVerifier } from "./payments-section.ts"
+import { Agents } from "./agents-section.ts"
+import {
+  AutoRetryOnTransientFailure,
+  Budget,
+  DiskGuard,
+  Pipeline,
+  PipelineApi,
+  QuotaRetry,
+  StalePullRequestSweep
+} from "./pipeline-sections.ts"
 import { Bus, Fleet, Telemetry } from "./platform-sections.ts"
+import { Redaction } from "./redaction-section.ts"
 import { Audio, SpeechApi, SpeechSequencer, SpeechSynthesizer, VoiceCloning } from "./speech-sections.ts"
+import { Sweeper } from "./sweeper-section.ts"
 import { WebhookDelivery, Webhooks } from "./webhooks-section.ts"
 
 export const ConfigurationFile = Schema.Struct({
   Webhooks,
   WebhookDelivery,
+  PipelineApi,
+  Pipeline,
+  Agents,
+  AutoRetryOnTransientFailure,
+  QuotaRetry,
+  DiskGuard,
+  StalePullRequestSweep,
+  Budget,
+  Sweeper,
+  Redaction,
   SpeechApi,
   SpeechSequencer,
   SpeechSynthesizer,
@@ -21,6 +43,8 @@ export const ConfigurationFile = Schema.Struct({
   VoiceCloning,
   ModelGateway,
   Payments,
+  PaymentVerifier,
+  PaymentSettler,
   Bus,
   Telemetry,
   Fleet
@@ -53,6 +77,16 @@ export interface EnvironmentKey {
 
 const sections = {
   WebhookDelivery,
+  PipelineApi,
+  Pipeline,
+  Agents,
+  AutoRetryOnTransientFailure,
+  QuotaRetry,
+  DiskGuard,
+  StalePullRequestSweep,
+  Budget,
+  Sweeper,
+  Redaction,
   SpeechApi,
   SpeechSequencer,
   SpeechSynthesizer,
@@ -60,6 +94,8 @@ const sections = {
   VoiceCloning,
   ModelGateway,
   Payments,
+  PaymentVerifier,
+  PaymentSettler,
   Bus,
   Telemetry,
   Fleet

@@ -78,6 +78,37 @@ export const Payments = section({
   LeaseSeconds: withDefault(Schema.Finite.check(between(1, 300)), 15),
   /** How long an ended claim is kept after its authorization's own end. */
   KeptHours: withDefault(whole(1, 8_760), 24),
+  /** How long an answer that is made waits for the chain. */
+  SettleWaitSeconds: withDefault(Schema.Finite.check(between(0.1, 60)), 10),
   FacilitatorTimeoutSeconds: withDefault(Schema.Finite.check(between(0.1, 300)), 30)
 })
 export interface Payments extends Schema.Schema.Type<typeof Payments> {}
+
+/** `PaymentVerifier`: how many payments are looked at at once, how long one may take, and the facilitator's API. */
+export const PaymentVerifier = section({
+  /** Payments in work at once in one process. */
+  RunningMax: withDefault(whole(1, 10_000), 256),
+  /** From a question to its answer; then nobody can say. */
+  DeadlineSeconds: withDefault(Schema.Finite.check(between(0.1, 60)), 8),
+  /** Where other x402 servers may have payments to us verified and settled; without a port nowhere. */
+  FacilitatorHost: withDefault(Schema.NonEmptyString, "127.0.0.1"),
+  FacilitatorPort: Schema.optionalKey(whole(0, 65_535)),
+  /** How long `/settle` waits for the chain before it answers that it is pending. */
+  FacilitatorSettleSeconds: withDefault(Schema.Finite.check(between(0.1, 85)), 30)
+})
+export interface PaymentVerifier extends Schema.Schema.Type<typeof PaymentVerifier> {}
+
+/** `PaymentSettler`: settlements at once, keys, and how often the books are gone through. */
+export const PaymentSettler = section({
+  /** Of one network, over all processes; payments that wait for a sick chain count. */
+  UnackedMax: withDefault(whole(1, 10_000), 512),
+  /** Keys of one network that one process holds; what is left is for its twins. */
+  KeysHeldMax: withDefault(whole(1, 64), 4),
+  /** Between two readings of the books. */
+  ReconcileSeconds: withDefault(Schema.Finite.check(between(1, 86_400)), 60),
+  /** After so long a receipt must have its transfer in a final block, and a transfer its receipt. */
+  BooksGraceSeconds: withDefault(Schema.Finite.check(between(0, 86_400)), 1_800),
+  /** Between two sweeps of claims whose holders are gone. */
+  SweepSeconds: withDefault(Schema.Finite.check(between(0.1, 60)), 2)
+})
+export interface PaymentSettler extends Schema.Schema.Type<typeof PaymentSettler> {}

@@ -31,12 +31,15 @@ export const roleNames = [
   "speech-api",
   "speech-sequencer",
   "speech-synthesizer",
-  "model-gateway"
+  "model-gateway",
+  "payment-verifier",
+  "payment-settler"
 ] as const
 export type RoleName = (typeof roleNames)[number]
 
 /** Without a word about it: every role but those that serve nothing before they are told whom to ask. */
-const usualRoles = roleNames.filter((name) => name !== "model-gateway")
+const needsProviders: ReadonlyArray<RoleName> = ["model-gateway", "payment-verifier", "payment-settler"]
+const usualRoles = roleNames.filter((name) => !needsProviders.includes(name))
 
 export const Fleet = section({
   Roles: withDefault(Schema.Array(Schema.Literals(roleNames)), usualRoles)

@@ -3,6 +3,7 @@
  * and encoded, and whose voice may be cloned.
  */
 import { Schema } from "effect"
+import { AllowedOrigins } from "./allowed-origins.ts"
 import { section, withDefault } from "./defaults.ts"
 
 const whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
@@ -10,6 +11,8 @@ const whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBe
 export const SpeechApi = section({
   Host: withDefault(Schema.NonEmptyString, "127.0.0.1"),
   Port: withDefault(whole(0, 65_535), 7_403),
+  /** Whose pages may call from a browser. A token in a page is anybody's: none unless told. */
+  AllowedOrigins: withDefault(AllowedOrigins, []),
   /** Answers being spoken at once in one process; further callers are told to come back. */
   StreamsMax: withDefault(whole(1, 10_000), 500),
   /** Of one workspace, per process. */

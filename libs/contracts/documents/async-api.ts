@@ -1,27 +1,30 @@
 /**
- * AsyncAPI 3.0 of everything that is said about events: what internal services may publish, and the POST
- * that receivers get. Pure; docs/asyncapi.json is written from it and a test fails when the file is stale.
+ * AsyncAPI 3.0 of what is said around the pipeline: events that internal services may publish and the POST that
+ * receivers get; reports, commands and pickup. Pure; docs/asyncapi.json is written from it and a test fails when the file is stale.
  */
 import { eventCatalogue } from "../events/catalogue.ts"
 import type { EventDeclaration } from "../events/declaration.ts"
 import { eventSchemaVersion } from "../events/schema-version.ts"
 import { subjects } from "../subjects.ts"
+import { pipelineChannels, pipelineMessages, pipelineOperations, pipelineSchemas } from "./pipeline-channels.ts"
 import { eventJsonSchema, sharedDefinitions } from "./event-json-schema.ts"
 
 export const asyncApiDocument = (): Record<string, unknown> => ({
   asyncapi: "3.0.0",
   info: {
-    title: "Starling events",
+    title: "Starling pipeline",
     version: eventSchemaVersion,
-    description: "Events of the work-item pipeline: published on the bus, delivered as signed webhooks."
+    description:
+      "Events of the work-item pipeline, published on the bus and delivered as signed webhooks; and what runners, internal services and operators tell and ask the pipeline."
   },
   servers: {
-    bus: { host: "127.0.0.1:4222", protocol: "nats", description: "NATS JetStream, stream EVENTS." },
+    bus: { host: "127.0.0.1:4222", protocol: "nats", description: "NATS with JetStream: streams EVENTS and REPORTS." },
     receiver: { host: "receiver.example", protocol: "https", description: "The Url of a configured endpoint." }
   },
   channels: {
     ...Object.fromEntries(eventCatalogue.map((event) => [event.name, busChannel(event)])),
-    webhook: webhookChannel
+    webhook: webhookChannel,
+    ...pipelineChannels()
   },
   operations: {
     publishEvent: {
@@ -30,12 +33,17 @@ export const asyncApiDocument = (): Record<string, unknown> => ({
       summary: "A receiver takes an event.",
       messages: eventCatalogue.map((event) => ({ $ref: `#/channels/webhook/messages/${event.name}` }))
     },
-    ...Object.fromEntries(eventCatalogue.map((event) => [`publish.${event.name}`, publishOperation(event)]))
+    ...Object.fromEntries(eventCatalogue.map((event) => [`publish.${event.name}`, publishOperation(event)])),
+    ...pipelineOperations()
   },
   components: {
-    messages: Object.fromEntries(eventCatalogue.map((event) => [event.name, message(event)])),
+    messages: {
+      ...Object.fromEntries(eventCatalogue.map((event) => [event.name, message(event)])),
+      ...pipelineMessages()
+    },
     schemas: {
       ...sharedDefinitions(schemaRefs),
+      ...pipelineSchemas(schemaRefs),
       ...Object.fromEntries(eventCatalogue.map((event) => [event.name, payloadSchema(event)]))
     },
     securitySchemes: {

@@ -18,7 +18,7 @@ import {
 // A decision is one message of at most a megabyte, and carries what is reported twice: as fact and as event.
 export const findingsMax = 64
 export const questionsPerReportMax = 8
-export const suggestionsPerReportMax = 16
+export const suggestionsPerReportMax = 8
 export const auditorsMax = 64
 
 // No single report may spend more; sums of thousands of them stay exact integers.

@@ -103,6 +103,8 @@ export const WorkItemState = Schema.Struct({
   /** In hand, waited for, or to be taken up again; null where nothing is to be done any more. */
   phase: Schema.NullOr(WorkItemPhase),
   dispatch: Schema.NullOr(WorkItemDispatch),
+  /** The member of the agent's class that this phase was moved to; null: any may take it. */
+  assignedAgent: Schema.NullOr(AgentName),
   /** Of the last dispatch, whether it runs or not. */
   lastDispatchId: Schema.NullOr(Id),
   createdAtMs: EpochMs,

@@ -1,4 +1,6 @@
-/** What the views show of a work item beside its project, state and times: lists show it, pickup and sweeps go by it. */
+/**
+ * What the views show of a work item beside its project, state and times: lists show it, pickup and sweeps go by it.
+ */
 import { Schema } from "effect"
 import { Count, EpochMs, Id, Ordinal, Uuid } from "../primitives.ts"
 import { FailureKind, WorkItemKind, WorkItemPhase } from "./work-item-state.ts"
@@ -9,6 +11,8 @@ export const WorkItemSummary = Schema.Struct({
   title: Schema.String,
   kind: WorkItemKind,
   agent: Schema.String,
+  /** Who alone is to take the phase, since it was moved there; null: whoever `agent` stands for. */
+  assignedAgent: MaybeText,
   /** Higher goes first; among equals the older. */
   priority: Schema.Int,
   /** In hand, waited for, or to be taken up again. */
@@ -24,6 +28,8 @@ export const WorkItemSummary = Schema.Struct({
   externalId: MaybeText,
   releaseId: MaybeText,
   originCheckWorkItemId: Schema.NullOr(Uuid),
+  repositoryUrl: Schema.String,
+  baseBranch: Schema.String,
   workBranch: Schema.String,
   lastError: MaybeText,
   failureKind: Schema.NullOr(FailureKind),

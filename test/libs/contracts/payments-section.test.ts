@@ -29,6 +29,7 @@ describe("the section Payments", () => {
       ExposureMax: 1,
       LeaseSeconds: 15,
       KeptHours: 24,
+      SettleWaitSeconds: 10,
       FacilitatorTimeoutSeconds: 30
     })
     assert.deepStrictEqual(claimOptionsOf(Payments), { exposureMax: 1, keptMs: 86_400_000 })

@@ -1,0 +1,75 @@
+/** `Agents`: which agents there are, what they can do, and when one that keeps failing is left out. */
+import { Schema } from "effect"
+import { AgentName, workItemPhases } from "../pipeline/work-item-state.ts"
+import { Id } from "../primitives.ts"
+import { optional, required, section, withDefault } from "./defaults.ts"
+
+const between = (minimum: number, maximum: number) => Schema.isBetween({ minimum, maximum })
+const whole = (minimum: number, maximum: number) => Schema.Int.check(between(minimum, maximum))
+
+const repeated = (names: ReadonlyArray<string>) => names.find((name, index) => names.indexOf(name) !== index)
+
+const Distinct = <S extends Schema.Codec<string, string>>(name: S, most: number) =>
+  Schema.Array(name).check(
+    Schema.isMaxLength(most),
+    Schema.makeFilter((names: ReadonlyArray<string>) => {
+      const twice = repeated(names)
+      return twice === undefined || `${JSON.stringify(twice)} is there twice`
+    })
+  )
+
+// The id of an instance is `<kind>/<instance>`.
+const KindName = AgentName.check(Schema.isPattern(/^[^/]+$/u))
+
+/** An agent kind: a program of one make, which runners start. */
+export const AgentKindEntry = Schema.Struct({
+  Kind: required(KindName, "Its name, as items and runners say it; without `/`."),
+  Class: optional(KindName, "Members of a class stand in for each other, in the order of this list."),
+  Instances: withDefault(
+    Distinct(Id, 1_000),
+    [],
+    "Accounts or hosts of it that can be paused alone. Empty: whichever runners name."
+  ),
+  Models: withDefault(Distinct(AgentName, 64), [], "Models it may run with, the preferred first. Empty: its own."),
+  Phases: withDefault(
+    Schema.Array(Schema.Literals(workItemPhases)).check(Schema.isBetweenLength(1, workItemPhases.length)),
+    workItemPhases,
+    "Phases it is given."
+  )
+})
+export interface AgentKindEntry extends Schema.Schema.Type<typeof AgentKindEntry> {}
+
+const namesAreUnique = (entries: ReadonlyArray<AgentKindEntry>) => {
+  const kinds = entries.map(({ Kind }) => Kind)
+  const twice = repeated(kinds)
+  if (twice !== undefined) return `the Kind ${JSON.stringify(twice)} is there twice`
+  const both = entries.find(({ Class }) => Class !== undefined && kinds.includes(Class))
+  return both === undefined || `${JSON.stringify(both.Class)} is the name of a Class and of a Kind`
+}
+
+export const Agents = section({
+  Kinds: withDefault(
+    Schema.Array(AgentKindEntry).check(Schema.isMaxLength(256), Schema.makeFilter(namesAreUnique)),
+    [],
+    "The agent kinds. Empty: any kind may be named and may ask for work, and none stands in for another."
+  ),
+  Default: optional(AgentName, "The kind or class of items that name none; without it every item has to."),
+  FastFailSeconds: withDefault(
+    Schema.Finite.check(between(0, 3_600)),
+    5,
+    "A run that fails sooner cannot have worked; it counts towards the breaker. 0: none does."
+  ),
+  FastFailuresMax: withDefault(whole(1, 50), 5, "So many of them within the window bench the agent."),
+  FastFailWindowMinutes: withDefault(Schema.Finite.check(between(0.01, 1_440)), 10, "The breaker's window."),
+  AdviceCooldownMinutes: withDefault(
+    Schema.Finite.check(between(0, 43_200)),
+    360,
+    "After `quota.reset_optimal` was told of an agent, no other window of it is for so long."
+  ),
+  AdviceFor: withDefault(
+    Distinct(AgentName, 256),
+    [],
+    "Agents whose quota is watched for the best time to spend. Empty: all that are forecast."
+  )
+})
+export interface Agents extends Schema.Schema.Type<typeof Agents> {}

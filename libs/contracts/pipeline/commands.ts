@@ -1,0 +1,63 @@
+/**
+ * A command as it is asked on `commands.<entity>`, and its answer. The head is read first and the command by its
+ * entity's own schema after, so that whoever sent a bad one is told every fault. The same `commandId` again is
+ * answered with the entity's present state and changes nothing.
+ */
+import { Result, Schema } from "effect"
+import { faultsOf } from "../Envelope.ts"
+import { Count, Fault, Id } from "../primitives.ts"
+import { AgentCommand } from "./agent-commands.ts"
+import { ProjectCommand } from "./project-commands.ts"
+import { QueueCommand } from "./queue-commands.ts"
+import { ReleaseCommand } from "./release-commands.ts"
+import { WorkItemCommand } from "./work-item-commands.ts"
+
+export const CommandRequest = Schema.Struct({
+  /** Whoever asks again because no answer came asks with the same. */
+  commandId: Schema.String.check(Schema.isBetweenLength(1, 128)),
+  id: Id,
+  command: Schema.Record(Schema.String, Schema.Unknown)
+}).annotate({ identifier: "CommandRequest" })
+export interface CommandRequest extends Schema.Schema.Type<typeof CommandRequest> {}
+
+export const commandOutcomes = ["decided", "unchanged", "repeated"] as const
+
+export const CommandAnswer = Schema.TaggedUnion({
+  /** `state`: the entity as the API shows it. `sequence`: of its last record in LOG. */
+  Accepted: {
+    was: Schema.Literals(commandOutcomes),
+    sequence: Count,
+    state: Schema.Record(Schema.String, Schema.Unknown)
+  },
+  /** The entity's state does not allow it; asking again changes nothing. */
+  Refused: { state: Schema.String, reason: Schema.String },
+  NotFound: { entity: Schema.String, id: Schema.String },
+  /** Too many at once, or the log cannot be written just now: ask again. */
+  Busy: { retryAfterMs: Count },
+  Invalid: { faults: Schema.Array(Fault) }
+}).annotate({ identifier: "CommandAnswer" })
+export type CommandAnswer = typeof CommandAnswer.Type
+
+export interface CommandDeclaration {
+  readonly why: string
+  readonly schema: Schema.Codec<unknown, unknown>
+}
+
+/** Who may be asked, by the name in the subject and in LOG. */
+export const commandEntities = {
+  workitem: { why: "a work item, by its UUID", schema: WorkItemCommand },
+  release: { why: "a release, by its UUID", schema: ReleaseCommand },
+  project: { why: "a project, by its id", schema: ProjectCommand },
+  agent: { why: "an agent kind, or an instance of it as `<kind>/<instance>`", schema: AgentCommand },
+  queue: { why: "the pickup queue, whose id is `global`", schema: QueueCommand }
+} as const satisfies Record<string, CommandDeclaration>
+export type CommandEntity = keyof typeof commandEntities
+
+/** Reads the command of a request; every fault stands below `/command`. */
+export const decodeCommand = <Entity extends CommandEntity>(
+  entity: Entity,
+  command: unknown
+): Result.Result<(typeof commandEntities)[Entity]["schema"]["Type"], ReadonlyArray<Fault>> =>
+  Result.mapError(Schema.decodeUnknownResult(commandEntities[entity].schema, { errors: "all" })(command), (error) =>
+    faultsOf(error.issue).map(({ path, message }) => ({ path: `/command${path}`, message }))
+  )

@@ -1,0 +1,42 @@
+/**
+ * What projects spent, as it stands in KV `spend`: whole micro-USD by the hour, and up to which record of LOG that is
+ * counted. The sweeper writes it; whoever shows a project's spend reads it. The window is the last 720 whole hours
+ * and the present one.
+ */
+import { Schema } from "effect"
+import { Count } from "../primitives.ts"
+import { encodeToken } from "../tokens.ts"
+
+export const spendHoursWhole = 720
+const hourMs = 3_600_000
+
+/** The hour of an instant, counted from the epoch. */
+export const hourOf = (epochMs: number): number => Math.floor(epochMs / hourMs)
+
+export const ProjectSpend = Schema.TaggedStruct("ProjectSpend", {
+  projectId: Schema.String,
+  /** The last record of LOG that is counted here. */
+  position: Count,
+  /** Hour and micro-USD; only hours in which something was spent. */
+  hours: Schema.Array(Schema.Tuple([Count, Count]))
+})
+export interface ProjectSpend extends Schema.Schema.Type<typeof ProjectSpend> {}
+
+/** Up to there every record of LOG is counted; of some projects a few later ones may be, by their own position. */
+export const SpendCursor = Schema.TaggedStruct("SpendCursor", { position: Count })
+export const SpendEntry = Schema.Union([ProjectSpend, SpendCursor])
+export type SpendEntry = typeof SpendEntry.Type
+
+export const spendCursorKey = "cursor"
+/** Throws a RangeError for an id that no key can hold; `log.project.<id>` cannot hold it either. */
+export const spendKey = (projectId: string): string => `project.${encodeToken(projectId)}`
+
+/** The sum of the window that ends now, in micro-USD; at the largest exact integer it stops. */
+export const spentMicroUsd = (hours: Iterable<readonly [hour: number, microUsd: number]>, nowMs: number): number => {
+  const present = hourOf(nowMs)
+  let sum = 0
+  for (const [hour, microUsd] of hours) {
+    if (hour <= present && hour >= present - spendHoursWhole) sum = Math.min(sum + microUsd, Number.MAX_SAFE_INTEGER)
+  }
+  return sum
+}

@@ -1,0 +1,97 @@
+/** Pausing and resuming: the pickup queue, one project's queue, an agent kind or one instance. Runs in hand go on. */
+import { Schema } from "effect"
+import { Count, Id, text, Timestamp } from "../../primitives.ts"
+import { says } from "../../speech/says.ts"
+import { agentStandings, BenchCause, SmokeCategory } from "../agent-state.ts"
+import { pauseReasonCharactersMax } from "../queue-commands.ts"
+import { AgentName } from "../work-item-state.ts"
+import { isNotBlank } from "./not-blank.ts"
+import { page, pageQuery } from "./paging.ts"
+
+/** Nobody remembers a pause that is longer; pause without an end instead. */
+export const pauseSecondsMax = 31_536_000
+
+const PauseReason = Schema.String.check(Schema.isBetweenLength(1, pauseReasonCharactersMax), isNotBlank)
+const instance = {
+  agentInstanceId: Schema.optionalKey(Schema.NullOr(Id)).pipe(says("One instance; the whole kind without it."))
+}
+
+/** Body of `POST /queue/pause` and `POST /projects/{id}/queue/pause`. */
+export const PauseQueueRequest = Schema.Struct({
+  reason: PauseReason.pipe(says("Why; told with the event."))
+}).annotate({ identifier: "PauseQueueRequest" })
+export interface PauseQueueRequest extends Schema.Schema.Type<typeof PauseQueueRequest> {}
+
+/** Body of the queues' resume routes; it may be left out. */
+export const ResumeQueueRequest = Schema.Struct({
+  reason: Schema.optionalKey(Schema.NullOr(text(pauseReasonCharactersMax))).pipe(says("Why; told with the event."))
+}).annotate({ identifier: "ResumeQueueRequest" })
+export interface ResumeQueueRequest extends Schema.Schema.Type<typeof ResumeQueueRequest> {}
+
+export const PauseAgentRequest = Schema.Struct({
+  ...instance,
+  reason: PauseReason.pipe(says("Why; told with the event.")),
+  expiresInSeconds: Schema.optionalKey(
+    Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: pauseSecondsMax })))
+  ).pipe(says("It resumes by itself after so long; null or absent: not before it is resumed."))
+}).annotate({ identifier: "PauseAgentRequest" })
+export interface PauseAgentRequest extends Schema.Schema.Type<typeof PauseAgentRequest> {}
+
+/** An operator says that an agent is back: items that its absence failed are tried again. */
+export const RestoreAgentRequest = Schema.Struct({
+  ...instance,
+  outageStartedAt: Schema.optionalKey(Schema.NullOr(Timestamp)).pipe(
+    says("Items that failed since are tried again; since it was benched without it, else none.")
+  )
+}).annotate({ identifier: "RestoreAgentRequest" })
+export interface RestoreAgentRequest extends Schema.Schema.Type<typeof RestoreAgentRequest> {}
+
+export const ResumeAgentRequest = Schema.Struct({
+  ...instance,
+  reason: Schema.optionalKey(Schema.NullOr(text(pauseReasonCharactersMax))).pipe(says("Why; told with the event."))
+}).annotate({ identifier: "ResumeAgentRequest" })
+export interface ResumeAgentRequest extends Schema.Schema.Type<typeof ResumeAgentRequest> {}
+
+const MaybeText = Schema.NullOr(Schema.String)
+
+export const QueueView = Schema.Struct({
+  state: Schema.Literals(["Running", "Paused"]),
+  reason: MaybeText,
+  pausedBy: MaybeText,
+  pausedAt: Schema.NullOr(Timestamp),
+  sequence: Count.pipe(says("Of its last record in the log; 0 before the first."))
+}).annotate({ identifier: "QueueView" })
+export interface QueueView extends Schema.Schema.Type<typeof QueueView> {}
+
+export const AgentsQuery = Schema.Struct(pageQuery)
+export interface AgentsQuery extends Schema.Schema.Type<typeof AgentsQuery> {}
+
+const AgentPauseView = Schema.Struct({
+  reason: Schema.String,
+  pausedBy: Schema.String,
+  pausedAt: Timestamp,
+  expiresAt: Schema.NullOr(Timestamp).pipe(says("Null: not before it is resumed."))
+}).annotate({ identifier: "AgentPauseView" })
+
+const AgentBenchView = Schema.Struct({
+  cause: BenchCause,
+  reason: MaybeText,
+  category: SmokeCategory,
+  since: Timestamp
+}).annotate({ identifier: "AgentBenchView" })
+
+export const AgentView = Schema.Struct({
+  agent: AgentName,
+  agentInstanceId: Schema.NullOr(Id).pipe(says("Null for the kind as a whole.")),
+  state: Schema.Literals(agentStandings).pipe(
+    says("`Benched`: its credentials fail, or its runs end too fast; it is left out until it is found fit.")
+  ),
+  pause: Schema.NullOr(AgentPauseView),
+  bench: Schema.NullOr(AgentBenchView),
+  quotaResetAt: Schema.NullOr(Timestamp).pipe(says("While its quota is used up: until when, where that is known.")),
+  sequence: Count.pipe(says("Of its last record in the log; 0 before the first."))
+}).annotate({ identifier: "AgentView" })
+export interface AgentView extends Schema.Schema.Type<typeof AgentView> {}
+
+export const AgentPage = Schema.Struct(page(AgentView, "Agents and instances")).annotate({ identifier: "AgentPage" })
+export interface AgentPage extends Schema.Schema.Type<typeof AgentPage> {}

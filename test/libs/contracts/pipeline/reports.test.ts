@@ -1,0 +1,203 @@
+import { readFileSync } from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import { Ajv2020 } from "ajv/dist/2020.js"
+import { Result, Schema } from "effect"
+import {
+  agentReasonCharactersMax,
+  CommandAnswer,
+  commandEntities,
+  decodeReport,
+  exampleReport,
+  findingsMax,
+  isReportKind,
+  isRunnerReport,
+  PickupAnswer,
+  PickupQuestion,
+  reportKinds,
+  subjects,
+  workItemReportKinds
+} from "#contracts"
+
+const kinds = Object.keys(reportKinds)
+
+const example = (kind: string): Record<string, unknown> => {
+  const found = exampleReport(kind)
+  assert.isDefined(found, kind)
+  return { ...found }
+}
+const faultPaths = (kind: string, input: unknown) => {
+  const decoded = decodeReport(kind, input)
+  return Result.isFailure(decoded) ? decoded.failure.map(({ path }) => path) : []
+}
+const many = <A>(count: number, entry: A) => Array.from({ length: count }, () => entry)
+const finding = { auditor: "a", severity: "Error", title: "t", location: "a.ts:1", description: "d" }
+const question = { questionId: "q1", questionText: "which?" }
+
+describe("the table of reports", () => {
+  it("names each kind as a token of a subject, and as the report's own kind", () => {
+    assert.strictEqual(kinds.length, 33)
+    for (const kind of kinds) {
+      assert.match(kind, /^[a-z]+(-[a-z]+)*$/u)
+      assert.strictEqual(subjects.report(kind), `reports.${kind}`)
+      assert.strictEqual(example(kind)["kind"], kind)
+    }
+  })
+
+  it("has every report that a work item takes", () => {
+    assert.includeMembers(kinds, [...workItemReportKinds])
+    const ofRunners = kinds.filter((kind) => {
+      const report = exampleReport(kind)
+      return report !== undefined && isRunnerReport(report)
+    })
+    assert.sameMembers(ofRunners, [...workItemReportKinds])
+  })
+
+  it("takes its own example of every kind", () => {
+    for (const kind of kinds) assert.deepStrictEqual(faultPaths(kind, example(kind)), [], kind)
+  })
+
+  it("does not take a name of every object for a kind", () => {
+    for (const kind of ["constructor", "toString", "__proto__", ""]) assert.isFalse(isReportKind(kind), kind)
+  })
+})
+
+describe("a report from outside", () => {
+  it("has a head, whatever its kind", () => {
+    for (const kind of kinds) {
+      for (const key of ["kind", "reportId", "atMs"]) {
+        const { [key]: _removed, ...rest } = example(kind)
+        assert.include(faultPaths(kind, rest), `/${key}`, kind)
+      }
+      assert.include(faultPaths(kind, { ...example(kind), reportId: "not-a-uuid" }), "/reportId", kind)
+      assert.include(faultPaths(kind, { ...example(kind), atMs: "2026-11-20T12:00:00Z" }), "/atMs", kind)
+    }
+  })
+
+  it("is of the kind that its subject says", () => {
+    assert.deepStrictEqual(faultPaths("progress", example("preempted")), ["/kind"])
+    assert.deepStrictEqual(faultPaths("levitated", example("progress")), ["/kind"])
+  })
+
+  it.each([
+    ["iteration-ended", { commitSha: "abc12" }, "/commitSha"],
+    ["iteration-ended", { outcome: "fine" }, "/outcome"],
+    ["progress", { usage: { ...(example("progress")["usage"] as object), costMicroUsd: 0.5 } }, "/usage/costMicroUsd"],
+    ["progress", { usage: { ...(example("progress")["usage"] as object), costMicroUsd: 1e13 } }, "/usage/costMicroUsd"],
+    ["audit-ended", { findings: many(findingsMax + 1, finding) }, "/findings"],
+    ["audit-ended", { findings: [{ ...finding, description: "d".repeat(1_001) }] }, "/findings/0/description"],
+    ["audit-ended", { findings: [finding, { ...finding, severity: "Fatal" }] }, "/findings/1/severity"],
+    ["questions-asked", { questions: [] }, "/questions"],
+    ["questions-asked", { questions: many(9, question) }, "/questions"],
+    ["questions-asked", { questions: [{ ...question, questionId: "a b" }] }, "/questions/0/questionId"],
+    ["questions-asked", { questions: [{ ...question, questionText: "x".repeat(4_001) }] }, "/questions/0/questionText"],
+    ["quota-hit", { resetAtMs: -1 }, "/resetAtMs"],
+    ["smoke-result", { reason: "r".repeat(agentReasonCharactersMax + 1) }, "/reason"],
+    ["smoke-result", { category: "Fatal" }, "/category"],
+    ["quota-forecast", { usableQuotaPct: 101 }, "/usableQuotaPct"],
+    ["sandbox-leak-detected", { name: "other-1" }, "/name"],
+    ["sandbox-leak-detected", { name: "service-has space" }, "/name"],
+    ["sandbox-leak-detected", { reason: "Not A Code" }, "/reason"],
+    ["sandbox-leak-detected", { ageMinutes: -1 }, "/ageMinutes"],
+    ["disk-deferred", { mountPath: "" }, "/mountPath"],
+    ["disk-deferred", { freeBytes: 1.5 }, "/freeBytes"],
+    ["release-published", { mergeSha: "main" }, "/mergeSha"],
+    ["release-published", { forgeReleaseUrl: "javascript:alert(1)" }, "/forgeReleaseUrl"],
+    ["release-deep-audit-iteration-ended", { iteration: 1_001 }, "/iteration"],
+    ["release-deep-audit-iteration-ended", { releaseId: "autumn" }, "/releaseId"],
+    ["pull-request-mergeability", { mergeability: "maybe" }, "/mergeability"],
+    ["pull-request-mergeability", { pullRequestNumber: 0 }, "/pullRequestNumber"]
+  ])("is refused when %s carries %o", (kind, changes, path) => {
+    assert.deepStrictEqual(faultPaths(kind, { ...example(kind), ...changes }), [path])
+  })
+
+  it.each([
+    ["audit-ended", { findings: many(findingsMax, { ...finding, description: "d".repeat(1_000) }) }],
+    ["audit-ended", { findings: [] }],
+    ["questions-asked", { questions: many(8, { ...question, questionText: "x".repeat(4_000) }) }],
+    ["smoke-result", { workItemId: null, agentInstanceId: null, reason: null, epoch: null }],
+    ["sandbox-provisioning-deferred", { workItemId: null, dispatchId: null }],
+    ["progress", { mood: "calm" }]
+  ])("passes when %s is at its limits or says more", (kind, changes) => {
+    assert.deepStrictEqual(faultPaths(kind, { ...example(kind), ...changes }), [])
+  })
+
+  it("is told every fault at once", () => {
+    const paths = faultPaths("push-ended", { kind: "push-ended", workItemId: 7, outcome: "lost" })
+    assert.includeMembers(paths, ["/reportId", "/atMs", "/workItemId", "/dispatchId", "/outcome", "/reason"])
+  })
+
+  it.prop("never breaks decoding, whatever stands in a field", [Schema.Json], ([value]) => {
+    for (const kind of ["progress", "audit-ended", "smoke-result", "pull-request-mergeability"]) {
+      const good = example(kind)
+      for (const key of Object.keys(good)) {
+        const decoded = decodeReport(kind, { ...good, [key]: value })
+        // Faults lead to that field, or below it.
+        if (Result.isFailure(decoded))
+          for (const { path } of decoded.failure) assert.match(path, new RegExp(`^/${key}`, "u"))
+      }
+    }
+  })
+
+  it("that is no object at all is refused for every kind", () => {
+    for (const kind of kinds) {
+      for (const input of [null, "x", 1, [], undefined]) assert.isNotEmpty(faultPaths(kind, input), kind)
+    }
+  })
+})
+
+describe("the AsyncAPI document", () => {
+  const document = JSON.parse(readFileSync("docs/asyncapi.json", "utf8")) as {
+    readonly channels: Record<string, { readonly address: string | null }>
+    readonly operations: Record<string, object>
+    readonly components: { readonly messages: Record<string, object>; readonly schemas: Record<string, object> }
+  }
+
+  it("has a channel, an operation and a message for each report, for commands and for pickup", () => {
+    for (const kind of kinds) {
+      assert.strictEqual(document.channels[`report.${kind}`]?.address, `reports.${kind}`)
+      assert.property(document.operations, `publish.report.${kind}`)
+      assert.property(document.components.messages, `report.${kind}`)
+    }
+    for (const entity of ["workitem", "release", "project", "agent", "queue"]) {
+      assert.strictEqual(document.channels[`command.${entity}`]?.address, `commands.${entity}`)
+      assert.property(document.operations, `ask.command.${entity}`)
+    }
+    assert.strictEqual(document.channels["pickup"]?.address, "pickup.next.{agentKind}")
+  })
+
+  it("calls no two things by one name", () => {
+    const schemas: ReadonlyArray<Schema.Codec<unknown, unknown>> = [
+      ...Object.values(reportKinds).map(({ schema }) => schema),
+      ...Object.values(commandEntities).map(({ schema }) => schema),
+      PickupQuestion,
+      PickupAnswer,
+      CommandAnswer
+    ]
+    const seen = new Map<string, string>()
+    for (const schema of schemas) {
+      for (const [name, definition] of Object.entries(Schema.toJsonSchemaDocument(schema).definitions)) {
+        const text = JSON.stringify(definition)
+        assert.strictEqual(seen.get(name) ?? text, text, name)
+        seen.set(name, text)
+      }
+    }
+    assert.includeMembers([...seen.keys()], ["WorkItem", "PickupDispatch"])
+  })
+
+  it("agrees with decoding, by an independent validator", () => {
+    const ajv = new Ajv2020({ strict: false, code: { optimize: false } })
+    ajv.addFormat("uuid", true)
+    ajv.addSchema({ $id: "doc", components: document.components })
+    for (const kind of kinds) {
+      const validate = ajv.compile({ $ref: `doc#/components/schemas/report.${kind}` })
+      const good = example(kind)
+      assert.isTrue(validate(good), `${kind}: ${JSON.stringify(validate.errors)}`)
+      for (const key of Object.keys(good)) {
+        const { [key]: _removed, ...rest } = good
+        assert.strictEqual(validate(rest), faultPaths(kind, rest).length === 0, `${kind} without ${key}`)
+        const wrong = { ...good, [key]: { at: "sea" } }
+        assert.strictEqual(validate(wrong), faultPaths(kind, wrong).length === 0, `${kind} with a wrong ${key}`)
+      }
+    }
+  })
+})
