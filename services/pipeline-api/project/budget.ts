@@ -1,0 +1,116 @@
+/**
+ * Where a project's spend of thirty days stands to its budget: in the normal band, beyond the warning threshold, or
+ * beyond the hard cap, which pauses the queue. Each move is told once; the first sweep of another run of the sweeper
+ * tells of the band again, but pauses nothing again, for an operator may have resumed the queue meanwhile. From beyond
+ * the cap back to the warning band nobody is told, and the queue stays paused until spend has recovered.
+ */
+import type { BudgetBand, ProjectFact, ProjectFactOf, ProjectSettings, ProjectState } from "#contracts"
+import { type Deciders, decided, type Evolvers, nothing } from "./decisions.ts"
+import { heldByBudget, releasedByBudget } from "./holds.ts"
+
+const microUsdPerUsd = 1_000_000
+
+/** A budget with its thresholds: the settings of a project that has one. */
+interface Budget extends Pick<ProjectSettings, "warningThresholdPct" | "hardCapPct"> {
+  readonly budgetMicroUsd: number
+}
+
+const budgetOf = ({ settings }: ProjectState): Budget | undefined => {
+  const { budgetMicroUsd, warningThresholdPct, hardCapPct } = settings
+  return budgetMicroUsd === null ? undefined : { budgetMicroUsd, warningThresholdPct, hardCapPct }
+}
+
+// Products of money and percents leave the whole numbers that a double can hold.
+const reaches = (spendMicroUsd: number, { budgetMicroUsd }: Budget, thresholdPct: number) =>
+  BigInt(spendMicroUsd) * 100n >= BigInt(budgetMicroUsd) * BigInt(thresholdPct)
+
+const bandOf = (spendMicroUsd: number, budget: Budget): BudgetBand => {
+  if (reaches(spendMicroUsd, budget, budget.hardCapPct)) return "exceeded"
+  return reaches(spendMicroUsd, budget, budget.warningThresholdPct) ? "warning" : "normal"
+}
+
+interface Sweep extends Budget {
+  readonly spendMicroUsd: number
+  readonly epoch: string
+}
+
+const warned = ({ spendMicroUsd, budgetMicroUsd, warningThresholdPct, epoch }: Sweep): ProjectFact => ({
+  _tag: "BudgetWarned",
+  spendMicroUsd,
+  budgetMicroUsd,
+  thresholdPct: warningThresholdPct,
+  epoch
+})
+
+const exceeded = ({ spendMicroUsd, budgetMicroUsd, hardCapPct, epoch }: Sweep): ProjectFact => ({
+  _tag: "BudgetExceeded",
+  spendMicroUsd,
+  budgetMicroUsd,
+  thresholdPct: hardCapPct,
+  epoch
+})
+
+const recovered = ({ spendMicroUsd, budgetMicroUsd, warningThresholdPct }: Sweep): ProjectFact => ({
+  _tag: "BudgetRecovered",
+  spendMicroUsd,
+  budgetMicroUsd,
+  thresholdPct: warningThresholdPct
+})
+
+/** In the band it was in: told once in each run of the sweeper. */
+const stayed = ({ budget }: ProjectState, sweep: Sweep): ReadonlyArray<ProjectFact> => {
+  if (budget.band === "normal" || budget.toldEpoch === sweep.epoch) return []
+  return [budget.band === "warning" ? warned(sweep) : exceeded(sweep)]
+}
+
+const moved = (project: ProjectState, sweep: Sweep, band: BudgetBand): ReadonlyArray<ProjectFact> => {
+  const { spendMicroUsd, epoch } = sweep
+  switch (band) {
+    case "normal":
+      return [recovered(sweep), ...releasedByBudget(project, "30-day spend is below the warning threshold again")]
+    case "warning":
+      return project.budget.band === "exceeded" && project.budget.toldEpoch === epoch
+        ? [{ _tag: "BudgetEased", spendMicroUsd, epoch }]
+        : [warned(sweep)]
+    case "exceeded":
+      return [exceeded(sweep), ...heldByBudget(project, `30-day spend reached ${sweep.hardCapPct} % of the budget`)]
+  }
+}
+
+/** After its budget was taken away, nothing is exceeded, and nothing held by it. */
+export const budgetRemoved = (project: ProjectState): ReadonlyArray<ProjectFact> => [
+  ...(project.budget.band === "normal" ? [] : [{ _tag: "BudgetRemoved" as const }]),
+  ...releasedByBudget(project, "the project has no budget any more")
+]
+
+export const budgetDeciders = {
+  SweepSpend: (project, { spendMicroUsd, epoch }) => {
+    const budget = budgetOf(project)
+    if (budget === undefined) return nothing
+    const sweep: Sweep = { ...budget, spendMicroUsd, epoch }
+    const band = bandOf(spendMicroUsd, budget)
+    return decided(...(band === project.budget.band ? stayed(project, sweep) : moved(project, sweep, band)))
+  }
+} satisfies Partial<Deciders>
+
+const stands = (band: BudgetBand, spendMicroUsd: number, toldEpoch: string | null) => ({
+  budget: { band, spendMicroUsd, toldEpoch }
+})
+
+export const budgetEvolvers = {
+  BudgetWarned: (_project, { spendMicroUsd, epoch }) => stands("warning", spendMicroUsd, epoch),
+  BudgetExceeded: (_project, { spendMicroUsd, epoch }) => stands("exceeded", spendMicroUsd, epoch),
+  BudgetEased: (_project, { spendMicroUsd, epoch }) => stands("warning", spendMicroUsd, epoch),
+  BudgetRecovered: (_project, { spendMicroUsd }) => stands("normal", spendMicroUsd, null),
+  BudgetRemoved: ({ budget }) => stands("normal", budget.spendMicroUsd, null)
+} satisfies Partial<Evolvers>
+
+type Reading = ProjectFactOf<"BudgetWarned" | "BudgetExceeded" | "BudgetRecovered">
+
+export const budgetDetails = (projectId: string, { spendMicroUsd, budgetMicroUsd, thresholdPct }: Reading) => ({
+  projectId,
+  currentSpendUsd: spendMicroUsd / microUsdPerUsd,
+  budgetUsd: budgetMicroUsd / microUsdPerUsd,
+  pct: (spendMicroUsd * 100) / budgetMicroUsd,
+  thresholdPct
+})

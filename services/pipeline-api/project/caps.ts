@@ -1,0 +1,27 @@
+/**
+ * How many items of a project runners may have in hand at once. Pickup asks before it gives one out; what is beyond
+ * a cap is put off, and the item itself tells of it.
+ */
+import type { ProjectSettings, WorkItemDeferral } from "#contracts"
+
+/** Items of the project that runners have in hand: all of them, and those with that agent. */
+export interface InFlight {
+  readonly agent: string
+  readonly items: number
+  readonly itemsOfAgent: number
+}
+
+/** Nothing, if the item may be given out. */
+export const capDeferral = (
+  { maxInFlightItems, maxInFlightItemsPerAgent }: ProjectSettings,
+  { agent, items, itemsOfAgent }: InFlight,
+  suggestedRetryAtMs: number
+): WorkItemDeferral | undefined => {
+  const putOff = (reason: string) => ({ kind: "budget", reason, suggestedRetryAtMs }) as const
+  if (maxInFlightItems !== null && items >= maxInFlightItems) {
+    return putOff(`MaxInFlightItems: ${items}/${maxInFlightItems} items in flight`)
+  }
+  return maxInFlightItemsPerAgent !== null && itemsOfAgent >= maxInFlightItemsPerAgent
+    ? putOff(`MaxInFlightItemsPerAgent: ${itemsOfAgent}/${maxInFlightItemsPerAgent} items in flight with ${agent}`)
+    : undefined
+}

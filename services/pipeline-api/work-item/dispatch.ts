@@ -1,0 +1,89 @@
+/**
+ * A runner takes a phase: only the one the item is ready for, and only when nobody else has it. The settings of that
+ * moment come with it and hold until the next dispatch. While the runner works it is heard of; that is kept no finer
+ * than watchdogs need, for each time is a record.
+ */
+import { isoTime, type WorkItemDispatch, type WorkItemState } from "#contracts"
+import {
+  type Announcers,
+  type CommandDeciders,
+  decided,
+  type Evolvers,
+  type InHandDeciders,
+  nothing,
+  refused,
+  silent
+} from "./decisions.ts"
+import { itemEvent } from "./envelope.ts"
+import { activeState, isReady, iterationOf } from "./phases.ts"
+
+// A watchdog waits for minutes.
+const progressGrainMs = 10_000
+
+export const dispatchDeciders = {
+  Dispatch: (item, { _tag, auditors, settings, ...taken }, { atMs }) => {
+    if (item.lastDispatchId === taken.dispatchId) return nothing
+    if (item.dispatch !== null) return refused(item, "another runner has it")
+    if (!isReady(item) || item.phase !== taken.phase) {
+      return refused(item, `it is ready for ${item.phase ?? "nothing"}, not for ${taken.phase}`)
+    }
+    if (item.notBeforeMs !== null && atMs < item.notBeforeMs) {
+      return refused(item, `it is not to be taken before ${isoTime(item.notBeforeMs)}`)
+    }
+    const iteration = iterationOf(item, taken.phase)
+    const dispatch: WorkItemDispatch = { ...taken, iteration, atMs, lastProgressAtMs: atMs }
+    return decided({ _tag: "Dispatched", dispatch, auditors, settings, from: item.state })
+  }
+} satisfies Partial<CommandDeciders>
+
+export const progressDeciders = {
+  progress: (_item, _report, dispatch, { atMs }) =>
+    atMs - dispatch.lastProgressAtMs < progressGrainMs ? nothing : decided({ _tag: "Progressed" })
+} satisfies Partial<InHandDeciders>
+
+export const dispatchEvolvers = {
+  Dispatched: (item, { dispatch, settings }) => ({
+    state: activeState[dispatch.phase],
+    phase: dispatch.phase,
+    dispatch,
+    lastDispatchId: dispatch.dispatchId,
+    settings,
+    notBeforeMs: null,
+    upstreamPushAttempts: item.upstreamPushAttempts + (dispatch.phase === "upstream" ? 1 : 0)
+  }),
+  Progressed: (item, _fact, { atMs }) =>
+    item.dispatch === null ? {} : { dispatch: { ...item.dispatch, lastProgressAtMs: atMs } }
+} satisfies Partial<Evolvers>
+
+export const dispatchAnnouncers = {
+  Dispatched: (item, { dispatch, auditors, from }, context) => {
+    const { phase, iteration } = dispatch
+    const of = { workItemId: context.id, iteration }
+    const tell = (event: string, details: Readonly<Record<string, unknown>> | null = null) =>
+      itemEvent(item, context, event, details)
+    const started = () => tell("iteration.started", { ...of, phase, dispatchedAt: isoTime(dispatch.atMs) })
+    switch (phase) {
+      case "work":
+        return [tell("work_item.working"), started()]
+      case "rework":
+        // Told when the audit blocked; told anew only to who has seen the item leave that state.
+        return from === "Reworking" ? [started()] : [tell("work_item.reworking"), started()]
+      case "audit":
+        return [tell("work_item.auditing"), tell("audit.started", { ...of, auditorsScheduled: auditors })]
+      case "merge":
+        return [tell("work_item.merging"), tell("merge.started", branches(item, context.id))]
+      case "upstream":
+        return [tell("work_item.upstream_pushing")]
+      default:
+        return []
+    }
+  },
+  Progressed: silent
+} satisfies Partial<Announcers>
+
+/** What the events of a merge say of the branches. */
+export const branches = (item: WorkItemState, workItemId: string) => ({
+  workItemId,
+  baseBranch: item.baseBranch,
+  workBranch: item.workBranch
+})

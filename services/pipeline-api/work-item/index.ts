@@ -1,0 +1,6 @@
+/** The work item actor, as the rest of the role sees it. */
+export { agentOf, isEnded, isReady, iterationOf, phaseOf } from "./phases.ts"
+export { workItemOfSuggestion } from "./suggestions.ts"
+export { transitions } from "./transitions.ts"
+export { workItemViewer } from "./viewer.ts"
+export { workItem } from "./work-item.ts"

@@ -1,0 +1,75 @@
+/**
+ * Crashes and shutdowns. A dead worker's item goes back to where its phase is waited for, and at a phase boundary to
+ * where it is; every time costs an attempt, told even when it was one too many and the item is given up. A host that
+ * goes down in order costs none: its item goes back, and the numbering of iterations begins again.
+ */
+import type { WorkItemFactOf, WorkItemState } from "#contracts"
+import {
+  type Announcers,
+  type CommandDeciders,
+  decided,
+  type Decision,
+  type Evolvers,
+  type InHandDeciders,
+  nothing,
+  silent
+} from "./decisions.ts"
+import { itemEvent } from "./envelope.ts"
+import { phaseOf, readyFor, readyState, standing } from "./phases.ts"
+
+const abandoned = "AbandonedAfterRecoveryAttempts"
+
+const recovering = (item: WorkItemState, reason: WorkItemFactOf<"Recovered">["reason"]): Decision => {
+  const maxRecoveryAttempts = item.settings.maxRecoveryAttempts
+  const recoveryAttempt = item.recoveryAttempts + 1
+  const handedBackTo = item.dispatch === null ? item.state : readyState[item.dispatch.phase]
+  return decided({
+    _tag: "Recovered",
+    fromState: item.state,
+    toState: recoveryAttempt > maxRecoveryAttempts ? abandoned : handedBackTo,
+    reason,
+    recoveryAttempt,
+    maxRecoveryAttempts
+  })
+}
+
+export const recoveryDeciders = {
+  Recover: (item, { reason, dispatchId }) => {
+    // Somebody else's worker died: that dispatch is over.
+    if (dispatchId !== null && dispatchId !== item.dispatch?.dispatchId) return nothing
+    // Who queues up to be delegated may wait for people.
+    if (item.state === "Delegated" && item.dispatch === null) return nothing
+    return recovering(item, reason)
+  }
+} satisfies Partial<CommandDeciders>
+
+export const crashDeciders = {
+  "agent-died": (item) => recovering(item, "dead worker detected"),
+  preempted: () => decided({ _tag: "Preempted" })
+} satisfies Partial<InHandDeciders>
+
+export const recoveryEvolvers = {
+  Recovered: (item, { toState, recoveryAttempt, reason }, { atMs }) => ({
+    ...standing(toState),
+    phase: phaseOf(item),
+    recoveryAttempts: recoveryAttempt,
+    lastError: reason,
+    endedAtMs: toState === abandoned ? atMs : null
+  }),
+  Preempted: (item) => {
+    const phase = phaseOf(item)
+    const isNumbered = phase === "work" || phase === "rework" || phase === "audit"
+    return isNumbered ? { ...standing("Queued"), phase, run: item.run + 1, auditedIterations: 0 } : readyFor(phase)
+  }
+} satisfies Partial<Evolvers>
+
+export const recoveryAnnouncers = {
+  Recovered: (item, { _tag, ...details }, context) => [
+    itemEvent(item, context, "work_item.recovered", {
+      workItemId: context.id,
+      projectId: item.projectId,
+      ...details
+    })
+  ],
+  Preempted: silent
+} satisfies Partial<Announcers>

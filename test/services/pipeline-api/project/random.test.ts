@@ -1,0 +1,90 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import type { ProjectCommand, ProjectFactTag } from "#contracts"
+import { isQueuePaused } from "../../../../services/pipeline-api/project/index.ts"
+import { type Dice, diceOf } from "../../../support/random-ssml.ts"
+import { pause, projectWith, resume, spent, stale, update } from "./project-at-work.ts"
+
+const randomCommand = ({ below, of }: Dice): ProjectCommand =>
+  of<ProjectCommand>([
+    spent(below(140), of(["sweeper-1", "sweeper-1", "sweeper-2"])),
+    spent(70 + below(40)),
+    spent(70 + below(40)),
+    pause,
+    resume,
+    update({ budgetMicroUsd: of([null, 50_000_000, 100_000_000, 100_000_000]) }),
+    stale(below(3), of(["aaa", "bbb"]), { epoch: of(["sweeper-1", "sweeper-2"]) })
+  ])
+
+const lifeOf = (seed: number) => {
+  const dice = diceOf(Math.imul(seed, 2_654_435_761) ^ 0x5bd1e995)
+  const entity = projectWith()
+  for (let step = 0; step < 80; step++) entity.tries(randomCommand(dice))
+  return entity
+}
+
+// Kept apart from the code that tells them. The holds are told when they are the first or the last.
+const eventOf: Record<ProjectFactTag, string | null> = {
+  Created: null,
+  SettingsUpdated: null,
+  PausedManually: "project.queue_paused",
+  PausedAutomatically: "project.queue_paused",
+  ResumedManually: "project.queue_resumed",
+  AutomaticPauseLifted: "project.queue_resumed",
+  BudgetWarned: "project.budget_warning",
+  BudgetExceeded: "project.budget_exceeded",
+  BudgetEased: null,
+  BudgetRecovered: "project.budget_recovered",
+  BudgetRemoved: null,
+  StaleBaseFound: "upstream.pr_stale_base"
+}
+
+describe("a random life of a project", () => {
+  const lives = (name: string, look: (life: ReturnType<typeof lifeOf>) => void) =>
+    it.prop(name, [Schema.Int], ([seed]) => look(lifeOf(seed)), { arbitrary: { runs: 8 } })
+
+  lives("tells by its event of every fact that has one, and of nothing else", ({ steps }) => {
+    for (const { record } of steps) {
+      const told = record.facts
+        .filter((fact) => !("isFirst" in fact && !fact.isFirst) && !("isLast" in fact && !fact.isLast))
+        .map(({ _tag }) => eventOf[_tag])
+        .filter((event) => event !== null)
+      assert.deepStrictEqual(
+        record.events.map(({ event }) => event),
+        told
+      )
+    }
+  })
+
+  lives("tells of the queue's pauses and resumptions in turns, and as they are", ({ steps }) => {
+    let isPaused = false
+    for (const { record } of steps) {
+      for (const { event } of record.events) {
+        if (!event.startsWith("project.queue_")) continue
+        assert.strictEqual(event, isPaused ? "project.queue_resumed" : "project.queue_paused")
+        isPaused = !isPaused
+      }
+      assert.strictEqual(record.state !== null && isQueuePaused(record.state), isPaused)
+    }
+  })
+
+  lives("is held by its budget only while that has not recovered", ({ steps }) => {
+    for (const { record } of steps) {
+      if (record.state?.automaticPause != null) assert.notStrictEqual(record.state.budget.band, "normal")
+    }
+  })
+
+  lives("tells of a budget with the band that it is in from then on", ({ steps }) => {
+    const band: Record<string, string> = { warning: "warning", exceeded: "exceeded", recovered: "normal" }
+    for (const { record } of steps) {
+      for (const { event, details } of record.events) {
+        if (!event.startsWith("project.budget_")) continue
+        assert.strictEqual(record.state?.budget.band, band[event.slice("project.budget_".length)])
+        const [pct, thresholdPct] = [Number(details?.["pct"]), Number(details?.["thresholdPct"])]
+        assert.strictEqual(pct >= thresholdPct, event !== "project.budget_recovered")
+      }
+    }
+  })
+
+  lives("is the same when its facts are replayed", (life) => assert.deepStrictEqual(life.replayed(), life.state()))
+})

@@ -1,0 +1,71 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { staleBasesMax } from "#contracts"
+import { diceOf } from "../../../support/random-ssml.ts"
+import { wireItem } from "../wire-item.ts"
+import { projectId, projectWith, stale } from "./project-at-work.ts"
+
+const event = "upstream.pr_stale_base"
+
+describe("a pull request whose base has moved", () => {
+  it("is told of with its project, and with its item where that is known", () => {
+    const garden = projectWith()
+    assert.deepStrictEqual(garden.does(stale(7, "abc1234")), [event])
+    assert.deepStrictEqual(garden.last(event).details, {
+      projectId,
+      pullRequestNumber: 7,
+      pullRequestUrl: "https://git.example/garden/pulls/7",
+      headBranch: "starling/00000000",
+      headSha: "abc1234",
+      baseBranch: "main",
+      firstDetectedAt: "2023-11-14T22:13:20.000Z"
+    })
+    assert.isNull(garden.last(event).workItem)
+    assert.strictEqual(garden.last(event).project?.id, projectId)
+    garden.does(stale(8, "abc1234", { workItem: wireItem }))
+    assert.deepStrictEqual(garden.last(event).workItem, wireItem)
+  })
+
+  it("is told of once for each head", () => {
+    const garden = projectWith()
+    garden.does(stale(7, "abc1234"))
+    assert.deepStrictEqual(garden.facts(stale(7, "abc1234")), [])
+    assert.deepStrictEqual(garden.does(stale(7, "def5678")), [event])
+    assert.deepStrictEqual(garden.facts(stale(7, "abc1234")), [], "the head of before came back")
+    assert.deepStrictEqual(garden.does(stale(8, "abc1234")), [event])
+  })
+
+  it("is told of again after a restart of the process that looks", () => {
+    const garden = projectWith()
+    garden.does(stale(7, "abc1234"))
+    assert.deepStrictEqual(garden.does(stale(7, "abc1234", { epoch: "sweeper-2" })), [event])
+    assert.deepStrictEqual(garden.facts(stale(7, "abc1234", { epoch: "sweeper-2" })), [])
+  })
+
+  it("is forgotten when too many others came after it", () => {
+    const garden = projectWith()
+    const told = Array.from({ length: staleBasesMax }, (_, index) => `${index}:abc1234`)
+    Object.assign(garden.state().staleBases, { epoch: "sweeper-1", told })
+    garden.does(stale(9_999, "abc1234"))
+    assert.strictEqual(garden.state().staleBases.told.length, staleBasesMax)
+    assert.deepStrictEqual(garden.facts(stale(1, "abc1234")), [])
+    assert.deepStrictEqual(garden.does(stale(0, "abc1234")), [event])
+  })
+
+  it.prop(
+    "is never told of twice within one run of the process",
+    [Schema.Int],
+    ([seed]) => {
+      const { below, of } = diceOf(Math.imul(seed, 2_654_435_761) ^ 0x5bd1e995)
+      const garden = projectWith()
+      const told = new Set<string>()
+      for (let step = 0; step < 60; step++) {
+        const command = stale(below(5), of(["aaa", "bbb", "ccc"]))
+        const key = `${command.pullRequestNumber} ${command.headSha}`
+        assert.strictEqual(garden.does(command).length, told.has(key) ? 0 : 1)
+        told.add(key)
+      }
+    },
+    { arbitrary: { runs: 10 } }
+  )
+})

@@ -1,0 +1,99 @@
+import { assert, describe, it } from "@effect/vitest"
+import { releaseItemsMax } from "#contracts"
+import { uuid } from "../entity-at-work.ts"
+import { add, begin, close, end, iterated, releaseIn, reopen, returned } from "./release-at-work.ts"
+
+const lost = "release.has_failed_work_items"
+
+describe("a work item of a release", () => {
+  it("is linked while the release is open, once", () => {
+    const spring = releaseIn("open")
+    assert.deepStrictEqual(spring.does(add(1)), ["release.work_item_added"])
+    assert.deepStrictEqual(spring.does(add(1)), [])
+    assert.deepStrictEqual(spring.last("release.work_item_added").details, {
+      workItemId: uuid(1),
+      title: "Item 1",
+      workItemCount: 1
+    })
+    spring.does(close)
+    assert.deepStrictEqual(spring.does(add(1)), [])
+    assert.match(spring.refuses(add(2)), /only an open release takes work items \(closed\)/u)
+  })
+
+  it("is refused beyond the most there may be", () => {
+    const spring = releaseIn("open")
+    const items = Array.from({ length: releaseItemsMax }, (_, index) => ({
+      workItemId: uuid(index + 10),
+      outcome: "open" as const
+    }))
+    Object.assign(spring.state(), { items })
+    assert.match(spring.refuses(add(1)), /1000 work items are the most/u)
+  })
+
+  it("that ends is remembered, and nobody is told while the release is open", () => {
+    const spring = releaseIn("open")
+    for (const number of [1, 2, 3]) spring.does(add(number))
+    assert.deepStrictEqual(spring.does(end(1, "done")), [])
+    assert.deepStrictEqual(spring.does(end(2, "failed")), [])
+    assert.deepStrictEqual(spring.does(end(3, "cancelled")), [])
+    assert.deepStrictEqual(
+      spring.state().items.map(({ outcome }) => outcome),
+      ["done", "failed", "cancelled"]
+    )
+    assert.deepStrictEqual(spring.facts(end(3, "cancelled")), [])
+    assert.deepStrictEqual(spring.facts(end(9, "failed")), [], "it is linked to another release")
+  })
+
+  it("that failed or was cancelled is told of when the release closes", () => {
+    const spring = releaseIn("open")
+    for (const command of [add(1), add(2), add(3), end(1, "failed"), end(2, "cancelled")]) spring.does(command)
+    assert.deepStrictEqual(spring.does(close), ["release.closed", lost])
+    assert.deepStrictEqual(spring.last(lost).details, {
+      workItemCount: 3,
+      openCount: 1,
+      doneCount: 0,
+      failedCount: 1,
+      cancelledCount: 1,
+      failedWorkItemIds: [uuid(1)],
+      cancelledWorkItemIds: [uuid(2)]
+    })
+    assert.strictEqual(spring.last(lost).release?.state, "closed")
+  })
+
+  it("is not told of when all went well", () => {
+    const spring = releaseIn("open")
+    for (const command of [add(1), add(2), end(1, "done")]) spring.does(command)
+    assert.deepStrictEqual(spring.does(close), ["release.closed"])
+    assert.deepStrictEqual(spring.does(end(2, "done")), [])
+  })
+
+  it.each(["failed", "cancelled"] as const)("that is %s after the close is told of then", (outcome) => {
+    const spring = releaseIn("open")
+    for (const command of [add(1), add(2), close]) spring.does(command)
+    assert.deepStrictEqual(spring.does(end(1, outcome)), [lost])
+    spring.does(begin)
+    assert.deepStrictEqual(spring.does(end(2, outcome)), [lost])
+  })
+
+  it("that failed and is given up after the close is not told of twice", () => {
+    const spring = releaseIn("open")
+    for (const command of [add(1), close, end(1, "failed")]) spring.does(command)
+    assert.deepStrictEqual(spring.does(end(1, "cancelled")), [])
+  })
+
+  it("that is taken up again counts no more as failed, until it fails anew", () => {
+    const spring = releaseIn("open")
+    for (const command of [add(1), end(1, "failed"), returned(1)]) spring.does(command)
+    assert.deepStrictEqual(spring.does(close), ["release.closed"])
+    assert.deepStrictEqual(spring.does(end(1, "failed")), [lost])
+    assert.deepStrictEqual(spring.facts(returned(9)), [])
+  })
+
+  it("that fails after the release itself failed is told of when that is closed again", () => {
+    const spring = releaseIn("open")
+    for (const command of [add(1), close, begin, iterated(3, 1)]) spring.does(command)
+    assert.deepStrictEqual(spring.does(end(1, "failed")), [])
+    spring.does(reopen)
+    assert.deepStrictEqual(spring.does(close), ["release.closed", lost])
+  })
+})

@@ -1,0 +1,144 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import {
+  ReleaseCommand,
+  type ReleaseFactTag,
+  releaseItemsMax,
+  type ReleaseState,
+  releaseStates,
+  syncConflictsMax
+} from "#contracts"
+import { release, releaseTransitions } from "../../../../services/pipeline-api/release/index.ts"
+import { type Dice, diceOf } from "../../../support/random-ssml.ts"
+import { entityAtWork } from "../entity-at-work.ts"
+import {
+  abandon,
+  add,
+  begin,
+  close,
+  conflict,
+  create,
+  end,
+  iterated,
+  publish,
+  releaseId,
+  remediation,
+  reopen,
+  returned
+} from "./release-at-work.ts"
+
+// Kept apart from the code that tells them: the spec's own table.
+const eventOf: Record<ReleaseFactTag, string | null> = {
+  Created: "release.created",
+  WorkItemAdded: "release.work_item_added",
+  WorkItemStood: null,
+  Closed: "release.closed",
+  FailedWorkItemsFound: "release.has_failed_work_items",
+  DeepAuditBegan: "release.in_review",
+  AuditIterationCompleted: "release.deep_audit_iteration_complete",
+  RemediationDispatched: "release.deep_audit_remediation_dispatched",
+  Published: "release.published",
+  Failed: "release.failed",
+  Reopened: "release.reopened",
+  Abandoned: "release.abandoned",
+  SyncConflictFound: "release.sync_conflict",
+  Retired: null
+}
+
+const onward: Record<string, ReadonlyArray<ReleaseCommand>> = {
+  open: [add(1), add(2), add(3), close, close],
+  closed: [begin],
+  in_review: [publish],
+  failed: [reopen],
+  published: [],
+  abandoned: []
+}
+
+const randomCommand = (dice: Dice, held: ReleaseState | null): ReleaseCommand => {
+  const { below, of } = dice
+  if (held === null) return create
+  const audit = iterated((held.deepAudit?.iteration ?? 0) + below(3), below(3), {
+    auditId: of(["a1", "a2", null]),
+    remediation: of([null, remediation(20 + below(20))])
+  })
+  const fitting = onward[held.state] ?? []
+  if (fitting.length > 0 && below(4) === 0) return of(fitting)
+  if (held.state === "in_review" && below(2) === 0 && audit.iteration > 0) return audit
+  const number = 1 + below(30)
+  return of<ReleaseCommand>([
+    add(number),
+    add(number),
+    end(number, of(["done", "failed", "cancelled"])),
+    end(1 + below(3), of(["done", "failed", "cancelled"])),
+    returned(number),
+    close,
+    { ...begin, auditId: of(["a1", "a2"]) },
+    audit.iteration > 0 ? audit : reopen,
+    publish,
+    reopen,
+    below(10) === 0 ? abandon : conflict(`b${below(12)}`)
+  ])
+}
+
+const lifeOf = (seed: number) => {
+  const dice = diceOf(Math.imul(seed, 2_654_435_761) ^ 0x5bd1e995)
+  const entity = entityAtWork(release, ReleaseCommand, releaseId)
+  for (let step = 0; step < 80; step++) {
+    entity.passes(dice.below(30_000))
+    entity.tries(randomCommand(dice, entity.state()))
+  }
+  return entity
+}
+
+describe("a random life of a release", () => {
+  const lives = (name: string, look: (life: ReturnType<typeof lifeOf>) => void) =>
+    it.prop(name, [Schema.Int], ([seed]) => look(lifeOf(seed)), { arbitrary: { runs: 8 } })
+
+  lives("leads from state to state only as the table lists", ({ steps }) => {
+    for (const { command, before, record } of steps) {
+      if (command._tag === "Create" || before === null) continue
+      assert.include(releaseTransitions[before.state][command._tag] ?? [], record.state?.state)
+    }
+  })
+
+  lives("tells by its event of every fact that has one, and of nothing else", ({ steps }) => {
+    for (const { record } of steps) {
+      const told = record.facts.map(({ _tag }) => eventOf[_tag]).filter((event) => event !== null)
+      assert.deepStrictEqual(
+        record.events.map(({ event }) => event),
+        told
+      )
+    }
+  })
+
+  lives("tells of no change of state but by that state's event", ({ steps }) => {
+    const entered: Record<string, string> = Object.fromEntries(
+      releaseStates.map((state) => [state, `release.${state}`])
+    )
+    for (const { before, record } of steps) {
+      const to = record.state?.state ?? "open"
+      if (before === null || before.state === to) continue
+      const event = to === "open" ? "release.reopened" : entered[to]
+      assert.include(
+        record.events.map(({ event }) => event),
+        event
+      )
+    }
+  })
+
+  lives("is the same when its facts are replayed, and stays within its bounds", (life) => {
+    assert.deepStrictEqual(life.replayed(), life.state())
+    for (const { record } of life.steps) {
+      assert.isAtMost(record.state?.items.length ?? 0, releaseItemsMax)
+      assert.isAtMost(record.state?.syncConflicts.length ?? 0, syncConflictsMax)
+    }
+  })
+
+  it("comes through every state there is", () => {
+    const seen = new Set<string>()
+    for (let seed = 1; seed < 60 && seen.size < releaseStates.length; seed++) {
+      for (const { record } of lifeOf(seed).steps) seen.add(record.state?.state ?? "open")
+    }
+    assert.sameMembers([...seen], [...releaseStates])
+  })
+})

@@ -1,0 +1,159 @@
+import { assert, describe, it } from "@effect/vitest"
+import { inHand, itemId, type ItemAtWork, readyFor } from "./item-at-work.ts"
+
+const branches = { workItemId: itemId, baseBranch: "main", workBranch: "starling/0f8fad5b" }
+const conflict = { outcome: "conflict", mergeSha: null, reason: "both changed gate.ts" } as const
+const opened = { pullRequestNumber: 7, pullRequestUrl: "https://git.example/garden/pulls/7", mergedSha: null }
+const route = { _tag: "RouteToConflictRework", pullRequestNumber: 7, headSha: "abc1234" } as const
+
+const withPullRequest = (settings: Parameters<typeof inHand>[1] = {}): ItemAtWork => {
+  const item = inHand("upstream", settings)
+  item.reports("pull-request-opened", opened)
+  item.reports("push-ended", { outcome: "pushed", reason: null })
+  return item
+}
+
+describe("a merge", () => {
+  it("tells of the branches when it starts and of its commit when it is done", () => {
+    const item = inHand("merge")
+    assert.deepStrictEqual(item.last("merge.started")?.details, branches)
+    const events = item.reports("merge-ended", { outcome: "merged", mergeSha: null, reason: null })
+    assert.deepStrictEqual(events, ["merge.completed", "work_item.merged"])
+    assert.deepStrictEqual(item.last("merge.completed")?.details, { ...branches, mergeSha: null })
+  })
+
+  it("that fails leaves its start without a partner", () => {
+    const item = inHand("merge")
+    const events = item.reports("merge-ended", { outcome: "failed", mergeSha: null, reason: "disk on fire" })
+    assert.deepStrictEqual(events, ["work_item.failed"])
+    assert.deepInclude(item.state(), { state: "Failed", lastError: "disk on fire", failureKind: "merge" })
+  })
+})
+
+describe("conflict rework", () => {
+  it("is entered and left without an event, and ends in another merge", () => {
+    const item = inHand("merge")
+    assert.deepStrictEqual(item.reports("merge-ended", conflict), [])
+    assert.deepInclude(item.state(), { state: "ConflictRework", conflictReworks: 1 })
+    assert.deepStrictEqual(item.takes("conflict-rework"), [])
+    assert.deepStrictEqual(item.reports("conflict-rework-ended", { outcome: "resolved", reason: null }), [])
+    assert.deepInclude(item.state(), { state: "ConflictRework", phase: "merge" })
+    assert.deepStrictEqual(item.takes("merge"), ["work_item.merging", "merge.started"])
+  })
+
+  it("whose attempts are used up ends the item", () => {
+    const item = inHand("merge", { maxReworkAttempts: 1 })
+    item.reports("merge-ended", conflict)
+    item.takes("conflict-rework")
+    const events = item.reports("conflict-rework-ended", { outcome: "failed", reason: "tangled" })
+    assert.deepStrictEqual(events, ["work_item.merge_conflict_resolution_failed"])
+    assert.deepInclude(item.state(), { state: "MergeConflictResolutionFailed", conflictReworks: 1 })
+  })
+
+  it("that failed is tried again while attempts are left", () => {
+    const item = inHand("conflict-rework")
+    assert.deepStrictEqual(item.reports("conflict-rework-ended", { outcome: "failed", reason: null }), [])
+    assert.deepInclude(item.state(), { state: "ConflictRework", phase: "conflict-rework", conflictReworks: 2 })
+  })
+
+  it("that no project attempt is left for ends a conflicting merge at once", () => {
+    const item = inHand("merge", { maxReworkAttempts: 0 })
+    assert.deepStrictEqual(item.reports("merge-ended", conflict), ["work_item.merge_conflict_resolution_failed"])
+  })
+
+  it("whose resolution is rejected ends the item at once, told in the shape of a fallback", () => {
+    const item = inHand("conflict-rework")
+    item.reports("conflict-rework-ended", { outcome: "rejected", reason: "outside the scope fence" })
+    assert.deepStrictEqual(item.last("work_item.merge_conflict_resolution_failed")?.details, {
+      workItemId: itemId,
+      phase: "conflict-rework",
+      iteration: 1,
+      reason: "outside the scope fence",
+      fromAgent: "smith",
+      fromModel: null,
+      toAgent: null,
+      toModel: null
+    })
+  })
+
+  it("takes up a finished item whose pull request its base has left behind, and pushes again", () => {
+    const item = withPullRequest()
+    assert.deepStrictEqual(item.does(route), [])
+    assert.deepInclude(item.state(), { state: "ConflictRework", endedAtMs: null })
+    assert.deepStrictEqual(item.does(route), [])
+    item.takes("conflict-rework")
+    item.reports("conflict-rework-ended", { outcome: "resolved", reason: null })
+    assert.deepStrictEqual(item.takes("upstream"), ["work_item.upstream_pushing"])
+    assert.strictEqual(item.state().upstreamPushAttempts, 2)
+  })
+
+  it("leaves a finished item as it is when no attempt is left", () => {
+    const item = withPullRequest({ maxReworkAttempts: 0 })
+    assert.match(item.refuses(route), /no attempt/u)
+    assert.strictEqual(item.state().state, "Done")
+  })
+
+  it("ends an item on its way when no attempt is left", () => {
+    const item = inHand("upstream", { maxReworkAttempts: 0 })
+    item.reports("pull-request-opened", opened)
+    assert.match(item.refuses(route), /takes no RouteToConflictRework/u)
+    item.reports("push-ended", { outcome: "failed", reason: null })
+    assert.deepStrictEqual(item.does(route), ["work_item.merge_conflict_resolution_failed"])
+  })
+
+  it("is only for the item's own pull request, and only while that is open", () => {
+    assert.match(readyFor("upstream").refuses(route), /not the item's/u)
+    const item = inHand("upstream", { autoMerge: true })
+    item.reports("pull-request-opened", { ...opened, mergedSha: "feed123" })
+    item.reports("push-ended", { outcome: "pushed", reason: null })
+    assert.match(item.refuses(route), /is merged/u)
+  })
+})
+
+describe("a push to upstream", () => {
+  it("is counted when it starts", () => {
+    const item = inHand("upstream")
+    assert.strictEqual(item.last("work_item.upstream_pushing")?.workItem?.upstreamPushAttempts, 1)
+  })
+
+  it("that failed is tried again after a wait that doubles, then fails the item", () => {
+    const transientBackoff = { initialMs: 1_000, maxMs: 60_000, jitter: 0.2 }
+    const item = readyFor("upstream", { maxUpstreamPushAttempts: 3, transientBackoff })
+    for (const waitMs of [1_100, 2_200]) {
+      item.takes("upstream")
+      assert.deepStrictEqual(item.reports("push-ended", { outcome: "failed", reason: "refused" }), [])
+      assert.deepInclude(item.state(), { state: "Merged", lastError: "refused", notBeforeMs: item.nowMs() + waitMs })
+      assert.match(item.refuses(item.dispatch("upstream")), /not to be taken before/u)
+      item.passes(waitMs)
+    }
+    item.takes("upstream")
+    const events = item.reports("push-ended", { outcome: "failed", reason: "refused" })
+    assert.deepStrictEqual(events, ["work_item.failed"])
+    assert.strictEqual(item.state().upstreamPushAttempts, 3)
+  })
+
+  it("tells of its pull request once, with no merge commit unless the project merges by itself", () => {
+    for (const [autoMerge, mergedSha] of [
+      [false, null],
+      [true, "feed123"]
+    ] as const) {
+      const item = inHand("upstream", { autoMerge })
+      const said = { ...opened, mergedSha: "feed123" }
+      assert.deepStrictEqual(item.reports("pull-request-opened", said), ["work_item.pull_request_opened"])
+      assert.deepStrictEqual(item.last("work_item.pull_request_opened")?.details, {
+        workBranch: "starling/0f8fad5b",
+        baseBranch: "main",
+        ...opened,
+        mergedSha
+      })
+      assert.deepStrictEqual(item.reports("pull-request-opened", said), [])
+      assert.strictEqual(item.state().state, "UpstreamPushing")
+    }
+  })
+
+  it("whose pull request the forge did not merge leaves it open", () => {
+    const item = inHand("upstream", { autoMerge: true })
+    item.reports("pull-request-opened", opened)
+    assert.isNull(item.last("work_item.pull_request_opened")?.details?.["mergedSha"])
+  })
+})

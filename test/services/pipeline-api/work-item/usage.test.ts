@@ -1,0 +1,57 @@
+import { assert, describe, it } from "@effect/vitest"
+import { inHand, itemAtWork, usage } from "./item-at-work.ts"
+
+const committed = { outcome: "committed", commitSha: "abc1234", durationMs: 5 } as const
+
+describe("what an item cost", () => {
+  it("is not in the envelope while nothing is known of it", () => {
+    const item = itemAtWork()
+    item.takes("work")
+    item.commits()
+    for (const event of item.events) assert.notProperty(event, "usage")
+    for (const event of item.events) assert.notProperty(event, "usageTotal")
+  })
+
+  it("is shown in US dollars, of the latest iteration and in all", () => {
+    const item = itemAtWork()
+    item.takes("work")
+    item.reports("iteration-ended", { ...committed, usage: usage(1_250_000) })
+    const counted = { tokensInput: 100, tokensOutput: 10, tokensReasoning: 0, tokensCached: 50, elapsedMs: 1_000 }
+    const envelope = item.last("work_item.work_complete")
+    assert.deepStrictEqual(envelope?.usage, { iteration: 1, ...counted, costUsd: 1.25 })
+    assert.deepStrictEqual(envelope?.usageTotal, { ...counted, costUsd: 1.25 })
+  })
+
+  it("is the sum over an iteration, and begins anew with the next", () => {
+    const item = itemAtWork()
+    item.takes("work")
+    item.reports("progress", { usage: usage(1) })
+    item.reports("iteration-ended", { ...committed, usage: usage(2) })
+    item.takes("audit")
+    item.reports("audit-ended", {
+      findings: [{ auditor: "style", severity: "Error", title: "Rust", location: null, description: "" }],
+      durationMs: 7,
+      usage: usage(4)
+    })
+    assert.deepInclude(item.state().usage, { iteration: 1, costMicroUsd: 7 })
+    item.takes("rework")
+    item.reports("progress", { usage: usage(8) })
+    assert.deepInclude(item.state().usage, { iteration: 2, costMicroUsd: 8, tokensInput: 100 })
+    assert.deepInclude(item.state().usageTotal, { costMicroUsd: 15, tokensInput: 400 })
+  })
+
+  it("does not mix iterations of the same number of two runs", () => {
+    const item = inHand("work")
+    item.reports("preempted", { usage: usage(3) })
+    item.takes("work")
+    item.reports("progress", { usage: usage(5) })
+    assert.deepInclude(item.state().usage, { run: 2, iteration: 1, costMicroUsd: 5 })
+    assert.strictEqual(item.state().usageTotal?.costMicroUsd, 8)
+  })
+
+  it("is told to who counts the project's spending", () => {
+    const item = inHand("work")
+    item.reports("failed", { reason: "no", failureKind: "agent", usage: usage(9) })
+    assert.deepInclude(item.records.at(-1)?.facts[0], { _tag: "UsageAdded", projectId: "garden", costMicroUsd: 9 })
+  })
+})
