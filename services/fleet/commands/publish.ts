@@ -1,21 +1,26 @@
 /**
  * `publish <event>`: publishes an event as an internal service would. The envelope comes from --file, from
  * stdin (`--file -`) or from the catalogue's example (--example); missing heads (version, name, time) are
- * filled in. It is checked before it is sent, and every fault is named.
+ * filled in. It is checked before it is sent, and every fault is named. `publish report <kind>` sends a report.
  */
-import { readFile } from "node:fs/promises"
 import { Effect, Result } from "effect"
 import { Publisher } from "#bus"
 import { decodeEnvelope, eventSchemaVersion, exampleEnvelope, subjects } from "#contracts"
 import { busOf, CommandRefused, print, runCommand } from "./connect.ts"
-import { fileOf } from "./files.ts"
+import { readJsonObject } from "./json-object.ts"
 import { readParameters } from "./parameters.ts"
+import { publishReport } from "./publish-report.ts"
 
 export const publish = (parameters: ReadonlyArray<string>) => runCommand(publishCommand(parameters))
 
 const publishCommand = Effect.fnUntraced(function* (parameters: ReadonlyArray<string>) {
   const { values, positionals } = yield* read(parameters)
-  const [event] = positionals
+  const [event, kind] = positionals
+  const count = yield* countOf(values.count)
+  if (event === "report" && positionals.length <= 2) {
+    const { file, example, unchecked, nats } = values
+    return yield* publishReport(kind, { file, example, unchecked, nats, count })
+  }
   if (event === undefined || positionals.length > 1) {
     return yield* new CommandRefused({ reason: "publish takes one event name, such as work_item.merged" })
   }
@@ -32,10 +37,6 @@ const publishCommand = Effect.fnUntraced(function* (parameters: ReadonlyArray<st
   if (Result.isFailure(decoded) && values.unchecked !== true) {
     const faults = decoded.failure.map(({ path, message }) => `  ${path === "" ? "/" : path}: ${message}`)
     return yield* new CommandRefused({ reason: `the envelope is not good, nothing was sent:\n${faults.join("\n")}` })
-  }
-  const count = Number(values.count)
-  if (!Number.isInteger(count) || count < 1 || count > 1_000_000) {
-    return yield* new CommandRefused({ reason: "--count is a whole number from 1 to 1000000" })
   }
   const data = new TextEncoder().encode(JSON.stringify(envelope))
   const send = Effect.gen(function* () {
@@ -60,6 +61,12 @@ const read = (parameters: ReadonlyArray<string>) =>
     }
   })
 
+const countOf = Effect.fnUntraced(function* (text: string) {
+  const count = Number(text)
+  if (Number.isInteger(count) && count >= 1 && count <= 1_000_000) return count
+  return yield* new CommandRefused({ reason: "--count is a whole number from 1 to 1000000" })
+})
+
 const heads = (event: string) => ({ eventSchemaVersion, event, occurredAt: new Date().toISOString() })
 
 const given = Effect.fnUntraced(function* (event: string, file: string | undefined, example: boolean | undefined) {
@@ -70,15 +77,5 @@ const given = Effect.fnUntraced(function* (event: string, file: string | undefin
       example === true ? `there is no example of ${event}` : "what to publish? name a --file, or use --example"
     return yield* new CommandRefused({ reason })
   }
-  const path = file === "-" ? "/dev/stdin" : yield* fileOf(file)
-  const text = yield* Effect.tryPromise({
-    try: () => readFile(path, "utf8"),
-    catch: (cause) => new CommandRefused({ reason: `${file} cannot be read: ${String(cause)}` })
-  })
-  const parsed: unknown = yield* Effect.try({
-    try: () => JSON.parse(text) as unknown,
-    catch: (cause) => new CommandRefused({ reason: `${file} is not JSON: ${String(cause)}` })
-  })
-  if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)) return { ...parsed }
-  return yield* new CommandRefused({ reason: `${file} does not hold a JSON object` })
+  return yield* readJsonObject(file)
 })
