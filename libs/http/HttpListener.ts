@@ -8,6 +8,7 @@ import { Context, Effect, Layer } from "effect"
 import { HttpMiddleware } from "effect/http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { CannotListen, Drain, type DrainReport, Health, Metrics } from "#runtime"
+import type { CorsPolicy } from "./cors.ts"
 import { exchange } from "./exchange.ts"
 import type { PerCall } from "./HttpCall.ts"
 import { listenerLimits, type ListenerLimits } from "./limits.ts"
@@ -29,6 +30,8 @@ export interface ListenerOptions<Routes extends ReadonlyArray<Route<unknown>>> {
   /** How many proxies of ours stand in front and write X-Forwarded-For. */
   readonly trustedProxies?: number
   readonly limits?: Partial<ListenerLimits>
+  /** Whose pages may call the routes that opted in; none without it. */
+  readonly cors?: CorsPolicy
 }
 
 export class HttpListener extends Context.Service<
@@ -56,6 +59,7 @@ export class HttpListener extends Context.Service<
           renderError,
           requestIdHeaders: options.requestIdHeaders ?? [],
           trustedProxies: options.trustedProxies ?? 0,
+          cors: options.cors ?? sameOriginOnly,
           isDraining: () => state.draining,
           requests: metrics.counter(requests),
           seconds: metrics.histogram(requestSeconds)
@@ -85,6 +89,7 @@ export class HttpListener extends Context.Service<
 }
 
 const closed = Effect.fail("not listening")
+const sameOriginOnly: CorsPolicy = { origins: [], requestHeaders: [], exposedHeaders: [] }
 
 const listen = ({ node }: LimitedServer, { host, port }: { readonly host: string; readonly port: number }) =>
   Effect.callback<AddressInfo, CannotListen>((resume) => {

@@ -7,6 +7,7 @@ import { type Cause, Clock, Effect, Exit, Option, Tracer } from "effect"
 import { HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type CounterHandle, type HistogramHandle, parseTraceparent } from "#runtime"
 import { type Answer, emptyAnswer } from "./answers.ts"
+import { corsHeaders, type CorsPolicy, preflightHeaders } from "./cors.ts"
 import { HttpCall, type PerCall } from "./HttpCall.ts"
 import { assertSendable, refuse } from "./refuse.ts"
 import { remoteAddressOf, requestIdOf } from "./request-facts.ts"
@@ -21,6 +22,7 @@ export interface ExchangeOptions {
   /** Headers the request's id goes out in, beside X-Request-Id. */
   readonly requestIdHeaders: ReadonlyArray<string>
   readonly trustedProxies: number
+  readonly cors: CorsPolicy
   readonly isDraining: () => boolean
   readonly requests: CounterHandle<"api" | "route" | "status">
   readonly seconds: HistogramHandle<"api" | "route">
@@ -54,7 +56,7 @@ export const exchange = (options: ExchangeOptions) =>
       attributes: { request_id: call.requestId, "http.request.method": call.method, "http.route": call.route }
     })
 
-    const answer = yield* handlerOf(found).pipe(
+    const answer = yield* handlerOf(options, request, found).pipe(
       Effect.provideService(HttpCall, call),
       Effect.interruptible,
       Effect.tap((made) => Effect.sync(() => assertSendable(made))),
@@ -68,7 +70,8 @@ export const exchange = (options: ExchangeOptions) =>
     )
     sent.status = answer.status
     span.attribute("http.response.status_code", answer.status)
-    return withCommonHeaders(options, answer, call.requestId)
+    const shared = isShared(call.method, found) ? corsHeaders(options.cors, request.headers["origin"]) : {}
+    return withCommonHeaders(options, answer, call.requestId, shared)
   })
 
 // What nginx writes down for callers who left; it is never sent.
@@ -100,14 +103,31 @@ const callOf = (
   header: (name) => Option.fromNullishOr(request.headers[name])
 })
 
-const handlerOf = (found: Match<PerCall>): Effect.Effect<Answer, WireError, PerCall> => {
+const handlerOf = (
+  { cors }: ExchangeOptions,
+  { method, headers }: HttpServerRequest.HttpServerRequest,
+  found: Match<PerCall>
+): Effect.Effect<Answer, WireError, PerCall> => {
   if (found._tag === "Found") return found.route.handler
-  if (found._tag === "WrongMethod") return Effect.fail(methodNotAllowed(found.allowed))
-  return Effect.fail(notFound("there is nothing at this path"))
+  if (found._tag === "Unknown") return Effect.fail(notFound("there is nothing at this path"))
+  const preflight = method === "OPTIONS" ? preflightHeaders(cors, headers, found.crossOrigin) : undefined
+  if (preflight !== undefined) return Effect.succeed(emptyAnswer({ headers: preflight }))
+  return Effect.fail(methodNotAllowed(found.allowed))
 }
 
-const withCommonHeaders = (options: ExchangeOptions, answer: Answer, requestId: string): Answer => {
-  const headers: Record<string, string> = { "x-request-id": requestId }
+/** Also where the method is wrong: a page's script should be able to read that. A preflight's headers are its own. */
+const isShared = (method: string, found: Match<PerCall>) => {
+  if (found._tag === "Found") return found.route.isCrossOrigin === true
+  return found._tag === "WrongMethod" && method !== "OPTIONS" && found.crossOrigin.length > 0
+}
+
+const withCommonHeaders = (
+  options: ExchangeOptions,
+  answer: Answer,
+  requestId: string,
+  shared: Readonly<Record<string, string>>
+): Answer => {
+  const headers: Record<string, string> = { ...shared, "x-request-id": requestId }
   for (const name of options.requestIdHeaders) headers[name.toLowerCase()] = requestId
   if (options.isDraining()) headers["connection"] = "close"
   return HttpServerResponse.setHeaders(answer, headers)

@@ -11,6 +11,8 @@ export interface Route<out R> {
   /** `:name` stands for one segment, a trailing `*` for the rest. */
   readonly path: `/${string}`
   readonly handler: Effect.Effect<Answer, WireError, R>
+  /** Pages of other origins may call it, as the listener's policy says. */
+  readonly isCrossOrigin?: boolean
 }
 
 export const route = <R>(
@@ -26,9 +28,20 @@ export type ServicesOf<Routes extends ReadonlyArray<Route<unknown>>> = Routes[nu
     : never
   : never
 
+/** Opts routes in to calls from pages of other origins. */
+export const crossOrigin = <const Routes extends ReadonlyArray<Route<unknown>>>(
+  routes: Routes
+): ReadonlyArray<Route<ServicesOf<Routes>>> =>
+  routes.map((each) => ({ ...(each as Route<ServicesOf<Routes>>), isCrossOrigin: true }))
+
 export type Match<R> =
   | { readonly _tag: "Found"; readonly route: Route<R>; readonly params: Params; readonly query: Query }
-  | { readonly _tag: "WrongMethod"; readonly allowed: ReadonlyArray<string> }
+  | {
+      readonly _tag: "WrongMethod"
+      readonly allowed: ReadonlyArray<string>
+      /** Those of them that opted in to calls from other origins. */
+      readonly crossOrigin: ReadonlyArray<string>
+    }
   | { readonly _tag: "Unknown" }
 
 type Params = Readonly<Record<string, string | undefined>>
@@ -53,6 +66,9 @@ export const routeTable = <R>(routes: ReadonlyArray<Route<R>>) => {
     }
     const allowed = methods.filter((other) => router.find(other, url) !== undefined)
     if (allowed.length === 0) return { _tag: "Unknown" }
-    return { _tag: "WrongMethod", allowed: allowed.flatMap((one) => (one === "GET" ? ["GET", "HEAD"] : [one])) }
+    const shared = allowed.filter((other) => router.find(other, url)?.handler.isCrossOrigin === true)
+    return { _tag: "WrongMethod", allowed: withHead(allowed), crossOrigin: withHead(shared) }
   }
 }
+
+const withHead = (found: ReadonlyArray<Method>) => found.flatMap((one) => (one === "GET" ? ["GET", "HEAD"] : [one]))

@@ -1,0 +1,70 @@
+/**
+ * Calls from pages of other origins (CORS). A route opts in; whose pages may call, and with which headers, is the
+ * listener's. Preflights are answered before any handler is asked, and every answer of such a route, refusals too,
+ * says what the page's script may read of it. Credentials that a browser adds by itself are never allowed. Pure.
+ */
+export interface CorsPolicy {
+  /** Like `https://app.example.com`; `*` is every page. None: every call is answered as if there were no CORS. */
+  readonly origins: ReadonlyArray<string>
+  /** Headers that a page may send. */
+  readonly requestHeaders: ReadonlyArray<string>
+  /** Further ones, by how they begin: client libraries describe themselves in a dozen headers of one prefix. */
+  readonly requestHeaderPrefixes?: ReadonlyArray<string>
+  /** Headers of answers that a page's script may read. */
+  readonly exposedHeaders: ReadonlyArray<string>
+}
+
+type Headers = Readonly<Record<string, string | undefined>>
+
+/** No browser remembers the answer to a preflight for longer than a day; some for no more than ten minutes. */
+const maxAgeSeconds = 86_400
+const requestedHeadersMax = 64
+const headerName = /^[a-z0-9!#$%&'*+.^_`|~-]{1,128}$/u
+
+const preflightVary = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers"
+
+/** For every answer of a route that opted in. */
+export const corsHeaders = (policy: CorsPolicy, origin: string | undefined): Readonly<Record<string, string>> => {
+  if (policy.origins.length === 0) return {}
+  const allowed = allowedOrigin(policy, origin)
+  // Also to who named no origin: a cache must not give that answer to a page.
+  if (allowed === undefined) return { vary: "Origin" }
+  return {
+    vary: "Origin",
+    "access-control-allow-origin": allowed,
+    "access-control-expose-headers": policy.exposedHeaders.join(", ")
+  }
+}
+
+/** The headers of the answer to a preflight; nothing for what is none, or comes from an origin that may not call. */
+export const preflightHeaders = (
+  policy: CorsPolicy,
+  request: Headers,
+  methods: ReadonlyArray<string>
+): Readonly<Record<string, string>> | undefined => {
+  const { origin, "access-control-request-method": wanted } = request
+  const allowed = allowedOrigin(policy, origin)
+  if (allowed === undefined || wanted === undefined || methods.length === 0) return undefined
+  return {
+    vary: preflightVary,
+    "access-control-allow-origin": allowed,
+    "access-control-allow-methods": methods.join(", "),
+    "access-control-allow-headers": allowedHeaders(policy, request["access-control-request-headers"] ?? "").join(", "),
+    "access-control-max-age": String(maxAgeSeconds)
+  }
+}
+
+const allowedOrigin = (policy: CorsPolicy, origin: string | undefined) => {
+  if (origin === undefined) return undefined
+  if (policy.origins.includes("*")) return "*"
+  return policy.origins.includes(origin) ? origin : undefined
+}
+
+const allowedHeaders = ({ requestHeaders, requestHeaderPrefixes = [] }: CorsPolicy, requested: string) => {
+  if (requestHeaderPrefixes.length === 0) return requestHeaders
+  const further = requested
+    .split(",", requestedHeadersMax)
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => headerName.test(name) && requestHeaderPrefixes.some((prefix) => name.startsWith(prefix)))
+  return [...requestHeaders, ...further]
+}
