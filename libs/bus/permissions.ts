@@ -94,6 +94,8 @@ const readRights = (stream: string) => [
   `$JS.API.DIRECT.GET.${stream}.>`,
   `$JS.API.CONSUMER.CREATE.${stream}`,
   `$JS.API.CONSUMER.CREATE.${stream}.>`,
+  // Where the client library makes a durable one with several filters.
+  `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.*`,
   `$JS.API.CONSUMER.INFO.${stream}.*`,
   `$JS.API.CONSUMER.LIST.${stream}`,
   `$JS.API.CONSUMER.NAMES.${stream}`,

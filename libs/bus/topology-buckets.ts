@@ -59,6 +59,16 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     readers: ["sweeper", "pipeline-api", "operator"]
   },
   {
+    name: "forecasts",
+    why: "The last forecast of each agent's quota, so that the best time to spend is told when it comes.",
+    ttlMs: 35 * dayMs,
+    keyTtl: false,
+    valueBytesMax: 4 * kib,
+    leaderReads: true,
+    writers: ["pipeline-api"],
+    readers: ["pipeline-api", "sweeper", "operator"]
+  },
+  {
     name: "sweeps",
     why: "How far sweeps that go over days are: through LOG and EVENTS, and through the items of an agent that is back. Without it they begin again, and do no harm.",
     ttlMs: null,
@@ -68,6 +78,16 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     leaderReads: true,
     writers: ["sweeper"],
     readers: ["sweeper", "operator"]
+  },
+  {
+    name: "cursors",
+    why: "How far the log has been followed up for other entities; what came after is followed up again.",
+    ttlMs: null,
+    keyTtl: false,
+    valueBytesMax: kib,
+    leaderReads: true,
+    writers: ["pipeline-api"],
+    readers: ["pipeline-api", "sweeper", "operator"]
   },
   {
     name: "leases",

@@ -8,10 +8,12 @@ export * from "./evm/index.ts"
 export * from "./facilitator/index.ts"
 export * from "./intake/index.ts"
 export { x402Metrics } from "./metrics.ts"
+export { openNetworks, type OpenNetwork } from "./networks/open-networks.ts"
 export * from "./quote/index.ts"
 export { codeOf, explained, reason as paymentReason } from "./reasons.ts"
 export { type Balance, type BookedClaim, type Books, type BookTimes, type Finding, reconcile } from "./reconcile.ts"
 export * from "./reply/index.ts"
+export { verifyRequestCodec, verifyAnswerCodec, settlementOutcomeCodec, receiptCodec } from "./codecs.ts"
 export type {
   ChainPosition,
   ChainStanding,

@@ -38,7 +38,8 @@ export interface PayableCall extends CallFacts {
 
 /** An answer that is given instead of the model's: the quote, or why the payment was not taken. */
 export class PaymentRefusal extends Schema.TaggedError<PaymentRefusal>()("PaymentRefusal", {
-  status: Schema.Literals([400, 402, 409, 503]),
+  /** 200: the answer was paid for before, and is given once more. */
+  status: Schema.Literals([200, 400, 402, 409, 503]),
   /** For metrics: a payment code, or `PAYMENT_REQUIRED`. */
   code: Schema.String,
   headers: Schema.Record(Schema.String, Schema.String),
@@ -52,6 +53,8 @@ export interface SettledCall {
 }
 
 export interface PaidCall {
+  /** How long a whole answer may take, where the payment ends sooner than our patience. */
+  readonly answerMsMax?: number
   /** Nothing was given out, or what was is not worth money: the payment can be used again. */
   readonly release: Effect.Effect<void>
   /** Before the first byte of a stream: from here on the payment is not given back when the gateway is lost. */

@@ -11,7 +11,7 @@ import { answering } from "./errors/answer-refusal.ts"
 import type { GatewayFault } from "./errors/GatewayFault.ts"
 import { ImageFetcher } from "./images/ImageFetcher.ts"
 import { tokensServed } from "./metrics.ts"
-import { freeCourse, paymentCourse, type PaymentCourse } from "./payment-course.ts"
+import { freeCourse, paymentCourse, type PaymentCourse, withinPayment } from "./payment-course.ts"
 import { payable } from "./payable.ts"
 import { bodyFor, type ModelFace } from "./requests/faces.ts"
 import { FreeTier } from "./requests/FreeTier.ts"
@@ -74,7 +74,7 @@ interface Work {
 
 /** The payment can be used again before the caller hears why. */
 const released = <A, R>({ call, course }: Work, answer: Effect.Effect<A, GatewayFault, R>) =>
-  answer.pipe(
+  withinPayment(course, answer).pipe(
     Effect.mapError((given) => freeFault(call, given)),
     Effect.tapError(() => course.release)
   )

@@ -9,8 +9,9 @@
  * released before a failure is told; a caller that is gone cuts its provider off; nothing is answered unpaid
  */
 import { Effect, Layer } from "effect"
-import { Admission, HttpListener } from "#http"
+import { Admission, crossOrigin, HttpListener } from "#http"
 import { Addresses, Configuration } from "#runtime"
+import { gatewayCors } from "./cors.ts"
 import { ImageFetcher } from "./images/ImageFetcher.ts"
 import { ImageJobs } from "./images/ImageJobs.ts"
 import { ImageWork } from "./images/ImageWork.ts"
@@ -18,7 +19,7 @@ import { Catalogue } from "./requests/Catalogue.ts"
 import { FreeTier } from "./requests/FreeTier.ts"
 import { openApiRoutes } from "./openapi-route.ts"
 import { gatewayRoutes, renderGatewayError } from "./routes.ts"
-import { Till } from "./Till.ts"
+import { configuredTill } from "./till/PaymentTill.ts"
 import { Providers } from "./upstream/Providers.ts"
 import { Upstreams } from "./upstream/Upstreams.ts"
 
@@ -40,7 +41,8 @@ const listener = Layer.unwrap(
       name: "model-gateway",
       host: ModelGateway.Host,
       port: ModelGateway.Port,
-      routes: [...gatewayRoutes, ...openApiRoutes],
+      routes: crossOrigin([...gatewayRoutes, ...openApiRoutes]),
+      cors: gatewayCors(ModelGateway.AllowedOrigins),
       renderError: renderGatewayError,
       requestIdHeaders: ["Request-Id"]
     })
@@ -57,7 +59,7 @@ const shown = Layer.effectDiscard(
 /** With its listener in reach. Needs the bus, the egress, the runtime, and a till. */
 export const modelGatewayWith = shown.pipe(Layer.provideMerge(listener), Layer.provide(parts))
 
-export const modelGateway = shown.pipe(Layer.provide(listener), Layer.provide(parts), Layer.provide(Till.layerClosed))
+export const modelGateway = shown.pipe(Layer.provide(listener), Layer.provide(parts), Layer.provide(configuredTill))
 
 /** What is wrong with the configuration, before anything is asked of the broker. */
 export { configuredModels as checkModelGateway } from "./requests/Catalogue.ts"

@@ -46,6 +46,17 @@ ${table(
   ])
 )}
 
+## Payments
+
+A call without a payment is answered with 402 and a quote. What is signed is the first entry of \`accepts\`; the same call is then sent again with \`PAYMENT-SIGNATURE\`. A payment is for one call: it is claimed before a model is asked, and settled once the answer is made.
+
+- **Nothing is charged for a failure.** Status 500, 503 and 504 give the payment back before they are told: the same one can be sent again.
+- **A whole answer goes out paid**, with \`PAYMENT-RESPONSE\` and \`X-Payment-Receipt\`. What the chain refuses in the end is 402 \`Payment settlement failed\`, without the answer. When the chain does not say in time, the answer goes out with \`X-Payment-Settled: false\`, once for each payer; further ones are 503 with \`x-should-retry: false\` until the first is paid for.
+- **A stream is paid for after its last chunk**, or when its caller leaves after the first; the receipt is a comment \`payment-response\` before the end. One that its provider breaks off is not charged.
+- **A payment must outlast its answer**: 150 s for a whole one, 530 s for a stream. On Solana a payment ends with its blockhash, about a minute after it was signed: a whole answer has 30 s, and a stream that goes on longer is settled while it is given out. From then on it is charged, whatever becomes of the rest.
+- **An answer that was lost on the way** is given once more to the same payment with the same \`payment-identifier\`; the same identifier with another payment or request is 409. Images are given once more without one. Anything else that was used is \`PAYMENT_REPLAY\`.
+- **Who leaves an answer unpaid**, by cancelling the payment while it is given out say, is sold nothing more: \`PAYMENT_INVALID\` with \`payer_owes_an_uncollected_payment\`.
+
 ## Limits
 
 ${table(["of", "limit", "key of ModelGateway"], limits)}

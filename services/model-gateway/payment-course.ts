@@ -3,14 +3,23 @@
  * Who leaves before the first byte pays nothing; who leaves after it pays. Ends with the call's scope.
  */
 import { Effect, type Scope } from "effect"
+import { fault, type GatewayFault } from "./errors/GatewayFault.ts"
 import type { PaidCall, PaymentRefusal, SettledCall } from "./Till.ts"
 
 export interface PaymentCourse {
+  /** As the till says. */
+  readonly answerMsMax?: number
   /** Also of a stream that broke off through no fault of the caller. */
   readonly release: Effect.Effect<void>
   readonly serve: Effect.Effect<void, PaymentRefusal>
   readonly settle: (answer: Uint8Array | null) => Effect.Effect<SettledCall, PaymentRefusal>
 }
+
+/** An answer that comes too late could not be paid for any more. */
+export const withinPayment = <A, R>({ answerMsMax }: PaymentCourse, answer: Effect.Effect<A, GatewayFault, R>) =>
+  answerMsMax === undefined
+    ? answer
+    : Effect.timeoutOrElse(answer, { duration: answerMsMax, orElse: () => Effect.fail(fault("TIMEOUT")) })
 
 const nothingOwed: SettledCall = { headers: {} }
 
@@ -43,6 +52,7 @@ export const openCourse = <E>(pay: Effect.Effect<PaidCall, E>): Effect.Effect<Op
     }
     const release = Effect.suspend(() => (stage === "ended" ? Effect.void : ending(paid.release)))
     return {
+      ...(paid.answerMsMax === undefined ? {} : { answerMsMax: paid.answerMsMax }),
       release,
       serve: Effect.suspend(() => {
         if (stage !== "claimed") return Effect.void

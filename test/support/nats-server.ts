@@ -48,18 +48,28 @@ const answers = (port: number) =>
     socket.setTimeout(1_000, () => end(false))
   })
 
-export const startNatsServer = async (): Promise<TestNatsServer> => {
+export interface TestNatsOptions {
+  /** Further lines of the configuration. */
+  readonly configuration?: string
+  /** What the configuration refers to. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+export const startNatsServer = async (options: TestNatsOptions = {}): Promise<TestNatsServer> => {
   const folder = mkdtempSync(join(tmpdir(), "starling-nats-"))
   const port = await freePort()
   const config = join(folder, "server.conf")
   writeFileSync(
     config,
-    `listen: "127.0.0.1:${port}"\njetstream { store_dir: ${JSON.stringify(join(folder, "data"))} }\n`
+    `listen: "127.0.0.1:${port}"\njetstream { store_dir: ${JSON.stringify(join(folder, "data"))} }\n${options.configuration ?? ""}\n`
   )
   let child: ChildProcess | undefined
 
   const start = async () => {
-    child = spawn(findBinary(), ["-c", config], { stdio: "ignore" })
+    child = spawn(findBinary(), ["-c", config], {
+      stdio: "ignore",
+      env: { ...process.env, ...options.environment }
+    })
     const deadline = performance.now() + 10_000
     while (!(await answers(port))) {
       if (performance.now() > deadline) throw new Error("nats-server did not answer within 10 s")

@@ -21,7 +21,9 @@ export const newHome = (changes: Readonly<Record<string, string>> = {}): Home =>
     STARLING_NATS_PORT: "0",
     STARLING_RECEIVER_PORT: "0",
     TELEMETRY_PORT: "0",
+    PIPELINE_API_PORT: "0",
     SPEECH_API_PORT: "0",
+    MODEL_GATEWAY_PORT: "0",
     ...changes
   }
   return { folder, environment, remove: () => rmSync(folder, { recursive: true, force: true }) }

@@ -27,7 +27,9 @@ export const Telemetry = section({
 
 /** The roles that exist. A role's name is its folder, its deployment, its user on the bus and its label. */
 export const roleNames = [
+  "pipeline-api",
   "webhook-dispatcher",
+  "sweeper",
   "speech-api",
   "speech-sequencer",
   "speech-synthesizer",

@@ -12,6 +12,7 @@ export const Sweeper = section({
   BudgetSeconds: withDefault(every, 60, "Adds up what projects spent and compares it with their budgets."),
   ReleaseSeconds: withDefault(every, 60, "Looks for linked items whose end their release was not told of."),
   RetentionSeconds: withDefault(every, 3_600, "Forgets items and releases that ended long ago."),
+  AdviceSeconds: withDefault(every, 30, "Looks whether now is the best time to spend a quota."),
   ReconciliationSeconds: withDefault(every, 300, "Compares the log with the events and the views made of it."),
   ActionsMax: withDefault(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100_000 })),

@@ -50,6 +50,8 @@ export class Claims extends Context.Service<
     readonly settled: (claim: Claim, transaction: string) => Moved
     /** Never to be had: the payer is denied from now on. */
     readonly uncollected: (claim: Claim, reason: string) => Moved
+    /** As `uncollected`, for an answer that was not given out: the payer is denied only if it was meanwhile. */
+    readonly withheld: (claim: Claim, reason: string) => Moved
     /** Nothing is charged; the same payment may be claimed again. */
     readonly release: (claim: Claim, reason: string) => Moved
     /** Takes a place for a whole answer that is about to be given out although nobody knows yet that it is paid. */
@@ -141,6 +143,16 @@ const settlerMoves = ({ store, payers, move, ask }: Parts) =>
           state === "SETTLED" ? payers.change(claim.record, (payer) => pardoned(payer, claim.key)) : Effect.void
         )
       )
+    }),
+    withheld: Effect.fn("Claims.withheld")(function* (claim, reason) {
+      const next = yield* move(claim, { _tag: "Uncollected", reason })
+      const sinceMs = yield* Clock.currentTimeMillis
+      // Who gives an answer out takes a place first and looks at the claim after it: one of us sees the other.
+      yield* payers.change(claim.record, (payer) => {
+        const freed = withoutPlace(payer, claim.key, null)
+        return freed && { ...freed, denied: freed.denied ?? { claimKey: claim.key, reason, sinceMs } }
+      })
+      return next
     }),
     sweep: Effect.fn("Claims.sweep")(function* (key, revision, due) {
       const found = Option.getOrUndefined(yield* store.read(key))

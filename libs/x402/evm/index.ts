@@ -7,6 +7,7 @@ export { checksummed as checksummedEvmAddress, isWellSpelled as isWellSpelledEvm
 export { networkOf as evmNetworkOf } from "./network.ts"
 export { ChainMismatch } from "./probe.ts"
 export { type LeaseEnd, SettlerAccount } from "./SettlerAccount.ts"
+export { readSettlerKey as readEvmKey } from "./settler-key.ts"
 export { signAuthorization } from "./sign-authorization.ts"
 export { refusedForTime } from "./time-left.ts"
 export { type Authorization, type TokenDomain } from "./typed-data.ts"

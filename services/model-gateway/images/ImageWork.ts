@@ -7,7 +7,7 @@ import type { BusError } from "#bus"
 import { Configuration, Metrics } from "#runtime"
 import type { GatewayFault } from "../errors/GatewayFault.ts"
 import { imageJobs } from "../metrics.ts"
-import type { PaymentCourse } from "../payment-course.ts"
+import { type PaymentCourse, withinPayment } from "../payment-course.ts"
 import type { PaymentRefusal, SettledCall } from "../Till.ts"
 import { type JsonObject, without } from "../translate/json.ts"
 import { Upstreams } from "../upstream/Upstreams.ts"
@@ -54,7 +54,7 @@ export class ImageWork extends Context.Service<
           headers: {},
           bodyFor: () => Result.succeed(without(call.request, "stream"))
         }
-        const { body } = yield* upstreams.whole(order).pipe(Effect.onError(() => course.release))
+        const { body } = yield* withinPayment(course, upstreams.whole(order)).pipe(Effect.onError(() => course.release))
         const bytes = utf8.encode(JSON.stringify(body))
         const settled = yield* course.settle(bytes)
         yield* jobs.complete(id, bytes)

@@ -1,0 +1,61 @@
+/**
+ * Every configured network with the scheme that speaks to its chain: our own, or one whose payments a facilitator
+ * verifies and settles. Opened once for each role that pays attention to payments; nothing is asked of a chain yet.
+ */
+import { Effect, type Scope } from "effect"
+import type { PaymentNetwork, Payments } from "#contracts"
+import type { ConfiguredHttp } from "#egress"
+import type { Metrics } from "#runtime"
+import { type EvmScheme, type NotAnEvmNetwork, openEvmScheme } from "../evm/exact-evm.ts"
+import { openFacilitator } from "../facilitator/Facilitator.ts"
+import { remoteScheme } from "../facilitator/remote-scheme.ts"
+import type { PaymentScheme } from "../scheme.ts"
+import { openSvmScheme } from "../svm/exact-svm.ts"
+
+export interface OpenNetwork {
+  readonly entry: PaymentNetwork
+  readonly scheme: PaymentScheme
+  /** Accounts with nonces to be kept in order; null where the chain has none, or somebody else signs. */
+  readonly accounts: Pick<EvmScheme, "account"> | null
+  /** Signs and sends for us. */
+  readonly isRemote: boolean
+}
+
+// Of one role to one facilitator: as many as are in work at once.
+const facilitatorConnectionsMax = 256
+
+type Needs = ConfiguredHttp | Metrics | Scope.Scope
+
+/** By the network's name. */
+export const openNetworks = Effect.fn("openNetworks")(function* (
+  section: Payments
+): Effect.fn.Return<ReadonlyMap<string, OpenNetwork>, NotAnEvmNetwork, Needs> {
+  const opened = yield* Effect.forEach(section.Networks, (entry) => openNetwork(section, entry))
+  return new Map(opened.map((one) => [one.entry.Network, one]))
+})
+
+const openNetwork = Effect.fnUntraced(function* (
+  section: Payments,
+  entry: PaymentNetwork
+): Effect.fn.Return<OpenNetwork, NotAnEvmNetwork, Needs> {
+  const own = yield* openOwn(entry)
+  if (entry.FacilitatorUrl === undefined) return { entry, ...own, isRemote: false }
+  const facilitator = yield* openFacilitator({
+    url: entry.FacilitatorUrl,
+    timeoutMs: section.FacilitatorTimeoutSeconds * 1_000,
+    connectionsMax: facilitatorConnectionsMax
+  })
+  return { entry, scheme: remoteScheme(own.scheme, facilitator), accounts: null, isRemote: true }
+})
+
+const openOwn = Effect.fnUntraced(function* (
+  entry: PaymentNetwork
+): Effect.fn.Return<Pick<OpenNetwork, "scheme" | "accounts">, NotAnEvmNetwork, Needs> {
+  const chain = { network: entry.Network, asset: entry.Asset, payTo: entry.PayTo, rpcUrls: entry.RpcUrls }
+  if (entry.Network.startsWith("solana:")) {
+    const feePayers = entry.FeePayer === undefined ? [] : [entry.FeePayer]
+    return { scheme: yield* openSvmScheme({ ...chain, feePayers }), accounts: null }
+  }
+  const scheme = yield* openEvmScheme(chain)
+  return { scheme, accounts: scheme }
+})

@@ -1,0 +1,167 @@
+/**
+ * The settlers' keys of one network that this process may sign with. Where the chain counts an account's
+ * transactions, a key is leased: one process signs with it, and its nonces are given out one by one; further keys
+ * are taken a while later, so that twins that start together share them. Elsewhere a key needs no lease: the
+ * same message signed twice is the same transaction. A holder that wakes late loses to the chain's own nonce.
+ */
+import { Effect, Latch, type Scope } from "effect"
+import { Leases } from "#bus"
+import { Metrics, supervise } from "#runtime"
+import {
+  ChainUnavailable,
+  type CheckedPayment,
+  type LeaseEnd,
+  type OpenNetwork,
+  type SettlerAccount,
+  type SettlerKey,
+  type SettlerLease
+} from "#x402"
+import { gapsFilled, keysHeld } from "./metrics.ts"
+
+export interface KeyLease {
+  readonly lease: SettlerLease
+  readonly end: (how: LeaseEnd) => Effect.Effect<void>
+}
+
+export interface KeyRing {
+  /** Open while there is a key to sign with. */
+  readonly some: Latch.Latch
+  readonly none: Latch.Latch
+  /** Every lease must be ended. */
+  readonly take: (payment: CheckedPayment) => Effect.Effect<KeyLease, ChainUnavailable>
+}
+
+interface Held {
+  readonly account: SettlerAccount
+  inUse: number
+  mayHaveGaps: boolean
+}
+
+export interface RingOptions {
+  readonly network: OpenNetwork
+  readonly keys: ReadonlyArray<SettlerKey>
+  /** This process, in the leases. */
+  readonly holder: string
+  readonly heldMax: number
+}
+
+// A twin that started with us has its first key by then.
+const furtherKeyAfterMs = 3_000
+const healEvery = "2 seconds"
+// As a remote facilitator's: nothing is signed with it.
+const nobody = (network: string, unused: SettlerKey["secret"]): SettlerKey => ({
+  network,
+  address: "facilitator",
+  secret: unused
+})
+
+export const openKeyRing = Effect.fn("openKeyRing")(function* (
+  options: RingOptions,
+  emptySecret: SettlerKey["secret"]
+): Effect.fn.Return<KeyRing, never, Leases | Metrics | Scope.Scope> {
+  const { accounts, entry, isRemote } = options.network
+  if (accounts !== null && !isRemote) return yield* leasedRing(options, accounts)
+  const keys = isRemote ? [nobody(entry.Network, emptySecret)] : options.keys
+  return yield* sharedRing(entry.Network, keys, isRemote)
+})
+
+const noKey = (detail: string) => new ChainUnavailable({ operation: "sign", detail })
+
+const sharedRing = Effect.fnUntraced(function* (network: string, keys: ReadonlyArray<SettlerKey>, isRemote: boolean) {
+  ;(yield* Metrics).gauge(keysHeld).set({ network }, keys.length)
+  const take: KeyRing["take"] = ({ requirements }) => {
+    const wanted = requirements.extra?.["feePayer"]
+    const key = isRemote ? keys[0] : keys.find(({ address }) => address === wanted)
+    if (key === undefined) return Effect.fail(noKey(`there is no key of ${String(wanted)}`))
+    return Effect.succeed({ lease: { key, nonce: null }, end: () => Effect.void })
+  }
+  const ring: KeyRing = { some: Latch.makeUnsafe(keys.length > 0), none: Latch.makeUnsafe(keys.length === 0), take }
+  return ring
+})
+
+const leasedRing = Effect.fnUntraced(function* (
+  { network, keys, holder, heldMax }: RingOptions,
+  accounts: NonNullable<OpenNetwork["accounts"]>
+): Effect.fn.Return<KeyRing, never, Leases | Metrics | Scope.Scope> {
+  const name = network.entry.Network
+  const leases = yield* Leases
+  const metrics = yield* Metrics
+  const gauge = metrics.gauge(keysHeld)
+  const filled = metrics.counter(gapsFilled)
+  const held = new Map<string, Held>()
+  const some = Latch.makeUnsafe(false)
+  const none = Latch.makeUnsafe(true)
+  const changed = Effect.suspend(() => {
+    gauge.set({ network: name }, held.size)
+    return held.size > 0 ? Effect.andThen(none.close, some.open) : Effect.andThen(some.close, none.open)
+  })
+
+  const heal = Effect.forEach(
+    [...keys.keys()],
+    (index) => healOne(held.get(keys[index]?.address ?? ""), filled, name),
+    {
+      discard: true
+    }
+  )
+  const hold = (key: SettlerKey) =>
+    Effect.acquireUseRelease(
+      // A fresh account: what the last holder knew of its nonces is the chain's to say.
+      Effect.andThen(
+        Effect.sync(() => held.set(key.address, { account: accounts.account(key), inUse: 0, mayHaveGaps: true })),
+        changed
+      ),
+      () => Effect.never,
+      () =>
+        Effect.andThen(
+          Effect.sync(() => held.delete(key.address)),
+          changed
+        )
+    )
+  const leaseName = (key: SettlerKey) => `settler-key-${key.network.replace(/[^A-Za-z0-9_-]/gu, "-")}-${key.address}`
+  const holdLeased = (key: SettlerKey) => leases.whileHeld({ key: leaseName(key), holder }, hold(key))
+  const compete = (key: SettlerKey, place: number) =>
+    Effect.andThen(Effect.sleep(place * furtherKeyAfterMs), supervise("settler key", holdLeased(key)))
+
+  yield* Effect.forEach(inTurn(keys, holder).slice(0, heldMax), (key, place) => Effect.forkScoped(compete(key, place)))
+  yield* Effect.forkScoped(Effect.forever(Effect.delay(heal, healEvery)))
+  return { some, none, take: () => takeFrom(held) }
+})
+
+/** Twins begin with different keys, as far as there are several. */
+const inTurn = (keys: ReadonlyArray<SettlerKey>, holder: string) => {
+  const first =
+    keys.length === 0 ? 0 : [...holder].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7) % keys.length
+  return [...keys.slice(first), ...keys.slice(0, first)]
+}
+
+/** The key with the least in work. */
+const takeFrom = Effect.fnUntraced(function* (
+  held: ReadonlyMap<string, Held>
+): Effect.fn.Return<KeyLease, ChainUnavailable> {
+  const [one] = [...held.values()].toSorted((left, right) => left.inUse - right.inUse)
+  if (one === undefined) return yield* noKey("no settler's key is leased to this process")
+  one.inUse += 1
+  const lease = yield* Effect.onError(one.account.take, () => Effect.sync(() => void (one.inUse -= 1)))
+  const end = (how: LeaseEnd) =>
+    Effect.andThen(
+      Effect.sync(() => {
+        one.inUse -= 1
+        if (how !== "used") one.mayHaveGaps = true
+      }),
+      one.account.end(lease, how)
+    )
+  return { lease, end }
+})
+
+const healOne = Effect.fnUntraced(function* (
+  one: Held | undefined,
+  filled: { readonly inc: (labels: { readonly network: string }, by?: number) => void },
+  network: string
+) {
+  if (one === undefined || !one.mayHaveGaps) return
+  const count = yield* Effect.result(one.account.heal)
+  if (count._tag === "Failure") return
+  // What is still in use may leave another.
+  one.mayHaveGaps = count.success > 0 || one.inUse > 0
+  if (count.success > 0) filled.inc({ network }, count.success)
+})

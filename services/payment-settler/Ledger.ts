@@ -1,0 +1,96 @@
+/**
+ * RECEIPTS: the end of every payment, once for each claim. Written before the claim is ended, so that a claim that
+ * has ended has its receipt; who comes after a crash looks whether it is there already.
+ */
+import { Clock, Context, Effect, Layer, Result, Stream } from "effect"
+import { type BusError, Publisher, StreamReader } from "#bus"
+import { type Receipt, subjects } from "#contracts"
+import { type Claim, receiptCodec } from "#x402"
+
+const stream = "RECEIPTS"
+
+export interface StoredReceipt {
+  readonly receipt: Receipt
+  readonly sequence: number
+  readonly storedAtMs: number
+}
+
+export interface End {
+  readonly outcome: Receipt["outcome"]
+  readonly transaction: string | null
+  readonly reason: string | null
+}
+
+export class Ledger extends Context.Service<
+  Ledger,
+  {
+    /** `mayExist`: somebody may have written it before. True when it is new. */
+    readonly write: (claim: Claim, end: End, mayExist: boolean) => Effect.Effect<boolean, BusError>
+    readonly has: (claim: Claim) => Effect.Effect<boolean, BusError>
+    /** Oldest first, from a sequence on. */
+    readonly from: (sequence: number) => Stream.Stream<StoredReceipt, BusError>
+  }
+>()("starling/payment-settler/Ledger") {
+  static readonly layer = Layer.effect(
+    Ledger,
+    Effect.gen(function* () {
+      const publisher = yield* Publisher
+      const reader = yield* StreamReader
+
+      const read = (fromSequence: number, subject?: string) =>
+        Stream.unwrap(
+          Effect.map(reader.bounds(stream), ({ firstSequence, lastSequence }) =>
+            lastSequence === 0
+              ? Stream.empty
+              : reader.range(stream, {
+                  fromSequence: Math.max(fromSequence, firstSequence, 1),
+                  toSequence: lastSequence,
+                  ...(subject === undefined ? {} : { subject })
+                })
+          )
+        ).pipe(
+          Stream.map((message) => {
+            const receipt = receiptCodec.decode(message)
+            if (Result.isFailure(receipt)) return []
+            return [{ receipt: receipt.success, sequence: message.sequence, storedAtMs: message.storedAtMs }]
+          }),
+          Stream.flattenIterable
+        )
+
+      const has = Effect.fn("Ledger.has")(function* ({ key, record }: Claim) {
+        const subject = subjects.receipts(record.network, record.payer)
+        return yield* Stream.runFold(
+          read(1, subject),
+          () => false,
+          (found, { receipt }) => found || receipt.claimKey === key
+        )
+      })
+
+      const write = Effect.fn("Ledger.write")(function* (claim: Claim, end: End, mayExist: boolean) {
+        if (mayExist && (yield* has(claim))) return false
+        const { record, key } = claim
+        const nowMs = yield* Clock.currentTimeMillis
+        const receipt: Receipt = {
+          claimKey: key,
+          network: record.network,
+          asset: record.asset,
+          payer: record.payer,
+          payTo: record.payTo,
+          amount: record.amount,
+          outcome: end.outcome,
+          transaction: end.transaction,
+          reason: end.reason?.slice(0, 256) ?? null,
+          requestedAtMs: record.requestedAtMs ?? record.claimedAtMs,
+          settledAtMs: nowMs
+        }
+        yield* publisher.publish(subjects.receipts(record.network, record.payer), receiptCodec, receipt, {
+          // Two settlers that find the same end at the same moment write it once. Who has looked and found
+          // none is not taken for the first, whose receipt is gone.
+          messageId: `receipt-${record.ticket}${mayExist ? "-again" : ""}`
+        })
+        return true
+      })
+      return Ledger.of({ write, has, from: (sequence) => read(sequence) })
+    })
+  )
+}

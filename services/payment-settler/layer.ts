@@ -1,0 +1,36 @@
+/**
+ * The role payment-settler, whole.
+ *
+ * in: jobs of `settlements.<network>` (SETTLEMENTS), a consumer per network shared by all replicas
+ * out: transactions to the chains, or calls to a facilitator; `receipts.<network>.<payer>`; outcomes to the
+ * mailboxes of waiting gateways
+ * state: claims and the books' marks in KV `authorizations`, keys in KV `leases`
+ * failure policy: what is not known is looked up on the chain until it is; a dead settler's jobs go to another after
+ * 5 s and its keys after 3 s; claims whose holders are gone are swept; the books are read from both sides
+ */
+import { Effect, Layer } from "effect"
+import { Mailbox } from "#bus"
+import { Configuration } from "#runtime"
+import { claimOptionsOf, Claims, sweepClaims, sweepTimesOf } from "#x402"
+import { Bookkeeper } from "./Bookkeeper.ts"
+import { Jobs } from "./Jobs.ts"
+import { Ledger } from "./Ledger.ts"
+import { Networks } from "./Networks.ts"
+import { Settler } from "./Settler.ts"
+
+const claims = Layer.unwrap(Effect.map(Configuration, ({ Payments }) => Claims.layer(claimOptionsOf(Payments))))
+
+const sweeping = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { Payments, PaymentSettler } = yield* Configuration
+    const { instance } = yield* Mailbox
+    const everyMs = PaymentSettler.SweepSeconds * 1_000
+    yield* Effect.forkScoped(sweepClaims({ holder: instance, times: sweepTimesOf(Payments), everyMs }))
+  })
+)
+
+/** Needs the bus, the egress and the runtime. */
+export const paymentSettler = Layer.mergeAll(Jobs.layer, Bookkeeper.layer, sweeping).pipe(
+  Layer.provide(Settler.layer),
+  Layer.provide(Layer.mergeAll(Networks.layer, Ledger.layer, claims))
+)

@@ -1,0 +1,69 @@
+/** What an SRE sees of payment-settler: settlements, keys, and how the books stand. Amounts are in the asset's smallest unit. */
+import { defineCounter, defineGauge, defineHistogram } from "#runtime"
+
+export const settlementTries = defineCounter({
+  name: "payment_settlement_tries_total",
+  help: "Tries to settle a payment, by network and what came of it: settled, withheld, uncollected, or later.",
+  labels: ["network", "outcome"]
+})
+
+export const settlementSeconds = defineHistogram({
+  name: "payment_settlement_seconds",
+  help: "From when a settlement was asked for to its receipt, by network.",
+  labels: ["network"],
+  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900]
+})
+
+export const keysHeld = defineGauge({
+  name: "payment_settler_keys_held",
+  help: "Settlers' keys that this process may sign with now, by network.",
+  labels: ["network"]
+})
+
+export const gapsFilled = defineCounter({
+  name: "payment_nonce_gaps_filled_total",
+  help: "Empty transactions sent because later ones waited for their nonces, by network.",
+  labels: ["network"]
+})
+
+export const findings = defineCounter({
+  name: "payment_book_findings_total",
+  help: "What did not fit when the books were read, by network and kind of finding; each is counted once.",
+  labels: ["network", "finding"]
+})
+
+export const repairs = defineCounter({
+  name: "payment_book_repairs_total",
+  help: "Findings that were put right: a payment looked up again, a missing receipt written.",
+  labels: ["network", "repair"]
+})
+
+export const booksTransferred = defineCounter({
+  name: "payment_books_transferred_units_total",
+  help: "Transfers to our accounts that the books have read on the chain, by network.",
+  labels: ["network"]
+})
+
+export const booksReceipted = defineCounter({
+  name: "payment_books_receipted_units_total",
+  help: "Receipts of settled payments that the books have read, by network.",
+  labels: ["network"]
+})
+
+export const booksReadAt = defineGauge({
+  name: "payment_books_read_timestamp_seconds",
+  help: "When the books of a network were last read to their end.",
+  labels: ["network"]
+})
+
+export const settlerMetrics = [
+  settlementTries,
+  settlementSeconds,
+  keysHeld,
+  gapsFilled,
+  findings,
+  repairs,
+  booksTransferred,
+  booksReceipted,
+  booksReadAt
+]

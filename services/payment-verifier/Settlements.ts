@@ -1,0 +1,92 @@
+/**
+ * Payments that other x402 servers want settled: claimed here, settled by the settlers, awaited for a while. What was
+ * answered as pending may be asked for again and is then told its end; anything else that comes twice is a duplicate,
+ * for each answer of success is a grant somewhere.
+ */
+import { createHash, randomBytes } from "node:crypto"
+import { Context, Deferred, Effect, Layer, Option, Result } from "effect"
+import { type BusError, Mailbox } from "#bus"
+import type { FacilitatorRequest, SettlementOutcome } from "#contracts"
+import { Configuration } from "#runtime"
+import { type Claim, Claims, type ClaimLost, settlementOutcomeCodec } from "#x402"
+import type { Checked } from "./Verifier.ts"
+
+// Forgotten oldest first; a server asks again within seconds.
+const pendingMax = 10_000
+
+export class Settlements extends Context.Service<
+  Settlements,
+  { readonly settle: (request: FacilitatorRequest, checked: Checked) => Effect.Effect<SettlementOutcome> }
+>()("starling/payment-verifier/Settlements") {
+  static readonly layer = Layer.effect(
+    Settlements,
+    Effect.gen(function* () {
+      const claims = yield* Claims
+      const mailbox = yield* Mailbox
+      const { PaymentVerifier } = yield* Configuration
+      const pending = new Set<string>()
+      const waitMs = PaymentVerifier.FacilitatorSettleSeconds * 1_000
+
+      const askAndWait = (claim: Claim) =>
+        Effect.scoped(
+          Effect.gen(function* () {
+            const told = yield* Deferred.make<SettlementOutcome>()
+            const session = randomBytes(12).toString("base64url")
+            yield* mailbox.open(session, (data) => {
+              const outcome = settlementOutcomeCodec.decode({ data, header: () => undefined })
+              if (Result.isSuccess(outcome)) Deferred.doneUnsafe(told, Effect.succeed(outcome.success))
+            })
+            yield* claims.settling(claim, { instance: mailbox.instance, session })
+            const outcome = yield* Effect.timeoutOption(Deferred.await(told), waitMs)
+            return Option.getOrUndefined(outcome) ?? (yield* standing(claim.key))
+          })
+        )
+
+      const standing = (claimKey: string): Effect.Effect<SettlementOutcome, BusError> =>
+        Effect.map(claims.read(claimKey), (found) => outcomeOf(Option.getOrUndefined(found)))
+
+      const again = Effect.fnUntraced(function* (claimKey: string) {
+        if (!pending.has(claimKey)) return duplicate
+        return yield* standing(claimKey)
+      })
+
+      const settle = Effect.fn("Settlements.settle")(function* (request: FacilitatorRequest, { payment }: Checked) {
+        const binding = createHash("sha256").update(JSON.stringify(request.paymentPayload.payload)).digest("hex")
+        const outcome = yield* claims.claim(payment, { binding, kind: "whole", holder: mailbox.instance }).pipe(
+          Effect.flatMap(askAndWait),
+          Effect.catchTag("ClaimRefused", (refused) =>
+            refused.why === "replay"
+              ? again(payment.claimKey)
+              : Effect.succeed<SettlementOutcome>({ _tag: "Refused", code: refused.code, reason: refused.reason })
+          ),
+          // What has been asked for stays asked for: nobody knows.
+          Effect.catch((error: BusError | ClaimLost) =>
+            Effect.as(Effect.logWarning("a settlement's end is not known", error), unknown)
+          )
+        )
+        if (outcome._tag === "Pending") remember(pending, payment.claimKey)
+        else pending.delete(payment.claimKey)
+        return outcome
+      })
+      return Settlements.of({ settle })
+    })
+  )
+}
+
+const unknown: SettlementOutcome = { _tag: "Pending", transaction: null }
+const duplicate: SettlementOutcome = { _tag: "Refused", code: "PAYMENT_REPLAY", reason: "duplicate_settlement" }
+
+const outcomeOf = (claim: Claim | undefined): SettlementOutcome => {
+  const transaction = claim?.record.transactions.at(-1) ?? null
+  if (claim?.record.state === "SETTLED" && transaction !== null) return { _tag: "Settled", transaction }
+  if (claim?.record.state === "UNCOLLECTED") {
+    return { _tag: "Refused", code: "PAYMENT_INVALID", reason: claim.record.reason ?? "transaction_failed" }
+  }
+  return { _tag: "Pending", transaction }
+}
+
+const remember = (pending: Set<string>, claimKey: string) => {
+  pending.add(claimKey)
+  const [oldest] = pending
+  if (pending.size > pendingMax && oldest !== undefined) pending.delete(oldest)
+}

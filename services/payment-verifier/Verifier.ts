@@ -1,0 +1,167 @@
+/**
+ * Says whether a call is paid for: the payment's own marks first, which cost nobody anything, then the claim, so that
+ * one payment is used by one call, then the chain. A chain that refuses or cannot be asked lets the claim go again
+ * before it is told. What nobody can say now is `Unavailable`, never a refusal, and never a yes.
+ */
+import { Clock, Context, Effect, Layer, Result } from "effect"
+import { type PaymentPayload, type PaymentRequirements, type VerifyAnswer, type VerifyRequest } from "#contracts"
+import { Configuration, Metrics } from "#runtime"
+import {
+  type Call,
+  type CheckedPayment,
+  type Claim,
+  claimRefusalAnswer,
+  Claims,
+  paymentReason,
+  type PaymentRefused,
+  type PaymentScheme
+} from "#x402"
+import { verifications, verificationSeconds, verificationsRunning } from "./metrics.ts"
+import { Networks } from "./Networks.ts"
+
+type Refused = Extract<VerifyAnswer, { readonly _tag: "Refused" }>
+type Unavailable = Extract<VerifyAnswer, { readonly _tag: "Unavailable" }>
+
+/** A payment that may be claimed, and how its chain is spoken to. */
+export interface Checked {
+  readonly scheme: PaymentScheme
+  readonly payment: CheckedPayment
+}
+
+// A chain that stumbles is usually back within a few blocks.
+const retryAfterSeconds = 2
+
+export class Verifier extends Context.Service<
+  Verifier,
+  {
+    /** With a claim; for the gateway. */
+    readonly verify: (request: VerifyRequest) => Effect.Effect<VerifyAnswer>
+    /** Without one: whether it would be settled now. Two who ask hear the same. */
+    readonly wouldSettle: (
+      payload: PaymentPayload,
+      requirements: PaymentRequirements
+    ) => Effect.Effect<Checked, Refused | Unavailable>
+    /** What can be said without asking anybody. */
+    readonly check: (payload: PaymentPayload, requirements: PaymentRequirements) => Effect.Effect<Checked, Refused>
+  }
+>()("starling/payment-verifier/Verifier") {
+  static readonly layer = Layer.effect(
+    Verifier,
+    Effect.gen(function* () {
+      const networks = yield* Networks
+      const claims = yield* Claims
+      const { PaymentVerifier } = yield* Configuration
+      const metrics = yield* Metrics
+      const outcomes = metrics.counter(verifications)
+      const seconds = metrics.histogram(verificationSeconds)
+      const running = metrics.gauge(verificationsRunning)
+      let count = 0
+
+      const timed = <A, E, R>(network: string, stage: string, work: Effect.Effect<A, E, R>) =>
+        Effect.gen(function* () {
+          const startedAt = yield* Clock.currentTimeNanos
+          const result = yield* Effect.exit(work)
+          seconds.observe({ network, stage }, Number((yield* Clock.currentTimeNanos) - startedAt) / 1e9)
+          return yield* result
+        })
+
+      const check = Effect.fnUntraced(function* (payload: PaymentPayload, requirements: PaymentRequirements) {
+        const { scheme } = networks.get(requirements.network) ?? {}
+        if (scheme === undefined) return yield* Effect.fail(unknownNetwork(requirements))
+        const nowMs = yield* Clock.currentTimeMillis
+        const checked = Effect.sync(() => scheme.check(payload, requirements, nowMs))
+        const payment = yield* timed(requirements.network, "check", checked)
+        if (Result.isFailure(payment)) return yield* Effect.fail(refusedAnswer(payment.failure))
+        return { scheme, payment: payment.success }
+      })
+
+      const claimed = ({ payment }: Checked, call: Call) =>
+        timed(payment.network, "claim", claims.claim(payment, call)).pipe(
+          Effect.mapError((error) =>
+            error._tag === "ClaimRefused" ? claimRefusalAnswer(error) : unavailable(error.message)
+          )
+        )
+
+      const simulate = ({ scheme, payment }: Checked): Effect.Effect<void, Refused | Unavailable> =>
+        timed(payment.network, "simulate", scheme.simulate(payment)).pipe(
+          Effect.mapError((error) =>
+            error._tag === "PaymentRefused" ? refusedAnswer(error) : unavailable(error.message)
+          ),
+          Effect.timeoutOrElse({
+            duration: PaymentVerifier.DeadlineSeconds * 1_000,
+            orElse: () => Effect.fail(unavailable("the chain did not answer in time"))
+          })
+        )
+
+      /** What cannot be let go now is let go by the sweep when the lease ends. */
+      const letGo = (claim: Claim) => Effect.ignore(claims.release(claim, "not verified"))
+
+      const verifyOne = Effect.fnUntraced(function* ({ payload, requirements, binding, kind, holder }: VerifyRequest) {
+        const checked = yield* check(payload, requirements)
+        // Nothing may come between the claim and the promise to let it go.
+        return yield* Effect.uninterruptibleMask((restore) =>
+          Effect.gen(function* () {
+            const claim = yield* claimed(checked, { binding, kind, holder })
+            yield* restore(simulate(checked)).pipe(Effect.onError(() => letGo(claim)))
+            return verifiedAnswer(claim)
+          })
+        )
+      })
+
+      const verify = Effect.fn("Verifier.verify")(function* (request: VerifyRequest) {
+        running.set({}, ++count)
+        const answer = yield* verifyOne(request).pipe(
+          Effect.catch((refusal) => Effect.succeed<VerifyAnswer>(refusal)),
+          Effect.catchDefect((defect) =>
+            Effect.as(Effect.logError("a verification died", defect), unavailable("an unexpected error"))
+          ),
+          Effect.ensuring(Effect.sync(() => running.set({}, --count)))
+        )
+        const network = networks.has(request.requirements.network) ? request.requirements.network : "unknown"
+        outcomes.inc({
+          network,
+          outcome: answer._tag.toLowerCase(),
+          code: answer._tag === "Refused" ? answer.code : ""
+        })
+        return answer
+      })
+
+      return Verifier.of({
+        verify,
+        check,
+        wouldSettle: (payload, requirements) => Effect.tap(check(payload, requirements), simulate)
+      })
+    })
+  )
+}
+
+const verifiedAnswer = ({ key, revision, record }: Claim): VerifyAnswer => ({
+  _tag: "Verified",
+  claimKey: key,
+  revision,
+  payer: record.payer,
+  network: record.network,
+  validBeforeMs: record.validBeforeMs
+})
+
+const refusedAnswer = ({ code, reason, payer, detail }: PaymentRefused): Refused => ({
+  _tag: "Refused",
+  code,
+  reason: reason.slice(0, 256),
+  payer,
+  ...(detail === undefined ? {} : { detail: detail.slice(0, 1_024) })
+})
+
+const unknownNetwork = ({ network }: PaymentRequirements): Refused => ({
+  _tag: "Refused",
+  code: "PAYMENT_INVALID",
+  reason: paymentReason.invalidNetwork,
+  payer: null,
+  detail: `${network} is not configured here`
+})
+
+const unavailable = (reason: string): Unavailable => ({
+  _tag: "Unavailable",
+  retryAfterSeconds,
+  reason: reason.slice(0, 256)
+})

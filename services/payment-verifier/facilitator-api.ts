@@ -1,0 +1,137 @@
+/**
+ * The facilitator's API (x402 version 2) for other x402 servers: `/verify` says whether a payment would be settled
+ * and keeps nothing; `/settle` has it settled. Only payments to the configured accounts in the configured tokens,
+ * or strangers would spend our fees. It knows no callers: bind it where only they reach it.
+ */
+import { Effect, Layer } from "effect"
+import { type Answer, HttpListener, jsonAnswer, readJsonValue, route } from "#http"
+import type { FacilitatorRequest, PaymentRequirements, SettlementOutcome, VerifyAnswer } from "#contracts"
+import { Addresses, Configuration, Metrics } from "#runtime"
+import {
+  atomicAmount,
+  type FacilitatorAnswer,
+  offerOf,
+  type OpenNetwork,
+  readFacilitatorRequest,
+  settleAnswer,
+  supportedAnswer,
+  verifyAnswer
+} from "#x402"
+import { facilitatorAnswers } from "./metrics.ts"
+import { Networks } from "./Networks.ts"
+import { Settlements } from "./Settlements.ts"
+import { Verifier } from "./Verifier.ts"
+
+type Refused = Extract<VerifyAnswer, { readonly _tag: "Refused" }>
+
+// A payment is about 1 kB, and its header's limit is eight.
+const bodyBytesMax = 32_768
+
+const counted = (operation: string, { status, headers, body }: FacilitatorAnswer<unknown>) =>
+  Effect.map(Metrics, (metrics): Answer => {
+    metrics.counter(facilitatorAnswers).inc({ operation, status: String(status) })
+    return jsonAnswer(body, { status, headers: { "cache-control": "no-store", ...headers } })
+  })
+
+const readRequest = Effect.fnUntraced(function* () {
+  const json = yield* readJsonValue({ bytesMax: bodyBytesMax })
+  return readFacilitatorRequest(json)
+})
+
+const foreignTerms = (networks: ReadonlyMap<string, OpenNetwork>, { network, asset, payTo }: PaymentRequirements) => {
+  const entry = networks.get(network)?.entry
+  if (entry === undefined) return "invalid_network"
+  const isSame = (one: string, other: string) =>
+    network.startsWith("eip155:") ? one.toLowerCase() === other.toLowerCase() : one === other
+  return isSame(entry.Asset, asset) && isSame(entry.PayTo, payTo) ? undefined : "invalid_payment_requirements"
+}
+
+const refusal = (reason: string): Refused => ({ _tag: "Refused", code: "PAYMENT_INVALID", reason, payer: null })
+
+const faultText = (faults: ReadonlyArray<{ readonly path: string; readonly message: string }>) =>
+  faults
+    .map(({ path, message }) => `${path}: ${message}`)
+    .join("; ")
+    .slice(0, 1_024)
+
+const answerVerify = Effect.gen(function* () {
+  const request = yield* readRequest()
+  if (request._tag === "Failure") {
+    const invalidMessage = faultText(request.failure)
+    return yield* counted("verify", {
+      status: 400,
+      headers: {},
+      body: { isValid: false, invalidReason: "invalid_payload", invalidMessage }
+    })
+  }
+  const { paymentPayload, paymentRequirements } = request.success
+  const foreign = foreignTerms(yield* Networks, paymentRequirements)
+  if (foreign !== undefined) return yield* counted("verify", verifyAnswer(refusal(foreign)))
+  const verdict = yield* (yield* Verifier).wouldSettle(paymentPayload, paymentRequirements).pipe(
+    Effect.map(({ payment }) => ({ _tag: "Verified" as const, payer: payment.payer })),
+    Effect.catch((refused) => Effect.succeed(refused))
+  )
+  return yield* counted("verify", verifyAnswer(verdict))
+})
+
+const answerSettle = Effect.gen(function* () {
+  const request = yield* readRequest()
+  if (request._tag === "Failure") {
+    const errorMessage = faultText(request.failure)
+    return yield* counted("settle", {
+      status: 400,
+      headers: {},
+      body: { success: false, errorReason: "invalid_payload", errorMessage, transaction: "", network: "" }
+    })
+  }
+  const { paymentRequirements } = request.success
+  const foreign = foreignTerms(yield* Networks, paymentRequirements)
+  const [outcome, payer] = foreign === undefined ? yield* settled(request.success) : [refusedFor(foreign), null]
+  return yield* counted("settle", settleAnswer(outcome, paymentRequirements, payer))
+})
+
+const refusedFor = (reason: string): SettlementOutcome => ({ _tag: "Refused", code: "PAYMENT_INVALID", reason })
+
+const settled = Effect.fnUntraced(function* (request: FacilitatorRequest) {
+  const { check } = yield* Verifier
+  const { settle } = yield* Settlements
+  const checked = yield* Effect.result(check(request.paymentPayload, request.paymentRequirements))
+  if (checked._tag === "Failure") {
+    const { code, reason, payer } = checked.failure
+    return [{ _tag: "Refused", code, reason } satisfies SettlementOutcome, payer] as const
+  }
+  return [yield* settle(request, checked.success), checked.success.payment.payer] as const
+})
+
+const answerSupported = Effect.gen(function* () {
+  const networks = [...(yield* Networks).values()]
+  const offered = networks.map(({ entry }) => offerOf(entry, atomicAmount(0n, entry.AssetDecimals), 1).requirements)
+  const settlers = networks.flatMap(({ entry }) =>
+    entry.FeePayer === undefined ? [] : [{ network: entry.Network, address: entry.FeePayer }]
+  )
+  return yield* counted("supported", { status: 200, headers: {}, body: supportedAnswer(offered, settlers) })
+})
+
+const routes = [
+  route("POST", "/verify", answerVerify),
+  route("POST", "/settle", answerSettle),
+  route("GET", "/supported", answerSupported)
+] as const
+
+const listening = (host: string, port: number) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { url } = yield* HttpListener
+      yield* (yield* Addresses).add("payment-verifier", url)
+    })
+  ).pipe(
+    Layer.provide(HttpListener.layer({ name: "facilitator", host, port, routes })),
+    Layer.provide(Settlements.layer)
+  )
+
+/** Nothing where no port is given. */
+export const facilitatorApi = Layer.unwrap(
+  Effect.map(Configuration, ({ PaymentVerifier: { FacilitatorHost, FacilitatorPort } }) =>
+    FacilitatorPort === undefined ? Layer.empty : listening(FacilitatorHost, FacilitatorPort)
+  )
+)

@@ -1,0 +1,207 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { ask, chat, eventsOf, type Said } from "../../support/gateway.ts"
+import { type SigningOptions, payingFetch, quoteOf, signPayment } from "../../support/payment-client.ts"
+import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
+import { eventually } from "../../support/bus.ts"
+
+const chatPath = "/api/v1/chat/completions"
+
+/** A payment for a call, signed by hand. */
+const signed = (
+  fleet: PaymentFleet,
+  body: unknown,
+  options: SigningOptions = {},
+  path = chatPath,
+  key?: `0x${string}`
+) =>
+  Effect.promise(async () => {
+    const unpaid = await fetch(`${fleet.url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body)
+    })
+    await unpaid.body?.cancel()
+    const [offer] = quoteOf(unpaid).accepts
+    if (offer === undefined) throw new Error("no quote")
+    return signPayment(key ?? fleet.chain.payer.privateKey, offer, options)
+  })
+
+const pay = (fleet: PaymentFleet, body: unknown, payment: string, path = chatPath): Effect.Effect<Said> =>
+  ask(fleet, path, body, { "payment-signature": payment })
+
+const upstreamCalls = ({ upstream }: PaymentFleet) =>
+  upstream.calls.filter(({ path }) => !path.endsWith("/models")).length
+
+describe("a paid call", () => {
+  it.live("is quoted, paid by the protocol's own client, settled, answered, and no second time", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const client = payingFetch(fleet.chain.payer.privateKey)
+        const response = yield* Effect.promise(() =>
+          client(`${fleet.url}${chatPath}`, {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify(chat("hello there"))
+          })
+        )
+        const text = yield* Effect.promise(() => response.text())
+        assert.strictEqual(response.status, 200, text)
+        assert.include(text, "hello there")
+        assert.match(response.headers.get("x-payment-receipt") ?? "", /^0x[0-9a-f]{64}$/u)
+
+        const body = chat("once more")
+        const payment = yield* signed(fleet, body)
+        assert.strictEqual((yield* pay(fleet, body, payment)).status, 200)
+        const again = yield* pay(fleet, body, payment)
+        assert.strictEqual(again.status, 402)
+        assert.strictEqual(again.body["code"], "PAYMENT_REPLAY")
+        assert.isTrue(again.headers.has("payment-required"))
+        assert.strictEqual(yield* balanced(fleet), 2)
+        assert.strictEqual(upstreamCalls(fleet), 2)
+      })
+    )
+  )
+
+  it.live("is refused before any model is asked when its payment is short, empty, forged or too near its end", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const body = chat("hello")
+        const codeOf = (payment: string, of = body) =>
+          Effect.map(pay(fleet, of, payment), (said) => [
+            said.status,
+            said.body["code"],
+            said.headers.has("payment-required")
+          ])
+
+        const poor = `0x${"11".repeat(32)}` as const
+        assert.deepStrictEqual(yield* codeOf(yield* signed(fleet, body, {}, chatPath, poor)), [
+          402,
+          "PAYMENT_UNFUNDED",
+          true
+        ])
+        const cheap = yield* signed(fleet, body)
+        const dear = chat("hello ".repeat(2_000))
+        assert.deepStrictEqual(yield* codeOf(cheap, dear), [402, "PAYMENT_INVALID", true])
+        assert.deepStrictEqual(yield* codeOf(yield* signed(fleet, body, { validForSeconds: 60 })), [
+          402,
+          "PAYMENT_UNFUNDED",
+          true
+        ])
+        assert.deepStrictEqual(yield* codeOf(yield* signed(fleet, body, { validForSeconds: 3_000 })), [
+          402,
+          "PAYMENT_UNFUNDED",
+          true
+        ])
+        assert.deepStrictEqual(yield* codeOf("no payment"), [402, "PAYMENT_INVALID", true])
+        const forged = JSON.parse(Buffer.from(cheap, "base64").toString("utf8")) as { payload: { signature: string } }
+        forged.payload.signature = `0x${"22".repeat(64)}1b`
+        const header = Buffer.from(JSON.stringify(forged)).toString("base64")
+        assert.deepStrictEqual(yield* codeOf(header), [402, "PAYMENT_INVALID", true])
+
+        assert.strictEqual(upstreamCalls(fleet), 0)
+        assert.strictEqual(yield* balanced(fleet), 0)
+      })
+    )
+  )
+
+  it.live("costs nothing when its model fails, and its payment is good for another try", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const failing = chat("!status 503")
+        const payment = yield* signed(fleet, failing)
+        assert.strictEqual((yield* pay(fleet, failing, payment)).status, 503)
+        assert.deepStrictEqual(yield* fleet.claimStates, ["RELEASED"])
+
+        const body = chat("!delay 1")
+        assert.strictEqual((yield* pay(fleet, body, payment)).status, 200)
+
+        const broken = chat("!drop 3", { stream: true })
+        const stream = yield* signed(fleet, broken)
+        const said = yield* pay(fleet, broken, stream)
+        assert.include(said.text, '"error"')
+        assert.strictEqual(yield* balanced(fleet), 1)
+      })
+    )
+  )
+
+  it.live("pays for a stream after its last chunk, and for one that is left once it has begun", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const body = chat("one two three", { stream: true })
+        const said = yield* pay(fleet, body, yield* signed(fleet, body))
+        const { data, comments } = eventsOf(said.text)
+        assert.strictEqual(data.at(-1), "[DONE]")
+        assert.strictEqual(comments.filter((comment) => comment.startsWith("payment-response ")).length, 1)
+        assert.strictEqual(yield* balanced(fleet), 1)
+
+        const long = chat("!words 1000 20", { stream: true })
+        const payment = yield* signed(fleet, long)
+        yield* Effect.promise(async () => {
+          const leaving = new AbortController()
+          const response = await fetch(`${fleet.url}${chatPath}`, {
+            method: "POST",
+            headers: { "content-type": "application/json", "payment-signature": payment },
+            body: JSON.stringify(long),
+            signal: leaving.signal
+          })
+          await response.body?.getReader().read()
+          leaving.abort()
+        })
+        yield* eventually(Effect.map(fleet.transfers, (all) => all.length === 2))
+        assert.strictEqual(yield* balanced(fleet), 2)
+      })
+    )
+  )
+
+  it.live("is settled while it is streamed when its payment would end before it does", () =>
+    withPayments(
+      (fleet) =>
+        Effect.gen(function* () {
+          // Half a minute before its end a payment must be collected.
+          const body = chat("!words 160 25", { stream: true })
+          const payment = yield* signed(fleet, body, { validForSeconds: 32 })
+          const going = yield* Effect.forkChild(pay(fleet, body, payment))
+          yield* eventually(Effect.map(fleet.transfers, (all) => all.length === 1))
+          assert.strictEqual(fleet.upstream.calls[0]?.state, "running")
+          const { data, comments } = eventsOf((yield* Fiber.join(going)).text)
+          assert.strictEqual(data.at(-1), "[DONE]")
+          assert.strictEqual(comments.filter((comment) => comment.startsWith("payment-response ")).length, 1)
+          assert.strictEqual(yield* balanced(fleet), 1)
+        }),
+      { payments: { MaxTimeoutSeconds: 60 } }
+    )
+  )
+
+  it.live("is answered once more to who names it by the payment-identifier, and to nobody else", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const identifier = "call-0123456789abcdef"
+        const body = chat("remember this")
+        const payment = yield* signed(fleet, body, { identifier })
+        const first = yield* pay(fleet, body, payment)
+        const again = yield* pay(fleet, body, payment)
+        assert.deepStrictEqual([first.status, again.status], [200, 200])
+        assert.strictEqual(again.text, first.text)
+        assert.strictEqual(again.headers.get("x-payment-receipt"), first.headers.get("x-payment-receipt"))
+
+        const other = yield* pay(fleet, body, yield* signed(fleet, body, { identifier }))
+        assert.strictEqual(other.status, 409)
+        const unnamed = JSON.parse(Buffer.from(payment, "base64").toString("utf8")) as { extensions?: unknown }
+        delete unnamed.extensions
+        const stolen = yield* pay(fleet, body, Buffer.from(JSON.stringify(unnamed)).toString("base64"))
+        assert.strictEqual(stolen.body["code"], "PAYMENT_REPLAY")
+
+        const picture = { model: "demo/picture", prompt: "a starling" }
+        const images = "/api/v1/images/generations"
+        const forPicture = yield* signed(fleet, picture, {}, images)
+        const made = yield* pay(fleet, picture, forPicture, images)
+        const lost = yield* pay(fleet, picture, forPicture, images)
+        assert.deepStrictEqual([made.status, lost.status], [200, 200])
+        assert.deepStrictEqual(lost.body, made.body)
+        assert.strictEqual(yield* balanced(fleet), 2)
+        assert.strictEqual(upstreamCalls(fleet), 2)
+      })
+    )
+  )
+})

@@ -1,0 +1,131 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { privateKeyToAccount } from "viem/accounts"
+import { eventually } from "../../support/bus.ts"
+import { ask, chat } from "../../support/gateway.ts"
+import { quoteOf, signPayment } from "../../support/payment-client.ts"
+import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
+
+const path = "/api/v1/chat/completions"
+
+const signed = (fleet: PaymentFleet, body: unknown, key = fleet.chain.payer.privateKey) =>
+  Effect.promise(async () => {
+    const unpaid = await fetch(`${fleet.url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body)
+    })
+    const [offer] = quoteOf(unpaid).accepts
+    if (offer === undefined) throw new Error("no quote")
+    return signPayment(key, offer)
+  })
+
+const pay = (fleet: PaymentFleet, body: unknown, payment: string) =>
+  ask(fleet, path, body, { "payment-signature": payment })
+
+describe("a chain that is away", () => {
+  it.live("makes a call wait with 503, and the same payment is good when it is back", () =>
+    withPayments(
+      (fleet) =>
+        Effect.gen(function* () {
+          const body = chat("hello")
+          const payment = yield* signed(fleet, body)
+          yield* fleet.chain.pause
+          const said = yield* pay(fleet, body, payment)
+          assert.strictEqual(said.status, 503)
+          assert.strictEqual(said.body["code"], "PAYMENT_VERIFICATION_UNAVAILABLE")
+          assert.isTrue(said.headers.has("retry-after"))
+          assert.deepStrictEqual(yield* fleet.claimStates, ["RELEASED"])
+          yield* fleet.chain.resume
+          assert.strictEqual((yield* pay(fleet, body, payment)).status, 200)
+          assert.strictEqual(yield* balanced(fleet), 1)
+        }),
+      { verifier: { DeadlineSeconds: 0.5 } }
+    )
+  )
+
+  it.live("while the answer is made gives out one answer unpaid, no second one, and is paid when it is back", () =>
+    withPayments(
+      (fleet) =>
+        Effect.gen(function* () {
+          const body = chat("!delay 1s")
+          const [first, second] = [yield* signed(fleet, body), yield* signed(fleet, body)]
+          const both = yield* Effect.forkChild(
+            Effect.all([pay(fleet, body, first), pay(fleet, body, second)], { concurrency: 2 })
+          )
+          yield* eventually(Effect.sync(() => fleet.upstream.calls.length === 2))
+          yield* fleet.chain.pause
+          const said = yield* Fiber.join(both)
+          yield* fleet.chain.resume
+          const statuses = said.map(({ status }) => status).toSorted()
+          assert.deepStrictEqual(statuses, [200, 503])
+          const given = said.find(({ status }) => status === 200)
+          assert.strictEqual(given?.headers.get("x-payment-settled"), "false")
+          const kept = said.find(({ status }) => status === 503)
+          assert.strictEqual(kept?.headers.get("x-should-retry"), "false")
+          assert.strictEqual(yield* balanced(fleet, 30_000), 2)
+        }),
+      { payments: { SettleWaitSeconds: 1 } }
+    )
+  )
+})
+
+describe("a payer who empties the wallet while the model works", () => {
+  it.live("gets no answer, and nothing is charged", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const key = `0x${"33".repeat(32)}` as const
+        const body = chat("!delay 1s")
+        const { address } = privateKeyToAccount(key)
+        yield* fleet.chain.fund(address, 5_000n)
+        const payments = [yield* signed(fleet, body, key), yield* signed(fleet, body, key)]
+        const said = yield* Effect.forEach(payments, (payment) => pay(fleet, body, payment), { concurrency: 2 })
+        assert.deepStrictEqual(said.map(({ status }) => status).toSorted(), [200, 402])
+        const refused = said.find(({ status }) => status === 402)
+        assert.strictEqual(refused?.body["error"], "Payment settlement failed")
+        assert.strictEqual(refused?.body["code"], "PAYMENT_UNFUNDED")
+        assert.strictEqual(refused?.headers.get("x-should-retry"), "false")
+        assert.notInclude(refused?.text ?? "", "delay")
+        assert.strictEqual(yield* balanced(fleet), 1)
+        assert.deepStrictEqual((yield* fleet.claimStates).toSorted(), ["SETTLED", "UNCOLLECTED"])
+
+        // Nothing was given out, so who fills the wallet up is served again.
+        yield* fleet.chain.fund(address, 50_000n)
+        const after = chat("hello again")
+        assert.strictEqual((yield* pay(fleet, after, yield* signed(fleet, after, key))).status, 200)
+      })
+    )
+  )
+})
+
+describe("a gateway without a verifier", () => {
+  it.live("says that nobody can verify now", () =>
+    withPayments(
+      (fleet) =>
+        Effect.gen(function* () {
+          const body = chat("hello")
+          const said = yield* pay(fleet, body, yield* signed(fleet, body))
+          assert.strictEqual(said.status, 503)
+          assert.strictEqual(said.body["code"], "PAYMENT_VERIFICATION_UNAVAILABLE")
+        }),
+      { roles: ["model-gateway"] }
+    )
+  )
+})
+
+describe("two settlers with several keys", () => {
+  it.live("settle fifty payments at once, each once", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        yield* fleet.start("payment-settler")
+        const body = chat("hello")
+        const payments = yield* Effect.forEach(Array.from({ length: 50 }), () => signed(fleet, body), {
+          concurrency: 10
+        })
+        const said = yield* Effect.forEach(payments, (payment) => pay(fleet, body, payment), { concurrency: 50 })
+        assert.deepStrictEqual([...new Set(said.map(({ status }) => status))], [200])
+        assert.strictEqual(yield* balanced(fleet, 30_000), 50)
+      })
+    )
+  )
+})

@@ -1,0 +1,53 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Receipt } from "#contracts"
+import type { ChainTransfer } from "#x402"
+import { doneWith } from "../../../services/payment-settler/books-window.ts"
+
+const transfer = (transaction: string): ChainTransfer => ({
+  transaction,
+  network: "eip155:84532",
+  asset: "0xa",
+  payer: "0xP",
+  payTo: "0xb",
+  amount: 1n,
+  nonce: null,
+  position: transaction
+})
+
+const receipt = (transaction: string | null): Receipt => ({
+  claimKey: `claim.${transaction}`,
+  network: "eip155:84532",
+  asset: "0xa",
+  payer: "0xp",
+  payTo: "0xb",
+  amount: "1",
+  outcome: transaction === null ? "uncollected" : "settled",
+  transaction,
+  reason: null,
+  requestedAtMs: 0,
+  settledAtMs: 0
+})
+
+const patience = { isYoungTransfer: () => true, isYoungReceipt: () => true }
+const none = { isYoungTransfer: () => false, isYoungReceipt: () => false }
+const window = (transfers: string, receipts: ReadonlyArray<string | null>) => ({
+  transfers: [...transfers].map(transfer),
+  receipts: receipts.map(receipt)
+})
+
+describe("what the books are done with", () => {
+  it.each([
+    ["pairs in any order", "abc", ["b", "a", "c"], { transfers: 3, receipts: 3 }],
+    ["nothing behind a transfer that is waited with", "axb", ["a", "b"], { transfers: 1, receipts: 1 }],
+    ["nothing behind a receipt that is waited with", "ab", ["a", "y", "b"], { transfers: 1, receipts: 1 }],
+    ["no half of a pair whose other half stays", "xab", ["a", "b"], { transfers: 0, receipts: 0 }],
+    ["payments that were never collected", "a", [null, "a", null], { transfers: 1, receipts: 3 }],
+    ["nothing of nothing", "", [], { transfers: 0, receipts: 0 }]
+  ] as const)("are %s", (_what, transfers, receipts, wanted) => {
+    assert.deepStrictEqual(doneWith(window(transfers, receipts), patience), wanted)
+  })
+
+  it("are also those without another half, once they have been waited with", () => {
+    assert.deepStrictEqual(doneWith(window("axb", ["a", "y", "b"]), none), { transfers: 3, receipts: 3 })
+  })
+})

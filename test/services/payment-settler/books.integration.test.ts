@@ -1,0 +1,118 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { privateKeyToAccount } from "viem/accounts"
+import { StreamReader } from "#bus"
+import { eventually } from "../../support/bus.ts"
+import { ask, chat } from "../../support/gateway.ts"
+import { quoteOf, signPayment } from "../../support/payment-client.ts"
+import { balanced, busOf, type PaymentFleet, payTo, withPayments } from "../../support/payment-fleet.ts"
+import { cancelCall } from "../../libs/x402/evm/calls.ts"
+import { cancellation } from "../../libs/x402/evm/payments.ts"
+
+const path = "/api/v1/chat/completions"
+const headers = { "content-type": "application/json" }
+
+const sign = (fleet: PaymentFleet, body: unknown, key = fleet.chain.payer.privateKey, nonce?: `0x${string}`) =>
+  Effect.promise(async () => {
+    const unpaid = await fetch(`${fleet.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) })
+    const [offer] = quoteOf(unpaid).accepts
+    if (offer === undefined) throw new Error("no quote")
+    return signPayment(key, offer, nonce === undefined ? {} : { nonce })
+  })
+
+const pay = (fleet: PaymentFleet, body: unknown, payment: string) =>
+  ask(fleet, path, body, { "payment-signature": payment })
+
+/** As a wallet sends it, by an account that the node signs for. */
+const send = (fleet: PaymentFleet, from: string, data: string) =>
+  Effect.gen(function* () {
+    yield* fleet.chain.rpc("anvil_setBalance", [from, "0xde0b6b3a7640000"])
+    yield* fleet.chain.rpc("anvil_impersonateAccount", [from])
+    yield* fleet.chain.rpc("eth_sendTransaction", [{ from, to: fleet.chain.asset, data }])
+    yield* fleet.chain.rpc("evm_mine", [])
+  }).pipe(Effect.orDie)
+
+const finds = (fleet: PaymentFleet, line: string) =>
+  eventually(
+    Effect.map(fleet.metrics, (text) => text.includes(line)),
+    20_000
+  )
+
+describe("the books", () => {
+  it.live("tell of a transfer that nobody asked for, and are otherwise quiet", () =>
+    withPayments(
+      (fleet) =>
+        Effect.gen(function* () {
+          const body = chat("hello")
+          assert.strictEqual((yield* pay(fleet, body, yield* sign(fleet, body))).status, 200)
+          const word = (value: string) => value.replace(/^0x/u, "").toLowerCase().padStart(64, "0")
+          const gift = `0xa9059cbb${word(payTo)}${word("0x7b")}`
+          yield* send(fleet, fleet.chain.payer.address, gift)
+          yield* finds(fleet, 'finding="TransferWithoutReceipt"')
+          assert.notInclude(yield* fleet.metrics, "ReceiptWithoutTransfer")
+        }),
+      { chain: { blockTimeMs: 100 }, settler: { BooksGraceSeconds: 2 } }
+    )
+  )
+
+  it.live("write a receipt once more that is gone", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const body = chat("hello")
+        assert.strictEqual((yield* pay(fleet, body, yield* sign(fleet, body))).status, 200)
+        yield* eventually(Effect.map(fleet.receipts, (all) => all.length === 1))
+        const [before] = yield* fleet.receipts
+        const bus = yield* busOf(fleet.server)
+        yield* Effect.gen(function* () {
+          const reader = yield* StreamReader
+          yield* reader.remove("RECEIPTS", 1)
+        }).pipe(Effect.provideContext(bus))
+        yield* eventually(
+          Effect.map(fleet.receipts, (all) => all.length === 1),
+          20_000
+        )
+        const [after] = yield* fleet.receipts
+        assert.strictEqual(after?.transaction, before?.transaction)
+        assert.strictEqual(after?.claimKey, before?.claimKey)
+        yield* balanced(fleet)
+      })
+    )
+  )
+})
+
+describe("a payer who cancels the payment of a stream that is being given out", () => {
+  it.live("is served no more", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const key = `0x${"44".repeat(32)}` as const
+        const account = privateKeyToAccount(key)
+        yield* fleet.chain.fund(account.address, 1_000_000n)
+        const nonce = `0x${"ab".repeat(32)}` as const
+        const body = chat("!words 40 25", { stream: true })
+        const payment = yield* sign(fleet, body, key, nonce)
+        const cancelled = yield* Effect.promise(() => cancellation(account, nonce))
+        const reader = yield* Effect.promise(async () => {
+          const call = { method: "POST", headers: { ...headers, "payment-signature": payment } }
+          const response = await fetch(`${fleet.url}${path}`, { ...call, body: JSON.stringify(body) })
+          const opened = response.body?.getReader()
+          await opened?.read()
+          return opened
+        })
+        yield* send(fleet, account.address, `0x${cancelCall(account.address, nonce, cancelled).toString("hex")}`)
+        yield* Effect.promise(async () => {
+          while ((await reader?.read())?.done === false);
+        })
+        yield* eventually(Effect.map(fleet.claimStates, (states) => states.includes("UNCOLLECTED")))
+        const [receipt] = yield* fleet.receipts
+        assert.strictEqual(receipt?.outcome, "uncollected")
+
+        const next = chat("hello")
+        const said = yield* pay(fleet, next, yield* sign(fleet, next, key))
+        assert.strictEqual(said.status, 402)
+        assert.strictEqual(said.body["code"], "PAYMENT_INVALID")
+        assert.include(String(said.body["debug"]), "payer_owes_an_uncollected_payment")
+        assert.strictEqual((yield* fleet.transfers).length, 0)
+      })
+    )
+  )
+})

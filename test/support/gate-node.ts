@@ -1,0 +1,68 @@
+/** A gate before a chain's node: calls of some methods, or their answers, are held until it is opened again. */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Effect } from "effect"
+
+export interface GateNode {
+  readonly url: string
+  /** From now on. `call`: the node does not hear of it; `answer`: the node has done it, and nobody is told. */
+  readonly hold: (method: RegExp, what: "call" | "answer") => void
+  /** Lets everything go. Who has left meanwhile is not spoken for. */
+  readonly open: () => void
+  readonly held: () => number
+}
+
+const read = async (request: IncomingMessage) => {
+  const chunks: Array<Buffer> = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString("utf8")
+}
+
+const start = async (behind: string) => {
+  let holding: { readonly method: RegExp; readonly what: "call" | "answer" } | undefined
+  let waiting: Array<() => void> = []
+  const wait = () => new Promise<void>((resolve) => waiting.push(resolve))
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const body = await read(request)
+    const { method } = JSON.parse(body) as { readonly method: string }
+    const held = holding?.method.test(method) === true ? holding.what : undefined
+    if (held === "call") await wait()
+    if (response.destroyed) return
+    const headers = { "content-type": "application/json" }
+    const behindIt = await fetch(behind, { method: "POST", headers, body })
+    const text = await behindIt.text()
+    if (held === "answer") await wait()
+    response.writeHead(behindIt.status, headers).end(text)
+  }
+  const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()))
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()))
+  const gate: GateNode = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    hold: (method, what) => {
+      holding = { method, what }
+    },
+    open: () => {
+      holding = undefined
+      for (const go of waiting) go()
+      waiting = []
+    },
+    held: () => waiting.length
+  }
+  const close = () =>
+    new Promise<void>((resolve) => {
+      gate.open()
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  return { gate, close }
+}
+
+/** Ends with its scope. */
+export const gateNode = (behind: string) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.promise(() => start(behind)),
+      ({ close }) => Effect.promise(close)
+    ),
+    ({ gate }) => gate
+  )

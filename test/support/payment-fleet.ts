@@ -1,0 +1,230 @@
+/**
+ * The paid gateway of a test's own: a broker, a chain, an upstream, and the three roles, each with a connection of
+ * its own, in this process.
+ */
+import { randomUUID } from "node:crypto"
+import { Context, Effect, Layer, type Scope, Stream } from "effect"
+import { busServices, Nats, StreamReader } from "#bus"
+import { type Receipt, type RoleName } from "#contracts"
+import { ConfiguredHttp, UntrustedHttp } from "#egress"
+import { Addresses, Configuration, Drain, Environment, Health, Metrics, Role } from "#runtime"
+import { type ClaimState, Claims, receiptCodec } from "#x402"
+import { type LocalChain, startLocalEvmChain, type LocalEvmChainOptions } from "../../dev/chain/evm/LocalEvmChain.ts"
+import { type LocalUpstream, startLocalUpstream } from "../../dev/upstream/LocalUpstream.ts"
+import { modelGateway } from "../../services/model-gateway/layer.ts"
+import { paymentSettler } from "../../services/payment-settler/layer.ts"
+import { paymentVerifier } from "../../services/payment-verifier/layer.ts"
+import { natsServer, busOn, eventually } from "./bus.ts"
+import type { TestNatsServer } from "./nats-server.ts"
+
+type Json = Readonly<Record<string, unknown>>
+
+export const payTo = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+
+export interface PaymentFleetOptions {
+  readonly payments?: Json
+  readonly settler?: Json
+  readonly verifier?: Json
+  readonly gateway?: Json
+  readonly network?: Json
+  readonly chain?: LocalEvmChainOptions
+  /** Without a word all three, once each. */
+  readonly roles?: ReadonlyArray<RoleName>
+}
+
+export interface Parts {
+  readonly server: TestNatsServer
+  readonly chain: LocalChain
+  readonly upstream: LocalUpstream
+  readonly configuration: Json
+  readonly environment: Readonly<Record<string, string>>
+}
+
+export interface PaymentFleet extends Parts {
+  readonly url: string
+  readonly facilitator: string
+  /** Everything that was counted, of all roles. */
+  readonly metrics: Effect.Effect<string>
+  /** Starts one more of a role. */
+  readonly start: (role: RoleName) => Effect.Effect<void, unknown, Scope.Scope>
+  readonly receipts: Effect.Effect<ReadonlyArray<Receipt>>
+  readonly claimStates: Effect.Effect<ReadonlyArray<ClaimState>>
+  /** Amounts of transfers to us, as the chain has them. */
+  readonly transfers: Effect.Effect<ReadonlyArray<bigint>>
+}
+
+const paid = { InputMicroUsdPerMillionTokens: 1_000_000, OutputMicroUsdPerMillionTokens: 2_000_000 }
+
+const layers = {
+  "model-gateway": modelGateway,
+  "payment-verifier": paymentVerifier,
+  "payment-settler": paymentSettler
+} as const
+
+/** What stands around the roles, and how they are configured. */
+export const startParts = Effect.fn("startParts")(function* (options: PaymentFleetOptions = {}) {
+  const [server, chain, upstream] = yield* Effect.all(
+    [natsServer, startLocalEvmChain({ settlerCount: 3, ...options.chain }), startLocalUpstream()],
+    { concurrency: "unbounded" }
+  )
+  const names = chain.settlers.map((_, index) => `TEST_SETTLER_${index}`)
+  const environment = Object.fromEntries(
+    chain.settlers.map(({ privateKey }, index) => [names[index] ?? "", privateKey])
+  )
+  const configuration = {
+    Bus: { Url: server.url },
+    ModelGateway: {
+      Port: 0,
+      Providers: [{ Name: "plain", BaseUrl: `${upstream.url}/v1` }],
+      Models: [
+        { Id: "demo/echo", Upstreams: [{ Provider: "plain", Model: "echo-1" }], ...paid },
+        {
+          Id: "demo/picture",
+          Kind: "image",
+          Upstreams: [{ Provider: "plain", Model: "picture-1" }],
+          FlatMicroUsd: 20_000
+        }
+      ],
+      ...options.gateway
+    },
+    Payments: {
+      SettleWaitSeconds: 5,
+      Networks: [
+        {
+          Network: chain.network,
+          RpcUrls: [chain.rpcUrl],
+          Asset: chain.asset,
+          PayTo: payTo,
+          SettlerKeyEnvVars: names,
+          ...options.network
+        }
+      ],
+      ...options.payments
+    },
+    PaymentVerifier: { FacilitatorPort: 0, ...options.verifier },
+    PaymentSettler: { SweepSeconds: 0.25, ReconcileSeconds: 1, BooksGraceSeconds: 20, ...options.settler }
+  }
+  const parts: Parts = { server, chain, upstream, configuration, environment }
+  return parts
+})
+
+const roleOf = (role: keyof typeof layers, { server, configuration, environment }: Parts) =>
+  (layers[role] as (typeof layers)["model-gateway"]).pipe(
+    Layer.provideMerge(Layer.mergeAll(ConfiguredHttp.layer, UntrustedHttp.layer)),
+    Layer.provideMerge(Drain.layer),
+    Layer.provideMerge(busOn(server)),
+    Layer.provideMerge(Addresses.layer),
+    Layer.provideMerge(Health.layer),
+    Layer.provideMerge(Configuration.layerOf(configuration)),
+    Layer.provideMerge(Layer.succeed(Environment, environment)),
+    Layer.provideMerge(Layer.succeed(Role, role)),
+    Layer.fresh
+  )
+
+/** Runs a test against all of it. */
+export const withPayments = <A, E>(
+  test: (fleet: PaymentFleet) => Effect.Effect<A, E, Scope.Scope>,
+  options: PaymentFleetOptions = {}
+) =>
+  Effect.gen(function* () {
+    const parts = yield* startParts(options)
+    const urls = new Map<string, string>()
+    const texts: Array<Effect.Effect<string>> = []
+    const start = Effect.fnUntraced(function* (role: RoleName) {
+      const context = yield* Layer.build(roleOf(role as keyof typeof layers, parts))
+      yield* Effect.gen(function* () {
+        for (const [name, url] of yield* (yield* Addresses).all) urls.set(name, url)
+        texts.push((yield* Metrics).text)
+      }).pipe(Effect.provideContext(context))
+    })
+    const roles = options.roles ?? ["payment-verifier", "payment-settler", "model-gateway"]
+    yield* Effect.forEach(roles, start, { concurrency: "unbounded" })
+    const books = yield* booksOf(parts)
+    const fleet: PaymentFleet = {
+      ...parts,
+      ...books,
+      start,
+      url: urls.get("model-gateway") ?? "",
+      facilitator: urls.get("payment-verifier") ?? "",
+      metrics: Effect.map(Effect.all(texts), (all) => all.join("\n"))
+    }
+    return yield* test(fleet)
+  }).pipe(Effect.scoped)
+
+/** The bus as somebody sees it who is none of the roles. */
+export const busOf = (server: TestNatsServer) =>
+  Layer.build(
+    busServices.pipe(
+      Layer.provideMerge(Nats.layerWith({ servers: [server.url], name: `books-${randomUUID()}` })),
+      Layer.provideMerge(Metrics.layerTest)
+    )
+  )
+
+/** What the three books say: the chain, the receipts, the claims. */
+export const booksOf = Effect.fnUntraced(function* ({ server, chain }: Pick<Parts, "server" | "chain">) {
+  const bus = yield* busOf(server)
+  const context = yield* Effect.provideContext(
+    Layer.build(Claims.layer({ exposureMax: 1, keptMs: 86_400_000 })),
+    bus
+  ).pipe(Effect.map((claims) => Context.merge(bus, claims)))
+  const { read, all } = yield* Effect.provideContext(
+    Effect.gen(function* () {
+      const reader = yield* StreamReader
+      return { read: reader, all: (yield* Claims).all }
+    }),
+    context
+  )
+  const receipts = Effect.gen(function* () {
+    const { lastSequence } = yield* read.bounds("RECEIPTS")
+    if (lastSequence === 0) return []
+    const found = yield* Stream.runCollect(read.range("RECEIPTS", { fromSequence: 1, toSequence: lastSequence }))
+    return found.flatMap((message) => {
+      const receipt = receiptCodec.decode(message)
+      return receipt._tag === "Success" ? [receipt.success] : []
+    })
+  }).pipe(Effect.orDie)
+  const topic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+  const transfers = chain
+    .rpc("eth_getLogs", [
+      {
+        fromBlock: "0x0",
+        address: chain.asset,
+        topics: [topic, null, `0x${payTo.slice(2).toLowerCase().padStart(64, "0")}`]
+      }
+    ])
+    .pipe(
+      Effect.orDie,
+      Effect.map((logs) => (logs as ReadonlyArray<{ readonly data: string }>).map(({ data }) => BigInt(data)))
+    )
+  const claimStates = Effect.map(Effect.orDie(Stream.runCollect(all)), (claims) =>
+    claims.map(({ record }) => record.state)
+  )
+  return { receipts, transfers, claimStates }
+})
+
+/** Until transfers, receipts and settled claims are as many, and nothing is on its way; the number of them. */
+export const balanced = (
+  fleet: Pick<PaymentFleet, "receipts" | "transfers" | "claimStates">,
+  withinMs = 15_000
+): Effect.Effect<number> =>
+  Effect.gen(function* () {
+    let count = -1
+    yield* eventually(
+      Effect.gen(function* () {
+        const states = yield* fleet.claimStates
+        const settled = (yield* fleet.receipts).filter(({ outcome }) => outcome === "settled")
+        const transfers = yield* fleet.transfers
+        const keys = new Set(settled.map(({ claimKey }) => claimKey))
+        const isOpen = states.some((state) => state === "CLAIMED" || state === "SERVING" || state === "SETTLING")
+        count = transfers.length
+        return (
+          !isOpen &&
+          settled.length === keys.size &&
+          transfers.length === keys.size &&
+          states.filter((state) => state === "SETTLED").length === keys.size
+        )
+      }),
+      withinMs
+    )
+    return count
+  })

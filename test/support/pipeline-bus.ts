@@ -1,0 +1,44 @@
+/** The bus as an internal service uses it: publishes reports; and looks at LOG and EVENTS as they are stored. */
+import { jetstream, jetstreamManager } from "@nats-io/jetstream"
+import { connect } from "@nats-io/transport-node"
+import { decodeReport, type ReportKind } from "#contracts"
+import type { Json } from "./pipeline-api.ts"
+
+export interface StoredMessage {
+  readonly subject: string
+  readonly sequence: number
+  readonly value: Json
+}
+
+export interface PipelineBus {
+  /** Fails when the report breaks its schema. */
+  readonly report: (kind: ReportKind, fields: Json) => Promise<void>
+  /** All of a stream's messages on a subject, in order. */
+  readonly read: (stream: string, subject: string) => Promise<ReadonlyArray<StoredMessage>>
+  readonly close: () => Promise<void>
+}
+
+export const openPipelineBus = async (url: string): Promise<PipelineBus> => {
+  const connection = await connect({ servers: url })
+  const [client, manager] = [jetstream(connection), await jetstreamManager(connection)]
+  const report = async (kind: ReportKind, fields: Json) => {
+    const whole = { kind, reportId: crypto.randomUUID(), atMs: Date.now(), ...fields }
+    const decoded = decodeReport(kind, whole)
+    if (decoded._tag === "Failure") throw new Error(`${kind}: ${JSON.stringify(decoded.failure)}`)
+    await client.publish(`reports.${kind}`, JSON.stringify(whole), { msgID: whole.reportId })
+  }
+  const read = async (stream: string, subject: string) => {
+    const { state } = await manager.streams.info(stream, { subjects_filter: subject })
+    const wanted = Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0)
+    if (wanted === 0) return []
+    const consumer = await client.consumers.get(stream, { filter_subjects: [subject] })
+    const found: Array<StoredMessage> = []
+    const messages = await consumer.consume({ max_messages: 1_000 })
+    for await (const message of messages) {
+      found.push({ subject: message.subject, sequence: message.seq, value: message.json() })
+      if (found.length >= wanted) break
+    }
+    return found
+  }
+  return { report, read, close: () => connection.close() }
+}

@@ -1,0 +1,94 @@
+/** What a receiver was sent, each looked at once: its signature, its schema, and the order of the stream. */
+import { readFileSync } from "node:fs"
+import { verify } from "@octokit/webhooks-methods"
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
+import type { ReceivedRequest, TestReceiver } from "./receiver.ts"
+import { until } from "./starling.ts"
+
+export interface ReceivedEnvelope {
+  readonly event: string
+  readonly occurredAt: string
+  readonly workItem?: { readonly id: string; readonly state: string } | null
+  readonly project?: { readonly id: string } | null
+  readonly release?: { readonly id: string; readonly state: string }
+  readonly details: Readonly<Record<string, unknown>> | null
+  /** Its place in EVENTS. */
+  readonly sequence: number
+}
+
+export interface Deliveries {
+  /** Each event once, in the order of EVENTS. */
+  readonly all: () => ReadonlyArray<ReceivedEnvelope>
+  readonly of: (workItemId: string) => ReadonlyArray<ReceivedEnvelope>
+  /** Waits for an event; fails with what was received of the same item instead. */
+  readonly heard: (
+    event: string,
+    is?: (envelope: ReceivedEnvelope) => boolean,
+    withinMs?: number
+  ) => Promise<ReceivedEnvelope>
+  /** What is wrong with what was received; empty when nothing is. */
+  readonly faults: () => Promise<ReadonlyArray<string>>
+}
+
+const heardWithinMs = 60_000
+
+const header = ({ headers }: ReceivedRequest, name: string) => String(headers[name] ?? "")
+
+export const readEnvelope = (request: ReceivedRequest): ReceivedEnvelope => ({
+  ...(JSON.parse(request.body) as Omit<ReceivedEnvelope, "sequence">),
+  sequence: Number(header(request, "x-service-sequence"))
+})
+
+export const watchDeliveries = ({ requests }: TestReceiver, path: string): Deliveries => {
+  const bySequence = new Map<number, ReceivedEnvelope>()
+  let read = 0
+  const catchUp = () => {
+    for (; read < requests.length; read += 1) {
+      const request = requests[read]
+      if (request === undefined || request.path !== path) continue
+      const envelope = readEnvelope(request)
+      bySequence.set(envelope.sequence, envelope)
+    }
+    return bySequence
+  }
+  const all = () => [...catchUp().values()].toSorted((left, right) => left.sequence - right.sequence)
+  const of = (workItemId: string) => all().filter(({ workItem }) => workItem?.id === workItemId)
+  const heard: Deliveries["heard"] = async (event, is = () => true, withinMs = heardWithinMs) => {
+    const find = () => [...catchUp().values()].find((envelope) => envelope.event === event && is(envelope))
+    await until(() => find() !== undefined, withinMs).catch(() => {
+      const lately = all()
+        .slice(-15)
+        .map((one) => `  ${one.event} ${one.workItem?.id ?? ""} ${JSON.stringify(one.details)}`)
+      throw new Error(`${event} was not heard in ${withinMs} ms; lately:\n${lately.join("\n")}`)
+    })
+    const found = find()
+    if (found === undefined) throw new Error("it was just there")
+    return found
+  }
+  return { all, of, heard, faults: () => faultsOf(requests.filter((request) => request.path === path)) }
+}
+
+export const deliverySecret = "a secret of this test"
+
+const readSchema = (name: string) =>
+  JSON.parse(readFileSync(`docs/events/${name}.schema.json`, "utf8")) as Record<string, unknown>
+
+const faultsOf = async (requests: ReadonlyArray<ReceivedRequest>) => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  ajv.addFormat("uuid", /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/u)
+  ajv.addSchema(readSchema("shared"))
+  const validators = new Map<string, ValidateFunction>()
+  const faults: Array<string> = []
+  for (const request of requests) {
+    const event = header(request, "x-service-event")
+    const validate = validators.get(event) ?? ajv.compile(readSchema(event))
+    validators.set(event, validate)
+    const body = JSON.parse(request.body) as { readonly event: string; readonly eventSchemaVersion: string }
+    if (!validate(body)) faults.push(`${event}: ${JSON.stringify(validate.errors)} in ${request.body}`)
+    if (body.event !== event) faults.push(`${event} in the header, ${body.event} in the body`)
+    if (body.eventSchemaVersion !== header(request, "x-service-schema-version")) faults.push(`${event}: two versions`)
+    const signature = header(request, "x-service-signature")
+    if (!(await verify(deliverySecret, request.body, signature))) faults.push(`${event}: signature ${signature}`)
+  }
+  return faults
+}

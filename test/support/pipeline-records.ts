@@ -1,0 +1,67 @@
+/** The log of work items as it is stored, replayed; and compared with what the world was told. */
+import { assert } from "@effect/vitest"
+import { replay } from "#actor"
+import { decodeToken, type WorkItemFact, type WorkItemState } from "#contracts"
+import { workItem } from "../../services/pipeline-api/work-item/index.ts"
+import type { Json } from "./pipeline-api.ts"
+import type { PipelineBus } from "./pipeline-bus.ts"
+import { until } from "./starling.ts"
+
+interface StoredRecord {
+  readonly commandId: string
+  readonly atMs: number
+  readonly facts: ReadonlyArray<WorkItemFact>
+  readonly events: ReadonlyArray<{ readonly event: string }>
+  readonly state: WorkItemState
+}
+
+export interface ItemLog {
+  readonly id: string
+  readonly records: ReadonlyArray<StoredRecord>
+  /** The state after the last record. */
+  readonly state: WorkItemState
+}
+
+export const readItemLogs = async (bus: PipelineBus): Promise<ReadonlyArray<ItemLog>> => {
+  const byId = new Map<string, Array<StoredRecord>>()
+  for (const { subject, value } of await bus.read("LOG", "log.workitem.*")) {
+    const id = decodeToken(subject.replace("log.workitem.", ""))
+    const records = byId.get(id) ?? []
+    records.push(value as unknown as StoredRecord)
+    byId.set(id, records)
+  }
+  return [...byId].map(([id, records]) => ({ id, records, state: lastOf(records).state }))
+}
+
+const lastOf = (records: ReadonlyArray<StoredRecord>) => {
+  const last = records.at(-1)
+  if (last === undefined) throw new Error("an item without a record")
+  return last
+}
+
+/** The facts of the log come to the state that its last record carries. */
+export const assertReplays = ({ id, records, state }: ItemLog) => {
+  const steps = records.map(({ facts, commandId, atMs }) => ({ facts, context: { id, commandId, atMs } }))
+  assert.deepStrictEqual(replay(workItem, steps), state, `the log of ${id}`)
+}
+
+// Of no entity's: whoever reports them is published straight.
+const ownerless = (event: Json) =>
+  String(event["event"]).startsWith("sandbox.leak_") ||
+  (event["workItem"] === null && ["disk.deferred", "sandbox.provisioning_deferred"].includes(String(event["event"])))
+
+/**
+ * EVENTS holds what the records of LOG announce, each once and in their order, and nothing of any entity beside it.
+ * What happens meanwhile is not looked at.
+ */
+export const assertAllTold = async (bus: PipelineBus) => {
+  const announced = await announcements(bus)
+  const read = async () =>
+    (await bus.read("EVENTS", "events.>")).map(({ value }) => value).filter((event) => !ownerless(event))
+  let told = await read()
+  await until(async () => (told = await read()).length >= announced.length)
+  assert.deepStrictEqual(told, (await announcements(bus)).slice(0, told.length))
+}
+
+const announcements = async (bus: PipelineBus) =>
+  (await bus.read("LOG", "log.>")).flatMap(({ value }) => value["events"] as ReadonlyArray<Json>)

@@ -1,0 +1,72 @@
+/** Runners as people start them: `./starling runner`, each with a folder of its own, ended by its pid. */
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { until } from "./starling.ts"
+
+const root = join(import.meta.dirname, "../..")
+
+export interface TestRunner {
+  readonly log: () => string
+  /** How often it was started. */
+  readonly starts: () => number
+  /** Ends it in order; answers with its exit code. */
+  readonly stop: () => Promise<number | NodeJS.Signals | null>
+}
+
+export interface TestRunnerOptions {
+  readonly nats: string
+  readonly agents: ReadonlyArray<string>
+  readonly atOnce?: number
+  readonly more?: ReadonlyArray<string>
+}
+
+/** One that dies is started again, in the same folder. */
+export const startRunner = async ({ nats, agents, atOnce = 4, more = [] }: TestRunnerOptions): Promise<TestRunner> => {
+  const folder = mkdtempSync(join(tmpdir(), "starling-runner-"))
+  const parameters = [
+    "runner",
+    ...agents.flatMap((agent) => ["--agent", agent]),
+    "--at-once",
+    String(atOnce),
+    "--folder",
+    folder,
+    "--nats",
+    nats,
+    "--wait",
+    "2000",
+    ...more
+  ]
+  let [log, starts, isStopping] = ["", 0, false]
+  let child: ChildProcess
+  let ended: Promise<number | NodeJS.Signals | null>
+  const start = () => {
+    starts += 1
+    const started = spawn("./starling", parameters, { cwd: root, stdio: ["ignore", "ignore", "pipe"] })
+    child = started
+    started.stderr.on("data", (data: Buffer) => (log += data.toString()))
+    ended = new Promise((resolve) =>
+      started.once("exit", (code, signal) => {
+        if (!isStopping) start()
+        resolve(signal ?? code)
+      })
+    )
+  }
+  start()
+  await until(() => log.includes("the runner takes work"), 30_000).catch(() => {
+    child.kill("SIGKILL")
+    throw new Error(`the runner did not start:\n${log}`)
+  })
+  return {
+    log: () => log,
+    starts: () => starts,
+    stop: async () => {
+      isStopping = true
+      child.kill("SIGTERM")
+      const how = await ended
+      rmSync(folder, { recursive: true, force: true })
+      return how
+    }
+  }
+}
