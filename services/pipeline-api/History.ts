@@ -1,0 +1,104 @@
+/**
+ * What the log tells of a work item beyond its state: its records in order, a suggestion with its rationale, the
+ * findings of its last audit. Read from the stream itself, in pages, and shown only: nothing is decided on it.
+ */
+import { Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
+import { type BusError, type SourceMessage, StreamReader } from "#bus"
+import {
+  type HistoryRecord,
+  isoTime,
+  type ReportedFinding,
+  subjects,
+  type SuggestionView,
+  workItemFacts
+} from "#contracts"
+import { type ReadRecord, readRecord } from "./records.ts"
+
+type Finding = typeof ReportedFinding.Type
+
+export class History extends Context.Service<
+  History,
+  {
+    /** At most `limit` records after that one. */
+    readonly page: (
+      workItemId: string,
+      afterSequence: number,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<HistoryRecord>, BusError>
+    readonly suggestion: (
+      workItemId: string,
+      suggestionId: string
+    ) => Effect.Effect<Option.Option<Omit<SuggestionView, "workItemId" | "projectId">>, BusError>
+    /** Of the audit that ended last; none before the first. */
+    readonly lastFindings: (workItemId: string) => Effect.Effect<ReadonlyArray<Finding>, BusError>
+  }
+>()("starling/pipeline-api/History") {
+  static readonly layer = Layer.effect(
+    History,
+    Effect.gen(function* () {
+      const reader = yield* StreamReader
+
+      const recordsOf = (workItemId: string, afterSequence: number) =>
+        Stream.unwrap(
+          Effect.map(reader.bounds("LOG"), ({ lastSequence: toSequence }) => {
+            const subject = subjects.log("workitem", workItemId)
+            const range = { fromSequence: afterSequence + 1, toSequence, subject }
+            return afterSequence >= toSequence ? Stream.empty : reader.range("LOG", range)
+          })
+        ).pipe(Stream.flatMap((message) => Stream.fromIterable(readable(message))))
+
+      const page = Effect.fn("History.page")(function* (workItemId: string, afterSequence: number, limit: number) {
+        const records = yield* Stream.runCollect(Stream.take(recordsOf(workItemId, afterSequence), limit))
+        return records.map(shown)
+      })
+
+      const suggestion = Effect.fn("History.suggestion")(function* (workItemId: string, suggestionId: string) {
+        const made = recordsOf(workItemId, 0).pipe(
+          Stream.flatMap(({ facts, atMs }) =>
+            Stream.fromIterable(
+              facts.flatMap((fact) => {
+                const read = decodeSuggestion(fact)
+                if (Result.isFailure(read) || read.success.id !== suggestionId) return []
+                const { _tag, ...told } = read.success
+                return [{ ...told, madeAt: isoTime(atMs) }]
+              })
+            )
+          )
+        )
+        return yield* Stream.runHead(made)
+      })
+
+      const lastFindings = Effect.fn("History.lastFindings")(function* (workItemId: string) {
+        const audits = recordsOf(workItemId, 0).pipe(
+          Stream.flatMap(({ facts }) => Stream.fromIterable(facts.flatMap(findingsOf)))
+        )
+        return Option.getOrElse(yield* Stream.runLast(audits), () => [])
+      })
+      return History.of({ page, suggestion, lastFindings })
+    })
+  )
+}
+
+const decodeSuggestion = Schema.decodeUnknownResult(workItemFacts.SuggestionMade)
+const decodeAudit = Schema.decodeUnknownResult(workItemFacts.AuditEnded)
+
+const findingsOf = (fact: unknown): ReadonlyArray<ReadonlyArray<Finding>> => {
+  const read = decodeAudit(fact)
+  return Result.isSuccess(read) ? [read.success.findings] : []
+}
+
+// A record that cannot be read is in REJECTED already.
+const readable = (message: SourceMessage): ReadonlyArray<ReadRecord> => {
+  const record = readRecord(message)
+  return record === undefined ? [] : [record]
+}
+
+const shown = ({ sequence, atMs, facts, events }: ReadRecord): HistoryRecord => ({
+  sequence,
+  at: isoTime(atMs),
+  facts: facts.map((fact) => {
+    const { _tag, ...told } = fact as Record<string, unknown>
+    return { fact: _tag, ...told }
+  }),
+  events
+})

@@ -1,0 +1,72 @@
+/** Whether agents take work now, as their actors have it, and who stands in for one that does not. */
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import type { Grounds } from "#actor"
+import type { BusError } from "#bus"
+import { agentIdOf, type AgentStanding, type AgentState, type WorkItemPhase } from "#contracts"
+import { Configuration } from "#runtime"
+import { agentRoster } from "./agents.ts"
+import { holdOf } from "./agent/index.ts"
+import { Commands } from "./Commands.ts"
+
+export interface AgentHold {
+  /** What keeps the agent from new work; nothing, if it takes some. */
+  readonly hold: Exclude<AgentStanding, "Available"> | undefined
+  readonly reason: string | null
+  /** It stands so as long as these stand. */
+  readonly grounds: ReadonlyArray<Grounds>
+}
+
+export class Routing extends Context.Service<
+  Routing,
+  {
+    /** Of an instance its kind is asked too. */
+    readonly holdOn: (agentKind: string, agentInstanceId: string | null) => Effect.Effect<AgentHold, BusError>
+    /** Another member of the class who takes that phase now, in the order of the configuration. */
+    readonly standIn: (
+      name: string,
+      agentKind: string,
+      phase: WorkItemPhase
+    ) => Effect.Effect<string | undefined, BusError>
+  }
+>()("starling/pipeline-api/Routing") {
+  static readonly layer = Layer.effect(
+    Routing,
+    Effect.gen(function* () {
+      const commands = yield* Commands
+      const roster = agentRoster((yield* Configuration).Agents)
+
+      const holdOn = Effect.fn("Routing.holdOn")(function* (agentKind: string, agentInstanceId: string | null) {
+        const ids = [agentKind, ...(agentInstanceId === null ? [] : [agentIdOf(agentKind, agentInstanceId)])]
+        const nowMs = yield* Clock.currentTimeMillis
+        const held = yield* Effect.forEach(ids, (id) => commands.read("agent", id), { concurrency: 2 })
+        const states = held.map((each) => Option.getOrNull(Option.map(each, ({ state }) => state)))
+        const holding = states.find((state) => holdOf(state, nowMs) !== undefined) ?? null
+        return {
+          hold: holdOf(holding, nowMs),
+          reason: reasonOf(holding),
+          grounds: ids.map((id, index) => ({
+            entity: "agent",
+            id,
+            sequence: Option.match(held[index] ?? Option.none(), {
+              onNone: () => 0,
+              onSome: ({ sequence }) => sequence
+            })
+          }))
+        }
+      })
+
+      const standIn = Effect.fn("Routing.standIn")(function* (name: string, agentKind: string, phase: WorkItemPhase) {
+        const others = roster.members(name).filter((kind) => kind !== agentKind && roster.takesPhase(kind, phase))
+        for (const kind of others) {
+          const { hold } = yield* holdOn(kind, null)
+          if (hold === undefined) return kind
+        }
+        return undefined
+      })
+      return Routing.of({ holdOn, standIn })
+    })
+  )
+}
+
+const reasonOf = (agent: AgentState | null): string | null =>
+  agent === null ? null : (agent.pause?.reason ?? agent.bench?.reason ?? null)

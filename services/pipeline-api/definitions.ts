@@ -1,0 +1,30 @@
+/** The actors of this role by the names that they have in LOG and on `commands.<entity>`. */
+import type { ActorDefinition } from "#actor"
+import type { CommandEntity } from "#contracts"
+import { agent } from "./agent/index.ts"
+import { project } from "./project/index.ts"
+import { queue } from "./queue/index.ts"
+import { release } from "./release/index.ts"
+import { workItem } from "./work-item/index.ts"
+
+export const definitions = { workitem: workItem, release, project, agent, queue } as const satisfies Record<
+  CommandEntity,
+  unknown
+>
+
+type Definitions = typeof definitions
+
+/** What is known of an entity of that kind once something is. */
+export type StateOf<Entity extends CommandEntity> =
+  Definitions[Entity] extends ActorDefinition<infer State, infer _Command, infer _Fact> ? NonNullable<State> : never
+export type CommandOf<Entity extends CommandEntity> =
+  Definitions[Entity] extends ActorDefinition<infer _State, infer Command, infer _Fact> ? Command : never
+
+/** What the entities are called to callers. */
+export const entityNames: Readonly<Record<CommandEntity, string>> = {
+  workitem: "work item",
+  release: "release",
+  project: "project",
+  agent: "agent",
+  queue: "queue"
+}

@@ -1,0 +1,64 @@
+/**
+ * Reads the log in order, by one replica at a time (lease `follow-ups`), and carries out what follows for other
+ * entities. The cursor moves after what was read is done: a process that dies repeats a little, and loses nothing. A
+ * record that cannot be read is logged and passed over, for it would hold up all others.
+ */
+import { Effect, Layer, Result, Stream } from "effect"
+import { Kv, type KvBucket, Leases, type SourceMessage, StreamReader } from "#bus"
+import { Health, Metrics, supervise } from "#runtime"
+import { followUpsBehind } from "../metrics.ts"
+import { readRecord } from "../records.ts"
+import { CarryOn } from "./CarryOn.ts"
+import { Cursor, moveCursor, readCursor } from "./follow-up-cursor.ts"
+import { followUpsOf } from "./follow-ups-of.ts"
+
+// What comes within a moment is one run, and one move of the cursor.
+const runMessagesMax = 256
+const runWithin = "20 millis"
+const stallMs = 30_000
+const beatEvery = "5 seconds"
+
+const follow = Effect.fnUntraced(function* (bucket: KvBucket<Cursor>) {
+  const reader = yield* StreamReader
+  const { carryOut } = yield* CarryOn
+  const behind = (yield* Metrics).gauge(followUpsBehind)
+
+  const one = Effect.fnUntraced(function* (message: SourceMessage) {
+    const record = readRecord(message)
+    if (record === undefined) return
+    const followUps = followUpsOf(record)
+    if (Result.isFailure(followUps)) {
+      const { entity, id, sequence } = record
+      return yield* Effect.logError("a record cannot be followed up", followUps.failure).pipe(
+        Effect.annotateLogs({ entity, id, sequence })
+      )
+    }
+    if (followUps.success.length > 0) yield* carryOut(followUps.success, record.sequence)
+  })
+  const take = Effect.fnUntraced(function* (run: ReadonlyArray<SourceMessage>) {
+    for (const message of run) yield* one(message)
+    const position = run.at(-1)?.sequence ?? 0
+    yield* moveCursor(bucket, position)
+    const { lastSequence } = yield* reader.bounds("LOG")
+    behind.set({}, Math.max(0, lastSequence - position))
+  })
+  const from = (yield* readCursor(bucket)) + 1
+  const runs = reader.follow("LOG", from).pipe(Stream.groupedWithin(runMessagesMax, runWithin))
+  yield* Stream.runForEach(runs, take)
+})
+
+export const FollowUps = {
+  /** Follows the log for the life of the scope. */
+  layer: (holder: string) =>
+    Layer.effectDiscard(
+      Effect.gen(function* () {
+        const bucket = yield* (yield* Kv).open("cursors", Cursor)
+        const leases = yield* Leases
+        const loop = yield* (yield* Health).loop("follow-ups", { stallMs })
+        // Waiting for the lease, or for a record, is no standstill.
+        yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sync(loop.beat), Effect.sleep(beatEvery))))
+        const work = leases.whileHeld({ key: "follow-ups", holder }, follow(bucket))
+        yield* Effect.forkScoped(supervise("follow-ups", work))
+      })
+    )
+}

@@ -1,0 +1,161 @@
+/**
+ * What follows from a record of the log for other entities, as commands: the release of an item hears of it, a check's
+ * verdict becomes an item, so does the remediation of a deep audit, an agent that refused its credentials is benched,
+ * and what waited for an agent goes on. The same record gives the same commands under the same ids. Pure.
+ */
+import { Result, Schema } from "effect"
+import {
+  agentIdOf,
+  AgentFact,
+  type CommandEntity,
+  ReleaseFact,
+  type ReleaseFactOf,
+  ReleaseState,
+  WorkItemFact,
+  type WorkItemFactOf,
+  WorkItemState
+} from "#contracts"
+import type { CommandOf } from "../definitions.ts"
+import type { ReadRecord } from "../records.ts"
+import { concernedItem } from "../shown/concerned-item.ts"
+import { isEnded } from "../work-item/index.ts"
+
+type CommandFollowUps = {
+  readonly [Entity in CommandEntity]: {
+    readonly _tag: "Command"
+    readonly entity: Entity
+    readonly id: string
+    readonly command: CommandOf<Entity>
+  }
+}
+
+/** `Remedy`: an item is to be created by what its project says now. `Wake`: items that wait for the agent go on. */
+export type FollowUp =
+  | CommandFollowUps[CommandEntity]
+  | {
+      readonly _tag: "Remedy"
+      readonly releaseId: string
+      readonly fact: ReleaseFactOf<"RemediationDispatched">
+      readonly release: ReleaseState
+    }
+  | { readonly _tag: "Wake"; readonly agentId: string; readonly isQuota: boolean }
+
+const decodeItemFact = Schema.decodeUnknownResult(WorkItemFact)
+const decodeItem = Schema.decodeUnknownResult(WorkItemState)
+const decodeReleaseFact = Schema.decodeUnknownResult(ReleaseFact)
+const decodeRelease = Schema.decodeUnknownResult(ReleaseState)
+const decodeAgentFact = Schema.decodeUnknownResult(AgentFact)
+
+/** Facts that something follows from; all others are not looked at any closer. */
+const followed: Readonly<Record<string, ReadonlySet<string>>> = {
+  workitem: new Set([
+    "Created",
+    "Completed",
+    "EndedWithoutAction",
+    "Failed",
+    "Cancelled",
+    "AuditFailed",
+    "ConflictResolutionFailed",
+    "Recovered",
+    "Resumed",
+    "Delegated",
+    "AgentRestoreRequeued",
+    "ConflictFound",
+    "FollowUpAsked",
+    "AuthFailed"
+  ]),
+  release: new Set(["RemediationDispatched"]),
+  agent: new Set(["Resumed", "SmokeRecovered", "QuotaReset"])
+}
+
+const tagOf = (fact: unknown) => (typeof fact === "object" && fact !== null && "_tag" in fact ? String(fact._tag) : "")
+
+/** Fails for a record whose state cannot be read: somebody must look. */
+export const followUpsOf = (record: ReadRecord): Result.Result<ReadonlyArray<FollowUp>, Schema.SchemaError> => {
+  const tags = followed[record.entity]
+  const facts = record.facts.filter((fact) => tags?.has(tagOf(fact)) === true)
+  if (facts.length === 0) return Result.succeed([])
+  switch (record.entity) {
+    case "workitem":
+      return Result.flatMap(decodeItem(record.state), (item) =>
+        Result.map(Result.all(facts.map((fact) => decodeItemFact(fact))), (known) => ofItem(record, item, known))
+      )
+    case "release":
+      return Result.flatMap(decodeRelease(record.state), (release) =>
+        Result.map(Result.all(facts.map((fact) => decodeReleaseFact(fact))), (known) =>
+          known.flatMap((fact) =>
+            fact._tag === "RemediationDispatched"
+              ? [{ _tag: "Remedy" as const, releaseId: record.id, fact, release }]
+              : []
+          )
+        )
+      )
+    default:
+      return Result.map(Result.all(facts.map((fact) => decodeAgentFact(fact))), (known) =>
+        known.map((fact) => ({ _tag: "Wake", agentId: record.id, isQuota: fact._tag === "QuotaReset" }))
+      )
+  }
+}
+
+const command = <Entity extends CommandEntity>(entity: Entity, id: string, given: CommandOf<Entity>) =>
+  ({ _tag: "Command", entity, id, command: given }) as unknown as FollowUp
+
+const ofItem = (
+  record: ReadRecord,
+  item: WorkItemState,
+  facts: ReadonlyArray<WorkItemFact>
+): ReadonlyArray<FollowUp> => [
+  ...facts.flatMap((fact) => {
+    if (fact._tag === "FollowUpAsked") return [actOf(record.id, item, fact)]
+    return fact._tag === "AuthFailed" ? [benching(record, item, fact)] : []
+  }),
+  ...ofRelease(record.id, item, facts)
+]
+
+/** The release that the item is linked to: that there is one more, how it ended, that it is back. */
+const ofRelease = (id: string, item: WorkItemState, facts: ReadonlyArray<WorkItemFact>): ReadonlyArray<FollowUp> => {
+  const { releaseId } = item
+  if (releaseId === null) return []
+  const isNew = facts.some(({ _tag }) => _tag === "Created")
+  const added = isNew ? [command("release", releaseId, { _tag: "AddWorkItem", workItemId: id, title: item.title })] : []
+  const [other] = facts.filter(({ _tag }) => _tag !== "Created" && _tag !== "FollowUpAsked" && _tag !== "AuthFailed")
+  if (other === undefined) return added
+  return isEnded(item.state)
+    ? [...added, command("release", releaseId, { _tag: "EndWorkItem", workItemId: id, outcome: outcomeOf(item) })]
+    : [...added, command("release", releaseId, { _tag: "ReturnWorkItem", workItemId: id })]
+}
+
+const outcomeOf = ({ state }: WorkItemState) => {
+  if (state === "Cancelled") return "cancelled"
+  return state === "Done" || state === "NoActionRequired" ? "done" : "failed"
+}
+
+/** The act that a check asked for: of the check's project, agent and settings. */
+const actOf = (checkId: string, check: WorkItemState, fact: WorkItemFactOf<"FollowUpAsked">): FollowUp =>
+  command("workitem", fact.followupWorkItemId, {
+    _tag: "Create",
+    title: fact.title,
+    instructions: fact.instructions,
+    projectId: check.projectId,
+    project: check.project,
+    agent: check.agent,
+    baseBranch: check.baseBranch,
+    externalId: null,
+    releaseId: check.releaseId,
+    kind: "follow-up",
+    originCheckWorkItemId: checkId,
+    priority: check.priority,
+    settings: check.settings,
+    workBranchPrefix: check.workBranch.slice(0, check.workBranch.lastIndexOf("/"))
+  })
+
+const benching = (record: ReadRecord, item: WorkItemState, fact: WorkItemFactOf<"AuthFailed">): FollowUp =>
+  command("agent", agentIdOf(fact.agent, fact.agentInstanceId), {
+    _tag: "FailSmoke",
+    cause: "login-prompt",
+    reason: fact.reason.slice(0, 500),
+    category: fact.category,
+    occurredAtMs: record.atMs,
+    item: concernedItem(record.id, item),
+    epoch: null
+  })

@@ -1,0 +1,81 @@
+/** The routes of projects: their settings, their spend, and their queues. */
+import { Effect, Option } from "effect"
+import { Views } from "#actor"
+import {
+  type ProjectCommand,
+  ProjectsQuery,
+  type ProjectState,
+  PauseQueueRequest,
+  PutProjectRequest,
+  ResumeQueueRequest
+} from "#contracts"
+import { authenticated, jsonAnswer, readQuery, route } from "#http"
+import { Configuration } from "#runtime"
+import { Commands } from "../Commands.ts"
+import { projectRow, projectSettingsOf, projectView } from "../shown/project.ts"
+import { Spend } from "../Spend.ts"
+import { freshness, pageOf, placeOf, rowKey } from "./paging.ts"
+import { noSuch, refusing } from "./refusals.ts"
+import { callerName, commandId, pathId, readBody, readBodyIfAny } from "./requests.ts"
+
+const shown = Effect.fnUntraced(function* (id: string, state: ProjectState | null, sequence: number, status = 200) {
+  if (state === null) return yield* noSuch("project")
+  const spend = yield* refusing((yield* Spend).of(id))
+  return jsonAnswer(projectView(id, state, sequence, spend), { status })
+})
+
+const run = Effect.fnUntraced(function* (id: string, command: ProjectCommand) {
+  return yield* (yield* Commands).run("project", { id, commandId: yield* commandId }, command)
+})
+
+// Somebody else created it at the same moment: then its settings are changed instead.
+const put = Effect.gen(function* () {
+  const id = yield* pathId("project")
+  const settings = projectSettingsOf(yield* readBody(PutProjectRequest), (yield* Configuration).Budget)
+  const update = Effect.map(run(id, { _tag: "UpdateSettings", settings }), (outcome) => ({ ...outcome, status: 200 }))
+  const isThere = Option.isSome(yield* refusing((yield* Commands).read("project", id)))
+  const create = run(id, { _tag: "Create", settings }).pipe(
+    Effect.map((outcome) => ({ ...outcome, status: 201 })),
+    Effect.catchTag("Refusal", () => update)
+  )
+  const { state, sequence, status } = yield* refusing(isThere ? update : create)
+  return yield* shown(id, state, sequence, status)
+})
+
+const get = Effect.gen(function* () {
+  const id = yield* pathId("project")
+  const held = yield* refusing((yield* Commands).read("project", id))
+  if (Option.isNone(held)) return yield* noSuch("project")
+  return yield* shown(id, held.value.state, held.value.sequence)
+})
+
+const list = Effect.gen(function* () {
+  const place = yield* placeOf(yield* readQuery(ProjectsQuery))
+  const { items, nextCursor } = pageOf((yield* Views).list({ entity: "project" }), rowKey, place)
+  return jsonAnswer({ items: items.map(projectRow), nextCursor, ...(yield* freshness) })
+})
+
+const pause = Effect.gen(function* () {
+  const id = yield* pathId("project")
+  const { reason } = yield* readBody(PauseQueueRequest)
+  const { state, sequence } = yield* refusing(run(id, { _tag: "PauseQueue", reason, pausedBy: yield* callerName }))
+  return yield* shown(id, state, sequence)
+})
+
+const resume = Effect.gen(function* () {
+  const id = yield* pathId("project")
+  const { reason = null } = yield* readBodyIfAny(ResumeQueueRequest, {})
+  const { state, sequence } = yield* refusing(run(id, { _tag: "ResumeQueue", reason, resumedBy: yield* callerName }))
+  return yield* shown(id, state, sequence)
+})
+
+const operate = authenticated("pipeline:operate")
+const read = authenticated("pipeline:read")
+
+export const projectRoutes = [
+  route("GET", "/projects", read(list)),
+  route("GET", "/projects/:id", read(get)),
+  route("PUT", "/projects/:id", operate(put)),
+  route("POST", "/projects/:id/queue/pause", operate(pause)),
+  route("POST", "/projects/:id/queue/resume", operate(resume))
+] as const

@@ -1,0 +1,71 @@
+/**
+ * The role pipeline-api, whole.
+ *
+ * in: HTTP on PipelineApi.Port; `commands.<entity>` and `pickup.next.<agent kind>` (requests); `reports.<kind>` (work queue)
+ * out: LOG, and from it EVENTS, KV `views`, and the commands that follow for other entities
+ * state: LOG alone; KV `answers` (what operators wrote, until a runner has it), `cursors`, `idempotency`; KV `tokens` and `spend` are read
+ * failure policy: a decision is one record or none; what was decided becomes events, views and follow-ups however often a
+ * process dies in between; a report is handed back until it was decided on; a log that is full or away is 503
+ */
+import { Effect, Layer } from "effect"
+import { Actors, Views } from "#actor"
+import { Auth, crossOrigin, HttpListener, Idempotency, Tokens } from "#http"
+import { Addresses, Configuration } from "#runtime"
+import { Answers } from "./Answers.ts"
+import { answerCommands } from "./bus/answer-commands.ts"
+import { answerPickups } from "./bus/answer-pickups.ts"
+import { Commands } from "./Commands.ts"
+import { pipelineCors } from "./cors.ts"
+import { CarryOn } from "./follow-ups/CarryOn.ts"
+import { History } from "./History.ts"
+import { pipelineRoutes } from "./http/routes.ts"
+import { ItemCreation } from "./ItemCreation.ts"
+import { loops } from "./loops.ts"
+import { Dispatches } from "./pickup/Dispatches.ts"
+import { Pickup } from "./pickup/Pickup.ts"
+import { Ready } from "./pickup/Ready.ts"
+import { Redactor } from "./redaction/Redactor.ts"
+import { Reports } from "./reports/Reports.ts"
+import { Routing } from "./Routing.ts"
+import { Spend } from "./Spend.ts"
+
+const ready = Layer.unwrap(Effect.map(Configuration, ({ PipelineApi }) => Ready.layer(PipelineApi.PickupWaitersMax)))
+
+const parts = Layer.mergeAll(Pickup.layer, Reports.layer, CarryOn.layer, ItemCreation.layer).pipe(
+  Layer.provideMerge(Dispatches.layer),
+  Layer.provideMerge(Layer.mergeAll(ready, Routing.layer)),
+  Layer.provideMerge(Commands.layer),
+  Layer.provideMerge(
+    Layer.mergeAll(Actors.layer, Views.layer(), Answers.layer, Redactor.layer, History.layer, Spend.layer)
+  ),
+  Layer.provideMerge(Layer.mergeAll(Auth.layer().pipe(Layer.provide(Tokens.layer)), Idempotency.layer()))
+)
+
+const listener = Layer.unwrap(
+  Effect.map(Configuration, ({ PipelineApi }) =>
+    HttpListener.layer({
+      name: "pipeline-api",
+      host: PipelineApi.Host,
+      port: PipelineApi.Port,
+      routes: crossOrigin(pipelineRoutes),
+      cors: pipelineCors(PipelineApi.AllowedOrigins)
+    })
+  )
+)
+
+const shown = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { url } = yield* HttpListener
+    yield* (yield* Addresses).add("pipeline-api", url)
+  })
+)
+
+const answering = Layer.effectDiscard(Effect.andThen(answerCommands, answerPickups))
+
+/** With its listener in reach. Needs the bus and the runtime. */
+export const pipelineApiWith = Layer.mergeAll(shown, answering, loops).pipe(
+  Layer.provideMerge(listener),
+  Layer.provide(parts)
+)
+
+export const pipelineApi = Layer.mergeAll(shown, answering, loops).pipe(Layer.provide(listener), Layer.provide(parts))

@@ -1,0 +1,178 @@
+/**
+ * Dispatches items one after the other until one is the runner's: items of a paused project and of one that is at its
+ * cap are passed over, one that another runner was quicker for is lost, and after a few of these the runner is told to
+ * ask again. Who asks again with the same pickup id is given the very same dispatch.
+ */
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import type { Grounds } from "#actor"
+import type { BusError } from "#bus"
+import type { PickupDispatch, PickupQuestion, ProjectState, WorkItemState } from "#contracts"
+import { Configuration, Metrics } from "#runtime"
+import { agentRoster } from "../agents.ts"
+import { Answers } from "../Answers.ts"
+import { Commands } from "../Commands.ts"
+import { settingsFor } from "../creation.ts"
+import { History } from "../History.ts"
+import { pickupTries } from "../metrics.ts"
+import { capDeferral, isQueuePaused } from "../project/index.ts"
+import type { Nothing } from "./conditions.ts"
+import { auditorsOf, dispatchAnswer } from "./dispatch-answer.ts"
+import { Ready, type Wanted } from "./Ready.ts"
+import type { ReadyItem } from "./ready-items.ts"
+
+/** `again`: a condition changed on the way. */
+export interface NotGiven {
+  readonly _tag: "NotGiven"
+  readonly why: Nothing["why"] | "again"
+  readonly reason: string | null
+}
+
+// Each is a read and a write of the broker; others were quicker that often.
+const triesMax = 8
+
+const notGiven = (why: NotGiven["why"], reason: string | null = null): NotGiven => ({ _tag: "NotGiven", why, reason })
+
+export class Dispatches extends Context.Service<
+  Dispatches,
+  {
+    readonly first: (
+      question: PickupQuestion,
+      wanted: Wanted,
+      grounds: ReadonlyArray<Grounds>
+    ) => Effect.Effect<PickupDispatch | NotGiven, BusError>
+    /** What the runner was given for this pickup id before. */
+    readonly again: (question: PickupQuestion) => Effect.Effect<PickupDispatch | undefined, BusError>
+  }
+>()("starling/pipeline-api/Dispatches") {
+  static readonly layer = Layer.effect(
+    Dispatches,
+    Effect.gen(function* () {
+      const configured = yield* Configuration
+      const commands = yield* Commands
+      const answers = yield* Answers
+      const history = yield* History
+      const ready = yield* Ready
+      const tries = (yield* Metrics).counter(pickupTries)
+      const roster = agentRoster(configured.Agents)
+      const retryAfterMs = configured.Budget.RetryAfterSeconds * 1_000
+
+      const answerOf = Effect.fnUntraced(function* (id: string, item: WorkItemState) {
+        const { dispatch } = item
+        if (dispatch === null) return undefined
+        const replies = yield* answers.take(id, dispatch.dispatchId)
+        const findings = dispatch.phase === "rework" ? yield* history.lastFindings(id) : []
+        return dispatchAnswer(id, { item, dispatch, replies, findings, configured })
+      })
+
+      const again = Effect.fn("Dispatches.again")(function* ({ pickupId }: PickupQuestion) {
+        const id = ready.findDispatch(pickupId)
+        if (id === undefined) return undefined
+        const held = yield* commands.read("workitem", id)
+        return Option.isSome(held) && held.value.state.dispatch?.dispatchId === pickupId
+          ? yield* answerOf(id, held.value.state)
+          : undefined
+      })
+
+      const putOff = Effect.fnUntraced(function* (item: ReadyItem, project: ProjectState, question: PickupQuestion) {
+        const suggestedRetryAtMs = Math.round((yield* Clock.currentTimeMillis) + retryAfterMs)
+        const inFlight = ready.inFlight(item, question.agent)
+        const deferral = capDeferral(project.settings, inFlight, suggestedRetryAtMs)
+        if (deferral === undefined || deferral.kind !== "budget") return undefined
+        const address = { id: item.id, commandId: `${question.pickupId}.defer` }
+        const command = { _tag: "Defer", dispatchId: null, deferral } as const
+        yield* Effect.ignore(commands.run("workitem", address, command))
+        return deferral.reason
+      })
+
+      const dispatch = Effect.fnUntraced(function* (
+        item: ReadyItem,
+        question: PickupQuestion,
+        project: ProjectState | undefined,
+        grounds: ReadonlyArray<Grounds>
+      ) {
+        const { agent, agentInstanceId, runner, sandboxId, pickupId } = question
+        const outcome = yield* commands.run(
+          "workitem",
+          { id: item.id, commandId: pickupId, grounds },
+          {
+            _tag: "Dispatch",
+            dispatchId: pickupId,
+            phase: item.phase,
+            agent,
+            model: question.model ?? roster.preferredModel(agent),
+            agentInstanceId,
+            runner,
+            sandboxId,
+            auditors: auditorsOf(item.phase, configured.Pipeline),
+            settings: settingsFor(configured, project)
+          }
+        )
+        return outcome.state === null ? undefined : { state: outcome.state, sequence: outcome.sequence }
+      })
+
+      /** Nothing: lost. */
+      const tried = Effect.fnUntraced(function* (
+        item: ReadyItem,
+        question: PickupQuestion,
+        grounds: ReadonlyArray<Grounds>
+      ) {
+        const held = yield* commands.read("project", item.projectId)
+        const project = Option.getOrUndefined(Option.map(held, ({ state }) => state))
+        if (project !== undefined && isQueuePaused(project)) return notGiven("project-paused")
+        const capped = project === undefined ? undefined : yield* putOff(item, project, question)
+        if (capped !== undefined) return notGiven("budget", capped)
+        const sequence = Option.match(held, { onNone: () => 0, onSome: (known) => known.sequence })
+        const all = [...grounds, { entity: "project", id: item.projectId, sequence }]
+        return yield* dispatch(item, question, project, all).pipe(
+          Effect.catchTag("GroundsChanged", () => Effect.succeed(notGiven("again"))),
+          Effect.catchTag(["Refusal", "EntityNotFound", "EntityBusy"], () => Effect.succeed(undefined))
+        )
+      })
+
+      /** While it is tried here, nobody else here tries it. */
+      const claimed = Effect.fnUntraced(function* (
+        item: ReadyItem,
+        question: PickupQuestion,
+        grounds: ReadonlyArray<Grounds>
+      ): Effect.fn.Return<PickupDispatch | NotGiven | undefined, BusError> {
+        const claim = ready.claim(item, { agent: question.agent, dispatchId: question.pickupId })
+        const taken = yield* Effect.onError(tried(item, question, grounds), () =>
+          Effect.sync(() => claim.done(undefined))
+        )
+        if (taken === undefined || "_tag" in taken) {
+          claim.done(undefined)
+          return taken
+        }
+        claim.done(taken.sequence)
+        return yield* answerOf(item.id, taken.state)
+      })
+
+      const first = Effect.fn("Dispatches.first")(function* (
+        question: PickupQuestion,
+        wanted: Wanted,
+        grounds: ReadonlyArray<Grounds>
+      ) {
+        const passedOver = new Map<string, NotGiven>()
+        let left = triesMax
+        for (const item of ready.candidates(wanted, yield* Clock.currentTimeMillis)) {
+          if (passedOver.has(item.projectId) || !ready.isFree(item)) continue
+          if (left-- === 0) return notGiven("busy")
+          const given = yield* claimed(item, question, grounds)
+          tries.inc({ outcome: outcomeOf(given) })
+          if (given === undefined) continue
+          if (given._tag === "Dispatch" || given.why === "again") return given
+          passedOver.set(item.projectId, given)
+        }
+        const [because] = passedOver.values()
+        return because ?? notGiven(left < triesMax ? "busy" : "empty")
+      })
+      return Dispatches.of({ first, again })
+    })
+  )
+}
+
+const outcomeOf = (given: PickupDispatch | NotGiven | undefined) => {
+  if (given === undefined) return "lost"
+  if (given._tag === "Dispatch") return "dispatched"
+  return given.why === "budget" ? "put_off" : "paused"
+}

@@ -1,0 +1,141 @@
+/**
+ * Gives runners something to do: the first of the ready items that their agent may take, by priority and age. What is
+ * decided on the way, that queue, agent and project let it go, is a condition of the dispatch itself: a pause that was
+ * answered stops every dispatch after it. How many of a project are in hand is counted here and in the views: with
+ * several replicas a cap may be passed by as many items as are given out within a view's delay.
+ */
+import { randomUUID } from "node:crypto"
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import type { BusError } from "#bus"
+import { type PickupAnswer, type PickupDispatch, type PickupQuestion, queueId } from "#contracts"
+import { Configuration, Metrics } from "#runtime"
+import { agentRoster } from "../agents.ts"
+import { Commands } from "../Commands.ts"
+import { pickupSeconds, pickupsTotal } from "../metrics.ts"
+import { Routing } from "../Routing.ts"
+import { agentCondition, diskCondition, namesOfAlone, type Nothing, parkReason, queueCondition } from "./conditions.ts"
+import { Dispatches } from "./Dispatches.ts"
+import { Ready, type Wanted } from "./Ready.ts"
+
+// Conditions that change while they are looked at, again and again, are somebody's quarrel.
+const roundsMax = 4
+// Parked for one asker; the next one goes on.
+const parkedMax = 16
+const busyRetryMs = 50
+const awayRetryMs = 2_000
+
+export class Pickup extends Context.Service<
+  Pickup,
+  {
+    readonly next: (question: PickupQuestion) => Effect.Effect<PickupAnswer>
+    /** From now on nobody is given anything, and whoever waits is told so. */
+    readonly stop: Effect.Effect<void>
+  }
+>()("starling/pipeline-api/Pickup") {
+  static readonly layer = Layer.effect(
+    Pickup,
+    Effect.gen(function* () {
+      const configured = yield* Configuration
+      const commands = yield* Commands
+      const routing = yield* Routing
+      const dispatches = yield* Dispatches
+      const ready = yield* Ready
+      const metrics = yield* Metrics
+      const answered = metrics.counter(pickupsTotal)
+      const seconds = metrics.histogram(pickupSeconds)
+      const roster = agentRoster(configured.Agents)
+      const { PickupRetryMilliseconds, PickupWaitSeconds } = configured.PipelineApi
+      let isStopped = false
+
+      const nothing = ({ why, reason }: Nothing): PickupAnswer => ({
+        _tag: "Nothing",
+        retryAfterMs: why === "busy" ? busyRetryMs : PickupRetryMilliseconds,
+        why,
+        reason
+      })
+
+      /** Items for which nobody is left wait for the agent instead of for a runner. */
+      const park = Effect.fnUntraced(function* (question: PickupQuestion) {
+        const kind = question.agent
+        const { hold, reason, grounds } = yield* routing.holdOn(kind, null)
+        // An instance that is paused leaves the others.
+        if (hold !== "Paused") return
+        const nowMs = yield* Clock.currentTimeMillis
+        const wanted = { names: namesOfAlone(roster, kind), phases: question.phases }
+        const command = { _tag: "ParkForAgent", reason: parkReason(kind, reason, nowMs) } as const
+        yield* Effect.forEach(
+          ready.candidates(wanted, nowMs).slice(0, parkedMax),
+          ({ id }) => Effect.ignore(commands.run("workitem", { id, commandId: randomUUID(), grounds }, command)),
+          { concurrency: 4, discard: true }
+        )
+      })
+
+      const attempt = Effect.fnUntraced(function* (
+        question: PickupQuestion,
+        wanted: Wanted
+      ): Effect.fn.Return<PickupAnswer, BusError> {
+        for (let round = 0; round < roundsMax; round++) {
+          const nowMs = yield* Clock.currentTimeMillis
+          if (ready.candidates(wanted, nowMs).length === 0) {
+            return nothing({ why: ready.isHeldUp(wanted) ? "project-paused" : "empty", reason: null })
+          }
+          const [queue, agent] = yield* Effect.all(
+            [commands.read("queue", queueId), routing.holdOn(question.agent, question.agentInstanceId)],
+            { concurrency: 2 }
+          )
+          const queueState = Option.getOrUndefined(Option.map(queue, ({ state }) => state))
+          const condition =
+            queueCondition(queueState) ?? agentCondition(agent) ?? diskCondition(question, configured.DiskGuard)
+          if (condition !== undefined) {
+            if (condition.why === "agent-paused") yield* park(question)
+            return nothing(condition)
+          }
+          const sequence = Option.match(queue, { onNone: () => 0, onSome: (held) => held.sequence })
+          const grounds = [{ entity: "queue", id: queueId, sequence }, ...agent.grounds]
+          const given = yield* dispatches.first(question, wanted, grounds)
+          if (given._tag === "Dispatch") return given
+          if (given.why !== "again") return nothing({ why: given.why, reason: given.reason })
+        }
+        return nothing({ why: "busy", reason: null })
+      })
+
+      const ask = Effect.fnUntraced(function* (question: PickupQuestion) {
+        if (!roster.isKind(question.agent)) {
+          return nothing({ why: "agent-unknown", reason: "the configuration does not name this agent" })
+        }
+        const again: PickupDispatch | undefined = yield* dispatches.again(question)
+        if (again !== undefined) return again
+        const phases = question.phases.filter((phase) => roster.takesPhase(question.agent, phase))
+        const wanted = { names: roster.namesFor(question.agent), phases }
+        const endsAtMs = (yield* Clock.currentTimeMillis) + Math.min(question.waitMs ?? 0, PickupWaitSeconds * 1_000)
+        while (true) {
+          const startedMs = yield* Clock.currentTimeMillis
+          if (isStopped) return nothing({ why: "draining", reason: null })
+          const given = yield* attempt(question, wanted)
+          const nowMs = yield* Clock.currentTimeMillis
+          if (given._tag === "Dispatch") seconds.observe({}, (nowMs - startedMs) / 1_000)
+          if (given._tag === "Dispatch" || given.why !== "empty" || nowMs >= endsAtMs) return given
+          yield* ready.wait(wanted, endsAtMs - nowMs)
+        }
+      })
+
+      const next = Effect.fn("Pickup.next")(function* (question: PickupQuestion) {
+        const given: PickupAnswer = yield* Effect.catch(ask(question), (error) =>
+          Effect.as(Effect.logWarning("a runner could not be given anything", error), {
+            ...nothing({ why: "busy", reason: "the log cannot be reached just now" }),
+            retryAfterMs: awayRetryMs
+          })
+        )
+        answered.inc({ answer: given._tag === "Dispatch" ? "dispatch" : given.why })
+        return given
+      })
+      return Pickup.of({
+        next,
+        stop: Effect.andThen(
+          Effect.sync(() => void (isStopped = true)),
+          ready.wakeAll
+        )
+      })
+    })
+  )
+}

@@ -1,0 +1,42 @@
+/**
+ * What keeps a runner from being given anything: the queue, its agent, its disks. And for which of the items that name
+ * a held agent nobody else is left. Pure.
+ */
+import { type ConfigurationFile, isoTime, type PickupNothing, type PickupQuestion, type QueueState } from "#contracts"
+import type { AgentRoster } from "../agents.ts"
+import type { AgentHold } from "../Routing.ts"
+
+export type Nothing = Pick<PickupNothing, "why" | "reason">
+
+export const queueCondition = (queue: QueueState | undefined): Nothing | undefined =>
+  queue?.pause == null ? undefined : { why: "queue-paused", reason: queue.pause.reason }
+
+export const agentCondition = ({ hold, reason }: AgentHold): Nothing | undefined => {
+  switch (hold) {
+    case undefined:
+      return undefined
+    case "Paused":
+      return { why: "agent-paused", reason }
+    case "Benched":
+      return { why: "agent-benched", reason }
+    case "QuotaExhausted":
+      return { why: "agent-benched", reason: "its quota is used up" }
+  }
+}
+
+export const diskCondition = (
+  { disks }: Pick<PickupQuestion, "disks">,
+  { MinFreeBytes }: ConfigurationFile["DiskGuard"]
+): Nothing | undefined => {
+  const full = disks.find(({ freeBytes }) => freeBytes < MinFreeBytes)
+  return full === undefined
+    ? undefined
+    : { why: "disk", reason: `${full.mountPath} has ${full.freeBytes} bytes free, ${MinFreeBytes} are the least` }
+}
+
+/** The names that stand for that kind alone. */
+export const namesOfAlone = (roster: AgentRoster, kind: string): ReadonlyArray<string> =>
+  roster.namesFor(kind).filter((name) => roster.members(name).every((member) => member === kind))
+
+export const parkReason = (kind: string, reason: string | null, atMs: number): string =>
+  `${kind}, the only agent that may take it, is paused since before ${isoTime(atMs)}${reason === null ? "" : `: ${reason}`}`

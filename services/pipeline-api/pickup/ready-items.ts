@@ -1,0 +1,61 @@
+/**
+ * What a look at the views gives for pickup: ready items by the agent that they name, in the order in which they are to
+ * be given out; what of each project is in hand; which projects are paused. A moment behind the actors, who decide. Pure.
+ */
+import type { ViewRow } from "#actor"
+import type { WorkItemPhase, WorkItemSummary } from "#contracts"
+
+export interface ReadyItem {
+  readonly id: string
+  readonly projectId: string
+  /** The kind or class that it names, or the kind that its phase was moved to. */
+  readonly name: string
+  readonly phase: WorkItemPhase
+  readonly priority: number
+  readonly createdAtMs: number
+  readonly notBeforeMs: number
+  readonly sequence: number
+}
+
+export interface InHandItem {
+  readonly id: string
+  readonly projectId: string
+  readonly agent: string
+  readonly dispatchId: string
+  readonly sequence: number
+}
+
+export interface ReadyLook {
+  readonly ready: ReadonlyMap<string, ReadonlyArray<ReadyItem>>
+  readonly inHand: ReadonlyArray<InHandItem>
+  readonly pausedProjects: ReadonlySet<string>
+}
+
+export const emptyLook: ReadyLook = { ready: new Map(), inHand: [], pausedProjects: new Set() }
+
+/** Higher priority first, then the older. */
+export const goesFirst = (left: ReadyItem, right: ReadyItem): number =>
+  right.priority - left.priority || left.createdAtMs - right.createdAtMs || (left.id < right.id ? -1 : 1)
+
+export const lookOf = (items: ReadonlyArray<ViewRow>, projects: ReadonlyArray<ViewRow>): ReadyLook => {
+  const ready = new Map<string, Array<ReadyItem>>()
+  const inHand: Array<InHandItem> = []
+  for (const row of items) {
+    // The row is made by this role's own viewer.
+    const item = row.summary as unknown as WorkItemSummary
+    const of = { id: row.id, projectId: row.project ?? "", sequence: row.sequence }
+    if (item.dispatchId !== null) {
+      inHand.push({ ...of, agent: item.agentAtWork ?? item.agent, dispatchId: item.dispatchId })
+    } else if (item.isReady && item.phase !== null) {
+      const name = item.assignedAgent ?? item.agent
+      const one = { ...of, name, phase: item.phase, priority: item.priority, createdAtMs: row.createdAtMs }
+      const named = ready.get(name)
+      const listed = { ...one, notBeforeMs: item.notBeforeMs ?? 0 }
+      if (named === undefined) ready.set(name, [listed])
+      else named.push(listed)
+    }
+  }
+  for (const named of ready.values()) named.sort(goesFirst)
+  const paused = projects.filter(({ state }) => state === "Paused").map(({ id }) => id)
+  return { ready, inHand, pausedProjects: new Set(paused) }
+}

@@ -1,0 +1,139 @@
+/**
+ * Carries one report out: looks up what its steps go by, then gives each step's command under the report's id. An
+ * event of the fleet at large is published as it is; told twice, it carries the same message id.
+ */
+import { randomUUID } from "node:crypto"
+import { Context, Effect, Layer, Option, Random } from "effect"
+import type { CommandError } from "#actor"
+import { type BusError, jsonCodec, Kv, Publisher } from "#bus"
+import {
+  type ConcernedItem,
+  Envelope,
+  eventSchemaVersion,
+  isoTime,
+  QuotaForecast,
+  type Report,
+  subjects,
+  type WorkItemState
+} from "#contracts"
+import { Configuration } from "#runtime"
+import { agentRoster } from "../agents.ts"
+import { Commands } from "../Commands.ts"
+import { Redactor } from "../redaction/Redactor.ts"
+import { redactTexts } from "../redaction/redact-command.ts"
+import { Routing } from "../Routing.ts"
+import { concernedItem } from "../shown/concerned-item.ts"
+import { keepForecast } from "./keep-forecast.ts"
+import { type CommandStep, reportSteps, type TellStep } from "./report-steps.ts"
+
+export type ReportOutcome = "decided" | "unchanged" | "refused" | "unknown" | "told" | "ignored" | "handed_back"
+
+const envelopes = jsonCodec(Envelope)
+
+/** Reports whose steps go by how their item stands. */
+const lookedUp: ReadonlySet<Report["kind"]> = new Set([
+  "agent-died",
+  "failed",
+  "pull-request-mergeability",
+  "quota-hit",
+  "smoke-result"
+])
+
+export class Reports extends Context.Service<
+  Reports,
+  { readonly carryOut: (report: Report, storedAtMs: number) => Effect.Effect<ReportOutcome> }
+>()("starling/pipeline-api/Reports") {
+  static readonly layer = Layer.effect(
+    Reports,
+    Effect.gen(function* () {
+      const commands = yield* Commands
+      const publisher = yield* Publisher
+      const routing = yield* Routing
+      const forecasts = yield* (yield* Kv).open("forecasts", QuotaForecast)
+      const { redact } = yield* Redactor
+      const configured = yield* Configuration
+      const roster = agentRoster(configured.Agents)
+      const epoch = randomUUID()
+
+      const itemOf = Effect.fnUntraced(function* (report: Report) {
+        if (!lookedUp.has(report.kind) || !("workItemId" in report) || report.workItemId === null) return undefined
+        const held = yield* commands.read("workitem", report.workItemId)
+        return Option.getOrUndefined(Option.map(held, ({ state }) => state))
+      })
+
+      const fallbackFor = Effect.fnUntraced(function* (report: Report, item: WorkItemState | undefined) {
+        if (report.kind !== "quota-hit" || report.toAgent !== null || item === undefined) return null
+        if (item.dispatch === null || item.dispatch.dispatchId !== report.dispatchId) return null
+        const agent = yield* routing.standIn(item.agent, item.dispatch.agent, item.dispatch.phase)
+        return agent === undefined ? null : { agent, model: roster.preferredModel(agent) }
+      })
+
+      const run = ({ entity, id, command }: CommandStep, report: Report): Effect.Effect<ReportOutcome, CommandError> =>
+        // A step's command is its entity's; the compiler cannot tell that of a union.
+        Effect.map(commands.run(entity, { id, commandId: report.reportId }, command as never), ({ was }) =>
+          was === "decided" ? "decided" : "unchanged"
+        )
+
+      const tell = Effect.fnUntraced(function* ({ event, details }: TellStep, report: Report, storedAtMs: number) {
+        const envelope: Envelope = {
+          eventSchemaVersion,
+          event,
+          occurredAt: isoTime(storedAtMs),
+          workItem: null,
+          project: null,
+          details: redactTexts(details, redact)
+        }
+        const messageId = `report.${report.reportId}`
+        yield* publisher.publish(subjects.event(event), envelopes, envelope, { messageId })
+        return "told" as const
+      })
+
+      const steps = Effect.fnUntraced(function* (report: Report, storedAtMs: number) {
+        if (report.kind === "quota-forecast") yield* keepForecast(forecasts, report)
+        const state = yield* itemOf(report)
+        const item: ConcernedItem | null =
+          state === undefined || !("workItemId" in report) ? null : concernedItem(report.workItemId ?? "", state)
+        const given = reportSteps(report, {
+          atMs: Math.floor(storedAtMs),
+          jitter: yield* Random.next,
+          freshWorkItemId: randomUUID(),
+          epoch,
+          configured,
+          roster,
+          item,
+          dispatch: state?.dispatch ?? null,
+          fallback: yield* fallbackFor(report, state)
+        })
+        let outcome: ReportOutcome = "ignored"
+        for (const step of given) {
+          outcome = yield* Effect.catch(
+            step._tag === "Tell" ? tell(step, report, storedAtMs) : run(step, report),
+            settled
+          )
+        }
+        return outcome
+      })
+
+      return Reports.of({
+        carryOut: (report, storedAtMs) =>
+          steps(report, storedAtMs).pipe(
+            Effect.catch((error) =>
+              Effect.as(Effect.logWarning("a report is handed back", error), "handed_back" as const)
+            ),
+            Effect.annotateLogs({ report: report.reportId, kind: report.kind })
+          )
+      })
+    })
+  )
+}
+
+/** A refusal is an end, and told; what may go better another time is not. */
+const settled = (error: CommandError | BusError): Effect.Effect<ReportOutcome, CommandError> => {
+  if (error._tag === "Refusal") {
+    return Effect.as(
+      Effect.logInfo("a report was refused").pipe(Effect.annotateLogs({ state: error.state, reason: error.reason })),
+      "refused"
+    )
+  }
+  return error._tag === "EntityNotFound" ? Effect.succeed("unknown") : Effect.fail(error)
+}

@@ -1,0 +1,227 @@
+/**
+ * From a report to what follows from it: commands for the actors it concerns, or an event of the fleet at large. What
+ * must not be forgotten goes first, so that a report that is handed back half done is done whole the next time. Pure.
+ */
+import {
+  agentIdOf,
+  type CommandEntity,
+  type ConcernedItem,
+  type ConfigurationFile,
+  type Report,
+  type ReportKind,
+  isoTime,
+  isRunnerReport,
+  type RunnerReport,
+  type WorkItemDispatch
+} from "#contracts"
+import type { AgentRoster } from "../agents.ts"
+import type { CommandOf } from "../definitions.ts"
+
+type CommandSteps = {
+  readonly [Entity in CommandEntity]: {
+    readonly _tag: "Command"
+    readonly entity: Entity
+    readonly id: string
+    readonly command: CommandOf<Entity>
+  }
+}
+export type CommandStep = CommandSteps[CommandEntity]
+export interface TellStep {
+  readonly _tag: "Tell"
+  readonly event: string
+  readonly details: Readonly<Record<string, unknown>>
+}
+export type ReportStep = CommandStep | TellStep
+
+export interface ReportGrounds {
+  /** When the report was stored: the same however often it is handed out. */
+  readonly atMs: number
+  readonly jitter: number
+  readonly freshWorkItemId: string
+  /** This run of the role. */
+  readonly epoch: string
+  readonly configured: Pick<ConfigurationFile, "Agents" | "Pipeline" | "QuotaRetry" | "StalePullRequestSweep">
+  readonly roster: AgentRoster
+  /** The item that the report names, as it stands, if there is one. */
+  readonly item: ConcernedItem | null
+  /** What a runner has of that item in hand. */
+  readonly dispatch: WorkItemDispatch | null
+  /** Who takes over from an agent that is out of quota; null: nobody. */
+  readonly fallback: { readonly agent: string; readonly model: string | null } | null
+}
+
+export const reportSteps = (report: Report, grounds: ReportGrounds): ReadonlyArray<ReportStep> =>
+  isRunnerReport(report) ? runnerSteps(report, grounds) : (steps[report.kind] as Steps)(report, grounds)
+
+type Steps = (report: Report, grounds: ReportGrounds) => ReadonlyArray<ReportStep>
+type FleetKind = Exclude<ReportKind, RunnerReport["kind"]>
+
+const command = <Entity extends CommandEntity>(entity: Entity, id: string, given: CommandOf<Entity>) =>
+  ({ _tag: "Command", entity, id, command: given }) as unknown as CommandStep
+
+const minuteMs = 60_000
+
+const runnerSteps = (report: RunnerReport, grounds: ReportGrounds): ReadonlyArray<ReportStep> => {
+  const { jitter, freshWorkItemId } = grounds
+  const decided = command("workitem", report.workItemId, {
+    _tag: "Report",
+    report: withFallback(report, grounds),
+    jitter,
+    freshWorkItemId
+  })
+  return [...agentSteps(report, grounds), decided]
+}
+
+const withFallback = (report: RunnerReport, { fallback }: ReportGrounds): RunnerReport =>
+  report.kind === "quota-hit" && report.toAgent === null && fallback !== null
+    ? { ...report, toAgent: fallback.agent, toModel: fallback.model }
+    : report
+
+/** What a report of an item says of the agent at work on it; nothing if that dispatch is over. */
+const agentSteps = (report: RunnerReport, grounds: ReportGrounds): ReadonlyArray<ReportStep> => {
+  const { dispatch, atMs, configured, roster } = grounds
+  if (dispatch === null || report.kind === "recheck-completed" || report.dispatchId !== dispatch.dispatchId) return []
+  const { agent, agentInstanceId } = dispatch
+  if (report.kind === "quota-hit") {
+    // Without instances of its own to tell apart, the account is the kind's.
+    const id = agentIdOf(agent, roster.hasInstances(agent) ? agentInstanceId : null)
+    const resetAtMs = report.resetAtMs ?? atMs + configured.QuotaRetry.PeriodicMinutes * minuteMs
+    return [command("agent", id, { _tag: "HitQuota", occurredAtMs: atMs, resetAtMs: Math.round(resetAtMs) })]
+  }
+  const isBroken =
+    report.kind === "agent-died" ||
+    (report.kind === "failed" && (report.failureKind === "agent" || report.failureKind === "infra"))
+  if (!isBroken || atMs - dispatch.atMs >= configured.Agents.FastFailSeconds * 1_000) return []
+  return [
+    command("agent", agentIdOf(agent, agentInstanceId), {
+      _tag: "FailFast",
+      failuresMax: configured.Agents.FastFailuresMax,
+      windowMs: Math.round(configured.Agents.FastFailWindowMinutes * minuteMs),
+      reason: report.reason.slice(0, 500),
+      occurredAtMs: atMs,
+      item: grounds.item
+    })
+  ]
+}
+
+const session =
+  (operation: "suspend" | "close") =>
+  (report: Report<"provider-session-close-failed" | "provider-session-suspend-failed">) => {
+    const { agent, agentInstanceId, workItemId, sessionId, error } = report
+    const id = agentIdOf(agent, agentInstanceId)
+    return [command("agent", id, { _tag: "FailSession", operation, workItemId, sessionId, error })]
+  }
+
+const leak =
+  (event: string) =>
+  (report: Report<"sandbox-leak-detected" | "sandbox-leak-disposed" | "sandbox-leak-dispose-failed">) => {
+    const { name, ageMinutes, diskMb, reason } = report
+    const more =
+      report.kind === "sandbox-leak-disposed"
+        ? { disposedAt: isoTime(report.disposedAtMs) }
+        : report.kind === "sandbox-leak-dispose-failed"
+          ? { error: report.error }
+          : {}
+    return [{ _tag: "Tell" as const, event, details: { name, ageMinutes, diskMb, reason, ...more } }]
+  }
+
+const steps: {
+  readonly [Kind in FleetKind]: (report: Report<Kind>, grounds: ReportGrounds) => ReadonlyArray<ReportStep>
+} = {
+  "smoke-result": (report, { item }) => {
+    const id = agentIdOf(report.agent, report.agentInstanceId)
+    const { outcome, cause, reason, category, occurredAtMs, epoch } = report
+    return outcome === "passed"
+      ? [command("agent", id, { _tag: "PassSmoke", occurredAtMs })]
+      : [command("agent", id, { _tag: "FailSmoke", cause, reason, category, occurredAtMs, item, epoch })]
+  },
+  "quota-forecast": (report, { atMs, configured }) => {
+    const { AdviceFor, AdviceCooldownMinutes } = configured.Agents
+    const { agent, optimalFromMs, optimalUntilMs } = report
+    const isWatched = AdviceFor.length === 0 || AdviceFor.includes(agent)
+    // The adviser says when spending is best; before that there is nothing to tell.
+    if (!isWatched || optimalUntilMs === null || (optimalFromMs !== null && optimalFromMs > atMs)) return []
+    return [
+      command("agent", agent, {
+        _tag: "AdviseSpending",
+        bankedCredits: report.bankedCredits,
+        optimalUntilMs,
+        optimalFromMs,
+        predictedNaturalResetMs: report.predictedNaturalResetMs,
+        decisionDeadlineMs: report.decisionDeadlineMs,
+        nextCreditExpiresAtMs: report.nextCreditExpiresAtMs,
+        nextCreditIsEstimated: report.nextCreditIsEstimated,
+        usableQuotaPct: report.usableQuotaPct,
+        cooldownMs: Math.round(AdviceCooldownMinutes * minuteMs)
+      })
+    ]
+  },
+  "provider-session-suspend-failed": session("suspend"),
+  "provider-session-close-failed": session("close"),
+  "disk-deferred": ({ workItemId, dispatchId, suggestedRetryAtMs, mountPath, freeBytes, thresholdBytes }) => {
+    if (workItemId !== null) {
+      const deferral = { kind: "disk", mountPath, freeBytes, thresholdBytes, suggestedRetryAtMs } as const
+      return [command("workitem", workItemId, { _tag: "Defer", dispatchId, deferral })]
+    }
+    const details = { mountPath, freeBytes, thresholdBytes, suggestedRetryAt: isoTime(suggestedRetryAtMs) }
+    return [{ _tag: "Tell", event: "disk.deferred", details }]
+  },
+  "sandbox-provisioning-deferred": ({
+    workItemId,
+    dispatchId,
+    suggestedRetryAtMs,
+    provider,
+    operation,
+    errorClass
+  }) => {
+    if (workItemId !== null) {
+      const deferral = { kind: "sandbox", provider, operation, errorClass, suggestedRetryAtMs } as const
+      return [command("workitem", workItemId, { _tag: "Defer", dispatchId, deferral })]
+    }
+    const details = {
+      provider,
+      operation,
+      errorClass,
+      resumeState: "none",
+      suggestedRetryAt: isoTime(suggestedRetryAtMs)
+    }
+    return [{ _tag: "Tell", event: "sandbox.provisioning_deferred", details }]
+  },
+  "sandbox-leak-detected": leak("sandbox.leak_detected"),
+  "sandbox-leak-disposed": leak("sandbox.leak_disposed"),
+  "sandbox-leak-dispose-failed": leak("sandbox.leak_dispose_failed"),
+  "release-deep-audit-begun": ({ releaseId, auditId, maxIterations }) => [
+    command("release", releaseId, { _tag: "BeginDeepAudit", auditId, maxIterations })
+  ],
+  "release-deep-audit-iteration-ended": (report, { freshWorkItemId }) => {
+    const { releaseId, auditId, iteration, maxIterations, blockingFindings, totalFindings } = report
+    const remediation = report.remediation === null ? null : { workItemId: freshWorkItemId, ...report.remediation }
+    const ended = { auditId, iteration, maxIterations, blockingFindings, totalFindings, remediation }
+    return [command("release", releaseId, { _tag: "CompleteAuditIteration", ...ended })]
+  },
+  "release-published": ({ releaseId, mergeSha, forgeReleaseUrl }) => [
+    command("release", releaseId, { _tag: "Publish", mergeSha, forgeReleaseUrl })
+  ],
+  "release-sync-conflict": ({ releaseId, sourceBranch, targetBranch }, { configured }) => [
+    command("release", releaseId, {
+      _tag: "ReportSyncConflict",
+      sourceBranch,
+      targetBranch,
+      sweepIntervalMs: Math.round(configured.Pipeline.ReleaseSyncSeconds * 1_000)
+    })
+  ],
+  "pull-request-mergeability": (report, { item, epoch, configured }) => {
+    if (report.mergeability !== "stale-base") return []
+    const { projectId, workItemId, pullRequestNumber, pullRequestUrl, headBranch, headSha, baseBranch } = report
+    const { firstDetectedAtMs } = report
+    const stale = { pullRequestNumber, pullRequestUrl, headBranch, headSha, baseBranch, firstDetectedAtMs }
+    const told = command("project", projectId, {
+      _tag: "ReportStaleBase",
+      ...stale,
+      workItem: item?.workItem ?? null,
+      epoch
+    })
+    if (workItemId === null || !configured.StalePullRequestSweep.RouteToConflictRework) return [told]
+    return [told, command("workitem", workItemId, { _tag: "RouteToConflictRework", pullRequestNumber, headSha })]
+  }
+}

@@ -1,0 +1,35 @@
+/** Any entity as the API shows it, for whoever sent a command over the bus. Pure. */
+import type { AgentState, CommandEntity, ProjectState, QueueState, ReleaseState, WorkItemState } from "#contracts"
+import type { StateOf } from "../definitions.ts"
+import { agentView } from "./agent.ts"
+import { projectView } from "./project.ts"
+import { queueView } from "./queue.ts"
+import { releaseView } from "./release.ts"
+import { workItemView } from "./work-item.ts"
+
+export interface ShownEntity {
+  readonly id: string
+  readonly sequence: number
+  readonly nowMs: number
+}
+
+/** `state` null: nothing is known of it, and the command changed nothing. */
+export const entityView = <Entity extends CommandEntity>(
+  entity: Entity,
+  state: StateOf<Entity> | null,
+  { id, sequence, nowMs }: ShownEntity
+): Readonly<Record<string, unknown>> => {
+  const known: unknown = state
+  switch (entity) {
+    case "agent":
+      return { ...agentView(id, known as AgentState | null, sequence, nowMs) }
+    case "queue":
+      return { ...queueView(known as QueueState | null, sequence) }
+    case "project":
+      return known === null ? {} : { ...projectView(id, known as ProjectState, sequence) }
+    case "release":
+      return known === null ? {} : { ...releaseView(id, known as ReleaseState, sequence) }
+    default:
+      return known === null ? {} : { ...workItemView(id, known as WorkItemState, sequence) }
+  }
+}

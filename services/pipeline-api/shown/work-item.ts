@@ -1,0 +1,99 @@
+/** A work item as the API shows it: from its state, or for lists from its row. Pure. */
+import type { ViewRow } from "#actor"
+import { isoTime, type WorkItemRow, type WorkItemState, type WorkItemSummary, type WorkItemView } from "#contracts"
+import { isReady } from "../work-item/index.ts"
+import { maybeTime, usdOf } from "./values.ts"
+
+export const workItemView = (id: string, item: WorkItemState, sequence: number): WorkItemView => ({
+  ...identity(id, item),
+  instructions: item.instructions,
+  project: item.project,
+  running: runningOf(item),
+  openQuestions: item.openQuestions.map(({ questionId, questionText, askedAtMs }) => ({
+    questionId,
+    questionText,
+    askedAt: isoTime(askedAtMs)
+  })),
+  retryAt: maybeTime(item.retryAtMs),
+  quotaResetAt: maybeTime(item.quotaResetAtMs),
+  endedAt: maybeTime(item.endedAtMs),
+  auditedIterations: item.auditedIterations,
+  recoveryAttempts: item.recoveryAttempts,
+  quotaRetries: item.quotaRetries,
+  transientRetries: item.transientRetries,
+  conflictReworks: item.conflictReworks,
+  pullRequest: item.pullRequest,
+  commitSha: item.commitSha,
+  mergeSha: item.mergeSha,
+  followupWorkItemId: item.followupWorkItemId,
+  ...usageOf(item),
+  sequence
+})
+
+const identity = (id: string, item: WorkItemState) => ({
+  id,
+  externalId: item.externalId,
+  projectId: item.projectId,
+  title: item.title,
+  agent: item.agent,
+  repositoryUrl: item.project.repositoryUrl,
+  baseBranch: item.baseBranch,
+  workBranch: item.workBranch,
+  state: item.state,
+  createdAt: isoTime(item.createdAtMs),
+  updatedAt: isoTime(item.updatedAtMs),
+  lastError: item.lastError,
+  upstreamPushAttempts: item.upstreamPushAttempts,
+  kind: item.kind,
+  priority: item.priority,
+  phase: item.phase,
+  releaseId: item.releaseId,
+  originCheckWorkItemId: item.originCheckWorkItemId,
+  failureKind: item.failureKind,
+  isReady: isReady(item),
+  notBefore: maybeTime(item.notBeforeMs)
+})
+
+const runningOf = ({ dispatch }: WorkItemState): WorkItemView["running"] => {
+  if (dispatch === null) return null
+  const { atMs, lastProgressAtMs, sandboxId: _sandboxId, model: _model, ...running } = dispatch
+  return { ...running, dispatchedAt: isoTime(atMs), lastProgressAt: isoTime(lastProgressAtMs) }
+}
+
+const usageOf = ({ usageTotal }: WorkItemState): Pick<WorkItemView, "usageTotal"> => {
+  if (usageTotal === null) return {}
+  const { costMicroUsd, ...cost } = usageTotal
+  return { usageTotal: { ...cost, costUsd: usdOf(costMicroUsd) } }
+}
+
+export const workItemRow = ({ id, project, state, createdAtMs, updatedAtMs, summary }: ViewRow): WorkItemRow => {
+  // The row is made by this role's own viewer.
+  const item = summary as unknown as WorkItemSummary
+  return {
+    id,
+    externalId: item.externalId,
+    projectId: project ?? "",
+    title: item.title,
+    agent: item.agent,
+    repositoryUrl: item.repositoryUrl,
+    baseBranch: item.baseBranch,
+    workBranch: item.workBranch,
+    state: state as WorkItemRow["state"],
+    createdAt: isoTime(createdAtMs),
+    updatedAt: isoTime(updatedAtMs),
+    lastError: item.lastError,
+    upstreamPushAttempts: item.upstreamPushAttempts,
+    kind: item.kind,
+    priority: item.priority,
+    phase: item.phase,
+    releaseId: item.releaseId,
+    originCheckWorkItemId: item.originCheckWorkItemId,
+    failureKind: item.failureKind,
+    isReady: item.isReady,
+    notBefore: maybeTime(item.notBeforeMs),
+    openQuestionIds: item.openQuestionIds,
+    recoveryAttempts: item.recoveryAttempts,
+    pullRequestUrl: item.pullRequestUrl,
+    costUsd: item.costTotalMicroUsd === null ? null : usdOf(item.costTotalMicroUsd)
+  }
+}

@@ -1,0 +1,254 @@
+import { randomUUID } from "node:crypto"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { Stream } from "effect"
+import { StreamReader } from "#bus"
+import { eventually, natsServer } from "../../../support/bus.ts"
+import {
+  type Call,
+  caller,
+  createItem,
+  dispatched,
+  eventNames,
+  itemNow,
+  pickUp,
+  pipelineOn,
+  projectId,
+  publishReport,
+  reportSuccess,
+  setUpProject,
+  untilState,
+  withPipeline
+} from "../../../support/pipeline.ts"
+
+const createMany = (call: Call, count: number, changes = {}) =>
+  Effect.forEach(Array.from({ length: count }), (_, n) => createItem(call, { title: `item ${n}`, ...changes }), {
+    concurrency: 8
+  })
+
+const listed = (call: Call, count: number) =>
+  eventually(
+    Effect.map(
+      call("GET /workitems?limit=200&state=Queued"),
+      ({ body }) => (body["items"] as Array<unknown>).length >= count
+    )
+  )
+
+/** Sequences of LOG at which an item was dispatched, and at which something was paused. */
+const dispatchedAndPaused = Effect.gen(function* () {
+  const reader = yield* StreamReader
+  const { lastSequence: toSequence } = yield* reader.bounds("LOG")
+  const records = yield* Stream.runCollect(reader.range("LOG", { fromSequence: 1, toSequence }))
+  const tags = records.map(({ sequence, data }) => {
+    const { facts = [] } = JSON.parse(new TextDecoder().decode(data)) as { facts?: ReadonlyArray<{ _tag: string }> }
+    return { sequence, tags: facts.map(({ _tag }) => _tag) }
+  })
+  const of = (...wanted: ReadonlyArray<string>) =>
+    tags.filter(({ tags }) => tags.some((tag) => wanted.includes(tag))).map(({ sequence }) => sequence)
+  return { dispatched: of("Dispatched"), paused: of("Paused", "PausedManually") }
+})
+
+describe("pickup", () => {
+  it.live("gives out by priority and then by age, and each phase once", () =>
+    withPipeline((call) =>
+      Effect.gen(function* () {
+        const low = yield* createItem(call, { priority: 1 })
+        const first = yield* createItem(call)
+        const second = yield* createItem(call)
+        const urgent = yield* createItem(call, { priority: 9 })
+        yield* listed(call, 4)
+        const given = []
+        for (let n = 0; n < 4; n++) given.push((yield* dispatched()).workItem.id)
+        assert.deepStrictEqual(given, [urgent.id, first.id, second.id, low.id])
+        const none = yield* pickUp({ waitMs: 0 })
+        assert.strictEqual(none._tag === "Nothing" && none.why, "empty")
+      })
+    )
+  )
+
+  it.live("gives no item to two runners, however many ask at once of two processes", () =>
+    Effect.gen(function* () {
+      const server = yield* natsServer
+      yield* Effect.gen(function* () {
+        const call = yield* caller
+        yield* setUpProject(call)
+        yield* createMany(call, 40)
+        yield* listed(call, 40)
+        const other = Effect.provide(
+          Effect.gen(function* () {
+            yield* listed(yield* caller, 1)
+            return yield* askers(30)
+          }),
+          pipelineOn(server)
+        )
+        const given = yield* Effect.all([askers(30), other], { concurrency: 2 })
+        const items = given.flat().flatMap((one) => (one._tag === "Dispatch" ? [one.workItem.id] : []))
+        assert.strictEqual(new Set(items).size, items.length)
+        assert.strictEqual(items.length, 40)
+      }).pipe(Effect.provide(pipelineOn(server)))
+    })
+  )
+
+  it.live.each(["/queue", "/agents/smith", `/projects/${projectId}/queue`])(
+    "gives nothing out once a pause is answered: %s",
+    (what) =>
+      withPipeline((call) =>
+        Effect.gen(function* () {
+          yield* createMany(call, 60)
+          yield* listed(call, 60)
+          const asking = yield* Effect.forkChild(askers(60))
+          yield* eventually(Effect.map(dispatchedAndPaused, ({ dispatched }) => dispatched.length > 2))
+          const paused = yield* call(`POST ${what}/pause`, { body: { reason: "stop" } })
+          assert.strictEqual(paused.status, 200)
+          yield* Fiber.join(asking)
+          const { dispatched, paused: at } = yield* dispatchedAndPaused
+          assert.strictEqual(at.length, 1)
+          // The log itself has no dispatch after the pause.
+          assert.isBelow(Math.max(...dispatched), at[0] ?? 0)
+          assert.isBelow(dispatched.length, 60)
+          const none = yield* pickUp({ waitMs: 0 })
+          assert.include(
+            ["queue-paused", "agent-paused", "project-paused", "empty"],
+            none._tag === "Nothing" && none.why
+          )
+          yield* call(`POST ${what}/resume`)
+          assert.isDefined((yield* dispatched_()).dispatchId)
+        })
+      )
+  )
+
+  it.live("puts an item off when its project has as many in hand as it may", () =>
+    withPipeline((call) =>
+      Effect.gen(function* () {
+        yield* setUpProject(call, { maxInFlightItems: 2 })
+        yield* createMany(call, 5)
+        yield* listed(call, 5)
+        const given = yield* Effect.all([pickUp(), pickUp(), pickUp(), pickUp()], { concurrency: 4 })
+        assert.strictEqual(given.filter(({ _tag }) => _tag === "Dispatch").length, 2)
+        const refused = given.find(({ _tag }) => _tag === "Nothing")
+        assert.strictEqual(refused?._tag === "Nothing" && refused.why, "budget")
+        yield* eventually(Effect.map(eventNames, (names) => names.includes("budget.deferred")))
+      })
+    )
+  )
+
+  it.live("lets a runner wait, and gives it what comes up", () =>
+    withPipeline((call) =>
+      Effect.gen(function* () {
+        const waiting = yield* Effect.forkChild(
+          Effect.all([pickUp({ waitMs: 8_000 }), pickUp({ waitMs: 8_000 })], { concurrency: 2 }),
+          {
+            startImmediately: true
+          }
+        )
+        const began = performance.now()
+        yield* createItem(call)
+        yield* createItem(call)
+        const given = yield* Fiber.join(waiting)
+        assert.isTrue(given.every(({ _tag }) => _tag === "Dispatch"))
+        assert.isBelow(performance.now() - began, 6_000)
+      })
+    )
+  )
+
+  it.live("parks what only a paused agent may take, and lets it go on when the agent is resumed", () =>
+    withPipeline((call) =>
+      Effect.gen(function* () {
+        yield* call("POST /agents/owl/pause", { body: { reason: "moult" } })
+        const { id } = yield* createItem(call, { agent: "owl" })
+        const shared = yield* createItem(call, { agent: "birds" })
+        yield* listed(call, 2)
+        const none = yield* pickUp({ agent: "owl", waitMs: 0 })
+        assert.deepStrictEqual(none._tag === "Nothing" && [none.why, none.reason], ["agent-paused", "moult"])
+        yield* untilState(call, id, "WaitingForAgentResume")
+        assert.strictEqual((yield* itemNow(call, shared.id)).state, "Queued")
+        assert.strictEqual((yield* dispatched({ agent: "wren" })).workItem.id, shared.id)
+        yield* call("POST /agents/owl/resume")
+        yield* untilState(call, id, "Queued")
+        assert.strictEqual((yield* dispatched({ agent: "owl" })).workItem.id, id)
+      })
+    )
+  )
+
+  it.live("moves a phase to another member of the class when a quota is used up, and parks it when none is left", () =>
+    withPipeline((call) =>
+      Effect.gen(function* () {
+        const { id } = yield* createItem(call, { agent: "birds" })
+        const first = yield* dispatched({ agent: "owl" })
+        const hit = {
+          kind: "quota-hit",
+          workItemId: id,
+          reason: "429",
+          toAgent: null,
+          toModel: null,
+          resetAtMs: Date.now() + 60_000
+        }
+        yield* publishReport({ ...hit, dispatchId: first.dispatchId })
+        yield* eventually(Effect.map(eventNames, (names) => names.includes("agent.fallback")))
+        const held = yield* pickUp({ agent: "owl", waitMs: 500 })
+        assert.strictEqual(held._tag, "Nothing")
+        const second = yield* dispatched({ agent: "wren" })
+        assert.strictEqual(second.workItem.id, id)
+        yield* publishReport({ ...hit, dispatchId: second.dispatchId })
+        yield* untilState(call, id, "WaitingForQuotaReset")
+      })
+    )
+  )
+
+  it.live("gives the findings of the audit to whoever mends them", () =>
+    withPipeline((call) =>
+      Effect.gen(function* () {
+        const { id } = yield* createItem(call)
+        yield* reportSuccess(yield* dispatched())
+        const audit = yield* dispatched()
+        assert.deepStrictEqual([audit.phase, audit.auditors], ["audit", ["correctness", "security", "tests"]])
+        const finding = {
+          auditor: "tests",
+          severity: "Error",
+          title: "Rust",
+          location: null,
+          description: "It creaks."
+        }
+        yield* publishReport({
+          kind: "audit-ended",
+          workItemId: id,
+          dispatchId: audit.dispatchId,
+          findings: [finding],
+          durationMs: 1
+        })
+        const rework = yield* dispatched()
+        assert.deepStrictEqual([rework.phase, rework.iteration, rework.findings], ["rework", 2, [finding]])
+      })
+    )
+  )
+
+  it.live("gives nothing to an agent that is not known, or a host whose disk is full", () =>
+    withPipeline((call) =>
+      Effect.gen(function* () {
+        yield* createItem(call)
+        yield* listed(call, 1)
+        const unknown = yield* pickUp({ agent: "raven" })
+        assert.strictEqual(unknown._tag === "Nothing" && unknown.why, "agent-unknown")
+        const full = yield* pickUp({ disks: [{ mountPath: "/srv", freeBytes: 10 }] })
+        assert.strictEqual(full._tag === "Nothing" && full.why, "disk")
+      })
+    )
+  )
+})
+
+const dispatched_ = () => dispatched({ pickupId: randomUUID() })
+
+/** So many runners at once, each until it is given something or there is nothing. */
+function askers(count: number) {
+  const again = (given: { readonly _tag: string; readonly why?: string }) =>
+    given._tag === "Nothing" && given.why === "busy"
+  return Effect.all(
+    Array.from({ length: count }, (_, n) =>
+      Effect.repeat(
+        Effect.suspend(() => pickUp({ runner: `runner-${n}`, waitMs: 0 })),
+        { while: again, times: 200 }
+      )
+    ),
+    { concurrency: "unbounded" }
+  )
+}
