@@ -1,0 +1,65 @@
+/**
+ * Runs sweeps: each with a lease of its own, so that over all replicas one process runs it, and another one takes over
+ * within seconds after a crash; a little after one another at the start; and again at every interval, whatever became
+ * of the last run.
+ */
+import { Clock, Duration, Effect, Exit, type Scope } from "effect"
+import { type BusError, Leases } from "#bus"
+import { Metrics, supervise } from "#runtime"
+import { sweepFailures, sweepFindings, sweepHeld, sweepLastRun, sweepSeconds } from "./metrics.ts"
+import type { Findings, Run, Sweep } from "./sweep.ts"
+
+// So that a start is not all sweeps at once.
+const staggerMs = 250
+// The longest honest run makes spending anew out of a log of months.
+const runWithin = "10 minutes"
+
+/** Starts them; they end with the scope. */
+export const runSweeps = Effect.fnUntraced(function* (
+  run: Run,
+  sweeps: ReadonlyArray<Sweep>
+): Effect.fn.Return<void, never, Leases | Metrics | Scope.Scope> {
+  const leases = yield* Leases
+  const held = (yield* Metrics).gauge(sweepHeld)
+  for (const [index, sweep] of sweeps.entries()) {
+    const { name: label } = sweep
+    const hold = Effect.acquireUseRelease(
+      Effect.sync(() => held.set({ sweep: label }, 1)),
+      () => Effect.andThen(Effect.sleep(Math.min(index * staggerMs, sweep.everyMs)), loop(sweep)),
+      () => Effect.sync(() => held.set({ sweep: label }, 0))
+    )
+    held.set({ sweep: label }, 0)
+    const holding = leases.whileHeld({ key: `sweep-${label}`, holder: run.epoch }, hold)
+    yield* Effect.forkScoped(supervise(`sweep ${label}`, Effect.annotateLogs(holding, { sweep: label })))
+  }
+})
+
+const loop = Effect.fnUntraced(function* (sweep: Sweep): Effect.fn.Return<never, never, Metrics> {
+  let begun: Effect.Effect<Findings, BusError> | undefined
+  while (true) {
+    yield* oneRun(
+      sweep,
+      Effect.gen(function* () {
+        begun ??= yield* sweep.begin
+        return yield* begun
+      })
+    )
+    yield* Effect.sleep(sweep.everyMs)
+  }
+})
+
+/** Of a run that fails or dies the rest of the role hears nothing but the log and the count. */
+const oneRun = Effect.fnUntraced(function* ({ name }: Sweep, run: Effect.Effect<Findings, BusError>) {
+  const metrics = yield* Metrics
+  const [took, exit] = yield* Effect.timed(Effect.exit(Effect.timeout(run, runWithin)))
+  metrics.histogram(sweepSeconds).observe({ sweep: name }, Duration.toSeconds(took))
+  if (Exit.isFailure(exit)) {
+    metrics.counter(sweepFailures).inc({ sweep: name })
+    yield* Effect.logWarning("a sweep failed, it runs again at its next interval", exit.cause)
+    return
+  }
+  metrics.gauge(sweepLastRun).set({ sweep: name }, (yield* Clock.currentTimeMillis) / 1_000)
+  const found = Object.entries(exit.value).filter(([, count]) => count > 0)
+  for (const [finding, count] of found) metrics.counter(sweepFindings).inc({ sweep: name, finding }, count)
+  if (found.length > 0) yield* Effect.logInfo("a sweep found something", Object.fromEntries(found))
+})

@@ -1,0 +1,89 @@
+/**
+ * What a sweeper needs around it: a bus, the actors behind `commands.<entity>`, and the views made of their log. The
+ * actors are the real ones; only the role that serves them is left out.
+ */
+import { Effect, Layer, Option, Result, Schema, Stream } from "effect"
+import { type ActorDefinition, Actors, entityViewer, projectViews, Views } from "#actor"
+import { jsonCodec, Requests, StreamReader } from "#bus"
+import { CommandAnswer, CommandRequest, type Envelope, subjects } from "#contracts"
+import { Configuration, Drain } from "#runtime"
+import { agent, agentViewer } from "../../../services/pipeline-api/agent/index.ts"
+import { project, projectViewer } from "../../../services/pipeline-api/project/index.ts"
+import { workItem, workItemViewer } from "../../../services/pipeline-api/work-item/index.ts"
+import { busOn } from "../../support/bus.ts"
+import type { TestNatsServer } from "../../support/nats-server.ts"
+import { Commander } from "../../../services/sweeper/Commander.ts"
+import { Marks } from "../../../services/sweeper/Marks.ts"
+
+const question = jsonCodec(CommandRequest)
+const answer = jsonCodec(CommandAnswer)
+
+const answering = Effect.fnUntraced(function* <State, Command, Fact>(
+  definition: ActorDefinition<State, Command, Fact>
+) {
+  const actors = yield* Actors
+  const requests = yield* Requests
+  yield* requests.answer({
+    subject: subjects.commands(definition.entity),
+    queueGroup: "actors",
+    question,
+    answer,
+    concurrency: 64,
+    handler: ({ id, commandId, command }) =>
+      actors.run(definition, { id, commandId }, command as Command).pipe(
+        Effect.map(({ was, sequence }): CommandAnswer => ({ _tag: "Accepted", was, sequence, state: {} })),
+        Effect.catch((error) =>
+          Effect.succeed<CommandAnswer>(
+            error._tag === "Refusal"
+              ? { _tag: "Refused", state: error.state, reason: error.reason }
+              : error._tag === "EntityNotFound"
+                ? { _tag: "NotFound", entity: error.entity, id: error.id }
+                : { _tag: "Busy", retryAfterMs: 10 }
+          )
+        )
+      )
+  })
+})
+
+export const serveAgents = answering(agent)
+
+/** Answers commands of items and projects, and projects views, until the scope closes. */
+export const serveItems = Effect.gen(function* () {
+  yield* answering(workItem)
+  yield* answering(project)
+  const viewers = [entityViewer(workItemViewer), entityViewer(projectViewer), entityViewer(agentViewer)]
+  yield* Effect.forkScoped(yield* projectViews({ holder: "test", viewers }))
+})
+
+export const serveActors = Effect.andThen(serveAgents, serveItems)
+
+/** A fleet's process on that server, for a sweeper: its own services, with this configuration. */
+export const processOn = (server: TestNatsServer, configuration: unknown = {}) =>
+  Layer.mergeAll(Commander.layer, Marks.layer, Views.layer(), Actors.layer).pipe(
+    Layer.provideMerge(Drain.layer),
+    Layer.provideMerge(busOn(server)),
+    Layer.provideMerge(Configuration.layerOf(configuration))
+  )
+
+/** Runs in a process of its own. */
+export const inProcess = <A, E, R>(server: TestNatsServer, configuration: unknown, work: Effect.Effect<A, E, R>) =>
+  Effect.scoped(Effect.provide(work, Layer.fresh(processOn(server, configuration))))
+
+const record = jsonCodec(Schema.Struct({ events: Schema.Array(Schema.Unknown) }))
+
+/** The events that LOG says of an entity, in order. */
+export const eventsOf = Effect.fnUntraced(function* (entity: string, id: string) {
+  const reader = yield* StreamReader
+  const { lastSequence } = yield* reader.bounds("LOG")
+  const messages = yield* Stream.runCollect(
+    reader.range("LOG", { fromSequence: 1, toSequence: lastSequence, subject: subjects.log(entity, id) })
+  )
+  return messages.flatMap((message) => {
+    const read = record.decode(message)
+    return Result.isSuccess(read) ? (read.success.events as ReadonlyArray<Envelope>) : []
+  })
+})
+
+/** A row of the views, if it is there. */
+export const rowOf = (entity: string, id: string) =>
+  Effect.map(Views, (views) => Option.getOrUndefined(views.find(entity, id)))
