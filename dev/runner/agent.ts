@@ -1,0 +1,88 @@
+/**
+ * Runs an agent: a command in the item's clone, told by its environment what it is to do. One that says nothing for
+ * too long is stuck and is killed. Its exit code says how it went, as the system's own codes have it: 0 well, 75 a
+ * failure that may pass, 77 not let in, everything else badly.
+ */
+import { Clock, Effect } from "effect"
+import type { PickupDispatch, ReportedUsage } from "#contracts"
+import { type AgentLine, linesOf, readAgentLine } from "./agent-lines.ts"
+import type { Workspace } from "./git/workspace.ts"
+import { plainEnvironment, runProcess } from "./run-process.ts"
+
+export type AgentEnd = { readonly lines: ReadonlyArray<AgentLine>; readonly complaint: string } & (
+  | { readonly _tag: "Well" | "Badly" | "Passing" | "NotLetIn" }
+  | { readonly _tag: "Stuck"; readonly seconds: number }
+)
+
+// More than any report may hold; what an agent says beyond is not kept.
+const linesMax = 1_000
+const stuckPollsPerWait = 4
+
+const ends: Readonly<Record<number, "Well" | "Passing" | "NotLetIn">> = { 0: "Well", 75: "Passing", 77: "NotLetIn" }
+
+export const runAgent = Effect.fn("runAgent")(function* (
+  command: string,
+  dispatch: PickupDispatch,
+  workspace: Workspace,
+  more: Readonly<Record<string, string>> = {}
+): Effect.fn.Return<AgentEnd> {
+  const lines: Array<AgentLine> = []
+  let heardAtMs = yield* Clock.currentTimeMillis
+  const clock = yield* Clock.Clock
+  const onLine = (text: string) => {
+    heardAtMs = clock.currentTimeMillisUnsafe()
+    const line = readAgentLine(text)
+    if (line !== undefined && lines.length < linesMax) lines.push(line)
+  }
+  const running = runProcess({
+    program: "sh",
+    parameters: ["-c", command],
+    folder: workspace.folder,
+    environment: { ...plainEnvironment(), ...told(dispatch, workspace), ...more },
+    onLine
+  }).pipe(Effect.map(({ code, complaint }): AgentEnd => ({ _tag: ends[code ?? 1] ?? "Badly", lines, complaint })))
+  const silence = Effect.gen(function* () {
+    while (true) {
+      yield* Effect.sleep(Math.ceil(dispatch.stuckAfterMs / stuckPollsPerWait))
+      const silentMs = (yield* Clock.currentTimeMillis) - heardAtMs
+      const seconds = Math.ceil(silentMs / 1_000)
+      if (silentMs >= dispatch.stuckAfterMs) return { _tag: "Stuck", seconds, lines, complaint: "" } satisfies AgentEnd
+    }
+  })
+  return yield* Effect.raceFirst(running, silence)
+})
+
+const told = (dispatch: PickupDispatch, { notes, upstream, baseBranch, workBranch }: Workspace) => ({
+  STARLING_PHASE: dispatch.phase,
+  STARLING_ITERATION: String(dispatch.iteration),
+  STARLING_KIND: dispatch.kind,
+  STARLING_WORK_ITEM: dispatch.workItem.id,
+  STARLING_TITLE: dispatch.workItem.title,
+  STARLING_INSTRUCTIONS: dispatch.instructions ?? "",
+  STARLING_AGENT: dispatch.agent,
+  STARLING_UPSTREAM: upstream,
+  STARLING_BASE_BRANCH: baseBranch,
+  STARLING_WORK_BRANCH: workBranch,
+  /** Answers to its questions, as they were written. */
+  STARLING_REPLIES: JSON.stringify(dispatch.replies),
+  /** What the audit before found. */
+  STARLING_FINDINGS: JSON.stringify(dispatch.findings),
+  STARLING_NOTES: notes,
+  STARLING_RUNNER_PID: String(process.pid)
+})
+
+/** All that an agent said it spent; undefined: it said nothing of it. */
+export const usageOf = (lines: ReadonlyArray<AgentLine>): ReportedUsage | undefined => {
+  const [first, ...rest] = linesOf(lines, "usage").map(({ type: _type, ...usage }) => usage)
+  if (first === undefined) return undefined
+  return rest.reduce(
+    (sum, usage) => ({
+      tokensInput: sum.tokensInput + usage.tokensInput,
+      tokensOutput: sum.tokensOutput + usage.tokensOutput,
+      tokensCached: sum.tokensCached + usage.tokensCached,
+      costMicroUsd: sum.costMicroUsd + usage.costMicroUsd,
+      elapsedMs: sum.elapsedMs + usage.elapsedMs
+    }),
+    first
+  )
+}

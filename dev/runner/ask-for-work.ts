@@ -1,0 +1,54 @@
+/**
+ * Asks on `pickup.next.<agent kind>` for something to do, and again until there is something. Who got no answer asks
+ * again with the same `pickupId`, and is given what it was given the first time.
+ */
+import { Effect } from "effect"
+import { type BusError, jsonCodec, Requests } from "#bus"
+import { PickupAnswer, type PickupDispatch, PickupQuestion, subjects } from "#contracts"
+import { freeBytes } from "./free-bytes.ts"
+import type { RunnerOptions } from "./options.ts"
+
+const questionCodec = jsonCodec(PickupQuestion)
+const answerCodec = jsonCodec(PickupAnswer)
+// Beyond what the fleet may take to answer who waits.
+const patienceMs = 10_000
+const retryAfterMs = 250
+const retryAfterMsMin = 10
+
+export const askForWork = Effect.fn("askForWork")(function* (
+  agent: string,
+  options: RunnerOptions
+): Effect.fn.Return<PickupDispatch, never, Requests> {
+  const requests = yield* Requests
+  let pickupId = crypto.randomUUID()
+  const ask = Effect.fnUntraced(function* () {
+    const question: PickupQuestion = {
+      pickupId,
+      runner: options.name,
+      agent,
+      agentInstanceId: options.agentInstanceId,
+      model: options.model,
+      phases: options.phases,
+      sandboxProvider: null,
+      sandboxId: null,
+      disks: [{ mountPath: options.folder, freeBytes: yield* freeBytes(options.folder) }],
+      waitMs: options.waitMs
+    }
+    const subject = subjects.pickupNext(agent)
+    const timeoutMs = options.waitMs + patienceMs
+    return yield* requests.ask({ subject, question: questionCodec, answer: answerCodec, timeoutMs }, question)
+  })
+  while (true) {
+    const answer = yield* Effect.catch(ask(), unanswered)
+    if (answer === undefined) continue
+    if (answer._tag === "Dispatch") return answer
+    pickupId = crypto.randomUUID()
+    yield* Effect.sleep(Math.max(answer.retryAfterMs, retryAfterMsMin))
+  }
+})
+
+const unanswered = (error: BusError) =>
+  Effect.logDebug("nobody gives work", { reason: error.message }).pipe(
+    Effect.andThen(Effect.sleep(retryAfterMs)),
+    Effect.as(undefined)
+  )

@@ -1,0 +1,9 @@
+/** How much is free where the runner works. */
+import { statfs } from "node:fs/promises"
+import { Effect } from "effect"
+
+export const freeBytes = (folder: string) =>
+  Effect.promise(async () => {
+    const { bavail, bsize } = await statfs(folder)
+    return bavail * bsize
+  })

@@ -1,0 +1,92 @@
+/**
+ * One dispatch from its beginning to its report: a clone, the phase, signs of life while it lasts, an end in any case.
+ * When the runner is told to stop in the middle, the item is handed back.
+ */
+import { Effect, type Semaphore } from "effect"
+import type { PickupDispatch, WorkItemPhase } from "#contracts"
+import type { GitFailed } from "./git/git.ts"
+import { openWorkspace, removeWorkspace, type Workspace } from "./git/workspace.ts"
+import type { RunnerOptions } from "./options.ts"
+import { audit } from "./phases/audit.ts"
+import { conflictRework } from "./phases/conflict-rework.ts"
+import { merge } from "./phases/merge.ts"
+import { type PhaseTools, reasonOf } from "./phases/outcome.ts"
+import { upstream } from "./phases/upstream.ts"
+import { work } from "./phases/work.ts"
+import { type Report, type ReportBody, reporterOf, sendReport } from "./Reporter.ts"
+import { freeBytes } from "./free-bytes.ts"
+
+type Phase = (tools: PhaseTools, workspace: Workspace, options: RunnerOptions) => Effect.Effect<ReportBody, GitFailed>
+
+const phases: Record<WorkItemPhase, Phase> = {
+  work,
+  rework: work,
+  delegation: work,
+  audit,
+  merge,
+  "conflict-rework": conflictRework,
+  upstream
+}
+
+// After these the runner has no more to do with the item.
+const lastReports = new Set<ReportBody["kind"]>(["push-ended", "check-verdict", "failed", "auth-failed"])
+const deferralMs = 60_000
+
+export const perform = Effect.fn("perform")(function* (
+  dispatch: PickupDispatch,
+  options: RunnerOptions,
+  pushes: Semaphore.Semaphore
+) {
+  const report = yield* reporterOf(dispatch)
+  if (yield* isDiskShort(dispatch, options)) return
+  const course = phaseCourse({ dispatch, report, pushes }, options).pipe(
+    Effect.timeoutOrElse({
+      duration: dispatch.phaseTimeoutMs,
+      orElse: () => Effect.succeed(overdue(dispatch))
+    }),
+    Effect.catch((error) => Effect.succeed(failureOf(error))),
+    Effect.raceFirst(signsOfLife(report, dispatch.progressEveryMs)),
+    Effect.onInterrupt(() => report({ kind: "preempted" }))
+  )
+  const end = yield* course
+  yield* report(end)
+  yield* Effect.logInfo("a phase ended", { phase: dispatch.phase, workItem: dispatch.workItem.id, report: end.kind })
+})
+
+const phaseCourse = Effect.fnUntraced(function* (tools: PhaseTools, options: RunnerOptions) {
+  const workspace = yield* openWorkspace(options.folder, tools.dispatch)
+  const end = yield* phases[tools.dispatch.phase](tools, workspace, options)
+  if (lastReports.has(end.kind)) yield* removeWorkspace(workspace, end.kind === "push-ended")
+  return end
+})
+
+const signsOfLife = (report: Report, everyMs: number) =>
+  report({ kind: "progress" }).pipe(Effect.delay(everyMs), Effect.forever)
+
+const failureOf = ({ message, isRemote }: GitFailed): ReportBody => {
+  const reason = reasonOf(message, "git failed")
+  return isRemote ? { kind: "transient-failed", reason } : { kind: "failed", reason, failureKind: "infra" }
+}
+
+const overdue = ({ phase, phaseTimeoutMs }: PickupDispatch): ReportBody => ({
+  kind: "failed",
+  reason: `${phase} took longer than ${Math.round(phaseTimeoutMs / 1_000)} s`,
+  failureKind: "infra"
+})
+
+/** Nothing is cloned onto a disk that is nearly full. */
+const isDiskShort = Effect.fnUntraced(function* (dispatch: PickupDispatch, { folder, name }: RunnerOptions) {
+  const { minFreeBytes, dispatchId, dispatchedAtMs, workItem } = dispatch
+  const free = yield* freeBytes(folder)
+  if (free >= minFreeBytes) return false
+  yield* sendReport("disk-deferred", {
+    workItemId: workItem.id,
+    dispatchId,
+    runner: name,
+    mountPath: folder,
+    freeBytes: free,
+    thresholdBytes: minFreeBytes,
+    suggestedRetryAtMs: dispatchedAtMs + deferralMs
+  })
+  return true
+})

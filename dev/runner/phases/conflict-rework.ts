@@ -1,0 +1,42 @@
+/**
+ * Conflict rework: the base is merged into the work branch, the resolve command puts right what is in conflict, and
+ * the result is looked at: nothing left in conflict, nothing touched beyond it, and passed by the verify command.
+ */
+import { Effect } from "effect"
+import { runAgent } from "../agent.ts"
+import { pushWork } from "../git/commit.ts"
+import { mergeBaseIn } from "../git/merge.ts"
+import { acceptResolution } from "../git/resolution.ts"
+import type { Workspace } from "../git/workspace.ts"
+import type { RunnerOptions } from "../options.ts"
+import type { ReportBody } from "../Reporter.ts"
+import { interruption, type PhaseTools, reasonOf } from "./outcome.ts"
+
+const ended = (outcome: "resolved" | "failed" | "rejected", reason: string | null): ReportBody => ({
+  kind: "conflict-rework-ended",
+  outcome,
+  reason
+})
+
+export const conflictRework = Effect.fnUntraced(function* (
+  { dispatch }: PhaseTools,
+  workspace: Workspace,
+  options: RunnerOptions
+) {
+  const merged = yield* mergeBaseIn(workspace)
+  if (merged._tag === "Conflict") {
+    const files = { STARLING_CONFLICTS: merged.files.join("\n") }
+    const end = yield* runAgent(options.resolve, dispatch, workspace, files)
+    if (end._tag === "Badly") return ended("failed", reasonOf(end.complaint, "the conflict was not resolved"))
+    const interrupted = interruption(dispatch, end)
+    if (interrupted !== undefined) return interrupted
+    const rejection = yield* acceptResolution(workspace, merged.files)
+    if (rejection !== undefined) return ended("rejected", rejection)
+  }
+  const verified = yield* runAgent(options.verify, dispatch, workspace)
+  if (verified._tag === "Badly") return ended("rejected", reasonOf(verified.complaint, "host verification failed"))
+  const interrupted = interruption(dispatch, verified)
+  if (interrupted !== undefined) return interrupted
+  yield* pushWork(workspace)
+  return ended("resolved", null)
+})

@@ -1,0 +1,58 @@
+/** What every phase of an agent's may come to beside its own end: reports that end the dispatch. */
+import { Effect, type Semaphore } from "effect"
+import { errorCharactersMax, type PickupDispatch, questionsPerReportMax, suggestionsPerReportMax } from "#contracts"
+import { type AgentEnd, usageOf } from "../agent.ts"
+import { linesOf } from "../agent-lines.ts"
+import type { Report, ReportBody } from "../Reporter.ts"
+
+/** Everything a phase is given. */
+export interface PhaseTools {
+  readonly dispatch: PickupDispatch
+  readonly report: Report
+  /** Of pushes to base branches there is one at a time: two at once would only be in each other's way. */
+  readonly pushes: Semaphore.Semaphore
+}
+
+/** A reason that fits into a report, never empty. */
+export const reasonOf = (text: string, otherwise: string) =>
+  (text.trim() === "" ? otherwise : text.trim()).slice(-errorCharactersMax)
+
+const isProbed = new Set(["work", "rework", "merge"])
+
+/** How a run ends that did not get to its phase's own end; undefined: it went well. */
+export const interruption = ({ phase }: PickupDispatch, end: AgentEnd): ReportBody | undefined => {
+  const usage = usageOf(end.lines)
+  const spent = usage === undefined ? {} : { usage }
+  const [quota] = linesOf(end.lines, "quota")
+  if (quota !== undefined) {
+    const { type: _type, ...given } = quota
+    return { kind: "quota-hit", reason: reasonOf(end.complaint, "out of quota"), ...given, ...spent }
+  }
+  const questions = linesOf(end.lines, "question").map(({ type: _type, ...question }) => question)
+  if (questions.length > 0) {
+    return { kind: "questions-asked", questions: questions.slice(0, questionsPerReportMax), ...spent }
+  }
+  switch (end._tag) {
+    case "Well":
+      return undefined
+    case "Stuck":
+      return isProbed.has(phase)
+        ? { kind: "agent-stuck", stuckSeconds: end.seconds, ...spent }
+        : { kind: "failed", reason: `the agent said nothing for ${end.seconds} s`, failureKind: "stuck", ...spent }
+    case "Passing":
+      return { kind: "transient-failed", reason: reasonOf(end.complaint, "a failure that may pass"), ...spent }
+    case "NotLetIn":
+      return { kind: "auth-failed", reason: reasonOf(end.complaint, "auth"), category: "Persistent", ...spent }
+    case "Badly":
+      return { kind: "failed", reason: reasonOf(end.complaint, "the agent failed"), failureKind: "agent", ...spent }
+  }
+}
+
+/** Suggestions go first: after its end nothing of a dispatch is heard. */
+export const reportSuggestions = Effect.fnUntraced(function* ({ report }: PhaseTools, { lines }: AgentEnd) {
+  const suggestions = linesOf(lines, "suggestion").map(({ type: _type, ...suggestion }) => suggestion)
+  for (let first = 0; first < suggestions.length; first += suggestionsPerReportMax) {
+    const some = suggestions.slice(first, first + suggestionsPerReportMax)
+    yield* report({ kind: "suggestions-made", suggestions: some })
+  }
+})
