@@ -6,7 +6,10 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { type Findings, joined } from "./figures.ts"
 import { table, writeReport } from "./report.ts"
+import { budget } from "./pipeline/budget.ts"
 import { evmSettle, evmVerify } from "./payments/evm.ts"
+import { paid } from "./payments/paid.ts"
+import { replay } from "./payments/replay.ts"
 import { consent } from "./speech/consent.ts"
 import { creates } from "./speech/creates.ts"
 import { handmade } from "./speech/handmade.ts"
@@ -37,7 +40,8 @@ interface Room {
 }
 
 const rooms: Readonly<Record<string, Room>> = {
-  payments: { always: { "evm-verify": evmVerify, "evm-settle": evmSettle }, asked: {} },
+  payments: { always: { paid, replay, "evm-verify": evmVerify, "evm-settle": evmSettle }, asked: {} },
+  pipeline: { always: { budget }, asked: {} },
   webhooks: {
     always: { throughput, latency, isolation, retries, hanging, kills, drain, endpoints: manyEndpoints },
     asked: { soak: () => soak(Number(values.minutes)) }

@@ -1,7 +1,8 @@
 /** Every generated document of the project: contracts, the APIs, metrics, topology. Pure. */
+import { actorMetrics } from "#actor"
 import { audioMetrics, intakeMetrics } from "#audio"
 import { busMetrics, topology, topologyDocument } from "#bus"
-import { contractDocuments } from "#contracts"
+import { contractDocuments, settingsPage } from "#contracts"
 import { egressMetrics } from "#egress"
 import { httpMetrics } from "#http"
 import { drainMetrics, metricsDocument, tracingMetrics } from "#runtime"
@@ -9,26 +10,40 @@ import { cloningMetrics, consentMetrics, engineMetrics } from "#speech"
 import { x402Metrics } from "#x402"
 import { modelGatewayMetrics } from "../model-gateway/metrics.ts"
 import { gatewayOpenApi } from "../model-gateway/openapi.ts"
+import { tillMetrics } from "../model-gateway/till/metrics.ts"
 import { modelGatewayPage } from "../model-gateway/openapi-page.ts"
+import { pipelineMetrics } from "../pipeline-api/metrics.ts"
+import { pipelineOpenApi } from "../pipeline-api/openapi/document.ts"
+import { pipelinePage } from "../pipeline-api/openapi/page.ts"
 import { speechApiMetrics } from "../speech-api/metrics.ts"
+import { settlerMetrics } from "../payment-settler/metrics.ts"
+import { verifierMetrics } from "../payment-verifier/metrics.ts"
 import { openApiDocument } from "../speech-api/openapi.ts"
 import { speechApiPage } from "../speech-api/openapi-page.ts"
 import { sequencerMetrics } from "../speech-sequencer/metrics.ts"
 import { synthesizerMetrics } from "../speech-synthesizer/metrics.ts"
+import { sweeperMetrics } from "../sweeper/metrics.ts"
 import { webhookMetrics } from "../webhook-dispatcher/metrics.ts"
 
 export const generatedDocuments = () => [
   ...contractDocuments(),
+  { path: "docs/pipeline-openapi.json", content: `${JSON.stringify(pipelineOpenApi(), null, 2)}\n` },
+  { path: "docs/pipeline-api.md", content: pipelinePage() },
   { path: "docs/speech-openapi.json", content: `${JSON.stringify(openApiDocument(), null, 2)}\n` },
   { path: "docs/speech-api.md", content: speechApiPage() },
   { path: "docs/model-gateway-openapi.json", content: `${JSON.stringify(gatewayOpenApi(), null, 2)}\n` },
   { path: "docs/model-gateway.md", content: modelGatewayPage() },
+  { path: "docs/settings.md", content: settingsPage() },
   { path: "docs/topology.md", content: topologyDocument(topology) },
   {
     path: "docs/metrics.md",
     content: metricsDocument([
+      { title: "pipeline-api", metrics: pipelineMetrics },
       { title: "webhook-dispatcher", metrics: webhookMetrics },
-      { title: "model-gateway", metrics: modelGatewayMetrics },
+      { title: "sweeper", metrics: sweeperMetrics },
+      { title: "model-gateway", metrics: [...modelGatewayMetrics, ...tillMetrics] },
+      { title: "payment-verifier", metrics: verifierMetrics },
+      { title: "payment-settler", metrics: settlerMetrics },
       { title: "speech-api", metrics: speechApiMetrics },
       { title: "speech-sequencer", metrics: sequencerMetrics },
       { title: "speech-synthesizer", metrics: synthesizerMetrics },
@@ -36,6 +51,7 @@ export const generatedDocuments = () => [
       { title: "Cloned voices", metrics: [...intakeMetrics, ...consentMetrics, ...cloningMetrics] },
       { title: "Encoders", metrics: audioMetrics },
       { title: "Payments", metrics: x402Metrics },
+      { title: "Actors", metrics: actorMetrics },
       { title: "Public APIs", metrics: httpMetrics },
       { title: "Bus", metrics: busMetrics },
       { title: "Egress", metrics: egressMetrics },

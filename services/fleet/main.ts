@@ -9,12 +9,20 @@ const commands: Record<string, { readonly help: string; readonly run: (rest: Arr
     run: async (rest) => (await import("./commands/role.ts")).role(rest)
   },
   publish: {
-    help: "publish an event: publish <event> --file F | --example [--count N] [--unchecked]",
+    help: "publish an event or report: publish <event> | report <kind> --file F | --example [--count N] [--unchecked]",
     run: async (rest) => (await import("./commands/publish.ts")).publish(rest)
+  },
+  runner: {
+    help: "take work items through their phases on git repositories [--agent K] [--at-once N] [--forge URL] ...",
+    run: async (rest) => (await import("../../dev/runner/main.ts")).runner(rest)
   },
   say: {
     help: 'speak: say "text" | --file F | - [-o file.mp3] [--voice V|list] [--marks[=json]] [--format F]',
     run: async (rest) => (await import("./commands/say.ts")).say(rest)
+  },
+  pay: {
+    help: 'pay for a model call: pay "prompt" [--model M] [--chain evm|solana] [--max-usd N] [--key-env V] [--json]',
+    run: async (rest) => (await import("./commands/pay.ts")).pay(rest)
   },
   tail: {
     help: "watch events, or what was sent: tail [pattern...] [--attempts] [--last N] [--json]",

@@ -5,18 +5,26 @@
 import { Effect, Layer } from "effect"
 import type { RoleName } from "#contracts"
 
+const pipelineApi = Effect.promise(() => import("../pipeline-api/layer.ts"))
 const webhookDispatcher = Effect.promise(() => import("../webhook-dispatcher/layer.ts"))
+const sweeper = Effect.promise(() => import("../sweeper/layer.ts"))
 const modelGateway = Effect.promise(() => import("../model-gateway/layer.ts"))
 const speechApi = Effect.promise(() => import("../speech-api/layer.ts"))
 const speechSequencer = Effect.promise(() => import("../speech-sequencer/layer.ts"))
 const speechSynthesizer = Effect.promise(() => import("../speech-synthesizer/layer.ts"))
+const paymentVerifier = Effect.promise(() => import("../payment-verifier/layer.ts"))
+const paymentSettler = Effect.promise(() => import("../payment-settler/layer.ts"))
 
 export const roles = {
+  "pipeline-api": Layer.unwrap(Effect.map(pipelineApi, (room) => room.pipelineApi)),
   "webhook-dispatcher": Layer.unwrap(Effect.map(webhookDispatcher, (room) => room.webhookDispatcher)),
+  sweeper: Layer.unwrap(Effect.map(sweeper, (room) => room.sweeper)),
   "speech-api": Layer.unwrap(Effect.map(speechApi, (room) => room.speechApi)),
   "speech-sequencer": Layer.unwrap(Effect.map(speechSequencer, (room) => room.speechSequencer)),
   "speech-synthesizer": Layer.unwrap(Effect.map(speechSynthesizer, (room) => room.speechSynthesizer)),
-  "model-gateway": Layer.unwrap(Effect.map(modelGateway, (room) => room.modelGateway))
+  "model-gateway": Layer.unwrap(Effect.map(modelGateway, (room) => room.modelGateway)),
+  "payment-verifier": Layer.unwrap(Effect.map(paymentVerifier, (room) => room.paymentVerifier)),
+  "payment-settler": Layer.unwrap(Effect.map(paymentSettler, (room) => room.paymentSettler))
 } as const satisfies Record<RoleName, unknown>
 
 /** What a role can find wrong with its configuration by itself; run before its bus is opened. */

@@ -11,6 +11,10 @@ export interface FleetSettings {
   /** Where the embedded nats-server should listen. */
   readonly natsPort: number
   readonly receiverPort: number
+  /** Of the local chains and the local provider of models. */
+  readonly evmPort: number
+  readonly solanaPort: number
+  readonly upstreamPort: number
 }
 
 export const secretVariable = "STARLING_DEMO_SECRET"
@@ -23,7 +27,10 @@ export const readSettings = Effect.map(Environment, (environment): FleetSettings
     configPath: resolve(named ?? "starling.config.json"),
     isConfigNamed: named !== undefined,
     natsPort: portOf(environment["STARLING_NATS_PORT"], 4_222),
-    receiverPort: portOf(environment["STARLING_RECEIVER_PORT"], 7_480)
+    receiverPort: portOf(environment["STARLING_RECEIVER_PORT"], 7_480),
+    evmPort: portOf(environment["STARLING_EVM_PORT"], 0),
+    solanaPort: portOf(environment["STARLING_SOLANA_PORT"], 0),
+    upstreamPort: portOf(environment["STARLING_UPSTREAM_PORT"], 0)
   }
 })
 

@@ -1,11 +1,11 @@
 /**
- * How a command reaches a fleet: the broker it is told with --nats or NATS_URL, else the one that runs in
- * this home. And how it ends: one clear line on stderr when it cannot do what it was asked.
+ * How a command reaches a fleet: the broker it is told with --nats, NATS_URL or BUS_URL, as BUS_USER if one is named,
+ * else the one that runs in this home. And how it ends: one clear line on stderr when it cannot do what it was asked.
  */
 import { readFile } from "node:fs/promises"
-import { Cause, Effect, Layer, Logger, Result, Schema } from "effect"
+import { Cause, Effect, Layer, Logger, Redacted, Result, Schema } from "effect"
 import { busServices, Nats } from "#bus"
-import { Environment, lineLogger, Metrics } from "#runtime"
+import { Environment, lineLogger, Metrics, Role } from "#runtime"
 import { readSettings } from "../settings.ts"
 
 /** What the person at the terminal can put right. */
@@ -21,7 +21,7 @@ const Ready = Schema.fromJsonString(Schema.Struct({ nats: Schema.String }))
 
 const brokerUrl = Effect.fnUntraced(function* (named: string | undefined) {
   const environment = yield* Environment
-  const given = named ?? environment["NATS_URL"]
+  const given = named ?? environment["NATS_URL"] ?? environment["BUS_URL"]
   if (given !== undefined) return given
   const { home } = yield* readSettings
   const text = yield* Effect.tryPromise(() => readFile(`${home}/ready.json`, "utf8")).pipe(
@@ -34,9 +34,22 @@ const brokerUrl = Effect.fnUntraced(function* (named: string | undefined) {
 
 export const busOf = (named: string | undefined) =>
   Layer.unwrap(
-    Effect.map(brokerUrl(named), (url) => {
-      const nats = Nats.layerWith({ servers: [url], name: "command", waitsForServer: false })
-      return busServices.pipe(Layer.provideMerge(nats), Layer.provideMerge(Metrics.layerTest))
+    Effect.gen(function* () {
+      const { BUS_USER: user, BUS_PASSWORD: password } = yield* Environment
+      const url = yield* brokerUrl(named)
+      const nats = Nats.layerWith({
+        servers: url.split(","),
+        name: "command",
+        user,
+        password: password === undefined ? undefined : Redacted.make(password),
+        waitsForServer: false
+      })
+      return busServices.pipe(
+        Layer.provideMerge(nats),
+        Layer.provideMerge(Metrics.layerTest),
+        // No part of a job: what roles send to each other is not for a command.
+        Layer.provide(Layer.succeed(Role, "operator"))
+      )
     })
   )
 

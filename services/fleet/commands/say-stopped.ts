@@ -1,4 +1,4 @@
-/** How `say` ends when it was asked wrongly (2) or finds no fleet (69). Any other failure ends it with 1. */
+/** How `say` and `pay` end when they were asked wrongly (2) or find no fleet (69). Any other failure ends them with 1. */
 import { Effect, Schema } from "effect"
 
 export class SayStopped extends Schema.TaggedError<SayStopped>()("SayStopped", {

@@ -12,6 +12,8 @@ import { Addresses, Configuration, Environment, OpsServer, runProgram } from "#r
 import { startReceiver } from "../../../dev/receiver/Receiver.ts"
 import { processLayer, rolesLayer } from "../fleet-layer.ts"
 import { homeLock } from "../home-lock.ts"
+import { type ChainsReport, chainsReport, localDefaults, localKeys } from "../local-configuration.ts"
+import { LocalWorld } from "../LocalWorld.ts"
 import { NatsServer } from "../nats-server/NatsServer.ts"
 import { roleProcess } from "../role-process.ts"
 import { demoConfiguration, demoSecretOf, type FleetSettings, readSettings, secretVariable } from "../settings.ts"
@@ -25,18 +27,23 @@ const whole = Layer.unwrap(
     const environment = yield* Environment
     const isDemo = !settings.isConfigNamed && !existsSync(settings.configPath)
     const receiver = isDemo ? yield* demoReceiver(settings, demoSecretOf(environment)) : undefined
-    const configuration = Configuration.layer({
-      path: settings.configPath,
-      isRequired: settings.isConfigNamed,
-      defaults: { WebhookDelivery: { AllowCidrs: loopback } },
-      ...(receiver === undefined ? {} : { whenMissing: demoConfiguration(receiver) })
-    })
+    const configuration = Layer.unwrap(
+      Effect.map(LocalWorld, (world) =>
+        Configuration.layer({
+          path: settings.configPath,
+          isRequired: settings.isConfigNamed,
+          defaults: { WebhookDelivery: { AllowCidrs: loopback }, ...localDefaults(world) },
+          ...(receiver === undefined ? {} : { whenMissing: demoConfiguration(receiver) })
+        })
+      )
+    )
     const nats = NatsServer.layer({ folder: `${settings.home}/nats`, port: settings.natsPort })
     return Layer.mergeAll(rolesHere, rolesApart).pipe(
       Layer.provideMerge(processLayer),
       Layer.provideMerge(configuration),
       Layer.provideMerge(roleEnvironment(environment)),
-      Layer.provideMerge(nats),
+      // Side by side: the broker reads its store while the chains start.
+      Layer.provideMerge(Layer.mergeAll(nats, LocalWorld.layer(settings))),
       Layer.provideMerge(homeLock(settings.home))
     )
   })
@@ -68,22 +75,25 @@ const demoReceiver = Effect.fnUntraced(function* (settings: FleetSettings, secre
   return url
 })
 
-/** The roles find the embedded broker, and the demo endpoint its secret, in their environment. */
+/** The roles find the embedded broker, the demo endpoint its secret, and settlers their keys, in their environment. */
 const roleEnvironment = (environment: Readonly<Record<string, string | undefined>>) =>
   Layer.effect(
     Environment,
-    Effect.map(NatsServer, ({ url }) => ({
-      ...environment,
-      BUS_URL: url,
-      [secretVariable]: demoSecretOf(environment)
-    }))
+    Effect.gen(function* () {
+      const { url } = yield* NatsServer
+      const keys = localKeys(yield* LocalWorld)
+      return { ...environment, ...keys, BUS_URL: url, [secretVariable]: demoSecretOf(environment) }
+    })
   )
 
 export interface ReadyReport {
+  readonly pipeline?: string
+  readonly gateway?: string
   readonly speech?: string
   readonly metrics: string
   readonly nats: string
   readonly token: string
+  readonly chains?: ChainsReport
 }
 
 const onReady = (asJson: boolean) =>
@@ -92,12 +102,19 @@ const onReady = (asJson: boolean) =>
     const ops = yield* OpsServer
     const nats = yield* NatsServer
     const token = yield* ownerToken(nats.url)
-    const speech = (yield* (yield* Addresses).all).get("speech-api")
+    const addresses = yield* (yield* Addresses).all
+    const pipeline = addresses.get("pipeline-api")
+    const speech = addresses.get("speech-api")
+    const gateway = addresses.get("model-gateway")
+    const chains = chainsReport(yield* LocalWorld)
     const report: ReadyReport = {
+      ...(pipeline === undefined ? {} : { pipeline }),
+      ...(gateway === undefined ? {} : { gateway }),
       ...(speech === undefined ? {} : { speech }),
       metrics: ops.url,
       nats: nats.url,
-      token
+      token,
+      ...(chains === undefined ? {} : { chains })
     }
     // Other commands find the running fleet by this file.
     yield* Effect.promise(() => writeFile(`${home}/ready.json`, `${JSON.stringify(report)}\n`, { mode: 0o600 }))
@@ -120,14 +137,27 @@ const welcome = (report: ReadyReport) =>
   [
     "",
     "Starling is up.",
+    ...(report.pipeline === undefined ? [] : [`  pipeline            ${report.pipeline}/workitems`]),
+    ...(report.gateway === undefined
+      ? []
+      : [`  models              ${report.gateway}/v1/chat/completions  (demo/echo, demo/free)`]),
     ...(report.speech === undefined ? [] : [`  speech              ${report.speech}/v1/audio/stream`]),
     `  metrics and health  ${report.metrics}/metrics  /livez  /readyz`,
     `  bus                 ${report.nats}`,
     `  owner's token       ${report.token}`,
+    ...(report.chains?.evm === undefined
+      ? []
+      : [`  a funded test key   ${report.chains.evm.payer.privateKey}  (local EVM chain)`]),
+    ...(report.chains?.solana === undefined
+      ? []
+      : [`  and for Solana      ${report.chains.solana.payer.secretKey}  (local Solana chain)`]),
     "",
     "Try, in another terminal:",
     "  ./starling publish work_item.merged --file dev/examples/merged.json",
     ...(report.speech === undefined ? [] : ['  ./starling say "Hello there, this is Starling." -o hello.mp3 --marks']),
+    ...(report.gateway === undefined || report.chains === undefined
+      ? []
+      : ['  ./starling pay "Hello there" --model demo/echo']),
     "  ./starling endpoints list",
     "  ./starling tail",
     "",

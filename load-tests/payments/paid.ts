@@ -1,0 +1,210 @@
+/**
+ * Paid calls, whole: from the request with its payment to the answer with its receipt, at a fixed rate whether or not
+ * those before have ended, and as fast as they go. Of each the time of the chain and the provider is taken off: what
+ * is left is ours. Beside it the same calls to a server of the protocol's own parts, on the same chain and provider.
+ */
+import { loadavg } from "node:os"
+import type { PaymentRequired } from "#contracts"
+import type { LocalAccount } from "../../dev/chain/evm/accounts.ts"
+import {
+  atLeast,
+  atMost,
+  distribution,
+  exactly,
+  type Figure,
+  figuresOf,
+  type Findings,
+  percentile,
+  type Series
+} from "../figures.ts"
+import { closedLoop, openLoop } from "../speech/fleet.ts"
+import { type Answered, type Client, markOf, openClient, quoteFrom } from "./client.ts"
+import { fundedPayers, signCall, type SignedCall } from "./payers.ts"
+import { startHelper } from "./processes.ts"
+import { payTo, type Rig, withRig } from "./rig.ts"
+import { metricsOf, passedByKey, stagesBetween } from "./stages.ts"
+
+const figure = figuresOf("paid")
+const load = { perSecond: 40, seconds: 8, inFlight: 32, closedCount: 1_500, warmUp: 400 }
+const unpaid = { perSecond: 200, seconds: 10, closedCount: 6_000, warmUp: 1_500 }
+const payersCount = 64
+// The reference is paid into an account of its own, so that the books can be told apart.
+const referencePayTo = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
+
+interface Course {
+  readonly client: Client
+  readonly quote: PaymentRequired
+  readonly payers: ReadonlyArray<LocalAccount>
+  /** Counted over all of a run, so that no two calls have one mark. */
+  readonly marks: { next: number }
+  readonly served: { count: number; refused: number }
+}
+
+interface TimedCall extends Answered {
+  readonly nonce: string
+  readonly mark: string
+}
+
+const signedAhead = ({ payers, quote }: Course, count: number): ReadonlyArray<SignedCall> =>
+  Array.from({ length: count }, (_, index) => signCall(payers[index % payers.length] as LocalAccount, quote))
+
+const payOne = async ({ client, marks, served }: Course, { header, nonce }: SignedCall): Promise<TimedCall> => {
+  const mark = markOf(++marks.next)
+  const answer = await client.call({ payment: header, mark })
+  if (answer.status === 200) served.count += 1
+  else {
+    served.refused += 1
+    process.stderr.write(`answered ${answer.status}: ${answer.text.slice(0, 200)}\n`)
+  }
+  return { ...answer, nonce, mark }
+}
+
+const closedPaid = async (course: Course, count: number) => {
+  const signed = signedAhead(course, count)
+  const from = performance.now()
+  await closedLoop(count, load.inFlight, (index) => payOne(course, signed[index] as SignedCall))
+  return (count / (performance.now() - from)) * 1_000
+}
+
+const openPaid = async (course: Course, perSecond: number) => {
+  const signed = signedAhead(course, perSecond * load.seconds)
+  return openLoop(perSecond, load.seconds, (index) => payOne(course, signed[index] as SignedCall))
+}
+
+const askUnpaid = async ({ client, marks }: Course) => {
+  const { status, ms } = await client.call({ mark: markOf(++marks.next) })
+  if (status !== 402) throw new Error(`an unpaid call was answered ${status}`)
+  return ms
+}
+
+const measureUnpaid = async (course: Course, name: string, isHeld: boolean): Promise<ReadonlyArray<Figure>> => {
+  await closedLoop(unpaid.warmUp, load.inFlight, () => askUnpaid(course))
+  const ms = await openLoop(unpaid.perSecond, unpaid.seconds, () => askUnpaid(course))
+  const from = performance.now()
+  await closedLoop(unpaid.closedCount, load.inFlight, () => askUnpaid(course))
+  const rate = (unpaid.closedCount / (performance.now() - from)) * 1_000
+  const [p50, p99] = [percentile(ms, 0.5), percentile(ms, 0.99)]
+  return [
+    figure(`${name}: unpaid at ${unpaid.perSecond}/s, p50`, p50, "ms", isHeld ? atMost(2, p50, "ms") : {}),
+    figure(`${name}: unpaid at ${unpaid.perSecond}/s, p99`, p99, "ms", isHeld ? atMost(3, p99, "ms") : {}),
+    figure(`${name}: unpaid, ${load.inFlight} in flight`, rate, "/s")
+  ]
+}
+
+const measureOurs = async (rig: Rig, course: Course): Promise<Findings> => {
+  const figures = [...(await measureUnpaid(course, "ours", true))]
+  await closedPaid(course, load.warmUp)
+  await rig.proxy.begin()
+  const before = await metricsOf(rig.roles.metrics)
+  const calls = await openPaid(course, load.perSecond)
+  const after = await metricsOf(rig.roles.metrics)
+  const passed = passedByKey(await rig.proxy.report())
+  const outside = calls.map(({ nonce, mark }) => [passed.get(nonce) ?? Number.NaN, passed.get(mark) ?? Number.NaN])
+  const added = calls.map(({ ms }, index) => ms - (outside[index]?.[0] ?? 0) - (outside[index]?.[1] ?? 0))
+  const total = calls.map(({ ms }) => ms)
+  const at = `at ${load.perSecond}/s`
+  const p50 = percentile(added, 0.5)
+  figures.push(
+    figure(`ours: paid ${at}, in all, p50`, percentile(total, 0.5), "ms"),
+    figure(`ours: paid ${at}, in all, p99`, percentile(total, 0.99), "ms"),
+    figure(
+      `ours: paid ${at}, of it the chain, p50`,
+      percentile(
+        outside.map(([chain]) => chain ?? 0),
+        0.5
+      ),
+      "ms"
+    ),
+    figure(
+      `ours: paid ${at}, of it the provider, p50`,
+      percentile(
+        outside.map(([, asked]) => asked ?? 0),
+        0.5
+      ),
+      "ms"
+    ),
+    figure(`ours: paid ${at}, added, p50`, p50, "ms", atMost(6, p50, "ms")),
+    figure(`ours: paid ${at}, added, p99`, percentile(added, 0.99), "ms"),
+    ...stagesBetween(before, after).map(({ name, ms }) => figure(`stage: ${name}, mean`, ms, "ms"))
+  )
+  figures.push(figure(`ours: paid, ${load.inFlight} in flight`, await closedPaid(course, load.closedCount), "/s"))
+  return { figures, series: [{ title: "paid calls, ours", unit: "ms", lines: lines({ total, added }) }] }
+}
+
+const lines = (values: Readonly<Record<string, ReadonlyArray<number>>>): Series["lines"] =>
+  Object.entries(values).map(([name, all]) => ({ name, values: distribution(all) }))
+
+const measureReference = async (rig: Rig, course: Course): Promise<Findings> => {
+  const figures = [...(await measureUnpaid(course, "reference", false))]
+  await closedPaid(course, load.warmUp / 4)
+  await rig.proxy.begin()
+  const calls = await openPaid(course, load.perSecond / 2)
+  const passed = await rig.proxy.report()
+  const outside = passed.reduce((sum, { ms }) => sum + ms, 0) / calls.length
+  const total = calls.map(({ ms }) => ms)
+  const at = `at ${load.perSecond / 2}/s`
+  figures.push(
+    figure(`reference: paid ${at}, in all, p50`, percentile(total, 0.5), "ms"),
+    figure(`reference: paid ${at}, in all, p99`, percentile(total, 0.99), "ms"),
+    figure(`reference: paid ${at}, of it chain and provider, mean`, outside, "ms"),
+    figure(`reference: paid, ${load.inFlight} in flight`, await closedPaid(course, load.closedCount / 4), "/s")
+  )
+  return { figures, series: [] }
+}
+
+const withReference = async (rig: Rig, { accepts }: PaymentRequired, use: (url: string) => Promise<Findings>) => {
+  const { settlers } = rig.chain
+  const key = settlers.at(-1)?.privateKey ?? ""
+  const [offer] = accepts
+  const terms = [key, referencePayTo, offer?.amount ?? "", offer?.asset ?? ""]
+  const reference = await startHelper<{ url: string }>(
+    "reference-server.ts",
+    rig.proxy.chain,
+    rig.proxy.provider,
+    ...terms
+  )
+  try {
+    return await use(reference.said.url)
+  } finally {
+    await reference.end()
+  }
+}
+
+const courseTo = async (url: string, payers: ReadonlyArray<LocalAccount>): Promise<Course> => {
+  const client = openClient(url, 256)
+  return { client, quote: await quoteFrom(client), payers, marks: { next: 0 }, served: { count: 0, refused: 0 } }
+}
+
+const rateOf = ({ figures }: Findings, name: string) => figures.find((one) => one.name === name)?.value ?? Number.NaN
+
+/** Both servers in one run, and the books afterwards. */
+export const paid = (): Promise<Findings> =>
+  withRig(async (rig) => {
+    const payers = await fundedPayers(rig.chain, payersCount)
+    const [busy] = loadavg()
+    const course = await courseTo(rig.roles.url, payers)
+    const ours = await measureOurs(rig, course)
+    await course.client.close()
+    const theirs = await withReference(rig, course.quote, async (url) => {
+      const other = await courseTo(url, payers)
+      const found = await measureReference(rig, other)
+      await other.client.close()
+      return { ...found, figures: [...found.figures, figure("reference: refused", other.served.refused, "")] }
+    })
+    const { transfers, receipts, settled, open } = await rig.books()
+    const rate = `paid, ${load.inFlight} in flight`
+    const times = rateOf(ours, `ours: ${rate}`) / rateOf(theirs, `reference: ${rate}`)
+    const figures = [
+      ...ours.figures,
+      ...theirs.figures,
+      figure("paid calls over the reference's", times, "times", atLeast(2, times, "times")),
+      figure("answers served", course.served.count, ""),
+      figure("paid calls refused", course.served.refused, "", exactly(0, course.served.refused)),
+      figure(`transfers to ${payTo.slice(0, 6)}`, transfers, "", exactly(course.served.count, transfers)),
+      figure("receipts", receipts, "", exactly(course.served.count, receipts)),
+      figure("claims that are settled", settled, "", exactly(course.served.count, settled)),
+      figure("claims that are open", open, "", exactly(0, open)),
+      figure("load average before", busy ?? Number.NaN, "")
+    ]
+    return { figures, series: [...ours.series, ...theirs.series] }
+  })

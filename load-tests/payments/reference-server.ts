@@ -1,0 +1,64 @@
+/**
+ * What one builds from the protocol's own parts: express, its payment middleware, its facilitator in the same process
+ * (an HTTP hop less than usual), and a handler that asks the provider. The measure for our own figures.
+ */
+import type { AddressInfo } from "node:net"
+import { x402Facilitator } from "@x402/core/facilitator"
+import { toFacilitatorEvmSigner } from "@x402/evm"
+import { ExactEvmScheme as FacilitatorScheme } from "@x402/evm/exact/facilitator"
+import { ExactEvmScheme as ServerScheme } from "@x402/evm/exact/server"
+import { paymentMiddleware, x402ResourceServer } from "@x402/express"
+import express from "express"
+import { Agent, setGlobalDispatcher } from "undici"
+import { createWalletClient, http, publicActions } from "viem"
+import { nonceManager, privateKeyToAccount } from "viem/accounts"
+import { baseSepolia } from "viem/chains"
+
+const [chainUrl = "", upstreamUrl = "", settlerKey = "0x", payTo = "0x", amount = "0", asset = "0x"] =
+  process.argv.slice(2)
+setGlobalDispatcher(new Agent({ connections: 128 }))
+const network = "eip155:84532"
+
+const account = privateKeyToAccount(settlerKey as `0x${string}`, { nonceManager })
+const client = createWalletClient({
+  account,
+  chain: baseSepolia,
+  transport: http(chainUrl, { retryCount: 0 }),
+  // As quick as it can be made: these are no defaults.
+  pollingInterval: 10,
+  cacheTime: 0
+}).extend(publicActions)
+const signer = toFacilitatorEvmSigner({
+  address: account.address,
+  readContract: (call) => client.readContract(call as Parameters<typeof client.readContract>[0]),
+  verifyTypedData: (call) => client.verifyTypedData(call as Parameters<typeof client.verifyTypedData>[0]),
+  writeContract: (call) => client.writeContract(call as unknown as Parameters<typeof client.writeContract>[0]),
+  sendTransaction: (call) => client.sendTransaction(call as unknown as Parameters<typeof client.sendTransaction>[0]),
+  waitForTransactionReceipt: (call) => client.waitForTransactionReceipt(call),
+  getCode: (call) => client.getCode(call)
+})
+const facilitator = new x402Facilitator().register(network, new FacilitatorScheme(signer))
+const resources = new x402ResourceServer({
+  verify: (...asked) => facilitator.verify(...asked),
+  settle: (...asked) => facilitator.settle(...asked),
+  getSupported: () => Promise.resolve(facilitator.getSupported() as never)
+}).register(network, new ServerScheme())
+
+const price = { amount, asset, extra: { name: "USDC", version: "2" } }
+const accepts = { scheme: "exact", network, payTo, price, maxTimeoutSeconds: 600 } as const
+const app = express()
+app.use(express.json())
+app.use(paymentMiddleware({ "POST /v1/chat/completions": { accepts, description: "a model call" } }, resources))
+app.post("/v1/chat/completions", (request, response) => {
+  void fetch(`${upstreamUrl}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ...request.body, model: "echo-1" })
+  })
+    .then(async (answer) => response.status(answer.status).json(await answer.json()))
+    .catch(() => response.status(502).end())
+})
+const server = app.listen(0, "127.0.0.1", () => {
+  process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+})
+process.on("message", () => undefined)

@@ -1,0 +1,90 @@
+/**
+ * What the payment scenarios stand on: a broker, a chain, the demo upstream, a proxy that takes their times, and the
+ * three roles in one process. Everything is on loopback, in processes of its own, and ended by its id.
+ */
+import { Effect, Exit, Scope } from "effect"
+import { type LocalChain, startLocalEvmChain } from "../../dev/chain/evm/LocalEvmChain.ts"
+import { startNatsServer, type TestNatsServer } from "../../test/support/nats-server.ts"
+import { booksOf, payTo } from "../../test/support/payment-fleet.ts"
+import { type Roles, startHelper, startProxy, startRoles } from "./processes.ts"
+
+export interface Rig {
+  readonly chain: LocalChain
+  readonly upstreamUrl: string
+  readonly proxy: Awaited<ReturnType<typeof startProxy>>
+  readonly roles: Roles
+  readonly books: () => Promise<Books>
+}
+
+export interface Books {
+  readonly transfers: number
+  readonly receipts: number
+  readonly settled: number
+  readonly open: number
+}
+
+export { payTo }
+
+const prices = { InputMicroUsdPerMillionTokens: 1_000_000, OutputMicroUsdPerMillionTokens: 2_000_000 }
+
+const configurationOf = (nats: TestNatsServer, chain: LocalChain, proxy: Rig["proxy"]) => {
+  const names = chain.settlers.slice(0, 3).map((_, index) => `LOAD_SETTLER_${index}`)
+  return {
+    environment: Object.fromEntries(names.map((name, index) => [name, chain.settlers[index]?.privateKey ?? ""])),
+    configuration: {
+      Bus: { Url: nats.url },
+      Telemetry: { LogLevel: process.env["LOAD_LOG"] ?? "Error" },
+      ModelGateway: {
+        Port: 0,
+        Providers: [{ Name: "local", BaseUrl: `${proxy.provider}/v1` }],
+        Models: [{ Id: "demo/echo", Upstreams: [{ Provider: "local", Model: "echo-1" }], ...prices }]
+      },
+      Payments: {
+        Networks: [
+          {
+            Network: chain.network,
+            RpcUrls: [proxy.chain],
+            Asset: chain.asset,
+            PayTo: payTo,
+            SettlerKeyEnvVars: names
+          }
+        ]
+      }
+    }
+  }
+}
+
+/** The fourth settler is the reference server's. */
+const settlerCount = 4
+
+export const withRig = async <A>(use: (rig: Rig) => Promise<A>): Promise<A> => {
+  const scope = Scope.makeUnsafe()
+  const inScope = <B, E>(effect: Effect.Effect<B, E, Scope.Scope>) =>
+    Effect.runPromise(Effect.provideService(effect, Scope.Scope, scope))
+  const ends: Array<() => Promise<unknown>> = [() => Effect.runPromise(Scope.close(scope, Exit.void))]
+  try {
+    const nats = await startNatsServer()
+    ends.push(() => nats.stop())
+    const chain = await inScope(startLocalEvmChain({ settlerCount }))
+    const upstream = await startHelper<{ url: string }>("upstream-process.ts")
+    ends.push(upstream.end)
+    const proxy = await startProxy(chain.rpcUrl, upstream.said.url)
+    ends.push(proxy.end)
+    const { configuration, environment } = configurationOf(nats, chain, proxy)
+    const roles = await startRoles(configuration, environment)
+    ends.push(roles.end)
+    const { claimStates, receipts, transfers } = await inScope(booksOf({ server: nats, chain }))
+    const books = async (): Promise<Books> => {
+      const [states, written, moved] = await inScope(Effect.all([claimStates, receipts, transfers]))
+      return {
+        transfers: moved.length,
+        receipts: new Set(written.filter(({ outcome }) => outcome === "settled").map(({ claimKey }) => claimKey)).size,
+        settled: states.filter((state) => state === "SETTLED").length,
+        open: states.filter((state) => state === "CLAIMED" || state === "SERVING" || state === "SETTLING").length
+      }
+    }
+    return await use({ chain, upstreamUrl: upstream.said.url, proxy, roles, books })
+  } finally {
+    for (const end of ends.toReversed()) await end()
+  }
+}

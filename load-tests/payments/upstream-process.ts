@@ -1,0 +1,9 @@
+/** The demo upstream as a process of its own, so that it does not share a thread with what is measured. */
+import { Effect, Scope } from "effect"
+import { startLocalUpstream } from "../../dev/upstream/LocalUpstream.ts"
+
+const { url } = await Effect.runPromise(
+  startLocalUpstream().pipe(Effect.provideService(Scope.Scope, Scope.makeUnsafe()))
+)
+process.on("message", () => undefined)
+process.send?.({ url })
