@@ -17,6 +17,7 @@ import { pickupTries } from "../metrics.ts"
 import { capDeferral, isQueuePaused } from "../project/index.ts"
 import type { Nothing } from "./conditions.ts"
 import { auditorsOf, dispatchAnswer } from "./dispatch-answer.ts"
+import { projectTurns } from "./project-turns.ts"
 import { Ready, type Wanted } from "./Ready.ts"
 import type { ReadyItem } from "./ready-items.ts"
 
@@ -54,6 +55,7 @@ export class Dispatches extends Context.Service<
       const ready = yield* Ready
       const tries = (yield* Metrics).counter(pickupTries)
       const roster = agentRoster(configured.Agents)
+      const inTurn = projectTurns()
       const retryAfterMs = configured.Budget.RetryAfterSeconds * 1_000
 
       const answerOf = Effect.fnUntraced(function* (id: string, item: WorkItemState) {
@@ -75,7 +77,7 @@ export class Dispatches extends Context.Service<
 
       const putOff = Effect.fnUntraced(function* (item: ReadyItem, project: ProjectState, question: PickupQuestion) {
         const suggestedRetryAtMs = Math.round((yield* Clock.currentTimeMillis) + retryAfterMs)
-        const inFlight = ready.inFlight(item, question.agent)
+        const inFlight = ready.inFlight(item.projectId, question.agent)
         const deferral = capDeferral(project.settings, inFlight, suggestedRetryAtMs)
         if (deferral === undefined || deferral.kind !== "budget") return undefined
         const address = { id: item.id, commandId: `${question.pickupId}.defer` }
@@ -114,16 +116,22 @@ export class Dispatches extends Context.Service<
       const tried = Effect.fnUntraced(function* (
         item: ReadyItem,
         question: PickupQuestion,
-        grounds: ReadonlyArray<Grounds>
+        grounds: ReadonlyArray<Grounds>,
+        onDispatched: (sequence: number) => void
       ) {
         const held = yield* commands.read("project", item.projectId)
         const project = Option.getOrUndefined(Option.map(held, ({ state }) => state))
         if (project !== undefined && isQueuePaused(project)) return notGiven("project-paused")
-        const capped = project === undefined ? undefined : yield* putOff(item, project, question)
-        if (capped !== undefined) return notGiven("budget", capped)
         const sequence = Option.match(held, { onNone: () => 0, onSome: (known) => known.sequence })
         const all = [...grounds, { entity: "project", id: item.projectId, sequence }]
-        return yield* dispatch(item, question, project, all).pipe(
+        const give = Effect.gen(function* () {
+          const capped = project === undefined ? undefined : yield* putOff(item, project, question)
+          if (capped !== undefined) return notGiven("budget", capped)
+          const given = yield* dispatch(item, question, project, all)
+          if (given !== undefined) onDispatched(given.sequence)
+          return given
+        })
+        return yield* (project !== undefined && isCapped(project) ? inTurn(item.projectId, give) : give).pipe(
           Effect.catchTag("GroundsChanged", () => Effect.succeed(notGiven("again"))),
           Effect.catchTag(["Refusal", "EntityNotFound", "EntityBusy"], () => Effect.succeed(undefined))
         )
@@ -136,15 +144,11 @@ export class Dispatches extends Context.Service<
         grounds: ReadonlyArray<Grounds>
       ): Effect.fn.Return<PickupDispatch | NotGiven | undefined, BusError> {
         const claim = ready.claim(item, { agent: question.agent, dispatchId: question.pickupId })
-        const taken = yield* Effect.onError(tried(item, question, grounds), () =>
-          Effect.sync(() => claim.done(undefined))
+        let dispatchedAt: number | undefined
+        const taken = yield* tried(item, question, grounds, (sequence) => claim.done((dispatchedAt = sequence))).pipe(
+          Effect.ensuring(Effect.sync(() => (dispatchedAt === undefined ? claim.done(undefined) : undefined)))
         )
-        if (taken === undefined || "_tag" in taken) {
-          claim.done(undefined)
-          return taken
-        }
-        claim.done(taken.sequence)
-        return yield* answerOf(item.id, taken.state)
+        return taken === undefined || "_tag" in taken ? taken : yield* answerOf(item.id, taken.state)
       })
 
       const first = Effect.fn("Dispatches.first")(function* (
@@ -170,6 +174,9 @@ export class Dispatches extends Context.Service<
     })
   )
 }
+
+const isCapped = ({ settings }: ProjectState) =>
+  settings.maxInFlightItems !== null || settings.maxInFlightItemsPerAgent !== null
 
 const outcomeOf = (given: PickupDispatch | NotGiven | undefined) => {
   if (given === undefined) return "lost"

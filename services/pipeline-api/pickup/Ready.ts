@@ -61,8 +61,8 @@ export class Ready extends Context.Service<
       item: ReadyItem,
       taken: Pick<Given, "agent" | "dispatchId">
     ) => { readonly done: (sequence: number | undefined) => void }
-    /** Without the item that is being tried. */
-    readonly inFlight: (item: Pick<ReadyItem, "id" | "projectId">, agent: string) => InFlight
+    /** Without items that are only being tried. */
+    readonly inFlight: (projectId: string, agent: string) => InFlight
     /** The item that the dispatch is of. */
     readonly findDispatch: (dispatchId: string) => string | undefined
     /** Ends when there may be something, or when that time is over; at once when too many wait already. */
@@ -151,11 +151,11 @@ const make = Effect.fnUntraced(function* (waitersMax: number) {
         }
       }
     },
-    inFlight: ({ id: own, projectId }, agent) => {
+    inFlight: (projectId, agent) => {
       const known = look.inHand.filter((item) => item.projectId === projectId)
       const ids = new Set(known.map(({ id }) => id))
       const more = [...given]
-        .filter(([id, item]) => item.projectId === projectId && id !== own && !ids.has(id))
+        .filter(([id, item]) => item.projectId === projectId && item.sequence < Infinity && !ids.has(id))
         .map(([, item]) => item)
       const all = [...known, ...more]
       return { agent, items: all.length, itemsOfAgent: all.filter((item) => item.agent === agent).length }

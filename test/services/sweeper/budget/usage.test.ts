@@ -22,6 +22,13 @@ describe("a record of LOG", () => {
     ])
   })
 
+  it("is read whatever stands before its facts", () => {
+    const spent = [{ projectId: "garden", atMs: nowMs, costMicroUsd: 12 }]
+    assert.deepStrictEqual(read({ events: [{ of: 1, state: { deep: true } }], atMs: nowMs, facts: [usage] }), spent)
+    assert.deepStrictEqual(read({ of: 1, state: { facts: [] }, atMs: nowMs, facts: [usage] }), spent)
+    assert.deepStrictEqual(read({ commandId: ',"state":{', atMs: nowMs, facts: [usage], state: {} }), spent)
+  })
+
   it("that only mentions usage spends nothing", () => {
     assert.deepStrictEqual(read({ atMs: nowMs, facts: [{ _tag: "Created", title: '"UsageAdded"' }] }), [])
     assert.deepStrictEqual(read({ atMs: nowMs, facts: [{ _tag: "Progressed" }] }), [])

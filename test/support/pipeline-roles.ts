@@ -1,0 +1,85 @@
+/** The pipeline as its deployment has it: each role a process of its own, so that one of them can be killed. */
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Effect, Exit, Scope } from "effect"
+import type { RoleName } from "#contracts"
+import { type PipelineApi, pipelineApi } from "./pipeline-api.ts"
+import { openPipelineBus, type PipelineBus } from "./pipeline-bus.ts"
+import { type Deliveries, deliverySecret, watchDeliveries } from "./pipeline-deliveries.ts"
+import { everyEvent, quickSections, secretVariable } from "./pipeline-fleet.ts"
+import { makeRepositories, type TestRepository } from "./pipeline-repository.ts"
+import { startRunner } from "./pipeline-runner.ts"
+import { startNatsServer } from "./nats-server.ts"
+import { startReceiver } from "./receiver.ts"
+import { endRoles, type RunningRole, startRole } from "./role.ts"
+import { newHome, starling, until } from "./starling.ts"
+
+export interface PipelineRoles {
+  readonly api: PipelineApi
+  readonly bus: PipelineBus
+  readonly deliveries: Deliveries
+  readonly repository: TestRepository
+  readonly runner: (agents: ReadonlyArray<string>, atOnce: number) => Promise<void>
+  /** SIGKILL, and a new process of that role; returns when that is ready. */
+  readonly killAndRestart: (role: RoleName) => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+const roles: ReadonlyArray<RoleName> = ["pipeline-api", "sweeper", "webhook-dispatcher"]
+
+const freePort = () =>
+  new Promise<number>((resolve) => {
+    const probe = createServer()
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as AddressInfo
+      probe.close(() => resolve(port))
+    })
+  })
+
+export const startPipelineRoles = async (): Promise<PipelineRoles> => {
+  const scope = Scope.makeUnsafe()
+  const receiver = await Effect.runPromise(Scope.provide(startReceiver, scope))
+  const nats = await startNatsServer()
+  const port = await freePort()
+  const configuration = {
+    ...quickSections,
+    PipelineApi: { ...quickSections.PipelineApi, Port: port },
+    Bus: { Url: nats.url },
+    Webhooks: [everyEvent(receiver.url("/every"))]
+  }
+  const running = new Map<RoleName, RunningRole>()
+  const start = async (name: RoleName) => {
+    const role = await startRole(name, { configuration, environment: { [secretVariable]: deliverySecret } })
+    running.set(name, role)
+    await until(async () => (await role.status("/readyz")) === 200, 60_000)
+  }
+  await start("pipeline-api")
+  await Promise.all(roles.slice(1).map(start))
+  const home = newHome()
+  const token = await starling(home, "token", "make", "--nats", nats.url)
+  home.remove()
+  const bus = await openPipelineBus(nats.url)
+  const repositories = makeRepositories()
+  const runners: Array<Awaited<ReturnType<typeof startRunner>>> = []
+  return {
+    api: pipelineApi(`http://127.0.0.1:${port}`, token.out.trim()),
+    bus,
+    deliveries: watchDeliveries(receiver, "/every"),
+    repository: repositories.make("upstream"),
+    runner: async (agents, atOnce) => void runners.push(await startRunner({ nats: nats.url, agents, atOnce })),
+    killAndRestart: async (name) => {
+      const role = running.get(name)
+      role?.signal("SIGKILL")
+      await role?.ended
+      await start(name)
+    },
+    stop: async () => {
+      await Promise.all(runners.map(({ stop }) => stop()))
+      await bus.close()
+      await endRoles()
+      await nats.stop()
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+      repositories.remove()
+    }
+  }
+}
