@@ -18,6 +18,7 @@ import {
   type Series
 } from "../figures.ts"
 import { closedLoop, openLoop } from "../speech/fleet.ts"
+import { cpuSecondsOf, processesOf } from "../speech/processes.ts"
 import { type Answered, type Client, markOf, openClient, quoteFrom } from "./client.ts"
 import { fundedPayers, signCall, type SignedCall } from "./payers.ts"
 import { startHelper } from "./processes.ts"
@@ -64,6 +65,17 @@ const closedPaid = async (course: Course, count: number) => {
   const from = performance.now()
   await closedLoop(count, load.inFlight, (index) => payOne(course, signed[index] as SignedCall))
   return (count / (performance.now() - from)) * 1_000
+}
+
+/** Of one process, over calls as fast as they go: what a busy machine changes least. */
+const closedFigures = async (course: Course, name: string, pid: number, count: number) => {
+  const before = cpuSecondsOf(processesOf(pid))
+  const rate = await closedPaid(course, count)
+  const cpuMs = ((cpuSecondsOf(processesOf(pid)) - before) / count) * 1_000
+  return [
+    figure(`${name}: paid, ${load.inFlight} in flight`, rate, "/s"),
+    figure(`${name}: processor time of a paid call`, cpuMs, "ms")
+  ]
 }
 
 const openPaid = async (course: Course, perSecond: number) => {
@@ -127,14 +139,14 @@ const measureOurs = async (rig: Rig, course: Course): Promise<Findings> => {
     figure(`ours: paid ${at}, added, p99`, percentile(added, 0.99), "ms"),
     ...stagesBetween(before, after).map(({ name, ms }) => figure(`stage: ${name}, mean`, ms, "ms"))
   )
-  figures.push(figure(`ours: paid, ${load.inFlight} in flight`, await closedPaid(course, load.closedCount), "/s"))
+  figures.push(...(await closedFigures(course, "ours", rig.roles.pid, load.closedCount)))
   return { figures, series: [{ title: "paid calls, ours", unit: "ms", lines: lines({ total, added }) }] }
 }
 
 const lines = (values: Readonly<Record<string, ReadonlyArray<number>>>): Series["lines"] =>
   Object.entries(values).map(([name, all]) => ({ name, values: distribution(all) }))
 
-const measureReference = async (rig: Rig, course: Course): Promise<Findings> => {
+const measureReference = async (rig: Rig, course: Course, pid: number): Promise<Findings> => {
   const figures = [...(await measureUnpaid(course, "reference", false))]
   await closedPaid(course, load.warmUp / 4)
   await rig.proxy.begin()
@@ -147,12 +159,16 @@ const measureReference = async (rig: Rig, course: Course): Promise<Findings> => 
     figure(`reference: paid ${at}, in all, p50`, percentile(total, 0.5), "ms"),
     figure(`reference: paid ${at}, in all, p99`, percentile(total, 0.99), "ms"),
     figure(`reference: paid ${at}, of it chain and provider, mean`, outside, "ms"),
-    figure(`reference: paid, ${load.inFlight} in flight`, await closedPaid(course, load.closedCount / 4), "/s")
+    ...(await closedFigures(course, "reference", pid, load.closedCount / 4))
   )
   return { figures, series: [] }
 }
 
-const withReference = async (rig: Rig, { accepts }: PaymentRequired, use: (url: string) => Promise<Findings>) => {
+const withReference = async (
+  rig: Rig,
+  { accepts }: PaymentRequired,
+  use: (url: string, pid: number) => Promise<Findings>
+) => {
   const { settlers } = rig.chain
   const key = settlers.at(-1)?.privateKey ?? ""
   const [offer] = accepts
@@ -164,7 +180,7 @@ const withReference = async (rig: Rig, { accepts }: PaymentRequired, use: (url: 
     ...terms
   )
   try {
-    return await use(reference.said.url)
+    return await use(reference.said.url, reference.pid)
   } finally {
     await reference.end()
   }
@@ -185,9 +201,9 @@ export const paid = (): Promise<Findings> =>
     const course = await courseTo(rig.roles.url, payers)
     const ours = await measureOurs(rig, course)
     await course.client.close()
-    const theirs = await withReference(rig, course.quote, async (url) => {
+    const theirs = await withReference(rig, course.quote, async (url, pid) => {
       const other = await courseTo(url, payers)
-      const found = await measureReference(rig, other)
+      const found = await measureReference(rig, other, pid)
       await other.client.close()
       return { ...found, figures: [...found.figures, figure("reference: refused", other.served.refused, "")] }
     })

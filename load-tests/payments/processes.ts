@@ -16,6 +16,7 @@ export const endOf = (child: ChildProcess) =>
 
 export interface Helper<Said> {
   readonly said: Said
+  readonly pid: number
   readonly ask: <Answer>(order: string) => Promise<Answer>
   readonly end: () => Promise<void>
 }
@@ -33,7 +34,7 @@ export const startHelper = <Said>(script: string, ...parameters: ReadonlyArray<s
           child.once("message", (answer) => told(answer as Answer))
           child.send(order)
         })
-      resolve({ said: said as Said, ask, end: () => endOf(child) })
+      resolve({ said: said as Said, pid: child.pid ?? 0, ask, end: () => endOf(child) })
     })
   })
 

@@ -88,6 +88,15 @@ const configurationOf = (origin: string, upstream: string, flaky: string) => ({
   }
 })
 
+const freePort = () =>
+  new Promise<number>((resolve) => {
+    const probe = createServer()
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as AddressInfo
+      probe.close(() => resolve(port))
+    })
+  })
+
 const ask = async <A>(rpc: string, method: string, params: ReadonlyArray<unknown>): Promise<A> => {
   const headers = { "content-type": "application/json" }
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
@@ -118,7 +127,8 @@ export const startPaidFleet = async (changes: Readonly<Record<string, string>> =
   const flaky = await startFlaky(upstream.url)
   const wire = await startWire()
   const roles = { FLEET_ROLES: '["model-gateway","payment-verifier","payment-settler"]' }
-  const home = newHome({ ...roles, ...changes })
+  // On a port of its own choice the gateway is known by its address, not by the configured origin.
+  const home = newHome({ ...roles, MODEL_GATEWAY_PORT: String(await freePort()), ...changes })
   const config = join(home.folder, "config.json")
   writeFileSync(config, JSON.stringify(configurationOf(wire.url, upstream.url, flaky.url)))
   const configured = { ...home, environment: { ...home.environment, STARLING_CONFIG: config } }

@@ -63,8 +63,11 @@ export const ModelGateway = section({
   Port: withDefault(whole(0, 65_535), 7_402),
   /** How callers reach it; quotes name their resource by it, never by what a caller sends as Host. */
   Origin: withDefault(WebUrl, "http://127.0.0.1:7402"),
-  /** Whose pages may call from a browser. Nothing that a browser adds by itself is believed here, so any may. */
-  AllowedOrigins: withDefault(AllowedOrigins, ["*"]),
+  AllowedOrigins: withDefault(
+    AllowedOrigins,
+    ["*"],
+    "Whose pages may call from a browser, `*` for any: nothing that a browser adds by itself is believed here."
+  ),
   Providers: withDefault(Schema.Array(ProviderEntry).check(Schema.isMaxLength(64)), []),
   Models: withDefault(Schema.Array(ModelEntry).check(Schema.isMaxLength(1_000)), []),
   /** Requests to free models, for each address, over all replicas. */

@@ -11,8 +11,11 @@ const whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBe
 export const SpeechApi = section({
   Host: withDefault(Schema.NonEmptyString, "127.0.0.1"),
   Port: withDefault(whole(0, 65_535), 7_403),
-  /** Whose pages may call from a browser. A token in a page is anybody's: none unless told. */
-  AllowedOrigins: withDefault(AllowedOrigins, []),
+  AllowedOrigins: withDefault(
+    AllowedOrigins,
+    [],
+    "Whose pages may call from a browser, `*` for any. None: a token in a page is anybody's."
+  ),
   /** Answers being spoken at once in one process; further callers are told to come back. */
   StreamsMax: withDefault(whole(1, 10_000), 500),
   /** Of one workspace, per process. */

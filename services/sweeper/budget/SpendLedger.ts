@@ -19,8 +19,6 @@ export interface SpendLedger {
 // A crash while a long log is counted loses no more work than this.
 const storeEveryRecords = 100_000
 const writesAtOnce = 32
-// The broker reads the next pages while this one is counted. A page has at most four megabytes.
-const pagesAhead = 2
 
 export const openSpendLedger = Effect.fn("openSpendLedger")(function* (): Effect.fn.Return<
   SpendLedger,
@@ -83,7 +81,7 @@ export const openSpendLedger = Effect.fn("openSpendLedger")(function* (): Effect
     if (lastSequence > position) {
       yield* reader
         .range("LOG", { fromSequence: position + 1, toSequence: lastSequence })
-        .pipe(Stream.bufferArray({ capacity: pagesAhead }), Stream.runForEachArray(takeAll))
+        .pipe(Stream.runForEachArray(takeAll))
     }
     book.prune(nowMs)
     yield* store

@@ -98,7 +98,7 @@ describe("pickup", () => {
           const enough = yield* Deferred.make<void>()
           let given = 0
           const runner = Effect.repeat(
-            Effect.tap(pickUp({ waitMs: 0 }), ({ _tag }) =>
+            Effect.tap(Effect.suspend(() => pickUp({ waitMs: 0 })), ({ _tag }) =>
               _tag === "Dispatch" && ++given === 20 ? Deferred.succeed(enough, undefined) : Effect.void
             ),
             { while: (answer) => answer._tag === "Dispatch" || answer.why === "busy" }
