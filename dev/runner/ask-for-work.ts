@@ -1,8 +1,9 @@
 /**
  * Asks on `pickup.next.<agent kind>` for something to do, and again until there is something. Who got no answer asks
- * again with the same `pickupId`, and is given what it was given the first time.
+ * again with the same `pickupId`, and is given what it was given the first time. An ask that is on its way is not
+ * interrupted: what it brings would be held for in hand by nobody.
  */
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { type BusError, jsonCodec, Requests } from "#bus"
 import { PickupAnswer, type PickupDispatch, PickupQuestion, subjects } from "#contracts"
 import { freeBytes } from "./free-bytes.ts"
@@ -39,16 +40,20 @@ export const askForWork = Effect.fn("askForWork")(function* (
     return yield* requests.ask({ subject, question: questionCodec, answer: answerCodec, timeoutMs }, question)
   })
   while (true) {
-    const answer = yield* Effect.catch(ask(), unanswered)
+    const answer = yield* Effect.catch(toItsEnd(ask()), unanswered)
     if (answer === undefined) continue
     if (answer._tag === "Dispatch") return answer
     pickupId = crypto.randomUUID()
-    yield* Effect.sleep(Math.max(answer.retryAfterMs, retryAfterMsMin))
+    yield* Effect.interruptible(Effect.sleep(Math.max(answer.retryAfterMs, retryAfterMsMin)))
   }
 })
 
+/** A fiber of its own, so that what is waited for within it can be given up. */
+const toItsEnd = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.uninterruptible(Effect.flatMap(Effect.forkChild(Effect.interruptible(work)), Fiber.join))
+
 const unanswered = (error: BusError) =>
   Effect.logDebug("nobody gives work", { reason: error.message }).pipe(
-    Effect.andThen(Effect.sleep(retryAfterMs)),
+    Effect.andThen(Effect.interruptible(Effect.sleep(retryAfterMs))),
     Effect.as(undefined)
   )

@@ -28,8 +28,6 @@ const phases: Record<WorkItemPhase, Phase> = {
   upstream
 }
 
-// After these the runner has no more to do with the item.
-const lastReports = new Set<ReportBody["kind"]>(["push-ended", "check-verdict", "failed", "auth-failed"])
 const deferralMs = 60_000
 
 export const perform = Effect.fn("perform")(function* (
@@ -46,6 +44,8 @@ export const perform = Effect.fn("perform")(function* (
     }),
     Effect.catch((error) => Effect.succeed(failureOf(error))),
     Effect.raceFirst(signsOfLife(report, dispatch.progressEveryMs)),
+    // Also where it is performed by somebody who does not let go of what was given to it.
+    Effect.interruptible,
     Effect.onInterrupt(() => report({ kind: "preempted" }))
   )
   const end = yield* course
@@ -56,9 +56,15 @@ export const perform = Effect.fn("perform")(function* (
 const phaseCourse = Effect.fnUntraced(function* (tools: PhaseTools, options: RunnerOptions) {
   const workspace = yield* openWorkspace(options.folder, tools.dispatch)
   const end = yield* phases[tools.dispatch.phase](tools, workspace, options)
-  if (lastReports.has(end.kind)) yield* removeWorkspace(workspace, end.kind === "push-ended")
+  if (isLast(end)) yield* removeWorkspace(workspace, end.kind === "push-ended")
   return end
 })
+
+/** The runner has no more to do with the item, or not soon. */
+const isLast = (end: ReportBody) => {
+  if (end.kind === "push-ended") return end.outcome === "pushed"
+  return end.kind === "check-verdict" || end.kind === "failed" || end.kind === "auth-failed"
+}
 
 const signsOfLife = (report: Report, everyMs: number) =>
   report({ kind: "progress" }).pipe(Effect.delay(everyMs), Effect.forever)

@@ -45,5 +45,7 @@ const slot = (agent: string, { options, repositories, pushes }: Shared) =>
       })
     ),
     Effect.flatMap((dispatch) => perform(dispatch, options, pushes)),
+    // Whatever was given is performed, or handed back.
+    Effect.uninterruptible,
     Effect.forever
   )

@@ -3,7 +3,7 @@
  * was lost on the way, the id is made of the key, so that nothing is created twice.
  */
 import { randomUUID } from "node:crypto"
-import { Effect, Schema } from "effect"
+import { Effect, type Schema } from "effect"
 import type { CommandError } from "#actor"
 import { type Answer, Caller, HttpCall, Idempotency, idempotencyKey, jsonFingerprint, type WireError } from "#http"
 import { uuidFrom } from "../ids.ts"

@@ -1,0 +1,136 @@
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer, Logger, Schema } from "effect"
+import { jsonCodec, Requests } from "#bus"
+import { PickupAnswer, type PickupDispatch, PickupQuestion, subjects } from "#contracts"
+import { runRunner } from "../../../dev/runner/runner.ts"
+import { busOn, eventually, natsServer } from "../../support/bus.ts"
+import { dispatchOf, reportsOf, runnerOptions } from "../../support/pipeline-dispatch.ts"
+import { makeRepositories } from "../../support/pipeline-repository.ts"
+
+const bus = Layer.unwrap(Effect.map(natsServer, (server) => busOn(server))).pipe(Layer.provideMerge(Logger.layer([])))
+const repositories = Effect.acquireRelease(Effect.sync(makeRepositories), ({ remove }) => Effect.sync(remove))
+
+const nothing: PickupAnswer = { _tag: "Nothing", retryAfterMs: 10, why: "empty", reason: null }
+
+/** Answers runners as the fleet would: by whatever `give` says. */
+const desk = Effect.fnUntraced(function* (
+  agent: string,
+  give: (question: PickupQuestion) => Effect.Effect<PickupAnswer>
+) {
+  const requests = yield* Requests
+  yield* requests.answer({
+    subject: subjects.pickupNext(agent),
+    queueGroup: "desk",
+    question: jsonCodec(PickupQuestion),
+    answer: jsonCodec(PickupAnswer),
+    concurrency: 16,
+    handler: give
+  })
+})
+
+const given = (dispatch: PickupDispatch, { pickupId }: PickupQuestion): PickupDispatch => ({
+  ...dispatch,
+  dispatchId: pickupId
+})
+
+describe("a runner that asks for work", () => {
+  it.layer(bus, { excludeTestServices: true, timeout: "30 seconds" })((it) => {
+    it.effect("does what it is given, asks again, and says who and what it is", () =>
+      Effect.gen(function* () {
+        const { folder, make } = yield* repositories
+        const work = [dispatchOf(make("one")), dispatchOf(make("two"))]
+        const questions: Array<PickupQuestion> = []
+        yield* desk("one", (question) =>
+          Effect.sync(() => {
+            questions.push(question)
+            const next = work.shift()
+            return next === undefined ? nothing : given(next, question)
+          })
+        )
+        const options = runnerOptions(join(folder, "runner"), { agents: ["one"], name: "me", phases: ["work"] })
+        const running = yield* Effect.forkChild(runRunner(options))
+        yield* eventually(Effect.sync(() => questions.length >= 5))
+        yield* Fiber.interrupt(running)
+        assert.strictEqual(new Set(questions.map(({ pickupId }) => pickupId)).size, questions.length)
+        const [first, second] = questions
+        assert.deepInclude(first, { runner: "me", agent: "one", phases: ["work"], agentInstanceId: null })
+        assert.isAbove(first?.disks[0]?.freeBytes ?? 0, 0)
+        for (const question of [first, second]) {
+          const reports = yield* reportsOf(question?.pickupId ?? "")
+          assert.deepStrictEqual(
+            reports.map(({ kind }) => kind),
+            ["iteration-ended"]
+          )
+        }
+      })
+    )
+
+    it.effect("has so many phases in hand at once as it is told", () =>
+      Effect.gen(function* () {
+        const { folder, make } = yield* repositories
+        const repository = make("one")
+        const asked: Array<string> = []
+        yield* desk("three", (question) =>
+          Effect.sync(() => {
+            asked.push(question.pickupId)
+            return given(dispatchOf(repository, { progressEveryMs: 50 }), question)
+          })
+        )
+        const options = runnerOptions(join(folder, "runner"), { agents: ["three"], atOnce: 3, work: "sleep 30" })
+        const running = yield* Effect.forkChild(runRunner(options))
+        yield* eventually(Effect.sync(() => asked.length >= 3))
+        for (const id of asked) yield* eventually(Effect.map(reportsOf(id), (reports) => reports.length >= 3))
+        assert.strictEqual(asked.length, 3)
+        yield* Fiber.interrupt(running)
+      })
+    )
+
+    it.effect("asks with the same id again when it could not read the answer", () =>
+      Effect.gen(function* () {
+        const { folder } = yield* repositories
+        const ids: Array<string> = []
+        const requests = yield* Requests
+        yield* requests.answer({
+          subject: subjects.pickupNext("late"),
+          queueGroup: "desk",
+          question: jsonCodec(PickupQuestion),
+          answer: jsonCodec(Schema.Unknown),
+          concurrency: 1,
+          handler: ({ pickupId }) => Effect.sync(() => (ids.push(pickupId) === 1 ? "broken" : nothing))
+        })
+        const running = yield* Effect.forkChild(runRunner(runnerOptions(join(folder, "runner"), { agents: ["late"] })))
+        yield* eventually(Effect.sync(() => ids.length >= 3))
+        yield* Fiber.interrupt(running)
+        assert.strictEqual(ids[1], ids[0])
+        assert.notStrictEqual(ids[2], ids[1])
+      })
+    )
+
+    it.effect("hands back what it is given in the moment in which it is stopped", () =>
+      Effect.gen(function* () {
+        const { folder, make } = yield* repositories
+        const dispatch = dispatchOf(make("one"))
+        const isAsked = yield* Deferred.make<string>()
+        const isStopped = yield* Deferred.make<void>()
+        yield* desk("stopped", (question) =>
+          Deferred.succeed(isAsked, question.pickupId).pipe(
+            Effect.andThen(Deferred.await(isStopped)),
+            Effect.as(given(dispatch, question))
+          )
+        )
+        const options = runnerOptions(join(folder, "runner"), { agents: ["stopped"] })
+        const running = yield* Effect.forkChild(runRunner(options))
+        const pickupId = yield* Deferred.await(isAsked)
+        const stopping = yield* Effect.forkChild(Fiber.interrupt(running))
+        yield* Effect.sleep("50 millis")
+        yield* Deferred.succeed(isStopped, undefined)
+        yield* Fiber.join(stopping)
+        assert.deepStrictEqual(
+          (yield* reportsOf(pickupId)).map(({ kind }) => kind),
+          ["preempted"]
+        )
+      })
+    )
+  })
+})
