@@ -7,6 +7,7 @@ import { parseArgs } from "node:util"
 import { type Findings, joined } from "./figures.ts"
 import { table, writeReport } from "./report.ts"
 import { budget } from "./pipeline/budget.ts"
+import { commands } from "./pipeline/commands.ts"
 import { evmSettle, evmVerify } from "./payments/evm.ts"
 import { paid } from "./payments/paid.ts"
 import { replay } from "./payments/replay.ts"
@@ -41,7 +42,7 @@ interface Room {
 
 const rooms: Readonly<Record<string, Room>> = {
   payments: { always: { paid, replay, "evm-verify": evmVerify, "evm-settle": evmSettle }, asked: {} },
-  pipeline: { always: { budget }, asked: {} },
+  pipeline: { always: { commands, budget }, asked: {} },
   webhooks: {
     always: { throughput, latency, isolation, retries, hanging, kills, drain, endpoints: manyEndpoints },
     asked: { soak: () => soak(Number(values.minutes)) }

@@ -1,0 +1,157 @@
+/**
+ * Commands over the bus, by one process of the role with all its loops running: on distinct items, and all on one
+ * entity; beside the bare read and append that a decision cannot do without, made by this process in the same run.
+ */
+import { randomUUID } from "node:crypto"
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { headers, type NatsConnection } from "@nats-io/nats-core"
+import { jetstream, jetstreamManager } from "@nats-io/jetstream"
+import { connect } from "@nats-io/transport-node"
+import { workItemSettingsDefault } from "#contracts"
+import { startNatsServer } from "../../test/support/nats-server.ts"
+import { atLeast, figuresOf, type Findings, percentile } from "../figures.ts"
+
+const counts = { warmUp: 2_000, distinct: 20_000, one: 1_000 }
+const inFlight = { distinct: 128, one: 32 }
+const timeoutMs = 30_000
+
+const creation = {
+  _tag: "Create",
+  title: "Mend the gate",
+  instructions: null,
+  projectId: "gates",
+  project: { id: "gates", displayName: "Gates", repositoryUrl: "https://git.example/gates" },
+  agent: "smith",
+  baseBranch: "main",
+  externalId: null,
+  releaseId: null,
+  kind: "act",
+  originCheckWorkItemId: null,
+  priority: 5,
+  settings: workItemSettingsDefault,
+  workBranchPrefix: "starling"
+}
+
+interface Measured {
+  readonly perSecond: number
+  readonly ms: ReadonlyArray<number>
+}
+
+/** `width` at a time until all are done. */
+const closed = async (count: number, width: number, one: (index: number) => Promise<void>): Promise<Measured> => {
+  const ms: Array<number> = []
+  let next = 0
+  const began = performance.now()
+  const worker = async () => {
+    while (next < count) {
+      const index = next++
+      const from = performance.now()
+      await one(index)
+      ms.push(performance.now() - from)
+    }
+  }
+  await Promise.all(Array.from({ length: width }, worker))
+  return { ms, perSecond: (count / (performance.now() - began)) * 1_000 }
+}
+
+const startRole = async (natsUrl: string) => {
+  const folder = mkdtempSync(join(tmpdir(), "starling-load-"))
+  const config = join(folder, "config.json")
+  const sections = { Bus: { Url: natsUrl }, PipelineApi: { Port: 0 }, Telemetry: { Port: 0, LogLevel: "Error" } }
+  writeFileSync(config, JSON.stringify(sections))
+  const child = spawn(process.execPath, ["--cpu-prof","--cpu-prof-dir=/tmp/a4prof","services/fleet/main.ts", "role", "pipeline-api", "--ready-json"], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, STARLING_CONFIG: config }
+  })
+  await new Promise<void>((resolve) => child.stdout?.once("data", () => resolve()))
+  return {
+    /** Of the process so far; other work on the machine does not count. */
+    cpuMs: () => {
+      const fields = readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? []
+      // In hundredths of a second: in the program, and in the kernel for it.
+      return (Number(fields[11]) + Number(fields[12])) * 10
+    },
+    stop: async () => {
+      await ended(child)
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+const ended = (child: ChildProcess) =>
+  new Promise<void>((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve()
+    child.once("exit", () => resolve())
+    child.kill("SIGTERM")
+  })
+
+const commander = (connection: NatsConnection) => async (entity: string, id: string, command: object) => {
+  const request = JSON.stringify({ commandId: randomUUID(), id, command })
+  const answer = (await connection.request(`commands.${entity}`, request, { timeout: timeoutMs })).json<{
+    _tag: string
+  }>()
+  if (answer._tag !== "Accepted") throw new Error(`not accepted: ${JSON.stringify(answer)}`)
+}
+
+/** The least that a decision takes: the last record from the leader, and a record on the condition that it is that. */
+const bare = async (connection: NatsConnection, count: number, width: number, subjectOf: (index: number) => string) => {
+  const manager = await jetstreamManager(connection, { checkAPI: false })
+  const js = jetstream(connection)
+  const record = JSON.stringify({ commandId: randomUUID(), atMs: 1, events: [], facts: [creation], state: creation })
+  return closed(count, width, async (index) => {
+    const subject = subjectOf(index)
+    const last = await manager.streams.getMessage("LOG", { last_by_subj: subject }).catch(() => null)
+    const expected = headers()
+    expected.set("Nats-Expected-Last-Subject-Sequence", String(last?.seq ?? 0))
+    await js.publish(subject, record, { headers: expected })
+  })
+}
+
+const figure = figuresOf("pipeline commands")
+
+export const commands = async (): Promise<Findings> => {
+  const nats = await startNatsServer()
+  const role = await startRole(nats.url)
+  const connection = await connect({ servers: nats.url })
+  try {
+    const ask = commander(connection)
+    const ids = Array.from({ length: counts.distinct }, () => randomUUID())
+    await closed(counts.warmUp, inFlight.distinct, () => ask("workitem", randomUUID(), creation))
+    const cpuMs = role.cpuMs()
+    const distinct = await closed(counts.distinct, inFlight.distinct, (index) =>
+      ask("workitem", ids[index] ?? "", creation)
+    )
+    const cpuEachMs = (role.cpuMs() - cpuMs) / counts.distinct
+    const cancel = { _tag: "Cancel", reason: null, resolutionSha: null }
+    const told = await closed(counts.distinct, inFlight.distinct, (index) => ask("workitem", ids[index] ?? "", cancel))
+    const pause = (index: number) =>
+      ask("agent", "smith", { _tag: "Pause", reason: `r${index}`, pausedBy: "load", expiresAtMs: null })
+    await closed(200, inFlight.one, pause)
+    const one = await closed(counts.one, inFlight.one, (index) => pause(index + counts.warmUp))
+    await role.stop()
+    // Of an entity that no role has, so that nothing is made of them.
+    const bareDistinct = await bare(connection, counts.distinct, inFlight.distinct, (index) => `log.bare.${index}`)
+    const bareOne = await bare(connection, counts.one, 1, () => "log.bare.one")
+    return {
+      figures: [
+        figure("distinct items, created", distinct.perSecond, "/s", atLeast(4_000, distinct.perSecond, "/s")),
+        figure("distinct items, cancelled, each with its event", told.perSecond, "/s"),
+        figure("distinct items, p50", percentile(distinct.ms, 0.5), "ms"),
+        figure("distinct items, p99", percentile(distinct.ms, 0.99), "ms"),
+        figure("CPU of the role for each, all loops included", cpuEachMs, "ms"),
+        figure("bare read and append, distinct", bareDistinct.perSecond, "/s"),
+        figure("one entity", one.perSecond, "/s", atLeast(800, one.perSecond, "/s")),
+        figure("one entity, p99", percentile(one.ms, 0.99), "ms"),
+        figure("bare read and append, one", bareOne.perSecond, "/s")
+      ],
+      series: []
+    }
+  } finally {
+    await connection.close()
+    await role.stop()
+    await nats.stop()
+  }
+}

@@ -1,0 +1,215 @@
+import { connect } from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import {
+  altered,
+  fundedKey,
+  path,
+  payloadIn,
+  payWith,
+  signFor,
+  submitOnChain,
+  termsIn,
+  written
+} from "../support/attacker.ts"
+import { eventually } from "../support/bus.ts"
+import { ask, chat } from "../support/gateway.ts"
+import { balanced, type PaymentFleet, withPayments } from "../support/payment-fleet.ts"
+
+const asked = (fleet: PaymentFleet, count: number) =>
+  eventually(Effect.sync(() => fleet.upstream.calls.length >= count))
+
+describe("attack 8: somebody else submits the authorization first", () => {
+  it.live("is paid all the same, and once", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const body = chat("!delay 800ms")
+        const payment = yield* signFor(fleet, body, yield* fundedKey(fleet))
+        const call = yield* Effect.forkChild(payWith(fleet, body, payment), { startImmediately: true })
+        yield* asked(fleet, 1)
+        yield* submitOnChain(fleet, payment)
+        const said = yield* Fiber.join(call)
+        assert.strictEqual(said.status, 200)
+        assert.match(said.headers.get("x-payment-receipt") ?? "", /^0x[0-9a-f]{64}$/u)
+        assert.strictEqual(yield* balanced(fleet), 1)
+      })
+    )
+  )
+
+  it.live("before the call is a used authorization, whoever had the money moved", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const body = chat("hello")
+        const payment = yield* signFor(fleet, body, yield* fundedKey(fleet))
+        yield* submitOnChain(fleet, payment)
+        const said = yield* payWith(fleet, body, payment)
+        assert.deepStrictEqual([said.status, said.body["code"]], [402, "PAYMENT_REPLAY"])
+        assert.strictEqual(fleet.upstream.calls.length, 0)
+      })
+    )
+  )
+})
+
+describe("attack 10: settlement denied", () => {
+  it.live("a flood of one payer's calls does not keep another's from being settled, and all are, once each", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const body = chat("hello")
+        const [crowd, other] = [yield* fundedKey(fleet), yield* fundedKey(fleet)]
+        const payments = yield* Effect.all(
+          Array.from({ length: 60 }, () => signFor(fleet, body, crowd)),
+          { concurrency: 16 }
+        )
+        const single = yield* signFor(fleet, body, other)
+        const flood = yield* Effect.forkChild(
+          Effect.forEach(payments, (payment) => payWith(fleet, body, payment), { concurrency: 60 }),
+          { startImmediately: true }
+        )
+        assert.strictEqual((yield* payWith(fleet, body, single)).status, 200)
+        const said = yield* Fiber.join(flood)
+        const served = said.filter(({ status }) => status === 200).length
+        assert.strictEqual(yield* balanced(fleet, 30_000), served + 1)
+        assert.isAbove(served, 0)
+        assert.isTrue(said.every(({ status }) => status === 200 || status === 503))
+      })
+    )
+  )
+
+  it.live("a settler's nonce that somebody else has used is found out and passed over", () =>
+    withPayments(
+      (fleet) =>
+        Effect.gen(function* () {
+          const body = chat("hello")
+          const key = yield* fundedKey(fleet)
+          assert.strictEqual((yield* payWith(fleet, body, yield* signFor(fleet, body, key))).status, 200)
+          const from = fleet.chain.settlers[0]?.address
+          yield* fleet.chain.rpc("anvil_impersonateAccount", [from])
+          yield* fleet.chain.rpc("eth_sendTransaction", [{ from, to: from, value: "0x1" }])
+          yield* fleet.chain.rpc("evm_mine", [])
+          const said = yield* payWith(fleet, body, yield* signFor(fleet, body, key))
+          assert.strictEqual(said.status, 200)
+          assert.strictEqual(yield* balanced(fleet, 30_000), 2)
+        }),
+      { chain: { settlerCount: 1 } }
+    )
+  )
+})
+
+describe("attack 12: payment headers that two readers would read differently", () => {
+  it.live("twice the header, two payments by two names, or one that is too long, is refused", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const body = chat("hello")
+        const key = yield* fundedKey(fleet)
+        const [one, two] = [yield* signFor(fleet, body, key), yield* signFor(fleet, body, key)]
+        const merged = yield* payWith(fleet, body, `${one}, ${two}`)
+        const both = yield* ask(fleet, path, body, { "payment-signature": one, "x-payment": two })
+        const long = yield* payWith(fleet, body, written({ ...payloadIn(one), extensions: { a: "x".repeat(7_000) } }))
+        for (const said of [merged, both, long]) {
+          assert.deepStrictEqual([said.status, said.body["code"]], [402, "PAYMENT_INVALID"])
+          assert.isTrue(said.headers.has("payment-required"))
+        }
+        const repeated = yield* raw(fleet.url, JSON.stringify(body), [one, two])
+        assert.match(repeated, /^HTTP\/1\.1 402 /u)
+        assert.include(repeated, "PAYMENT_INVALID")
+        assert.match(yield* raw(fleet.url, "{}", ["x".repeat(20_000)]), /^HTTP\/1\.1 431 /u)
+        assert.strictEqual(fleet.upstream.calls.length, 0)
+        assert.deepStrictEqual(yield* fleet.claimStates, [])
+      })
+    )
+  )
+
+  it.live("no cache may keep a quote, or give one's answer to another", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const body = chat("hello")
+        const quoted = yield* ask(fleet, path, body)
+        assert.strictEqual(quoted.headers.get("cache-control"), "no-store")
+        const payment = yield* signFor(fleet, body, yield* fundedKey(fleet))
+        const served = yield* payWith(fleet, body, payment)
+        assert.match(served.headers.get("cache-control") ?? "", /private/u)
+        const refused = yield* payWith(fleet, body, payment)
+        assert.strictEqual(refused.headers.get("cache-control"), "no-store")
+      })
+    )
+  )
+})
+
+describe("attack 13: signatures that make us call a contract", () => {
+  it.live("a wrapped signature with a factory is refused, and no contract is asked", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const body = chat("hello")
+        const payment = yield* signFor(fleet, body, yield* fundedKey(fleet))
+        const { signature } = termsIn(payment)
+        const magic = "6492".repeat(16)
+        const word = (text: string) => text.padStart(64, "0")
+        const wrapped = `0x${word("dead")}${word("60")}${word("80")}${word("0")}${signature.slice(2)}${magic}`
+        for (const forgery of [wrapped, `${signature}00`, "0x", `0x${"00".repeat(65)}`]) {
+          const said = yield* payWith(fleet, body, altered(payment, { signature: forgery }))
+          assert.deepStrictEqual([said.status, said.body["code"]], [402, "PAYMENT_INVALID"])
+        }
+        assert.deepStrictEqual(yield* fleet.claimStates, [])
+        assert.strictEqual((yield* payWith(fleet, body, payment)).status, 200)
+      })
+    )
+  )
+})
+
+describe("attack 14: work before any payment", () => {
+  it.live("a body that is too large, too deep or no JSON is refused unquoted and unread, and quickly", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const large = chat("x".repeat(1_100_000))
+        const deep = `{"model":"demo/echo","messages":${"[".repeat(100_000)}${"]".repeat(100_000)}}`
+        const bodies = [large, deep, "{", `{"model":"demo/echo","messages":"${"a".repeat(500_000)}"}`]
+        for (const body of bodies) {
+          const startedAt = performance.now()
+          const said = yield* ask(fleet, path, body)
+          assert.strictEqual(said.status, 400)
+          assert.isFalse(said.headers.has("payment-required"))
+          assert.isBelow(performance.now() - startedAt, 2_000)
+        }
+        assert.strictEqual(fleet.upstream.calls.length, 0)
+      })
+    )
+  )
+
+  it.live("payments that are deep, huge or made to be slow to read are refused before anybody is asked", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const body = chat("hello")
+        const payment = yield* signFor(fleet, body, yield* fundedKey(fleet))
+        const deep = Buffer.from(`${"[".repeat(3_000)}${"]".repeat(3_000)}`).toString("base64")
+        const digits = "9".repeat(3_000)
+        const odd = ["=", "A".repeat(8_000), deep, "%%%", altered(payment, { value: digits })]
+        for (const header of odd) {
+          const said = yield* payWith(fleet, body, header)
+          assert.deepStrictEqual([said.status, said.body["code"]], [402, "PAYMENT_INVALID"])
+        }
+        assert.notInclude(yield* fleet.metrics, 'outcome="verified"} 1')
+      })
+    )
+  )
+})
+
+/** A request with as many payment headers as are given; fetch would join them. */
+const raw = (url: string, body: string, payments: ReadonlyArray<string>) =>
+  Effect.callback<string>((resume) => {
+    const { hostname, port } = new URL(url)
+    const socket = connect(Number(port), hostname, () => {
+      const headers = [
+        `POST ${path} HTTP/1.1`,
+        "host: localhost",
+        "connection: close",
+        "content-type: application/json",
+        `content-length: ${Buffer.byteLength(body)}`,
+        ...payments.map((payment) => `payment-signature: ${payment}`)
+      ]
+      socket.write(`${headers.join("\r\n")}\r\n\r\n${body}`)
+    })
+    let text = ""
+    socket.on("data", (data: Buffer) => (text += data.toString("latin1")))
+    socket.on("error", () => undefined)
+    socket.once("close", () => resume(Effect.succeed(text)))
+  })

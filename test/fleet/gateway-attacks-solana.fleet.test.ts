@@ -1,0 +1,72 @@
+import { randomBytes } from "node:crypto"
+import { SolanaLLMClient } from "@blockrun/llm"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { type PaidFleet, startPaidFleet } from "../support/paid-fleet.ts"
+
+let paid: PaidFleet
+
+beforeAll(async () => {
+  paid = await startPaidFleet()
+})
+afterAll(() => paid.stop())
+
+interface Payment {
+  readonly payload: { readonly transaction: string }
+}
+
+const decoded = (header: string) => JSON.parse(Buffer.from(header, "base64").toString("utf8")) as Payment
+const withWire = (header: string, change: (wire: Buffer) => void) => {
+  const payment = decoded(header)
+  const wire = Buffer.from(payment.payload.transaction, "base64")
+  change(wire)
+  return Buffer.from(JSON.stringify({ ...payment, payload: { transaction: wire.toString("base64") } })).toString(
+    "base64"
+  )
+}
+const send = async (payment: string) => {
+  const response = await fetch(`${paid.url}/solana/api/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "payment-signature": payment },
+    // As the client had asked: the price is the same.
+    body: JSON.stringify({
+      model: "demo/echo",
+      messages: [{ role: "user", content: "under the sun" }],
+      max_tokens: 1024
+    })
+  })
+  return { status: response.status, body: (await response.json()) as Readonly<Record<string, unknown>> }
+}
+
+describe("attack 2 on Solana: one transaction in another spelling", () => {
+  it("is the same payment, whatever stands in the slot of the fee payer's signature", async () => {
+    const { rpc, secretKey } = paid.solana
+    const client = new SolanaLLMClient({ privateKey: secretKey, apiUrl: `${paid.url}/solana/api`, rpcUrl: rpc })
+    assert.strictEqual(await client.chat("demo/echo", "under the sun"), "under the sun")
+    const payment = paid.wire.exchanges.at(-1)?.payment ?? ""
+    const after = await paid.solana.balance()
+    const feePayersSlot = 1
+    const spellings = [
+      payment,
+      withWire(payment, (wire) => void randomBytes(64).copy(wire, feePayersSlot)),
+      withWire(payment, (wire) => void wire.fill(0xff, feePayersSlot, feePayersSlot + 64)),
+      Buffer.from(JSON.stringify(decoded(payment), undefined, 2)).toString("base64")
+    ]
+    for (const spelled of spellings) {
+      const { status, body } = await send(spelled)
+      assert.deepStrictEqual([status, body["code"]], [402, "PAYMENT_REPLAY"])
+    }
+    assert.strictEqual(await paid.solana.balance(), after)
+  })
+
+  it("is no payment any more when anything that was signed is changed", async () => {
+    const payment = paid.wire.exchanges.find((one) => one.status === 200)?.payment ?? ""
+    const before = await paid.solana.balance()
+    const messageAt = 1 + 2 * 64
+    for (const at of [messageAt + 40, messageAt + 200, 1 + 64 + 3]) {
+      const forged = withWire(payment, (wire) => void wire.writeUInt8((wire[at] ?? 0) ^ 1, at))
+      const { status, body } = await send(forged)
+      assert.deepStrictEqual([status, body["code"]], [402, "PAYMENT_INVALID"])
+    }
+    assert.strictEqual(await paid.solana.balance(), before)
+  })
+})
