@@ -8,12 +8,15 @@
 export const tokenCharactersMax = 512
 
 const plain = /^[A-Za-z0-9_-]$/u
+const plainText = /^[A-Za-z0-9_-]{1,512}$/u
 const utf8 = new TextEncoder()
 const utf8Strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 /** Throws a RangeError for a text with half a surrogate pair, or one that is too long to be a token. */
 export const encodeToken = (text: string): string => {
   if (text === "") return "="
+  // Most ids are: nothing to escape.
+  if (plainText.test(text)) return text
   if (!text.isWellFormed()) throw new RangeError("a token cannot hold half a surrogate pair")
   let token = ""
   for (const byte of utf8.encode(text)) {
@@ -27,6 +30,7 @@ export const encodeToken = (text: string): string => {
 /** Throws a RangeError for what `encodeToken` cannot have made. */
 export const decodeToken = (token: string): string => {
   if (token === "=") return ""
+  if (plainText.test(token)) return token
   if (!/^([A-Za-z0-9_-]|=[0-9a-f]{2})+$/u.test(token)) throw new RangeError(`not a token: ${token}`)
   const bytes: Array<number> = []
   for (let at = 0; at < token.length; at += 1) {

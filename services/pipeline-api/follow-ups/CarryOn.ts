@@ -46,15 +46,16 @@ export class CarryOn extends Context.Service<
       ) =>
         commands.run(entity, { id, commandId }, command).pipe(
           Effect.map(({ was }) => was),
-          Effect.catchTag("Refusal", ({ state, reason }) =>
-            Effect.as(
-              Effect.logInfo("what followed from a record was refused").pipe(
-                Effect.annotateLogs({ entity, id, commandId, state, reason })
+          Effect.catchTags({
+            Refusal: ({ state, reason }) =>
+              Effect.as(
+                Effect.logInfo("what followed from a record was refused").pipe(
+                  Effect.annotateLogs({ entity, id, commandId, state, reason })
+                ),
+                "refused" as const
               ),
-              "refused" as const
-            )
-          ),
-          Effect.catchTag("EntityNotFound", () => Effect.succeed("not_found" as const)),
+            EntityNotFound: () => Effect.succeed("not_found" as const)
+          }),
           Effect.map((outcome) => counted.inc({ entity, outcome }))
         )
 

@@ -11,6 +11,7 @@ import { readRecord } from "../records.ts"
 import { CarryOn } from "./CarryOn.ts"
 import { Cursor, moveCursor, readCursor } from "./follow-up-cursor.ts"
 import { followUpsOf } from "./follow-ups-of.ts"
+import { mayBeFollowed } from "./may-be-followed.ts"
 
 // What comes within a moment is one run, and one move of the cursor.
 const runMessagesMax = 256
@@ -24,6 +25,7 @@ const follow = Effect.fnUntraced(function* (bucket: KvBucket<Cursor>) {
   const behind = (yield* Metrics).gauge(followUpsBehind)
 
   const one = Effect.fnUntraced(function* (message: SourceMessage) {
+    if (!mayBeFollowed(message.subject, message.data)) return
     const record = readRecord(message)
     if (record === undefined) return
     const followUps = followUpsOf(record)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Stream } from "effect"
+import { Clock, Deferred, Effect, Fiber, Stream } from "effect"
 import { StreamReader } from "#bus"
 import { eventually, natsServer } from "../../../support/bus.ts"
 import {
@@ -98,8 +98,9 @@ describe("pickup", () => {
           const enough = yield* Deferred.make<void>()
           let given = 0
           const runner = Effect.repeat(
-            Effect.tap(Effect.suspend(() => pickUp({ waitMs: 0 })), ({ _tag }) =>
-              _tag === "Dispatch" && ++given === 20 ? Deferred.succeed(enough, undefined) : Effect.void
+            Effect.tap(
+              Effect.suspend(() => pickUp({ waitMs: 0 })),
+              ({ _tag }) => (_tag === "Dispatch" && ++given === 20 ? Deferred.succeed(enough, undefined) : Effect.void)
             ),
             { while: (answer) => answer._tag === "Dispatch" || answer.why === "busy" }
           )
@@ -189,7 +190,7 @@ describe("pickup", () => {
           reason: "429",
           toAgent: null,
           toModel: null,
-          resetAtMs: Date.now() + 60_000
+          resetAtMs: (yield* Clock.currentTimeMillis) + 60_000
         }
         yield* publishReport({ ...hit, dispatchId: first.dispatchId })
         yield* eventually(Effect.map(eventNames, (names) => names.includes("agent.fallback")))

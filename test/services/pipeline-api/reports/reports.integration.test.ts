@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { Publisher, StreamReader } from "#bus"
 import { eventually, busOn, natsServer } from "../../../support/bus.ts"
 import {
@@ -152,7 +152,7 @@ describe("a report", () => {
           workItemId: id,
           reason: "auth",
           category: "Persistent",
-          occurredAtMs: Date.now(),
+          occurredAtMs: yield* Clock.currentTimeMillis,
           epoch: null
         }
         yield* publishReport({ ...smoke, outcome: "failed" })

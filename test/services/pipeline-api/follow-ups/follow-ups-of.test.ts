@@ -1,0 +1,122 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import { commandEntities, type WorkItemFact } from "#contracts"
+import { mayBeFollowed } from "../../../../services/pipeline-api/follow-ups/may-be-followed.ts"
+import { created } from "../../../../services/pipeline-api/work-item/creation.ts"
+import { followUpsOf } from "../../../../services/pipeline-api/follow-ups/follow-ups-of.ts"
+import { checkId, creation, itemId } from "../work-item/item-at-work.ts"
+import { uuid } from "../entity-at-work.ts"
+
+const releaseId = uuid(5)
+const { workBranchPrefix: _prefix, ...origin } = creation({ releaseId })
+const item = created({ ...origin, _tag: "Created", workBranch: "starling/0f8fad5b" }, { atMs: 1 })
+type State = typeof item.state
+
+const record = (facts: ReadonlyArray<object>, state: object, entity = "workitem") => ({
+  entity,
+  id: entity === "agent" ? "owl" : itemId,
+  sequence: 42,
+  atMs: 1_700_000_000_000,
+  facts,
+  events: [],
+  state
+})
+
+const isLookedAt = (facts: ReadonlyArray<object>, state: object, entity = "workitem") =>
+  mayBeFollowed(`log.${entity}.x`, new TextEncoder().encode(JSON.stringify(record(facts, state, entity))))
+
+const shortly = (facts: ReadonlyArray<object>, state: object, entity?: string) =>
+  Result.getOrThrow(followUpsOf(record(facts, state, entity))).map((followUp) =>
+    followUp._tag === "Command"
+      ? [followUp.entity, followUp.command._tag, "outcome" in followUp.command ? followUp.command.outcome : ""]
+          .join(" ")
+          .trim()
+      : followUp._tag
+  )
+
+const failed: WorkItemFact = { _tag: "Failed", error: "no", failureKind: "agent", agent: "owl" }
+
+describe("what follows from a record", () => {
+  const cases: ReadonlyArray<readonly [string, object, State, ReadonlyArray<string>]> = [
+    [
+      "an item of a release is created",
+      { ...origin, _tag: "Created", workBranch: "starling/1" },
+      "Queued",
+      ["release AddWorkItem"]
+    ],
+    ["it is done", { _tag: "Completed" }, "Done", ["release EndWorkItem done"]],
+    ["nothing was to be done", { _tag: "EndedWithoutAction" }, "NoActionRequired", ["release EndWorkItem done"]],
+    ["it failed", failed, "Failed", ["release EndWorkItem failed"]],
+    ["its audit failed", { _tag: "AuditFailed" }, "AuditFailed", ["release EndWorkItem failed"]],
+    ["it failed, and was delegated at once", failed, "Delegated", ["release ReturnWorkItem"]],
+    ["it was resumed", { _tag: "Resumed", resumedFromPhase: null }, "Queued", ["release ReturnWorkItem"]],
+    ["a runner was heard of", { _tag: "Progressed" }, "Working", []]
+  ]
+  it.each(cases)("%s", (_what, fact, state, wanted) => {
+    assert.deepStrictEqual(shortly([fact], { ...item, state }), wanted)
+    if (wanted.length > 0) assert.isTrue(isLookedAt([fact], { ...item, state }))
+  })
+
+  it("is nothing for an item of no release", () => {
+    const alone = { ...item, releaseId: null, state: "Done" }
+    assert.deepStrictEqual(shortly([{ _tag: "Completed" }], alone), [])
+    assert.isFalse(isLookedAt([{ _tag: "Completed" }], alone))
+  })
+
+  it("is the act of a check and its release's word, in this order, as its schema accepts them", () => {
+    const asked = {
+      _tag: "FollowUpAsked",
+      followupWorkItemId: checkId,
+      title: "Oil it",
+      instructions: null,
+      answer: "yes"
+    }
+    const state = { ...item, kind: "check", state: "Done" }
+    assert.deepStrictEqual(shortly([asked, { _tag: "Completed" }], state), [
+      "workitem Create",
+      "release EndWorkItem done"
+    ])
+    const [act] = Result.getOrThrow(followUpsOf(record([asked], state)))
+    assert.isTrue(
+      act?._tag === "Command" &&
+        Result.isSuccess(Schema.decodeUnknownResult(commandEntities.workitem.schema)(act.command))
+    )
+    assert.deepInclude(act?._tag === "Command" ? act.command : {}, {
+      originCheckWorkItemId: itemId,
+      workBranchPrefix: "starling",
+      kind: "follow-up"
+    })
+  })
+
+  it("is a benched agent where it was not let in, told with the item", () => {
+    const auth = { _tag: "AuthFailed", agent: "owl", agentInstanceId: "a", reason: "401", category: "Persistent" }
+    const followUps = Result.getOrThrow(
+      followUpsOf(record([auth, failed], { ...item, releaseId: null, state: "Failed" }))
+    )
+    assert.strictEqual(followUps.length, 1)
+    const [bench] = followUps
+    assert.isTrue(bench?._tag === "Command" && bench.id === "owl/a" && bench.command._tag === "FailSmoke")
+  })
+
+  it("is looked for in every record that it can be in", () => {
+    const alone = { ...item, releaseId: null }
+    for (const _tag of ["FollowUpAsked", "AuthFailed"]) assert.isTrue(isLookedAt([{ _tag }], alone), _tag)
+    for (const _tag of ["Resumed", "SmokeRecovered", "QuotaReset"])
+      assert.isTrue(isLookedAt([{ _tag }], {}, "agent"), _tag)
+    assert.isTrue(isLookedAt([{ _tag: "RemediationDispatched" }], {}, "release"))
+    assert.isFalse(isLookedAt([{ _tag: "Paused" }], {}, "queue"))
+  })
+
+  it("is that waiting items go on when their agent is back", () => {
+    assert.deepStrictEqual(shortly([{ _tag: "Resumed", resumedBy: "me", reason: null }], {}, "agent"), ["Wake"])
+    assert.deepStrictEqual(shortly([{ _tag: "QuotaReset" }], {}, "agent"), ["Wake"])
+    assert.deepStrictEqual(
+      shortly([{ _tag: "Paused", reason: "x", pausedBy: "me", expiresAtMs: null }], {}, "agent"),
+      []
+    )
+  })
+
+  it("is nobody's guess where the state cannot be read", () => {
+    assert.isTrue(Result.isFailure(followUpsOf(record([{ _tag: "Completed" }], { state: "Dreaming" }))))
+  })
+})
