@@ -33,7 +33,7 @@ report() { # name
 start types "$bin/tsc" --noEmit --project tsconfig.json; types=$!
 start effect "$bin/effect-tsgo" diagnostics --project tsconfig.json; effect=$!
 start lint "$bin/oxlint" --quiet; lint=$!
-start format "$bin/oxfmt" --check libs services dev test load-tests vitest.config.ts; format=$!
+start format "$bin/oxfmt" --check libs services dev deploy/backup deploy/generate deploy/docker test load-tests vitest.config.ts; format=$!
 start unit "$bin/vitest" run --project unit --reporter=dot --reporter=json --outputFile.json="${STARLING_UNIT_REPORT:-$folder/unit.json}"; unit=$!
 start topology node services/fleet/main.ts topology; topology=$!
 

@@ -1,0 +1,126 @@
+/**
+ * The roles as plain JavaScript: `app/main.js` and `app/backup.js`, chunks that a role loads when it is run, and a file for each thread
+ * that is started by its URL. What is native, or loads what is native, stays outside and is copied: for payments into
+ * `app`, for the engines into `speech`, which only their image takes. `node deploy/docker/bundle.ts [folder]`; the
+ * default is `dist`.
+ */
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join, relative, resolve } from "node:path"
+import { build, type Plugin } from "esbuild"
+
+const root = join(import.meta.dirname, "../..")
+/** The programs of the image. */
+const programs: Readonly<Record<string, string>> = {
+  "services/fleet/main.ts": "main",
+  "deploy/backup/main.ts": "backup"
+}
+
+/** Packages with native parts: secp256k1 signs; koffi loads the engines' libraries, sherpa-onnx runs models. */
+const native = { app: ["secp256k1"], speech: ["koffi", "sherpa-onnx-node"] }
+
+// `new URL("./thread.ts", import.meta.url)`: how a thread or a program of its own is named.
+const byUrl = /new URL\("(\.{0,2}\/?[\w./-]+\.ts)", import\.meta\.url\)/gu
+
+const sources = () => globSync(["libs/**/*.ts", "services/**/*.ts"], { cwd: root })
+
+const outputName = (path: string) => programs[path] ?? path.replace(/\.ts$/u, "").replaceAll(/[^\w-]+/gu, "-")
+
+const named = (file: string, target: string) => relative(root, resolve(dirname(file), target))
+
+/** Everything of ours that is started by its URL. */
+const threads = () =>
+  sources()
+    .flatMap((path) =>
+      [...readFileSync(join(root, path), "utf8").matchAll(byUrl)].map((match) =>
+        named(join(root, path), match[1] ?? "")
+      )
+    )
+    .filter((path) => !path.startsWith("dev/"))
+
+const threadUrls: Plugin = {
+  name: "thread urls",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\/(?:libs|services)\/.*\.ts$/ }, ({ path }) => {
+      const text = readFileSync(path, "utf8")
+      const contents = text.replace(
+        byUrl,
+        (_, target: string) => `new URL("./${outputName(named(path, target))}.js", import.meta.url)`
+      )
+      return { contents, loader: "ts" }
+    })
+}
+
+// A fleet on one machine, with chains and models to try it on, is nothing that a container runs.
+const withoutUp: Plugin = {
+  name: "without up",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\/services\/fleet\/commands\/up\.ts$/ }, () => ({
+      contents: `export const up = () => {
+        process.stderr.write("starling: a container runs roles: role <name>...\\n")
+        process.exitCode = 2
+      }`,
+      loader: "js"
+    }))
+}
+
+export const bundle = async (folder: string) => {
+  rmSync(folder, { recursive: true, force: true })
+  const entries = [...new Set([...Object.keys(programs), ...threads()])]
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: Object.fromEntries(entries.map((path) => [outputName(path), path])),
+    outdir: join(folder, "app"),
+    bundle: true,
+    splitting: true,
+    minify: true,
+    keepNames: true,
+    format: "esm",
+    platform: "node",
+    target: "node24",
+    chunkNames: "chunk-[hash]",
+    legalComments: "linked",
+    metafile: true,
+    // Optional parts of packages that nobody here has.
+    external: [...native.app, ...native.speech, "redis", "ioredis", "bufferutil", "utf-8-validate"],
+    banner: {
+      js: 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);'
+    },
+    plugins: [withoutUp, threadUrls],
+    logLevel: "warning"
+  })
+  for (const [part, names] of Object.entries(native)) for (const name of names) copyPackage(name, join(folder, part))
+  writeFileSync(
+    join(folder, "app/package.json"),
+    `${JSON.stringify({ name: "starling", private: true, type: "module" })}\n`
+  )
+  return Object.keys(metafile.outputs).length
+}
+
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+
+/** A package and what it needs, as they are installed; for the platform of this machine. Absent optional ones are left out. */
+const copyPackage = (name: string, folder: string, copied = new Set<string>()) => {
+  const from = join(root, "node_modules", name)
+  if (copied.has(name) || !existsSync(from)) return
+  copied.add(name)
+  const to = join(folder, "node_modules", name)
+  mkdirSync(dirname(to), { recursive: true })
+  cpSync(from, to, { recursive: true, filter: (path) => isNeeded(relative(from, path)) })
+  const manifest: Manifest = JSON.parse(readFileSync(join(from, "package.json"), "utf8"))
+  for (const needed of Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })) {
+    copyPackage(needed, folder, copied)
+  }
+}
+
+// Sources of native parts, and the tests and documents of packages, run nowhere.
+const isNeeded = (path: string) =>
+  !/^(?:test|doc|docs|vendor)(?:\/|$)|\.(?:md|map|d\.ts|c|h|cc|cpp|hh|S|asm|inc|o|a|gyp)$/u.test(path)
+
+if (import.meta.main) {
+  const folder = resolve(process.argv[2] ?? join(root, "dist"))
+  const files = await bundle(folder)
+  process.stdout.write(`${files} files in ${folder}\n`)
+}

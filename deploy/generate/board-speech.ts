@@ -1,0 +1,109 @@
+/** The board of speech: what listeners notice, where the time goes, and what goes wrong. */
+import type { Board } from "./dashboards.ts"
+import { panel, quantiles, rate } from "./panels.ts"
+
+export const speechBoard: Board = {
+  uid: "speech",
+  title: "speech",
+  rows: [
+    {
+      title: "What listeners notice",
+      panels: [
+        panel("Streams", "short", "sum(speech_streams_active)", "streams", "Answers being spoken now."),
+        panel(
+          "First byte, p99",
+          "s",
+          quantiles("speech_first_byte_seconds", "format"),
+          "{{format}}",
+          "From the request to the first byte of audio."
+        ),
+        panel(
+          "Answers ended",
+          "reqps",
+          rate("speech_streams_total", "outcome"),
+          "{{outcome}}",
+          "Cancelled is the caller's choice."
+        ),
+        panel(
+          "Gaps",
+          "reqps",
+          "sum(rate(speech_underruns_total[5m]))",
+          "gaps",
+          "Times a player that plays as it receives falls silent."
+        ),
+        panel("Pace, p99", "none", quantiles("speech_real_time_factor"), "p99", "Below 1 is faster than it is heard."),
+        panel(
+          "Audio served",
+          "none",
+          rate("speech_spoken_seconds_total", "format"),
+          "{{format}}",
+          "Seconds of audio a second."
+        )
+      ]
+    },
+    {
+      title: "Where the time goes",
+      panels: [
+        panel("Stages, p99", "s", quantiles("speech_stage_seconds", "stage"), "{{stage}}", "admit, first_pcm, encode."),
+        panel("Chunks, p99", "s", quantiles("speech_chunk_seconds"), "p99", "From asking for a chunk to having it."),
+        panel(
+          "Engines, p99",
+          "s",
+          quantiles("speech_engine_synthesis_seconds", "engine"),
+          "{{engine}}",
+          "A thread's time for one job."
+        ),
+        panel(
+          "Engine jobs",
+          "reqps",
+          rate("speech_engine_jobs_total", "engine, outcome"),
+          "{{engine}} {{outcome}}",
+          "busy: more threads or more pods are wanted."
+        ),
+        panel(
+          "Encoders at work",
+          "short",
+          "sum by (encoder) (audio_encoders_running)",
+          "{{encoder}}",
+          "One for each answer in a lossy format."
+        ),
+        panel(
+          "Encoders started too late",
+          "reqps",
+          rate("audio_encoder_misses_total", "encoder"),
+          "{{encoder}}",
+          "The shelf of started ones was empty."
+        )
+      ]
+    },
+    {
+      title: "What goes wrong",
+      panels: [
+        panel("Sessions", "reqps", rate("speech_sessions_total", "outcome"), "{{outcome}}", "At the sequencers."),
+        panel(
+          "Takeovers",
+          "reqps",
+          "sum(rate(speech_takeovers_total[5m]))",
+          "takeovers",
+          "A sequencer fell silent; another went on."
+        ),
+        panel(
+          "Chunks asked again",
+          "reqps",
+          rate("speech_chunks_asked_total", "reason"),
+          "{{reason}}",
+          "Anything but first is a synthesizer that failed."
+        ),
+        panel(
+          "Threads replaced",
+          "reqps",
+          rate("speech_engine_threads_replaced_total", "engine"),
+          "{{engine}}",
+          "Crashed or hung."
+        ),
+        panel("Consents", "reqps", rate("speech_consent_checks_total", "outcome"), "{{outcome}}", "Of cloned voices."),
+        panel("Voices made", "reqps", rate("speech_voice_creates_total", "outcome"), "{{outcome}}", "By outcome.")
+      ]
+    }
+  ]
+}

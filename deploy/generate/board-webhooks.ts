@@ -1,0 +1,145 @@
+/** The board of the webhooks: what receivers notice, what waits, and why. */
+import type { Board } from "./dashboards.ts"
+import { panel, quantiles, rate } from "./panels.ts"
+
+export const webhooksBoard: Board = {
+  uid: "webhooks",
+  title: "webhooks",
+  rows: [
+    {
+      title: "What receivers notice",
+      panels: [
+        panel(
+          "Deliveries ended",
+          "reqps",
+          rate("webhook_deliveries_total", "outcome"),
+          "{{outcome}}",
+          "Delivered, abandoned or gone, a second."
+        ),
+        panel(
+          "Storage to first byte, p99",
+          "s",
+          quantiles("webhook_publish_to_first_byte_seconds"),
+          "p99",
+          "From an event's storage to the first byte of its first attempt."
+        ),
+        panel(
+          "Storage to delivered, p99",
+          "s",
+          quantiles("webhook_publish_to_delivered_seconds", "endpoint"),
+          "{{endpoint}}",
+          "With retries: what a receiver's own faults cost it."
+        ),
+        panel(
+          "Attempts",
+          "reqps",
+          rate("webhook_attempts_total", "status_class"),
+          "{{status_class}}",
+          "By what the receivers answered."
+        ),
+        panel(
+          "Failing attempts",
+          "percentunit",
+          "endpoint:webhook_attempt_failures:ratio_rate5m",
+          "{{endpoint}}",
+          "Share of attempts that were no 2xx."
+        ),
+        panel(
+          "Receivers' own time, p99",
+          "s",
+          quantiles("webhook_receiver_seconds", "endpoint"),
+          "{{endpoint}}",
+          "From sending a request to its answer."
+        )
+      ]
+    },
+    {
+      title: "What waits",
+      panels: [
+        panel(
+          "Backlog",
+          "short",
+          "max by (endpoint) (webhook_backlog)",
+          "{{endpoint}}",
+          "Deliveries due and not finished, over all replicas."
+        ),
+        panel(
+          "Backlog that more pods would shorten",
+          "short",
+          "webhook_backlog:deliverable",
+          "deliverable",
+          "Without endpoints that are paused or broken: what the autoscaler goes by."
+        ),
+        panel(
+          "Oldest due",
+          "s",
+          "max by (endpoint) (webhook_oldest_due_age_seconds)",
+          "{{endpoint}}",
+          "Age of the oldest due delivery."
+        ),
+        panel("Waiting for a retry", "short", "max(webhook_retries_waiting)", "waiting", "Schedules at the broker."),
+        panel(
+          "Events before parked endpoints",
+          "short",
+          "max by (endpoint) (webhook_parked_events)",
+          "{{endpoint}}",
+          "What a parked endpoint will be given when it resumes."
+        ),
+        panel(
+          "In flight",
+          "short",
+          "sum by (endpoint) (webhook_in_flight)",
+          "{{endpoint}}",
+          "Requests on the way, over all replicas."
+        )
+      ]
+    },
+    {
+      title: "Why",
+      panels: [
+        panel(
+          "Breakers",
+          "none",
+          "max by (endpoint) (webhook_circuit_state)",
+          "{{endpoint}}",
+          "0 closed, 1 probing, 2 open."
+        ),
+        panel(
+          "Paused",
+          "none",
+          "max by (endpoint) (webhook_endpoint_paused)",
+          "{{endpoint}}",
+          "1 while paused by an operator or a 410."
+        ),
+        panel(
+          "Put off without an attempt",
+          "reqps",
+          rate("webhook_postponed_total", "reason"),
+          "{{reason}}",
+          "Full, broken or paused endpoints in a shared partition."
+        ),
+        panel(
+          "Retries late, p99",
+          "s",
+          quantiles("webhook_retry_lateness_seconds"),
+          "p99",
+          "How much later than due a retry left."
+        ),
+        panel(
+          "Events read by the fan-out",
+          "reqps",
+          "sum(rate(webhook_events_received_total[5m]))",
+          "events",
+          "And written for each endpoint that wants them."
+        ),
+        panel(
+          "Calls refused by the address guard",
+          "reqps",
+          rate("egress_refusals_total", "use, range"),
+          "{{use}} {{range}}",
+          "URLs that lead where they must not."
+        )
+      ]
+    }
+  ]
+}

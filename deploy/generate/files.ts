@@ -1,0 +1,91 @@
+/** Every generated file below deploy/: what runs the fleet on Kubernetes, its broker, and what watches it. Pure. */
+import { topology } from "#bus"
+import { stringify } from "yaml"
+import { boards } from "./boards.ts"
+import { grafana } from "./dashboards.ts"
+import { brokerNetwork, network } from "./network.ts"
+import { natsValues } from "./nats-values.ts"
+import { type KubernetesObject, partOfStarling } from "./objects.ts"
+import { roleDeployments } from "./roles.ts"
+import { ruleObject, type RuleGroup } from "./rules.ts"
+import { fleetRules } from "./rules-fleet.ts"
+import { paymentRules } from "./rules-payments.ts"
+import { pipelineRules } from "./rules-pipeline.ts"
+import { speechRules } from "./rules-speech.ts"
+import { webhookRules } from "./rules-webhooks.ts"
+import { scaling } from "./scaling.ts"
+import { streamResources } from "./streams.ts"
+import { accountsFile } from "./users.ts"
+import { workload } from "./workload.ts"
+
+export const ruleGroups: ReadonlyArray<RuleGroup> = [fleetRules, webhookRules, paymentRules, speechRules, pipelineRules]
+
+interface GeneratedFile {
+  readonly path: string
+  readonly content: string
+}
+
+const kubernetes = "deploy/k8s"
+
+export const generatedFiles = (): ReadonlyArray<GeneratedFile> => [
+  ...roleDeployments.map((role) => yamlFile(`base/${role.name}.yaml`, workload(role))),
+  yamlFile("base/network.yaml", network),
+  kustomization("base", [...roleDeployments.map(({ name }) => `${name}.yaml`), "network.yaml"]),
+  yamlFile("scaling/scaled-objects.yaml", scaling()),
+  kustomization("scaling", ["scaled-objects.yaml"]),
+  yamlFile("nats/streams.yaml", streamResources(topology)),
+  yamlFile("nats/network.yaml", brokerNetwork),
+  kustomization("nats", ["streams.yaml", "network.yaml"]),
+  ...natsValues(topology).map(({ name, values }) => yamlFile(`nats/values-${name}.yaml`, [values])),
+  { path: `${kubernetes}/nats/accounts.conf`, content: accountsFile(topology) },
+  ...ruleGroups.map((group) => yamlFile(`monitoring/rules-${group.name}.yaml`, [ruleObject(group)])),
+  yamlFile("monitoring/pod-monitor.yaml", [podMonitor]),
+  ...boards.map((board) => ({
+    path: `${kubernetes}/monitoring/board-${board.uid}.json`,
+    content: `${JSON.stringify(grafana(board), null, 2)}\n`
+  })),
+  monitoring()
+]
+
+const podMonitor: KubernetesObject = {
+  apiVersion: "monitoring.coreos.com/v1",
+  kind: "PodMonitor",
+  metadata: { name: "starling", labels: partOfStarling },
+  spec: {
+    jobLabel: "app.kubernetes.io/part-of",
+    selector: { matchLabels: partOfStarling },
+    podMetricsEndpoints: [{ port: "metrics", path: "/metrics", interval: "15s", scrapeTimeout: "5s" }]
+  }
+}
+
+const notice = "# Made by `node deploy/generate/main.ts` from deploy/generate. Change it there.\n"
+
+// A text that another object carries twice is written twice: an alias would surprise a reader.
+const yaml = (value: unknown) => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
+
+const yamlFile = (path: string, documents: ReadonlyArray<unknown>): GeneratedFile => ({
+  path: `${kubernetes}/${path}`,
+  content: notice + documents.map(yaml).join("---\n")
+})
+
+const kustomizationOf = (resources: ReadonlyArray<string>) => ({
+  apiVersion: "kustomize.config.k8s.io/v1beta1",
+  kind: "Kustomization",
+  resources
+})
+
+const kustomization = (folder: string, resources: ReadonlyArray<string>) =>
+  yamlFile(`${folder}/kustomization.yaml`, [kustomizationOf(resources)])
+
+const monitoring = () =>
+  yamlFile("monitoring/kustomization.yaml", [
+    {
+      ...kustomizationOf([...ruleGroups.map(({ name }) => `rules-${name}.yaml`), "pod-monitor.yaml"]),
+      configMapGenerator: boards.map(({ uid }) => ({
+        name: `starling-board-${uid}`,
+        files: [`board-${uid}.json`],
+        // What Grafana's sidecar looks for.
+        options: { labels: { grafana_dashboard: "1" }, disableNameSuffixHash: true }
+      }))
+    }
+  ])

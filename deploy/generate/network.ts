@@ -1,0 +1,65 @@
+/** What the namespace's pods may reach and be reached by when nothing else is said: the bus, names, and the scraper. */
+import { type KubernetesObject, partOfStarling } from "./objects.ts"
+
+const every = { podSelector: { matchLabels: partOfStarling } }
+
+const policy = (name: string, spec: Readonly<Record<string, unknown>>): KubernetesObject => ({
+  apiVersion: "networking.k8s.io/v1",
+  kind: "NetworkPolicy",
+  metadata: { name },
+  spec
+})
+
+export const network: ReadonlyArray<KubernetesObject> = [
+  policy("deny-all", { ...every, policyTypes: ["Ingress", "Egress"] }),
+  policy("metrics", {
+    ...every,
+    policyTypes: ["Ingress"],
+    ingress: [
+      {
+        from: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } } }],
+        ports: [{ port: "metrics", protocol: "TCP" }]
+      }
+    ]
+  }),
+  policy("bus-and-names", {
+    ...every,
+    policyTypes: ["Egress"],
+    egress: [
+      {
+        to: [{ podSelector: { matchLabels: { "app.kubernetes.io/name": "nats" } } }],
+        ports: [{ port: 4_222, protocol: "TCP" }]
+      },
+      {
+        to: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "kube-system" } } }],
+        ports: [
+          { port: 53, protocol: "UDP" },
+          { port: 53, protocol: "TCP" }
+        ]
+      }
+    ]
+  })
+]
+
+const natsPods = { matchLabels: { "app.kubernetes.io/name": "nats" } }
+const tcp = (port: number) => ({ port, protocol: "TCP" })
+const namespace = (name: string) => ({ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } } })
+
+/** The broker: taken from by the fleet and the controller of its streams, scraped, and among its own servers. */
+export const brokerNetwork: ReadonlyArray<KubernetesObject> = [
+  policy("nats", {
+    podSelector: natsPods,
+    policyTypes: ["Ingress"],
+    ingress: [
+      {
+        from: [
+          { podSelector: { matchLabels: partOfStarling } },
+          { podSelector: { matchLabels: { "app.kubernetes.io/name": "nack" } } }
+        ],
+        ports: [tcp(4_222)]
+      },
+      { from: [{ podSelector: natsPods }], ports: [tcp(6_222), tcp(7_222)] },
+      { from: [namespace("monitoring"), namespace("keda")], ports: [tcp(7_777), tcp(8_222)] }
+    ]
+  })
+]

@@ -1,0 +1,85 @@
+/** What Kubernetes is told of each role: ports, memory, processor, and where it may call. Figures: load-tests/README.md. */
+
+export interface RoleDeployment {
+  readonly name: string
+  /** Speech brings ffmpeg and the engines. */
+  readonly image: "fleet" | "speech"
+  /** Only the APIs listen for others; `section` is the environment's prefix of their settings. */
+  readonly api?: { readonly port: number; readonly section: string }
+  /** Calls out of the cluster: webhooks, providers, chains. */
+  readonly callsOut: boolean
+  readonly cpu: string
+  readonly memory: string
+  readonly memoryMax: string
+  /** Replicas without autoscaling; the roles that hold a lease have one that waits. */
+  readonly replicas: number
+  /** Secrets whose keys become variables; each may be absent. */
+  readonly secrets: ReadonlyArray<string>
+}
+
+const plain = { image: "fleet", callsOut: false, replicas: 2, secrets: [] } as const
+
+export const roleDeployments: ReadonlyArray<RoleDeployment> = [
+  {
+    ...plain,
+    name: "pipeline-api",
+    api: { port: 7_401, section: "PIPELINE_API" },
+    cpu: "250m",
+    memory: "192Mi",
+    memoryMax: "768Mi"
+  },
+  {
+    ...plain,
+    name: "webhook-dispatcher",
+    callsOut: true,
+    // 154 MB idle, 387 MB at full rate, 934 MB with ten thousand endpoints.
+    cpu: "500m",
+    memory: "256Mi",
+    memoryMax: "1280Mi",
+    secrets: ["starling-webhook-secrets"]
+  },
+  { ...plain, name: "sweeper", cpu: "100m", memory: "160Mi", memoryMax: "768Mi" },
+  {
+    ...plain,
+    name: "model-gateway",
+    api: { port: 7_402, section: "MODEL_GATEWAY" },
+    callsOut: true,
+    cpu: "250m",
+    memory: "192Mi",
+    memoryMax: "1Gi",
+    secrets: ["starling-provider-keys"]
+  },
+  {
+    ...plain,
+    name: "payment-verifier",
+    // The facilitator's, for other servers that are paid to our accounts.
+    api: { port: 7_404, section: "PAYMENT_VERIFIER_FACILITATOR" },
+    callsOut: true,
+    cpu: "200m",
+    memory: "160Mi",
+    memoryMax: "512Mi"
+  },
+  {
+    ...plain,
+    name: "payment-settler",
+    callsOut: true,
+    cpu: "100m",
+    memory: "160Mi",
+    memoryMax: "512Mi",
+    secrets: ["starling-settler-keys"]
+  },
+  {
+    ...plain,
+    name: "speech-api",
+    image: "speech",
+    api: { port: 7_403, section: "SPEECH_API" },
+    // An encoder has 11 MB of its own.
+    cpu: "1",
+    memory: "512Mi",
+    memoryMax: "2560Mi"
+  },
+  { ...plain, name: "speech-sequencer", cpu: "250m", memory: "192Mi", memoryMax: "768Mi" },
+  { ...plain, name: "speech-synthesizer", image: "speech", cpu: "500m", memory: "320Mi", memoryMax: "1Gi" }
+]
+
+export const metricsPort = 9_400

@@ -1,0 +1,127 @@
+/** Rules that hold for every role: is it there, does it reach the bus, is what it is given sound. */
+import type { RuleGroup } from "./rules.ts"
+
+export const fleetRules: RuleGroup = {
+  name: "starling-fleet",
+  recordings: [
+    {
+      record: "role:bus_publish_failures:ratio_rate5m",
+      expr: 'sum by (role, stream) (rate(bus_published_total{outcome="failed"}[5m])) / sum by (role, stream) (rate(bus_published_total[5m]))'
+    },
+    {
+      record: "api:http_server_errors:ratio_rate5m",
+      expr: 'sum by (api) (rate(http_requests_total{status="5xx"}[5m])) / sum by (api) (rate(http_requests_total[5m]))'
+    },
+    {
+      record: "api_route:http_request_seconds:p99_rate5m",
+      expr: "histogram_quantile(0.99, sum by (api, route, le) (rate(http_request_seconds_bucket[5m])))"
+    }
+  ],
+  alerts: [
+    {
+      name: "StarlingPodDown",
+      expr: 'up{job="starling"} == 0',
+      after: "2m",
+      severity: "critical",
+      summary: "{{ $labels.pod }} does not answer its scraper."
+    },
+    {
+      name: "StarlingBusDisconnected",
+      expr: "bus_connected == 0",
+      after: "1m",
+      severity: "critical",
+      summary: "{{ $labels.role }} in {{ $labels.pod }} has no connection to the broker."
+    },
+    {
+      name: "StarlingBusFlapping",
+      expr: "sum by (role) (increase(bus_reconnects_total[15m])) > 10",
+      after: "0m",
+      severity: "warning",
+      summary: "{{ $labels.role }} loses its connection to the broker again and again."
+    },
+    {
+      name: "StarlingPublishFailing",
+      expr: "role:bus_publish_failures:ratio_rate5m > 0.01",
+      after: "5m",
+      severity: "critical",
+      summary: "More than 1 % of what {{ $labels.role }} publishes to {{ $labels.stream }} is not stored."
+    },
+    {
+      name: "StarlingMessagesRejected",
+      expr: "sum by (origin) (increase(bus_rejected_total[15m])) > 0",
+      after: "0m",
+      severity: "warning",
+      summary: "Messages from {{ $labels.origin }} broke their schema and are in REJECTED."
+    },
+    {
+      name: "StarlingHandlersDying",
+      expr: 'sum by (role, stream) (increase(bus_consumed_total{outcome="failed"}[15m])) > 0',
+      after: "0m",
+      severity: "warning",
+      summary: "Handlers of {{ $labels.stream }} in {{ $labels.role }} die; each is a bug."
+    },
+    {
+      name: "StarlingRelayStuck",
+      expr: 'max by (relay) (bus_relay_position) < max by (relay) (bus_relay_position offset 10m) + 1 and on () sum(increase(bus_published_total{stream=~"EVENTS|LOG",outcome="stored"}[10m])) > 100',
+      after: "5m",
+      severity: "critical",
+      summary: "The relay {{ $labels.relay }} stands still while events come in."
+    },
+    {
+      name: "StarlingServerErrors",
+      expr: "api:http_server_errors:ratio_rate5m > 0.02",
+      after: "5m",
+      severity: "critical",
+      summary: "More than 2 % of the answers of {{ $labels.api }} are 5xx."
+    },
+    {
+      name: "StarlingConnectionsCut",
+      expr: "sum by (api, reason) (rate(http_connections_cut_total[5m])) > 5",
+      after: "10m",
+      severity: "warning",
+      summary: "{{ $labels.api }} cuts connections: {{ $labels.reason }}."
+    },
+    {
+      name: "StarlingRateLimitsBlind",
+      expr: 'sum by (window) (rate(http_shared_rate_takes_total{outcome="failed"}[5m])) > 0',
+      after: "5m",
+      severity: "warning",
+      summary: "Calls of the window {{ $labels.window }} cannot be counted over all replicas."
+    },
+    {
+      name: "StarlingEventLoopLate",
+      expr: "nodejs_eventloop_lag_p99_seconds > 0.25",
+      after: "10m",
+      severity: "warning",
+      summary: "{{ $labels.role }} in {{ $labels.pod }} is out of processor time."
+    },
+    {
+      name: "StarlingTracesDropped",
+      expr: 'sum by (role) (rate(tracing_spans_total{outcome="dropped"}[5m])) > 0',
+      after: "15m",
+      severity: "info",
+      summary: "The trace collector does not keep up with {{ $labels.role }}."
+    },
+    {
+      name: "StarlingEgressRefused",
+      expr: "sum by (use, range) (increase(egress_refusals_total[15m])) > 0",
+      after: "0m",
+      severity: "warning",
+      summary: "A call for {{ $labels.use }} was to go into {{ $labels.range }} and was refused."
+    },
+    {
+      name: "StarlingStoreFilling",
+      expr: "nats_server_total_message_bytes / nats_server_max_storage > 0.8",
+      after: "10m",
+      severity: "critical",
+      summary: "The broker's disk on {{ $labels.server_name }} is more than 80 % full."
+    },
+    {
+      name: "StarlingStreamFilling",
+      expr: 'nats_stream_total_bytes{account_name="FLEET"} / (nats_stream_limit_bytes > 0) > 0.8',
+      after: "10m",
+      severity: "warning",
+      summary: "The stream {{ $labels.stream_name }} is more than 80 % full."
+    }
+  ]
+}

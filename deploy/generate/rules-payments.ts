@@ -1,0 +1,106 @@
+/** Rules of the gateway and its money. */
+import type { RuleGroup } from "./rules.ts"
+
+export const paymentRules: RuleGroup = {
+  name: "starling-payments",
+  recordings: [
+    {
+      record: "provider:gateway_upstream_failures:ratio_rate5m",
+      expr: 'sum by (provider) (rate(gateway_upstream_calls_total{outcome=~"failed|broken off"}[5m])) / sum by (provider) (rate(gateway_upstream_calls_total[5m]))'
+    },
+    {
+      record: "network:x402_rpc_unavailable:ratio_rate5m",
+      expr: 'sum by (network) (rate(x402_rpc_calls_total{outcome="unavailable"}[5m])) / sum by (network) (rate(x402_rpc_calls_total[5m]))'
+    },
+    {
+      record: "network:payment_settlement_seconds:p99_rate15m",
+      expr: "histogram_quantile(0.99, sum by (network, le) (rate(payment_settlement_seconds_bucket[15m])))"
+    }
+  ],
+  alerts: [
+    {
+      name: "PaymentBooksDiffer",
+      expr: "sum by (network, finding) (increase(payment_book_findings_total[1h])) > 0",
+      after: "0m",
+      severity: "critical",
+      summary: "The books of {{ $labels.network }} do not fit the chain: {{ $labels.finding }}."
+    },
+    {
+      name: "PaymentBooksUnread",
+      expr: "time() - max by (network) (payment_books_read_timestamp_seconds) > 3600",
+      after: "5m",
+      severity: "warning",
+      summary: "Nobody has read the books of {{ $labels.network }} to their end for an hour."
+    },
+    {
+      name: "PaymentSettlementsUncollected",
+      expr: 'sum by (network) (increase(payment_settlement_tries_total{outcome="uncollected"}[1h])) > 0',
+      after: "0m",
+      severity: "warning",
+      summary: "Calls paid on {{ $labels.network }} were served and could not be collected."
+    },
+    {
+      name: "PaymentSettlementsSlow",
+      expr: "network:payment_settlement_seconds:p99_rate15m > 60",
+      after: "15m",
+      severity: "warning",
+      summary: "Settling on {{ $labels.network }} takes more than a minute."
+    },
+    {
+      name: "PaymentSettlerWithoutKey",
+      expr: "sum by (network) (payment_settler_keys_held) == 0",
+      after: "2m",
+      severity: "critical",
+      summary: "No settler holds a key of {{ $labels.network }}: what is sold there is not collected."
+    },
+    {
+      name: "PaymentChainUnreachable",
+      expr: "network:x402_rpc_unavailable:ratio_rate5m > 0.2",
+      after: "5m",
+      severity: "critical",
+      summary: "One call in five to the nodes of {{ $labels.network }} gets no answer."
+    },
+    {
+      name: "PaymentChainNodeOut",
+      expr: "max by (network) (x402_rpc_nodes_open) > 0",
+      after: "15m",
+      severity: "warning",
+      summary: "A node of {{ $labels.network }} is left alone because it does not answer."
+    },
+    {
+      name: "PaymentVerificationUnavailable",
+      expr: 'sum by (network) (rate(payment_verifications_total{outcome="unavailable"}[5m])) > 0.1',
+      after: "5m",
+      severity: "critical",
+      summary: "Payments on {{ $labels.network }} cannot be verified; callers are told to come back."
+    },
+    {
+      name: "PaymentFacilitatorUnavailable",
+      expr: 'sum by (operation) (rate(x402_facilitator_calls_total{outcome="unavailable"}[5m])) > 0.1',
+      after: "5m",
+      severity: "critical",
+      summary: "The facilitator does not answer when asked to {{ $labels.operation }}."
+    },
+    {
+      name: "PaymentReplaysMany",
+      expr: 'sum(rate(x402_claims_total{outcome="replay"}[5m])) > 10',
+      after: "10m",
+      severity: "info",
+      summary: "Somebody sends payments again that were used already; each is refused."
+    },
+    {
+      name: "GatewayProviderFailing",
+      expr: "provider:gateway_upstream_failures:ratio_rate5m > 0.2",
+      after: "10m",
+      severity: "warning",
+      summary: "One call in five to {{ $labels.provider }} fails."
+    },
+    {
+      name: "GatewayBreakerOpen",
+      expr: "max by (provider, model) (gateway_breaker_open) == 1",
+      after: "15m",
+      severity: "warning",
+      summary: "{{ $labels.model }} of {{ $labels.provider }} is left alone after its failures."
+    }
+  ]
+}

@@ -1,0 +1,60 @@
+/** Rules of the pipeline: decisions, and what is read from them. */
+import type { RuleGroup } from "./rules.ts"
+
+export const pipelineRules: RuleGroup = {
+  name: "starling-pipeline",
+  recordings: [
+    {
+      record: "entity:actor_command_failures:ratio_rate5m",
+      expr: 'sum by (entity) (rate(actor_commands_total{outcome=~"failed|busy"}[5m])) / sum by (entity) (rate(actor_commands_total[5m]))'
+    },
+    {
+      record: "entity:actor_command_seconds:p99_rate5m",
+      expr: "histogram_quantile(0.99, sum by (entity, le) (rate(actor_command_seconds_bucket[5m])))"
+    }
+  ],
+  alerts: [
+    {
+      name: "PipelineCommandsFailing",
+      expr: "entity:actor_command_failures:ratio_rate5m > 0.02",
+      after: "5m",
+      severity: "critical",
+      summary: "More than 2 % of the commands for {{ $labels.entity }} cannot be decided."
+    },
+    {
+      name: "PipelineCommandsSlow",
+      expr: "entity:actor_command_seconds:p99_rate5m > 0.5",
+      after: "10m",
+      severity: "warning",
+      summary: "One command in a hundred for {{ $labels.entity }} takes more than half a second."
+    },
+    {
+      name: "PipelineViewsBehind",
+      expr: "min(actor_views_behind) > 1000",
+      after: "5m",
+      severity: "warning",
+      summary: "Lists and watchdogs show what was: more than 1,000 records are not in the views yet."
+    },
+    {
+      name: "PipelineConflictsMany",
+      expr: "sum by (entity) (rate(actor_conflicts_total[5m])) > 50",
+      after: "10m",
+      severity: "info",
+      summary: "Replicas decide for the same {{ $labels.entity }} at once, again and again."
+    },
+    {
+      name: "PipelineSweepFailing",
+      expr: "sum by (sweep) (increase(sweeper_failures_total[15m])) > 3",
+      after: "0m",
+      severity: "warning",
+      summary: "The sweep {{ $labels.sweep }} fails again and again."
+    },
+    {
+      name: "PipelineSweepUnheld",
+      expr: "sum by (sweep) (sweeper_held) == 0",
+      after: "2m",
+      severity: "critical",
+      summary: "Nobody runs the sweep {{ $labels.sweep }}."
+    }
+  ]
+}

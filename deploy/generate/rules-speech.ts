@@ -1,0 +1,78 @@
+/** Rules of speech: what listeners hear. */
+import type { RuleGroup } from "./rules.ts"
+
+export const speechRules: RuleGroup = {
+  name: "starling-speech",
+  recordings: [
+    {
+      record: "speech_first_byte_seconds:p99_rate5m",
+      expr: "histogram_quantile(0.99, sum by (le) (rate(speech_first_byte_seconds_bucket[5m])))"
+    },
+    {
+      record: "speech_streams_failed:ratio_rate5m",
+      expr: 'sum(rate(speech_streams_total{outcome="failed"}[5m])) / sum(rate(speech_streams_total[5m]))'
+    },
+    {
+      record: "speech_sessions_busy:ratio_rate5m",
+      expr: 'sum(rate(speech_sessions_total{outcome="busy"}[5m])) / sum(rate(speech_sessions_total[5m]))'
+    }
+  ],
+  alerts: [
+    {
+      name: "SpeechStreamsFailing",
+      expr: "speech_streams_failed:ratio_rate5m > 0.01",
+      after: "5m",
+      severity: "critical",
+      summary: "More than 1 % of the answers break off or never start."
+    },
+    {
+      name: "SpeechFirstByteSlow",
+      expr: "speech_first_byte_seconds:p99_rate5m > 0.5",
+      after: "10m",
+      severity: "warning",
+      summary: "One listener in a hundred waits more than half a second for the first sound."
+    },
+    {
+      name: "SpeechUnderruns",
+      expr: "sum(rate(speech_underruns_total[5m])) / clamp_min(sum(rate(speech_streams_total[5m])), 0.01) > 0.02",
+      after: "10m",
+      severity: "warning",
+      summary: "More than 2 in 100 listeners hear a gap."
+    },
+    {
+      name: "SpeechSequencersBusy",
+      expr: "speech_sessions_busy:ratio_rate5m > 0.05",
+      after: "5m",
+      severity: "warning",
+      summary: "Sequencers refuse sessions because they have as many as they can take."
+    },
+    {
+      name: "SpeechTakeovers",
+      expr: "sum(increase(speech_takeovers_total[15m])) > 20",
+      after: "0m",
+      severity: "warning",
+      summary: "Sequencers fall silent in the middle of sessions, and others take over."
+    },
+    {
+      name: "SpeechEngineThreadsDying",
+      expr: "sum by (engine) (increase(speech_engine_threads_replaced_total[15m])) > 5",
+      after: "0m",
+      severity: "warning",
+      summary: "Threads of {{ $labels.engine }} crash or hang."
+    },
+    {
+      name: "SpeechEncodersFailing",
+      expr: "sum by (encoder, reason) (increase(audio_encoder_failures_total[15m])) > 5",
+      after: "0m",
+      severity: "warning",
+      summary: "Answers get no {{ $labels.encoder }} encoder: {{ $labels.reason }}."
+    },
+    {
+      name: "SpeechConsentsUnverifiable",
+      expr: 'sum(increase(speech_consent_checks_total{outcome="unavailable"}[15m])) > 0',
+      after: "0m",
+      severity: "warning",
+      summary: "Consents cannot be verified: the recogniser or the speaker check does not run."
+    }
+  ]
+}

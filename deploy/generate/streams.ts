@@ -1,0 +1,54 @@
+/**
+ * Every stream of the topology as a resource of NACK, the broker's controller for Kubernetes. Buckets and stores too
+ * are given as the streams they are: NACK's own kinds for them cannot say that reads go to the leader.
+ */
+import { bucketConfig, objectStoreConfig, streamConfig, type Topology } from "#bus"
+import { type KubernetesObject, partOfStarling } from "./objects.ts"
+
+/** Production's money: kept by servers that write to disk before they confirm. */
+export const moneyStreams: ReadonlyArray<string> = ["SETTLEMENTS", "RECEIPTS", "KV_authorizations", "OBJ_paid-answers"]
+
+export const moneyCluster = "nats-payments"
+const usualCluster = "nats"
+
+/** Three keep a stream available while one is away. */
+export const replicas = 3
+
+type Config = ReturnType<typeof streamConfig>
+
+export const streamResources = (topology: Topology): ReadonlyArray<KubernetesObject> =>
+  [
+    ...topology.streams.map((stream) => [streamConfig(stream, replicas), stream.why] as const),
+    ...topology.buckets.map((bucket) => [bucketConfig(bucket, replicas), bucket.why] as const),
+    ...topology.objectStores.map((store) => [objectStoreConfig(store, replicas), store.why] as const)
+  ].map(([config, why]) => resource(config, why))
+
+const resource = (config: Config, why: string): KubernetesObject => ({
+  apiVersion: "jetstream.nats.io/v1beta2",
+  kind: "Stream",
+  metadata: { name: config.name.toLowerCase().replaceAll("_", "-"), labels: partOfStarling },
+  spec: {
+    name: config.name,
+    description: why,
+    subjects: config.subjects ?? [],
+    retention: config.retention ?? "limits",
+    storage: config.storage ?? "file",
+    discard: config.discard ?? "old",
+    replicas: config.num_replicas ?? replicas,
+    maxAge: duration(config.max_age ?? 0),
+    maxBytes: config.max_bytes ?? -1,
+    maxMsgSize: config.max_msg_size ?? -1,
+    maxMsgsPerSubject: config.max_msgs_per_subject ?? 0,
+    allowDirect: config.allow_direct ?? false,
+    allowAtomicPublish: config.allow_atomic ?? false,
+    allowMsgSchedules: config.allow_msg_schedules ?? false,
+    allowRollup: config.allow_rollup_hdrs ?? false,
+    allowMsgTtl: config.allow_msg_ttl ?? false,
+    denyDelete: config.deny_delete ?? false,
+    placement: { cluster: moneyStreams.includes(config.name) ? moneyCluster : usualCluster },
+    // Whoever removes the resource does not remove what the stream holds.
+    preventDelete: true
+  }
+})
+
+const duration = (nanoseconds: number) => (nanoseconds === 0 ? "" : `${nanoseconds / 1e9}s`)

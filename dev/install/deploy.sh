@@ -1,0 +1,105 @@
+# What the tests of deploy/ need beside Node: kustomize to render, promtool to try the rules, and the schemas of
+# Kubernetes and of the controllers. Each is left out in one clear line where it cannot be had: they test what is
+# deployed, and the fleet runs without them.
+
+kustomize_version=v5.7.1
+# Schemas come as Go modules, whose checksums Go verifies.
+schema_modules=(k8s.io/kubernetes@v1.33.5 github.com/kedacore/keda/v2@v2.21.0 github.com/prometheus-operator/prometheus-operator@v0.85.0)
+
+ensure_deploy() {
+  ensure_kustomize
+  ensure_promtool
+  ensure_schemas
+}
+
+left_out() { say "left out: $1 ($2)"; }
+
+ensure_kustomize() {
+  [[ -n ${STARLING_KUSTOMIZE:-} ]] && return
+  local own=$tools/kustomize-$kustomize_version/kustomize
+  if [[ ! -x $own ]]; then
+    if command -v kustomize >/dev/null; then
+      own=$(command -v kustomize)
+    elif command -v go >/dev/null && with_install_lock install_kustomize; then
+      :
+    elif kubectl kustomize --help >/dev/null 2>&1; then
+      export STARLING_KUSTOMIZE="kubectl kustomize"
+      return
+    else
+      left_out "rendering deploy/k8s" "needs kustomize, or kubectl, or Go to build it with"
+      return
+    fi
+  fi
+  export STARLING_KUSTOMIZE="$own build"
+}
+
+install_kustomize() {
+  local folder=$tools/kustomize-$kustomize_version
+  [[ -x $folder/kustomize ]] && return
+  rm -rf "$folder.partial"
+  mkdir -p "$folder.partial"
+  step "building kustomize $kustomize_version" env GOBIN="$folder.partial" GOFLAGS=-mod=mod \
+    go install "sigs.k8s.io/kustomize/kustomize/v5@$kustomize_version" >&2 || return
+  mv "$folder.partial" "$folder"
+}
+
+ensure_promtool() {
+  [[ -n ${STARLING_PROMTOOL:-} ]] && return
+  local own=$tools/promtool/promtool
+  if [[ ! -x $own ]]; then
+    if command -v promtool >/dev/null; then
+      own=$(command -v promtool)
+    elif ! { command -v apt-get && command -v dpkg-deb; } >/dev/null || ! with_install_lock install_promtool; then
+      left_out "trying the alerts" "needs promtool: apt-get install prometheus, or brew install prometheus"
+      return
+    fi
+  fi
+  export STARLING_PROMTOOL=$own
+}
+
+# Unpacked without touching the system: only the tool is wanted, not the service.
+install_promtool() {
+  [[ -x $tools/promtool/promtool ]] && return
+  local partial=$tools/promtool.partial
+  rm -rf "$partial"
+  mkdir -p "$partial"
+  chmod a+rwx "$partial"
+  (cd "$partial" && step "fetching promtool from the system's packages" apt-get download -qq prometheus >&2) || return
+  dpkg-deb --fsys-tarfile "$partial"/prometheus_*.deb | tar -x -C "$partial" ./usr/bin/promtool || return
+  mv "$partial/usr/bin/promtool" "$partial/promtool"
+  rm -rf "$partial/usr" "$partial"/*.deb
+  "$partial/promtool" --version >/dev/null 2>&1 && mv "$partial" "$tools/promtool"
+}
+
+ensure_schemas() {
+  [[ -n ${STARLING_SCHEMAS:-} ]] && return
+  local folder=$tools/schemas-1
+  if [[ ! -d $folder ]]; then
+    if ! command -v go >/dev/null || ! with_install_lock install_schemas; then
+      left_out "checking deploy/k8s against the schemas" "needs Go and its module proxy, once"
+      return
+    fi
+  fi
+  export STARLING_SCHEMAS=$folder
+}
+
+install_schemas() {
+  local folder=$tools/schemas-1 partial=$tools/schemas.partial module found
+  [[ -d $folder ]] && return
+  rm -rf "$partial"
+  mkdir -p "$partial"
+  for module in "${schema_modules[@]}"; do
+    step "fetching the schemas of ${module%@*}" fetch_module "$module" "$partial/module.json" || return
+    found=$(node -p 'JSON.parse(require("fs").readFileSync(process.argv[1], "utf8")).Dir' "$partial/module.json") || return
+    case $module in
+      k8s.io/*) cp "$found/api/openapi-spec/swagger.json" "$partial/kubernetes.json" ;;
+      *keda*) cp "$found/config/crd/bases/keda.sh_scaledobjects.yaml" "$partial/" ;;
+      *prometheus-operator*) cp "$found"/example/prometheus-operator-crd/monitoring.coreos.com_{podmonitors,prometheusrules}.yaml "$partial/" ;;
+    esac || return
+  done
+  rm "$partial/module.json"
+  chmod -R u+w "$partial"
+  mv "$partial" "$folder"
+}
+
+fetch_module() { (cd / && go mod download -json "$1") >"$2" 2>/dev/null; }

@@ -1,0 +1,47 @@
+/** A nats-server with the users that the deployment gives it, and connections as them. The streams are made by NACK's. */
+import { jetstreamManager } from "@nats-io/jetstream"
+import { connect, type NatsConnection, PermissionViolationError } from "@nats-io/transport-node"
+import { bucketConfig, objectStoreConfig, streamConfig, topology } from "#bus"
+import { accountsFile, fleetUsers, passwordVariable, streamKeeper, systemUser } from "../../deploy/generate/users.ts"
+import { startNatsServer } from "../support/nats-server.ts"
+
+export const passwordOf = (user: string) => `pass-${user}`
+
+export const startFleetBroker = async () => {
+  const users = [...fleetUsers(topology).map(({ user }) => user), systemUser]
+  const server = await startNatsServer({
+    configuration: accountsFile(topology),
+    environment: Object.fromEntries(users.map((user) => [passwordVariable(user), passwordOf(user)]))
+  })
+  const keeper = await connect({ servers: server.url, user: streamKeeper, pass: passwordOf(streamKeeper) })
+  const manager = await jetstreamManager(keeper)
+  const configs = [
+    ...topology.streams.map((stream) => streamConfig(stream, 1)),
+    ...topology.buckets.map((bucket) => bucketConfig(bucket, 1)),
+    ...topology.objectStores.map((store) => objectStoreConfig(store, 1))
+  ]
+  for (const config of configs) await manager.streams.add(config)
+  await keeper.close()
+  return server
+}
+
+export const connectAs = (url: string, user: string) =>
+  connect({ servers: url, user, pass: passwordOf(user), inboxPrefix: `_INBOX_${user}`, reconnect: false })
+
+/** What the broker said no to while `act` ran, as `publish log.x.x`. */
+export const refusals = async (connection: NatsConnection, act: () => void): Promise<ReadonlyArray<string>> => {
+  const refused: Array<string> = []
+  const watch = async () => {
+    for await (const status of connection.status()) {
+      if (status.type === "error" && status.error instanceof PermissionViolationError) {
+        refused.push(`${status.error.operation} ${status.error.subject}`)
+      }
+    }
+  }
+  void watch()
+  act()
+  await connection.flush()
+  // The answer to the flush comes after every refusal, which are told in later turns.
+  await connection.flush()
+  return refused
+}

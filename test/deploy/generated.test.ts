@@ -1,0 +1,178 @@
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { parties, permissionsOf, coreSubjects, topology } from "#bus"
+import { environmentKeys, roleNames } from "#contracts"
+import { boards } from "../../deploy/generate/boards.ts"
+import { generatedFiles, ruleGroups } from "../../deploy/generate/files.ts"
+import { roleDeployments } from "../../deploy/generate/roles.ts"
+import { deliverableBacklog, scaled } from "../../deploy/generate/scaling.ts"
+import { moneyStreams, streamResources } from "../../deploy/generate/streams.ts"
+import { generatedDocuments } from "../../services/fleet/documents.ts"
+import { groupLabelsOf, selectorsOf } from "./prom-expression.ts"
+import { repository } from "./tools.ts"
+
+const read = (path: string) => readFileSync(join(repository, path), "utf8")
+
+describe("what is made for the deployment", () => {
+  it("is up to date", () => {
+    for (const { path, content } of generatedFiles()) {
+      assert.isTrue(existsSync(join(repository, path)), `${path} is missing: run node deploy/generate/main.ts`)
+      assert.strictEqual(read(path), content, `${path} is stale: run node deploy/generate/main.ts`)
+    }
+  })
+
+  it("has a deployment for every role and for nothing else", () => {
+    assert.deepStrictEqual(roleDeployments.map(({ name }) => name).toSorted(), [...roleNames].toSorted())
+  })
+
+  it("sets only what the configuration knows", () => {
+    const known = environmentKeys.map(({ variable }) => variable)
+    for (const { api } of roleDeployments) {
+      if (api !== undefined) assert.includeMembers(known, [`${api.section}_HOST`, `${api.section}_PORT`])
+    }
+    assert.includeMembers(known, ["BUS_USER", "BUS_PASSWORD", "TELEMETRY_HOST", "TELEMETRY_PORT"])
+  })
+
+  it("keeps money on the servers that write before they confirm", () => {
+    const placed = streamResources(topology).map(({ spec }) => spec as { name: string; placement: { cluster: string } })
+    const money = placed.filter(({ placement }) => placement.cluster === "nats-payments").map(({ name }) => name)
+
+    assert.deepStrictEqual(money.toSorted(), [...moneyStreams].toSorted())
+  })
+
+  it("scales on the backlog that is recorded as deliverable", () => {
+    const recorded = ruleGroups.flatMap(({ recordings }) => recordings)
+    const squeezed = (text: string | undefined) => text?.replaceAll(/\s+/gu, "")
+
+    assert.strictEqual(
+      squeezed(recorded.find(({ record }) => record === "webhook_backlog:deliverable")?.expr),
+      squeezed(deliverableBacklog)
+    )
+  })
+})
+
+describe("the broker's users", () => {
+  const rights = parties.map((party) => [party, permissionsOf(topology, coreSubjects, party)] as const)
+
+  it.each(rights)("%s may neither make, change, copy nor delete a stream", (_, { publish }) => {
+    const forbidden = /^\$JS\.API\.(?:STREAM\.(?:CREATE|UPDATE|DELETE|SNAPSHOT|RESTORE|LIST|NAMES)|>|\*)/u
+    assert.isEmpty(publish.filter((subject) => forbidden.test(subject) || subject === ">" || subject === "$JS.>"))
+  })
+
+  it.each(rights)("%s hears no answers but its own", (party, { subscribe }) => {
+    const inboxes = subscribe.filter((subject) => subject.startsWith("_INBOX"))
+    assert.deepStrictEqual(inboxes, [`_INBOX_${party.replaceAll(" ", "-")}.>`])
+  })
+
+  it("lets only pipeline-api and sweeper write the log, and only the settler its receipts", () => {
+    const writers = (prefix: string) =>
+      rights.filter(([, { publish }]) => publish.some((subject) => subject.startsWith(prefix))).map(([party]) => party)
+
+    assert.deepStrictEqual(writers("log."), ["pipeline-api", "sweeper"])
+    assert.deepStrictEqual(writers("receipts."), ["payment-settler"])
+    assert.deepStrictEqual(writers("$KV.tokens."), ["operator"])
+  })
+})
+
+interface Known {
+  readonly labels: ReadonlyArray<string>
+  readonly isHistogram: boolean
+}
+
+/** From docs/metrics.md as it is made now: `| name | type | labels | ...`. */
+const documented = (): Map<string, Known> => {
+  const page = generatedDocuments().find(({ path }) => path === "docs/metrics.md")?.content ?? ""
+  return new Map(
+    [...page.matchAll(/^\| `(\w+)` \| (\w+) \| ([^|]*) \|/gmu)].map(([, name = "", type, labels = ""]) => [
+      name,
+      { labels: [...labels.matchAll(/`(\w+)`/gu)].map(([, label = ""]) => label), isHistogram: type === "histogram" }
+    ])
+  )
+}
+
+/** What Prometheus, the process itself and the broker's exporter tell. */
+const fromElsewhere: ReadonlyMap<string, Known> = new Map(
+  Object.entries({
+    up: [],
+    process_cpu_seconds_total: [],
+    process_resident_memory_bytes: [],
+    nodejs_eventloop_lag_p99_seconds: [],
+    nats_server_total_message_bytes: ["server_name"],
+    nats_server_max_storage: ["server_name"],
+    nats_stream_total_bytes: ["account_name", "stream_name"],
+    nats_stream_limit_bytes: ["account_name", "stream_name"],
+    nats_stream_total_messages: ["account_name", "stream_name"]
+  }).map(([name, labels]) => [name, { labels, isHistogram: false }])
+)
+
+/** Put on every series by the role itself, or by the scraper. */
+const everywhere = ["role", "pod", "job"]
+
+describe("what is watched", () => {
+  const metrics = new Map([...documented(), ...fromElsewhere])
+  const recordings = ruleGroups.flatMap(({ recordings }) => recordings)
+  for (const { record, expr } of recordings) {
+    metrics.set(record, { labels: groupLabelsOf(expr).filter((label) => label !== "le"), isHistogram: false })
+  }
+  const alerts = ruleGroups.flatMap(({ alerts }) => alerts)
+  const expressions = [
+    ...recordings.map(({ record, expr }) => [record, expr] as const),
+    ...alerts.map(({ name, expr }) => [name, expr] as const),
+    ...boards.flatMap(({ rows }) =>
+      rows.flatMap(({ panels }) => panels.map(({ title, expr }) => [title, expr] as const))
+    ),
+    ...scaled.flatMap(({ role, work }) => (work === undefined ? [] : [[role, work.query] as const]))
+  ]
+
+  const labelsOf = (metric: string) => {
+    const base = metric.replace(/_(?:bucket|sum|count)$/u, "")
+    const known = metrics.get(metric) ?? (metrics.get(base)?.isHistogram === true ? metrics.get(base) : undefined)
+    return known === undefined ? undefined : [...known.labels, ...everywhere, ...(metric === base ? [] : ["le"])]
+  }
+
+  it.each(expressions)("exists, with its labels: %s", (_, expr) => {
+    const selectors = selectorsOf(expr)
+    assert.isNotEmpty(selectors)
+    for (const { metric, labels } of selectors) {
+      const known = labelsOf(metric)
+      assert.isDefined(known, `nothing tells ${metric}`)
+      assert.includeMembers([...(known ?? [])], [...labels], metric)
+    }
+    const all = selectors.flatMap(({ metric }) => labelsOf(metric) ?? [])
+    assert.includeMembers(all, [...groupLabelsOf(expr)])
+  })
+
+  it("names in its summaries and legends only labels that are left", () => {
+    for (const { name, expr, summary } of alerts) {
+      const used = [...summary.matchAll(/\$labels\.(\w+)/gu)].map(([, label = ""]) => label)
+      const left =
+        groupLabelsOf(expr).length > 0
+          ? groupLabelsOf(expr)
+          : selectorsOf(expr).flatMap(({ metric }) => labelsOf(metric) ?? [])
+      assert.includeMembers([...left], used, name)
+    }
+    for (const { title, expr, legend } of boards.flatMap(({ rows }) => rows.flatMap(({ panels }) => panels))) {
+      const used = [...legend.matchAll(/\{\{(\w+)\}\}/gu)].map(([, label = ""]) => label)
+      const left =
+        groupLabelsOf(expr).length > 0
+          ? groupLabelsOf(expr)
+          : selectorsOf(expr).flatMap(({ metric }) => labelsOf(metric) ?? [])
+      assert.includeMembers([...left], used, title)
+    }
+  })
+
+  it("has a runbook for every alert, that says what it means, what to look at and what to do", () => {
+    const page = read("docs/operations.md")
+    for (const { name } of alerts) {
+      const section = page.split(`\n#### ${name}\n`)[1]?.split(/\n#{2,4} /u)[0]
+      assert.isDefined(section, `docs/operations.md has no runbook for ${name}`)
+      for (const part of ["Means:", "Look at:", "Do:"]) assert.include(section ?? "", part, name)
+    }
+  })
+
+  it("has no runbook for an alert that is gone", () => {
+    const written = [...read("docs/operations.md").matchAll(/^#### (\w+)$/gmu)].map(([, name]) => name)
+    assert.deepStrictEqual(written.toSorted(), alerts.map(({ name }) => name).toSorted())
+  })
+})

@@ -1,0 +1,49 @@
+/** What NACK's Stream takes, of version 0.21: the fields that we may set, each with its values. Its own schema is not on a registry. */
+const text = { type: "string" }
+const yes = { type: "boolean" }
+const limit = { type: "integer", minimum: -1 }
+
+export const nackStream = {
+  type: "object",
+  required: ["apiVersion", "kind", "metadata", "spec"],
+  additionalProperties: false,
+  properties: {
+    apiVersion: { const: "jetstream.nats.io/v1beta2" },
+    kind: { const: "Stream" },
+    metadata: { type: "object" },
+    spec: {
+      type: "object",
+      additionalProperties: false,
+      required: ["name", "subjects"],
+      properties: {
+        name: { type: "string", pattern: "^[^.*>]+$" },
+        description: text,
+        subjects: { type: "array", minItems: 1, items: text },
+        retention: { enum: ["limits", "interest", "workqueue"] },
+        storage: { enum: ["file", "memory"] },
+        discard: { enum: ["old", "new"] },
+        replicas: { type: "integer", minimum: 1 },
+        maxAge: { type: "string", pattern: "^(?:\\d+(?:\\.\\d+)?(?:ns|us|ms|s|m|h))*$" },
+        maxBytes: limit,
+        maxMsgs: limit,
+        maxMsgSize: limit,
+        maxMsgsPerSubject: { type: "integer" },
+        duplicateWindow: text,
+        allowDirect: yes,
+        allowAtomicPublish: yes,
+        allowMsgSchedules: yes,
+        allowRollup: yes,
+        allowMsgTtl: yes,
+        denyDelete: yes,
+        denyPurge: yes,
+        placement: {
+          type: "object",
+          additionalProperties: false,
+          properties: { cluster: text, tags: { type: "array", items: text } }
+        },
+        preventDelete: yes,
+        preventUpdate: yes
+      }
+    }
+  }
+}

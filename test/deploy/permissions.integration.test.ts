@@ -1,0 +1,311 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Clock, Effect, Fiber, Layer, Option, Redacted, Schema, Stream } from "effect"
+import {
+  applyTopology,
+  busServices,
+  Consumers,
+  consume,
+  coreSubjects,
+  done,
+  jsonCodec,
+  Kv,
+  Leases,
+  Mailbox,
+  Nats,
+  Objects,
+  outsideEvents,
+  parties,
+  type Party,
+  partOf,
+  Publisher,
+  Requests,
+  StreamReader,
+  topology,
+  userOf
+} from "#bus"
+import { eventCatalogue } from "#contracts"
+import { Health, Metrics, Role } from "#runtime"
+import { eventually } from "../support/bus.ts"
+import type { TestNatsServer } from "../support/nats-server.ts"
+import { connectAs, passwordOf, refusals, startFleetBroker } from "./fleet-broker.ts"
+
+let server: TestNatsServer
+beforeAll(async () => void (server = await startFleetBroker()))
+afterAll(() => server.stop())
+
+const busAs = (party: Party) =>
+  busServices.pipe(
+    Layer.provideMerge(
+      Layer.unwrap(
+        Effect.sync(() =>
+          Nats.layerWith({
+            servers: [server.url],
+            name: party,
+            user: userOf(party),
+            password: Redacted.make(passwordOf(userOf(party)))
+          })
+        )
+      )
+    ),
+    Layer.provideMerge(Metrics.layerTest),
+    Layer.provideMerge(Health.layer),
+    Layer.provide(Layer.succeed(Role, party)),
+    // Two parties of one test have a connection each.
+    Layer.fresh
+  )
+
+const codec = jsonCodec(Schema.Struct({ said: Schema.String }))
+const value = { said: "hello" }
+
+/** A subject that fits, of a party's own making. */
+const sample = (pattern: string, token: string) => pattern.replaceAll("*", token).replace(">", token)
+const tokenOf = (party: Party) => `trial-${userOf(party)}`
+
+const actorEvents = eventCatalogue.map(({ name }) => name).filter((name) => !outsideEvents.includes(name))
+
+describe.each(parties)("%s, with the rights that the topology gives it,", (party) => {
+  const part = partOf(topology, party)
+
+  it.live("finds what it uses as declared", () =>
+    applyTopology(part, { mode: "verify", replicas: 1 }).pipe(Effect.provide(busAs(party)))
+  )
+
+  it.live.each(part.streams.filter(({ publishers }) => publishers.includes(party)))("publishes to $name", (stream) =>
+    Effect.gen(function* () {
+      const publisher = yield* Publisher
+      // The cursor beside the events is not theirs.
+      const subjects = stream.subjects.filter((subject) => party !== "internal services" || subject.includes("."))
+
+      const stored = yield* Effect.forEach(subjects, (subject) =>
+        publisher.publish(sample(subject, tokenOf(party)), codec, value)
+      )
+
+      assert.isTrue(stored.every(({ stream: name }) => name === stream.name))
+    }).pipe(Effect.provide(busAs(party)))
+  )
+
+  it.live.each(part.streams.filter(({ readers }) => readers.includes(party)))("reads $name", (stream) =>
+    Effect.gen(function* () {
+      const writer = stream.publishers[0] ?? party
+      const subject = sample(stream.subjects[0] ?? "", `read-by-${userOf(party)}`)
+      yield* Effect.flatMap(Publisher, (publisher) => publisher.publish(subject, codec, value)).pipe(
+        Effect.provide(busAs(writer))
+      )
+      const taken: Array<string> = []
+
+      const consumption = yield* consume({
+        consumer: {
+          stream: stream.name,
+          durable: tokenOf(party),
+          filterSubjects: [subject],
+          unackedMax: 8,
+          ackWaitMs: 5_000
+        },
+        codec,
+        origin: "trial",
+        handler: (received) => Effect.sync(() => (taken.push(received.subject), done))
+      })
+      yield* eventually(Effect.sync(() => taken.length === 1))
+      yield* consumption.drain(1_000)
+
+      const reader = yield* StreamReader
+      const { lastSequence } = yield* reader.bounds(stream.name)
+      assert.isAbove(lastSequence, 0)
+      yield* reader.last(stream.name, subject)
+      const consumers = yield* Consumers
+      // The acks are with the broker once it has answered a question that was asked after them.
+      yield* eventually(Effect.map(consumers.backlog(stream.name, tokenOf(party)), ({ unacked }) => unacked === 0))
+      if (stream.keepers?.includes(party) === true) {
+        const nowMs = yield* Clock.currentTimeMillis
+        yield* consumers.pause(stream.name, tokenOf(party), nowMs + 1_000)
+        yield* reader.purge(stream.name, subject)
+      }
+      yield* consumers.remove(stream.name, tokenOf(party))
+    }).pipe(Effect.scoped, Effect.provide(busAs(party)))
+  )
+
+  it.live.each(part.buckets)("has its part in the bucket $name", (bucket) =>
+    Effect.gen(function* () {
+      const entries = yield* (yield* Kv).open(bucket.name, Schema.Struct({ said: Schema.String }))
+      const key = tokenOf(party)
+      const writer = bucket.writers.includes(party) ? party : bucket.writers[0]
+      assert.isDefined(writer)
+      const write = Effect.gen(function* () {
+        const owned = yield* (yield* Kv).open(bucket.name, Schema.Struct({ said: Schema.String }))
+        yield* owned.create(key, value)
+      })
+      yield* Effect.provide(write, busAs(writer ?? party))
+
+      const found = yield* entries.get(key)
+      const watched = yield* entries.changes.pipe(Stream.take(1), Stream.runCollect)
+      const all = yield* entries.entries
+
+      assert.deepStrictEqual(
+        Option.map(found, (entry) => entry.value),
+        Option.some(value)
+      )
+      assert.strictEqual(watched.length, 1)
+      assert.isTrue(all.some((entry) => entry.key === key))
+      if (!bucket.writers.includes(party)) return
+      const changed = yield* entries.update(key, value, Option.getOrThrow(found).revision)
+      yield* entries.remove(key, changed)
+    }).pipe(Effect.provide(busAs(party)))
+  )
+
+  it.live.each(part.objectStores)("has its part in the store $name", (store) =>
+    Effect.gen(function* () {
+      const bytes = new Uint8Array(300_000).fill(7)
+      const name = tokenOf(party)
+      const writer = store.writers.includes(party) ? party : store.writers[0]
+      assert.isDefined(writer)
+      const put = Effect.flatMap(Objects, (objects) => objects.put(store.name, name, Stream.make(bytes)))
+      yield* Effect.provide(put, busAs(writer ?? party))
+      const objects = yield* Objects
+
+      const read = yield* Stream.runFold(
+        objects.get(store.name, name),
+        () => 0,
+        (sum, piece) => sum + piece.length
+      )
+
+      assert.strictEqual(read, bytes.length)
+      if (!store.writers.includes(party)) return
+      yield* objects.put(store.name, name, Stream.make(bytes))
+      yield* objects.remove(store.name, name)
+      yield* objects.removeUnfinished(store.name, 0)
+    }).pipe(Effect.provide(busAs(party)))
+  )
+
+  it.live("is refused everything else", () =>
+    Effect.promise(async () => {
+      const connection = await connectAs(server.url, userOf(party))
+      const foreign = [
+        ...topology.streams
+          .filter(({ publishers }) => !publishers.includes(party))
+          .flatMap(({ subjects }) => subjects.map((subject) => sample(subject, "foreign"))),
+        ...topology.streams
+          .filter(({ readers }) => !readers.includes(party))
+          .flatMap(({ name }) => [`$JS.API.STREAM.MSG.GET.${name}`, `$JS.API.CONSUMER.CREATE.${name}.spy`]),
+        ...topology.buckets.filter(({ writers }) => !writers.includes(party)).map(({ name }) => `$KV.${name}.foreign`),
+        ...topology.buckets
+          .filter(({ readers, writers }) => ![...readers, ...writers].includes(party))
+          .flatMap(({ name }) => [`$JS.API.STREAM.MSG.GET.KV_${name}`, `$JS.API.DIRECT.GET.KV_${name}.$KV.${name}.x`]),
+        ...topology.objectStores
+          .filter(({ writers }) => !writers.includes(party))
+          .flatMap(({ name }) => [`$O.${name}.C.x`, `$O.${name}.M.x`]),
+        ...coreSubjects
+          .filter(({ senders }) => !senders.includes(party))
+          .flatMap(({ subjects }) => subjects.map((subject) => sample(subject, "foreign"))),
+        ...topology.streams
+          .filter(({ keepers }) => keepers?.includes(party) !== true)
+          .flatMap(({ name }) => [`$JS.API.STREAM.PURGE.${name}`, `$JS.API.STREAM.MSG.DELETE.${name}`]),
+        ...topology.streams.flatMap(({ name }) =>
+          ["CREATE", "UPDATE", "DELETE", "SNAPSHOT", "RESTORE"].map((verb) => `$JS.API.STREAM.${verb}.${name}`)
+        ),
+        ...(party === "internal services" ? actorEvents.map((name) => `events.${name}`) : []),
+        ...(party === "internal services" ? ["events-cursor"] : []),
+        "$JS.API.STREAM.LIST",
+        "$SYS.REQ.SERVER.PING",
+        "nobody.declared.this"
+      ]
+      const overheard = [
+        ...parties.filter((other) => other !== party).map((other) => `_INBOX_${userOf(other)}.>`),
+        "_INBOX.>",
+        "$KV.>",
+        "log.>",
+        ">",
+        ...coreSubjects.filter(({ receivers }) => !receivers.includes(party)).flatMap(({ subjects }) => subjects)
+      ]
+
+      const refused = await refusals(connection, () => {
+        for (const subject of foreign) connection.publish(subject, "{}")
+        for (const subject of overheard) connection.subscribe(subject, { callback: () => {} })
+      })
+      await connection.close()
+
+      const expected = [
+        ...foreign.map((subject) => `publish ${subject}`),
+        ...overheard.map((subject) => `subscription ${subject}`)
+      ]
+      assert.deepStrictEqual([...new Set(refused)].toSorted(), [...new Set(expected)].toSorted())
+    })
+  )
+})
+
+describe("roles that speak to each other", () => {
+  const questions = coreSubjects.filter(({ kind }) => kind === "question")
+  const pairs = questions.flatMap(({ name, subjects, senders, receivers }) =>
+    senders.flatMap((asker) => receivers.map((answerer) => ({ name, asker, answerer, subject: subjects[0] ?? "" })))
+  )
+
+  it.live.each(pairs)("$asker asks $answerer: $name", ({ asker, answerer, subject }) =>
+    Effect.gen(function* () {
+      const asked = sample(subject, "trial")
+      const answering = yield* Layer.build(busAs(answerer))
+      yield* Effect.provide(
+        Effect.flatMap(Requests, (requests) =>
+          requests.answer({
+            subject,
+            queueGroup: answerer,
+            question: codec,
+            answer: codec,
+            concurrency: 1,
+            handler: ({ said }) => Effect.succeed({ said: `${said} yourself` })
+          })
+        ),
+        answering
+      )
+      const ask = Effect.flatMap(Requests, (requests) =>
+        requests.ask({ subject: asked, question: codec, answer: codec, timeoutMs: 2_000 }, value)
+      ).pipe(Effect.retry({ times: 20 }))
+
+      const answer = yield* Effect.provide(ask, busAs(asker))
+
+      assert.deepStrictEqual(answer, { said: "hello yourself" })
+    }).pipe(Effect.scoped)
+  )
+
+  const mails = coreSubjects
+    .filter(({ kind }) => kind === "mailbox")
+    .flatMap(({ senders, receivers }) => senders.flatMap((from) => receivers.map((to) => ({ from, to }))))
+
+  it.live.each(mails)("$from sends to a process of $to", ({ from, to }) =>
+    Effect.gen(function* () {
+      const receiving = yield* Layer.build(busAs(to))
+      const sending = yield* Layer.build(busAs(from))
+      const got: Array<string> = []
+      const { instance } = yield* Effect.provide(Mailbox, receiving)
+      yield* Effect.provide(
+        Effect.flatMap(Mailbox, (mailbox) =>
+          mailbox.open("session", (bytes) => void got.push(new TextDecoder().decode(bytes)))
+        ),
+        receiving
+      )
+      const send = Effect.map(Mailbox, (mailbox) => mailbox.send(instance, "session", new TextEncoder().encode("hi")))
+
+      yield* eventually(Effect.map(Effect.provide(send, sending), () => got.length > 0))
+
+      assert.strictEqual(got[0], "hi")
+    }).pipe(Effect.scoped)
+  )
+
+  const holders = topology.buckets.find(({ name }) => name === "leases")?.writers ?? []
+
+  it.live.each(holders)("%s takes a lease and gives it back", (holder) =>
+    Effect.gen(function* () {
+      let held = false
+      const lease = { key: `lease-of-${holder}`, holder }
+      const work = Effect.andThen(
+        Effect.sync(() => (held = true)),
+        Effect.never
+      )
+      const holding = yield* Effect.forkScoped(Effect.flatMap(Leases, (leases) => leases.whileHeld(lease, work)))
+      yield* eventually(Effect.sync(() => held))
+      yield* Fiber.interrupt(holding)
+
+      const reader = yield* StreamReader
+      const left = yield* reader.last("KV_leases", `$KV.leases.${lease.key}`)
+      assert.isTrue(Option.isNone(left))
+    }).pipe(Effect.scoped, Effect.provide(busAs(holder)))
+  )
+})

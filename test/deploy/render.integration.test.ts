@@ -1,0 +1,144 @@
+import { execFileSync } from "node:child_process"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { parseAllDocuments } from "yaml"
+import { roleDeployments } from "../../deploy/generate/roles.ts"
+import { closedSchemas } from "./closed-schemas.ts"
+import { kustomize, repository, schemas } from "./tools.ts"
+
+interface Rendered {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+  readonly spec?: Readonly<Record<string, unknown>>
+}
+
+interface PodSpec {
+  readonly containers: ReadonlyArray<{
+    readonly image: string
+    readonly env: ReadonlyArray<{ readonly name: string }>
+    readonly securityContext: { readonly readOnlyRootFilesystem: boolean }
+  }>
+  readonly terminationGracePeriodSeconds: number
+  readonly volumes: ReadonlyArray<{ readonly configMap?: { readonly name: string } }>
+}
+
+const render = (overlay: string): ReadonlyArray<Rendered> => {
+  const [command = "", ...parameters] = kustomize ?? []
+  const text = execFileSync(command, [...parameters, join(repository, "deploy/k8s/overlays", overlay)], {
+    encoding: "utf8",
+    maxBuffer: 64 * 1_024 * 1_024
+  })
+  return parseAllDocuments(text).map((document) => document.toJS() as Rendered)
+}
+
+const podOf = (object: Rendered | undefined) =>
+  (object?.spec as { readonly template: { readonly spec: PodSpec } } | undefined)?.template.spec
+
+describe.skipIf(kustomize === undefined).each(["dev", "prod"])("the overlay %s", (overlay) => {
+  const objects = kustomize === undefined ? [] : render(overlay)
+  const named = (kind: string) => objects.filter((object) => object.kind === kind)
+
+  it.skipIf(schemas === undefined)("holds only objects that their schemas know, to the last field", () => {
+    const validatorOf = closedSchemas(schemas ?? "")
+    const faults = objects.flatMap((object) => {
+      const name = `${object.apiVersion}/${object.kind} ${object.metadata.name}`
+      const validate = validatorOf(`${object.apiVersion}/${object.kind}`)
+      if (validate === undefined) return [`${name}: no schema`]
+      if (validate(object)) return []
+      return (validate.errors ?? []).map(
+        ({ instancePath, message, params }) => `${name} ${instancePath} ${message} ${JSON.stringify(params)}`
+      )
+    })
+
+    assert.isAbove(objects.length, 30)
+    assert.deepStrictEqual(faults, [])
+  })
+
+  it.skipIf(schemas === undefined)("would be refused with a field misspelt", () => {
+    const validatorOf = closedSchemas(schemas ?? "")
+    const deployment = structuredClone(named("Deployment")[0]) as unknown as { spec: { template: { spec: object } } }
+    Object.assign(deployment.spec.template.spec, { terminationGracePeriodSecond: 45 })
+
+    assert.isFalse(validatorOf("apps/v1/Deployment")?.(deployment))
+  })
+
+  it("runs every role in one deployment, with an account of its own", () => {
+    const roles = roleDeployments.map(({ name }) => name).toSorted()
+
+    assert.deepStrictEqual(
+      named("Deployment")
+        .map(({ metadata }) => metadata.name)
+        .toSorted(),
+      roles
+    )
+    assert.includeMembers(
+      named("ServiceAccount").map(({ metadata }) => metadata.name),
+      roles
+    )
+  })
+
+  it("gives every role time to drain, and nothing to write to but a scratch volume", () => {
+    for (const deployment of named("Deployment")) {
+      const pod = podOf(deployment)
+      assert.strictEqual(pod?.terminationGracePeriodSeconds, 45)
+      assert.isTrue(pod?.containers.every(({ securityContext }) => securityContext.readOnlyRootFilesystem))
+    }
+  })
+
+  it("mounts a configuration that is there", () => {
+    const maps = named("ConfigMap").map(({ metadata }) => metadata.name)
+    const mounted = named("Deployment").flatMap((deployment) =>
+      (podOf(deployment)?.volumes ?? []).flatMap(({ configMap }) => (configMap === undefined ? [] : [configMap.name]))
+    )
+    const wanted = [...new Set(mounted)].filter((name) => name.startsWith("starling-configuration"))
+
+    assert.strictEqual(wanted.length, 1)
+    assert.includeMembers(maps, wanted)
+  })
+
+  it("puts everything into one namespace", () => {
+    const spaces = new Set(objects.map(({ metadata }) => metadata.namespace).filter((name) => name !== undefined))
+
+    assert.strictEqual(spaces.size, 1)
+  })
+})
+
+describe.skipIf(kustomize === undefined)("production", () => {
+  const objects = kustomize === undefined ? [] : render("prod")
+
+  it("leaves the number of pods to the autoscaler where there is one", () => {
+    const scaled = objects.filter(({ kind }) => kind === "ScaledObject").map(({ metadata }) => metadata.name)
+    const fixed = objects
+      .filter(({ kind, spec }) => kind === "Deployment" && spec !== undefined && "replicas" in spec)
+      .map(({ metadata }) => metadata.name)
+
+    assert.deepStrictEqual(fixed.toSorted(), ["payment-settler", "sweeper"])
+    assert.strictEqual(new Set([...scaled, ...fixed]).size, roleDeployments.length)
+  })
+
+  it("lets nobody in but callers of the APIs and the scraper", () => {
+    const policies = objects.filter(({ kind }) => kind === "NetworkPolicy").map(({ metadata }) => metadata.name)
+
+    assert.include(policies, "deny-all")
+    assert.deepStrictEqual(
+      policies.filter((name) => name.endsWith("-callers")).toSorted(),
+      roleDeployments
+        .filter(({ api }) => api !== undefined)
+        .map(({ name }) => `${name}-callers`)
+        .toSorted()
+    )
+  })
+})
+
+describe("the development overlay", () => {
+  it.skipIf(kustomize === undefined)("gives no role a user that its broker does not have", () => {
+    const variables = render("dev")
+      .filter(({ kind }) => kind === "Deployment")
+      .flatMap((deployment) => podOf(deployment)?.containers.flatMap(({ env }) => env.map(({ name }) => name)) ?? [])
+
+    assert.notInclude(variables, "BUS_USER")
+    assert.notInclude(variables, "BUS_PASSWORD")
+    assert.include(variables, "STARLING_CONFIG")
+  })
+})
