@@ -243,7 +243,7 @@ describe("a role whose broker is away", () => {
     await nats.start()
     await until(async () => (await role.status("/readyz")) === 200)
     await publish("work_item.done")
-    await until(() => requests.length === 2, 30_000)
+    await until(() => requests.length === 2, 90_000)
     assert.strictEqual(await role.status("/livez"), 200)
   })
 })
