@@ -23,58 +23,6 @@ import { Audio, SpeechApi, SpeechSequencer, SpeechSynthesizer, VoiceCloning } fr
 import { Sweeper } from "./sweeper-section.ts"
 import { WebhookDelivery, Webhooks } from "./webhooks-section.ts"
 
-export const ConfigurationFile = Schema.Struct({
-  Webhooks,
-  WebhookDelivery,
-  PipelineApi,
-  Pipeline,
-  Agents,
-  AutoRetryOnTransientFailure,
-  QuotaRetry,
-  DiskGuard,
-  StalePullRequestSweep,
-  Budget,
-  Sweeper,
-  Redaction,
-  SpeechApi,
-  SpeechSequencer,
-  SpeechSynthesizer,
-  Audio,
-  VoiceCloning,
-  ModelGateway,
-  Payments,
-  PaymentVerifier,
-  PaymentSettler,
-  Bus,
-  Telemetry,
-  Fleet
-})
-export interface ConfigurationFile extends Schema.Schema.Type<typeof ConfigurationFile> {}
-export interface WebhookDelivery extends Schema.Schema.Type<typeof WebhookDelivery> {}
-
-const decode = Schema.decodeUnknownResult(ConfigurationFile, { errors: "all", onExcessProperty: "error" })
-
-/** Checks a whole configuration. Paths are written as people write them: `Webhooks[1].Url`. */
-export const decodeConfiguration = (input: unknown): Result.Result<ConfigurationFile, ReadonlyArray<Fault>> =>
-  Result.mapError(decode(input), (error) =>
-    faultsOf(error.issue).map((fault) => ({ path: writtenPath(fault.path), message: fault.message }))
-  )
-
-const writtenPath = (pointer: string) =>
-  pointer
-    .split("/")
-    .slice(1)
-    .map((part) => (/^\d+$/u.test(part) ? `[${part}]` : `.${part}`))
-    .join("")
-    .replace(/^\./u, "")
-
-/** A key that one environment variable sets: `Bus.Url` is `BUS_URL`. */
-export interface EnvironmentKey {
-  readonly section: string
-  readonly key: string
-  readonly variable: string
-}
-
 const sections = {
   WebhookDelivery,
   PipelineApi,
@@ -99,6 +47,33 @@ const sections = {
   Bus,
   Telemetry,
   Fleet
+}
+
+export const ConfigurationFile = Schema.Struct({ Webhooks, ...sections })
+export interface ConfigurationFile extends Schema.Schema.Type<typeof ConfigurationFile> {}
+export interface WebhookDelivery extends Schema.Schema.Type<typeof WebhookDelivery> {}
+
+const decode = Schema.decodeUnknownResult(ConfigurationFile, { errors: "all", onExcessProperty: "error" })
+
+/** Checks a whole configuration. Paths are written as people write them: `Webhooks[1].Url`. */
+export const decodeConfiguration = (input: unknown): Result.Result<ConfigurationFile, ReadonlyArray<Fault>> =>
+  Result.mapError(decode(input), (error) =>
+    faultsOf(error.issue).map((fault) => ({ path: writtenPath(fault.path), message: fault.message }))
+  )
+
+const writtenPath = (pointer: string) =>
+  pointer
+    .split("/")
+    .slice(1)
+    .map((part) => (/^\d+$/u.test(part) ? `[${part}]` : `.${part}`))
+    .join("")
+    .replace(/^\./u, "")
+
+/** A key that one environment variable sets: `Bus.Url` is `BUS_URL`. */
+export interface EnvironmentKey {
+  readonly section: string
+  readonly key: string
+  readonly variable: string
 }
 
 /** Every key that the environment can override; the list of endpoints is not among them. */
