@@ -7,6 +7,8 @@ kustomize_version=v5.7.1
 schema_modules=(k8s.io/kubernetes@v1.33.5 github.com/kedacore/keda/v2@v2.21.0 github.com/prometheus-operator/prometheus-operator@v0.85.0)
 
 ensure_deploy() {
+  # Where Go's own archive is unpacked, which a bare PATH does not name.
+  command -v go >/dev/null || PATH=$PATH:/usr/local/go/bin
   ensure_kustomize
   ensure_promtool
   ensure_schemas
