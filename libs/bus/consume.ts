@@ -201,7 +201,9 @@ const takeForEver = Effect.fnUntraced(function* (
   )
   // Ends only by interruption: whatever ended the taking, the consumer is made sure of and taken from again.
   return yield* takeOnce.pipe(
-    Effect.flatMap((ended) => Effect.logWarning("a consumer ended, taking it up again", ended)),
+    Effect.flatMap((ended) =>
+      Effect.logWarning("a consumer ended, taking it up again", ...(ended === undefined ? [] : [ended]))
+    ),
     Effect.catch((error) => Effect.logWarning("cannot consume, trying again", error)),
     Effect.andThen(Effect.sleep("500 millis")),
     Effect.andThen(Effect.ignore(consumers.ensure(declaration))),

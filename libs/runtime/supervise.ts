@@ -1,16 +1,23 @@
 /**
  * Keeps an endless loop of a role running: when it fails or dies it is logged and begun again, at first
- * at once and then at most ten seconds apart. A loop that ends in silence is how workers stop unnoticed.
+ * almost at once and then at most ten seconds apart. A loop that ends in silence is how workers stop unnoticed.
  */
-import { Effect, Schedule } from "effect"
+import { Clock, Effect } from "effect"
 
-const backoff = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("10 seconds")])
+const firstWaitMs = 100
+const waitMsMax = 10_000
+// What ran for so long was well again: its next stop is a new trouble, and waits as little as the first one did.
+const wellAfterMs = 60_000
 
 export const supervise = <E, R>(name: string, loop: Effect.Effect<never, E, R>): Effect.Effect<never, never, R> =>
-  loop.pipe(
-    Effect.sandbox,
-    Effect.tapError((cause) => Effect.logError("a loop stopped, it is begun again", cause)),
-    Effect.retry(backoff),
-    Effect.orDie,
-    Effect.annotateLogs({ loop: name })
-  )
+  Effect.gen(function* () {
+    let waitMs = firstWaitMs
+    while (true) {
+      const begunAtMs = yield* Clock.currentTimeMillis
+      const cause = yield* Effect.flip(Effect.sandbox(loop))
+      yield* Effect.logError("a loop stopped, it is begun again", cause)
+      if ((yield* Clock.currentTimeMillis) - begunAtMs >= wellAfterMs) waitMs = firstWaitMs
+      yield* Effect.sleep(waitMs)
+      waitMs = Math.min(2 * waitMs, waitMsMax)
+    }
+  }).pipe(Effect.annotateLogs({ loop: name }))

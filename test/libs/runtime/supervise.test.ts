@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger } from "effect"
+import { Clock, Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { lineLogger, Role, supervise } from "#runtime"
 
@@ -40,6 +40,22 @@ describe("a loop of a role", () => {
       assert.isAtLeast(lines.length, hour / 10)
       assert.isAtMost(lines.length, hour / 10 + 10)
       for (const line of lines) assert.strictEqual(line["level"], "ERROR")
+    })
+  )
+
+  it.effect("that was well for a minute is begun again as soon as after its first stop", () =>
+    Effect.gen(function* () {
+      const starts: Array<number> = []
+      const loop = Effect.gen(function* () {
+        starts.push(yield* Clock.currentTimeMillis)
+        // Ten quick stops, then each one after an hour.
+        yield* Effect.sleep(starts.length < 10 ? 0 : 3_600_000)
+        return yield* Effect.die("down")
+      })
+      yield* running(loop, 3 * 3_600)
+      const gaps = starts.slice(1).map((at, index) => at - (starts[index] ?? 0))
+      assert.deepStrictEqual(gaps.slice(0, 9), [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000])
+      assert.deepStrictEqual(gaps.slice(9), [3_600_100, 3_600_100])
     })
   )
 
