@@ -15,7 +15,10 @@ export const makeSecrets = (): KnownSecrets => {
   const known = new Set<string>()
   return {
     add: (secret) => {
-      if (secret.length >= charactersMin) known.add(secret)
+      if (secret.length < charactersMin) return
+      known.add(secret)
+      // As it stands in a line of JSON, when a quote or a backslash is in it.
+      known.add(JSON.stringify(secret).slice(1, -1))
     },
     redact: (text) => {
       let clean = text

@@ -1,6 +1,7 @@
 /**
  * One line per log entry on stderr (stdout belongs to what a command answers): JSON for machines, or short
- * text for a terminal. Secrets are blotted out of every line, and a line is at most 8 kB.
+ * text for a terminal. Secrets are blotted out of every line. An entry of more than 8,192 characters is
+ * shortened field by field, so that it stays an object, and says so.
  */
 import { Cause, Context, Logger, References, Tracer } from "effect"
 import { Role } from "./Role.ts"
@@ -8,28 +9,47 @@ import { Secrets } from "./Secrets.ts"
 
 export type LogFormat = "json" | "pretty"
 
-// A cause with a long chain says the important part first.
 const lineCharactersMax = 8_192
+// What is left of a field in a line that is too long. A cause with a long chain says the important part first.
+const messageCharactersMax = 1_024
+const errorCharactersMax = 3_072
+const annotationsMax = 12
+const annotationCharactersMax = 256
 
 type Entry = Logger.Options<unknown>
 
 export const lineLogger = (format: LogFormat, write: (line: string) => void) =>
   Logger.make((entry: Entry) => {
-    const secrets = Context.get(entry.fiber.context, Secrets)
-    const line = secrets.redact(format === "json" ? jsonLine(entry) : prettyLine(entry))
-    write(line.length <= lineCharactersMax ? line : `${line.slice(0, lineCharactersMax)}…`)
+    const { redact } = Context.get(entry.fiber.context, Secrets)
+    write(format === "json" ? jsonLine(entry, redact) : cut(redact(prettyLine(entry)), lineCharactersMax))
   })
 
-const jsonLine = (entry: Entry) => {
+const cut = (text: string, charactersMax: number) =>
+  text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}…`
+
+const jsonLine = (entry: Entry, redact: (text: string) => string) => {
   const { messages, causes } = split(entry)
-  return JSON.stringify({
+  const head = {
     time: entry.date.toISOString(),
     level: entry.logLevel.toUpperCase(),
-    role: Context.get(entry.fiber.context, Role),
-    message: messages.map(plain).join(" "),
+    role: Context.get(entry.fiber.context, Role)
+  }
+  const message = messages.map(plain).join(" ")
+  const error = causes.join("\n")
+  const annotations = annotationsOf(entry)
+  const whole = { ...head, message, ...traceOf(entry), ...annotations, ...(error === "" ? {} : { error }) }
+  const line = redact(safeJson(whole))
+  if (line.length <= lineCharactersMax) return line
+  // Redacted before it is cut: half a secret would be found by nobody.
+  const short = (text: string, charactersMax: number) => cut(redact(text), charactersMax)
+  const notes = Object.entries(annotations).slice(0, annotationsMax)
+  return JSON.stringify({
+    ...head,
+    message: short(message, messageCharactersMax),
+    truncated: true,
     ...traceOf(entry),
-    ...annotationsOf(entry),
-    ...(causes.length === 0 ? {} : { error: causes.join("\n").slice(0, lineCharactersMax / 2) })
+    ...Object.fromEntries(notes.map(([key, value]) => [key, short(plain(value), annotationCharactersMax)])),
+    ...(error === "" ? {} : { error: short(error, errorCharactersMax) })
   })
 }
 
