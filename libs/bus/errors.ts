@@ -60,7 +60,8 @@ export class BusRefused extends Schema.TaggedError<BusRefused>()("BusRefused", {
 export type BusError = BusUnavailable | RevisionConflict | StreamFull | BusNotFound | BusRefused
 
 // JetStream's own error codes, the ones that change what a caller does.
-const conflictCodes = new Set([10071, 10164])
+// 10201: a batch holds a message id that is stored already, so a twin wrote these messages before its cursor.
+const conflictCodes = new Set([10071, 10164, 10201])
 const notFoundCodes = new Set([10014, 10037, 10059])
 const fullCodes = new Set([10023, 10047, 10077])
 const unavailableCodes = new Set([10008, 10009, 10041, 10074, 10118])
