@@ -1,13 +1,15 @@
 /**
  * Question and answer between roles over core messages: asked on a subject, answered by one of a queue
- * group. Nothing is stored; "nobody there" is known within milliseconds and is `BusUnavailable`.
+ * group. Nothing is stored; "nobody there" is known within milliseconds and is `BusUnavailable`, and so is an
+ * answerer that has as many questions before it as it takes: it says so at once instead of keeping them.
  */
 import type { Msg } from "@nats-io/nats-core"
 import { Context, Effect, Layer, Result, type Scope, Semaphore } from "effect"
-import { currentTraceparent } from "#runtime"
-import { type BusError, BusRefused } from "./errors.ts"
+import { currentTraceparent, Metrics } from "#runtime"
+import { type BusError, BusRefused, BusUnavailable } from "./errors.ts"
 import { header, headerReader, toHeaders } from "./message-headers.ts"
 import type { MessageCodec } from "./message-codec.ts"
+import { questionsTurnedAway } from "./metrics.ts"
 import { Nats } from "./Nats.ts"
 import { Rejections } from "./Rejections.ts"
 
@@ -24,12 +26,18 @@ export interface AnswerOptions<Question, Answer, R> {
   readonly queueGroup: string
   readonly question: MessageCodec<Question>
   readonly answer: MessageCodec<Answer>
-  /** Questions in work at once; further ones wait in the connection's buffer until the asker gives up. */
+  /** Questions in work at once. */
   readonly concurrency: number
+  /** Further ones that wait for their turn; who comes beyond them is told at once to ask again. Default 1,024. */
+  readonly waitingMax?: number
   readonly handler: (question: Question) => Effect.Effect<Answer, never, R>
 }
 
 const refusedHeader = "Starling-Refused"
+const busyHeader = "Starling-Busy"
+
+// A queue that is longer than a moment's work only keeps askers waiting who have given up.
+const waitingMaxDefault = 1_024
 
 export class Requests extends Context.Service<
   Requests,
@@ -43,6 +51,7 @@ export class Requests extends Context.Service<
     Effect.gen(function* () {
       const nats = yield* Nats
       const rejections = yield* Rejections
+      const turnedAway = (yield* Metrics).counter(questionsTurnedAway)
 
       const ask = Effect.fn("Requests.ask")(function* <Q, A>(options: AskOptions<Q, A>, question: Q) {
         const encoded = options.question.encode(question)
@@ -54,6 +63,8 @@ export class Requests extends Context.Service<
           connection.request(options.subject, encoded.data, { headers, timeout: options.timeoutMs })
         )
         const read = headerReader(reply.headers)
+        const busy = read(busyHeader)
+        if (busy !== undefined) return yield* new BusUnavailable({ operation, detail: `busy: ${busy}` })
         const decoded = options.answer.decode({ data: reply.data, header: read })
         if (read(refusedHeader) === undefined && Result.isSuccess(decoded)) return decoded.success
         const detail = read(refusedHeader) ?? "an answer that breaks its schema"
@@ -63,8 +74,19 @@ export class Requests extends Context.Service<
       const answer = Effect.fnUntraced(function* <Q, A, R>(options: AnswerOptions<Q, A, R>) {
         const run = Effect.runForkWith(yield* Effect.context<R>())
         const slots = yield* Semaphore.make(options.concurrency)
-        const respond = (message: Msg) => slots.withPermits(1)(answerOne(options, rejections, message))
+        const presentMax = options.concurrency + (options.waitingMax ?? waitingMaxDefault)
+        const tooMany = toHeaders([[busyHeader, `${presentMax} questions are being answered`]])
+        let present = 0
+        const leave = Effect.sync(() => void (present -= 1))
+        const respond = (message: Msg) =>
+          Effect.ensuring(slots.withPermits(1)(answerOne(options, rejections, message)), leave)
         const callback = (_error: unknown, message: Msg) => {
+          if (present >= presentMax) {
+            turnedAway.inc({ subject: options.subject })
+            message.respond(new Uint8Array(0), { headers: tooMany })
+            return
+          }
+          present += 1
           run(respond(message))
         }
         yield* Effect.acquireRelease(

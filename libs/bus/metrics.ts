@@ -37,6 +37,12 @@ export const busRejected = defineCounter({
   labels: ["origin"]
 })
 
+export const questionsTurnedAway = defineCounter({
+  name: "bus_questions_turned_away_total",
+  help: "Questions that were answered with busy at once, for too many were being answered already, by subject.",
+  labels: ["subject"]
+})
+
 export const relayRunSize = defineHistogram({
   name: "bus_relay_run_messages",
   help: "Source messages that one atomic relay write covered, by relay.",
@@ -63,6 +69,7 @@ export const busMetrics = [
   busConsumed,
   busRedelivered,
   busRejected,
+  questionsTurnedAway,
   relayRunSize,
   relayConflicts,
   relayPosition
