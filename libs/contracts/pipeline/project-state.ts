@@ -12,8 +12,10 @@ export const budgetMicroUsdMax = 10_000_000_000_000
 /** A billion US dollars in thirty days. */
 export const spendMicroUsdMax = 1_000_000_000_000_000
 export const thresholdPctMax = 1_000
-/** Stale pull requests remembered of one process; some fifty bytes each, in every record of the project. */
+/** Stale pull requests remembered of all processes; some fifty bytes each, in every record of the project. */
 export const staleBasesMax = 512
+/** Processes that tell of them at the same time: as many replicas as are ever run, and some. */
+export const staleBaseProcessesMax = 12
 
 const thresholdPct = Ordinal.check(Schema.isLessThanOrEqualTo(thresholdPctMax))
 const cap = Ordinal.check(Schema.isLessThanOrEqualTo(capMax))
@@ -65,6 +67,9 @@ export const budgetReading = {
   thresholdPct
 }
 
+/** `<number>:<head sha>`, oldest first. */
+const ToldBases = Schema.Array(text(100)).check(Schema.isMaxLength(staleBasesMax))
+
 export const ProjectState = Schema.Struct({
   settings: ProjectSettings,
   createdAtMs: EpochMs,
@@ -79,10 +84,13 @@ export const ProjectState = Schema.Struct({
     /** When the band was last told or changed, 30-day spend was so much. */
     spendMicroUsd: Count
   }),
-  /** `<number>:<head sha>` told in that process, oldest first. */
+  /** Told by the process that told last, and by others, of whom any may be the next. */
   staleBases: Schema.Struct({
     epoch: Schema.NullOr(Id),
-    told: Schema.Array(text(100)).check(Schema.isMaxLength(staleBasesMax))
+    told: ToldBases,
+    others: Schema.optionalKey(
+      Schema.Array(Schema.Struct({ epoch: Id, told: ToldBases })).check(Schema.isMaxLength(staleBaseProcessesMax))
+    )
   })
 }).annotate({ identifier: "ProjectState" })
 export interface ProjectState extends Schema.Schema.Type<typeof ProjectState> {}

@@ -1,26 +1,50 @@
 /**
- * Pull requests that their base has left behind: told once for each head in each run of the process that looks.
- * What was told is remembered up to a bound; beyond it the oldest may be told again, which receivers must bear anyway.
+ * Pull requests that their base has left behind: told once for each head in each run of a process that looks, however
+ * many of them look at the same time. What was told is remembered up to a bound; beyond it the oldest may be told
+ * again, which receivers must bear anyway.
  */
-import { type ProjectFactOf, staleBasesMax } from "#contracts"
+import { type ProjectFactOf, type ProjectState, staleBaseProcessesMax, staleBasesMax } from "#contracts"
 import { type Deciders, decided, type Evolvers, nothing } from "./decisions.ts"
 
 type Found = Pick<ProjectFactOf<"StaleBaseFound">, "pullRequestNumber" | "headSha">
+type StaleBases = ProjectState["staleBases"]
+type Others = NonNullable<StaleBases["others"]>
 
 const keyOf = ({ pullRequestNumber, headSha }: Found) => `${pullRequestNumber}:${headSha}`
 
+const toldBy = ({ epoch, told, others = [] }: StaleBases, process: string): ReadonlyArray<string> =>
+  epoch === process ? told : (others.find((other) => other.epoch === process)?.told ?? [])
+
 export const staleBaseDeciders = {
   ReportStaleBase: ({ staleBases }, command) =>
-    staleBases.epoch === command.epoch && staleBases.told.includes(keyOf(command))
+    toldBy(staleBases, command.epoch).includes(keyOf(command))
       ? nothing
       : decided({ ...command, _tag: "StaleBaseFound" })
 } satisfies Partial<Deciders>
 
 export const staleBaseEvolvers = {
-  StaleBaseFound: ({ staleBases }, fact) => ({
-    staleBases: {
-      epoch: fact.epoch,
-      told: [...(staleBases.epoch === fact.epoch ? staleBases.told : []), keyOf(fact)].slice(-staleBasesMax)
+  StaleBaseFound: ({ staleBases }, fact) => {
+    const told = [...toldBy(staleBases, fact.epoch), keyOf(fact)].slice(-staleBasesMax)
+    return {
+      staleBases: {
+        epoch: fact.epoch,
+        told,
+        others: withinRoom(othersThan(staleBases, fact.epoch), staleBasesMax - told.length)
+      }
     }
-  })
+  }
 } satisfies Partial<Evolvers>
+
+/** Whoever told last comes first. */
+const othersThan = ({ epoch, told, others = [] }: StaleBases, process: string): Others =>
+  [...(epoch === null ? [] : [{ epoch, told }]), ...others].filter((other) => other.epoch !== process)
+
+/** The newest of what they told; of processes that are gone nothing stays when enough others came after them. */
+const withinRoom = (others: Others, room: number): Others => {
+  let left = room
+  return others.slice(0, staleBaseProcessesMax).flatMap(({ epoch, told }) => {
+    const kept = told.slice(Math.max(0, told.length - left))
+    left -= kept.length
+    return kept.length === 0 ? [] : [{ epoch, told: kept }]
+  })
+}

@@ -42,6 +42,39 @@ describe("a pull request whose base has moved", () => {
     assert.deepStrictEqual(garden.facts(stale(7, "abc1234", { epoch: "sweeper-2" })), [])
   })
 
+  it("is told of once by each of several processes that look at the same time", () => {
+    const garden = projectWith()
+    const epochs = ["a", "b", "c"]
+    for (const epoch of epochs) assert.deepStrictEqual(garden.does(stale(7, "abc1234", { epoch })), [event])
+    for (let round = 0; round < 3; round++) {
+      for (const epoch of epochs) assert.deepStrictEqual(garden.facts(stale(7, "abc1234", { epoch })), [], epoch)
+    }
+    assert.deepStrictEqual(garden.does(stale(7, "def5678", { epoch: "a" })), [event])
+    assert.deepStrictEqual(garden.replayed(), garden.state())
+  })
+
+  it("is forgotten of processes that are long gone, and the state does not grow with every restart", () => {
+    const garden = projectWith()
+    for (let run = 1; run <= 200; run++) {
+      for (const head of ["abc1234", "def5678"]) garden.does(stale(7, head, { epoch: `run ${run}` }))
+    }
+    assert.isBelow(JSON.stringify(garden.state().staleBases).length, 2_000)
+    for (const run of [200, 199]) {
+      assert.deepStrictEqual(garden.facts(stale(7, "abc1234", { epoch: `run ${run}` })), [])
+    }
+    assert.deepStrictEqual(garden.does(stale(7, "abc1234", { epoch: "run 1" })), [event])
+  })
+
+  it("takes from what other processes told the room for its own", () => {
+    const garden = projectWith()
+    const told = Array.from({ length: staleBasesMax }, (_, index) => `${index}:abc1234`)
+    Object.assign(garden.state().staleBases, { epoch: "sweeper-2", told })
+    garden.does(stale(9_999, "abc1234"))
+    const { others = [], ...own } = garden.state().staleBases
+    assert.deepStrictEqual(own, { epoch: "sweeper-1", told: ["9999:abc1234"] })
+    assert.deepStrictEqual(others, [{ epoch: "sweeper-2", told: told.slice(1) }])
+  })
+
   it("is forgotten when too many others came after it", () => {
     const garden = projectWith()
     const told = Array.from({ length: staleBasesMax }, (_, index) => `${index}:abc1234`)
