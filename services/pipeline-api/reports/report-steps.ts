@@ -104,6 +104,19 @@ const agentSteps = (report: RunnerReport, grounds: ReportGrounds): ReadonlyArray
   ]
 }
 
+/** An agent that was refused for good when it had just been given an item fails the item; what may pass does not. */
+const refusedAtPickup = (report: Report<"smoke-result">, { dispatch, jitter, freshWorkItemId }: ReportGrounds) => {
+  const { agent, agentInstanceId, cause, category, workItemId, reason, reportId } = report
+  if (cause !== "pickup" || category !== "Persistent" || workItemId === null || dispatch === null) return []
+  const isAtWork =
+    dispatch.agent === agent && (agentInstanceId === null || dispatch.agentInstanceId === agentInstanceId)
+  if (!isAtWork) return []
+  const { dispatchId } = dispatch
+  const error = `the agent is not authorised: ${reason ?? "its test failed"}`
+  const failed = { kind: "failed", reportId, workItemId, dispatchId, reason: error, failureKind: "auth" } as const
+  return [command("workitem", workItemId, { _tag: "Report", report: failed, jitter, freshWorkItemId })]
+}
+
 const session =
   (operation: "suspend" | "close") =>
   (report: Report<"provider-session-close-failed" | "provider-session-suspend-failed">) => {
@@ -128,12 +141,13 @@ const leak =
 const steps: {
   readonly [Kind in FleetKind]: (report: Report<Kind>, grounds: ReportGrounds) => ReadonlyArray<ReportStep>
 } = {
-  "smoke-result": (report, { item }) => {
+  "smoke-result": (report, grounds) => {
     const id = agentIdOf(report.agent, report.agentInstanceId)
     const { outcome, cause, reason, category, occurredAtMs, epoch } = report
-    return outcome === "passed"
-      ? [command("agent", id, { _tag: "PassSmoke", occurredAtMs })]
-      : [command("agent", id, { _tag: "FailSmoke", cause, reason, category, occurredAtMs, item, epoch })]
+    if (outcome === "passed") return [command("agent", id, { _tag: "PassSmoke", occurredAtMs })]
+    const { item } = grounds
+    const benched = command("agent", id, { _tag: "FailSmoke", cause, reason, category, occurredAtMs, item, epoch })
+    return [benched, ...refusedAtPickup(report, grounds)]
   },
   "quota-forecast": (report, { atMs, configured }) => {
     const { AdviceFor, AdviceCooldownMinutes } = configured.Agents

@@ -176,6 +176,38 @@ describe("what follows from a report", () => {
     assert.deepInclude(told, { toAgent: "wren", toModel: "m" })
   })
 
+  it("fails the item whose agent was refused for good at its pickup, and no other", () => {
+    const refused = { agent: "owl", agentInstanceId: "a", outcome: "failed", cause: "pickup", workItemId: uuid }
+    const steps = (changes: object, atWork: WorkItemDispatch | null = dispatch()) =>
+      reportSteps(sample("smoke-result", { ...refused, category: "Persistent", reason: "auth", ...changes }), {
+        ...grounds(),
+        dispatch: atWork
+      })
+    const [benched, failed] = steps({})
+    assert.strictEqual(benched?._tag === "Command" && benched.command._tag, "FailSmoke")
+    const told = failed?._tag === "Command" && failed.command._tag === "Report" ? failed.command.report : undefined
+    assert.deepInclude(told, {
+      kind: "failed",
+      workItemId: uuid,
+      dispatchId: "d",
+      reason: "the agent is not authorised: auth",
+      failureKind: "auth"
+    })
+    assert.lengthOf(steps({ agentInstanceId: null }), 2)
+    for (const [changes, atWork] of [
+      [{ category: "Transient" }],
+      [{ category: "Unknown" }],
+      [{ cause: "probe" }],
+      [{ workItemId: null }],
+      [{ outcome: "passed" }],
+      [{ agentInstanceId: "b" }],
+      [{}, dispatch({ agent: "smith" })],
+      [{}, null]
+    ] as const) {
+      assert.lengthOf(steps(changes, atWork), 1, JSON.stringify(changes))
+    }
+  })
+
   it("counts a run that failed too soon, and no other", () => {
     const failed = { workItemId: uuid, dispatchId: "d", failureKind: "agent" }
     const soon = dispatch({ atMs: atMs - 4_999 })
