@@ -1,8 +1,8 @@
 /**
  * Runs a program until it is told to stop: builds its layers, waits for a signal, drains, closes the layers
- * in reverse, and exits with 0. A wrong configuration exits with 78, any other failed start with 1.
+ * in reverse, and exits with 0, also when the signal comes while it starts. A wrong configuration exits with 78, any other failed start with 1.
  */
-import { Cause, Effect, Exit, Layer, References, Result, Scope } from "effect"
+import { Cause, Effect, Exit, Fiber, Layer, References, Result, Scope } from "effect"
 import { Logger } from "effect"
 import { Drain } from "./Drain.ts"
 import { Environment } from "./Environment.ts"
@@ -22,6 +22,9 @@ export interface ProgramOptions<A, E> {
 /** The exit code of a wrong configuration, as sysexits.h has it. */
 export const configurationExitCode = 78
 
+// What a close may take after the drain's 30 s; a deployment kills after 45.
+const closeMsMax = 10_000
+
 /** Never returns. Meant to be the last line of a `main.ts`. */
 export const runProgram = <A, E>(options: ProgramOptions<A, E>): void => {
   const format = options.format ?? (hasTerminal() ? "pretty" : "json")
@@ -31,20 +34,29 @@ export const runProgram = <A, E>(options: ProgramOptions<A, E>): void => {
   )
   const program = Effect.gen(function* () {
     const scope = yield* Scope.make()
-    const built = yield* Effect.exit(Layer.buildWithScope(options.layer, scope))
+    const stopping = yield* Effect.forkChild(stopSignal)
+    // A start may wait for a broker without end, and a part of it may not let itself be interrupted.
+    const building = yield* Effect.forkDetach(Layer.buildWithScope(options.layer, scope))
+    const built = yield* Effect.raceFirst(Fiber.await(building), Effect.as(Fiber.await(stopping), undefined))
+    if (built === undefined) {
+      yield* Effect.logInfo("told to stop while starting")
+      const closing = yield* Effect.forkDetach(Effect.andThen(Fiber.interrupt(building), Scope.close(scope, Exit.void)))
+      yield* Effect.timeoutOption(Fiber.await(closing), closeMsMax)
+      return 0
+    }
     if (Exit.isFailure(built)) {
       yield* Scope.close(scope, built)
       return yield* failedStart(built.cause)
     }
     const started = Effect.flatMap(Health, (health) => health.started)
     yield* Effect.provideContext(Effect.andThen(started, options.onReady ?? Effect.void), built.value)
-    const signal = yield* stopSignal
+    const signal = yield* Fiber.join(stopping)
     yield* Effect.logInfo("stopping").pipe(Effect.annotateLogs({ signal }))
     const inTime = yield* Effect.provideContext(
       Effect.flatMap(Drain, (drain) => drain.run),
       built.value
     )
-    yield* Scope.close(scope, Exit.void).pipe(Effect.timeoutOption("10 seconds"))
+    yield* Scope.close(scope, Exit.void).pipe(Effect.timeoutOption(closeMsMax))
     return inTime ? 0 : 1
   })
   const logged = program.pipe(

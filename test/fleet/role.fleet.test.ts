@@ -222,6 +222,17 @@ describe("a role with a wrong configuration", () => {
 })
 
 describe("a role whose broker is away", () => {
+  it("that is told to stop before it stands ends at once with 0", async () => {
+    await nats.kill9()
+    const role = await dispatcher([endpoint()])
+    await until(async () => (await role.status("/livez")) === 200)
+    const askedAtMs = performance.now()
+    role.signal("SIGTERM")
+    assert.strictEqual(await role.ended, 0)
+    assert.isBelow(performance.now() - askedAtMs, 15_000)
+    assert.include(role.error(), "told to stop while starting")
+  })
+
   it("is alive and not ready from the start, and ready once the broker is there", async () => {
     await nats.kill9()
     const role = await dispatcher([endpoint()])
