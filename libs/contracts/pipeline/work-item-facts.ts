@@ -13,6 +13,7 @@ import { WorkItemSettings } from "./work-item-settings.ts"
 import {
   AgentName,
   Branch,
+  countedMarkCharacters,
   FailureKind,
   workItemCost,
   WorkItemDispatch,
@@ -45,8 +46,17 @@ const lifecycle = {
     from: WorkItemStateName
   }),
   Progressed: fact("Progressed", {}),
-  /** Of that project's money. */
-  UsageAdded: fact("UsageAdded", { projectId: Id, iteration: Ordinal, ...workItemCost }),
+  /**
+   * Of that project's money. `iteration` null: of a dispatch before the last, and nobody knows any more of which.
+   * `countedAs`: the mark of the report that told it, by which it is known again.
+   */
+  UsageAdded: fact("UsageAdded", {
+    projectId: Id,
+    run: Schema.optionalKey(Ordinal),
+    iteration: Schema.NullOr(Ordinal),
+    countedAs: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(countedMarkCharacters))),
+    ...workItemCost
+  }),
   IterationCompleted: fact("IterationCompleted", {
     iteration: Ordinal,
     phase: Schema.Literals(["work", "rework"]),

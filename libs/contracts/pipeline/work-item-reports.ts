@@ -1,7 +1,8 @@
 /**
  * What runners report of an item, by `kind`. Every report has an id, so that a repeat is harmless, and names the
- * dispatch it speaks of: one of an earlier dispatch comes too late and changes nothing. Secrets in texts that people
- * wrote are removed before a report gets here. `usage` is what was spent since the dispatch's last report of it.
+ * dispatch it speaks of: one of an earlier dispatch comes too late and changes nothing but what the item cost. Secrets
+ * in texts that people wrote are removed before a report gets here. `usage` is what was spent since the dispatch's last
+ * report of it, and is counted once, however late or often the report comes.
  */
 import { Schema } from "effect"
 import { Finding } from "../entities.ts"

@@ -44,6 +44,14 @@ export const questionsMax = 128
 /** Suggestions an item may make in its life. */
 export const suggestionsMax = 256
 
+/** A report whose usage was counted is remembered by so many characters made of its id: 48 bits of its hash. */
+export const countedMarkCharacters = 8
+/**
+ * So many of an item's reports are remembered: more than a broker and a process that die together hand out again,
+ * and than any runner tells twice.
+ */
+export const countedReportsMax = 256
+
 export const Branch = Schema.String.check(Schema.isBetweenLength(1, branchCharactersMax))
 export const AgentName = Schema.String.check(Schema.isBetweenLength(1, 128))
 
@@ -143,6 +151,12 @@ export const WorkItemState = Schema.Struct({
   followupWorkItemId: Schema.NullOr(Uuid),
   /** Of the last re-check after the act. */
   recheckedIteration: Count,
+  /** The run and the iteration of the last dispatch; absent in what was written before it was kept. */
+  lastDispatchIn: Schema.optionalKey(Schema.Struct({ run: Ordinal, iteration: Ordinal })),
+  /** The marks of the last reports whose usage was counted, the newest first; absent before the first. */
+  countedReports: Schema.optionalKey(
+    Schema.String.check(Schema.isMaxLength(countedMarkCharacters * countedReportsMax))
+  ),
   /** Of the latest iteration that cost is known of. */
   usage: Schema.NullOr(Schema.Struct({ run: Ordinal, iteration: Ordinal, ...workItemCost })),
   usageTotal: Schema.NullOr(WorkItemCost)

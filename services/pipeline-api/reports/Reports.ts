@@ -1,6 +1,7 @@
 /**
- * Carries one report out: looks up what its steps go by, then gives each step's command under the report's id. An
- * event of the fleet at large is published as it is; told twice, it carries the same message id.
+ * Carries one report out: looks up what its steps go by, then gives each step's command under the report's id. Of one
+ * that its item refuses the cost is counted all the same. An event of the fleet at large is published as it is; told
+ * twice, it carries the same message id.
  */
 import { randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Option, Random } from "effect"
@@ -25,6 +26,7 @@ import { Routing } from "../Routing.ts"
 import { concernedItem } from "../shown/concerned-item.ts"
 import { keepForecast } from "./keep-forecast.ts"
 import { type CommandStep, reportSteps, type TellStep } from "./report-steps.ts"
+import { usageStep } from "./usage-step.ts"
 
 export type ReportOutcome = "decided" | "unchanged" | "refused" | "unknown" | "told" | "ignored" | "handed_back"
 
@@ -68,9 +70,12 @@ export class Reports extends Context.Service<
         return agent === undefined ? null : { agent, model: roster.preferredModel(agent) }
       })
 
-      const run = ({ entity, id, command }: CommandStep, report: Report): Effect.Effect<ReportOutcome, CommandError> =>
+      const run = (
+        { entity, id, command }: CommandStep,
+        commandId: string
+      ): Effect.Effect<ReportOutcome, CommandError> =>
         // A step's command is its entity's; the compiler cannot tell that of a union.
-        Effect.map(commands.run(entity, { id, commandId: report.reportId }, command as never), ({ was }) =>
+        Effect.map(commands.run(entity, { id, commandId }, command as never), ({ was }) =>
           was === "decided" ? "decided" : "unchanged"
         )
 
@@ -93,10 +98,11 @@ export class Reports extends Context.Service<
         const state = yield* itemOf(report)
         const item: ConcernedItem | null =
           state === undefined || !("workItemId" in report) ? null : concernedItem(report.workItemId ?? "", state)
+        const chance = { jitter: yield* Random.next, freshWorkItemId: randomUUID() }
+        const usage = usageStep(report, chance)
         const given = reportSteps(report, {
           atMs: Math.floor(storedAtMs),
-          jitter: yield* Random.next,
-          freshWorkItemId: randomUUID(),
+          ...chance,
           epoch,
           configured,
           roster,
@@ -107,9 +113,12 @@ export class Reports extends Context.Service<
         let outcome: ReportOutcome = "ignored"
         for (const step of given) {
           outcome = yield* Effect.catch(
-            step._tag === "Tell" ? tell(step, report, storedAtMs) : run(step, report),
+            step._tag === "Tell" ? tell(step, report, storedAtMs) : run(step, report.reportId),
             settled
           )
+        }
+        if (outcome === "refused" && usage !== undefined) {
+          yield* Effect.catch(run(usage, `${report.reportId}.usage`), settled)
         }
         return outcome
       })

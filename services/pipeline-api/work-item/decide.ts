@@ -1,7 +1,7 @@
 /**
  * From a command to its concern: an item that is not there can only be created; a report of a dispatch that is over
- * changes nothing; what the table does not list is refused. What a report says was spent is counted with the decision
- * that the report leads to, whatever that is.
+ * changes nothing; what the table does not list is refused. What a report says was spent is counted once, with what
+ * the report leads to, and alone when that is nothing.
  */
 import { Result } from "effect"
 import { type ActorDefinition, type DecisionContext, EntityNotFound } from "#actor"
@@ -83,10 +83,11 @@ const decideReport = (
   context: DecisionContext
 ): Decision => {
   const { report, jitter, freshWorkItemId } = command
-  if (isLate(item, report)) return nothing
-  const decision = listed(item, report.kind) ?? ofReport(item, report, { ...context, jitter, freshWorkItemId })
-  const usage = report.kind === "recheck-completed" ? undefined : report.usage
-  return usage === undefined ? decision : Result.map(decision, (facts) => [usageAdded(item, usage), ...facts])
+  const decision = isLate(item, report)
+    ? nothing
+    : (listed(item, report.kind) ?? ofReport(item, report, { ...context, jitter, freshWorkItemId }))
+  const usage = usageAdded(item, report)
+  return usage === undefined ? decision : Result.map(decision, (facts) => [usage, ...facts])
 }
 
 /** Of a dispatch that is over. Who asked the operator may go on asking: that dispatch is over only for the others. */

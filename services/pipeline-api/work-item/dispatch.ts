@@ -47,6 +47,7 @@ export const dispatchEvolvers = {
     phase: dispatch.phase,
     dispatch,
     lastDispatchId: dispatch.dispatchId,
+    lastDispatchIn: { run: item.run, iteration: dispatch.iteration },
     settings,
     notBeforeMs: null,
     upstreamPushAttempts: item.upstreamPushAttempts + (dispatch.phase === "upstream" ? 1 : 0)

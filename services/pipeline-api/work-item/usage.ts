@@ -1,20 +1,49 @@
 /**
- * What an item has cost. The latest iteration's share is summed over all that was reported of that iteration; a new
- * iteration, or a new run, begins its own. The total only grows, and stops at the largest exact integer.
+ * What an item has cost. Every report's share is counted once: the marks of the last reports are remembered, for one
+ * may come again long after, and money that was spent is spent however late a report tells of it. The latest
+ * iteration's share is summed over all that was reported of that iteration; a new iteration, or a new run, begins its
+ * own. The total only grows, and stops at the largest exact integer.
  */
-import type { ReportedUsage, WorkItemCost, WorkItemFactOf, WorkItemState } from "#contracts"
+import { hash } from "node:crypto"
+import {
+  countedMarkCharacters,
+  countedReportsMax,
+  type WorkItemCost,
+  type WorkItemFactOf,
+  type WorkItemReport,
+  type WorkItemState
+} from "#contracts"
 import { type Announcers, type Evolvers, silent } from "./decisions.ts"
 import { iterationOf } from "./phases.ts"
 
-/** The fact of a report that tells what was spent. */
-export const usageAdded = (item: WorkItemState, usage: ReportedUsage): WorkItemFactOf<"UsageAdded"> => ({
-  _tag: "UsageAdded",
-  projectId: item.projectId,
-  iteration: item.dispatch?.iteration ?? iterationOf(item, item.phase),
-  // Reserved on the wire: nothing is counted there yet.
-  tokensReasoning: 0,
-  ...usage
-})
+/** The fact of a report that tells what was spent; nothing if it tells none, or was counted before. */
+export const usageAdded = (item: WorkItemState, report: WorkItemReport): WorkItemFactOf<"UsageAdded"> | undefined => {
+  if (report.kind === "recheck-completed" || report.usage === undefined) return undefined
+  const countedAs = markOf(report.reportId)
+  if (isCounted(item, countedAs)) return undefined
+  const isOfLast = report.dispatchId === item.lastDispatchId
+  return {
+    _tag: "UsageAdded",
+    projectId: item.projectId,
+    run: item.lastDispatchIn?.run ?? item.run,
+    iteration: isOfLast ? lastIteration(item) : null,
+    countedAs,
+    // Reserved on the wire: nothing is counted there yet.
+    tokensReasoning: 0,
+    ...report.usage
+  }
+}
+
+const lastIteration = (item: WorkItemState) => item.lastDispatchIn?.iteration ?? iterationOf(item, item.phase)
+
+const markOf = (reportId: string) => hash("sha256", reportId, "base64url").slice(0, countedMarkCharacters)
+
+const isCounted = ({ countedReports = "" }: WorkItemState, mark: string) => {
+  let at = countedReports.indexOf(mark)
+  // Two marks side by side may hold a third between them.
+  while (at > 0 && at % countedMarkCharacters !== 0) at = countedReports.indexOf(mark, at + 1)
+  return at >= 0
+}
 
 const plus = (left: number, right: number) => Math.min(left + right, Number.MAX_SAFE_INTEGER)
 
@@ -36,15 +65,23 @@ const free: WorkItemCost = {
   elapsedMs: 0
 }
 
+/** Of the iteration that cost is known of last. What belongs to none that is known counts in the total alone. */
+const latest = (
+  item: WorkItemState,
+  { run, iteration, cost }: { run: number; iteration: number | null; cost: WorkItemCost }
+) => {
+  const { usage } = item
+  if (iteration === null) return usage ?? { run, iteration: lastIteration(item), ...cost }
+  const isSame = usage !== null && usage.run === run && usage.iteration === iteration
+  return { run, iteration, ...sum(isSame ? usage : free, cost) }
+}
+
 export const usageEvolvers = {
-  UsageAdded: (item, { iteration, ...cost }) => {
-    const { run, usage } = item
-    const isSame = usage !== null && usage.run === run && usage.iteration === iteration
-    return {
-      usage: { run, iteration, ...sum(isSame ? usage : free, cost) },
-      usageTotal: sum(item.usageTotal ?? free, cost)
-    }
-  }
+  UsageAdded: (item, { _tag, projectId: _projectId, run = item.run, iteration, countedAs = "", ...cost }) => ({
+    usage: latest(item, { run, iteration, cost }),
+    usageTotal: sum(item.usageTotal ?? free, cost),
+    countedReports: `${countedAs}${item.countedReports ?? ""}`.slice(0, countedMarkCharacters * countedReportsMax)
+  })
 } satisfies Partial<Evolvers>
 
 export const usageAnnouncers = { UsageAdded: silent } satisfies Partial<Announcers>

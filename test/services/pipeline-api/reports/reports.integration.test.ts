@@ -72,8 +72,20 @@ describe("a report", () => {
         const { id } = yield* createItem(call)
         const { dispatchId } = yield* dispatched()
         const of = { workItemId: id, dispatchId }
-        yield* publishReport({ kind: "push-ended", ...of, outcome: "pushed", reason: null })
-        yield* counted("push-ended", "refused", 1)
+        const usage = { tokensInput: 1, tokensOutput: 1, tokensCached: 0, costMicroUsd: 2_500_000, elapsedMs: 1 }
+        const refused = {
+          kind: "push-ended",
+          reportId: randomUUID(),
+          ...of,
+          outcome: "pushed",
+          reason: null,
+          usage
+        }
+        yield* publishReport(refused)
+        yield* publishReport(refused)
+        yield* counted("push-ended", "refused", 2)
+        // The money is spent all the same, and once.
+        assert.strictEqual((yield* itemNow(call, id)).usageTotal?.costUsd, 2.5)
         yield* publishReport({ kind: "iteration-ended", ...of, outcome: "no-action", commitSha: null, durationMs: 1 })
         yield* untilState(call, id, "NoActionRequired")
       })

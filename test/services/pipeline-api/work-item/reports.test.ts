@@ -23,14 +23,16 @@ const ofPhases: Partial<Record<WorkItemReportKind, ReadonlyArray<string>>> = {
 }
 
 describe("a report", () => {
-  it("of an older dispatch changes nothing, whatever it says and wherever the item is", () => {
+  it("of an older dispatch changes nothing but the cost, whatever it says and wherever the item is", () => {
     for (const phase of workItemPhases) {
       const item = inHand(phase)
+      const { usage: _usage, usageTotal: _total, countedReports: _counted, updatedAtMs: _at, ...before } = item.state()
       for (const kind of ofDispatch) {
-        const late = { ...sampleReport(kind), dispatchId: "older", usage: usage(5) }
+        const late = { ...sampleReport(kind), reportId: kind, dispatchId: "older", usage: usage(5) }
         assert.deepStrictEqual(item.does({ ...item.report("progress", {}), report: late }), [], `${phase} ${kind}`)
       }
-      assert.isNull(item.state().usageTotal)
+      assert.deepInclude(item.state(), before)
+      assert.strictEqual(item.state().usageTotal?.costMicroUsd, 5 * ofDispatch.length)
     }
   })
 

@@ -49,6 +49,45 @@ describe("what an item cost", () => {
     assert.strictEqual(item.state().usageTotal?.costMicroUsd, 8)
   })
 
+  it("is counted of a report that comes too late, for the iteration that it is of", () => {
+    const item = inHand("work")
+    const { lastDispatchId } = item.state()
+    item.commits()
+    item.takes("audit")
+    item.audited("Error")
+    // The next iteration waits for a runner, and the last one's audit says what it cost.
+    item.reports("progress", { usage: usage(4) })
+    assert.deepInclude(item.state().usage, { run: 1, iteration: 1, costMicroUsd: 4 })
+    item.takes("rework")
+    item.reports("progress", { usage: usage(8) })
+
+    item.reports("progress", { dispatchId: lastDispatchId ?? "", usage: usage(1) })
+    assert.deepInclude(item.state().usage, { run: 1, iteration: 2, costMicroUsd: 8 })
+    assert.strictEqual(item.state().usageTotal?.costMicroUsd, 13)
+  })
+
+  it("is counted of an item that has ended, and changes nothing else of it", () => {
+    const item = inHand("work")
+    item.does({ _tag: "Cancel", reason: null, resolutionSha: null })
+    const { usage: _usage, usageTotal: _total, countedReports: _counted, updatedAtMs: _at, ...before } = item.state()
+    assert.deepStrictEqual(item.reports("iteration-ended", { ...committed, usage: usage(7) }), [])
+    assert.deepInclude(item.state(), before)
+    assert.strictEqual(item.state().usageTotal?.costMicroUsd, 7)
+  })
+
+  it("is counted once of a report that comes again, however much was told in between", () => {
+    const item = inHand("work")
+    const first = item.report("progress", { usage: usage(1) })
+    item.does(first)
+    // More than an entity remembers commands.
+    for (let n = 0; n < 250; n++) item.reports("progress", { usage: usage(1) })
+    assert.strictEqual(item.state().usageTotal?.costMicroUsd, 251)
+    item.does(first)
+    item.does({ ...first, report: { ...first.report, kind: "progress", dispatchId: "older" } as typeof first.report })
+    assert.strictEqual(item.state().usageTotal?.costMicroUsd, 251)
+    assert.isAtMost(item.state().countedReports?.length ?? 0, 2_048)
+  })
+
   it("is told to who counts the project's spending", () => {
     const item = inHand("work")
     item.reports("failed", { reason: "no", failureKind: "agent", usage: usage(9) })
