@@ -1,8 +1,9 @@
 import { defineConfig } from "vitest/config"
 
 /**
- * Three rings of tests, told apart by file name: `*.test.ts` is pure and fast, `*.integration.test.ts`
- * talks to a real nats-server and real sockets, `*.fleet.test.ts` starts the whole fleet.
+ * Four rings of tests, told apart by file name: `*.test.ts` is pure and fast, `*.integration.test.ts`
+ * talks to a real nats-server and real sockets, `*.fleet.test.ts` starts the whole fleet, `*.containers.test.ts`
+ * runs it in containers and needs a Docker engine.
  */
 export default defineConfig({
   test: {
@@ -11,7 +12,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/**/*.integration.test.ts", "test/**/*.fleet.test.ts"],
+          exclude: ["test/**/*.integration.test.ts", "test/**/*.fleet.test.ts", "test/**/*.containers.test.ts"],
           isolate: false,
           testTimeout: 10_000
         }
@@ -31,6 +32,17 @@ export default defineConfig({
           include: ["test/**/*.fleet.test.ts"],
           testTimeout: 180_000,
           hookTimeout: 120_000,
+          fileParallelism: false
+        }
+      },
+      {
+        test: {
+          name: "containers",
+          include: ["test/**/*.containers.test.ts"],
+          globalSetup: "test/containers/build-images.ts",
+          env: { TESTCONTAINERS_RYUK_DISABLED: "true" },
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
           fileParallelism: false
         }
       }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every test: the checks, then real servers, then whole fleets. The last line counts them all.
+# Every test: the checks, then real servers, whole fleets, and the fleet in containers where there is a Docker engine.
+# The last line counts them all.
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -8,10 +9,13 @@ trap 'rm -rf "$folder"' EXIT
 failed=0
 
 STARLING_UNIT_REPORT=$folder/unit.json dev/check.sh || failed=1
-for ring in integration fleet; do
+rings=(integration fleet)
+without=$(dev/docker-engine.sh) && rings+=(containers)
+for ring in "${rings[@]}"; do
   echo "== $ring"
   node_modules/.bin/vitest run --project "$ring" --reporter=verbose --reporter=json --outputFile.json="$folder/$ring.json" || failed=1
 done
 
+[[ -n $without ]] && echo "$without"
 node dev/count-tests.ts "$failed" "$folder"/*.json
 exit $failed

@@ -1,0 +1,36 @@
+/** What the receiver in its container has been sent, read in pieces, and held against what was published. */
+
+export interface Arrival {
+  /** The path it came to. */
+  readonly endpoint: string
+  readonly event: string
+  /** The work item, or the sandbox. */
+  readonly about: string
+  /** Of the event in EVENTS. */
+  readonly sequence: number
+  readonly delivery: string
+  readonly signature: string
+  readonly atMs: number
+}
+
+export interface Arrivals {
+  /** Everything that has come so far, in its order. */
+  readonly all: () => Promise<ReadonlyArray<Arrival>>
+}
+
+export const arrivalsAt = (url: string): Arrivals => {
+  const known: Array<Arrival> = []
+  let reading: Promise<unknown> = Promise.resolve()
+  const readOn = async () => {
+    const response = await fetch(`${url}/?from=${known.length}`)
+    known.push(...((await response.json()) as ReadonlyArray<Arrival>))
+  }
+  return {
+    all: async () => {
+      // Two readers at once would each take the same piece.
+      reading = reading.then(readOn, readOn)
+      await reading
+      return known
+    }
+  }
+}

@@ -1,0 +1,105 @@
+/** Three nats-servers in a cluster, each in its container, with the users that the deployment gives them. */
+import { jetstreamManager } from "@nats-io/jetstream"
+import { connect, type NatsConnection } from "@nats-io/transport-node"
+import { GenericContainer, type StartedNetwork, Wait } from "testcontainers"
+import { bucketConfig, objectStoreConfig, streamConfig, topology } from "#bus"
+import { accountsFile, fleetUsers, passwordVariable, streamKeeper, systemUser } from "../../deploy/generate/users.ts"
+import { passwordOf } from "../deploy/fleet-broker.ts"
+import { freePort } from "./free-port.ts"
+
+export const replicas = 3
+
+export interface Server {
+  readonly name: string
+  readonly id: string
+  /** On this machine; the same after the container was started again. */
+  readonly url: string
+  readonly monitor: string
+}
+
+export interface Broker {
+  readonly servers: ReadonlyArray<Server>
+  /** As the roles know it. */
+  readonly url: string
+  readonly connectAs: (user: string) => Promise<NatsConnection>
+}
+
+const names = Array.from({ length: replicas }, (_, index) => `nats-${index + 1}`)
+
+const configuration = (name: string) => `
+server_name: ${name}
+listen: 0.0.0.0:4222
+http: 0.0.0.0:8222
+jetstream { store_dir: /tmp/store, max_file_store: 64G, max_memory_store: 1G }
+cluster {
+  name: fleet
+  listen: 0.0.0.0:6222
+  # Clients are told their servers; what containers call each other means nothing outside.
+  no_advertise: true
+  routes: [${names.map((other) => `nats://${other}:6222`).join(", ")}]
+}
+include accounts.conf
+`
+
+const users = [...fleetUsers(topology).map(({ user }) => user), systemUser]
+const passwords = Object.fromEntries(users.map((user) => [passwordVariable(user), passwordOf(user)]))
+
+const startServer = async (name: string, network: StartedNetwork): Promise<Server> => {
+  const [client, monitor] = [await freePort(), await freePort()]
+  const started = await new GenericContainer("nats:2.15.1")
+    .withNetwork(network)
+    .withNetworkAliases(name)
+    .withEnvironment(passwords)
+    .withCopyContentToContainer([
+      { content: configuration(name), target: "/etc/nats/server.conf" },
+      { content: accountsFile(topology), target: "/etc/nats/accounts.conf" }
+    ])
+    .withCommand(["-c", "/etc/nats/server.conf"])
+    .withExposedPorts({ container: 4_222, host: client }, { container: 8_222, host: monitor })
+    .withWaitStrategy(Wait.forLogMessage(/Server is ready/u))
+    .withStartupTimeout(30_000)
+    .start()
+  const host = started.getHost()
+  return { name, id: started.getId(), url: `nats://${host}:${client}`, monitor: `http://${host}:${monitor}` }
+}
+
+/** Ready when every stream, bucket and store is there, three times each. */
+export const startBroker = async (network: StartedNetwork): Promise<Broker> => {
+  const servers = await Promise.all(names.map((name) => startServer(name, network)))
+  const connectAs = (user: string) =>
+    connect({
+      servers: servers.map(({ url }) => url),
+      user,
+      pass: passwordOf(user),
+      // The keeper's tools are others', and know the common inbox alone.
+      inboxPrefix: user === streamKeeper ? "_INBOX" : `_INBOX_${user}`,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 100,
+      waitOnFirstConnect: true
+    })
+  const keeper = await connectAs(streamKeeper)
+  const manager = await jetstreamManager(keeper, { timeout: 10_000, checkAPI: false })
+  const configs = [
+    ...topology.streams.map((stream) => streamConfig(stream, replicas)),
+    ...topology.buckets.map((bucket) => bucketConfig(bucket, replicas)),
+    ...topology.objectStores.map((store) => objectStoreConfig(store, replicas))
+  ]
+  // The first waits until the servers have found each other and chosen who leads.
+  for (const config of configs) await eventually(() => manager.streams.add(config))
+  await keeper.close()
+  return { servers, url: names.map((name) => `nats://${name}:4222`).join(","), connectAs }
+}
+
+const tries = 60
+
+const eventually = async (act: () => Promise<unknown>) => {
+  for (let tried = 1; ; tried += 1) {
+    const failure = await act().then(
+      () => undefined,
+      (error: unknown) => ({ error })
+    )
+    if (failure === undefined) return
+    if (tried === tries) throw failure.error
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+}

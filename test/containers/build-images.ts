@@ -1,0 +1,18 @@
+/**
+ * Makes the images that the tests of this folder run, from the tree as it is: `starling-fleet:containers` and
+ * `starling-speech:containers`. `STARLING_IMAGES=<tag>` takes ones that were made before.
+ */
+import { spawnSync } from "node:child_process"
+import { join } from "node:path"
+
+const root = join(import.meta.dirname, "../..")
+
+export default () => {
+  if (process.env["STARLING_IMAGES"] !== undefined) return
+  const { status, stderr, error } = spawnSync("deploy/docker/build.sh", ["containers"], {
+    cwd: root,
+    encoding: "utf8",
+    timeout: 600_000
+  })
+  if (status !== 0) throw new Error(`the images were not made: ${error?.message ?? stderr.slice(-2_000)}`)
+}

@@ -1,0 +1,53 @@
+/** What the roles in their containers are configured with: the outside world is another container. */
+import { localEvmAsset, localEvmChainId } from "../../dev/chain/evm/LocalEvmChain.ts"
+import { localAccount } from "../../dev/chain/evm/accounts.ts"
+import { payTo, settlerCount, worldPorts, worldSeed } from "./world-places.ts"
+
+const world = "world"
+const settlerVariables = Array.from({ length: settlerCount }, (_, index) => `SETTLER_${index}`)
+
+export const hookSecret = "as long as a secret of a test must be"
+
+export const configuration = {
+  Webhooks: [
+    {
+      Name: "books",
+      Url: `http://${world}:${worldPorts.hooks}/books`,
+      SecretEnvVar: "HOOK_SECRET",
+      EventFilter: ["*"],
+      MaxAttempts: 10
+    }
+  ],
+  WebhookDelivery: { AllowCidrs: ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"] },
+  ModelGateway: {
+    Providers: [{ Name: "demo", BaseUrl: `http://${world}:${worldPorts.models}/v1` }],
+    Models: [
+      {
+        Id: "demo/echo",
+        Upstreams: [{ Provider: "demo", Model: "demo/echo" }],
+        InputMicroUsdPerMillionTokens: 1_000_000,
+        OutputMicroUsdPerMillionTokens: 2_000_000
+      }
+    ]
+  },
+  Payments: {
+    LeaseSeconds: 3,
+    Networks: [
+      {
+        Network: `eip155:${localEvmChainId}`,
+        RpcUrls: [`http://${world}:${worldPorts.evm}`],
+        Asset: localEvmAsset,
+        PayTo: payTo,
+        SettlerKeyEnvVars: settlerVariables
+      }
+    ]
+  },
+  PaymentSettler: { ReconcileSeconds: 5, BooksGraceSeconds: 60 }
+}
+
+export const secrets: Readonly<Record<string, string>> = {
+  HOOK_SECRET: hookSecret,
+  ...Object.fromEntries(
+    settlerVariables.map((variable, index) => [variable, localAccount(worldSeed, `settler ${index}`).privateKey])
+  )
+}

@@ -1,0 +1,149 @@
+/**
+ * The whole fleet in containers on a network of its own: three brokers, every role from the real image as its own user,
+ * and the outside world. All of it goes when the test's session ends, whatever came of it.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import {
+  GenericContainer,
+  getContainerRuntimeClient,
+  getReaper,
+  Network,
+  type StartedNetwork,
+  Wait
+} from "testcontainers"
+import { type RoleName, roleNames } from "#contracts"
+import { roleDeployments } from "../../deploy/generate/roles.ts"
+import { passwordOf } from "../deploy/fleet-broker.ts"
+import { type Arrivals, arrivalsAt } from "./arrivals.ts"
+import { type Broker, replicas, startBroker } from "./broker.ts"
+import { configuration, secrets } from "./configuration.ts"
+import { removeLabelled } from "./engine.ts"
+import { freePort } from "./free-port.ts"
+import { worldPorts } from "./world-places.ts"
+
+export interface RunningRole {
+  readonly role: RoleName
+  readonly id: string
+  /** Of its API; none where it has none. */
+  readonly url: string
+  readonly ops: string
+}
+
+export interface Fleet {
+  readonly network: StartedNetwork
+  readonly broker: Broker
+  /** In the order they were started; some roles run more than once. */
+  readonly roles: ReadonlyArray<RunningRole>
+  readonly of: (role: RoleName) => RunningRole
+  readonly arrivals: Arrivals
+  readonly rpc: string
+  readonly token: string
+}
+
+const root = join(import.meta.dirname, "../..")
+const inside = "/etc/starling/starling.config.json"
+const opsPort = 9_400
+
+const imageOf = (part: "fleet" | "speech") => `starling-${part}:${process.env["STARLING_IMAGES"] ?? "containers"}`
+
+const startWorld = async (network: StartedNetwork) => {
+  const started = await new GenericContainer("node:24-bookworm-slim")
+    .withNetwork(network)
+    .withNetworkAliases("world")
+    .withBindMounts([{ source: root, target: "/src", mode: "ro" }])
+    .withWorkingDir("/src")
+    .withCommand(["node", "test/containers/world.ts"])
+    .withExposedPorts(...Object.values(worldPorts))
+    .withWaitStrategy(Wait.forLogMessage("the world is there"))
+    .withStartupTimeout(60_000)
+    .start()
+  return (port: number) => `http://${started.getHost()}:${started.getMappedPort(port)}`
+}
+
+// As the deployment has them: nobody's root, nothing to write but /tmp, no more rights than its user's.
+export const startRole = async (
+  role: RoleName,
+  network: StartedNetwork,
+  broker: Broker,
+  config: string
+): Promise<RunningRole> => {
+  const deployment = roleDeployments.find(({ name }) => name === role)
+  if (deployment === undefined) throw new Error(`no deployment of ${role}`)
+  const { api } = deployment
+  const [ops, port] = [await freePort(), await freePort()]
+  const container = new GenericContainer(imageOf(deployment.image))
+    .withNetwork(network)
+    .withCommand(["role", role])
+    .withTmpFs({ "/tmp": "size=1g,mode=1777,exec" })
+    .withDroppedCapabilities("ALL")
+    .withSecurityOpt("no-new-privileges:true")
+    .withBindMounts([{ source: config, target: inside, mode: "ro" }])
+    .withEnvironment({
+      ...secrets,
+      STARLING_CONFIG: inside,
+      BUS_URL: broker.url,
+      BUS_USER: role,
+      BUS_PASSWORD: passwordOf(role),
+      BUS_TOPOLOGY: "verify",
+      BUS_REPLICAS: String(replicas),
+      ...(api === undefined ? {} : { [`${api.section}_HOST`]: "0.0.0.0", [`${api.section}_PORT`]: String(api.port) }),
+      ...(role === "model-gateway" ? { MODEL_GATEWAY_ORIGIN: `http://127.0.0.1:${port}` } : {})
+    })
+    .withExposedPorts(
+      { container: opsPort, host: ops },
+      ...(api === undefined ? [] : [{ container: api.port, host: port }])
+    )
+    .withWaitStrategy(Wait.forHttp("/readyz", opsPort).forStatusCode(200))
+    .withStartupTimeout(90_000)
+  const started = await container.start()
+  const host = started.getHost()
+  return {
+    role,
+    id: started.getId(),
+    url: api === undefined ? "" : `http://${host}:${port}`,
+    ops: `http://${host}:${ops}`
+  }
+}
+
+const folders: Array<string> = []
+
+const folder = () => {
+  const made = mkdtempSync(join(tmpdir(), "starling-containers-"))
+  folders.push(made)
+  return made
+}
+
+export interface Starting {
+  readonly roles: ReadonlyArray<RoleName>
+}
+
+export const startFleet = async ({ roles: wanted }: Starting = { roles: roleNames }): Promise<Fleet> => {
+  const network = await new Network().start()
+  const config = join(folder(), "starling.config.json")
+  writeFileSync(config, JSON.stringify(configuration), { mode: 0o644 })
+  const [broker, placeOf] = await Promise.all([startBroker(network), startWorld(network)])
+  const roles = await Promise.all(wanted.map((role) => startRole(role, network, broker, config)))
+  const of = (role: RoleName) => {
+    const found = roles.find((running) => running.role === role)
+    if (found === undefined) throw new Error(`no ${role} runs here`)
+    return found
+  }
+  return {
+    network,
+    broker,
+    roles,
+    of,
+    arrivals: arrivalsAt(placeOf(worldPorts.hooks)),
+    rpc: placeOf(worldPorts.evm),
+    token: ""
+  }
+}
+
+/** By the id of this session: every container and network of it, also when it failed half-way. */
+export const removeFleet = async () => {
+  const { sessionId } = await getReaper(await getContainerRuntimeClient())
+  await removeLabelled(`org.testcontainers.session-id=${sessionId}`)
+  for (const made of folders.splice(0)) rmSync(made, { recursive: true, force: true })
+}

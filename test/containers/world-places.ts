@@ -1,0 +1,13 @@
+/** Where the outside world's parts stand in its container, and whose they are. Known to it and to who starts it. */
+
+export const worldPorts = { hooks: 8_080, models: 8_081, evm: 8_545 } as const
+
+/** Keys of the chain are derived from it; nothing on it is worth anything. */
+export const worldSeed = "a flock of containers"
+
+/** Payers with money, by their names. One call at a time is each one's limit. */
+export const payerNames = ["ann", "ben", "cleo", "dan"] as const
+export const payerUnits = 100_000_000n
+
+export const payTo = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+export const settlerCount = 2
