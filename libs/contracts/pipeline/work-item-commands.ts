@@ -9,7 +9,7 @@ import { QuestionId } from "../events/waiting-events.ts"
 import { Count, EpochMs, Id, Ordinal, text, Uuid } from "../primitives.ts"
 import { auditorsMax, WorkItemReport } from "./work-item-reports.ts"
 import { WorkItemSettings } from "./work-item-settings.ts"
-import { AgentName, errorCharactersMax, WorkItemPhase, workItemOrigin } from "./work-item-state.ts"
+import { AgentName, errorCharactersMax, WorkItemDispatch, WorkItemPhase, workItemOrigin } from "./work-item-state.ts"
 
 /** The three reasons for which an item is handed back after a crash. */
 export const recoveryReasons = [
@@ -67,7 +67,8 @@ export const workItemCommands = {
     runner: Id,
     sandboxId: Schema.NullOr(Id),
     auditors: Schema.Array(text(100)).check(Schema.isMaxLength(auditorsMax)),
-    settings: WorkItemSettings
+    settings: WorkItemSettings,
+    progressGrainMs: WorkItemDispatch.fields.progressGrainMs
   }),
   /** `jitter`: chance, from 0 to 1. `freshWorkItemId`: for the follow-up, if the report asks for one. */
   Report: Schema.TaggedStruct("Report", {

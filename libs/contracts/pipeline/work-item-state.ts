@@ -82,7 +82,9 @@ export const WorkItemDispatch = Schema.Struct({
   runner: Id,
   sandboxId: Schema.NullOr(Id),
   atMs: EpochMs,
-  lastProgressAtMs: EpochMs
+  lastProgressAtMs: EpochMs,
+  /** That its runner was heard of is kept no finer than this; absent: ten seconds. */
+  progressGrainMs: Schema.optionalKey(Count)
 })
 export interface WorkItemDispatch extends Schema.Schema.Type<typeof WorkItemDispatch> {}
 

@@ -15,6 +15,7 @@ import { settingsFor } from "../creation.ts"
 import { History } from "../History.ts"
 import { pickupTries } from "../metrics.ts"
 import { capDeferral, isQueuePaused } from "../project/index.ts"
+import { progressGrainMs } from "../work-item/index.ts"
 import type { Nothing } from "./conditions.ts"
 import { auditorsOf, dispatchAnswer } from "./dispatch-answer.ts"
 import { projectTurns } from "./project-turns.ts"
@@ -56,6 +57,8 @@ export class Dispatches extends Context.Service<
       const tries = (yield* Metrics).counter(pickupTries)
       const roster = agentRoster(configured.Agents)
       const inTurn = projectTurns()
+      const { ProgressSeconds, ProgressTimeoutSeconds } = configured.Pipeline
+      const grainMs = progressGrainMs(ProgressSeconds * 1_000, ProgressTimeoutSeconds * 1_000)
       const retryAfterMs = configured.Budget.RetryAfterSeconds * 1_000
 
       const answerOf = Effect.fnUntraced(function* (id: string, item: WorkItemState) {
@@ -106,7 +109,8 @@ export class Dispatches extends Context.Service<
             runner,
             sandboxId,
             auditors: auditorsOf(item.phase, configured.Pipeline),
-            settings: settingsFor(configured, project)
+            settings: settingsFor(configured, project),
+            progressGrainMs: grainMs
           }
         )
         return outcome.state === null ? undefined : { state: outcome.state, sequence: outcome.sequence }

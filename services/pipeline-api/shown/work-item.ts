@@ -56,7 +56,7 @@ const identity = (id: string, item: WorkItemState) => ({
 
 const runningOf = ({ dispatch }: WorkItemState): WorkItemView["running"] => {
   if (dispatch === null) return null
-  const { atMs, lastProgressAtMs, sandboxId: _sandboxId, model: _model, ...running } = dispatch
+  const { atMs, lastProgressAtMs, sandboxId: _sandboxId, model: _model, progressGrainMs: _grain, ...running } = dispatch
   return { ...running, dispatchedAt: isoTime(atMs), lastProgressAt: isoTime(lastProgressAtMs) }
 }
 

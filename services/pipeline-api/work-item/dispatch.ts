@@ -17,8 +17,12 @@ import {
 import { itemEvent } from "./envelope.ts"
 import { activeState, isReady, iterationOf } from "./phases.ts"
 
-// A watchdog waits for minutes.
-const progressGrainMs = 10_000
+// A watchdog waits for minutes, where nobody has said otherwise.
+const progressGrainMsMax = 10_000
+
+/** Heard of every `everyMs`, a runner is never on record as silent for `timeoutMs`, whichever these are. */
+export const progressGrainMs = (everyMs: number, timeoutMs: number): number =>
+  Math.max(0, Math.min(progressGrainMsMax, Math.floor((timeoutMs - everyMs) / 2)))
 
 export const dispatchDeciders = {
   Dispatch: (item, { _tag, auditors, settings, ...taken }, { atMs }) => {
@@ -38,7 +42,9 @@ export const dispatchDeciders = {
 
 export const progressDeciders = {
   progress: (_item, _report, dispatch, { atMs }) =>
-    atMs - dispatch.lastProgressAtMs < progressGrainMs ? nothing : decided({ _tag: "Progressed" })
+    atMs - dispatch.lastProgressAtMs < (dispatch.progressGrainMs ?? progressGrainMsMax)
+      ? nothing
+      : decided({ _tag: "Progressed" })
 } satisfies Partial<InHandDeciders>
 
 export const dispatchEvolvers = {
