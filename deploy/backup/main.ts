@@ -1,10 +1,12 @@
 /**
- * `save <folder> [stream...]` and `restore <folder> [stream...]`, on the broker of BUS_URL as BUS_USER: by default every
+ * `save <folder> [stream...]` and `restore <folder> [stream...]`, on the broker of BUS_URL as BUS_USER, by the files of
+ * BUS_TLS_*: by default every
  * stream there is, or every one that was saved. Prints a line for each; ends at the first that fails, with 1.
  */
 import { mkdirSync, readdirSync } from "node:fs"
 import { jetstreamManager } from "@nats-io/jetstream"
 import { connect, type NatsConnection } from "@nats-io/transport-node"
+import { brokerTls } from "#bus"
 import { restoreStream, saveStream } from "./streams.ts"
 
 const [, , what, folder, ...named] = process.argv
@@ -35,8 +37,15 @@ const run = async (connection: NatsConnection, action: "save" | "restore", place
 }
 
 const open = () => {
-  const { BUS_URL: servers = "nats://127.0.0.1:4222", BUS_USER: user, BUS_PASSWORD: pass } = process.env
-  return connect({ servers: servers.split(","), ...(user === undefined ? {} : { user, pass: pass ?? "" }) })
+  const { BUS_URL: url = "nats://127.0.0.1:4222", BUS_USER: user, BUS_PASSWORD: pass } = process.env
+  const servers = url.split(",")
+  const tls = brokerTls(servers, {
+    caFile: process.env["BUS_TLS_CA_FILE"],
+    certificateFile: process.env["BUS_TLS_CERTIFICATE_FILE"],
+    keyFile: process.env["BUS_TLS_KEY_FILE"]
+  })
+  const who = user === undefined ? {} : { user, pass: pass ?? "" }
+  return connect({ servers, ...who, ...(tls === undefined ? {} : { tls }) })
 }
 
 if ((what === "save" || what === "restore") && folder !== undefined) {

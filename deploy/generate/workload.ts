@@ -57,7 +57,9 @@ const pod = (role: RoleDeployment) => ({
   volumes: [
     { name: "tmp", emptyDir: { sizeLimit: "1Gi" } },
     { name: "configuration", configMap: { name: "starling-configuration" } },
-    { name: "bus-ca", configMap: { name: "starling-bus-ca", optional: true } }
+    { name: "bus-ca", configMap: { name: "starling-bus-ca", optional: true } },
+    // For a broker that asks its clients for certificates.
+    { name: "bus-client", secret: { secretName: "starling-bus-client-tls", optional: true, defaultMode: 0o440 } }
   ]
 })
 
@@ -87,7 +89,8 @@ const container = (role: RoleDeployment) => ({
   volumeMounts: [
     { name: "tmp", mountPath: "/tmp" },
     { name: "configuration", mountPath: "/etc/starling", readOnly: true },
-    { name: "bus-ca", mountPath: "/etc/starling-bus-ca", readOnly: true }
+    { name: "bus-ca", mountPath: "/etc/starling-bus-ca", readOnly: true },
+    { name: "bus-client", mountPath: "/etc/starling-bus-client", readOnly: true }
   ]
 })
 

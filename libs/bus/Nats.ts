@@ -4,33 +4,15 @@
  * `BusUnavailable` instead of waiting out its timeout. Stays inside this room.
  */
 import { jetstream, type JetStreamClient, jetstreamManager, type JetStreamManager } from "@nats-io/jetstream"
-import {
-  connect,
-  credsAuthenticator,
-  type ConnectionOptions,
-  type NatsConnection,
-  PermissionViolationError,
-  type Status
-} from "@nats-io/transport-node"
-import { Context, Deferred, Effect, Latch, Layer, Redacted } from "effect"
+import { type NatsConnection, PermissionViolationError, type Status } from "@nats-io/transport-node"
+import { Context, Deferred, Effect, Latch, Layer } from "effect"
 import { Metrics } from "#runtime"
 import { BusUnavailable, type BusError, toBusError } from "./errors.ts"
 import { type FairShare, fairShare } from "./fair-share.ts"
-import { inboxPrefix } from "./inbox.ts"
 import { busConnected, busReconnects } from "./metrics.ts"
+import { explainLoss, inboxOf, type NatsOptions, openConnection } from "./open-connection.ts"
 import { type StreamWrites, streamWrites } from "./stream-writes.ts"
 import { type Turn, turns } from "./turn.ts"
-
-/** How to reach the broker. `credentials` is the content of a `.creds` file. */
-export interface NatsOptions {
-  readonly servers: ReadonlyArray<string>
-  readonly name: string
-  readonly user?: string | undefined
-  readonly password?: Redacted.Redacted | undefined
-  readonly credentials?: Redacted.Redacted | undefined
-  /** A role waits for its broker without end; a command that finds none says so. */
-  readonly waitsForServer?: boolean
-}
 
 // Long enough for a leader election, short enough that a caller's own deadline is not eaten.
 const requestTimeoutMs = 5_000
@@ -67,7 +49,7 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
   const metrics = yield* Metrics
   const connectedGauge = metrics.gauge(busConnected)
   const reconnects = metrics.counter(busReconnects)
-  const connection = yield* Effect.acquireRelease(open(options), close)
+  const connection = yield* openConnection(options)
   const clients: Clients = {
     connection,
     jetstream: jetstream(connection, { timeout: requestTimeoutMs }),
@@ -88,6 +70,7 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
     }
     if (status.type === "disconnect") {
       connected = false
+      options.onTrouble?.("not connected to the broker")
       present.closeUnsafe()
       connectedGauge.set({}, 0)
       writes.failAll()
@@ -97,6 +80,7 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
     }
     if (status.type === "reconnect") {
       connected = true
+      options.onTrouble?.(undefined)
       present.openUnsafe()
       connectedGauge.set({}, 1)
       reconnects.inc({})
@@ -107,6 +91,12 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
   yield* watchStatus(connection, onStatus).pipe(Effect.forkScoped)
 
   const lost = Effect.suspend(() => Deferred.await(loss))
+  // A restart takes a moment; what lasts is explained.
+  const explained = Effect.andThen(
+    Effect.sleep("2 seconds"),
+    explainLoss(options, () => !connected)
+  )
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(lost, explained)))
   // What is asked of a lost connection would be answered by its timeout: it waits for the next one instead.
   const whenPresent = (operation: string) =>
     Effect.timeoutOrElse(present.await, {
@@ -130,38 +120,6 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
     Effect.suspend(() => whileConnected(operation, writes.send(operation, last, ahead)))
   return Nats.of({ ...clients, use, write, isConnected: () => connected, turn, share: fairShare(), lost })
 })
-
-const inboxOf = (options: NatsOptions) => inboxPrefix(options.user ?? options.name)
-
-const open = (options: NatsOptions) => {
-  const settings: ConnectionOptions = {
-    servers: [...options.servers],
-    name: options.name,
-    inboxPrefix: inboxOf(options),
-    maxReconnectAttempts: -1,
-    reconnectTimeWait: 250,
-    reconnectJitter: 100,
-    noAsyncTraces: true,
-    waitOnFirstConnect: options.waitsForServer ?? true,
-    ignoreAuthErrorAbort: true,
-    pingInterval: 10_000,
-    maxPingOut: 3
-  }
-  if (options.user !== undefined) settings.user = options.user
-  if (options.password !== undefined) settings.pass = Redacted.value(options.password)
-  if (options.credentials !== undefined) {
-    settings.authenticator = credsAuthenticator(new TextEncoder().encode(Redacted.value(options.credentials)))
-  }
-  return Effect.tryPromise({ try: () => connect(settings), catch: toBusError("connect") })
-}
-
-// Flushes what acks are still buffered, but never longer than the drain can spare.
-const close = (connection: NatsConnection) =>
-  Effect.tryPromise(() => connection.flush()).pipe(
-    Effect.timeout("1 second"),
-    Effect.ignore,
-    Effect.andThen(Effect.promise(() => connection.close()))
-  )
 
 const watchStatus = Effect.fnUntraced(function* (
   connection: NatsConnection,

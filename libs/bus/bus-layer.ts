@@ -22,13 +22,21 @@ const connection = Layer.unwrap(
   Effect.gen(function* () {
     const { Bus } = yield* Configuration
     const name = yield* Role
+    const health = yield* Health
+    let trouble: string | undefined = "not connected to the broker yet"
+    yield* health.readiness(
+      "bus",
+      Effect.suspend(() => (trouble === undefined ? Effect.void : Effect.fail(trouble)))
+    )
     const credentials = Bus.CredentialsFile === undefined ? undefined : yield* readTextFile(Bus.CredentialsFile)
     return Nats.layerWith({
       servers: Bus.Url.split(",").map((server) => server.trim()),
       name,
       user: Bus.User,
       password: Bus.Password,
-      credentials: credentials === undefined ? undefined : Redacted.make(credentials)
+      credentials: credentials === undefined ? undefined : Redacted.make(credentials),
+      tls: { caFile: Bus.TlsCaFile, certificateFile: Bus.TlsCertificateFile, keyFile: Bus.TlsKeyFile },
+      onTrouble: (reason) => void (trouble = reason)
     })
   })
 )
@@ -36,15 +44,9 @@ const connection = Layer.unwrap(
 const prepared = Layer.effectDiscard(
   Effect.gen(function* () {
     const { Bus } = yield* Configuration
-    const nats = yield* Nats
-    const health = yield* Health
     // Who owns no stream may look only at what it uses.
     const wanted = Bus.Topology === "verify" ? partOf(topology, yield* Role) : topology
     yield* applyTopology(wanted, { mode: Bus.Topology, replicas: Bus.Replicas })
-    yield* health.readiness(
-      "bus",
-      Effect.suspend(() => (nats.isConnected() ? Effect.void : Effect.fail("not connected to the broker")))
-    )
   })
 )
 

@@ -11,6 +11,7 @@ export {
   TopologyMismatch
 } from "./apply-topology.ts"
 export { type BatchMessage, batchMessagesMax } from "./atomic-batch.ts"
+export { type BrokerTls, brokerTls } from "./broker-tls.ts"
 export { busLayer, busServices } from "./bus-layer.ts"
 export { type ConsumeOptions, consume, type Consumption, type Received } from "./consume.ts"
 export type { ConsumerDeclaration } from "./consumer-declaration.ts"
@@ -38,7 +39,7 @@ export {
 export { header, type HeaderPairs } from "./message-headers.ts"
 export { busMetrics } from "./metrics.ts"
 export { Mailbox } from "./Mailbox.ts"
-export { Nats, type NatsOptions } from "./Nats.ts"
+export { Nats } from "./Nats.ts"
 export { Objects, type StoredObject } from "./Objects.ts"
 export { outsideEvents, type Permissions, permissionsOf, userOf } from "./permissions.ts"
 export { Publisher, type PublishOptions } from "./Publisher.ts"

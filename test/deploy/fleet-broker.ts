@@ -1,19 +1,29 @@
 /** A nats-server with the users that the deployment gives it, and connections as them. The streams are made by NACK's. */
 import { jetstreamManager } from "@nats-io/jetstream"
-import { connect, type NatsConnection, PermissionViolationError } from "@nats-io/transport-node"
+import { connect, type NatsConnection, PermissionViolationError, type TlsOptions } from "@nats-io/transport-node"
 import { bucketConfig, objectStoreConfig, streamConfig, topology } from "#bus"
 import { accountsFile, fleetUsers, passwordVariable, streamKeeper, systemUser } from "../../deploy/generate/users.ts"
 import { startNatsServer } from "../support/nats-server.ts"
 
 export const passwordOf = (user: string) => `pass-${user}`
 
-export const startFleetBroker = async () => {
+export interface FleetBrokerOptions {
+  /** The server's block `tls`, and how its streams' keeper gets through to it. */
+  readonly tls?: { readonly server: string; readonly keeper: TlsOptions }
+}
+
+export const startFleetBroker = async ({ tls }: FleetBrokerOptions = {}) => {
   const users = [...fleetUsers(topology).map(({ user }) => user), systemUser]
   const server = await startNatsServer({
-    configuration: accountsFile(topology),
+    configuration: `${accountsFile(topology)}\n${tls === undefined ? "" : `tls { ${tls.server} }`}`,
     environment: Object.fromEntries(users.map((user) => [passwordVariable(user), passwordOf(user)]))
   })
-  const keeper = await connect({ servers: server.url, user: streamKeeper, pass: passwordOf(streamKeeper) })
+  const keeper = await connect({
+    servers: tls === undefined ? server.url : `tls://localhost:${server.port}`,
+    user: streamKeeper,
+    pass: passwordOf(streamKeeper),
+    ...(tls === undefined ? {} : { tls: tls.keeper })
+  })
   const manager = await jetstreamManager(keeper)
   const configs = [
     ...topology.streams.map((stream) => streamConfig(stream, 1)),

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { parseAllDocuments } from "yaml"
 import { roleDeployments } from "../../deploy/generate/roles.ts"
@@ -11,16 +11,18 @@ interface Rendered {
   readonly kind: string
   readonly metadata: { readonly name: string; readonly namespace?: string }
   readonly spec?: Readonly<Record<string, unknown>>
+  readonly data?: Readonly<Record<string, string>>
 }
 
 interface PodSpec {
   readonly containers: ReadonlyArray<{
     readonly image: string
     readonly env: ReadonlyArray<{ readonly name: string }>
+    readonly volumeMounts: ReadonlyArray<{ readonly name: string; readonly mountPath: string }>
     readonly securityContext: { readonly readOnlyRootFilesystem: boolean }
   }>
   readonly terminationGracePeriodSeconds: number
-  readonly volumes: ReadonlyArray<{ readonly configMap?: { readonly name: string } }>
+  readonly volumes: ReadonlyArray<{ readonly name: string; readonly configMap?: { readonly name: string } }>
 }
 
 const render = (overlay: string): ReadonlyArray<Rendered> => {
@@ -115,6 +117,27 @@ describe.skipIf(kustomize === undefined)("production", () => {
 
     assert.deepStrictEqual(fixed.toSorted(), ["payment-settler", "sweeper"])
     assert.strictEqual(new Set([...scaled, ...fixed]).size, roleDeployments.length)
+  })
+
+  it("believes the broker's authority for the broker alone, and mounts it where the configuration looks for it", () => {
+    const configured = objects.find(({ metadata }) => metadata.name.startsWith("starling-configuration"))
+    const { Bus } = JSON.parse(configured?.data?.["starling.config.json"] ?? "{}") as {
+      readonly Bus: { readonly Url: string; readonly TlsCaFile: string }
+    }
+    const authorities = objects.find(
+      ({ kind, metadata }) => kind === "ConfigMap" && metadata.name === "starling-bus-ca"
+    )
+
+    assert.match(Bus.Url, /^tls:\/\//u)
+    assert.property(authorities?.data, basename(Bus.TlsCaFile))
+    for (const deployment of objects.filter(({ kind }) => kind === "Deployment")) {
+      const pod = podOf(deployment)
+      const { name } = pod?.volumes.find(({ configMap }) => configMap?.name === "starling-bus-ca") ?? {}
+      const mounted = pod?.containers.flatMap(({ volumeMounts }) => volumeMounts).find((mount) => mount.name === name)
+      assert.strictEqual(mounted?.mountPath, dirname(Bus.TlsCaFile))
+      const variables = pod?.containers.flatMap(({ env }) => env.map((variable) => variable.name)) ?? []
+      assert.notInclude(variables, "NODE_EXTRA_CA_CERTS")
+    }
   })
 
   it("lets nobody in but callers of the APIs and the scraper", () => {

@@ -1,17 +1,46 @@
 /** `Bus`, `Telemetry` and `Fleet`: where the broker is, what is shown of a process, and which roles run in it. */
 import { Schema } from "effect"
-import { section, withDefault } from "./defaults.ts"
+import { optional, section, withDefault } from "./defaults.ts"
 
-export const Bus = section({
-  /** One or more servers, separated by commas. */
-  Url: withDefault(Schema.NonEmptyString, "nats://127.0.0.1:4222"),
-  CredentialsFile: Schema.optionalKey(Schema.NonEmptyString),
-  User: Schema.optionalKey(Schema.NonEmptyString),
-  Password: Schema.optionalKey(Schema.RedactedFromValue(Schema.NonEmptyString)),
-  /** `create` makes the streams; `verify` only checks them, for deployments where somebody else owns them. */
-  Topology: withDefault(Schema.Literals(["create", "verify"]), "create"),
-  Replicas: withDefault(Schema.Literals([1, 3, 5]), 1)
-})
+const file = Schema.NonEmptyString
+
+const areNamed = (url: string) => !url.split(",").some((server) => /\/\/(?:\d+\.\d+\.\d+\.\d+|\[)/u.test(server))
+
+export const Bus = section(
+  {
+    Url: withDefault(
+      Schema.NonEmptyString,
+      "nats://127.0.0.1:4222",
+      "One or more servers, separated by commas. `tls://`: never without encryption."
+    ),
+    TlsCaFile: optional(
+      file,
+      "The authorities that sign the broker's certificate, as PEM; without it, those that Node believes. Read at every connection. Set, there is never a connection without encryption."
+    ),
+    TlsCertificateFile: optional(
+      file,
+      "What the role shows a broker that verifies its clients, as PEM with the chain."
+    ),
+    TlsKeyFile: optional(file, "The key of that certificate, as PEM."),
+    CredentialsFile: optional(file, "A `.creds` file, for a broker whose users are made by an operator's JWT."),
+    User: optional(Schema.NonEmptyString, "The role's user on the broker."),
+    Password: optional(Schema.RedactedFromValue(Schema.NonEmptyString), "Its password."),
+    Topology: withDefault(
+      Schema.Literals(["create", "verify"]),
+      "create",
+      "`create` makes the streams; `verify` only checks them, for deployments where somebody else owns them."
+    ),
+    Replicas: withDefault(Schema.Literals([1, 3, 5]), 1, "Of each stream.")
+  },
+  ({ Url, TlsCaFile, TlsCertificateFile, TlsKeyFile }) => {
+    if ((TlsCertificateFile === undefined) !== (TlsKeyFile === undefined)) {
+      return "TlsCertificateFile and TlsKeyFile come together"
+    }
+    const isEncrypted = Url.includes("tls://") || TlsCaFile !== undefined || TlsKeyFile !== undefined
+    // The client library would hold the certificate against the name `localhost`.
+    return !isEncrypted || areNamed(Url) || "with TLS, servers in Url go by a name and not by an address"
+  }
+)
 
 export const logLevels = ["Trace", "Debug", "Info", "Warn", "Error", "Fatal"] as const
 

@@ -1,6 +1,7 @@
 /**
- * How a command reaches a fleet: the broker it is told with --nats, NATS_URL or BUS_URL, as BUS_USER if one is named,
- * else the one that runs in this home. And how it ends: one clear line on stderr when it cannot do what it was asked.
+ * How a command reaches a fleet: the broker it is told with --nats, NATS_URL or BUS_URL, as BUS_USER and with the files
+ * of BUS_TLS_* if they are named, else the one that runs in this home. And how it ends: one clear line on stderr when
+ * it cannot do what it was asked.
  */
 import { readFile } from "node:fs/promises"
 import { Cause, Effect, Layer, Logger, Redacted, Result, Schema } from "effect"
@@ -35,13 +36,19 @@ const brokerUrl = Effect.fnUntraced(function* (named: string | undefined) {
 export const busOf = (named: string | undefined) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const { BUS_USER: user, BUS_PASSWORD: password } = yield* Environment
+      const environment = yield* Environment
+      const { BUS_USER: user, BUS_PASSWORD: password } = environment
       const url = yield* brokerUrl(named)
       const nats = Nats.layerWith({
         servers: url.split(","),
         name: "command",
         user,
         password: password === undefined ? undefined : Redacted.make(password),
+        tls: {
+          caFile: environment["BUS_TLS_CA_FILE"],
+          certificateFile: environment["BUS_TLS_CERTIFICATE_FILE"],
+          keyFile: environment["BUS_TLS_KEY_FILE"]
+        },
         waitsForServer: false
       })
       return busServices.pipe(
