@@ -33,4 +33,18 @@ export const facilitatorSeconds = defineHistogram({
   buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 })
 
-export const x402Metrics = [claimsTaken, claimMoves, claimSweeps, facilitatorCalls, facilitatorSeconds, ...rpcMetrics]
+export const facilitatorUnconfirmed = defineCounter({
+  name: "x402_facilitator_unconfirmed_total",
+  help: "Settlements that a remote facilitator called made and that the chain did not have within five seconds, by network.",
+  labels: ["network"]
+})
+
+export const x402Metrics = [
+  claimsTaken,
+  claimMoves,
+  claimSweeps,
+  facilitatorCalls,
+  facilitatorSeconds,
+  facilitatorUnconfirmed,
+  ...rpcMetrics
+]

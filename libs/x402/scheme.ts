@@ -109,7 +109,7 @@ export interface PaymentScheme<
     prepared: Prepared,
     checked: Checked
   ): Effect.Effect<Settlement, SettlementRefused | SettlementPending | ChainUnavailable>
-  /** What the chain says of this payment; `transaction` is one that we sent, if we did. */
+  /** What the chain says of this payment; `transaction` is one that we sent, or that whoever sends for us names. */
   look(checked: Checked, transaction: string | null): Effect.Effect<ChainStanding, ChainUnavailable>
   /** The transfers to `payTo` after a position, oldest first, up to the chain's newest final block. */
   transfers(from: ChainPosition | null): Stream.Stream<ChainTransfer, ChainUnavailable>

@@ -39,6 +39,8 @@ interface Work {
   readonly payment: CheckedPayment
   readonly scheme: PaymentScheme
   readonly ring: KeyRing
+  /** Somebody else sends, and what they have sent is in no claim. */
+  readonly isRemote: boolean
   /** The newest that was signed for it. */
   readonly transaction: string | null
 }
@@ -131,7 +133,7 @@ export class Settler extends Context.Service<
       const decide = Effect.fnUntraced(function* (work: Work): Effect.fn.Return<Settling, Faults> {
         const { asked } = work.claim.record
         // Nobody was here before us: what is on the chain is told by the simulation that comes with signing.
-        if (work.transaction === null && asked <= 1) return yield* signAndSend(work)
+        if (work.transaction === null && asked <= 1 && !work.isRemote) return yield* signAndSend(work)
         const standing = yield* work.scheme.look(work.payment, work.transaction)
         switch (standing._tag) {
           case "Settled":
@@ -169,6 +171,7 @@ export class Settler extends Context.Service<
             payment: payment.success,
             scheme: network.scheme,
             ring: network.ring,
+            isRemote: network.isRemote,
             transaction
           })
         }).pipe(Effect.catch((error: Faults) => Effect.succeed(later(null, error.message))))

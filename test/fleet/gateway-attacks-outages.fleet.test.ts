@@ -155,6 +155,13 @@ const emptySuccesses: ReadonlyArray<readonly [string, (payer: string) => Saying]
     (payer) => ({ status: 200, body: { success: true, transaction: "", network: "eip155:84532", payer } })
   ],
   [
+    "success with an invented transaction",
+    (payer) => ({
+      status: 200,
+      body: { success: true, transaction: `0x${"12".repeat(32)}`, network: "eip155:84532", payer }
+    })
+  ],
+  [
     "success on another chain",
     (payer) => ({
       status: 200,

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { ChainAddress, Network } from "../payments/amounts.ts"
-import { section, withDefault } from "./defaults.ts"
+import { optional, required, section, withDefault } from "./defaults.ts"
 import { EnvironmentName, isWebUrl } from "./webhooks-section.ts"
 
 const between = (minimum: number, maximum: number) => Schema.isBetween({ minimum, maximum })
@@ -33,8 +33,10 @@ const isConsistent = (entry: {
 export const PaymentNetwork = Schema.Struct({
   /** By CAIP-2. */
   Network,
-  /** Asked in turn: a chain is unavailable only when none answers. */
-  RpcUrls: Schema.Array(CallableUrl).check(Schema.isBetweenLength(1, 8)),
+  RpcUrls: required(
+    Schema.Array(CallableUrl).check(Schema.isBetweenLength(1, 8)),
+    "Nodes, asked in turn: a chain is unavailable only when none answers. Needed also where a facilitator settles."
+  ),
   Asset: ChainAddress,
   AssetSymbol: withDefault(ShortText, "USDC"),
   /** The token's own name and version, which clients on EVM chains sign. */
@@ -48,8 +50,10 @@ export const PaymentNetwork = Schema.Struct({
   PlainName: Schema.optionalKey(ShortText),
   /** Variables that hold the settlers' keys; only payment-settler reads them. */
   SettlerKeyEnvVars: withDefault(Schema.Array(EnvironmentName).check(Schema.isMaxLength(64)), []),
-  /** Somebody else verifies and settles; the chain is still asked what became of a payment. */
-  FacilitatorUrl: Schema.optionalKey(CallableUrl)
+  FacilitatorUrl: optional(
+    CallableUrl,
+    "Somebody else verifies and settles. What they call settled counts once a node of RpcUrls has it on the chain."
+  )
 }).check(Schema.makeFilter(isConsistent))
 export interface PaymentNetwork extends Schema.Schema.Type<typeof PaymentNetwork> {}
 

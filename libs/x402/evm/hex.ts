@@ -20,6 +20,9 @@ const quantityPattern = /^0x[0-9a-f]{1,64}$/iu
 export const readQuantity = (value: unknown): bigint | undefined =>
   typeof value === "string" && quantityPattern.test(value) ? BigInt(value) : undefined
 
+/** Whether it is a transaction's or block's hash. */
+export const isHash = (value: string): boolean => /^0x[0-9a-f]{64}$/iu.test(value)
+
 /** The spelling with the checksum in its letters' case. */
 export const checksummed = (address: string): Hex => {
   const plain = address.slice(2).toLowerCase()

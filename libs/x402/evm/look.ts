@@ -9,9 +9,9 @@ import type { ChainStanding } from "../scheme.ts"
 import { type BlockFacts, type EvmNode, type Log, Reverted } from "./EvmNode.ts"
 import type { EvmPayment } from "./EvmPayment.ts"
 import type { EvmSettings } from "./EvmSettings.ts"
-import { readQuantity } from "./hex.ts"
+import { isHash, readQuantity } from "./hex.ts"
 import { authorizationState } from "./token-calls.ts"
-import { authorizationTopics, hasTransfer, isCancellation } from "./transfer-logs.ts"
+import { authorizationTopics, hasTransfer, hasUse, isCancellation } from "./transfer-logs.ts"
 
 export type LookOptions = Pick<EvmSettings, "finality" | "logBlocksMax" | "logPagesMax">
 
@@ -31,8 +31,11 @@ const isMadeBy = Effect.fnUntraced(function* (
   payment: EvmPayment,
   transaction: string
 ): Effect.fn.Return<boolean, ChainUnavailable> {
+  // Who sends for us may name anything, also an older payment of the same payer and amount.
+  if (!isHash(transaction)) return false
   const receipt = yield* node.receipt(transaction)
-  return receipt !== null && readQuantity(receipt.status) === 1n && hasTransfer(receipt.logs, payment)
+  if (receipt === null || readQuantity(receipt.status) !== 1n) return false
+  return hasTransfer(receipt.logs, payment) && hasUse(receipt.logs, payment)
 })
 
 const isUsed = ({ call }: EvmNode, { asset, payer, authorization }: EvmPayment) =>

@@ -16,6 +16,16 @@ export const hasTransfer = (logs: ReadonlyArray<Log>, payment: EvmPayment): bool
       readQuantity(data) === payment.amount
   )
 
+/** Whether the token itself says that this very authorization was used. */
+export const hasUse = (logs: ReadonlyArray<Log>, { asset, payer, authorization }: EvmPayment): boolean =>
+  logs.some(
+    ({ address, topics }) =>
+      isSameAddress(address, asset) &&
+      topics[0] === authorizationUsedTopic &&
+      topics[1] === addressTopic(payer) &&
+      topics[2]?.toLowerCase() === authorization.nonce.toLowerCase()
+  )
+
 export interface TransferFacts {
   readonly payer: string
   readonly amount: bigint

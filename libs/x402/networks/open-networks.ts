@@ -5,10 +5,11 @@
 import { Effect, type Scope } from "effect"
 import type { PaymentNetwork, Payments } from "#contracts"
 import type { ConfiguredHttp } from "#egress"
-import type { Metrics } from "#runtime"
+import { Metrics } from "#runtime"
 import { type EvmScheme, type NotAnEvmNetwork, openEvmScheme } from "../evm/exact-evm.ts"
 import { openFacilitator } from "../facilitator/Facilitator.ts"
 import { remoteScheme } from "../facilitator/remote-scheme.ts"
+import { facilitatorUnconfirmed } from "../metrics.ts"
 import type { PaymentScheme } from "../scheme.ts"
 import { openSvmScheme } from "../svm/exact-svm.ts"
 
@@ -23,6 +24,8 @@ export interface OpenNetwork {
 
 // Of one role to one facilitator: as many as are in work at once.
 const facilitatorConnectionsMax = 256
+// What is made is in a block, and our nodes are a block or two behind at the most.
+const facilitatorConfirmMs = 5_000
 
 type Needs = ConfiguredHttp | Metrics | Scope.Scope
 
@@ -45,7 +48,10 @@ const openNetwork = Effect.fnUntraced(function* (
     timeoutMs: section.FacilitatorTimeoutSeconds * 1_000,
     connectionsMax: facilitatorConnectionsMax
   })
-  return { entry, scheme: remoteScheme(own.scheme, facilitator), accounts: null, isRemote: true }
+  const unconfirmed = (yield* Metrics).counter(facilitatorUnconfirmed)
+  const onUnconfirmed = () => unconfirmed.inc({ network: entry.Network })
+  const scheme = remoteScheme(own.scheme, facilitator, { confirmMs: facilitatorConfirmMs, onUnconfirmed })
+  return { entry, scheme, accounts: null, isRemote: true }
 })
 
 const openOwn = Effect.fnUntraced(function* (
@@ -54,7 +60,8 @@ const openOwn = Effect.fnUntraced(function* (
   const chain = { network: entry.Network, asset: entry.Asset, payTo: entry.PayTo, rpcUrls: entry.RpcUrls }
   if (entry.Network.startsWith("solana:")) {
     const feePayers = entry.FeePayer === undefined ? [] : [entry.FeePayer]
-    return { scheme: yield* openSvmScheme({ ...chain, feePayers }), accounts: null }
+    const isRemote = entry.FacilitatorUrl !== undefined
+    return { scheme: yield* openSvmScheme({ ...chain, feePayers, isRemote }), accounts: null }
   }
   const scheme = yield* openEvmScheme(chain)
   return { scheme, accounts: scheme }

@@ -8,6 +8,8 @@ import type { RpcRejected } from "../rpc/errors.ts"
 import type { JsonRpc, RpcError } from "../rpc/json-rpc.ts"
 
 export type Commitment = "processed" | "confirmed" | "finalized"
+/** How sure of what is listed: nodes keep no history of what is only processed. */
+export type Landed = "confirmed" | "finalized"
 
 /** `err` is null for one that went through. */
 export interface SignatureStatus {
@@ -66,12 +68,16 @@ export interface SolanaRpc {
     wire: Uint8Array,
     options: { readonly isFirst: boolean }
   ) => Effect.Effect<string, RpcError | ChainUnavailable>
-  /** Signatures of final transactions with an account, newest first: older than `before`, newer than `until`. */
+  /** Signatures of transactions with an account, newest first: older than `before`, newer than `until`. */
   readonly signatures: (
     address: string,
-    page: { readonly before: string | null; readonly until: string | null; readonly limit: number }
+    page: { readonly before: string | null; readonly until: string | null; readonly limit: number },
+    commitment: Landed
   ) => Effect.Effect<ReadonlyArray<ListedSignature>, ChainUnavailable>
-  readonly transaction: (signature: string) => Effect.Effect<LandedTransaction | null, ChainUnavailable>
+  readonly transaction: (
+    signature: string,
+    commitment: Landed
+  ) => Effect.Effect<LandedTransaction | null, ChainUnavailable>
 }
 
 export const solanaRpc = ({ call }: JsonRpc): SolanaRpc => {
@@ -120,21 +126,21 @@ const presentState = (asked: Asked): Pick<SolanaRpc, "exist" | "isBlockhashValid
 })
 
 const history = (asked: Asked): Pick<SolanaRpc, "signatures" | "transaction"> => ({
-  signatures: (address, { before, until, limit }) =>
+  signatures: (address, { before, until, limit }, commitment) =>
     asked(Schema.Array(ListedSignature), "getSignaturesForAddress", [
       address,
       {
-        commitment: "finalized",
+        commitment,
         limit,
         ...(before === null ? {} : { before }),
         ...(until === null ? {} : { until })
       }
     ]),
   // Any version: what cannot be read is told by its balances.
-  transaction: (signature) =>
+  transaction: (signature, commitment) =>
     asked(Transaction, "getTransaction", [
       signature,
-      { encoding: "base64", commitment: "finalized", maxSupportedTransactionVersion: 255 }
+      { encoding: "base64", commitment, maxSupportedTransactionVersion: 255 }
     ])
 })
 

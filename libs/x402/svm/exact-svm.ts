@@ -10,6 +10,7 @@ import type { PaymentScheme } from "../scheme.ts"
 import { checkPayment, type CheckedSvmPayment } from "./check.ts"
 import type { FeeLimits } from "./instructions.ts"
 import { lookAtPayment } from "./look.ts"
+import { lookForPayment } from "./look-for-others.ts"
 import { tokenProgram as splToken } from "./programs.ts"
 import { broadcastSettlement, type PreparedSvmSettlement, prepareSettlement, type SettleOptions } from "./settle.ts"
 import { readSettlerKey } from "./settler-key.ts"
@@ -38,6 +39,8 @@ export interface SvmOptions {
   readonly tokenProgram?: string
   readonly limits?: Partial<FeeLimits>
   readonly settle?: Partial<SettleOptions>
+  /** Somebody else signs for the fee and sends: transactions' names are not ours. */
+  readonly isRemote?: boolean
 }
 
 /**
@@ -76,7 +79,8 @@ export const openSvmScheme = Effect.fn("openSvmScheme")(function* (
     accountNonce: () => Effect.succeed(null),
     prepare: (checked, lease) => prepareSettlement(checked, lease),
     broadcast: (prepared, checked) => broadcastSettlement(rpc, settle, prepared, checked),
-    look: (checked, transaction) => lookAtPayment(rpc, checked, transaction),
+    look: (checked, transaction) =>
+      options.isRemote === true ? lookForPayment(rpc, checked, transaction) : lookAtPayment(rpc, checked, transaction),
     transfers: (from) => transfersFrom(rpc, { network, asset, payTo, account, pageSize: 1_000 }, from)
   }
 })

@@ -34,7 +34,7 @@ const standingOf = (status: SignatureStatus, transaction: string): ChainStanding
  * A node that lags behind knows a fresh blockhash as little as an old one. Hence also the clock: `validBeforeMs` is
  * counted from when the payment was first checked.
  */
-const whetherEnded = Effect.fnUntraced(function* (rpc: SolanaRpc, checked: CheckedSvmPayment) {
+export const whetherEnded = Effect.fnUntraced(function* (rpc: SolanaRpc, checked: CheckedSvmPayment) {
   const { blockhash } = checked.transaction
   if (yield* rpc.isBlockhashValid(blockhash, "processed")) return "no"
   const nowMs = yield* Clock.currentTimeMillis

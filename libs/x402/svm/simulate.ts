@@ -16,8 +16,7 @@ const detailLengthMax = 200
 const emptySignature = new Uint8Array(64)
 
 export const simulatePayment = Effect.fn("Svm.simulate")(function* (rpc: SolanaRpc, checked: CheckedSvmPayment) {
-  const wire = withFeePayerSignature(checked.transaction, emptySignature)
-  const error = yield* rpc.simulate(wire).pipe(
+  const error = yield* rpc.simulate(unsigned(checked)).pipe(
     Effect.catchTags({
       RpcRejected: (rejected) => {
         const refusal =
@@ -30,6 +29,15 @@ export const simulatePayment = Effect.fn("Svm.simulate")(function* (rpc: SolanaR
   if (error === null) return
   return yield* yield* explain(rpc, checked, error)
 })
+
+/** Whether the chain has run this very message already, which it remembers for as long as its blockhash is taken. */
+export const isProcessed = (rpc: SolanaRpc, checked: CheckedSvmPayment): Effect.Effect<boolean, ChainUnavailable> =>
+  rpc.simulate(unsigned(checked)).pipe(
+    Effect.map((error) => error === "AlreadyProcessed"),
+    Effect.mapError((error) => new ChainUnavailable({ operation, detail: error.message }))
+  )
+
+const unsigned = ({ transaction }: CheckedSvmPayment) => withFeePayerSignature(transaction, emptySignature)
 
 /**
  * What to tell of a transaction's error. A missing account of the payer is an empty wallet; the one we are paid into

@@ -31,7 +31,7 @@ export const transfersFrom = (rpc: SolanaRpc, options: TransfersOptions, from: C
   Stream.paginate(from, (position) => stretchAfter(rpc, options, position)).pipe(
     Stream.rechunk(1),
     Stream.mapEffect(({ signature }) =>
-      Effect.map(rpc.transaction(signature), (landed) =>
+      Effect.map(rpc.transaction(signature, "finalized"), (landed) =>
         landed === null ? [] : transfersOf(options, signature, landed)
       )
     ),
@@ -47,7 +47,8 @@ const stretchAfter = Effect.fnUntraced(function* (
   const kept: Array<ReadonlyArray<ListedSignature>> = []
   let before: string | null = null
   for (let page = 0; page < pagesMax; page += 1) {
-    const listed: ReadonlyArray<ListedSignature> = yield* rpc.signatures(account, { before, until, limit: pageSize })
+    const range = { before, until, limit: pageSize }
+    const listed: ReadonlyArray<ListedSignature> = yield* rpc.signatures(account, range, "finalized")
     kept.push(listed)
     if (kept.length > pagesKept) kept.shift()
     if (listed.length < pageSize) return stretchOf(kept.flat(), page >= pagesKept)

@@ -1,0 +1,169 @@
+import { Cause, Clock, Effect, Redacted } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import type { EvmPayment } from "../../../../libs/x402/evm/EvmPayment.ts"
+import type { CheckedSvmPayment } from "../../../../libs/x402/svm/check.ts"
+import { remoteScheme } from "../../../../libs/x402/facilitator/remote-scheme.ts"
+import {
+  type CheckedPayment,
+  type Facilitator,
+  type PaymentScheme,
+  type Settlement,
+  SettlementPending,
+  SettlementRefused
+} from "#x402"
+import { newPayer, payment, payerOf, requirementsOf } from "../evm/payments.ts"
+import { checked, type Rig, startRig } from "../evm/rig.ts"
+import { egress, openScheme, startScene } from "../svm/scheme.ts"
+import { base64Of, memo, payloadOf } from "../svm/transactions.ts"
+
+type Settles = Facilitator["settle"]
+
+/** A facilitator that only settles, and a count of what it called done and the chain did not have. */
+const remoteOf = (local: PaymentScheme, settle: Settles, confirmMs = 300) => {
+  const counted = { unconfirmed: 0 }
+  const facilitator: Facilitator = {
+    settle,
+    verify: () => Effect.succeed(null),
+    supported: Effect.die(new Cause.IllegalArgumentError("not asked for here"))
+  }
+  const onUnconfirmed = () => void (counted.unconfirmed += 1)
+  const scheme = remoteScheme(local, facilitator, { confirmMs, onUnconfirmed })
+  const settlePayment = (payment: CheckedPayment) =>
+    Effect.flatMap(scheme.prepare(payment, { key: nobody, nonce: null }), (prepared) =>
+      scheme.broadcast(prepared, payment)
+    )
+  return { scheme, counted, settle: settlePayment }
+}
+
+const nobody = { network: "", address: "", secret: Redacted.make(new Uint8Array(0)) }
+const says =
+  (transaction: string): Settles =>
+  (_payload, { network, amount }) =>
+    Effect.succeed<Settlement>({ transaction, network, payer: "", amount: BigInt(amount) })
+const silent = () => Effect.fail(new SettlementPending({ transaction: null, detail: "no answer" }))
+const invented = `0x${"12".repeat(32)}`
+
+describe("somebody else who settles on an EVM chain", () => {
+  let rig: Rig
+  beforeAll(async () => {
+    rig = await startRig()
+  })
+  afterAll(() => rig.end())
+
+  const signed = async (payer = newPayer()) => {
+    const requirements = requirementsOf()
+    await rig.run(rig.chain.fund(payer.address, 25_685n))
+    const nowMs = Date.now()
+    const payload = await payment(payer, requirements, { nowSeconds: Math.floor(nowMs / 1_000) })
+    return checked(rig.scheme, payload, requirements, nowMs)
+  }
+  const move = async (good: EvmPayment) => {
+    const prepared = await rig.run(rig.scheme.prepare(good, await rig.lease()))
+    return (await rig.run(rig.scheme.broadcast(prepared, good))).transaction
+  }
+
+  it("is believed when the chain has the transfer", async () => {
+    const good = await signed()
+    const made = await move(good)
+    const { settle, counted } = remoteOf(rig.scheme, says(made))
+    assert.deepInclude(await rig.run(settle(good)), { transaction: made, payer: good.payer })
+    assert.strictEqual(counted.unconfirmed, 0)
+  })
+
+  it("is waited for when the chain has it a moment later", async () => {
+    const good = await signed()
+    const { settle } = remoteOf(rig.scheme, says(invented), 10_000)
+    const [settled, made] = await Promise.all([rig.run(settle(good)), move(good)])
+    assert.strictEqual(settled.transaction, made)
+  })
+
+  it.each([
+    ["an invented hash", invented],
+    ["what is no hash", "done"],
+    ["a hash with words behind it", `${invented} and more`]
+  ])("is not believed for %s", async (_what, named) => {
+    const { settle, counted } = remoteOf(rig.scheme, says(named))
+    const outcome = await rig.run(Effect.flip(settle(await signed())))
+    assert.deepInclude(outcome, { _tag: "SettlementPending", transaction: null })
+    assert.strictEqual(counted.unconfirmed, 1)
+  })
+
+  it("is not believed for an older payment of the same payer and amount", async () => {
+    const payer = payerOf(`0x${"77".repeat(32)}`)
+    const older = await move(await signed(payer))
+    const { settle, scheme } = remoteOf(rig.scheme, says(older))
+    const good = await signed(payer)
+    assert.deepInclude(await rig.run(Effect.flip(settle(good))), { _tag: "SettlementPending", transaction: null })
+    assert.deepStrictEqual(await rig.run(scheme.look(good, older)), { _tag: "Unused" })
+  })
+
+  it("is found out to have settled although it does not say so", async () => {
+    const good = await signed()
+    const made = await move(good)
+    const { settle, counted } = remoteOf(rig.scheme, silent)
+    assert.strictEqual((await rig.run(settle(good))).transaction, made)
+    assert.strictEqual(counted.unconfirmed, 0)
+  })
+
+  it("leaves open what it has not done and does not speak of", async () => {
+    const { settle, counted } = remoteOf(rig.scheme, silent)
+    assert.strictEqual((await rig.run(Effect.flip(settle(await signed()))))._tag, "SettlementPending")
+    assert.strictEqual(counted.unconfirmed, 0)
+  })
+
+  it("may refuse", async () => {
+    const refusal = new SettlementRefused({
+      code: "PAYMENT_UNFUNDED",
+      reason: "insufficient_funds",
+      payer: null,
+      transaction: null
+    })
+    const { settle } = remoteOf(rig.scheme, () => Effect.fail(refusal))
+    assert.strictEqual(await rig.run(Effect.flip(settle(await signed()))), refusal)
+  })
+})
+
+describe("somebody else who settles on Solana", () => {
+  /** Theirs signs and sends; ours only looks. */
+  const scene = Effect.gen(function* () {
+    const { chain, scheme: theirs, make } = yield* startScene()
+    const ours = yield* openScheme(chain, { isRemote: true })
+    const pay = Effect.fnUntraced(function* (text: string) {
+      const requirements = make.requirements()
+      const payload = payloadOf(base64Of(make.wire({ tail: [memo(text)] })), requirements)
+      return yield* Effect.fromResult(ours.check(payload, requirements, yield* Clock.currentTimeMillis))
+    })
+    const move = Effect.fnUntraced(function* (good: CheckedSvmPayment) {
+      const key = yield* Effect.fromResult(theirs.readKey(chain.feePayers[0]?.secretKey ?? ""))
+      return (yield* theirs.broadcast(yield* theirs.prepare(good, { key, nonce: null }), good)).transaction
+    })
+    return { chain, ours, pay, move }
+  })
+  const live = (name: string, test: Effect.Effect<void, unknown, Effect.Services<typeof scene>>) =>
+    it.live(name, () => test.pipe(Effect.scoped, Effect.provide(egress)))
+
+  live(
+    "is believed when the transaction is the very payment, however it is named or not",
+    Effect.gen(function* () {
+      const { ours, pay, move } = yield* scene
+      const good = yield* pay("one")
+      assert.deepStrictEqual(yield* ours.look(good, null), { _tag: "Unused" })
+      const made = yield* move(good)
+      for (const settle of [says(made), says("done"), silent]) {
+        assert.strictEqual((yield* remoteOf(ours, settle).settle(good)).transaction, made)
+      }
+    })
+  )
+
+  live(
+    "is not believed for another payment of the same payer and amount",
+    Effect.gen(function* () {
+      const { ours, pay, move } = yield* scene
+      const older = yield* move(yield* pay("older"))
+      const { settle, counted } = remoteOf(ours, says(older))
+      const outcome = yield* Effect.flip(settle(yield* pay("newer")))
+      assert.deepInclude(outcome, { _tag: "SettlementPending", transaction: null })
+      assert.strictEqual(counted.unconfirmed, 1)
+    })
+  )
+})

@@ -1,0 +1,87 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { fundedKey, payWith, signFor } from "../../support/attacker.ts"
+import { eventually } from "../../support/bus.ts"
+import { chat, eventsOf } from "../../support/gateway.ts"
+import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
+
+/** Honest, and slower than anybody waits: a block comes when the test says so. */
+const slow = {
+  chain: { onlyInterval: true, blockTimeMs: 3_600_000 },
+  payments: { SettleWaitSeconds: 0.5 }
+} as const
+
+const mine = ({ chain }: PaymentFleet) => chain.rpc("evm_mine", [])
+const isSent = ({ claimStates }: PaymentFleet) => Effect.map(claimStates, (all) => all.includes("SETTLING"))
+
+describe("a chain whose blocks come later than anybody waits", () => {
+  it.live("whole answers: one goes out ahead of its payment, no other one does, and nobody is to pay again", () =>
+    withPayments(
+      (fleet) =>
+        Effect.gen(function* () {
+          const body = chat("hello")
+          const key = yield* fundedKey(fleet)
+          const identifiers = ["a-first-call-of-a-client", "a-second-call-of-a-client"] as const
+          const [first, second] = yield* Effect.forEach(identifiers, (identifier) =>
+            signFor(fleet, body, key, { identifier })
+          )
+          const given = yield* payWith(fleet, body, first ?? "")
+          assert.deepStrictEqual([given.status, given.headers.get("x-payment-settled")], [200, "false"])
+          const kept = yield* payWith(fleet, body, second ?? "")
+          assert.deepStrictEqual([kept.status, kept.body["choices"]], [503, undefined])
+          assert.strictEqual(kept.headers.get("x-should-retry"), "false")
+          // As they are told to: the same payment under the same name, which is neither refused nor charged twice.
+          const again = yield* payWith(fleet, body, second ?? "")
+          assert.strictEqual(again.status, 503)
+          assert.deepStrictEqual(yield* fleet.receipts, [])
+
+          yield* mine(fleet)
+          assert.strictEqual(yield* balanced(fleet, 30_000), 2)
+          const paid = yield* payWith(fleet, body, second ?? "")
+          assert.strictEqual(paid.status, 200)
+          assert.isDefined(paid.body["choices"])
+          assert.match(paid.headers.get("x-payment-receipt") ?? "", /^0x[0-9a-f]{64}$/u)
+          assert.strictEqual((yield* fleet.transfers).length, 2)
+        }),
+      slow
+    )
+  )
+
+  it.live("a stream ends without its receipt and is settled by the next block", () =>
+    withPayments(
+      (fleet) =>
+        Effect.gen(function* () {
+          const body = chat("hello", { stream: true })
+          const said = yield* payWith(fleet, body, yield* signFor(fleet, body, yield* fundedKey(fleet)))
+          assert.strictEqual(said.status, 200)
+          assert.include(eventsOf(said.text).data.join(""), "hello")
+          assert.notInclude(said.text, "payment-response")
+          assert.deepStrictEqual(yield* fleet.claimStates, ["SETTLING"])
+          yield* mine(fleet)
+          assert.strictEqual(yield* balanced(fleet, 30_000), 1)
+        }),
+      slow
+    )
+  )
+
+  it.live("a settler that is gone before the block leaves the payment to another, and it is made once", () =>
+    withPayments(
+      (fleet) =>
+        Effect.gen(function* () {
+          const body = chat("hello")
+          const payment = yield* signFor(fleet, body, yield* fundedKey(fleet))
+          const settler = yield* Effect.forkChild(
+            Effect.scoped(Effect.andThen(fleet.start("payment-settler"), Effect.never))
+          )
+          const paying = yield* Effect.forkChild(payWith(fleet, body, payment))
+          yield* eventually(isSent(fleet), 20_000)
+          assert.strictEqual((yield* Fiber.join(paying)).status, 200)
+          yield* Fiber.interrupt(settler)
+          yield* fleet.start("payment-settler")
+          yield* mine(fleet)
+          assert.strictEqual(yield* balanced(fleet, 40_000), 1)
+        }),
+      { ...slow, roles: ["payment-verifier", "model-gateway"] }
+    )
+  )
+})
