@@ -22,6 +22,7 @@ import { pipelineRoutes } from "./http/routes.ts"
 import { ItemCreation } from "./ItemCreation.ts"
 import { loops } from "./loops.ts"
 import { Dispatches } from "./pickup/Dispatches.ts"
+import { FullDisks } from "./pickup/FullDisks.ts"
 import { Pickup } from "./pickup/Pickup.ts"
 import { Ready } from "./pickup/Ready.ts"
 import { Redactor } from "./redaction/Redactor.ts"
@@ -32,7 +33,7 @@ import { Spend } from "./Spend.ts"
 const ready = Layer.unwrap(Effect.map(Configuration, ({ PipelineApi }) => Ready.layer(PipelineApi.PickupWaitersMax)))
 
 const parts = Layer.mergeAll(Pickup.layer, Reports.layer, CarryOn.layer, ItemCreation.layer).pipe(
-  Layer.provideMerge(Dispatches.layer),
+  Layer.provideMerge(Layer.mergeAll(Dispatches.layer, FullDisks.layer)),
   Layer.provideMerge(Layer.mergeAll(ready, Routing.layer)),
   Layer.provideMerge(Commands.layer),
   Layer.provideMerge(

@@ -15,6 +15,7 @@ import { pickupSeconds, pickupsTotal } from "../metrics.ts"
 import { Routing } from "../Routing.ts"
 import { agentCondition, diskCondition, namesOfAlone, type Nothing, parkReason, queueCondition } from "./conditions.ts"
 import { Dispatches } from "./Dispatches.ts"
+import { FullDisks } from "./FullDisks.ts"
 import { Ready, type Wanted } from "./Ready.ts"
 
 // Conditions that change while they are looked at, again and again, are somebody's quarrel.
@@ -40,6 +41,7 @@ export class Pickup extends Context.Service<
       const routing = yield* Routing
       const dispatches = yield* Dispatches
       const ready = yield* Ready
+      const fullDisks = yield* FullDisks
       const metrics = yield* Metrics
       const answered = metrics.counter(pickupsTotal)
       const seconds = metrics.histogram(pickupSeconds)
@@ -88,6 +90,7 @@ export class Pickup extends Context.Service<
             queueCondition(queueState) ?? agentCondition(agent) ?? diskCondition(question, configured.DiskGuard)
           if (condition !== undefined) {
             if (condition.why === "agent-paused") yield* park(question)
+            if (condition.why === "disk") yield* fullDisks.tell(question)
             return nothing(condition)
           }
           const sequence = Option.match(queue, { onNone: () => 0, onSome: (held) => held.sequence })

@@ -24,11 +24,15 @@ export const agentCondition = ({ hold, reason }: AgentHold): Nothing | undefined
   }
 }
 
-export const diskCondition = (
-  { disks }: Pick<PickupQuestion, "disks">,
-  { MinFreeBytes }: ConfigurationFile["DiskGuard"]
-): Nothing | undefined => {
-  const full = disks.find(({ freeBytes }) => freeBytes < MinFreeBytes)
+type Guard = ConfigurationFile["DiskGuard"]
+
+/** The first of the monitored mounts on which nothing is launched. */
+export const fullDisk = ({ disks }: Pick<PickupQuestion, "disks">, { MinFreeBytes }: Guard) =>
+  disks.find(({ freeBytes }) => freeBytes < MinFreeBytes)
+
+export const diskCondition = (question: Pick<PickupQuestion, "disks">, guard: Guard): Nothing | undefined => {
+  const full = fullDisk(question, guard)
+  const { MinFreeBytes } = guard
   return full === undefined
     ? undefined
     : { why: "disk", reason: `${full.mountPath} has ${full.freeBytes} bytes free, ${MinFreeBytes} are the least` }

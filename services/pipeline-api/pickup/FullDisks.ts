@@ -1,0 +1,70 @@
+/**
+ * Tells the world that a launch was refused for want of disk. A runner on a full disk asks every few seconds and is
+ * refused every time: it is told once for each runner and mount, and again when the time suggested for the next try
+ * has come. Of several replicas each may tell, at most; no pickup waits for it, or fails with it.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { jsonCodec, Publisher } from "#bus"
+import { Envelope, eventSchemaVersion, isoTime, type PickupQuestion, subjects } from "#contracts"
+import { Configuration } from "#runtime"
+import { uuidFrom } from "../ids.ts"
+import { fullDisk } from "./conditions.ts"
+
+// Far more runners than one replica answers; beyond it the oldest may be told again.
+const rememberedMax = 10_000
+
+const event = "disk.deferred"
+const envelopes = jsonCodec(Envelope)
+
+export class FullDisks extends Context.Service<
+  FullDisks,
+  { readonly tell: (question: Pick<PickupQuestion, "runner" | "disks">) => Effect.Effect<void> }
+>()("starling/pipeline-api/FullDisks") {
+  static readonly layer = Layer.effect(
+    FullDisks,
+    Effect.gen(function* () {
+      const { DiskGuard } = yield* Configuration
+      const publisher = yield* Publisher
+      const retryMs = Math.round(DiskGuard.RetryAfterSeconds * 1_000)
+      /** Until when a mount of a runner is not told of again, the oldest first. */
+      const quietUntilMs = new Map<string, number>()
+
+      const remember = (key: string, untilMs: number) => {
+        quietUntilMs.delete(key)
+        quietUntilMs.set(key, untilMs)
+        if (quietUntilMs.size <= rememberedMax) return
+        const [oldest] = quietUntilMs.keys()
+        if (oldest !== undefined) quietUntilMs.delete(oldest)
+      }
+
+      const tell = Effect.fn("FullDisks.tell")(function* (question: Pick<PickupQuestion, "runner" | "disks">) {
+        const full = fullDisk(question, DiskGuard)
+        if (full === undefined) return
+        const nowMs = yield* Clock.currentTimeMillis
+        const key = uuidFrom(question.runner, full.mountPath)
+        if (nowMs < (quietUntilMs.get(key) ?? 0)) return
+        // Before it is told, so that of many that ask at once one tells.
+        remember(key, nowMs + retryMs)
+        const envelope: Envelope = {
+          eventSchemaVersion,
+          event,
+          occurredAt: isoTime(nowMs),
+          workItem: null,
+          project: null,
+          details: {
+            mountPath: full.mountPath,
+            freeBytes: full.freeBytes,
+            thresholdBytes: DiskGuard.MinFreeBytes,
+            suggestedRetryAt: isoTime(nowMs + retryMs)
+          }
+        }
+        const forget = Effect.sync(() => quietUntilMs.delete(key))
+        yield* publisher.publish(subjects.event(event), envelopes, envelope).pipe(
+          Effect.tapError(() => forget),
+          Effect.catch((error) => Effect.logWarning("a full disk could not be told of", error))
+        )
+      })
+      return FullDisks.of({ tell })
+    })
+  )
+}
