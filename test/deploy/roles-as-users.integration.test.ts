@@ -1,85 +1,78 @@
-import { type ChildProcess, spawn } from "node:child_process"
-import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { roleNames } from "#contracts"
+import { connect, type NatsConnection } from "@nats-io/transport-node"
+import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
+import { type RoleName, roleNames } from "#contracts"
+import { systemUser } from "../../deploy/generate/users.ts"
 import type { TestNatsServer } from "../support/nats-server.ts"
+import { endRoles, startRole } from "../support/role.ts"
+import { until } from "../support/starling.ts"
 import { passwordOf, startFleetBroker } from "./fleet-broker.ts"
-import { repository } from "./tools.ts"
 
 let server: TestNatsServer
-beforeAll(async () => void (server = await startFleetBroker()))
-afterAll(() => server.stop())
-
-const ready = (child: ChildProcess) =>
-  new Promise<string>((resolve, reject) => {
-    let text = ""
-    child.stdout?.on("data", (piece: Buffer) => {
-      text += piece.toString()
-      if (text.includes("\n")) resolve(text)
-    })
-    child.once("exit", (code) => reject(new Error(`ended with ${code} before it was ready`)))
-  })
-
-const ended = (child: ChildProcess) => new Promise<number | null>((resolve) => child.once("exit", resolve))
-
-// As they are in production: the streams are others', and the user has no more than its role needs.
-const environmentOf = (role: string) => ({
-  PATH: process.env["PATH"],
-  BUS_URL: server.url,
-  BUS_USER: role,
-  BUS_PASSWORD: passwordOf(role),
-  BUS_TOPOLOGY: "verify",
-  TELEMETRY_PORT: "0",
-  SPEECH_API_PORT: "0",
-  MODEL_GATEWAY_PORT: "0",
-  PIPELINE_API_PORT: "0",
-  PAYMENT_VERIFIER_FACILITATOR_PORT: "0"
+let system: NatsConnection
+beforeAll(async () => {
+  server = await startFleetBroker()
+  system = await connect({ servers: server.url, user: systemUser, pass: passwordOf(systemUser) })
+})
+afterEach(endRoles)
+afterAll(async () => {
+  await system.close()
+  await server.stop()
 })
 
-describe("a role with its own user", () => {
-  it.each(roleNames)("%s gets ready and is forbidden nothing that it asks for", async (role) => {
-    const child = spawn(process.execPath, [join(repository, "services/fleet/main.ts"), "role", role, "--ready-json"], {
-      stdio: ["ignore", "pipe", "pipe"],
-      env: environmentOf(role)
-    })
-    let log = ""
-    child.stderr.on("data", (piece: Buffer) => void (log += piece.toString()))
-    const { metrics } = JSON.parse(await ready(child).catch((error) => assert.fail(`${error}\n${log}`))) as {
-      readonly metrics: string
+// As they are in production: the streams are others', and the user has no more than its role needs.
+const start = (role: RoleName, password = passwordOf(role)) =>
+  startRole(role, {
+    configuration: { Bus: { Url: server.url, User: role, Password: password, Topology: "verify" } },
+    environment: {
+      SPEECH_API_PORT: "0",
+      MODEL_GATEWAY_PORT: "0",
+      PIPELINE_API_PORT: "0",
+      PAYMENT_VERIFIER_FACILITATOR_PORT: "0"
     }
-    const exit = ended(child)
-
-    // Two beats of leases, sweeps and consumers.
-    await new Promise((resolve) => setTimeout(resolve, 2_500))
-    const { status } = await fetch(`${metrics}/readyz`)
-    child.kill("SIGTERM")
-
-    assert.strictEqual(await exit, 0)
-    assert.strictEqual(status, 200)
-    assert.notMatch(log, /Permissions Violation|forbids/u)
   })
 
-  it("is not let in with another role's password", async () => {
-    const environment = { ...environmentOf("sweeper"), BUS_PASSWORD: passwordOf("pipeline-api") }
-    const child = spawn(
-      process.execPath,
-      [join(repository, "services/fleet/main.ts"), "role", "sweeper", "--ready-json"],
-      {
-        stdio: ["ignore", "pipe", "ignore"],
-        env: environment
-      }
-    )
-    const first = await Promise.race([
-      ready(child).then(
-        () => "ready",
-        () => "ended"
-      ),
-      new Promise<string>((resolve) => setTimeout(() => resolve("kept out"), 3_000))
-    ])
-    const exit = ended(child)
-    child.kill("SIGKILL")
-    await exit
+interface Connections {
+  readonly data: {
+    readonly connections: ReadonlyArray<{ readonly authorized_user: string; readonly in_msgs: number }>
+  }
+}
 
-    assert.notStrictEqual(first, "ready")
+/** What a role has sent, as the broker counts it. */
+const sentBy = async (role: RoleName) => {
+  const answer = await system.request("$SYS.REQ.SERVER.PING.CONNZ", JSON.stringify({ auth: true }), { timeout: 5_000 })
+  const { connections } = answer.json<Connections>().data
+  return connections.find(({ authorized_user: user }) => user === role)?.in_msgs ?? 0
+}
+
+/** How much of leases, sweeps and consumers a role sends in two seconds without work; the others are silent then. */
+const beats: Partial<Record<RoleName, number>> = {
+  "pipeline-api": 8,
+  "webhook-dispatcher": 4,
+  sweeper: 30,
+  "speech-synthesizer": 2,
+  "payment-settler": 8
+}
+
+describe("a role with its own user", () => {
+  it.each(roleNames)("%s gets ready and is forbidden nothing that it asks for", async (name) => {
+    const role = await start(name)
+    await until(async () => (await role.status("/readyz")) === 200)
+    const atFirst = await sentBy(name)
+    await until(async () => (await sentBy(name)) >= atFirst + (beats[name] ?? 0))
+
+    assert.strictEqual(await role.status("/readyz"), 200)
+    role.signal("SIGTERM")
+    assert.strictEqual(await role.ended, 0)
+    assert.notMatch(role.error(), /Permissions Violation|forbids/u)
+  })
+
+  it("is not let in with another role's password, and says so", async () => {
+    const sweeper = await start("sweeper", passwordOf("pipeline-api"))
+
+    await until(() => sweeper.log().some(({ reason }) => /Authorization Violation/u.test(String(reason))))
+    assert.strictEqual(await sweeper.status("/readyz"), 503)
+    assert.strictEqual(await sweeper.status("/livez"), 200)
+    assert.strictEqual(await sentBy("sweeper"), 0)
+    assert.notInclude(sweeper.error(), passwordOf("pipeline-api"))
   })
 })
