@@ -25,11 +25,8 @@ export interface RuleGroup {
   readonly alerts: ReadonlyArray<Alert>
 }
 
-/** Where docs/operations.md is read; a house puts its own address here. */
-export const runbooksAt = "https://starling.example/docs/operations.md"
-
-/** The heading of an alert's runbook is the alert's name. */
-export const runbookUrl = (alert: string) => `${runbooksAt}#${alert.toLowerCase()}`
+/** Where an alert's runbook stands in the release's repository: the heading is the alert's name. */
+export const runbookOf = (alert: string) => `docs/operations.md#${alert.toLowerCase()}`
 
 /** A group as Prometheus reads it. */
 export const ruleGroup = ({ name, recordings, alerts }: RuleGroup) => ({
@@ -41,7 +38,7 @@ export const ruleGroup = ({ name, recordings, alerts }: RuleGroup) => ({
       expr: alert.expr,
       for: alert.after,
       labels: { severity: alert.severity },
-      annotations: { summary: alert.summary, runbook_url: runbookUrl(alert.name) }
+      annotations: { summary: alert.summary, runbook: runbookOf(alert.name) }
     }))
   ]
 })

@@ -6,6 +6,7 @@ import { environmentKeys, roleNames } from "#contracts"
 import { boards } from "../../deploy/generate/boards.ts"
 import { generatedFiles, ruleGroups } from "../../deploy/generate/files.ts"
 import { roleDeployments } from "../../deploy/generate/roles.ts"
+import { ruleGroup } from "../../deploy/generate/rules.ts"
 import { deliverableBacklog, scaled } from "../../deploy/generate/scaling.ts"
 import { moneyStreams, streamResources } from "../../deploy/generate/streams.ts"
 import { generatedDocuments } from "../../services/fleet/documents.ts"
@@ -159,6 +160,20 @@ describe("what is watched", () => {
           ? groupLabelsOf(expr)
           : selectorsOf(expr).flatMap(({ metric }) => labelsOf(metric) ?? [])
       assert.includeMembers([...left], used, title)
+    }
+  })
+
+  it("leads from every alert to a heading that is there", () => {
+    for (const { rules } of ruleGroups.map(ruleGroup)) {
+      for (const { alert, annotations } of rules.filter((rule) => "alert" in rule)) {
+        const [path = "", anchor] = annotations.runbook.split("#")
+        const headings = [...read(path).matchAll(/^#+ (.+)$/gmu)].map(([, heading = ""]) => heading)
+        assert.include(
+          headings.map((heading) => heading.toLowerCase().replaceAll(" ", "-")),
+          anchor,
+          alert
+        )
+      }
     }
   })
 

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { stringify } from "yaml"
 import { ruleGroups } from "../../deploy/generate/files.ts"
-import { type Alert, ruleGroup, runbookUrl } from "../../deploy/generate/rules.ts"
+import { type Alert, ruleGroup, runbookOf } from "../../deploy/generate/rules.ts"
 import { recordingCases } from "./recording-cases.ts"
 import { type RuleCase, ruleCases } from "./rule-cases.ts"
 import { promtool } from "./tools.ts"
@@ -48,7 +48,7 @@ const alertTest = (found: RuleCase, alert: Alert, isFiring: boolean) => ({
               exp_labels: { severity: alert.severity, ...found.labels },
               exp_annotations: {
                 summary: rendered(alert.summary, found.labels),
-                runbook_url: runbookUrl(found.alert)
+                runbook: runbookOf(found.alert)
               }
             }
           ]
