@@ -145,7 +145,7 @@ const makeBucket = <A>(nats: Nats["Service"], kv: RawBucket, bucket: string, cod
     return Effect.map(nats.write(name(verb, key), message), ({ sequence }) => sequence)
   }
   // The mark of a removed key still counts as its last revision.
-  const createFor = (key: string, value: A, ttlMs: number) =>
+  const create = (key: string, value: A, ttlMs?: number) =>
     Effect.catchTag(writeFor("create", key, value, 0, ttlMs), "RevisionConflict", (conflict) =>
       Effect.flatMap(
         nats.use(name("read", key), () => kv.get(key)),
@@ -160,10 +160,7 @@ const makeBucket = <A>(nats: Nats["Service"], kv: RawBucket, bucket: string, cod
     get,
     entries,
     changes,
-    create: (key, value, ttlMs) =>
-      ttlMs === undefined
-        ? nats.use(name("create", key), () => kv.create(key, data(value)))
-        : createFor(key, value, ttlMs),
+    create,
     update: (key, value, revision, ttlMs) => writeFor("update", key, value, revision, ttlMs),
     remove: (key, revision) => nats.use(name("remove", key), () => kv.delete(key, { previousSeq: revision })),
     erase: (key, revision) =>

@@ -9,7 +9,7 @@ import { Health, Metrics } from "#runtime"
 import { viewsWritten } from "../metrics.ts"
 import { type ViewChange, viewChanges } from "./view-changes.ts"
 import { type EntityViewer, Viewed, viewKey } from "./view-row.ts"
-import { readPosition, removeRow, storePosition, storeRow, type ViewBucket } from "./view-store.ts"
+import { readPosition, removeRow, type RowPlace, storePosition, storeRow, type ViewBucket } from "./view-store.ts"
 
 export interface ProjectorOptions {
   /** This process, as the lease knows it. */
@@ -42,16 +42,15 @@ export const projectViews = Effect.fnUntraced(function* ({
   const loop = yield* (yield* Health).loop("views", { stallMs })
   const byEntity = new Map(viewers.map((viewer) => [viewer.entity, viewer]))
   // Where each entity's row is: its project, and with it the key, may change.
-  const keys = new Map<string, string>()
+  const places = new Map<string, RowPlace>()
 
   const store = Effect.fnUntraced(function* ({ entity, id, row }: ViewChange) {
     const name = `${entity} ${id}`
-    const before = keys.get(name)
+    const before = places.get(name)
     const key = row === undefined ? undefined : viewKey(row)
-    if (row !== undefined) yield* storeRow(bucket, row)
-    if (before !== undefined && before !== key) yield* removeRow(bucket, before)
-    if (key === undefined) keys.delete(name)
-    else keys.set(name, key)
+    if (row === undefined) places.delete(name)
+    else places.set(name, yield* storeRow(bucket, row, before?.key === key ? before : undefined))
+    if (before !== undefined && before.key !== key) yield* removeRow(bucket, before.key)
   })
 
   const take = Effect.fnUntraced(function* (run: ReadonlyArray<SourceMessage>) {
@@ -66,9 +65,11 @@ export const projectViews = Effect.fnUntraced(function* ({
   })
 
   const work = Effect.gen(function* () {
-    keys.clear()
-    yield* Stream.runForEach(bucket.scan(">"), ({ key, value }) =>
-      Effect.sync(() => "entity" in value && keys.set(`${value.entity} ${value.id}`, key))
+    places.clear()
+    yield* Stream.runForEach(bucket.scan(">"), ({ key, value, revision }) =>
+      Effect.sync(() => {
+        if ("entity" in value) places.set(`${value.entity} ${value.id}`, { key, revision, sequence: value.sequence })
+      })
     )
     const from = (yield* readPosition(bucket)) + 1
     const runs = reader.follow("LOG", from).pipe(Stream.groupedWithin(runMessagesMax, runWithin))

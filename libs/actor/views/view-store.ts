@@ -1,28 +1,50 @@
-/** Rows and cursor in KV `views`: a row is only ever replaced by one of a later record. */
+/**
+ * Rows and cursor in KV `views`: a row is only ever replaced by one of a later record. Who wrote a row last knows its
+ * place; only when somebody else has written meanwhile is it looked at first.
+ */
 import { Effect, Option } from "effect"
 import type { BusError, KvBucket } from "#bus"
 import { cursorKey, type Viewed, viewKey, type ViewRow } from "./view-row.ts"
 
 export type ViewBucket = KvBucket<Viewed>
 
+/** Where a row was seen or written last, and of which record it is. */
+export interface RowPlace {
+  readonly key: string
+  readonly revision: number
+  readonly sequence: number
+}
+
 // Somebody else wrote the same key in between; a projector that lost its lease writes a moment longer.
 const triesMax = 5
 
 const isRow = (value: Viewed): value is ViewRow => "entity" in value
 
-/** Brings one row up to its record, if it is not there already. */
-export const storeRow = (bucket: ViewBucket, row: ViewRow): Effect.Effect<void, BusError> => {
+/** Brings one row up to its record, if it is not there already. `known`: of the same key; nothing when there is none. */
+export const storeRow = (
+  bucket: ViewBucket,
+  row: ViewRow,
+  known: RowPlace | undefined
+): Effect.Effect<RowPlace, BusError> => {
   const key = viewKey(row)
-  return again(
-    Effect.gen(function* () {
-      const held = yield* bucket.get(key)
-      if (Option.isNone(held)) return yield* bucket.create(key, row)
-      const { value, revision } = held.value
-      if (isRow(value) && value.sequence >= row.sequence) return undefined
-      return yield* bucket.update(key, row, revision)
-    })
+  const { sequence } = row
+  const placed = (revision: number): RowPlace => ({ key, revision, sequence })
+  if (known !== undefined && known.sequence >= sequence) return Effect.succeed(known)
+  return bucket.update(key, row, known?.revision ?? 0).pipe(
+    Effect.map(placed),
+    Effect.catchTag("RevisionConflict", () => again(storeLooking(bucket, row, key)))
   )
 }
+
+const storeLooking = (bucket: ViewBucket, row: ViewRow, key: string): Effect.Effect<RowPlace, BusError> =>
+  Effect.flatMap(bucket.get(key), (held) => {
+    const placed = (revision: number): RowPlace => ({ key, revision, sequence: row.sequence })
+    if (Option.isNone(held)) return Effect.map(bucket.create(key, row), placed)
+    const { value, revision } = held.value
+    return isRow(value) && value.sequence >= row.sequence
+      ? Effect.succeed({ key, revision, sequence: value.sequence })
+      : Effect.map(bucket.update(key, row, revision), placed)
+  })
 
 export const removeRow = (bucket: ViewBucket, key: string): Effect.Effect<void, BusError> =>
   again(
@@ -44,12 +66,12 @@ export const storePosition = (bucket: ViewBucket, position: number): Effect.Effe
     Effect.gen(function* () {
       const held = yield* bucket.get(cursorKey)
       const cursor = { _tag: "Cursor" as const, position }
-      if (Option.isNone(held)) return yield* bucket.create(cursorKey, cursor)
+      if (Option.isNone(held)) return void (yield* bucket.create(cursorKey, cursor))
       const { value, revision } = held.value
       if (!isRow(value) && value.position >= position) return undefined
-      return yield* bucket.update(cursorKey, cursor, revision)
+      return void (yield* bucket.update(cursorKey, cursor, revision))
     })
   )
 
-const again = <A>(write: Effect.Effect<A, BusError>): Effect.Effect<void, BusError> =>
-  Effect.asVoid(Effect.retry(write, { times: triesMax, while: (error) => error._tag === "RevisionConflict" }))
+const again = <A>(write: Effect.Effect<A, BusError>): Effect.Effect<A, BusError> =>
+  Effect.retry(write, { times: triesMax, while: (error) => error._tag === "RevisionConflict" })
