@@ -7,8 +7,10 @@ import { jetstream, type JetStreamClient, jetstreamManager, type JetStreamManage
 import { type NatsConnection, PermissionViolationError, type Status } from "@nats-io/transport-node"
 import { Context, Deferred, Effect, Latch, Layer } from "effect"
 import { Metrics } from "#runtime"
+import { brokerCalls } from "./broker-calls.ts"
 import { BusUnavailable, type BusError, toBusError } from "./errors.ts"
 import { type FairShare, fairShare } from "./fair-share.ts"
+import { type LastMessage, lastMessage } from "./last-message.ts"
 import { busConnected, busReconnects } from "./metrics.ts"
 import { explainLoss, inboxOf, type NatsOptions, openConnection } from "./open-connection.ts"
 import { type StreamWrites, streamWrites } from "./stream-writes.ts"
@@ -26,7 +28,9 @@ export class Nats extends Context.Service<
     /** Runs a call of the client library, told apart by `operation` in its error. */
     readonly use: <A>(operation: string, call: (nats: Clients) => Promise<A>) => Effect.Effect<A, BusError>
     /** Stores messages in streams. */
-    readonly write: StreamWrites["send"]
+    readonly write: StreamWrites
+    /** The last message of a stream on a subject, as the leader has it. */
+    readonly last: LastMessage
     readonly isConnected: () => boolean
     /** What all consumers and publishers on this connection send. */
     readonly turn: Turn
@@ -56,7 +60,7 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
     manager: yield* Effect.promise(() => jetstreamManager(connection, { timeout: requestTimeoutMs, checkAPI: false }))
   }
   const turn = turns()
-  const writes = yield* streamWrites(connection, turn, inboxOf(options))
+  const calls = yield* brokerCalls(connection, turn, inboxOf(options))
   let connected = true
   const present = yield* Latch.make(true)
   let loss = Deferred.makeUnsafe<void>()
@@ -65,7 +69,7 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
   const onStatus = (status: Status) => {
     if (status.type === "error" && status.error instanceof PermissionViolationError) {
       const { operation, subject } = status.error
-      if (operation === "publish") writes.forbid(subject)
+      if (operation === "publish") calls.forbid(subject)
       return Effect.logError("the broker forbids what this role needs", status.error)
     }
     if (status.type === "disconnect") {
@@ -73,7 +77,7 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
       options.onTrouble?.("not connected to the broker")
       present.closeUnsafe()
       connectedGauge.set({}, 0)
-      writes.failAll()
+      calls.failAll()
       Deferred.doneUnsafe(loss, Effect.void)
       loss = Deferred.makeUnsafe<void>()
       return Effect.logWarning("the broker is gone, reconnecting")
@@ -116,9 +120,12 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
         )
       )
     )
-  const write: StreamWrites["send"] = (operation, last, ahead) =>
-    Effect.suspend(() => whileConnected(operation, writes.send(operation, last, ahead)))
-  return Nats.of({ ...clients, use, write, isConnected: () => connected, turn, share: fairShare(), lost })
+  const [send, find] = [streamWrites(calls), lastMessage(calls)]
+  const write: StreamWrites = (operation, message, ahead) =>
+    Effect.suspend(() => whileConnected(operation, send(operation, message, ahead)))
+  const last: LastMessage = (stream, subject) =>
+    Effect.suspend(() => whileConnected(`read ${stream}`, find(stream, subject)))
+  return Nats.of({ ...clients, use, write, last, isConnected: () => connected, turn, share: fairShare(), lost })
 })
 
 const watchStatus = Effect.fnUntraced(function* (

@@ -55,15 +55,15 @@ export class StreamReader extends Context.Service<
 }
 
 const make = (nats: Nats["Service"]): StreamReader["Service"] => {
-  const find = (stream: string, query: { seq: number; next_by_subj?: string } | { last_by_subj: string }) =>
-    nats
+  const next: StreamReader["Service"]["next"] = (stream, fromSequence, subject = ">") => {
+    const query: { seq: number; next_by_subj: string } = { seq: fromSequence, next_by_subj: subject }
+    return nats
       .use(`read ${stream}`, ({ manager }) => manager.streams.getMessage(stream, query))
       .pipe(
         Effect.map((message) => Option.fromNullishOr(message).pipe(Option.map(toSource))),
         Effect.catchTag("BusNotFound", () => Effect.succeed(Option.none<SourceMessage>()))
       )
-  const next: StreamReader["Service"]["next"] = (stream, fromSequence, subject = ">") =>
-    find(stream, { seq: fromSequence, next_by_subj: subject })
+  }
 
   const range: StreamReader["Service"]["range"] = (stream, options) =>
     Stream.paginate(options.fromSequence, (from) =>
@@ -85,7 +85,7 @@ const make = (nats: Nats["Service"]): StreamReader["Service"] => {
     next,
     range,
     follow,
-    last: (stream, subject) => find(stream, { last_by_subj: subject }),
+    last: nats.last,
     bounds: (stream) =>
       nats
         .use(`read ${stream}`, ({ manager }) => manager.streams.info(stream))

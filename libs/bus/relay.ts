@@ -7,11 +7,10 @@
  * `translate` turns a run of source messages into steps; a step is written whole or not at all. Between
  * runs `aside` may offer steps of its own on the same cursor (catching up, a changed configuration).
  */
-import { Effect, Queue, Result, Schedule, type Scope } from "effect"
+import { Effect, Option, Queue, Result, Schedule, type Scope } from "effect"
 import { type HealthLoop, Metrics } from "#runtime"
 import type { BatchMessage } from "./atomic-batch.ts"
 import { type BusError, BusRefused } from "./errors.ts"
-import { headerReader } from "./message-headers.ts"
 import { relayConflicts, relayPosition, relayRunSize } from "./metrics.ts"
 import { Nats } from "./Nats.ts"
 import { readInOrder, type SourceMessage } from "./read-in-order.ts"
@@ -109,20 +108,16 @@ const loadCursor = Effect.fnUntraced(function* <Cursor, E, R>(
   nats: Nats["Service"],
   options: RelayOptions<Cursor, E, R>
 ) {
-  const stored = yield* nats
-    .use(`read the cursor of ${options.name}`, ({ manager }) =>
-      manager.streams.getMessage(options.target, { last_by_subj: options.place.subject })
-    )
-    .pipe(Effect.catchTag("BusNotFound", () => Effect.succeed(null)))
-  if (stored === null) {
+  const stored = yield* nats.last(options.target, options.place.subject)
+  if (Option.isNone(stored)) {
     const info = yield* nats.use(`read ${options.source}`, ({ manager }) => manager.streams.info(options.source))
     return { cursor: options.begin(info.state.last_seq), sequence: 0 }
   }
-  const decoded = options.place.codec.decode({ data: stored.data, header: headerReader(stored.header) })
+  const decoded = options.place.codec.decode(stored.value)
   if (Result.isFailure(decoded)) {
     const detail = `the stored cursor is broken: ${JSON.stringify(decoded.failure)}`
     return yield* new BusRefused({ operation: `read the cursor of ${options.name}`, detail, code: 0 })
   }
   yield* finishPending(nats, decoded.success)
-  return { cursor: decoded.success.cursor, sequence: stored.seq }
+  return { cursor: decoded.success.cursor, sequence: stored.value.sequence }
 })

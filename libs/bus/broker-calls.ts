@@ -1,0 +1,123 @@
+/**
+ * Sends messages to the broker and waits for its answer. One subscription takes all answers, one sweep finds all that
+ * are overdue: a timer, a promise and an error object for each message, as the client library makes them, would cost a
+ * third of a publish. This is a hot path: callbacks and a plain map.
+ */
+import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/nats-core"
+import { Clock, Effect, Schedule } from "effect"
+import { type BusError, BusRefused, BusUnavailable, toBusError } from "./errors.ts"
+import type { Turn } from "./turn.ts"
+
+export interface Outgoing {
+  readonly subject: string
+  readonly data: Uint8Array
+  readonly headers?: MsgHdrs
+}
+
+/** What an answer says. It must not throw. */
+export type ReadAnswer<A> = (operation: string, answer: Msg) => Effect.Effect<A, BusError>
+
+export interface BrokerCalls {
+  /**
+   * Sends `ahead` and `last` in one go and waits for the answer to `last`. `BusUnavailable` when none comes in time:
+   * then it is unknown whether the broker did what it was told.
+   */
+  readonly call: <A>(
+    operation: string,
+    read: ReadAnswer<A>,
+    last: Outgoing,
+    ahead?: ReadonlyArray<Outgoing>
+  ) => Effect.Effect<A, BusError>
+  /** Fails all that wait; for a connection that is lost. */
+  readonly failAll: () => void
+  /** Fails what was sent to a subject that the broker forbids. */
+  readonly forbid: (subject: string) => void
+}
+
+interface Waiting {
+  readonly operation: string
+  readonly subject: string
+  readonly sentAtMs: number
+  readonly answer: (message: Msg) => void
+  readonly fail: (error: BusError) => void
+}
+
+// Long enough for a leader election, short enough that a caller's own deadline is not eaten.
+const answerWithinMs = 5_000
+const sweepEveryMs = 500
+
+export const brokerCalls = Effect.fnUntraced(function* (connection: NatsConnection, turn: Turn, inboxes: string) {
+  const clock = yield* Clock.Clock
+  const inbox = `${createInbox(inboxes)}.`
+  const waiting = new Map<string, Waiting>()
+  let sent = 0
+
+  const take = (token: string) => {
+    const found = waiting.get(token)
+    waiting.delete(token)
+    return found
+  }
+  const failWhere = (is: (waiting: Waiting) => boolean, error: (operation: string) => BusError) => {
+    for (const [token, found] of waiting) if (is(found)) take(token)?.fail(error(found.operation))
+  }
+
+  connection.subscribe(`${inbox}*`, {
+    callback: (error, message) => {
+      if (error === null) take(message.subject.slice(inbox.length))?.answer(message)
+    }
+  })
+
+  const sweep = Effect.sync(() => {
+    const dueMs = clock.currentTimeMillisUnsafe() - answerWithinMs
+    failWhere(
+      ({ sentAtMs }) => sentAtMs < dueMs,
+      (operation) => new BusUnavailable({ operation, detail: `no answer within ${answerWithinMs} ms` })
+    )
+  })
+  yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced(sweepEveryMs)))
+
+  const transmit = (token: string, operation: string, ahead: ReadonlyArray<Outgoing>, last: Outgoing) => {
+    if (!waiting.has(token)) return
+    try {
+      for (const message of ahead) publish(connection, message)
+      publish(connection, last, inbox + token)
+    } catch (cause) {
+      take(token)?.fail(toBusError(operation)(cause))
+    }
+  }
+
+  const call: BrokerCalls["call"] = (operation, read, last, ahead = []) =>
+    Effect.callback((resume) => {
+      const token = (sent++).toString(36)
+      waiting.set(token, {
+        operation,
+        subject: last.subject,
+        sentAtMs: clock.currentTimeMillisUnsafe(),
+        answer: (message) => resume(read(operation, message)),
+        fail: (error) => resume(Effect.fail(error))
+      })
+      turn.add(() => transmit(token, operation, ahead, last))
+      return Effect.sync(() => waiting.delete(token))
+    })
+
+  const calls: BrokerCalls = {
+    call,
+    failAll: () =>
+      failWhere(
+        () => true,
+        (operation) => new BusUnavailable({ operation, detail: "the connection was lost" })
+      ),
+    forbid: (subject) =>
+      failWhere(
+        (found) => found.subject === subject,
+        (operation) => new BusRefused({ operation, detail: `not allowed to publish to ${subject}`, code: 0 })
+      )
+  }
+  return calls
+})
+
+const publish = (connection: NatsConnection, { subject, data, headers }: Outgoing, reply?: string) =>
+  connection.publish(subject, data, {
+    ...(headers === undefined ? {} : { headers }),
+    ...(reply === undefined ? {} : { reply })
+  })
