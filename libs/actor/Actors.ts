@@ -2,8 +2,8 @@
  * Carries out commands. An entity's last record is its state: read from the leader, decided on, and the decision
  * appended on the condition that the record is still the last. Who loses the race reads on and decides again; who
  * finds its own command id has been carried out before. In one process commands of one entity take turns, and what
- * was appended last is remembered, so that a hot entity is not read again for every command; a remembered state
- * never refuses, for it may be behind.
+ * was appended last is remembered, so that a hot entity is not read again for every command; one that nothing is
+ * remembered of is taken for a new one first. What was not read never refuses, for it may be behind.
  */
 import { Clock, Context, Effect, Layer, Option, Result } from "effect"
 import { type BusError, Publisher, StreamReader } from "#bus"
@@ -13,7 +13,7 @@ import { appendRecord, type Grounds } from "./append.ts"
 import { decideRecord } from "./decide.ts"
 import type { ActorDefinition } from "./definition.ts"
 import { EntityBusy, EntityNotFound, GroundsChanged, type Refusal } from "./errors.ts"
-import { loadHeld, type Remembered } from "./load.ts"
+import { loadHeld, nothingHeld, type Remembered } from "./load.ts"
 import { commandSeconds, commandsTotal, conflictsTotal } from "./metrics.ts"
 import { makeNewest } from "./newest.ts"
 import { makeTurns } from "./turns.ts"
@@ -81,8 +81,10 @@ export class Actors extends Context.Service<
         const { entity } = definition
         const subject = subjects.log(entity, id)
         const load = loadHeld(reader, definition, subject)
-        let known = remembered.get(subject) as Remembered<State> | undefined
-        if (known !== undefined && known.unread >= unreadMax) known = undefined
+        // Most of those that this process knows nothing of are about to be created.
+        const guess: Remembered<State> = { ...nothingHeld(definition), unread: 1 }
+        let known: Remembered<State> | undefined = (remembered.get(subject) as Remembered<State> | undefined) ?? guess
+        if (known.unread >= unreadMax) known = undefined
         for (let tried = 0; tried < triesMax; tried++) {
           const isFresh = known === undefined || known.unread === 0
           const held: Remembered<State> = known ?? (yield* load)
@@ -93,7 +95,7 @@ export class Actors extends Context.Service<
           const decided = held.isRetired
             ? Result.fail(new EntityNotFound({ entity, id }))
             : decideRecord(definition, held, command, { id, commandId, atMs })
-          // What is remembered may be behind what another replica decided: it allows, but never refuses.
+          // What is remembered or guessed may be behind what another replica decided: it allows, but never refuses.
           if (!isFresh && (Result.isFailure(decided) || decided.success === undefined)) continue
           const record = yield* Effect.fromResult(decided)
           if (record === undefined) return { state, sequence, was: "unchanged" }
@@ -107,7 +109,7 @@ export class Actors extends Context.Service<
             remembered.set(subject, { ...record, sequence: appended.value, unread: held.unread + 1 })
             return { state: record.state, sequence: appended.value, was: "decided" }
           }
-          conflicts.inc({ entity })
+          if (held !== guess) conflicts.inc({ entity })
           const now = yield* load
           // The entity itself stands as before, so it was one of the others.
           if (now.sequence === sequence) return yield* new GroundsChanged({ entity, id })

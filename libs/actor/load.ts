@@ -13,15 +13,24 @@ export interface Remembered<State> extends Held<State> {
   readonly unread: number
 }
 
+/** Of an entity that has no record. */
+export const nothingHeld = <State, Command, Fact>({
+  initial
+}: ActorDefinition<State, Command, Fact>): Remembered<State> => ({
+  state: initial,
+  recentCommands: [],
+  sequence: 0,
+  isRetired: false,
+  unread: 0
+})
+
 export const loadHeld = Effect.fnUntraced(function* <State, Command, Fact>(
   reader: StreamReader["Service"],
   definition: ActorDefinition<State, Command, Fact>,
   subject: string
 ): Effect.fn.Return<Remembered<State>, BusError> {
   const last = yield* reader.last("LOG", subject)
-  if (Option.isNone(last)) {
-    return { state: definition.initial, recentCommands: [], sequence: 0, isRetired: false, unread: 0 }
-  }
+  if (Option.isNone(last)) return nothingHeld(definition)
   const record = recordCodec(definition).decode(last.value)
   if (Result.isSuccess(record)) return { ...record.success, sequence: last.value.sequence, unread: 0 }
   const detail = `its last record cannot be read: ${JSON.stringify(record.failure)}`
