@@ -12,6 +12,8 @@ import { Nats } from "./Nats.ts"
 export interface Lease {
   readonly key: string
   readonly holder: string
+  /** Told each time the lease was asked for and is not ours: whoever waits is at it. */
+  readonly onWait?: () => void
 }
 
 // Three renewals fit into one life: one lost message must not end a healthy holder's lease.
@@ -48,7 +50,7 @@ const takeAndWork = Effect.fnUntraced(function* <E, R>(
   work: Effect.Effect<unknown, E, R>
 ): Effect.fn.Return<void, E, R> {
   const taken = yield* Effect.option(write(nats, lease, 0))
-  if (taken._tag === "None") return
+  if (taken._tag === "None") return lease.onWait?.()
   yield* Effect.logInfo("lease taken").pipe(Effect.annotateLogs({ lease: lease.key }))
   let revision = taken.value
   const renew = Effect.suspend(() => write(nats, lease, revision)).pipe(

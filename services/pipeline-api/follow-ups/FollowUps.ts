@@ -1,11 +1,13 @@
 /**
  * Reads the log in order, by one replica at a time (lease `follow-ups`), and carries out what follows for other
  * entities. The cursor moves after what was read is done: a process that dies repeats a little, and loses nothing. A
- * record that cannot be read is logged and passed over, for it would hold up all others.
+ * record that cannot be read is logged and passed over, for it would hold up all others. The loop is alive while it
+ * gets on with the log, or is at its end, or waits for its lease or for what is busy or away.
  */
 import { Effect, Layer, Result, Stream } from "effect"
 import { Kv, type KvBucket, Leases, type SourceMessage, StreamReader } from "#bus"
 import { Health, Metrics, supervise } from "#runtime"
+import { beatWhile, movement, stallMsDefault } from "../beat-while.ts"
 import { followUpsBehind } from "../metrics.ts"
 import { readRecord } from "../records.ts"
 import { CarryOn } from "./CarryOn.ts"
@@ -16,10 +18,9 @@ import { mayBeFollowed } from "./may-be-followed.ts"
 // What comes within a moment is one run, and one move of the cursor.
 const runMessagesMax = 256
 const runWithin = "20 millis"
-const stallMs = 30_000
-const beatEvery = "5 seconds"
 
-const follow = Effect.fnUntraced(function* (bucket: KvBucket<Cursor>) {
+/** `onPosition`: told after each record how far the log is followed up. */
+const follow = Effect.fnUntraced(function* (bucket: KvBucket<Cursor>, onPosition: (sequence: number) => void) {
   const reader = yield* StreamReader
   const { carryOut } = yield* CarryOn
   const behind = (yield* Metrics).gauge(followUpsBehind)
@@ -38,28 +39,51 @@ const follow = Effect.fnUntraced(function* (bucket: KvBucket<Cursor>) {
     if (followUps.success.length > 0) yield* carryOut(followUps.success, record.sequence)
   })
   const take = Effect.fnUntraced(function* (run: ReadonlyArray<SourceMessage>) {
-    for (const message of run) yield* one(message)
+    for (const message of run) {
+      yield* one(message)
+      onPosition(message.sequence)
+    }
     const position = run.at(-1)?.sequence ?? 0
     yield* moveCursor(bucket, position)
     const { lastSequence } = yield* reader.bounds("LOG")
     behind.set({}, Math.max(0, lastSequence - position))
   })
-  const from = (yield* readCursor(bucket)) + 1
-  const runs = reader.follow("LOG", from).pipe(Stream.groupedWithin(runMessagesMax, runWithin))
+  const done = yield* readCursor(bucket)
+  onPosition(done)
+  const runs = reader.follow("LOG", done + 1).pipe(Stream.groupedWithin(runMessagesMax, runWithin))
   yield* Stream.runForEach(runs, take)
 })
 
 export const FollowUps = {
   /** Follows the log for the life of the scope. */
-  layer: (holder: string) =>
+  layer: (holder: string, stallMs = stallMsDefault) =>
     Layer.effectDiscard(
       Effect.gen(function* () {
         const bucket = yield* (yield* Kv).open("cursors", Cursor)
+        const reader = yield* StreamReader
         const leases = yield* Leases
         const loop = yield* (yield* Health).loop("follow-ups", { stallMs })
-        // Waiting for the lease, or for a record, is no standstill.
-        yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sync(loop.beat), Effect.sleep(beatEvery))))
-        const work = leases.whileHeld({ key: "follow-ups", holder }, follow(bucket))
+        const { moved, hasMoved } = movement()
+        let position: number | undefined
+        const followed = follow(bucket, (sequence) => {
+          position = sequence
+          moved()
+        }).pipe(
+          // What is busy or away is tried again from the cursor on: the loop has come round.
+          Effect.tapErrorTag(["BusUnavailable", "EntityBusy"], () => Effect.sync(moved)),
+          Effect.ensuring(Effect.sync(() => (position = undefined)))
+        )
+        const isAtEnd = Effect.suspend(() =>
+          position === undefined
+            ? Effect.succeed(false)
+            : Effect.map(reader.bounds("LOG"), ({ lastSequence }) => lastSequence <= (position ?? 0))
+        )
+        yield* beatWhile(
+          loop,
+          stallMs,
+          Effect.suspend(() => (hasMoved() ? Effect.succeed(true) : isAtEnd))
+        )
+        const work = leases.whileHeld({ key: "follow-ups", holder, onWait: moved }, followed)
         yield* Effect.forkScoped(supervise("follow-ups", work))
       })
     )

@@ -4,11 +4,14 @@
  * that comes twice changes nothing the second time.
  * Acked: what was decided, what comes too late, what its entity refuses or is not there for. Handed back: what met a
  * busy entity or a broker that is away; later ones of the same entity wait for it. What breaks its schema: REJECTED.
+ * The loop is alive while no report is in hand for too long and reports that wait are taken, or while it waits for its
+ * lease or for a broker that is away.
  */
-import { Effect, Layer, type Scope } from "effect"
-import { type Consumption, consume, done, handBack, Leases, type Received, type Settlement } from "#bus"
+import { Clock, Effect, Layer } from "effect"
+import { type Consumption, consume, Consumers, done, handBack, Leases, type Received, type Settlement } from "#bus"
 import type { Report } from "#contracts"
 import { Configuration, Drain, Health, Metrics, supervise } from "#runtime"
+import { beatWhile, movement, stallMsDefault } from "../beat-while.ts"
 import { reportsTotal } from "../metrics.ts"
 import { orderedKeys } from "./ordered-keys.ts"
 import { orderKeyOf, reportCodec } from "./report-codec.ts"
@@ -19,18 +22,25 @@ const ackWaitMs = 30_000
 const againMs = 250
 // What still runs then is handed back: a report is as good at the next process.
 const drainPatienceMs = 20_000
-const stallMs = 30_000
-const beatEvery = "5 seconds"
 
+const place = { stream: "REPORTS", durable: "pipeline-api" }
 const consumer = (unackedMax: number) => ({
-  stream: "REPORTS",
-  durable: "pipeline-api",
+  ...place,
   filterSubjects: ["reports.*"],
   unackedMax,
   ackWaitMs
 })
 
-const takeReports = Effect.fnUntraced(function* (onConsumption: (consumption: Consumption | undefined) => void) {
+/** What is in hand, since when, and that something was done. */
+interface InHand {
+  readonly sinceMs: Map<number, number>
+  readonly moved: () => void
+}
+
+const takeReports = Effect.fnUntraced(function* (
+  { sinceMs, moved }: InHand,
+  onConsumption: (consumption: Consumption | undefined) => void
+) {
   const { ReportsMax } = (yield* Configuration).PipelineApi
   const reports = yield* Reports
   const counted = (yield* Metrics).counter(reportsTotal)
@@ -42,7 +52,17 @@ const takeReports = Effect.fnUntraced(function* (onConsumption: (consumption: Co
       return outcome === "handed_back" ? handBack(againMs) : done
     })
     const isDone = (settlement: Settlement) => settlement._tag === "Done"
-    return turns.inTurn(orderKeyOf(value), sequence, work, isDone, handBack(againMs))
+    const inTurn = turns.inTurn(orderKeyOf(value), sequence, work, isDone, handBack(againMs))
+    return Effect.andThen(
+      Effect.map(Clock.currentTimeMillis, (nowMs) => sinceMs.set(sequence, nowMs)),
+      Effect.ensuring(
+        inTurn,
+        Effect.sync(() => {
+          sinceMs.delete(sequence)
+          moved()
+        })
+      )
+    )
   }
   const consumption = yield* consume({
     consumer: consumer(ReportsMax),
@@ -57,16 +77,29 @@ const takeReports = Effect.fnUntraced(function* (onConsumption: (consumption: Co
 
 export const ReportIntake = {
   /** Takes reports for the life of the scope. */
-  layer: (holder: string) =>
+  layer: (holder: string, stallMs = stallMsDefault) =>
     Layer.effectDiscard(
       Effect.gen(function* () {
         const leases = yield* Leases
+        const consumers = yield* Consumers
         const loop = yield* (yield* Health).loop("reports", { stallMs })
+        const { moved, hasMoved } = movement()
+        const sinceMs = new Map<number, number>()
         let current: Consumption | undefined
-        const work = Effect.scoped(takeReports((consumption) => void (current = consumption)))
-        // Waiting for the lease, or for reports, is no standstill.
-        yield* beating(loop.beat)
-        yield* Effect.forkScoped(supervise("reports", leases.whileHeld({ key: "reports", holder }, work)))
+        const work = Effect.scoped(takeReports({ sinceMs, moved }, (consumption) => void (current = consumption))).pipe(
+          Effect.tapErrorTag("BusUnavailable", () => Effect.sync(moved))
+        )
+        const isWell = Effect.gen(function* () {
+          const hasJustMoved = hasMoved()
+          const latestMs = (yield* Clock.currentTimeMillis) - stallMs
+          if ([...sinceMs.values()].some((since) => since < latestMs)) return false
+          if (hasJustMoved || sinceMs.size > 0) return true
+          if (current === undefined) return false
+          return (yield* consumers.backlog(place.stream, place.durable)).pending === 0
+        })
+        yield* beatWhile(loop, stallMs, isWell)
+        const lease = { key: "reports", holder, onWait: moved }
+        yield* Effect.forkScoped(supervise("reports", leases.whileHeld(lease, work)))
         yield* (yield* Drain).register(
           "reports",
           Effect.suspend(() => current?.drain(drainPatienceMs) ?? Effect.succeed({ finished: 0, handedBack: 0 }))
@@ -74,6 +107,3 @@ export const ReportIntake = {
       })
     )
 }
-
-const beating = (beat: () => void): Effect.Effect<unknown, never, Scope.Scope> =>
-  Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sync(beat), Effect.sleep(beatEvery))))

@@ -1,0 +1,39 @@
+/**
+ * The beat of a loop that is watched from beside: it beats while what there is to do gets done, and not merely because
+ * a timer runs. A broker that is away keeps the process unready, and alive: asking it in vain is no standstill.
+ */
+import { Effect, type Scope } from "effect"
+import type { BusError } from "#bus"
+import type { HealthLoop } from "#runtime"
+
+/** What has neither done anything nor had nothing to do for so long is stuck. */
+export const stallMsDefault = 30_000
+const looksPerStall = 6
+
+/** Looks for the life of the scope. */
+export const beatWhile = (
+  loop: HealthLoop,
+  stallMs: number,
+  isWell: Effect.Effect<boolean, BusError>
+): Effect.Effect<unknown, never, Scope.Scope> => {
+  const look = isWell.pipe(
+    Effect.catchTag("BusUnavailable", () => Effect.succeed(true)),
+    Effect.catch((error) => Effect.as(Effect.logWarning("it is not known whether a loop gets on", error), false)),
+    Effect.map((well) => (well ? loop.beat() : undefined))
+  )
+  return Effect.forkScoped(Effect.forever(Effect.andThen(look, Effect.sleep(stallMs / looksPerStall))))
+}
+
+/** Counts what was done; `hasMoved`: since it was last asked. */
+export const movement = () => {
+  let count = 0
+  let seen = 0
+  return {
+    moved: () => void (count += 1),
+    hasMoved: () => {
+      const is = count !== seen
+      seen = count
+      return is
+    }
+  }
+}
