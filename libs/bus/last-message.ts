@@ -4,7 +4,7 @@
  */
 import { MsgHdrsImpl } from "@nats-io/nats-core/internal"
 import type { Msg } from "@nats-io/nats-core"
-import { Effect, Option, Result } from "effect"
+import { Effect, type Option, Result } from "effect"
 import { parseAnswer } from "./broker-answers.ts"
 import type { BrokerCalls } from "./broker-calls.ts"
 import { type BusError, BusUnavailable } from "./errors.ts"
