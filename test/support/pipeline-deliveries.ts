@@ -1,4 +1,4 @@
-/** What a receiver was sent, each looked at once: its signature, its schema, and the order of the stream. */
+/** What a receiver was sent, each looked at once: how it came, its signature, its schema, and the order of the stream. */
 import { readFileSync } from "node:fs"
 import { verify } from "@octokit/webhooks-methods"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
@@ -79,6 +79,8 @@ const faultsOf = async (requests: ReadonlyArray<ReceivedRequest>) => {
   ajv.addSchema(readSchema("shared"))
   const validators = new Map<string, ValidateFunction>()
   const faults: Array<string> = []
+  /** The event that each delivery is of: a batch of attempts has one id, and it is no other's. */
+  const places = new Map<string, string>()
   for (const request of requests) {
     const event = header(request, "x-service-event")
     const validate = validators.get(event) ?? ajv.compile(readSchema(event))
@@ -89,6 +91,16 @@ const faultsOf = async (requests: ReadonlyArray<ReceivedRequest>) => {
     if (body.eventSchemaVersion !== header(request, "x-service-schema-version")) faults.push(`${event}: two versions`)
     const signature = header(request, "x-service-signature")
     if (!(await verify(deliverySecret, request.body, signature))) faults.push(`${event}: signature ${signature}`)
+    if (request.method !== "POST") faults.push(`${event}: by ${request.method}`)
+    const type = header(request, "content-type")
+    if (type !== "application/json; charset=utf-8") faults.push(`${event}: as ${type}`)
+    const delivery = header(request, "x-service-delivery")
+    if (!/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u.test(delivery)) {
+      faults.push(`${event}: the delivery ${delivery}`)
+    }
+    const place = places.get(delivery) ?? header(request, "x-service-sequence")
+    places.set(delivery, place)
+    if (place !== header(request, "x-service-sequence")) faults.push(`${event}: one delivery of two events`)
   }
   return faults
 }

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net"
 import { Effect } from "effect"
 
 export interface ReceivedRequest {
+  readonly method: string
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
@@ -34,6 +35,7 @@ export const startReceiver = Effect.acquireRelease(
       request.on("end", () => {
         const path = request.url ?? "/"
         requests.push({
+          method: request.method ?? "",
           path,
           headers: request.headers,
           body: Buffer.concat(chunks).toString("utf8"),
