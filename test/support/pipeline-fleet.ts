@@ -73,7 +73,10 @@ export const everyEvent = (url: string) => ({
   InitialBackoffSeconds: 0.2
 })
 
-export const startPipelineFleet = async (changes: Json = {}): Promise<PipelineFleet> => {
+/** `changesOf`: sections over the usual ones, made of the receiver's addresses. */
+export const startPipelineFleet = async (
+  changesOf: (url: (path: string) => string) => Json = () => ({})
+): Promise<PipelineFleet> => {
   const scope = Scope.makeUnsafe()
   const inScope = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) =>
     Effect.runPromise(Effect.provideService(effect, Scope.Scope, scope))
@@ -84,7 +87,7 @@ export const startPipelineFleet = async (changes: Json = {}): Promise<PipelineFl
   const config = join(home.folder, "pipeline.config.json")
   const roles = { Fleet: { Roles: ["pipeline-api", "sweeper", "webhook-dispatcher"] } }
   const webhooks = { Webhooks: [everyEvent(receiver.url("/every"))] }
-  writeFileSync(config, JSON.stringify({ ...quickSections, ...roles, ...webhooks, ...changes }))
+  writeFileSync(config, JSON.stringify({ ...quickSections, ...roles, ...webhooks, ...changesOf(receiver.url) }))
   home.environment["STARLING_CONFIG"] = config
   const fleet = await startFleet(home)
   const { nats, token, pipeline } = fleet.ready as typeof fleet.ready & { readonly pipeline: string }
