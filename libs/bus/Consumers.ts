@@ -34,12 +34,7 @@ export class Consumers extends Context.Service<
     Effect.gen(function* () {
       const nats = yield* Nats
       return Consumers.of({
-        ensure: (declaration) =>
-          nats
-            .use(`ensure consumer ${declaration.durable}`, ({ manager }) =>
-              manager.consumers.add(declaration.stream, consumerConfig(declaration))
-            )
-            .pipe(Effect.asVoid),
+        ensure: (declaration) => ensure(nats, declaration),
         remove: (stream, durable) =>
           nats
             .use(`remove consumer ${durable}`, ({ manager }) => manager.consumers.delete(stream, durable))
@@ -62,6 +57,23 @@ export class Consumers extends Context.Service<
       })
     })
   )
+}
+
+// Told of one that is there and not quite the same; a cluster says so also of one that is.
+const existsAlready = 10148
+
+const ensure = (nats: Nats["Service"], declaration: ConsumerDeclaration) => {
+  const { stream, durable } = declaration
+  const config = consumerConfig(declaration)
+  return nats
+    .use(`ensure consumer ${durable}`, ({ manager }) => manager.consumers.add(stream, config))
+    .pipe(
+      Effect.catchIf(
+        (error) => error._tag === "BusRefused" && error.code === existsAlready,
+        () => nats.use(`change consumer ${durable}`, ({ manager }) => manager.consumers.update(stream, durable, config))
+      ),
+      Effect.asVoid
+    )
 }
 
 const readBacklog = Effect.fnUntraced(function* (nats: Nats["Service"], stream: string, durable: string) {
