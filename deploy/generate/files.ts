@@ -54,7 +54,20 @@ const podMonitor: KubernetesObject = {
   spec: {
     jobLabel: "app.kubernetes.io/part-of",
     selector: { matchLabels: partOfStarling },
-    podMetricsEndpoints: [{ port: "metrics", path: "/metrics", interval: "15s", scrapeTimeout: "5s" }]
+    podMetricsEndpoints: [
+      {
+        port: "metrics",
+        path: "/metrics",
+        interval: "15s",
+        scrapeTimeout: "5s",
+        // The operator calls the port `endpoint`, which is what ours call a receiver of webhooks.
+        relabelings: [{ action: "labeldrop", regex: "endpoint" }],
+        // What Node tells of its process knows no role; a container is called after it.
+        metricRelabelings: [
+          { sourceLabels: ["role", "container"], regex: ";(.+)", targetLabel: "role", replacement: "${1}" }
+        ]
+      }
+    ]
   }
 }
 

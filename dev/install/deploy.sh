@@ -1,6 +1,6 @@
-# What the tests of deploy/ need beside Node: kustomize to render, promtool to try the rules, and the schemas of
-# Kubernetes and of the controllers. Each is left out in one clear line where it cannot be had: they test what is
-# deployed, and the fleet runs without them.
+# What the tests of deploy/ need beside Node: kustomize to render, Prometheus to try the rules and to scrape a fleet, and
+# the schemas of Kubernetes and of the controllers. Each is left out in one clear line where it cannot be had: they
+# test what is deployed, and the fleet runs without them.
 
 kustomize_version=v5.7.1
 # Schemas come as Go modules, whose checksums Go verifies.
@@ -10,7 +10,7 @@ ensure_deploy() {
   # Where Go's own archive is unpacked, which a bare PATH does not name.
   command -v go >/dev/null || PATH=$PATH:/usr/local/go/bin
   ensure_kustomize
-  ensure_promtool
+  ensure_prometheus
   ensure_schemas
 }
 
@@ -45,32 +45,32 @@ install_kustomize() {
   mv "$folder.partial" "$folder"
 }
 
-ensure_promtool() {
-  [[ -n ${STARLING_PROMTOOL:-} ]] && return
-  local own=$tools/promtool/promtool
-  if [[ ! -x $own ]]; then
-    if command -v promtool >/dev/null; then
-      own=$(command -v promtool)
-    elif ! { command -v apt-get && command -v dpkg-deb; } >/dev/null || ! with_install_lock install_promtool; then
-      left_out "trying the alerts" "needs promtool: apt-get install prometheus, or brew install prometheus"
+ensure_prometheus() {
+  [[ -n ${STARLING_PROMTOOL:-} && -n ${STARLING_PROMETHEUS:-} ]] && return
+  local own=$tools/prometheus
+  if [[ ! -x $own/prometheus ]]; then
+    if command -v promtool >/dev/null && command -v prometheus >/dev/null; then
+      own=$(dirname "$(command -v prometheus)")
+    elif ! { command -v apt-get && command -v dpkg-deb; } >/dev/null || ! with_install_lock install_prometheus; then
+      left_out "trying the alerts" "needs Prometheus: apt-get install prometheus, or brew install prometheus"
       return
     fi
   fi
-  export STARLING_PROMTOOL=$own
+  export STARLING_PROMTOOL=$own/promtool STARLING_PROMETHEUS=$own/prometheus
 }
 
-# Unpacked without touching the system: only the tool is wanted, not the service.
-install_promtool() {
-  [[ -x $tools/promtool/promtool ]] && return
-  local partial=$tools/promtool.partial
+# Unpacked without touching the system: only the programs are wanted, not the service.
+install_prometheus() {
+  [[ -x $tools/prometheus/prometheus ]] && return
+  local partial=$tools/prometheus.partial
   rm -rf "$partial"
   mkdir -p "$partial"
   chmod a+rwx "$partial"
-  (cd "$partial" && step "fetching promtool from the system's packages" apt-get download -qq prometheus >&2) || return
-  dpkg-deb --fsys-tarfile "$partial"/prometheus_*.deb | tar -x -C "$partial" ./usr/bin/promtool || return
-  mv "$partial/usr/bin/promtool" "$partial/promtool"
+  (cd "$partial" && step "fetching Prometheus from the system's packages" apt-get download -qq prometheus >&2) || return
+  dpkg-deb --fsys-tarfile "$partial"/prometheus_*.deb | tar -x -C "$partial" ./usr/bin || return
+  mv "$partial"/usr/bin/{prometheus,promtool} "$partial"
   rm -rf "$partial/usr" "$partial"/*.deb
-  "$partial/promtool" --version >/dev/null 2>&1 && mv "$partial" "$tools/promtool"
+  "$partial/prometheus" --version >/dev/null 2>&1 && mv "$partial" "$tools/prometheus"
 }
 
 ensure_schemas() {

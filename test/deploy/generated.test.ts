@@ -3,13 +3,12 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { parties, permissionsOf, coreSubjects, topology } from "#bus"
 import { environmentKeys, roleNames } from "#contracts"
-import { boards } from "../../deploy/generate/boards.ts"
 import { generatedFiles, ruleGroups } from "../../deploy/generate/files.ts"
 import { roleDeployments } from "../../deploy/generate/roles.ts"
 import { ruleGroup } from "../../deploy/generate/rules.ts"
-import { deliverableBacklog, scaled } from "../../deploy/generate/scaling.ts"
+import { deliverableBacklog } from "../../deploy/generate/scaling.ts"
 import { moneyStreams, streamResources } from "../../deploy/generate/streams.ts"
-import { generatedDocuments } from "../../services/fleet/documents.ts"
+import { alerts, expressions, labelsOf, panels } from "./declared-metrics.ts"
 import { groupLabelsOf, selectorsOf } from "./prom-expression.ts"
 import { repository } from "./tools.ts"
 
@@ -76,62 +75,7 @@ describe("the broker's users", () => {
   })
 })
 
-interface Known {
-  readonly labels: ReadonlyArray<string>
-  readonly isHistogram: boolean
-}
-
-/** From docs/metrics.md as it is made now: `| name | type | labels | ...`. */
-const documented = (): Map<string, Known> => {
-  const page = generatedDocuments().find(({ path }) => path === "docs/metrics.md")?.content ?? ""
-  return new Map(
-    [...page.matchAll(/^\| `(\w+)` \| (\w+) \| ([^|]*) \|/gmu)].map(([, name = "", type, labels = ""]) => [
-      name,
-      { labels: [...labels.matchAll(/`(\w+)`/gu)].map(([, label = ""]) => label), isHistogram: type === "histogram" }
-    ])
-  )
-}
-
-/** What Prometheus, the process itself and the broker's exporter tell. */
-const fromElsewhere: ReadonlyMap<string, Known> = new Map(
-  Object.entries({
-    up: [],
-    process_cpu_seconds_total: [],
-    process_resident_memory_bytes: [],
-    nodejs_eventloop_lag_p99_seconds: [],
-    nats_server_total_message_bytes: ["server_name"],
-    nats_server_max_storage: ["server_name"],
-    nats_stream_total_bytes: ["account_name", "stream_name"],
-    nats_stream_limit_bytes: ["account_name", "stream_name"],
-    nats_stream_total_messages: ["account_name", "stream_name"]
-  }).map(([name, labels]) => [name, { labels, isHistogram: false }])
-)
-
-/** Put on every series by the role itself, or by the scraper. */
-const everywhere = ["role", "pod", "job"]
-
 describe("what is watched", () => {
-  const metrics = new Map([...documented(), ...fromElsewhere])
-  const recordings = ruleGroups.flatMap(({ recordings }) => recordings)
-  for (const { record, expr } of recordings) {
-    metrics.set(record, { labels: groupLabelsOf(expr).filter((label) => label !== "le"), isHistogram: false })
-  }
-  const alerts = ruleGroups.flatMap(({ alerts }) => alerts)
-  const expressions = [
-    ...recordings.map(({ record, expr }) => [record, expr] as const),
-    ...alerts.map(({ name, expr }) => [name, expr] as const),
-    ...boards.flatMap(({ rows }) =>
-      rows.flatMap(({ panels }) => panels.map(({ title, expr }) => [title, expr] as const))
-    ),
-    ...scaled.flatMap(({ role, work }) => (work === undefined ? [] : [[role, work.query] as const]))
-  ]
-
-  const labelsOf = (metric: string) => {
-    const base = metric.replace(/_(?:bucket|sum|count)$/u, "")
-    const known = metrics.get(metric) ?? (metrics.get(base)?.isHistogram === true ? metrics.get(base) : undefined)
-    return known === undefined ? undefined : [...known.labels, ...everywhere, ...(metric === base ? [] : ["le"])]
-  }
-
   it.each(expressions)("exists, with its labels: %s", (_, expr) => {
     const selectors = selectorsOf(expr)
     assert.isNotEmpty(selectors)
@@ -153,7 +97,7 @@ describe("what is watched", () => {
           : selectorsOf(expr).flatMap(({ metric }) => labelsOf(metric) ?? [])
       assert.includeMembers([...left], used, name)
     }
-    for (const { title, expr, legend } of boards.flatMap(({ rows }) => rows.flatMap(({ panels }) => panels))) {
+    for (const { title, expr, legend } of panels) {
       const used = [...legend.matchAll(/\{\{(\w+)\}\}/gu)].map(([, label = ""]) => label)
       const left =
         groupLabelsOf(expr).length > 0

@@ -19,7 +19,8 @@ const ownKustomize = own("kustomize", "kustomize")
 export const kustomize: ReadonlyArray<string> | undefined =
   process.env["STARLING_KUSTOMIZE"]?.split(" ") ?? (ownKustomize === undefined ? undefined : [ownKustomize, "build"])
 
-export const promtool = process.env["STARLING_PROMTOOL"] ?? own("promtool", "promtool")
+export const promtool = process.env["STARLING_PROMTOOL"] ?? own("prometheus", "promtool")
+export const prometheus = process.env["STARLING_PROMETHEUS"] ?? own("prometheus", "prometheus")
 
 /** The folder with the schemas of Kubernetes, KEDA and the Prometheus operator. */
 export const schemas = process.env["STARLING_SCHEMAS"] ?? own("schemas", "")

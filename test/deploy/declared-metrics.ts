@@ -1,0 +1,75 @@
+/** Every metric that a rule or a board may speak of, with its labels: as the rooms declare them, and from elsewhere. */
+import { boards } from "../../deploy/generate/boards.ts"
+import { ruleGroups } from "../../deploy/generate/files.ts"
+import { scaled } from "../../deploy/generate/scaling.ts"
+import { generatedDocuments } from "../../services/fleet/documents.ts"
+import { groupLabelsOf } from "./prom-expression.ts"
+
+interface Known {
+  readonly labels: ReadonlyArray<string>
+  readonly isHistogram: boolean
+}
+
+/** From docs/metrics.md as it is made now: `| name | type | labels | ...`. */
+const documented = (): Map<string, Known> => {
+  const page = generatedDocuments().find(({ path }) => path === "docs/metrics.md")?.content ?? ""
+  return new Map(
+    [...page.matchAll(/^\| `(\w+)` \| (\w+) \| ([^|]*) \|/gmu)].map(([, name = "", type, labels = ""]) => [
+      name,
+      { labels: [...labels.matchAll(/`(\w+)`/gu)].map(([, label = ""]) => label), isHistogram: type === "histogram" }
+    ])
+  )
+}
+
+/** What the broker's exporter tells, which is another's. */
+export const fromBroker = {
+  nats_server_total_message_bytes: ["server_name"],
+  nats_server_max_storage: ["server_name"],
+  nats_stream_total_bytes: ["account_name", "stream_name"],
+  nats_stream_limit_bytes: ["account_name", "stream_name"],
+  nats_stream_total_messages: ["account_name", "stream_name"]
+}
+
+/** What Prometheus, the process itself and the broker's exporter tell. */
+const fromElsewhere: ReadonlyMap<string, Known> = new Map(
+  Object.entries({
+    up: [],
+    process_cpu_seconds_total: [],
+    process_resident_memory_bytes: [],
+    nodejs_eventloop_lag_p99_seconds: [],
+    ...fromBroker
+  }).map(([name, labels]) => [name, { labels, isHistogram: false }])
+)
+
+/** Put on every series by the role itself, or by the scraper. */
+const everywhere = ["role", "pod", "job"]
+
+export const recordings = ruleGroups.flatMap((group) => group.recordings)
+export const alerts = ruleGroups.flatMap((group) => group.alerts)
+export const panels = boards.flatMap(({ rows }) => rows.flatMap((row) => row.panels))
+
+/** By what they are called: recordings, alerts, panels, and what is scaled by. */
+export const expressions: ReadonlyArray<readonly [string, string]> = [
+  ...recordings.map(({ record, expr }) => [record, expr] as const),
+  ...alerts.map(({ name, expr }) => [name, expr] as const),
+  ...panels.map(({ title, expr }) => [title, expr] as const),
+  ...scaled.flatMap(({ role, work }) => (work === undefined ? [] : [[role, work.query] as const]))
+]
+
+const metrics = new Map([...documented(), ...fromElsewhere])
+for (const { record, expr } of recordings) {
+  metrics.set(record, { labels: groupLabelsOf(expr).filter((label) => label !== "le"), isHistogram: false })
+}
+
+/** A metric's name without what a histogram adds to it. */
+export const familyOf = (metric: string) => {
+  const base = metric.replace(/_(?:bucket|sum|count)$/u, "")
+  return metrics.get(base)?.isHistogram === true ? base : metric
+}
+
+/** Undefined for what nothing tells. */
+export const labelsOf = (metric: string): ReadonlyArray<string> | undefined => {
+  const family = familyOf(metric)
+  const known = metrics.get(family)
+  return known === undefined ? undefined : [...known.labels, ...everywhere, ...(metric === family ? [] : ["le"])]
+}
