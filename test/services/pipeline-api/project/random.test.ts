@@ -1,20 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import type { ProjectCommand, ProjectFactTag } from "#contracts"
+import type { ProjectFactTag } from "#contracts"
 import { isQueuePaused } from "../../../../services/pipeline-api/project/index.ts"
-import { type Dice, diceOf } from "../../../support/random-ssml.ts"
-import { pause, projectWith, resume, spent, stale, update } from "./project-at-work.ts"
-
-const randomCommand = ({ below, of }: Dice): ProjectCommand =>
-  of<ProjectCommand>([
-    spent(below(140), of(["sweeper-1", "sweeper-1", "sweeper-2"])),
-    spent(70 + below(40)),
-    spent(70 + below(40)),
-    pause,
-    resume,
-    update({ budgetMicroUsd: of([null, 50_000_000, 100_000_000, 100_000_000]) }),
-    stale(below(3), of(["aaa", "bbb"]), { epoch: of(["sweeper-1", "sweeper-2"]) })
-  ])
+import { diceOf } from "../../../support/random-ssml.ts"
+import { projectWith } from "./project-at-work.ts"
+import { randomCommand } from "./random-commands.ts"
 
 const lifeOf = (seed: number) => {
   const dice = diceOf(Math.imul(seed, 2_654_435_761) ^ 0x5bd1e995)

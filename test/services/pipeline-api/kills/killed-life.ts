@@ -1,0 +1,155 @@
+/**
+ * A whole process of pipeline-api that dies again and again while callers and services go on sending: each process has
+ * a line of its own to the broker, and is dead to the broker when that is cut. Who got no answer sends the same command
+ * again, or loses interest. Leases and unacked reports of the dead are taken for run out, as they are after seconds.
+ */
+import { Effect, Exit, Layer, Option, References, Scope, Stream } from "effect"
+import { BusUnavailable, Nats, type Publisher, type Requests, StreamReader } from "#bus"
+import { subjects } from "#contracts"
+import { type Cut, type CutProxy, startCutProxy } from "../../../support/cut-proxy.ts"
+import type { TestNatsServer } from "../../../support/nats-server.ts"
+import { commandOver, type Json, pipelineOn, publishReport } from "../../../support/pipeline.ts"
+import type { Dice } from "../../../support/random-ssml.ts"
+import { type Given, type Input, placeOf, randomInput } from "./random-inputs.ts"
+
+/** What a caller was told. */
+export interface Told {
+  readonly given: Given
+  readonly sequence: number
+  readonly was: string
+}
+
+export interface KilledLife {
+  /** A new process whose line is to be cut there; without a cut it lives on. */
+  readonly start: (cut?: Cut) => Effect.Effect<void>
+  /** Sends some inputs at once, and all those again that got no answer. False when the process has died meanwhile. */
+  readonly send: () => Effect.Effect<boolean, never, Publisher | Requests>
+  readonly isDead: () => boolean
+  /** Answers of commands that were carried out, in the order in which they came. */
+  readonly told: ReadonlyArray<Told>
+  readonly reports: ReadonlyArray<string>
+  /** The inputs that were sent, for who looks for what went wrong. */
+  readonly inputs: ReadonlyArray<Input>
+}
+
+const atOnceMax = 4
+const quiet = Layer.succeed(References.MinimumLogLevel, "None")
+
+export const killedLife = Effect.fnUntraced(function* (server: TestNatsServer, dice: Dice) {
+  const reader = yield* StreamReader
+  const nats = yield* Nats
+  const told: Array<Told> = []
+  const reports: Array<string> = []
+  const inputs: Array<Input> = []
+  let again: Array<Given> = []
+  let line: CutProxy | undefined
+  let end: Effect.Effect<void> = Effect.void
+
+  const forget = (operation: string, what: Parameters<typeof nats.use>[1]) => Effect.ignore(nats.use(operation, what))
+  // What three seconds and half a minute do to leases and to reports that nobody acked.
+  const timePasses = Effect.andThen(
+    forget("end leases", ({ manager }) => manager.streams.purge("KV_leases")),
+    forget("hand back reports", ({ manager }) => manager.consumers.delete("REPORTS", "pipeline-api"))
+  )
+  const isDead = () => line?.isCut() !== false
+  const dead = Effect.suspend(() => Effect.promise(() => line?.whenCut ?? Promise.resolve()))
+
+  const start = Effect.fnUntraced(function* (cut?: Cut) {
+    line?.cutNow()
+    yield* end
+    yield* timePasses
+    const proxy = yield* Effect.promise(() => startCutProxy(server.port))
+    line = proxy
+    if (cut !== undefined) proxy.arm(cut)
+    const scope = yield* Scope.make()
+    // Nothing that the dead one still does reaches anybody; it is not waited for.
+    end = Effect.asVoid(Effect.forkDetach(Scope.close(scope, Exit.void)))
+    const role = pipelineOn({ ...server, url: proxy.url }).pipe(Layer.provideMerge(quiet))
+    yield* Effect.raceFirst(Effect.asVoid(Layer.buildWithScope(role, scope)), dead).pipe(Effect.orDie)
+  })
+  yield* Effect.addFinalizer(() =>
+    Effect.suspend(() => {
+      line?.cutNow()
+      return end
+    })
+  )
+
+  const stateOf = Effect.fnUntraced(function* (entity: string, id: string) {
+    const last = yield* reader.last("LOG", subjects.log(entity, id))
+    if (Option.isNone(last)) return null
+    const { state, isRetired } = JSON.parse(new TextDecoder().decode(last.value.data)) as Json
+    return isRetired === true ? undefined : state
+  })
+
+  const give = (given: Given) =>
+    Effect.raceFirst(
+      commandOver(given.entity, given.id, given.command, given.commandId),
+      Effect.andThen(dead, new BusUnavailable({ operation: "ask", detail: "it is dead" }))
+    ).pipe(
+      Effect.map((answer) => {
+        if (answer._tag === "Invalid") throw new Error(`${JSON.stringify(given)}: ${JSON.stringify(answer.faults)}`)
+        if (answer._tag === "Accepted") told.push({ given, sequence: answer.sequence, was: answer.was })
+        if (answer._tag === "Busy") again.push(given)
+      }),
+      Effect.catch(() => Effect.sync(() => void again.push(given)))
+    )
+
+  const send = Effect.fnUntraced(function* () {
+    if (isDead()) return false
+    const repeated = again.filter(() => dice.below(4) > 0)
+    again = []
+    const fresh: Array<Input> = []
+    for (let count = 1 + dice.below(atOnceMax); count > 0; count--) {
+      const number = inputs.length + fresh.length
+      const place = placeOf(dice, number)
+      const state = yield* Effect.orDie(stateOf(place.entity, place.id))
+      if (state === undefined) continue
+      fresh.push(randomInput(dice, place, state, number, Date.now()))
+    }
+    inputs.push(...fresh)
+    const carryOut = (input: Input): Effect.Effect<void, never, Publisher | Requests> => {
+      if (input._tag === "Command") return give(input)
+      reports.push(String(input.report["reportId"]))
+      return Effect.asVoid(Effect.orDie(publishReport(input.report)))
+    }
+    yield* Effect.forEach([...repeated, ...fresh], carryOut, { concurrency: "unbounded", discard: true })
+    return !isDead()
+  })
+
+  const life: KilledLife = { start, send, isDead, told, reports, inputs }
+  return life
+})
+
+/** How far everything that follows from LOG has come; the whole of it when nothing is to be done any more. */
+export const isSettled = Effect.gen(function* () {
+  const reader = yield* StreamReader
+  const { lastSequence } = yield* reader.bounds("LOG")
+  const announced = Option.map(yield* reader.last("EVENTS", subjects.eventsCursor), ({ data }) => positionIn(data))
+  const behind = [Option.getOrElse(announced, () => 0)]
+  for (const [bucket, key] of [
+    ["views", "cursor"],
+    ["cursors", "follow-ups"]
+  ] as const) {
+    const cursor = yield* reader.last(`KV_${bucket}`, `$KV.${bucket}.${key}`)
+    behind.push(Option.match(cursor, { onNone: () => 0, onSome: ({ data }) => positionIn(data) }))
+  }
+  const reports = yield* reader.bounds("REPORTS")
+  return behind.every((position) => position === lastSequence) && reports.messages === 0
+})
+
+/** Of a cursor as it is stored, whichever. */
+export const positionIn = (data: Uint8Array): number => {
+  const stored = JSON.parse(new TextDecoder().decode(data)) as {
+    readonly position?: number
+    readonly cursor?: { readonly position: number }
+  }
+  return stored.cursor?.position ?? stored.position ?? 0
+}
+
+/** Everything that is in a stream now, oldest first. */
+export const allOf = Effect.fnUntraced(function* (stream: string) {
+  const reader = yield* StreamReader
+  const { lastSequence } = yield* reader.bounds(stream)
+  if (lastSequence === 0) return []
+  return yield* Stream.runCollect(reader.range(stream, { fromSequence: 1, toSequence: lastSequence }))
+})

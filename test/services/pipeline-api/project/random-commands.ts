@@ -1,0 +1,15 @@
+/** Anything that may be asked of a project, but to be made. */
+import type { ProjectCommand } from "#contracts"
+import type { Dice } from "../../../support/random-ssml.ts"
+import { pause, resume, spent, stale, update } from "./project-at-work.ts"
+
+export const randomCommand = ({ below, of }: Dice): ProjectCommand =>
+  of<ProjectCommand>([
+    spent(below(140), of(["sweeper-1", "sweeper-1", "sweeper-2"])),
+    spent(70 + below(40)),
+    spent(70 + below(40)),
+    pause,
+    resume,
+    update({ budgetMicroUsd: of([null, 50_000_000, 100_000_000, 100_000_000]) }),
+    stale(below(3), of(["aaa", "bbb"]), { epoch: of(["sweeper-1", "sweeper-2"]) })
+  ])
