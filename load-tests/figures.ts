@@ -12,6 +12,8 @@ export interface Figure {
 export interface Series {
   readonly title: string
   readonly unit: string
+  /** Where the values stand; without it, at equal distances. */
+  readonly x?: { readonly unit: string; readonly values: ReadonlyArray<number>; readonly isLogarithmic?: boolean }
   readonly lines: ReadonlyArray<{ readonly name: string; readonly values: ReadonlyArray<number> }>
 }
 

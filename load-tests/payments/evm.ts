@@ -14,32 +14,11 @@ import { asset, payTo, requirementsOf } from "../../test/libs/x402/evm/payments.
 import { type Rig, startRig } from "../../test/libs/x402/evm/rig.ts"
 import { stockFacilitator } from "../../test/libs/x402/evm/stock.ts"
 import { atLeast, atMost, distribution, type Figure, figuresOf, type Findings, percentile } from "../figures.ts"
+import { type Timed, timedLoop } from "../loops.ts"
 
 const inFlight = [1, 8, 32] as const
 const requirements = requirementsOf({ amount: "1000" })
 const counts = { verify: 4_000, stockVerify: 300, settle: 1_000, stockSettle: 100, warmUp: 300 }
-
-interface Measured {
-  readonly ms: ReadonlyArray<number>
-  readonly perSecond: number
-}
-
-/** `width` at a time until all are done. */
-const closed = async (count: number, width: number, one: (index: number) => Promise<void>): Promise<Measured> => {
-  const ms: Array<number> = []
-  let next = 0
-  const began = performance.now()
-  const worker = async () => {
-    while (next < count) {
-      const index = next++
-      const from = performance.now()
-      await one(index)
-      ms.push(performance.now() - from)
-    }
-  }
-  await Promise.all(Array.from({ length: width }, worker))
-  return { ms, perSecond: (count / (performance.now() - began)) * 1_000 }
-}
 
 /** As a client signs, but quickly: what is measured begins with the verification. */
 const signed = (rig: Rig): PaymentPayload => {
@@ -71,7 +50,7 @@ const verify = async (rig: Rig, payload: PaymentPayload): Promise<EvmPayment> =>
 }
 
 const figure = figuresOf("evm payments")
-const shown = (name: string, { ms, perSecond }: Measured): ReadonlyArray<Figure> => [
+const shown = (name: string, { ms, perSecond }: Timed): ReadonlyArray<Figure> => [
   figure(`${name}, p50`, percentile(ms, 0.5), "ms"),
   figure(`${name}, p99`, percentile(ms, 0.99), "ms"),
   figure(`${name}, rate`, perSecond, "/s")
@@ -89,16 +68,16 @@ const verifying = async (rig: Rig): Promise<Findings> => {
     const data = transferWithAuthorization(good.authorization, good.signature)
     await rig.run(rig.scheme.node.call(good.asset, data))
   }
-  await closed(counts.warmUp, 8, async (index) => void (await verify(rig, at(index))))
-  await closed(counts.warmUp / 10, 8, async (index) => void (await stock.verdict(at(index), requirements)))
-  const checks = await closed(counts.verify, 1, async (index) => {
+  await timedLoop(counts.warmUp, 8, async (index) => void (await verify(rig, at(index))))
+  await timedLoop(counts.warmUp / 10, 8, async (index) => void (await stock.verdict(at(index), requirements)))
+  const checks = await timedLoop(counts.verify, 1, async (index) => {
     Result.getOrThrow(rig.scheme.check(at(index), requirements, Date.now()))
   })
   figures.push(...shown("checks alone", checks))
   for (const width of inFlight) {
-    const bare = await closed(counts.verify, width, bareCall)
-    const ours = await closed(counts.verify, width, async (index) => void (await verify(rig, at(index))))
-    const others = await closed(counts.stockVerify, width, async (index) => {
+    const bare = await timedLoop(counts.verify, width, bareCall)
+    const ours = await timedLoop(counts.verify, width, async (index) => void (await verify(rig, at(index))))
+    const others = await timedLoop(counts.stockVerify, width, async (index) => {
       if ((await stock.verdict(at(index), requirements)) !== "valid") throw new Error("the other one refused")
     })
     const times = ours.perSecond / others.perSecond
@@ -134,12 +113,12 @@ const settling = async (rig: Rig): Promise<Findings> => {
       })
     )
   }
-  await closed(20, 1, settle)
+  await timedLoop(20, 1, settle)
   const before = rssMb(rig.chain.pid)
   const figures: Array<Figure> = []
   for (const width of inFlight)
-    figures.push(...shown(`settle, ${width} in flight`, await closed(counts.settle, width, settle)))
-  const others = await closed(counts.stockSettle, 1, async () => {
+    figures.push(...shown(`settle, ${width} in flight`, await timedLoop(counts.settle, width, settle)))
+  const others = await timedLoop(counts.stockSettle, 1, async () => {
     if (!(await stock.settle(signed(rig), requirements)).success) throw new Error("the other one did not settle")
   })
   figures.push(...shown("the other one's settle, 1 in flight", others))

@@ -4,6 +4,7 @@
  * is left is ours. Beside it the same calls to a server of the protocol's own parts, on the same chain and provider.
  */
 import { loadavg } from "node:os"
+import { join } from "node:path"
 import type { PaymentRequired } from "#contracts"
 import type { LocalAccount } from "../../dev/chain/evm/accounts.ts"
 import {
@@ -17,11 +18,11 @@ import {
   percentile,
   type Series
 } from "../figures.ts"
-import { closedLoop, openLoop } from "../speech/fleet.ts"
-import { cpuSecondsOf, processesOf } from "../speech/processes.ts"
+import { startHelper } from "../children.ts"
+import { closedLoop, openLoop } from "../loops.ts"
+import { cpuSecondsOf, processesOf } from "../process-use.ts"
 import { type Answered, type Client, markOf, openClient, quoteFrom } from "./client.ts"
 import { fundedPayers, signCall, type SignedCall } from "./payers.ts"
-import { startHelper } from "./processes.ts"
 import { payTo, type Rig, withRig } from "./rig.ts"
 import { metricsOf, passedByKey, stagesBetween } from "./stages.ts"
 
@@ -174,7 +175,7 @@ const withReference = async (
   const [offer] = accepts
   const terms = [key, referencePayTo, offer?.amount ?? "", offer?.asset ?? ""]
   const reference = await startHelper<{ url: string }>(
-    "reference-server.ts",
+    join(import.meta.dirname, "reference-server.ts"),
     rig.proxy.chain,
     rig.proxy.provider,
     ...terms
@@ -198,7 +199,7 @@ export const paid = (): Promise<Findings> =>
   withRig(async (rig) => {
     const payers = await fundedPayers(rig.chain, payersCount)
     const [busy] = loadavg()
-    const course = await courseTo(rig.roles.url, payers)
+    const course = await courseTo(rig.roles.urls["model-gateway"] ?? "", payers)
     const ours = await measureOurs(rig, course)
     await course.client.close()
     const theirs = await withReference(rig, course.quote, async (url, pid) => {

@@ -3,7 +3,7 @@
  * one transfer is made, everybody else is told that it was used. A storm of a thousand others' calls would look alike.
  */
 import { atLeast, exactly, figuresOf, type Findings, percentile } from "../figures.ts"
-import { closedLoop } from "../speech/fleet.ts"
+import { closedLoop } from "../loops.ts"
 import { markOf, openClient, quoteFrom } from "./client.ts"
 import { fundedPayers, signCall } from "./payers.ts"
 import { withRig } from "./rig.ts"
@@ -14,7 +14,7 @@ const inFlight = 1_200
 
 export const replay = (): Promise<Findings> =>
   withRig(async (rig) => {
-    const client = openClient(rig.roles.url, inFlight)
+    const client = openClient(rig.roles.urls["model-gateway"] ?? "", inFlight)
     const [payer] = await fundedPayers(rig.chain, 1)
     const quote = await quoteFrom(client)
     if (payer === undefined) throw new Error("there is no payer")

@@ -2,11 +2,13 @@
  * What the payment scenarios stand on: a broker, a chain, the demo upstream, a proxy that takes their times, and the
  * three roles in one process. Everything is on loopback, in processes of its own, and ended by its id.
  */
+import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
 import { type LocalChain, startLocalEvmChain } from "../../dev/chain/evm/LocalEvmChain.ts"
 import { startNatsServer, type TestNatsServer } from "../../test/support/nats-server.ts"
 import { booksOf, payTo } from "../../test/support/payment-fleet.ts"
-import { type Roles, startHelper, startProxy, startRoles } from "./processes.ts"
+import { type Roles, startHelper, startRoles } from "../children.ts"
+import { startProxy } from "./start-proxy.ts"
 
 export interface Rig {
   readonly chain: LocalChain
@@ -33,7 +35,6 @@ const configurationOf = (nats: TestNatsServer, chain: LocalChain, proxy: Rig["pr
     environment: Object.fromEntries(names.map((name, index) => [name, chain.settlers[index]?.privateKey ?? ""])),
     configuration: {
       Bus: { Url: nats.url },
-      Telemetry: { LogLevel: process.env["LOAD_LOG"] ?? "Error" },
       ModelGateway: {
         Port: 0,
         Providers: [{ Name: "local", BaseUrl: `${proxy.provider}/v1` }],
@@ -66,12 +67,12 @@ export const withRig = async <A>(use: (rig: Rig) => Promise<A>): Promise<A> => {
     const nats = await startNatsServer()
     ends.push(() => nats.stop())
     const chain = await inScope(startLocalEvmChain({ settlerCount }))
-    const upstream = await startHelper<{ url: string }>("upstream-process.ts")
+    const upstream = await startHelper<{ url: string }>(join(import.meta.dirname, "upstream-process.ts"))
     ends.push(upstream.end)
     const proxy = await startProxy(chain.rpcUrl, upstream.said.url)
     ends.push(proxy.end)
     const { configuration, environment } = configurationOf(nats, chain, proxy)
-    const roles = await startRoles(configuration, environment)
+    const roles = await startRoles(["payment-verifier", "payment-settler", "model-gateway"], configuration, environment)
     ends.push(roles.end)
     const { claimStates, receipts, transfers } = await inScope(booksOf({ server: nats, chain }))
     const books = async (): Promise<Books> => {

@@ -3,16 +3,15 @@
  * entity; beside the bare read and append that a decision cannot do without, made by this process in the same run.
  */
 import { randomUUID } from "node:crypto"
-import { type ChildProcess, spawn } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { headers, type NatsConnection } from "@nats-io/nats-core"
 import { jetstream, jetstreamManager } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
 import { workItemSettingsDefault } from "#contracts"
 import { startNatsServer } from "../../test/support/nats-server.ts"
+import { startRoles } from "../children.ts"
 import { atLeast, figuresOf, type Findings, percentile } from "../figures.ts"
+import { timedLoop } from "../loops.ts"
+import { useOf } from "../process-use.ts"
 
 const counts = { warmUp: 2_000, distinct: 20_000, one: 4_000 }
 const inFlight = { distinct: 128, one: 32 }
@@ -35,59 +34,6 @@ const creation = {
   workBranchPrefix: "starling"
 }
 
-interface Measured {
-  readonly perSecond: number
-  readonly ms: ReadonlyArray<number>
-}
-
-/** `width` at a time until all are done. */
-const closed = async (count: number, width: number, one: (index: number) => Promise<void>): Promise<Measured> => {
-  const ms: Array<number> = []
-  let next = 0
-  const began = performance.now()
-  const worker = async () => {
-    while (next < count) {
-      const index = next++
-      const from = performance.now()
-      await one(index)
-      ms.push(performance.now() - from)
-    }
-  }
-  await Promise.all(Array.from({ length: width }, worker))
-  return { ms, perSecond: (count / (performance.now() - began)) * 1_000 }
-}
-
-const startRole = async (natsUrl: string) => {
-  const folder = mkdtempSync(join(tmpdir(), "starling-load-"))
-  const config = join(folder, "config.json")
-  const sections = { Bus: { Url: natsUrl }, PipelineApi: { Port: 0 }, Telemetry: { Port: 0, LogLevel: "Error" } }
-  writeFileSync(config, JSON.stringify(sections))
-  const child = spawn(process.execPath, ["services/fleet/main.ts", "role", "pipeline-api", "--ready-json"], {
-    stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, STARLING_CONFIG: config }
-  })
-  await new Promise<void>((resolve) => child.stdout?.once("data", () => resolve()))
-  return {
-    /** Of the process so far; other work on the machine does not count. */
-    cpuMs: () => {
-      const fields = readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? []
-      // In hundredths of a second: in the program, and in the kernel for it.
-      return (Number(fields[11]) + Number(fields[12])) * 10
-    },
-    stop: async () => {
-      await ended(child)
-      rmSync(folder, { recursive: true, force: true })
-    }
-  }
-}
-
-const ended = (child: ChildProcess) =>
-  new Promise<void>((resolve) => {
-    if (child.exitCode !== null || child.signalCode !== null) return resolve()
-    child.once("exit", () => resolve())
-    child.kill("SIGTERM")
-  })
-
 const commander = (connection: NatsConnection) => async (entity: string, id: string, command: object) => {
   const request = JSON.stringify({ commandId: randomUUID(), id, command })
   const answer = (await connection.request(`commands.${entity}`, request, { timeout: timeoutMs })).json<{
@@ -101,7 +47,7 @@ const bare = async (connection: NatsConnection, count: number, width: number, su
   const manager = await jetstreamManager(connection, { checkAPI: false })
   const js = jetstream(connection)
   const record = JSON.stringify({ commandId: randomUUID(), atMs: 1, events: [], facts: [creation], state: creation })
-  return closed(count, width, async (index) => {
+  return timedLoop(count, width, async (index) => {
     const subject = subjectOf(index)
     const last = await manager.streams.getMessage("LOG", { last_by_subj: subject }).catch(() => null)
     const expected = headers()
@@ -114,25 +60,27 @@ const figure = figuresOf("pipeline commands")
 
 export const commands = async (): Promise<Findings> => {
   const nats = await startNatsServer()
-  const role = await startRole(nats.url)
+  const role = await startRoles(["pipeline-api"], { Bus: { Url: nats.url }, PipelineApi: { Port: 0 } })
   const connection = await connect({ servers: nats.url })
   try {
     const ask = commander(connection)
     const ids = Array.from({ length: counts.distinct }, () => randomUUID())
-    await closed(counts.warmUp, inFlight.distinct, () => ask("workitem", randomUUID(), creation))
+    await timedLoop(counts.warmUp, inFlight.distinct, () => ask("workitem", randomUUID(), creation))
     // Before the rest: views and events of twenty thousand items are made for a while after.
     const pause = (index: number) =>
       ask("agent", "smith", { _tag: "Pause", reason: `r${index}`, pausedBy: "load", expiresAtMs: null })
-    await closed(200, inFlight.one, pause)
-    const one = await closed(counts.one, inFlight.one, (index) => pause(index + counts.warmUp))
-    const cpuMs = role.cpuMs()
-    const distinct = await closed(counts.distinct, inFlight.distinct, (index) =>
+    await timedLoop(200, inFlight.one, pause)
+    const one = await timedLoop(counts.one, inFlight.one, (index) => pause(index + counts.warmUp))
+    const cpuSeconds = useOf(role.pid).cpuSeconds
+    const distinct = await timedLoop(counts.distinct, inFlight.distinct, (index) =>
       ask("workitem", ids[index] ?? "", creation)
     )
-    const cpuEachMs = (role.cpuMs() - cpuMs) / counts.distinct
+    const cpuEachMs = ((useOf(role.pid).cpuSeconds - cpuSeconds) * 1_000) / counts.distinct
     const cancel = { _tag: "Cancel", reason: null, resolutionSha: null }
-    const told = await closed(counts.distinct, inFlight.distinct, (index) => ask("workitem", ids[index] ?? "", cancel))
-    await role.stop()
+    const told = await timedLoop(counts.distinct, inFlight.distinct, (index) =>
+      ask("workitem", ids[index] ?? "", cancel)
+    )
+    await role.end()
     // Of an entity that no role has, so that nothing is made of them.
     const bareDistinct = await bare(connection, counts.distinct, inFlight.distinct, (index) => `log.bare.${index}`)
     const bareOne = await bare(connection, counts.one, 1, () => "log.bare.one")
@@ -152,7 +100,7 @@ export const commands = async (): Promise<Findings> => {
     }
   } finally {
     await connection.close()
-    await role.stop()
+    await role.end()
     await nats.stop()
   }
 }

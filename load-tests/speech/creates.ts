@@ -6,8 +6,9 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { exactly, figuresOf, type Findings, percentile } from "../figures.ts"
-import { closedLoop, type Fleet, withFleet } from "./fleet.ts"
-import { processesOf, rssMbOf } from "./processes.ts"
+import { type Fleet, withFleet } from "./fleet.ts"
+import { closedLoop } from "../loops.ts"
+import { processesOf, rssMbOf } from "../process-use.ts"
 
 const count = 200
 // The C library keeps what its threads have freed; until each of its arenas has been used that looks like growth.

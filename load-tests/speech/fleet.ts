@@ -33,32 +33,3 @@ export const withFleet = async <A>(
     home.remove()
   }
 }
-
-export const pause = (milliseconds: number) =>
-  new Promise<void>((resolve) => setTimeout(resolve, Math.max(0, milliseconds)))
-
-/** Begins one after the other at a fixed rate, whether or not those before have ended; answers when all have. */
-export const openLoop = async <A>(
-  perSecond: number,
-  seconds: number,
-  begin: (index: number) => Promise<A>
-): Promise<ReadonlyArray<A>> => {
-  const started = performance.now()
-  const running: Array<Promise<A>> = []
-  for (let index = 0; index < perSecond * seconds; index++) {
-    await pause(started + (index * 1_000) / perSecond - performance.now())
-    running.push(begin(index))
-  }
-  return Promise.all(running)
-}
-
-/** `count` of them, at most `atOnce` at a time. */
-export const closedLoop = async <A>(count: number, atOnce: number, run: (index: number) => Promise<A>) => {
-  const results: Array<A> = []
-  let next = 0
-  const worker = async () => {
-    while (next < count) results.push(await run(next++))
-  }
-  await Promise.all(Array.from({ length: atOnce }, worker))
-  return results
-}

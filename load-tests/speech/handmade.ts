@@ -3,7 +3,8 @@ import { fork, spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { figuresOf, type Findings, joined, percentile } from "../figures.ts"
 import { speak, type Target } from "./client.ts"
-import { closedLoop, openLoop, withFleet } from "./fleet.ts"
+import { withFleet } from "./fleet.ts"
+import { closedLoop, openLoop } from "../loops.ts"
 import { mixed } from "./texts.ts"
 
 // What the one by hand can keep up with: two starts of a process cost some 80 ms of a processor.

@@ -6,11 +6,12 @@
 import { figuresOf, exactly, type Findings, percentile } from "../figures.ts"
 import { open, readEvents } from "./client.ts"
 import { decoded, decodedHz } from "./decode.ts"
-import { type Fleet, pause, withFleet } from "./fleet.ts"
+import { type Fleet, withFleet } from "./fleet.ts"
+import { pause } from "../loops.ts"
 import { faultsOfMarks } from "./mark-faults.ts"
 import { onsetsOf, startErrors } from "./onsets.ts"
 import { play } from "./player.ts"
-import { processesOf } from "./processes.ts"
+import { processesOf } from "../process-use.ts"
 import { prose } from "./texts.ts"
 
 const clients = 50

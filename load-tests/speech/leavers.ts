@@ -2,8 +2,9 @@
 import { connect } from "node:net"
 import { atMost, exactly, figuresOf, type Findings } from "../figures.ts"
 import { open, speak } from "./client.ts"
-import { closedLoop, type Fleet, pause, withFleet } from "./fleet.ts"
-import { processesOf, rssMbOf } from "./processes.ts"
+import { type Fleet, withFleet } from "./fleet.ts"
+import { closedLoop, pause } from "../loops.ts"
+import { processesOf, rssMbOf } from "../process-use.ts"
 
 const count = 10_000
 const atOnce = 20

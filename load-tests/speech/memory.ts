@@ -1,8 +1,9 @@
 /** Ten thousand short streams: none may be lost, and memory must not grow with them. */
 import { exactly, figuresOf, type Findings } from "../figures.ts"
 import { speak } from "./client.ts"
-import { closedLoop, withFleet } from "./fleet.ts"
-import { type Kind, processesOf, rssMbOf } from "./processes.ts"
+import { withFleet } from "./fleet.ts"
+import { closedLoop } from "../loops.ts"
+import { type Kind, processesOf, rssMbOf } from "../process-use.ts"
 
 const count = 10_000
 const mp3Every = 10

@@ -4,9 +4,10 @@
  */
 import { atLeast, atMost, exactly, figuresOf, type Findings } from "../figures.ts"
 import { open } from "./client.ts"
-import { type Fleet, pause, withFleet } from "./fleet.ts"
+import { type Fleet, withFleet } from "./fleet.ts"
+import { pause } from "../loops.ts"
 import { play } from "./player.ts"
-import { cpuSecondsOf, privateMbOf, processesOf, type ProcessUse, rssMbOf } from "./processes.ts"
+import { cpuSecondsOf, privateMbOf, processesOf, type ProcessUse, rssMbOf } from "../process-use.ts"
 import { prose } from "./texts.ts"
 
 const ladder = [150, 200, 250, 300, 350, 400]

@@ -2,7 +2,8 @@
 import { atMost, distribution, exactly, figuresOf, type Findings, joined, percentile } from "../figures.ts"
 import { withBareEngine } from "./bare.ts"
 import { type Answer, speak } from "./client.ts"
-import { closedLoop, type Fleet, openLoop, withFleet } from "./fleet.ts"
+import { type Fleet, withFleet } from "./fleet.ts"
+import { closedLoop, openLoop } from "../loops.ts"
 import { mixed } from "./texts.ts"
 
 const perSecond = 20

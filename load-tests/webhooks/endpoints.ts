@@ -1,7 +1,8 @@
 /** The same number of deliveries over 1 to 10,000 endpoints. */
-import { atMost, type Findings } from "../figures.ts"
+import { atMost, type Findings, figuresOf } from "../figures.ts"
 import { publishMany } from "./publisher.ts"
-import { startDispatcher, until, withRig } from "./rig.ts"
+import { until } from "../loops.ts"
+import { startDispatcher, withRig } from "./rig.ts"
 
 const deliveries = 20_000
 // Ten thousand endpoints at once are up to 10,000 connections being made in the same second: shown, not held.
@@ -24,13 +25,7 @@ const over = (endpointCount: number): Promise<Findings> =>
     const rate = (total / (performance.now() - started)) * 1_000
     const rss = dispatcher.rssMb()
     await dispatcher.stop()
-    const figure = (name: string, value: number, unit: string, held = {}) => ({
-      scenario: `${endpointCount} endpoints`,
-      name,
-      value,
-      unit,
-      ...held
-    })
+    const figure = figuresOf(`${endpointCount} endpoints`)
     return {
       figures: [
         figure("deliveries", rate, "/s"),

@@ -1,7 +1,8 @@
 /** What is lost and what comes twice when a process is killed or told to end, and whether retries are on time. */
-import { type Findings, percentile } from "../figures.ts"
+import { type Findings, percentile, figuresOf } from "../figures.ts"
 import { publishAtRate, publishMany } from "./publisher.ts"
-import { startDispatcher, until, withRig } from "./rig.ts"
+import { until } from "../loops.ts"
+import { startDispatcher, withRig } from "./rig.ts"
 import { verify } from "./verify.ts"
 
 const rate = 1_000
@@ -32,13 +33,7 @@ const killed = (victim: "dispatcher" | "nats-server" | "both"): Promise<Findings
     await until(async () => (await lost()) === 0, 60_000).catch(() => undefined)
     await dispatcher.stop()
     const verdict = verify(confirmedAtMs.keys(), await rig.receiver.arrivals())
-    const figure = (name: string, value: number, unit: string, held = {}) => ({
-      scenario: `kill -9 of ${victim} at ${rate}/s`,
-      name,
-      value,
-      unit,
-      ...held
-    })
+    const figure = figuresOf(`kill -9 of ${victim} at ${rate}/s`)
     return {
       figures: [
         figure("lost", verdict.lost, "events", { target: "0", met: verdict.lost === 0 }),
@@ -75,13 +70,7 @@ export const drain = (): Promise<Findings> =>
     await until(async () => verify(confirmedAtMs.keys(), await ok()).lost === 0, 60_000).catch(() => undefined)
     await second.stop("SIGKILL")
     const verdict = verify(confirmedAtMs.keys(), await ok())
-    const figure = (name: string, value: number, unit: string, held = {}) => ({
-      scenario: "SIGTERM under load, a receiver hanging",
-      name,
-      value,
-      unit,
-      ...held
-    })
+    const figure = figuresOf("SIGTERM under load, a receiver hanging")
     return {
       figures: [
         figure("took", tookMs, "ms", { target: "<= 30000 ms", met: tookMs <= 30_000 }),
@@ -107,13 +96,7 @@ export const retries = (): Promise<Findings> =>
       percentile(waits, 0.5) - 1_000,
       percentile(waits, 0.99) - 1_000
     ]
-    const figure = (name: string, value: number, unit: string, held = {}) => ({
-      scenario: "retries after 1 s, at 200/s",
-      name,
-      value,
-      unit,
-      ...held
-    })
+    const figure = figuresOf("retries after 1 s, at 200/s")
     return {
       figures: [
         figure("earliest", earliest, "ms late", { target: ">= 0", met: earliest >= 0 }),
@@ -139,13 +122,7 @@ export const hanging = (): Promise<Findings> =>
       return (10_000 / tookMs) * 1_000
     }
     const [ok, hang] = [await rateWith("ok", 0), await rateWith("hang", 1_000_000)]
-    const figure = (name: string, value: number, unit: string, held = {}) => ({
-      scenario: "publishing, 5 endpoints",
-      name,
-      value,
-      unit,
-      ...held
-    })
+    const figure = figuresOf("publishing, 5 endpoints")
     return {
       figures: [
         figure("all receivers healthy", ok, "/s"),

@@ -1,7 +1,8 @@
 /** How long after its confirmation an event reaches the receiver, at a fixed rate; and what bad neighbours cost. */
-import { atMost, distribution, type Findings, percentile } from "../figures.ts"
+import { atMost, distribution, type Findings, percentile, figuresOf } from "../figures.ts"
 import { publishAtRate } from "./publisher.ts"
-import { type EndpointConfiguration, type Rig, startDispatcher, until, withRig } from "./rig.ts"
+import { type EndpointConfiguration, type Rig, startDispatcher, withRig } from "./rig.ts"
+import { until } from "../loops.ts"
 import { outOfOrder } from "./verify.ts"
 
 const warmUpSeconds = 4
@@ -46,13 +47,7 @@ export const latency = (): Promise<Findings> =>
   withRig(async (rig) => {
     const { latencies, disorder, idleMb } = await measure(rig, (given) => [healthy(given)], 500, 10, 0)
     const [p50, p99] = [percentile(latencies, 0.5), percentile(latencies, 0.99)]
-    const figure = (name: string, value: number, unit: string, held = {}) => ({
-      scenario: "latency at 500/s",
-      name,
-      value,
-      unit,
-      ...held
-    })
+    const figure = figuresOf("latency at 500/s")
     return {
       figures: [
         figure("PubAck to first byte, p50", p50, "ms", atMost(5, p50, "ms")),
@@ -77,13 +72,7 @@ const isolationAt = (rate: number, seconds: number, isHeld: boolean): Promise<Fi
     const among = await measure(rig, (given) => [healthy(given), ...bad(given)], rate, seconds, 100_000)
     const [p99Alone, p99Among] = [percentile(alone.latencies, 0.99), percentile(among.latencies, 0.99)]
     const ratio = p99Among / p99Alone
-    const figure = (name: string, value: number, unit: string, held = {}) => ({
-      scenario: `isolation at ${rate}/s`,
-      name,
-      value,
-      unit,
-      ...held
-    })
+    const figure = figuresOf(`isolation at ${rate}/s`)
     return {
       figures: [
         figure("p99 of a healthy endpoint, alone", p99Alone, "ms"),

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs"
 import type { JetStreamClient } from "@nats-io/jetstream"
-import { now } from "./rig.ts"
+import { now } from "../loops.ts"
 
 const example = JSON.parse(readFileSync("dev/examples/merged.json", "utf8")) as { workItem: Record<string, unknown> }
 const padding = "A title that makes an event as long as real ones are. ".repeat(17)

@@ -2,9 +2,10 @@
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { AckPolicy, DeliverPolicy } from "@nats-io/jetstream"
-import { atLeast, type Findings } from "../figures.ts"
+import { atLeast, type Findings, figuresOf } from "../figures.ts"
 import { publishMany } from "./publisher.ts"
-import { type Rig, startDispatcher, until, withRig } from "./rig.ts"
+import { type Rig, startDispatcher, withRig } from "./rig.ts"
+import { until } from "../loops.ts"
 import { verify } from "./verify.ts"
 
 const count = 60_000
@@ -62,13 +63,7 @@ export const throughput = (): Promise<Findings> =>
     const live = await rateOf(rig, count)
     await publishing
     await dispatcher.stop()
-    const figure = (name: string, value: number, unit: string, held = {}) => ({
-      scenario: "throughput",
-      name,
-      value,
-      unit,
-      ...held
-    })
+    const figure = figuresOf("throughput")
     return {
       figures: [
         figure("bare loop", bare, "/s"),

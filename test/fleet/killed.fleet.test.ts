@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { startDispatcher, until, withRig } from "../../load-tests/webhooks/rig.ts"
+import { until } from "../../load-tests/loops.ts"
+import { startDispatcher, withRig } from "../../load-tests/webhooks/rig.ts"
 import { publishAtRate } from "../../load-tests/webhooks/publisher.ts"
 
 describe("kill -9 under load", () => {

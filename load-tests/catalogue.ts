@@ -1,0 +1,76 @@
+/** Every scenario there is: what it measures, its parts, and the options that it takes beside --seed and --out. */
+import type { Findings } from "./figures.ts"
+import type { LoadOptions } from "./options.ts"
+import { evmSettle, evmVerify } from "./payments/evm.ts"
+import { paid } from "./payments/paid.ts"
+import { replay } from "./payments/replay.ts"
+import { budget } from "./pipeline/budget.ts"
+import { commands } from "./pipeline/commands.ts"
+import { soak } from "./soak/soak.ts"
+import { consent } from "./speech/consent.ts"
+import { creates } from "./speech/creates.ts"
+import { handmade } from "./speech/handmade.ts"
+import { kills as speechKills } from "./speech/kills.ts"
+import { leavers } from "./speech/leavers.ts"
+import { marks } from "./speech/marks.ts"
+import { memory } from "./speech/memory.ts"
+import { streams } from "./speech/streams.ts"
+import { ttfb } from "./speech/ttfb.ts"
+import { manyEndpoints } from "./webhooks/endpoints.ts"
+import { drain, hanging, kills, retries } from "./webhooks/faults.ts"
+import { isolation, latency } from "./webhooks/latency.ts"
+import { throughput } from "./webhooks/throughput.ts"
+
+export type Part = (options: LoadOptions) => Promise<Findings>
+
+export interface Scenario {
+  readonly measures: string
+  readonly parts: Readonly<Record<string, Part>>
+  readonly takes: ReadonlyArray<"minutes" | "rate" | "sizes" | "apart">
+}
+
+export const catalogue: Readonly<Record<string, Scenario>> = {
+  webhooks: {
+    measures: "deliveries: rate, latency, isolation, retries, kills, drain; six minutes",
+    parts: { throughput, latency, isolation, retries, hanging, kills, drain, endpoints: manyEndpoints },
+    takes: []
+  },
+  payments: {
+    measures: "paid and unpaid calls, replays, verifying and settling; four minutes",
+    parts: { paid, replay, "evm-verify": evmVerify, "evm-settle": evmSettle },
+    takes: []
+  },
+  speech: {
+    measures: "first byte, streams at once, marks, memory, kills, consents; ten minutes",
+    parts: { ttfb, streams, handmade, marks, memory, leavers, creates, kills: speechKills, consent },
+    takes: []
+  },
+  pipeline: {
+    measures: "commands a second, and a million usage records counted; two minutes",
+    parts: { commands, budget },
+    takes: []
+  },
+  soak: {
+    measures: "all three jobs for an hour: memory of every process, nothing lost",
+    parts: { soak },
+    takes: ["minutes", "rate", "apart"]
+  }
+}
+
+/** The list for who named none, or one that there is not. */
+export const usage = (): string => {
+  const rows = Object.entries(catalogue).map(([name, { measures, parts, takes }]) => {
+    const names = Object.keys(parts).filter((part) => part !== name)
+    return [
+      `  ${name.padEnd(10)}${measures}`,
+      ...(names.length === 0 ? [] : [`${" ".repeat(12)}parts: ${names.join(", ")}`]),
+      ...(takes.length === 0 ? [] : [`${" ".repeat(12)}takes: ${takes.map((option) => `--${option}`).join(", ")}`])
+    ].join("\n")
+  })
+  return [
+    "usage: ./starling load <scenario> [part...] [--minutes N] [--rate N] [--sizes N,N] [--apart] [--seed N] [--out FOLDER]",
+    "",
+    ...rows,
+    ""
+  ].join("\n")
+}

@@ -1,0 +1,91 @@
+/** Processes that a scenario starts: scripts beside it, and roles as a container runs them. Ended by their ids. */
+import { type ChildProcess, fork, spawn } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { RoleName } from "#contracts"
+import { until } from "./loops.ts"
+
+const startMsMax = 90_000
+
+/** The exit code; null for one that a signal ended. */
+export const endOf = (child: ChildProcess, signal: NodeJS.Signals = "SIGTERM") =>
+  new Promise<number | null>((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve(child.exitCode)
+    child.once("exit", (code) => resolve(code))
+    child.kill(signal)
+  })
+
+export interface Helper<Said> {
+  /** What it told first: that it is ready, and where. */
+  readonly said: Said
+  readonly pid: number
+  readonly ask: <Answer>(order: string) => Promise<Answer>
+  readonly end: () => Promise<unknown>
+}
+
+export const startHelper = <Said>(script: string, ...parameters: ReadonlyArray<string>) =>
+  new Promise<Helper<Said>>((resolve, reject) => {
+    const child = fork(script, [...parameters], { serialization: "advanced" })
+    const failed = () => reject(new Error(`${script} ended before it was ready`))
+    child.once("exit", failed)
+    child.once("message", (said) => {
+      child.off("exit", failed)
+      const ask = <Answer>(order: string) =>
+        new Promise<Answer>((told) => {
+          child.once("message", (answer) => told(answer as Answer))
+          child.send(order)
+        })
+      resolve({ said: said as Said, pid: child.pid ?? 0, ask, end: () => endOf(child) })
+    })
+  })
+
+export interface Roles {
+  /** Of the APIs among them, by role. */
+  readonly urls: Readonly<Record<string, string>>
+  readonly metrics: string
+  readonly pid: number
+  /** How they ended and how long that took. */
+  readonly end: (signal?: NodeJS.Signals) => Promise<{ readonly code: number | null; readonly tookMs: number }>
+}
+
+type Sections = Readonly<Record<string, unknown>>
+
+/** The named roles in one process, ready. */
+export const startRoles = async (
+  roles: ReadonlyArray<RoleName>,
+  configuration: Sections,
+  environment: Readonly<Record<string, string>> = {}
+): Promise<Roles> => {
+  const folder = mkdtempSync(join(tmpdir(), "starling-load-"))
+  const config = join(folder, "config.json")
+  const telemetry = { Port: 0, LogLevel: process.env["LOAD_LOG"] ?? "Error" }
+  writeFileSync(config, JSON.stringify({ Telemetry: telemetry, ...configuration }))
+  const flags = (process.env["LOAD_NODE_FLAGS"] ?? "").split(" ").filter((flag) => flag !== "")
+  const child = spawn(process.execPath, [...flags, "services/fleet/main.ts", "role", ...roles, "--ready-json"], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, ...environment, STARLING_CONFIG: config }
+  })
+  const { metrics = "", ...urls } = JSON.parse(await firstLineOf(child)) as Record<string, string>
+  await until(async () => (await fetch(`${metrics}/readyz`).catch(() => undefined))?.status === 200, startMsMax)
+  const end = async (signal: NodeJS.Signals = "SIGTERM") => {
+    const started = performance.now()
+    const code = await endOf(child, signal)
+    rmSync(folder, { recursive: true, force: true })
+    return { code, tookMs: performance.now() - started }
+  }
+  return { urls, metrics, pid: child.pid ?? 0, end }
+}
+
+const firstLineOf = (child: ChildProcess) =>
+  new Promise<string>((resolve, reject) => {
+    let out = ""
+    const timer = setTimeout(() => reject(new Error("it was not ready in time")), startMsMax)
+    child.once("exit", (code) => reject(new Error(`it ended with ${code} before it was ready`)))
+    child.stdout?.on("data", (data: Buffer) => {
+      out += data.toString()
+      if (!out.includes("\n")) return
+      clearTimeout(timer)
+      resolve(out)
+    })
+  })

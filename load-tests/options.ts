@@ -1,0 +1,74 @@
+/** What a load test is asked on the command line. What cannot be meant is told before anything starts. Pure. */
+import { parseArgs } from "node:util"
+
+export interface LoadOptions {
+  /** How long, of scenarios that last as long as they are told. */
+  readonly minutes: number | undefined
+  /** How much a second; of what, the scenario says. */
+  readonly rate: number | undefined
+  /** Of everything that is left to chance. */
+  readonly seed: number
+  /** Steps of scenarios that climb: events, endpoints or processes. */
+  readonly sizes: ReadonlyArray<number> | undefined
+  /** Every role in a process of its own. */
+  readonly apart: boolean
+  /** Where the reports go. */
+  readonly out: string
+}
+
+export interface LoadOrder {
+  readonly names: ReadonlyArray<string>
+  readonly options: LoadOptions
+  /** Options that were given, of those that not every scenario takes. */
+  readonly given: ReadonlyArray<string>
+}
+
+export const minutesMax = 24 * 60
+const sizeMax = 10_000_000
+
+const positive = (name: string, text: string | undefined, most: number): number | undefined => {
+  if (text === undefined) return undefined
+  const value = Number(text)
+  if (!(value > 0 && value <= most)) throw new Error(`--${name} ${text}? it is a number above 0, at most ${most}`)
+  return value
+}
+
+const sizesOf = (text: string | undefined): ReadonlyArray<number> | undefined => {
+  if (text === undefined) return undefined
+  const sizes = text.split(",").map((part) => Number(part.replaceAll("_", "")))
+  if (sizes.every((size) => Number.isInteger(size) && size >= 0 && size <= sizeMax)) return sizes
+  throw new Error(`--sizes ${text}? it is whole numbers with commas between them, none above ${sizeMax}`)
+}
+
+/** Throws an Error whose message is for the person at the terminal. */
+export const readOptions = (parameters: ReadonlyArray<string>, out: string): LoadOrder => {
+  const { values, positionals } = parseArgs({
+    args: [...parameters],
+    allowPositionals: true,
+    options: {
+      minutes: { type: "string" },
+      rate: { type: "string" },
+      seed: { type: "string", default: "1" },
+      sizes: { type: "string" },
+      apart: { type: "boolean", default: false },
+      out: { type: "string", default: out }
+    }
+  })
+  const seed = Number(values.seed)
+  if (!Number.isInteger(seed) || seed < 0) throw new Error(`--seed ${values.seed}? it is a whole number`)
+  return {
+    names: positionals,
+    given: [
+      ...(["minutes", "rate", "sizes"] as const).filter((name) => values[name] !== undefined),
+      ...(values.apart ? ["apart"] : [])
+    ],
+    options: {
+      minutes: positive("minutes", values.minutes, minutesMax),
+      rate: positive("rate", values.rate, 100_000),
+      seed,
+      sizes: sizesOf(values.sizes),
+      apart: values.apart,
+      out: values.out
+    }
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * All three jobs, standing: bundled as `./starling up` runs them, or each role in a process of its own. Receivers of
+ * webhooks, the chain and the provider stand beside it, on loopback; everything is ended by its id.
+ */
+import { execFileSync } from "node:child_process"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Effect, Exit, Scope } from "effect"
+import { type RoleName, roleNames } from "#contracts"
+import { startLocalEvmChain } from "../../dev/chain/evm/LocalEvmChain.ts"
+import { startNatsServer } from "../../test/support/nats-server.ts"
+import { newHome, startFleet } from "../../test/support/starling.ts"
+import { startHelper, startRoles } from "../children.ts"
+import { processesOf, useOf } from "../process-use.ts"
+import { startReceiver } from "../webhooks/rig.ts"
+
+export interface SoakWorld {
+  readonly nats: string
+  readonly speech: string
+  readonly gateway: string
+  readonly token: string
+  readonly chain: { readonly rpc: string; readonly payer: { readonly address: string; readonly privateKey: string } }
+  readonly receiver: Awaited<ReturnType<typeof startReceiver>>
+  /** Resident memory by the name of the process; of several with one name the sum. */
+  readonly residentMb: () => Readonly<Record<string, number>>
+  /** Of all roles so far. */
+  readonly cpuSeconds: () => number
+}
+
+type Receiver = SoakWorld["receiver"]
+type Use<A> = (world: SoakWorld) => Promise<A>
+
+const secret = "a-secret-for-load-tests"
+
+const webhooksTo = (receiver: Receiver) => ({
+  Webhooks: [
+    { Name: "ok", Url: receiver.url("ok", 0), SecretEnvVar: "LOAD_SECRET" },
+    { Name: "flaky", Url: receiver.url("flaky", 1), SecretEnvVar: "LOAD_SECRET", CircuitBreaker: false }
+  ],
+  WebhookDelivery: { AllowCidrs: ["127.0.0.0/8"] },
+  SpeechApi: { ConcurrencyPerWorkspace: 1_000, Port: 0 }
+})
+
+const sumBy = (entries: ReadonlyArray<readonly [string, number]>) => {
+  const sums: Record<string, number> = {}
+  for (const [name, value] of entries) sums[name] = (sums[name] ?? 0) + value
+  return sums
+}
+
+const ofRoles = new Set(["up", "synthesizer", "encoder"])
+
+const bundled = async <A>(receiver: Receiver, use: Use<A>): Promise<A> => {
+  const home = newHome({ TELEMETRY_LOG_LEVEL: "Error", LOAD_SECRET: secret })
+  const config = join(home.folder, "config.json")
+  writeFileSync(config, JSON.stringify(webhooksTo(receiver)))
+  try {
+    const fleet = await startFleet({ ...home, environment: { ...home.environment, STARLING_CONFIG: config } })
+    try {
+      const ready = fleet.ready as unknown as Omit<SoakWorld, "chain"> & {
+        readonly chains?: { readonly evm?: SoakWorld["chain"] }
+      }
+      if (ready.chains?.evm === undefined) throw new Error("the fleet runs without a chain")
+      return await use({
+        ...ready,
+        chain: ready.chains.evm,
+        receiver,
+        residentMb: () => sumBy(processesOf(fleet.pid).map(({ kind, rssMb }) => [kind, rssMb])),
+        cpuSeconds: () =>
+          processesOf(fleet.pid)
+            .filter(({ kind }) => ofRoles.has(kind))
+            .reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0)
+      })
+    } finally {
+      await fleet.stop("SIGTERM")
+    }
+  } finally {
+    home.remove()
+  }
+}
+
+const prices = { InputMicroUsdPerMillionTokens: 1_000_000, OutputMicroUsdPerMillionTokens: 2_000_000 }
+
+const apart = async <A>(receiver: Receiver, use: Use<A>): Promise<A> => {
+  const scope = Scope.makeUnsafe()
+  const ends: Array<() => Promise<unknown>> = [() => Effect.runPromise(Scope.close(scope, Exit.void))]
+  try {
+    const nats = await startNatsServer()
+    ends.push(nats.stop)
+    const chain = await Effect.runPromise(Effect.provideService(startLocalEvmChain(), Scope.Scope, scope))
+    const upstream = await startHelper<{ url: string }>(join(import.meta.dirname, "../payments/upstream-process.ts"))
+    ends.push(upstream.end)
+    const keys = chain.settlers.map(({ privateKey }, index) => [`LOAD_SETTLER_${index}`, privateKey] as const)
+    const network = { Network: chain.network, RpcUrls: [chain.rpcUrl], Asset: chain.asset, PayTo: payTo }
+    const configuration = {
+      ...webhooksTo(receiver),
+      Bus: { Url: nats.url },
+      PipelineApi: { Port: 0 },
+      ModelGateway: {
+        Port: 0,
+        Providers: [{ Name: "local", BaseUrl: `${upstream.said.url}/v1` }],
+        Models: [{ Id: "demo/echo", Upstreams: [{ Provider: "local", Model: "echo-1" }], ...prices }]
+      },
+      Payments: { Networks: [{ ...network, SettlerKeyEnvVars: keys.map(([name]) => name) }] }
+    }
+    const pids = new Map<RoleName, number>()
+    const urls: Record<string, string> = {}
+    for (const role of roleNames) {
+      const started = await startRoles([role], configuration, { LOAD_SECRET: secret, ...Object.fromEntries(keys) })
+      ends.push(started.end)
+      pids.set(role, started.pid)
+      Object.assign(urls, started.urls)
+    }
+    const make = ["services/fleet/main.ts", "token", "make", "--nats", nats.url]
+    const token = execFileSync(process.execPath, make, { encoding: "utf8" }).trim()
+    const named = () => {
+      const roles = [...pids].flatMap(([role, pid]) =>
+        processesOf(pid).map((use) => ({ ...use, name: use.kind === "up" ? role : use.kind }))
+      )
+      return {
+        roles,
+        beside: [
+          { ...useOf(nats.pid()), name: "nats-server" },
+          { ...useOf(chain.pid), name: "chain" }
+        ]
+      }
+    }
+    return await use({
+      nats: nats.url,
+      speech: urls["speech-api"] ?? "",
+      gateway: urls["model-gateway"] ?? "",
+      token,
+      chain: { rpc: chain.rpcUrl, payer: chain.payer },
+      receiver,
+      residentMb: () => {
+        const { roles, beside } = named()
+        return sumBy([...roles, ...beside].map(({ name, rssMb }) => [name, rssMb]))
+      },
+      cpuSeconds: () => named().roles.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0)
+    })
+  } finally {
+    for (const end of ends.toReversed()) await end()
+  }
+}
+
+const payTo = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+
+export const withSoakWorld = async <A>(isApart: boolean, use: Use<A>): Promise<A> => {
+  const receiver = await startReceiver()
+  try {
+    return await (isApart ? apart(receiver, use) : bundled(receiver, use))
+  } finally {
+    await receiver.stop()
+  }
+}
