@@ -96,6 +96,15 @@ describe("catching up", () => {
     assert.deepStrictEqual(step.cursor.next, { b: 10 })
   })
 
+  it("gives it only what it wants, from its own place on, and nothing beyond what was read", () => {
+    const cursor: FanOutCursor = { ...beginCursor(7), next: { a: 4 } }
+    const step = planCatchUp(events(2, 9), 7, cursor, target("a"), id)
+    assert.deepStrictEqual(written([step]), ["a:4", "a:5", "a:6", "a:7"])
+    const unwanted = planCatchUp(events(2, 9), 7, cursor, target("a", false), id)
+    assert.deepStrictEqual(written([unwanted]), [])
+    assert.deepStrictEqual(unwanted.cursor.next, {})
+  })
+
   it("goes page by page", () => {
     const cursor: FanOutCursor = { ...beginCursor(1_000), next: { a: 1 } }
     const step = planCatchUp(events(1, 256), 256, cursor, target("a"), id)

@@ -24,6 +24,11 @@ describe("a changed configuration", () => {
     assert.deepStrictEqual(change.archived, [])
   })
 
+  it("gives a new endpoint not even the one event that was not yet given out to the others", () => {
+    const change = changeRoster(roster({ a: null }), beginCursor(50), [endpoint("a"), endpoint("n")], 51, 0, hourMs)
+    assert.deepStrictEqual(change.cursor.next, { n: 52 })
+  })
+
   it("has nothing to hold back on the very first start", () => {
     const change = changeRoster(emptyRoster, beginCursor(80), [endpoint("a")], 80, 0, 24 * hourMs)
     assert.deepStrictEqual(change.cursor.next, {})

@@ -116,6 +116,17 @@ describe("what follows from a record", () => {
     )
   })
 
+  it("lets those go on who wait for a quota only when it is the quota that is back", () => {
+    const wakes = (fact: object) => Result.getOrThrow(followUpsOf(record([fact], {}, "agent")))
+    assert.deepStrictEqual(wakes({ _tag: "QuotaReset" }), [{ _tag: "Wake", agentId: "owl", isQuota: true }])
+    for (const fact of [
+      { _tag: "Resumed", resumedBy: "me", reason: null },
+      { _tag: "SmokeRecovered", benchedAtMs: 1, recoveredAtMs: 2, by: "probe" }
+    ]) {
+      assert.deepStrictEqual(wakes(fact), [{ _tag: "Wake", agentId: "owl", isQuota: false }])
+    }
+  })
+
   it("is nobody's guess where the state cannot be read", () => {
     assert.isTrue(Result.isFailure(followUpsOf(record([{ _tag: "Completed" }], { state: "Dreaming" }))))
   })

@@ -79,6 +79,13 @@ describe("the return of a quota", () => {
     assert.isNull(lastReturn(returns, ["other"]))
   })
 
+  it("is the latest of all the agents that an item may be taken by", () => {
+    const earlier = agentRow({ id: "weaver", updatedAtMs: nowMs - hourMs, summary: { agentKind: "weaver" } })
+    const returns = seeAgents(noReturns, [back, earlier])
+    assert.strictEqual(lastReturn(returns, ["smith", "weaver"]), nowMs)
+    assert.strictEqual(lastReturn(returns, ["weaver"]), nowMs - hourMs)
+  })
+
   it("does not follow from another change of an agent that had quota all along", () => {
     const before = seeAgents(noReturns, [agentRow({ updatedAtMs: nowMs - hourMs })])
     assert.strictEqual(lastReturn(seeAgents(before, [back]), ["smith"]), nowMs - hourMs)
