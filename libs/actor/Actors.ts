@@ -14,6 +14,7 @@ import { decideRecord } from "./decide.ts"
 import type { ActorDefinition } from "./definition.ts"
 import { EntityBusy, EntityNotFound, GroundsChanged, type Refusal } from "./errors.ts"
 import { loadHeld, nothingHeld, type Remembered } from "./load.ts"
+import { type FoundMark, type Mark, readMark } from "./marks.ts"
 import { commandSeconds, commandsTotal, conflictsTotal } from "./metrics.ts"
 import { makeNewest } from "./newest.ts"
 import { makeTurns } from "./turns.ts"
@@ -24,6 +25,8 @@ export interface CommandAddress {
   readonly commandId: string
   /** Other entities that must stand as they did when the command was given, else `GroundsChanged`. */
   readonly grounds?: ReadonlyArray<Grounds>
+  /** Left with the decision, if they stand as named, else `GroundsChanged`. */
+  readonly marks?: ReadonlyArray<Mark>
 }
 
 export interface Outcome<State> {
@@ -59,6 +62,8 @@ export class Actors extends Context.Service<
       definition: ActorDefinition<State, Command, Fact>,
       id: string
     ) => Effect.Effect<Option.Option<{ readonly state: State; readonly sequence: number }>, BusError>
+    /** As the leader has it now; nothing for a mark that was never left, or has gone. */
+    readonly mark: (name: string) => Effect.Effect<Option.Option<FoundMark>, BusError>
   }
 >()("starling/actor/Actors") {
   static readonly layer = Layer.effect(
@@ -75,7 +80,7 @@ export class Actors extends Context.Service<
 
       const carryOut = Effect.fnUntraced(function* <State, Command, Fact>(
         definition: ActorDefinition<State, Command, Fact>,
-        { id, commandId, grounds = [] }: CommandAddress,
+        { id, commandId, grounds = [], marks = [] }: CommandAddress,
         command: Command
       ): Effect.fn.Return<Outcome<State>, CommandError> {
         const { entity } = definition
@@ -99,7 +104,11 @@ export class Actors extends Context.Service<
           if (!isFresh && (Result.isFailure(decided) || decided.success === undefined)) continue
           const record = yield* Effect.fromResult(decided)
           if (record === undefined) return { state, sequence, was: "unchanged" }
-          const appended = yield* appendRecord(publisher, definition, subject, record, sequence, grounds).pipe(
+          const appended = yield* appendRecord(publisher, definition, subject, record, sequence, {
+            id,
+            grounds,
+            marks
+          }).pipe(
             Effect.asSome,
             Effect.catchTag("RevisionConflict", () => Effect.succeedNone),
             // Unknown whether it was stored: what is remembered may be behind.
@@ -145,7 +154,7 @@ export class Actors extends Context.Service<
           ? Option.none()
           : Option.some({ state: held.state, sequence: held.sequence })
       })
-      return Actors.of({ run, read })
+      return Actors.of({ run, read, mark: (name) => readMark(reader, name) })
     })
   )
 }

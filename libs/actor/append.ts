@@ -1,12 +1,14 @@
 /**
  * Appends a record on the condition that nobody else did since the entity was read. When a decision went by another
  * entity's standing, that one's last sequence is a condition too: then the record goes in one batch with a note that
- * carries the condition and nothing else. Only the last note of a kind is kept.
+ * carries the condition and nothing else. Only the last note of a kind is kept. So it goes with marks, which are
+ * conditions and notes of their own.
  */
 import { Effect } from "effect"
 import { type BusError, header, type Publisher } from "#bus"
 import { subjects } from "#contracts"
 import type { ActorDefinition } from "./definition.ts"
+import { type Mark, markNote } from "./marks.ts"
 import { type ActorRecord, recordCodec, recordHeadCodec } from "./record.ts"
 
 /** An entity as it was when a command was given for it. */
@@ -18,6 +20,14 @@ export interface Grounds {
 
 const noteEntity = "guard"
 
+/** What a decision depends on beside its own entity. */
+export interface Conditions {
+  readonly id: string
+  readonly grounds: ReadonlyArray<Grounds>
+  /** The last one is stored right before the record. */
+  readonly marks: ReadonlyArray<Mark>
+}
+
 /** Answers with the record's sequence. Fails with `RevisionConflict` when the entity moved on. */
 export const appendRecord = <State, Command, Fact>(
   publisher: Publisher["Service"],
@@ -25,11 +35,11 @@ export const appendRecord = <State, Command, Fact>(
   subject: string,
   record: ActorRecord<State, Fact>,
   sequence: number,
-  grounds: ReadonlyArray<Grounds>
+  { id, grounds, marks }: Conditions
 ): Effect.Effect<number, BusError> => {
   const { data } = recordCodec(definition).encode(record)
   const expected = [header.expectedLastSubjectSequence, String(sequence)] as const
-  if (grounds.length === 0) {
+  if (grounds.length + marks.length === 0) {
     return Effect.map(
       publisher.publishRaw(subject, data, { expectedLastSubjectSequence: sequence }),
       (stored) => stored.sequence
@@ -44,5 +54,7 @@ export const appendRecord = <State, Command, Fact>(
       [header.rollup, "sub"] as const
     ]
   }))
-  return publisher.publishTogether([...notes, { subject, data, headers: [expected] }])
+  const left = { commandId: record.commandId, atMs: record.atMs, id }
+  const markNotes = marks.map((mark) => markNote(mark, left))
+  return publisher.publishTogether([...notes, ...markNotes, { subject, data, headers: [expected] }])
 }

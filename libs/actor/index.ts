@@ -6,6 +6,7 @@ export { decideRecord, factsMax, type Held, recentCommandsMax, replay } from "./
 export type { ActorDefinition, Announcement, DecisionContext } from "./definition.ts"
 export { EntityBusy, EntityNotFound, GroundsChanged, Refusal } from "./errors.ts"
 export { actorMetrics } from "./metrics.ts"
+export type { FoundMark, Mark } from "./marks.ts"
 export { type ActorRecord, recordCodec, type RecordHead, recordHeadCodec } from "./record.ts"
 export { type ProjectorOptions, projectViews } from "./views/project-views.ts"
 export { type EntityViewer, entityViewer, type Shown, type Viewer, ViewRow } from "./views/view-row.ts"

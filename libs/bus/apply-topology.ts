@@ -99,7 +99,8 @@ export const streamConfig = (stream: StreamDeclaration, replicas: number): Wante
   allow_direct: stream.features.includes("direct reads"),
   allow_atomic: stream.features.includes("atomic batches"),
   allow_msg_schedules: stream.features.includes("schedules"),
-  allow_rollup_hdrs: stream.features.includes("rollup") || stream.features.includes("schedules")
+  allow_rollup_hdrs: stream.features.includes("rollup") || stream.features.includes("schedules"),
+  ...(stream.features.includes("message ages") ? { allow_msg_ttl: true } : {})
 })
 
 /** The broker's configuration of the stream behind a key-value bucket. */

@@ -31,7 +31,7 @@ export interface StreamDeclaration {
   readonly ageMsMax: number | null
   readonly bytesMax: number | null
   readonly messageBytesMax: number | null
-  readonly features: ReadonlyArray<"atomic batches" | "schedules" | "rollup" | "direct reads">
+  readonly features: ReadonlyArray<"atomic batches" | "schedules" | "rollup" | "direct reads" | "message ages">
   readonly publishers: ReadonlyArray<Party>
   readonly readers: ReadonlyArray<Party>
   /** Who may also take messages out by hand and pause consumers. */

@@ -28,7 +28,7 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     ageMsMax: null,
     bytesMax: null,
     messageBytesMax: recordBytesMax,
-    features: ["atomic batches", "rollup", "direct reads"],
+    features: ["atomic batches", "rollup", "direct reads", "message ages"],
     publishers: ["pipeline-api", "sweeper"],
     readers: ["pipeline-api", "sweeper", "operator"],
     keepers: ["pipeline-api", "sweeper"]

@@ -23,6 +23,7 @@ import { ItemCreation } from "./ItemCreation.ts"
 import { loops } from "./loops.ts"
 import { Dispatches } from "./pickup/Dispatches.ts"
 import { FullDisks } from "./pickup/FullDisks.ts"
+import { InFlightCount } from "./pickup/InFlightCount.ts"
 import { Pickup } from "./pickup/Pickup.ts"
 import { Ready } from "./pickup/Ready.ts"
 import { Redactor } from "./redaction/Redactor.ts"
@@ -34,6 +35,7 @@ const ready = Layer.unwrap(Effect.map(Configuration, ({ PipelineApi }) => Ready.
 
 const parts = Layer.mergeAll(Pickup.layer, Reports.layer, CarryOn.layer, ItemCreation.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Dispatches.layer, FullDisks.layer)),
+  Layer.provideMerge(InFlightCount.layer),
   Layer.provideMerge(Layer.mergeAll(ready, Routing.layer)),
   Layer.provideMerge(Commands.layer),
   Layer.provideMerge(

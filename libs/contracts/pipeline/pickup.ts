@@ -1,6 +1,7 @@
 /**
  * Pickup: a runner asks on `pickup.next.<agent kind>` for something to do, and is given one phase of one item or
- * nothing. Who asks again with the same `pickupId`, because no answer came, is given the same dispatch.
+ * nothing. Who asks again with the same `pickupId`, because no answer came, is given the same dispatch, whichever
+ * replica answers, and never another: once that dispatch is over, nothing.
  */
 import { Schema } from "effect"
 import { Project, WorkItem } from "../entities.ts"
@@ -102,12 +103,13 @@ export const nothingReasons = [
   "budget",
   "disk",
   "busy",
-  "draining"
+  "draining",
+  "over"
 ] as const
 
 export const PickupNothing = Schema.TaggedStruct("Nothing", {
   retryAfterMs: Count,
-  /** `empty`: no item waits for this agent and these phases. `busy`: others were quicker, ask again at once. */
+  /** `empty`: no item waits for this agent and these phases. `busy`: others were quicker, ask again at once. `over`: what this pickup id was given is over, ask with a new one. */
   why: Schema.Literals(nothingReasons),
   reason: Schema.NullOr(text(errorCharactersMax))
 }).annotate({ identifier: "PickupNothing" })

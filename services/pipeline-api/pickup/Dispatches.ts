@@ -1,10 +1,11 @@
 /**
  * Dispatches items one after the other until one is the runner's: items of a paused project and of one that is at its
  * cap are passed over, one that another runner was quicker for is lost, and after a few of these the runner is told to
- * ask again. Who asks again with the same pickup id is given the very same dispatch.
+ * ask again. Who asks again with the same pickup id is given the very same dispatch, and never another, for the pickup
+ * is marked in the log with the dispatch.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
-import type { Grounds } from "#actor"
+import { Actors, type Grounds, type Mark } from "#actor"
 import type { BusError } from "#bus"
 import type { PickupDispatch, PickupQuestion, ProjectState, WorkItemState } from "#contracts"
 import { Configuration, Metrics } from "#runtime"
@@ -18,7 +19,8 @@ import { capDeferral, isQueuePaused } from "../project/index.ts"
 import { progressGrainMs } from "../work-item/index.ts"
 import type { Nothing } from "./conditions.ts"
 import { auditorsOf, dispatchAnswer } from "./dispatch-answer.ts"
-import { projectTurns } from "./project-turns.ts"
+import { InFlightCount } from "./InFlightCount.ts"
+import { firstOfPickup, pickupMark } from "./pickup-marks.ts"
 import { Ready, type Wanted } from "./Ready.ts"
 import type { ReadyItem } from "./ready-items.ts"
 
@@ -27,6 +29,11 @@ export interface NotGiven {
   readonly _tag: "NotGiven"
   readonly why: Nothing["why"] | "again"
   readonly reason: string | null
+}
+
+/** What was given for the pickup id is over. */
+export interface Over extends NotGiven {
+  readonly why: "over"
 }
 
 // Each is a read and a write of the broker; others were quicker that often.
@@ -42,8 +49,8 @@ export class Dispatches extends Context.Service<
       wanted: Wanted,
       grounds: ReadonlyArray<Grounds>
     ) => Effect.Effect<PickupDispatch | NotGiven, BusError>
-    /** What the runner was given for this pickup id before. */
-    readonly again: (question: PickupQuestion) => Effect.Effect<PickupDispatch | undefined, BusError>
+    /** What the runner was given for this pickup id before; nothing, if it was given nothing. */
+    readonly again: (question: PickupQuestion) => Effect.Effect<PickupDispatch | Over | undefined, BusError>
   }
 >()("starling/pipeline-api/Dispatches") {
   static readonly layer = Layer.effect(
@@ -51,31 +58,33 @@ export class Dispatches extends Context.Service<
     Effect.gen(function* () {
       const configured = yield* Configuration
       const commands = yield* Commands
+      const actors = yield* Actors
+      const inFlightCount = yield* InFlightCount
       const answers = yield* Answers
       const history = yield* History
       const ready = yield* Ready
       const tries = (yield* Metrics).counter(pickupTries)
       const roster = agentRoster(configured.Agents)
-      const inTurn = projectTurns()
       const { ProgressSeconds, ProgressTimeoutSeconds } = configured.Pipeline
       const grainMs = progressGrainMs(ProgressSeconds * 1_000, ProgressTimeoutSeconds * 1_000)
       const retryAfterMs = configured.Budget.RetryAfterSeconds * 1_000
 
-      const answerOf = Effect.fnUntraced(function* (id: string, item: WorkItemState) {
+      const answerOf = Effect.fnUntraced(function* (id: string, item: WorkItemState, pickupId: string) {
         const { dispatch } = item
-        if (dispatch === null) return undefined
+        if (dispatch?.dispatchId !== pickupId) return undefined
         const replies = yield* answers.take(id, dispatch.dispatchId)
         const findings = dispatch.phase === "rework" ? yield* history.lastFindings(id) : []
         return dispatchAnswer(id, { item, dispatch, replies, findings, configured })
       })
 
       const again = Effect.fn("Dispatches.again")(function* ({ pickupId }: PickupQuestion) {
-        const id = ready.findDispatch(pickupId)
-        if (id === undefined) return undefined
+        const mark = yield* actors.mark(pickupMark(pickupId))
+        if (Option.isNone(mark)) return undefined
+        const { id } = mark.value
         const held = yield* commands.read("workitem", id)
-        return Option.isSome(held) && held.value.state.dispatch?.dispatchId === pickupId
-          ? yield* answerOf(id, held.value.state)
-          : undefined
+        const given = Option.isSome(held) ? yield* answerOf(id, held.value.state, pickupId) : undefined
+        const reason = `work item ${id} was given for this pickup id, and that is over`
+        return given ?? ({ _tag: "NotGiven", why: "over", reason } satisfies Over)
       })
 
       const putOff = Effect.fnUntraced(function* (item: ReadyItem, project: ProjectState, question: PickupQuestion) {
@@ -93,12 +102,12 @@ export class Dispatches extends Context.Service<
         item: ReadyItem,
         question: PickupQuestion,
         project: ProjectState | undefined,
-        grounds: ReadonlyArray<Grounds>
+        on: { readonly grounds: ReadonlyArray<Grounds>; readonly marks: ReadonlyArray<Mark> }
       ) {
         const { agent, agentInstanceId, runner, sandboxId, pickupId } = question
         const outcome = yield* commands.run(
           "workitem",
-          { id: item.id, commandId: pickupId, grounds },
+          { id: item.id, commandId: pickupId, grounds: on.grounds, marks: [firstOfPickup(pickupId), ...on.marks] },
           {
             _tag: "Dispatch",
             dispatchId: pickupId,
@@ -128,14 +137,20 @@ export class Dispatches extends Context.Service<
         if (project !== undefined && isQueuePaused(project)) return notGiven("project-paused")
         const sequence = Option.match(held, { onNone: () => 0, onSome: (known) => known.sequence })
         const all = [...grounds, { entity: "project", id: item.projectId, sequence }]
-        const give = Effect.gen(function* () {
-          const capped = project === undefined ? undefined : yield* putOff(item, project, question)
-          if (capped !== undefined) return notGiven("budget", capped)
-          const given = yield* dispatch(item, question, project, all)
-          if (given !== undefined) onDispatched(given.sequence)
-          return given
-        })
-        return yield* (project !== undefined && isCapped(project) ? inTurn(item.projectId, give) : give).pipe(
+        const give = (marks: ReadonlyArray<Mark>) =>
+          Effect.gen(function* () {
+            const capped = project === undefined ? undefined : yield* putOff(item, project, question)
+            if (capped !== undefined) return notGiven("budget", capped)
+            const given = yield* dispatch(item, question, project, { grounds: all, marks })
+            if (given !== undefined) onDispatched(given.sequence)
+            return given
+          })
+        const uncounted = () => notGiven("busy", "what the project has in hand is not known just now")
+        return yield* (
+          project !== undefined && isCapped(project)
+            ? inFlightCount.whileKnown({ id: item.projectId, sequence }, (mark) => give([mark]), uncounted)
+            : give([])
+        ).pipe(
           Effect.catchTag("GroundsChanged", () => Effect.succeed(notGiven("again"))),
           Effect.catchTag(["Refusal", "EntityNotFound", "EntityBusy"], () => Effect.succeed(undefined))
         )
@@ -152,7 +167,7 @@ export class Dispatches extends Context.Service<
         const taken = yield* tried(item, question, grounds, (sequence) => claim.done((dispatchedAt = sequence))).pipe(
           Effect.ensuring(Effect.sync(() => (dispatchedAt === undefined ? claim.done(undefined) : undefined)))
         )
-        return taken === undefined || "_tag" in taken ? taken : yield* answerOf(item.id, taken.state)
+        return taken === undefined || "_tag" in taken ? taken : yield* answerOf(item.id, taken.state, question.pickupId)
       })
 
       const first = Effect.fn("Dispatches.first")(function* (
@@ -183,7 +198,7 @@ const isCapped = ({ settings }: ProjectState) =>
   settings.maxInFlightItems !== null || settings.maxInFlightItemsPerAgent !== null
 
 const outcomeOf = (given: PickupDispatch | NotGiven | undefined) => {
-  if (given === undefined) return "lost"
-  if (given._tag === "Dispatch") return "dispatched"
-  return given.why === "budget" ? "put_off" : "paused"
+  if (given?._tag === "Dispatch") return "dispatched"
+  if (given?.why === "budget") return "put_off"
+  return given?.why === "project-paused" ? "paused" : "lost"
 }

@@ -1,13 +1,13 @@
 /**
  * Gives runners something to do: the first of the ready items that their agent may take, by priority and age. What is
- * decided on the way, that queue, agent and project let it go, is a condition of the dispatch itself: a pause that was
- * answered stops every dispatch after it. How many of a project are in hand is counted here and in the views: with
- * several replicas a cap may be passed by as many items as are given out within a view's delay.
+ * decided on the way, that queue, agent and project let it go, that the project has no more in hand than it may, and
+ * that nothing was given for the pickup id yet, is a condition of the dispatch itself: a pause that was answered stops
+ * every dispatch after it, and a cap holds over all replicas.
  */
 import { randomUUID } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import type { BusError } from "#bus"
-import { type PickupAnswer, type PickupDispatch, type PickupQuestion, queueId } from "#contracts"
+import { type PickupAnswer, type PickupQuestion, queueId } from "#contracts"
 import { Configuration, Metrics } from "#runtime"
 import { agentRoster } from "../agents.ts"
 import { Commands } from "../Commands.ts"
@@ -72,11 +72,17 @@ export class Pickup extends Context.Service<
         )
       })
 
+      const again = (question: PickupQuestion) =>
+        Effect.map(dispatches.again(question), (given) => (given?._tag === "NotGiven" ? nothing(given) : given))
+
       const attempt = Effect.fnUntraced(function* (
         question: PickupQuestion,
         wanted: Wanted
       ): Effect.fn.Return<PickupAnswer, BusError> {
         for (let round = 0; round < roundsMax; round++) {
+          // What changed may be that another replica, asked the same, gave something.
+          const before = round === 0 ? undefined : yield* again(question)
+          if (before !== undefined) return before
           const nowMs = yield* Clock.currentTimeMillis
           if (ready.candidates(wanted, nowMs).length === 0) {
             return nothing({ why: ready.isHeldUp(wanted) ? "project-paused" : "empty", reason: null })
@@ -106,8 +112,8 @@ export class Pickup extends Context.Service<
         if (!roster.isKind(question.agent)) {
           return nothing({ why: "agent-unknown", reason: "the configuration does not name this agent" })
         }
-        const again: PickupDispatch | undefined = yield* dispatches.again(question)
-        if (again !== undefined) return again
+        const before = yield* again(question)
+        if (before !== undefined) return before
         const phases = question.phases.filter((phase) => roster.takesPhase(question.agent, phase))
         const wanted = { names: roster.namesFor(question.agent), phases }
         const endsAtMs = (yield* Clock.currentTimeMillis) + Math.min(question.waitMs ?? 0, PickupWaitSeconds * 1_000)

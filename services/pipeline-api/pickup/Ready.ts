@@ -63,8 +63,10 @@ export class Ready extends Context.Service<
     ) => { readonly done: (sequence: number | undefined) => void }
     /** Without items that are only being tried. */
     readonly inFlight: (projectId: string, agent: string) => InFlight
-    /** The item that the dispatch is of. */
-    readonly findDispatch: (dispatchId: string) => string | undefined
+    /** What is in flight can be told as of that record of LOG. */
+    readonly isShown: (sequence: number) => boolean
+    /** It was given out here, and the views do not show it yet. */
+    readonly wasGiven: (dispatchId: string) => boolean
     /** Ends when there may be something, or when that time is over; at once when too many wait already. */
     readonly wait: (wanted: Wanted, waitMs: number) => Effect.Effect<void>
     readonly wakeAll: Effect.Effect<void>
@@ -160,9 +162,9 @@ const make = Effect.fnUntraced(function* (waitersMax: number) {
       const all = [...known, ...more]
       return { agent, items: all.length, itemsOfAgent: all.filter((item) => item.agent === agent).length }
     },
-    findDispatch: (dispatchId) =>
-      look.inHand.find((item) => item.dispatchId === dispatchId)?.id ??
-      [...given].find(([, item]) => item.dispatchId === dispatchId)?.[0],
+    isShown: (sequence) => seen >= sequence,
+    wasGiven: (dispatchId) =>
+      [...given.values()].some((item) => item.dispatchId === dispatchId && item.sequence < Infinity),
     wait: (wanted, waitMs) =>
       Effect.suspend(() => {
         if (waiters.size >= waitersMax) return Effect.void

@@ -1,0 +1,67 @@
+/**
+ * What a project with a cap has in hand, counted truly. The count comes from the views, which are a moment behind; so
+ * every dispatch of such a project moves a mark in the log, and the next one, on whichever replica, is made only when
+ * the views show the last, and only if none was made meanwhile. Here one is made at a time, so that replicas alone
+ * race.
+ */
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Actors, type Mark } from "#actor"
+import type { BusError } from "#bus"
+import { capMark, nextOfCap } from "./pickup-marks.ts"
+import { projectTurns } from "./project-turns.ts"
+import { Ready } from "./Ready.ts"
+
+// The views show a record within some ten milliseconds; a runner is rather told to ask again than kept waiting.
+const patienceMs = 2_000
+const lookEveryMs = 5
+
+export class InFlightCount extends Context.Service<
+  InFlightCount,
+  {
+    /**
+     * Runs `work` once what is in flight can be told as of the project's record and of its last dispatch. What is
+     * dispatched is to leave the mark. `late`: the answer where the views are too far behind.
+     */
+    readonly whileKnown: <A, E, R, B>(
+      project: { readonly id: string; readonly sequence: number },
+      work: (mark: Mark) => Effect.Effect<A, E, R>,
+      late: () => B
+    ) => Effect.Effect<A | B, E | BusError, R>
+  }
+>()("starling/pipeline-api/InFlightCount") {
+  static readonly layer = Layer.effect(
+    InFlightCount,
+    Effect.gen(function* () {
+      const actors = yield* Actors
+      const ready = yield* Ready
+      const inTurn = projectTurns()
+
+      const untilShown = Effect.fnUntraced(function* (sequence: number) {
+        const endsAtMs = (yield* Clock.currentTimeMillis) + patienceMs
+        while (!ready.isShown(sequence)) {
+          if ((yield* Clock.currentTimeMillis) >= endsAtMs) return false
+          yield* Effect.sleep(lookEveryMs)
+        }
+        return true
+      })
+
+      return InFlightCount.of({
+        whileKnown: ({ id, sequence }, work, late) =>
+          inTurn(
+            id,
+            Effect.gen(function* () {
+              const last = yield* actors.mark(capMark(id))
+              // What was given out here is counted before it is shown. The record stands right after its mark.
+              const dispatchedAt = Option.match(last, {
+                onNone: () => 0,
+                onSome: (mark) => (ready.wasGiven(mark.commandId) ? 0 : mark.sequence + 1)
+              })
+              // What was given out before the project had its cap is in the log before the project's own record.
+              const isKnown = yield* untilShown(Math.max(dispatchedAt, sequence))
+              return isKnown ? yield* work(nextOfCap(id, last)) : late()
+            })
+          )
+      })
+    })
+  )
+}
