@@ -145,7 +145,8 @@ const steps: {
     const id = agentIdOf(report.agent, report.agentInstanceId)
     const { outcome, cause, reason, category, occurredAtMs, epoch } = report
     if (outcome === "passed") return [command("agent", id, { _tag: "PassSmoke", occurredAtMs })]
-    const { item } = grounds
+    // A probe in the background is about nobody's item, whatever it says.
+    const item = cause === "pickup" ? grounds.item : null
     const benched = command("agent", id, { _tag: "FailSmoke", cause, reason, category, occurredAtMs, item, epoch })
     return [benched, ...refusedAtPickup(report, grounds)]
   },
