@@ -37,7 +37,7 @@ export const publishEvents = async (world: SoakWorld, rate: number, seconds: num
   }
 }
 
-const formats = ["pcm_24000", "mp3_24000_64", "mp3_24000_64", "wav_24000", "ogg_24000", "aac_24000"]
+const formats = ["pcm_24000", "mp3_24000_64", "mp3_24000_64", "ogg_24000", "aac_24000"]
 
 export const speakOn = async (world: SoakWorld, rate: number, seconds: number, chance: Chance) => {
   const firstByteMs: Array<number> = []
@@ -48,7 +48,8 @@ export const speakOn = async (world: SoakWorld, rate: number, seconds: number, c
     if (status === 200 && isWhole && body.length > 0) firstByteMs.push(ms)
     else {
       lost += 1
-      const told = `${status}, ${isWhole ? "whole" : "broken off"}, ${body.length} bytes`
+      const why = status === 200 ? `after ${body.length} bytes` : body.toString("utf8", 0, 300)
+      const told = `${status}, ${isWhole ? "whole" : "broken off"}, ${why}`
       if (lost <= 5) process.stderr.write(`a stream of ${order.output_format} was lost: ${told}\n`)
     }
   })
