@@ -3,7 +3,7 @@
  * a line of its own to the broker, and is dead to the broker when that is cut. Who got no answer sends the same command
  * again, or loses interest. Leases and unacked reports of the dead are taken for run out, as they are after seconds.
  */
-import { Effect, Exit, Layer, Option, References, Scope, Stream } from "effect"
+import { Clock, Effect, Exit, Layer, Option, References, Scope, Stream } from "effect"
 import { BusUnavailable, Nats, type Publisher, type Requests, StreamReader } from "#bus"
 import { subjects } from "#contracts"
 import { type Cut, type CutProxy, startCutProxy } from "../../../support/cut-proxy.ts"
@@ -23,7 +23,7 @@ export interface KilledLife {
   /** A new process whose line is to be cut there; without a cut it lives on. */
   readonly start: (cut?: Cut) => Effect.Effect<void>
   /** Sends some inputs at once, and all those again that got no answer. False when the process has died meanwhile. */
-  readonly send: () => Effect.Effect<boolean, never, Publisher | Requests>
+  readonly send: Effect.Effect<boolean, never, Publisher | Requests>
   readonly isDead: () => boolean
   /** Answers of commands that were carried out, in the order in which they came. */
   readonly told: ReadonlyArray<Told>
@@ -35,7 +35,26 @@ export interface KilledLife {
 const atOnceMax = 4
 const quiet = Layer.succeed(References.MinimumLogLevel, "None")
 
-export const killedLife = Effect.fnUntraced(function* (server: TestNatsServer, dice: Dice) {
+/** Begins a process of the role on that address of the broker; answers with its end. */
+export type Begin = (url: string) => {
+  readonly begun: Effect.Effect<unknown>
+  readonly end: Effect.Effect<unknown>
+}
+
+/** In this very process, on a line of its own. Nothing that a dead one still does reaches anybody. */
+export const insideHere =
+  (server: TestNatsServer): Begin =>
+  (url) => {
+    const scope = Scope.makeUnsafe()
+    const role = pipelineOn({ ...server, url }).pipe(Layer.provideMerge(quiet))
+    return {
+      begun: Effect.orDie(Layer.buildWithScope(role, scope)),
+      // Not waited for: without its line it takes seconds.
+      end: Effect.forkDetach(Scope.close(scope, Exit.void))
+    }
+  }
+
+export const killedLife = Effect.fnUntraced(function* (server: TestNatsServer, dice: Dice, begin: Begin) {
   const reader = yield* StreamReader
   const nats = yield* Nats
   const told: Array<Told> = []
@@ -43,7 +62,7 @@ export const killedLife = Effect.fnUntraced(function* (server: TestNatsServer, d
   const inputs: Array<Input> = []
   let again: Array<Given> = []
   let line: CutProxy | undefined
-  let end: Effect.Effect<void> = Effect.void
+  let end: Effect.Effect<unknown> = Effect.void
 
   const forget = (operation: string, what: Parameters<typeof nats.use>[1]) => Effect.ignore(nats.use(operation, what))
   // What three seconds and half a minute do to leases and to reports that nobody acked.
@@ -61,11 +80,9 @@ export const killedLife = Effect.fnUntraced(function* (server: TestNatsServer, d
     const proxy = yield* Effect.promise(() => startCutProxy(server.port))
     line = proxy
     if (cut !== undefined) proxy.arm(cut)
-    const scope = yield* Scope.make()
-    // Nothing that the dead one still does reaches anybody; it is not waited for.
-    end = Effect.asVoid(Effect.forkDetach(Scope.close(scope, Exit.void)))
-    const role = pipelineOn({ ...server, url: proxy.url }).pipe(Layer.provideMerge(quiet))
-    yield* Effect.raceFirst(Effect.asVoid(Layer.buildWithScope(role, scope)), dead).pipe(Effect.orDie)
+    const process = begin(proxy.url)
+    end = process.end
+    yield* Effect.raceFirst(Effect.asVoid(process.begun), dead)
   })
   yield* Effect.addFinalizer(() =>
     Effect.suspend(() => {
@@ -94,7 +111,7 @@ export const killedLife = Effect.fnUntraced(function* (server: TestNatsServer, d
       Effect.catch(() => Effect.sync(() => void again.push(given)))
     )
 
-  const send = Effect.fnUntraced(function* () {
+  const send = Effect.gen(function* () {
     if (isDead()) return false
     const repeated = again.filter(() => dice.below(4) > 0)
     again = []
@@ -104,7 +121,7 @@ export const killedLife = Effect.fnUntraced(function* (server: TestNatsServer, d
       const place = placeOf(dice, number)
       const state = yield* Effect.orDie(stateOf(place.entity, place.id))
       if (state === undefined) continue
-      fresh.push(randomInput(dice, place, state, number, Date.now()))
+      fresh.push(randomInput(dice, place, state, number, yield* Clock.currentTimeMillis))
     }
     inputs.push(...fresh)
     const carryOut = (input: Input): Effect.Effect<void, never, Publisher | Requests> => {
