@@ -22,6 +22,9 @@ const cut = (pcm: Int16Array, sizes: ReadonlyArray<number>) => {
   return [...pieces, pcm.subarray(at)]
 }
 
+const furthestApart = (left: Int16Array, right: Int16Array) =>
+  left.reduce((most, sample, at) => Math.max(most, Math.abs(sample - (right[at] ?? 0))), 0)
+
 const Sizes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 300 })))
 const Length = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_500 }))
 
@@ -39,9 +42,8 @@ describe("a change of the rate", () => {
     const out = resampled(rateHz, [sine(1_000, 24_000, 24_000)])
     const expected = sine(1_000, rateHz, rateHz)
     // The ends apart, where the tone begins and stops at once.
-    for (let at = 200; at < rateHz - 200; at++) {
-      assert.isAtMost(Math.abs((out[at] ?? 0) - (expected[at] ?? 0)), 4, `sample ${at}`)
-    }
+    assert.strictEqual(out.length, expected.length)
+    assert.isAtMost(furthestApart(out.subarray(200, -200), expected.subarray(200, -200)), 4)
   })
 
   it("removes what the lower rate cannot hold", () => {
@@ -54,7 +56,9 @@ describe("a change of the rate", () => {
 
   it.each(rates)("to %i leaves silence silent and a constant constant", (rateHz) => {
     const out = resampled(rateHz, [new Int16Array(4_800).fill(5_000)])
-    for (const sample of out.subarray(100, -100)) assert.isAtMost(Math.abs(sample - 5_000), 1)
+    const inside = out.subarray(100, -100)
+    assert.isNotEmpty(inside)
+    assert.isAtMost(furthestApart(inside, new Int16Array(inside.length).fill(5_000)), 1)
     assert.isTrue(resampled(rateHz, [new Int16Array(2_400)]).every((sample) => sample === 0))
   })
 })
