@@ -287,28 +287,6 @@ describe("an abandoned delivery", () => {
   )
 })
 
-describe("order", () => {
-  it.live("of first attempts for one work item is the order of its events", () =>
-    Effect.gen(function* () {
-      const { server, receiver } = yield* setUp
-      yield* whileDispatching(
-        server,
-        { endpoints: [{ Name: "a", Url: receiver.url("/a"), Concurrency: 16 }] },
-        Effect.gen(function* () {
-          const sequences: Array<number> = []
-          for (let index = 0; index < 60; index++) sequences.push((yield* publish("work_item.merged")).sequence)
-          yield* arrived(receiver, 60)
-          const got = receiver.requests.map(({ headers }) => Number(headers["x-service-sequence"]))
-          assert.deepStrictEqual(
-            got.toSorted((left, right) => left - right),
-            sequences
-          )
-        })
-      )
-    })
-  )
-})
-
 describe("the end of a dispatcher", () => {
   it.live("in order finishes what runs and loses nothing: the next one goes on", () =>
     Effect.gen(function* () {
