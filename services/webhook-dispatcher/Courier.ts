@@ -10,6 +10,7 @@ import { Clock, Context, Effect, Layer, Random, Schedule } from "effect"
 import { type BusError, done, handBack, Publisher, scheduleHeaders, type Settlement } from "#bus"
 import { isoTime, subjects } from "#contracts"
 import type { EgressError, EgressResponse } from "#egress"
+import { Secrets } from "#runtime"
 import { Archive } from "./Archive.ts"
 import { attemptRecord, errorResult, resultOf } from "./attempt-record.ts"
 import { AttemptLog } from "./AttemptLog.ts"
@@ -56,6 +57,7 @@ export class Courier extends Context.Service<Courier, Courier_>()("starling/webh
       const log = yield* AttemptLog
       const states = yield* EndpointStates
       const metrics = yield* CourierMetrics
+      const { redact } = yield* Secrets
       const clock = yield* Clock.Clock
       const randomness = yield* Random.Random
 
@@ -137,7 +139,7 @@ export class Courier extends Context.Service<Courier, Courier_>()("starling/webh
         const random = endpoint.retry.jitter === 0 ? 0 : randomness.nextDoubleUnsafe()
         const decision = decide(sent.result, due.delivery.attempt, endpoint.retry, nowMs, random)
         metrics.attempted(endpoint, due.delivery, sent, decision, nowMs)
-        log.add(endpoint.id, attemptRecord(due.delivery, endpoint.name, { ...sent, decision }))
+        log.add(endpoint.id, attemptRecord(due.delivery, endpoint.name, { ...sent, decision }, redact))
         return decision._tag === "Delivered" ? delivered : stored(store(endpoint, due, sent, decision))
       }
 

@@ -27,6 +27,7 @@ export const statusClass = (result: AttemptResult, error: EgressError | undefine
   return error?._tag === "Unreachable" ? "unreachable" : "refused"
 }
 
+/** `redact`: a receiver that fails may repeat the secret that it shares with us. */
 export const attemptRecord = (
   delivery: Delivery,
   endpointName: string,
@@ -36,7 +37,8 @@ export const attemptRecord = (
     readonly result: AttemptResult
     readonly body: Uint8Array
     readonly decision: Decision
-  }
+  },
+  redact: (text: string) => string
 ): Attempt => ({
   deliveryId: delivery.deliveryId,
   endpoint: endpointName,
@@ -48,7 +50,7 @@ export const attemptRecord = (
   outcome: outcomeOf(attempt.decision, attempt.result),
   status: attempt.result._tag === "Answered" ? attempt.result.status : null,
   error: attempt.result._tag === "NotAnswered" ? describe(attempt.result) : null,
-  responseBody: isQuiet(attempt.result) ? "" : utf8.decode(attempt.body).slice(0, responseCharactersMax),
+  responseBody: isQuiet(attempt.result) ? "" : redact(utf8.decode(attempt.body)).slice(0, responseCharactersMax),
   nextAttemptAt: attempt.decision._tag === "Retry" ? isoTime(attempt.decision.dueAtMs) : null
 })
 

@@ -13,6 +13,8 @@ export interface CollectedSpan {
 export interface Collector {
   readonly url: string
   readonly spans: ReadonlyArray<CollectedSpan>
+  /** What was posted, as it came. */
+  readonly bodies: ReadonlyArray<string>
   readonly close: () => Promise<void>
 }
 
@@ -26,12 +28,15 @@ interface Posted {
 export const startCollector = () =>
   new Promise<Collector>((resolve) => {
     const spans: Array<CollectedSpan> = []
+    const bodies: Array<string> = []
     const server = createServer((request, response) => {
       const chunks: Array<Buffer> = []
       request.on("data", (chunk: Buffer) => chunks.push(chunk))
       request.on("end", () => {
         if (request.method !== "POST" || request.url !== "/v1/traces") return response.writeHead(404).end()
-        const posted = JSON.parse(Buffer.concat(chunks).toString("utf8")) as Posted
+        const body = Buffer.concat(chunks).toString("utf8")
+        bodies.push(body)
+        const posted = JSON.parse(body) as Posted
         for (const { resource, scopeSpans } of posted.resourceSpans) {
           const service = resource.attributes[0]?.value.stringValue ?? ""
           for (const scope of scopeSpans) spans.push(...scope.spans.map((span) => ({ ...span, service })))
@@ -46,6 +51,6 @@ export const startCollector = () =>
           server.close(() => closed())
           server.closeAllConnections()
         })
-      resolve({ url: `http://127.0.0.1:${port}`, spans, close })
+      resolve({ url: `http://127.0.0.1:${port}`, spans, bodies, close })
     })
   })

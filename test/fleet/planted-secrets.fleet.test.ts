@@ -1,0 +1,246 @@
+/**
+ * Secrets planted wherever a fleet holds or meets one, through successes and failures of all three jobs, at the level
+ * at which it says the most: none of them may come to light in what it says, shows, sends on or keeps.
+ */
+import { spawn } from "node:child_process"
+import { randomUUID } from "node:crypto"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { busContents, pickUpWork, publishOver } from "../support/bus-contents.ts"
+import { repository } from "../deploy/tools.ts"
+import { type Collector, startCollector } from "../support/collector.ts"
+import { leakyConfiguration, type LeakyWorld, startLeakyWorld } from "../support/leaky-world.ts"
+import { payingFetch } from "../support/payment-client.ts"
+import { pipelineApi } from "../support/pipeline-api.ts"
+import { broughtToLight, formsOf, planted, plantedSecrets, type Secrets } from "../support/planted.ts"
+import { type Home, newHome, type RunningFleet, starling, startFleet, until } from "../support/starling.ts"
+
+type Ready = RunningFleet["ready"] & Readonly<Record<"gateway" | "speech" | "pipeline", string>>
+
+const planting = plantedSecrets()
+let secrets: Secrets = planting
+let world: LeakyWorld
+let collector: Collector
+let home: Home
+let fleet: RunningFleet
+let ready: Ready
+/** Bodies and headers of everything that was refused. */
+const refusals: Array<readonly [string, string]> = []
+
+beforeAll(async () => {
+  world = await startLeakyWorld({ webhook: planting.webhook, standard: planting.standardWebhook })
+  const settler = world.chain.settlers[0]?.privateKey ?? ""
+  collector = await startCollector()
+  home = newHome({
+    TELEMETRY_LOG_LEVEL: "Trace",
+    TELEMETRY_OTLP_URL: collector.url,
+    TELEMETRY_TRACE_SAMPLE_RATIO: "1",
+    BUS_USER: "anybody",
+    BUS_PASSWORD: planting.brokerPassword,
+    PLANTED_WEBHOOK: planting.webhook,
+    PLANTED_STANDARD: planting.standardWebhook,
+    PLANTED_PROVIDER: planting.provider,
+    PLANTED_OTHER: planting.otherProvider,
+    PLANTED_SETTLER: settler
+  })
+  const config = join(home.folder, "config.json")
+  writeFileSync(config, JSON.stringify(leakyConfiguration(world, planting)))
+  home.environment["STARLING_CONFIG"] = config
+  fleet = await startFleet(home)
+  ready = fleet.ready as Ready
+  secrets = { ...planting, settler, ownerToken: ready.token }
+})
+
+afterAll(async () => {
+  await fleet.stop("SIGTERM")
+  await collector.close()
+  await world.stop()
+  home.remove()
+})
+
+const call = async (url: string, body: unknown, headers: Readonly<Record<string, string>> = {}, by = fetch) => {
+  const sent = { "content-type": "application/json", authorization: `Bearer ${ready.token}`, ...headers }
+  const answer = await by(url, { method: "POST", headers: sent, body: JSON.stringify(body) })
+  const text = Buffer.from(await answer.arrayBuffer()).toString("utf8")
+  if (!answer.ok) refusals.push([`${answer.status} of ${url}`, `${JSON.stringify([...answer.headers])} ${text}`])
+  return { status: answer.status, text }
+}
+
+const asked = (model: string, prompt: string, more: object = {}) => ({
+  model: `demo/${model}`,
+  messages: [{ role: "user", content: prompt }],
+  ...more
+})
+
+const metric = async (start: string) =>
+  (await (await fetch(`${ready.metrics}/metrics`)).text()).split("\n").find((line) => line.startsWith(start))
+
+const payAndFail = async () => {
+  const chat = `${ready.gateway}/v1/chat/completions`.replace("127.0.0.1", "localhost")
+  const paying = payingFetch(world.chain.payer.privateKey)
+  const good = planting.prompt
+  const bad = planting.failingPrompt
+  assert.strictEqual((await call(chat, asked("echo", good), {}, paying)).status, 200)
+  assert.strictEqual((await call(chat, asked("echo", good, { stream: true }), {}, paying)).status, 200)
+  for (const model of ["leaky", "broken"]) {
+    assert.isAtLeast((await call(chat, asked(model, bad), {}, paying)).status, 400)
+    assert.isAtLeast((await call(chat, asked(model, bad, { stream: true }), {}, paying)).status, 400)
+  }
+  assert.isAtLeast((await call(chat, asked("free", bad))).status, 400)
+  assert.strictEqual((await call(chat, asked("echo", bad))).status, 402)
+  const none = { "payment-signature": Buffer.from(planting.noPayment).toString("base64") }
+  assert.isAtLeast((await call(chat, asked("echo", bad), none)).status, 400)
+  assert.strictEqual((await call(chat, { ...asked("echo", bad), temperature: bad })).status, 400)
+  await until(async () => (await metric("payment_settlement_seconds_count"))?.endsWith(" 2") === true)
+}
+
+const speakAndFail = async () => {
+  const stream = `${ready.speech}/v1/audio/stream`
+  const said = { input: planting.speech, voice_id: "henry" }
+  assert.strictEqual((await call(stream, said)).status, 200)
+  const refused = { input: planting.refusedSpeech, voice_id: "henry" }
+  assert.isAtLeast((await call(stream, { ...refused, voice_id: "nobody" })).status, 400)
+  assert.isAtLeast((await call(stream, { ...refused, output_format: "tape" })).status, 400)
+  assert.isAtLeast((await call(stream, { ...refused, input: `<speak>${refused.input}` })).status, 400)
+  const wrong = { authorization: `Bearer ${planting.wrongToken}` }
+  assert.strictEqual((await call(stream, refused, wrong)).status, 401)
+  assert.strictEqual((await call(`${ready.pipeline}/workitems`, {}, wrong)).status, 401)
+}
+
+const askAndAnswer = async () => {
+  const api = pipelineApi(ready.pipeline, ready.token)
+  await api.call("PUT", "/projects/gates", { displayName: "Gates", repositoryUrl: "https://git.example/gates" })
+  const item = await api.call("POST", "/workitems", { title: "Oil the gate", projectId: "gates" })
+  const workItemId = String(item["id"])
+  const { dispatchId } = await pickUpWork(ready.nats)
+  const questionText = `Is it ${planting.question}?`
+  await publishOver(ready.nats, "reports.questions-asked", {
+    kind: "questions-asked",
+    reportId: randomUUID(),
+    atMs: Date.now(),
+    workItemId,
+    dispatchId,
+    questions: [{ questionId: "q-1", questionText }]
+  })
+  const answered = { questionId: "q-1", answer: `No: ${planting.answer}` }
+  await until(async () => (await api.ask("POST", `/workitems/${workItemId}/answer`, answered)).status < 300)
+  assert.deepInclude((await pickUpWork(ready.nats)).replies[0], { questionId: "q-1", text: answered.answer })
+  const done = `/workitems/${workItemId}/answer`
+  assert.isAtLeast((await call(`${ready.pipeline}${done}`, answered)).status, 400)
+}
+
+/**
+ * What may hold a secret, for a while: an answer that has been given to its runner, for a minute, in case it asks again;
+ * and what was paid for, which repeats the prompt, until its payer has it.
+ */
+const isMeant = ([stream, text]: readonly [stream: string, text: string]) =>
+  (stream === "KV_answers" && text.includes("takenBy") && text.includes("Nats-TTL: 60s")) ||
+  stream === "OBJ_paid-answers"
+
+/** What `tail` says until it has said this; it follows without end. */
+const tailed = async (last: string, ...parameters: ReadonlyArray<string>) => {
+  const child = spawn("./starling", ["tail", ...parameters], { cwd: repository, env: home.environment })
+  let out = ""
+  child.stdout.on("data", (data: Buffer) => (out += data.toString()))
+  child.stderr.on("data", (data: Buffer) => (out += data.toString()))
+  const ended = new Promise((resolve) => child.once("exit", resolve))
+  await until(() => out.includes(last))
+  child.kill("SIGTERM")
+  await ended
+  return out
+}
+
+describe("a fleet that holds secrets", () => {
+  it("does its jobs, and fails at them", async () => {
+    await starling(home, "publish", "work_item.merged", "--example")
+    await until(
+      async () => (await metric('webhook_deliveries_total{role="webhook-dispatcher",endpoint="ill"')) !== undefined
+    )
+    await payAndFail()
+    await speakAndFail()
+    await askAndAnswer()
+    await until(() => collector.bodies.length > 0)
+
+    assert.isTrue(world.called.some((path) => path.startsWith("/well")))
+    assert.isAbove(refusals.length, 10)
+  })
+
+  it("tells none of them in its log, its metrics, its traces or its refusals", async () => {
+    const shown = await fetch(`${ready.metrics}/metrics`)
+    const places: ReadonlyArray<readonly [string, string]> = [
+      ["the log", fleet.log()],
+      ["the metrics", await shown.text()],
+      ...collector.bodies.map((body) => ["a trace", body] as const),
+      ...refusals
+    ]
+
+    assert.include(fleet.log(), '"level":"DEBUG"')
+    assert.deepStrictEqual(broughtToLight(secrets, places), [])
+  })
+
+  it("keeps none of them on the broker", async () => {
+    const contents = await busContents(ready.nats)
+    const streams = new Set(contents.map(([stream]) => stream))
+
+    assert.includeMembers([...streams], ["LOG", "EVENTS", "ATTEMPTS", "ABANDONED", "RECEIPTS", "KV_authorizations"])
+    const other = Object.fromEntries(Object.entries(secrets).filter(([name]) => name !== "prompt" && name !== "answer"))
+    assert.deepStrictEqual(broughtToLight(other, contents), [])
+    assert.deepStrictEqual(
+      broughtToLight(
+        secrets,
+        contents.filter((message) => !isMeant(message))
+      ),
+      []
+    )
+  })
+
+  it("shows none of them to who asks at the terminal", async () => {
+    const said: Array<readonly [string, string]> = [
+      ["tail --attempts", await tailed("ill", "--attempts", "--last", "50")],
+      ["tail", await tailed("work_item.merged", "--last", "50", "--json")]
+    ]
+    const commands = [
+      ["endpoints", "list"],
+      ["token", "list"],
+      ["redrive", "--endpoint", "ill"]
+    ]
+    for (const command of commands) {
+      const { code, out, error } = await starling(home, ...command)
+      assert.strictEqual(code, 0, error)
+      said.push([command.join(" "), `${out}${error}`])
+    }
+
+    assert.deepStrictEqual(broughtToLight(secrets, said), [])
+  })
+
+  it("tells none of a configuration that it refuses", async () => {
+    const path = join(home.folder, "refused.json")
+    const wrong = `https://somebody:${planting.webhook}@hooks.example/`
+    writeFileSync(path, JSON.stringify({ Webhooks: [{ Name: "a", Url: wrong }], Bus: { Url: 1, Password: [wrong] } }))
+    const { code, error, out } = await starling(
+      { ...home, environment: { ...home.environment, STARLING_CONFIG: path } },
+      "up"
+    )
+
+    assert.notStrictEqual(code, 0)
+    assert.deepStrictEqual(broughtToLight(secrets, [["the refusal", `${error}${out}`]]), [])
+  })
+})
+
+describe("the search for what was planted", () => {
+  it.each(["base64", "base64url", "hex"] as const)(
+    "finds it in a text that hides it by %s, wherever it falls",
+    (form) => {
+      for (const before of ["", "a", "ab", "abc"]) {
+        const text = Buffer.from(`${before}${planting.webhook} and more`).toString(form)
+        assert.isNotEmpty(broughtToLight({ webhook: planting.webhook }, [["there", text]]), before)
+      }
+    }
+  )
+
+  it("takes no text for it that does not hold it", () => {
+    assert.isTrue(formsOf(planting.webhook).every((form) => form.length >= 20))
+    assert.isEmpty(broughtToLight(secrets, [["there", Buffer.from(planted()).toString("base64")]]))
+  })
+})

@@ -1,0 +1,57 @@
+/** All that a broker keeps, buckets and object stores included: a text of subject, headers and bytes for each message. */
+import { randomUUID } from "node:crypto"
+import { jetstream, jetstreamManager } from "@nats-io/jetstream"
+import { connect } from "@nats-io/transport-node"
+
+export const busContents = async (url: string): Promise<ReadonlyArray<readonly [stream: string, text: string]>> => {
+  const connection = await connect({ servers: url })
+  const manager = await jetstreamManager(connection)
+  const found: Array<readonly [string, string]> = []
+  for await (const { config, state } of manager.streams.list()) {
+    for (let sequence = state.first_seq; state.messages > 0 && sequence <= state.last_seq; sequence++) {
+      const message = await manager.streams.getMessage(config.name, { seq: sequence })
+      if (message === null) continue
+      const headers = [...message.header].map(([name, values]) => `${name}: ${values.join(", ")}`).join("\n")
+      const bytes = Buffer.from(message.data).toString("utf8")
+      found.push([config.name, `${message.subject}\n${headers}\n${bytes}`])
+    }
+  }
+  await connection.close()
+  return found
+}
+
+/** Asks on a subject, as an internal service or a runner does. */
+export const askOver = async <A>(url: string, subject: string, question: unknown): Promise<A> => {
+  const connection = await connect({ servers: url })
+  const answer = await connection.request(subject, JSON.stringify(question), { timeout: 20_000 })
+  await connection.close()
+  return answer.json<A>()
+}
+
+export const publishOver = async (url: string, subject: string, value: unknown) => {
+  const connection = await connect({ servers: url })
+  await jetstream(connection).publish(subject, JSON.stringify(value))
+  await connection.close()
+}
+
+/** What a runner is given. */
+export interface Dispatch {
+  readonly dispatchId: string
+  readonly dispatchedAtMs: number
+  readonly replies: ReadonlyArray<{ readonly questionId: string; readonly text: string | null }>
+}
+
+/** As a runner without a sandbox asks for work. */
+export const pickUpWork = (url: string) =>
+  askOver<Dispatch>(url, "pickup.next.coder", {
+    pickupId: randomUUID(),
+    runner: "runner-1",
+    agent: "coder",
+    agentInstanceId: null,
+    model: null,
+    phases: ["work"],
+    sandboxProvider: null,
+    sandboxId: null,
+    disks: [],
+    waitMs: 10_000
+  })
