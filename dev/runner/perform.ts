@@ -1,6 +1,7 @@
 /**
  * One dispatch from its beginning to its report: a clone, the phase, signs of life while it lasts, an end in any case.
- * When the runner is told to stop in the middle, the item is handed back.
+ * When the runner is told to stop in the middle, the item is handed back; when the item is not its any more, for it was
+ * cancelled or given to somebody else, the phase is stopped and nothing is reported.
  */
 import { Effect, type Semaphore } from "effect"
 import type { PickupDispatch, WorkItemPhase } from "#contracts"
@@ -15,6 +16,7 @@ import { upstream } from "./phases/upstream.ts"
 import { work } from "./phases/work.ts"
 import { type Report, type ReportBody, reporterOf, sendReport } from "./Reporter.ts"
 import { freeBytes } from "./free-bytes.ts"
+import { untilOver } from "./until-over.ts"
 
 type Phase = (tools: PhaseTools, workspace: Workspace, options: RunnerOptions) => Effect.Effect<ReportBody, GitFailed>
 
@@ -44,14 +46,23 @@ export const perform = Effect.fn("perform")(function* (
     }),
     Effect.catch((error) => Effect.succeed(failureOf(error))),
     Effect.raceFirst(signsOfLife(report, dispatch.progressEveryMs)),
+    Effect.map((end): Course => ({ _tag: "Ended", end })),
+    Effect.raceFirst(Effect.map(untilOver(dispatch), (state): Course => ({ _tag: "Over", state }))),
     // Also where it is performed by somebody who does not let go of what was given to it.
     Effect.interruptible,
     Effect.onInterrupt(() => report({ kind: "preempted" }))
   )
-  const end = yield* course
-  yield* report(end)
-  yield* Effect.logInfo("a phase ended", { phase: dispatch.phase, workItem: dispatch.workItem.id, report: end.kind })
+  const done = yield* course
+  const about = { phase: dispatch.phase, workItem: dispatch.workItem.id }
+  if (done._tag === "Over") return yield* Effect.logInfo("a phase was stopped", { ...about, state: done.state })
+  yield* report(done.end)
+  yield* Effect.logInfo("a phase ended", { ...about, report: done.end.kind })
 })
+
+/** `Over`: the item is somebody else's, or nobody's, and in that state. */
+type Course =
+  | { readonly _tag: "Ended"; readonly end: ReportBody }
+  | { readonly _tag: "Over"; readonly state: string | null }
 
 const phaseCourse = Effect.fnUntraced(function* (tools: PhaseTools, options: RunnerOptions) {
   const workspace = yield* openWorkspace(options.folder, tools.dispatch)

@@ -13,8 +13,8 @@ export const coreSubjects: ReadonlyArray<CoreDeclaration> = [
   {
     name: "pickup",
     kind: "question",
-    why: "A runner asks for something to do.",
-    subjects: ["pickup.next.*"],
+    why: "A runner asks for something to do, and whether what it does is still its to do.",
+    subjects: ["pickup.next.*", "pickup.held"],
     senders: ["internal services"],
     receivers: ["pipeline-api"]
   },

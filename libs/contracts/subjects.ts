@@ -19,6 +19,8 @@ export const subjects = {
   /** Where runners of an agent kind ask for something to do. */
   pickupNext: (agentKind: string) => `pickup.next.${encodeToken(agentKind)}`,
   pickupNextAll: "pickup.next.*",
+  /** Where runners ask whether what they have in hand is still theirs. */
+  pickupHeld: "pickup.held",
   rejected: (origin: string) => `rejected.${encodeToken(origin)}`,
   deliveriesDue: (partition: number, endpointId: string) => `deliveries.due.${partition}.${endpointId}`,
   deliveriesDueAll: "deliveries.due.>",

@@ -1,7 +1,7 @@
 /**
  * The role pipeline-api, whole.
  *
- * in: HTTP on PipelineApi.Port; `commands.<entity>` and `pickup.next.<agent kind>` (requests); `reports.<kind>` (work queue)
+ * in: HTTP on PipelineApi.Port; `commands.<entity>` and `pickup.next.<agent kind>`, `pickup.held` (requests); `reports.<kind>` (work queue)
  * out: LOG, and from it EVENTS, KV `views`, and the commands that follow for other entities
  * state: LOG alone; KV `answers` (what operators wrote, until a runner has it), `cursors`, `idempotency`; KV `tokens` and `spend` are read
  * failure policy: a decision is one record or none; what was decided becomes events, views and follow-ups however often a
@@ -13,6 +13,7 @@ import { Auth, crossOrigin, HttpListener, Idempotency, Tokens } from "#http"
 import { Addresses, Configuration } from "#runtime"
 import { Answers } from "./Answers.ts"
 import { answerCommands } from "./bus/answer-commands.ts"
+import { answerHeld } from "./bus/answer-held.ts"
 import { answerPickups } from "./bus/answer-pickups.ts"
 import { Commands } from "./Commands.ts"
 import { pipelineCors } from "./cors.ts"
@@ -63,7 +64,7 @@ const shown = Layer.effectDiscard(
   })
 )
 
-const answering = Layer.effectDiscard(Effect.andThen(answerCommands, answerPickups))
+const answering = Layer.effectDiscard(Effect.andThen(Effect.andThen(answerCommands, answerPickups), answerHeld))
 
 /** With its listener in reach. Needs the bus and the runtime. */
 export const pipelineApiWith = Layer.mergeAll(shown, answering, loops).pipe(

@@ -1,6 +1,7 @@
 /** The part of the AsyncAPI document that runners, internal services and operators speak to the pipeline by. Pure. */
 import { Schema } from "effect"
 import { CommandAnswer, CommandRequest, commandEntities } from "../pipeline/commands.ts"
+import { HeldAnswer, HeldQuestion } from "../pipeline/held.ts"
 import { PickupAnswer, PickupQuestion } from "../pipeline/pickup.ts"
 import { type ReportDeclaration, reportKinds } from "../pipeline/reports.ts"
 import { subjects } from "../subjects.ts"
@@ -28,6 +29,8 @@ const reportMessages: ReadonlyArray<Spoken> = reports.map(([kind, { why, schema 
 
 const question = { name: "pickup", summary: "A runner asks for something to do.", schema: PickupQuestion }
 const answer = { name: "pickup.answer", summary: "One phase of one item, or nothing.", schema: PickupAnswer }
+const held = { name: "held", summary: "A runner asks whether its dispatch still holds.", schema: HeldQuestion }
+const heldAnswer = { name: "held.answer", summary: "It holds, or it is over: stop.", schema: HeldAnswer }
 
 /** A request whose `command` is one of that entity's. */
 const requestOf = (entity: keyof typeof commandEntities) =>
@@ -40,7 +43,15 @@ const commandMessages: ReadonlyArray<Spoken> = entities.map(([entity, { why }]) 
 }))
 const commandAnswer = { name: "command.answer", summary: "What became of a command.", schema: CommandAnswer }
 
-const spoken: ReadonlyArray<Spoken> = [...reportMessages, question, answer, ...commandMessages, commandAnswer]
+const spoken: ReadonlyArray<Spoken> = [
+  ...reportMessages,
+  question,
+  answer,
+  held,
+  heldAnswer,
+  ...commandMessages,
+  commandAnswer
+]
 
 const onBus = { servers: [{ $ref: "#/servers/bus" }] }
 const messagesOf = (name: string) => ({ [name]: { $ref: `#/components/messages/${name}` } })
@@ -54,11 +65,16 @@ export const pipelineChannels = (): JsonObject => ({
   },
   // Where the answer goes is the asker's own inbox.
   "pickup.answer": channel(null, "pickup.answer"),
+  held: channel(subjects.pickupHeld, "held"),
+  "held.answer": channel(null, "held.answer"),
   ...Object.fromEntries(
     entities.map(([entity]) => [`command.${entity}`, channel(subjects.commands(entity), `command.${entity}`)])
   ),
   "command.answer": channel(null, "command.answer")
 })
+
+const withoutAnswer =
+  "An empty answer says in its header why: `Starling-Refused` names the faults of the question, `Starling-Busy` says that too many are being answered, ask again."
 
 const operation = (name: string, summary: string, reply?: string) => ({
   action: "send",
@@ -68,6 +84,7 @@ const operation = (name: string, summary: string, reply?: string) => ({
   ...(reply === undefined
     ? {}
     : {
+        description: withoutAnswer,
         reply: {
           channel: { $ref: `#/channels/${reply}` },
           messages: [{ $ref: `#/channels/${reply}/messages/${reply}` }]
@@ -78,6 +95,7 @@ const operation = (name: string, summary: string, reply?: string) => ({
 export const pipelineOperations = (): JsonObject => ({
   ...Object.fromEntries(reportMessages.map(({ name, summary }) => [`publish.${name}`, operation(name, summary)])),
   "ask.pickup": operation("pickup", question.summary, "pickup.answer"),
+  "ask.held": operation("held", held.summary, "held.answer"),
   ...Object.fromEntries(
     commandMessages.map(({ name, summary }) => [`ask.${name}`, operation(name, summary, "command.answer")])
   )

@@ -1,8 +1,9 @@
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Logger, Schema } from "effect"
 import { jsonCodec, Requests } from "#bus"
-import { PickupAnswer, type PickupDispatch, PickupQuestion, subjects } from "#contracts"
+import { HeldAnswer, HeldQuestion, PickupAnswer, type PickupDispatch, PickupQuestion, subjects } from "#contracts"
 import { runRunner } from "../../../dev/runner/runner.ts"
 import { busOn, eventually, natsServer } from "../../support/bus.ts"
 import { dispatchOf, reportsOf, runnerOptions } from "../../support/pipeline-dispatch.ts"
@@ -33,6 +34,14 @@ const given = (dispatch: PickupDispatch, { pickupId }: PickupQuestion): PickupDi
   ...dispatch,
   dispatchId: pickupId
 })
+
+const isRunning = (pid: number) => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
 
 describe("a runner that asks for work", () => {
   it.layer(bus, { excludeTestServices: true, timeout: "30 seconds" })((it) => {
@@ -104,6 +113,48 @@ describe("a runner that asks for work", () => {
         yield* Fiber.interrupt(running)
         assert.strictEqual(ids[1], ids[0])
         assert.notStrictEqual(ids[2], ids[1])
+      })
+    )
+
+    it.effect("stops what it does when that is not its any more, reports nothing of it, and asks for more", () =>
+      Effect.gen(function* () {
+        const { folder, make } = yield* repositories
+        const work = [dispatchOf(make("one"), { progressEveryMs: 40 })]
+        const asked: Array<string> = []
+        yield* desk("cancelled", (question) =>
+          Effect.sync(() => {
+            asked.push(question.pickupId)
+            const next = work.shift()
+            return next === undefined ? nothing : given(next, question)
+          })
+        )
+        const place = join(folder, "pid")
+        const doubts: Array<string> = []
+        yield* (yield* Requests).answer({
+          subject: subjects.pickupHeld,
+          queueGroup: "desk",
+          question: jsonCodec(HeldQuestion),
+          answer: jsonCodec(HeldAnswer),
+          concurrency: 1,
+          handler: ({ dispatchId }) =>
+            Effect.sync((): HeldAnswer => {
+              const times = doubts.push(dispatchId)
+              if (times === 1) return { _tag: "Busy", retryAfterMs: 1 }
+              // Once its agent is at work, and not before.
+              return !existsSync(place) ? { _tag: "Held" } : { _tag: "Over", state: "Cancelled" }
+            })
+        })
+        const options = runnerOptions(join(folder, "runner"), {
+          agents: ["cancelled"],
+          work: `echo $$ > ${place}.new; mv ${place}.new ${place}; exec sleep 60`
+        })
+        const running = yield* Effect.forkChild(runRunner(options))
+        yield* eventually(Effect.sync(() => asked.length >= 2))
+        yield* Fiber.interrupt(running)
+        const kinds = (yield* reportsOf(asked[0] ?? "")).map(({ kind }) => kind)
+        assert.deepStrictEqual([...new Set(kinds)], ["progress"])
+        assert.deepStrictEqual(new Set(doubts), new Set([asked[0]]))
+        assert.isFalse(isRunning(Number(readFileSync(place, "utf8"))))
       })
     )
 

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
-import { Kv, StreamReader } from "#bus"
-import { subjects, workItemSettingsDefault } from "#contracts"
-import { Schema } from "effect"
+import { Effect, Schema, Stream } from "effect"
+import { jsonCodec, Kv, Requests, StreamReader } from "#bus"
+import { HeldAnswer, HeldQuestion, subjects, workItemSettingsDefault } from "#contracts"
 import { eventually } from "../../../support/bus.ts"
 import {
   commandOver,
@@ -34,6 +33,35 @@ const creation = {
   settings: workItemSettingsDefault,
   workBranchPrefix: "starling"
 }
+
+describe("a runner that asks whether its item is still its own", () => {
+  const isHeld = (workItemId: string, dispatchId: string) =>
+    Effect.flatMap(Requests, (requests) =>
+      requests.ask(
+        {
+          subject: subjects.pickupHeld,
+          question: jsonCodec(HeldQuestion),
+          answer: jsonCodec(HeldAnswer),
+          timeoutMs: 5_000
+        },
+        { workItemId, dispatchId }
+      )
+    )
+
+  it.live("is told so while it is, and at once when the item was cancelled, given to another, or never was", () =>
+    withPipeline((call) =>
+      Effect.gen(function* () {
+        const { id } = yield* createItem(call)
+        const { dispatchId } = yield* dispatched()
+        assert.deepStrictEqual(yield* isHeld(id, dispatchId), { _tag: "Held" })
+        assert.deepStrictEqual(yield* isHeld(id, "another"), { _tag: "Over", state: "Working" })
+        assert.deepStrictEqual(yield* isHeld(randomUUID(), dispatchId), { _tag: "Over", state: null })
+        assert.strictEqual((yield* call(`DELETE /workitems/${id}`)).status, 200)
+        assert.deepStrictEqual(yield* isHeld(id, dispatchId), { _tag: "Over", state: "Cancelled" })
+      })
+    )
+  )
+})
 
 describe("a command over the bus", () => {
   it.live("is carried out once, however often it is sent, and answered with the entity", () =>
