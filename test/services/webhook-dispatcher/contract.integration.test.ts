@@ -27,7 +27,8 @@ describe("a delivery", () => {
         { Name: "two", Url: receiver.url("/two"), SecretEnvVar: "SECRET_TWO" },
         { Name: "none", Url: receiver.url("/none") }
       ]
-      const envelope = { ...exampleEnvelope("work_item.failed"), addition: "ü 🐦 \u2028 </script>" }
+      const said = { eventSchemaVersion: "1.0.3", addition: "ü 🐦 \u2028 </script>" }
+      const envelope = { ...exampleEnvelope("work_item.failed"), ...said }
       const text = ` ${JSON.stringify(envelope, null, 2)}\n`
       yield* whileDispatching(
         server,
@@ -40,6 +41,7 @@ describe("a delivery", () => {
             const [request, ...more] = requestsTo(receiver, path)
             assert.deepStrictEqual([request?.method, more], ["POST", []])
             assert.strictEqual(request?.body, text)
+            assert.strictEqual(request?.headers["x-service-schema-version"], "1.0.3", "as the body says")
             const signature = request?.headers["x-service-signature"]
             assert.strictEqual(signature, secret === undefined ? undefined : signatureOf(secret, text))
           }

@@ -100,6 +100,12 @@ describe("the fast-fail breaker", () => {
     assert.deepStrictEqual(smith.does(failedFast(205_000)), [event])
   })
 
+  it("counts no more what is as old as its window", () => {
+    const smith = agentAtWork()
+    for (const atMs of [0, 30_000, 60_000]) assert.deepStrictEqual(smith.does(failedFast(atMs)), [])
+    assert.deepStrictEqual(smith.does(failedFast(89_999)), [event])
+  })
+
   it("begins to count anew when the agent is fit again", () => {
     const smith = agentAtWork()
     for (const atMs of [0, 1, 2]) smith.does(failedFast(atMs))

@@ -80,6 +80,15 @@ describe("the advice to spend what is banked", () => {
     assert.deepStrictEqual(smith.does(advice(7_200_000)), [event])
   })
 
+  it("only tells: a quota that is used up stays so", () => {
+    const smith = agentAtWork()
+    smith.does(hit(0, 60_000))
+    const { quota } = smith.state()
+    assert.deepStrictEqual(smith.does(advice(3_600_000)), [event])
+    assert.deepStrictEqual(smith.state().quota, quota)
+    assert.strictEqual(holdOf(smith.state(), smith.nowMs()), "QuotaExhausted")
+  })
+
   it("is not given for a window that is over", () => {
     assert.deepStrictEqual(agentAtWork().facts(advice(0)), [])
   })

@@ -5,6 +5,7 @@ import {
   agentCondition,
   diskCondition,
   namesOfAlone,
+  parkReason,
   queueCondition
 } from "../../../../services/pipeline-api/pickup/conditions.ts"
 import { lookOf } from "../../../../services/pipeline-api/pickup/ready-items.ts"
@@ -135,5 +136,13 @@ describe("what keeps a runner from being given anything", () => {
     ]
   ])("%s", (_what, found, wanted) => {
     assert.deepStrictEqual(found, wanted)
+  })
+
+  it("is told as the reason by which an item is parked", () => {
+    assert.strictEqual(
+      parkReason("owl", "moult", 0),
+      "owl, the only agent that may take it, is paused since before 1970-01-01T00:00:00.000Z: moult"
+    )
+    assert.match(parkReason("owl", null, 0), /is paused since before 1970-01-01T00:00:00\.000Z$/u)
   })
 })
