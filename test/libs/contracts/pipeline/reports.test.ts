@@ -31,14 +31,6 @@ const faultPaths = (kind: string, input: unknown) => {
 }
 const many = <A>(count: number, entry: A) => Array.from({ length: count }, () => entry)
 const finding = { auditor: "a", severity: "Error", title: "t", location: "a.ts:1", description: "d" }
-const suggestion = {
-  title: "t".repeat(120),
-  rationale: "r",
-  category: "dead-code",
-  severity: "important",
-  estimatedEffort: "tiny",
-  filesReferenced: []
-}
 const question = { questionId: "q1", questionText: "which?" }
 
 describe("the table of reports", () => {
@@ -98,15 +90,6 @@ describe("a report from outside", () => {
     ["questions-asked", { questions: many(9, question) }, "/questions"],
     ["questions-asked", { questions: [{ ...question, questionId: "a b" }] }, "/questions/0/questionId"],
     ["questions-asked", { questions: [{ ...question, questionText: "x".repeat(4_001) }] }, "/questions/0/questionText"],
-    ["suggestions-made", { suggestions: [{ ...suggestion, title: "t".repeat(121) }] }, "/suggestions/0/title"],
-    ["suggestions-made", { suggestions: [{ ...suggestion, category: "taste" }] }, "/suggestions/0/category"],
-    ["suggestions-made", { suggestions: [{ ...suggestion, severity: "Error" }] }, "/suggestions/0/severity"],
-    [
-      "suggestions-made",
-      { suggestions: [{ ...suggestion, estimatedEffort: "huge" }] },
-      "/suggestions/0/estimatedEffort"
-    ],
-    ["suggestions-made", { suggestions: [] }, "/suggestions"],
     ["quota-hit", { resetAtMs: -1 }, "/resetAtMs"],
     ["smoke-result", { reason: "r".repeat(agentReasonCharactersMax + 1) }, "/reason"],
     ["smoke-result", { category: "Fatal" }, "/category"],
@@ -130,7 +113,6 @@ describe("a report from outside", () => {
   it.each([
     ["audit-ended", { findings: many(findingsMax, { ...finding, description: "d".repeat(1_000) }) }],
     ["audit-ended", { findings: [] }],
-    ["suggestions-made", { suggestions: [suggestion] }],
     ["questions-asked", { questions: many(8, { ...question, questionText: "x".repeat(4_000) }) }],
     ["smoke-result", { workItemId: null, agentInstanceId: null, reason: null, epoch: null }],
     ["sandbox-provisioning-deferred", { workItemId: null, dispatchId: null }],
