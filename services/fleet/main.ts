@@ -28,6 +28,10 @@ const commands: Record<string, { readonly help: string; readonly run: (rest: Arr
     help: "watch events, or what was sent: tail [pattern...] [--attempts] [--last N] [--json]",
     run: async (rest) => (await import("./commands/tail.ts")).tail(rest)
   },
+  top: {
+    help: "watch the fleet: roles, backlogs, breakers, streams, latencies [--once] [--json] [--interval S] [--url U]...",
+    run: async (rest) => (await import("./commands/top.ts")).top(rest)
+  },
   endpoints: {
     help: "endpoints list | pause <name> [--reason R] | resume <name>",
     run: async (rest) => (await import("./commands/endpoints.ts")).endpoints(rest)
@@ -66,7 +70,7 @@ else {
     ...lines,
     "  test       run every test",
     "  check      types, lint, format and unit tests",
-    "  load       run a load test: load webhooks [scenario]",
+    "  load       measure on this machine: load <scenario> [part...]; without a word, the list of them",
     ""
   ].join("\n")
   if (isHelp) process.stdout.write(`${text}\n`)

@@ -2,16 +2,18 @@
  * A role in a process of its own, for the sake of the others: an engine that crashes takes only its process
  * with it. Started again when it dies, ever later while it keeps dying; ends with the fleet.
  */
-import { Clock, Deferred, Effect, Layer, Option, Ref } from "effect"
+import { Clock, Deferred, Effect, Layer, Option, Queue, Ref } from "effect"
 import type { RoleName } from "#contracts"
 import { Health } from "#runtime"
 import { type Child, startChild } from "./nats-server/child.ts"
 import { afterDeath, type Deaths, noDeaths } from "./nats-server/restart-policy.ts"
+import { forgetProcess, noteProcess } from "./process-note.ts"
 
 // Its engines load in tens of milliseconds; a child that is not ready by then is slow, and started all the same.
 const readyWithin = "20 seconds"
 
-export const roleProcess = (role: RoleName, environment: Readonly<Record<string, string | undefined>>) =>
+/** Where it shows its metrics is noted in the fleet's home. */
+export const roleProcess = (role: RoleName, environment: Readonly<Record<string, string | undefined>>, home: string) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const current = yield* Ref.make(Option.none<Child>())
@@ -20,8 +22,14 @@ export const roleProcess = (role: RoleName, environment: Readonly<Record<string,
       yield* Effect.addFinalizer(() =>
         Effect.flatMap(Ref.get(current), Option.match({ onNone: () => Effect.void, onSome: (child) => child.stop }))
       )
-      const onLine = () => {
+      // It says one thing each time it is ready: where it shows its metrics.
+      const told = yield* Queue.sliding<string>(1)
+      yield* Effect.addFinalizer(() => forgetProcess(home, role))
+      const note = Effect.flatMap(Queue.take(told), (line) => Effect.ignore(noteProcess(home, role, line)))
+      yield* Effect.forkScoped(Effect.forever(note))
+      const onLine = (line: string) => {
         isReady = true
+        Queue.offerUnsafe(told, line)
         Deferred.doneUnsafe(firstReady, Effect.void)
       }
       const start = Effect.tap(

@@ -61,7 +61,7 @@ const rolesApart = Layer.unwrap(
     const { Fleet } = yield* Configuration
     const environment = yield* Environment
     const [first, ...rest] = Fleet.Roles.filter((role) => apart.includes(role)).map((role) =>
-      roleProcess(role, environment)
+      roleProcess(role, environment, home)
     )
     return first === undefined ? Layer.empty : Layer.mergeAll(first, ...rest)
   })
@@ -69,6 +69,7 @@ const rolesApart = Layer.unwrap(
 
 const demoReceiver = Effect.fnUntraced(function* (settings: FleetSettings, secret: string) {
   const run = Effect.runForkWith(yield* Effect.context<never>())
+    const { home } = yield* readSettings
   const show = (line: string) => void run(Effect.annotateLogs(Effect.logInfo(line), { part: "receiver" }))
   const start = (port: number) => startReceiver({ port, secret, show })
   const { url } = yield* start(settings.receiverPort).pipe(Effect.catch(() => start(0)))

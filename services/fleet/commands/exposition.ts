@@ -1,0 +1,46 @@
+/** Reads what a process shows at `/metrics`: Prometheus' text format. A line that is none is passed over. Pure. */
+export interface Sample {
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+/** By the series' names: of a histogram `_bucket`, `_sum` and `_count` are names of their own. */
+export type Exposition = ReadonlyMap<string, ReadonlyArray<Sample>>
+
+const head = /^([a-zA-Z_:][\w:]*)/u
+const label = /\s*([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"\s*,?/uy
+const escapes: Readonly<Record<string, string>> = { n: "\n", '"': '"', "\\": "\\" }
+
+export const parseExposition = (text: string): Exposition => {
+  const series = new Map<string, Array<Sample>>()
+  for (const line of text.split("\n")) {
+    const name = line.startsWith("#") ? undefined : head.exec(line)?.[1]
+    const sample = name === undefined ? undefined : sampleOf(line, name.length)
+    if (name === undefined || sample === undefined) continue
+    const known = series.get(name)
+    if (known === undefined) series.set(name, [sample])
+    else known.push(sample)
+  }
+  return series
+}
+
+const sampleOf = (line: string, from: number): Sample | undefined => {
+  const labels: Record<string, string> = {}
+  let at = from
+  if (line[at] === "{") {
+    at += 1
+    for (;;) {
+      label.lastIndex = at
+      const [whole, key, text] = label.exec(line) ?? []
+      if (whole === undefined || key === undefined || text === undefined) break
+      labels[key] = text.replaceAll(/\\(.)/gu, (as, escaped: string) => escapes[escaped] ?? as)
+      at += whole.length
+    }
+    if (line[at] !== "}") return undefined
+    at += 1
+  }
+  // A time may follow the value; nobody here asks for it.
+  const [written = ""] = line.slice(at).trim().split(/\s+/u)
+  const value = written === "+Inf" ? Number.POSITIVE_INFINITY : written === "-Inf" ? -Infinity : Number(written)
+  return written === "" || (Number.isNaN(value) && written !== "NaN") ? undefined : { labels, value }
+}
