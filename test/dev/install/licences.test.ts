@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+
+interface Locked {
+  readonly license?: string
+  readonly dev?: boolean
+  readonly devOptional?: boolean
+}
+
+const lock = JSON.parse(readFileSync(join(import.meta.dirname, "../../../package-lock.json"), "utf8")) as {
+  readonly packages: Readonly<Record<string, Locked>>
+}
+const packages = Object.entries(lock.packages).flatMap(([path, { license, dev, devOptional }]) =>
+  path === ""
+    ? []
+    : [{ name: path.split("node_modules/").at(-1) ?? path, license, isCarried: dev !== true && devOptional !== true }]
+)
+
+/** Of what the images carry: none asks for more than that its text goes along. */
+const permissive = ["MIT", "Apache-2.0", "ISC", "Unlicense"]
+/** Of what tests and checks run beside those; nothing of it is given to anybody. */
+const forTests = [...permissive, "BSD-2-Clause", "BSD-3-Clause", "0BSD", "BlueOak-1.0.0", "MPL-2.0", "LGPL-3.0-only"]
+const eitherOf = "MIT OR Apache-2.0"
+
+/** What the lock file does not say, read in the packages themselves. The first states none: it is called by tests alone. */
+const unsaid: Readonly<Record<string, string>> = {
+  "@speechify/api": "none",
+  buildcheck: "MIT",
+  "cpu-features": "MIT",
+  eyes: "MIT",
+  memorystream: "MIT",
+  ssh2: "MIT",
+  "text-encoding-utf-8": "Unlicense"
+}
+
+describe("licences", () => {
+  it("of all that is given to others are permissive", () => {
+    const carried = packages.filter(({ isCarried }) => isCarried)
+
+    assert.isAbove(carried.length, 30)
+    assert.deepStrictEqual(
+      carried.filter(({ license }) => license === undefined || !permissive.includes(license)),
+      []
+    )
+  })
+
+  it("of every other package are known", () => {
+    const unknown = packages.filter(
+      ({ name, license }) => ![...forTests, eitherOf].includes(license ?? "") && !Object.hasOwn(unsaid, name)
+    )
+
+    assert.deepStrictEqual(unknown, [])
+  })
+})

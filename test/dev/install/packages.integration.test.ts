@@ -1,0 +1,44 @@
+import { spawnSync } from "node:child_process"
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, assert, describe, it } from "@effect/vitest"
+
+const root = join(import.meta.dirname, "../../..")
+const folders: Array<string> = []
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
+})
+
+/** The project's install step in a copy of it without packages, beside an npm that only says that it was called. */
+const install = (change: (manifest: string) => string) => {
+  const folder = mkdtempSync(join(tmpdir(), "starling-install-"))
+  folders.push(folder)
+  cpSync(join(root, "dev/install"), join(folder, "dev/install"), { recursive: true })
+  cpSync(join(root, "package-lock.json"), join(folder, "package-lock.json"))
+  writeFileSync(join(folder, "package.json"), change(readFileSync(join(root, "package.json"), "utf8")))
+  writeFileSync(join(folder, "npm"), 'console.error("npm was called")\nprocess.exitCode = 1\n', { mode: 0o755 })
+  const script = "set -euo pipefail; source dev/install/steps.sh; source dev/install/packages.sh; ensure_packages"
+  return spawnSync("bash", ["-c", script], {
+    cwd: folder,
+    encoding: "utf8",
+    env: { ...process.env, PATH: `${folder}:${process.env["PATH"]}`, tools: join(folder, "tools") }
+  })
+}
+
+describe("the install step", () => {
+  it("refuses a package.json that the lock file has drifted from, before anything is fetched", () => {
+    const { status, stderr } = install((manifest) => manifest.replace(/"saxes": "[^"]+"/u, '"saxes": "5.0.1"'))
+
+    assert.strictEqual(status, 69)
+    assert.match(stderr, /saxes: package\.json says 5\.0\.1, the lock file \d/u)
+    assert.notInclude(stderr, "npm was called")
+  })
+
+  it("goes on with one that it belongs to", () => {
+    const { status, stderr } = install((manifest) => manifest)
+
+    assert.strictEqual(status, 69)
+    assert.include(stderr, "npm was called")
+  })
+})
