@@ -3,11 +3,11 @@
  * is decided or kept. An operator's answer is set aside for the item's runner as it was written.
  */
 import { Context, Effect, Layer, Option } from "effect"
-import { type ActorDefinition, Actors, type CommandAddress, type CommandError, type Outcome } from "#actor"
+import { Actors, type CommandAddress, type CommandError, type Outcome } from "#actor"
 import type { BusError } from "#bus"
 import type { CommandEntity, PickupReply, WorkItemCommand } from "#contracts"
 import { type AnswerPlace, Answers } from "./Answers.ts"
-import { type CommandOf, definitions, type StateOf } from "./definitions.ts"
+import { type CommandOf, definitionOf, type StateOf } from "./definitions.ts"
 import { redactTexts } from "./redaction/redact-command.ts"
 import { Redactor } from "./redaction/Redactor.ts"
 
@@ -63,10 +63,6 @@ export class Commands extends Context.Service<
     })
   )
 }
-
-// An entity and its definition are of one kind; the compiler cannot tell that of one looked up.
-const definitionOf = <Entity extends CommandEntity>(entity: Entity) =>
-  definitions[entity] as unknown as ActorDefinition<StateOf<Entity> | null, CommandOf<Entity>, unknown>
 
 const replyOf = (command: WorkItemCommand): PickupReply | undefined => {
   if (command._tag === "Answer") return { questionId: command.questionId, outcome: "answered", text: command.answer }

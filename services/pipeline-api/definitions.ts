@@ -20,6 +20,17 @@ export type StateOf<Entity extends CommandEntity> =
 export type CommandOf<Entity extends CommandEntity> =
   Definitions[Entity] extends ActorDefinition<infer _State, infer Command, infer _Fact> ? Command : never
 
+export type FactOf<Entity extends CommandEntity> =
+  Definitions[Entity] extends ActorDefinition<infer _State, infer _Command, infer Fact> ? Fact : never
+
+const table: {
+  readonly [Entity in CommandEntity]: ActorDefinition<StateOf<Entity> | null, CommandOf<Entity>, FactOf<Entity>>
+} = definitions
+
+export const definitionOf = <Entity extends CommandEntity>(
+  entity: Entity
+): ActorDefinition<StateOf<Entity> | null, CommandOf<Entity>, FactOf<Entity>> => table[entity]
+
 /** What the entities are called to callers. */
 export const entityNames: Readonly<Record<CommandEntity, string>> = {
   workitem: "work item",

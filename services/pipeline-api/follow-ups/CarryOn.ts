@@ -5,13 +5,14 @@
 import { Context, Effect, Layer, Option, Schedule } from "effect"
 import { type CommandError, Views } from "#actor"
 import { type BusError, BusUnavailable } from "#bus"
-import { agentOfId, type CommandEntity, priorityDefault, type WorkItemSummary } from "#contracts"
+import { agentOfId, type CommandEntity, priorityDefault } from "#contracts"
 import { Configuration, Metrics } from "#runtime"
 import { agentRoster } from "../agents.ts"
 import { Commands } from "../Commands.ts"
 import { projectSnapshot, settingsFor } from "../creation.ts"
 import { followUpsTotal } from "../metrics.ts"
 import type { CommandOf } from "../definitions.ts"
+import { readWorkItems } from "../view-summaries.ts"
 import type { FollowUp } from "./follow-ups-of.ts"
 
 // The views show a record within some ten milliseconds; far behind, they are looked at again later.
@@ -107,11 +108,10 @@ export class CarryOn extends Context.Service<
         const { agentKind } = agentOfId(agentId)
         const names = new Set(roster.namesFor(agentKind))
         const states = isQuota ? ["WaitingForAgentResume", "WaitingForQuotaReset"] : ["WaitingForAgentResume"]
-        const waiting = views.list({ entity: "workitem", states }).filter(({ summary }) => {
-          // The row is made by this role's own viewer.
-          const { agent, assignedAgent } = summary as unknown as WorkItemSummary
-          return assignedAgent === null ? names.has(agent) : assignedAgent === agentKind
-        })
+        const waiting = readWorkItems(views.list({ entity: "workitem", states })).filter(
+          ({ summary: { agent, assignedAgent } }) =>
+            assignedAgent === null ? names.has(agent) : assignedAgent === agentKind
+        )
         const goOn = { _tag: "AgentResumed" } as const
         const retry = { _tag: "AutoRetry", reason: "quota", triggeredBy: "targeted", attempt: null } as const
         yield* Effect.forEach(

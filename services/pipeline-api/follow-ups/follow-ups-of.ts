@@ -20,18 +20,16 @@ import type { ReadRecord } from "../records.ts"
 import { concernedItem } from "../shown/concerned-item.ts"
 import { isEnded } from "../work-item/index.ts"
 
-type CommandFollowUps = {
-  readonly [Entity in CommandEntity]: {
-    readonly _tag: "Command"
-    readonly entity: Entity
-    readonly id: string
-    readonly command: CommandOf<Entity>
-  }
+interface CommandFollowUp<Entity extends CommandEntity> {
+  readonly _tag: "Command"
+  readonly entity: Entity
+  readonly id: string
+  readonly command: CommandOf<Entity>
 }
 
 /** `Remedy`: an item is to be created by what its project says now. `Wake`: items that wait for the agent go on. */
 export type FollowUp =
-  | CommandFollowUps[CommandEntity]
+  | { readonly [Entity in CommandEntity]: CommandFollowUp<Entity> }[CommandEntity]
   | {
       readonly _tag: "Remedy"
       readonly releaseId: string
@@ -97,8 +95,11 @@ export const followUpsOf = (record: ReadRecord): Result.Result<ReadonlyArray<Fol
   }
 }
 
-const command = <Entity extends CommandEntity>(entity: Entity, id: string, given: CommandOf<Entity>) =>
-  ({ _tag: "Command", entity, id, command: given }) as unknown as FollowUp
+const command = <Entity extends CommandEntity>(
+  entity: Entity,
+  id: string,
+  given: CommandOf<Entity>
+): CommandFollowUp<Entity> => ({ _tag: "Command", entity, id, command: given })
 
 const ofItem = (
   record: ReadRecord,

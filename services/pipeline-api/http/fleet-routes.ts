@@ -19,6 +19,7 @@ import { agentRoster } from "../agents.ts"
 import { Commands } from "../Commands.ts"
 import { agentRow, agentView } from "../shown/agent.ts"
 import { queueView } from "../shown/queue.ts"
+import { readAgents } from "../view-summaries.ts"
 import { freshness, pageOf, placeOf } from "./paging.ts"
 import { noSuch, refusing } from "./refusals.ts"
 import { callerName, commandId, pathId, readBody, readBodyIfAny } from "./requests.ts"
@@ -49,7 +50,7 @@ const listAgents = Effect.gen(function* () {
   const place = yield* placeOf(yield* readQuery(AgentsQuery))
   const nowMs = yield* Clock.currentTimeMillis
   const { Agents } = yield* Configuration
-  const rows = (yield* Views).list({ entity: "agent" }).map(agentRow)
+  const rows = readAgents((yield* Views).list({ entity: "agent" })).map(agentRow)
   const known = new Set(rows.map(keyOf))
   const unheardOf = Agents.Kinds.flatMap(({ Kind, Instances }) => [
     Kind,

@@ -14,6 +14,7 @@ import { Configuration } from "#runtime"
 import { Commands } from "../Commands.ts"
 import { projectRow, projectSettingsOf, projectView } from "../shown/project.ts"
 import { Spend } from "../Spend.ts"
+import { readProjects } from "../view-summaries.ts"
 import { freshness, pageOf, placeOf, rowKey } from "./paging.ts"
 import { noSuch, refusing } from "./refusals.ts"
 import { callerName, commandId, pathId, readBody, readBodyIfAny } from "./requests.ts"
@@ -52,7 +53,7 @@ const get = Effect.gen(function* () {
 const list = Effect.gen(function* () {
   const place = yield* placeOf(yield* readQuery(ProjectsQuery))
   const { items, nextCursor } = pageOf((yield* Views).list({ entity: "project" }), rowKey, place)
-  return jsonAnswer({ items: items.map(projectRow), nextCursor, ...(yield* freshness) })
+  return jsonAnswer({ items: readProjects(items).map(projectRow), nextCursor, ...(yield* freshness) })
 })
 
 const pause = Effect.gen(function* () {

@@ -6,6 +6,7 @@ import { authenticated, jsonAnswer, readQuery, route, validationFailed } from "#
 import { Commands } from "../Commands.ts"
 import { ItemCreation } from "../ItemCreation.ts"
 import { releaseRow, releaseView } from "../shown/release.ts"
+import { readReleases } from "../view-summaries.ts"
 import { createOnce } from "./create-once.ts"
 import { freshness, pageOf, placeOf, rowKey } from "./paging.ts"
 import { noSuch, refusing } from "./refusals.ts"
@@ -38,7 +39,7 @@ const list = Effect.gen(function* () {
     ...(query.state === undefined ? {} : { states: [query.state] })
   })
   const { items, nextCursor } = pageOf(rows, rowKey, place)
-  return jsonAnswer({ items: items.map(releaseRow), nextCursor, ...(yield* freshness) })
+  return jsonAnswer({ items: readReleases(items).map(releaseRow), nextCursor, ...(yield* freshness) })
 })
 
 const change = (_tag: "Close" | "Abandon" | "Reopen") =>

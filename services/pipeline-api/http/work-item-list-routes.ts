@@ -1,11 +1,12 @@
 /** The routes that look at many records: lists of work items, an item's history, and suggestions with their reasons. */
 import { Effect, Option, Schema } from "effect"
 import { Views } from "#actor"
-import { HistoryQuery, type SuggestionView, type WorkItemSummary, WorkItemsQuery, Uuid } from "#contracts"
+import { HistoryQuery, type SuggestionView, WorkItemsQuery, Uuid } from "#contracts"
 import { authenticated, HttpCall, jsonAnswer, notFound, readQuery, route, validationFailed } from "#http"
 import { Commands } from "../Commands.ts"
 import { History } from "../History.ts"
 import { workItemRow } from "../shown/work-item.ts"
+import { readWorkItems } from "../view-summaries.ts"
 import { workItemOfSuggestion } from "../work-item/index.ts"
 import { cursorOf, freshness, pageOf, placeOf, rowKey } from "./paging.ts"
 import { noSuch, refusing } from "./refusals.ts"
@@ -19,15 +20,12 @@ const list = Effect.gen(function* () {
     ...(query.project === undefined ? {} : { project: query.project }),
     ...(query.state === undefined ? {} : { states: [query.state] })
   })
-  const found = rows.filter(({ summary }) => {
-    // The row is made by this role's own viewer.
-    const item = summary as unknown as WorkItemSummary
-    return (
+  const found = readWorkItems(rows).filter(
+    ({ summary: item }) =>
       (query.release === undefined || item.releaseId === query.release) &&
       (query.externalId === undefined || item.externalId === query.externalId) &&
       (query.kind === undefined || item.kind === query.kind)
-    )
-  })
+  )
   const { items, nextCursor } = pageOf(found, rowKey, place)
   return jsonAnswer({ items: items.map(workItemRow), nextCursor, ...(yield* freshness) })
 })

@@ -8,6 +8,7 @@ import { Views } from "#actor"
 import { type WorkItemPhase, type WorkItemStateName } from "#contracts"
 import { Metrics } from "#runtime"
 import { pickupWaiters, readyItems } from "../metrics.ts"
+import { readWorkItems } from "../view-summaries.ts"
 import type { InFlight } from "../project/index.ts"
 import { emptyLook, goesFirst, lookOf, type ReadyItem } from "./ready-items.ts"
 
@@ -128,7 +129,10 @@ const make = Effect.fnUntraced(function* (waitersMax: number) {
     const { sequence } = views.freshness()
     if (nowMs < nextMs || (sequence === seen && nowMs < anywayMs)) return
     seen = sequence
-    look = lookOf(views.list({ entity: "workitem", states: movingStates }), views.list({ entity: "project" }))
+    look = lookOf(
+      readWorkItems(views.list({ entity: "workitem", states: movingStates })),
+      views.list({ entity: "project" })
+    )
     forget()
     wake(nowMs)
     show()

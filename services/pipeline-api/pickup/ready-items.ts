@@ -33,16 +33,26 @@ export interface ReadyLook {
 
 export const emptyLook: ReadyLook = { ready: new Map(), inHand: [], pausedProjects: new Set() }
 
+/** What a look goes by of an item that is not parked and has not ended. */
+export type MovingRow = Pick<ViewRow, "id" | "project" | "createdAtMs" | "sequence"> & {
+  readonly summary: Pick<
+    WorkItemSummary,
+    "agent" | "assignedAgent" | "agentAtWork" | "dispatchId" | "isReady" | "phase" | "priority" | "notBeforeMs"
+  >
+}
+
 /** Higher priority first, then the older. */
 export const goesFirst = (left: ReadyItem, right: ReadyItem): number =>
   right.priority - left.priority || left.createdAtMs - right.createdAtMs || (left.id < right.id ? -1 : 1)
 
-export const lookOf = (items: ReadonlyArray<ViewRow>, projects: ReadonlyArray<ViewRow>): ReadyLook => {
+export const lookOf = (
+  items: ReadonlyArray<MovingRow>,
+  projects: ReadonlyArray<Pick<ViewRow, "id" | "state">>
+): ReadyLook => {
   const ready = new Map<string, Array<ReadyItem>>()
   const inHand: Array<InHandItem> = []
   for (const row of items) {
-    // The row is made by this role's own viewer.
-    const item = row.summary as unknown as WorkItemSummary
+    const item = row.summary
     const of = { id: row.id, projectId: row.project ?? "", sequence: row.sequence }
     if (item.dispatchId !== null) {
       inHand.push({ ...of, agent: item.agentAtWork ?? item.agent, dispatchId: item.dispatchId })

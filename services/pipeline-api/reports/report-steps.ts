@@ -17,15 +17,13 @@ import {
 import type { AgentRoster } from "../agents.ts"
 import type { CommandOf } from "../definitions.ts"
 
-type CommandSteps = {
-  readonly [Entity in CommandEntity]: {
-    readonly _tag: "Command"
-    readonly entity: Entity
-    readonly id: string
-    readonly command: CommandOf<Entity>
-  }
+interface StepOf<Entity extends CommandEntity> {
+  readonly _tag: "Command"
+  readonly entity: Entity
+  readonly id: string
+  readonly command: CommandOf<Entity>
 }
-export type CommandStep = CommandSteps[CommandEntity]
+export type CommandStep = { readonly [Entity in CommandEntity]: StepOf<Entity> }[CommandEntity]
 export interface TellStep {
   readonly _tag: "Tell"
   readonly event: string
@@ -56,8 +54,11 @@ export const reportSteps = (report: Report, grounds: ReportGrounds): ReadonlyArr
 type Steps = (report: Report, grounds: ReportGrounds) => ReadonlyArray<ReportStep>
 type FleetKind = Exclude<ReportKind, RunnerReport["kind"]>
 
-const command = <Entity extends CommandEntity>(entity: Entity, id: string, given: CommandOf<Entity>) =>
-  ({ _tag: "Command", entity, id, command: given }) as unknown as CommandStep
+const command = <Entity extends CommandEntity>(
+  entity: Entity,
+  id: string,
+  given: CommandOf<Entity>
+): StepOf<Entity> => ({ _tag: "Command", entity, id, command: given })
 
 const minuteMs = 60_000
 

@@ -1,15 +1,7 @@
 /** An agent, or an instance of one, as the API shows it: from its state, or for lists from its row. Pure. */
-import type { ViewRow } from "#actor"
-import {
-  type AgentBench,
-  agentOfId,
-  type AgentPause,
-  type AgentState,
-  type AgentSummary,
-  type AgentView,
-  isoTime
-} from "#contracts"
+import { type AgentBench, agentOfId, type AgentPause, type AgentState, type AgentView, isoTime } from "#contracts"
 import { holdOf } from "../agent/index.ts"
+import type { SeenAgent } from "../view-summaries.ts"
 import { maybeTime } from "./values.ts"
 
 /** `agent` null: nothing has happened to it. */
@@ -22,9 +14,8 @@ export const agentView = (id: string, agent: AgentState | null, sequence: number
   sequence
 })
 
-export const agentRow = ({ id, state, sequence, summary }: ViewRow): AgentView => {
-  // The row is made by this role's own viewer.
-  const { pause, bench, quotaResetAtMs } = summary as unknown as AgentSummary
+export const agentRow = ({ id, state, sequence, summary }: SeenAgent): AgentView => {
+  const { pause, bench, quotaResetAtMs } = summary
   return {
     ...namesOf(id),
     state: state as AgentView["state"],

@@ -1,5 +1,4 @@
 /** A project as the API shows it, with what it spent; and what a caller's project is inside. Pure. */
-import type { ViewRow } from "#actor"
 import {
   type ConfigurationFile,
   isoTime,
@@ -7,11 +6,11 @@ import {
   type ProjectSettings,
   projectSettingsDefault,
   type ProjectState,
-  type ProjectSummary,
   type ProjectView,
   type PutProjectRequest
 } from "#contracts"
 import { isQueuePaused } from "../project/index.ts"
+import type { SeenProject } from "../view-summaries.ts"
 import { microUsdOf, usdOf } from "./values.ts"
 
 /** `spendMicroUsd`: of the last thirty days; null: it was not added up. */
@@ -59,9 +58,8 @@ const budgetOf = ({ settings, budget }: ProjectState, spendMicroUsd: number | nu
   }
 }
 
-export const projectRow = ({ id, state, createdAtMs, updatedAtMs, summary }: ViewRow): ProjectRow => {
-  // The row is made by this role's own viewer.
-  const { settings } = summary as unknown as ProjectSummary
+export const projectRow = ({ id, state, createdAtMs, updatedAtMs, summary }: SeenProject): ProjectRow => {
+  const { settings } = summary
   return {
     id,
     displayName: settings.displayName,

@@ -1,6 +1,6 @@
 /** A release as the API shows it: from its state, or for lists from its row. Pure. */
-import type { ViewRow } from "#actor"
-import { isoTime, type ReleaseRow, type ReleaseState, type ReleaseSummary, type ReleaseView } from "#contracts"
+import { isoTime, type ReleaseRow, type ReleaseState, type ReleaseView } from "#contracts"
+import type { SeenRelease } from "../view-summaries.ts"
 import { maybeTime } from "./values.ts"
 
 export const releaseView = (id: string, release: ReleaseState, sequence: number): ReleaseView => ({
@@ -21,9 +21,14 @@ export const releaseView = (id: string, release: ReleaseState, sequence: number)
   sequence
 })
 
-export const releaseRow = ({ id, project, state, createdAtMs, updatedAtMs, summary }: ViewRow): ReleaseRow => {
-  // The row is made by this role's own viewer.
-  const release = summary as unknown as ReleaseSummary
+export const releaseRow = ({
+  id,
+  project,
+  state,
+  createdAtMs,
+  updatedAtMs,
+  summary: release
+}: SeenRelease): ReleaseRow => {
   return {
     id,
     name: release.name,

@@ -1,6 +1,6 @@
 /** A work item as the API shows it: from its state, or for lists from its row. Pure. */
-import type { ViewRow } from "#actor"
-import { isoTime, type WorkItemRow, type WorkItemState, type WorkItemSummary, type WorkItemView } from "#contracts"
+import { isoTime, type WorkItemRow, type WorkItemState, type WorkItemView } from "#contracts"
+import type { SeenWorkItem } from "../view-summaries.ts"
 import { isReady } from "../work-item/index.ts"
 import { maybeTime, usdOf } from "./values.ts"
 
@@ -66,9 +66,14 @@ const usageOf = ({ usageTotal }: WorkItemState): Pick<WorkItemView, "usageTotal"
   return { usageTotal: { ...cost, costUsd: usdOf(costMicroUsd) } }
 }
 
-export const workItemRow = ({ id, project, state, createdAtMs, updatedAtMs, summary }: ViewRow): WorkItemRow => {
-  // The row is made by this role's own viewer.
-  const item = summary as unknown as WorkItemSummary
+export const workItemRow = ({
+  id,
+  project,
+  state,
+  createdAtMs,
+  updatedAtMs,
+  summary: item
+}: SeenWorkItem): WorkItemRow => {
   return {
     id,
     externalId: item.externalId,

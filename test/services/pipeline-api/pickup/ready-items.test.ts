@@ -8,20 +8,22 @@ import {
   parkReason,
   queueCondition
 } from "../../../../services/pipeline-api/pickup/conditions.ts"
-import { lookOf } from "../../../../services/pipeline-api/pickup/ready-items.ts"
+import { lookOf, type MovingRow } from "../../../../services/pipeline-api/pickup/ready-items.ts"
 
-const row = (id: string, summary: object, changes: Partial<ViewRow> = {}): ViewRow => ({
-  entity: "workitem",
+const row = (
+  id: string,
+  summary: Partial<MovingRow["summary"]>,
+  changes: Partial<Pick<ViewRow, "project" | "state" | "createdAtMs">> = {}
+): MovingRow & Pick<ViewRow, "state"> => ({
   id,
   project: "gates",
   state: "Queued",
   createdAtMs: 1,
-  updatedAtMs: 1,
-  deadlinesMs: {},
   sequence: 7,
   summary: {
     agent: "smith",
     assignedAgent: null,
+    agentAtWork: null,
     priority: 5,
     phase: "work",
     isReady: true,
@@ -57,7 +59,7 @@ describe("the ready items", () => {
         row("held", { dispatchId: "d", agentAtWork: "owl" }),
         row("parked", { isReady: false })
       ],
-      [row("gates", {}, { entity: "project", state: "Paused" })]
+      [row("gates", {}, { state: "Paused" })]
     )
     assert.deepStrictEqual(
       [idsOf(look, "wren"), idsOf(look, "birds"), idsOf(look, "smith")],
