@@ -1,7 +1,8 @@
 /**
  * Looks at the forge for pull requests of ours that cannot be merged any more, because their base has moved, and
- * reports each change it sees. Which repositories to look at it learns from what it was given to do. What it has told
- * it forgets when it ends: then it tells again, which is harmless.
+ * reports each change it sees; one that stays behind again and again, for its item may have been in somebody's hands
+ * when it was told. Which repositories to look at it learns from what it was given to do. What it has told it forgets
+ * when it ends: then it tells again. Twice is harmless.
  */
 import { Clock, Effect } from "effect"
 import { listPullRequests } from "./forge/client.ts"
@@ -13,6 +14,17 @@ export interface ForgeWatch {
   readonly everyMs: number
   /** Addresses of repositories that have pull requests of ours. */
   readonly repositories: ReadonlySet<string>
+  /** After so long a pull request that stays behind is told again. */
+  readonly againMs?: number
+}
+
+// An item is in a runner's hands for minutes.
+const againMsDefault = 60_000
+
+interface Told {
+  readonly seen: string
+  readonly firstAtMs: number
+  readonly toldAtMs: number
 }
 
 // More than any forge of this size holds.
@@ -23,19 +35,24 @@ const mergeabilityOf = ({ state, mergeable }: PullRequest) => {
   return mergeable ? ("mergeable" as const) : ("stale-base" as const)
 }
 
-export const watchForge = Effect.fn("watchForge")(function* ({ url, everyMs, repositories }: ForgeWatch) {
-  const told = new Map<string, string>()
+export const watchForge = Effect.fn("watchForge")(function* (watch: ForgeWatch) {
+  const { url, everyMs, repositories, againMs = againMsDefault } = watch
+  const told = new Map<string, Told>()
   const look = Effect.fnUntraced(function* (repositoryUrl: string) {
     const requests = yield* listPullRequests(url, repositoryUrl)
     for (const request of requests) {
       const mergeability = mergeabilityOf(request)
       const seen = `${request.headSha} ${mergeability}`
       const before = told.get(request.url)
-      if (before === seen) continue
-      told.set(request.url, seen)
+      const nowMs = yield* Clock.currentTimeMillis
+      const isBehind = mergeability === "stale-base"
+      const isSame = before?.seen === seen
+      if (isSame && !(isBehind && nowMs - before.toldAtMs >= againMs)) continue
+      const firstAtMs = isSame ? before.firstAtMs : nowMs
+      told.set(request.url, { seen, firstAtMs, toldAtMs: nowMs })
       if (told.size > toldMax) told.clear()
       // That one can be merged is news only after it could not.
-      if (before !== undefined || mergeability === "stale-base") yield* tell(request, mergeability)
+      if (before !== undefined || isBehind) yield* tell(request, mergeability, firstAtMs)
     }
   })
   return yield* Effect.suspend(() =>
@@ -45,7 +62,11 @@ export const watchForge = Effect.fn("watchForge")(function* ({ url, everyMs, rep
   ).pipe(Effect.delay(everyMs), Effect.forever)
 })
 
-const tell = Effect.fnUntraced(function* (request: PullRequest, mergeability: ReturnType<typeof mergeabilityOf>) {
+const tell = Effect.fnUntraced(function* (
+  request: PullRequest,
+  mergeability: ReturnType<typeof mergeabilityOf>,
+  firstDetectedAtMs: number
+) {
   const { workItemId, projectId } = request.labels
   if (projectId === undefined) return
   yield* sendReport("pull-request-mergeability", {
@@ -57,6 +78,6 @@ const tell = Effect.fnUntraced(function* (request: PullRequest, mergeability: Re
     headSha: request.headSha,
     baseBranch: request.base,
     mergeability,
-    firstDetectedAtMs: yield* Clock.currentTimeMillis
+    firstDetectedAtMs
   })
 })
