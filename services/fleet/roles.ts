@@ -27,6 +27,22 @@ export const roles = {
   "payment-settler": Layer.unwrap(Effect.map(paymentSettler, (room) => room.paymentSettler))
 } as const satisfies Record<RoleName, unknown>
 
+const loading: Readonly<Record<RoleName, Effect.Effect<unknown>>> = {
+  "pipeline-api": pipelineApi,
+  "webhook-dispatcher": webhookDispatcher,
+  sweeper,
+  "speech-api": speechApi,
+  "speech-sequencer": speechSequencer,
+  "speech-synthesizer": speechSynthesizer,
+  "model-gateway": modelGateway,
+  "payment-verifier": paymentVerifier,
+  "payment-settler": paymentSettler
+}
+
+/** Loads their code before they are run, for who has to wait for something else meanwhile. */
+export const loadRoles = (names: ReadonlyArray<RoleName>) =>
+  Effect.forEach(names, (name) => loading[name], { concurrency: "unbounded", discard: true })
+
 /** What a role can find wrong with its configuration by itself; run before its bus is opened. */
 export const checks = {
   "webhook-dispatcher": Effect.flatMap(webhookDispatcher, (room) => room.checkWebhookDispatcher),

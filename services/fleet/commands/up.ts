@@ -6,16 +6,18 @@ import { existsSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { Effect, Layer } from "effect"
 import { busServices, Nats } from "#bus"
-import type { RoleName } from "#contracts"
+import { type RoleName, roleNames } from "#contracts"
 import { Tokens } from "#http"
 import { Addresses, Configuration, Environment, OpsServer, runProgram } from "#runtime"
 import { startReceiver } from "../../../dev/receiver/Receiver.ts"
+import { configuredParts } from "../configured-parts.ts"
 import { processLayer, rolesLayer } from "../fleet-layer.ts"
 import { homeLock } from "../home-lock.ts"
 import { type ChainsReport, chainsReport, localDefaults, localKeys } from "../local-configuration.ts"
 import { LocalWorld } from "../LocalWorld.ts"
 import { NatsServer } from "../nats-server/NatsServer.ts"
 import { roleProcess } from "../role-process.ts"
+import { loadRoles } from "../roles.ts"
 import { demoConfiguration, demoSecretOf, type FleetSettings, readSettings, secretVariable } from "../settings.ts"
 
 // Receivers on this machine are what one tries things with; a deployment opens nothing by itself.
@@ -38,12 +40,13 @@ const whole = Layer.unwrap(
       )
     )
     const nats = NatsServer.layer({ folder: `${settings.home}/nats`, port: settings.natsPort })
+    const code = Layer.effectDiscard(loadCode(settings, environment))
     return Layer.mergeAll(rolesHere, rolesApart).pipe(
       Layer.provideMerge(processLayer),
       Layer.provideMerge(configuration),
       Layer.provideMerge(roleEnvironment(environment)),
-      // Side by side: the broker reads its store while the chains start.
-      Layer.provideMerge(Layer.mergeAll(nats, LocalWorld.layer(settings))),
+      // Side by side: the broker reads its store and the chains start while the code of the roles is loaded.
+      Layer.provideMerge(Layer.mergeAll(nats, LocalWorld.layer(settings), code)),
       Layer.provideMerge(homeLock(settings.home))
     )
   })
@@ -51,6 +54,12 @@ const whole = Layer.unwrap(
 
 // What may crash for reasons that are not ours runs in a process of its own.
 const apart: ReadonlyArray<RoleName> = ["speech-synthesizer"]
+
+/** What will run here, as far as the file tells before it is checked. */
+const loadCode = ({ configPath }: FleetSettings, environment: Readonly<Record<string, string | undefined>>) =>
+  Effect.flatMap(configuredParts(configPath, environment), ({ roles }) =>
+    loadRoles(roleNames.filter((role) => roles.includes(role) && !apart.includes(role)))
+  )
 
 const rolesHere = Layer.unwrap(
   Effect.map(Configuration, ({ Fleet }) => rolesLayer(Fleet.Roles.filter((role) => !apart.includes(role))))
@@ -60,6 +69,7 @@ const rolesApart = Layer.unwrap(
   Effect.gen(function* () {
     const { Fleet } = yield* Configuration
     const environment = yield* Environment
+    const { home } = yield* readSettings
     const [first, ...rest] = Fleet.Roles.filter((role) => apart.includes(role)).map((role) =>
       roleProcess(role, environment, home)
     )
@@ -69,7 +79,6 @@ const rolesApart = Layer.unwrap(
 
 const demoReceiver = Effect.fnUntraced(function* (settings: FleetSettings, secret: string) {
   const run = Effect.runForkWith(yield* Effect.context<never>())
-    const { home } = yield* readSettings
   const show = (line: string) => void run(Effect.annotateLogs(Effect.logInfo(line), { part: "receiver" }))
   const start = (port: number) => startReceiver({ port, secret, show })
   const { url } = yield* start(settings.receiverPort).pipe(Effect.catch(() => start(0)))
