@@ -1,7 +1,7 @@
 /**
  * Looks into streams without consuming: ranges for history and redrive, counts per subject for backlogs.
  */
-import { Context, Effect, Layer, Option, Stream } from "effect"
+import { Context, Effect, Layer, Option, Queue, Stream } from "effect"
 import type { BusError } from "./errors.ts"
 import { headerReader } from "./message-headers.ts"
 import { Nats } from "./Nats.ts"
@@ -18,6 +18,11 @@ export interface RangeOptions {
   /** Stop after this sequence. */
   readonly toSequence: number
   readonly subject?: string
+}
+
+export interface RunOptions {
+  readonly messagesMax: number
+  readonly withinMs: number
 }
 
 export class StreamReader extends Context.Service<
@@ -40,6 +45,12 @@ export class StreamReader extends Context.Service<
     readonly range: (stream: string, options: RangeOptions) => Stream.Stream<SourceMessage, BusError>
     /** From a sequence on and then what comes, without end. */
     readonly follow: (stream: string, fromSequence: number) => Stream.Stream<SourceMessage, BusError>
+    /** As `follow`, in runs: what comes within a moment of the first one, so that it may be done together. */
+    readonly followInRuns: (
+      stream: string,
+      fromSequence: number,
+      run: RunOptions
+    ) => Stream.Stream<ReadonlyArray<SourceMessage>, BusError>
     readonly remove: (stream: string, sequence: number) => Effect.Effect<void, BusError>
     /** Removes what is on the subject; with `below` only what is before that sequence. Answers with how many. */
     readonly purge: (stream: string, subject: string, below?: number) => Effect.Effect<number, BusError>
@@ -81,10 +92,18 @@ const make = (nats: Nats["Service"]): StreamReader["Service"] => {
       )
     )
 
+  const followInRuns: StreamReader["Service"]["followInRuns"] = (stream, fromSequence, run) =>
+    Stream.unwrap(
+      Effect.map(readInOrder(nats, stream, Math.max(1, fromSequence), followCapacity + run.messagesMax), (queue) =>
+        Stream.fromEffectRepeat(takeRun(queue, run))
+      )
+    )
+
   return {
     next,
     range,
     follow,
+    followInRuns,
     last: nats.last,
     bounds: (stream) =>
       nats
@@ -118,6 +137,18 @@ const make = (nats: Nats["Service"]): StreamReader["Service"] => {
 
 // What a slow reader may have before it stops the reading.
 const followCapacity = 256
+
+// Taken together, for a stream that hands on one message after another costs more than most do with them.
+const takeRun = Effect.fnUntraced(function* (
+  queue: Queue.Queue<SourceMessage, BusError>,
+  { messagesMax, withinMs }: RunOptions
+): Effect.fn.Return<ReadonlyArray<SourceMessage>, BusError> {
+  const first = yield* Queue.takeBetween(queue, 1, messagesMax)
+  if (first.length >= messagesMax) return first
+  yield* Effect.sleep(withinMs)
+  if (Queue.sizeUnsafe(queue) === 0) return first
+  return [...first, ...(yield* Queue.takeBetween(queue, 1, messagesMax - first.length))]
+})
 
 // A page is one request; its bytes stay below what a connection buffers without harm.
 const pageMessages = 256

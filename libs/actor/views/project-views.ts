@@ -18,8 +18,7 @@ export interface ProjectorOptions {
 }
 
 // What comes within a moment is one run; of an entity that changes often only the last is written.
-const runMessagesMax = 512
-const runWithin = "20 millis"
+const run = { messagesMax: 512, withinMs: 20 }
 // Writes on the way; a bucket takes some thousand a second.
 const writesAtOnce = 64
 const beatEvery = "5 seconds"
@@ -53,15 +52,15 @@ export const projectViews = Effect.fnUntraced(function* ({
     if (before !== undefined && before.key !== key) yield* removeRow(bucket, before.key)
   })
 
-  const take = Effect.fnUntraced(function* (run: ReadonlyArray<SourceMessage>) {
-    const { changes, unreadable } = viewChanges(run, byEntity)
+  const take = Effect.fnUntraced(function* (messages: ReadonlyArray<SourceMessage>) {
+    const { changes, unreadable } = viewChanges(messages, byEntity)
     for (const { subject, sequence, data: payload } of unreadable) {
       const faults = [{ path: "/state", message: "cannot be read, so the entity is shown as it was before" }]
       yield* rejections.reject({ origin: "log", subject, sequence, faults, payload })
     }
     yield* Effect.forEach(changes, store, { concurrency: writesAtOnce, discard: true })
     written.inc({}, changes.length)
-    yield* storePosition(bucket, run.at(-1)?.sequence ?? 0)
+    yield* storePosition(bucket, messages.at(-1)?.sequence ?? 0)
   })
 
   const work = Effect.gen(function* () {
@@ -72,8 +71,7 @@ export const projectViews = Effect.fnUntraced(function* ({
       })
     )
     const from = (yield* readPosition(bucket)) + 1
-    const runs = reader.follow("LOG", from).pipe(Stream.groupedWithin(runMessagesMax, runWithin))
-    yield* Stream.runForEach(runs, take)
+    yield* Stream.runForEach(reader.followInRuns("LOG", from, run), take)
   })
   // Waiting for the lease, or for something to read, is no standstill.
   const beats = Effect.repeat(Effect.sync(loop.beat), Schedule.spaced(beatEvery))

@@ -16,8 +16,7 @@ import { followUpsOf } from "./follow-ups-of.ts"
 import { mayBeFollowed } from "./may-be-followed.ts"
 
 // What comes within a moment is one run, and one move of the cursor.
-const runMessagesMax = 256
-const runWithin = "20 millis"
+const run = { messagesMax: 256, withinMs: 20 }
 
 /** `onPosition`: told after each record how far the log is followed up. */
 const follow = Effect.fnUntraced(function* (bucket: KvBucket<Cursor>, onPosition: (sequence: number) => void) {
@@ -38,20 +37,19 @@ const follow = Effect.fnUntraced(function* (bucket: KvBucket<Cursor>, onPosition
     }
     if (followUps.success.length > 0) yield* carryOut(followUps.success, record.sequence)
   })
-  const take = Effect.fnUntraced(function* (run: ReadonlyArray<SourceMessage>) {
-    for (const message of run) {
+  const take = Effect.fnUntraced(function* (messages: ReadonlyArray<SourceMessage>) {
+    for (const message of messages) {
       yield* one(message)
       onPosition(message.sequence)
     }
-    const position = run.at(-1)?.sequence ?? 0
+    const position = messages.at(-1)?.sequence ?? 0
     yield* moveCursor(bucket, position)
     const { lastSequence } = yield* reader.bounds("LOG")
     behind.set({}, Math.max(0, lastSequence - position))
   })
   const done = yield* readCursor(bucket)
   onPosition(done)
-  const runs = reader.follow("LOG", done + 1).pipe(Stream.groupedWithin(runMessagesMax, runWithin))
-  yield* Stream.runForEach(runs, take)
+  yield* Stream.runForEach(reader.followInRuns("LOG", done + 1, run), take)
 })
 
 export const FollowUps = {
