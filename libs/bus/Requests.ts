@@ -79,7 +79,7 @@ export class Requests extends Context.Service<
         let present = 0
         const leave = Effect.sync(() => void (present -= 1))
         const respond = (message: Msg) =>
-          Effect.ensuring(slots.withPermits(1)(answerOne(options, rejections, message)), leave)
+          Effect.ensuring(slots.withPermits(1)(answerOne(options, rejections, nats, message)), leave)
         const callback = (_error: unknown, message: Msg) => {
           if (present >= presentMax) {
             turnedAway.inc({ subject: options.subject })
@@ -103,6 +103,7 @@ export class Requests extends Context.Service<
 const answerOne = Effect.fnUntraced(function* <Q, A, R>(
   options: AnswerOptions<Q, A, R>,
   rejections: Rejections["Service"],
+  nats: Nats["Service"],
   message: Msg
 ) {
   const question = options.question.decode({ data: message.data, header: headerReader(message.headers) })
@@ -122,5 +123,9 @@ const answerOne = Effect.fnUntraced(function* <Q, A, R>(
     return
   }
   const encoded = options.answer.encode(yield* options.handler(question.success))
-  message.respond(encoded.data, { headers: toHeaders(encoded.headers) })
+  const headers = toHeaders(encoded.headers)
+  nats.turn.add(() => {
+    // A closed connection has nobody to tell.
+    if (!nats.connection.isClosed()) message.respond(encoded.data, { headers })
+  })
 })
