@@ -176,6 +176,18 @@ describe("what follows from a report", () => {
     assert.deepInclude(told, { toAgent: "wren", toModel: "m" })
   })
 
+  it("moves the phase to whom the runner names, and to nobody where nobody stands in", () => {
+    const moved = (changes: object, fallback: ReportGrounds["fallback"]) => {
+      const report = sample("quota-hit", { workItemId: uuid, dispatchId: "d", resetAtMs: null, ...changes })
+      const item = reportSteps(report, grounds({ dispatch: dispatch(), fallback })).at(-1)
+      const told = item?._tag === "Command" && item.command._tag === "Report" ? item.command.report : undefined
+      return told?.kind === "quota-hit" ? [told.toAgent, told.toModel] : told
+    }
+    const named = { toAgent: "smith", toModel: "m-9" }
+    assert.deepStrictEqual(moved(named, { agent: "wren", model: "m" }), ["smith", "m-9"])
+    assert.deepStrictEqual(moved({ toAgent: null, toModel: null }, null), [null, null])
+  })
+
   it("fails the item whose agent was refused for good at its pickup, and no other", () => {
     const refused = { agent: "owl", agentInstanceId: "a", outcome: "failed", cause: "pickup", workItemId: uuid }
     const steps = (changes: object, atWork: WorkItemDispatch | null = dispatch()) =>
