@@ -6,6 +6,7 @@ import { Objm, setSha256Backend } from "@nats-io/obj"
 import { Clock, Context, Effect, Layer, Option, Stream } from "effect"
 import { type BusError, BusNotFound, toBusError } from "./errors.ts"
 import { Nats } from "./Nats.ts"
+import { writeObject } from "./write-object.ts"
 
 /** What is stored under a name. */
 export interface StoredObject {
@@ -23,6 +24,8 @@ export class Objects extends Context.Service<
       name: string,
       content: Stream.Stream<Uint8Array, E>
     ) => Effect.Effect<StoredObject, BusError>
+    /** Of bytes in memory, in one round trip. What the name stood for before stays until it is too old. */
+    readonly putWhole: (store: string, name: string, bytes: Uint8Array) => Effect.Effect<StoredObject, BusError>
     readonly get: (store: string, name: string) => Stream.Stream<Uint8Array, BusError>
     readonly info: (store: string, name: string) => Effect.Effect<Option.Option<StoredObject>, BusError>
     readonly remove: (store: string, name: string) => Effect.Effect<void, BusError>
@@ -51,6 +54,11 @@ export class Objects extends Context.Service<
         const readable = Stream.toReadableStream(content)
         const info = yield* nats.use(`put ${store}/${name}`, () => bucket.put({ name }, readable))
         return { name, bytes: info.size, digest: info.digest }
+      })
+
+      const putWhole = Effect.fn("Objects.putWhole")(function* (store: string, name: string, bytes: Uint8Array) {
+        const digest = yield* writeObject(nats.write, { store, name, bytes })
+        return { name, bytes: bytes.length, digest }
       })
 
       const get = (store: string, name: string) =>
@@ -102,7 +110,7 @@ export class Objects extends Context.Service<
         }
         return removed
       })
-      return Objects.of({ put, get, info, remove, removeUnfinished })
+      return Objects.of({ put, putWhole, get, info, remove, removeUnfinished })
     })
   )
 }

@@ -102,6 +102,8 @@ export interface PaymentScheme<
   simulate(checked: Checked): Effect.Effect<void, PaymentRefused | ChainUnavailable>
   /** The next nonce of a settler's account; null where the chain has none. */
   accountNonce(address: string): Effect.Effect<number | null, ChainUnavailable>
+  /** Once more before sending, where a transfer that fails would cost us its fee. Asks nobody where sending asks itself. */
+  recheck(checked: Checked): Effect.Effect<void, PaymentRefused | ChainUnavailable>
   /** Signs the settling transaction; nothing is sent. */
   prepare(checked: Checked, lease: SettlerLease): Effect.Effect<Prepared, PaymentRefused | ChainUnavailable>
   /** Sends it and waits, up to a deadline, for a receipt with the required transfer. Twice is harmless. */

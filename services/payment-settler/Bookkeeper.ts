@@ -43,7 +43,7 @@ export class Bookkeeper extends Context.Service<
       let readings = 0
 
       const lookUp = Effect.fnUntraced(function* (network: string, claimKey: string) {
-        const settling = yield* settler.settle({ claimKey })
+        const settling = yield* settler.settle(claimKey, () => Effect.void)
         if (settling._tag === "Ended") repaired.inc({ network, repair: settling.how })
       })
 

@@ -1,17 +1,19 @@
 /**
  * Takes settlements from SETTLEMENTS, those of each network by a consumer that all settlers share, and only while
  * there is a key to sign with. A job is acked when its payment has ended and its receipt is stored; one whose end is
- * not known comes back, ever later, and twice is harmless. The gateway that waits is told what is known.
+ * not known comes back, ever later, and twice is harmless. The gateway that waits is told what is known, and of a transfer as
+ * soon as the chain has it: until the job is acked the books will be written by somebody.
  */
 import { Clock, Context, Effect, Layer, Ref } from "effect"
 import { consume, type Consumption, done, handBack, Mailbox, type Received, type Settlement } from "#bus"
 import { type SettlementJob, type SettlementOutcome, subjects } from "#contracts"
 import { Configuration, Drain, Health, Metrics, supervise } from "#runtime"
-import { settlementJobCodec, settlementOutcomeCodec } from "#x402"
+import { claimOfJob, settlementJobCodec, settlementOutcomeCodec } from "#x402"
 import { settlementSeconds, settlementTries } from "./metrics.ts"
 import { Networks, type SettlingNetwork } from "./Networks.ts"
 import { retryDelayMs } from "./retry-delay.ts"
-import { Settler, type Settling } from "./Settler.ts"
+import { Settler } from "./Settler.ts"
+import type { Settling } from "./settling.ts"
 
 // A settler that dies is missed after this; its jobs go to another. Longer waits are kept alive by heartbeats.
 const ackWaitMs = 5_000
@@ -43,7 +45,7 @@ export class Jobs extends Context.Service<Jobs, { readonly inWork: () => number 
         if (settling._tag === "Stale") return done
         const nowMs = yield* Clock.currentTimeMillis
         tries.inc({ network, outcome: settling._tag === "Ended" ? settling.how : "later" })
-        yield* tell(job, settling.outcome)
+        if (settling.outcome._tag !== "Settled") yield* tell(job, settling.outcome)
         if (settling._tag === "Ended") {
           seconds.observe({ network }, (nowMs - job.requestedAtMs) / 1_000)
           return done
@@ -56,7 +58,9 @@ export class Jobs extends Context.Service<Jobs, { readonly inWork: () => number 
       })
 
       const handle = ({ value: job }: Received<SettlementJob>): Effect.Effect<Settlement> =>
-        Effect.flatMap(settler.settle(job), (settling) => concluded(job, settling))
+        settler
+          .settle(job.claimKey, (transaction) => tell(job, { _tag: "Settled", transaction }), claimOfJob(job))
+          .pipe(Effect.flatMap((settling) => concluded(job, settling)))
 
       const take = (network: string) =>
         consume({

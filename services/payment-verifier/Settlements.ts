@@ -31,7 +31,7 @@ export class Settlements extends Context.Service<
         Effect.scoped(
           Effect.gen(function* () {
             const told = yield* Deferred.make<SettlementOutcome>()
-            const session = randomBytes(12).toString("base64url")
+            const session = newTicket()
             yield* mailbox.open(session, (data) => {
               const outcome = settlementOutcomeCodec.decode({ data, header: () => undefined })
               if (Result.isSuccess(outcome)) Deferred.doneUnsafe(told, Effect.succeed(outcome.success))
@@ -52,7 +52,8 @@ export class Settlements extends Context.Service<
 
       const settle = Effect.fn("Settlements.settle")(function* (request: FacilitatorRequest, { payment }: Checked) {
         const binding = createHash("sha256").update(JSON.stringify(request.paymentPayload.payload)).digest("hex")
-        const outcome = yield* claims.claim(payment, { binding, kind: "whole", holder: mailbox.instance }).pipe(
+        const call = { binding, kind: "whole", holder: mailbox.instance, ticket: newTicket() } as const
+        const outcome = yield* claims.claim(payment, call).pipe(
           Effect.flatMap(askAndWait),
           Effect.catchTag("ClaimRefused", (refused) =>
             refused.why === "replay"
@@ -72,6 +73,8 @@ export class Settlements extends Context.Service<
     })
   )
 }
+
+const newTicket = () => randomBytes(12).toString("base64url")
 
 const unknown: SettlementOutcome = { _tag: "Pending", transaction: null }
 const duplicate: SettlementOutcome = { _tag: "Refused", code: "PAYMENT_REPLAY", reason: "duplicate_settlement" }

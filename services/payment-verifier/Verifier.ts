@@ -12,6 +12,7 @@ import {
   type Claim,
   claimRefusalAnswer,
   Claims,
+  factsOf,
   paymentReason,
   type PaymentRefused,
   type PaymentScheme
@@ -94,14 +95,14 @@ export class Verifier extends Context.Service<
         )
 
       /** What cannot be let go now is let go by the sweep when the lease ends. */
-      const letGo = (claim: Claim) => Effect.ignore(claims.release(claim, "not verified"))
+      const letGo = (claim: Claim) => Effect.ignore(claims.giveUp(claim, "not verified"))
 
-      const verifyOne = Effect.fnUntraced(function* ({ payload, requirements, binding, kind, holder }: VerifyRequest) {
+      const verifyOne = Effect.fnUntraced(function* ({ payload, requirements, ...call }: VerifyRequest) {
         const checked = yield* check(payload, requirements)
         // Nothing may come between the claim and the promise to let it go.
         return yield* Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
-            const claim = yield* claimed(checked, { binding, kind, holder })
+            const claim = yield* claimed(checked, call)
             yield* restore(simulate(checked)).pipe(Effect.onError(() => letGo(claim)))
             return verifiedAnswer(claim)
           })
@@ -135,13 +136,10 @@ export class Verifier extends Context.Service<
   )
 }
 
-const verifiedAnswer = ({ key, revision, record }: Claim): VerifyAnswer => ({
+const verifiedAnswer = (claim: Claim): VerifyAnswer => ({
   _tag: "Verified",
-  claimKey: key,
-  revision,
-  payer: record.payer,
-  network: record.network,
-  validBeforeMs: record.validBeforeMs
+  claimKey: claim.key,
+  claim: factsOf(claim)
 })
 
 const refusedAnswer = ({ code, reason, payer, detail }: PaymentRefused): Refused => ({

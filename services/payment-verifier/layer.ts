@@ -6,7 +6,7 @@
  * out: questions to the chains' nodes or to a facilitator; `settlements.<network>` for `/settle`
  * state: claims in KV `authorizations`
  * failure policy: a chain or bus that does not answer is `Unavailable`, and the claim is let go; a verifier that
- * dies leaves a claim whose lease ends by itself
+ * dies leaves a claim that the next one takes over for the same question, or whose lease ends by itself
  */
 import { Effect, Layer } from "effect"
 import { Configuration } from "#runtime"

@@ -114,12 +114,11 @@ describe("a verifier that is killed", () => {
     await new Promise((resolve) => setTimeout(resolve, 200))
     await kill("payment-verifier")
     await run("payment-verifier")
-    await payUntilAnswered(body, payment)
-    await unanswered
+    if ((await unanswered)?.status !== 200) await payUntilAnswered(body, payment)
     await collects(1)
   })
 
-  it("after it has claimed the payment leaves it good once its lease is over", async () => {
+  it("after it has claimed the payment leaves it to the next, which is asked again or by the caller", async () => {
     const body = chat("after the claim")
     const payment = await sign(body)
     gate.hold(simulating, "call")
@@ -128,8 +127,7 @@ describe("a verifier that is killed", () => {
     await kill("payment-verifier")
     gate.open()
     await run("payment-verifier")
-    await payUntilAnswered(body, payment)
-    await unanswered
+    if ((await unanswered)?.status !== 200) await payUntilAnswered(body, payment)
     await collects(2)
   })
 })

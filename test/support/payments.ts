@@ -1,5 +1,5 @@
 /** Payments for tests of what stands around the chains: well-formed, signed by nobody. */
-import { createHash } from "node:crypto"
+import { createHash, randomUUID } from "node:crypto"
 import { claimKeyOf, type PaymentNetwork, type PaymentPayload, type PaymentRequirements } from "#contracts"
 import type { Call, CheckedPayment } from "#x402"
 
@@ -67,8 +67,10 @@ export const checkedPayment = (
   requirements: testRequirements
 })
 
+/** Of one caller; each has a ticket of its own. */
 export const testCall = (kind: Call["kind"] = "whole", holder = "gateway-1"): Call => ({
   binding: hex32("POST /v1/chat/completions {}").slice(2),
   kind,
-  holder
+  holder,
+  ticket: randomUUID()
 })

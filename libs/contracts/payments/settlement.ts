@@ -4,16 +4,20 @@ import { EpochMs } from "../primitives.ts"
 import { AtomicAmount, ChainAddress, ClaimKey, InstanceName, Network, ReasonText, TransactionId } from "./amounts.ts"
 import { PaymentPayload } from "./payload.ts"
 import { PaymentRequirements } from "./requirements.ts"
-import { PaymentCode } from "./verification.ts"
+import { ClaimFacts, PaymentCode } from "./verification.ts"
 
-/** One payment to be settled exactly once. `replyTo`: the gateway that waits for the outcome, if one does. */
+/**
+ * One payment to be settled exactly once. `replyTo`: the gateway that waits for the outcome, if one does. `claim`: as
+ * this job left it, where it was asked for the first time: nobody has signed anything for it by then.
+ */
 export const SettlementJob = Schema.Struct({
   claimKey: ClaimKey,
   payload: PaymentPayload,
   requirements: PaymentRequirements,
   payer: ChainAddress,
   replyTo: Schema.NullOr(Schema.Struct({ instance: InstanceName, session: InstanceName })),
-  requestedAtMs: EpochMs
+  requestedAtMs: EpochMs,
+  claim: Schema.optionalKey(ClaimFacts)
 })
 export interface SettlementJob extends Schema.Schema.Type<typeof SettlementJob> {}
 

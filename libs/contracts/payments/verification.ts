@@ -1,7 +1,7 @@
 /** `payments.verify`: the gateway asks whether a call is paid for, and a verifier claims the payment for it. */
 import { Schema } from "effect"
 import { Count, EpochMs, text } from "../primitives.ts"
-import { ChainAddress, ClaimKey, InstanceName, Network, ReasonText, Sha256Hex } from "./amounts.ts"
+import { AtomicAmount, ChainAddress, ClaimKey, InstanceName, Network, ReasonText, Sha256Hex } from "./amounts.ts"
 import { PaymentPayload } from "./payload.ts"
 import { PaymentRequirements } from "./requirements.ts"
 
@@ -20,25 +20,42 @@ export type PaymentCode = (typeof paymentCodes)[number]
 export const AnswerKind = Schema.Literals(["whole", "stream"])
 export type AnswerKind = Schema.Schema.Type<typeof AnswerKind>
 
-/** `binding`: SHA-256 over method, path and body, what this payment is for. `holder`: the gateway's instance. */
-export const VerifyRequest = Schema.Struct({
-  payload: PaymentPayload,
-  requirements: PaymentRequirements,
+/** What a payment is claimed for. */
+const call = {
+  /** SHA-256 over method, path and body. */
   binding: Sha256Hex,
   kind: AnswerKind,
-  holder: InstanceName
-})
+  /** The gateway's instance. */
+  holder: InstanceName,
+  /** Drawn for this call, once. Who asks again with it asks the same question, and is not in its own way. */
+  ticket: InstanceName
+}
+
+export const VerifyRequest = Schema.Struct({ payload: PaymentPayload, requirements: PaymentRequirements, ...call })
 export interface VerifyRequest extends Schema.Schema.Type<typeof VerifyRequest> {}
 
+/**
+ * A claim as it was written last, but for the payment itself, which whoever is told has already: enough to move it on
+ * without reading it. The next write names `revision` and fails where somebody else was first.
+ */
+export const ClaimFacts = Schema.Struct({
+  ...call,
+  revision: Count,
+  network: Network,
+  asset: ChainAddress,
+  payer: ChainAddress,
+  payTo: ChainAddress,
+  amount: AtomicAmount,
+  /** Writes in this life of the claim. */
+  moves: Count,
+  validBeforeMs: EpochMs,
+  claimedAtMs: EpochMs
+})
+export interface ClaimFacts extends Schema.Schema.Type<typeof ClaimFacts> {}
+
 export const VerifyAnswer = Schema.Union([
-  /** The payment is good and claimed for this call; `revision` is the claim's, for its next move. */
-  Schema.TaggedStruct("Verified", {
-    claimKey: ClaimKey,
-    revision: Count,
-    payer: ChainAddress,
-    network: Network,
-    validBeforeMs: EpochMs
-  }),
+  /** The payment is good and claimed for this call. */
+  Schema.TaggedStruct("Verified", { claimKey: ClaimKey, claim: ClaimFacts }),
   Schema.TaggedStruct("Refused", {
     code: PaymentCode,
     reason: ReasonText,

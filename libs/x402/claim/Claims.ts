@@ -36,8 +36,6 @@ export class Claims extends Context.Service<
     readonly read: (key: string) => Effect.Effect<Option.Option<Claim>, BusError>
     /** Every claim that is kept, for the books. */
     readonly all: Stream.Stream<Claim, BusError>
-    /** The claim that another role has taken for us, if it is still as it was then. */
-    readonly hold: (key: string, revision: number) => Moved
     /** Begins the lease anew. */
     readonly renew: (claim: Claim) => Moved
     /** Before the first byte of a stream goes out. */
@@ -54,6 +52,8 @@ export class Claims extends Context.Service<
     readonly withheld: (claim: Claim, reason: string) => Moved
     /** Nothing is charged; the same payment may be claimed again. */
     readonly release: (claim: Claim, reason: string) => Moved
+    /** As `release`, of a claim that nobody has moved since: not one that another verifier has taken over. */
+    readonly giveUp: (claim: Claim, reason: string) => Moved
     /** Takes a place for a whole answer that is about to be given out although nobody knows yet that it is paid. */
     readonly expose: (claim: Claim) => Effect.Effect<void, ExposureReached | BusError>
     /** A sweep's move of a claim that is still at `revision`; nothing otherwise. */
@@ -102,13 +102,8 @@ interface Parts {
   readonly exposureMax: number
 }
 
-const holderMoves = ({ store, payers, move, ask }: Parts) =>
+const holderMoves = ({ payers, move, ask }: Parts) =>
   ({
-    hold: Effect.fn("Claims.hold")(function* (key, revision) {
-      const found = Option.getOrUndefined(yield* store.read(key))
-      if (found?.revision === revision) return found
-      return yield* new ClaimLost({ claimKey: key, move: "Hold", state: found?.record.state ?? null })
-    }),
     renew: (claim) => move(claim, { _tag: "Renew" }),
     serve: (claim) => move(claim, { _tag: "Serve" }),
     settling: Effect.fn("Claims.settling")(function* (claim, replyTo) {
@@ -120,6 +115,12 @@ const holderMoves = ({ store, payers, move, ask }: Parts) =>
       // The place first: once the claim is free, the next who takes it has a place of its own.
       if (claim.record.kind === "stream") yield* vacate(payers, claim.record, claim.key, claim.record.ticket)
       return yield* move(claim, { _tag: "Release", reason })
+    }),
+    giveUp: Effect.fn("Claims.giveUp")(function* (claim, reason) {
+      const next = yield* move(claim, { _tag: "Release", reason }, true)
+      // Only now: while the claim was anybody's its place was too.
+      if (claim.record.kind === "stream") yield* vacate(payers, claim.record, claim.key, claim.record.ticket)
+      return next
     })
   }) satisfies Partial<Claims["Service"]>
 
@@ -232,7 +233,7 @@ const publishJob = Effect.fnUntraced(function* (
   claim: Claim,
   replyTo: SettlementJob["replyTo"]
 ): Effect.fn.Return<void, BusError> {
-  const job = settlementJob(claim.key, claim.record, replyTo)
+  const job = settlementJob(claim, replyTo)
   if (job === undefined) return
   yield* publisher.publish(subjects.settlements(claim.record.network), settlementJobCodec, job, {
     messageId: jobId(claim.record)

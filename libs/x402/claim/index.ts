@@ -1,5 +1,6 @@
 /** One payment, one call. */
 export { Claims, type ClaimOptions } from "./Claims.ts"
+export { claimOfJob, factsOf, verifiedClaim } from "./claim-facts.ts"
 export type { Claim } from "./ClaimStore.ts"
 export { ClaimRecord, type ClaimState, type PayerRecord } from "./claim-record.ts"
 export { ClaimLost, ClaimRefused, ExposureReached } from "./errors.ts"

@@ -1,24 +1,24 @@
 /** A claim that is to be settled as a job for the settlers. Pure but for the codec. */
 import { jsonCodec } from "#bus"
 import { SettlementJob } from "#contracts"
+import { factsOf } from "./claim-facts.ts"
 import type { ClaimRecord } from "./claim-record.ts"
+import type { Claim } from "./ClaimStore.ts"
 
 export const settlementJobCodec = jsonCodec(SettlementJob)
 
 /** Undefined for a claim that has ended: its payment is not kept. */
-export const settlementJob = (
-  claimKey: string,
-  record: ClaimRecord,
-  replyTo: SettlementJob["replyTo"]
-): SettlementJob | undefined => {
+export const settlementJob = (claim: Claim, replyTo: SettlementJob["replyTo"]): SettlementJob | undefined => {
+  const { key, record } = claim
   if (record.payment === null) return undefined
   return {
-    claimKey,
+    claimKey: key,
     payload: record.payment.payload,
     requirements: record.payment.requirements,
     payer: record.payer,
     replyTo,
-    requestedAtMs: record.requestedAtMs ?? record.claimedAtMs
+    requestedAtMs: record.requestedAtMs ?? record.claimedAtMs,
+    ...(record.asked <= 1 ? { claim: factsOf(claim) } : {})
   }
 }
 

@@ -2,11 +2,11 @@
  * Takes a payment for a call. The key is created, or a released one taken again by its revision: of any number
  * who try at once one succeeds. What is given out before it is paid for also takes one of the payer's places;
  * who finds none lets the claim go again. A look at both comes first, so that those who will be refused
- * anyway write nothing.
+ * anyway write nothing. Who asks a second time for the same call, because whoever was asked first has fallen silent,
+ * takes the claim over: its revision moves, so that the silent one can undo nothing.
  */
-import { randomBytes } from "node:crypto"
 import { Clock, Effect, Option } from "effect"
-import type { BusError } from "#bus"
+import { type BusError, BusUnavailable } from "#bus"
 import type { AnswerKind } from "#contracts"
 import { Metrics } from "#runtime"
 import { canBeTaken, moved, takesPlace } from "./claim-policy.ts"
@@ -18,11 +18,15 @@ import { type PayerBook, type PayerEntry, recordOf } from "./PayerBook.ts"
 import { type PlaceTaken, withPlace } from "./payer-policy.ts"
 import type { CheckedPayment } from "../scheme.ts"
 
-/** What a payment is claimed for. `binding`: SHA-256 over method, path and body. `holder`: the gateway's instance. */
+/**
+ * What a payment is claimed for. `binding`: SHA-256 over method, path and body. `holder`: the gateway's instance.
+ * `ticket`: drawn for this call alone.
+ */
 export interface Call {
   readonly binding: string
   readonly kind: AnswerKind
   readonly holder: string
+  readonly ticket: string
 }
 
 export const takeClaim = Effect.fnUntraced(function* (store: ClaimStore, payers: PayerBook, exposureMax: number) {
@@ -32,11 +36,12 @@ export const takeClaim = Effect.fnUntraced(function* (store: ClaimStore, payers:
     function* (checked: CheckedPayment, call: Call): Effect.fn.Return<Claim, ClaimRefused | BusError> {
       const reads = [payers.read(checked), store.read(checked.claimKey)] as const
       const [seen, found] = yield* Effect.all(reads, { concurrency: 2 })
-      if (Option.isSome(found) && !canBeTaken(found.value.record)) return yield* refused(checked, "replay")
-      const record = newRecord(checked, call, yield* Clock.currentTimeMillis, Option.isSome(found))
+      const fresh = newRecord(checked, call, yield* Clock.currentTimeMillis)
+      const record = Option.isSome(found) ? taken(found.value.record, fresh) : fresh
+      if (record === undefined) return yield* refused(checked, "replay")
       const wanted = placeWanted(record, checked.claimKey, exposureMax)
       yield* refuseWithoutPlace(checked, wanted(recordOf(checked, seen)))
-      const claim = yield* write(store, checked, record, Option.isSome(found) ? found.value.revision : 0)
+      const claim = yield* write(store, checked, record, Option.getOrUndefined(found))
       if (takesPlace(record)) {
         yield* takePlace(payers, checked, wanted, seen).pipe(Effect.tapError(() => letGo(store, claim)))
       }
@@ -50,7 +55,7 @@ export const takeClaim = Effect.fnUntraced(function* (store: ClaimStore, payers:
   )
 })
 
-const newRecord = (checked: CheckedPayment, call: Call, nowMs: number, isRetaken: boolean): ClaimRecord => ({
+const newRecord = (checked: CheckedPayment, call: Call, nowMs: number): ClaimRecord => ({
   state: "CLAIMED",
   network: checked.network,
   asset: checked.asset,
@@ -58,8 +63,7 @@ const newRecord = (checked: CheckedPayment, call: Call, nowMs: number, isRetaken
   payTo: checked.payTo,
   amount: checked.amount.toString(),
   ...call,
-  ticket: randomBytes(12).toString("base64url"),
-  moves: isRetaken ? 1 : 0,
+  moves: 0,
   validBeforeMs: checked.validBeforeMs,
   claimedAtMs: nowMs,
   requestedAtMs: null,
@@ -69,11 +73,24 @@ const newRecord = (checked: CheckedPayment, call: Call, nowMs: number, isRetaken
   payment: { payload: checked.payload, requirements: checked.requirements }
 })
 
-/** Who loses the write has met somebody who uses the same payment. */
-const write = (store: ClaimStore, checked: CheckedPayment, record: ClaimRecord, revision: number) =>
-  Effect.catchTag(store.write(checked.claimKey, record, revision), "RevisionConflict", () =>
-    Effect.fail(refused(checked, "replay"))
+/** The record that takes the place of what was found; undefined where that is somebody else's. */
+const taken = (found: ClaimRecord, fresh: ClaimRecord): ClaimRecord | undefined => {
+  if (canBeTaken(found)) return { ...fresh, moves: 1 }
+  return found.state === "CLAIMED" && found.ticket === fresh.ticket ? moved(found, { _tag: "Renew" }) : undefined
+}
+
+/** Who loses the write has met somebody who uses the same payment, or the silent one, who has just woken up. */
+const write = (
+  store: ClaimStore,
+  checked: CheckedPayment,
+  record: ClaimRecord,
+  found: Claim | undefined
+): Effect.Effect<Claim, ClaimRefused | BusError> =>
+  Effect.catchTag(store.write(checked.claimKey, record, found?.revision ?? 0), "RevisionConflict", () =>
+    Effect.fail(found?.record.state === "CLAIMED" ? awake : refused(checked, "replay"))
   )
+
+const awake = new BusUnavailable({ operation: "take a claim over", detail: "whoever has it moves it still" })
 
 type Wanted = (payer: PayerRecord) => PlaceTaken
 
@@ -89,14 +106,14 @@ const takePlace = Effect.fnUntraced(function* (
   wanted: Wanted,
   seen: PayerEntry
 ): Effect.fn.Return<void, ClaimRefused | BusError> {
-  let taken: PlaceTaken["_tag"] = "Held"
+  let outcome: PlaceTaken["_tag"] = "Held"
   const take = (payer: PayerRecord) => {
     const decided = wanted(payer)
-    taken = decided._tag
+    outcome = decided._tag
     return decided._tag === "Taken" ? decided.record : undefined
   }
   yield* payers.change(checked, take, seen)
-  yield* refuseWithoutPlace(checked, { _tag: taken })
+  yield* refuseWithoutPlace(checked, { _tag: outcome })
 })
 
 const refuseWithoutPlace = (

@@ -64,7 +64,7 @@ export const openEvmScheme = Effect.fn("openEvmScheme")(function* (
   const node = new EvmNode(rpc)
   const contracts = new DeployedContracts(node)
   const checking = { network, chainId, domains: new DomainSeparators(), marginSeconds: settings.marginSeconds }
-  const preparation = { node, contracts, fees: new FeeSource(node, settings.feeWeiMax), chainId, settings }
+  const preparation = { node, fees: new FeeSource(node, settings.feeWeiMax), chainId, settings }
   const sending = { ...settings, mayWait: { value: true } }
   return {
     network,
@@ -74,6 +74,7 @@ export const openEvmScheme = Effect.fn("openEvmScheme")(function* (
     readKey: (secret) => readSettlerKey(network, secret),
     check: (payload, requirements, nowMs) => checkPayment(payload, requirements, nowMs, checking),
     simulate: (checked) => simulate(node, contracts, checked),
+    recheck: (checked) => simulate(node, contracts, checked),
     accountNonce: (address) => node.transactionCount(address, "pending"),
     prepare: (checked, lease) => prepare(preparation, checked, lease),
     broadcast: (prepared, checked) => broadcast(node, sending, prepared, checked),

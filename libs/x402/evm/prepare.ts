@@ -1,41 +1,36 @@
 /**
- * Signs the settling transaction, after asking once more whether the transfer would succeed: what was cancelled or
- * emptied since it was verified costs no gas. Nothing is sent; the hash is known from here on.
+ * Signs the settling transaction. Whether the transfer would still succeed is for `recheck` to ask; only a gas estimate,
+ * where one is wanted, says it by the way. Nothing is sent; the hash is known from here on.
  */
 import { Effect, Redacted } from "effect"
 import { ChainUnavailable, type PaymentRefused } from "../errors.ts"
 import type { SettlerLease } from "../scheme.ts"
-import type { DeployedContracts } from "./DeployedContracts.ts"
 import { type EvmNode, Reverted } from "./EvmNode.ts"
 import type { EvmPayment, EvmPrepared } from "./EvmPayment.ts"
 import type { EvmSettings } from "./EvmSettings.ts"
 import type { FeeSource } from "./FeeSource.ts"
 import { bytesOf } from "./hex.ts"
 import { refused } from "./reasons.ts"
-import { simulate } from "./simulate.ts"
 import { transferWithAuthorization } from "./token-calls.ts"
 import { signTransaction } from "./transaction.ts"
 
 export interface Preparation {
   readonly node: EvmNode
-  readonly contracts: DeployedContracts
   readonly fees: FeeSource
   readonly chainId: bigint
   readonly settings: Pick<EvmSettings, "gas" | "gasMax">
 }
 
 export const prepare = Effect.fn("evm.prepare")(function* (
-  { node, contracts, fees, chainId, settings }: Preparation,
+  { node, fees, chainId, settings }: Preparation,
   payment: EvmPayment,
   { key, nonce }: SettlerLease
 ): Effect.fn.Return<EvmPrepared, PaymentRefused | ChainUnavailable> {
   if (nonce === null) {
     return yield* new ChainUnavailable({ operation: "sign", detail: "the lease carries no nonce of the account" })
   }
-  const [, offer, gas] = yield* Effect.all(
-    [simulate(node, contracts, payment), fees.current(), gasFor(node, payment, key.address, settings)],
-    { concurrency: "unbounded" }
-  )
+  const questions = [fees.current(), gasFor(node, payment, key.address, settings)] as const
+  const [offer, gas] = yield* Effect.all(questions, { concurrency: 2 })
   const { hash, raw } = signTransaction(
     {
       chainId,

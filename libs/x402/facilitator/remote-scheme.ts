@@ -26,6 +26,8 @@ export const remoteScheme = (
   readKey: (secret) => local.readKey(secret),
   check: (payload, requirements, nowMs) => local.check(payload, requirements, nowMs),
   simulate: ({ payload, requirements }) => Effect.asVoid(facilitator.verify(payload, requirements)),
+  // Whoever sends pays for it.
+  recheck: () => Effect.void,
   accountNonce: () => Effect.succeed(null),
   prepare: () => Effect.succeed({ transaction: null, raw: new Uint8Array(0), settler: "facilitator", nonce: null }),
   broadcast: (_prepared, checked) => settle(local, facilitator, options, checked),

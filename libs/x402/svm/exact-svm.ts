@@ -76,6 +76,8 @@ export const openSvmScheme = Effect.fn("openSvmScheme")(function* (
     readKey: (secret) => readSettlerKey(network, secret),
     check: (payload, requirements, nowMs) => checkPayment({ network, feePayers, limits }, payload, requirements, nowMs),
     simulate: (checked) => simulatePayment(rpc, checked),
+    // The node runs it before it passes it on.
+    recheck: () => Effect.void,
     accountNonce: () => Effect.succeed(null),
     prepare: (checked, lease) => prepareSettlement(checked, lease),
     broadcast: (prepared, checked) => broadcastSettlement(rpc, settle, prepared, checked),

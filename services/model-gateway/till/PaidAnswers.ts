@@ -37,7 +37,7 @@ export class PaidAnswers extends Context.Service<
       const objects = yield* Objects
       const keep = Effect.fn("PaidAnswers.keep")(function* (claimKey: string, { label, body }: PaidAnswer) {
         const head = utf8.encode(`${JSON.stringify(label)}\n`)
-        yield* objects.put(store, nameOf(claimKey), Stream.make(Buffer.concat([head, body])))
+        yield* objects.putWhole(store, nameOf(claimKey), Buffer.concat([head, body]))
       })
       const find = Effect.fn("PaidAnswers.find")(function* (claimKey: string) {
         const parts = yield* Stream.runCollect(objects.get(store, nameOf(claimKey))).pipe(

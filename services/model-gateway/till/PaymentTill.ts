@@ -3,10 +3,10 @@
  * verified until the call has ended. Every 402 carries a fresh quote. Nothing is charged before an answer is made,
  * and what nobody can verify now is 503, so that the same payment can be sent again.
  */
-import { createHash } from "node:crypto"
-import { Clock, Effect, Layer, Option } from "effect"
+import { createHash, randomBytes } from "node:crypto"
+import { Clock, Effect, Layer, Option, Schedule } from "effect"
 import { Mailbox, Requests } from "#bus"
-import { type PaymentPayload, type PaymentRequirements, subjects, type VerifyAnswer } from "#contracts"
+import type { PaymentPayload, PaymentRequirements, VerifyAnswer } from "#contracts"
 import { Addresses, Configuration, Metrics } from "#runtime"
 import {
   claimOptionsOf,
@@ -20,10 +20,10 @@ import {
   readPayment,
   settledHeaders,
   verificationFailed,
-  verifyAnswerCodec,
-  verifyRequestCodec
+  verifiedClaim
 } from "#x402"
 import { type CallFacts, type PayableCall, PaymentRefusal, Till } from "../Till.ts"
+import { askVerifier } from "./ask-verifier.ts"
 import { CallNames } from "./CallNames.ts"
 import { HeldPayments } from "./HeldPayments.ts"
 import { tillCalls, tillSeconds } from "./metrics.ts"
@@ -45,8 +45,6 @@ interface Brought {
 type Refused = Extract<VerifyAnswer, { readonly _tag: "Refused" }>
 type Verified = Extract<VerifyAnswer, { readonly _tag: "Verified" }>
 
-// A verifier's own deadline is shorter; one that is dead is known at once.
-const askMs = 12_000
 const tooShort = "invalid_exact_evm_payload_authorization_valid_before"
 
 const make = Effect.gen(function* () {
@@ -106,24 +104,26 @@ const make = Effect.gen(function* () {
 
   const ask = Effect.fnUntraced(function* ({ call, payload, requirements, binding }: Brought) {
     const startedAtMs = yield* Clock.currentTimeMillis
-    const question = {
-      subject: subjects.paymentsVerify,
-      question: verifyRequestCodec,
-      answer: verifyAnswerCodec,
-      timeoutMs: askMs
-    }
-    const answer = yield* requests
-      .ask(question, { payload, requirements, binding, kind: call.kind, holder: instance })
-      .pipe(
-        Effect.tapError((error) => Effect.logWarning("no verifier answered", error)),
-        Effect.mapError(() =>
-          unavailable(call.shape, "Payments cannot be verified just now; send the same payment again", 2)
-        ),
-        Effect.tapError(({ code }) => count("refused", code))
-      )
+    const ticket = randomBytes(12).toString("base64url")
+    const request = { payload, requirements, binding, kind: call.kind, holder: instance, ticket }
+    const answer = yield* askVerifier(requests, request, count("asked_again")).pipe(
+      Effect.tapError((error) => Effect.logWarning("no verifier answered", error)),
+      Effect.mapError(() =>
+        unavailable(call.shape, "Payments cannot be verified just now; send the same payment again", 2)
+      ),
+      Effect.tapError(({ code }) => count("refused", code))
+    )
     seconds.observe({ stage: "verify" }, ((yield* Clock.currentTimeMillis) - startedAtMs) / 1_000)
     return answer
   })
+
+  /** An answer goes out when the chain has its payment, a moment before that is written down. */
+  const endSoon = (claimKey: string) =>
+    Effect.repeat(claims.read(claimKey), {
+      schedule: Schedule.spaced("50 millis"),
+      times: 5,
+      while: (found) => Option.isSome(found) && found.value.record.state === "SETTLING"
+    })
 
   /** A payment that was used: whoever lost the answer to the very same call is given it again. */
   const givenAgain = Effect.fnUntraced(function* (brought: Brought, refused: Refused) {
@@ -134,7 +134,7 @@ const make = Effect.gen(function* () {
     const busy = () =>
       unavailable(call.shape, "The answer cannot be looked for just now; send the same payment again", 2)
     const answer = Option.getOrUndefined(yield* Effect.mapError(answers.find(claimKey), busy))
-    const claim = Option.getOrUndefined(yield* Effect.mapError(claims.read(claimKey), busy))
+    const claim = Option.getOrUndefined(yield* Effect.mapError(endSoon(claimKey), busy))
     const isSameName = identifier !== null && answer?.label.identifier === identifier
     if (isSameName && answer?.label.binding !== binding) return yield* identifierTaken(call.shape)
     const isSame = answer?.label.binding === binding && (isSameName || (isImage && identifier === null))
@@ -149,15 +149,15 @@ const make = Effect.gen(function* () {
     return yield* new PaymentRefusal({ status: 200, code: "PAID_BEFORE", headers, body })
   })
 
-  const holdIt = Effect.fnUntraced(function* (brought: Brought, { claimKey, revision, payer, network }: Verified) {
+  const holdIt = Effect.fnUntraced(function* (brought: Brought, verified: Verified) {
     const { call, quote, identifier, binding } = brought
-    const busy = unavailable(call.shape, "The payment could not be held; send it again", 1)
-    // What cannot be held is let go when its lease ends.
-    const claim = yield* Effect.mapError(claims.hold(claimKey, revision), () => busy)
+    const { claimKey } = verified
+    // Whether it still is ours is told by its first move: nothing is given out before that.
+    const claim = verifiedClaim(brought, verified)
     const letGo = Effect.ignore(claims.release(claim, "its call was not begun"))
     if (identifier !== null) {
-      const isOurs = yield* names.take({ network, payer }, identifier, { claimKey, binding }).pipe(
-        Effect.mapError(() => busy),
+      const isOurs = yield* names.take(verified.claim, identifier, { claimKey, binding }).pipe(
+        Effect.mapError(() => unavailable(call.shape, "The payment could not be held; send it again", 1)),
         Effect.tapError(() => letGo)
       )
       if (!isOurs) return yield* Effect.andThen(letGo, Effect.fail(identifierTaken(call.shape)))

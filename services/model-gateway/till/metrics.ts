@@ -3,7 +3,7 @@ import { defineCounter, defineHistogram } from "#runtime"
 
 export const tillCalls = defineCounter({
   name: "gateway_payments_total",
-  help: "Calls to paid models by what happened at the till: quoted, refused (by code), verified, released, settled, pending, settlement_refused, forced (settled while still being streamed), given_again.",
+  help: "Calls to paid models by what happened at the till: quoted, refused (by code), asked_again (a verifier fell silent), verified, released, settled, pending, settlement_refused, forced (settled while still being streamed), given_again.",
   labels: ["outcome", "code"]
 })
 

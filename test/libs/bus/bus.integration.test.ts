@@ -423,6 +423,29 @@ describe("questions between roles", () => {
 })
 
 describe("an object store", () => {
+  it.live.each<readonly [what: string, bytes: number]>([
+    ["nothing", 0],
+    ["a few bytes", 5],
+    ["a chunk to the byte", 128 * 1_024],
+    ["several chunks and a bit", 3 * 128 * 1_024 + 1]
+  ])("takes %s that is in memory in one go, and gives it as any other object", ([, bytes]) =>
+    withBus(
+      () =>
+        Effect.gen(function* () {
+          const objects = yield* Objects
+          const name = "an answer/with a name?"
+          const content = Uint8Array.from({ length: bytes }, (_, index) => index % 251)
+          const older = yield* objects.putWhole("blobs", name, Uint8Array.of(1, 2, 3))
+          const stored = yield* objects.putWhole("blobs", name, content)
+          assert.notStrictEqual(stored.digest, older.digest)
+          assert.deepStrictEqual(Option.getOrThrow(yield* objects.info("blobs", name)), stored)
+          const parts = yield* Stream.runCollect(objects.get("blobs", name))
+          assert.isTrue(Buffer.concat(parts).equals(content))
+        }),
+      trial
+    )
+  )
+
   it.live("takes and gives large objects in pieces", () =>
     withBus(
       () =>

@@ -2,7 +2,17 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Option, Result, Stream } from "effect"
 import { Kv, Mailbox, StreamReader, topology } from "#bus"
 import { Metrics } from "#runtime"
-import { type Claim, ClaimLost, ClaimRefused, Claims, settlementJobCodec, sweepClaims } from "#x402"
+import {
+  type Claim,
+  ClaimLost,
+  claimOfJob,
+  ClaimRefused,
+  Claims,
+  factsOf,
+  settlementJobCodec,
+  sweepClaims,
+  verifiedClaim
+} from "#x402"
 import { ClaimRecord } from "../../../../libs/x402/claim/claim-record.ts"
 import { busOn, eventually, natsServer, withBus } from "../../../support/bus.ts"
 import { checkedPayment, testCall } from "../../../support/payments.ts"
@@ -41,8 +51,9 @@ describe("a claim", () => {
       Effect.gen(function* () {
         const claims = yield* Claims
         const claimed = yield* claims.claim(checkedPayment("one"), testCall("stream"))
-        const held = yield* claims.hold(claimed.key, claimed.revision)
-        const serving = yield* claims.serve(held)
+        const answer = { _tag: "Verified", claimKey: claimed.key, claim: factsOf(claimed) } as const
+        assert.deepStrictEqual(verifiedClaim(checkedPayment("one"), answer), claimed)
+        const serving = yield* claims.serve(claimed)
         const settling = yield* claims.settling(serving, { instance: "gateway-1", session: "s1" })
         assert.strictEqual(settling.record.state, "SETTLING")
         const { messages, first } = yield* jobs
@@ -50,6 +61,7 @@ describe("a claim", () => {
         const job = Result.getOrThrow(Option.getOrThrow(first))
         assert.deepInclude(job, { claimKey: claimed.key, replyTo: { instance: "gateway-1", session: "s1" } })
         assert.deepStrictEqual(job.payload, checkedPayment("one").payload)
+        assert.deepStrictEqual(claimOfJob(job), settling)
 
         const prepared = yield* claims.prepared(settling, "0xaa")
         const again = yield* Effect.exit(claims.prepared(settling, "0xbb"))
@@ -64,6 +76,42 @@ describe("a claim", () => {
         yield* claims.claim(checkedPayment("two"), testCall())
         const all = yield* Stream.runCollect(claims.all)
         assert.deepStrictEqual(all.map(({ record }) => record.state).toSorted(), ["CLAIMED", "SETTLED"])
+      })
+    )
+  )
+
+  it.live("is taken over by who asks the same question again, and the first one can undo nothing", () =>
+    onBus(
+      Effect.gen(function* () {
+        const claims = yield* Claims
+        const call = testCall("stream")
+        const first = yield* claims.claim(checkedPayment("one"), call)
+        const second = yield* claims.claim(checkedPayment("one"), call)
+        assert.isAbove(second.revision, first.revision)
+        assert.deepStrictEqual(second.record, { ...first.record, moves: 1 })
+        assert.isTrue((yield* Effect.exit(claims.giveUp(first, "too late")))._tag === "Failure")
+        // Its place is still held, and anybody else is a replay.
+        assert.strictEqual(why(yield* Effect.exit(claims.claim(checkedPayment("two"), testCall("stream")))), "exposure")
+        assert.strictEqual(why(yield* Effect.exit(claims.claim(checkedPayment("one"), testCall("stream")))), "replay")
+
+        const serving = yield* claims.serve(second)
+        assert.strictEqual(why(yield* Effect.exit(claims.claim(checkedPayment("one"), call))), "replay")
+        assert.isTrue((yield* Effect.exit(claims.giveUp(second, "too late")))._tag === "Failure")
+        assert.deepStrictEqual(Option.getOrThrow(yield* claims.read(first.key)), serving)
+      })
+    )
+  )
+
+  it.live("that is given up is free, and so is its place", () =>
+    onBus(
+      Effect.gen(function* () {
+        const claims = yield* Claims
+        const claimed = yield* claims.claim(checkedPayment("one"), testCall("stream"))
+        assert.strictEqual((yield* claims.giveUp(claimed, "not verified")).record.state, "RELEASED")
+        const next = yield* claims.claim(checkedPayment("two"), testCall("stream"))
+        assert.strictEqual(next.record.state, "CLAIMED")
+        yield* claims.giveUp(next, "not verified")
+        assert.strictEqual((yield* claims.claim(checkedPayment("one"), testCall())).record.moves, 1)
       })
     )
   )

@@ -40,6 +40,7 @@ describe("a chain that gives no answer", () => {
     const tags = await rig.run(
       Effect.all([
         Effect.flip(scheme.simulate(good)),
+        Effect.flip(scheme.recheck(good)),
         Effect.flip(scheme.prepare(good, lease)),
         Effect.flip(scheme.look(good, null)),
         Effect.flip(scheme.accountNonce(lease.key.address))
@@ -47,7 +48,13 @@ describe("a chain that gives no answer", () => {
     )
     return tags.map(({ _tag }) => _tag)
   }
-  const unavailable = ["ChainUnavailable", "ChainUnavailable", "ChainUnavailable", "ChainUnavailable"]
+  const unavailable = [
+    "ChainUnavailable",
+    "ChainUnavailable",
+    "ChainUnavailable",
+    "ChainUnavailable",
+    "ChainUnavailable"
+  ]
 
   it.each<readonly [string, SickAnswer]>([
     ["an error of the server", { status: 500, body: "oh no" }],

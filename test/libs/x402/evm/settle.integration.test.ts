@@ -107,7 +107,7 @@ describe("settling on an EVM chain", () => {
     const withdrawal = cancelCall(payer.address, nonce, await cancellation(payer, nonce))
     const cancelled = await send(payer.address, rig.chain.asset, hexOf(withdrawal))
 
-    const outcome = await rig.run(Effect.flip(rig.scheme.prepare(good, await rig.lease())))
+    const outcome = await rig.run(Effect.flip(rig.scheme.recheck(good)))
 
     assert.deepInclude(outcome, { code: "PAYMENT_REPLAY", reason: "invalid_exact_evm_nonce_already_used" })
     assert.deepStrictEqual(await rig.run(rig.scheme.look(good, null)), {

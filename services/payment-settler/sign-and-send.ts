@@ -1,0 +1,70 @@
+/**
+ * Signs a payment's transaction and sends it. Its name is written into the claim before it is sent, by a write that
+ * only one settler can make, while the chain is asked once more whether the transfer would succeed: only when both are
+ * so is it sent. A lease of a key is ended whatever comes between.
+ */
+import { Effect, Result } from "effect"
+import type { PreparedSettlement } from "#x402"
+import { type Books, endRefused, endSettled } from "./end-payment.ts"
+import type { KeyLease } from "./KeyRing.ts"
+import { type Faults, later, type Settling, type Work } from "./settling.ts"
+
+export const signAndSend = Effect.fnUntraced(function* (books: Books, work: Work): Effect.fn.Return<Settling, Faults> {
+  return yield* Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const key = yield* restore(work.ring.take(work.payment))
+      const prepared = yield* Effect.result(
+        Effect.onInterrupt(restore(work.scheme.prepare(work.payment, key.lease)), () => key.end("unsent"))
+      )
+      if (Result.isSuccess(prepared)) return yield* restore(writeAndSend(books, work, prepared.success, key))
+      yield* key.end("unsent")
+      const error = prepared.failure
+      return error._tag === "PaymentRefused" ? yield* restore(endRefused(books, work, error)) : yield* error
+    })
+  )
+})
+
+const writeAndSend = Effect.fnUntraced(function* (
+  books: Books,
+  work: Work,
+  prepared: PreparedSettlement,
+  key: KeyLease
+): Effect.fn.Return<Settling, Faults> {
+  const both = [written(books, work, prepared), Effect.result(work.scheme.recheck(work.payment))] as const
+  const [sending, rechecked] = yield* Effect.onError(Effect.all(both, { concurrency: 2 }), () => key.end("unsent"))
+  if (Result.isSuccess(rechecked)) return yield* send(books, sending, prepared, key)
+  yield* key.end("unsent")
+  const error = rechecked.failure
+  return error._tag === "PaymentRefused" ? yield* endRefused(books, sending, error) : yield* error
+})
+
+const written = ({ claims }: Books, work: Work, { transaction }: PreparedSettlement) =>
+  transaction === null
+    ? Effect.succeed(work)
+    : Effect.map(claims.prepared(work.claim, transaction), (claim): Work => ({ ...work, claim, transaction }))
+
+const send = Effect.fnUntraced(function* (
+  books: Books,
+  work: Work,
+  prepared: PreparedSettlement,
+  { end }: KeyLease
+): Effect.fn.Return<Settling, Faults> {
+  const result = yield* Effect.result(
+    Effect.onInterrupt(work.scheme.broadcast(prepared, work.payment), () => end("unknown"))
+  )
+  if (Result.isSuccess(result)) {
+    yield* end("used")
+    return yield* endSettled(books, work, result.success.transaction, false)
+  }
+  const error = result.failure
+  if (error._tag === "SettlementPending") {
+    yield* end("unknown")
+    return later(error.transaction ?? work.transaction, error.detail)
+  }
+  if (error._tag === "ChainUnavailable") {
+    yield* end("unsent")
+    return later(work.transaction, error.message)
+  }
+  yield* end(error.transaction === null ? "unsent" : "used")
+  return yield* endRefused(books, work, error)
+})
