@@ -4,6 +4,7 @@ export { type Answer, type AnswerOptions, bytesAnswer, emptyAnswer, jsonAnswer, 
 export { Auth, type AuthOptions, authenticated } from "./Auth.ts"
 export { Caller, requireScope } from "./Caller.ts"
 export type { CorsPolicy } from "./cors.ts"
+export * from "./description/index.ts"
 export { type DownloadOptions, downloadAnswer } from "./download.ts"
 export { formFingerprint, jsonFingerprint } from "./fingerprints.ts"
 export { FormFiles, type FormFilesOptions } from "./FormFiles.ts"

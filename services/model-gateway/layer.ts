@@ -9,7 +9,7 @@
  * released before a failure is told; a caller that is gone cuts its provider off; nothing is answered unpaid
  */
 import { Effect, Layer } from "effect"
-import { Admission, crossOrigin, HttpListener } from "#http"
+import { Admission, crossOrigin, descriptionRoute, HttpListener } from "#http"
 import { Addresses, Configuration } from "#runtime"
 import { gatewayCors } from "./cors.ts"
 import { ImageFetcher } from "./images/ImageFetcher.ts"
@@ -17,7 +17,7 @@ import { ImageJobs } from "./images/ImageJobs.ts"
 import { ImageWork } from "./images/ImageWork.ts"
 import { Catalogue } from "./requests/Catalogue.ts"
 import { FreeTier } from "./requests/FreeTier.ts"
-import { openApiRoutes } from "./openapi-route.ts"
+import { gatewayOpenApi } from "./openapi.ts"
 import { gatewayRoutes, renderGatewayError } from "./routes.ts"
 import { configuredTill } from "./till/PaymentTill.ts"
 import { Providers } from "./upstream/Providers.ts"
@@ -41,7 +41,7 @@ const listener = Layer.unwrap(
       name: "model-gateway",
       host: ModelGateway.Host,
       port: ModelGateway.Port,
-      routes: crossOrigin([...gatewayRoutes, ...openApiRoutes]),
+      routes: crossOrigin([...gatewayRoutes, descriptionRoute(gatewayOpenApi)]),
       cors: gatewayCors(ModelGateway.AllowedOrigins),
       renderError: renderGatewayError,
       requestIdHeaders: ["Request-Id"]

@@ -1,9 +1,7 @@
 /** docs/model-gateway.md: the routes, the codes and the limits of the model gateway for people. Pure. */
 import { gatewayCodes } from "#contracts"
+import { table, templateOf } from "#http"
 import { gatewayOperations } from "./openapi.ts"
-
-const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
-  [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n")
 
 const limits = [
   ["a body", "1 MiB, 10 MiB with images", "`BodyBytesMax`, `ImageBodyBytesMax`"],
@@ -26,7 +24,7 @@ ${table(
   ["method", "path", "what it does", "streams"],
   gatewayOperations.map(({ method, path, summary, streams }) => [
     method.toUpperCase(),
-    `\`${path}\``,
+    `\`${templateOf(path)}\``,
     summary,
     streams ? "yes" : "no"
   ])

@@ -2,7 +2,6 @@
  * OpenAPI 3.1 of the model gateway, made from the schemas that decode its requests and from the table of its
  * codes. Pure; docs/model-gateway-openapi.json is written from it.
  */
-import { Schema } from "effect"
 import {
   ChatRequest,
   type GatewayCode,
@@ -14,8 +13,7 @@ import {
   MessagesRequest,
   ResponsesRequest
 } from "#contracts"
-
-type JsonObject = Record<string, unknown>
+import { componentsOf, jsonContent, type JsonObject, pathParameters, pathsOf, refTo } from "#http"
 
 const requests = { ChatRequest, MessagesRequest, ResponsesRequest, ImagesRequest, ListedModels, ListedModel, ImageJob }
 
@@ -66,7 +64,7 @@ export const gatewayOperations: ReadonlyArray<GatewayOperation> = [
   {
     id: "getImageJob",
     method: "get",
-    path: "/v1/images/jobs/{id}",
+    path: "/v1/images/jobs/:id",
     summary: "An image job of the last day.",
     answer: "ImageJob",
     streams: false
@@ -91,8 +89,6 @@ export const codesByStatus = (): ReadonlyMap<number, ReadonlyArray<GatewayCode>>
   return found
 }
 
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
-
 export const gatewayOpenApi = (): JsonObject => ({
   openapi: "3.1.0",
   info: {
@@ -102,31 +98,27 @@ export const gatewayOpenApi = (): JsonObject => ({
       "Models paid for by the call with x402. `/api/v1` and `/v1` are the same; `/solana/api/v1` quotes for Solana."
   },
   servers: [{ url: "/" }, { url: "/api" }, { url: "/solana/api" }],
-  paths: Object.fromEntries(
-    gatewayOperations.map((operation) => [operation.path, { [operation.method]: operationOf(operation) }])
-  ),
-  components: { schemas: { ...schemas(), Error: errorSchema } }
+  paths: pathsOf(gatewayOperations, operationOf),
+  components: { schemas: { ...componentsOf(requests), Error: errorSchema } }
 })
 
 const operationOf = (operation: GatewayOperation): JsonObject => ({
   operationId: operation.id,
   summary: operation.summary,
-  ...(operation.path.includes("{id}")
-    ? { parameters: [{ name: "id", in: "path", required: true, schema: { type: "string" } }] }
-    : {}),
+  parameters: pathParameters(operation.path),
   ...(operation.body === undefined
     ? {}
-    : { requestBody: { required: true, content: { "application/json": { schema: ref(operation.body) } } } }),
+    : { requestBody: { required: true, content: jsonContent(refTo(operation.body)) } }),
   responses: {
     "200": {
       description: operation.summary,
       content: {
-        "application/json": { schema: operation.answer === undefined ? { type: "object" } : ref(operation.answer) },
+        "application/json": { schema: operation.answer === undefined ? { type: "object" } : refTo(operation.answer) },
         ...(operation.streams ? { "text/event-stream": { schema: { type: "string" } } } : {})
       }
     },
     ...(operation.id === "createImage"
-      ? { "202": { description: "The job.", content: { "application/json": { schema: ref("ImageJob") } } } }
+      ? { "202": { description: "The job.", content: jsonContent(refTo("ImageJob")) } }
       : {}),
     ...(operation.method === "post" ? refusals() : {})
   }
@@ -136,7 +128,7 @@ const refusals = () =>
   Object.fromEntries(
     [...codesByStatus()].map(([status, codes]) => [
       String(status),
-      { description: codes.join(", "), content: { "application/json": { schema: ref("Error") } } }
+      { description: codes.join(", "), content: jsonContent(refTo("Error")) }
     ])
   )
 
@@ -162,15 +154,4 @@ const errorSchema = {
     source: { type: "string" },
     retry_after_seconds: { type: "integer" }
   }
-}
-
-/** References of the schemas' own definitions are moved below the document's. */
-const schemas = (): JsonObject => {
-  const all: JsonObject = {}
-  for (const [name, schema] of Object.entries(requests)) {
-    const { schema: made, definitions } = Schema.toJsonSchemaDocument(schema)
-    // One with a name is a reference to its own definition.
-    Object.assign(all, { [name]: made }, definitions)
-  }
-  return JSON.parse(JSON.stringify(all).replaceAll("#/$defs/", "#/components/schemas/")) as JsonObject
 }

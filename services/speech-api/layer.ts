@@ -9,12 +9,12 @@
  */
 import { Effect, Layer } from "effect"
 import { Encoders, ffmpegPoolDefaults } from "#audio"
-import { Admission, Auth, crossOrigin, FormFiles, HttpListener, Idempotency, Tokens } from "#http"
+import { Admission, Auth, crossOrigin, descriptionRoute, FormFiles, HttpListener, Idempotency, Tokens } from "#http"
 import { Addresses, Configuration } from "#runtime"
 import { audioRoutes } from "./audio-routes.ts"
 import { catalogueRoutes } from "./catalogue-routes.ts"
 import { speechCors } from "./cors.ts"
-import { openApiRoutes } from "./openapi-route.ts"
+import { openApiDocument } from "./openapi.ts"
 import { Speech } from "./Speech.ts"
 import { SpeechSessions } from "./SpeechSessions.ts"
 import { clonedVoices } from "./voices/layer.ts"
@@ -38,7 +38,7 @@ const listener = Layer.unwrap(
       name: "speech-api",
       host: SpeechApi.Host,
       port: SpeechApi.Port,
-      routes: crossOrigin([...audioRoutes, ...catalogueRoutes, ...voiceRoutes, ...openApiRoutes]),
+      routes: crossOrigin([...audioRoutes, ...catalogueRoutes, ...voiceRoutes, descriptionRoute(openApiDocument)]),
       cors: speechCors({ origins: SpeechApi.AllowedOrigins, headerPrefixes: SpeechApi.HeaderPrefixes }),
       requestIdHeaders: SpeechApi.HeaderPrefixes.map((prefix) => `${prefix}-Request-Id`)
     })

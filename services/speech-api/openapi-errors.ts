@@ -1,20 +1,17 @@
 /** Every code that a refusal of this API may carry, its status, and when it is given. Pure data. */
 
-interface ErrorCode {
-  readonly status: number
-  readonly when: string
-}
+import { commonErrorCodes, type ErrorCode } from "#http"
 
 export const errorCodes = {
   bad_request: {
     status: 400,
     when: "The request or its JSON cannot be read, or nothing that `Accept` names can be streamed."
   },
-  validation_failed: { status: 400, when: "Fields are not valid; `fields` names each and says why." },
+  validation_failed: commonErrorCodes.validation_failed,
   invalid_api_version: { status: 400, when: "`Service-Version` is not a date, or later than the newest version." },
   speech_marks_unsupported: { status: 400, when: "The model has no speech marks on a stream." },
-  unauthorized: { status: 401, when: "There is no bearer token, or it is not valid." },
-  insufficient_scope: { status: 403, when: "The token lacks the scope; `details.scopes` names those that would do." },
+  unauthorized: commonErrorCodes.unauthorized,
+  insufficient_scope: commonErrorCodes.insufficient_scope,
   forbidden: {
     status: 403,
     when: "The role, the workspace or the voice does not allow it, or it is over: the message says which."
@@ -26,12 +23,9 @@ export const errorCodes = {
     status: 404,
     when: "There is no such challenge, or it belongs to another workspace."
   },
-  method_not_allowed: { status: 405, when: "The path is known, the method is not; `Allow` names those that are." },
-  request_timeout: { status: 408, when: "The request did not arrive in time." },
-  idempotency_conflict: {
-    status: 409,
-    when: "The idempotency key was used for another request, or its first one still runs."
-  },
+  method_not_allowed: commonErrorCodes.method_not_allowed,
+  request_timeout: commonErrorCodes.request_timeout,
+  idempotency_conflict: commonErrorCodes.idempotency_conflict,
   consent_challenge_expired: { status: 409, when: "The phrase was to be read earlier; start another challenge." },
   consent_challenge_already_used: { status: 409, when: "Another create has named the challenge before." },
   payload_too_large: {
@@ -49,8 +43,8 @@ export const errorCodes = {
   },
   rate_limited: { status: 429, when: "Too many requests, or all engines are busy; come back after `Retry-After`." },
   concurrency_limit_reached: { status: 429, when: "The workspace has as many answers running as it may have." },
-  headers_too_large: { status: 431, when: "The headers are larger than 16 kB." },
-  internal_error: { status: 500, when: "A defect of ours; it has been logged with the request's id." },
+  headers_too_large: commonErrorCodes.headers_too_large,
+  internal_error: commonErrorCodes.internal_error,
   upstream_failure: { status: 502, when: "The speech broke off and could not be taken up again." },
   service_unavailable: { status: 503, when: "Not available just now; come back after `Retry-After`." },
   consent_verification_unavailable: {

@@ -1,6 +1,6 @@
 /** The headers of the speech API, both ways, as OpenAPI writes them. Pure data. */
+import type { JsonObject } from "#http"
 import type { Answer } from "./openapi-operations.ts"
-import type { JsonObject } from "./openapi-schemas.ts"
 import { newestVersion } from "./version.ts"
 
 const text = { type: "string" }

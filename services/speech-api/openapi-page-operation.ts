@@ -1,6 +1,7 @@
 /** One operation's section of the reference page. Pure. */
+import { queryTable } from "#http"
 import { errorCodes } from "./openapi-errors.ts"
-import { fieldTable, table, typeOf } from "./openapi-fields.ts"
+import { speechFields } from "./openapi-fields.ts"
 import type { Answer, Operation } from "./openapi-operations.ts"
 import { streamedTypes } from "./openapi-responses.ts"
 import { componentSchemas, voicesQuery } from "./openapi-schemas.ts"
@@ -10,8 +11,8 @@ export const operationSection = (operation: Operation): string =>
     `## ${operation.summary}`,
     `\`${operation.method} ${operation.path}\``,
     operation.description,
-    ...(operation.body === undefined ? [] : [fieldTable(componentSchemas()[operation.body.schema] ?? {})]),
-    ...(operation.query === undefined ? [] : [queryTable()]),
+    ...(operation.body === undefined ? [] : [speechFields(componentSchemas()[operation.body.schema] ?? {})]),
+    ...(operation.query === undefined ? [] : [queryTable(voicesQuery())]),
     `\`\`\`sh\n${curlOf(operation)}\n\`\`\``,
     `Answers ${answerOf(operation.answer)}`,
     `Refuses with ${[...operation.codes]
@@ -19,16 +20,6 @@ export const operationSection = (operation: Operation): string =>
       .map((code) => `${errorCodes[code].status} \`${code}\``)
       .join(", ")}.`
   ].join("\n\n")
-
-const queryTable = () =>
-  table(
-    ["query", "type", ""],
-    Object.entries(voicesQuery()).map(([name, field]) => [
-      `\`${name}\``,
-      typeOf(field),
-      String(field["description"] ?? "")
-    ])
-  )
 
 const examplePath = (path: string) => path.replace(":voice_id", path.endsWith(":voice_id") ? "henry" : "$VOICE")
 

@@ -4,9 +4,10 @@
  */
 import { audioFormats } from "#audio"
 import { speechModels } from "#contracts"
+import { anchorOf, table } from "#http"
 import { emotions } from "#speech"
 import { errorCodeNames, errorCodes } from "./openapi-errors.ts"
-import { fieldTable, table } from "./openapi-fields.ts"
+import { speechFields } from "./openapi-fields.ts"
 import { headers, idempotencyHeaders, requestHeaders } from "./openapi-headers.ts"
 import { limits } from "./openapi-limits.ts"
 import { operations } from "./openapi-operations.ts"
@@ -95,16 +96,9 @@ const intro =
   "`$TOKEN`, and the address from `$SPEECH`. Headers named `Service-*` are also read and written as `Speechify-*`. " +
   `\`Service-Version\` pins a version; today's is ${newestVersion}.`
 
-/** As forges make them from headings. */
-const anchorOf = (heading: string) =>
-  heading
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9 -]/gu, "")
-    .replaceAll(" ", "-")
-
 const shapes = () => {
   const asked = new Set(["SpeechRequest", "StreamRequest", "DialogueRequest", "ConsentChallengeRequest", "VoiceForm"])
   return Object.entries(componentSchemas())
     .filter(([name]) => !asked.has(name))
-    .map(([name, schema]) => `### ${name}\n\n${fieldTable(schema)}`)
+    .map(([name, schema]) => `### ${name}\n\n${speechFields(schema)}`)
 }

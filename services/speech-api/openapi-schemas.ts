@@ -1,5 +1,4 @@
 /** The schemas of requests and answers as JSON Schema, below `#/components/schemas/`. Pure. */
-import { Schema } from "effect"
 import { audioFormats } from "#audio"
 import {
   ConsentChallenge,
@@ -19,8 +18,7 @@ import {
   VoiceList,
   VoicesQuery
 } from "#contracts"
-
-export type JsonObject = Record<string, unknown>
+import { componentsOf, fieldsOf, type JsonObject, propertiesOf } from "#http"
 
 const schemas = {
   SpeechRequest,
@@ -40,28 +38,16 @@ const schemas = {
 }
 export type SchemaName = keyof typeof schemas
 
-const refPrefix = "#/components/schemas/"
-export const refTo = (name: string) => ({ $ref: `${refPrefix}${name}` })
-
-/** `properties` of an object's schema, by name. */
-export const propertiesOf = (schema: unknown): Record<string, JsonObject> =>
-  ((schema as JsonObject)["properties"] ?? {}) as Record<string, JsonObject>
-
-export const voicesQuery = () => propertiesOf(tidied(Schema.toJsonSchemaDocument(VoicesQuery).schema))
+export const voicesQuery = () => fieldsOf(VoicesQuery)
 
 export const componentSchemas = (): Record<string, JsonObject> => {
-  const found: Record<string, JsonObject> = {}
-  for (const schema of Object.values(schemas)) {
-    for (const [name, one] of Object.entries(Schema.toJsonSchemaDocument(schema).definitions)) {
-      found[name] = tidied(one) as JsonObject
-    }
-  }
+  const found = componentsOf(schemas)
   for (const [name, isDialogue, isStream] of requests) {
     const fields = propertiesOf(found[name])
     fields["output_format"] = oneOf(fields["output_format"], formatNames(isStream))
     fields["model"] = oneOf(fields["model"], modelNames(isDialogue))
   }
-  return Object.fromEntries(Object.entries(found).toSorted(([left], [right]) => (left < right ? -1 : 1)))
+  return found
 }
 
 const requests = [
@@ -82,24 +68,3 @@ const oneOf = (field: JsonObject | undefined, names: ReadonlyArray<string>): Jso
   enum: names,
   ...(field?.["description"] === undefined ? {} : { description: field["description"] })
 })
-
-/** What a reader of the document has no use for is left out. It accepts the same values. */
-const tidied = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(tidied)
-  if (typeof value !== "object" || value === null) return value
-  const flat: JsonObject = {}
-  for (const [key, inner] of Object.entries(withoutAllOf(value as JsonObject))) {
-    if (key === "additionalProperties" && inner === true) continue
-    if (Math.abs(Number(inner)) === Number.MAX_SAFE_INTEGER) continue
-    flat[key] = key === "$ref" ? String(inner).replace("#/$defs/", refPrefix) : tidied(inner)
-  }
-  return flat
-}
-
-/** Parts that say nothing about what the whole says are the whole's. */
-const withoutAllOf = ({ allOf, ...whole }: JsonObject): JsonObject => {
-  const parts = Array.isArray(allOf) ? (allOf as ReadonlyArray<JsonObject>) : []
-  const left = parts.filter((part) => Object.keys(part).some((key) => key in whole))
-  const merged: JsonObject = Object.assign({}, whole, ...parts.filter((part) => !left.includes(part)))
-  return left.length === 0 ? merged : { ...merged, allOf: left }
-}

@@ -3,10 +3,12 @@
  * Pure; docs/speech-openapi.json is written from it and a test fails when the file is stale.
  */
 import { voicesPageMax } from "#contracts"
+import { type JsonObject, pathParameters, pathsOf, refTo, refusalsOf } from "#http"
+import { errorCodes } from "./openapi-errors.ts"
 import { headers, headersOf, idempotencyHeaders, requestHeaders } from "./openapi-headers.ts"
 import { type Operation, operations } from "./openapi-operations.ts"
-import { anyRefusal, contentOf, refusalsOf } from "./openapi-responses.ts"
-import { componentSchemas, type JsonObject, refTo, voicesQuery } from "./openapi-schemas.ts"
+import { anyRefusal, contentOf } from "./openapi-responses.ts"
+import { componentSchemas, voicesQuery } from "./openapi-schemas.ts"
 import { newestVersion } from "./version.ts"
 
 export const openApiDocument = (): JsonObject => ({
@@ -18,7 +20,7 @@ export const openApiDocument = (): JsonObject => ({
   },
   servers: [{ url: "/" }],
   security: [{ bearer: [] }],
-  paths: paths(),
+  paths: pathsOf(operations, operationOf),
   components: {
     securitySchemes: {
       bearer: { type: "http", scheme: "bearer", description: "`./starling token make` makes one." }
@@ -28,18 +30,6 @@ export const openApiDocument = (): JsonObject => ({
     schemas: componentSchemas()
   }
 })
-
-/** A path as OpenAPI writes it. */
-export const templateOf = (path: string) => path.replaceAll(/:(\w+)/gu, "{$1}")
-
-const paths = () => {
-  const byPath: Record<string, JsonObject> = {}
-  for (const operation of operations) {
-    const path = templateOf(operation.path)
-    byPath[path] = { ...byPath[path], [operation.method.toLowerCase()]: operationOf(operation) }
-  }
-  return byPath
-}
 
 const operationOf = (operation: Operation): JsonObject => ({
   operationId: operation.id,
@@ -54,7 +44,7 @@ const operationOf = (operation: Operation): JsonObject => ({
       headers: headersOf(operation.status ?? 200, operation.answer, operation.isIdempotent),
       content: contentOf(operation.answer)
     },
-    ...refusalsOf(operation.codes),
+    ...refusalsOf(errorCodes, operation.codes, headersOf),
     default: anyRefusal()
   }
 })
@@ -67,12 +57,7 @@ const requestBodyOf = ({ schema, example, isForm }: NonNullable<Operation["body"
 })
 
 const parametersOf = ({ path, query, scopes, isIdempotent }: Operation): ReadonlyArray<JsonObject> => [
-  ...[...path.matchAll(/:(\w+)/gu)].map(([, name]) => ({
-    name,
-    in: "path",
-    required: true,
-    schema: { type: "string" }
-  })),
+  ...pathParameters(path),
   ...(query === undefined ? [] : queryParameters()),
   ...(scopes.length === 0
     ? []

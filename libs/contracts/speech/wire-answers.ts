@@ -107,6 +107,6 @@ export const ErrorEnvelope = Schema.Struct({
     details: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
     docs_url: Schema.optionalKey(Schema.String)
   }),
-  request_id: Schema.String.pipe(says("Also in the headers Service-Request-Id and X-Request-Id."))
+  request_id: Schema.String.pipe(says("Also in the header X-Request-Id."))
 }).annotate({ identifier: "ErrorEnvelope" })
 export interface ErrorEnvelope extends Schema.Schema.Type<typeof ErrorEnvelope> {}

@@ -1,6 +1,7 @@
 /** All routes of the API. */
+import { descriptionRoute } from "#http"
+import { pipelineOpenApi } from "../openapi/document.ts"
 import { fleetRoutes } from "./fleet-routes.ts"
-import { openApiRoutes } from "./openapi-route.ts"
 import { projectRoutes } from "./project-routes.ts"
 import { releaseRoutes } from "./release-routes.ts"
 import { workItemListRoutes } from "./work-item-list-routes.ts"
@@ -12,5 +13,5 @@ export const pipelineRoutes = [
   ...releaseRoutes,
   ...projectRoutes,
   ...fleetRoutes,
-  ...openApiRoutes
+  descriptionRoute(pipelineOpenApi)
 ] as const

@@ -2,10 +2,11 @@
  * OpenAPI 3.1 of the pipeline's API, made from the schemas that decode its requests and from the operations' list.
  * Pure; docs/pipeline-openapi.json is written from it and a test fails when the file is stale.
  */
-import { type ErrorCodeName, errorCodes } from "./error-codes.ts"
+import { jsonContent, type JsonObject, pathParameters, pathsOf, queryParameters, refTo, refusalsOf } from "#http"
+import { errorCodes } from "./error-codes.ts"
 import { headers, headersOf, requestHeaders } from "./headers.ts"
 import { type Operation, operations } from "./operations.ts"
-import { componentSchemas, type JsonObject, queryFields, refTo } from "./schemas.ts"
+import { componentSchemas, queryFields } from "./schemas.ts"
 
 export const pipelineOpenApi = (): JsonObject => ({
   openapi: "3.1.0",
@@ -16,7 +17,7 @@ export const pipelineOpenApi = (): JsonObject => ({
   },
   servers: [{ url: "/" }],
   security: [{ bearer: [] }],
-  paths: paths(),
+  paths: pathsOf(operations, operationOf),
   components: {
     securitySchemes: {
       bearer: { type: "http", scheme: "bearer", description: "`./starling token make` makes one." }
@@ -26,20 +27,6 @@ export const pipelineOpenApi = (): JsonObject => ({
     schemas: componentSchemas()
   }
 })
-
-/** A path as OpenAPI writes it. */
-export const templateOf = (path: string) => path.replaceAll(/:(\w+)/gu, "{$1}")
-
-const paths = () => {
-  const byPath: Record<string, JsonObject> = {}
-  for (const operation of operations) {
-    const path = templateOf(operation.path)
-    byPath[path] = { ...byPath[path], [operation.method.toLowerCase()]: operationOf(operation) }
-  }
-  return byPath
-}
-
-const json = (schema: JsonObject) => ({ "application/json": { schema } })
 
 const operationOf = (operation: Operation): JsonObject => ({
   operationId: operation.id,
@@ -55,7 +42,7 @@ const operationOf = (operation: Operation): JsonObject => ({
           content: { "application/json": { schema: refTo(operation.body.schema), example: operation.body.example } }
         }
       }),
-  responses: { ...successes(operation), ...refusals(operation.codes), default: refusal("Any other refusal.", 0) }
+  responses: { ...successes(operation), ...refusalsOf(errorCodes, operation.codes, headersOf), default: anyRefusal() }
 })
 
 const successes = ({ statuses = [200], summary, answer, codes }: Operation) =>
@@ -65,43 +52,20 @@ const successes = ({ statuses = [200], summary, answer, codes }: Operation) =>
       {
         description: summary,
         headers: headersOf(status, codes.includes("idempotency_conflict")),
-        content: json(answer === undefined ? { type: "object" } : refTo(answer))
+        content: jsonContent(answer === undefined ? { type: "object" } : refTo(answer))
       }
     ])
   )
 
-const refusals = (codes: ReadonlyArray<ErrorCodeName>): JsonObject => {
-  const statuses = [...new Set(codes.map((code) => errorCodes[code].status))].toSorted((left, right) => left - right)
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const own = codes.filter((code) => errorCodes[code].status === status)
-      return [status, refusal(own.map((code) => `\`${code}\`: ${errorCodes[code].when}`).join(" "), status, own)]
-    })
-  )
-}
-
-const refusal = (description: string, status: number, codes: ReadonlyArray<ErrorCodeName> = []): JsonObject => {
-  const only = { properties: { error: { properties: { code: { enum: codes } } } } }
-  const schema = codes.length === 0 ? refTo("ErrorEnvelope") : { allOf: [refTo("ErrorEnvelope"), only] }
-  return { description, headers: headersOf(status), content: json(schema) }
-}
+const anyRefusal = () => ({
+  description: "Any other refusal.",
+  headers: headersOf(0),
+  content: jsonContent(refTo("ErrorEnvelope"))
+})
 
 const parametersOf = ({ path, query, scope, method }: Operation): ReadonlyArray<JsonObject> => [
-  ...[...path.matchAll(/:(\w+)/gu)].map(([, name]) => ({
-    name,
-    in: "path",
-    required: true,
-    schema: { type: "string" }
-  })),
-  ...(query === undefined
-    ? []
-    : Object.entries(queryFields(query)).map(([name, { description, ...schema }]) => ({
-        name,
-        in: "query",
-        required: false,
-        description,
-        schema
-      }))),
+  ...pathParameters(path),
+  ...(query === undefined ? [] : queryParameters(queryFields(query))),
   ...(scope === undefined ? [] : [{ $ref: "#/components/parameters/X-Request-Id" }]),
   ...(scope === undefined || method === "GET" ? [] : [{ $ref: "#/components/parameters/Idempotency-Key" }])
 ]

@@ -1,36 +1,30 @@
 /** Every code that a refusal of this API may carry, its status, and when it is given. Pure data. */
 
-interface ErrorCode {
-  readonly status: number
-  readonly when: string
-}
+import { commonErrorCodes, type ErrorCode } from "#http"
 
 export const errorCodes = {
   bad_request: { status: 400, when: "The request or its JSON cannot be read." },
-  validation_failed: { status: 400, when: "Fields are not valid; `fields` names each and says why." },
-  unauthorized: { status: 401, when: "There is no bearer token, or it is not valid." },
-  insufficient_scope: { status: 403, when: "The token lacks the scope; `details.scopes` names those that would do." },
+  validation_failed: commonErrorCodes.validation_failed,
+  unauthorized: commonErrorCodes.unauthorized,
+  insufficient_scope: commonErrorCodes.insufficient_scope,
   not_found: { status: 404, when: "There is nothing at this path." },
   work_item_not_found: { status: 404, when: "There is no such work item, or none any more." },
   suggestion_not_found: { status: 404, when: "There is no such suggestion, or its work item is gone." },
   release_not_found: { status: 404, when: "There is no such release, or none any more." },
   project_not_found: { status: 404, when: "There is no such project." },
   agent_not_found: { status: 404, when: "The configuration names agents, and not this one." },
-  method_not_allowed: { status: 405, when: "The path is known, the method is not; `Allow` names those that are." },
-  request_timeout: { status: 408, when: "The request did not arrive in time." },
+  method_not_allowed: commonErrorCodes.method_not_allowed,
+  request_timeout: commonErrorCodes.request_timeout,
   conflict: {
     status: 409,
     when: "The state does not allow it: `details.state` is that state, `details.reason` why. Asking again changes nothing."
   },
-  idempotency_conflict: {
-    status: 409,
-    when: "The idempotency key was used for another request, or its first one still runs."
-  },
+  idempotency_conflict: commonErrorCodes.idempotency_conflict,
   payload_too_large: { status: 413, when: "The body has too many bytes." },
   unsupported_media_type: { status: 415, when: "The body is not JSON, or it is compressed." },
   rate_limited: { status: 429, when: "Too many wrong tokens from this address; come back after `Retry-After`." },
-  headers_too_large: { status: 431, when: "The headers are larger than 16 kB." },
-  internal_error: { status: 500, when: "A defect of ours; it has been logged with the request's id." },
+  headers_too_large: commonErrorCodes.headers_too_large,
+  internal_error: commonErrorCodes.internal_error,
   service_unavailable: {
     status: 503,
     when: "Too many want to change the same thing, or the log is full or away; come back after `Retry-After`."

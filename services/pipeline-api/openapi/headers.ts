@@ -1,5 +1,5 @@
 /** The headers of the API, both ways, as OpenAPI writes them. Pure data. */
-import type { JsonObject } from "./schemas.ts"
+import type { JsonObject } from "#http"
 
 const text = { type: "string" }
 const header = (description: string, required: boolean, schema: JsonObject = text) => ({

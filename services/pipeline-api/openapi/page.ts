@@ -2,8 +2,8 @@
  * The reference of the pipeline's API as a page, from the same lists and schemas as its OpenAPI document. Pure;
  * docs/pipeline-api.md is written from it and a test fails when the page is stale.
  */
+import { anchorOf, fieldTable, queryTable, table, typeOf } from "#http"
 import { errorCodeNames, errorCodes } from "./error-codes.ts"
-import { fieldTable, table, typeOf } from "./fields.ts"
 import { headers, requestHeaders } from "./headers.ts"
 import { type Operation, operations } from "./operations.ts"
 import { componentSchemas, queryFields } from "./schemas.ts"
@@ -50,20 +50,13 @@ export const pipelinePage = (): string =>
 const shape = (schema: Parameters<typeof fieldTable>[0]) =>
   schema["properties"] === undefined ? typeOf(schema) : fieldTable(schema)
 
-/** As forges make them from headings. */
-const anchorOf = (heading: string) =>
-  heading
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9 -]/gu, "")
-    .replaceAll(" ", "-")
-
 const section = (operation: Operation): string =>
   [
     `## ${operation.summary}`,
     `\`${operation.method} ${operation.path}\``,
     operation.description,
     ...(operation.body === undefined ? [] : [fieldTable(componentSchemas()[operation.body.schema] ?? {})]),
-    ...(operation.query === undefined ? [] : [queryTable(operation.query)]),
+    ...(operation.query === undefined ? [] : [queryTable(queryFields(operation.query))]),
     `\`\`\`sh\n${curlOf(operation)}\n\`\`\``,
     operation.answer === undefined
       ? "Answers with an OpenAPI document."
@@ -73,16 +66,6 @@ const section = (operation: Operation): string =>
       .map((code) => `${errorCodes[code].status} \`${code}\``)
       .join(", ")}.`
   ].join("\n\n")
-
-const queryTable = (name: NonNullable<Operation["query"]>) =>
-  table(
-    ["query", "type", ""],
-    Object.entries(queryFields(name)).map(([field, schema]) => [
-      `\`${field}\``,
-      typeOf(schema),
-      String(schema["description"] ?? "")
-    ])
-  )
 
 const curlOf = ({ method, path, scope, body }: Operation) =>
   [

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { pipelineRoutes } from "../../../../services/pipeline-api/http/routes.ts"
-import { pipelineOpenApi, templateOf } from "../../../../services/pipeline-api/openapi/document.ts"
+import { templateOf } from "#http"
+import { pipelineOpenApi } from "../../../../services/pipeline-api/openapi/document.ts"
 import { errorCodes } from "../../../../services/pipeline-api/openapi/error-codes.ts"
 import { operations } from "../../../../services/pipeline-api/openapi/operations.ts"
 import { pipelinePage } from "../../../../services/pipeline-api/openapi/page.ts"

@@ -1,0 +1,54 @@
+/** An API's reference as Markdown: tables, a schema's fields as one, and the names of sections. Pure. */
+import { type JsonObject, propertiesOf } from "./json-schema.ts"
+
+export const table = (heads: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
+  [heads, heads.map(() => "---"), ...rows].map((cells) => `| ${cells.map(escaped).join(" | ")} |`).join("\n")
+
+const escaped = (cell: string) => cell.replaceAll("|", "\\|").replaceAll("\n", " ")
+
+/** As forges make them from headings. */
+export const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9 -]/gu, "")
+    .replaceAll(" ", "-")
+
+/** Where a list of values too long for a cell is told instead; undefined tells them all. */
+export type LongList = (values: ReadonlyArray<unknown>) => string | undefined
+
+const inFull: LongList = () => undefined
+
+export const fieldTable = (schema: JsonObject, longList: LongList = inFull): string => {
+  const required = (schema["required"] ?? []) as ReadonlyArray<string>
+  return table(
+    ["field", "type", "required", ""],
+    Object.entries(propertiesOf(schema)).map(([name, field]) => [
+      `\`${name}\``,
+      typeOf(field, longList),
+      required.includes(name) ? "yes" : "",
+      String(field["description"] ?? "")
+    ])
+  )
+}
+
+export const queryTable = (fields: Readonly<Record<string, JsonObject>>): string =>
+  table(
+    ["query", "type", ""],
+    Object.entries(fields).map(([name, field]) => [`\`${name}\``, typeOf(field), String(field["description"] ?? "")])
+  )
+
+export const typeOf = (field: JsonObject, longList: LongList = inFull): string => {
+  const { $ref: ref, type, enum: values, items, anyOf, properties, contentEncoding } = field
+  if (typeof ref === "string") {
+    const name = ref.split("/").at(-1) ?? ""
+    return `[${name}](#${name.toLowerCase()})`
+  }
+  if (Array.isArray(values)) return longList(values) ?? values.map((value) => `\`${String(value)}\``).join(" ")
+  if (Array.isArray(anyOf)) {
+    return (anyOf as ReadonlyArray<JsonObject>).map((one) => typeOf(one, longList)).join(" or ")
+  }
+  if (type === "array") return `list of ${typeOf((items ?? {}) as JsonObject, longList)}`
+  if (type === "string" && contentEncoding !== undefined) return String(contentEncoding)
+  if (type === "object" && properties !== undefined) return `object of ${Object.keys(propertiesOf(field)).join(", ")}`
+  return String(type ?? "any")
+}
