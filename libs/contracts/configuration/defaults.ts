@@ -1,8 +1,8 @@
-/** A key of the configuration that may be left out, and what the page of settings says of it. */
+/** The keys of the configuration, each with what it is for: the page of settings says it, and nobody else has to. */
 import { Effect, Schema } from "effect"
 
 /** `why`: what the key is for, as docs/settings.md tells it. */
-export const withDefault = <S extends Schema.Codec<unknown, unknown>>(schema: S, value: S["Encoded"], why?: string) =>
+export const withDefault = <S extends Schema.Codec<unknown, unknown>>(schema: S, value: S["Encoded"], why: string) =>
   told(schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed(value))), why)
 
 /** A key without a default. */
@@ -21,6 +21,4 @@ export const section = <Fields extends Schema.Struct.Fields>(
   return struct.pipe(Schema.withDecodingDefaultKey(Effect.succeed({} as (typeof struct)["Encoded"])))
 }
 
-// An annotation leaves the type as it is.
-const told = <S extends Schema.Top>(schema: S, why: string | undefined): S =>
-  why === undefined ? schema : (schema.annotateKey({ description: why }) as unknown as S)
+const told = <S extends Schema.Top>(schema: S, why: string): S["Rebuild"] => schema.annotateKey({ description: why })

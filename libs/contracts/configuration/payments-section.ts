@@ -31,25 +31,24 @@ const isConsistent = (entry: {
 
 /** One chain and the token that is taken on it. */
 export const PaymentNetwork = Schema.Struct({
-  /** By CAIP-2. */
-  Network,
+  Network: required(Network, "The chain, by CAIP-2."),
   RpcUrls: required(
     Schema.Array(CallableUrl).check(Schema.isBetweenLength(1, 8)),
     "Nodes, asked in turn: a chain is unavailable only when none answers. Needed also where a facilitator settles."
   ),
-  Asset: ChainAddress,
-  AssetSymbol: withDefault(ShortText, "USDC"),
-  /** The token's own name and version, which clients on EVM chains sign. */
-  AssetName: withDefault(ShortText, "USDC"),
-  AssetVersion: withDefault(ShortText, "2"),
-  AssetDecimals: withDefault(whole(0, 18), 6),
-  PayTo: ChainAddress,
-  /** Who pays the chain's fee on Solana: the address of a settler's key. */
-  FeePayer: Schema.optionalKey(ChainAddress),
-  /** How a person calls it; without it by the table of known networks. */
-  PlainName: Schema.optionalKey(ShortText),
-  /** Variables that hold the settlers' keys; only payment-settler reads them. */
-  SettlerKeyEnvVars: withDefault(Schema.Array(EnvironmentName).check(Schema.isMaxLength(64)), []),
+  Asset: required(ChainAddress, "The token's contract, or its mint."),
+  AssetSymbol: withDefault(ShortText, "USDC", "What the token is called where prices are told."),
+  AssetName: withDefault(ShortText, "USDC", "The token's own name, which clients on EVM chains sign."),
+  AssetVersion: withDefault(ShortText, "2", "The token's own version, which they sign too."),
+  AssetDecimals: withDefault(whole(0, 18), 6, "Digits of the token after the point."),
+  PayTo: required(ChainAddress, "Who is paid."),
+  FeePayer: optional(ChainAddress, "Who pays the chain's fee on Solana: the address of a settler's key."),
+  PlainName: optional(ShortText, "How a person calls the chain; without it by the table of known networks."),
+  SettlerKeyEnvVars: withDefault(
+    Schema.Array(EnvironmentName).check(Schema.isMaxLength(64)),
+    [],
+    "Variables that hold the settlers' keys; only payment-settler reads them."
+  ),
   FacilitatorUrl: optional(
     CallableUrl,
     "Somebody else verifies and settles. What they call settled counts once a node of RpcUrls has it on the chain."
@@ -66,53 +65,93 @@ const networksAreUnique = (entries: ReadonlyArray<PaymentNetwork>) => {
 export const Payments = section({
   Networks: withDefault(
     Schema.Array(PaymentNetwork).check(Schema.isMaxLength(16), Schema.makeFilter(networksAreUnique)),
-    []
+    [],
+    "Chains on which the gateway is paid. None: nothing paid is sold."
   ),
-  /** How long a quote's authorization may be valid. A stream may last 500 s. */
-  MaxTimeoutSeconds: withDefault(whole(60, 3_600), 600),
-  /** Part of every price. */
-  FlatFeeUsd: withDefault(Schema.Finite.check(between(0, 100)), 0.001),
-  /** The least that is charged for a call, before the fee. */
-  PriceMinUsd: withDefault(Schema.Finite.check(between(0, 100)), 0.001),
-  /** Which part of the tokens that an answer may have is charged. */
-  OutputShare: withDefault(Schema.Finite.check(between(0, 1)), 0.1),
-  /** Answers that one payer may have before they are paid for: the most that can be lost to one. */
-  ExposureMax: withDefault(whole(1, 64), 1),
-  /** A claim that is not renewed for so long is given up. */
-  LeaseSeconds: withDefault(Schema.Finite.check(between(1, 300)), 15),
-  /** How long an ended claim is kept after its authorization's own end. */
-  KeptHours: withDefault(whole(1, 8_760), 24),
-  /** How long an answer that is made waits for the chain. */
-  SettleWaitSeconds: withDefault(Schema.Finite.check(between(0.1, 60)), 10),
-  FacilitatorTimeoutSeconds: withDefault(Schema.Finite.check(between(0.1, 300)), 30)
+  MaxTimeoutSeconds: withDefault(
+    whole(60, 3_600),
+    600,
+    "How long a quote's authorization may be valid. A stream may last 500 s."
+  ),
+  FlatFeeUsd: withDefault(Schema.Finite.check(between(0, 100)), 0.001, "Part of every price."),
+  PriceMinUsd: withDefault(
+    Schema.Finite.check(between(0, 100)),
+    0.001,
+    "The least that is charged for a call, before the fee."
+  ),
+  OutputShare: withDefault(
+    Schema.Finite.check(between(0, 1)),
+    0.1,
+    "Which part of the tokens that an answer may have is charged."
+  ),
+  ExposureMax: withDefault(
+    whole(1, 64),
+    1,
+    "Answers that one payer may have before they are paid for: the most that can be lost to one."
+  ),
+  LeaseSeconds: withDefault(
+    Schema.Finite.check(between(1, 300)),
+    15,
+    "A claim that is not renewed for so long is given up."
+  ),
+  KeptHours: withDefault(whole(1, 8_760), 24, "How long an ended claim is kept after its authorization's own end."),
+  SettleWaitSeconds: withDefault(
+    Schema.Finite.check(between(0.1, 60)),
+    10,
+    "How long an answer that is made waits for the chain."
+  ),
+  FacilitatorTimeoutSeconds: withDefault(
+    Schema.Finite.check(between(0.1, 300)),
+    30,
+    "How long a facilitator may take to answer."
+  )
 })
 export interface Payments extends Schema.Schema.Type<typeof Payments> {}
 
 /** `PaymentVerifier`: how many payments are looked at at once, how long one may take, and the facilitator's API. */
 export const PaymentVerifier = section({
-  /** Payments in work at once in one process. */
-  RunningMax: withDefault(whole(1, 10_000), 256),
-  /** From a question to its answer; then nobody can say. */
-  DeadlineSeconds: withDefault(Schema.Finite.check(between(0.1, 60)), 8),
-  /** Where other x402 servers may have payments to us verified and settled; without a port nowhere. */
-  FacilitatorHost: withDefault(Schema.NonEmptyString, "127.0.0.1"),
-  FacilitatorPort: Schema.optionalKey(whole(0, 65_535)),
-  /** How long `/settle` waits for the chain before it answers that it is pending. */
-  FacilitatorSettleSeconds: withDefault(Schema.Finite.check(between(0.1, 85)), 30)
+  RunningMax: withDefault(whole(1, 10_000), 256, "Payments in work at once in one process."),
+  DeadlineSeconds: withDefault(
+    Schema.Finite.check(between(0.1, 60)),
+    8,
+    "From a question to its answer; then nobody can say."
+  ),
+  FacilitatorHost: withDefault(
+    Schema.NonEmptyString,
+    "127.0.0.1",
+    "Where other x402 servers may have payments to us verified and settled."
+  ),
+  FacilitatorPort: optional(whole(0, 65_535), "Its port; without one nowhere."),
+  FacilitatorSettleSeconds: withDefault(
+    Schema.Finite.check(between(0.1, 85)),
+    30,
+    "How long `/settle` waits for the chain before it answers that it is pending."
+  )
 })
 export interface PaymentVerifier extends Schema.Schema.Type<typeof PaymentVerifier> {}
 
 /** `PaymentSettler`: settlements at once, keys, and how often the books are gone through. */
 export const PaymentSettler = section({
-  /** Of one network, over all processes; payments that wait for a sick chain count. */
-  UnackedMax: withDefault(whole(1, 10_000), 512),
-  /** Keys of one network that one process holds; what is left is for its twins. */
-  KeysHeldMax: withDefault(whole(1, 64), 4),
-  /** Between two readings of the books. */
-  ReconcileSeconds: withDefault(Schema.Finite.check(between(1, 86_400)), 60),
-  /** After so long a receipt must have its transfer in a final block, and a transfer its receipt. */
-  BooksGraceSeconds: withDefault(Schema.Finite.check(between(0, 86_400)), 1_800),
-  /** Between two sweeps of claims whose holders are gone. */
-  SweepSeconds: withDefault(Schema.Finite.check(between(0.1, 60)), 2)
+  UnackedMax: withDefault(
+    whole(1, 10_000),
+    512,
+    "Settlements in work of one network, over all processes; payments that wait for a sick chain count."
+  ),
+  KeysHeldMax: withDefault(
+    whole(1, 64),
+    4,
+    "Keys of one network that one process holds; what is left is for its twins."
+  ),
+  ReconcileSeconds: withDefault(Schema.Finite.check(between(1, 86_400)), 60, "Between two readings of the books."),
+  BooksGraceSeconds: withDefault(
+    Schema.Finite.check(between(0, 86_400)),
+    1_800,
+    "After so long a receipt must have its transfer in a final block, and a transfer its receipt."
+  ),
+  SweepSeconds: withDefault(
+    Schema.Finite.check(between(0.1, 60)),
+    2,
+    "Between two sweeps of claims whose holders are gone."
+  )
 })
 export interface PaymentSettler extends Schema.Schema.Type<typeof PaymentSettler> {}

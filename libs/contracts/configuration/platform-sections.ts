@@ -45,13 +45,15 @@ export const Bus = section(
 export const logLevels = ["Trace", "Debug", "Info", "Warn", "Error", "Fatal"] as const
 
 export const Telemetry = section({
-  LogLevel: withDefault(Schema.Literals(logLevels), "Info"),
-  /** Base URL of an OTLP/HTTP collector; without it nothing is traced. */
-  OtlpUrl: Schema.optionalKey(Schema.NonEmptyString),
-  TraceSampleRatio: withDefault(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })), 0.01),
-  /** Where metrics and health are served. */
-  Host: withDefault(Schema.NonEmptyString, "127.0.0.1"),
-  Port: withDefault(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 })), 9_400)
+  LogLevel: withDefault(Schema.Literals(logLevels), "Info", "The least that is logged."),
+  OtlpUrl: optional(Schema.NonEmptyString, "Base URL of an OTLP/HTTP collector; without it nothing is traced."),
+  TraceSampleRatio: withDefault(
+    Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })),
+    0.01,
+    "Share of the traces that is kept."
+  ),
+  Host: withDefault(Schema.NonEmptyString, "127.0.0.1", "Where metrics and health are served."),
+  Port: withDefault(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 })), 9_400, "0: any free one.")
 })
 
 /** The roles that exist. A role's name is its folder, its deployment, its user on the bus and its label. */
@@ -73,5 +75,9 @@ const needsProviders: ReadonlyArray<RoleName> = ["model-gateway", "payment-verif
 const usualRoles = roleNames.filter((name) => !needsProviders.includes(name))
 
 export const Fleet = section({
-  Roles: withDefault(Schema.Array(Schema.Literals(roleNames)), usualRoles)
+  Roles: withDefault(
+    Schema.Array(Schema.Literals(roleNames)),
+    usualRoles,
+    "The roles of this process. Those that sell need providers and networks, and are named where they are wanted."
+  )
 })

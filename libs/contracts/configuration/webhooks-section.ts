@@ -1,7 +1,7 @@
 /** `Webhooks`, the endpoints, and `WebhookDelivery`, what is true of all of them. */
 import { Schema } from "effect"
 import { endpointIdOf } from "../endpoint-id.ts"
-import { section, withDefault } from "./defaults.ts"
+import { optional, required, section, withDefault } from "./defaults.ts"
 
 /** A URL of http or https without credentials or a fragment. */
 export const isWebUrl = (text: string) => {
@@ -18,18 +18,54 @@ const whole = (minimum: number, maximum: number) => Schema.Int.check(between(min
 
 /** One endpoint. Seconds may be fractions. */
 export const EndpointEntry = Schema.Struct({
-  Name: Schema.String.check(Schema.isBetweenLength(1, 100)),
-  Url: Schema.String.check(Schema.isMaxLength(2_048), Schema.makeFilter(isWebUrl)),
-  SecretEnvVar: Schema.optionalKey(EnvironmentName),
-  EventFilter: withDefault(Schema.Array(Schema.String.check(Schema.isBetweenLength(1, 100))), []),
-  MaxAttempts: withDefault(whole(1, 20), 3),
-  InitialBackoffSeconds: withDefault(Schema.Finite.check(between(0.01, 3_600)), 1),
-  TimeoutSeconds: withDefault(Schema.Finite.check(between(0.05, 300)), 10),
-  Concurrency: withDefault(whole(1, 1_024), 32),
-  BacklogMax: withDefault(whole(1, 10_000_000), 100_000),
-  Jitter: withDefault(Schema.Finite.check(between(0, 1)), 0),
-  CircuitBreaker: withDefault(Schema.Boolean, true),
-  StandardWebhooksSecretEnvVar: Schema.optionalKey(EnvironmentName)
+  Name: required(
+    Schema.String.check(Schema.isBetweenLength(1, 100)),
+    "Its label in logs and metrics; unique, and its id is made of it."
+  ),
+  Url: required(
+    Schema.String.check(Schema.isMaxLength(2_048), Schema.makeFilter(isWebUrl)),
+    "Where events are posted, by https or http."
+  ),
+  SecretEnvVar: optional(
+    EnvironmentName,
+    "The variable that holds the key of `X-Service-Signature`; without it bodies are not signed."
+  ),
+  EventFilter: withDefault(
+    Schema.Array(Schema.String.check(Schema.isBetweenLength(1, 100))),
+    [],
+    "Events to deliver, by name or pattern (`iteration.*`). Empty: all but the eight progress events."
+  ),
+  MaxAttempts: withDefault(whole(1, 20), 3, "Attempts before a delivery is given up."),
+  InitialBackoffSeconds: withDefault(
+    Schema.Finite.check(between(0.01, 3_600)),
+    1,
+    "Before the first retry; doubles with every attempt."
+  ),
+  TimeoutSeconds: withDefault(
+    Schema.Finite.check(between(0.05, 300)),
+    10,
+    "For a whole attempt, from the connection to the end of the answer."
+  ),
+  Concurrency: withDefault(whole(1, 1_024), 32, "Deliveries on the way to it at once, over all processes."),
+  BacklogMax: withDefault(
+    whole(1, 10_000_000),
+    100_000,
+    "Deliveries that may wait for it; beyond, it is parked and caught up later from EVENTS."
+  ),
+  Jitter: withDefault(
+    Schema.Finite.check(between(0, 1)),
+    0,
+    "Share of a wait that chance adds at most. 0: waits are exact."
+  ),
+  CircuitBreaker: withDefault(
+    Schema.Boolean,
+    true,
+    "Whether it is left in peace for a while after 20 failures in a row over 30 s; that costs no attempt."
+  ),
+  StandardWebhooksSecretEnvVar: optional(
+    EnvironmentName,
+    "The variable that holds the key of Standard Webhooks, whose headers are sent beside ours then."
+  )
 })
 export interface EndpointEntry extends Schema.Schema.Type<typeof EndpointEntry> {}
 
@@ -50,7 +86,8 @@ const namesAreUnique = (entries: ReadonlyArray<EndpointEntry>) => {
 
 export const Webhooks = withDefault(
   Schema.Array(EndpointEntry).check(Schema.isMaxLength(endpointsMax), Schema.makeFilter(namesAreUnique)),
-  []
+  [],
+  "The endpoints. None: events are only kept."
 )
 
 const cidr =
@@ -60,14 +97,29 @@ const cidr =
 export const Cidr = Schema.String.check(Schema.isPattern(cidr))
 
 export const WebhookDelivery = section({
-  /** Networks that webhooks may be sent to although they are not public. */
-  AllowCidrs: withDefault(Schema.Array(Cidr), []),
-  /** Above so many endpoints they share consumers by partition. */
-  PartitionsAbove: withDefault(whole(0, 1_000), 200),
-  /** How long a parked endpoint can be given all it missed; EVENTS keeps longer than the largest value. */
-  ParkedMaxDays: withDefault(whole(1, 34), 30),
-  /** An endpoint absent from the configuration for so long is given up. */
-  ArchiveAfterHours: withDefault(Schema.Finite.check(between(0.001, 8_760)), 24),
-  /** The longest wait a receiver may ask for. */
-  RetryAfterMaxSeconds: withDefault(Schema.Finite.check(between(0, 86_400)), 60)
+  AllowCidrs: withDefault(
+    Schema.Array(Cidr),
+    [],
+    "Networks that webhooks may be sent to although they are not public."
+  ),
+  PartitionsAbove: withDefault(
+    whole(0, 1_000),
+    200,
+    "Above so many endpoints they share consumers by partition, for each consumer costs the broker."
+  ),
+  ParkedMaxDays: withDefault(
+    whole(1, 34),
+    30,
+    "How long a parked endpoint can be given all it missed; EVENTS keeps longer than the largest value."
+  ),
+  ArchiveAfterHours: withDefault(
+    Schema.Finite.check(between(0.001, 8_760)),
+    24,
+    "An endpoint absent from the configuration for so long is given up."
+  ),
+  RetryAfterMaxSeconds: withDefault(
+    Schema.Finite.check(between(0, 86_400)),
+    60,
+    "The longest wait a receiver may ask for."
+  )
 })
