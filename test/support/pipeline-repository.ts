@@ -30,6 +30,19 @@ export const makeRepositories = (): TestRepositories => {
   return { folder, make: (name) => makeRepository(folder, name), remove: () => rmSync(folder, { recursive: true }) }
 }
 
+const pushesMax = 20
+
+/** Runners push to the same branch meanwhile: what they brought comes first. */
+const pushAfterOthers = (clone: string, branch: string, pushes = 1): void => {
+  try {
+    run(clone, "push", "--quiet", "origin", branch)
+  } catch (error) {
+    if (pushes >= pushesMax) throw error
+    run(clone, "pull", "--quiet", "--rebase", "origin", branch)
+    pushAfterOthers(clone, branch, pushes + 1)
+  }
+}
+
 const makeRepository = (folder: string, name: string): TestRepository => {
   const bare = join(folder, `${name}.git`)
   mkdirSync(bare)
@@ -44,7 +57,7 @@ const makeRepository = (folder: string, name: string): TestRepository => {
     writeFileSync(join(clone, path), text)
     run(clone, "add", "--all")
     run(clone, "commit", "--quiet", "-m", `Write ${path}`)
-    run(clone, "push", "--quiet", "origin", branch)
+    pushAfterOthers(clone, branch)
     rmSync(clone, { recursive: true })
   }
   commit("main", "README.md", "What it is.\n")
