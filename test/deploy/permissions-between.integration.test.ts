@@ -1,0 +1,94 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Option, Schema } from "effect"
+import { coreSubjects, jsonCodec, Leases, Mailbox, type Party, Requests, StreamReader, topology } from "#bus"
+import { eventually } from "../support/bus.ts"
+import type { TestNatsServer } from "../support/nats-server.ts"
+import { busAs as busFor, sample } from "./bus-as.ts"
+import { startFleetBroker } from "./fleet-broker.ts"
+
+let server: TestNatsServer
+beforeAll(async () => void (server = await startFleetBroker()))
+afterAll(() => server.stop())
+
+const busAs = (party: Party) => busFor(() => server, party)
+
+const codec = jsonCodec(Schema.Struct({ said: Schema.String }))
+const value = { said: "hello" }
+
+describe("roles that speak to each other", () => {
+  const questions = coreSubjects.filter(({ kind }) => kind === "question")
+  const pairs = questions.flatMap(({ name, subjects, senders, receivers }) =>
+    senders.flatMap((asker) => receivers.map((answerer) => ({ name, asker, answerer, subject: subjects[0] ?? "" })))
+  )
+
+  it.live.each(pairs)("$asker asks $answerer: $name", ({ asker, answerer, subject }) =>
+    Effect.gen(function* () {
+      const asked = sample(subject, "trial")
+      const answering = yield* Layer.build(busAs(answerer))
+      yield* Effect.provide(
+        Effect.flatMap(Requests, (requests) =>
+          requests.answer({
+            subject,
+            queueGroup: answerer,
+            question: codec,
+            answer: codec,
+            concurrency: 1,
+            handler: ({ said }) => Effect.succeed({ said: `${said} yourself` })
+          })
+        ),
+        answering
+      )
+      const ask = Effect.flatMap(Requests, (requests) =>
+        requests.ask({ subject: asked, question: codec, answer: codec, timeoutMs: 2_000 }, value)
+      ).pipe(Effect.retry({ times: 20 }))
+
+      const answer = yield* Effect.provide(ask, busAs(asker))
+
+      assert.deepStrictEqual(answer, { said: "hello yourself" })
+    }).pipe(Effect.scoped)
+  )
+
+  const mails = coreSubjects
+    .filter(({ kind }) => kind === "mailbox")
+    .flatMap(({ senders, receivers }) => senders.flatMap((from) => receivers.map((to) => ({ from, to }))))
+
+  it.live.each(mails)("$from sends to a process of $to", ({ from, to }) =>
+    Effect.gen(function* () {
+      const receiving = yield* Layer.build(busAs(to))
+      const sending = yield* Layer.build(busAs(from))
+      const got: Array<string> = []
+      const { instance } = yield* Effect.provide(Mailbox, receiving)
+      yield* Effect.provide(
+        Effect.flatMap(Mailbox, (mailbox) =>
+          mailbox.open("session", (bytes) => void got.push(new TextDecoder().decode(bytes)))
+        ),
+        receiving
+      )
+      const send = Effect.map(Mailbox, (mailbox) => mailbox.send(instance, "session", new TextEncoder().encode("hi")))
+
+      yield* eventually(Effect.map(Effect.provide(send, sending), () => got.length > 0))
+
+      assert.strictEqual(got[0], "hi")
+    }).pipe(Effect.scoped)
+  )
+
+  const holders = topology.buckets.find(({ name }) => name === "leases")?.writers ?? []
+
+  it.live.each(holders)("%s takes a lease and gives it back", (holder) =>
+    Effect.gen(function* () {
+      let held = false
+      const lease = { key: `lease-of-${holder}`, holder }
+      const work = Effect.andThen(
+        Effect.sync(() => (held = true)),
+        Effect.never
+      )
+      const holding = yield* Effect.forkScoped(Effect.flatMap(Leases, (leases) => leases.whileHeld(lease, work)))
+      yield* eventually(Effect.sync(() => held))
+      yield* Fiber.interrupt(holding)
+
+      const reader = yield* StreamReader
+      const left = yield* reader.last("KV_leases", `$KV.leases.${lease.key}`)
+      assert.isTrue(Option.isNone(left))
+    }).pipe(Effect.scoped, Effect.provide(busAs(holder)))
+  )
+})

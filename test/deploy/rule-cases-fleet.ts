@@ -1,0 +1,138 @@
+/** When the whole fleet's alerts fire, and when they stay silent. */
+import { ruleCase, rising, type RuleCase } from "./rule-case.ts"
+
+export const fleetCases: ReadonlyArray<RuleCase> = [
+  ruleCase(
+    "StarlingPodDown",
+    "5m",
+    { 'up{job="starling",pod="sweeper-1"}': "1 0x10" },
+    { job: "starling", pod: "sweeper-1" },
+    { 'up{job="starling",pod="sweeper-1"}': "1x10", 'up{job="other",pod="x"}': "0x10" }
+  ),
+  ruleCase(
+    "StarlingBusDisconnected",
+    "5m",
+    { 'bus_connected{role="sweeper",pod="a"}': "1 0x10" },
+    { role: "sweeper", pod: "a" },
+    { 'bus_connected{role="sweeper",pod="a"}': "1 0 1x10" }
+  ),
+  ruleCase(
+    "StarlingBusFlapping",
+    "20m",
+    rising('bus_reconnects_total{role="sweeper"}', 1),
+    { role: "sweeper" },
+    { 'bus_reconnects_total{role="sweeper"}': "0x10 1x20" }
+  ),
+  ruleCase(
+    "StarlingPublishFailing",
+    "20m",
+    {
+      ...rising('bus_published_total{role="sweeper",stream="LOG",outcome="failed"}', 10),
+      ...rising('bus_published_total{role="sweeper",stream="LOG",outcome="stored"}', 90)
+    },
+    { role: "sweeper", stream: "LOG" },
+    {
+      ...rising('bus_published_total{role="sweeper",stream="LOG",outcome="failed"}', 0),
+      ...rising('bus_published_total{role="sweeper",stream="LOG",outcome="stored"}', 90)
+    }
+  ),
+  ruleCase(
+    "StarlingMessagesRejected",
+    "10m",
+    { 'bus_rejected_total{origin="events"}': "0 0 1x20" },
+    { origin: "events" },
+    { 'bus_rejected_total{origin="events"}': "4x20" }
+  ),
+  ruleCase(
+    "StarlingHandlersDying",
+    "10m",
+    { 'bus_consumed_total{role="r",stream="S",outcome="failed"}': "0 0 1x20" },
+    { role: "r", stream: "S" },
+    rising('bus_consumed_total{role="r",stream="S",outcome="acked"}', 5)
+  ),
+  ruleCase(
+    "StarlingRelayStuck",
+    "40m",
+    {
+      'bus_relay_position{relay="fan-out"}': "500x60",
+      ...rising('bus_published_total{stream="EVENTS",outcome="stored"}', 60)
+    },
+    { relay: "fan-out" },
+    {
+      'bus_relay_position{relay="fan-out"}': "0+60x60",
+      'bus_relay_position{relay="announce"}': "0+60x60",
+      ...rising('bus_published_total{stream="EVENTS",outcome="stored"}', 60)
+    }
+  ),
+  ruleCase(
+    "StarlingServerErrors",
+    "20m",
+    {
+      ...rising('http_requests_total{api="speech-api",route="a",status="5xx"}', 5),
+      ...rising('http_requests_total{api="speech-api",route="a",status="2xx"}', 95)
+    },
+    { api: "speech-api" },
+    rising('http_requests_total{api="speech-api",route="a",status="4xx"}', 95)
+  ),
+  ruleCase(
+    "StarlingConnectionsCut",
+    "30m",
+    rising('http_connections_cut_total{api="speech-api",reason="too slow"}', 600),
+    { api: "speech-api", reason: "too slow" },
+    rising('http_connections_cut_total{api="speech-api",reason="too slow"}', 60)
+  ),
+  ruleCase(
+    "StarlingRateLimitsBlind",
+    "20m",
+    rising('http_shared_rate_takes_total{window="free",outcome="failed"}', 2),
+    { window: "free" },
+    rising('http_shared_rate_takes_total{window="free",outcome="refused"}', 2)
+  ),
+  ruleCase(
+    "StarlingEventLoopLate",
+    "20m",
+    { 'nodejs_eventloop_lag_p99_seconds{role="speech-api",pod="a"}': "0.4x30" },
+    { role: "speech-api", pod: "a" },
+    { 'nodejs_eventloop_lag_p99_seconds{role="speech-api",pod="a"}': "0.02x30" }
+  ),
+  ruleCase(
+    "StarlingTracesDropped",
+    "40m",
+    rising('tracing_spans_total{role="r",outcome="dropped"}', 2),
+    { role: "r" },
+    rising('tracing_spans_total{role="r",outcome="sent"}', 2)
+  ),
+  ruleCase(
+    "StarlingEgressRefused",
+    "10m",
+    { 'egress_refusals_total{use="webhook",range="private"}': "0 0 1x20" },
+    { use: "webhook", range: "private" },
+    { 'egress_refusals_total{use="webhook",range="private"}': "3x20" }
+  ),
+  ruleCase(
+    "StarlingStoreFilling",
+    "20m",
+    {
+      'nats_server_total_message_bytes{server_name="nats-0"}': "90x30",
+      'nats_server_max_storage{server_name="nats-0"}': "100x30"
+    },
+    { server_name: "nats-0" },
+    {
+      'nats_server_total_message_bytes{server_name="nats-0"}': "60x30",
+      'nats_server_max_storage{server_name="nats-0"}': "100x30"
+    }
+  ),
+  ruleCase(
+    "StarlingStreamFilling",
+    "20m",
+    {
+      'nats_stream_total_bytes{account_name="FLEET",stream_name="RECEIPTS"}': "90x30",
+      'nats_stream_limit_bytes{account_name="FLEET",stream_name="RECEIPTS"}': "100x30"
+    },
+    { account_name: "FLEET", stream_name: "RECEIPTS" },
+    {
+      'nats_stream_total_bytes{account_name="FLEET",stream_name="LOG"}': "90x30",
+      'nats_stream_limit_bytes{account_name="FLEET",stream_name="LOG"}': "-1x30"
+    }
+  )
+]

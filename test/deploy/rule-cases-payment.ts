@@ -1,0 +1,108 @@
+/** When the alerts of payments and of the gateway fire, and when they stay silent. */
+import { ruleCase, rising, type RuleCase } from "./rule-case.ts"
+
+export const paymentCases: ReadonlyArray<RuleCase> = [
+  ruleCase(
+    "PaymentBooksDiffer",
+    "10m",
+    { 'payment_book_findings_total{network="n",finding="TransferWithoutReceipt"}': "0 0 1x20" },
+    { network: "n", finding: "TransferWithoutReceipt" },
+    { 'payment_book_findings_total{network="n",finding="TransferWithoutReceipt"}': "1x20" }
+  ),
+  ruleCase(
+    "PaymentBooksUnread",
+    "90m",
+    { 'payment_books_read_timestamp_seconds{network="n"}': "0x120" },
+    { network: "n" },
+    { 'payment_books_read_timestamp_seconds{network="n"}': "0+60x120" }
+  ),
+  ruleCase(
+    "PaymentSettlementsUncollected",
+    "10m",
+    { 'payment_settlement_tries_total{network="n",outcome="uncollected"}': "0 0 1x20" },
+    { network: "n" },
+    rising('payment_settlement_tries_total{network="n",outcome="settled"}', 3)
+  ),
+  ruleCase(
+    "PaymentSettlementsSlow",
+    "50m",
+    {
+      ...rising('payment_settlement_seconds_bucket{network="n",le="60"}', 50),
+      ...rising('payment_settlement_seconds_bucket{network="n",le="300"}', 100),
+      ...rising('payment_settlement_seconds_bucket{network="n",le="+Inf"}', 100)
+    },
+    { network: "n" },
+    {
+      ...rising('payment_settlement_seconds_bucket{network="n",le="60"}', 100),
+      ...rising('payment_settlement_seconds_bucket{network="n",le="+Inf"}', 100)
+    }
+  ),
+  ruleCase(
+    "PaymentSettlerWithoutKey",
+    "5m",
+    {
+      'payment_settler_keys_held{network="n",pod="a"}': "0x20",
+      'payment_settler_keys_held{network="n",pod="b"}': "0x20"
+    },
+    { network: "n" },
+    {
+      'payment_settler_keys_held{network="n",pod="a"}': "0x20",
+      'payment_settler_keys_held{network="n",pod="b"}': "1x20"
+    }
+  ),
+  ruleCase(
+    "PaymentChainUnreachable",
+    "20m",
+    {
+      ...rising('x402_rpc_calls_total{network="n",method="m",outcome="unavailable"}', 40),
+      ...rising('x402_rpc_calls_total{network="n",method="m",outcome="answered"}', 60)
+    },
+    { network: "n" },
+    rising('x402_rpc_calls_total{network="n",method="m",outcome="answered"}', 60)
+  ),
+  ruleCase(
+    "PaymentChainNodeOut",
+    "30m",
+    { 'x402_rpc_nodes_open{network="n"}': "1x60" },
+    { network: "n" },
+    { 'x402_rpc_nodes_open{network="n"}': "0x60" }
+  ),
+  ruleCase(
+    "PaymentVerificationUnavailable",
+    "20m",
+    rising('payment_verifications_total{network="n",outcome="unavailable",code="c"}', 60),
+    { network: "n" },
+    rising('payment_verifications_total{network="n",outcome="refused",code="c"}', 60)
+  ),
+  ruleCase(
+    "PaymentFacilitatorUnavailable",
+    "20m",
+    rising('x402_facilitator_calls_total{operation="settle",outcome="unavailable"}', 60),
+    { operation: "settle" },
+    rising('x402_facilitator_calls_total{operation="settle",outcome="refused"}', 60)
+  ),
+  ruleCase(
+    "PaymentReplaysMany",
+    "30m",
+    rising('x402_claims_total{outcome="replay"}', 900),
+    {},
+    rising('x402_claims_total{outcome="claimed"}', 900)
+  ),
+  ruleCase(
+    "GatewayProviderFailing",
+    "30m",
+    {
+      ...rising('gateway_upstream_calls_total{provider="p",outcome="broken off"}', 40),
+      ...rising('gateway_upstream_calls_total{provider="p",outcome="answered"}', 60)
+    },
+    { provider: "p" },
+    rising('gateway_upstream_calls_total{provider="p",outcome="refused"}', 60)
+  ),
+  ruleCase(
+    "GatewayBreakerOpen",
+    "30m",
+    { 'gateway_breaker_open{provider="p",model="m"}': "1x60" },
+    { provider: "p", model: "m" },
+    { 'gateway_breaker_open{provider="p",model="m"}': "0x60" }
+  )
+]
