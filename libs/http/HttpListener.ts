@@ -1,7 +1,7 @@
 /**
  * One of our public APIs on a socket. It stands on node's own server, whose limits are all set here, and on
  * the request handler of @effect/platform-node, which writes bodies no faster than they are read and
- * interrupts a handler when its caller is gone. A drain accepts nothing new, lets what runs end, then cuts.
+ * interrupts a handler when its caller is gone. A drain accepts nothing new, lets what runs end and be read, then cuts.
  */
 import type { AddressInfo } from "node:net"
 import { Context, Effect, Layer } from "effect"
@@ -102,7 +102,7 @@ const drain = (server: LimitedServer, drainMs: number, state: { draining: boolea
     state.draining = true
     const before = server.answered()
     server.stopAccepting()
-    yield* Effect.timeoutOption(server.quiet, drainMs)
+    yield* Effect.timeoutOption(Effect.andThen(server.quiet, server.takenLeave), drainMs)
     const finished = server.answered() - before
     const handedBack = server.running()
     yield* server.close

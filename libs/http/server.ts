@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
-import type { Socket } from "node:net"
+import { Server as NetServer, type Socket } from "node:net"
 import { Effect } from "effect"
 import type { ListenerLimits } from "./limits.ts"
 import { refusalText } from "./refusal-text.ts"
@@ -29,6 +29,8 @@ export interface LimitedServer {
   readonly stopAccepting: () => void
   /** Nothing runs. */
   readonly quiet: Effect.Effect<void>
+  /** After `stopAccepting` and `quiet`: every caller has taken its answer to the end, and hung up. */
+  readonly takenLeave: Effect.Effect<void>
   /** Cuts what is left. */
   readonly close: Effect.Effect<void>
 }
@@ -42,8 +44,11 @@ export const limitedServer = (options: LimitedServerOptions): LimitedServer => {
   const { limits, onCut } = options
   const turns = new WeakMap<Duplex, Turn>()
   const whenQuiet = new Set<() => void>()
+  const sockets = new Set<Socket>()
+  const whenAlone = new Set<() => void>()
   let running = 0
   let answered = 0
+  let stopped = false
 
   const begin = (socket: Socket, request: IncomingMessage, response: ServerResponse, waiting: Array<() => void>) => {
     turns.set(socket, { response, waiting })
@@ -53,8 +58,9 @@ export const limitedServer = (options: LimitedServerOptions): LimitedServer => {
       if (response.writableFinished) answered += 1
       if (running === 0) for (const resume of whenQuiet) resume()
       const next = waiting.shift()
-      if (next === undefined || socket.destroyed) turns.delete(socket)
-      else next()
+      if (next !== undefined && !socket.destroyed) return next()
+      turns.delete(socket)
+      if (stopped) socket.end()
     })
     options.handle(request, response)
   }
@@ -68,6 +74,18 @@ export const limitedServer = (options: LimitedServerOptions): LimitedServer => {
     noDelay: true
   })
   node.maxConnections = limits.connectionsMax
+  node.on("connection", (socket) => {
+    sockets.add(socket)
+    socket.once("close", () => {
+      sockets.delete(socket)
+      if (sockets.size === 0) for (const resume of whenAlone) resume()
+    })
+    const { destroySoon } = socket
+    // What the kernel still has to send is lost when a container's network goes with its process. So a connection
+    // stays until its caller hangs up, having read everything, or falls silent; one that still sends is cut.
+    socket.destroySoon = () =>
+      turns.get(socket)?.response.req.complete === true ? void socket.end() : destroySoon.call(socket)
+  })
   node.on("request", (request, response) => {
     const { socket } = request
     // A pipelined answer that waits for its turn has no socket: nothing would tell it that its caller left,
@@ -104,18 +122,25 @@ export const limitedServer = (options: LimitedServerOptions): LimitedServer => {
     running: () => running,
     answered: () => answered,
     stopAccepting: () => {
-      node.close()
-      node.closeIdleConnections()
+      stopped = true
+      // Its own way of closing would cut idle connections, with what they still have to send.
+      NetServer.prototype.close.call(node)
+      for (const socket of sockets) if (!turns.has(socket)) socket.end()
     },
-    quiet: Effect.callback<void>((resume) => {
-      if (running === 0) return resume(Effect.void)
-      const done = () => resume(Effect.void)
-      whenQuiet.add(done)
-      return Effect.sync(() => whenQuiet.delete(done))
-    }),
+    takenLeave: when(() => sockets.size === 0, whenAlone),
+    quiet: when(() => running === 0, whenQuiet),
     close: Effect.callback<void>((resume) => {
       node.close(() => resume(Effect.void))
       node.closeAllConnections()
     })
   }
 }
+
+/** Once `is` holds; who waits is told through `waiting`. */
+const when = (is: () => boolean, waiting: Set<() => void>) =>
+  Effect.callback<void>((resume) => {
+    if (is()) return resume(Effect.void)
+    const done = () => resume(Effect.void)
+    waiting.add(done)
+    return Effect.sync(() => waiting.delete(done))
+  })

@@ -467,6 +467,35 @@ describe("a drain", () => {
     })
   )
 
+  it.live.each([
+    ["stays open", ""],
+    ["is closed after it", "connection: close\r\n"]
+  ] as const)("lasts until a slow reader has an answer to its last byte, on a connection that %s", ([, header]) => {
+    const bytes = 200_000
+    const answer = route(
+      "GET",
+      "/much",
+      streamAnswer(Stream.make(new Uint8Array(bytes)), { contentType: "text/plain" })
+    )
+    return Effect.gen(function* () {
+      const socket = yield* dial
+      socket.write(`GET /much HTTP/1.1\r\nhost: x\r\n${header}\r\n`)
+      // All of it is out of the process before anything is read.
+      yield* pause(100)
+      const drained = yield* Effect.forkChild(
+        Effect.flatMap(Drain, (drain) => drain.run),
+        { startImmediately: true }
+      )
+      yield* pause(100)
+      assert.isUndefined(drained.pollUnsafe())
+      const text = yield* readAll(socket)
+      assert.isAbove(text.length, bytes)
+      assert.isUndefined(drained.pollUnsafe())
+      socket.end()
+      assert.isTrue(yield* Fiber.join(drained))
+    }).pipe(Effect.scoped, Effect.provide(api([answer])))
+  })
+
   it.live("interrupts what runs when the layer is closed without one", () =>
     Effect.gen(function* () {
       const ended = yield* Deferred.make<void>()
