@@ -80,8 +80,9 @@ const open = (options: NatsOptions) => {
     timeout: dialMs,
     noAsyncTraces: true,
     ignoreAuthErrorAbort: true,
-    pingInterval: 10_000,
-    maxPingOut: 3
+    // A broker that is cut off says nothing: it is missed within some seconds, as a dead one is.
+    pingInterval: 2_000,
+    maxPingOut: 2
   }
   const tls = brokerTls(options.servers, options.tls)
   if (tls !== undefined) settings.tls = tls
