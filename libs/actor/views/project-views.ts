@@ -8,7 +8,7 @@ import { type BusError, Kv, Leases, Rejections, type SourceMessage, StreamReader
 import { Health, Metrics } from "#runtime"
 import { viewsWritten } from "../metrics.ts"
 import { type ViewChange, viewChanges } from "./view-changes.ts"
-import { type EntityViewer, Viewed, viewKey } from "./view-row.ts"
+import { type EntityViewer, Viewed, viewKey, type ViewRow } from "./view-row.ts"
 import { readPosition, removeRow, type RowPlace, storePosition, storeRow, type ViewBucket } from "./view-store.ts"
 
 export interface ProjectorOptions {
@@ -52,6 +52,15 @@ export const projectViews = Effect.fnUntraced(function* ({
     if (before !== undefined && before.key !== key) yield* removeRow(bucket, before.key)
   })
 
+  // One that died between the two writes of a move has left the row under both keys; the older one goes.
+  const found = ({ entity, id }: Pick<ViewRow, "entity" | "id">, place: RowPlace) => {
+    const name = `${entity} ${id}`
+    const other = places.get(name)
+    const isOlder = other !== undefined && other.sequence > place.sequence
+    if (!isOlder) places.set(name, place)
+    return other === undefined ? Effect.void : removeRow(bucket, isOlder ? place.key : other.key)
+  }
+
   const take = Effect.fnUntraced(function* (messages: ReadonlyArray<SourceMessage>) {
     const { changes, unreadable } = viewChanges(messages, byEntity)
     for (const { subject, sequence, data: payload } of unreadable) {
@@ -66,9 +75,7 @@ export const projectViews = Effect.fnUntraced(function* ({
   const work = Effect.gen(function* () {
     places.clear()
     yield* Stream.runForEach(bucket.scan(">"), ({ key, value, revision }) =>
-      Effect.sync(() => {
-        if ("entity" in value) places.set(`${value.entity} ${value.id}`, { key, revision, sequence: value.sequence })
-      })
+      "entity" in value ? found(value, { key, revision, sequence: value.sequence }) : Effect.void
     )
     const from = (yield* readPosition(bucket)) + 1
     yield* Stream.runForEach(reader.followInRuns("LOG", from, run), take)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { Actors, entityViewer, projectViews, Views } from "#actor"
-import { Kv, Publisher, StreamReader } from "#bus"
+import { Publisher, StreamReader } from "#bus"
 import { subjects } from "#contracts"
 import { eventually, withBus } from "../../support/bus.ts"
 import { jar } from "./jar.ts"
@@ -96,13 +96,37 @@ describe("the views", () => {
         yield* whileProjected(all(0))
         yield* fill("a", "1", 5)
         yield* whileProjected(all(5))
-        const bucket = yield* (yield* Kv).open("views", jar.state)
         const reader = yield* StreamReader
         yield* reader.purge("KV_views", "$KV.views.>")
         yield* fill("a", "2", 1)
         yield* whileProjected(all(6))
-        assert.isTrue(Option.isNone(yield* bucket.get("nothing")))
       })
+    )
+  )
+
+  it.live("show an entity once that was moved to another project by a process that died over it", () =>
+    withBus(() =>
+      Effect.gen(function* () {
+        yield* open("big one")
+        const reader = yield* StreamReader
+        const keys = Effect.map(reader.countBySubject("KV_views", "$KV.views.>"), (counts) =>
+          Object.keys(counts).filter((key) => key !== "$KV.views.cursor")
+        )
+        const stored = Effect.gen(function* () {
+          return (yield* keys).length === 1 && Option.isSome(yield* reader.last("KV_views", "$KV.views.cursor"))
+        })
+        yield* whileProjected(eventually(stored))
+        const [now = ""] = yield* keys
+        const row = Option.getOrThrow(yield* reader.last("KV_views", now))
+        const before = { ...(JSON.parse(new TextDecoder().decode(row.data)) as object), project: "attic", sequence: 0 }
+        const key = "$KV.views.attic.jar.big"
+        yield* (yield* Publisher).publishRaw(key, new TextEncoder().encode(JSON.stringify(before)))
+        const isErased = Effect.map(reader.last("KV_views", key), (last) =>
+          Option.exists(last, ({ data }) => data.length === 0)
+        )
+        yield* whileProjected(eventually(isErased))
+        assert.isAbove(Option.getOrThrow(yield* reader.last("KV_views", now)).data.length, 0)
+      }).pipe(Effect.provide(Actors.layer))
     )
   )
 
