@@ -37,11 +37,13 @@ export interface LogRecord extends StoredRecord {
 const utf8 = new TextDecoder()
 const jsonOf = ({ data }: SourceMessage) => JSON.parse(utf8.decode(data)) as unknown
 
+/** Without notes, which are no entity's. */
 export const recordsOf = (log: ReadonlyArray<SourceMessage>): ReadonlyArray<LogRecord> =>
-  log.map((message) => {
+  log.flatMap((message) => {
     const [, entity = "", token = ""] = message.subject.split(".")
+    if (!Object.hasOwn(definitions, entity)) return []
     const stored = jsonOf(message) as StoredRecord
-    return { ...stored, entity: entity as CommandEntity, id: decodeToken(token), message }
+    return [{ ...stored, entity: entity as CommandEntity, id: decodeToken(token), message }]
   })
 
 const byEntity = (records: ReadonlyArray<LogRecord>) => Map.groupBy(records, ({ entity, id }) => `${entity} ${id}`)
