@@ -6,6 +6,7 @@ import { paid } from "./payments/paid.ts"
 import { replay } from "./payments/replay.ts"
 import { budget } from "./pipeline/budget.ts"
 import { commands } from "./pipeline/commands.ts"
+import { backlog, endpoints, processes } from "./scale/scale.ts"
 import { soak } from "./soak/soak.ts"
 import { consent } from "./speech/consent.ts"
 import { creates } from "./speech/creates.ts"
@@ -54,6 +55,11 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
     measures: "all three jobs for an hour: memory of every process, nothing lost",
     parts: { soak },
     takes: ["minutes", "rate", "apart"]
+  },
+  scale: {
+    measures: "what a delivery costs over more processes, endpoints and backlog; fifteen minutes",
+    parts: { processes, endpoints, backlog },
+    takes: ["sizes"]
   }
 }
 

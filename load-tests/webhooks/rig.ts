@@ -14,6 +14,8 @@ export interface Receiver {
   readonly url: (behaviour: string, endpoint?: number) => string
   readonly taken: () => Promise<number>
   readonly arrivals: () => Promise<ReadonlyArray<Arrival>>
+  /** How many arrived, and how many of them for the first time at their endpoint. */
+  readonly tally: () => Promise<{ readonly taken: number; readonly different: number }>
   readonly reset: () => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -24,6 +26,7 @@ export const startReceiver = async (): Promise<Receiver> => {
     url: (behaviour, endpoint = 0) => `http://127.0.0.1:${said.port}/${behaviour}/${endpoint}`,
     taken: async () => (await ask<{ taken: number }>("count")).taken,
     arrivals: async () => (await ask<{ arrivals: ReadonlyArray<Arrival> }>("report")).arrivals,
+    tally: () => ask<{ taken: number; different: number }>("tally"),
     reset: async () => void (await ask("reset")),
     stop: async () => void (await end())
   }

@@ -1,5 +1,5 @@
 /** One reading of every process at once. One that does not answer in time holds up nobody and is shown as down. */
-import { Clock, Effect, Option, Result, Schema, Stream } from "effect"
+import { Clock, Effect, Result, Schema, Stream } from "effect"
 import { type Exposition, parseExposition } from "./exposition.ts"
 import type { Readiness, Target } from "./top-roles.ts"
 import type { Reading } from "./top-window.ts"
@@ -68,8 +68,8 @@ const textOf = (url: string) =>
     })
     return parts.join("")
   }).pipe(
-    Effect.timeoutOption(answerWithin),
-    Effect.flatMap((text) =>
-      Option.isSome(text) ? Effect.succeed(text.value) : Effect.fail(new NoAnswer({ url, reason: "no answer in time" }))
-    )
+    Effect.timeoutOrElse({
+      duration: answerWithin,
+      orElse: () => Effect.fail(new NoAnswer({ url, reason: "no answer in time" }))
+    })
   )
