@@ -5,6 +5,7 @@ import { wrapFetchWithPayment, x402Client } from "@x402/fetch"
 import { privateKeyToAccount } from "viem/accounts"
 import { Schema } from "effect"
 import { PaymentRequired, type PaymentRequirements } from "#contracts"
+import { transferTypes } from "../libs/x402/evm/payments.ts"
 
 /** Pays by itself, as the protocol's own client does. */
 export const payingFetch = (privateKey: `0x${string}`): typeof fetch => {
@@ -17,17 +18,6 @@ export const quoteOf = (response: Response): PaymentRequired => {
   const text = Buffer.from(response.headers.get("payment-required") ?? "", "base64").toString("utf8")
   return Schema.decodeSync(Schema.fromJsonString(PaymentRequired))(text)
 }
-
-const types = {
-  TransferWithAuthorization: [
-    { name: "from", type: "address" },
-    { name: "to", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "validAfter", type: "uint256" },
-    { name: "validBefore", type: "uint256" },
-    { name: "nonce", type: "bytes32" }
-  ]
-} as const
 
 export interface SigningOptions {
   /** From now, seconds. */
@@ -59,7 +49,7 @@ export const signPayment = async (
       chainId: Number(accepted.network.split(":")[1]),
       verifyingContract: accepted.asset as `0x${string}`
     },
-    types,
+    types: transferTypes,
     primaryType: "TransferWithAuthorization",
     message: authorization
   })

@@ -10,6 +10,7 @@ import {
   openAiReason,
   openAiUsage
 } from "./stop-reasons.ts"
+import { toolCallsOf } from "./tool-calls.ts"
 
 /** `model`: what the caller calls it. */
 export const messageToChat = (message: JsonObject, model: string, createdSeconds: number): JsonObject => {
@@ -32,14 +33,7 @@ export const messageToChat = (message: JsonObject, model: string, createdSeconds
           content: text === "" && calls.length > 0 ? null : text,
           refusal: null,
           reasoning_content: thought === "" ? undefined : thought,
-          tool_calls:
-            calls.length === 0
-              ? undefined
-              : calls.map(({ id, name, input }) => ({
-                  id,
-                  type: "function",
-                  function: { name, arguments: JSON.stringify(input ?? {}) }
-                }))
+          tool_calls: toolCallsOf(calls)
         }),
         logprobs: null,
         finish_reason: openAiReason(textAt(message, "stop_reason"))

@@ -2,6 +2,7 @@
 import { Result } from "effect"
 import { isRecord, type JsonObject, numberAt, present, recordAt, recordsAt, textAt, without } from "./json.ts"
 import { Untranslatable } from "./Untranslatable.ts"
+import { toolCallsOf } from "./tool-calls.ts"
 
 /** `max_tokens` keeps its name: both vendors have it. */
 export const messagesToChat = (request: JsonObject): Result.Result<JsonObject, Untranslatable> => {
@@ -102,14 +103,7 @@ const assistantMessage = (blocks: ReadonlyArray<JsonObject>): JsonObject => {
   return present({
     role: "assistant",
     content: text === "" && calls.length > 0 ? null : text,
-    tool_calls:
-      calls.length === 0
-        ? undefined
-        : calls.map(({ id, name, input }) => ({
-            id,
-            type: "function",
-            function: { name, arguments: JSON.stringify(input ?? {}) }
-          }))
+    tool_calls: toolCallsOf(calls)
   })
 }
 

@@ -11,7 +11,7 @@ import { readSignature } from "../../../../libs/x402/evm/payer-signature.ts"
 import { signAuthorization } from "../../../../libs/x402/evm/sign-authorization.ts"
 import { refusedForTime } from "../../../../libs/x402/evm/time-left.ts"
 import { type Authorization, authorizationDigest, domainSeparator } from "../../../../libs/x402/evm/typed-data.ts"
-import { asset, network, payTo, requirementsOf } from "./payments.ts"
+import { asset, network, payTo, requirementsOf, transferTypes } from "./payments.ts"
 
 const key = bytesOf(`0x${"4c".repeat(32)}`)
 const payer = addressOfKey(key) ?? "0x"
@@ -112,17 +112,6 @@ describe("the checks of a payment on an EVM chain", () => {
   })
 })
 
-const types = {
-  TransferWithAuthorization: [
-    { name: "from", type: "address" },
-    { name: "to", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "validAfter", type: "uint256" },
-    { name: "validBefore", type: "uint256" },
-    { name: "nonce", type: "bytes32" }
-  ]
-} as const
-
 /** As many bytes as are wanted, at random but the same for the same number. */
 const bytesOfSeed = (seed: number, bytes: number) =>
   hexOf(createHash("shake256", { outputLength: bytes }).update(String(seed)).digest())
@@ -143,7 +132,7 @@ describe("what a payer signs", () => {
 
     const theirs = hashTypedData({
       domain: { name, version: "2", chainId: 84_532, verifyingContract: asset },
-      types,
+      types: transferTypes,
       primaryType: "TransferWithAuthorization",
       message: authorization
     })

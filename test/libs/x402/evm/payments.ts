@@ -40,7 +40,8 @@ export const newPayer = (): PrivateKeyAccount => privateKeyToAccount(generatePri
 export const payerOf = (key: `0x${string}`): PrivateKeyAccount => privateKeyToAccount(key)
 export const newNonce = (): `0x${string}` => `0x${randomBytes(32).toString("hex")}`
 
-const transferTypes = {
+/** What a wallet is told to sign. */
+export const transferTypes = {
   TransferWithAuthorization: [
     { name: "from", type: "address" },
     { name: "to", type: "address" },
