@@ -15,7 +15,7 @@ export const commandsAnswered = defineCounter({
 
 export const pickupsTotal = defineCounter({
   name: "pipeline_pickups_total",
-  help: "Runners that asked for something to do, by what they were given: dispatch, again (the same once more), or why nothing.",
+  help: "Runners that asked for something to do, by what they were given: dispatch (a new one, or the same once more), or why nothing.",
   labels: ["answer"]
 })
 
@@ -28,7 +28,7 @@ export const pickupSeconds = defineHistogram({
 
 export const pickupTries = defineCounter({
   name: "pipeline_pickup_tries_total",
-  help: "Items that pickup tried, by what came of it: dispatched, lost (to another runner), paused, put_off, parked.",
+  help: "Items that pickup tried, by what came of it: dispatched, lost (to another runner, or to a change on the way), paused, put_off.",
   labels: ["outcome"]
 })
 

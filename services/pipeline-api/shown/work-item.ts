@@ -1,7 +1,7 @@
 /** A work item as the API shows it: from its state, or for lists from its row. Pure. */
 import { isoTime, type WorkItemRow, type WorkItemState, type WorkItemView } from "#contracts"
 import type { SeenWorkItem } from "../view-summaries.ts"
-import { isReady } from "../work-item/index.ts"
+import { eventItem, isReady } from "../work-item/index.ts"
 import { maybeTime, usdOf } from "./values.ts"
 
 export const workItemView = (id: string, item: WorkItemState, sequence: number): WorkItemView => ({
@@ -31,19 +31,8 @@ export const workItemView = (id: string, item: WorkItemState, sequence: number):
 })
 
 const identity = (id: string, item: WorkItemState) => ({
-  id,
-  externalId: item.externalId,
-  projectId: item.projectId,
-  title: item.title,
-  agent: item.agent,
-  repositoryUrl: item.project.repositoryUrl,
-  baseBranch: item.baseBranch,
-  workBranch: item.workBranch,
+  ...eventItem(id, item),
   state: item.state,
-  createdAt: isoTime(item.createdAtMs),
-  updatedAt: isoTime(item.updatedAtMs),
-  lastError: item.lastError,
-  upstreamPushAttempts: item.upstreamPushAttempts,
   kind: item.kind,
   priority: item.priority,
   phase: item.phase,

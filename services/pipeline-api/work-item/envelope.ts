@@ -17,7 +17,7 @@ export const itemEvent = (
   details: Details = null
 ): Announcement => ({
   event,
-  workItem: wireItem(item, id),
+  workItem: eventItem(id, item),
   project: item.project,
   details,
   ...(item.usage === null ? {} : { usage: { iteration: item.usage.iteration, ...wireCost(item.usage) } }),
@@ -32,7 +32,8 @@ export const fleetEvent = (event: string, details: Details): Announcement => ({
   details
 })
 
-const wireItem = (item: WorkItemState, id: string): WorkItem => ({
+/** The item as events carry it. */
+export const eventItem = (id: string, item: WorkItemState): WorkItem => ({
   id,
   externalId: item.externalId,
   projectId: item.projectId,

@@ -1,19 +1,12 @@
-import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Deferred, Effect, Fiber, Stream } from "effect"
-import { StreamReader } from "#bus"
-import type { PickupQuestion } from "#contracts"
-import { eventually, natsServer } from "../../../support/bus.ts"
+import { Clock, Deferred, Effect, Fiber } from "effect"
+import { eventually } from "../../../support/bus.ts"
 import {
-  type Call,
-  caller,
   createItem,
   dispatched,
   eventNames,
   itemNow,
-  metricsText,
   pickUp,
-  pipelineOn,
   projectId,
   publishReport,
   reportSuccess,
@@ -21,34 +14,7 @@ import {
   untilState,
   withPipeline
 } from "../../../support/pipeline.ts"
-
-const createMany = (call: Call, count: number, changes = {}) =>
-  Effect.forEach(Array.from({ length: count }), (_, n) => createItem(call, { title: `item ${n}`, ...changes }), {
-    concurrency: 8
-  })
-
-/** Pickup knows of so many ready items. */
-const listed = (_call: Call, count: number) =>
-  eventually(
-    Effect.map(metricsText, (text) => {
-      const gauges = text.split("\n").filter((line) => line.startsWith("pipeline_ready_items{"))
-      return gauges.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0) >= count
-    })
-  )
-
-/** Sequences of LOG at which an item was dispatched, and at which something was paused. */
-const dispatchedAndPaused = Effect.gen(function* () {
-  const reader = yield* StreamReader
-  const { lastSequence: toSequence } = yield* reader.bounds("LOG")
-  const records = yield* Stream.runCollect(reader.range("LOG", { fromSequence: 1, toSequence }))
-  const tags = records.map(({ sequence, data }) => {
-    const { facts = [] } = JSON.parse(new TextDecoder().decode(data)) as { facts?: ReadonlyArray<{ _tag: string }> }
-    return { sequence, tags: facts.map(({ _tag }) => _tag) }
-  })
-  const of = (...wanted: ReadonlyArray<string>) =>
-    tags.filter(({ tags }) => tags.some((tag) => wanted.includes(tag))).map(({ sequence }) => sequence)
-  return { dispatched: of("Dispatched"), paused: of("Paused", "PausedManually") }
-})
+import { createMany, dispatchedAndPaused, listed } from "./asked-at-once.ts"
 
 describe("pickup", () => {
   it.live("gives out by priority and then by age, and each phase once", () =>
@@ -58,7 +24,7 @@ describe("pickup", () => {
         const first = yield* createItem(call)
         const second = yield* createItem(call)
         const urgent = yield* createItem(call, { priority: 9 })
-        yield* listed(call, 4)
+        yield* listed(4)
         const given = []
         for (let n = 0; n < 4; n++) given.push((yield* dispatched()).workItem.id)
         assert.deepStrictEqual(given, [urgent.id, first.id, second.id, low.id])
@@ -68,108 +34,12 @@ describe("pickup", () => {
     )
   )
 
-  it.live("gives no item to two runners, however many ask at once of two processes", () =>
-    Effect.gen(function* () {
-      const server = yield* natsServer
-      yield* Effect.gen(function* () {
-        const call = yield* caller
-        yield* setUpProject(call)
-        yield* createMany(call, 40)
-        yield* listed(call, 40)
-        const other = Effect.provide(
-          Effect.gen(function* () {
-            yield* listed(yield* caller, 1)
-            return yield* askers(30)
-          }),
-          pipelineOn(server)
-        )
-        const given = yield* Effect.all([askers(30), other], { concurrency: 2 })
-        const items = given.flat().flatMap((one) => (one._tag === "Dispatch" ? [one.workItem.id] : []))
-        assert.strictEqual(new Set(items).size, items.length)
-        assert.strictEqual(items.length, 40)
-      }).pipe(Effect.provide(pipelineOn(server)))
-    })
-  )
-
-  it.live("gives the same thing to who asks again, over two processes, and nothing once it is over", () =>
-    Effect.gen(function* () {
-      const server = yield* natsServer
-      yield* Effect.gen(function* () {
-        const call = yield* caller
-        yield* setUpProject(call)
-        yield* createMany(call, 60)
-        yield* listed(call, 60)
-        // Two processes share the questions, and a runner that heard nothing asks again at once.
-        const twice = (pickupId: string) =>
-          Effect.all(
-            Array.from({ length: 3 }, () => Effect.repeat(pickUpOnce(pickupId), { while: isBusy, times: 200 })),
-            { concurrency: "unbounded" }
-          )
-        const asked = Effect.forEach(
-          Array.from({ length: 20 }, () => randomUUID()),
-          twice,
-          { concurrency: 10 }
-        )
-        const given = yield* Effect.provide(
-          Effect.gen(function* () {
-            yield* listed(yield* caller, 60)
-            return yield* asked
-          }),
-          pipelineOn(server)
-        )
-        for (const answers of given) {
-          const items = answers.map((answer) => (answer._tag === "Dispatch" ? answer.workItem.id : answer.why))
-          assert.strictEqual(new Set(items).size, 1, items.join(" "))
-        }
-        const { dispatched: dispatches } = yield* dispatchedAndPaused
-        assert.strictEqual(dispatches.length, 20)
-
-        const [[one] = []] = given
-        if (one?._tag !== "Dispatch") return assert.fail("nothing was given")
-        yield* reportSuccess(one)
-        yield* untilState(call, one.workItem.id, "WorkComplete")
-        const late = yield* pickUpOnce(one.dispatchId)
-        assert.strictEqual(late._tag === "Nothing" && late.why, "over")
-      }).pipe(Effect.provide(pipelineOn(server)))
-    })
-  )
-
-  it.live("lets no project have more in hand than it may, over two processes", () =>
-    Effect.gen(function* () {
-      const server = yield* natsServer
-      yield* Effect.gen(function* () {
-        const call = yield* caller
-        // Items of different agents, so that the processes are not after the same ones.
-        const agents = ["smith", "owl", "wren"]
-        const projects = Array.from({ length: 8 }, (_, n) => `capped-${n}`)
-        for (const project of projects) {
-          yield* setUpProject(call, { maxInFlightItems: 1 }, project)
-          for (const agent of agents) yield* createItem(call, { agent, projectId: project })
-        }
-        yield* listed(call, 24)
-        const asked = Effect.forEach(Array.from({ length: 12 }, () => agents).flat(), (agent) => askers(1, { agent }), {
-          concurrency: "unbounded"
-        })
-        // Both have seen all of it before anybody asks, and share the questions.
-        const given = yield* Effect.provide(
-          Effect.gen(function* () {
-            yield* listed(yield* caller, 24)
-            return yield* asked
-          }),
-          pipelineOn(server)
-        )
-        const inHand = given.flat(1).flatMap((one) => (one._tag === "Dispatch" ? [one.workItem.projectId] : []))
-        assert.deepStrictEqual(inHand.toSorted(), projects)
-      }).pipe(Effect.provide(pipelineOn(server)))
-    })
-  )
-
   for (const what of ["/queue", "/agents/smith", `/projects/${projectId}/queue`]) {
     it.live(`gives nothing out once a pause is answered: ${what}`, () =>
       withPipeline((call) =>
         Effect.gen(function* () {
           yield* createMany(call, 120)
-          yield* listed(call, 120)
+          yield* listed(120)
           const enough = yield* Deferred.make<void>()
           let given = 0
           const runner = Effect.repeat(
@@ -207,7 +77,7 @@ describe("pickup", () => {
       Effect.gen(function* () {
         yield* setUpProject(call, { maxInFlightItems: 2 })
         yield* createMany(call, 5)
-        yield* listed(call, 5)
+        yield* listed(5)
         const given = yield* Effect.all([pickUp(), pickUp(), pickUp(), pickUp()], { concurrency: 4 })
         assert.strictEqual(given.filter(({ _tag }) => _tag === "Dispatch").length, 2)
         const refused = given.find(({ _tag }) => _tag === "Nothing")
@@ -242,7 +112,7 @@ describe("pickup", () => {
         yield* call("POST /agents/owl/pause", { body: { reason: "moult" } })
         const { id } = yield* createItem(call, { agent: "owl" })
         const shared = yield* createItem(call, { agent: "birds" })
-        yield* listed(call, 2)
+        yield* listed(2)
         const none = yield* pickUp({ agent: "owl", waitMs: 0 })
         assert.deepStrictEqual(none._tag === "Nothing" && [none.why, none.reason], ["agent-paused", "moult"])
         yield* untilState(call, id, "WaitingForAgentResume")
@@ -311,7 +181,7 @@ describe("pickup", () => {
     withPipeline((call) =>
       Effect.gen(function* () {
         yield* createItem(call)
-        yield* listed(call, 1)
+        yield* listed(1)
         const unknown = yield* pickUp({ agent: "raven" })
         assert.strictEqual(unknown._tag === "Nothing" && unknown.why, "agent-unknown")
         const full = yield* pickUp({ disks: [{ mountPath: "/srv", freeBytes: 10 }] })
@@ -320,21 +190,3 @@ describe("pickup", () => {
     )
   )
 })
-
-const isBusy = (given: { readonly _tag: string; readonly why?: string }) =>
-  given._tag === "Nothing" && given.why === "busy"
-
-const pickUpOnce = (pickupId: string) => Effect.suspend(() => pickUp({ pickupId, waitMs: 0 }))
-
-/** So many runners at once, each until it is given something or there is nothing. */
-function askers(count: number, changes: Partial<PickupQuestion> = {}) {
-  return Effect.all(
-    Array.from({ length: count }, (_, n) =>
-      Effect.repeat(
-        Effect.suspend(() => pickUp({ runner: `runner-${n}`, waitMs: 0, ...changes })),
-        { while: isBusy, times: 200 }
-      )
-    ),
-    { concurrency: "unbounded" }
-  )
-}
