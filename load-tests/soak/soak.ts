@@ -3,6 +3,7 @@
  * its slope with its confidence, and the books of each job at the end.
  */
 import { loadavg } from "node:os"
+import { parseExposition } from "../../services/fleet/commands/exposition.ts"
 import { exactly, type Figure, figuresOf, type Findings, percentile } from "../figures.ts"
 import { pause, until } from "../loops.ts"
 import type { LoadOptions } from "../options.ts"
@@ -26,13 +27,42 @@ const samplesMax = 720
 
 type Sample = Readonly<Record<string, number>>
 
+const heapMbOf = async (url: string) => {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return (parseExposition(text).get("nodejs_heap_size_used_bytes")?.[0]?.value ?? Number.NaN) / 2 ** 20
+}
+
 const sampleWhile = (world: SoakWorld, everyMs: number) => {
-  const [samples, loads]: [Array<Sample>, Array<number>] = [[], []]
+  const [samples, loads, heapMb]: [Array<Sample>, Array<number>, Array<number>] = [[], [], []]
   const timer = setInterval(() => {
     samples.push(world.residentMb())
     loads.push(loadavg()[0] ?? Number.NaN)
+    if (world.metrics === undefined) return
+    heapMbOf(world.metrics).then(
+      (mb) => heapMb.push(mb),
+      () => undefined
+    )
   }, everyMs)
-  return { samples, loads, end: () => clearInterval(timer) }
+  return { samples, loads, heapMb, end: () => clearInterval(timer) }
+}
+
+// Between two collections a heap fills with what nobody holds; its lows are what is held.
+const lowsMax = 48
+
+const heapFigures = (scenario: string, heapMb: ReadonlyArray<number>, hours: number): ReadonlyArray<Figure> => {
+  const settled = heapMb.slice(Math.floor(heapMb.length * warmUpShare))
+  const width = Math.ceil(settled.length / lowsMax)
+  const lows = Array.from({ length: Math.floor(settled.length / width) }, (_, part) =>
+    Math.min(...settled.slice(part * width, (part + 1) * width))
+  )
+  if (lows.length === 0) return []
+  const { perHour, margin } = slopeOf(lows, hours * (1 - warmUpShare))
+  const figure = figuresOf(scenario)
+  return [
+    figure("heap held by up, at the end", lows.at(-1) ?? Number.NaN, "MB"),
+    figure("heap held by up, slope after the first quarter", perHour, "MB/h"),
+    figure("heap held by up, slope, 95 % within +-", margin, "MB/h")
+  ]
 }
 
 const idleOf = async (world: SoakWorld) => {
@@ -127,11 +157,19 @@ export const soak = (options: LoadOptions): Promise<Findings> =>
     const { samples, loads } = sampling
     const figures = [
       ...memoryFigures(scenario, idle, samples, minutes),
+      ...heapFigures(scenario, sampling.heapMb, minutes / 60),
       ...(await jobFigures(scenario, world, did)),
       figure("processor of all roles, cores", cpu, ""),
       figure("load average of the machine, mean", meanOf(loads), "")
     ]
     const lines = Object.keys(samples.at(-1) ?? {}).map((name) => ({ name, values: valuesOf(samples, name) }))
     const at = samples.map((_, index) => (index * everyMs) / 60_000)
-    return { figures, series: [{ title: "Memory", unit: "MB", x: { unit: "min", values: at }, lines }] }
+    const heap = { name: "heap in use of up", values: sampling.heapMb }
+    return {
+      figures,
+      series: [
+        { title: "Memory", unit: "MB", x: { unit: "min", values: at }, lines },
+        ...(heap.values.length === 0 ? [] : [{ title: "Heap", unit: "MB", lines: [heap] }])
+      ]
+    }
   })

@@ -23,6 +23,8 @@ export interface SoakWorld {
   readonly receiver: Awaited<ReturnType<typeof startReceiver>>
   /** Resident memory by the name of the process; of several with one name the sum. */
   readonly residentMb: () => Readonly<Record<string, number>>
+  /** Where the process of all roles shows its metrics; there is none when each runs apart. */
+  readonly metrics?: string
   /** Of all roles so far. */
   readonly cpuSeconds: () => number
 }
