@@ -141,8 +141,14 @@ export const killedLife = Effect.fnUntraced(function* (server: TestNatsServer, d
 export const isSettled = Effect.gen(function* () {
   const reader = yield* StreamReader
   const { lastSequence } = yield* reader.bounds("LOG")
-  const announced = Option.map(yield* reader.last("EVENTS", subjects.eventsCursor), ({ data }) => positionIn(data))
-  const behind = [Option.getOrElse(announced, () => 0)]
+  const announced = yield* reader.last("EVENTS", subjects.eventsCursor)
+  if (Option.isNone(announced)) return lastSequence === 0
+  const behind = [positionIn(announced.value.data)]
+  // A small step's cursor is there before the step's events.
+  for (const subject of pendingIn(announced.value.data)) {
+    const event = yield* reader.last("EVENTS", subject)
+    if (!Option.exists(event, ({ sequence }) => sequence > announced.value.sequence)) return false
+  }
   for (const [bucket, key] of [
     ["views", "cursor"],
     ["cursors", "follow-ups"]
@@ -161,6 +167,13 @@ export const positionIn = (data: Uint8Array): number => {
     readonly cursor?: { readonly position: number }
   }
   return stored.cursor?.position ?? stored.position ?? 0
+}
+
+const pendingIn = (data: Uint8Array): ReadonlyArray<string> => {
+  const stored = JSON.parse(new TextDecoder().decode(data)) as {
+    readonly pending?: ReadonlyArray<{ readonly subject: string }>
+  }
+  return (stored.pending ?? []).map(({ subject }) => subject)
 }
 
 /** Everything that is in a stream now, oldest first. */
