@@ -7,6 +7,7 @@ import { resolve } from "node:path"
 import { catalogue, usage } from "./catalogue.ts"
 import { type Findings, figuresOf, joined } from "./figures.ts"
 import { type LoadOrder, readOptions } from "./options.ts"
+import { processesOf } from "./process-use.ts"
 import { table, writeReport } from "./report.ts"
 
 const misused = (reason: string) => {
@@ -31,6 +32,14 @@ const unknown = parts.filter((part) => !Object.hasOwn(scenario.parts, part))
 if (unknown.length > 0) misused(`${name} has no part ${unknown.join(", ")}`)
 const untaken = given.filter((option) => !(scenario.takes as ReadonlyArray<string>).includes(option))
 if (untaken.length > 0) misused(`${name} does not take ${untaken.map((option) => `--${option}`).join(", ")}`)
+
+// Who is stopped leaves nothing running: a scenario's own ending would not be reached any more.
+const leave = () => {
+  for (const { pid } of processesOf(process.pid)) if (pid !== process.pid) process.kill(pid, "SIGTERM")
+  process.exit(130)
+}
+process.on("SIGINT", leave)
+process.on("SIGTERM", leave)
 
 const findings: Array<Findings> = []
 for (const part of parts.length === 0 ? Object.keys(scenario.parts) : parts) {
