@@ -1,10 +1,11 @@
 /** Three nats-servers in a cluster, each in its container, with the users that the deployment gives them. */
-import { jetstreamManager } from "@nats-io/jetstream"
+import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream"
 import { connect, type NatsConnection } from "@nats-io/transport-node"
-import { GenericContainer, type StartedNetwork, Wait } from "testcontainers"
+import { GenericContainer, type StartedNetwork, type StartedTestContainer, Wait } from "testcontainers"
 import { bucketConfig, objectStoreConfig, streamConfig, topology } from "#bus"
 import { accountsFile, fleetUsers, passwordVariable, streamKeeper, systemUser } from "../../deploy/generate/users.ts"
 import { passwordOf } from "../deploy/fleet-broker.ts"
+import { kill } from "./engine.ts"
 import { freePort } from "./free-port.ts"
 
 export const replicas = 3
@@ -15,6 +16,7 @@ export interface Server {
   /** On this machine; the same after the container was started again. */
   readonly url: string
   readonly monitor: string
+  readonly container: StartedTestContainer
 }
 
 export interface Broker {
@@ -22,6 +24,12 @@ export interface Broker {
   /** As the roles know it. */
   readonly url: string
   readonly connectAs: (user: string) => Promise<NatsConnection>
+  /** The server that leads a stream just now. */
+  readonly leaderOf: (stream: string) => Promise<Server>
+  /** From now on the fleet may store so many bytes and no more; null lifts the limit. */
+  readonly limitTo: (bytes: number | null) => Promise<void>
+  /** Bytes that the fleet stores, as the broker counts them against a limit. */
+  readonly stored: () => Promise<number>
 }
 
 const names = Array.from({ length: replicas }, (_, index) => `nats-${index + 1}`)
@@ -60,7 +68,13 @@ const startServer = async (name: string, network: StartedNetwork): Promise<Serve
     .withStartupTimeout(30_000)
     .start()
   const host = started.getHost()
-  return { name, id: started.getId(), url: `nats://${host}:${client}`, monitor: `http://${host}:${monitor}` }
+  return {
+    name,
+    id: started.getId(),
+    url: `nats://${host}:${client}`,
+    monitor: `http://${host}:${monitor}`,
+    container: started
+  }
 }
 
 /** Ready when every stream, bucket and store is there, three times each. */
@@ -75,6 +89,9 @@ export const startBroker = async (network: StartedNetwork): Promise<Broker> => {
       inboxPrefix: user === streamKeeper ? "_INBOX" : `_INBOX_${user}`,
       maxReconnectAttempts: -1,
       reconnectTimeWait: 100,
+      // One that was cut off is noticed within seconds.
+      pingInterval: 1_000,
+      maxPingOut: 2,
       waitOnFirstConnect: true
     })
   const keeper = await connectAs(streamKeeper)
@@ -87,7 +104,36 @@ export const startBroker = async (network: StartedNetwork): Promise<Broker> => {
   // The first waits until the servers have found each other and chosen who leads.
   for (const config of configs) await eventually(() => manager.streams.add(config))
   await keeper.close()
-  return { servers, url: names.map((name) => `nats://${name}:4222`).join(","), connectAs }
+  const asKeeper = async <A>(act: (manager: JetStreamManager) => Promise<A>) => {
+    const connection = await connectAs(streamKeeper)
+    return act(await jetstreamManager(connection, { timeout: 5_000, checkAPI: false })).finally(() =>
+      connection.close()
+    )
+  }
+  return {
+    servers,
+    url: names.map((name) => `nats://${name}:4222`).join(","),
+    connectAs,
+    leaderOf: async (stream) => {
+      const { cluster } = await asKeeper((manager) => manager.streams.info(stream))
+      const leader = servers.find(({ name }) => name === cluster?.leader)
+      if (leader === undefined) throw new Error(`nobody leads ${stream}`)
+      return leader
+    },
+    limitTo: async (bytes) => void (await Promise.all(servers.map((server) => limit(server, bytes)))),
+    stored: async () => (await asKeeper((manager) => manager.getAccountInfo())).storage
+  }
+}
+
+const unlimited = 'jetstream: "enabled"'
+
+/** A server reads its users and their limits again when it is told to. */
+const limit = async ({ id, container }: Server, bytes: number | null) => {
+  const limited = `jetstream: { max_memory: 1G, max_file: ${bytes} }`
+  const content = bytes === null ? accountsFile(topology) : accountsFile(topology).replace(unlimited, limited)
+  if (bytes !== null && !content.includes(limited)) throw new Error("the accounts say nothing of JetStream")
+  await container.copyContentToContainer([{ content, target: "/etc/nats/accounts.conf" }])
+  await kill(id, "SIGHUP")
 }
 
 const tries = 60

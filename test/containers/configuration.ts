@@ -1,7 +1,7 @@
 /** What the roles in their containers are configured with: the outside world is another container. */
 import { localEvmAsset, localEvmChainId } from "../../dev/chain/evm/LocalEvmChain.ts"
 import { localAccount } from "../../dev/chain/evm/accounts.ts"
-import { payTo, settlerCount, worldPorts, worldSeed } from "./world-places.ts"
+import { everyEvent, payTo, settlerCount, slowEvents, worldPorts, worldSeed } from "./world-places.ts"
 
 const world = "world"
 const settlerVariables = Array.from({ length: settlerCount }, (_, index) => `SETTLER_${index}`)
@@ -12,10 +12,16 @@ export const configuration = {
   Webhooks: [
     {
       Name: "books",
-      Url: `http://${world}:${worldPorts.hooks}/books`,
+      Url: `http://${world}:${worldPorts.hooks}${everyEvent}`,
       SecretEnvVar: "HOOK_SECRET",
       EventFilter: ["*"],
       MaxAttempts: 10
+    },
+    {
+      Name: "slow",
+      Url: `http://${world}:${worldPorts.hooks}${slowEvents}`,
+      SecretEnvVar: "HOOK_SECRET",
+      EventFilter: ["sandbox.leak_disposed"]
     }
   ],
   WebhookDelivery: { AllowCidrs: ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"] },

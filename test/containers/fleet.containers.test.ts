@@ -1,13 +1,40 @@
 import { jetstream } from "@nats-io/jetstream"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { exampleEnvelope } from "#contracts"
+import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
+import { exampleEnvelope, type RoleName } from "#contracts"
 import { until } from "../support/starling.ts"
+import { type Books, openBooks } from "./books.ts"
+import { boundedBy, tell, underLoad } from "./chaos.ts"
+import {
+  cutLeaderOff,
+  drain,
+  fillQuota,
+  killLeader,
+  killRole,
+  pauseRole,
+  restartAll,
+  untilAllReady
+} from "./chaos-scenarios.ts"
+import { startAgain } from "./engine.ts"
 import { type Fleet, removeFleet, startFleet } from "./fleet.ts"
+import { payOnce } from "./load-payments.ts"
+import { hearOnce } from "./load-speech.ts"
+import { pauseMs } from "./worker.ts"
+import { slowEvents } from "./world-places.ts"
 
 let fleet: Fleet
+let books: Books
 
-beforeAll(async () => void (fleet = await startFleet()))
-afterAll(removeFleet)
+beforeAll(async () => {
+  fleet = await startFleet()
+  books = await openBooks(fleet)
+})
+afterAll(async () => {
+  await books?.close()
+  await removeFleet()
+})
+
+// A fleet that one scenario has left in pieces fails the next ones at once, and says so.
+beforeEach(() => untilAllReady(fleet), 50_000)
 
 describe("the three jobs, every role in its container", () => {
   it("an event that an internal service publishes is delivered", async () => {
@@ -22,4 +49,128 @@ describe("the three jobs, every role in its container", () => {
     assert.strictEqual(event, "sandbox.leak_detected")
     assert.match(signature, /^sha256=[0-9a-f]{64}$/u)
   })
+
+  it("a paid call is answered, and settled on the chain", async () => {
+    const before = await books.now()
+    const answer = await payOnce(fleet, "ann", "The apples are ripe")
+
+    assert.include(answer, "The apples are ripe")
+    await until(async () => (await books.now()).payments === before.payments + 1)
+  })
+
+  it("a text is heard whole, every word with its mark", async () => {
+    assert.deepStrictEqual(await hearOnce(fleet, "The harbour wakes before the town does."), {
+      started: true,
+      cut: false,
+      faults: []
+    })
+  })
+
+  it("all of them at once, and the books are even", async () => {
+    const survived = await underLoad(fleet, books, () => Promise.resolve())
+
+    tell("undisturbed", survived)
+    assert.strictEqual(survived.twice, 0)
+    assert.strictEqual(survived.cut, 0)
+  })
+})
+
+/** A role, and how long its consumers wait for one who died. */
+const victims: ReadonlyArray<readonly [RoleName, number]> = [
+  ["webhook-dispatcher", 5_000],
+  ["pipeline-api", 5_000],
+  ["sweeper", 0],
+  ["model-gateway", 5_000],
+  ["payment-verifier", 5_000],
+  ["payment-settler", 5_000],
+  ["speech-api", 1_000],
+  ["speech-sequencer", 1_000],
+  ["speech-synthesizer", 1_000]
+]
+
+describe("kill -9 under load", () => {
+  it.each(victims)(
+    "of %s: nothing is lost, and all is caught up within its ack wait and 5 s",
+    async (role, ackWaitMs) => {
+      const survived = await underLoad(fleet, books, () => killRole(fleet.of(role)))
+
+      tell(`kill -9 of ${role}`, survived)
+      await boundedBy(fleet, survived, ackWaitMs)
+    }
+  )
+
+  it("of the broker that leads the deliveries: nothing is lost", async () => {
+    const survived = await underLoad(fleet, books, () => killLeader(fleet, "DELIVERIES"))
+
+    // Its peers choose another within nine seconds, and what was asked meanwhile is asked again.
+    tell("kill -9 of the broker that leads DELIVERIES", survived)
+  })
+})
+
+describe("a network that is cut", () => {
+  it("between the broker that leads the events and everybody else loses nothing", async () => {
+    const survived = await underLoad(fleet, books, () => cutLeaderOff(fleet, "EVENTS"))
+
+    tell("the broker that leads EVENTS cut off for 5 s", survived)
+  })
+})
+
+describe("a container that is paused", () => {
+  it("for longer than its ack wait has its deliveries made by another, and wakes harmlessly", async () => {
+    const other = await fleet.another("webhook-dispatcher")
+    const survived = await underLoad(fleet, books, () => pauseRole(fleet, fleet.of("webhook-dispatcher"), 12_000))
+    await other.container.stop()
+
+    tell("one of two webhook-dispatchers paused for 12 s", survived)
+    await boundedBy(fleet, survived, 5_000)
+    // What it had in work, and what it was just sending.
+    assert.isAtMost(survived.twice, 64)
+  })
+})
+
+describe("a disk quota that is full", () => {
+  it("is told to whoever asks, and nothing that was taken is lost", async () => {
+    let refused = 0
+    const survived = await underLoad(fleet, books, async ({ events }) => {
+      const before = events.refused()
+      await fillQuota(fleet)
+      refused = events.refused() - before
+    })
+
+    tell("the broker's disk quota full for 6 s", survived)
+    assert.isAbove(refused, 0, "nothing was refused")
+    assert.strictEqual(survived.cut, 0)
+  })
+})
+
+describe("SIGTERM", () => {
+  it("lets a slow call, a slow receiver and a long stream end, and ends by itself", async () => {
+    const before = await fleet.arrivals.all().then(({ length }) => length)
+    const slow = async () =>
+      (await fleet.arrivals.all()).slice(before).filter(({ endpoint }) => endpoint === slowEvents)
+    const service = await fleet.broker.connectAs("internal-services")
+    const disposed = JSON.stringify(exampleEnvelope("sandbox.leak_disposed"))
+    await jetstream(service).publish("events.sandbox.leak_disposed", disposed)
+    await service.close()
+    const answering = payOnce(fleet, "ben", "!delay 4s")
+    const hearing = hearOnce(fleet, "The harbour wakes before the town does, and nobody minds the gulls. ".repeat(6))
+    await until(async () => (await slow()).length === 1)
+    const busy = ["webhook-dispatcher", "model-gateway", "speech-api"] as const
+    await Promise.all(busy.map((role) => drain(fleet.of(role))))
+
+    assert.deepStrictEqual(await hearing, { started: true, cut: false, faults: [] })
+    assert.include(await answering, "!delay")
+    for (const role of busy) await startAgain(fleet.of(role).id)
+    await untilAllReady(fleet)
+    // It would be made again after its ack wait.
+    await pauseMs(6_000)
+    assert.strictEqual((await slow()).length, 1)
+  })
+
+  it("of everything in rolling order interrupts no stream and loses nothing", async () => {
+    const survived = await underLoad(fleet, books, () => restartAll(fleet))
+
+    tell("everything restarted in rolling order", survived)
+    assert.strictEqual(survived.cut, 0)
+  }, 300_000)
 })

@@ -11,6 +11,7 @@ import {
   getReaper,
   Network,
   type StartedNetwork,
+  type StartedTestContainer,
   Wait
 } from "testcontainers"
 import { type RoleName, roleNames } from "#contracts"
@@ -26,6 +27,7 @@ import { worldPorts } from "./world-places.ts"
 export interface RunningRole {
   readonly role: RoleName
   readonly id: string
+  readonly container: StartedTestContainer
   /** Of its API; none where it has none. */
   readonly url: string
   readonly ops: string
@@ -37,6 +39,8 @@ export interface Fleet {
   /** In the order they were started; some roles run more than once. */
   readonly roles: ReadonlyArray<RunningRole>
   readonly of: (role: RoleName) => RunningRole
+  /** One more of a role, until it is stopped. */
+  readonly another: (role: RoleName) => Promise<RunningRole>
   readonly arrivals: Arrivals
   readonly rpc: string
   readonly token: string
@@ -63,7 +67,7 @@ const startWorld = async (network: StartedNetwork) => {
 }
 
 // As the deployment has them: nobody's root, nothing to write but /tmp, no more rights than its user's.
-export const startRole = async (
+const startRole = async (
   role: RoleName,
   network: StartedNetwork,
   broker: Broker,
@@ -102,9 +106,18 @@ export const startRole = async (
   return {
     role,
     id: started.getId(),
+    container: started,
     url: api === undefined ? "" : `http://${host}:${port}`,
     ops: `http://${host}:${ops}`
   }
+}
+
+/** As an operator makes one, with the image's own command. */
+const makeToken = async ({ container }: RunningRole) => {
+  const env = { BUS_USER: "operator", BUS_PASSWORD: passwordOf("operator") }
+  const { exitCode, stdout, stderr } = await container.exec(["node", "/app/main.js", "token", "make"], { env })
+  if (exitCode !== 0) throw new Error(`no token was made: ${stderr}`)
+  return stdout.trim()
 }
 
 const folders: Array<string> = []
@@ -115,16 +128,12 @@ const folder = () => {
   return made
 }
 
-export interface Starting {
-  readonly roles: ReadonlyArray<RoleName>
-}
-
-export const startFleet = async ({ roles: wanted }: Starting = { roles: roleNames }): Promise<Fleet> => {
+export const startFleet = async (): Promise<Fleet> => {
   const network = await new Network().start()
   const config = join(folder(), "starling.config.json")
   writeFileSync(config, JSON.stringify(configuration), { mode: 0o644 })
   const [broker, placeOf] = await Promise.all([startBroker(network), startWorld(network)])
-  const roles = await Promise.all(wanted.map((role) => startRole(role, network, broker, config)))
+  const roles = await Promise.all(roleNames.map((role) => startRole(role, network, broker, config)))
   const of = (role: RoleName) => {
     const found = roles.find((running) => running.role === role)
     if (found === undefined) throw new Error(`no ${role} runs here`)
@@ -135,9 +144,10 @@ export const startFleet = async ({ roles: wanted }: Starting = { roles: roleName
     broker,
     roles,
     of,
+    another: (role) => startRole(role, network, broker, config),
     arrivals: arrivalsAt(placeOf(worldPorts.hooks)),
     rpc: placeOf(worldPorts.evm),
-    token: ""
+    token: await makeToken(of("pipeline-api"))
   }
 }
 

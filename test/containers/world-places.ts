@@ -2,6 +2,11 @@
 
 export const worldPorts = { hooks: 8_080, models: 8_081, evm: 8_545 } as const
 
+/** Paths of the receiver: one answers at once, the other takes its time. */
+export const everyEvent = "/books"
+export const slowEvents = "/slow"
+export const slowMs = 4_000
+
 /** Keys of the chain are derived from it; nothing on it is worth anything. */
 export const worldSeed = "a flock of containers"
 

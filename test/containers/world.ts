@@ -9,7 +9,7 @@ import { localAccount } from "../../dev/chain/evm/accounts.ts"
 import { startLocalEvmChain } from "../../dev/chain/evm/LocalEvmChain.ts"
 import { startLocalUpstream } from "../../dev/upstream/LocalUpstream.ts"
 import type { Arrival } from "./arrivals.ts"
-import { payerNames, payerUnits, settlerCount, worldPorts, worldSeed } from "./world-places.ts"
+import { payerNames, payerUnits, settlerCount, slowEvents, slowMs, worldPorts, worldSeed } from "./world-places.ts"
 
 const passOn = (port: number, url: string) => {
   const { hostname, port: to } = new URL(url)
@@ -61,7 +61,7 @@ const receive = createHttpServer((request, response) => {
   return void bodyOf(request).then(
     (body) => {
       arrivals.push(arrivalOf(request, body))
-      response.writeHead(204).end()
+      setTimeout(() => response.writeHead(204).end(), request.url === slowEvents ? slowMs : 0)
     },
     () => response.destroy()
   )

@@ -3,7 +3,7 @@
  * its own, in this process.
  */
 import { randomUUID } from "node:crypto"
-import { Context, Effect, Layer, type Scope, Stream } from "effect"
+import { Context, Effect, Layer, Redacted, type Scope, Stream } from "effect"
 import { busServices, Nats, StreamReader } from "#bus"
 import { type Receipt, type RoleName } from "#contracts"
 import { ConfiguredHttp, UntrustedHttp } from "#egress"
@@ -151,17 +151,39 @@ export const withPayments = <A, E>(
     return yield* test(fleet)
   }).pipe(Effect.scoped)
 
+export interface BusAddress {
+  /** One or more, with commas between them. */
+  readonly url: string
+  /** On a broker that knows its users. */
+  readonly user?: string
+  readonly password?: string
+}
+
 /** The bus as somebody sees it who is none of the roles. */
-export const busOf = (server: TestNatsServer) =>
+export const busOf = ({ url, user, password }: BusAddress) =>
   Layer.build(
     busServices.pipe(
-      Layer.provideMerge(Nats.layerWith({ servers: [server.url], name: `books-${randomUUID()}` })),
-      Layer.provideMerge(Metrics.layerTest)
+      Layer.provideMerge(
+        Nats.layerWith({
+          servers: url.split(","),
+          name: `books-${randomUUID()}`,
+          user,
+          password: password === undefined ? undefined : Redacted.make(password)
+        })
+      ),
+      Layer.provideMerge(Metrics.layerTest),
+      // No part of a job: nobody sends it anything.
+      Layer.provide(Layer.succeed(Role, "operator"))
     )
   )
 
+export interface Accounts {
+  readonly server: BusAddress
+  readonly chain: Pick<LocalChain, "asset" | "rpc">
+}
+
 /** What the three books say: the chain, the receipts, the claims. */
-export const booksOf = Effect.fnUntraced(function* ({ server, chain }: Pick<Parts, "server" | "chain">) {
+export const booksOf = Effect.fnUntraced(function* ({ server, chain }: Accounts) {
   const bus = yield* busOf(server)
   const context = yield* Effect.provideContext(
     Layer.build(Claims.layer({ exposureMax: 1, keptMs: 86_400_000 })),

@@ -1,0 +1,81 @@
+/** A disturbance under load: all three jobs run, something is broken and mended, and the books are held together. */
+import { assert } from "@effect/vitest"
+import { until } from "../support/starling.ts"
+import type { Books, Reconciled } from "./books.ts"
+import { logOf } from "./engine.ts"
+import type { Fleet } from "./fleet.ts"
+import { startWork, type Work } from "./work.ts"
+import { pauseMs } from "./worker.ts"
+
+export interface Recovery {
+  /** From the disturbance until what was on its way then, or came in the second after, had ended. */
+  readonly events: number
+  readonly items: number
+  readonly payments: number
+  readonly speech: number
+}
+
+export interface Survived extends Reconciled {
+  readonly recovery: Recovery
+}
+
+const recoveredWithinMs = 60_000
+// What comes in that moment meets the fleet at its worst.
+const worstMs = 1_000
+
+const ledgersOf = ({ events, payments, speech }: Work) => [
+  events.published,
+  events.cancelled,
+  payments.paid,
+  speech.waits
+]
+
+const isUnderWay = (work: Work) => ledgersOf(work).every((ledger) => ledger.done() > 2)
+
+/** `disturb` resolves when the fleet is as it was. */
+export const underLoad = async (
+  fleet: Fleet,
+  books: Books,
+  disturb: (work: Work) => Promise<void>
+): Promise<Survived> => {
+  const before = await books.now()
+  const work = await startWork(fleet)
+  let momentMs = 0
+  try {
+    await until(() => isUnderWay(work), 30_000)
+    momentMs = Date.now()
+    await disturb(work)
+    await pauseMs(Math.max(0, momentMs + worstMs - Date.now()))
+    const isRecovered = () => ledgersOf(work).every((ledger) => ledger.open(momentMs + worstMs).length === 0)
+    await until(isRecovered, recoveredWithinMs)
+  } catch (error) {
+    await tellOfFaults(fleet)
+    await work.stop().catch(() => undefined)
+    throw error
+  }
+  await work.stop()
+  const [events = 0, items = 0, payments = 0, speech = 0] = ledgersOf(work).map((ledger) =>
+    ledger.caughtUpAfterMs(momentMs, momentMs + worstMs)
+  )
+  return { ...(await books.reconcile(work, before)), recovery: { events, items, payments, speech } }
+}
+
+/** What the roles had to complain of, where nobody can look at them any more. */
+const tellOfFaults = async (fleet: Fleet) => {
+  for (const { role, id } of fleet.roles) {
+    const lines = (await logOf(id)).split("\n").filter((line) => /"level":"(?:WARN|ERROR|FATAL)"/u.test(line))
+    process.stderr.write([`-- ${role}`, ...lines.slice(-20).map((line) => line.slice(0, 600)), ""].join("\n"))
+  }
+}
+
+/** For the page of operations: a line for each scenario. */
+export const tell = (name: string, { recovery, events, payments, streams, cut, twice }: Survived) => {
+  const seconds = Object.entries(recovery).map(([job, ms]) => `${job} ${(ms / 1_000).toFixed(1)} s`)
+  const line = `${name}: ${seconds.join(", ")}; ${events} events, ${twice} twice, ${payments} payments, ${streams} streams, ${cut} cut`
+  process.stdout.write(`${line}\n`)
+}
+
+export const boundedBy = async (fleet: Fleet, { recovery }: Survived, ackWaitMs: number) => {
+  if (Object.values(recovery).some((ms) => ms > ackWaitMs + 5_000)) await tellOfFaults(fleet)
+  for (const [job, ms] of Object.entries(recovery)) assert.isAtMost(ms, ackWaitMs + 5_000, `${job} came back too late`)
+}

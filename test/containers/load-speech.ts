@@ -1,0 +1,115 @@
+/** Listeners who each hear one text after the other, at a pace of their own, and look whether they have heard it whole. */
+import { randomUUID } from "node:crypto"
+import type { Fleet } from "./fleet.ts"
+import { faultsOfMarks, listener, unmarked } from "../support/speech.ts"
+import { openStream } from "../support/speech-clients.ts"
+import { type Ledger, newLedger } from "./ledger.ts"
+import { insist, pauseMs, stopAll, work } from "./worker.ts"
+
+export interface SpeechLoad {
+  /** From when bytes are wanted to when they come; what was cut off is asked for again. */
+  readonly waits: Ledger
+  /** Streams with audio, and what they came to. */
+  readonly streams: StreamCounts
+  readonly stop: () => Promise<void>
+}
+
+export interface StreamCounts {
+  started: number
+  whole: number
+  /** The connection broke, or the last event said that the speech did: the listener knows, and asks again. */
+  cut: number
+  /** Ended as if all were well, and was not whole: what is wrong with it. */
+  readonly faults: Array<string>
+}
+
+const listeners = 2
+const input = "The harbour wakes before the town does, and nobody minds the gulls. ".repeat(14)
+// Eight times as fast as it is heard, and some 4 MB: more than fits between the fleet and a client that does not read.
+const bytesPerSecond = 500_000
+const firstAudioWithinMs = 10_000
+
+/** What is wrong with a stream as it was heard; empty when it is whole. */
+const faultsOf = (heard: ReturnType<ReturnType<typeof listener>["heard"]>, text: string): ReadonlyArray<string> => [
+  ...faultsOfMarks([text], heard.marks, heard.durationMs),
+  ...(unmarked(text, heard.marks) === "" ? [] : [`not marked: ${unmarked(text, heard.marks)}`]),
+  ...(Math.abs(heard.audio.length / 48 - heard.durationMs) < 0.1
+    ? []
+    : [`${heard.audio.length / 48} ms of audio, announced as ${heard.durationMs}`])
+]
+
+/** A listener who waits for bytes, from when they are wanted to when they come; a wait goes on over a cut connection. */
+interface Waiting {
+  readonly want: () => void
+  readonly got: () => void
+}
+
+const nobodyCounts: Waiting = { want: () => undefined, got: () => undefined }
+
+/** Hears one text. `cut` when the connection broke on the way; `started` when there was audio before. */
+export const hearOnce = async (fleet: Fleet, text: string, { want, got }: Waiting = nobodyCounts) => {
+  const place = { url: fleet.of("speech-api").url, token: fleet.token }
+  const order = { input: text, voice_id: "henry", output_format: "pcm_24000" }
+  want()
+  const { response } = await openStream(place, "/v1/audio/stream/with-timestamps", order, firstAudioWithinMs)
+  if (response.statusCode !== 200) {
+    response.destroy()
+    throw new Error(`answered with ${response.statusCode}`)
+  }
+  const events = listener()
+  const decoder = new TextDecoder()
+  const beganMs = performance.now()
+  let bytes = 0
+  try {
+    for await (const part of response as AsyncIterable<Buffer>) {
+      bytes += part.length
+      events.take(decoder.decode(part, { stream: true }))
+      if (events.bytes() > 0) got()
+      const aheadMs = (bytes / bytesPerSecond) * 1_000 - (performance.now() - beganMs)
+      if (aheadMs > 0) await pauseMs(aheadMs)
+      if (!events.isDone()) want()
+    }
+  } catch (error) {
+    return { started: events.bytes() > 0, cut: true, faults: [String(error)] }
+  }
+  try {
+    return { started: true, cut: false, faults: faultsOf(events.heard(), text) }
+  } catch (error) {
+    // A stream that says that it broke off is no better and no worse than a connection that breaks.
+    const isTold = String(error).includes('"type":"speech.error"')
+    return { started: events.bytes() > 0, cut: isTold, faults: [String(error)] }
+  }
+}
+
+const waitingIn = (waits: Ledger): Waiting => {
+  let current: string | undefined
+  return {
+    want: () => {
+      current ??= randomUUID()
+      waits.begin(current)
+    },
+    got: () => {
+      if (current !== undefined) waits.end(current)
+      current = undefined
+    }
+  }
+}
+
+export const startSpeechLoad = (fleet: Fleet): SpeechLoad => {
+  const waits = newLedger()
+  const streams: StreamCounts = { started: 0, whole: 0, cut: 0, faults: [] }
+  const hear = async (waiting: Waiting) => {
+    const { started, cut, faults } = await hearOnce(fleet, input, waiting)
+    if (!started) return undefined
+    streams.started += 1
+    if (cut) streams.cut += 1
+    else if (faults.length === 0) streams.whole += 1
+    else streams.faults.push(`${new Date().toISOString()} ${faults.slice(0, 3).join("; ")}`)
+    return cut ? undefined : true
+  }
+  const workers = Array.from({ length: listeners }, () => {
+    const waiting = waitingIn(waits)
+    return work(200, async () => void (await insist("a whole stream", () => hear(waiting))))
+  })
+  return { waits, streams, stop: async () => void (await stopAll(workers)) }
+}

@@ -1,0 +1,45 @@
+/** One who does the same thing again and again until told to stop, and then once finishes what they are at. */
+
+export interface Worker {
+  /** Resolves when the last round has ended. */
+  readonly stop: () => Promise<void>
+}
+
+export const pauseMs = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+/** A round that throws ends the worker, and `stop` then fails with it: rounds handle what may happen. */
+export const work = (everyMs: number, round: (nth: number) => Promise<void>): Worker => {
+  const stopping = new AbortController()
+  const run = async () => {
+    for (let nth = 0; !stopping.signal.aborted; nth += 1) {
+      const startedMs = performance.now()
+      await round(nth)
+      await pauseMs(Math.max(0, everyMs - (performance.now() - startedMs)))
+    }
+  }
+  const running = run()
+  running.catch(() => undefined)
+  return {
+    stop: () => {
+      stopping.abort()
+      return running
+    }
+  }
+}
+
+export const stopAll = (workers: ReadonlyArray<Worker>) => Promise.all(workers.map(({ stop }) => stop()))
+
+/** Asks again until it is answered; what is asked must be harmless twice. */
+export const insist = async <A>(what: string, act: () => Promise<A | undefined>, withinMs = 60_000): Promise<A> => {
+  const deadline = performance.now() + withinMs
+  let last: unknown
+  while (performance.now() < deadline) {
+    const answer = await act().catch((error: unknown) => {
+      last = error
+      return undefined
+    })
+    if (answer !== undefined) return answer
+    await pauseMs(100)
+  }
+  throw new Error(`${what}: no answer within ${withinMs} ms`, { cause: last })
+}
