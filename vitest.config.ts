@@ -1,9 +1,10 @@
 import { defineConfig } from "vitest/config"
 
 /**
- * Four rings of tests, told apart by file name: `*.test.ts` is pure and fast, `*.integration.test.ts`
- * talks to a real nats-server and real sockets, `*.fleet.test.ts` starts the whole fleet, `*.containers.test.ts`
- * runs it in containers and needs a Docker engine.
+ * Five rings of tests, told apart by file name: `*.test.ts` is pure and fast, `*.thorough.test.ts` is pure and
+ * takes its time (random lives, whole documents before an independent validator), `*.integration.test.ts` talks
+ * to a real nats-server and real sockets, `*.fleet.test.ts` starts the whole fleet, `*.containers.test.ts` runs
+ * it in containers and needs a Docker engine.
  */
 export default defineConfig({
   test: {
@@ -12,9 +13,17 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/**/*.integration.test.ts", "test/**/*.fleet.test.ts", "test/**/*.containers.test.ts"],
+          exclude: ["test/**/*.{thorough,integration,fleet,containers}.test.ts"],
           isolate: false,
           testTimeout: 10_000
+        }
+      },
+      {
+        test: {
+          name: "thorough",
+          include: ["test/**/*.thorough.test.ts"],
+          isolate: false,
+          testTimeout: 30_000
         }
       },
       {

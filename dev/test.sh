@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every test: the checks, then real servers, whole fleets, and the fleet in containers where there is a Docker engine.
-# The last line counts them all.
+# Every test: the checks, what is pure but takes its time, then real servers, whole fleets, and the fleet in
+# containers where there is a Docker engine. The last line counts them all.
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -9,7 +9,7 @@ trap 'rm -rf "$folder"' EXIT
 failed=0
 
 STARLING_UNIT_REPORT=$folder/unit.json dev/check.sh || failed=1
-rings=(integration fleet)
+rings=(thorough integration fleet)
 without=$(dev/docker-engine.sh) && rings+=(containers)
 for ring in "${rings[@]}"; do
   echo "== $ring"
