@@ -6,33 +6,18 @@ import { randomUUID } from "node:crypto"
 import { headers, type NatsConnection } from "@nats-io/nats-core"
 import { jetstream, jetstreamManager } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
-import { workItemSettingsDefault } from "#contracts"
 import { startNatsServer } from "../../test/support/nats-server.ts"
 import { startRoles } from "../children.ts"
 import { atLeast, figuresOf, type Findings, percentile } from "../figures.ts"
 import { timedLoop } from "../loops.ts"
 import { useOf } from "../process-use.ts"
+import { creation } from "../../test/support/work-item-creation.ts"
 
 const counts = { warmUp: 2_000, distinct: 20_000, one: 4_000 }
 const inFlight = { distinct: 128, one: 32 }
 const timeoutMs = 30_000
 
-const creation = {
-  _tag: "Create",
-  title: "Mend the gate",
-  instructions: null,
-  projectId: "gates",
-  project: { id: "gates", displayName: "Gates", repositoryUrl: "https://git.example/gates" },
-  agent: "smith",
-  baseBranch: "main",
-  externalId: null,
-  releaseId: null,
-  kind: "act",
-  originCheckWorkItemId: null,
-  priority: 5,
-  settings: workItemSettingsDefault,
-  workBranchPrefix: "starling"
-}
+const create = creation()
 
 const commander = (connection: NatsConnection) => async (entity: string, id: string, command: object) => {
   const request = JSON.stringify({ commandId: randomUUID(), id, command })
@@ -46,7 +31,7 @@ const commander = (connection: NatsConnection) => async (entity: string, id: str
 const bare = async (connection: NatsConnection, count: number, width: number, subjectOf: (index: number) => string) => {
   const manager = await jetstreamManager(connection, { checkAPI: false })
   const js = jetstream(connection)
-  const record = JSON.stringify({ commandId: randomUUID(), atMs: 1, events: [], facts: [creation], state: creation })
+  const record = JSON.stringify({ commandId: randomUUID(), atMs: 1, events: [], facts: [create], state: create })
   return timedLoop(count, width, async (index) => {
     const subject = subjectOf(index)
     const last = await manager.streams.getMessage("LOG", { last_by_subj: subject }).catch(() => null)
@@ -65,7 +50,7 @@ export const commands = async (): Promise<Findings> => {
   try {
     const ask = commander(connection)
     const ids = Array.from({ length: counts.distinct }, () => randomUUID())
-    await timedLoop(counts.warmUp, inFlight.distinct, () => ask("workitem", randomUUID(), creation))
+    await timedLoop(counts.warmUp, inFlight.distinct, () => ask("workitem", randomUUID(), create))
     // Before the rest: views and events of twenty thousand items are made for a while after.
     const pause = (index: number) =>
       ask("agent", "smith", { _tag: "Pause", reason: `r${index}`, pausedBy: "load", expiresAtMs: null })
@@ -73,7 +58,7 @@ export const commands = async (): Promise<Findings> => {
     const one = await timedLoop(counts.one, inFlight.one, (index) => pause(index + counts.warmUp))
     const cpuSeconds = useOf(role.pid).cpuSeconds
     const distinct = await timedLoop(counts.distinct, inFlight.distinct, (index) =>
-      ask("workitem", ids[index] ?? "", creation)
+      ask("workitem", ids[index] ?? "", create)
     )
     const cpuEachMs = ((useOf(role.pid).cpuSeconds - cpuSeconds) * 1_000) / counts.distinct
     const cancel = { _tag: "Cancel", reason: null, resolutionSha: null }

@@ -4,13 +4,13 @@ import { join } from "node:path"
 import { afterEach, assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schedule, Stream } from "effect"
 import { busServices, Nats, StreamReader } from "#bus"
-import { workItemSettingsDefault } from "#contracts"
 import { Health, Metrics } from "#runtime"
 import { busOn, eventually, natsServer } from "../support/bus.ts"
 import { commandOver, dispatched, type Json, publishReport, reportSuccess } from "../support/pipeline.ts"
 import { startReceiver } from "../support/receiver.ts"
 import { endRoles, startRole } from "../support/role.ts"
 import { newHome, startFleet } from "../support/starling.ts"
+import { creation } from "../support/work-item-creation.ts"
 
 const secret = "a-secret-of-the-receivers"
 
@@ -84,7 +84,7 @@ describe("the pipeline in the fleet", () => {
             }
           ]
         })
-        const { pipeline, token, nats } = running.ready as typeof running.ready & { readonly pipeline: string }
+        const { pipeline, token, nats } = running.ready
         const call = (method: string, path: string, body: Json) =>
           Effect.promise(async () => {
             const response = await fetch(`${pipeline}${path}`, {
@@ -156,7 +156,7 @@ describe("a pipeline that is killed", () => {
           yield* ready(first)
           const cancelled = (id: string) =>
             Effect.andThen(
-              again(commandOver("workitem", id, creation, "create")),
+              again(commandOver("workitem", id, create, "create")),
               again(commandOver("workitem", id, { _tag: "Cancel", reason: null, resolutionSha: null }, "cancel"))
             )
           const ids = Array.from({ length: 400 }, () => randomUUID())
@@ -197,19 +197,4 @@ describe("a pipeline that is killed", () => {
 const again = <A, E, R>(asked: Effect.Effect<A, E, R>) =>
   Effect.retry(asked, { times: 200, schedule: Schedule.spaced("50 millis") })
 
-const creation = {
-  _tag: "Create",
-  title: "Mend the gate",
-  instructions: null,
-  projectId: "gates",
-  project: { id: "gates", displayName: "Gates", repositoryUrl: "https://git.example/gates" },
-  agent: "smith",
-  baseBranch: "main",
-  externalId: null,
-  releaseId: null,
-  kind: "act",
-  originCheckWorkItemId: null,
-  priority: 5,
-  settings: workItemSettingsDefault,
-  workBranchPrefix: "starling"
-}
+const create = creation()

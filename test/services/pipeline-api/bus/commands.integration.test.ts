@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema, Stream } from "effect"
 import { jsonCodec, Kv, Requests, StreamReader } from "#bus"
-import { HeldAnswer, HeldQuestion, subjects, workItemSettingsDefault } from "#contracts"
+import { HeldAnswer, HeldQuestion, subjects } from "#contracts"
 import { eventually } from "../../../support/bus.ts"
 import {
   commandOver,
@@ -16,23 +16,12 @@ import {
   untilState,
   withPipeline
 } from "../../../support/pipeline.ts"
+import { creation } from "../../../support/work-item-creation.ts"
 
-const creation = {
-  _tag: "Create",
-  title: "Mend the gate",
-  instructions: null,
+const create = creation({
   projectId,
-  project: { id: projectId, displayName: "Gates", repositoryUrl: "https://git.example/gates" },
-  agent: "smith",
-  baseBranch: "main",
-  externalId: null,
-  releaseId: null,
-  kind: "act",
-  originCheckWorkItemId: null,
-  priority: 5,
-  settings: workItemSettingsDefault,
-  workBranchPrefix: "starling"
-}
+  project: { id: projectId, displayName: "Gates", repositoryUrl: "https://git.example/gates" }
+})
 
 describe("a runner that asks whether its item is still its own", () => {
   const isHeld = (workItemId: string, dispatchId: string) =>
@@ -68,9 +57,9 @@ describe("a command over the bus", () => {
     withPipeline(() =>
       Effect.gen(function* () {
         const id = randomUUID()
-        const first = yield* commandOver("workitem", id, creation, "c-1")
-        const again = yield* commandOver("workitem", id, creation, "c-1")
-        const other = yield* commandOver("workitem", id, creation, "c-2")
+        const first = yield* commandOver("workitem", id, create, "c-1")
+        const again = yield* commandOver("workitem", id, create, "c-1")
+        const other = yield* commandOver("workitem", id, create, "c-2")
         assert.deepStrictEqual(
           [first._tag === "Accepted" && first.was, again._tag === "Accepted" && again.was],
           ["decided", "repeated"]

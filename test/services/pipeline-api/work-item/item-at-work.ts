@@ -20,29 +20,14 @@ import {
   type WorkItemState
 } from "#contracts"
 import { workItem } from "../../../../services/pipeline-api/work-item/index.ts"
+import { creation } from "../../../support/work-item-creation.ts"
+
+export { creation }
 
 export const itemId = "0f8fad5b-d9cb-469f-a165-70867728950e"
 export const freshId = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
 export const checkId = "16fd2706-8baf-433b-82eb-8c7fada847da"
 export const startMs = 1_700_000_000_000
-
-export const creation = (changes: Partial<WorkItemCommandOf<"Create">> = {}): WorkItemCommandOf<"Create"> => ({
-  _tag: "Create",
-  title: "Mend the gate",
-  instructions: null,
-  projectId: "garden",
-  project: { id: "garden", displayName: "The garden", repositoryUrl: "https://git.example/garden.git" },
-  agent: "smith",
-  baseBranch: "main",
-  externalId: null,
-  releaseId: null,
-  kind: "act",
-  originCheckWorkItemId: null,
-  priority: 5,
-  settings: workItemSettingsDefault,
-  workBranchPrefix: "starling",
-  ...changes
-})
 
 export const usage = (costMicroUsd: number) => ({
   tokensInput: 100,
