@@ -1,7 +1,7 @@
 /**
  * `save <folder> [stream...]` and `restore <folder> [stream...]`, on the broker of BUS_URL as BUS_USER, by the files of
- * BUS_TLS_*: by default every
- * stream there is, or every one that was saved. Prints a line for each; ends at the first that fails, with 1.
+ * BUS_TLS_*: by default every stream there is, or every one that was saved. Prints a line for each; ends at the first
+ * that fails, with 1.
  */
 import { mkdirSync, readdirSync } from "node:fs"
 import { jetstreamManager } from "@nats-io/jetstream"

@@ -58,13 +58,9 @@ const bundled = async <A>(receiver: Receiver, use: Use<A>): Promise<A> => {
   try {
     const fleet = await startFleet({ ...home, environment: { ...home.environment, STARLING_CONFIG: config } })
     try {
-      const ready = fleet.ready as unknown as Omit<SoakWorld, "chain"> & {
-        readonly chains?: { readonly evm?: SoakWorld["chain"] }
-      }
-      if (ready.chains?.evm === undefined) throw new Error("the fleet runs without a chain")
       return await use({
-        ...ready,
-        chain: ready.chains.evm,
+        ...fleet.ready,
+        chain: fleet.ready.chains.evm,
         receiver,
         residentMb: () => sumBy(processesOf(fleet.pid).map(({ kind, rssMb }) => [kind, rssMb])),
         cpuSeconds: () =>

@@ -75,7 +75,7 @@ export interface ChainsReport {
     readonly rpc: string
     readonly chainId: number
     readonly asset: string
-    readonly payer: { readonly address: string; readonly privateKey: string }
+    readonly payer: { readonly address: string; readonly privateKey: `0x${string}` }
   }
   readonly solana?: { readonly rpc: string; readonly payer: { readonly address: string; readonly secretKey: string } }
 }

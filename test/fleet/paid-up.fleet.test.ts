@@ -7,21 +7,7 @@ import Anthropic from "@anthropic-ai/sdk"
 import OpenAI from "openai"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { payingFetch } from "../support/payment-client.ts"
-import { type Home, newHome, type RunningFleet, startFleet, until } from "../support/starling.ts"
-
-interface Ready {
-  readonly gateway: string
-  readonly metrics: string
-  readonly chains: {
-    readonly evm: {
-      readonly rpc: string
-      readonly chainId: number
-      readonly asset: string
-      readonly payer: { readonly address: string; readonly privateKey: `0x${string}` }
-    }
-    readonly solana: { readonly rpc: string; readonly payer: { readonly address: string; readonly secretKey: string } }
-  }
-}
+import { type Home, newHome, type RunningFleet, startFleet, until, type Ready } from "../support/starling.ts"
 
 let home: Home
 let fleet: RunningFleet
@@ -29,7 +15,7 @@ let ready: Ready
 
 const begin = async () => {
   fleet = await startFleet(home)
-  ready = fleet.ready as unknown as Ready
+  ready = fleet.ready
 }
 
 beforeAll(async () => {

@@ -14,9 +14,7 @@ import { leakyConfiguration, type LeakyWorld, startLeakyWorld } from "../support
 import { payingFetch } from "../support/payment-client.ts"
 import { pipelineApi } from "../support/pipeline-api.ts"
 import { broughtToLight, formsOf, planted, plantedSecrets, type Secrets } from "../support/planted.ts"
-import { type Home, newHome, type RunningFleet, starling, startFleet, until } from "../support/starling.ts"
-
-type Ready = RunningFleet["ready"] & Readonly<Record<"gateway" | "speech" | "pipeline", string>>
+import { type Home, newHome, type RunningFleet, starling, startFleet, until, type Ready } from "../support/starling.ts"
 
 const planting = plantedSecrets()
 let secrets: Secrets = planting
@@ -48,7 +46,7 @@ beforeAll(async () => {
   writeFileSync(config, JSON.stringify(leakyConfiguration(world, planting)))
   home.environment["STARLING_CONFIG"] = config
   fleet = await startFleet(home)
-  ready = fleet.ready as Ready
+  ready = fleet.ready
   secrets = { ...planting, settler, ownerToken: ready.token }
 })
 

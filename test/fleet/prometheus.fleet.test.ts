@@ -42,7 +42,7 @@ const hostOf = (url: string) => new URL(url).host
 
 /** Something of each job, so that there is a sample of more than a start leaves. */
 const work = async () => {
-  const { gateway, speech, token } = fleet.ready as unknown as Record<"gateway" | "speech" | "token", string>
+  const { gateway, speech, token } = fleet.ready
   await starling(home, "publish", "work_item.merged", "--example")
   await until(() => fleet.log().includes("received work_item.merged"))
   const headers = { "content-type": "application/json", authorization: `Bearer ${token}` }
@@ -65,7 +65,7 @@ const begin = async () => {
   })
   await until(async () => (await synthesizer.status("/readyz")) === 200)
   await work()
-  const gateway = (fleet.ready as unknown as { readonly gateway: string }).gateway
+  const { gateway } = fleet.ready
   const pods: ReadonlyArray<Pod> = [
     { address: hostOf(fleet.ready.metrics), name: "fleet-1", role: "fleet", port: "metrics" },
     { address: hostOf(synthesizer.url), name: "speech-synthesizer-1", role: "speech-synthesizer", port: "metrics" },

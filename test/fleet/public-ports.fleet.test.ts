@@ -24,7 +24,7 @@ afterAll(async () => {
   home.remove()
 })
 
-const urlOf = (api: (typeof apis)[number]) => (fleet.ready as unknown as Record<string, string>)[api] ?? ""
+const urlOf = (api: (typeof apis)[number]) => fleet.ready[api]
 
 /** As they are and as somebody writes them who tries to get past a comparison of texts. */
 const spellings = (path: string) => [path, `${path}/`, `${path}?a=1`, `/${path}`, `/v1/..${path}`, path.toUpperCase()]

@@ -30,14 +30,6 @@ interface Payer {
   readonly balance: () => Promise<bigint>
 }
 
-interface Ready {
-  readonly gateway: string
-  readonly chains: {
-    readonly evm: { rpc: string; asset: string; payer: { address: string; privateKey: `0x${string}` } }
-    readonly solana: { rpc: string; payer: { address: string; secretKey: string } }
-  }
-}
-
 const solanaDollar = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
 
 /** A provider that is overloaded as often as it is told to be. */
@@ -133,7 +125,7 @@ export const startPaidFleet = async (changes: Readonly<Record<string, string>> =
   writeFileSync(config, JSON.stringify(configurationOf(wire.url, upstream.url, flaky.url)))
   const configured = { ...home, environment: { ...home.environment, STARLING_CONFIG: config } }
   const fleet = await startFleet(configured)
-  const { chains, gateway } = fleet.ready as unknown as Ready
+  const { chains, gateway } = fleet.ready
   const { evm, solana } = chains
   wire.target = gateway
   return {

@@ -90,7 +90,7 @@ export const startPipelineFleet = async (
   writeFileSync(config, JSON.stringify({ ...quickSections, ...roles, ...webhooks, ...changesOf(receiver.url) }))
   home.environment["STARLING_CONFIG"] = config
   const fleet = await startFleet(home)
-  const { nats, token, pipeline } = fleet.ready as typeof fleet.ready & { readonly pipeline: string }
+  const { nats, token, pipeline } = fleet.ready
   const bus = await openPipelineBus(nats)
   const api = pipelineApi(pipeline, token)
   const repository = repositories.make("upstream")

@@ -31,7 +31,7 @@ export interface SpeechFleet {
 export const speechFleet = async (changes: Readonly<Record<string, string>> = {}): Promise<SpeechFleet> => {
   const home = newHome({ SPEECH_API_PORT: "0", ...changes })
   const fleet = await startFleet(home)
-  const { speech: url, token } = fleet.ready as RunningFleet["ready"] & { readonly speech: string }
+  const { speech: url, token } = fleet.ready
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as Json
   const contract = contractOf(document)
   const templates = Object.keys(document["paths"] as Json)

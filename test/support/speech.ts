@@ -65,7 +65,7 @@ const json = "application/json"
 export const startSpeechFleet = async (changes: Readonly<Record<string, string>> = {}): Promise<SpeechFleet> => {
   const home: Home = newHome({ SPEECH_API_PORT: "0", ...changes })
   const fleet = await startFleet(home)
-  const { speech: url, token, nats, metrics } = fleet.ready as RunningFleet["ready"] & { readonly speech: string }
+  const { speech: url, token, nats, metrics } = fleet.ready
 
   const post: SpeechFleet["post"] = (path, body, headers = {}) =>
     fetch(`${url}${path}`, {

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { ReadyReport } from "../../services/fleet/commands/up.ts"
 
 const root = join(import.meta.dirname, "../..")
 
@@ -29,8 +30,13 @@ export const newHome = (changes: Readonly<Record<string, string>> = {}): Home =>
   return { folder, environment, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
+type Whole<A> = { readonly [Key in keyof A]-?: Whole<A[Key]> }
+
+/** What a fleet of all roles says when it is ready; one that is told to run fewer says less. */
+export type Ready = Whole<ReadyReport>
+
 export interface RunningFleet {
-  readonly ready: { readonly metrics: string; readonly nats: string; readonly token: string }
+  readonly ready: Ready
   readonly pid: number
   readonly log: () => string
   /** Resolves with the exit code, or the signal. */
@@ -52,7 +58,7 @@ export const startFleet = (home: Home): Promise<RunningFleet> =>
     child.stdout?.on("data", (data: Buffer) => {
       out += data.toString()
       if (!out.includes("\n")) return
-      const ready = JSON.parse(out) as RunningFleet["ready"]
+      const ready = JSON.parse(out) as Ready
       const stop = (signal: NodeJS.Signals) => {
         child.kill(signal)
         return ended
