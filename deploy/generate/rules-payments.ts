@@ -82,6 +82,13 @@ export const paymentRules: RuleGroup = {
       summary: "The facilitator does not answer when asked to {{ $labels.operation }}."
     },
     {
+      name: "PaymentFacilitatorUnconfirmed",
+      expr: "sum by (network) (increase(x402_facilitator_unconfirmed_total[5m])) > 0",
+      after: "10m",
+      severity: "warning",
+      summary: "What the facilitator calls settled on {{ $labels.network }} is again and again not on the chain."
+    },
+    {
       name: "PaymentReplaysMany",
       expr: 'sum(rate(x402_claims_total{outcome="replay"}[5m])) > 10',
       after: "10m",

@@ -82,6 +82,14 @@ export const paymentCases: ReadonlyArray<RuleCase> = [
     rising('x402_facilitator_calls_total{operation="settle",outcome="refused"}', 60)
   ),
   ruleCase(
+    "PaymentFacilitatorUnconfirmed",
+    "20m",
+    { 'x402_facilitator_unconfirmed_total{network="n"}': "0 0 1+1x60" },
+    { network: "n" },
+    // Many at one moment that the chain had a moment later.
+    { 'x402_facilitator_unconfirmed_total{network="n"}': "0 0 0 0 0 0 0 0 0 40x60" }
+  ),
+  ruleCase(
     "PaymentReplaysMany",
     "30m",
     rising('x402_claims_total{outcome="replay"}', 900),
