@@ -104,7 +104,7 @@ export class Actors extends Context.Service<
           if (!isFresh && (Result.isFailure(decided) || decided.success === undefined)) continue
           const record = yield* Effect.fromResult(decided)
           if (record === undefined) return { state, sequence, was: "unchanged" }
-          const appended = yield* appendRecord(publisher, definition, subject, record, sequence, {
+          const appended = yield* appendRecord(publisher, subject, record, sequence, {
             id,
             grounds,
             marks

@@ -17,6 +17,7 @@ import {
 import { subjects } from "#contracts"
 import { Health, Metrics } from "#runtime"
 import { announcedTotal } from "./metrics.ts"
+import { ownRecord } from "./own-records.ts"
 import { type RecordHead, recordHeadCodec } from "./record.ts"
 
 const Cursor = Schema.Struct({ position: Schema.Int })
@@ -42,7 +43,8 @@ export const announceRelay = Effect.fnUntraced(function* (onStarted: Effect.Effe
   const translate = Effect.fnUntraced(function* (run: ReadonlyArray<SourceMessage>, cursor: Cursor) {
     const records: Array<ReadRecord> = []
     for (const message of run) {
-      const read = recordHeadCodec.decode(message)
+      const own = ownRecord(message.data)
+      const read = own === undefined ? recordHeadCodec.decode(message) : Result.succeed(own)
       const { subject, sequence, data: payload } = message
       if (Result.isSuccess(read)) {
         records.push({ sequence, head: read.success, traceparent: message.header(header.traceparent) })

@@ -7,9 +7,9 @@
 import { Effect } from "effect"
 import { type BusError, header, type Publisher } from "#bus"
 import { subjects } from "#contracts"
-import type { ActorDefinition } from "./definition.ts"
 import { type Mark, markNote } from "./marks.ts"
-import { type ActorRecord, recordCodec, recordHeadCodec } from "./record.ts"
+import { noteOwnRecord } from "./own-records.ts"
+import { type ActorRecord, recordHeadCodec, storedRecordCodec } from "./record.ts"
 
 /** An entity as it was when a command was given for it. */
 export interface Grounds {
@@ -29,19 +29,19 @@ export interface Conditions {
 }
 
 /** Answers with the record's sequence. Fails with `RevisionConflict` when the entity moved on. */
-export const appendRecord = <State, Command, Fact>(
+export const appendRecord = <State, Fact>(
   publisher: Publisher["Service"],
-  definition: ActorDefinition<State, Command, Fact>,
   subject: string,
   record: ActorRecord<State, Fact>,
   sequence: number,
   { id, grounds, marks }: Conditions
 ): Effect.Effect<number, BusError> => {
-  const { data } = recordCodec(definition).encode(record)
+  const { data } = storedRecordCodec.encode(record)
+  noteOwnRecord(data, record)
   const expected = [header.expectedLastSubjectSequence, String(sequence)] as const
   if (grounds.length + marks.length === 0) {
     return Effect.map(
-      publisher.publishRaw(subject, data, { expectedLastSubjectSequence: sequence }),
+      publisher.publishRaw(subject, data, { expectedLastSubjectSequence: sequence, isReadBack: true }),
       (stored) => stored.sequence
     )
   }

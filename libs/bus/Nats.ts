@@ -8,6 +8,7 @@ import { type NatsConnection, PermissionViolationError, type Status } from "@nat
 import { Context, Deferred, Effect, Latch, Layer } from "effect"
 import { Metrics } from "#runtime"
 import { brokerCalls } from "./broker-calls.ts"
+import { type Echoes, makeEchoes } from "./echoes.ts"
 import { BusUnavailable, type BusError, toBusError } from "./errors.ts"
 import { type FairShare, fairShare } from "./fair-share.ts"
 import { type LastMessage, lastMessage } from "./last-message.ts"
@@ -34,6 +35,8 @@ export class Nats extends Context.Service<
     readonly isConnected: () => boolean
     /** What all consumers and publishers on this connection send. */
     readonly turn: Turn
+    /** Of what this process writes and reads again. */
+    readonly echoes: Echoes
     /** Between the consumers on this connection. */
     readonly share: FairShare
     /** Completes when the connection is lost the next time. */
@@ -53,6 +56,8 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
   const metrics = yield* Metrics
   const connectedGauge = metrics.gauge(busConnected)
   const reconnects = metrics.counter(busReconnects)
+  // Who never had a broker has none, as who lost theirs.
+  connectedGauge.set({}, 0)
   const connection = yield* openConnection(options)
   const clients: Clients = {
     connection,
@@ -125,7 +130,17 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
     Effect.suspend(() => whileConnected(operation, send(operation, message, ahead)))
   const last: LastMessage = (stream, subject) =>
     Effect.suspend(() => whileConnected(`read ${stream}`, find(stream, subject)))
-  return Nats.of({ ...clients, use, write, last, isConnected: () => connected, turn, share: fairShare(), lost })
+  return Nats.of({
+    ...clients,
+    use,
+    write,
+    last,
+    isConnected: () => connected,
+    turn,
+    echoes: makeEchoes(),
+    share: fairShare(),
+    lost
+  })
 })
 
 const watchStatus = Effect.fnUntraced(function* (

@@ -21,6 +21,8 @@ export interface PublishOptions {
   readonly expectedLastSubjectSequence?: number
   /** Further headers. */
   readonly headers?: HeaderPairs
+  /** This process reads it again: it is handed on then as the very object that is given here. */
+  readonly isReadBack?: boolean
 }
 
 // A thousand confirmations on the way keep a fast publisher busy; more only adds memory.
@@ -60,6 +62,7 @@ export class Publisher extends Context.Service<
       ): Effect.fn.Return<Stored, BusError> {
         const traceparent = yield* currentTraceparent
         const headers = toHeaders(headerPairs(options, traceparent))
+        if (options.isReadBack === true) nats.echoes.note(subject, data)
         const count = (outcome: string) => Effect.sync(() => published.inc({ stream: streamOf(subject), outcome }))
         return yield* nats.write(`publish ${subject}`, { subject, data, headers }).pipe(
           Effect.tap(() => count("stored")),

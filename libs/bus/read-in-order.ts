@@ -15,6 +15,7 @@ export interface SourceMessage {
   readonly subject: string
   readonly sequence: number
   readonly storedAtMs: number
+  /** The very object that was written, where this process wrote it as one that is read back. */
   readonly data: Uint8Array
   readonly header: (name: string) => string | undefined
 }
@@ -96,7 +97,7 @@ const pull = Effect.fnUntraced(function* (
     for (let step = await iterator.next(); step.done !== true; step = await iterator.next()) {
       if (step.value.info.deliverySequence !== order.next) return "a message is missing"
       order.next += 1
-      take(toSourceMessage(step.value))
+      take(toSourceMessage(nats, step.value))
     }
     return undefined
   }
@@ -108,10 +109,11 @@ const pull = Effect.fnUntraced(function* (
 
 const broken = (stream: string, detail: string) => new BusUnavailable({ operation: `read ${stream}`, detail })
 
-const toSourceMessage = (message: JsMsg): SourceMessage => ({
+const toSourceMessage = ({ echoes }: Nats["Service"], message: JsMsg): SourceMessage => ({
   subject: message.subject,
   sequence: message.seq,
   storedAtMs: message.info.timestampNanos / 1e6,
-  data: message.data,
-  header: headerReader(message.headers)
+  data: echoes.of(message.subject, message.data),
+  // Few who read a message look at its headers.
+  header: (name) => headerReader(message.headers)(name)
 })

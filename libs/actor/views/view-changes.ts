@@ -2,8 +2,9 @@
 import { Result } from "effect"
 import type { SourceMessage } from "#bus"
 import { decodeToken } from "#contracts"
+import { ownRecord } from "../own-records.ts"
 import { storedRecordCodec } from "../record.ts"
-import type { EntityViewer, ViewRow } from "./view-row.ts"
+import type { EntityViewer, Shown, ViewRow } from "./view-row.ts"
 
 export interface ViewChange {
   readonly entity: string
@@ -39,13 +40,25 @@ export const viewChanges = (
 }
 
 const changeOf = (message: SourceMessage, viewer: EntityViewer, id: string): ViewChange | undefined => {
-  const record = storedRecordCodec.decode(message)
-  if (Result.isFailure(record)) return undefined
   const { entity } = viewer
   const { sequence } = message
-  if (record.success.isRetired) return { entity, id, sequence, row: undefined }
-  const shown = viewer.show(record.success.state, id)
+  const shown = shownBy(message, viewer, id)
   if (Result.isFailure(shown)) return undefined
   const row = shown.success === undefined ? undefined : { entity, id, sequence, ...shown.success }
   return { entity, id, sequence, row }
+}
+
+/** Nothing for one that is gone or not to be listed. */
+const shownBy = (
+  message: SourceMessage,
+  viewer: EntityViewer,
+  id: string
+): Result.Result<Shown | undefined, unknown> => {
+  const own = ownRecord(message.data)
+  if (own !== undefined) return Result.succeed(own.isRetired ? undefined : viewer.showOwn(own.state, id))
+  return Result.flatMap(
+    storedRecordCodec.decode(message),
+    ({ isRetired, state }): Result.Result<Shown | undefined, unknown> =>
+      isRetired ? Result.succeed(undefined) : viewer.show(state, id)
+  )
 }

@@ -47,9 +47,16 @@ export interface EntityViewer {
   readonly entity: string
   /** Fails for a stored state that it cannot read. */
   readonly show: (stored: unknown, id: string) => Result.Result<Shown | undefined, Schema.SchemaError>
+  /** Of a state that an actor of that kind decided in this process: it is not read again. */
+  readonly showOwn: (state: unknown, id: string) => Shown | undefined
 }
 
 export const entityViewer = <State>({ entity, state, show }: Viewer<State>): EntityViewer => {
   const decode = Schema.decodeUnknownResult(state)
-  return { entity, show: (stored, id) => Result.map(decode(stored), (known) => show(known, id)) }
+  return {
+    entity,
+    show: (stored, id) => Result.map(decode(stored), (known) => show(known, id)),
+    // The entity in the subject says whose state it is; the compiler cannot tell that.
+    showOwn: (own, id) => show(own as State, id)
+  }
 }

@@ -1,0 +1,42 @@
+/**
+ * What this process wrote lately and is about to read again, by subject. What comes back byte for byte is handed on as
+ * the very object that was written, so that whoever knows what it says by that object need not read it again. What was
+ * forgotten, or written by somebody else, is handed on as it came: nothing is ever taken for what it is not.
+ */
+export interface Echoes {
+  /** `data` must not be changed any more. */
+  readonly note: (subject: string, data: Uint8Array) => void
+  /** The object that was written last to that subject, if its bytes are the same; else `data`. */
+  readonly of: (subject: string, data: Uint8Array) => Uint8Array
+}
+
+// Some thousand records, and more seconds of a busy role than its own readers are ever behind.
+const bytesKeptMax = 4 * 1_024 * 1_024
+// What an entry takes beside its bytes, about.
+const entryBytes = 256
+
+export const makeEchoes = (bytesMax = bytesKeptMax): Echoes => {
+  const written = new Map<string, Uint8Array>()
+  let bytes = 0
+  const forget = (subject: string) => {
+    const data = written.get(subject)
+    if (data === undefined) return
+    bytes -= data.length + entryBytes
+    written.delete(subject)
+  }
+  return {
+    note: (subject, data) => {
+      forget(subject)
+      written.set(subject, data)
+      bytes += data.length + entryBytes
+      for (const oldest of written.keys()) {
+        if (bytes <= bytesMax) break
+        forget(oldest)
+      }
+    },
+    of: (subject, data) => {
+      const own = written.get(subject)
+      return own !== undefined && own.length === data.length && Buffer.compare(own, data) === 0 ? own : data
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import { assert, describe, it } from "@effect/vitest"
+import { makeEchoes } from "../../../libs/bus/echoes.ts"
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+describe("what this process wrote and reads again", () => {
+  it("is handed on as the object that was written, when it comes back byte for byte", () => {
+    const echoes = makeEchoes()
+    const written = bytes("one")
+    echoes.note("log.jar.a", written)
+    const read = bytes("one")
+
+    assert.strictEqual(echoes.of("log.jar.a", read), written)
+    assert.strictEqual(echoes.of("log.jar.b", read), read)
+  })
+
+  it("is handed on as it came, when somebody else wrote it, or it was written again since", () => {
+    const echoes = makeEchoes()
+    echoes.note("log.jar.a", bytes("one"))
+    const [other, longer] = [bytes("two"), bytes("one more")]
+    assert.strictEqual(echoes.of("log.jar.a", other), other)
+    assert.strictEqual(echoes.of("log.jar.a", longer), longer)
+
+    echoes.note("log.jar.a", bytes("two"))
+    const before = bytes("one")
+    assert.strictEqual(echoes.of("log.jar.a", before), before)
+  })
+
+  it("is forgotten from the oldest on, where there is too much of it", () => {
+    const echoes = makeEchoes(3 * 1_300)
+    const written = ["a", "b", "c", "d"].map((id) => ({ id, data: new Uint8Array(1_024).fill(id.charCodeAt(0)) }))
+    for (const { id, data } of written) echoes.note(id, data)
+    const isKept = written.map(({ id, data }) => echoes.of(id, data.slice()) === data)
+    assert.deepStrictEqual(isKept, [false, true, true, true])
+  })
+})

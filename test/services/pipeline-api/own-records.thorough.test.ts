@@ -1,0 +1,95 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import { type ActorDefinition, decideRecord, entityViewer, type Held, recordCodec, type Viewer, ViewRow } from "#actor"
+import { jsonCodec } from "#bus"
+import type { AgentState, ProjectState, ReleaseState, WorkItemState } from "#contracts"
+import { agent, agentViewer } from "../../../services/pipeline-api/agent/index.ts"
+import { project, projectViewer } from "../../../services/pipeline-api/project/index.ts"
+import { release, releaseViewer } from "../../../services/pipeline-api/release/index.ts"
+import { workItem, workItemViewer } from "../../../services/pipeline-api/work-item/index.ts"
+import { type Dice, diceOf } from "../../support/random-ssml.ts"
+import { randomCommand as randomAgentCommand } from "./agent/random-commands.ts"
+import { settingsOf } from "./project/project-at-work.ts"
+import { randomCommand as randomProjectCommand } from "./project/random-commands.ts"
+import { randomCommand as randomReleaseCommand } from "./release/random-commands.ts"
+import { startMs } from "./work-item/item-at-work.ts"
+import { randomCommand as randomItemCommand, randomCreation } from "./work-item/random-commands.ts"
+
+interface Kind<State, Command, Fact> {
+  readonly definition: ActorDefinition<State, Command, Fact>
+  readonly viewer: Viewer<State>
+  readonly command: (dice: Dice, state: State, step: number, atMs: number) => Command
+}
+
+const id = "0b2b2c1e-4b0e-4a5c-9d7e-0123456789ab"
+const rowCodec = jsonCodec(ViewRow)
+const spread = (seed: number) => diceOf(Math.imul(seed, 2_654_435_761) ^ 0x5bd1e995)
+const asMessage = ({ data }: { readonly data: Uint8Array }) => ({ data, header: () => undefined })
+
+/** What the bytes say, against what was decided; how many decisions there were. */
+const compareLife = <State, Command, Fact>(kind: Kind<State, Command, Fact>, seed: number): number => {
+  const { definition } = kind
+  const dice = spread(seed)
+  const codec = recordCodec(definition)
+  const viewer = entityViewer(kind.viewer)
+  let held: Held<State> = { state: definition.initial, recentCommands: [] }
+  let decisions = 0
+  for (let step = 0, atMs = startMs; step < 60; step++) {
+    atMs += 1 + dice.below(20_000)
+    const command = kind.command(dice, held.state, step, atMs)
+    const decided = decideRecord(definition, held, command, { id, commandId: `c${step}`, atMs })
+    if (Result.isFailure(decided) || decided.success === undefined) continue
+    const record = decided.success
+    held = record
+    decisions += 1
+    const read = Result.getOrThrow(codec.decode(asMessage(codec.encode(record))))
+    assert.deepStrictEqual(read, record)
+    const shown = viewer.showOwn(record.state, id)
+    assert.deepStrictEqual(Result.getOrThrow(viewer.show(read.state, id)), shown)
+    if (shown === undefined) continue
+    const row = { entity: definition.entity, id, sequence: step + 1, ...shown }
+    assert.deepStrictEqual(Result.getOrThrow(rowCodec.decode(asMessage(rowCodec.encode(row)))), row)
+    if (record.isRetired) break
+  }
+  return decisions
+}
+
+const items: Kind<WorkItemState | null, Parameters<typeof workItem.decide>[1], unknown> = {
+  definition: workItem as never,
+  viewer: workItemViewer,
+  command: (dice, state, step) => (state === null ? randomCreation(dice) : randomItemCommand(dice, state, step))
+}
+const releases: Kind<ReleaseState | null, Parameters<typeof release.decide>[1], unknown> = {
+  definition: release as never,
+  viewer: releaseViewer,
+  command: (dice, state) => randomReleaseCommand(dice, state)
+}
+const projects: Kind<ProjectState | null, Parameters<typeof project.decide>[1], unknown> = {
+  definition: project as never,
+  viewer: projectViewer,
+  command: (dice, state) => (state === null ? { _tag: "Create", settings: settingsOf() } : randomProjectCommand(dice))
+}
+const agents: Kind<AgentState | null, Parameters<typeof agent.decide>[1], unknown> = {
+  definition: agent as never,
+  viewer: agentViewer,
+  command: (dice, _state, _step, atMs) => randomAgentCommand(dice, atMs)
+}
+
+describe("what this process decided, and what its written record says", () => {
+  const same = <State, Command>(name: string, kind: Kind<State, Command, unknown>) => {
+    const counts: Array<number> = []
+    it.prop(
+      `are the same, down to the rows of lists: ${name}`,
+      [Schema.Int],
+      ([seed]) => {
+        counts.push(compareLife(kind, seed))
+      },
+      { arbitrary: { runs: 60 } }
+    )
+    it(`were compared: ${name}`, () => assert.isAbove(Math.max(...counts), 5))
+  }
+  same("work items", items)
+  same("releases", releases)
+  same("projects", projects)
+  same("agents", agents)
+})
