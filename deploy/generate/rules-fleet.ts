@@ -33,6 +33,13 @@ export const fleetRules: RuleGroup = {
       summary: "{{ $labels.role }} in {{ $labels.pod }} has no connection to the broker."
     },
     {
+      name: "StarlingTopologyDiffers",
+      expr: "bus_topology_differences > 0",
+      after: "5m",
+      severity: "warning",
+      summary: "{{ $labels.role }} in {{ $labels.pod }} waits for streams that are not as declared."
+    },
+    {
       name: "StarlingBusFlapping",
       expr: "sum by (role) (increase(bus_reconnects_total[15m])) > 10",
       after: "0m",

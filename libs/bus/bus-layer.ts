@@ -1,14 +1,16 @@
 /**
- * The whole bus for one role, from the configuration: its own connection, the topology created or verified,
- * and readiness that follows the connection.
+ * The whole bus for one role, from the configuration: its own connection, the topology created or waited for,
+ * and readiness that follows both under the role's own name.
  */
 import { Effect, Layer, Redacted } from "effect"
-import { Configuration, Health, readTextFile, Role } from "#runtime"
+import { Configuration, Health, Metrics, readTextFile, Role } from "#runtime"
 import { applyTopology } from "./apply-topology.ts"
+import { awaitTopology } from "./await-topology.ts"
 import { Consumers } from "./Consumers.ts"
 import { Kv } from "./Kv.ts"
 import { Leases } from "./Leases.ts"
 import { Mailbox } from "./Mailbox.ts"
+import { busConnected } from "./metrics.ts"
 import { Nats } from "./Nats.ts"
 import { Objects } from "./Objects.ts"
 import { Publisher } from "./Publisher.ts"
@@ -23,9 +25,12 @@ const connection = Layer.unwrap(
     const { Bus } = yield* Configuration
     const name = yield* Role
     const health = yield* Health
+    // Who never had a broker has none, as who lost theirs.
+    const metrics = yield* Metrics
+    metrics.gauge(busConnected).set({}, 0)
     let trouble: string | undefined = "not connected to the broker yet"
     yield* health.readiness(
-      "bus",
+      `bus ${name}`,
       Effect.suspend(() => (trouble === undefined ? Effect.void : Effect.fail(trouble)))
     )
     const credentials = Bus.CredentialsFile === undefined ? undefined : yield* readTextFile(Bus.CredentialsFile)
@@ -45,8 +50,8 @@ const prepared = Layer.effectDiscard(
   Effect.gen(function* () {
     const { Bus } = yield* Configuration
     // Who owns no stream may look only at what it uses.
-    const wanted = Bus.Topology === "verify" ? partOf(topology, yield* Role) : topology
-    yield* applyTopology(wanted, { mode: Bus.Topology, replicas: Bus.Replicas })
+    if (Bus.Topology === "verify") return yield* awaitTopology(partOf(topology, yield* Role), Bus.Replicas)
+    yield* applyTopology(topology, { mode: "create", replicas: Bus.Replicas })
   })
 )
 

@@ -13,6 +13,12 @@ export const busReconnects = defineCounter({
   labels: []
 })
 
+export const topologyDifferences = defineGauge({
+  name: "bus_topology_differences",
+  help: "What of the streams that the role uses is not as declared; it waits until this is 0. Only where they are somebody else's.",
+  labels: []
+})
+
 export const busPublished = defineCounter({
   name: "bus_published_total",
   help: "Messages whose storage the broker confirmed (outcome stored), or did not (outcome failed), by stream.",
@@ -65,6 +71,7 @@ export const relayPosition = defineGauge({
 export const busMetrics = [
   busConnected,
   busReconnects,
+  topologyDifferences,
   busPublished,
   busConsumed,
   busRedelivered,

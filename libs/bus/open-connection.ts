@@ -1,13 +1,14 @@
 /**
  * Opens the connection to the broker. A role waits for its broker without end, 250 ms apart, and says why it
- * waits: refused, a wrong password, a certificate that is not believed. Each reason is logged when it is new, and
- * again every half minute. Once it stands, the client library keeps it: a restart of the broker needs none of ours.
+ * waits: refused, a wrong password, a certificate that is not believed. Once it stands, the client library keeps it:
+ * a restart of the broker needs none of ours.
  */
 import { connect, type ConnectionOptions, credsAuthenticator, type NatsConnection } from "@nats-io/transport-node"
-import { Clock, Effect, Redacted, Result } from "effect"
+import { Effect, Redacted, Result } from "effect"
 import { type BrokerTls, brokerTls } from "./broker-tls.ts"
 import { BusUnavailable, toBusError } from "./errors.ts"
 import { inboxPrefix } from "./inbox.ts"
+import { waiting } from "./waiting.ts"
 
 /** How to reach the broker. `credentials` is the content of a `.creds` file. */
 export interface NatsOptions {
@@ -26,7 +27,6 @@ export interface NatsOptions {
 // A broker of another region, and its handshake. One that refuses our certificate closes without a word.
 const dialMs = 5_000
 const retryMs = 250
-const saidAgainAfterMs = 30_000
 
 export const inboxOf = (options: NatsOptions) => inboxPrefix(options.user ?? options.name)
 
@@ -55,18 +55,7 @@ export const explainLoss = Effect.fnUntraced(function* (options: NatsOptions, is
   }
 })
 
-const trouble = (options: NatsOptions) => {
-  let last = ""
-  let saidAtMs = 0
-  return Effect.fnUntraced(function* (reason: string) {
-    options.onTrouble?.(reason)
-    const nowMs = yield* Clock.currentTimeMillis
-    if (reason === last && nowMs - saidAtMs < saidAgainAfterMs) return
-    last = reason
-    saidAtMs = nowMs
-    yield* Effect.logWarning("the broker cannot be reached, trying again").pipe(Effect.annotateLogs({ reason }))
-  })
-}
+const trouble = ({ onTrouble }: NatsOptions) => waiting("the broker cannot be reached, trying again", onTrouble)
 
 const open = (options: NatsOptions) => {
   const settings: ConnectionOptions = {

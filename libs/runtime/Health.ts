@@ -1,7 +1,8 @@
 /**
  * What liveness and readiness are made of. A loop of a role beats whenever it comes round; the process is
  * alive while every loop has beaten within its limit. Readiness asks the outside: the broker, the streams.
- * A broker that is away makes a process unready, never dead.
+ * A broker that is away makes a process unready, never dead. Where several have the same name, one that is
+ * not well speaks for all.
  */
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
 
@@ -32,40 +33,45 @@ export class Health extends Context.Service<
   }
 >()("starling/runtime/Health") {
   static readonly layer = Layer.sync(Health, () => {
-    const loops = new Map<string, { stallMs: number; beatAtMs: number }>()
-    const checks = new Map<string, Effect.Effect<void, string>>([["start", Effect.fail("starting")]])
+    const loops = new Set<{ readonly name: string; readonly stallMs: number; beatAtMs: number }>()
+    const start = { name: "start", check: Effect.fail("starting") }
+    const checks = new Set<{ readonly name: string; readonly check: Effect.Effect<void, string> }>([start])
 
     const loop = Effect.fnUntraced(function* (name: string, { stallMs }: LoopOptions) {
       const clock = yield* Clock.Clock
-      const state = { stallMs, beatAtMs: clock.currentTimeMillisUnsafe() }
-      loops.set(name, state)
-      yield* Effect.addFinalizer(() => Effect.sync(() => loops.delete(name)))
+      const state = { name, stallMs, beatAtMs: clock.currentTimeMillisUnsafe() }
+      loops.add(state)
+      yield* Effect.addFinalizer(() => Effect.sync(() => loops.delete(state)))
       return { beat: () => void (state.beatAtMs = clock.currentTimeMillisUnsafe()) }
     })
 
     const readiness = Effect.fnUntraced(function* (name: string, check: Effect.Effect<void, string>) {
-      checks.set(name, check)
-      yield* Effect.addFinalizer(() => Effect.sync(() => checks.delete(name)))
+      const registered = { name, check }
+      checks.add(registered)
+      yield* Effect.addFinalizer(() => Effect.sync(() => checks.delete(registered)))
     })
 
     const live = Effect.map(Clock.currentTimeMillis, (nowMs) =>
-      report([...loops].map(([name, { stallMs, beatAtMs }]) => [name, judge(nowMs - beatAtMs, stallMs)]))
+      report([...loops].map(({ name, stallMs, beatAtMs }) => [name, judge(nowMs - beatAtMs, stallMs)]))
     )
     const ready = Effect.suspend(() =>
-      Effect.forEach([...checks], ([name, check]) =>
+      Effect.forEach([...checks], ({ name, check }) =>
         Effect.match(check, {
           onFailure: (reason) => [name, reason] as const,
-          onSuccess: () => [name, "ok"] as const
+          onSuccess: () => [name, well] as const
         })
       )
     ).pipe(Effect.map(report))
-    return Health.of({ loop, readiness, live, ready, started: Effect.sync(() => void checks.delete("start")) })
+    return Health.of({ loop, readiness, live, ready, started: Effect.sync(() => void checks.delete(start)) })
   })
 }
 
-const judge = (ageMs: number, stallMs: number) => (ageMs <= stallMs ? "ok" : `no progress for ${Math.round(ageMs)} ms`)
+const well = "ok"
 
-const report = (checks: ReadonlyArray<readonly [string, string]>): HealthReport => ({
-  ok: checks.every(([, state]) => state === "ok"),
-  checks: Object.fromEntries(checks)
-})
+const judge = (ageMs: number, stallMs: number) => (ageMs <= stallMs ? well : `no progress for ${Math.round(ageMs)} ms`)
+
+const report = (found: ReadonlyArray<readonly [string, string]>): HealthReport => {
+  const checks: Record<string, string> = {}
+  for (const [name, state] of found) if (checks[name] === undefined || checks[name] === well) checks[name] = state
+  return { ok: Object.values(checks).every((state) => state === well), checks }
+}

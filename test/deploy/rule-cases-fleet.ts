@@ -17,6 +17,13 @@ export const fleetCases: ReadonlyArray<RuleCase> = [
     { 'bus_connected{role="sweeper",pod="a"}': "1 0 1x10" }
   ),
   ruleCase(
+    "StarlingTopologyDiffers",
+    "10m",
+    { 'bus_topology_differences{role="sweeper",pod="a"}': "2x20" },
+    { role: "sweeper", pod: "a" },
+    { 'bus_topology_differences{role="sweeper",pod="a"}': "2 2 2 0x20" }
+  ),
+  ruleCase(
     "StarlingBusFlapping",
     "20m",
     rising('bus_reconnects_total{role="sweeper"}', 1),

@@ -60,7 +60,9 @@ const works = async (sweeper: RunningRole) => {
 /** It waits, alive and not ready, and says why to those who look and to those who read its log. */
 const waitsBecause = async (sweeper: RunningRole, reason: RegExp) => {
   const shown = async () =>
-    ((await (await fetch(`${sweeper.url}/readyz`)).json()) as { readonly checks: { readonly bus?: string } }).checks.bus
+    ((await (await fetch(`${sweeper.url}/readyz`)).json()) as { readonly checks: Record<string, string> }).checks[
+      "bus sweeper"
+    ]
   await until(async () => (await sweeper.status("/readyz")) === 503)
   await until(async () => reason.test((await shown()) ?? ""))
   assert.strictEqual(await sweeper.status("/livez"), 200)

@@ -78,6 +78,28 @@ describe("health", () => {
       assert.deepStrictEqual(yield* service.ready, { ok: false, checks: { bus: "not connected" } })
     }).pipe(Effect.provide(health))
   )
+
+  it.effect("hears everybody who has a check or a loop of one name, until they end", () =>
+    Effect.gen(function* () {
+      const service = yield* Health
+      yield* service.started
+      yield* service.readiness("bus", Effect.fail("not connected"))
+      const slow = yield* service.loop("relay", { stallMs: 1_000 })
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* service.readiness("bus", Effect.void)
+          const quick = yield* service.loop("relay", { stallMs: 5_000 })
+          yield* TestClock.adjust("2 seconds")
+          quick.beat()
+          assert.deepStrictEqual(yield* service.ready, { ok: false, checks: { bus: "not connected" } })
+          assert.deepStrictEqual(yield* service.live, { ok: false, checks: { relay: "no progress for 2000 ms" } })
+        })
+      )
+      assert.deepStrictEqual(yield* service.ready, { ok: false, checks: { bus: "not connected" } })
+      slow.beat()
+      assert.deepStrictEqual(yield* service.live, { ok: true, checks: { relay: "ok" } })
+    }).pipe(Effect.provide(health))
+  )
 })
 
 describe("a drain", () => {
