@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { sanitise } from "../../../services/model-gateway/errors/sanitise.ts"
+import { computed } from "../../support/processor-time.ts"
 
 const own = { secrets: ["correct-horse-battery"], names: ["acme-west", "models.acme.example", "acme-large-2"] }
 const clean = (text: string) => sanitise(text, own) ?? ""
@@ -95,9 +96,10 @@ describe("what a provider said", () => {
   })
 
   it("is read in linear time whatever it is", () => {
-    const started = performance.now()
-    for (const piece of ["a.", "a", ":", "1.", "@", "sk-", "::", "a:", "=".repeat(3), "bearer "])
-      clean(piece.repeat(1_000_000))
-    assert.isBelow(performance.now() - started, 1_000)
+    const { processorMs } = computed(() => {
+      for (const piece of ["a.", "a", ":", "1.", "@", "sk-", "::", "a:", "=".repeat(3), "bearer "])
+        clean(piece.repeat(1_000_000))
+    })
+    assert.isBelow(processorMs, 1_000)
   })
 })
