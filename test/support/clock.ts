@@ -1,4 +1,4 @@
-/** A clock that runs as fast as always but shows another time: what a later process sees, or a patient one. */
+/** Clocks that show another time: what a later process sees, or a patient one; or that stand still. */
 import { Clock, Effect } from "effect"
 
 const shifted = (clock: Clock.Clock, byMs: () => number): Clock.Clock => {
@@ -19,3 +19,13 @@ export const later = (byMs: number | (() => number)) => {
   const shift = typeof byMs === "number" ? () => byMs : byMs
   return Effect.updateService(Clock.Clock, (clock) => shifted(clock, shift))
 }
+
+/** The time of day stands still, however long the test takes; who sleeps wakes all the same. */
+export const standingAt = (atMs: number) =>
+  Effect.updateService(Clock.Clock, (clock) => ({
+    ...shifted(clock, () => 0),
+    currentTimeMillisUnsafe: () => atMs,
+    currentTimeMillis: Effect.succeed(atMs),
+    currentTimeNanosUnsafe: () => BigInt(atMs) * 1_000_000n,
+    currentTimeNanos: Effect.succeed(BigInt(atMs) * 1_000_000n)
+  }))

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Exit, Layer } from "effect"
+import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { Nats } from "#bus"
 import { sharedWindow, type SharedWindow, type SharedWindowOptions, takeFromShared } from "#http"
 import { Metrics } from "#runtime"
 import { busOn, eventually, natsServer } from "../../support/bus.ts"
-import { later } from "../../support/clock.ts"
+import { later, standingAt } from "../../support/clock.ts"
 import type { TestNatsServer } from "../../support/nats-server.ts"
 
 const replicaOf = (server: TestNatsServer) => Layer.build(busOn(server))
@@ -53,15 +53,18 @@ describe("a rate window over all replicas", () => {
   it.live("opens again in the moment that it named, by the clock of the day", () =>
     Effect.gen(function* () {
       const replica = yield* replicaOf(yield* natsServer)
-      const window = yield* windowOf(replica, { name: "short", limit: 2, windowMs: 700 })
-      yield* window.take("a")
-      yield* Effect.sleep("200 millis")
-      yield* window.take("a")
-      const refused = yield* window.take("a")
+      const window = yield* windowOf(replica, { name: "minute", limit: 2, windowMs: 60_000 })
+      const nowMs = yield* Clock.currentTimeMillis
+      const takeAt = (afterMs: number) => standingAt(nowMs + afterMs)(window.take("a"))
+      yield* takeAt(0)
+      yield* takeAt(200)
+      const refused = yield* takeAt(300)
       if (refused._tag === "Taken") return assert.fail("let a third one through")
-      yield* Effect.sleep(refused.retryAfterMs)
-      assert.strictEqual((yield* window.take("a"))._tag, "Taken")
-      assert.strictEqual((yield* window.take("a"))._tag, "Refused")
+      assert.strictEqual(refused.retryAfterMs, 59_700)
+      assert.strictEqual((yield* takeAt(59_999))._tag, "Refused")
+      assert.strictEqual((yield* takeAt(60_000))._tag, "Taken")
+      assert.strictEqual((yield* takeAt(60_100))._tag, "Refused")
+      assert.strictEqual((yield* takeAt(60_200))._tag, "Taken")
     }).pipe(Effect.scoped)
   )
 
@@ -107,7 +110,9 @@ describe("a rate window over all replicas", () => {
       const replica = yield* replicaOf(yield* natsServer)
       const minute = yield* windowOf(replica, { name: "per_minute", limit: 2, windowMs: 60_000 })
       const hour = yield* windowOf(replica, { name: "per_hour", limit: 3, windowMs: 3_600_000 })
-      const take = takeFromShared([minute, hour], "203.0.113.7")
+      const nowMs = yield* Clock.currentTimeMillis
+      const taking = takeFromShared([minute, hour], "203.0.113.7")
+      const take = standingAt(nowMs)(taking)
       yield* take
       yield* take
       const refused = yield* Effect.flip(take)
@@ -122,8 +127,8 @@ describe("a rate window over all replicas", () => {
         "ratelimit-reset": "60",
         "retry-after": "60"
       })
-      yield* later(61_000)(take)
-      const forTheHour = yield* Effect.flip(later(122_000)(take))
+      yield* standingAt(nowMs + 61_000)(taking)
+      const forTheHour = yield* Effect.flip(standingAt(nowMs + 122_000)(taking))
       assert.deepInclude(forTheHour.details, { source: "per_hour" })
       const text = yield* Context.get(replica, Metrics).text
       assert.match(text, /http_shared_rate_takes_total\{[^}]*window="per_minute",outcome="taken"\} 3/u)
