@@ -22,7 +22,7 @@ export const openScheme = (chain: LocalSolana, options: Partial<SvmOptions> = {}
     feePayers: chain.feePayers.map(({ address }) => address),
     rpcUrls: [chain.rpcUrl],
     limits,
-    settle: { pollMs: 10, resendMs: 50, deadlineMs: 1_000 },
+    settle: { pollMs: 10, resendMs: 50, deadlineMs: 20_000 },
     ...options
   })
 
