@@ -1,8 +1,8 @@
 /**
  * Looks at the forge for pull requests of ours that cannot be merged any more, because their base has moved, and
- * reports each change it sees; one that stays behind again and again, for its item may have been in somebody's hands
- * when it was told. Which repositories to look at it learns from what it was given to do. What it has told it forgets
- * when it ends: then it tells again. Twice is harmless.
+ * reports each change it sees; one that stays behind again and again, for it may have been told before its item knew
+ * of it. Which repositories to look at it learns from what it was given to do. What it has told it forgets when it
+ * ends: then it tells again. Twice is harmless.
  */
 import { Clock, Effect } from "effect"
 import { listPullRequests } from "./forge/client.ts"
@@ -18,7 +18,7 @@ export interface ForgeWatch {
   readonly againMs?: number
 }
 
-// An item is in a runner's hands for minutes.
+// An item knows of its pull request within moments.
 const againMsDefault = 60_000
 
 interface Told {

@@ -5,6 +5,7 @@
 import { Effect } from "effect"
 import { runAgent } from "../agent.ts"
 import { pushWork } from "../git/commit.ts"
+import { git } from "../git/git.ts"
 import { mergeBaseIn } from "../git/merge.ts"
 import { acceptResolution } from "../git/resolution.ts"
 import type { Workspace } from "../git/workspace.ts"
@@ -12,11 +13,8 @@ import type { RunnerOptions } from "../options.ts"
 import type { ReportBody } from "../Reporter.ts"
 import { interruption, type PhaseTools, reasonOf } from "./outcome.ts"
 
-const ended = (outcome: "resolved" | "failed" | "rejected", reason: string | null): ReportBody => ({
-  kind: "conflict-rework-ended",
-  outcome,
-  reason
-})
+const ended = (outcome: "resolved" | "failed" | "rejected", reason: string | null) =>
+  ({ kind: "conflict-rework-ended", outcome, reason }) satisfies ReportBody
 
 export const conflictRework = Effect.fnUntraced(function* (
   { dispatch }: PhaseTools,
@@ -38,5 +36,6 @@ export const conflictRework = Effect.fnUntraced(function* (
   const interrupted = interruption(dispatch, verified)
   if (interrupted !== undefined) return interrupted
   yield* pushWork(workspace)
-  return ended("resolved", null)
+  const headSha = yield* git(workspace.folder, "rev-parse", "HEAD")
+  return { ...ended("resolved", null), headSha } satisfies ReportBody
 })

@@ -109,10 +109,18 @@ export const workItemCommands = {
   /** That agent takes work again. */
   AgentResumed: Schema.TaggedStruct("AgentResumed", {}),
   AgentRestoreRequeue: Schema.TaggedStruct("AgentRestoreRequeue", outage),
-  /** The item's pull request cannot be merged any more, for its base has moved. */
+  /**
+   * The item's pull request cannot be merged any more, for its base has moved. While somebody has the item, or it waits
+   * for something, that is remembered. A head that was told before changes nothing.
+   */
   RouteToConflictRework: Schema.TaggedStruct("RouteToConflictRework", {
     pullRequestNumber: Count,
     headSha: text(64)
+  }),
+  /** With that head it can be merged after all. `headSha` null: it is closed, whatever its head. */
+  ForgetStaleHead: Schema.TaggedStruct("ForgetStaleHead", {
+    pullRequestNumber: Count,
+    headSha: Schema.NullOr(text(64))
   }),
   /** `dispatchId`: the launch that was refused; null: at pickup. */
   Defer: Schema.TaggedStruct("Defer", { dispatchId: Schema.NullOr(Id), deferral: WorkItemDeferral }),

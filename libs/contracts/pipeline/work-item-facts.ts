@@ -100,8 +100,16 @@ const audit = {
 
 const merge = {
   Merged: fact("Merged", { mergeSha: MaybeText }),
-  ConflictFound: fact("ConflictFound", { source: Schema.Literals(["merge", "pull-request"]), reason: Schema.String }),
-  ConflictResolved: fact("ConflictResolved", {}),
+  /** `headSha`: the head of the pull request that its base has left behind. */
+  ConflictFound: fact("ConflictFound", {
+    source: Schema.Literals(["merge", "pull-request"]),
+    reason: Schema.String,
+    headSha: Schema.optionalKey(Schema.String)
+  }),
+  /** `headSha`: what the work branch stands on since, where that is known. */
+  ConflictResolved: fact("ConflictResolved", { headSha: Schema.optionalKey(Schema.String) }),
+  StaleHeadNoted: fact("StaleHeadNoted", { pullRequestNumber: Count, headSha: Schema.String }),
+  StaleHeadForgotten: fact("StaleHeadForgotten", { headSha: MaybeText }),
   ConflictResolutionFailed: fact("ConflictResolutionFailed", handover),
   PullRequestOpened: fact("PullRequestOpened", {
     pullRequestNumber: Count,

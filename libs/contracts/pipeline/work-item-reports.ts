@@ -87,10 +87,14 @@ export const workItemReports = {
     mergeSha: sha,
     reason: Schema.NullOr(reason)
   }),
-  /** `rejected`: by host verification or the scope fence, which ends the item; `failed`: may be tried again. */
+  /**
+   * `rejected`: by host verification or the scope fence, which ends the item; `failed`: may be tried again. `headSha`:
+   * what was pushed to the work branch; left out, what was told of its pull request meanwhile is to be told again.
+   */
   conflictReworkEnded: report("conflict-rework-ended", {
     outcome: Schema.Literals(["resolved", "failed", "rejected"]),
-    reason: Schema.NullOr(reason)
+    reason: Schema.NullOr(reason),
+    headSha: Schema.optionalKey(sha)
   }),
   /** Only from a hosted forge that has pull requests. `mergedSha` null: it stays open. */
   pullRequestOpened: report("pull-request-opened", {

@@ -52,6 +52,9 @@ export const countedMarkCharacters = 8
  */
 export const countedReportsMax = 256
 
+/** So many heads of an item's pull request that its base left behind are remembered: more than are ever reworked. */
+export const staleHeadsMax = 16
+
 export const Branch = Schema.String.check(Schema.isBetweenLength(1, branchCharactersMax))
 export const AgentName = Schema.String.check(Schema.isBetweenLength(1, 128))
 
@@ -147,6 +150,17 @@ export const WorkItemState = Schema.Struct({
   questionIds: Schema.Array(QuestionId).check(Schema.isMaxLength(questionsMax)),
   suggestions: Count,
   pullRequest: Schema.NullOr(WorkItemPullRequest),
+  /**
+   * Heads of that pull request that the base was told to have left behind, the newest first: none is reworked twice.
+   * `isAwaited`: the newest is still to be, once nobody has the item. Absent before the first.
+   */
+  staleHeads: Schema.optionalKey(
+    Schema.Struct({
+      pullRequestNumber: Count,
+      told: Schema.Array(text(64)).check(Schema.isMaxLength(staleHeadsMax)),
+      isAwaited: Schema.Boolean
+    })
+  ),
   commitSha: Schema.NullOr(text(64)),
   mergeSha: Schema.NullOr(text(64)),
   /** The follow-up that this check's verdict asked for. */

@@ -227,9 +227,14 @@ const steps: {
     })
   ],
   "pull-request-mergeability": (report, { item, epoch, configured }) => {
-    if (report.mergeability !== "stale-base") return []
     const { projectId, workItemId, pullRequestNumber, pullRequestUrl, headBranch, headSha, baseBranch } = report
-    const { firstDetectedAtMs } = report
+    const { firstDetectedAtMs, mergeability } = report
+    const routed = configured.StalePullRequestSweep.RouteToConflictRework ? workItemId : null
+    if (mergeability !== "stale-base") {
+      if (routed === null) return []
+      const head = mergeability === "mergeable" ? headSha : null
+      return [command("workitem", routed, { _tag: "ForgetStaleHead", pullRequestNumber, headSha: head })]
+    }
     const stale = { pullRequestNumber, pullRequestUrl, headBranch, headSha, baseBranch, firstDetectedAtMs }
     const told = command("project", projectId, {
       _tag: "ReportStaleBase",
@@ -237,7 +242,7 @@ const steps: {
       workItem: item?.workItem ?? null,
       epoch
     })
-    if (workItemId === null || !configured.StalePullRequestSweep.RouteToConflictRework) return [told]
-    return [told, command("workitem", workItemId, { _tag: "RouteToConflictRework", pullRequestNumber, headSha })]
+    if (routed === null) return [told]
+    return [told, command("workitem", routed, { _tag: "RouteToConflictRework", pullRequestNumber, headSha })]
   }
 }

@@ -9,13 +9,14 @@ import type { WorkItemCommand, WorkItemCommandOf, WorkItemFact, WorkItemReport, 
 import { auditDeciders } from "./audit.ts"
 import { cancellationDeciders } from "./cancellation.ts"
 import { recheckDeciders, verdictDeciders } from "./checks.ts"
-import { conflictDeciders, conflictReportDeciders } from "./conflicts.ts"
+import { conflictDeciders, conflictReportDeciders, overdue } from "./conflicts.ts"
 import { create, retirementDeciders } from "./creation.ts"
 import type { CommandDeciders, Decision, Given, InHandDeciders, Input, OtherDeciders } from "./decisions.ts"
 import { nothing, refused } from "./decisions.ts"
 import { deferralDeciders } from "./deferral.ts"
 import { delegationDeciders } from "./delegation.ts"
 import { dispatchDeciders, progressDeciders } from "./dispatch.ts"
+import { evolve } from "./evolve.ts"
 import { failureDeciders } from "./failures.ts"
 import { iterationDeciders } from "./iteration.ts"
 import { mergeDeciders } from "./merge.ts"
@@ -66,8 +67,18 @@ export const decide: ActorDefinition<WorkItemState | null, WorkItemCommand, Work
     return item === null ? create(command, context) : refused(item, "an item of that id is there already")
   }
   if (item === null) return Result.fail(new EntityNotFound({ entity: "workitem", id: context.id }))
-  if (command._tag === "Report") return decideReport(item, command, context)
-  return listed(item, command._tag) ?? ofCommand(item, command, context)
+  const decision =
+    command._tag === "Report"
+      ? decideReport(item, command, context)
+      : (listed(item, command._tag) ?? ofCommand(item, command, context))
+  return Result.flatMap(decision, (facts) => withOverdue(item, facts, context))
+}
+
+/** What the facts clear the way for comes with them. */
+const withOverdue = (item: WorkItemState, facts: ReadonlyArray<WorkItemFact>, context: DecisionContext): Decision => {
+  if (facts.length === 0 || item.staleHeads?.isAwaited !== true) return Result.succeed(facts)
+  const after = facts.reduce<WorkItemState | null>((inner, fact) => evolve(inner, fact, context), item)
+  return after === null ? nothing : Result.map(overdue(after), (more) => [...facts, ...more])
 }
 
 /** What the table alone decides: refused when not listed, nothing when it leads nowhere. */

@@ -3,6 +3,7 @@
  * do ends the item; work that only brought no commit has failed. Rework without a commit goes on to audit with what
  * is there, which the number of audits bounds.
  */
+import type { WorkItemState } from "#contracts"
 import {
   type Announcers,
   decided,
@@ -15,6 +16,7 @@ import {
 import { itemEvent } from "./envelope.ts"
 import { failing } from "./failures.ts"
 import { readyFor, standing } from "./phases.ts"
+import { movedTo } from "./stale-heads.ts"
 
 export const iterationDeciders = {
   "iteration-ended": (item, { outcome, commitSha, durationMs }, dispatch): Decision => {
@@ -36,9 +38,13 @@ export const iterationDeciders = {
   }
 } satisfies Partial<InHandDeciders>
 
+/** A commit that is new is where the work branch stands. */
+const committed = (item: WorkItemState, { commitSha }: Pick<WorkItemState, "commitSha">) =>
+  commitSha === null || commitSha === item.commitSha ? { commitSha } : { commitSha, ...movedTo(item, commitSha) }
+
 export const iterationEvolvers = {
-  IterationCompleted: (_item, { commitSha }) => ({ commitSha }),
-  WorkCompleted: (_item, { commitSha }) => ({ ...readyFor("audit"), commitSha }),
+  IterationCompleted: committed,
+  WorkCompleted: (item, { commitSha }) => ({ ...readyFor("audit"), ...committed(item, { commitSha }) }),
   EndedWithoutAction: (_item, _fact, { atMs }) => ({
     ...standing("NoActionRequired"),
     phase: null,

@@ -14,13 +14,26 @@ const failed = ["Failed", "Delegated"] as const
 const abandoned = "AbandonedAfterRecoveryAttempts"
 const unresolved = "MergeConflictResolutionFailed"
 
+/**
+ * Where an item goes whose pull request was left behind: at once, or, where somebody has it or it waits, with whatever
+ * input sets it free, beside what that input's own row lists.
+ */
+export const whenLeftBehind: ReadonlyArray<WorkItemStateName> = ["ConflictRework", unresolved]
+
+/** That its pull request was left behind is kept in mind. */
+const mindful = (state: WorkItemStateName) =>
+  ({ RouteToConflictRework: [state], ForgetStaleHead: [state] }) satisfies Row
+
 /** Of every state that can still go somewhere. `AgentResumed` reaches items that wait for no agent any more. */
-const alive = { Cancel: ["Cancelled"], Delegate: ["Delegated"], AgentResumed: [] } satisfies Row
+const alive = (state: WorkItemStateName) =>
+  ({ ...mindful(state), Cancel: ["Cancelled"], Delegate: ["Delegated"], AgentResumed: [] }) satisfies Row
+/** There is nothing more to it than that it goes. */
+const ended = (state: WorkItemStateName) => ({ ForgetStaleHead: [], Retire: [state] }) satisfies Row
 
 /** A runner has the item; `back` is where its phase is waited for. Told again, a question is passed over. */
 const inHand = (state: WorkItemStateName, back: WorkItemStateName, preempted: WorkItemStateName = back) =>
   ({
-    ...alive,
+    ...alive(state),
     // The same one again; another is refused.
     Dispatch: [state],
     Defer: [back],
@@ -36,14 +49,18 @@ const inHand = (state: WorkItemStateName, back: WorkItemStateName, preempted: Wo
     preempted: [preempted]
   }) satisfies Row
 
+/** It has ended, unless its pull request is left behind. */
+const reworkable = (state: WorkItemStateName) =>
+  ({ ...ended(state), ForgetStaleHead: [state], RouteToConflictRework: ["ConflictRework"] }) satisfies Row
+
 /** The item waits for a runner. At a phase boundary it may be handed back to itself; the queue's end is none. */
 const ready = (state: WorkItemStateName) =>
   ({
-    ...alive,
+    ...alive(state),
     Defer: [state],
     Recover: [state, abandoned],
     ParkForAgent: ["WaitingForAgentResume"],
-    RouteToConflictRework: ["ConflictRework", unresolved]
+    RouteToConflictRework: whenLeftBehind
   }) satisfies Row
 
 /** Where an item that waited may be waited for by a runner again. */
@@ -81,6 +98,7 @@ export const transitions: Record<WorkItemStateName, Row> = {
     ...ready("Reworking"),
     ...inHand("Reworking", "Reworking", "Queued"),
     Dispatch: ["Reworking"],
+    RouteToConflictRework: ["Reworking", ...whenLeftBehind],
     "iteration-ended": ["WorkComplete"],
     "agent-stuck": ["Reworking", ...failed]
   },
@@ -93,7 +111,7 @@ export const transitions: Record<WorkItemStateName, Row> = {
     ...ready("ConflictRework"),
     ...inHand("ConflictRework", "ConflictRework"),
     Dispatch: ["ConflictRework", "Merging", "UpstreamPushing"],
-    RouteToConflictRework: [],
+    RouteToConflictRework: whenLeftBehind,
     "conflict-rework-ended": ["ConflictRework", unresolved]
   },
   Merged: { ...ready("Merged"), Dispatch: ["UpstreamPushing"] },
@@ -108,31 +126,27 @@ export const transitions: Record<WorkItemStateName, Row> = {
     ...inHand("Delegated", "Delegated"),
     Delegate: [],
     Dispatch: ["Delegated"],
+    RouteToConflictRework: ["Delegated", ...whenLeftBehind],
     "iteration-ended": ["WorkComplete", "NoActionRequired", ...failed],
     "check-verdict": ["Done", "NoActionRequired"]
   },
   NeedsOperatorInput: {
-    ...alive,
+    ...alive("NeedsOperatorInput"),
     Answer: ["NeedsOperatorInput", ...anyReady],
     DismissQuestion: ["NeedsOperatorInput", ...anyReady],
     "questions-asked": ["NeedsOperatorInput"],
     "suggestions-made": ["NeedsOperatorInput"]
   },
-  WaitingForAgentResume: { ...alive, AgentResumed: anyReady, ParkForAgent: [] },
-  WaitingForTransientRetry: { ...alive, AutoRetry: anyReady },
-  WaitingForQuotaReset: { ...alive, AutoRetry: anyReady },
-  Done: { Retire: ["Done"], RouteToConflictRework: ["ConflictRework"], "recheck-completed": ["Done"] },
-  Failed: {
-    Retire: ["Failed"],
-    AgentRestoreRequeue: anyReady,
-    Delegate: ["Delegated"],
-    RouteToConflictRework: ["ConflictRework"]
-  },
-  AuditFailed: { Retire: ["AuditFailed"], Delegate: ["Delegated"] },
-  Cancelled: { Retire: ["Cancelled"], Resume: anyReady },
-  NoActionRequired: { Retire: ["NoActionRequired"] },
-  MergeConflictResolutionFailed: { Retire: [unresolved], Cancel: ["Cancelled"] },
-  AbandonedAfterRecoveryAttempts: { Retire: [abandoned] }
+  WaitingForAgentResume: { ...alive("WaitingForAgentResume"), AgentResumed: anyReady, ParkForAgent: [] },
+  WaitingForTransientRetry: { ...alive("WaitingForTransientRetry"), AutoRetry: anyReady },
+  WaitingForQuotaReset: { ...alive("WaitingForQuotaReset"), AutoRetry: anyReady },
+  Done: { ...reworkable("Done"), "recheck-completed": ["Done"] },
+  Failed: { ...reworkable("Failed"), AgentRestoreRequeue: anyReady, Delegate: ["Delegated"] },
+  AuditFailed: { ...ended("AuditFailed"), Delegate: ["Delegated"] },
+  Cancelled: { ...ended("Cancelled"), ...mindful("Cancelled"), Resume: anyReady },
+  NoActionRequired: ended("NoActionRequired"),
+  MergeConflictResolutionFailed: { ...ended(unresolved), Cancel: ["Cancelled"] },
+  AbandonedAfterRecoveryAttempts: ended(abandoned)
 }
 
 /** Why a state does not take an input, in words for whoever sent it. */

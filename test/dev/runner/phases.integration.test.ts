@@ -123,7 +123,11 @@ describe("the reference runner", () => {
         assert.strictEqual(conflict.outcome, "conflict")
         assert.include(conflict.reason, file)
         const resolved = yield* performed(next(work, { phase: "conflict-rework" }), options())
-        assert.strictEqual(last(resolved, "conflict-rework-ended").outcome, "resolved")
+        const resolution = last(resolved, "conflict-rework-ended")
+        assert.deepInclude(resolution, {
+          outcome: "resolved",
+          headSha: repository.git("rev-parse", work.workItem.workBranch)
+        })
         const merged = last(yield* performed(next(work, { phase: "merge" }), options()), "merge-ended")
         assert.strictEqual(merged.outcome, "merged")
         yield* performed(next(work, { phase: "upstream", mergeSha: merged.mergeSha }), options())

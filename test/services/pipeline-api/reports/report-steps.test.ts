@@ -163,6 +163,24 @@ describe("what follows from a report", () => {
     ])
   })
 
+  it("takes back what was told of a pull request that can be merged after all, or is open no more", () => {
+    const routed = { ...configured, StalePullRequestSweep: { RouteToConflictRework: true } }
+    const head = "feed123"
+    for (const [mergeability, headSha] of [
+      ["mergeable", head],
+      ["closed", null],
+      ["merged", null]
+    ] as const) {
+      const told = { projectId: "p", workItemId: uuid, mergeability, headSha: head, pullRequestNumber: 7 }
+      const report = sample("pull-request-mergeability", told)
+      assert.deepStrictEqual(shortly(report), [], mergeability)
+      assert.deepStrictEqual(
+        reportSteps(report, grounds({ configured: routed })).map((step) => step._tag === "Command" && step.command),
+        [{ _tag: "ForgetStaleHead", pullRequestNumber: 7, headSha }]
+      )
+    }
+  })
+
   it("tells the agent of a quota first, and moves the phase to who stands in", () => {
     const report = sample("quota-hit", { workItemId: uuid, dispatchId: "d", toAgent: null, resetAtMs: null })
     const steps = reportSteps(report, grounds({ dispatch: dispatch(), fallback: { agent: "wren", model: "m" } }))

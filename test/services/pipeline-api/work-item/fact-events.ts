@@ -24,6 +24,8 @@ const fixed: Record<Exclude<WorkItemFactTag, "Dispatched" | "Deferred">, Readonl
   Retired: [],
   ConflictFound: [],
   ConflictResolved: [],
+  StaleHeadNoted: [],
+  StaleHeadForgotten: [],
   PushFailed: [],
   AgentResumed: [],
   Preempted: [],

@@ -36,6 +36,8 @@ export const randomCreation = (dice: Dice): WorkItemCommand =>
     ...dice.of([{}, {}, { kind: "check" as const }, { kind: "follow-up" as const, originCheckWorkItemId: checkId }])
   })
 
+const heads = ["abc1234", "feed123", "0123abc"]
+
 export const randomCommand = (dice: Dice, item: WorkItemState, step: number): WorkItemCommand => {
   const { below, of } = dice
   if (item.dispatch !== null && below(10) < 8) return randomReport(dice, item, step)
@@ -48,6 +50,8 @@ export const randomCommand = (dice: Dice, item: WorkItemState, step: number): Wo
     const deferral = { ...command.deferral, suggestedRetryAtMs: item.updatedAtMs + below(2) }
     return { ...command, dispatchId: item.lastDispatchId, deferral }
   }
+  if (command._tag === "RouteToConflictRework") return { ...command, headSha: of(heads) }
+  if (command._tag === "ForgetStaleHead") return { ...command, headSha: of([...heads, null]) }
   return command._tag === "AutoRetry" ? { ...command, reason: of(["quota", "transient"]) } : command
 }
 
@@ -102,6 +106,7 @@ const varied = ({ below, of }: Dice, report: WorkItemReport, step: number): Work
     case "iteration-ended":
       return {
         ...report,
+        commitSha: of(heads),
         outcome: below(20) === 0 ? "no-action" : of(["committed", "committed", "committed", "unchanged"])
       }
     case "audit-ended":
@@ -109,7 +114,11 @@ const varied = ({ below, of }: Dice, report: WorkItemReport, step: number): Work
     case "merge-ended":
       return { ...report, outcome: of(["merged", "merged", "conflict", "failed"]) }
     case "conflict-rework-ended":
-      return { ...report, outcome: of(["resolved", "resolved", "failed", "rejected"]) }
+      return {
+        ...report,
+        outcome: of(["resolved", "resolved", "failed", "rejected"]),
+        ...(below(2) === 0 ? {} : { headSha: of(heads) })
+      }
     case "push-ended":
       return { ...report, outcome: of(["pushed", "failed"]) }
     case "pull-request-opened":

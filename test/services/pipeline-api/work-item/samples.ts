@@ -77,6 +77,7 @@ export const plainTags: ReadonlyArray<PlainTag> = [
   "AgentResumed",
   "AgentRestoreRequeue",
   "RouteToConflictRework",
+  "ForgetStaleHead",
   "Defer",
   "Retire"
 ]
@@ -112,6 +113,7 @@ export const sampleCommand = (tag: PlainTag, phase: WorkItemPhase, settings: Wor
       restoredAtMs: startMs + 10 ** 9
     },
     RouteToConflictRework: { _tag: "RouteToConflictRework", pullRequestNumber: 7, headSha: "abc1234" },
+    ForgetStaleHead: { _tag: "ForgetStaleHead", pullRequestNumber: 7, headSha: "abc1234" },
     Defer: {
       _tag: "Defer",
       dispatchId: null,
