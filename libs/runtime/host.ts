@@ -2,6 +2,7 @@
  * The process around the program: its environment, its streams, its signals and its end. The only file of
  * libs and services, beside `main.ts` files, that touches it.
  */
+import { setFlagsFromString } from "node:v8"
 import { Effect } from "effect"
 
 export const hostEnvironment = (): Readonly<Record<string, string | undefined>> => process.env
@@ -35,3 +36,9 @@ export const watchForBugs = (log: (error: unknown) => void) => {
 }
 
 export const exitProcess = (code: number): never => process.exit(code)
+
+/**
+ * Lets the heap grow to twice of what the last full collection left, before the next one. By itself V8 waits for up
+ * to four times where the machine has much memory, so that a process of 90 MB of objects holds 350 MB for them.
+ */
+export const boundHeapGrowth = () => setFlagsFromString("--heap-growing-percent=100")

@@ -7,7 +7,15 @@ import { Logger } from "effect"
 import { Drain } from "./Drain.ts"
 import { Environment } from "./Environment.ts"
 import { Health } from "./Health.ts"
-import { exitProcess, hasTerminal, hostEnvironment, stopSignal, watchForBugs, writeStderr } from "./host.ts"
+import {
+  boundHeapGrowth,
+  exitProcess,
+  hasTerminal,
+  hostEnvironment,
+  stopSignal,
+  watchForBugs,
+  writeStderr
+} from "./host.ts"
 import { InvalidConfiguration } from "./InvalidConfiguration.ts"
 import { lineLogger, type LogFormat } from "./logger.ts"
 
@@ -27,6 +35,7 @@ const closeMsMax = 10_000
 
 /** Never returns. Meant to be the last line of a `main.ts`. */
 export const runProgram = <A, E>(options: ProgramOptions<A, E>): void => {
+  boundHeapGrowth()
   const format = options.format ?? (hasTerminal() ? "pretty" : "json")
   const logging = Layer.mergeAll(
     Logger.layer([lineLogger(format, writeStderr)]),
