@@ -1,8 +1,8 @@
 /**
  * Settles one payment exactly once, however often it is asked to and whoever died before. The chain is looked at
  * before anything is sent again; what is not known stays to be looked at and is never refused. The first time a job
- * is taken its claim is believed to be as the job says: the write before the sending fails if it is not, and then
- * the claim is read.
+ * is taken its claim is believed to be as the job says: the write before the sending, which makes it SETTLING, fails
+ * if it is not, and then the claim is read. One that was let go meanwhile is not settled.
  */
 import { Context, Effect, Layer, Option, Result } from "effect"
 import { type Claim, Claims } from "#x402"
@@ -37,7 +37,7 @@ export class Settler extends Context.Service<
         return yield* endAsTold(books, work, standing, whyLost) ?? signAndSend(books, work)
       })
 
-      const settleClaim = (claim: Claim, onSettled: OnSettled): Effect.Effect<Settling, Faults> => {
+      const settleClaim = (claim: Claim, onSettled: OnSettled, isTold: boolean): Effect.Effect<Settling, Faults> => {
         const { record } = claim
         const network = networks.get(record.network)
         if (network === undefined || record.payment === null) {
@@ -51,29 +51,36 @@ export class Settler extends Context.Service<
         }
         const { scheme, ring, isRemote } = network
         const transaction = record.transactions.at(-1) ?? null
-        return decide({ claim, payment: payment.success, scheme, ring, isRemote, transaction, onSettled })
+        return decide({ claim, payment: payment.success, scheme, ring, isRemote, isTold, transaction, onSettled })
       }
 
-      const settleAsRead = Effect.fnUntraced(function* (claimKey: string, onSettled: OnSettled) {
-        const claim = Option.getOrUndefined(yield* claims.read(claimKey))
-        if (claim === undefined) return stale
+      const settleAsRead = Effect.fnUntraced(function* (claimKey: string, onSettled: OnSettled, told?: Claim) {
+        const found = Option.getOrUndefined(yield* claims.read(claimKey))
+        if (found === undefined) return stale
+        const claim = isAskedFor(found, told) ? yield* claims.commit(found) : found
         const known = endOf(claim)
-        if (known === undefined) return yield* settleClaim(claim, onSettled)
+        if (known === undefined) return yield* settleClaim(claim, onSettled, false)
         if (known._tag === "Ended" && known.outcome._tag === "Settled") yield* onSettled(known.outcome.transaction)
         return known
       })
 
       const settle = Effect.fn("Settler.settle")(function* (claimKey: string, onSettled: OnSettled, told?: Claim) {
-        const asRead = settleAsRead(claimKey, onSettled)
+        const asRead = settleAsRead(claimKey, onSettled, told)
         // Only where our own write before the sending would notice that it was told long ago.
         const isNoticed = told !== undefined && networks.get(told.record.network)?.isRemote === false
-        const settling = isNoticed ? Effect.catchTag(settleClaim(told, onSettled), "ClaimLost", () => asRead) : asRead
+        const settling = isNoticed
+          ? Effect.catchTag(settleClaim(told, onSettled, true), "ClaimLost", () => asRead)
+          : asRead
         return yield* Effect.catch(settling, (error: Faults) => Effect.succeed(later(null, error.message)))
       })
       return Settler.of({ settle })
     })
   )
 }
+
+/** Still in the very life in which its holder asked. */
+const isAskedFor = ({ record }: Claim, told: Claim | undefined) =>
+  told?.record.ticket === record.ticket && (record.state === "CLAIMED" || record.state === "SERVING")
 
 const whyLost = {
   spent: "the authorization was used up without the transfer",

@@ -27,6 +27,8 @@ export interface Work {
   readonly ring: KeyRing
   /** Somebody else sends, and what they have sent is in no claim. */
   readonly isRemote: boolean
+  /** The claim is as a job says; what makes it SETTLING is our own first write. */
+  readonly isTold: boolean
   /** The newest that was signed for it. */
   readonly transaction: string | null
   readonly onSettled: OnSettled

@@ -1,10 +1,10 @@
 /**
  * Signs a payment's transaction and sends it. Its name is written into the claim before it is sent, by a write that
- * only one settler can make, while the chain is asked once more whether the transfer would succeed: only when both are
- * so is it sent. A lease of a key is ended whatever comes between.
+ * only one settler can make and that makes the claim SETTLING if it is not, while the chain is asked once more whether
+ * the transfer would succeed: only when both are so is it sent. A lease of a key is ended whatever comes between.
  */
 import { Effect, Result } from "effect"
-import type { PreparedSettlement } from "#x402"
+import { ClaimLost, type PreparedSettlement } from "#x402"
 import { type Books, endRefused, endSettled } from "./end-payment.ts"
 import type { KeyLease } from "./KeyRing.ts"
 import { type Faults, later, type Settling, type Work } from "./settling.ts"
@@ -19,7 +19,10 @@ export const signAndSend = Effect.fnUntraced(function* (books: Books, work: Work
       if (Result.isSuccess(prepared)) return yield* restore(writeAndSend(books, work, prepared.success, key))
       yield* key.end("unsent")
       const error = prepared.failure
-      return error._tag === "PaymentRefused" ? yield* restore(endRefused(books, work, error)) : yield* error
+      if (error._tag !== "PaymentRefused") return yield* error
+      // Nothing is written yet: what ends must be SETTLING first.
+      if (work.isTold) return yield* new ClaimLost({ claimKey: work.claim.key, move: "Prepare", state: null })
+      return yield* restore(endRefused(books, work, error))
     })
   )
 })

@@ -1,9 +1,10 @@
 /**
  * Says whether a call is paid for: the payment's own marks first, which cost nobody anything, then the claim, so that
- * one payment is used by one call, then the chain. A chain that refuses or cannot be asked lets the claim go again
- * before it is told. What nobody can say now is `Unavailable`, never a refusal, and never a yes.
+ * one payment is used by one call, and the chain. The chain is asked beside the claim for a payment that this process
+ * meets for the first time, after it for any other: a storm of replays asks no chain. A chain that refuses or cannot be
+ * asked lets the claim go again before it is told. What nobody can say now is `Unavailable`, never a refusal or a yes.
  */
-import { Clock, Context, Effect, Layer, Result } from "effect"
+import { Clock, Context, Effect, Fiber, Layer, Result } from "effect"
 import { type PaymentPayload, type PaymentRequirements, type VerifyAnswer, type VerifyRequest } from "#contracts"
 import { Configuration, Metrics } from "#runtime"
 import {
@@ -76,8 +77,8 @@ export class Verifier extends Context.Service<
         return { scheme, payment: payment.success }
       })
 
-      const claimed = ({ payment }: Checked, call: Call) =>
-        timed(payment.network, "claim", claims.claim(payment, call)).pipe(
+      const claimed = ({ payment }: Checked, call: Call, isUnmet: boolean) =>
+        timed(payment.network, "claim", claims.claim(payment, call, isUnmet)).pipe(
           Effect.mapError((error) =>
             error._tag === "ClaimRefused" ? claimRefusalAnswer(error) : unavailable(error.message)
           )
@@ -99,11 +100,15 @@ export class Verifier extends Context.Service<
 
       const verifyOne = Effect.fnUntraced(function* ({ payload, requirements, ...call }: VerifyRequest) {
         const checked = yield* check(payload, requirements)
+        const isUnmet = yield* claims.meet(checked.payment)
         // Nothing may come between the claim and the promise to let it go.
         return yield* Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
-            const claim = yield* claimed(checked, call)
-            yield* restore(simulate(checked)).pipe(Effect.onError(() => letGo(claim)))
+            const beside = isUnmet ? yield* Effect.forkChild(Effect.interruptible(simulate(checked))) : undefined
+            const end = beside === undefined ? Effect.void : Fiber.interrupt(beside)
+            const claim = yield* Effect.onError(claimed(checked, call, isUnmet), () => end)
+            const simulated = beside === undefined ? simulate(checked) : Fiber.join(beside)
+            yield* restore(simulated).pipe(Effect.onError(() => Effect.andThen(end, letGo(claim))))
             return verifiedAnswer(claim)
           })
         )

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { localAccount } from "../../dev/chain/evm/accounts.ts"
 import { chat } from "../support/gateway.ts"
 import { quoteOf, signPayment } from "../support/payment-client.ts"
-import type { Fleet } from "./fleet.ts"
+import type { Callable, Fleet } from "./fleet.ts"
 import { type Ledger, newLedger } from "./ledger.ts"
 import { insist, stopAll, work } from "./worker.ts"
 import { payerNames, worldSeed } from "./world-places.ts"
@@ -38,7 +38,7 @@ const offerOf = (url: string, body: unknown) =>
 
 /** Pays for one answer and returns what it says. */
 export const payOnce = async (
-  fleet: Fleet,
+  fleet: Callable,
   name: string,
   text: string,
   paid: Ledger = newLedger()

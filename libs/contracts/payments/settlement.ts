@@ -8,7 +8,8 @@ import { ClaimFacts, PaymentCode } from "./verification.ts"
 
 /**
  * One payment to be settled exactly once. `replyTo`: the gateway that waits for the outcome, if one does. `claim`: as
- * this job left it, where it was asked for the first time: nobody has signed anything for it by then.
+ * it was when this was asked for the first time: nobody has signed anything for it by then. Whoever takes the job makes
+ * it SETTLING by the write that names the first transaction.
  */
 export const SettlementJob = Schema.Struct({
   claimKey: ClaimKey,

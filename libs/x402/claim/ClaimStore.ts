@@ -61,5 +61,10 @@ const writeTo = Effect.fnUntraced(function* (
   return { key, revision: written, record }
 })
 
+/** Who moved a claim from the same revision may have led it to the same state: with another transaction, or none. */
 const isSameWrite = (found: ClaimRecord, written: ClaimRecord) =>
-  found.ticket === written.ticket && found.moves === written.moves && found.state === written.state
+  found.ticket === written.ticket &&
+  found.moves === written.moves &&
+  found.state === written.state &&
+  found.asked === written.asked &&
+  found.transactions.join() === written.transactions.join()

@@ -7,11 +7,13 @@ import { Clock, Context, Effect, Layer, Option, type Stream } from "effect"
 import { type BusError, Publisher } from "#bus"
 import { type SettlementJob, subjects } from "#contracts"
 import { Metrics } from "#runtime"
-import { moved, type Move } from "./claim-policy.ts"
+import { acquaintance } from "./acquaintance.ts"
+import type { Move } from "./claim-policy.ts"
 import { type Claim, type ClaimStore, openClaimStore } from "./ClaimStore.ts"
 import type { PayerRecord } from "./claim-record.ts"
-import { ClaimLost, type ClaimRefused, ExposureReached } from "./errors.ts"
+import { type ClaimLost, type ClaimRefused, ExposureReached } from "./errors.ts"
 import { claimMoves } from "../metrics.ts"
+import { moveClaim } from "./move-claim.ts"
 import { openPayerBook, type PayerBook, type PayerName } from "./PayerBook.ts"
 import { withoutPlace, withPlace } from "./payer-policy.ts"
 import type { CheckedPayment } from "../scheme.ts"
@@ -31,8 +33,17 @@ type Moved = Effect.Effect<Claim, ClaimLost | BusError>
 export class Claims extends Context.Service<
   Claims,
   {
-    /** Takes a checked payment for one call: CLAIMED, for the time of a lease. */
-    readonly claim: (checked: CheckedPayment, call: Call) => Effect.Effect<Claim, ClaimRefused | BusError>
+    /**
+     * Whether nothing speaks against a payment that this process knows: it has not met it, and refused its payer
+     * nothing lately. True once for each.
+     */
+    readonly meet: (checked: CheckedPayment) => Effect.Effect<boolean>
+    /** Takes a checked payment for one call: CLAIMED, for the time of a lease. `isUnmet`: as `meet` says. */
+    readonly claim: (
+      checked: CheckedPayment,
+      call: Call,
+      isUnmet?: boolean
+    ) => Effect.Effect<Claim, ClaimRefused | BusError>
     readonly read: (key: string) => Effect.Effect<Option.Option<Claim>, BusError>
     /** Every claim that is kept, for the books. */
     readonly all: Stream.Stream<Claim, BusError>
@@ -40,10 +51,19 @@ export class Claims extends Context.Service<
     readonly renew: (claim: Claim) => Moved
     /** Before the first byte of a stream goes out. */
     readonly serve: (claim: Claim) => Moved
-    /** Never free again from here on, and a job for the settlers. Fails with `StreamFull` when they are behind; a
-     * sweep then asks for it later. */
+    /**
+     * A job for the settlers, whose first write makes the claim SETTLING; until then it is as free as before. Fails
+     * with `StreamFull` when they are behind.
+     */
+    readonly ask: (claim: Claim, replyTo: SettlementJob["replyTo"]) => Effect.Effect<void, BusError>
+    /** Never free again from here on. Where there is no job for the settlers, a sweep makes one later. */
+    readonly commit: (claim: Claim) => Moved
+    /** Both: never free again from here on, and a job for the settlers. */
     readonly settling: (claim: Claim, replyTo: SettlementJob["replyTo"]) => Moved
-    /** Remembers a signed transaction, before it is sent. Only of the very revision: the fence between settlers. */
+    /**
+     * Remembers a signed transaction, before it is sent, of a claim that is to be settled. Only of the very revision:
+     * the fence between settlers, and between them and a sweep that lets the claim go.
+     */
     readonly prepared: (claim: Claim, transaction: string) => Moved
     readonly settled: (claim: Claim, transaction: string) => Moved
     /** Never to be had: the payer is denied from now on. */
@@ -80,10 +100,18 @@ export class Claims extends Context.Service<
             Effect.tapErrorTag("ClaimLost", () => Effect.sync(() => count.inc({ move: step._tag, outcome: "lost" })))
           )
         const ask = (claim: Claim, replyTo: SettlementJob["replyTo"]) => publishJob(publisher, claim, replyTo)
-        const parts = { store, payers, move, ask, exposureMax: options.exposureMax }
-        const claim = yield* takeClaim(store, payers, options.exposureMax)
+        const { exposureMax } = options
+        const parts = { store, payers, move, ask, exposureMax }
+        const { meet, refused } = acquaintance()
+        const now = (use: (nowMs: number) => void) => Effect.map(Clock.currentTimeMillis, use)
         return Claims.of({
-          claim,
+          meet: (checked) => Effect.map(Clock.currentTimeMillis, (nowMs) => meet(checked, nowMs)),
+          claim: yield* takeClaim({
+            store,
+            payers,
+            exposureMax,
+            refusedNow: ({ why }, checked) => (why === "replay" ? Effect.void : now((nowMs) => refused(checked, nowMs)))
+          }),
           read: store.read,
           all: store.all,
           ...holderMoves(parts),
@@ -102,15 +130,17 @@ interface Parts {
   readonly exposureMax: number
 }
 
-const holderMoves = ({ payers, move, ask }: Parts) =>
-  ({
+const commit = ({ move }: Parts, claim: Claim) =>
+  Effect.flatMap(Clock.currentTimeMillis, (atMs) => move(claim, { _tag: "Settle", atMs }))
+
+const holderMoves = (parts: Parts) => {
+  const { payers, move, ask } = parts
+  return {
     renew: (claim) => move(claim, { _tag: "Renew" }),
     serve: (claim) => move(claim, { _tag: "Serve" }),
-    settling: Effect.fn("Claims.settling")(function* (claim, replyTo) {
-      const next = yield* move(claim, { _tag: "Settle", atMs: yield* Clock.currentTimeMillis })
-      yield* ask(next, replyTo)
-      return next
-    }),
+    ask,
+    commit: (claim) => commit(parts, claim),
+    settling: (claim, replyTo) => Effect.tap(commit(parts, claim), (next) => ask(next, replyTo)),
     release: Effect.fn("Claims.release")(function* (claim, reason) {
       // The place first: once the claim is free, the next who takes it has a place of its own.
       if (claim.record.kind === "stream") yield* vacate(payers, claim.record, claim.key, claim.record.ticket)
@@ -122,7 +152,8 @@ const holderMoves = ({ payers, move, ask }: Parts) =>
       if (claim.record.kind === "stream") yield* vacate(payers, claim.record, claim.key, claim.record.ticket)
       return next
     })
-  }) satisfies Partial<Claims["Service"]>
+  } satisfies Partial<Claims["Service"]>
+}
 
 const settlerMoves = ({ store, payers, move, ask }: Parts) =>
   ({
@@ -198,42 +229,12 @@ const vacate = (payers: PayerBook, name: PayerName, claimKey: string, ticket: st
 const pardoned = (payer: PayerRecord, claimKey: string) =>
   payer.denied?.claimKey === claimKey ? { ...payer, denied: null } : undefined
 
-// A renewal may come between a holder's read and its move, a sweep's question between a settler's; hardly both twice.
-const triesMax = 4
-
-const moveClaim = Effect.fnUntraced(function* (
-  store: ClaimStore,
-  claim: Claim,
-  step: Move,
-  isStrict: boolean
-): Effect.fn.Return<Claim, ClaimLost | BusError> {
-  let current = claim
-  for (let tries = 0; tries < triesMax; tries += 1) {
-    const next = moved(current.record, step)
-    if (next === undefined) break
-    const written = yield* store.write(current.key, next, current.revision).pipe(
-      Effect.asSome,
-      Effect.catchTag("RevisionConflict", () => Effect.succeedNone)
-    )
-    if (Option.isSome(written)) return written.value
-    const found = Option.getOrUndefined(yield* store.read(claim.key))
-    if (found === undefined) return yield* lost(claim, step, null)
-    const isOurs = !isStrict && found.record.ticket === claim.record.ticket
-    if (!isOurs) return yield* lost(claim, step, found.record.state)
-    current = found
-  }
-  return yield* lost(claim, step, current.record.state)
-})
-
-const lost = (claim: Claim, step: Move, state: string | null) =>
-  new ClaimLost({ claimKey: claim.key, move: step._tag, state })
-
 const publishJob = Effect.fnUntraced(function* (
   publisher: Publisher["Service"],
   claim: Claim,
   replyTo: SettlementJob["replyTo"]
 ): Effect.fn.Return<void, BusError> {
-  const job = settlementJob(claim, replyTo)
+  const job = settlementJob(claim, replyTo, yield* Clock.currentTimeMillis)
   if (job === undefined) return
   yield* publisher.publish(subjects.settlements(claim.record.network), settlementJobCodec, job, {
     messageId: jobId(claim.record)

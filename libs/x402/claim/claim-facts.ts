@@ -38,6 +38,6 @@ export const verifiedClaim = (
 ): Claim =>
   claimOf(claimKey, claim, { state: "CLAIMED", payment: { payload, requirements }, requestedAtMs: null, asked: 0 })
 
-/** The claim as the job left it; undefined where the job does not say. */
+/** The claim as its next write, a settler's, makes it: to be settled. Undefined where the job does not say. */
 export const claimOfJob = ({ claimKey, payload, requirements, requestedAtMs, claim }: SettlementJob) =>
   claim && claimOf(claimKey, claim, { state: "SETTLING", payment: { payload, requirements }, requestedAtMs, asked: 1 })

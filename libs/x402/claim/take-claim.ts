@@ -1,11 +1,12 @@
 /**
  * Takes a payment for a call. The key is created, or a released one taken again by its revision: of any number
  * who try at once one succeeds. What is given out before it is paid for also takes one of the payer's places;
- * who finds none lets the claim go again. A look at both comes first, so that those who will be refused
- * anyway write nothing. Who asks a second time for the same call, because whoever was asked first has fallen silent,
- * takes the claim over: its revision moves, so that the silent one can undo nothing.
+ * who finds none lets the claim go again. An unmet payment is created at once, beside a look at its payer; of any other
+ * a look at both comes first, so that those who will be refused anyway write nothing. Who asks a second time for the same
+ * call, because whoever was asked first has fallen silent, takes the claim over: its revision moves, so that the
+ * silent one can undo nothing.
  */
-import { Clock, Effect, Option } from "effect"
+import { Clock, Effect, Option, Result } from "effect"
 import { type BusError, BusUnavailable } from "#bus"
 import type { AnswerKind } from "#contracts"
 import { Metrics } from "#runtime"
@@ -29,31 +30,83 @@ export interface Call {
   readonly ticket: string
 }
 
-export const takeClaim = Effect.fnUntraced(function* (store: ClaimStore, payers: PayerBook, exposureMax: number) {
+interface Parts {
+  readonly store: ClaimStore
+  readonly payers: PayerBook
+  readonly exposureMax: number
+  /** Who is refused is looked at first from now on. */
+  readonly refusedNow: (refusal: ClaimRefused, checked: CheckedPayment) => Effect.Effect<void>
+}
+
+export const takeClaim = Effect.fnUntraced(function* (parts: Parts) {
   const outcomes = (yield* Metrics).counter(claimsTaken)
   const count = (outcome: string) => Effect.sync(() => outcomes.inc({ outcome }))
   return Effect.fn("Claims.claim")(
-    function* (checked: CheckedPayment, call: Call): Effect.fn.Return<Claim, ClaimRefused | BusError> {
-      const reads = [payers.read(checked), store.read(checked.claimKey)] as const
-      const [seen, found] = yield* Effect.all(reads, { concurrency: 2 })
+    function* (checked: CheckedPayment, call: Call, isUnmet = false): Effect.fn.Return<Claim, ClaimRefused | BusError> {
       const fresh = newRecord(checked, call, yield* Clock.currentTimeMillis)
-      const record = Option.isSome(found) ? taken(found.value.record, fresh) : fresh
-      if (record === undefined) return yield* refused(checked, "replay")
-      const wanted = placeWanted(record, checked.claimKey, exposureMax)
-      yield* refuseWithoutPlace(checked, wanted(recordOf(checked, seen)))
-      const claim = yield* write(store, checked, record, Option.getOrUndefined(found))
-      if (takesPlace(record)) {
-        yield* takePlace(payers, checked, wanted, seen).pipe(Effect.tapError(() => letGo(store, claim)))
-      }
-      return claim
+      return yield* isUnmet ? takeUnmet(parts, checked, fresh) : takeAsFound(parts, checked, fresh)
     },
-    (taking) =>
+    (taking, checked) =>
       taking.pipe(
         Effect.tap(({ record }) => count(record.moves === 0 ? "claimed" : "retaken")),
-        Effect.tapErrorTag("ClaimRefused", ({ why }) => count(why))
+        Effect.tapErrorTag("ClaimRefused", (refusal) =>
+          Effect.andThen(count(refusal.why), parts.refusedNow(refusal, checked))
+        )
       )
   )
 })
+
+const takeAsFound = Effect.fnUntraced(function* (
+  parts: Parts,
+  checked: CheckedPayment,
+  fresh: ClaimRecord
+): Effect.fn.Return<Claim, ClaimRefused | BusError> {
+  const { store, payers, exposureMax } = parts
+  const reads = [payers.read(checked), store.read(checked.claimKey)] as const
+  const [seen, found] = yield* Effect.all(reads, { concurrency: 2 })
+  const record = Option.isSome(found) ? taken(found.value.record, fresh) : fresh
+  if (record === undefined) return yield* refused(checked, "replay")
+  const wanted = placeWanted(record, checked.claimKey, exposureMax)
+  yield* refuseWithoutPlace(checked, wanted(recordOf(checked, seen)))
+  const claim = yield* write(store, checked, record, Option.getOrUndefined(found))
+  return yield* placed(parts, checked, claim, seen)
+})
+
+/** What is there already is found by the write; what is refused after it is let go again. */
+const takeUnmet = Effect.fnUntraced(function* (
+  parts: Parts,
+  checked: CheckedPayment,
+  fresh: ClaimRecord
+): Effect.fn.Return<Claim, ClaimRefused | BusError> {
+  const { store, payers, exposureMax } = parts
+  const both = [Effect.result(payers.read(checked)), Effect.result(store.write(checked.claimKey, fresh, 0))] as const
+  const [seen, created] = yield* Effect.all(both, { concurrency: 2 })
+  if (Result.isFailure(created)) {
+    if (created.failure._tag === "RevisionConflict") return yield* takeAsFound(parts, checked, fresh)
+    return yield* Effect.fail(created.failure)
+  }
+  const claim = created.success
+  const mayHave = Effect.flatMap(Effect.fromResult(seen), (entry) =>
+    refuseWithoutPlace(checked, placeWanted(fresh, checked.claimKey, exposureMax)(recordOf(checked, entry)))
+  )
+  yield* Effect.tapError(mayHave, () => letGo(store, claim))
+  return yield* placed(parts, checked, claim, Result.getOrThrow(seen))
+})
+
+/** In one of the payer's places, where it takes one. */
+const placed = (
+  { store, payers, exposureMax }: Parts,
+  checked: CheckedPayment,
+  claim: Claim,
+  seen: PayerEntry
+): Effect.Effect<Claim, ClaimRefused | BusError> => {
+  if (!takesPlace(claim.record)) return Effect.succeed(claim)
+  const wanted = placeWanted(claim.record, checked.claimKey, exposureMax)
+  return takePlace(payers, checked, wanted, seen).pipe(
+    Effect.tapError(() => letGo(store, claim)),
+    Effect.as(claim)
+  )
+}
 
 const newRecord = (checked: CheckedPayment, call: Call, nowMs: number): ClaimRecord => ({
   state: "CLAIMED",

@@ -48,20 +48,21 @@ export class HeldPayments extends Context.Service<
 }
 
 const hold = Effect.fn("HeldPayments.hold")(function* (parts: HoldParts, held: HeldCall): Effect.fn.Return<PaidCall> {
-  const { claim, call } = held
-  const renewing = yield* Effect.forkIn(renew(parts, claim), parts.scope)
-  const beside: Array<Fiber.Fiber<void>> = [renewing]
+  const { call } = held
+  const beside: Array<Fiber.Fiber<void>> = []
   const state: Hold = {
     ...held,
     stage: "claimed",
     isForced: false,
-    asked: yield* Effect.cached(parts.desk.ask(claim)),
+    asked: yield* Effect.cached(Effect.suspend(() => parts.desk.ask(state.claim))),
     stop: Effect.suspend(() => {
       state.stage = "over"
       return Effect.forEach(beside, (fiber) => Effect.forkIn(Fiber.interrupt(fiber), parts.scope), { discard: true })
     })
   }
-  const { network, validBeforeMs } = claim.record
+  const renewing = yield* Effect.forkIn(renew(parts, state), parts.scope)
+  beside.push(renewing)
+  const { network, validBeforeMs } = held.claim.record
   const leftMs = Math.max(0, collectByMs(network, validBeforeMs) - (yield* Clock.currentTimeMillis))
   if (call.kind === "stream") {
     beside.push(yield* Effect.forkIn(Effect.delay(force(parts, state, renewing), leftMs), parts.scope))
@@ -74,9 +75,16 @@ const hold = Effect.fn("HeldPayments.hold")(function* (parts: HoldParts, held: H
   }
 })
 
+/** A renewal and another move may end in any order. */
+const advance = (state: Hold, next: Claim) =>
+  Effect.sync(() => {
+    if (next.revision > state.claim.revision) state.claim = next
+  })
+
 /** Until the claim is somebody else's to move. */
-const renew = ({ claims, renewEveryMs }: HoldParts, claim: Claim): Effect.Effect<never> =>
-  claims.renew(claim).pipe(
+const renew = ({ claims, renewEveryMs }: HoldParts, state: Hold): Effect.Effect<never> =>
+  Effect.suspend(() => claims.renew(state.claim)).pipe(
+    Effect.tap((next) => advance(state, next)),
     Effect.catchTag("ClaimLost", (error) =>
       Effect.andThen(Effect.logWarning("a claim was lost", error), Effect.interrupt)
     ),
@@ -96,9 +104,10 @@ const force = ({ count }: HoldParts, state: Hold, renewing: Fiber.Fiber<unknown>
   }).pipe(Effect.catch((error) => Effect.logError("a stream could not be settled before its payment ends", error)))
 
 const serve = (parts: HoldParts, state: Hold) =>
-  parts.claims.serve(state.claim).pipe(
-    Effect.asVoid,
+  Effect.suspend(() => parts.claims.serve(state.claim)).pipe(
+    Effect.tap((next) => advance(state, next)),
     Effect.tap(() => Effect.sync(() => void (state.stage = "serving"))),
+    Effect.asVoid,
     Effect.tapError((error) => Effect.logWarning("a stream cannot be begun", error)),
     Effect.catch(() =>
       Effect.andThen(

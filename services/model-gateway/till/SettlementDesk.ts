@@ -1,27 +1,33 @@
 /**
- * Asks for payments to be settled and waits for what becomes of them. What is told on the way is not the end; at the
- * end of the wait the claim itself is read, so that an outcome that was lost on the way is not taken for none.
+ * Asks for payments to be settled and waits for what becomes of them. The job for the settlers is all that is written
+ * here while one of them takes it at once: it makes the claim SETTLING itself. Where nothing is heard for a moment, and
+ * before anything is given out unpaid, the desk makes sure that the claim is SETTLING. What is told on the way is not
+ * the end; at the end of the wait the claim itself is read, so that an outcome that was lost is not taken for none.
  */
 import { randomBytes } from "node:crypto"
 import { Context, Deferred, Effect, Exit, Layer, Option, Result, Scope } from "effect"
 import { type BusError, Mailbox } from "#bus"
 import type { SettlementOutcome } from "#contracts"
+import { Configuration } from "#runtime"
 import { type Claim, type ClaimLost, Claims, settlementOutcomeCodec } from "#x402"
+
+/** `ClaimLost`: it was let go before a settler took it, and is never collected for this call. */
+export type NotCommitted = ClaimLost | BusError
 
 /** A payment that was asked for. */
 export interface Asked {
-  /** `Pending` when the wait is over. */
-  readonly outcome: (waitMs: number) => Effect.Effect<SettlementOutcome, BusError>
+  /** `Pending` when the wait is over: then the payment is never given back. */
+  readonly outcome: (waitMs: number) => Effect.Effect<SettlementOutcome, NotCommitted>
   readonly close: Effect.Effect<void>
 }
 
 export class SettlementDesk extends Context.Service<
   SettlementDesk,
   {
-    /** From here on the payment is never given back. Fails only when it was not asked for. */
-    readonly ask: (claim: Claim) => Effect.Effect<Asked, ClaimLost | BusError>
-    /** What the claim says now. */
-    readonly standing: (claimKey: string) => Effect.Effect<SettlementOutcome, BusError>
+    /** Fails only when it was not asked for. */
+    readonly ask: (claim: Claim) => Effect.Effect<Asked, NotCommitted>
+    /** What the claim says now; from here on the payment is never given back. */
+    readonly standing: (claim: Claim) => Effect.Effect<SettlementOutcome, NotCommitted>
   }
 >()("starling/model-gateway/SettlementDesk") {
   static readonly layer = Layer.effect(
@@ -29,17 +35,20 @@ export class SettlementDesk extends Context.Service<
     Effect.gen(function* () {
       const claims = yield* Claims
       const mailbox = yield* Mailbox
+      const { Payments } = yield* Configuration
+      const silenceMs = Math.min(silenceMsMax, (Payments.LeaseSeconds * 1_000) / 3)
 
-      const standing = (claimKey: string) =>
-        Effect.map(claims.read(claimKey), (found) => standingOf(Option.getOrUndefined(found)))
+      const standing = Effect.fn("SettlementDesk.standing")(function* (claim: Claim) {
+        const found = Option.getOrUndefined(yield* claims.read(claim.key))
+        if (found !== undefined && isCommitted(found, claim)) return standingOf(found)
+        return standingOf(yield* Effect.catch(claims.commit(claim), (error) => afterAll(claim, error)))
+      })
 
-      /** A settlement that was asked for by a lost message, or by the sweep, is asked for all the same. */
-      const unlessAsked = (claim: Claim, error: ClaimLost | BusError) =>
-        Effect.flatMap(claims.read(claim.key), (found) => {
-          const now = Option.getOrUndefined(found)?.record
-          const isAsked = now?.ticket === claim.record.ticket && now.requestedAtMs !== null
-          return isAsked ? Effect.void : Effect.fail(error)
-        })
+      /** Somebody else may have been first, and an answer may be lost. */
+      const afterAll = (claim: Claim, error: NotCommitted) =>
+        Effect.flatMap(claims.read(claim.key), (found) =>
+          Option.isSome(found) && isCommitted(found.value, claim) ? Effect.succeed(found.value) : Effect.fail(error)
+        )
 
       const ask = Effect.fn("SettlementDesk.ask")(function* (claim: Claim) {
         const told = yield* Deferred.make<SettlementOutcome>()
@@ -55,14 +64,19 @@ export class SettlementDesk extends Context.Service<
           }),
           scope
         )
-        yield* claims.settling(claim, { instance: mailbox.instance, session }).pipe(
-          Effect.catch((error) => unlessAsked(claim, error)),
+        // Nobody knows whether there is a job: a claim that is SETTLING is asked for by the sweep.
+        yield* claims.ask(claim, { instance: mailbox.instance, session }).pipe(
+          Effect.catch(() => standing(claim)),
           Effect.onError(() => close)
         )
-        const outcome = (waitMs: number) =>
-          Effect.flatMap(Effect.timeoutOption(Deferred.await(told), waitMs), (ended) =>
-            Option.isSome(ended) ? Effect.succeed(ended.value) : standing(claim.key)
-          )
+        const outcome = Effect.fnUntraced(function* (waitMs: number) {
+          const soon = yield* Effect.timeoutOption(Deferred.await(told), Math.min(silenceMs, waitMs))
+          if (Option.isSome(soon)) return soon.value
+          const now = yield* standing(claim)
+          if (now._tag !== "Pending" || waitMs <= silenceMs) return now
+          const ended = yield* Effect.timeoutOption(Deferred.await(told), waitMs - silenceMs)
+          return Option.isSome(ended) ? ended.value : yield* standing(claim)
+        })
         return { outcome, close }
       })
       return SettlementDesk.of({ ask, standing })
@@ -70,8 +84,14 @@ export class SettlementDesk extends Context.Service<
   )
 }
 
-const standingOf = (claim: Claim | undefined): SettlementOutcome => {
-  const { state, transactions, reason } = claim?.record ?? { state: null, transactions: [], reason: null }
+// A settler that is free has the claim within milliseconds; a lease has two thirds of its time left.
+const silenceMsMax = 1_000
+
+const isCommitted = ({ record }: Claim, asked: Claim) =>
+  record.ticket === asked.record.ticket && record.requestedAtMs !== null
+
+const standingOf = ({ record }: Claim): SettlementOutcome => {
+  const { state, transactions, reason } = record
   const transaction = transactions.at(-1) ?? null
   if (state === "SETTLED" && transaction !== null) return { _tag: "Settled", transaction }
   if (state === "UNCOLLECTED") {

@@ -1,10 +1,9 @@
 /** A payment that is held for one call, and the parts that its moves need. */
 import type { Effect, Scope } from "effect"
-import type { BusError } from "#bus"
-import type { Claim, ClaimLost, Claims, Quote } from "#x402"
+import type { Claim, Claims, Quote } from "#x402"
 import type { PayableCall } from "../Till.ts"
 import type { PaidAnswers } from "./PaidAnswers.ts"
-import type { Asked, SettlementDesk } from "./SettlementDesk.ts"
+import type { Asked, NotCommitted, SettlementDesk } from "./SettlementDesk.ts"
 
 export interface HeldCall {
   readonly call: PayableCall
@@ -15,11 +14,13 @@ export interface HeldCall {
 
 /** A held call while it goes on. */
 export interface Hold extends HeldCall {
+  /** As it was moved last. */
+  claim: Claim
   stage: "claimed" | "serving" | "over"
   /** Settled while it was still given out: nothing is given back any more. */
   isForced: boolean
   /** Once, whoever asks first. */
-  readonly asked: Effect.Effect<Asked, ClaimLost | BusError>
+  readonly asked: Effect.Effect<Asked, NotCommitted>
   /** Ends what goes on beside the call. */
   readonly stop: Effect.Effect<void>
 }

@@ -3,12 +3,11 @@
  * paid, or as the one answer that a payer may have before the chain has spoken; what the chain refuses is not given.
  */
 import { Effect, Schedule } from "effect"
-import type { BusError } from "#bus"
 import type { SettlementOutcome } from "#contracts"
 import { settledHeaders, settlementFailed, unsettledHeaders } from "#x402"
 import type { PaymentRefusal, SettledCall } from "../Till.ts"
 import type { Hold, HoldParts } from "./held-call.ts"
-import type { Asked } from "./SettlementDesk.ts"
+import type { Asked, NotCommitted } from "./SettlementDesk.ts"
 import { refusalOf, stillSettling, unavailable } from "./till-replies.ts"
 
 // A stream's last event is not held back for long: what it says is only the receipt.
@@ -38,31 +37,40 @@ export const settleHeld = Effect.fn("Till.settle")(function* (
 })
 
 const askToSettle = (parts: HoldParts, hold: Hold, answer: Uint8Array | null) => {
-  const { claim, identifier, call } = hold
+  const { claim, identifier } = hold
   const label = { identifier, binding: claim.record.binding }
   const kept = answer === null ? Effect.void : parts.answers.keep(claim.key, { label, body: answer })
-  const unasked = unavailable(call.shape, "The payment could not be settled; nothing was charged", 1)
   return Effect.andThen(parts.timed("store", kept), hold.asked).pipe(
     Effect.tapError((error) => Effect.logWarning("a payment could not be asked for", error)),
-    Effect.catch(() => Effect.andThen(releaseHeld(parts, hold), Effect.fail(unasked)))
+    Effect.catch(() => Effect.andThen(releaseHeld(parts, hold), Effect.fail(unasked(hold))))
   )
 }
 
-const outcomeOf = ({ waitMs }: HoldParts, { call }: Hold, { outcome, close }: Asked) =>
-  Effect.ensuring(outcome(call.kind === "stream" ? Math.min(waitMs, streamWaitMsMax) : waitMs), close).pipe(
-    Effect.catch((error: BusError) =>
-      Effect.as(Effect.logWarning("an outcome could not be read", error), {
-        _tag: "Pending",
-        transaction: null
-      } as const)
+const unasked = ({ call }: Hold) => unavailable(call.shape, "The payment could not be settled; nothing was charged", 1)
+
+const pending: SettlementOutcome = { _tag: "Pending", transaction: null }
+
+const outcomeOf = ({ waitMs }: HoldParts, hold: Hold, { outcome, close }: Asked) =>
+  outcome(hold.call.kind === "stream" ? Math.min(waitMs, streamWaitMsMax) : waitMs).pipe(
+    Effect.ensuring(close),
+    Effect.tapError((error) => Effect.logWarning("an outcome could not be read", error)),
+    Effect.catch(({ _tag }: NotCommitted) =>
+      _tag === "ClaimLost" ? Effect.fail(unasked(hold)) : Effect.succeed(pending)
     )
   )
 
-/** The payer's one place for an unpaid answer; then the claim once more, for a settler may have given it up. */
+/**
+ * The payer's one place for an unpaid answer; then the claim once more, for a settler may have given it up, or none have
+ * taken it: nothing is given out for a payment that could still be let go.
+ */
 const unpaid = (parts: HoldParts, hold: Hold) =>
   parts.claims.expose(hold.claim).pipe(
-    Effect.andThen(parts.desk.standing(hold.claim.key)),
-    Effect.catch(() => Effect.andThen(parts.count("pending"), Effect.fail(stillSettling(hold.call.shape)))),
+    Effect.andThen(parts.desk.standing(hold.claim)),
+    Effect.catch(({ _tag }) =>
+      _tag === "ClaimLost"
+        ? Effect.fail(unasked(hold))
+        : Effect.andThen(parts.count("pending"), Effect.fail(stillSettling(hold.call.shape)))
+    ),
     Effect.flatMap((outcome) => answered(parts, hold, outcome))
   )
 

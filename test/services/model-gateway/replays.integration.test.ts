@@ -46,6 +46,13 @@ describe("one authorization sent a thousand times at once", () => {
         assert.deepStrictEqual([served.length, replays.length], [1, 999])
         assert.strictEqual(yield* balanced(fleet), 1)
         assert.strictEqual(fleet.upstream.calls.length, 1)
+        // Verified once and settled once, and once more before it was sent: a storm of replays asks no chain.
+        const calls = /x402_rpc_calls_total\{[^}]*method="eth_call"[^}]*\} (\d+)/gu
+        const counts = [...(yield* fleet.metrics).matchAll(calls)].map(([, count]) => Number(count))
+        assert.isAtMost(
+          counts.reduce((sum, count) => sum + count, 0),
+          3
+        )
       })
     )
   )

@@ -34,6 +34,9 @@ const stateOf = (key: string) =>
     (found) => (Option.isSome(found) ? found.value.record.state : "absent")
   )
 
+/** What a later life of a claim changes of the job's. */
+const taken = ({ record: { ticket, moves } }: Claim) => ({ ticket, moves })
+
 const jobs = Effect.gen(function* () {
   const reader = yield* StreamReader
   const { messages } = yield* reader.bounds("SETTLEMENTS")
@@ -133,6 +136,74 @@ describe("a claim", () => {
         assert.strictEqual((yield* claims.serve(second)).record.state, "SERVING")
         const payer = Option.getOrThrow(yield* claims.payer(second.record))
         assert.deepStrictEqual(payer.places, [{ claimKey: second.key, ticket: second.record.ticket }])
+      })
+    )
+  )
+
+  it.live("is made SETTLING by the write that names its first transaction, in the life in which it was asked for", () =>
+    onBus(
+      Effect.gen(function* () {
+        const claims = yield* Claims
+        const claimed = yield* claims.claim(checkedPayment("one"), testCall())
+        yield* claims.ask(claimed, null)
+        assert.strictEqual(yield* stateOf(claimed.key), "CLAIMED")
+        const told = claimOfJob(Result.getOrThrow(Option.getOrThrow((yield* jobs).first)))
+        if (told === undefined) throw new Error("the job does not say")
+        yield* claims.release(claimed, "lease ended")
+        const late = yield* Effect.exit(claims.prepared(told, "0xaa"))
+        assert.isTrue(Option.getOrThrow(Exit.findErrorOption(late)) instanceof ClaimLost)
+
+        const again = yield* claims.claim(checkedPayment("one"), testCall())
+        const prepared = yield* claims.prepared(
+          { ...told, ...again, record: { ...told.record, ...taken(again) } },
+          "0xbb"
+        )
+        assert.deepStrictEqual(Option.getOrThrow(yield* claims.read(again.key)), prepared)
+        const { state, transactions, asked, requestedAtMs } = prepared.record
+        assert.deepStrictEqual([state, transactions, asked], ["SETTLING", ["0xbb"], 1])
+        assert.isNotNull(requestedAtMs)
+        // The gateway that has waited for it finds it so, and can neither undo it nor ask in vain.
+        const commit = yield* Effect.exit(claims.commit(again))
+        assert.isTrue(Option.getOrThrow(Exit.findErrorOption(commit)) instanceof ClaimLost)
+      })
+    )
+  )
+
+  it.live("that is asked for before and after it is SETTLING leaves one job", () =>
+    onBus(
+      Effect.gen(function* () {
+        const claims = yield* Claims
+        const claimed = yield* claims.claim(checkedPayment("one"), testCall())
+        yield* claims.ask(claimed, null)
+        yield* claims.settling(claimed, null)
+        assert.strictEqual((yield* jobs).messages, 1)
+      })
+    )
+  )
+
+  it.live("of an unmet payment is written at once, and is refused all the same to whom it is not due", () =>
+    onBus(
+      Effect.gen(function* () {
+        const claims = yield* Claims
+        const unmet = (name: string, kind: "whole" | "stream" = "whole") =>
+          claims.claim(checkedPayment(name), testCall(kind), true)
+        const one = yield* unmet("one", "stream")
+        assert.strictEqual(why(yield* Effect.exit(unmet("one"))), "replay")
+        assert.strictEqual(why(yield* Effect.exit(unmet("two", "stream"))), "exposure")
+        assert.strictEqual(yield* stateOf(checkedPayment("two").claimKey), "RELEASED")
+        // Who was refused is looked at first, and writes nothing.
+        assert.isFalse(yield* claims.meet(checkedPayment("three")))
+        assert.strictEqual(
+          why(yield* Effect.exit(claims.claim(checkedPayment("three"), testCall("stream")))),
+          "exposure"
+        )
+        assert.strictEqual(yield* stateOf(checkedPayment("three").claimKey), "absent")
+
+        yield* claims.uncollected(yield* claims.settling(one, null), "authorization cancelled")
+        assert.strictEqual(why(yield* Effect.exit(unmet("four"))), "denied")
+        assert.strictEqual(yield* stateOf(checkedPayment("four").claimKey), "RELEASED")
+        yield* claims.forgive(one.record)
+        assert.strictEqual((yield* unmet("four")).record.moves, 1)
       })
     )
   )

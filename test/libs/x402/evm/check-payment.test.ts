@@ -1,17 +1,15 @@
 import { createHash } from "node:crypto"
 import { Result, Schema } from "effect"
 import { assert, describe, it } from "@effect/vitest"
-import { keccak256 as viemKeccak256, hashTypedData, recoverAddress as viemRecoverAddress } from "viem"
 import { checkPayment, termsFault } from "../../../../libs/x402/evm/check-payment.ts"
 import { addressOfKey } from "../../../../libs/x402/evm/curve.ts"
 import { DomainSeparators } from "../../../../libs/x402/evm/DomainSeparators.ts"
 import { bytesOf, checksummed, hexOf, isWellSpelled } from "../../../../libs/x402/evm/hex.ts"
-import { keccak256 } from "../../../../libs/x402/evm/keccak.ts"
 import { readSignature } from "../../../../libs/x402/evm/payer-signature.ts"
 import { signAuthorization } from "../../../../libs/x402/evm/sign-authorization.ts"
 import { refusedForTime } from "../../../../libs/x402/evm/time-left.ts"
-import { type Authorization, authorizationDigest, domainSeparator } from "../../../../libs/x402/evm/typed-data.ts"
-import { asset, network, payTo, requirementsOf, transferTypes } from "./payments.ts"
+import { type Authorization, domainSeparator } from "../../../../libs/x402/evm/typed-data.ts"
+import { asset, network, payTo, requirementsOf } from "./terms.ts"
 
 const key = bytesOf(`0x${"4c".repeat(32)}`)
 const payer = addressOfKey(key) ?? "0x"
@@ -117,38 +115,6 @@ const bytesOfSeed = (seed: number, bytes: number) =>
   hexOf(createHash("shake256", { outputLength: bytes }).update(String(seed)).digest())
 const Bytes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 })))
 
-describe("what a payer signs", () => {
-  it.prop("is hashed as wallets hash it", [Schema.Int, Schema.String], ([seed, name]) => {
-    const authorization = {
-      from: bytesOfSeed(seed, 20),
-      to: bytesOfSeed(seed + 1, 20),
-      value: BigInt(bytesOfSeed(seed + 2, 32)),
-      validAfter: BigInt(bytesOfSeed(seed + 3, 4)),
-      validBefore: BigInt(bytesOfSeed(seed + 4, 32)),
-      nonce: bytesOfSeed(seed + 5, 32)
-    }
-
-    const ours = authorizationDigest(domainSeparator({ ...domain, name }), authorization)
-
-    const theirs = hashTypedData({
-      domain: { name, version: "2", chainId: 84_532, verifyingContract: asset },
-      types: transferTypes,
-      primaryType: "TransferWithAuthorization",
-      message: authorization
-    })
-    assert.strictEqual(hexOf(ours), theirs)
-  })
-
-  it("is signed so that others find the signer", async () => {
-    const authorization = authorizationOf()
-    const hash = hexOf(authorizationDigest(domainSeparator(domain), authorization))
-
-    const found = await viemRecoverAddress({ hash, signature: signAuthorization(key, domain, authorization) })
-
-    assert.strictEqual(found.toLowerCase(), payer)
-  })
-})
-
 describe("the writing of an address", () => {
   it.each([
     "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
@@ -187,11 +153,5 @@ describe("a signature", () => {
     assert.deepStrictEqual(readSignature(`${whole}00`), Result.fail("smart wallet" as const))
     assert.deepStrictEqual(readSignature(`0x${"6492".repeat(16)}`), Result.fail("smart wallet not deployed" as const))
     assert.deepStrictEqual(readSignature(whole.slice(0, -2)), Result.fail("form" as const))
-  })
-})
-
-describe("keccak", () => {
-  it.prop("is the one that this family of chains uses", [Bytes], ([bytes]) => {
-    assert.strictEqual(hexOf(keccak256(Uint8Array.from(bytes))), viemKeccak256(Uint8Array.from(bytes)))
   })
 })

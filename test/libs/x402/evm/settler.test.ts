@@ -1,59 +1,16 @@
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import { assert, describe, it } from "@effect/vitest"
-import { parseTransaction, keccak256, recoverTransactionAddress, toRlp } from "viem"
 import { addressOfKey } from "../../../../libs/x402/evm/curve.ts"
 import { feesFor } from "../../../../libs/x402/evm/fees.ts"
 import { bytesOf, hexOf } from "../../../../libs/x402/evm/hex.ts"
 import { tryAggregate, wordsOf } from "../../../../libs/x402/evm/many-calls.ts"
 import { chainIdOf, networkOf } from "../../../../libs/x402/evm/network.ts"
-import { encodeRlp } from "../../../../libs/x402/evm/rlp.ts"
 import { isMethodMissing, sendVerdict } from "../../../../libs/x402/evm/sent.ts"
 import { readSettlerKey } from "../../../../libs/x402/evm/settler-key.ts"
-import { signTransaction } from "../../../../libs/x402/evm/transaction.ts"
-import { asset } from "./payments.ts"
+import { asset } from "./terms.ts"
 
 const Bytes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 })))
 const key = bytesOf(`0x${"4c".repeat(32)}`)
-
-describe("a settling transaction", () => {
-  const Small = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 40 }))
-  it.effect.prop(
-    "is read by others as it was meant, and its hash and sender are right",
-    [Small, Small, Small, Bytes],
-    ([nonce, tip, gas, content]) =>
-      Effect.gen(function* () {
-        const data = Uint8Array.from([1, ...content])
-        const fields = { nonce: BigInt(nonce), tipWei: BigInt(tip), feeMaxWei: BigInt(tip) + 1n, gas: BigInt(gas) }
-
-        const { hash, raw } = signTransaction({ ...fields, chainId: 84_532n, to: asset, data }, key)
-
-        const read = parseTransaction(raw)
-        assert.strictEqual(read.chainId, 84_532)
-        assert.strictEqual(read.nonce ?? 0, nonce)
-        assert.strictEqual(read.maxPriorityFeePerGas ?? 0n, fields.tipWei)
-        assert.strictEqual(read.maxFeePerGas, fields.feeMaxWei)
-        assert.strictEqual(read.gas ?? 0n, fields.gas)
-        assert.strictEqual(read.to, asset.toLowerCase())
-        assert.strictEqual(read.data, hexOf(data))
-        assert.strictEqual(hash, keccak256(raw))
-        const serializedTransaction = raw as `0x02${string}`
-        const sender = yield* Effect.promise(() => recoverTransactionAddress({ serializedTransaction }))
-        assert.strictEqual(sender.toLowerCase(), addressOfKey(key))
-      }),
-    { arbitrary: { runs: 20 } }
-  )
-
-  it.prop("is written in the prefix code that others write", [Schema.Array(Schema.Array(Bytes))], ([lists]) => {
-    const item = lists.map((list) => list.map((bytes) => Uint8Array.from(bytes)))
-
-    assert.strictEqual(hexOf(encodeRlp(item)), toRlp(item, "hex"))
-  })
-
-  it.each([0, 1, 55, 56, 255, 256, 70_000])("is written so with %d bytes too", (length) => {
-    assert.strictEqual(hexOf(encodeRlp(new Uint8Array(length))), toRlp(new Uint8Array(length), "hex"))
-    assert.strictEqual(hexOf(encodeRlp([new Uint8Array(length)])), toRlp([new Uint8Array(length)], "hex"))
-  })
-})
 
 describe("the fee that is offered", () => {
   it.each([

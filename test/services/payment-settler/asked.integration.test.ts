@@ -1,0 +1,112 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Layer, Result, type Scope } from "effect"
+import { StreamReader } from "#bus"
+import { ConfiguredHttp } from "#egress"
+import { Metrics } from "#runtime"
+import { type CheckedPayment, Claims, openEvmScheme, readPayment } from "#x402"
+import { fundedKey, payWith, signFor } from "../../support/attacker.ts"
+import { eventually } from "../../support/bus.ts"
+import { chat } from "../../support/gateway.ts"
+import { balanced, busOf, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
+import { testCall } from "../../support/payments.ts"
+
+const body = chat("hello")
+
+/** Signed by a payer with money, and checked as a verifier checks it. */
+const checkedOn = Effect.fnUntraced(function* (fleet: PaymentFleet) {
+  const { chain } = fleet
+  const header = yield* signFor(fleet, body, yield* fundedKey(fleet))
+  const payload = Result.getOrThrow(readPayment({ "payment-signature": [header], "x-payment": [] }))
+  if (payload === null) throw new Error("no payment")
+  const options = { network: chain.network, asset: chain.asset, payTo: "", rpcUrls: [chain.rpcUrl] }
+  const scheme = yield* openEvmScheme(options)
+  return Result.getOrThrow(scheme.check(payload, payload.accepted, yield* Clock.currentTimeMillis)) as CheckedPayment
+})
+
+/** As a gateway that has asked for a payment before there is any settler. */
+const asked = <A, E>(
+  test: (fleet: PaymentFleet, checked: CheckedPayment) => Effect.Effect<A, E, Claims | StreamReader | Scope.Scope>
+) =>
+  withPayments(
+    (fleet) =>
+      Effect.gen(function* () {
+        const claims = Claims.layer({ exposureMax: 1, keptMs: 86_400_000 })
+        const parts = Layer.mergeAll(claims, ConfiguredHttp.layer).pipe(
+          Layer.provideMerge(Layer.succeedContext(yield* busOf(fleet.server))),
+          Layer.provideMerge(Metrics.layerTest)
+        )
+        return yield* Effect.provide(
+          Effect.flatMap(checkedOn(fleet), (checked) => test(fleet, checked)),
+          parts
+        )
+      }),
+    { roles: ["payment-verifier", "model-gateway"] }
+  )
+
+const noJobs = Effect.gen(function* () {
+  const { messages } = yield* (yield* StreamReader).bounds("SETTLEMENTS")
+  return messages === 0
+})
+
+describe("a payment that is asked for while its claim is still the gateway's", () => {
+  it.live("is made SETTLING and settled by whoever takes the job", () =>
+    asked((fleet, checked) =>
+      Effect.gen(function* () {
+        const claims = yield* Claims
+        const claim = yield* claims.claim(checked, testCall())
+        yield* claims.ask(claim, null)
+        assert.deepStrictEqual(yield* fleet.claimStates, ["CLAIMED"])
+        yield* fleet.start("payment-settler")
+        assert.strictEqual(yield* balanced(fleet), 1)
+      })
+    )
+  )
+
+  it.live("is settled though its claim was renewed meanwhile", () =>
+    asked((fleet, checked) =>
+      Effect.gen(function* () {
+        const claims = yield* Claims
+        const claim = yield* claims.claim(checked, testCall())
+        yield* claims.ask(claim, null)
+        yield* claims.renew(claim)
+        yield* fleet.start("payment-settler")
+        assert.strictEqual(yield* balanced(fleet), 1)
+      })
+    )
+  )
+
+  it.live("is not settled when its claim was let go before a settler came, nor when another call has it", () =>
+    asked((fleet, checked) =>
+      Effect.gen(function* () {
+        const claims = yield* Claims
+        const claim = yield* claims.claim(checked, testCall())
+        yield* claims.ask(claim, null)
+        yield* claims.release(claim, "lease ended")
+        const other = yield* claims.claim(checked, testCall())
+        yield* fleet.start("payment-settler")
+        yield* eventually(noJobs, 20_000)
+        assert.deepStrictEqual(yield* fleet.transfers, [])
+        assert.deepStrictEqual(yield* fleet.receipts, [])
+        assert.deepStrictEqual(yield* fleet.claimStates, ["CLAIMED"])
+        yield* claims.ask(other, null)
+        assert.strictEqual(yield* balanced(fleet), 1)
+      })
+    )
+  )
+})
+
+describe("a gateway that finds no settler", () => {
+  it.live("makes the payment SETTLING itself before it gives an answer out ahead of it", () =>
+    withPayments(
+      (fleet) =>
+        Effect.gen(function* () {
+          const said = yield* payWith(fleet, body, yield* signFor(fleet, body, yield* fundedKey(fleet)))
+          assert.deepStrictEqual([said.status, said.headers.get("x-payment-settled")], [200, "false"])
+          assert.deepStrictEqual(yield* fleet.claimStates, ["SETTLING"])
+          yield* fleet.start("payment-settler")
+          assert.strictEqual(yield* balanced(fleet), 1)
+        }),
+      { roles: ["payment-verifier", "model-gateway"], payments: { SettleWaitSeconds: 0.5 } }
+    )
+  )
+})
