@@ -1,10 +1,10 @@
 import { defineConfig } from "vitest/config"
 
 /**
- * Five rings of tests, told apart by file name: `*.test.ts` is pure and fast, `*.thorough.test.ts` is pure and
- * takes its time (random lives, whole documents before an independent validator), `*.integration.test.ts` talks
- * to a real nats-server and real sockets, `*.fleet.test.ts` starts the whole fleet, `*.containers.test.ts` runs
- * it in containers and needs a Docker engine.
+ * Five rings of tests, told apart by file name: `*.test.ts` is pure and fast, for it runs at every check;
+ * `*.thorough.test.ts` is pure and takes its time (random lives, sweeps over a whole range, other libraries as
+ * judges, whole documents); `*.integration.test.ts` talks to a real nats-server and real sockets, `*.fleet.test.ts`
+ * starts the whole fleet, `*.containers.test.ts` runs it in containers and needs a Docker engine.
  */
 export default defineConfig({
   test: {

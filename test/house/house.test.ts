@@ -3,7 +3,6 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, wr
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { generatedDocuments } from "../../services/fleet/documents.ts"
 
 interface Report {
   readonly diagnostics: ReadonlyArray<{ readonly filename: string; readonly code: string }>
@@ -22,12 +21,6 @@ describe("the house", () => {
 
   it("says at the top of every file what it is", () => {
     for (const path of sources) assert.isTrue(readFileSync(path, "utf8").startsWith("/**"), path)
-  })
-
-  it("keeps its generated documents up to date", () => {
-    for (const { path, content } of generatedDocuments()) {
-      assert.strictEqual(readFileSync(path, "utf8"), content, `${path} is stale: run ./starling docs`)
-    }
   })
 
   it("names in the README every role, command and package that there is", () => {
