@@ -2,6 +2,7 @@
 import { Effect, Option, Result } from "effect"
 import {
   AnswerQuestionRequest,
+  CancelWorkItemQuery,
   CancelWorkItemRequest,
   CreateWorkItemRequest,
   DelegateWorkItemRequest,
@@ -56,10 +57,10 @@ const delegate = Effect.flatMap(readBody(DelegateWorkItemRequest), ({ reason, no
 
 /** The body goes before the query, field by field. */
 const cancel = Effect.gen(function* () {
-  const { reason = null, resolutionSha = null } = {
-    ...(yield* readQuery(CancelWorkItemRequest)),
-    ...(yield* readBodyIfAny(CancelWorkItemRequest, {}))
-  }
+  const query = yield* readQuery(CancelWorkItemQuery)
+  const body = yield* readBodyIfAny(CancelWorkItemRequest, {})
+  const reason = body.reason ?? query.reason ?? null
+  const resolutionSha = body.resolutionSha ?? query.resolutionSha ?? null
   return yield* command({ _tag: "Cancel", reason, resolutionSha })
 })
 

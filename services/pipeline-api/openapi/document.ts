@@ -5,7 +5,7 @@
 import { jsonContent, type JsonObject, pathParameters, pathsOf, queryParameters, refTo, refusalsOf } from "#http"
 import { errorCodes } from "./error-codes.ts"
 import { headers, headersOf, requestHeaders } from "./headers.ts"
-import { type Operation, operations } from "./operations.ts"
+import { nullInBodies, type Operation, operations } from "./operations.ts"
 import { componentSchemas, queryFields } from "./schemas.ts"
 
 export const pipelineOpenApi = (): JsonObject => ({
@@ -13,7 +13,7 @@ export const pipelineOpenApi = (): JsonObject => ({
   info: {
     title: "Starling pipeline",
     version: "1.0.0",
-    description: "Work items and their releases, projects, agents and queues."
+    description: `Work items and their releases, projects, agents and queues. ${nullInBodies}`
   },
   servers: [{ url: "/" }],
   security: [{ bearer: [] }],

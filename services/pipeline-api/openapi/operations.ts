@@ -27,6 +27,11 @@ export interface Operation {
   readonly codes: ReadonlyArray<ErrorCodeName>
 }
 
+/** What holds for the bodies of all of them. */
+export const nullInBodies =
+  "In a body, null for a field that may be left out is the same as leaving it out; " +
+  "only where a field itself says what null stands for, it is a value."
+
 export const operations: ReadonlyArray<Operation> = [
   ...workItemOperations,
   ...releaseOperations,

@@ -5,7 +5,7 @@
 import { anchorOf, fieldTable, queryTable, table, typeOf } from "#http"
 import { errorCodeNames, errorCodes } from "./error-codes.ts"
 import { headers, requestHeaders } from "./headers.ts"
-import { type Operation, operations } from "./operations.ts"
+import { nullInBodies, type Operation, operations } from "./operations.ts"
 import { componentSchemas, queryFields } from "./schemas.ts"
 
 export const pipelinePage = (): string =>
@@ -16,6 +16,7 @@ export const pipelinePage = (): string =>
       "services speak to the pipeline over the bus: [asyncapi.json](asyncapi.json).",
     "Calls carry `Authorization: Bearer <token>`; `./starling token make` makes a token. The examples take it from " +
       "`$TOKEN`, and the address from `$PIPELINE`.",
+    nullInBodies,
     table(
       ["route", "for", "scope"],
       operations.map(({ method, path, summary, scope }) => [

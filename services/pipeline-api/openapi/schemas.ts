@@ -4,6 +4,7 @@ import {
   AgentsQuery,
   AgentView,
   AnswerQuestionRequest,
+  CancelWorkItemQuery,
   CancelWorkItemRequest,
   CreateReleaseRequest,
   CreateWorkItemRequest,
@@ -62,7 +63,7 @@ const schemas = {
 }
 export type SchemaName = keyof typeof schemas
 
-const queries = { AgentsQuery, CancelWorkItemRequest, HistoryQuery, ProjectsQuery, ReleasesQuery, WorkItemsQuery }
+const queries = { AgentsQuery, CancelWorkItemQuery, HistoryQuery, ProjectsQuery, ReleasesQuery, WorkItemsQuery }
 export type QueryName = keyof typeof queries
 
 /** The parameters of a query, by name. */

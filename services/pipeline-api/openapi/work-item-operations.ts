@@ -65,7 +65,7 @@ export const workItemOperations: ReadonlyArray<Operation> = [
       "Wherever it is, as long as it has not ended; also where a merge conflict could not be resolved. Reason and commit " +
       "may stand in the query or in a body.",
     ...write,
-    query: "CancelWorkItemRequest",
+    query: "CancelWorkItemQuery",
     body: { schema: "CancelWorkItemRequest", example: { reason: "done by hand" }, isOptional: true }
   },
   {

@@ -83,5 +83,14 @@ export const projectSettingsOf = (
   hardCapPct: request.hardCapPct ?? HardCapPct,
   maxInFlightItems: request.maxInFlightItems ?? null,
   maxInFlightItemsPerAgent: request.maxInFlightItemsPerAgent ?? null,
-  workItems: request.workItems ?? {}
+  workItems: overridesOf(request.workItems ?? {})
+})
+
+const overridesOf = ({
+  delegatesAfterFailures,
+  ...others
+}: NonNullable<PutProjectRequest["workItems"]>): ProjectSettings["workItems"] => ({
+  ...(Object.fromEntries(Object.entries(others).filter(([, value]) => value !== null)) as ProjectSettings["workItems"]),
+  // Null is a value of its own here.
+  ...(delegatesAfterFailures === undefined ? {} : { delegatesAfterFailures })
 })

@@ -5,6 +5,7 @@ import { says } from "../../speech/says.ts"
 import { agentStandings, BenchCause, SmokeCategory } from "../agent-state.ts"
 import { pauseReasonCharactersMax } from "../queue-commands.ts"
 import { AgentName } from "../work-item-state.ts"
+import { mayBeLeftOut } from "./may-be-left-out.ts"
 import { isNotBlank } from "./not-blank.ts"
 import { page, pageQuery } from "./paging.ts"
 
@@ -13,7 +14,7 @@ export const pauseSecondsMax = 31_536_000
 
 const PauseReason = Schema.String.check(Schema.isBetweenLength(1, pauseReasonCharactersMax), isNotBlank)
 const instance = {
-  agentInstanceId: Schema.optionalKey(Schema.NullOr(Id)).pipe(says("One instance; the whole kind without it."))
+  agentInstanceId: mayBeLeftOut(Id).pipe(says("One instance; the whole kind without it."))
 }
 
 /** Body of `POST /queue/pause` and `POST /projects/{id}/queue/pause`. */
@@ -24,23 +25,23 @@ export interface PauseQueueRequest extends Schema.Schema.Type<typeof PauseQueueR
 
 /** Body of the queues' resume routes; it may be left out. */
 export const ResumeQueueRequest = Schema.Struct({
-  reason: Schema.optionalKey(Schema.NullOr(text(pauseReasonCharactersMax))).pipe(says("Why; told with the event."))
+  reason: mayBeLeftOut(text(pauseReasonCharactersMax)).pipe(says("Why; told with the event."))
 }).annotate({ identifier: "ResumeQueueRequest" })
 export interface ResumeQueueRequest extends Schema.Schema.Type<typeof ResumeQueueRequest> {}
 
 export const PauseAgentRequest = Schema.Struct({
   ...instance,
   reason: PauseReason.pipe(says("Why; told with the event.")),
-  expiresInSeconds: Schema.optionalKey(
-    Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: pauseSecondsMax })))
-  ).pipe(says("It resumes by itself after so long; null or absent: not before it is resumed."))
+  expiresInSeconds: mayBeLeftOut(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: pauseSecondsMax }))).pipe(
+    says("It resumes by itself after so long; without it not before it is resumed.")
+  )
 }).annotate({ identifier: "PauseAgentRequest" })
 export interface PauseAgentRequest extends Schema.Schema.Type<typeof PauseAgentRequest> {}
 
 /** An operator says that an agent is back: items that its absence failed are tried again. */
 export const RestoreAgentRequest = Schema.Struct({
   ...instance,
-  outageStartedAt: Schema.optionalKey(Schema.NullOr(Timestamp)).pipe(
+  outageStartedAt: mayBeLeftOut(Timestamp).pipe(
     says("Items that failed since are tried again; since it was benched without it, else none.")
   )
 }).annotate({ identifier: "RestoreAgentRequest" })
@@ -48,7 +49,7 @@ export interface RestoreAgentRequest extends Schema.Schema.Type<typeof RestoreAg
 
 export const ResumeAgentRequest = Schema.Struct({
   ...instance,
-  reason: Schema.optionalKey(Schema.NullOr(text(pauseReasonCharactersMax))).pipe(says("Why; told with the event."))
+  reason: mayBeLeftOut(text(pauseReasonCharactersMax)).pipe(says("Why; told with the event."))
 }).annotate({ identifier: "ResumeAgentRequest" })
 export interface ResumeAgentRequest extends Schema.Schema.Type<typeof ResumeAgentRequest> {}
 

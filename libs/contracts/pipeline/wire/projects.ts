@@ -1,9 +1,10 @@
 /** Projects, as callers send them and see them. What a project does not set, the configuration's `Pipeline` says. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { Count, Id, Ordinal, Timestamp, Usd } from "../../primitives.ts"
 import { says } from "../../speech/says.ts"
 import { budgetBands, budgetMicroUsdMax, thresholdPctMax, WorkItemOverrides } from "../project-state.ts"
-import { capMax } from "../work-item-settings.ts"
+import { capMax, WorkItemSettings } from "../work-item-settings.ts"
+import { mayBeLeftOut } from "./may-be-left-out.ts"
 import { page, pageQuery } from "./paging.ts"
 
 const isRepository = (url: string) => {
@@ -19,8 +20,15 @@ export const RepositoryUrl = Schema.String.check(Schema.isBetweenLength(1, 1_000
 /** What is said of one item's run where a project says otherwise than the configuration's `Pipeline`. */
 const WorkItemSettingsPatch = WorkItemOverrides.annotate({ identifier: "ProjectWorkItemSettings" })
 
+const { delegatesAfterFailures, ...otherSettings } = WorkItemSettings.fields
+
+const WorkItemSettingsRequest = Schema.Struct({
+  ...Schema.Struct(otherSettings).mapFields(Struct.map(Schema.NullOr)).mapFields(Struct.map(Schema.optionalKey)).fields,
+  delegatesAfterFailures: Schema.optionalKey(delegatesAfterFailures).pipe(says("Null: never."))
+}).annotate({ identifier: "ProjectWorkItemSettingsRequest" })
+
 const thresholdPct = Ordinal.check(Schema.isLessThanOrEqualTo(thresholdPctMax))
-const cap = Schema.optionalKey(Schema.NullOr(Ordinal.check(Schema.isLessThanOrEqualTo(capMax))))
+const cap = mayBeLeftOut(Ordinal.check(Schema.isLessThanOrEqualTo(capMax)))
 
 const microUsdPerUsd = 1_000_000
 
@@ -33,24 +41,24 @@ const BudgetUsd = Usd.check(
 export const PutProjectRequest = Schema.Struct({
   displayName: Schema.String.check(Schema.isBetweenLength(1, 200)).pipe(says("What people call it.")),
   repositoryUrl: RepositoryUrl.pipe(says("Where git fetches it; without a password.")),
-  monthlyBudgetUsd: Schema.optionalKey(Schema.NullOr(BudgetUsd)).pipe(
-    says("What may be spent in 30 days, the present hour included; null or absent: no budget.")
+  monthlyBudgetUsd: mayBeLeftOut(BudgetUsd).pipe(
+    says("What may be spent in 30 days, the present hour included; without it no budget.")
   ),
-  warningThresholdPct: Schema.optionalKey(thresholdPct).pipe(
+  warningThresholdPct: mayBeLeftOut(thresholdPct).pipe(
     says("Percent of the budget from which on it is warned of; the configuration's without it.")
   ),
-  hardCapPct: Schema.optionalKey(thresholdPct).pipe(
+  hardCapPct: mayBeLeftOut(thresholdPct).pipe(
     says("Percent of the budget from which on the project's queue is paused; the configuration's without it.")
   ),
-  maxInFlightItems: cap.pipe(says("Items that runners may have in hand at once; null or absent: any number.")),
-  maxInFlightItemsPerAgent: cap.pipe(says("Of these, items with one agent; null or absent: any number.")),
-  workItems: Schema.optionalKey(WorkItemSettingsPatch).pipe(says("What its items are treated by."))
+  maxInFlightItems: cap.pipe(says("Items that runners may have in hand at once; without it any number.")),
+  maxInFlightItemsPerAgent: cap.pipe(says("Of these, items with one agent; without it any number.")),
+  workItems: mayBeLeftOut(WorkItemSettingsRequest).pipe(says("What its items are treated by."))
 })
   .check(
     Schema.makeFilter(
       ({ warningThresholdPct, hardCapPct }) =>
-        warningThresholdPct === undefined ||
-        hardCapPct === undefined ||
+        warningThresholdPct == null ||
+        hardCapPct == null ||
         warningThresholdPct < hardCapPct ||
         "warningThresholdPct must be less than hardCapPct"
     )

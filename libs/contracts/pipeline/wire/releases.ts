@@ -4,6 +4,7 @@ import { releaseStates } from "../../entities.ts"
 import { Count, Id, text, Timestamp, Uuid } from "../../primitives.ts"
 import { says } from "../../speech/says.ts"
 import { releaseItemOutcomes, releaseNameCharactersMax, releaseReasonCharactersMax } from "../release-state.ts"
+import { mayBeLeftOut } from "./may-be-left-out.ts"
 import { isNotBlank } from "./not-blank.ts"
 import { page, pageQuery } from "./paging.ts"
 import { BranchName } from "./branch-names.ts"
@@ -13,19 +14,19 @@ const ReleaseName = Schema.String.check(Schema.isBetweenLength(1, releaseNameCha
 export const CreateReleaseRequest = Schema.Struct({
   name: ReleaseName.pipe(says("What people call it.")),
   projectId: Id.pipe(says("A project that exists.")),
-  sourceBranch: Schema.optionalKey(BranchName).pipe(
+  sourceBranch: mayBeLeftOut(BranchName).pipe(
     says("Where its items start and are merged; `release/<short id>` without it.")
   ),
-  targetBranch: Schema.optionalKey(BranchName).pipe(
+  targetBranch: mayBeLeftOut(BranchName).pipe(
     says("What it is merged to when it is published; the configured base branch without it.")
   ),
-  description: Schema.optionalKey(Schema.NullOr(text(2_000))).pipe(says("What is in it, for people."))
+  description: mayBeLeftOut(text(2_000)).pipe(says("What is in it, for people."))
 }).annotate({ identifier: "CreateReleaseRequest" })
 export interface CreateReleaseRequest extends Schema.Schema.Type<typeof CreateReleaseRequest> {}
 
 /** Body of close, abandon and reopen; it may be left out. */
 export const ReleaseChangeRequest = Schema.Struct({
-  reason: Schema.optionalKey(Schema.NullOr(text(releaseReasonCharactersMax))).pipe(says("Why; kept with the release."))
+  reason: mayBeLeftOut(text(releaseReasonCharactersMax)).pipe(says("Why; kept with the release."))
 }).annotate({ identifier: "ReleaseChangeRequest" })
 export interface ReleaseChangeRequest extends Schema.Schema.Type<typeof ReleaseChangeRequest> {}
 

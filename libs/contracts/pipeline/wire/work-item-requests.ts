@@ -13,6 +13,7 @@ import {
   WorkItemStateName
 } from "../work-item-state.ts"
 import { BranchName, BranchPrefix } from "./branch-names.ts"
+import { mayBeLeftOut } from "./may-be-left-out.ts"
 import { isNotBlank } from "./not-blank.ts"
 import { pageQuery } from "./paging.ts"
 
@@ -23,25 +24,21 @@ export const CreateWorkItemRequest = Schema.Struct({
   title: Schema.String.check(Schema.isBetweenLength(1, titleCharactersMax), isNotBlank).pipe(
     says("What is to be done, in a line.")
   ),
-  instructions: Schema.optionalKey(Schema.NullOr(text(instructionsCharactersMax))).pipe(
-    says("What the agent is told beyond the title.")
-  ),
+  instructions: mayBeLeftOut(text(instructionsCharactersMax)).pipe(says("What the agent is told beyond the title.")),
   projectId: Id.pipe(says("A project that exists.")),
-  agent: Schema.optionalKey(AgentName).pipe(
-    says("An agent kind, or a class of agents; the configured one without it.")
-  ),
-  baseBranch: Schema.optionalKey(BranchName).pipe(
+  agent: mayBeLeftOut(AgentName).pipe(says("An agent kind, or a class of agents; the configured one without it.")),
+  baseBranch: mayBeLeftOut(BranchName).pipe(
     says("The branch it starts from; its release's, else the configured one without it.")
   ),
-  workBranchPrefix: Schema.optionalKey(BranchPrefix).pipe(
+  workBranchPrefix: mayBeLeftOut(BranchPrefix).pipe(
     says("The work branch is `<prefix>/<short id>`; the configured prefix without it.")
   ),
-  externalId: Schema.optionalKey(Schema.NullOr(Id)).pipe(says("Your own id of it, told with every event.")),
-  releaseId: Schema.optionalKey(Schema.NullOr(Uuid)).pipe(says("An open release of the same project to link it to.")),
-  kind: Schema.optionalKey(Schema.Literals(["act", "check"])).pipe(
+  externalId: mayBeLeftOut(Id).pipe(says("Your own id of it, told with every event.")),
+  releaseId: mayBeLeftOut(Uuid).pipe(says("An open release of the same project to link it to.")),
+  kind: mayBeLeftOut(Schema.Literals(["act", "check"])).pipe(
     says("`act` changes code; `check` ends with a verdict, which may queue a follow-up. `act` without it.")
   ),
-  priority: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 }))).pipe(
+  priority: mayBeLeftOut(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 }))).pipe(
     says(`Higher goes first, among equals the older; ${priorityDefault} without it.`)
   )
 }).annotate({ identifier: "CreateWorkItemRequest" })
@@ -57,16 +54,27 @@ export interface AnswerQuestionRequest extends Schema.Schema.Type<typeof AnswerQ
 
 export const DismissQuestionRequest = Schema.Struct({
   questionId: QuestionId.pipe(says("A question of the item that is open.")),
-  reason: Schema.optionalKey(Schema.NullOr(text(answerCharactersMax))).pipe(
+  reason: mayBeLeftOut(text(answerCharactersMax)).pipe(
     says("Given to the agent as it is; secrets are removed from what is told and kept of it.")
   )
 }).annotate({ identifier: "DismissQuestionRequest" })
 export interface DismissQuestionRequest extends Schema.Schema.Type<typeof DismissQuestionRequest> {}
 
-/** May stand in the query or in a JSON body. */
+const cancelReason = text(cancelReasonCharactersMax)
+const whyCancelled = says("Why it is cancelled; told with the event.")
+const whichCommit = says("The commit that made it needless, 7 to 40 hex digits.")
+
+/** In the query, where the body says nothing. */
+export const CancelWorkItemQuery = Schema.Struct({
+  reason: Schema.optionalKey(cancelReason).pipe(whyCancelled),
+  resolutionSha: Schema.optionalKey(ResolutionSha).pipe(whichCommit)
+})
+export interface CancelWorkItemQuery extends Schema.Schema.Type<typeof CancelWorkItemQuery> {}
+
+/** It may be left out. */
 export const CancelWorkItemRequest = Schema.Struct({
-  reason: Schema.optionalKey(text(cancelReasonCharactersMax)).pipe(says("Why it is cancelled; told with the event.")),
-  resolutionSha: Schema.optionalKey(ResolutionSha).pipe(says("The commit that made it needless, 7 to 40 hex digits."))
+  reason: mayBeLeftOut(cancelReason).pipe(whyCancelled),
+  resolutionSha: mayBeLeftOut(ResolutionSha).pipe(whichCommit)
 }).annotate({ identifier: "CancelWorkItemRequest" })
 export interface CancelWorkItemRequest extends Schema.Schema.Type<typeof CancelWorkItemRequest> {}
 
@@ -74,7 +82,7 @@ export const DelegateWorkItemRequest = Schema.Struct({
   reason: Schema.String.check(Schema.isBetweenLength(1, noteCharactersMax), isNotBlank).pipe(
     says("Why it goes to delegation; told with the event.")
   ),
-  note: Schema.optionalKey(Schema.NullOr(text(noteCharactersMax))).pipe(says("For whoever takes it up."))
+  note: mayBeLeftOut(text(noteCharactersMax)).pipe(says("For whoever takes it up."))
 }).annotate({ identifier: "DelegateWorkItemRequest" })
 export interface DelegateWorkItemRequest extends Schema.Schema.Type<typeof DelegateWorkItemRequest> {}
 

@@ -1,0 +1,92 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { pipelineOpenApi } from "../../../../services/pipeline-api/openapi/document.ts"
+import { operations } from "../../../../services/pipeline-api/openapi/operations.ts"
+import { eventually } from "../../../support/bus.ts"
+import { createItem, eventsTold, type Json, setUpProject, withPipeline } from "../../../support/pipeline.ts"
+import { at } from "../../speech-api/openapi-answers.ts"
+
+const schemas = at(JSON.parse(JSON.stringify(pipelineOpenApi())), "components", "schemas") as Record<string, Json>
+
+/** The fields of a body that may be left out, by the API's own description. */
+const optionalOf = (name: string): ReadonlyArray<readonly [string, Json]> => {
+  const { properties = {}, required = [] } = schemas[name] as {
+    properties?: Record<string, Json>
+    required?: ReadonlyArray<string>
+  }
+  return Object.entries(properties).filter(([field]) => !required.includes(field))
+}
+
+const takesNull = (schema: Json): boolean => {
+  if (schema["type"] === "null" || (Array.isArray(schema["type"]) && schema["type"].includes("null"))) return true
+  const choices = schema["anyOf"]
+  return Array.isArray(choices) && choices.some((choice) => takesNull(choice as Json))
+}
+
+const bodies = operations.flatMap(({ method, path, body }) => (body === undefined ? [] : [{ method, path, body }]))
+
+describe("null for a field that may be left out", () => {
+  it("is in the description of every body", () => {
+    const names = new Set([...bodies.map(({ body }) => body.schema), "ProjectWorkItemSettingsRequest"])
+    let fields = 0
+    for (const name of names) {
+      for (const [field, schema] of optionalOf(name)) {
+        assert.isTrue(takesNull(schema), `${name}.${field}`)
+        fields += 1
+      }
+    }
+    assert.isAbove(fields, 30)
+  })
+
+  it.live("is taken by every route as if it were not there", () =>
+    withPipeline((call) =>
+      Effect.gen(function* () {
+        const { id } = yield* createItem(call)
+        for (const { method, path, body } of bodies) {
+          const nulls = Object.fromEntries(optionalOf(body.schema).map(([field]) => [field, null]))
+          const required = Object.fromEntries(Object.entries(body.example).filter(([field]) => !(field in nulls)))
+          const ids: Record<string, string> = { workitems: id, projects: "gates", agents: "smith" }
+          const verb = `${method} ${path.replace(":id", ids[path.split("/")[1] ?? ""] ?? id)}`
+          const heard = yield* call(verb, { body: { ...required, ...nulls } })
+          assert.notInclude([400, 500], heard.status, `${verb}: ${JSON.stringify(heard.body)}`)
+        }
+        const plain = { title: "Oil the gate", projectId: "gates" }
+        const left = yield* call("POST /workitems", { body: plain })
+        const none = Object.fromEntries(optionalOf("CreateWorkItemRequest").map(([field]) => [field, null]))
+        const given = yield* call("POST /workitems", { body: { ...plain, ...none } })
+        for (const field of ["agent", "baseBranch", "kind", "priority", "externalId", "releaseId", "instructions"]) {
+          assert.deepStrictEqual(given.body[field], left.body[field], field)
+        }
+      })
+    )
+  )
+
+  it.live("is no reason and no commit to an operator who cancels, and leaves what the query says", () =>
+    withPipeline((call) =>
+      Effect.gen(function* () {
+        const body = { reason: null, resolutionSha: null }
+        assert.strictEqual((yield* call(`DELETE /workitems/${(yield* createItem(call)).id}`, { body })).status, 200)
+        const asked = `DELETE /workitems/${(yield* createItem(call)).id}?reason=asked`
+        assert.strictEqual((yield* call(asked, { body })).status, 200)
+        const cancelled = Effect.map(eventsTold, (events) =>
+          events.filter(({ event }) => event === "work_item.cancelled").map(({ details }) => details)
+        )
+        yield* eventually(Effect.map(cancelled, (all) => all.length === 2))
+        assert.deepStrictEqual(yield* cancelled, [null, { priorState: "Queued", reason: "asked", resolutionSha: null }])
+      })
+    )
+  )
+
+  it.live("unsets what a project says of its items, and is a value only where that is said", () =>
+    withPipeline((call) =>
+      Effect.gen(function* () {
+        const shown = yield* setUpProject(call, {
+          workItems: { autoMerge: null, maxAuditIterations: 2, transientBackoff: null, delegatesAfterFailures: null }
+        })
+        assert.deepStrictEqual(shown.body["workItems"], { maxAuditIterations: 2, delegatesAfterFailures: null })
+        const unset = yield* setUpProject(call, { workItems: null, warningThresholdPct: null, hardCapPct: null })
+        assert.deepInclude(unset.body, { workItems: {}, warningThresholdPct: 80, hardCapPct: 100 })
+      })
+    )
+  )
+})
