@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Types with Effect diagnostics, lint, format and unit tests, side by side; then the topology.
+# Types with Effect diagnostics, lint, format and unit tests, side by side; then the topology. Where STARLING_REPORTS
+# names a folder, the report of the unit tests and what failed are left there.
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+reports=${STARLING_REPORTS:-$folder}
 bin=node_modules/.bin
 failed=0
 cores=$(getconf _NPROCESSORS_ONLN)
@@ -45,6 +47,7 @@ report() { # name
   if ((code == 0)); then printf '✓ %-8s %5d ms\n' "$1" "$took"; else
     printf '✗ %-8s %5d ms\n' "$1" "$took"
     cat "$folder/$1.out"
+    cp "$folder/$1.out" "$reports/$1.failed"
     failed=1
   fi
 }
@@ -52,8 +55,9 @@ report() { # name
 start types types_check; types=$!
 start lint "$bin/oxlint" --quiet; lint=$!
 start format "$bin/oxfmt" --check libs services dev deploy/backup deploy/generate deploy/docker test load-tests vitest.config.ts; format=$!
-start unit "$bin/vitest" run --project unit --maxWorkers="$(at_most "$cores" 4)" \
-  --reporter=dot --reporter=json --outputFile.json="${STARLING_UNIT_REPORT:-$folder/unit.json}"; unit=$!
+start unit env STARLING_FAILURES="$reports/unit.failures" "$bin/vitest" run --project unit \
+  --maxWorkers="$(at_most "$cores" 4)" --reporter=dot --reporter=./dev/report-failures.ts \
+  --reporter=json --outputFile.json="$reports/unit.json"; unit=$!
 start topology node services/fleet/main.ts topology; topology=$!
 
 report types $types

@@ -1,19 +1,36 @@
-/** Sums the reports of several test runs and prints the closing line. A run that failed outside of a test counts as one. */
-import { readFileSync } from "node:fs"
+/**
+ * Sums the reports of several test runs and prints the closing line, after naming what failed. A run that failed
+ * outside of a test counts as one. The folder that it is given holds, of each ring, vitest's report `<ring>.json` and
+ * the failures `<ring>.failures`; and of each check or ring that ended badly, what it said as `<name>.failed`.
+ */
+import { readdirSync, readFileSync } from "node:fs"
+import { basename, join } from "node:path"
+import { closingLines, type Failure, failureOutside } from "./closing-lines.ts"
 
 interface Report {
   readonly numPassedTests: number
   readonly numFailedTests: number
   readonly numPendingTests: number
-  readonly success: boolean
 }
 
-const [failedOutside = "1", ...paths] = process.argv.slice(2)
-const reports = paths.map((path) => JSON.parse(readFileSync(path, "utf8")) as Report)
+const [failedOutside = "1", folder = "."] = process.argv.slice(2)
+const names = readdirSync(folder).toSorted()
+const read = (name: string) => readFileSync(join(folder, name), "utf8")
+const ending = (suffix: string) => names.filter((name) => name.endsWith(suffix))
+
+const reports = ending(".json").map((name) => JSON.parse(read(name)) as Report)
 const sum = (count: (report: Report) => number) => reports.reduce((total, report) => total + count(report), 0)
+
+const inTests = ending(".failures").flatMap((name) => JSON.parse(read(name)) as ReadonlyArray<Failure>)
+const named = new Set(inTests.map(({ ring }) => ring))
+// What a ring printed is told only where it named nothing: it did not start, or was ended from outside.
+const outside = ending(".failed")
+  .map((name) => failureOutside(basename(name, ".failed"), read(name)))
+  .filter(({ ring }) => !named.has(ring))
 
 const passed = sum((report) => report.numPassedTests)
 const failures = sum((report) => report.numFailedTests)
 const failed = failures === 0 && failedOutside !== "0" ? 1 : failures
 const skipped = sum((report) => report.numPendingTests)
-process.stdout.write(`${passed} passed, ${failed} failed${skipped === 0 ? "" : `, ${skipped} skipped`}\n`)
+const count = `${passed} passed, ${failed} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`
+process.stdout.write([...closingLines([...outside, ...inTests]), count, ""].join("\n"))
