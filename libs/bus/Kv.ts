@@ -5,10 +5,13 @@
 import { Kvm, type KvEntry as RawEntry } from "@nats-io/kv"
 import { Context, Effect, Layer, Option, Result, type Schema, Stream } from "effect"
 import { type BusError, BusRefused } from "./errors.ts"
+import { followBucket } from "./kv-follow.ts"
 import { scanBucket } from "./kv-scan.ts"
 import { jsonCodec, type MessageCodec } from "./message-codec.ts"
 import { header, toHeaders } from "./message-headers.ts"
 import { Nats } from "./Nats.ts"
+import type { RunOptions } from "./take-run.ts"
+import { topology } from "./topology.ts"
 
 /** A value and the revision that a later change must name. */
 export interface KvEntry<A> {
@@ -20,6 +23,8 @@ export interface KvEntry<A> {
 /** A change seen by a watch: the new entry, or nothing for a removed key. `initial`: state before the watch began. */
 export interface KvChange<A> {
   readonly key: string
+  /** Of this change, the removal included. */
+  readonly revision: number
   readonly entry: Option.Option<KvEntry<A>>
 }
 
@@ -44,6 +49,11 @@ export interface KvBucket<A> {
   readonly entries: Effect.Effect<ReadonlyArray<KvEntry<A>>, BusError>
   /** The present state, then every change. Ends with an error when watching cannot go on. */
   readonly changes: Stream.Stream<KvChange<A>, BusError>
+  /**
+   * What has changed since a revision, then every change, in runs; from 1 on it begins with the present state. Ends with
+   * an error when it cannot go on.
+   */
+  readonly changesInRuns: (fromRevision: number, run: RunOptions) => Stream.Stream<ReadonlyArray<KvChange<A>>, BusError>
 }
 
 export class Kv extends Context.Service<
@@ -57,9 +67,10 @@ export class Kv extends Context.Service<
     Effect.gen(function* () {
       const nats = yield* Nats
       const manager = new Kvm(nats.connection)
+      const written: Written = { values: new WeakMap(), followed: new Set() }
       const open = Effect.fn("Kv.open")(function* <A>(bucket: string, schema: Schema.Codec<A, A>) {
         const kv = yield* nats.use(`open bucket ${bucket}`, () => manager.open(bucket))
-        return makeBucket(nats, kv, bucket, jsonCodec(schema))
+        return makeBucket(nats, kv, bucket, knowing(written, schema), written.followed)
       })
       return Kv.of({ open })
     })
@@ -72,13 +83,47 @@ const entriesMax = 20_000
 // Longer than any reader goes on with what it has seen.
 const goneKnownFor = "1h"
 
+const leaderRead = new Set(topology.buckets.flatMap(({ name, leaderReads }) => (leaderReads ? [name] : [])))
+
+// On what stands where a key was: removed by us, or by the broker when its time was over.
+const removals = ["KV-Operation", "Nats-Marker-Reason"] as const
+
 type RawBucket = Awaited<ReturnType<Kvm["open"]>>
 
-const makeBucket = <A>(nats: Nats["Service"], kv: RawBucket, bucket: string, codec: MessageCodec<A>): KvBucket<A> => {
+/** What was written to buckets that are followed here, by the object that holds its bytes. */
+interface Written {
+  readonly values: WeakMap<Uint8Array, { readonly schema: unknown; readonly value: unknown }>
+  readonly followed: Set<string>
+}
+
+/** Does not read again what was written by the same schema. */
+const knowing = <A>({ values }: Written, schema: Schema.Codec<A, A>): MessageCodec<A> => {
+  const codec = jsonCodec(schema)
+  return {
+    encode: (value) => {
+      const encoded = codec.encode(value)
+      values.set(encoded.data, { schema, value })
+      return encoded
+    },
+    decode: (message) => {
+      const known = values.get(message.data)
+      // Of the same schema, so it is of its type.
+      return known?.schema === schema ? Result.succeed(known.value as A) : codec.decode(message)
+    }
+  }
+}
+
+const makeBucket = <A>(
+  nats: Nats["Service"],
+  kv: RawBucket,
+  bucket: string,
+  codec: MessageCodec<A>,
+  followed: Set<string>
+): KvBucket<A> => {
   const data = (value: A) => codec.encode(value).data
   const name = (verb: string, key: string) => `${verb} ${bucket}/${key}`
 
-  const toEntry = (raw: RawEntry): Effect.Effect<KvEntry<A>, BusRefused> => {
+  const toEntry = (raw: Pick<RawEntry, "key" | "value" | "revision">): Effect.Effect<KvEntry<A>, BusRefused> => {
     const decoded = codec.decode({ data: raw.value, header: () => undefined })
     if (Result.isSuccess(decoded)) {
       return Effect.succeed({ key: raw.key, value: decoded.success, revision: raw.revision })
@@ -87,11 +132,20 @@ const makeBucket = <A>(nats: Nats["Service"], kv: RawBucket, bucket: string, cod
     return Effect.fail(new BusRefused({ operation: name("read", raw.key), detail, code: 0 }))
   }
 
-  const get = Effect.fn("Kv.get")(function* (key: string) {
+  /** In the turn's one write, and without the client library's error object for every key that is not there. */
+  const getFromLeader = Effect.fnUntraced(function* (key: string) {
+    const last = Option.getOrUndefined(yield* nats.last(`KV_${bucket}`, `$KV.${bucket}.${key}`))
+    const isGone = last === undefined || removals.some((name) => last.header(name) !== undefined)
+    if (isGone) return Option.none<KvEntry<A>>()
+    return Option.some(yield* toEntry({ key, value: last.data, revision: last.sequence }))
+  })
+
+  const getAnywhere = Effect.fn("Kv.get")(function* (key: string) {
     const raw = yield* nats.use(name("read", key), () => kv.get(key))
     if (raw === null || raw.operation !== "PUT") return Option.none<KvEntry<A>>()
     return Option.some(yield* toEntry(raw))
   })
+  const get = leaderRead.has(bucket) ? getFromLeader : getAnywhere
 
   const entries = nats
     .use(`list ${bucket}`, async () => {
@@ -119,12 +173,12 @@ const makeBucket = <A>(nats: Nats["Service"], kv: RawBucket, bucket: string, cod
   )
   const toChange = (raw: RawEntry): Effect.Effect<KvChange<A>> =>
     raw.operation !== "PUT"
-      ? Effect.succeed({ key: raw.key, entry: Option.none() })
+      ? Effect.succeed({ key: raw.key, revision: raw.revision, entry: Option.none() })
       : toEntry(raw).pipe(
-          Effect.map((entry) => ({ key: raw.key, entry: Option.some(entry) })),
+          Effect.map((entry) => ({ key: raw.key, revision: raw.revision, entry: Option.some(entry) })),
           Effect.catch((error) =>
             Effect.logError("a stored value is broken", error).pipe(
-              Effect.as({ key: raw.key, entry: Option.none<KvEntry<A>>() })
+              Effect.as({ key: raw.key, revision: raw.revision, entry: Option.none<KvEntry<A>>() })
             )
           )
         )
@@ -142,6 +196,7 @@ const makeBucket = <A>(nats: Nats["Service"], kv: RawBucket, bucket: string, cod
     const ttl = ttlMs === undefined ? [] : [[header.ttl, `${Math.max(1, Math.ceil(ttlMs / 1_000))}s`] as const]
     const headers = toHeaders([...ttl, [header.expectedLastSubjectSequence, String(revision)]])
     const message = { subject: `$KV.${bucket}.${key}`, data: data(value), headers }
+    if (followed.has(bucket)) nats.echoes.note(message.subject, message.data)
     return Effect.map(nats.write(name(verb, key), message), ({ sequence }) => sequence)
   }
   // The mark of a removed key still counts as its last revision.
@@ -160,6 +215,11 @@ const makeBucket = <A>(nats: Nats["Service"], kv: RawBucket, bucket: string, cod
     get,
     entries,
     changes,
+    changesInRuns: (fromRevision, run) =>
+      Stream.suspend(() => {
+        followed.add(bucket)
+        return followBucket(nats, bucket, codec, fromRevision, run)
+      }),
     create,
     update: (key, value, revision, ttlMs) => writeFor("update", key, value, revision, ttlMs),
     remove: (key, revision) => nats.use(name("remove", key), () => kv.delete(key, { previousSeq: revision })),

@@ -33,6 +33,8 @@ export class Nats extends Context.Service<
     /** The last message of a stream on a subject, as the leader has it. */
     readonly last: LastMessage
     readonly isConnected: () => boolean
+    /** Where this role is answered: what its inboxes begin with. */
+    readonly inboxes: string
     /** What all consumers and publishers on this connection send. */
     readonly turn: Turn
     /** Of what this process writes and reads again. */
@@ -56,8 +58,6 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
   const metrics = yield* Metrics
   const connectedGauge = metrics.gauge(busConnected)
   const reconnects = metrics.counter(busReconnects)
-  // Who never had a broker has none, as who lost theirs.
-  connectedGauge.set({}, 0)
   const connection = yield* openConnection(options)
   const clients: Clients = {
     connection,
@@ -136,6 +136,7 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
     write,
     last,
     isConnected: () => connected,
+    inboxes: inboxOf(options),
     turn,
     echoes: makeEchoes(),
     share: fairShare(),

@@ -1,11 +1,12 @@
 /**
  * Looks into streams without consuming: ranges for history and redrive, counts per subject for backlogs.
  */
-import { Context, Effect, Layer, Option, Queue, Stream } from "effect"
+import { Context, Effect, Layer, Option, Stream } from "effect"
 import type { BusError } from "./errors.ts"
 import { headerReader } from "./message-headers.ts"
 import { Nats } from "./Nats.ts"
 import { readInOrder, type SourceMessage } from "./read-in-order.ts"
+import { type RunOptions, takeRun } from "./take-run.ts"
 
 export interface StreamBounds {
   readonly firstSequence: number
@@ -18,11 +19,6 @@ export interface RangeOptions {
   /** Stop after this sequence. */
   readonly toSequence: number
   readonly subject?: string
-}
-
-export interface RunOptions {
-  readonly messagesMax: number
-  readonly withinMs: number
 }
 
 export class StreamReader extends Context.Service<
@@ -137,18 +133,6 @@ const make = (nats: Nats["Service"]): StreamReader["Service"] => {
 
 // What a slow reader may have before it stops the reading.
 const followCapacity = 256
-
-// Taken together, for a stream that hands on one message after another costs more than most do with them.
-const takeRun = Effect.fnUntraced(function* (
-  queue: Queue.Queue<SourceMessage, BusError>,
-  { messagesMax, withinMs }: RunOptions
-): Effect.fn.Return<ReadonlyArray<SourceMessage>, BusError> {
-  const first = yield* Queue.takeBetween(queue, 1, messagesMax)
-  if (first.length >= messagesMax) return first
-  yield* Effect.sleep(withinMs)
-  if (Queue.sizeUnsafe(queue) === 0) return first
-  return [...first, ...(yield* Queue.takeBetween(queue, 1, messagesMax - first.length))]
-})
 
 // A page is one request; its bytes stay below what a connection buffers without harm.
 const pageMessages = 256

@@ -3,12 +3,14 @@
  * the next one when the last is in the queue: a slow reader stops the broker's sending. Whatever breaks the
  * reading, also a message missing in between, fails the queue; who reads on knows from where.
  */
-import { AckPolicy, type Consumer, DeliverPolicy, type JsMsg, ReplayPolicy } from "@nats-io/jetstream"
-import { nanos } from "@nats-io/nats-core"
+import { AckPolicy, DeliverPolicy, ReplayPolicy } from "@nats-io/jetstream"
+import { type Msg, nanos } from "@nats-io/nats-core"
 import { Effect, Queue, type Scope } from "effect"
-import { type BusError, BusUnavailable, toBusError } from "./errors.ts"
+import { type Delivery, deliveryOf } from "./delivery.ts"
+import type { BusError } from "./errors.ts"
 import { headerReader } from "./message-headers.ts"
 import type { Nats } from "./Nats.ts"
+import { pulls } from "./pull.ts"
 
 /** A message of the source stream. Time in epoch milliseconds. */
 export interface SourceMessage {
@@ -22,9 +24,6 @@ export interface SourceMessage {
 
 // One pull. Of the largest messages that is 64 MiB, of ordinary ones less than one.
 const pullMessages = 256
-// A quiet pull is renewed after so long; a broken connection is noticed within two heartbeats.
-const pullExpiresMs = 5_000
-const heartbeatsMs = 2_500
 // Only while the reader is slow: a pull's worth of events takes it some 20 ms.
 const roomLookedForMs = 2
 // A consumer whose reader died is removed by the broker.
@@ -40,9 +39,33 @@ export const readInOrder = Effect.fnUntraced(function* <Extra = never>(
   fromSequence: number,
   capacity: number
 ): Effect.fn.Return<Queue.Queue<SourceMessage | Extra, BusError>, BusError, Scope.Scope> {
-  const consumer = yield* Effect.acquireRelease(
-    nats.use(`read ${stream} from ${fromSequence}`, async ({ manager, jetstream }) => {
-      const { name } = await manager.consumers.add(stream, {
+  const queue = yield* Queue.bounded<SourceMessage | Extra, BusError>(capacity)
+  const consumer = yield* consumerFrom(nats, stream, fromSequence)
+  let expected = 1
+  const take = (message: Msg) => {
+    const delivery = deliveryOf(message.reply ?? "")
+    if (delivery?.deliverySequence !== expected) return "a message is missing"
+    expected += 1
+    Queue.offerUnsafe(queue, sourceOf(nats, message, delivery))
+    return undefined
+  }
+  const pull = yield* pulls(nats, { stream, consumer, take })
+  const pump = Effect.gen(function* () {
+    while (true) {
+      // Room for a whole pull first: its messages then go into the queue as they come.
+      while (Queue.sizeUnsafe(queue) > capacity - pullMessages) yield* Effect.sleep(roomLookedForMs)
+      yield* pull(pullMessages)
+    }
+  })
+  yield* Effect.forkScoped(Effect.catchCause(pump, (cause) => Queue.failCause(queue, cause)))
+  return queue
+})
+
+/** The name of one that acks nothing and is gone with the scope. */
+const consumerFrom = (nats: Nats["Service"], stream: string, fromSequence: number) =>
+  Effect.acquireRelease(
+    nats.use(`read ${stream} from ${fromSequence}`, ({ manager }) =>
+      manager.consumers.add(stream, {
         deliver_policy: DeliverPolicy.StartSequence,
         opt_start_seq: fromSequence,
         ack_policy: AckPolicy.None,
@@ -51,68 +74,16 @@ export const readInOrder = Effect.fnUntraced(function* <Extra = never>(
         mem_storage: true,
         num_replicas: 1
       })
-      return jetstream.consumers.get(stream, name)
-    }),
+    ),
     // Not waited for: on a lost connection it would take seconds, and the broker forgets it anyway.
-    (open) => Effect.sync(() => void open.delete().catch(() => {})),
+    ({ name }) => Effect.sync(() => void nats.manager.consumers.delete(stream, name).catch(() => {})),
     { interruptible: true }
-  )
-  const queue = yield* Queue.bounded<SourceMessage | Extra, BusError>(capacity)
-  const order = { next: 1 }
-  const pump = Effect.gen(function* () {
-    while (true) {
-      // Room for a whole pull first: its messages then go into the queue as they come.
-      while (Queue.sizeUnsafe(queue) > capacity - pullMessages) yield* Effect.sleep(roomLookedForMs)
-      yield* Effect.scoped(pull(nats, consumer, stream, order, (message) => Queue.offerUnsafe(queue, message)))
-    }
-  })
-  yield* Effect.forkScoped(Effect.catchCause(pump, (cause) => Queue.failCause(queue, cause)))
-  return queue
-})
+  ).pipe(Effect.map(({ name }) => name))
 
-/** One pull, to its end. A plain loop, because every event comes through here. */
-const pull = Effect.fnUntraced(function* (
-  nats: Nats["Service"],
-  consumer: Consumer,
-  stream: string,
-  order: { next: number },
-  take: (message: SourceMessage) => void
-) {
-  const options = { max_messages: pullMessages, expires: pullExpiresMs, idle_heartbeat: heartbeatsMs }
-  const [, iterator] = yield* Effect.acquireRelease(
-    nats.use(`read ${stream}`, async () => {
-      const messages = await consumer.fetch(options)
-      return [messages, messages[Symbol.asyncIterator]()] as const
-    }),
-    // The library closes only once its iterator is read up to the end. Nobody reads on, so the iterator is
-    // told to end as well, and what is still in it is not waited for.
-    ([messages, iterating]) =>
-      Effect.sync(() => {
-        void messages.close()
-        void iterating.return?.()
-      }),
-    { interruptible: true }
-  )
-  const read = async () => {
-    for (let step = await iterator.next(); step.done !== true; step = await iterator.next()) {
-      if (step.value.info.deliverySequence !== order.next) return "a message is missing"
-      order.next += 1
-      take(toSourceMessage(nats, step.value))
-    }
-    return undefined
-  }
-  const fault = yield* Effect.tryPromise({ try: read, catch: toBusError(`read ${stream}`) }).pipe(
-    Effect.raceFirst(Effect.as(nats.lost, "the connection was lost"))
-  )
-  if (fault !== undefined) return yield* broken(stream, fault)
-})
-
-const broken = (stream: string, detail: string) => new BusUnavailable({ operation: `read ${stream}`, detail })
-
-const toSourceMessage = ({ echoes }: Nats["Service"], message: JsMsg): SourceMessage => ({
+const sourceOf = ({ echoes }: Nats["Service"], message: Msg, delivery: Delivery): SourceMessage => ({
   subject: message.subject,
-  sequence: message.seq,
-  storedAtMs: message.info.timestampNanos / 1e6,
+  sequence: delivery.streamSequence,
+  storedAtMs: delivery.storedAtMs,
   data: echoes.of(message.subject, message.data),
   // Few who read a message look at its headers.
   header: (name) => headerReader(message.headers)(name)
