@@ -38,5 +38,19 @@ export const viewsBehind = defineGauge({
   labels: []
 })
 
+export const viewsLeftOut = defineGauge({
+  name: "actor_views_left_out",
+  help: "Rows beyond what the views of this process keep: ended ones only miss in lists; moving ones are not worked on, and caps cannot be counted.",
+  labels: ["which"]
+})
+
 /** For the generated page. */
-export const actorMetrics = [commandsTotal, commandSeconds, conflictsTotal, announcedTotal, viewsWritten, viewsBehind]
+export const actorMetrics = [
+  commandsTotal,
+  commandSeconds,
+  conflictsTotal,
+  announcedTotal,
+  viewsWritten,
+  viewsBehind,
+  viewsLeftOut
+]

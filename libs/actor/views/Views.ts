@@ -1,12 +1,13 @@
 /**
  * The views, read: a watched copy in memory, as fresh as it says. Lists and sweeps go by it; who has to be right asks
- * the actor. What is beyond its bound is not in it, and it says so.
+ * the actor. What is beyond its bound is not in it, and it says so; what has ended is the first to be left out.
  */
 import { Context, Effect, Layer, Option, Schedule, Stream } from "effect"
 import { type BusError, Kv, StreamReader } from "#bus"
 import { Metrics } from "#runtime"
-import { viewsBehind } from "../metrics.ts"
-import { cursorKey, Viewed, viewKey, type ViewRow } from "./view-row.ts"
+import { viewsBehind, viewsLeftOut } from "../metrics.ts"
+import { viewIndex } from "./view-index.ts"
+import { cursorKey, Viewed, type ViewRow } from "./view-row.ts"
 
 export interface ViewQuery {
   readonly entity: string
@@ -19,7 +20,7 @@ export interface ViewFreshness {
   readonly sequence: number
   /** Records that are not shown yet, when last looked at. */
   readonly behind: number
-  /** There are more entities than are kept here; what is missing is not listed. */
+  /** There are more entities than are kept here; what is missing is not listed. Those that have ended go first. */
   readonly isTruncated: boolean
 }
 
@@ -30,6 +31,11 @@ export interface ViewsOptions {
 
 const rowsMaxDefault = 250_000
 const lookEvery = "1 second"
+// Rows come in such handfuls as they are written in.
+const run = { messagesMax: 512, withinMs: 5 }
+// What there is room for again comes back within the second, a few thousand rows at a time.
+const fetchedMax = 2_000
+const fetchesAtOnce = 32
 
 export class Views extends Context.Service<
   Views,
@@ -40,6 +46,8 @@ export class Views extends Context.Service<
     /** Rows of an entity whose deadline of that name has passed. */
     readonly due: (entity: string, deadline: string, nowMs: number) => ReadonlyArray<ViewRow>
     readonly freshness: () => ViewFreshness
+    /** No row is left out but of what has ended: what is on its way can be counted. */
+    readonly isWhole: () => boolean
   }
 >()("starling/actor/Views") {
   static readonly layer = ({ rowsMax = rowsMaxDefault }: ViewsOptions = {}) => Layer.effect(Views, make(rowsMax))
@@ -48,66 +56,91 @@ export class Views extends Context.Service<
 const make = Effect.fnUntraced(function* (rowsMax: number) {
   const bucket = yield* (yield* Kv).open("views", Viewed)
   const reader = yield* StreamReader
-  const behindGauge = (yield* Metrics).gauge(viewsBehind)
-  const rows = new Map<string, Map<string, ViewRow>>()
-  const places = new Map<string, { readonly entity: string; readonly id: string }>()
+  const metrics = yield* Metrics
+  const behindGauge = metrics.gauge(viewsBehind)
+  const leftOutGauge = metrics.gauge(viewsLeftOut)
+  const index = viewIndex(rowsMax)
   let sequence = 0
   let behind = 0
-  let isTruncated = false
+  let wasWhole = true
 
-  const forget = (key: string) => {
-    const place = places.get(key)
-    if (place === undefined) return
-    places.delete(key)
-    const row = rows.get(place.entity)?.get(place.id)
-    // One that moved to another project is under its new key already.
-    if (row !== undefined && viewKey(row) === key) rows.get(place.entity)?.delete(place.id)
-  }
-  const keep = (key: string, row: ViewRow) => {
-    if (!places.has(key) && places.size >= rowsMax) {
-      isTruncated = true
-      return
-    }
-    const ofEntity = rows.get(row.entity) ?? new Map<string, ViewRow>()
-    // An entity that moved to another project: what is under its old key is older and goes next.
-    const before = ofEntity.get(row.id)
-    if (before !== undefined && before.sequence > row.sequence) return
-    rows.set(row.entity, ofEntity.set(row.id, row))
-    places.set(key, { entity: row.entity, id: row.id })
-  }
   const take = (key: string, value: Option.Option<Viewed>) => {
-    if (Option.isNone(value)) return forget(key)
+    if (Option.isNone(value)) return index.forget(key)
     if (key === cursorKey) return void (sequence = "position" in value.value ? value.value.position : sequence)
-    return "entity" in value.value ? keep(key, value.value) : undefined
+    return "entity" in value.value ? index.keep(key, value.value) : undefined
   }
 
-  yield* Stream.runForEach(bucket.scan(">"), ({ key, value }) => Effect.sync(() => take(key, Option.some(value))))
-  const watch = Stream.runForEach(bucket.changes, ({ key, entry }) =>
-    Effect.sync(() =>
-      take(
-        key,
-        Option.map(entry, ({ value }) => value)
-      )
+  let revision = 0
+  yield* Stream.runForEach(bucket.scan(">"), (entry) =>
+    Effect.sync(() => {
+      revision = Math.max(revision, entry.revision)
+      take(entry.key, Option.some(entry.value))
+    })
+  )
+  const watch = Stream.suspend(() => {
+    const from = revision + 1
+    // Once it broke, what the bucket has become is not known: then all of it is looked at.
+    revision = 0
+    return bucket.changesInRuns(from, run)
+  })
+  const watching = Stream.runForEach(watch, (changes) =>
+    Effect.sync(() => {
+      for (const { key, entry } of changes) {
+        take(
+          key,
+          Option.map(entry, ({ value }) => value)
+        )
+      }
+    })
+  )
+  yield* Effect.forkScoped(Effect.retry(watching, Schedule.spaced("500 millis")))
+  const isWhole = () => index.leftOut().moving === 0
+  const fetchAgain = Effect.suspend(() =>
+    Effect.forEach(
+      index.wanted(fetchedMax),
+      (key) =>
+        Effect.map(bucket.get(key), (entry) =>
+          take(
+            key,
+            Option.map(entry, ({ value }) => value)
+          )
+        ),
+      { concurrency: fetchesAtOnce, discard: true }
     )
   )
-  yield* Effect.forkScoped(Effect.retry(watch, Schedule.spaced("500 millis")))
-  const look: Effect.Effect<void, BusError> = Effect.map(reader.bounds("LOG"), ({ lastSequence }) => {
+  const look: Effect.Effect<void, BusError> = Effect.gen(function* () {
+    yield* fetchAgain
+    const { lastSequence } = yield* reader.bounds("LOG")
     behind = Math.max(0, lastSequence - sequence)
     behindGauge.set({}, behind)
+    const { ended, moving } = index.leftOut()
+    leftOutGauge.set({ which: "ended" }, ended)
+    leftOutGauge.set({ which: "moving" }, moving)
+    if (wasWhole && !isWhole()) {
+      yield* Effect.logWarning("there are more entities on their way than the views keep: some are not seen").pipe(
+        Effect.annotateLogs({ rowsMax, moving })
+      )
+    }
+    wasWhole = isWhole()
   })
   yield* Effect.forkScoped(Effect.repeat(Effect.ignore(look), Schedule.spaced(lookEvery)))
 
-  const all = (entity: string) => [...(rows.get(entity)?.values() ?? [])]
   return Views.of({
     list: ({ entity, project, states }) =>
-      all(entity)
+      index
+        .rowsOf(entity)
         .filter(
           (row) =>
             (project === undefined || row.project === project) && (states === undefined || states.includes(row.state))
         )
         .toSorted((left, right) => left.createdAtMs - right.createdAtMs || (left.id < right.id ? -1 : 1)),
-    find: (entity, id) => Option.fromNullishOr(rows.get(entity)?.get(id)),
-    due: (entity, deadline, nowMs) => all(entity).filter((row) => (row.deadlinesMs[deadline] ?? Infinity) <= nowMs),
-    freshness: () => ({ sequence, behind, isTruncated })
+    find: index.find,
+    due: (entity, deadline, nowMs) =>
+      index.rowsOf(entity).filter((row) => (row.deadlinesMs[deadline] ?? Infinity) <= nowMs),
+    freshness: () => {
+      const { ended, moving } = index.leftOut()
+      return { sequence, behind, isTruncated: ended + moving > 0 }
+    },
+    isWhole
   })
 })

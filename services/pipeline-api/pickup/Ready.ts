@@ -64,7 +64,7 @@ export class Ready extends Context.Service<
     ) => { readonly done: (sequence: number | undefined) => void }
     /** Without items that are only being tried. */
     readonly inFlight: (projectId: string, agent: string) => InFlight
-    /** What is in flight can be told as of that record of LOG. */
+    /** What is in flight can be told as of that record of LOG: the views show it, and leave nothing out that moves. */
     readonly isShown: (sequence: number) => boolean
     /** It was given out here, and the views do not show it yet. */
     readonly wasGiven: (dispatchId: string) => boolean
@@ -166,7 +166,7 @@ const make = Effect.fnUntraced(function* (waitersMax: number) {
       const all = [...known, ...more]
       return { agent, items: all.length, itemsOfAgent: all.filter((item) => item.agent === agent).length }
     },
-    isShown: (sequence) => seen >= sequence,
+    isShown: (sequence) => seen >= sequence && views.isWhole(),
     wasGiven: (dispatchId) =>
       [...given.values()].some((item) => item.dispatchId === dispatchId && item.sequence < Infinity),
     wait: (wanted, waitMs) =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import { Actors, entityViewer, projectViews, Views } from "#actor"
+import { Actors, entityViewer, projectViews, Views, type ViewsOptions } from "#actor"
 import { Publisher, StreamReader } from "#bus"
 import { subjects } from "#contracts"
 import { eventually, withBus } from "../../support/bus.ts"
@@ -14,7 +14,7 @@ const viewer = entityViewer({
     state: state.isOpen ? "Open" : "Absent",
     createdAtMs: 1,
     updatedAtMs: 2,
-    deadlinesMs: state.coins > 100 ? { empty: state.coins } : {},
+    deadlinesMs: state.coins > 1_000 ? { ended: state.coins } : state.coins > 100 ? { empty: state.coins } : {},
     summary: { coins: state.coins }
   })
 })
@@ -30,8 +30,8 @@ const whileProjected = <A, E, R>(test: Effect.Effect<A, E, R>) =>
 const shown = Effect.map(Views, (views) => views.list({ entity: "jar" }))
 const coinsShown = Effect.map(shown, (rows) => rows.map(({ id, summary }) => [id, summary["coins"]]))
 
-const withViews = <A, E, R>(test: Effect.Effect<A, E, R>) =>
-  withBus(() => Effect.scoped(Effect.provide(test, Layer.mergeAll(Actors.layer, Views.layer()))))
+const withViews = <A, E, R>(test: Effect.Effect<A, E, R>, options: ViewsOptions = {}) =>
+  withBus(() => Effect.scoped(Effect.provide(test, Layer.mergeAll(Actors.layer, Views.layer(options)))))
 
 describe("the views", () => {
   it.live("show every entity as its last record left it, and say that nothing is missing", () =>
@@ -71,6 +71,41 @@ describe("the views", () => {
           assert.deepStrictEqual(views.list({ entity: "jar", states: ["Absent"] }), [])
         })
       )
+    )
+  )
+
+  it.live("that hold more than they keep leave out what has ended, say what is missing, and bring it back", () =>
+    withViews(
+      whileProjected(
+        Effect.gen(function* () {
+          const views = yield* Views
+          const isShown = (...ids: ReadonlyArray<string>) =>
+            eventually(
+              Effect.sync(() => {
+                const { isTruncated } = views.freshness()
+                return isTruncated && views.isWhole() && ids.every((id) => Option.isSome(views.find("jar", id)))
+              })
+            )
+          yield* open("a")
+          yield* fill("a", "1", 2_000)
+          yield* open("b")
+          yield* open("c")
+          yield* isShown("b", "c")
+          assert.isTrue(Option.isNone(views.find("jar", "a")))
+          yield* open("d")
+          yield* eventually(Effect.sync(() => !views.isWhole()))
+          yield* fill("b", "1", 2_000)
+          yield* isShown("c", "d")
+          yield* run("c", "break", { _tag: "Break" })
+          yield* run("d", "break", { _tag: "Break" })
+          yield* eventually(Effect.sync(() => !views.freshness().isTruncated))
+          assert.sameMembers(
+            views.list({ entity: "jar" }).map(({ id }) => id),
+            ["a", "b"]
+          )
+        })
+      ),
+      { rowsMax: 2 }
     )
   )
 

@@ -25,5 +25,7 @@ export const page = <S extends Schema.Codec<unknown, unknown>>(entry: S, what: s
   nextCursor: Schema.NullOr(Schema.String).pipe(says("For `cursor`; null on the last page.")),
   sequence: Count.pipe(says("The list shows everything up to this record of the log.")),
   behind: Count.pipe(says("Records of the log that the list does not show yet.")),
-  isTruncated: Schema.Boolean.pipe(says("There are more entities than are kept for lists; some are missing."))
+  isTruncated: Schema.Boolean.pipe(
+    says("There are more entities than are kept for lists; some that have ended are missing.")
+  )
 })
