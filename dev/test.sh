@@ -10,7 +10,7 @@ failed=0
 
 STARLING_REPORTS=$folder dev/check.sh || failed=1
 rings=(thorough integration fleet)
-without=$(dev/docker-engine.sh) && rings+=(containers)
+without=$(dev/docker-engine.sh) && rings+=(containers) && without=$(dev/docker-compose.sh)
 for ring in "${rings[@]}"; do
   echo "== $ring"
   STARLING_FAILURES=$folder/$ring.failures node_modules/.bin/vitest run --project "$ring" --reporter=verbose \

@@ -33,7 +33,13 @@ export interface RunningRole {
   readonly ops: string
 }
 
-export interface Fleet {
+/** Where its APIs answer, and as whom they are called. */
+export interface Callable {
+  readonly of: (role: RoleName) => { readonly url: string }
+  readonly token: string
+}
+
+export interface Fleet extends Callable {
   readonly network: StartedNetwork
   readonly broker: Broker
   /** In the order they were started; some roles run more than once. */
@@ -43,7 +49,6 @@ export interface Fleet {
   readonly another: (role: RoleName) => Promise<RunningRole>
   readonly arrivals: Arrivals
   readonly rpc: string
-  readonly token: string
 }
 
 const root = join(import.meta.dirname, "../..")

@@ -1,6 +1,6 @@
 /** Listeners who each hear one text after the other, at a pace of their own, and look whether they have heard it whole. */
 import { randomUUID } from "node:crypto"
-import type { Fleet } from "./fleet.ts"
+import type { Callable, Fleet } from "./fleet.ts"
 import { faultsOfMarks, listener, unmarked } from "../support/speech.ts"
 import { openStream } from "../support/speech-clients.ts"
 import { type Ledger, newLedger } from "./ledger.ts"
@@ -47,7 +47,7 @@ interface Waiting {
 const nobodyCounts: Waiting = { want: () => undefined, got: () => undefined }
 
 /** Hears one text. `cut` when the connection broke on the way; `started` when there was audio before. */
-export const hearOnce = async (fleet: Fleet, text: string, { want, got }: Waiting = nobodyCounts) => {
+export const hearOnce = async (fleet: Callable, text: string, { want, got }: Waiting = nobodyCounts) => {
   const place = { url: fleet.of("speech-api").url, token: fleet.token }
   const order = { input: text, voice_id: "henry", output_format: "pcm_24000" }
   want()
