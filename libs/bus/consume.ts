@@ -152,13 +152,13 @@ export const consume = Effect.fnUntraced(function* <A, R>(
   )
 
   const drain = Effect.fnUntraced(function* (patienceMs: number) {
+    const before = finished
     if (!draining) {
       draining = true
       yield* Fiber.interrupt(taking)
     }
     const unstarted = lane.empty()
     for (const message of unstarted) message.nak()
-    const before = finished
     yield* Effect.timeoutOption(idle.await, patienceMs)
     const rest = [...inWork.values()]
     yield* Effect.forEach(rest, (work) => Fiber.interrupt(work.fiber), { concurrency: "unbounded", discard: true })

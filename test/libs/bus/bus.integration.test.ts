@@ -232,15 +232,17 @@ describe("consuming", () => {
           const consumers = yield* Consumers
           yield* publisher.publish("work.quick", note, { text: "quick" })
           yield* publisher.publish("work.slow", note, { text: "slow" })
+          const goOn = yield* Deferred.make<void>()
           const consumption = yield* consume({
             consumer: { ...consumer, ackWaitMs: 60_000 },
             codec: note,
             origin: "trial",
-            handler: ({ value }) => Effect.as(value.text === "slow" ? Effect.never : Effect.sleep("200 millis"), done)
+            handler: ({ value }) => Effect.as(value.text === "slow" ? Effect.never : Deferred.await(goOn), done)
           })
           yield* eventually(Effect.sync(() => consumption.inFlight() === 2))
-          const report = yield* consumption.drain(1_000)
-          assert.deepStrictEqual(report, { finished: 1, handedBack: 1 })
+          const draining = yield* Effect.forkChild(consumption.drain(2_000), { startImmediately: true })
+          yield* Deferred.succeed(goOn, undefined)
+          assert.deepStrictEqual(yield* Fiber.join(draining), { finished: 1, handedBack: 1 })
           yield* eventually(Effect.map(consumers.backlog("WORK", "worker"), ({ unacked }) => unacked <= 1))
           const other = yield* Deferred.make<string>()
           yield* consume({
