@@ -54,7 +54,7 @@ describe("a mark", () => {
   it.live("goes after as long as it is kept", () =>
     withActors(
       Effect.gen(function* () {
-        const mark = { name: "for a while", sequence: 0, keptSeconds: 1 }
+        const mark = { name: "for a while", sequence: 0, keptSeconds: 3 }
         yield* fillMarked("a", "1", mark)
         assert.isTrue(Option.isSome(yield* found(mark.name)))
         yield* eventually(Effect.map(found(mark.name), Option.isNone))

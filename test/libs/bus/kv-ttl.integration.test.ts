@@ -12,22 +12,22 @@ describe("a key with a time to live", () => {
       Effect.gen(function* () {
         const bucket = yield* open
         const isGone = (key: string) => Effect.map(bucket.get(key), Option.isNone)
-        const revision = yield* bucket.create("short", [1], 1_000)
-        yield* bucket.create("kept", [1], 1_000)
-        const renewed = yield* bucket.create("renewed", [1], 1_000)
+        const revision = yield* bucket.create("short", [1], 3_000)
+        yield* bucket.create("kept", [1], 3_000)
+        const renewed = yield* bucket.create("renewed", [1], 3_000)
         const kept = Option.getOrThrow(yield* bucket.get("kept"))
         yield* bucket.update("kept", [2], kept.revision)
         yield* bucket.update("renewed", [2], renewed, 60_000)
-        assert.strictEqual((yield* Effect.flip(bucket.create("short", [2], 1_000)))._tag, "RevisionConflict")
+        assert.strictEqual((yield* Effect.flip(bucket.create("short", [2], 3_000)))._tag, "RevisionConflict")
         assert.strictEqual(
-          (yield* Effect.flip(bucket.update("kept", [3], kept.revision, 1_000)))._tag,
+          (yield* Effect.flip(bucket.update("kept", [3], kept.revision, 3_000)))._tag,
           "RevisionConflict"
         )
 
         yield* eventually(isGone("short"))
         yield* pause(500)
         assert.deepStrictEqual([yield* isGone("kept"), yield* isGone("renewed")], [false, false])
-        assert.strictEqual((yield* Effect.flip(bucket.update("short", [2], revision, 1_000)))._tag, "RevisionConflict")
+        assert.strictEqual((yield* Effect.flip(bucket.update("short", [2], revision, 3_000)))._tag, "RevisionConflict")
         yield* bucket.create("short", [3], 60_000)
         assert.deepStrictEqual(Option.getOrThrow(yield* bucket.get("short")).value, [3])
       })
