@@ -7,7 +7,7 @@ import { project } from "../../../services/pipeline-api/project/index.ts"
 import { budgetSweep } from "../../../services/sweeper/budget/budget-sweep.ts"
 import { openSpendLedger } from "../../../services/sweeper/budget/SpendLedger.ts"
 import { eventually, natsServer } from "../../support/bus.ts"
-import { later } from "../../support/clock.ts"
+import { standingAt } from "../../support/clock.ts"
 import { diceOf } from "../../support/random-ssml.ts"
 import { eventsOf, inProcess, rowOf, serveActors } from "./actors-at-work.ts"
 import { hourMs, present } from "./rows.ts"
@@ -123,12 +123,13 @@ describe("the budget of a project", () => {
           yield* createProject("garden")
           yield* eventually(Effect.map(rowOf("project", "garden"), (row) => row !== undefined))
           const presentMs = hourOf(present()) * hourMs
+          const [inThisHour, inTheNext] = [standingAt(presentMs), standingAt(presentMs + hourMs)]
           yield* spend("garden", 120 * microUsd, presentMs - 720 * hourMs)
           const sweep = yield* sweeper("run 1")
-          yield* sweep
+          yield* inThisHour(sweep)
           const exceeded = ["budget_exceeded", "queue_paused"]
           assert.deepStrictEqual(yield* budgetEvents("garden"), exceeded)
-          yield* later(hourMs)(sweep)
+          yield* inTheNext(sweep)
           assert.deepStrictEqual(yield* budgetEvents("garden"), [...exceeded, "budget_recovered", "queue_resumed"])
         })
       )

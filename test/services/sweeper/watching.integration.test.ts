@@ -25,7 +25,7 @@ import { retrySweep } from "../../../services/sweeper/retries/retry-sweep.ts"
 import type { Sweep } from "../../../services/sweeper/sweep.ts"
 import { deadWorkerReaper } from "../../../services/sweeper/watchdogs/dead-worker-reaper.ts"
 import { eventually, natsServer } from "../../support/bus.ts"
-import { later } from "../../support/clock.ts"
+import { later, standingAt } from "../../support/clock.ts"
 import { creation } from "../pipeline-api/work-item/item-at-work.ts"
 import { eventsOf, inProcess, rowOf, serveActors, serveAgents, serveItems } from "./actors-at-work.ts"
 import { dayMs, hourMs, minuteMs, present, uuid } from "./rows.ts"
@@ -103,14 +103,16 @@ describe("the sweeper", () => {
 
   it.live("says of an item that was silent before the start that it was stranded", () =>
     fleet(
-      { Pipeline: { ProgressSeconds: 0.1, ProgressTimeoutSeconds: 0.3 } },
+      { Pipeline: { ProgressSeconds: 30, ProgressTimeoutSeconds: 180 } },
       Effect.gen(function* () {
         yield* dispatched
         yield* shownAs("workitem", item, "Working")
-        yield* Effect.sleep("400 millis")
-        const sweep = yield* begun(deadWorkerReaper)
-        assert.deepStrictEqual(yield* sweep, {})
-        yield* eventually(Effect.map(sweep, (found) => found["dead-worker"] === 1))
+        // A watch that leaps would take views that are behind for ones that stand still.
+        yield* eventually(Effect.map(Views, (views) => views.freshness().behind === 0))
+        const startedLater = later(hourMs)
+        const sweep = yield* startedLater(begun(deadWorkerReaper))
+        assert.deepStrictEqual(yield* startedLater(sweep), {})
+        yield* eventually(Effect.map(later(hourMs + minuteMs)(sweep), (found) => found["dead-worker"] === 1))
         const events = yield* eventsOf("workitem", item)
         assert.strictEqual(events.at(-1)?.details?.["reason"], "orchestrator restart with stranded item")
       })
@@ -147,7 +149,7 @@ describe("the sweeper", () => {
         yield* toAgent({ _tag: "Pause", reason: "holiday", pausedBy: "ann", expiresAtMs })
         yield* shownAs("agent", "smith", "Paused")
         const sweep = yield* begun(agentSweep)
-        assert.deepStrictEqual(yield* sweep, {})
+        assert.deepStrictEqual(yield* standingAt(expiresAtMs - 1)(sweep), {})
         yield* eventually(Effect.map(sweep, (found) => found["pause-expired"] === 1))
         assert.isAtLeast(present(), expiresAtMs)
         assert.deepStrictEqual(yield* namesOf("agent", "smith"), ["agent.paused", "agent.resumed"])
@@ -206,19 +208,20 @@ describe("the sweeper", () => {
           predictedNaturalResetMs: null,
           nextCreditExpiresAtMs: null,
           nextCreditIsEstimated: true,
-          optimalFromMs: nowMs + 400,
+          optimalFromMs: nowMs + minuteMs,
           optimalUntilMs: nowMs + hourMs,
           decisionDeadlineMs: null
         }
         const bucket = yield* (yield* Kv).open("forecasts", QuotaForecast)
         const revision = yield* bucket.create(forecastKey("smith"), forecast)
         const sweep = yield* begun(adviceSweep)
-        assert.deepStrictEqual(yield* sweep, {})
-        yield* eventually(Effect.map(sweep, (found) => found["advice"] === 1))
+        assert.deepStrictEqual(yield* standingAt(nowMs + minuteMs - 1)(sweep), {})
+        const sweepThen = standingAt(nowMs + minuteMs)
+        yield* eventually(Effect.map(sweepThen(sweep), (found) => found["advice"] === 1))
         // Another window within the cooldown, and another process with the same one.
         yield* bucket.update(forecastKey("smith"), { ...forecast, optimalUntilMs: nowMs + 2 * hourMs }, revision)
-        assert.deepStrictEqual(yield* sweep, {})
-        yield* yield* begun(adviceSweep)
+        assert.deepStrictEqual(yield* sweepThen(sweep), {})
+        yield* sweepThen(yield* begun(adviceSweep))
         assert.deepStrictEqual(yield* namesOf("agent", "smith"), ["quota.reset_optimal"])
       })
     )
