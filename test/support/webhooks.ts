@@ -57,6 +57,13 @@ export const attemptRecords = Effect.map(stream("ATTEMPTS"), (all) =>
   all.flatMap(({ data }) => JSON.parse(new TextDecoder().decode(data)) as Array<Record<string, unknown>>)
 )
 
+/** How long after each failed attempt the next one is due, in milliseconds, by the delivery log. */
+export const plannedWaits = (records: ReadonlyArray<Readonly<Record<string, unknown>>>) =>
+  records.flatMap(({ durationMs, nextAttemptAt, startedAt }) => {
+    if (typeof nextAttemptAt !== "string") return []
+    return [Date.parse(nextAttemptAt) - Date.parse(String(startedAt)) - Number(durationMs)]
+  })
+
 /** The sum of a metric's series whose line holds every one of `parts`. */
 export const metric = (name: string, ...parts: ReadonlyArray<string>) =>
   Effect.gen(function* () {

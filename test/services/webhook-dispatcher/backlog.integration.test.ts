@@ -44,6 +44,7 @@ describe("an endpoint with more before it than its BacklogMax", () => {
 
           held.at(-1)?.writeHead(204).end()
           yield* eventually(Effect.map(parked, (count) => count < 30))
+          yield* arrived(receiver, "/slow", 6)
           isOpen = true
           held.at(-1)?.writeHead(204).end()
           yield* arrived(receiver, "/slow", 40, 30_000)

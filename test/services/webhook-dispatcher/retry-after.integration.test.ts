@@ -1,10 +1,26 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { whileDispatching } from "../../support/dispatcher.ts"
-import { abandoned, abandonments, arrived, httpDate, publish, requestsTo, setUp } from "../../support/webhooks.ts"
+import { eventually } from "../../support/bus.ts"
+import {
+  abandoned,
+  abandonments,
+  arrived,
+  attemptRecords,
+  httpDate,
+  plannedWaits,
+  publish,
+  requestsTo,
+  setUp
+} from "../../support/webhooks.ts"
 
-// Later than it should by a scheduler's step, a poll of the broker and a busy machine.
-const lateMsMax = 1_300
+/** The first attempt, once it is in the delivery log: there stands for when the next one was planned. */
+const firstAttempt = Effect.gen(function* () {
+  yield* eventually(Effect.map(attemptRecords, (all) => all.length >= 1))
+  return (yield* attemptRecords)[0] ?? {}
+})
+// Between the answer and what is planned after it.
+const planningMsMax = 200
 
 describe("the wait before a retry", () => {
   const backoffMs = 600
@@ -32,7 +48,8 @@ describe("the wait before a retry", () => {
             yield* arrived(receiver, "/a", 2)
             const [first = 0, second = 0] = requestsTo(receiver, "/a").map(({ atMs }) => atMs)
             assert.isAtLeast(second - first, fromMs)
-            assert.isBelow(second - first, fromMs + lateMsMax)
+            const [plannedMs = 0] = plannedWaits([yield* firstAttempt])
+            assert.isTrue(plannedMs >= fromMs && plannedMs < fromMs + planningMsMax, `${plannedMs}`)
           })
         )
       })
@@ -53,7 +70,7 @@ describe("the wait before a retry", () => {
           yield* arrived(receiver, "/a", 2)
           const [, second = 0] = requestsTo(receiver, "/a").map(({ atMs }) => atMs)
           assert.isAtLeast(second, comeBackAtMs)
-          assert.isBelow(second, comeBackAtMs + lateMsMax)
+          assert.strictEqual(Date.parse(String((yield* firstAttempt)["nextAttemptAt"])), comeBackAtMs)
         })
       )
     })
