@@ -331,7 +331,7 @@ describe("a door", () => {
       yield* Effect.promise(() => asked)
       const exit = yield* Effect.andThen(Fiber.interrupt(fiber), Fiber.await(fiber))
       assert.isTrue(Exit.hasInterrupts(exit))
-      yield* Effect.promise(() => hungUp).pipe(Effect.timeout("1 second"))
+      yield* Effect.promise(() => hungUp).pipe(Effect.timeout("10 seconds"))
     }).pipe(Effect.provide(egress))
   )
 

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs"
+import { constants, getPriority } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
@@ -41,7 +42,8 @@ describe("a contained process", () => {
       const run = yield* sh("env; cat; nice")
       delete process.env["STARLING_TEST_SECRET"]
       assert.notInclude(text(run.output), "hush")
-      assert.strictEqual(text(run.output).trimEnd().split("\n").at(-1), "10")
+      const niceness = Math.min(getPriority() + 10, constants.priority.PRIORITY_LOW)
+      assert.strictEqual(text(run.output).trimEnd().split("\n").at(-1), String(niceness))
     })
   )
 
@@ -87,7 +89,8 @@ describe("a contained process", () => {
 
   it.live("is ended when it spends its processor time", () =>
     Effect.gen(function* () {
-      const run = yield* sh("while :; do :; done", { cpuSecondsMax: 1 })
+      // It stands behind others: on a busy machine a second of its own takes many.
+      const run = yield* sh("while :; do :; done", { cpuSecondsMax: 1, wallMsMax: 55_000 })
       assert.strictEqual(run.ending, "cpu_time")
     })
   )
