@@ -2,6 +2,7 @@
  * LOG in, KV `views` out: keeps for every entity the row that its last record shows. One at a time by lease; a second
  * one, or one that repeats what it did before it died, changes nothing. An empty bucket is filled again from the
  * log's beginning. A record that cannot be read is in REJECTED, and its entity stays as it was shown.
+ * The loop is alive while rows get written, or it is at the log's end, or waits for its lease or a broker that is away.
  */
 import { Effect, Schedule, type Scope, Stream } from "effect"
 import { type BusError, Kv, Leases, Rejections, type SourceMessage, StreamReader } from "#bus"
@@ -15,19 +16,22 @@ export interface ProjectorOptions {
   /** This process, as the lease knows it. */
   readonly holder: string
   readonly viewers: ReadonlyArray<EntityViewer>
+  /** A loop that has neither written a row nor been at the log's end for so long is stuck. */
+  readonly stallMs?: number
 }
 
 // What comes within a moment is one run; of an entity that changes often only the last is written.
 const run = { messagesMax: 512, withinMs: 20 }
 // Writes on the way; a bucket takes some thousand a second.
 const writesAtOnce = 64
-const beatEvery = "5 seconds"
-const stallMs = 30_000
+const stallMsDefault = 30_000
+const looksPerStall = 6
 
 /** An endless loop, to be run under supervision. */
 export const projectViews = Effect.fnUntraced(function* ({
   holder,
-  viewers
+  viewers,
+  stallMs = stallMsDefault
 }: ProjectorOptions): Effect.fn.Return<
   Effect.Effect<never, BusError>,
   BusError,
@@ -42,6 +46,8 @@ export const projectViews = Effect.fnUntraced(function* ({
   const byEntity = new Map(viewers.map((viewer) => [viewer.entity, viewer]))
   // Where each entity's row is: its project, and with it the key, may change.
   const places = new Map<string, RowPlace>()
+  // Undefined: it does not read.
+  let position: number | undefined
 
   const store = Effect.fnUntraced(function* ({ entity, id, row }: ViewChange) {
     const name = `${entity} ${id}`
@@ -50,6 +56,7 @@ export const projectViews = Effect.fnUntraced(function* ({
     if (row === undefined) places.delete(name)
     else places.set(name, yield* storeRow(bucket, row, before?.key === key ? before : undefined))
     if (before !== undefined && before.key !== key) yield* removeRow(bucket, before.key)
+    loop.beat()
   })
 
   // One that died between the two writes of a move has left the row under both keys; the older one goes.
@@ -58,6 +65,7 @@ export const projectViews = Effect.fnUntraced(function* ({
     const other = places.get(name)
     const isOlder = other !== undefined && other.sequence > place.sequence
     if (!isOlder) places.set(name, place)
+    loop.beat()
     return other === undefined ? Effect.void : removeRow(bucket, isOlder ? place.key : other.key)
   }
 
@@ -69,7 +77,10 @@ export const projectViews = Effect.fnUntraced(function* ({
     }
     yield* Effect.forEach(changes, store, { concurrency: writesAtOnce, discard: true })
     written.inc({}, changes.length)
-    yield* storePosition(bucket, messages.at(-1)?.sequence ?? 0)
+    const last = messages.at(-1)?.sequence ?? 0
+    yield* storePosition(bucket, last)
+    position = last
+    loop.beat()
   })
 
   const work = Effect.gen(function* () {
@@ -77,11 +88,21 @@ export const projectViews = Effect.fnUntraced(function* ({
     yield* Stream.runForEach(bucket.scan(">"), ({ key, value, revision }) =>
       "entity" in value ? found(value, { key, revision, sequence: value.sequence }) : Effect.void
     )
-    const from = (yield* readPosition(bucket)) + 1
-    yield* Stream.runForEach(reader.followInRuns("LOG", from, run), take)
-  })
-  // Waiting for the lease, or for something to read, is no standstill.
-  const beats = Effect.repeat(Effect.sync(loop.beat), Schedule.spaced(beatEvery))
-  yield* Effect.forkScoped(beats)
-  return leases.whileHeld({ key: "views", holder }, work)
+    const done = yield* readPosition(bucket)
+    position = done
+    yield* Stream.runForEach(reader.followInRuns("LOG", done + 1, run), take)
+  }).pipe(
+    // Asking in vain for a broker that is away is no standstill.
+    Effect.tapErrorTag("BusUnavailable", () => Effect.sync(loop.beat)),
+    Effect.ensuring(Effect.sync(() => (position = undefined)))
+  )
+  // Where there is nothing to do, nothing gets done.
+  const look = Effect.suspend(() => (position === undefined ? Effect.void : beatAtEnd(position))).pipe(
+    Effect.catchTag("BusUnavailable", () => Effect.sync(loop.beat)),
+    Effect.ignore
+  )
+  const beatAtEnd = (at: number) =>
+    Effect.map(reader.bounds("LOG"), ({ lastSequence }) => (lastSequence <= at ? loop.beat() : undefined))
+  yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced(stallMs / looksPerStall)))
+  return leases.whileHeld({ key: "views", holder, onWait: loop.beat }, work)
 })

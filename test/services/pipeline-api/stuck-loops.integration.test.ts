@@ -1,16 +1,19 @@
 import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Layer } from "effect"
-import { Actors } from "#actor"
-import { StreamReader } from "#bus"
+import { Actors, entityViewer, projectViews } from "#actor"
+import { Publisher, Rejections, StreamReader } from "#bus"
+import { subjects } from "#contracts"
 import { Configuration, Drain, Health } from "#runtime"
-import { agent } from "../../../services/pipeline-api/agent/index.ts"
+import { agent, agentViewer } from "../../../services/pipeline-api/agent/index.ts"
 import { CarryOn } from "../../../services/pipeline-api/follow-ups/CarryOn.ts"
 import { FollowUps } from "../../../services/pipeline-api/follow-ups/FollowUps.ts"
 import { ReportIntake } from "../../../services/pipeline-api/reports/ReportIntake.ts"
 import { Reports } from "../../../services/pipeline-api/reports/Reports.ts"
 import { busOn, eventually, natsServer } from "../../support/bus.ts"
 import { publishReport } from "../../support/pipeline.ts"
+
+const viewers = [entityViewer(agentViewer)]
 
 // A machine that has other work to do may be late with a look, of which there are six.
 const stallMs = 1_500
@@ -94,6 +97,43 @@ describe("the loop of follow-ups", () => {
 
         yield* Deferred.succeed(goOn, undefined)
         yield* eventually(isAlive)
+        yield* staysAlive
+      })
+    )
+  )
+})
+
+describe("the loop of views", () => {
+  it.live("is alive at the log's end, and stuck while a record is never done with", () =>
+    onBus(
+      Effect.gen(function* () {
+        const goOn = yield* Deferred.make<void>()
+        const stuck = Layer.succeed(Rejections, Rejections.of({ reject: () => Deferred.await(goOn) }))
+        const projecting = yield* Effect.provide(projectViews({ holder: "one", viewers, stallMs }), stuck)
+        yield* Effect.forkScoped(projecting)
+        yield* staysAlive
+
+        yield* resumeAnAgent
+        yield* staysAlive
+        yield* (yield* Publisher).publishRaw(subjects.log("agent", "owl"), new TextEncoder().encode("{}"))
+        yield* eventually(isStuck)
+
+        yield* Deferred.succeed(goOn, undefined)
+        yield* eventually(isAlive)
+        yield* staysAlive
+      })
+    )
+  )
+
+  it.live("is alive where another replica keeps the views", () =>
+    onBus(
+      Effect.gen(function* () {
+        const first = yield* projectViews({ holder: "one", viewers })
+        yield* Effect.forkScoped(first)
+        yield* resumeAnAgent
+        // It asks for the lease each second.
+        const second = yield* projectViews({ holder: "two", viewers, stallMs: 3 * stallMs })
+        yield* Effect.forkScoped(second)
         yield* staysAlive
       })
     )
