@@ -41,8 +41,10 @@ export const pulls = Effect.fnUntraced(function* (
   let asked = 0
 
   const end = (fault?: string) => {
-    if (running !== undefined) Deferred.doneUnsafe(running.over, Effect.succeed(fault))
+    const ended = running
+    // Before the reader is told, for it may ask for the next one right then.
     running = undefined
+    if (ended !== undefined) Deferred.doneUnsafe(ended.over, Effect.succeed(fault))
   }
   const told = (message: Msg) => {
     const { code = 0, description = "" } = message.headers ?? {}
