@@ -116,7 +116,6 @@ export const consume = Effect.fnUntraced(function* <A, R>(
 
   const settle = (key: MessageKey, message: JsMsg, exit: Exit.Exit<Settlement>) => {
     inWork.delete(key)
-    if (inWork.size === 0) idle.openUnsafe()
     if (Exit.isSuccess(exit) && exit.value._tag === "Done") {
       nats.turn.add(() => message.ack())
       settled.add(key)
@@ -133,6 +132,8 @@ export const consume = Effect.fnUntraced(function* <A, R>(
       consumed.inc({ stream, outcome: "failed" })
       run(Effect.logError("a message handler died", exit.cause).pipe(Effect.annotateLogs({ origin })))
     }
+    // Last, for a drain goes on in this very call: it counts what finished, and what it leaves must be settled.
+    if (inWork.size === 0) idle.openUnsafe()
   }
 
   const heartbeatMs = declaration.ackWaitMs / 3

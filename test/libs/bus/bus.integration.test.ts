@@ -257,6 +257,29 @@ describe("consuming", () => {
     )
   )
 
+  it.live("counts on drain the one that ended last, too", () =>
+    withBus(
+      () =>
+        Effect.gen(function* () {
+          const publisher = yield* Publisher
+          yield* publisher.publish("work.quick", note, { text: "quick" })
+          const goOn = yield* Deferred.make<void>()
+          const consumption = yield* consume({
+            consumer,
+            codec: note,
+            origin: "trial",
+            handler: () => Effect.as(Deferred.await(goOn), done)
+          })
+          yield* eventually(Effect.sync(() => consumption.inFlight() === 1))
+          const draining = yield* Effect.forkChild(consumption.drain(10_000), { startImmediately: true })
+          yield* Effect.sleep("50 millis")
+          yield* Deferred.succeed(goOn, undefined)
+          assert.deepStrictEqual(yield* Fiber.join(draining), { finished: 1, handedBack: 0 })
+        }),
+      trial
+    )
+  )
+
   it.live("goes on after the broker was killed, and handles nothing twice that it finished", () =>
     withBus(
       (server) =>
