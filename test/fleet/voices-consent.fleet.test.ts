@@ -108,6 +108,8 @@ describe("a consent challenge", () => {
     assert.deepStrictEqual(replay.body, first.body)
     assert.strictEqual(replay.headers.get("idempotent-replayed"), "true")
     assert.isNull(replay.headers.get("ratelimit-limit"), "a replay tells nothing of now")
+    const byField = { full_name: "Ada Lovelace", idempotency_key: "key-1" }
+    assert.deepStrictEqual((await fleet.call(challenges, { body: byField, token })).body, first.body)
     assert.strictEqual(refusalIn(await ask("key-1", "Charles Babbage")), "409 idempotency_conflict")
 
     const answers = await Promise.all(Array.from({ length: challengesPerHour + 4 }, () => ask()))
