@@ -1,13 +1,14 @@
 /**
  * Runs an agent: a command in the item's clone, told by its environment what it is to do. One that says nothing for
  * too long is stuck and is killed. Its exit code says how it went, as the system's own codes have it: 0 well, 75 a
- * failure that may pass, 77 not let in, everything else badly.
+ * failure that may pass, 77 not let in, everything else badly. What it says it spent is noted as it says so.
  */
 import { Clock, Effect } from "effect"
-import type { PickupDispatch, ReportedUsage } from "#contracts"
-import { type AgentLine, linesOf, readAgentLine } from "./agent-lines.ts"
+import type { PickupDispatch } from "#contracts"
+import { type AgentLine, readAgentLine } from "./agent-lines.ts"
 import type { Workspace } from "./git/workspace.ts"
 import { plainEnvironment, runProcess } from "./run-process.ts"
+import type { Spending } from "./spending.ts"
 
 export type AgentEnd = { readonly lines: ReadonlyArray<AgentLine>; readonly complaint: string } & (
   | { readonly _tag: "Well" | "Badly" | "Passing" | "NotLetIn" }
@@ -22,7 +23,7 @@ const ends: Readonly<Record<number, "Well" | "Passing" | "NotLetIn">> = { 0: "We
 
 export const runAgent = Effect.fn("runAgent")(function* (
   command: string,
-  dispatch: PickupDispatch,
+  { dispatch, spending }: { readonly dispatch: PickupDispatch; readonly spending: Spending },
   workspace: Workspace,
   more: Readonly<Record<string, string>> = {}
 ): Effect.fn.Return<AgentEnd> {
@@ -32,6 +33,10 @@ export const runAgent = Effect.fn("runAgent")(function* (
   const onLine = (text: string) => {
     heardAtMs = clock.currentTimeMillisUnsafe()
     const line = readAgentLine(text)
+    if (line?.type === "usage") {
+      const { type: _type, ...usage } = line
+      return spending.add(usage)
+    }
     if (line !== undefined && lines.length < linesMax) lines.push(line)
   }
   const running = runProcess({
@@ -70,19 +75,3 @@ const told = (dispatch: PickupDispatch, { notes, upstream, baseBranch, workBranc
   STARLING_NOTES: notes,
   STARLING_RUNNER_PID: String(process.pid)
 })
-
-/** All that an agent said it spent; undefined: it said nothing of it. */
-export const usageOf = (lines: ReadonlyArray<AgentLine>): ReportedUsage | undefined => {
-  const [first, ...rest] = linesOf(lines, "usage").map(({ type: _type, ...usage }) => usage)
-  if (first === undefined) return undefined
-  return rest.reduce(
-    (sum, usage) => ({
-      tokensInput: sum.tokensInput + usage.tokensInput,
-      tokensOutput: sum.tokensOutput + usage.tokensOutput,
-      tokensCached: sum.tokensCached + usage.tokensCached,
-      costMicroUsd: sum.costMicroUsd + usage.costMicroUsd,
-      elapsedMs: sum.elapsedMs + usage.elapsedMs
-    }),
-    first
-  )
-}

@@ -1,7 +1,7 @@
 /**
  * One dispatch from its beginning to its report: a clone, the phase, signs of life while it lasts, an end in any case.
  * When the runner is told to stop in the middle, the item is handed back; when the item is not its any more, for it was
- * cancelled or given to somebody else, the phase is stopped and nothing is reported.
+ * cancelled or given to somebody else, the phase is stopped. What was spent is told however it ended.
  */
 import { Effect, type Semaphore } from "effect"
 import type { PickupDispatch, WorkItemPhase } from "#contracts"
@@ -16,6 +16,7 @@ import { upstream } from "./phases/upstream.ts"
 import { work } from "./phases/work.ts"
 import { type Report, type ReportBody, reporterOf, sendReport } from "./Reporter.ts"
 import { freeBytes } from "./free-bytes.ts"
+import { spending as spendingOf } from "./spending.ts"
 import { untilOver } from "./until-over.ts"
 
 type Phase = (tools: PhaseTools, workspace: Workspace, options: RunnerOptions) => Effect.Effect<ReportBody, GitFailed>
@@ -39,7 +40,8 @@ export const perform = Effect.fn("perform")(function* (
 ) {
   const report = yield* reporterOf(dispatch)
   if (yield* isDiskShort(dispatch, options)) return
-  const course = phaseCourse({ dispatch, report, pushes }, options).pipe(
+  const spending = spendingOf()
+  const course = phaseCourse({ dispatch, report, spending, pushes }, options).pipe(
     Effect.timeoutOrElse({
       duration: dispatch.phaseTimeoutMs,
       orElse: () => Effect.succeed(overdue(dispatch))
@@ -50,12 +52,16 @@ export const perform = Effect.fn("perform")(function* (
     Effect.raceFirst(Effect.map(untilOver(dispatch), (state): Course => ({ _tag: "Over", state }))),
     // Also where it is performed by somebody who does not let go of what was given to it.
     Effect.interruptible,
-    Effect.onInterrupt(() => report({ kind: "preempted" }))
+    Effect.onInterrupt(() => report({ kind: "preempted", ...spending.told() }))
   )
   const done = yield* course
   const about = { phase: dispatch.phase, workItem: dispatch.workItem.id }
-  if (done._tag === "Over") return yield* Effect.logInfo("a phase was stopped", { ...about, state: done.state })
-  yield* report(done.end)
+  const spent = spending.told()
+  if (done._tag === "Over") {
+    if (spent.usage !== undefined) yield* report({ kind: "progress", ...spent })
+    return yield* Effect.logInfo("a phase was stopped", { ...about, state: done.state })
+  }
+  yield* report({ ...done.end, ...spent })
   yield* Effect.logInfo("a phase ended", { ...about, report: done.end.kind })
 })
 

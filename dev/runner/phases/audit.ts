@@ -4,8 +4,8 @@
  */
 import { Clock, Effect, Option } from "effect"
 import { findingsMax, type WorkItemReportOf } from "#contracts"
-import { type AgentEnd, runAgent, usageOf } from "../agent.ts"
-import { type AgentLine, linesOf } from "../agent-lines.ts"
+import { type AgentEnd, runAgent } from "../agent.ts"
+import { linesOf } from "../agent-lines.ts"
 import { checkOut, type Workspace } from "../git/workspace.ts"
 import type { RunnerOptions } from "../options.ts"
 import type { ReportBody } from "../Reporter.ts"
@@ -18,27 +18,23 @@ export const audit = Effect.fnUntraced(function* (tools: PhaseTools, workspace: 
   const startedAtMs = yield* Clock.currentTimeMillis
   yield* checkOut(workspace, "--detach", `origin/${workspace.workBranch}`)
   const findings: Array<Found> = []
-  const lines: Array<AgentLine> = []
   for (const auditor of dispatch.auditors) {
-    const end = yield* runAgent(options.audit, dispatch, workspace, { STARLING_AUDITOR: auditor }).pipe(
+    const end = yield* runAgent(options.audit, tools, workspace, { STARLING_AUDITOR: auditor }).pipe(
       Effect.timeoutOption(dispatch.auditorTimeoutMs)
     )
     if (Option.isNone(end) || end.value._tag === "Stuck") {
       yield* report({ kind: "auditor-timed-out", auditor, agent: dispatch.agent, sandboxId: null })
       continue
     }
-    lines.push(...end.value.lines)
     const interrupted = end.value._tag === "Badly" ? undefined : interruption(dispatch, end.value)
     if (interrupted !== undefined) return interrupted
     findings.push(...findingsOf(auditor, end.value))
   }
-  const usage = usageOf(lines)
   const durationMs = (yield* Clock.currentTimeMillis) - startedAtMs
   return {
     kind: "audit-ended",
     findings: findings.slice(0, findingsMax),
-    durationMs,
-    ...(usage === undefined ? {} : { usage })
+    durationMs
   } satisfies ReportBody
 })
 

@@ -17,23 +17,23 @@ const ended = (outcome: "resolved" | "failed" | "rejected", reason: string | nul
   ({ kind: "conflict-rework-ended", outcome, reason }) satisfies ReportBody
 
 export const conflictRework = Effect.fnUntraced(function* (
-  { dispatch }: PhaseTools,
+  tools: PhaseTools,
   workspace: Workspace,
   options: RunnerOptions
 ) {
   const merged = yield* mergeBaseIn(workspace)
   if (merged._tag === "Conflict") {
     const files = { STARLING_CONFLICTS: merged.files.join("\n") }
-    const end = yield* runAgent(options.resolve, dispatch, workspace, files)
+    const end = yield* runAgent(options.resolve, tools, workspace, files)
     if (end._tag === "Badly") return ended("failed", reasonOf(end.complaint, "the conflict was not resolved"))
-    const interrupted = interruption(dispatch, end)
+    const interrupted = interruption(tools.dispatch, end)
     if (interrupted !== undefined) return interrupted
     const rejection = yield* acceptResolution(workspace, merged.files)
     if (rejection !== undefined) return ended("rejected", rejection)
   }
-  const verified = yield* runAgent(options.verify, dispatch, workspace)
+  const verified = yield* runAgent(options.verify, tools, workspace)
   if (verified._tag === "Badly") return ended("rejected", reasonOf(verified.complaint, "host verification failed"))
-  const interrupted = interruption(dispatch, verified)
+  const interrupted = interruption(tools.dispatch, verified)
   if (interrupted !== undefined) return interrupted
   yield* pushWork(workspace)
   const headSha = yield* git(workspace.folder, "rev-parse", "HEAD")

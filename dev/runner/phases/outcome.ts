@@ -1,14 +1,16 @@
 /** What every phase of an agent's may come to beside its own end: reports that end the dispatch. */
 import { Effect, type Semaphore } from "effect"
 import { errorCharactersMax, type PickupDispatch, questionsPerReportMax, suggestionsPerReportMax } from "#contracts"
-import { type AgentEnd, usageOf } from "../agent.ts"
+import type { AgentEnd } from "../agent.ts"
 import { linesOf } from "../agent-lines.ts"
 import type { Report, ReportBody } from "../Reporter.ts"
+import type { Spending } from "../spending.ts"
 
 /** Everything a phase is given. */
 export interface PhaseTools {
   readonly dispatch: PickupDispatch
   readonly report: Report
+  readonly spending: Spending
   /** Of pushes to base branches there is one at a time: two at once would only be in each other's way. */
   readonly pushes: Semaphore.Semaphore
 }
@@ -21,30 +23,28 @@ const isProbed = new Set(["work", "rework", "merge"])
 
 /** How a run ends that did not get to its phase's own end; undefined: it went well. */
 export const interruption = ({ phase }: PickupDispatch, end: AgentEnd): ReportBody | undefined => {
-  const usage = usageOf(end.lines)
-  const spent = usage === undefined ? {} : { usage }
   const [quota] = linesOf(end.lines, "quota")
   if (quota !== undefined) {
     const { type: _type, ...given } = quota
-    return { kind: "quota-hit", reason: reasonOf(end.complaint, "out of quota"), ...given, ...spent }
+    return { kind: "quota-hit", reason: reasonOf(end.complaint, "out of quota"), ...given }
   }
   const questions = linesOf(end.lines, "question").map(({ type: _type, ...question }) => question)
   if (questions.length > 0) {
-    return { kind: "questions-asked", questions: questions.slice(0, questionsPerReportMax), ...spent }
+    return { kind: "questions-asked", questions: questions.slice(0, questionsPerReportMax) }
   }
   switch (end._tag) {
     case "Well":
       return undefined
     case "Stuck":
       return isProbed.has(phase)
-        ? { kind: "agent-stuck", stuckSeconds: end.seconds, ...spent }
-        : { kind: "failed", reason: `the agent said nothing for ${end.seconds} s`, failureKind: "stuck", ...spent }
+        ? { kind: "agent-stuck", stuckSeconds: end.seconds }
+        : { kind: "failed", reason: `the agent said nothing for ${end.seconds} s`, failureKind: "stuck" }
     case "Passing":
-      return { kind: "transient-failed", reason: reasonOf(end.complaint, "a failure that may pass"), ...spent }
+      return { kind: "transient-failed", reason: reasonOf(end.complaint, "a failure that may pass") }
     case "NotLetIn":
-      return { kind: "auth-failed", reason: reasonOf(end.complaint, "auth"), category: "Persistent", ...spent }
+      return { kind: "auth-failed", reason: reasonOf(end.complaint, "auth"), category: "Persistent" }
     case "Badly":
-      return { kind: "failed", reason: reasonOf(end.complaint, "the agent failed"), failureKind: "agent", ...spent }
+      return { kind: "failed", reason: reasonOf(end.complaint, "the agent failed"), failureKind: "agent" }
   }
 }
 

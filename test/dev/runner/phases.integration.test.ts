@@ -1,11 +1,11 @@
-import { mkdirSync } from "node:fs"
+import { existsSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger, Semaphore } from "effect"
 import type { PickupDispatch, Report, ReportKind } from "#contracts"
 import { startForge } from "../../../dev/runner/forge/Forge.ts"
 import { listPullRequests } from "../../../dev/runner/forge/client.ts"
-import type { RunnerOptions } from "../../../dev/runner/options.ts"
+import { exampleAgent, type RunnerOptions } from "../../../dev/runner/options.ts"
 import { perform } from "../../../dev/runner/perform.ts"
 import { busOn, eventually, natsServer } from "../../support/bus.ts"
 import { dispatchOf, reportsOf, runnerOptions } from "../../support/pipeline-dispatch.ts"
@@ -54,6 +54,10 @@ const next = (dispatch: PickupDispatch, changes: Partial<PickupDispatch>): Picku
 
 const ordered = (repository: TestRepository, instructions: string, changes: Partial<PickupDispatch> = {}) =>
   dispatchOf(repository, { instructions, ...changes })
+
+const usage = { tokensInput: 1, tokensOutput: 1, tokensCached: 0, costMicroUsd: 700, elapsedMs: 1 }
+const says = `echo '${JSON.stringify({ type: "usage", ...usage })}'`
+const twice = { tokensInput: 2, tokensOutput: 2, tokensCached: 0, costMicroUsd: 1_400, elapsedMs: 2 }
 
 describe("the reference runner", () => {
   it.layer(bus, { excludeTestServices: true, timeout: "30 seconds" })((it) => {
@@ -221,6 +225,42 @@ describe("the reference runner", () => {
           ["suggestions-made", "suggestions-made", "iteration-ended"]
         )
         assert.strictEqual(last(reports, "iteration-ended").usage?.costMicroUsd, 1_500)
+      })
+    )
+
+    it.effect("says what was spent however a phase ends: too long, broken in the middle, or told to stop", () =>
+      Effect.gen(function* () {
+        const { repository, options } = yield* stage
+        const slow = dispatchOf(repository, { phaseTimeoutMs: 5_000 })
+        const overdue = yield* performed(slow, options({ work: `${says}; exec sleep 60` }))
+        assert.deepInclude(last(overdue, "failed"), { failureKind: "infra", usage })
+
+        const broken = yield* performed(dispatchOf(repository), options({ work: `${says}; ${says}; rm -rf .git` }))
+        assert.deepInclude(last(broken, "failed"), { failureKind: "infra", usage: twice })
+
+        const stopped = dispatchOf(repository, { progressEveryMs: 50 })
+        const running = yield* Effect.forkChild(
+          performed(stopped, options({ work: `${says}; sleep 0.2; touch "$STARLING_NOTES/said"; sleep 60` }))
+        )
+        const said = join(options().folder, "notes", stopped.workItem.id, "said")
+        yield* eventually(Effect.sync(() => existsSync(said)))
+        yield* Fiber.interrupt(running)
+        assert.deepInclude(last(yield* reportsOf(stopped.dispatchId), "preempted"), { usage })
+      })
+    )
+
+    it.effect("says what the resolution of a conflict cost", () =>
+      Effect.gen(function* () {
+        const { repository, options } = yield* stage
+        const work = ordered(repository, "!conflict")
+        yield* performed(work, options())
+        yield* performed(next(work, { phase: "audit", auditors: ["tests"] }), options())
+        yield* performed(next(work, { phase: "merge" }), options())
+        const resolved = yield* performed(
+          next(work, { phase: "conflict-rework" }),
+          options({ resolve: `${says}; ${exampleAgent}` })
+        )
+        assert.deepInclude(last(resolved, "conflict-rework-ended"), { outcome: "resolved", usage })
       })
     )
 

@@ -43,6 +43,10 @@ const isRunning = (pid: number) => {
   }
 }
 
+/** A line of an agent's. */
+const spent = (costMicroUsd: number) =>
+  JSON.stringify({ type: "usage", tokensInput: 1, tokensOutput: 1, tokensCached: 0, costMicroUsd, elapsedMs: 1 })
+
 describe("a runner that asks for work", () => {
   it.layer(bus, { excludeTestServices: true, timeout: "30 seconds" })((it) => {
     it.effect("does what it is given, asks again, and says who and what it is", () =>
@@ -116,7 +120,7 @@ describe("a runner that asks for work", () => {
       })
     )
 
-    it.effect("stops what it does when that is not its any more, reports nothing of it, and asks for more", () =>
+    it.effect("stops what it does when that is not its any more, reports only what that cost, and asks for more", () =>
       Effect.gen(function* () {
         const { folder, make } = yield* repositories
         const work = [dispatchOf(make("one"), { progressEveryMs: 40 })]
@@ -146,13 +150,17 @@ describe("a runner that asks for work", () => {
         })
         const options = runnerOptions(join(folder, "runner"), {
           agents: ["cancelled"],
-          work: `echo $$ > ${place}.new; mv ${place}.new ${place}; exec sleep 60`
+          work: `echo '${spent(700)}'; echo $$ > ${place}.new; mv ${place}.new ${place}; exec sleep 60`
         })
         const running = yield* Effect.forkChild(runRunner(options))
         yield* eventually(Effect.sync(() => asked.length >= 2))
         yield* Fiber.interrupt(running)
-        const kinds = (yield* reportsOf(asked[0] ?? "")).map(({ kind }) => kind)
-        assert.deepStrictEqual([...new Set(kinds)], ["progress"])
+        const reports = yield* reportsOf(asked[0] ?? "")
+        assert.deepStrictEqual([...new Set(reports.map(({ kind }) => kind))], ["progress"])
+        assert.deepStrictEqual(
+          reports.flatMap((report) => (report.kind === "progress" && report.usage ? [report.usage.costMicroUsd] : [])),
+          [700]
+        )
         assert.deepStrictEqual(new Set(doubts), new Set([asked[0]]))
         assert.isFalse(isRunning(Number(readFileSync(place, "utf8"))))
       })
