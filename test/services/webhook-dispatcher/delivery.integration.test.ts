@@ -1,13 +1,13 @@
 import { verify } from "@octokit/webhooks-methods"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option, Stream } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { Publisher, StreamReader } from "#bus"
 import { endpointIdOf, exampleEnvelope, subjects } from "#contracts"
-import { Drain, Metrics } from "#runtime"
+import { Metrics } from "#runtime"
 import { EndpointStates } from "../../../services/webhook-dispatcher/EndpointStates.ts"
 import { redrive } from "../../../services/webhook-dispatcher/redrive.ts"
 import { busOn, eventually, natsServer } from "../../support/bus.ts"
-import { dispatcherOn, whileDispatching } from "../../support/dispatcher.ts"
+import { whileDispatching } from "../../support/dispatcher.ts"
 import { startReceiver, type TestReceiver } from "../../support/receiver.ts"
 import { attemptRecords, plannedWaits } from "../../support/webhooks.ts"
 
@@ -288,138 +288,6 @@ describe("an abandoned delivery", () => {
           assert.strictEqual(yield* redrive({ events: [], countMax: 10 }), 0)
         })
       )
-    })
-  )
-})
-
-describe("the end of a dispatcher", () => {
-  it.live("in order finishes what runs and loses nothing: the next one goes on", () =>
-    Effect.gen(function* () {
-      const { server, receiver } = yield* setUp
-      const endpoints = [{ Name: "a", Url: receiver.url("/a"), Concurrency: 4 }]
-      const count = 200
-      yield* whileDispatching(
-        server,
-        { endpoints },
-        Effect.gen(function* () {
-          yield* Effect.forEach(Array.from({ length: count }), () => publish("work_item.merged"), { concurrency: 50 })
-          yield* arrived(receiver, 20)
-          assert.isTrue(yield* (yield* Drain).run)
-        })
-      )
-      yield* whileDispatching(server, { endpoints }, arrived(receiver, count))
-      const ids = receiver.requests.map(({ headers }) => headers["x-service-delivery"])
-      assert.strictEqual(new Set(ids).size, count)
-      assert.strictEqual(ids.length, count)
-    })
-  )
-
-  it.live("by a killed broker costs nothing either: every event arrives", () =>
-    Effect.gen(function* () {
-      const { server, receiver } = yield* setUp
-      const endpoints = [{ Name: "a", Url: receiver.url("/a") }]
-      yield* whileDispatching(
-        server,
-        { endpoints },
-        Effect.gen(function* () {
-          const send = publish("work_item.merged").pipe(Effect.retry({ times: 100 }))
-          yield* Effect.forEach(Array.from({ length: 50 }), () => send, { concurrency: 10 })
-          yield* Effect.promise(() => server.kill9())
-          yield* Effect.promise(() => server.start())
-          yield* Effect.forEach(Array.from({ length: 50 }), () => send.pipe(Effect.timeout("10 seconds")), {
-            concurrency: 10
-          })
-          const reader = yield* StreamReader
-          const { lastSequence } = yield* reader.bounds("EVENTS")
-          const sequences = () => new Set(receiver.requests.map(({ headers }) => Number(headers["x-service-sequence"])))
-          yield* eventually(
-            Effect.sync(() => sequences().size === lastSequence),
-            20_000
-          )
-        })
-      )
-    })
-  )
-})
-
-describe("a configuration", () => {
-  it.live("without endpoints makes no consumer and keeps events for nobody", () =>
-    Effect.gen(function* () {
-      const { server } = yield* setUp
-      yield* whileDispatching(
-        server,
-        { endpoints: [] },
-        Effect.gen(function* () {
-          yield* publish("work_item.merged")
-          const reader = yield* StreamReader
-          assert.isTrue(Option.isNone(yield* reader.last("DELIVERIES", subjects.deliveriesCursor)))
-        })
-      )
-    })
-  )
-
-  it.live("that names unset or empty secrets is refused, each by its path and variable", () =>
-    Effect.gen(function* () {
-      const { server } = yield* setUp
-      const endpoints = [
-        { Name: "a", Url: "https://a.example/", SecretEnvVar: "NOT_SET" },
-        { Name: "b", Url: "https://b.example/", SecretEnvVar: "EMPTY", StandardWebhooksSecretEnvVar: "ALSO_NOT_SET" }
-      ]
-      const built = Layer.build(dispatcherOn(server, { endpoints, environment: { EMPTY: " " } }))
-      const error = yield* Effect.flip(Effect.scoped(built))
-      assert.strictEqual(error._tag, "InvalidConfiguration")
-      for (const part of ["Webhooks[0].SecretEnvVar", "NOT_SET is not set", "EMPTY is empty", "ALSO_NOT_SET"]) {
-        assert.include(error.message, part)
-      }
-    })
-  )
-
-  it.live("of more endpoints than have consumers of their own delivers by partition, just the same", () =>
-    Effect.gen(function* () {
-      const { server, receiver } = yield* setUp
-      receiver.answer("/hang", () => "hang")
-      receiver.answer("/flaky", (nth) => (nth === 1 ? 500 : 204))
-      const endpoints = [
-        { Name: "hang", Url: receiver.url("/hang"), Concurrency: 1 },
-        { Name: "flaky", Url: receiver.url("/flaky"), ...quick },
-        ...Array.from({ length: 20 }, (_, index) => ({ Name: `e${index}`, Url: receiver.url(`/e${index}`) }))
-      ]
-      yield* whileDispatching(
-        server,
-        { endpoints, delivery: { PartitionsAbove: 10 } },
-        Effect.gen(function* () {
-          yield* Effect.forEach(Array.from({ length: 5 }), () => publish("work_item.merged"))
-          for (let index = 0; index < 20; index++) yield* arrived(receiver, 5, `/e${index}`)
-          yield* arrived(receiver, 6, "/flaky")
-          yield* arrived(receiver, 1, "/hang")
-          assert.strictEqual(receiver.requests.filter(({ path }) => path === "/hang").length, 1)
-        })
-      )
-    })
-  )
-
-  it.live("that drops an endpoint for a while loses it nothing when it comes back", () =>
-    Effect.gen(function* () {
-      const { server, receiver } = yield* setUp
-      const both = [
-        { Name: "a", Url: receiver.url("/a") },
-        { Name: "b", Url: receiver.url("/b") }
-      ]
-      yield* whileDispatching(
-        server,
-        { endpoints: both },
-        Effect.andThen(publish("work_item.merged"), arrived(receiver, 2))
-      )
-      yield* whileDispatching(
-        server,
-        { endpoints: both.slice(0, 1) },
-        Effect.andThen(publish("work_item.done"), arrived(receiver, 2, "/a"))
-      )
-      yield* whileDispatching(server, { endpoints: both }, arrived(receiver, 2, "/b"))
-      const events = receiver.requests
-        .filter(({ path }) => path === "/b")
-        .map(({ headers }) => headers["x-service-event"])
-      assert.deepStrictEqual(events, ["work_item.merged", "work_item.done"])
     })
   )
 })

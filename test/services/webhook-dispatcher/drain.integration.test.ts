@@ -1,31 +1,67 @@
-/** What SIGTERM makes of deliveries that are on their way: up to 30 s to end, and what has not ended goes on elsewhere. */
+/** What becomes of deliveries that are on their way when a dispatcher, or its broker, ends. */
 import type { ServerResponse } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
-import { Publisher } from "#bus"
-import { exampleEnvelope, subjects } from "#contracts"
+import { StreamReader } from "#bus"
 import { Drain } from "#runtime"
-import { eventually, natsServer } from "../../support/bus.ts"
+import { eventually } from "../../support/bus.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
-import { startReceiver, type TestReceiver } from "../../support/receiver.ts"
+import type { TestReceiver } from "../../support/receiver.ts"
+import { arrived, publish, setUp } from "../../support/webhooks.ts"
 
 const event = "work_item.merged"
-const utf8 = new TextEncoder()
-
-const publish = Effect.gen(function* () {
-  const publisher = yield* Publisher
-  yield* publisher.publishRaw(subjects.event(event), utf8.encode(JSON.stringify(exampleEnvelope(event))))
-})
-
-const arrived = (receiver: TestReceiver, count: number) =>
-  eventually(
-    Effect.sync(() => receiver.requests.length >= count),
-    15_000
-  )
 
 const deliveriesOf = (receiver: TestReceiver) => receiver.requests.map(({ headers }) => headers["x-service-delivery"])
 
-const setUp = Effect.all({ server: natsServer, receiver: startReceiver })
+describe("the end of a dispatcher", () => {
+  it.live("in order finishes what runs and loses nothing: the next one goes on", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      const endpoints = [{ Name: "a", Url: receiver.url("/a"), Concurrency: 4 }]
+      const count = 200
+      yield* whileDispatching(
+        server,
+        { endpoints },
+        Effect.gen(function* () {
+          yield* Effect.forEach(Array.from({ length: count }), () => publish("work_item.merged"), { concurrency: 50 })
+          yield* arrived(receiver, "/a", 20)
+          assert.isTrue(yield* (yield* Drain).run)
+        })
+      )
+      yield* whileDispatching(server, { endpoints }, arrived(receiver, "/a", count))
+      const ids = receiver.requests.map(({ headers }) => headers["x-service-delivery"])
+      assert.strictEqual(new Set(ids).size, count)
+      assert.strictEqual(ids.length, count)
+    })
+  )
+
+  it.live("by a killed broker costs nothing either: every event arrives", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      const endpoints = [{ Name: "a", Url: receiver.url("/a") }]
+      yield* whileDispatching(
+        server,
+        { endpoints },
+        Effect.gen(function* () {
+          const send = publish("work_item.merged").pipe(Effect.retry({ times: 100 }))
+          yield* Effect.forEach(Array.from({ length: 50 }), () => send, { concurrency: 10 })
+          yield* Effect.promise(() => server.kill9())
+          yield* Effect.promise(() => server.start())
+          yield* Effect.forEach(Array.from({ length: 50 }), () => send.pipe(Effect.timeout("10 seconds")), {
+            concurrency: 10
+          })
+          const reader = yield* StreamReader
+          const { lastSequence } = yield* reader.bounds("EVENTS")
+          const sequences = () => new Set(receiver.requests.map(({ headers }) => Number(headers["x-service-sequence"])))
+          yield* eventually(
+            Effect.sync(() => sequences().size === lastSequence),
+            20_000
+          )
+        })
+      )
+    })
+  )
+})
 
 describe("a dispatcher that is told to end while a receiver thinks", () => {
   it.live("waits for the answer, and nobody sends that delivery again", () =>
@@ -39,11 +75,11 @@ describe("a dispatcher that is told to end while a receiver thinks", () => {
         server,
         { endpoints },
         Effect.gen(function* () {
-          yield* publish
-          yield* arrived(receiver, 1)
+          yield* publish(event)
+          yield* arrived(receiver, "/a", 1)
           const draining = yield* Effect.forkChild((yield* Drain).run, { startImmediately: true })
           // What comes now is not taken any more.
-          yield* publish
+          yield* publish(event)
           yield* Effect.sleep("300 millis")
           assert.isUndefined(draining.pollUnsafe(), "it ended before the answer")
           for (const response of thinking) response.writeHead(204).end()
@@ -51,7 +87,7 @@ describe("a dispatcher that is told to end while a receiver thinks", () => {
           assert.strictEqual(receiver.requests.length, 1)
         })
       )
-      yield* whileDispatching(server, { endpoints }, arrived(receiver, 2))
+      yield* whileDispatching(server, { endpoints }, arrived(receiver, "/a", 2, 15_000))
 
       assert.strictEqual(receiver.requests.length, 2)
       assert.strictEqual(new Set(deliveriesOf(receiver)).size, 2)
@@ -68,15 +104,15 @@ describe("a dispatcher that is told to end while a receiver thinks", () => {
         server,
         { endpoints },
         Effect.gen(function* () {
-          yield* publish
-          yield* arrived(receiver, 1)
+          yield* publish(event)
+          yield* arrived(receiver, "/a", 1)
           const [took, inTime] = yield* Effect.timed((yield* Drain).run)
           assert.isTrue(inTime)
           assert.isAtMost(Duration.toSeconds(took), 30)
           assert.isAtLeast(Duration.toSeconds(took), 20, "it did not wait for the answer")
         })
       )
-      yield* whileDispatching(server, { endpoints }, arrived(receiver, 2))
+      yield* whileDispatching(server, { endpoints }, arrived(receiver, "/a", 2, 15_000))
 
       assert.strictEqual(new Set(deliveriesOf(receiver)).size, 1)
     })
