@@ -27,8 +27,11 @@ export const withBus = <A, E, R>(test: (server: TestNatsServer) => Effect.Effect
     return yield* test(server).pipe(Effect.provide(busOn(server, wanted)))
   })
 
+// Twice what a machine of two cores has been seen to need that had a dozen other things to do.
+const patienceMs = 20_000
+
 /** Asks again and again until something is so; fails after `withinMs`. */
-export const eventually = <E, R>(is: Effect.Effect<boolean, E, R>, withinMs = 10_000) =>
+export const eventually = <E, R>(is: Effect.Effect<boolean, E, R>, withinMs = patienceMs) =>
   Effect.gen(function* () {
     const deadline = performance.now() + withinMs
     while (!(yield* is)) {

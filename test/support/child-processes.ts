@@ -11,6 +11,6 @@ export const runningWith = (text: string): ReadonlyArray<string> =>
 
 export const eventually = (what: string, check: () => boolean) =>
   Effect.gen(function* () {
-    for (let tries = 0; tries < 250 && !check(); tries++) yield* Effect.sleep("20 millis")
+    for (let tries = 0; tries < 1_000 && !check(); tries++) yield* Effect.sleep("20 millis")
     assert.isTrue(check(), what)
   })

@@ -70,9 +70,9 @@ export const startNatsServer = async (options: TestNatsOptions = {}): Promise<Te
       stdio: "ignore",
       env: { ...process.env, ...options.environment }
     })
-    const deadline = performance.now() + 10_000
+    const deadline = performance.now() + 30_000
     while (!(await answers(port))) {
-      if (performance.now() > deadline) throw new Error("nats-server did not answer within 10 s")
+      if (performance.now() > deadline) throw new Error("nats-server did not answer within 30 s")
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
   }

@@ -156,12 +156,21 @@ export const pickUp = (changes: Partial<PickupQuestion> = {}) => {
   )
 }
 
-/** Is given a phase, or dies. */
+// Each of them waits for some seconds: a busy machine may need more until what was reported is shown.
+const asksMax = 5
+
+/** Is given a phase, or dies. Asks again while there is nothing yet, as a runner does. */
 export const dispatched = (changes: Partial<PickupQuestion> = {}) =>
-  Effect.flatMap(pickUp(changes), (given) =>
-    given._tag === "Dispatch"
-      ? Effect.succeed(given)
-      : Effect.die(new Error(`nothing was given: ${given.why} ${given.reason ?? ""}`))
+  Effect.suspend(() => pickUp(changes)).pipe(
+    Effect.repeat({
+      while: (given) => given._tag === "Nothing" && (given.why === "empty" || given.why === "busy"),
+      times: asksMax - 1
+    }),
+    Effect.flatMap((given) =>
+      given._tag === "Dispatch"
+        ? Effect.succeed(given)
+        : Effect.die(new Error(`nothing was given: ${given.why} ${given.reason ?? ""}`))
+    )
   )
 
 const utf8 = new TextEncoder()
