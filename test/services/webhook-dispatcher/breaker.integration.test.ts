@@ -11,6 +11,8 @@ import { arrived, attemptRecords, metric, publish, publishMany, requestsTo, setU
 
 // As always, but in seconds instead of half minutes; the usual limits have tests of their own.
 const hasty: BreakerLimits = { failuresToOpen: 5, failingMsToOpen: 500, pauseMsMin: 3_000, pauseMsMax: 6_000 }
+// Long enough that much can be sent to forty others meanwhile.
+const lasting: BreakerLimits = { ...hasty, pauseMsMin: 8_000, pauseMsMax: 16_000 }
 
 const phases = { closed: 0, halfOpen: 1, open: 2 } as const
 const isCircuit = (wanted: keyof typeof phases) =>
@@ -46,9 +48,9 @@ const patient = (receiver: TestReceiver) => {
 }
 
 /** How long nothing was sent, each time that this was as long as an open breaker makes it. */
-const pausesBetween = (receiver: TestReceiver) => {
+const pausesBetween = (receiver: TestReceiver, { pauseMsMin }: BreakerLimits) => {
   const times = requestsTo(receiver, "/sick").map(({ atMs }) => atMs)
-  return times.map((atMs, index) => atMs - (times[index - 1] ?? atMs)).filter((gap) => gap >= hasty.pauseMsMin)
+  return times.map((atMs, index) => atMs - (times[index - 1] ?? atMs)).filter((gap) => gap >= pauseMsMin)
 }
 
 /** Every attempt that was counted was also made, and each delivery's last one succeeded. */
@@ -112,10 +114,10 @@ describe("an endpoint that fails again and again", () => {
         Effect.gen(function* () {
           yield* publish("work_item.merged")
           yield* eventually(
-            Effect.sync(() => pausesBetween(receiver).length === 2),
+            Effect.sync(() => pausesBetween(receiver, hasty).length === 2),
             20_000
           )
-          const [, second = 0] = pausesBetween(receiver)
+          const [, second = 0] = pausesBetween(receiver, hasty)
           assert.isAtLeast(second, hasty.pauseMsMin * 2)
         })
       )
@@ -164,11 +166,11 @@ describe("an endpoint that fails again and again", () => {
           yield* eventually(Effect.sync(health.isProbed))
           yield* eventually(Effect.map(postponed("full"), (count) => count >= 1))
           assert.strictEqual(requestsTo(receiver, "/sick").length, failed.length + 1)
-          assert.strictEqual(pausesBetween(receiver).length, 1)
+          assert.strictEqual(pausesBetween(receiver, lasting).length, 1)
           health.answersTheProbe()
           yield* noAttemptWasLost(receiver, 6)
         })
       )
-    }).pipe(Effect.provideService(BreakerLimits, hasty))
+    }).pipe(Effect.provideService(BreakerLimits, lasting))
   )
 })
