@@ -277,7 +277,7 @@ describe("a stream that breaks off", () => {
           const streamed = yield* ask(gateway, chatPath, chat("!hang", { stream: true }), money)
           assert.deepStrictEqual([streamed.status, streamed.body["code"]], [504, "TIMEOUT"])
         }),
-      { settings: { FirstByteSeconds: 0.4, StallSeconds: 0.4, KeepAliveSeconds: 0.1 } }
+      { settings: { FirstByteSeconds: 1.5, StallSeconds: 1.5, KeepAliveSeconds: 0.1 } }
     )
   )
 
@@ -293,7 +293,7 @@ describe("a stream that breaks off", () => {
           )
           assert.include(eventsOf(answer.text).data.at(-1) ?? "", "TIMEOUT")
         }),
-      { settings: { StreamSeconds: 0.5 } }
+      { settings: { StreamSeconds: 2 } }
     )
   )
 })

@@ -159,8 +159,8 @@ describe("a paid call", () => {
       (fleet) =>
         Effect.gen(function* () {
           // Half a minute before its end a payment must be collected.
-          const body = chat("!words 160 25", { stream: true })
-          const payment = yield* signed(fleet, body, { validForSeconds: 32 })
+          const body = chat("!words 480 25", { stream: true })
+          const payment = yield* signed(fleet, body, { validForSeconds: 34 })
           const going = yield* Effect.forkChild(pay(fleet, body, payment))
           yield* eventually(Effect.map(fleet.transfers, (all) => all.length === 1))
           assert.strictEqual(fleet.upstream.calls[0]?.state, "running")

@@ -88,7 +88,7 @@ describe("a payer who cancels the payment of a stream that is being given out", 
         const account = privateKeyToAccount(key)
         yield* fleet.chain.fund(account.address, 1_000_000n)
         const nonce = `0x${"ab".repeat(32)}` as const
-        const body = chat("!words 40 25", { stream: true })
+        const body = chat("!words 240 25", { stream: true })
         const payment = yield* sign(fleet, body, key, nonce)
         const cancelled = yield* Effect.promise(() => cancellation(account, nonce))
         const reader = yield* Effect.promise(async () => {
