@@ -161,6 +161,8 @@ export const WorkItemState = Schema.Struct({
       isAwaited: Schema.Boolean
     })
   ),
+  /** What conflict rework kept it from, where it had not passed its audit: it goes back there. Absent: it had. */
+  interruptedPhase: Schema.optionalKey(Schema.NullOr(WorkItemPhase)),
   commitSha: Schema.NullOr(text(64)),
   mergeSha: Schema.NullOr(text(64)),
   /** The follow-up that this check's verdict asked for. */

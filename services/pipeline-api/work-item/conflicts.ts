@@ -4,7 +4,7 @@
  * beyond that, or when a resolution is rejected by host verification or the scope fence, it ends. Of the way in and
  * out there is no event: the next phase tells of itself.
  */
-import type { WorkItemDispatch, WorkItemState } from "#contracts"
+import type { WorkItemDispatch, WorkItemPhase, WorkItemState } from "#contracts"
 import {
   type Announcers,
   type CommandDeciders,
@@ -87,9 +87,16 @@ export const conflictDeciders = {
   }
 } satisfies Partial<CommandDeciders>
 
+const unaudited: ReadonlySet<WorkItemPhase | null> = new Set<WorkItemPhase>(["work", "rework", "audit", "delegation"])
+
+/** Nothing is merged or pushed for a conflict's sake that did not pass its audit. */
+const interrupted = ({ phase }: WorkItemState): Pick<WorkItemState, "interruptedPhase"> =>
+  phase === "conflict-rework" ? {} : { interruptedPhase: unaudited.has(phase) ? phase : null }
+
 export const conflictEvolvers = {
   ConflictFound: (item, { reason, headSha }) => ({
     ...readyFor("conflict-rework"),
+    ...interrupted(item),
     ...(headSha === undefined ? {} : withHead(item, headSha, false)),
     conflictReworks: item.conflictReworks + 1,
     endedAtMs: null,
@@ -99,9 +106,10 @@ export const conflictEvolvers = {
   }),
   // It stays in conflict rework until somebody merges or pushes again.
   ConflictResolved: (item, { headSha = null }) => ({
-    ...standing("ConflictRework"),
-    ...movedTo(item, headSha),
-    phase: item.pullRequest === null ? "merge" : "upstream"
+    ...(item.interruptedPhase == null
+      ? { ...standing("ConflictRework"), phase: item.pullRequest === null ? "merge" : "upstream" }
+      : readyFor(item.interruptedPhase)),
+    ...movedTo(item, headSha)
   }),
   ConflictResolutionFailed: (_item, { reason }, { atMs }) => ({
     ...standing("MergeConflictResolutionFailed"),

@@ -112,7 +112,8 @@ export const transitions: Record<WorkItemStateName, Row> = {
     ...inHand("ConflictRework", "ConflictRework"),
     Dispatch: ["ConflictRework", "Merging", "UpstreamPushing"],
     RouteToConflictRework: whenLeftBehind,
-    "conflict-rework-ended": ["ConflictRework", unresolved]
+    // Back to where it was kept from, if that was before its audit.
+    "conflict-rework-ended": ["ConflictRework", unresolved, "Queued", "WorkComplete", "Reworking", "Delegated"]
   },
   Merged: { ...ready("Merged"), Dispatch: ["UpstreamPushing"] },
   UpstreamPushing: {

@@ -81,5 +81,6 @@ export const backFacts: ReadonlySet<WorkItemFactTag> = new Set<WorkItemFactTag>(
   "FellBack",
   "Deferred",
   "PushFailed",
+  "ConflictResolved",
   "Preempted"
 ])

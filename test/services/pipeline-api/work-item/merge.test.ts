@@ -1,5 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { staleHeadsMax } from "#contracts"
+import { Result } from "effect"
+import { decideRecord } from "#actor"
+import { staleHeadsMax, workItemStates } from "#contracts"
+import { workItem } from "../../../../services/pipeline-api/work-item/index.ts"
+import { itemIn } from "./states.ts"
 import { inHand, itemId, type ItemAtWork, readyFor } from "./item-at-work.ts"
 
 const branches = { workItemId: itemId, baseBranch: "main", workBranch: "starling/0f8fad5b" }
@@ -255,6 +259,53 @@ describe("a pull request that its base leaves behind", () => {
     other.reports("pull-request-opened", { ...opened, pullRequestNumber: 8 })
     other.reports("push-ended", { outcome: "pushed", reason: null })
     assert.strictEqual(other.state().state, "Done")
+  })
+
+  it("leads to conflict rework from any state but an end for good, at once or when the item is free", () => {
+    const refused: Array<string> = []
+    for (const state of workItemStates) {
+      const item = itemIn[state]()
+      Object.assign(item.state(), { pullRequest: { number: 7, url: opened.pullRequestUrl, mergedSha: null } })
+      const decided = decideRecord(workItem, item.held(), route, { id: itemId, commandId: "route", atMs: item.nowMs() })
+      if (Result.isFailure(decided)) refused.push(state)
+      else {
+        const after = decided.success?.state
+        const isNoted = after?.staleHeads?.isAwaited === true && after.state === state
+        assert.isTrue(isNoted || (after?.state === "ConflictRework" && after.conflictReworks > 0), state)
+      }
+    }
+    assert.sameMembers(refused, [
+      "AuditFailed",
+      "NoActionRequired",
+      "MergeConflictResolutionFailed",
+      "AbandonedAfterRecoveryAttempts"
+    ])
+  })
+
+  it("of an item that is reworked or delegated gets nothing pushed that has not passed its audit", () => {
+    for (const [phase, state] of [
+      ["delegation", "Delegated"],
+      ["audit", "WorkComplete"],
+      ["rework", "Reworking"]
+    ] as const) {
+      const item = withPullRequest()
+      item.does(again("0123abc"))
+      item.does({ _tag: "Delegate", trigger: "operator", reason: "too hard", note: null })
+      if (phase !== "delegation") {
+        item.takes("delegation")
+        item.commits()
+      }
+      if (phase === "rework") {
+        item.takes("audit")
+        item.audited("Error")
+      }
+      assert.strictEqual(item.state().state, state)
+      item.does(again("4567def"))
+      assert.deepInclude(item.state(), { state: "ConflictRework", phase: "conflict-rework" })
+      item.takes("conflict-rework")
+      item.reports("conflict-rework-ended", resolved("89abcde"))
+      assert.deepInclude(item.state(), { state, phase, dispatch: null })
+    }
   })
 
   it("has not more heads remembered than are ever reworked", () => {
