@@ -1,0 +1,219 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Option, Ref, Schedule } from "effect"
+import { consume, Consumers, done, handBack, Nats, Publisher, StreamReader } from "#bus"
+import { eventually, withBus } from "../../support/bus.ts"
+import { consumer, note, trial } from "./trial.ts"
+
+describe("consuming", () => {
+  it.live("hands each message over once, and many at a time", () =>
+    withBus(
+      () =>
+        Effect.gen(function* () {
+          const publisher = yield* Publisher
+          const seen = yield* Ref.make<ReadonlyArray<string>>([])
+          yield* Effect.forEach([1, 2, 3, 4, 5], (n) => publisher.publish(`work.${n}`, note, { text: `${n}` }))
+          yield* consume({
+            consumer,
+            codec: note,
+            origin: "trial",
+            handler: ({ value }) =>
+              Effect.as(
+                Ref.update(seen, (all) => [...all, value.text]),
+                done
+              )
+          })
+          yield* eventually(Effect.map(Ref.get(seen), (all) => all.length === 5))
+          const consumers = yield* Consumers
+          yield* eventually(
+            Effect.map(consumers.backlog("WORK", "worker"), ({ pending, unacked }) => pending + unacked === 0)
+          )
+          assert.deepStrictEqual(yield* Ref.get(seen), ["1", "2", "3", "4", "5"])
+        }),
+      trial
+    )
+  )
+
+  it.live("puts what breaks its schema into REJECTED with the path, and goes on", () =>
+    withBus(
+      () =>
+        Effect.gen(function* () {
+          const publisher = yield* Publisher
+          const reader = yield* StreamReader
+          const seen = yield* Deferred.make<string>()
+          yield* publisher.publishRaw("work.bad", new TextEncoder().encode(`{"text":7}`))
+          yield* publisher.publishRaw("work.worse", new Uint8Array([0xff, 0xfe]))
+          yield* publisher.publish("work.good", note, { text: "good" })
+          yield* consume({
+            consumer,
+            codec: note,
+            origin: "trial",
+            handler: ({ value }) => Effect.as(Deferred.succeed(seen, value.text), done)
+          })
+          assert.strictEqual(yield* Deferred.await(seen), "good")
+          yield* eventually(Effect.map(reader.bounds("REJECTED"), ({ messages }) => messages === 2))
+          const rejected = yield* reader.next("REJECTED", 1)
+          const text = Option.match(rejected, {
+            onNone: () => "",
+            onSome: ({ data }) => new TextDecoder().decode(data)
+          })
+          assert.deepInclude(JSON.parse(text), { origin: "trial", subject: "work.bad" })
+          assert.strictEqual((JSON.parse(text) as { faults: Array<{ path: string }> }).faults[0]?.path, "/text")
+        }),
+      trial
+    )
+  )
+
+  it.live("keeps long work to itself by heartbeats, and gives handed back work out again", () =>
+    withBus(
+      () =>
+        Effect.gen(function* () {
+          const publisher = yield* Publisher
+          const starts = yield* Ref.make(0)
+          const finish = yield* Deferred.make<void>()
+          yield* publisher.publish("work.long", note, { text: "long" })
+          yield* consume({
+            consumer,
+            codec: note,
+            origin: "trial",
+            handler: () =>
+              Effect.gen(function* () {
+                const start = yield* Ref.updateAndGet(starts, (count) => count + 1)
+                if (start === 1) return handBack(0)
+                // Twice the ack wait: without heartbeats somebody else would have it by now.
+                yield* Effect.sleep("3 seconds")
+                yield* Deferred.succeed(finish, undefined)
+                return done
+              })
+          })
+          yield* Deferred.await(finish)
+          assert.strictEqual(yield* Ref.get(starts), 2)
+        }),
+      trial
+    )
+  )
+
+  it.live("survives a handler that dies", () =>
+    withBus(
+      () =>
+        Effect.gen(function* () {
+          const publisher = yield* Publisher
+          const seen = yield* Deferred.make<string>()
+          yield* publisher.publish("work.a", note, { text: "poison" })
+          yield* publisher.publish("work.b", note, { text: "good" })
+          yield* consume({
+            consumer,
+            codec: note,
+            origin: "trial",
+            handler: ({ value }) =>
+              value.text === "poison"
+                ? Effect.die(new Error("a bug"))
+                : Effect.as(Deferred.succeed(seen, value.text), done)
+          })
+          assert.strictEqual(yield* Deferred.await(seen), "good")
+        }),
+      trial
+    )
+  )
+
+  it.live("lets what runs finish on drain, and hands back the rest at once", () =>
+    withBus(
+      () =>
+        Effect.gen(function* () {
+          const publisher = yield* Publisher
+          const consumers = yield* Consumers
+          yield* publisher.publish("work.quick", note, { text: "quick" })
+          yield* publisher.publish("work.slow", note, { text: "slow" })
+          const goOn = yield* Deferred.make<void>()
+          const consumption = yield* consume({
+            consumer: { ...consumer, ackWaitMs: 60_000 },
+            codec: note,
+            origin: "trial",
+            handler: ({ value }) => Effect.as(value.text === "slow" ? Effect.never : Deferred.await(goOn), done)
+          })
+          yield* eventually(Effect.sync(() => consumption.inFlight() === 2))
+          const draining = yield* Effect.forkChild(consumption.drain(2_000), { startImmediately: true })
+          yield* Deferred.succeed(goOn, undefined)
+          assert.deepStrictEqual(yield* Fiber.join(draining), { finished: 1, handedBack: 1 })
+          yield* eventually(Effect.map(consumers.backlog("WORK", "worker"), ({ unacked }) => unacked <= 1))
+          const other = yield* Deferred.make<string>()
+          yield* consume({
+            consumer: { ...consumer, ackWaitMs: 60_000 },
+            codec: note,
+            origin: "trial",
+            handler: ({ value }) => Effect.as(Deferred.succeed(other, value.text), done)
+          })
+          assert.strictEqual(yield* Deferred.await(other).pipe(Effect.timeout("5 seconds")), "slow")
+        }),
+      trial
+    )
+  )
+
+  it.live("counts on drain the one that ended last, too", () =>
+    withBus(
+      () =>
+        Effect.gen(function* () {
+          const publisher = yield* Publisher
+          yield* publisher.publish("work.quick", note, { text: "quick" })
+          const goOn = yield* Deferred.make<void>()
+          const consumption = yield* consume({
+            consumer,
+            codec: note,
+            origin: "trial",
+            handler: () => Effect.as(Deferred.await(goOn), done)
+          })
+          yield* eventually(Effect.sync(() => consumption.inFlight() === 1))
+          const draining = yield* Effect.forkChild(consumption.drain(10_000), { startImmediately: true })
+          yield* Effect.sleep("50 millis")
+          yield* Deferred.succeed(goOn, undefined)
+          assert.deepStrictEqual(yield* Fiber.join(draining), { finished: 1, handedBack: 0 })
+        }),
+      trial
+    )
+  )
+
+  it.live("goes on after the broker was killed, and handles nothing twice that it finished", () =>
+    withBus(
+      (server) =>
+        Effect.gen(function* () {
+          const publisher = yield* Publisher
+          const seen = yield* Ref.make<ReadonlyArray<{ readonly text: string; readonly sequence: number }>>([])
+          yield* consume({
+            consumer,
+            codec: note,
+            origin: "trial",
+            handler: ({ value, sequence }) =>
+              Effect.as(
+                Ref.update(seen, (all) => [...all, { text: value.text, sequence }]),
+                done
+              )
+          })
+          const publish = (n: number) =>
+            publisher
+              .publish("work.x", note, { text: `${n}` }, { messageId: `${n}` })
+              .pipe(Effect.retry({ times: 50, schedule: Schedule.spaced("100 millis") }))
+          yield* Effect.forEach(
+            Array.from({ length: 50 }, (_, index) => index),
+            publish,
+            { discard: true }
+          )
+          yield* Effect.promise(() => server.kill9())
+          yield* Effect.promise(() => server.start())
+          const nats = yield* Nats
+          yield* eventually(Effect.sync(nats.isConnected))
+          yield* Effect.forEach(
+            Array.from({ length: 50 }, (_, index) => 50 + index),
+            publish,
+            { discard: true }
+          )
+          yield* eventually(
+            Effect.map(Ref.get(seen), (all) => new Set(all.map(({ text }) => text)).size === 100),
+            20_000
+          )
+          // What the publisher had to send again is another message; none was handled twice.
+          const sequences = (yield* Ref.get(seen)).map(({ sequence }) => sequence)
+          assert.strictEqual(new Set(sequences).size, sequences.length)
+        }),
+      trial
+    )
+  )
+})
