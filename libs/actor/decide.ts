@@ -38,13 +38,12 @@ const recordOf = <State, Command, Fact>(
   facts: ReadonlyArray<Fact>,
   context: DecisionContext
 ): ActorRecord<State, Fact> => {
-  const occurredAt = isoTime(context.atMs)
   let state = held.state
   const events = facts.flatMap((fact) => {
     state = definition.evolve(state, fact, context)
     return definition
       .announce(state, fact, context)
-      .map((announcement) => ({ eventSchemaVersion, occurredAt, ...announcement }))
+      .map((announcement) => ({ eventSchemaVersion, occurredAt: isoTime(context.atMs), ...announcement }))
   })
   return {
     commandId: context.commandId,

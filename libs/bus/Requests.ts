@@ -106,7 +106,11 @@ const answerOne = Effect.fnUntraced(function* <Q, A, R>(
   nats: Nats["Service"],
   message: Msg
 ) {
-  const question = options.question.decode({ data: message.data, header: headerReader(message.headers) })
+  const question = options.question.decode({
+    data: message.data,
+    // Few questions are told by their headers.
+    header: (name) => headerReader(message.headers)(name)
+  })
   if (Result.isFailure(question)) {
     const faults = question.failure
     yield* Effect.ignore(
@@ -123,9 +127,9 @@ const answerOne = Effect.fnUntraced(function* <Q, A, R>(
     return
   }
   const encoded = options.answer.encode(yield* options.handler(question.success))
-  const headers = toHeaders(encoded.headers)
+  const sent = encoded.headers.length === 0 ? {} : { headers: toHeaders(encoded.headers) }
   nats.turn.add(() => {
     // A closed connection has nobody to tell.
-    if (!nats.connection.isClosed()) message.respond(encoded.data, { headers })
+    if (!nats.connection.isClosed()) message.respond(encoded.data, sent)
   })
 })

@@ -6,14 +6,21 @@
 import { Clock, Effect, Result } from "effect"
 import type { CommandError } from "#actor"
 import { jsonCodec, Requests } from "#bus"
-import { CommandAnswer, type CommandEntity, commandEntities, CommandRequest, decodeCommand, subjects } from "#contracts"
+import {
+  CommandAnswer,
+  type CommandEntity,
+  commandEntities,
+  type CommandRequest,
+  decodeCommand,
+  subjects
+} from "#contracts"
 import { Configuration, Metrics } from "#runtime"
 import { Commands } from "../Commands.ts"
 import type { CommandOf } from "../definitions.ts"
 import { commandsAnswered } from "../metrics.ts"
 import { entityView } from "../shown/entity.ts"
+import { commandQuestion } from "./command-question.ts"
 
-const question = jsonCodec(CommandRequest)
 const answer = jsonCodec(CommandAnswer)
 const queueGroup = "pipeline-api"
 
@@ -30,7 +37,7 @@ export const answerCommands = Effect.gen(function* () {
     yield* requests.answer({
       subject: subjects.commands(entity),
       queueGroup,
-      question,
+      question: commandQuestion,
       answer,
       concurrency: PipelineApi.CommandsMax,
       handler
@@ -49,11 +56,14 @@ const carriedOut = Effect.fnUntraced(function* <Entity extends CommandEntity>(en
     const outcome = yield* commands.run(entity, { id, commandId }, decoded.success as CommandOf<Entity>)
     const { state, sequence, was } = outcome
     const nowMs = yield* Clock.currentTimeMillis
-    return CommandAnswer.cases.Accepted.make({
+    // Said by its type: to be checked at run time too would cost more than the decision.
+    const accepted: CommandAnswer = {
+      _tag: "Accepted",
       was,
       sequence,
       state: entityView(entity, state, { id, sequence, nowMs })
-    })
+    }
+    return accepted
   })
 
   return Effect.fnUntraced(function* (request: CommandRequest) {

@@ -25,9 +25,23 @@ export const redactTexts = <A>(value: A, redact: Redact): A => redacted(value, "
 
 const redacted = (value: unknown, key: string, redact: Redact): unknown => {
   if (typeof value === "string") return redactedText(value, key, redact)
-  if (Array.isArray(value)) return value.map((each) => redacted(each, key, redact))
-  if (typeof value !== "object" || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, redacted(each, name, redact)]))
+  if (Array.isArray(value)) {
+    const clean = value.map((each) => redacted(each, key, redact))
+    return clean.some((each, index) => each !== value[index]) ? clean : value
+  }
+  return typeof value === "object" && value !== null ? redactedRecord(value, redact) : value
+}
+
+/** The same object where nothing in it changed, as in most. */
+const redactedRecord = (value: object, redact: Redact): object => {
+  let clean: Array<[string, unknown]> | undefined
+  const entries = Object.entries(value)
+  for (const [index, [name, each]] of entries.entries()) {
+    const one = redacted(each, name, redact)
+    if (one !== each) clean ??= entries.slice(0, index)
+    clean?.push([name, one])
+  }
+  return clean === undefined ? value : Object.fromEntries(clean)
 }
 
 const redactedText = (text: string, key: string, redact: Redact) => {
