@@ -5,10 +5,12 @@ import { Effect } from "effect"
 import { roleNames } from "#contracts"
 import { askLocal } from "../../dev/chain/evm/local-rpc.ts"
 import { localEvmAsset } from "../../dev/chain/evm/LocalEvmChain.ts"
+import { solanaBalance } from "../support/paid-fleet.ts"
 import { until } from "../support/starling.ts"
 import { type ComposedFleet, composeFleet } from "./compose.ts"
 import { payOnce } from "./load-payments.ts"
 import { hearOnce } from "./load-speech.ts"
+import { payee, payOnSolana } from "./pay-on-solana.ts"
 import { pauseMs } from "./worker.ts"
 import { everyEvent, payTo, slowEvents } from "./world-places.ts"
 
@@ -66,6 +68,13 @@ describe.skipIf(!isHere)("the fleet that compose.yaml has", () => {
 
     assert.include(answer, "The apples are ripe")
     assert.isTrue((await taken()) > before)
+  })
+
+  it("sells an answer to who pays on Solana, and takes the money there", async () => {
+    const before = await solanaBalance(fleet.solanaRpc, payee)
+
+    assert.include(await payOnSolana(fleet, fleet.solanaRpc, "The pears are ripe"), "The pears are ripe")
+    await until(async () => (await solanaBalance(fleet.solanaRpc, payee)) > before)
   })
 
   it("speaks a text whole, every word with its mark", async () => {

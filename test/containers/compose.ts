@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { roleNames } from "#contracts"
 import { type Arrivals, arrivalsAt } from "./arrivals.ts"
-import { configuration, secrets } from "./configuration.ts"
+import { secretsWithSolana as secrets, withSolana } from "./configuration.ts"
 import type { Callable } from "./fleet.ts"
 import { freePort } from "./free-port.ts"
 import { worldPorts } from "./world-places.ts"
@@ -17,6 +17,7 @@ import { worldPorts } from "./world-places.ts"
 export interface ComposedFleet extends Callable {
   readonly arrivals: Arrivals
   readonly rpc: string
+  readonly solanaRpc: string
   /** `docker compose` in this project; its standard output. Fails with what it says where it fails. */
   readonly compose: (...parameters: ReadonlyArray<string>) => Promise<string>
   /** A single command of an operator's. */
@@ -34,6 +35,7 @@ interface Ports {
   readonly "speech-api": number
   readonly hooks: number
   readonly evm: number
+  readonly solana: number
 }
 
 const only = (...names: ReadonlyArray<string>) => Object.fromEntries(names.map((name) => [name, secrets[name]]))
@@ -46,7 +48,7 @@ const withWorld = (ports: Ports) => ({
       working_dir: "/src",
       command: ["node", "test/containers/world.ts"],
       volumes: [`${root}:/src:ro`],
-      ports: [`${loopback}:${ports.hooks}:${worldPorts.hooks}`, `${loopback}:${ports.evm}:${worldPorts.evm}`]
+      ports: (["hooks", "evm", "solana"] as const).map((name) => `${loopback}:${ports[name]}:${worldPorts[name]}`)
     },
     // The world is there until who calls it has drained.
     "webhook-dispatcher": { depends_on: ["world"], environment: only("HOOK_SECRET") },
@@ -61,7 +63,7 @@ const projectOf = (folder: string, ports: Ports) => {
   const world = join(folder, "world.yaml")
   const settings = join(folder, "starling.config.json")
   writeFileSync(world, JSON.stringify(withWorld(ports)))
-  writeFileSync(settings, JSON.stringify(configuration), { mode: 0o644 })
+  writeFileSync(settings, JSON.stringify(withSolana), { mode: 0o644 })
   const project = ["-p", `starling-${process.pid}`, "-f", "deploy/docker/compose.yaml", "-f", world]
   const env = {
     ...process.env,
@@ -84,7 +86,8 @@ export const composeFleet = async (): Promise<ComposedFleet> => {
     "model-gateway": await freePort(),
     "speech-api": await freePort(),
     hooks: await freePort(),
-    evm: await freePort()
+    evm: await freePort(),
+    solana: await freePort()
   }
   const compose = projectOf(folder, ports)
   const operator = (...parameters: ReadonlyArray<string>) =>
@@ -103,6 +106,7 @@ export const composeFleet = async (): Promise<ComposedFleet> => {
       token: await operator("token", "make"),
       arrivals: arrivalsAt(`http://${loopback}:${ports.hooks}`),
       rpc: `http://${loopback}:${ports.evm}`,
+      solanaRpc: `http://${loopback}:${ports.solana}`,
       compose,
       operator,
       remove

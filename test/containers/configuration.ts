@@ -1,9 +1,13 @@
 /** What the roles in their containers are configured with: the outside world is another container. */
 import { localEvmAsset, localEvmChainId } from "../../dev/chain/evm/LocalEvmChain.ts"
 import { localAccount } from "../../dev/chain/evm/accounts.ts"
+import { localAccount as localSolanaAccount } from "../../dev/chain/solana/accounts.ts"
+import { localSolanaMint, localSolanaNetwork } from "../../dev/chain/solana/LocalSolanaChain.ts"
 import { everyEvent, payTo, settlerCount, slowEvents, worldPorts, worldSeed } from "./world-places.ts"
 
 const world = "world"
+const feePayer = localSolanaAccount(worldSeed, "fee payer 0")
+const feePayerVariable = "SETTLER_SOLANA"
 const settlerVariables = Array.from({ length: settlerCount }, (_, index) => `SETTLER_${index}`)
 
 export const hookSecret = "as long as a secret of a test must be"
@@ -56,4 +60,28 @@ export const secrets: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     settlerVariables.map((variable, index) => [variable, localAccount(worldSeed, `settler ${index}`).privateKey])
   )
+}
+
+/** The same with a second chain to be paid on. */
+export const withSolana = {
+  ...configuration,
+  Payments: {
+    ...configuration.Payments,
+    Networks: [
+      ...configuration.Payments.Networks,
+      {
+        Network: localSolanaNetwork,
+        RpcUrls: [`http://${world}:${worldPorts.solana}`],
+        Asset: localSolanaMint,
+        PayTo: localSolanaAccount(worldSeed, "payee").address,
+        FeePayer: feePayer.address,
+        SettlerKeyEnvVars: [feePayerVariable]
+      }
+    ]
+  }
+}
+
+export const secretsWithSolana: Readonly<Record<string, string>> = {
+  ...secrets,
+  [feePayerVariable]: feePayer.secretKey
 }

@@ -1,6 +1,6 @@
 /** Where the outside world's parts stand in its container, and whose they are. Known to it and to who starts it. */
 
-export const worldPorts = { hooks: 8_080, models: 8_081, evm: 8_545 } as const
+export const worldPorts = { hooks: 8_080, models: 8_081, evm: 8_545, solana: 8_899 } as const
 
 /** Paths of the receiver: one answers at once, the other takes its time. */
 export const everyEvent = "/books"

@@ -1,12 +1,13 @@
 /**
  * The outside world as one container: a receiver of webhooks that remembers what it was sent, a provider of models, and
- * a chain. What listens on loopback alone is passed on to the container's own address.
+ * two chains. What listens on loopback alone is passed on to the container's own address.
  */
 import { createServer as createHttpServer, type IncomingMessage } from "node:http"
 import { connect, createServer } from "node:net"
 import { Effect } from "effect"
 import { localAccount } from "../../dev/chain/evm/accounts.ts"
 import { startLocalEvmChain } from "../../dev/chain/evm/LocalEvmChain.ts"
+import { startLocalSolanaChain } from "../../dev/chain/solana/LocalSolanaChain.ts"
 import { startLocalUpstream } from "../../dev/upstream/LocalUpstream.ts"
 import type { Arrival } from "./arrivals.ts"
 import { payerNames, payerUnits, settlerCount, slowEvents, slowMs, worldPorts, worldSeed } from "./world-places.ts"
@@ -71,7 +72,9 @@ const world = Effect.gen(function* () {
   const chain = yield* startLocalEvmChain({ seed: worldSeed, settlerCount })
   const upstream = yield* startLocalUpstream()
   for (const name of payerNames) yield* chain.fund(localAccount(worldSeed, name).address, payerUnits)
+  const solana = yield* startLocalSolanaChain({ seed: worldSeed })
   passOn(worldPorts.evm, chain.rpcUrl)
+  passOn(worldPorts.solana, solana.rpcUrl)
   passOn(worldPorts.models, upstream.url)
   receive.listen(worldPorts.hooks, "0.0.0.0")
   process.stdout.write("the world is there\n")

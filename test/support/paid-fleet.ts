@@ -107,7 +107,8 @@ interface SolanaAccounts {
   }>
 }
 
-const solanaBalance = async (rpc: string, owner: string) => {
+/** In the smallest unit. */
+export const solanaBalance = async (rpc: string, owner: string) => {
   const question = [owner, { mint: solanaDollar }, { encoding: "jsonParsed" }]
   const { value } = await ask<SolanaAccounts>(rpc, "getTokenAccountsByOwner", question)
   return BigInt(value[0]?.account.data.parsed.info.tokenAmount.amount ?? "0")
