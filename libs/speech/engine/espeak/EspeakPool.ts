@@ -2,7 +2,7 @@
 import { type EngineThreadsOptions, openEngineThreads } from "../EngineThreads.ts"
 import { espeakPackages } from "./packages.ts"
 
-export type EspeakOptions = Pick<EngineThreadsOptions, "threads" | "waitingMax" | "libraryFolders">
+export type EspeakOptions = Pick<EngineThreadsOptions, "threads" | "waitingMax" | "jobMsMax" | "libraryFolders">
 
 export const openEspeakPool = (options: EspeakOptions = {}) =>
   openEngineThreads({

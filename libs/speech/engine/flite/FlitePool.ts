@@ -2,7 +2,7 @@
 import { type EngineThreadsOptions, openEngineThreads } from "../EngineThreads.ts"
 import { flitePackages } from "./packages.ts"
 
-export type FliteOptions = Pick<EngineThreadsOptions, "threads" | "waitingMax" | "libraryFolders">
+export type FliteOptions = Pick<EngineThreadsOptions, "threads" | "waitingMax" | "jobMsMax" | "libraryFolders">
 
 export const openFlitePool = (options: FliteOptions = {}) =>
   openEngineThreads({

@@ -1,6 +1,5 @@
 /** People of flite's read phrases; the real intake, recogniser and speaker check judge them. */
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Result, Scope } from "effect"
@@ -17,6 +16,7 @@ import {
 import { eventually, runningWith } from "../../../support/child-processes.ts"
 import { anyLength, folder, metrics, speech, tone, writeRecording } from "../../../support/recordings.ts"
 import { speakerModel } from "../../../support/speaker-model.ts"
+import { ownTemporaryFolder } from "../../../support/temporary-folder.ts"
 
 const settings = consentSettings(Result.getOrThrow(decodeConfiguration({})).VoiceCloning)
 
@@ -68,20 +68,24 @@ afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 const verify = (recording: Recording, sample = recordings.sample) =>
   Effect.flatMap(ConsentVerification, (service) => service.verify({ words: asked.words, recording, sample }))
 
-const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith("starling-consent-"))
+/** What a check keeps on disk, where nobody else keeps anything. */
+const keeping = Effect.map(
+  ownTemporaryFolder,
+  (at) => () => readdirSync(at).filter((name) => name.startsWith("starling-consent-"))
+)
 
 describe("a consent", () => {
   it.live("is verified when the speaker of the sample reads the phrase", () =>
     Effect.gen(function* () {
-      const before = leftovers()
+      const kept = yield* keeping
       const evidence = yield* verify(recordings.phrase)
       assert.isAtLeast(evidence.wordsMatched, 4)
       assert.strictEqual(evidence.wordsAsked, 5)
       assert.strictEqual(evidence.phraseEngine, "pocketsphinx")
       assert.strictEqual(evidence.speakerStrength, "weak")
       assert.isBelow(evidence.speakerDistance, evidence.speakerThreshold)
-      assert.deepStrictEqual(leftovers(), before)
-    }).pipe(Effect.provide(verification()))
+      assert.deepStrictEqual(kept(), [])
+    }).pipe(Effect.scoped, Effect.provide(verification()))
   )
 
   it.live.each(["otherPhrase", "denial", "noAgreement", "story"] as const)(
@@ -165,15 +169,15 @@ describe("a verification", () => {
       const hanging = join(yield* folder, "recogniser")
       writeFileSync(hanging, "#!/bin/sh\nsleep 73.001 & sleep 73.001\n")
       chmodSync(hanging, 0o755)
-      const before = leftovers().length
+      const kept = yield* keeping
       const sleepers = () => runningWith("sleep 73.001").length
       yield* Effect.gen(function* () {
         const verifying = yield* Effect.forkChild(verify(recordings.phrase))
         yield* eventually("the recogniser runs", () => sleepers() === 2)
-        assert.strictEqual(leftovers().length, before + 1)
+        assert.strictEqual(kept().length, 1)
         yield* Fiber.interrupt(verifying)
         yield* eventually("nothing of it runs", () => sleepers() === 0)
-        assert.strictEqual(leftovers().length, before)
+        assert.deepStrictEqual(kept(), [])
       }).pipe(Effect.provide(verification({ pocketsphinxPath: hanging })))
     }).pipe(Effect.scoped)
   )

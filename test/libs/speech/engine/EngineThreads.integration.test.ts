@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Stream } from "effect"
 import { type EngineThreadsOptions, openEngineThreads } from "../../../../libs/speech/engine/EngineThreads.ts"
 import { EngineBusy, EngineFailed, EngineMissing } from "../../../../libs/speech/engine/errors.ts"
 import { Metrics } from "#runtime"
@@ -33,7 +33,7 @@ describe("an engine of threads", () => {
   )
   it.live("gives up a thread that hangs", () =>
     Effect.gen(function* () {
-      const engine = yield* open({ jobMsMax: 300 })
+      const engine = yield* open({ jobMsMax: 2_000 })
 
       const error = yield* Effect.flip(heard(engine, job("hang")))
       const after = yield* heard(engine, job("fine"))
@@ -46,10 +46,11 @@ describe("an engine of threads", () => {
   it.live("tells that it is busy when more jobs wait than may", () =>
     Effect.gen(function* () {
       const engine = yield* open({ waitingMax: 1 })
-      const running = yield* Effect.forkChild(heard(engine, job("slow")))
-      yield* Effect.sleep("100 millis")
-      const waiting = yield* Effect.forkChild(heard(engine, job("fine")))
-      yield* Effect.sleep("50 millis")
+      const isSpeaking = yield* Deferred.make<void>()
+      const spoken = Stream.runForEach(engine.synthesize(job("slow")), () => Deferred.succeed(isSpeaking, undefined))
+      const running = yield* Effect.forkChild(spoken)
+      yield* Deferred.await(isSpeaking)
+      const waiting = yield* Effect.forkChild(heard(engine, job("fine")), { startImmediately: true })
 
       const refused = yield* Effect.flip(heard(engine, job("fine")))
 
@@ -62,13 +63,18 @@ describe("an engine of threads", () => {
     Effect.gen(function* () {
       const engine = yield* open()
 
-      const first = yield* Stream.runCollect(Stream.take(engine.synthesize(job("slow")), 1))
-      const begun = performance.now()
-      yield* heard(engine, job("fine"))
+      const waits: Array<number> = []
+      for (let time = 0; time < 5; time++) {
+        const first = yield* Stream.runCollect(Stream.take(engine.synthesize(job("slow")), 1))
+        const begun = performance.now()
+        yield* heard(engine, job("fine"))
+        waits.push(performance.now() - begun)
+        assert.strictEqual(first.length, 1)
+      }
 
-      assert.strictEqual(first.length, 1)
-      // The whole job would take more than a second.
-      assert.isBelow(performance.now() - begun, 300)
+      // The whole job would take more than ten seconds; a machine with other work may be late with some of them.
+      assert.isBelow(Math.min(...waits), 300)
+      assert.isBelow(Math.max(...waits), 5_000)
     }).pipe(Effect.scoped, Effect.provide(metrics))
   )
   it.live("loses no place to jobs that are interrupted while they wait or begin", () =>

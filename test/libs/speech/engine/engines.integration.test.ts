@@ -10,11 +10,15 @@ import { openFlitePool } from "../../../../libs/speech/engine/flite/FlitePool.ts
 import { heard, jobOf, metrics, piece, voiceOf } from "./jobs.ts"
 import { decibels, pitches, quantile } from "./signal.ts"
 
+const patienceMs = 120_000
 const sentence = "The river runs past the old mill, and in the evening the children walk home along its bank."
 
 const suite = (
   voice: EngineVoice,
-  open: (options?: { readonly threads: number }) => Effect.Effect<Engine_, EngineError, Scope.Scope | Metrics>
+  open: (options?: {
+    readonly threads?: number
+    readonly jobMsMax?: number
+  }) => Effect.Effect<Engine_, EngineError, Scope.Scope | Metrics>
 ) => {
   const scoped = <A, E>(effect: Effect.Effect<A, E, Scope.Scope | Metrics>) =>
     effect.pipe(Effect.scoped, Effect.provide(metrics))
@@ -123,19 +127,19 @@ const suite = (
       Effect.gen(function* () {
         const engine = yield* open()
         const long = jobOf(voice, piece(`${sentence} `.repeat(20)))
-        const waits: Array<number> = []
-
-        for (let time = 0; time < 9; time++) {
+        const wait = Effect.gen(function* () {
           const running = yield* Effect.forkChild(heard(engine, long))
           yield* Effect.sleep("30 millis")
-          const begun = performance.now()
+          // All threads of this process: the time of the processor that others take is not ours.
+          const begun = process.cpuUsage()
           yield* Fiber.interrupt(running)
           // Nothing to say: it is answered as soon as the thread listens again.
           yield* heard(engine, jobOf(voice, piece(" ")))
-          waits.push(performance.now() - begun)
-        }
+          const { user, system } = process.cpuUsage(begun)
+          return (user + system) / 1_000
+        })
 
-        assert.isBelow(quantile(waits, 0.5), 50)
+        assert.isBelow(quantile(yield* Effect.replicateEffect(wait, 9), 0.5), 50)
       })
     )
   )
@@ -161,28 +165,32 @@ const suite = (
     [`${many} signs`, "!@#$%^&*()".repeat(many / 10)],
     ["phonemes", "[[h@l'oU]] [[" + "x".repeat(500)],
     ["format strings", "%s%n%x ".repeat(50)]
-  ])("takes no harm from %s", ([, text]) =>
-    scoped(
-      Effect.gen(function* () {
-        const engine = yield* open()
-        const before = yield* heard(engine, jobOf(voice, piece("Still here.")))
+  ])(
+    "takes no harm from %s",
+    ([, text]) =>
+      scoped(
+        Effect.gen(function* () {
+          // Works on some of them for ten seconds, and much longer on a machine that has other work.
+          const engine = yield* open({ jobMsMax: patienceMs })
+          const before = yield* heard(engine, jobOf(voice, piece("Still here.")))
 
-        // What would be spoken for more than ten minutes is refused; that is no harm.
-        const { words } = yield* heard(engine, jobOf(voice, piece(text))).pipe(
-          Effect.catchTag("EngineFailed", (error) =>
-            error.reason === "too_long" ? Effect.succeed({ words: [] }) : Effect.fail(error)
+          // What would be spoken for more than ten minutes is refused; that is no harm.
+          const { words } = yield* heard(engine, jobOf(voice, piece(text))).pipe(
+            Effect.catchTag("EngineFailed", (error) =>
+              error.reason === "too_long" ? Effect.succeed({ words: [] }) : Effect.fail(error)
+            )
           )
-        )
-        const after = yield* heard(engine, jobOf(voice, piece("Still here.")))
+          const after = yield* heard(engine, jobOf(voice, piece("Still here.")))
 
-        assert.isTrue(words.every((word) => word.position >= 0 && word.position < text.length))
-        assert.closeTo(after.pcm.length, before.pcm.length, 2400)
-        assert.deepStrictEqual(
-          after.words.map((word) => word.position),
-          [0, 6]
-        )
-      })
-    )
+          assert.isTrue(words.every((word) => word.position >= 0 && word.position < text.length))
+          assert.closeTo(after.pcm.length, before.pcm.length, 2400)
+          assert.deepStrictEqual(
+            after.words.map((word) => word.position),
+            [0, 6]
+          )
+        })
+      ),
+    2 * patienceMs
   )
   it.live("refuses a voice that it does not have, and paths for voices", () =>
     scoped(

@@ -7,6 +7,7 @@ import { Effect, type Scope } from "effect"
 import type { Metrics } from "#runtime"
 import { openEspeakPool } from "../../../../libs/speech/engine/espeak/EspeakPool.ts"
 import { sharedVoices } from "../../../../libs/speech/voices/voices.ts"
+import { ownTemporaryFolder } from "../../../support/temporary-folder.ts"
 import { heard, jobOf, metrics, piece, voiceOf } from "./jobs.ts"
 import { onsets, quantile } from "./signal.ts"
 
@@ -73,12 +74,11 @@ describe("espeak", () => {
   it.live("leaves no copy of its library behind", () =>
     scoped(
       Effect.gen(function* () {
-        const copies = () => readdirSync(tmpdir()).filter((name) => name.startsWith("starling-espeak-"))
-        const before = copies()
+        const folder = yield* ownTemporaryFolder
 
         yield* openEspeakPool({ threads: 2 })
 
-        assert.deepStrictEqual(copies(), before)
+        assert.deepStrictEqual(readdirSync(folder), [])
       })
     )
   )

@@ -16,7 +16,7 @@ serveJobs(() => ({
       while (isWanted) isWanted = sink.audio(new Int16Array(24_000), 0)
       return null
     }
-    const callbacks = text === "slow" ? 500 : 1
+    const callbacks = text === "slow" ? 5000 : 1
     for (let at = 0; at < callbacks; at++) {
       if (text === "slow") block(2)
       if (!sink.audio(new Int16Array(1200).fill(at + 1), 0)) return null

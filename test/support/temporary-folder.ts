@@ -1,0 +1,21 @@
+/** A folder of the test's own for what is kept for a moment: on the machine's, other processes come and go. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect } from "effect"
+
+/** Until its scope ends, this process and the threads that it starts keep such files there. */
+export const ownTemporaryFolder = Effect.acquireRelease(
+  Effect.sync(() => {
+    const before = process.env["TMPDIR"]
+    const folder = mkdtempSync(join(tmpdir(), "starling-own-"))
+    process.env["TMPDIR"] = folder
+    return { before, folder }
+  }),
+  ({ before, folder }) =>
+    Effect.sync(() => {
+      if (before === undefined) delete process.env["TMPDIR"]
+      else process.env["TMPDIR"] = before
+      rmSync(folder, { recursive: true, force: true })
+    })
+).pipe(Effect.map(({ folder }) => folder))
