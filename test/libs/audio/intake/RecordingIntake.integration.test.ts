@@ -171,14 +171,16 @@ describe("a file that is no recording", () => {
 })
 
 describe("reading", () => {
+  // Ours among those of everybody on the machine.
+  const sleeper = `sleep 72.${process.pid}s`
   /** Something in ffmpeg's place that never ends. */
   const hanging = Effect.map(folder, (at) => {
     const path = join(at, "hanging-tool")
-    writeFileSync(path, "#!/bin/sh\nsleep 72.001 & sleep 72.001\n")
+    writeFileSync(path, `#!/bin/sh\n${sleeper} & ${sleeper}\n`)
     chmodSync(path, 0o755)
     return path
   })
-  const sleepers = () => runningWith("sleep 72.001").length
+  const sleepers = () => runningWith(sleeper).length
 
   it.live("is ended, with all its processes, when it hangs", () =>
     Effect.gen(function* () {

@@ -17,6 +17,10 @@ const limits: ContainedLimits = {
 const sh = (script: string, other: Partial<ContainedLimits> = {}) =>
   runContained("/bin/sh", ["-c", script], { ...limits, ...other })
 
+// Ours among those of everybody on the machine.
+const sleeper = `sleep 71.${process.pid}s`
+const flood = `starling-flood-${process.pid}-`
+
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 describe("a contained process", () => {
@@ -63,27 +67,27 @@ describe("a contained process", () => {
 
   it.live("is ended when it writes too much, and what came before is kept", () =>
     Effect.gen(function* () {
-      const run = yield* sh("yes starling-flood")
+      const run = yield* sh(`yes ${flood}`)
       assert.strictEqual(run.ending, "output")
       assert.strictEqual(run.output.length, limits.outputBytesMax)
-      yield* eventually("the flood has ended", () => runningWith("starling-flood").length === 0)
+      yield* eventually("the flood has ended", () => runningWith(flood).length === 0)
     })
   )
 
   it.live("is ended with all that it started when it takes too long", () =>
     Effect.gen(function* () {
-      const run = yield* sh("sleep 71.001 & sleep 71.001 & wait", { wallMsMax: 300 })
+      const run = yield* sh(`${sleeper} & ${sleeper} & wait`, { wallMsMax: 300 })
       assert.strictEqual(run.ending, "wall_time")
-      yield* eventually("the sleepers are gone", () => runningWith("sleep 71.001").length === 0)
+      yield* eventually("the sleepers are gone", () => runningWith(sleeper).length === 0)
     })
   )
 
   it.live("is ended with all that it started when nobody waits for it any more", () =>
     Effect.gen(function* () {
-      const waiting = yield* Effect.forkChild(sh("sleep 71.002 & sleep 71.002 & wait"))
-      yield* eventually("the sleepers run", () => runningWith("sleep 71.002").length >= 2)
+      const waiting = yield* Effect.forkChild(sh(`${sleeper} & ${sleeper} & wait`))
+      yield* eventually("the sleepers run", () => runningWith(sleeper).length >= 2)
       yield* Fiber.interrupt(waiting)
-      yield* eventually("the sleepers are gone", () => runningWith("sleep 71.002").length === 0)
+      yield* eventually("the sleepers are gone", () => runningWith(sleeper).length === 0)
     })
   )
 

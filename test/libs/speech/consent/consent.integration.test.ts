@@ -166,11 +166,13 @@ describe("a verification", () => {
 
   it.live("leaves no process and no file behind when the caller goes", () =>
     Effect.gen(function* () {
+      // Ours among those of everybody on the machine.
+      const sleeper = `sleep 73.${process.pid}s`
       const hanging = join(yield* folder, "recogniser")
-      writeFileSync(hanging, "#!/bin/sh\nsleep 73.001 & sleep 73.001\n")
+      writeFileSync(hanging, `#!/bin/sh\n${sleeper} & ${sleeper}\n`)
       chmodSync(hanging, 0o755)
       const kept = yield* keeping
-      const sleepers = () => runningWith("sleep 73.001").length
+      const sleepers = () => runningWith(sleeper).length
       yield* Effect.gen(function* () {
         const verifying = yield* Effect.forkChild(verify(recordings.phrase))
         yield* eventually("the recogniser runs", () => sleepers() === 2)
