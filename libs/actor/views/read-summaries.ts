@@ -21,9 +21,12 @@ export const summaryReader = <Summary>(schema: Schema.Codec<Summary, unknown>) =
     known.set(row, seen)
     return seen
   }
-  return (rows: ReadonlyArray<ViewRow>): ReadonlyArray<Seen<Summary>> =>
-    rows.flatMap((row) => {
+  return (rows: ReadonlyArray<ViewRow>): ReadonlyArray<Seen<Summary>> => {
+    const all: Array<Seen<Summary>> = []
+    for (const row of rows) {
       const seen = read(row)
-      return Option.isSome(seen) ? [seen.value] : []
-    })
+      if (Option.isSome(seen)) all.push(seen.value)
+    }
+    return all
+  }
 }

@@ -1,7 +1,7 @@
 /**
- * The ready items of this process: looked for anew when the views moved, at most a tenth of the time, and corrected by
- * what was given out here since, so that no item is tried twice while the views are behind. Whoever waits for something
- * to do is woken when there is something, and no more of them than there is to do.
+ * The ready items of this process: looked for anew when the views moved, at most a twentieth of the time, and corrected
+ * by what was given out here since, so that no item is tried twice while the views are behind. Whoever waits for
+ * something to do is woken when there is something, and no more of them than there is to do.
  */
 import { Clock, Context, Deferred, Effect, Layer, Option, Schedule } from "effect"
 import { Views } from "#actor"
@@ -41,7 +41,7 @@ const movingStates: ReadonlyArray<WorkItemStateName> = [
 ]
 
 const lookEveryMs = 20
-const shareMax = 10
+const shareMax = 20
 // Items that were put off are ready when their time has come, without a record that says so.
 const lookAnywayMs = 1_000
 // What is looked through for one asker; a look keeps items of paused projects out already.

@@ -45,6 +45,34 @@ export type MovingRow = Pick<ViewRow, "id" | "project" | "createdAtMs" | "sequen
 export const goesFirst = (left: ReadyItem, right: ReadyItem): number =>
   right.priority - left.priority || left.createdAtMs - right.createdAtMs || (left.id < right.id ? -1 : 1)
 
+/** One of both, or neither. */
+interface Place {
+  readonly ready?: ReadyItem
+  readonly inHand?: InHandItem
+}
+
+// Rows do not change, and most of those that are looked through were so the last time.
+const places = new WeakMap<MovingRow, Place>()
+
+const placeOf = (row: MovingRow): Place => {
+  const known = places.get(row)
+  if (known !== undefined) return known
+  const place = placeNew(row)
+  places.set(row, place)
+  return place
+}
+
+const placeNew = ({ id, project, sequence, createdAtMs, summary: item }: MovingRow): Place => {
+  const of = { id, projectId: project ?? "", sequence }
+  if (item.dispatchId !== null) {
+    return { inHand: { ...of, agent: item.agentAtWork ?? item.agent, dispatchId: item.dispatchId } }
+  }
+  if (!item.isReady || item.phase === null) return {}
+  const { phase, priority } = item
+  const name = item.assignedAgent ?? item.agent
+  return { ready: { ...of, name, phase, priority, createdAtMs, notBeforeMs: item.notBeforeMs ?? 0 } }
+}
+
 export const lookOf = (
   items: ReadonlyArray<MovingRow>,
   projects: ReadonlyArray<Pick<ViewRow, "id" | "state">>
@@ -52,18 +80,12 @@ export const lookOf = (
   const ready = new Map<string, Array<ReadyItem>>()
   const inHand: Array<InHandItem> = []
   for (const row of items) {
-    const item = row.summary
-    const of = { id: row.id, projectId: row.project ?? "", sequence: row.sequence }
-    if (item.dispatchId !== null) {
-      inHand.push({ ...of, agent: item.agentAtWork ?? item.agent, dispatchId: item.dispatchId })
-    } else if (item.isReady && item.phase !== null) {
-      const name = item.assignedAgent ?? item.agent
-      const one = { ...of, name, phase: item.phase, priority: item.priority, createdAtMs: row.createdAtMs }
-      const named = ready.get(name)
-      const listed = { ...one, notBeforeMs: item.notBeforeMs ?? 0 }
-      if (named === undefined) ready.set(name, [listed])
-      else named.push(listed)
-    }
+    const place = placeOf(row)
+    if (place.inHand !== undefined) inHand.push(place.inHand)
+    if (place.ready === undefined) continue
+    const named = ready.get(place.ready.name)
+    if (named === undefined) ready.set(place.ready.name, [place.ready])
+    else named.push(place.ready)
   }
   for (const named of ready.values()) named.sort(goesFirst)
   const paused = projects.filter(({ state }) => state === "Paused").map(({ id }) => id)
