@@ -1,4 +1,5 @@
 /** Rules that hold for every role: is it there, does it reach the bus, is what it is given sound. */
+import { risen } from "./risen.ts"
 import type { RuleGroup } from "./rules.ts"
 
 export const fleetRules: RuleGroup = {
@@ -55,14 +56,14 @@ export const fleetRules: RuleGroup = {
     },
     {
       name: "StarlingMessagesRejected",
-      expr: "sum by (origin) (increase(bus_rejected_total[15m])) > 0",
+      expr: `sum by (origin) ${risen("bus_rejected_total", "15m")} > 0`,
       after: "0m",
       severity: "warning",
       summary: "Messages from {{ $labels.origin }} broke their schema and are in REJECTED."
     },
     {
       name: "StarlingHandlersDying",
-      expr: 'sum by (role, stream) (increase(bus_consumed_total{outcome="failed"}[15m])) > 0',
+      expr: `sum by (role, stream) ${risen('bus_consumed_total{outcome="failed"}', "15m")} > 0`,
       after: "0m",
       severity: "warning",
       summary: "Handlers of {{ $labels.stream }} in {{ $labels.role }} die; each is a bug."
@@ -111,7 +112,7 @@ export const fleetRules: RuleGroup = {
     },
     {
       name: "StarlingEgressRefused",
-      expr: "sum by (use, range) (increase(egress_refusals_total[15m])) > 0",
+      expr: `sum by (use, range) ${risen("egress_refusals_total", "15m")} > 0`,
       after: "0m",
       severity: "warning",
       summary: "A call for {{ $labels.use }} was to go into {{ $labels.range }} and was refused."

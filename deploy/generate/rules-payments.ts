@@ -1,4 +1,5 @@
 /** Rules of the gateway and its money. */
+import { risen } from "./risen.ts"
 import type { RuleGroup } from "./rules.ts"
 
 export const paymentRules: RuleGroup = {
@@ -20,7 +21,7 @@ export const paymentRules: RuleGroup = {
   alerts: [
     {
       name: "PaymentBooksDiffer",
-      expr: "sum by (network, finding) (increase(payment_book_findings_total[1h])) > 0",
+      expr: `sum by (network, finding) ${risen("payment_book_findings_total", "1h")} > 0`,
       after: "0m",
       severity: "critical",
       summary: "The books of {{ $labels.network }} do not fit the chain: {{ $labels.finding }}."
@@ -34,7 +35,7 @@ export const paymentRules: RuleGroup = {
     },
     {
       name: "PaymentSettlementsUncollected",
-      expr: 'sum by (network) (increase(payment_settlement_tries_total{outcome="uncollected"}[1h])) > 0',
+      expr: `sum by (network) ${risen('payment_settlement_tries_total{outcome="uncollected"}', "1h")} > 0`,
       after: "0m",
       severity: "warning",
       summary: "Calls paid on {{ $labels.network }} were served and could not be collected."

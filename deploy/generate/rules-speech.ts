@@ -1,4 +1,5 @@
 /** Rules of speech: what listeners hear. */
+import { risen } from "./risen.ts"
 import type { RuleGroup } from "./rules.ts"
 
 export const speechRules: RuleGroup = {
@@ -69,7 +70,7 @@ export const speechRules: RuleGroup = {
     },
     {
       name: "SpeechConsentsUnverifiable",
-      expr: 'sum(increase(speech_consent_checks_total{outcome="unavailable"}[15m])) > 0',
+      expr: `sum${risen('speech_consent_checks_total{outcome="unavailable"}', "15m")} > 0`,
       after: "0m",
       severity: "warning",
       summary: "Consents cannot be verified: the recogniser or the speaker check does not run."

@@ -1,4 +1,5 @@
 /** Rules of the webhooks. An endpoint's own trouble is its owner's to know and never wakes anybody. */
+import { risen } from "./risen.ts"
 import type { RuleGroup } from "./rules.ts"
 
 export const webhookRules: RuleGroup = {
@@ -59,7 +60,7 @@ export const webhookRules: RuleGroup = {
     },
     {
       name: "WebhookDeliveriesAbandoned",
-      expr: 'sum by (endpoint) (increase(webhook_deliveries_total{outcome=~"abandoned|gone"}[15m])) > 0',
+      expr: `sum by (endpoint) ${risen('webhook_deliveries_total{outcome=~"abandoned|gone"}', "15m")} > 0`,
       after: "0m",
       severity: "warning",
       summary: "Deliveries to {{ $labels.endpoint }} were given up."
@@ -73,14 +74,14 @@ export const webhookRules: RuleGroup = {
     },
     {
       name: "WebhookEventsMissed",
-      expr: "sum by (endpoint) (increase(webhook_parked_expired_total[1h])) > 0",
+      expr: `sum by (endpoint) ${risen("webhook_parked_expired_total", "1h")} > 0`,
       after: "0m",
       severity: "critical",
       summary: "{{ $labels.endpoint }} was parked for too long and has missed events for good."
     },
     {
       name: "WebhookAttemptLogLossy",
-      expr: "sum(increase(webhook_attempt_records_dropped_total[15m])) > 0",
+      expr: `sum${risen("webhook_attempt_records_dropped_total", "15m")} > 0`,
       after: "0m",
       severity: "warning",
       summary: "The delivery log has gaps: attempts were made and not recorded."

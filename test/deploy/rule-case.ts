@@ -20,5 +20,8 @@ export const ruleCase = (alert: string, at: string, fires: Series, labels: Serie
   silent
 })
 
+/** A labelled counter that nobody has seen for so many minutes, and that begins with its first fault. */
+export const bornAt = (minute: number, value = 1) => `_x${minute - 1} ${value}x120`
+
 /** A counter that rises by so much a minute. */
 export const rising = (name: string, step: number) => ({ [name]: `0+${step}x60` })

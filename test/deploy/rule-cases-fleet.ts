@@ -1,5 +1,5 @@
 /** When the whole fleet's alerts fire, and when they stay silent. */
-import { ruleCase, rising, type RuleCase } from "./rule-case.ts"
+import { bornAt, ruleCase, rising, type RuleCase } from "./rule-case.ts"
 
 export const fleetCases: ReadonlyArray<RuleCase> = [
   ruleCase(
@@ -45,15 +45,15 @@ export const fleetCases: ReadonlyArray<RuleCase> = [
   ),
   ruleCase(
     "StarlingMessagesRejected",
-    "10m",
-    { 'bus_rejected_total{origin="events"}': "0 0 1x20" },
+    "30m",
+    { 'bus_rejected_total{origin="events"}': bornAt(26) },
     { origin: "events" },
-    { 'bus_rejected_total{origin="events"}': "4x20" }
+    { 'bus_rejected_total{origin="events"}': "4x120" }
   ),
   ruleCase(
     "StarlingHandlersDying",
-    "10m",
-    { 'bus_consumed_total{role="r",stream="S",outcome="failed"}': "0 0 1x20" },
+    "30m",
+    { 'bus_consumed_total{role="r",stream="S",outcome="failed"}': bornAt(26) },
     { role: "r", stream: "S" },
     rising('bus_consumed_total{role="r",stream="S",outcome="acked"}', 5)
   ),
@@ -111,10 +111,10 @@ export const fleetCases: ReadonlyArray<RuleCase> = [
   ),
   ruleCase(
     "StarlingEgressRefused",
-    "10m",
-    { 'egress_refusals_total{use="webhook",range="private"}': "0 0 1x20" },
+    "30m",
+    { 'egress_refusals_total{use="webhook",range="private"}': bornAt(26) },
     { use: "webhook", range: "private" },
-    { 'egress_refusals_total{use="webhook",range="private"}': "3x20" }
+    { 'egress_refusals_total{use="webhook",range="private"}': "3x120" }
   ),
   ruleCase(
     "StarlingStoreFilling",

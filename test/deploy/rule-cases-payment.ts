@@ -1,13 +1,13 @@
 /** When the alerts of payments and of the gateway fire, and when they stay silent. */
-import { ruleCase, rising, type RuleCase } from "./rule-case.ts"
+import { bornAt, ruleCase, rising, type RuleCase } from "./rule-case.ts"
 
 export const paymentCases: ReadonlyArray<RuleCase> = [
   ruleCase(
     "PaymentBooksDiffer",
-    "10m",
-    { 'payment_book_findings_total{network="n",finding="TransferWithoutReceipt"}': "0 0 1x20" },
+    "90m",
+    { 'payment_book_findings_total{network="n",finding="TransferWithoutReceipt"}': bornAt(86) },
     { network: "n", finding: "TransferWithoutReceipt" },
-    { 'payment_book_findings_total{network="n",finding="TransferWithoutReceipt"}': "1x20" }
+    { 'payment_book_findings_total{network="n",finding="TransferWithoutReceipt"}': "1x120" }
   ),
   ruleCase(
     "PaymentBooksUnread",
@@ -18,8 +18,8 @@ export const paymentCases: ReadonlyArray<RuleCase> = [
   ),
   ruleCase(
     "PaymentSettlementsUncollected",
-    "10m",
-    { 'payment_settlement_tries_total{network="n",outcome="uncollected"}': "0 0 1x20" },
+    "90m",
+    { 'payment_settlement_tries_total{network="n",outcome="uncollected"}': bornAt(86) },
     { network: "n" },
     rising('payment_settlement_tries_total{network="n",outcome="settled"}', 3)
   ),

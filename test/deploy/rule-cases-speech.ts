@@ -1,5 +1,5 @@
 /** When speech's alerts fire, and when they stay silent. */
-import { ruleCase, rising, type RuleCase } from "./rule-case.ts"
+import { bornAt, ruleCase, rising, type RuleCase } from "./rule-case.ts"
 
 export const speechCases: ReadonlyArray<RuleCase> = [
   ruleCase(
@@ -60,8 +60,8 @@ export const speechCases: ReadonlyArray<RuleCase> = [
   ),
   ruleCase(
     "SpeechConsentsUnverifiable",
-    "10m",
-    { 'speech_consent_checks_total{outcome="unavailable"}': "0 0 1x20" },
+    "30m",
+    { 'speech_consent_checks_total{outcome="unavailable"}': bornAt(26) },
     {},
     rising('speech_consent_checks_total{outcome="speaker_mismatch"}', 2)
   )
