@@ -5,7 +5,7 @@
 import { MsgHdrsImpl } from "@nats-io/nats-core/internal"
 import type { Msg } from "@nats-io/nats-core"
 import { Effect, type Option, Result } from "effect"
-import { parseAnswer } from "./broker-answers.ts"
+import { parseFound } from "./broker-answers.ts"
 import type { BrokerCalls } from "./broker-calls.ts"
 import { type BusError, BusUnavailable } from "./errors.ts"
 import { headerReader } from "./message-headers.ts"
@@ -27,10 +27,11 @@ const messageOf = (operation: string, answer: Msg): Effect.Effect<Option.Option<
   if (answer.data.length === 0 && answer.headers?.code === 503) {
     return new BusUnavailable({ operation, detail: "nobody answers for streams" })
   }
-  const parsed = parseAnswer(operation, answer)
+  const parsed = parseFound(operation, answer)
   if (Result.isFailure(parsed)) {
     return parsed.failure._tag === "BusNotFound" ? Effect.succeedNone : Effect.fail(parsed.failure)
   }
+  if (parsed.success === undefined) return Effect.succeedNone
   const message = parsed.success["message"] as StoredMessage | undefined
   if (typeof message?.subject !== "string" || !Number.isSafeInteger(message.seq)) {
     return new BusUnavailable({ operation, detail: "an answer without a message" })

@@ -66,7 +66,7 @@ export class Ledger extends Context.Service<
         )
       })
 
-      const write = Effect.fn("Ledger.write")(function* (claim: Claim, end: End, mayExist: boolean) {
+      const write = Effect.fnUntraced(function* (claim: Claim, end: End, mayExist: boolean) {
         if (mayExist && (yield* has(claim))) return false
         const { record, key } = claim
         const nowMs = yield* Clock.currentTimeMillis

@@ -158,9 +158,11 @@ const holderMoves = (parts: Parts) => {
 const settlerMoves = ({ store, payers, move, ask }: Parts) =>
   ({
     prepared: (claim, transaction) => move(claim, { _tag: "Prepare", transaction }, true),
-    settled: Effect.fn("Claims.settled")(function* (claim, transaction) {
-      const next = yield* move(claim, { _tag: "Settled", transaction })
-      yield* payers.change(claim.record, (payer) => withoutPlace(payer, claim.key, null))
+    settled: Effect.fnUntraced(function* (claim, transaction) {
+      // Most hold no place: who looks takes no turn of its own for that. One that is taken meanwhile is left to the sweep.
+      const both = [move(claim, { _tag: "Settled", transaction }), payers.read(claim.record)] as const
+      const [next, seen] = yield* Effect.all(both, { concurrency: 2 })
+      yield* payers.change(claim.record, (payer) => withoutPlace(payer, claim.key, null), seen)
       return next
     }),
     uncollected: Effect.fn("Claims.uncollected")(function* (claim, reason) {

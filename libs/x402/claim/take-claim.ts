@@ -41,7 +41,7 @@ interface Parts {
 export const takeClaim = Effect.fnUntraced(function* (parts: Parts) {
   const outcomes = (yield* Metrics).counter(claimsTaken)
   const count = (outcome: string) => Effect.sync(() => outcomes.inc({ outcome }))
-  return Effect.fn("Claims.claim")(
+  return Effect.fnUntraced(
     function* (checked: CheckedPayment, call: Call, isUnmet = false): Effect.fn.Return<Claim, ClaimRefused | BusError> {
       const fresh = newRecord(checked, call, yield* Clock.currentTimeMillis)
       return yield* isUnmet ? takeUnmet(parts, checked, fresh) : takeAsFound(parts, checked, fresh)
@@ -83,7 +83,7 @@ const takeUnmet = Effect.fnUntraced(function* (
   const [seen, created] = yield* Effect.all(both, { concurrency: 2 })
   if (Result.isFailure(created)) {
     if (created.failure._tag === "RevisionConflict") return yield* takeAsFound(parts, checked, fresh)
-    return yield* Effect.fail(created.failure)
+    return yield* created.failure
   }
   const claim = created.success
   const mayHave = Effect.flatMap(Effect.fromResult(seen), (entry) =>

@@ -25,7 +25,7 @@ export interface BroadcastOptions extends LookOptions {
 
 type Refusal = SettlementRefused | SettlementPending | ChainUnavailable
 
-export const broadcast = Effect.fn("evm.broadcast")(function* (
+export const broadcast = Effect.fnUntraced(function* (
   node: EvmNode,
   options: BroadcastOptions,
   prepared: EvmPrepared,

@@ -21,7 +21,7 @@ export interface Preparation {
   readonly settings: Pick<EvmSettings, "gas" | "gasMax">
 }
 
-export const prepare = Effect.fn("evm.prepare")(function* (
+export const prepare = Effect.fnUntraced(function* (
   { node, fees, chainId, settings }: Preparation,
   payment: EvmPayment,
   { key, nonce }: SettlerLease

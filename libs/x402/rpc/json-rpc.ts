@@ -96,11 +96,8 @@ export const openJsonRpc = Effect.fn("openJsonRpc")(function* (
   ) {
     lastId = (lastId + 1) % Number.MAX_SAFE_INTEGER
     const body = utf8.encode(JSON.stringify({ jsonrpc: "2.0", id: lastId, method, params }))
-    let unavailable = new RpcUnavailable({
-      method,
-      detail: urls.length === 0 ? noNode : allAlone,
-      mayHaveArrived: false
-    })
+    // Made an error at the end: its stack would cost each good call more than its codec.
+    let unavailable = { detail: urls.length === 0 ? noNode : allAlone, mayHaveArrived: false }
     for (let tried = 0; tried < urls.length; tried += 1) {
       const index = (first + tried) % urls.length
       const result = yield* askNode(index, method, body, deadlineMs)
@@ -111,9 +108,9 @@ export const openJsonRpc = Effect.fn("openJsonRpc")(function* (
       }
       if (result.failure instanceof RpcRejected) return yield* result.failure
       const { detail, mayHaveArrived } = result.failure
-      unavailable = new RpcUnavailable({ method, detail, mayHaveArrived: mayHaveArrived || unavailable.mayHaveArrived })
+      unavailable = { detail, mayHaveArrived: mayHaveArrived || unavailable.mayHaveArrived }
     }
-    return yield* unavailable
+    return yield* new RpcUnavailable({ method, ...unavailable })
   })
   return { call }
 })

@@ -47,7 +47,7 @@ export class HeldPayments extends Context.Service<
   )
 }
 
-const hold = Effect.fn("HeldPayments.hold")(function* (parts: HoldParts, held: HeldCall): Effect.fn.Return<PaidCall> {
+const hold = Effect.fnUntraced(function* (parts: HoldParts, held: HeldCall): Effect.fn.Return<PaidCall> {
   const { call } = held
   const beside: Array<Fiber.Fiber<void>> = []
   const state: Hold = {

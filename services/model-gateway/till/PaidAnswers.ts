@@ -35,7 +35,7 @@ export class PaidAnswers extends Context.Service<
     PaidAnswers,
     Effect.gen(function* () {
       const objects = yield* Objects
-      const keep = Effect.fn("PaidAnswers.keep")(function* (claimKey: string, { label, body }: PaidAnswer) {
+      const keep = Effect.fnUntraced(function* (claimKey: string, { label, body }: PaidAnswer) {
         const head = utf8.encode(`${JSON.stringify(label)}\n`)
         yield* objects.putWhole(store, nameOf(claimKey), Buffer.concat([head, body]))
       })

@@ -38,7 +38,7 @@ export class SettlementDesk extends Context.Service<
       const { Payments } = yield* Configuration
       const silenceMs = Math.min(silenceMsMax, (Payments.LeaseSeconds * 1_000) / 3)
 
-      const standing = Effect.fn("SettlementDesk.standing")(function* (claim: Claim) {
+      const standing = Effect.fnUntraced(function* (claim: Claim) {
         const found = Option.getOrUndefined(yield* claims.read(claim.key))
         if (found !== undefined && isCommitted(found, claim)) return standingOf(found)
         return standingOf(yield* Effect.catch(claims.commit(claim), (error) => afterAll(claim, error)))
@@ -50,7 +50,7 @@ export class SettlementDesk extends Context.Service<
           Option.isSome(found) && isCommitted(found.value, claim) ? Effect.succeed(found.value) : Effect.fail(error)
         )
 
-      const ask = Effect.fn("SettlementDesk.ask")(function* (claim: Claim) {
+      const ask = Effect.fnUntraced(function* (claim: Claim) {
         const told = yield* Deferred.make<SettlementOutcome>()
         const session = randomBytes(12).toString("base64url")
         const scope = yield* Scope.make()

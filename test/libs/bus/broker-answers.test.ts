@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { parseAnswer } from "../../../libs/bus/broker-answers.ts"
+import { parseAnswer, parseFound } from "../../../libs/bus/broker-answers.ts"
 
 const parsed = (text: string) => parseAnswer("ask", { data: new TextEncoder().encode(text) })
 const failure = (text: string) => {
@@ -29,4 +29,13 @@ describe("an answer of the broker", () => {
       assert.strictEqual(failure(text)[0], "BusUnavailable")
     }
   )
+
+  it("that a message is not there is no error to who looks for it, and any other error is", () => {
+    const found = (text: string) => parseFound("look", { data: new TextEncoder().encode(text) })
+    assert.deepStrictEqual(found('{"message":{"seq":7}}'), Result.succeed({ message: { seq: 7 } }))
+    assert.deepStrictEqual(found('{"error":{"code":404,"err_code":10037}}'), Result.succeed(undefined))
+    for (const text of ['{"error":{"code":404,"err_code":10059}}', '{"error":"no"}', "null"]) {
+      assert.isTrue(Result.isFailure(found(text)), text)
+    }
+  })
 })
