@@ -36,6 +36,13 @@ export const pipelineRules: RuleGroup = {
       summary: "Lists and watchdogs show what was: more than 1,000 records are not in the views yet."
     },
     {
+      name: "PipelineViewsFull",
+      expr: 'max by (role) (actor_views_left_out{which="moving"}) > 0',
+      after: "5m",
+      severity: "critical",
+      summary: "{{ $labels.role }} does not see all entities that are on their way: nobody works on the others."
+    },
+    {
       name: "PipelineConflictsMany",
       expr: "sum by (entity) (rate(actor_conflicts_total[5m])) > 50",
       after: "10m",

@@ -34,6 +34,13 @@ export const pipelineCases: ReadonlyArray<RuleCase> = [
     { 'actor_views_behind{pod="a"}': "5000x30", 'actor_views_behind{pod="b"}': "0x30" }
   ),
   ruleCase(
+    "PipelineViewsFull",
+    "20m",
+    { 'actor_views_left_out{role="pipeline-api",which="moving"}': "3x30" },
+    { role: "pipeline-api" },
+    { 'actor_views_left_out{role="pipeline-api",which="ended"}': "5000x30" }
+  ),
+  ruleCase(
     "PipelineConflictsMany",
     "30m",
     rising('actor_conflicts_total{entity="queue"}', 6_000),
