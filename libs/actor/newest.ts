@@ -10,9 +10,10 @@ export const makeNewest = <A>(entriesMax: number): Newest<A> => {
   const set = (key: string, value: A) => {
     entries.delete(key)
     entries.set(key, value)
+    if (entries.size <= entriesMax) return
     for (const oldest of entries.keys()) {
-      if (entries.size <= entriesMax) break
       entries.delete(oldest)
+      if (entries.size <= entriesMax) return
     }
   }
   return {

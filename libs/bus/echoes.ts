@@ -15,27 +15,22 @@ const bytesKeptMax = 4 * 1_024 * 1_024
 // What an entry takes beside its bytes, about.
 const entryBytes = 256
 
+/** Keeps at least half of `bytesMax`, and at most all of it and one more: the older half is dropped whole. */
 export const makeEchoes = (bytesMax = bytesKeptMax): Echoes => {
-  const written = new Map<string, Uint8Array>()
+  let recent = new Map<string, Uint8Array>()
+  let older = new Map<string, Uint8Array>()
   let bytes = 0
-  const forget = (subject: string) => {
-    const data = written.get(subject)
-    if (data === undefined) return
-    bytes -= data.length + entryBytes
-    written.delete(subject)
-  }
   return {
     note: (subject, data) => {
-      forget(subject)
-      written.set(subject, data)
+      recent.set(subject, data)
       bytes += data.length + entryBytes
-      for (const oldest of written.keys()) {
-        if (bytes <= bytesMax) break
-        forget(oldest)
-      }
+      if (bytes < bytesMax / 2) return
+      older = recent
+      recent = new Map()
+      bytes = 0
     },
     of: (subject, data) => {
-      const own = written.get(subject)
+      const own = recent.get(subject) ?? older.get(subject)
       return own !== undefined && own.length === data.length && Buffer.compare(own, data) === 0 ? own : data
     }
   }

@@ -3,11 +3,11 @@
  * reading each of them whole would cost more than all that follows. Too often yes is harmless. Pure.
  */
 
-const tag = (name: string) => `"_tag":"${name}"`
+const tag = (name: string) => Buffer.from(`"_tag":"${name}"`)
 
 /** As they stand in a record that something follows from. */
-const marks: Readonly<Record<string, ReadonlyArray<string>>> = {
-  workitem: [`"releaseId":"`, tag("FollowUpAsked"), tag("AuthFailed")],
+const marks: Readonly<Record<string, ReadonlyArray<Buffer>>> = {
+  workitem: [Buffer.from(`"releaseId":"`), tag("FollowUpAsked"), tag("AuthFailed")],
   release: [tag("RemediationDispatched")],
   agent: [tag("Resumed"), tag("SmokeRecovered"), tag("QuotaReset")]
 }
