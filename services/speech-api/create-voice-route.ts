@@ -82,7 +82,9 @@ export const answerCreate = Effect.gen(function* () {
   const { VoiceCloning } = yield* Configuration
   const { workspace } = yield* Caller
   const form = yield* readForm(voiceFormSpec)
-  const key = yield* idempotencyKey(form.fields["idempotency_key"])
+  const { consent_challenge_id: challengeId, idempotency_key: keyField } = form.fields
+  // No later create can be a replay of one without a key that counts, so that nothing keeps the challenge.
+  const key = yield* Effect.tapError(idempotencyKey(keyField), () => Effect.ignore(challengeFlow(challengeId, null)))
   const { fingerprint } = form
   const once = (work: Effect.Effect<Answer, WireError, MakingNeeds>) =>
     Effect.flatMap(Idempotency, ({ run }) => run({ workspace, route: "POST /v1/voices", key, fingerprint }, work))
@@ -93,7 +95,7 @@ export const answerCreate = Effect.gen(function* () {
     return yield* withNotices(noticeHeaders(VoiceCloning.LegacyFlowSunset), work)
   }
   const by = key === undefined ? null : hash("sha256", JSON.stringify([key, fingerprint]), "hex")
-  const flow = challengeFlow(form.fields["consent_challenge_id"], by)
+  const flow = challengeFlow(challengeId, by)
   const work = Effect.flatMap(flow, (used) => make(form, used))
   return yield* once(Effect.map(counted("challenge", work), answered))
 })

@@ -189,6 +189,7 @@ describe("no voice is made", () => {
     ["of no gender", () => ({ gender: "loud" }), "400 validation_failed"],
     ["in a language that nobody speaks here", () => ({ locale: "tlh-QO" }), "400 validation_failed"],
     ["with a picture that is none", () => ({ avatar: Buffer.from("<svg/>") }), "400 validation_failed"],
+    ["with a key that is none", () => ({ idempotency_key: "\u0000" }), "400 validation_failed"],
     ["of 26 MB of consent", () => ({ consent_recording: Buffer.alloc(26_000_000) }), "413 payload_too_large"]
   ]
 
