@@ -1,0 +1,5 @@
+import { parentPort, workerData } from "node:worker_threads"
+import { loadLibrary } from "../../../../../libs/speech/engine/worker/load-library.ts"
+
+loadLibrary(workerData as string)
+parentPort?.postMessage("loaded")
