@@ -62,13 +62,13 @@ const linesOfFailure = ({ file, message, name, ring, where }: Failure, share: nu
 }
 
 /** Every failure in turn, bounded in number and in characters; nothing where nothing failed. */
-export const closingLines = (failures: ReadonlyArray<Failure>): ReadonlyArray<string> => {
+export const closingLines = (failures: ReadonlyArray<Failure>, heading = "== failed"): ReadonlyArray<string> => {
   if (failures.length === 0) return []
   const named = failures.slice(0, failuresNamedMax)
   const share = Math.floor((charactersMax - charactersAround) / named.length)
   const more = failures.length - named.length
   return [
-    "== failed",
+    heading,
     ...named.flatMap((failure) => linesOfFailure(failure, share)),
     ...(more > 0 ? [`and ${more} more`] : [])
   ]
