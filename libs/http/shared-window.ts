@@ -1,12 +1,13 @@
 /**
- * Rate limits that hold over all replicas: each key's takes are a log in the store, changed by compare-and-set.
- * Exact as far as the replicas' clocks agree. Whoever finds the log full believes it for up to a second, so
- * that a flood costs the broker one read a second; a place given back elsewhere is felt after that.
+ * Rate limits that hold over all replicas: each key's takes are a log in the store, changed by compare-and-set, those
+ * that come at once together. Exact as far as the replicas' clocks agree. Whoever finds the log full believes it for up
+ * to a second, so that a flood costs the broker one read a second; a place given back elsewhere is felt after that.
  */
 import { hash } from "node:crypto"
-import { Clock, Effect, Option, Random, Schema, Semaphore } from "effect"
+import { Clock, Effect, Option, Random, Schema } from "effect"
 import { type BusError, BusUnavailable, Kv, type KvBucket, RevisionConflict } from "#bus"
 import { Metrics } from "#runtime"
+import { type Change, type ChangeStored, groupedChanges } from "./grouped-changes.ts"
 import { sharedWindowTakes } from "./metrics.ts"
 import {
   giveBackToLog,
@@ -44,9 +45,8 @@ export interface SharedWindow {
 const limitMax = 300
 const windowMsMax = 86_400_000
 const names = /^[A-Za-z0-9_-]{1,64}$/u
-// Within a process one key's changes wait for each other, so only replicas compete: one of them wins each round.
+// Within a process one key's changes are written together, so only replicas compete: one of them wins each round.
 const triesMax = 24
-const stripes = 64
 // Shorter than anybody waits for a refusal.
 const withinMs = 3_000
 const logOfTakes = Schema.Array(Schema.Int)
@@ -60,21 +60,21 @@ export const sharedWindow = Effect.fnUntraced(function* (options: SharedWindowOp
   const bucket = yield* (yield* Kv).open("rate-windows", logOfTakes)
   const takes = (yield* Metrics).counter(sharedWindowTakes)
   const refusals = rememberedRefusals(limit)
-  const changing = changes(name)
+  const change = groupedChanges(changeStored(bucket, name, windowMs))
+  const changing = <A>(key: string, decide: (log: RateLog) => Change<RateLog, A>) =>
+    inTime(change(`${name}.${hash("sha256", key, "hex")}`, decide), `count a call in ${name}`)
   const remembered = (key: string) => Effect.map(Clock.currentTimeMillis, (nowMs) => refusals.find(key, nowMs))
 
-  const takeNow = (key: string) =>
-    changing(key, (id) =>
-      Effect.flatMap(remembered(key), (known) =>
-        Option.isSome(known)
-          ? Effect.succeed(known.value)
-          : changeLog(bucket, id, windowMs, (log, nowMs) => {
-              const { decision, log: next } = takeFromLog(log, options, nowMs)
-              if (decision._tag === "Refused") refusals.remember(key, decision, nowMs)
-              return { answer: decision, next: decision._tag === "Taken" ? next : undefined }
-            })
-      )
-    )
+  const takeNow = Effect.fnUntraced(function* (key: string) {
+    const known = yield* remembered(key)
+    if (Option.isSome(known)) return known.value
+    const nowMs = yield* Clock.currentTimeMillis
+    return yield* changing(key, (log) => {
+      const { decision, log: next } = takeFromLog(log, options, nowMs)
+      if (decision._tag === "Refused") refusals.remember(key, decision, nowMs)
+      return { answer: decision, next: decision._tag === "Taken" ? next : undefined }
+    })
+  })
   const take = Effect.fn("SharedWindow.take")(function* (key: string) {
     const decision = yield* Effect.tapError(takeNow(key), () =>
       Effect.sync(() => takes.inc({ window: name, outcome: "failed" }))
@@ -83,54 +83,32 @@ export const sharedWindow = Effect.fnUntraced(function* (options: SharedWindowOp
     return decision
   })
   const giveBack = Effect.fn("SharedWindow.giveBack")(function* (key: string, { takenAtMs }: SharedTaken) {
-    yield* changing(key, (id) =>
-      changeLog(bucket, id, windowMs, (log) => ({ answer: undefined, next: giveBackToLog(log, takenAtMs) }))
-    )
+    yield* changing(key, (log) => ({ answer: undefined, next: giveBackToLog(log, takenAtMs) }))
     refusals.forget(key)
   })
   const window: SharedWindow = { name, limit, windowMs, take, giveBack, remembered }
   return window
 })
 
-/** Runs changes of keys, one at a time for each key, and none for longer than somebody would wait. */
-const changes = (name: string) => {
-  const turns = Array.from({ length: stripes }, () => Semaphore.makeUnsafe(1))
-  return <A>(key: string, change: (id: string) => Effect.Effect<A, BusError>) => {
-    const digest = hash("sha256", key, "hex")
-    const turn = turns[Number.parseInt(digest.slice(0, 2), 16) % stripes]
-    const changed = change(`${name}.${digest}`)
-    return inTime(turn === undefined ? changed : turn.withPermit(changed), `count a call in ${name}`)
-  }
+/** As long as others are first, but no longer than somebody would wait. */
+const changeStored = (bucket: KvBucket<RateLog>, name: string, windowMs: number): ChangeStored<RateLog, BusError> => {
+  const operation = `count a call in ${name}`
+  const change = Effect.fnUntraced(function* (id: string, decide: (log: RateLog) => RateLog | undefined) {
+    for (let tries = 1; tries <= triesMax; tries++) {
+      const entry = yield* bucket.get(id)
+      const next = decide(Option.match(entry, { onNone: () => [], onSome: ({ value }) => value }))
+      if (next === undefined) return
+      const written = yield* keep(bucket, id, next, entry, windowMs).pipe(
+        Effect.as(true),
+        Effect.catchTag("RevisionConflict", () => Effect.succeed(false))
+      )
+      if (written) return
+      yield* Effect.sleep(yield* Random.nextIntBetween(0, tries * 2))
+    }
+    return yield* new RevisionConflict({ operation, detail: `${triesMax} tries, all lost` })
+  })
+  return (id, decide) => inTime(change(id, decide), operation)
 }
-
-interface Change<A> {
-  readonly answer: A
-  /** What to keep; nothing when the log stays as it is. */
-  readonly next: RateLog | undefined
-}
-
-const changeLog = Effect.fnUntraced(function* <A>(
-  bucket: KvBucket<RateLog>,
-  id: string,
-  windowMs: number,
-  change: (log: RateLog, nowMs: number) => Change<A>
-) {
-  for (let tries = 1; tries <= triesMax; tries++) {
-    const entry = yield* bucket.get(id)
-    const { answer, next } = change(
-      Option.match(entry, { onNone: () => [], onSome: ({ value }) => value }),
-      yield* Clock.currentTimeMillis
-    )
-    if (next === undefined) return answer
-    const written = yield* keep(bucket, id, next, entry, windowMs).pipe(
-      Effect.as(true),
-      Effect.catchTag("RevisionConflict", () => Effect.succeed(false))
-    )
-    if (written) return answer
-    yield* Effect.sleep(yield* Random.nextIntBetween(0, tries * 2))
-  }
-  return yield* new RevisionConflict({ operation: `count a call in ${id}`, detail: `${triesMax} tries, all lost` })
-})
 
 const keep = (
   bucket: KvBucket<RateLog>,

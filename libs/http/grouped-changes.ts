@@ -1,0 +1,75 @@
+/**
+ * Pure changes of stored values, decided in groups: what comes while one group of a key is being written is decided
+ * together by the next, so that a burst costs the store a write a turn and not one for each of its callers. Who leaves
+ * before its group has begun changes nothing; a group that cannot be written fails for each of its members.
+ */
+import { Deferred, Effect, Exit } from "effect"
+
+export interface Change<V, A> {
+  readonly answer: A
+  /** What to keep; undefined when the value stays as it is. */
+  readonly next: V | undefined
+}
+
+/** Reads a value, keeps what `decide` makes of it, and asks again where somebody else was first. */
+export type ChangeStored<V, E> = (id: string, decide: (value: V) => V | undefined) => Effect.Effect<void, E>
+
+interface Member<V, E> {
+  /** May be asked again: what it said last counts. */
+  readonly decide: (value: V) => V | undefined
+  readonly conclude: (written: Exit.Exit<void, E>) => void
+}
+
+// A value is read and written once for so many; more would only make the first of them wait.
+const membersMax = 512
+
+export const groupedChanges = <V, E>(change: ChangeStored<V, E>) => {
+  const waiting = new Map<string, Array<Member<V, E>>>()
+
+  const writeGroup = (id: string, group: ReadonlyArray<Member<V, E>>) =>
+    change(id, (value) => {
+      let next: V | undefined
+      for (const { decide } of group) next = decide(next ?? value) ?? next
+      return next
+    })
+
+  const writeAll = Effect.fnUntraced(function* (id: string) {
+    let group = waiting.get(id)?.splice(0, membersMax) ?? []
+    while (group.length > 0) {
+      const written = yield* Effect.exit(writeGroup(id, group))
+      for (const { conclude } of group) conclude(written)
+      group = waiting.get(id)?.splice(0, membersMax) ?? []
+    }
+    waiting.delete(id)
+  })
+
+  return <A>(id: string, decide: (value: V) => Change<V, A>): Effect.Effect<A, E> =>
+    Effect.suspend(() => {
+      const told = Deferred.makeUnsafe<A, E>()
+      let last: Change<V, A> | undefined
+      const member: Member<V, E> = {
+        decide: (value) => {
+          last = decide(value)
+          return last.next
+        },
+        conclude: (written) => {
+          const answer = last === undefined ? Exit.die("a member of a group was not asked") : Exit.succeed(last.answer)
+          Deferred.doneUnsafe(told, Exit.isSuccess(written) ? answer : Exit.failCause(written.cause))
+        }
+      }
+      const others = waiting.get(id)
+      if (others !== undefined) others.push(member)
+      else waiting.set(id, [member])
+      const leave = Effect.sync(() => {
+        const queue = waiting.get(id)
+        const place = queue?.indexOf(member) ?? -1
+        if (place >= 0) queue?.splice(place, 1)
+      })
+      // Apart from whoever came first, who may leave while others wait.
+      const begun = others === undefined ? Effect.forkDetach(writeAll(id)) : Effect.void
+      return Effect.andThen(
+        begun,
+        Effect.onInterrupt(Deferred.await(told), () => leave)
+      )
+    })
+}
