@@ -6,8 +6,8 @@ import { checkId, creation, finding, freshId, usage } from "./item-at-work.ts"
 import { plainTags, sampleCommand, sampleReport } from "./samples.ts"
 
 const kindsOf: Record<string, ReadonlyArray<WorkItemReportKind>> = {
-  work: ["iteration-ended", "check-verdict", "agent-stuck"],
-  rework: ["iteration-ended", "agent-stuck"],
+  work: ["iteration-ended", "check-verdict", "questions-asked", "agent-stuck"],
+  rework: ["iteration-ended", "questions-asked", "agent-stuck"],
   audit: ["audit-ended", "auditor-timed-out"],
   merge: ["merge-ended", "agent-stuck"],
   upstream: ["push-ended", "pull-request-opened"],
