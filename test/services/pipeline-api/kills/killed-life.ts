@@ -137,27 +137,30 @@ export const killedLife = Effect.fnUntraced(function* (server: TestNatsServer, d
   return life
 })
 
-/** How far everything that follows from LOG has come; the whole of it when nothing is to be done any more. */
+/**
+ * Whether everything that follows from LOG has come to its end, and nothing is to be done any more. LOG is looked at last: what
+ * a report or a follow-up led to is in it before it is said to be done.
+ */
 export const isSettled = Effect.gen(function* () {
   const reader = yield* StreamReader
-  const { lastSequence } = yield* reader.bounds("LOG")
+  const reports = yield* reader.bounds("REPORTS")
   const announced = yield* reader.last("EVENTS", subjects.eventsCursor)
-  if (Option.isNone(announced)) return lastSequence === 0
-  const behind = [positionIn(announced.value.data)]
+  const positions = [Option.match(announced, { onNone: () => 0, onSome: ({ data }) => positionIn(data) })]
   // A small step's cursor is there before the step's events.
-  for (const subject of pendingIn(announced.value.data)) {
+  for (const subject of Option.match(announced, { onNone: () => [], onSome: ({ data }) => pendingIn(data) })) {
     const event = yield* reader.last("EVENTS", subject)
-    if (!Option.exists(event, ({ sequence }) => sequence > announced.value.sequence)) return false
+    const after = Option.getOrThrow(announced).sequence
+    if (!Option.exists(event, ({ sequence }) => sequence > after)) return false
   }
   for (const [bucket, key] of [
     ["views", "cursor"],
     ["cursors", "follow-ups"]
   ] as const) {
     const cursor = yield* reader.last(`KV_${bucket}`, `$KV.${bucket}.${key}`)
-    behind.push(Option.match(cursor, { onNone: () => 0, onSome: ({ data }) => positionIn(data) }))
+    positions.push(Option.match(cursor, { onNone: () => 0, onSome: ({ data }) => positionIn(data) }))
   }
-  const reports = yield* reader.bounds("REPORTS")
-  return behind.every((position) => position === lastSequence) && reports.messages === 0
+  const { lastSequence } = yield* reader.bounds("LOG")
+  return positions.every((position) => position === lastSequence) && reports.messages === 0
 })
 
 /** Of a cursor as it is stored, whichever. */
