@@ -7,7 +7,7 @@ import { Worker } from "node:worker_threads"
 import { Deferred, Effect } from "effect"
 import type { EngineFrame, EngineJob } from "./Engine.ts"
 import { EngineFailed, EngineMissing } from "./errors.ts"
-import type { Ended, FromThread, ThreadData } from "./worker/protocol.ts"
+import { type Ended, type FromThread, type ThreadData, type ToThread, warmUpNumber } from "./worker/protocol.ts"
 
 export interface ThreadOptions {
   readonly engine: string
@@ -28,7 +28,7 @@ export interface RunningJob {
 export interface EngineThread {
   readonly isAlive: () => boolean
   readonly begin: (job: EngineJob, onFrame: (frame: EngineFrame) => void) => Effect.Effect<RunningJob>
-  /** Lets go of the thread; one that hangs in native code ends when that returns. */
+  /** Cancels its job and ends the thread; one that hangs in native code ends when that returns. */
   readonly stop: Effect.Effect<void>
 }
 
@@ -37,6 +37,9 @@ interface Current {
   readonly onFrame: (frame: EngineFrame) => void
   readonly ended: Deferred.Deferred<Ended, EngineFailed>
 }
+
+// A callback comes every few milliseconds; whoever stops a pool does not wait for one that hangs.
+const stopMsMax = 1_000
 
 export const startThread = Effect.fnUntraced(function* (options: ThreadOptions) {
   const { engine } = options
@@ -56,6 +59,7 @@ export const startThread = Effect.fnUntraced(function* (options: ThreadOptions) 
     const crashed = new EngineFailed({ engine, reason: "crashed", detail })
     Deferred.doneUnsafe(ready, Effect.fail(crashed))
     if (current !== undefined) Deferred.doneUnsafe(current.ended, Effect.fail(crashed))
+    current = undefined
   }
   const hear = (message: FromThread) => {
     if (message.kind === "ready") return Deferred.doneUnsafe(ready, Effect.void)
@@ -76,8 +80,21 @@ export const startThread = Effect.fnUntraced(function* (options: ThreadOptions) 
     if (missing !== undefined) Deferred.doneUnsafe(ready, Effect.fail(missing))
     die(error instanceof Error ? error.message : String(error))
   })
-  worker.on("exit", (code) => die(`the thread ended with code ${code}`))
-  const stop = Effect.promise(() => worker.terminate()).pipe(Effect.timeoutOption("1 second"), Effect.asVoid)
+  const gone = Deferred.makeUnsafe<void>()
+  worker.on("exit", (code) => {
+    Deferred.doneUnsafe(gone, Effect.void)
+    die(`the thread ended with code ${code}`)
+  })
+  // It ends by itself: terminated within a callback of the engine's code it would take the whole process with it.
+  const stop = Effect.suspend(() => {
+    if (isAlive) {
+      Atomics.store(cancelled, 0, current?.number ?? warmUpNumber)
+      worker.postMessage("end" satisfies ToThread, [])
+      worker.unref()
+    }
+    die("stopped")
+    return Effect.asVoid(Effect.timeoutOption(Deferred.await(gone), stopMsMax))
+  })
   yield* Deferred.await(ready).pipe(Effect.onError(() => stop))
 
   const begin = (job: EngineJob, onFrame: (frame: EngineFrame) => void) =>
@@ -86,7 +103,7 @@ export const startThread = Effect.fnUntraced(function* (options: ThreadOptions) 
       const number = jobs
       const ended = Deferred.makeUnsafe<Ended, EngineFailed>()
       current = { number, onFrame, ended }
-      worker.postMessage({ number, job }, [])
+      worker.postMessage({ number, job } satisfies ToThread, [])
       return {
         cancel: Effect.sync(() => void Atomics.store(cancelled, 0, number)),
         ended: Deferred.await(ended)
@@ -95,10 +112,7 @@ export const startThread = Effect.fnUntraced(function* (options: ThreadOptions) 
   const thread: EngineThread = {
     isAlive: () => isAlive,
     begin,
-    stop: Effect.andThen(
-      Effect.sync(() => die("stopped")),
-      stop
-    )
+    stop
   }
   return thread
 })

@@ -3,6 +3,7 @@
  * has ended, whatever still runs in it: espeak leaves a thread of its own behind, which sleeps in the library's code
  * and is killed with the process by whatever wakes it once that code is gone.
  */
+import { platform } from "node:os"
 import koffi, { type LibraryHandle } from "koffi"
 
 const loaded: Array<LibraryHandle> = []
@@ -14,7 +15,7 @@ const neverUnloaded = 0x10_00
 export const loadLibrary = (path: string): LibraryHandle => {
   const library = koffi.load(path, { global: false })
   loaded.push(library)
-  if (process.platform === "linux") keepLoaded(path)
+  if (platform() === "linux") keepLoaded(path)
   return library
 }
 

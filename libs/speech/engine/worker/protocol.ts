@@ -1,4 +1,4 @@
-/** What the pool and its threads say to each other. Types only: a thread loads nothing of Effect. */
+/** What the pool and its threads say to each other. A thread loads nothing of Effect. */
 import type { EngineFrame, EngineJob } from "../Engine.ts"
 
 export interface ThreadData {
@@ -10,10 +10,16 @@ export interface ThreadData {
   readonly model?: object
 }
 
-export interface ToThread {
+export interface ThreadJob {
   readonly number: number
   readonly job: EngineJob
 }
+
+/** `end`: no job will follow. */
+export type ToThread = ThreadJob | "end"
+
+/** The number of what a thread says to itself before its first job. */
+export const warmUpNumber = -1
 
 export type Outcome =
   | { readonly kind: "spoken" | "cancelled" }

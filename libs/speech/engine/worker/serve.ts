@@ -9,7 +9,14 @@ import { engineHz } from "../Engine.ts"
 import { formantShift } from "./formant-shift.ts"
 import { makeFrameBatcher } from "./frame-batcher.ts"
 import { amplify } from "./loudness.ts"
-import type { FromThread, Outcome, ThreadData, ToThread } from "./protocol.ts"
+import {
+  type FromThread,
+  type Outcome,
+  type ThreadData,
+  type ThreadJob,
+  type ToThread,
+  warmUpNumber
+} from "./protocol.ts"
 import { MissingPart, type Speaker } from "./speaker.ts"
 
 /** A chunk lasts seconds. Ten minutes (29 MB) are what hostile text may cost: a digit alone can last a second. */
@@ -25,7 +32,9 @@ export const serveJobs = (open: (data: ThreadData) => Speaker): void => {
   try {
     const speaker = open(data)
     warmUp(speaker, data)
-    port.on("message", (message: ToThread) => serveJob(speaker, data, message, send))
+    port.on("message", (message: ToThread) =>
+      message === "end" ? port.close() : serveJob(speaker, data, message, send)
+    )
     send({ kind: "ready" })
   } catch (error) {
     if (!(error instanceof MissingPart)) throw error
@@ -53,14 +62,14 @@ const warmUp = (speaker: Speaker, data: ThreadData) => {
     gainDb: 0
   } as const
   for (let time = 0; time < warmUpTimes; time++) {
-    serveJob(speaker, data, { number: -1, job: { voice, pieces: [piece] } }, () => {})
+    serveJob(speaker, data, { number: warmUpNumber, job: { voice, pieces: [piece] } }, () => {})
   }
 }
 
 const serveJob = (
   speaker: Speaker,
   data: ThreadData,
-  { number, job }: ToThread,
+  { number, job }: ThreadJob,
   send: (message: FromThread, moved?: ReadonlyArray<ArrayBuffer>) => void
 ) => {
   const begun = performance.now()

@@ -2,4 +2,4 @@ import { parentPort, workerData } from "node:worker_threads"
 import { loadLibrary } from "../../../../../libs/speech/engine/worker/load-library.ts"
 
 loadLibrary(workerData as string)
-parentPort?.postMessage("loaded")
+parentPort?.postMessage("loaded", [])
