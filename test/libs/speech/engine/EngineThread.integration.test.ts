@@ -1,0 +1,44 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import { startThread } from "../../../../libs/speech/engine/EngineThread.ts"
+import { espeakPackages } from "../../../../libs/speech/engine/espeak/packages.ts"
+import { flitePackages } from "../../../../libs/speech/engine/flite/packages.ts"
+import { jobOf, piece, voiceOf } from "./jobs.ts"
+
+const engines = new URL("../../../../libs/speech/engine/", import.meta.url)
+const long = "The river runs past the old mill, and in the evening the children walk home along its bank. ".repeat(40)
+const times = 4
+// From the first line of the thread's code to long after its warm-up.
+const startedForMs = Array.from({ length: 9 }, (_, index) => 40 + index * 50)
+
+describe.each([
+  ["espeak", "en-gb-x-rp", espeakPackages],
+  ["flite", "slt", flitePackages]
+] as const)("a thread of %s", (engine, name, packages) => {
+  const start = startThread({ engine, packages, entry: new URL(`${engine}/thread.ts`, engines) })
+
+  it.live("that is stopped in the midst of the engine's code takes nobody with it", () =>
+    Effect.gen(function* () {
+      for (let time = 0; time < times; time++) {
+        const thread = yield* start
+        const speaking = yield* Deferred.make<void>()
+        const job = yield* thread.begin(jobOf(voiceOf(engine, name), piece(long)), () =>
+          Deferred.doneUnsafe(speaking, Effect.void)
+        )
+        yield* Effect.raceFirst(Deferred.await(speaking), job.ended)
+        yield* thread.stop
+        assert.isFalse(thread.isAlive())
+      }
+    })
+  )
+
+  it.live("whose start is called off, whenever that is, takes nobody with it", () =>
+    Effect.forEach(startedForMs, (ms) =>
+      Effect.gen(function* () {
+        const starting = yield* Effect.forkChild(start, { startImmediately: true })
+        yield* Effect.sleep(ms)
+        yield* Fiber.interrupt(starting)
+      })
+    )
+  )
+})
