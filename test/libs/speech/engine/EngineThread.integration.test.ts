@@ -33,12 +33,18 @@ describe.each([
   )
 
   it.live("whose start is called off, whenever that is, takes nobody with it", () =>
-    Effect.forEach(startedForMs, (ms) =>
-      Effect.gen(function* () {
+    Effect.gen(function* () {
+      for (const ms of startedForMs) {
         const starting = yield* Effect.forkChild(start, { startImmediately: true })
         yield* Effect.sleep(ms)
         yield* Fiber.interrupt(starting)
-      })
-    )
+      }
+      const after = yield* start
+      const job = yield* after.begin(jobOf(voiceOf(engine, name), piece("Still here.")), () => {})
+      const { outcome, samples } = yield* job.ended
+      yield* after.stop
+      assert.deepStrictEqual(outcome, { kind: "spoken" })
+      assert.isAbove(samples, 0)
+    })
   )
 })
