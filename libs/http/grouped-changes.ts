@@ -1,7 +1,8 @@
 /**
  * Pure changes of stored values, decided in groups: what comes while one group of a key is being written is decided
  * together by the next, so that a burst costs the store a write a turn and not one for each of its callers. Who leaves
- * before its group has begun changes nothing; a group that cannot be written fails for each of its members.
+ * before its group has begun changes nothing; a group that cannot be written fails for each of its members. It keeps one
+ * entry for each caller that waits, and bounds neither those nor their time: whoever calls it does.
  */
 import { Deferred, Effect, Exit } from "effect"
 
