@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { findingsOf, type Step } from "../../load-tests/scale/drained.ts"
+import { findingsOf, sharingFigures, type Step } from "../../load-tests/scale/drained.ts"
 import { plot } from "../../load-tests/plot.ts"
 
 const xs = (svg: string) =>
@@ -40,6 +40,8 @@ describe("the verdict on scaling", () => {
     lost: 0,
     twice: 0,
     conflicts: 0,
+    readTimes: 1,
+    perPull: 8,
     load: 1,
     ...changes
   })
@@ -60,5 +62,16 @@ describe("the verdict on scaling", () => {
 
   it("is bad when anything is lost or comes twice", () => {
     assert.deepStrictEqual(missed([step(1, 0.3, { lost: 1 }), step(2, 0.3, { twice: 2 })]), ["lost", "came twice"])
+  })
+
+  it("sets what processes cost on one broker against as many that share nothing, step by step", () => {
+    const figures = sharingFigures("things", [step(1, 0.3), step(4, 1.1)], [step(1, 0.3), step(4, 0.6), step(8, 9)])
+    const told = figures.map(({ scenario, value, met }) => [scenario, Number(value.toFixed(2)), met])
+    assert.deepStrictEqual(told, [
+      ["1 things", 1, undefined],
+      ["1 things", 1, true],
+      ["4 things", 1.75, undefined],
+      ["4 things", 1.71, false]
+    ])
   })
 })
