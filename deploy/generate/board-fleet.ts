@@ -75,7 +75,7 @@ export const fleetBoard: Board = {
         panel(
           "Relays",
           "reqps",
-          "sum by (relay) (rate(bus_relay_position[5m]))",
+          "max by (relay) (rate(bus_relay_position[5m]))",
           "{{relay}}",
           "Messages a second, read and written on."
         ),

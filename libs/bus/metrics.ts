@@ -58,13 +58,19 @@ export const relayRunSize = defineHistogram({
 
 export const relayConflicts = defineCounter({
   name: "bus_relay_conflicts_total",
-  help: "Relay writes lost to a twin that wrote the cursor first, by relay. Harmless: the loser reads on.",
+  help: "Relay writes lost to a twin that wrote the cursor first, by relay. Harmless: the loser stands by.",
+  labels: ["relay"]
+})
+
+export const relayActive = defineGauge({
+  name: "bus_relay_active",
+  help: "1 where the relay reads and writes, 0 where it stands by for a twin in another process, by relay. On a quiet source it may be 1 in several.",
   labels: ["relay"]
 })
 
 export const relayPosition = defineGauge({
   name: "bus_relay_position",
-  help: "Sequence of the source stream up to which the relay has written, by relay.",
+  help: "Sequence of the source stream up to which the relay has written, in whichever process, by relay.",
   labels: ["relay"]
 })
 
@@ -79,5 +85,6 @@ export const busMetrics = [
   questionsTurnedAway,
   relayRunSize,
   relayConflicts,
+  relayActive,
   relayPosition
 ]

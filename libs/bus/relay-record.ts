@@ -16,11 +16,15 @@ const Pending = Schema.Struct({
 export interface RelayRecord<Cursor> {
   readonly cursor: Cursor
   readonly pending: ReadonlyArray<typeof Pending.Type>
+  /** Its writer has stopped for good: whoever stands by may begin at once. */
+  readonly handedOver?: boolean
 }
 
 /** A fleet of before steps were written ahead stored the bare cursor; it is read as one with nothing pending. */
 export const relayRecordCodec = <Cursor>(cursor: Schema.Codec<Cursor, Cursor>): MessageCodec<RelayRecord<Cursor>> => {
-  const record = jsonCodec(Schema.Struct({ cursor, pending: Schema.Array(Pending) }))
+  const record = jsonCodec(
+    Schema.Struct({ cursor, pending: Schema.Array(Pending), handedOver: Schema.optionalKey(Schema.Boolean) })
+  )
   const bare = jsonCodec(cursor)
   return {
     encode: record.encode,

@@ -40,10 +40,16 @@ export const writeStep = <Cursor>(
     return writeBatch(nats, crypto.randomUUID(), [...step.messages, cursor])
   }
   const record = { cursor: step.cursor, pending: step.messages.map(toPending) }
-  return publish(nats, cursorMessage(place, record, expectedSequence)).pipe(
-    Effect.tap(() => publishAll(nats, step.messages))
-  )
+  return writeCursor(nats, place, record, expectedSequence).pipe(Effect.tap(() => publishAll(nats, step.messages)))
 }
+
+/** Writes the record of a cursor alone. Answers and fails as `writeStep` does. */
+export const writeCursor = <Cursor>(
+  nats: Nats["Service"],
+  place: CursorPlace<Cursor>,
+  record: RelayRecord<Cursor>,
+  expectedSequence: number
+): Effect.Effect<number, BusError> => publish(nats, cursorMessage(place, record, expectedSequence))
 
 /** Publishes what a record says was not yet known to be stored. */
 export const finishPending = <Cursor>(nats: Nats["Service"], record: RelayRecord<Cursor>) =>

@@ -1,47 +1,28 @@
 /**
  * Reads one stream in order and writes what follows from it to another: every step is tied to the new
- * cursor, on the condition that the cursor is still the one we read. Two relays may run at once; the slower
- * one loses the condition, reads the cursor again and goes on. A killed broker or a killed relay loses
- * nothing; at worst it repeats the few messages of one small step, with the same ids.
+ * cursor, on the condition that the cursor is still the one we read. Of several relays at once one works:
+ * who loses the condition stands by, and takes up the work when the cursor stands still. A killed broker or
+ * a killed relay loses nothing; at worst the few messages of one small step are repeated, with the same ids.
  *
  * `translate` turns a run of source messages into steps; a step is written whole or not at all. Between
  * runs `aside` may offer steps of its own on the same cursor (catching up, a changed configuration).
  */
-import { Effect, Option, Queue, Result, Schedule, type Scope } from "effect"
-import { type HealthLoop, Metrics } from "#runtime"
-import type { BatchMessage } from "./atomic-batch.ts"
-import { type BusError, BusRefused } from "./errors.ts"
-import { relayConflicts, relayPosition, relayRunSize } from "./metrics.ts"
+import { Effect, Exit, Option, Queue, Schedule, type Scope } from "effect"
+import { Metrics } from "#runtime"
+import type { BusError } from "./errors.ts"
+import { relayActive, relayConflicts, relayPosition, relayRunSize } from "./metrics.ts"
 import { Nats } from "./Nats.ts"
-import { readInOrder, type SourceMessage } from "./read-in-order.ts"
-import { type CursorPlace, finishPending, type RelayStep, writeStep } from "./relay-step.ts"
+import { readInOrder } from "./read-in-order.ts"
+import { lastOfSource, storedCursor } from "./relay-cursor.ts"
+import type { RelayOptions } from "./relay-options.ts"
+import { finishPending, type RelayStep, writeCursor, writeStep } from "./relay-step.ts"
+import { untilNeeded } from "./relay-watch.ts"
 
 export type { SourceMessage } from "./read-in-order.ts"
 
-export type { RelayStep } from "./relay-step.ts"
+export type { RelayOptions } from "./relay-options.ts"
 
-export interface RelayOptions<Cursor, E, R> {
-  /** Names the relay in metrics and logs. */
-  readonly name: string
-  readonly source: string
-  readonly target: string
-  /** Where in the target stream the cursor is. */
-  readonly place: CursorPlace<Cursor>
-  /** The cursor of a relay that never ran, given the source's last sequence. */
-  readonly begin: (lastSequence: number) => Cursor
-  /** Source sequence up to which `cursor` has everything. */
-  readonly position: (cursor: Cursor) => number
-  readonly translate: (
-    run: ReadonlyArray<SourceMessage>,
-    cursor: Cursor
-  ) => Effect.Effect<ReadonlyArray<RelayStep<Cursor>>, E, R>
-  readonly aside: (cursor: Cursor) => Effect.Effect<ReadonlyArray<RelayStep<Cursor>>, E, R>
-  /** Called with every cursor known to be stored, and what was written with it. */
-  readonly onCursor: (cursor: Cursor, written: ReadonlyArray<BatchMessage>) => Effect.Effect<void, never, R>
-  /** Runs each time the relay has taken the cursor up and is about to read on. */
-  readonly onStarted: Effect.Effect<void, never, R>
-  readonly loop: HealthLoop
-}
+export type { RelayStep } from "./relay-step.ts"
 
 // Batches of 64 to 256 carry the most per second; a longer run would only delay its first message.
 const runMessagesMax = 256
@@ -50,14 +31,43 @@ const queueCapacity = 1_024
 const quietMs = 250
 const tick = Symbol("tick")
 
+// A broker that is away must not hold up the end of the process.
+const handOverWithinMs = 1_000
+
 /** Runs until interrupted or failed; failed, it is meant to be started again. */
-export const relay = <Cursor, E, R>(options: RelayOptions<Cursor, E, R>) =>
-  Effect.scoped(relayOnce(options)).pipe(
-    Effect.catchTag("RevisionConflict", () =>
-      Effect.logDebug("a twin relay was faster, reading on").pipe(Effect.annotateLogs({ relay: options.name }))
-    ),
+export const relay = Effect.fnUntraced(function* <Cursor, E, R>(
+  options: RelayOptions<Cursor, E, R>
+): Effect.fn.Return<never, BusError | E, R | Nats | Metrics> {
+  const nats = yield* Nats
+  const metrics = yield* Metrics
+  const labels = { relay: options.name }
+  const active = metrics.gauge(relayActive)
+  const position = metrics.gauge(relayPosition)
+  let hasStarted = false
+  const onStarted = Effect.andThen(
+    Effect.sync(() => void (hasStarted = true)),
+    options.onStarted
+  )
+  const onMoved = Effect.fnUntraced(function* (cursor: Cursor) {
+    yield* options.onCursor(cursor, [])
+    position.set(labels, options.position(cursor))
+  })
+  const standBy = Effect.gen(function* () {
+    // Whoever waits for the start waits for what this relay itself has to write first.
+    if (!hasStarted) return
+    yield* Effect.logDebug("a twin relay was faster, standing by").pipe(Effect.annotateLogs(labels))
+    active.set(labels, 0)
+    yield* untilNeeded(nats, options, onMoved)
+  })
+  const work = Effect.suspend(() => {
+    active.set(labels, 1)
+    return Effect.scoped(relayOnce({ ...options, onStarted }))
+  })
+  return yield* work.pipe(
+    Effect.catchTag("RevisionConflict", () => standBy),
     Effect.forever
   )
+})
 
 const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
   options: RelayOptions<Cursor, E, R>
@@ -69,6 +79,7 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
   const position = metrics.gauge(relayPosition)
   let held = yield* loadCursor(nats, options)
   yield* options.onCursor(held.cursor, [])
+  yield* Effect.addFinalizer((exit) => (Exit.hasInterrupts(exit) ? handOver(nats, options, held) : Effect.void))
   const source = yield* readInOrder<typeof tick>(nats, options.source, options.position(held.cursor) + 1, queueCapacity)
 
   const write = Effect.fnUntraced(function* (steps: ReadonlyArray<RelayStep<Cursor>>) {
@@ -104,20 +115,32 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
   }
 })
 
+interface Held<Cursor> {
+  readonly cursor: Cursor
+  readonly sequence: number
+}
+
 const loadCursor = Effect.fnUntraced(function* <Cursor, E, R>(
   nats: Nats["Service"],
   options: RelayOptions<Cursor, E, R>
-) {
-  const stored = yield* nats.last(options.target, options.place.subject)
-  if (Option.isNone(stored)) {
-    const info = yield* nats.use(`read ${options.source}`, ({ manager }) => manager.streams.info(options.source))
-    return { cursor: options.begin(info.state.last_seq), sequence: 0 }
-  }
-  const decoded = options.place.codec.decode(stored.value)
-  if (Result.isFailure(decoded)) {
-    const detail = `the stored cursor is broken: ${JSON.stringify(decoded.failure)}`
-    return yield* new BusRefused({ operation: `read the cursor of ${options.name}`, detail, code: 0 })
-  }
-  yield* finishPending(nats, decoded.success)
-  return { cursor: decoded.success.cursor, sequence: stored.value.sequence }
+): Effect.fn.Return<Held<Cursor>, BusError> {
+  const stored = yield* storedCursor(nats, options)
+  if (Option.isNone(stored)) return { cursor: options.begin(yield* lastOfSource(nats, options)), sequence: 0 }
+  const { record, sequence } = stored.value
+  yield* finishPending(nats, record)
+  return { cursor: record.cursor, sequence }
 })
+
+/** Tells those who stand by that they need not wait. Where something else was written meanwhile, nothing is. */
+const handOver = <Cursor, E, R>(
+  nats: Nats["Service"],
+  { place }: RelayOptions<Cursor, E, R>,
+  { cursor, sequence }: Held<Cursor>
+) =>
+  sequence === 0
+    ? Effect.void
+    : writeCursor(nats, place, { cursor, pending: [], handedOver: true }, sequence).pipe(
+        Effect.interruptible,
+        Effect.timeout(handOverWithinMs),
+        Effect.ignore
+      )

@@ -16,6 +16,12 @@ describe("what a relay stores", () => {
     assert.deepStrictEqual(codec.decode({ data, header: () => undefined }), Result.succeed(record))
   })
 
+  it("of one that has stopped says so, and what it says beyond that is passed over", () => {
+    const record = { cursor: { position: 7 }, pending: [], handedOver: true }
+    assert.deepStrictEqual(read(record), Result.succeed(record))
+    assert.deepStrictEqual(read({ ...record, ofALaterFleet: 1 }), Result.succeed(record))
+  })
+
   it("of a fleet of before, a bare cursor, is gone on from", () => {
     assert.deepStrictEqual(read({ position: 7 }), Result.succeed({ cursor: { position: 7 }, pending: [] }))
   })

@@ -9,7 +9,7 @@ const conflicts = metric("bus_relay_conflicts_total", 'relay="fan-out"')
 const delivered = metric("webhook_deliveries_total", 'outcome="delivered"')
 
 describe("two dispatchers at once", () => {
-  it.live("share the work and deliver each event once: the slower relay loses, reads on and misses nothing", () =>
+  it.live("share the work and deliver each event once: the slower fan-out loses once and stands by", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       const options = { endpoints: [{ Name: "a", Url: receiver.url("/a"), Concurrency: 16 }] }
@@ -37,6 +37,8 @@ describe("two dispatchers at once", () => {
               assert.strictEqual(new Set(ids).size, count)
               const [lostByOne, lostByOther] = yield* ofBoth(conflicts)
               assert.isAbove(lostByOne + lostByOther, 0)
+              // One, and one more for each half second that the machine held up the one that works.
+              assert.isBelow(lostByOne + lostByOther, 10)
               const [byOne, byOther] = yield* ofBoth(delivered)
               assert.strictEqual(byOne + byOther, count)
               assert.isAbove(Math.min(byOne, byOther), 0)
