@@ -1,0 +1,122 @@
+import { assert, describe, it } from "@effect/vitest"
+import { now, pause, until } from "../../load-tests/loops.ts"
+import { publishAtRate } from "../../load-tests/webhooks/publisher.ts"
+import { type Dispatcher, type Rig, startDispatcher, withRig } from "../../load-tests/webhooks/rig.ts"
+import { parseExposition } from "../../services/fleet/commands/exposition.ts"
+
+const rate = 200
+const seconds = 6
+const concurrency = 16
+// A delivery of one that was killed is missed after the ack wait of 5 s; all else goes on within 5 s.
+const recoveredMs = 10_000
+const takenUpMs = 5_000
+
+const metricOf = async ({ metricsUrl }: Dispatcher, name: string) => {
+  const found = parseExposition(await (await fetch(`${metricsUrl}/metrics`)).text()).get(name) ?? []
+  return found.reduce((sum, { value }) => sum + value, 0)
+}
+
+/** The one whose fan-out works, once the others stand by. */
+const theActive = async (dispatchers: ReadonlyArray<Dispatcher>): Promise<Dispatcher> => {
+  const look = async () => {
+    const active = await Promise.all(dispatchers.map((one) => metricOf(one, "bus_relay_active")))
+    return dispatchers.filter((_, index) => active[index] === 1)
+  }
+  await until(async () => (await look()).length === 1, 30_000)
+  return (await look())[0] ?? theActive(dispatchers)
+}
+
+/** What became of events that came all the while: how late each was, and which came under more than one id. */
+const arrived = async (rig: Rig, confirmedAtMs: ReadonlyMap<string, number>) => {
+  const missing = async () => {
+    const got = new Set((await rig.receiver.arrivals()).map(([id]) => id))
+    return [...confirmedAtMs.keys()].filter((id) => !got.has(id)).length
+  }
+  await until(async () => (await missing()) === 0, 60_000)
+  const arrivals = await rig.receiver.arrivals()
+  const bySequence = Map.groupBy(arrivals, ([, , , , sequence]) => sequence)
+  const firsts = [...bySequence.values()].flatMap((all) => all.slice(0, 1))
+  return {
+    twice: arrivals.length - bySequence.size,
+    fannedOutTwice: [...bySequence.values()].filter((all) => new Set(all.map(([, , id]) => id)).size > 1).length,
+    late: firsts.map(([id, , , atMs]) => {
+      const fromMs = confirmedAtMs.get(id) ?? 0
+      return { fromMs, ms: atMs - fromMs }
+    })
+  }
+}
+type Arrived = Awaited<ReturnType<typeof arrived>>
+const latest = (late: Arrived["late"], fromMs = 0) =>
+  Math.max(...late.filter((one) => one.fromMs >= fromMs).map(({ ms }) => ms))
+
+/** Three at work under load, while something is done to the one whose fan-out works. */
+const whileThreeWork = (
+  act: (active: Dispatcher, others: ReadonlyArray<Dispatcher>) => Promise<unknown>,
+  check: (arrived: Arrived, atMs: number, left: ReadonlyArray<Dispatcher>) => unknown
+) =>
+  withRig(async (rig) => {
+    const endpoints = [{ Name: "a", Url: rig.receiver.url("ok"), Concurrency: concurrency }]
+    const dispatchers = await Promise.all([1, 2, 3].map(() => startDispatcher(rig.nats.url, endpoints)))
+    try {
+      const publishing = publishAtRate(rig.jetstream, rate, seconds)
+      await until(async () => (await rig.receiver.taken()) > rate, 30_000)
+      const active = await theActive(dispatchers)
+      const others = dispatchers.filter((one) => one !== active)
+      const atMs = now()
+      await act(active, others)
+      const { confirmedAtMs } = await publishing
+      await check(await arrived(rig, confirmedAtMs), atMs, others)
+    } finally {
+      await Promise.all(dispatchers.map(({ stop }) => stop()))
+    }
+  })
+
+const lostWrites = async (dispatchers: ReadonlyArray<Dispatcher>) => {
+  const lost = await Promise.all(dispatchers.map((one) => metricOf(one, "bus_relay_conflicts_total")))
+  return lost.reduce((sum, one) => sum + one, 0)
+}
+
+describe("three dispatchers under load, of which one does the fan-out", () => {
+  it("go on within the recovery bound when that one is killed", async () => {
+    await whileThreeWork(
+      (active) => active.stop("SIGKILL"),
+      async ({ twice, fannedOutTwice, late }, killedAtMs, left) => {
+        assert.strictEqual(fannedOutTwice, 0)
+        assert.isAtMost(twice, concurrency + rate * 0.2)
+        assert.isBelow(latest(late), recoveredMs)
+        // What came when it was gone was never given to it.
+        assert.isBelow(latest(late, killedAtMs + 500), takenUpMs)
+        await theActive(left)
+      }
+    )
+  })
+
+  it("go on without it when it is stopped in its course, and when it wakes it makes nothing twice", async () => {
+    await whileThreeWork(
+      async (active, others) => {
+        process.kill(active.pid, "SIGSTOP")
+        const before = await lostWrites(others)
+        await pause(2_500)
+        const stoodIn = await theActive(others)
+        process.kill(active.pid, "SIGCONT")
+        await until(async () => (await metricOf(active, "bus_relay_active")) === 0, 30_000)
+        assert.strictEqual(await metricOf(stoodIn, "bus_relay_active"), 1)
+        assert.isBelow((await lostWrites([active, ...others])) - before, 10)
+      },
+      ({ fannedOutTwice, late }) => {
+        assert.strictEqual(fannedOutTwice, 0)
+        assert.isBelow(latest(late), recoveredMs)
+      }
+    )
+  })
+
+  it("go on at once when it is told to end, and nothing comes twice", async () => {
+    await whileThreeWork(
+      async (active) => assert.strictEqual((await active.stop("SIGTERM")).code, 0),
+      ({ twice, fannedOutTwice, late }) => {
+        assert.deepStrictEqual([twice, fannedOutTwice], [0, 0])
+        assert.isBelow(latest(late), takenUpMs)
+      }
+    )
+  })
+})
