@@ -84,14 +84,17 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
 
   const write = Effect.fnUntraced(function* (steps: ReadonlyArray<RelayStep<Cursor>>) {
     for (const step of steps) {
-      const sequence = yield* writeStep(nats, options.place, step, held.sequence).pipe(
+      const written = writeStep(nats, options.place, step, held.sequence).pipe(
+        Effect.tap((sequence) => Effect.sync(() => (held = { cursor: step.cursor, sequence }))),
         Effect.tapError((error) =>
           Effect.sync(() => {
             if (error._tag === "RevisionConflict") conflicts.inc({ relay: options.name })
           })
         )
       )
-      held = { cursor: step.cursor, sequence }
+      // What is begun is ended, which takes no longer than the broker may take to answer: else nobody could be told how
+      // far this relay has come.
+      yield* Effect.uninterruptible(written)
       yield* options.onCursor(step.cursor, step.messages)
     }
     position.set({ relay: options.name }, options.position(held.cursor))

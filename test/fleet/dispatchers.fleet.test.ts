@@ -4,7 +4,7 @@ import { publishAtRate } from "../../load-tests/webhooks/publisher.ts"
 import { type Dispatcher, type Rig, startDispatcher, withRig } from "../../load-tests/webhooks/rig.ts"
 import { parseExposition } from "../../services/fleet/commands/exposition.ts"
 
-const rate = 200
+const rate = 100
 const seconds = 6
 const concurrency = 16
 // A delivery of one that was killed is missed after the ack wait of 5 s; all else goes on within 5 s.
