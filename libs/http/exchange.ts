@@ -3,8 +3,8 @@
  * the request's id on every log line, and turns whatever comes out into an answer in the API's own envelope.
  * A defect is logged with its cause and answered with 500, never left empty.
  */
-import { type Cause, Clock, Effect, Exit, Option, Tracer } from "effect"
-import { HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type Cause, Clock, Effect, Exit, Option, Scope, Tracer } from "effect"
+import { type Headers, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type CounterHandle, type HistogramHandle, parseTraceparent } from "#runtime"
 import { type Answer, emptyAnswer } from "./answers.ts"
 import { corsHeaders, type CorsPolicy, preflightHeaders } from "./cors.ts"
@@ -35,8 +35,10 @@ export const exchange = (options: ExchangeOptions) =>
     const request = yield* HttpServerRequest.HttpServerRequest
     const clock = yield* Clock.Clock
     const startedAt = clock.currentTimeNanosUnsafe()
+    // Each time they are asked for they are copied.
+    const { headers } = request
     const found = options.find(request.method, request.url)
-    const call = callOf(options, request, found)
+    const call = callOf(options, request, headers, found)
     const sent = { status: 0 }
 
     const account = Effect.fnUntraced(function* (exit: Exit.Exit<unknown, unknown>) {
@@ -48,15 +50,16 @@ export const exchange = (options: ExchangeOptions) =>
       const facts = { api: options.api, method: call.method, route: call.route, status: sent.status, outcome: status }
       yield* Effect.annotateLogs(log, { request_id: call.requestId, ...facts, ms: Math.round(seconds * 1e3) })
     })
-    yield* Effect.addFinalizer(account)
-    const parent = parseTraceparent(request.headers["traceparent"])
+    // Needs no service: without a context of its own to merge, which copies every service there is.
+    yield* Scope.addFinalizerExit(yield* Effect.scope, account)
+    const parent = parseTraceparent(headers["traceparent"])
     const span = yield* Effect.makeSpanScoped(`${call.method} ${call.route}`, {
       kind: "server",
       ...(Option.isSome(parent) ? { parent: parent.value } : { root: true }),
       attributes: { request_id: call.requestId, "http.request.method": call.method, "http.route": call.route }
     })
 
-    const answer = yield* handlerOf(options, request, found).pipe(
+    const answer = yield* handlerOf(options, request.method, headers, found).pipe(
       Effect.provideService(HttpCall, call),
       Effect.interruptible,
       Effect.tap((made) => Effect.sync(() => assertSendable(made))),
@@ -70,7 +73,7 @@ export const exchange = (options: ExchangeOptions) =>
     )
     sent.status = answer.status
     span.attribute("http.response.status_code", answer.status)
-    const shared = isShared(call.method, found) ? corsHeaders(options.cors, request.headers["origin"]) : {}
+    const shared = isShared(call.method, found) ? corsHeaders(options.cors, headers["origin"]) : {}
     return withCommonHeaders(options, answer, call.requestId, shared)
   })
 
@@ -88,24 +91,26 @@ const outcomeOf = (status: number, exit: Exit.Exit<unknown, unknown>) => {
 const callOf = (
   { trustedProxies }: ExchangeOptions,
   request: HttpServerRequest.HttpServerRequest,
+  headers: Headers.Headers,
   found: Match<PerCall>
 ): HttpCall["Service"] => ({
-  requestId: requestIdOf(request.headers["x-request-id"]),
+  requestId: requestIdOf(headers["x-request-id"]),
   method: request.method,
   route: found._tag === "Found" ? found.route.path : unknownRoute,
   params: found._tag === "Found" ? found.params : {},
   query: found._tag === "Found" ? found.query : {},
   remoteAddress: remoteAddressOf(
     Option.getOrElse(request.remoteAddress, () => "unknown"),
-    request.headers["x-forwarded-for"],
+    headers["x-forwarded-for"],
     trustedProxies
   ),
-  header: (name) => Option.fromNullishOr(request.headers[name])
+  header: (name) => Option.fromNullishOr(headers[name])
 })
 
 const handlerOf = (
   { cors }: ExchangeOptions,
-  { method, headers }: HttpServerRequest.HttpServerRequest,
+  method: string,
+  headers: Headers.Headers,
   found: Match<PerCall>
 ): Effect.Effect<Answer, WireError, PerCall> => {
   if (found._tag === "Found") return found.route.handler

@@ -2,8 +2,11 @@
  * A body whose limit depends on what it holds: past a first limit it is read on only if what has come says
  * that it may be larger. Nothing over the limit in force is kept.
  */
-import { Effect, Stream } from "effect"
+import type { IncomingMessage } from "node:http"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
+import { eachPart } from "./read-parts.ts"
 import { badRequest, payloadTooLarge, unsupportedMediaType } from "./wire-errors.ts"
 
 export interface ReadWhileOptions {
@@ -16,25 +19,28 @@ export interface ReadWhileOptions {
 /** The whole body, or 413. */
 export const readBytesWhile = Effect.fnUntraced(function* (options: ReadWhileOptions) {
   const request = yield* HttpServerRequest.HttpServerRequest
-  if ((request.headers["content-encoding"] ?? "identity") !== "identity") {
+  const { headers } = request
+  if ((headers["content-encoding"] ?? "identity") !== "identity") {
     return yield* unsupportedMediaType(["sent without a Content-Encoding"])
   }
   const { bytesMax, bytesMaxPlain } = options
-  if (Number(request.headers["content-length"] ?? 0) > bytesMax) return yield* payloadTooLarge(bytesMax)
+  if (Number(headers["content-length"] ?? 0) > bytesMax) return yield* payloadTooLarge(bytesMax)
   const parts: Array<Uint8Array> = []
   let bytes = 0
   let limit = Math.min(bytesMaxPlain, bytesMax)
-  yield* request.stream.pipe(
-    Stream.mapError(() => badRequest("the body broke off")),
-    Stream.runForEach((part) => {
+  const source = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
+  yield* eachPart(
+    source,
+    () => badRequest("the body broke off"),
+    (part) => {
       parts.push(part)
       bytes += part.length
       if (bytes > limit && limit < bytesMax) {
-        if (!options.mayBeLarger(Buffer.concat(parts))) return Effect.fail(payloadTooLarge(limit))
+        if (!options.mayBeLarger(Buffer.concat(parts))) return payloadTooLarge(limit)
         limit = bytesMax
       }
-      return bytes > limit ? Effect.fail(payloadTooLarge(limit)) : Effect.void
-    })
+      return bytes > limit ? payloadTooLarge(limit) : undefined
+    }
   )
   return new Uint8Array(Buffer.concat(parts, bytes))
 })
