@@ -14,6 +14,7 @@ import { type FairShare, fairShare } from "./fair-share.ts"
 import { type LastMessage, lastMessage } from "./last-message.ts"
 import { busConnected, busReconnects } from "./metrics.ts"
 import { explainLoss, inboxOf, type NatsOptions, openConnection } from "./open-connection.ts"
+import { type Question, question } from "./question.ts"
 import { type StreamWrites, streamWrites } from "./stream-writes.ts"
 import { type Turn, turns } from "./turn.ts"
 
@@ -32,6 +33,8 @@ export class Nats extends Context.Service<
     readonly write: StreamWrites
     /** The last message of a stream on a subject, as the leader has it. */
     readonly last: LastMessage
+    /** Asks another role. */
+    readonly ask: Question
     readonly isConnected: () => boolean
     /** Where this role is answered: what its inboxes begin with. */
     readonly inboxes: string
@@ -125,16 +128,19 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
         )
       )
     )
-  const [send, find] = [streamWrites(calls), lastMessage(calls)]
+  const [send, find, pose] = [streamWrites(calls), lastMessage(calls), question(calls)]
   const write: StreamWrites = (operation, message, ahead) =>
     Effect.suspend(() => whileConnected(operation, send(operation, message, ahead)))
   const last: LastMessage = (stream, subject) =>
     Effect.suspend(() => whileConnected(`read ${stream}`, find(stream, subject)))
+  const ask: Question = (operation, asked, withinMs) =>
+    Effect.suspend(() => whileConnected(operation, pose(operation, asked, withinMs)))
   return Nats.of({
     ...clients,
     use,
     write,
     last,
+    ask,
     isConnected: () => connected,
     inboxes: inboxOf(options),
     turn,

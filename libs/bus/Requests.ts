@@ -59,9 +59,8 @@ export class Requests extends Context.Service<
         const trace = traceparent === undefined ? [] : [[header.traceparent, traceparent] as const]
         const headers = toHeaders([...encoded.headers, ...trace])
         const operation = `ask ${options.subject}`
-        const reply = yield* nats.use(operation, ({ connection }) =>
-          connection.request(options.subject, encoded.data, { headers, timeout: options.timeoutMs })
-        )
+        const asked = { subject: options.subject, data: encoded.data, headers }
+        const reply = yield* nats.ask(operation, asked, options.timeoutMs)
         const read = headerReader(reply.headers)
         const busy = read(busyHeader)
         if (busy !== undefined) return yield* new BusUnavailable({ operation, detail: `busy: ${busy}` })

@@ -20,13 +20,14 @@ export type ReadAnswer<A> = (operation: string, answer: Msg) => Effect.Effect<A,
 export interface BrokerCalls {
   /**
    * Sends `ahead` and `last` in one go and waits for the answer to `last`. `BusUnavailable` when none comes in time:
-   * then it is unknown whether the broker did what it was told.
+   * then it is unknown whether the broker did what it was told. `withinMs`: 5 s unless told, to half a second.
    */
   readonly call: <A>(
     operation: string,
     read: ReadAnswer<A>,
     last: Outgoing,
-    ahead?: ReadonlyArray<Outgoing>
+    ahead?: ReadonlyArray<Outgoing>,
+    withinMs?: number
   ) => Effect.Effect<A, BusError>
   /** Fails all that wait; for a connection that is lost. */
   readonly failAll: () => void
@@ -37,10 +38,13 @@ export interface BrokerCalls {
 interface Waiting {
   readonly operation: string
   readonly subject: string
-  readonly sentAtMs: number
-  readonly answer: (message: Msg) => void
-  readonly fail: (error: BusError) => void
+  readonly withinMs: number
+  readonly dueAtMs: number
+  answer: (message: Msg) => void
+  fail: (error: BusError) => void
 }
+
+const noMore = () => undefined
 
 // Long enough for a leader election, short enough that a caller's own deadline is not eaten.
 const answerWithinMs = 5_000
@@ -52,13 +56,21 @@ export const brokerCalls = Effect.fnUntraced(function* (connection: NatsConnecti
   const waiting = new Map<string, Waiting>()
   let sent = 0
 
+  /**
+   * What it would have done is taken out of it: a map that fills and empties goes through one table after another, and
+   * an old one would keep the asker and all it knows alive until the collector's slow round.
+   */
   const take = (token: string) => {
     const found = waiting.get(token)
+    if (found === undefined) return undefined
     waiting.delete(token)
-    return found
+    const { answer, fail } = found
+    found.answer = noMore
+    found.fail = noMore
+    return { answer, fail }
   }
-  const failWhere = (is: (waiting: Waiting) => boolean, error: (operation: string) => BusError) => {
-    for (const [token, found] of waiting) if (is(found)) take(token)?.fail(error(found.operation))
+  const failWhere = (is: (waiting: Waiting) => boolean, error: (waiting: Waiting) => BusError) => {
+    for (const [token, found] of waiting) if (is(found)) take(token)?.fail(error(found))
   }
 
   connection.subscribe(`${inbox}*`, {
@@ -68,10 +80,10 @@ export const brokerCalls = Effect.fnUntraced(function* (connection: NatsConnecti
   })
 
   const sweep = Effect.sync(() => {
-    const dueMs = clock.currentTimeMillisUnsafe() - answerWithinMs
+    const nowMs = clock.currentTimeMillisUnsafe()
     failWhere(
-      ({ sentAtMs }) => sentAtMs < dueMs,
-      (operation) => new BusUnavailable({ operation, detail: `no answer within ${answerWithinMs} ms` })
+      ({ dueAtMs }) => dueAtMs < nowMs,
+      ({ operation, withinMs }) => new BusUnavailable({ operation, detail: `no answer within ${withinMs} ms` })
     )
   })
   yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced(sweepEveryMs)))
@@ -86,18 +98,19 @@ export const brokerCalls = Effect.fnUntraced(function* (connection: NatsConnecti
     }
   }
 
-  const call: BrokerCalls["call"] = (operation, read, last, ahead = []) =>
+  const call: BrokerCalls["call"] = (operation, read, last, ahead = [], withinMs = answerWithinMs) =>
     Effect.callback((resume) => {
       const token = (sent++).toString(36)
       waiting.set(token, {
         operation,
         subject: last.subject,
-        sentAtMs: clock.currentTimeMillisUnsafe(),
+        withinMs,
+        dueAtMs: clock.currentTimeMillisUnsafe() + withinMs,
         answer: (message) => resume(read(operation, message)),
         fail: (error) => resume(Effect.fail(error))
       })
       turn.add(() => transmit(token, operation, ahead, last))
-      return Effect.sync(() => waiting.delete(token))
+      return Effect.sync(() => take(token))
     })
 
   const calls: BrokerCalls = {
@@ -105,12 +118,12 @@ export const brokerCalls = Effect.fnUntraced(function* (connection: NatsConnecti
     failAll: () =>
       failWhere(
         () => true,
-        (operation) => new BusUnavailable({ operation, detail: "the connection was lost" })
+        ({ operation }) => new BusUnavailable({ operation, detail: "the connection was lost" })
       ),
     forbid: (subject) =>
       failWhere(
         (found) => found.subject === subject,
-        (operation) => new BusRefused({ operation, detail: `not allowed to publish to ${subject}`, code: 0 })
+        ({ operation }) => new BusRefused({ operation, detail: `not allowed to publish to ${subject}`, code: 0 })
       )
   }
   return calls
