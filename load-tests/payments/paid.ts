@@ -23,8 +23,9 @@ import { closedLoop, openLoop } from "../loops.ts"
 import { cpuSecondsOf, processesOf } from "../process-use.ts"
 import { type Answered, type Client, markOf, openClient, quoteFrom } from "./client.ts"
 import { fundedPayers, signCall, type SignedCall } from "./payers.ts"
+import { proxyCostMs } from "./proxy-cost.ts"
 import { payTo, type Rig, withRig } from "./rig.ts"
-import { metricsOf, passedByKey, stagesBetween } from "./stages.ts"
+import { metricsOf, type Outside, outsideByKey, stagesBetween } from "./stages.ts"
 
 const figure = figuresOf("paid")
 const load = { perSecond: 40, seconds: 8, inFlight: 32, closedCount: 1_500, warmUp: 400 }
@@ -104,40 +105,46 @@ const measureUnpaid = async (course: Course, name: string, isHeld: boolean): Pro
   ]
 }
 
+/** Of each call what is ours: without the chain, the provider, and what the proxy between them and us takes itself. */
+const addedOf = (calls: ReadonlyArray<TimedCall>, passed: ReadonlyMap<string, Outside>, proxyMs: number) =>
+  calls.map(({ ms, nonce, mark }) => {
+    const [chain, provider] = [passed.get(nonce) ?? unseen, passed.get(mark) ?? unseen]
+    const isAll = chain.questions > 0 && provider.questions > 0
+    const added = ms - chain.ms - provider.ms - proxyMs * (chain.questions + provider.questions)
+    return { added: isAll ? added : Number.NaN, chain: chain.ms, provider: provider.ms }
+  })
+
+const unseen: Outside = { ms: 0, questions: 0 }
+
 const measureOurs = async (rig: Rig, course: Course): Promise<Findings> => {
   const figures = [...(await measureUnpaid(course, "ours", true))]
   await closedPaid(course, load.warmUp)
+  const proxyMs = await proxyCostMs(rig.chain.rpcUrl, rig.proxy.chain)
   await rig.proxy.begin()
   const before = await metricsOf(rig.roles.metrics)
   const calls = await openPaid(course, load.perSecond)
   const after = await metricsOf(rig.roles.metrics)
-  const passed = passedByKey(await rig.proxy.report())
-  const outside = calls.map(({ nonce, mark }) => [passed.get(nonce) ?? Number.NaN, passed.get(mark) ?? Number.NaN])
-  const added = calls.map(({ ms }, index) => ms - (outside[index]?.[0] ?? 0) - (outside[index]?.[1] ?? 0))
+  const parts = addedOf(calls, outsideByKey(await rig.proxy.report()), proxyMs)
   const total = calls.map(({ ms }) => ms)
-  const at = `at ${load.perSecond}/s`
+  const added = parts.map((part) => part.added)
   const p50 = percentile(added, 0.5)
+  const at = `ours: paid at ${load.perSecond}/s`
+  const median = (name: string, values: ReadonlyArray<number>) =>
+    figure(`${at}, ${name}`, percentile(values, 0.5), "ms")
   figures.push(
-    figure(`ours: paid ${at}, in all, p50`, percentile(total, 0.5), "ms"),
-    figure(`ours: paid ${at}, in all, p99`, percentile(total, 0.99), "ms"),
-    figure(
-      `ours: paid ${at}, of it the chain, p50`,
-      percentile(
-        outside.map(([chain]) => chain ?? 0),
-        0.5
-      ),
-      "ms"
+    median("in all, p50", total),
+    figure(`${at}, in all, p99`, percentile(total, 0.99), "ms"),
+    median(
+      "of it the chain, p50",
+      parts.map(({ chain }) => chain)
     ),
-    figure(
-      `ours: paid ${at}, of it the provider, p50`,
-      percentile(
-        outside.map(([, asked]) => asked ?? 0),
-        0.5
-      ),
-      "ms"
+    median(
+      "of it the provider, p50",
+      parts.map(({ provider }) => provider)
     ),
-    figure(`ours: paid ${at}, added, p50`, p50, "ms", atMost(6, p50, "ms")),
-    figure(`ours: paid ${at}, added, p99`, percentile(added, 0.99), "ms"),
+    figure(`${at}, of it the proxy that takes the times, for each question`, proxyMs, "ms"),
+    figure(`${at}, added, p50`, p50, "ms", atMost(6, p50, "ms")),
+    figure(`${at}, added, p99`, percentile(added, 0.99), "ms"),
     ...stagesBetween(before, after).map(({ name, ms }) => figure(`stage: ${name}, mean`, ms, "ms"))
   )
   figures.push(...(await closedFigures(course, "ours", rig.roles.pid, load.closedCount)))

@@ -49,9 +49,20 @@ export const stagesBetween = (before: string, after: string): ReadonlyArray<Stag
 
 export const metricsOf = async (url: string) => (await fetch(`${url}/metrics`)).text()
 
-/** What passed the proxy for each call: by the authorization's nonce, and by the mark of the provider's call. */
-export const passedByKey = (passed: ReadonlyArray<Passed>) => {
-  const sums = new Map<string, number>()
-  for (const { key, ms } of passed) sums.set(key, (sums.get(key) ?? 0) + ms)
+/** What passed the proxy for one call: how long that took, and how many questions it were. */
+export interface Outside {
+  readonly ms: number
+  readonly questions: number
+}
+
+const nothing: Outside = { ms: 0, questions: 0 }
+
+/** By the authorization's nonce, and by the mark of the provider's call. */
+export const outsideByKey = (passed: ReadonlyArray<Passed>) => {
+  const sums = new Map<string, Outside>()
+  for (const { key, ms } of passed) {
+    const sum = sums.get(key) ?? nothing
+    sums.set(key, { ms: sum.ms + ms, questions: sum.questions + 1 })
+  }
   return sums
 }
