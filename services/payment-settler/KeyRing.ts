@@ -159,9 +159,9 @@ const healOne = Effect.fnUntraced(function* (
   network: string
 ) {
   if (one === undefined || !one.mayHaveGaps) return
+  // Before it is looked: what ends meanwhile may leave another, and so may what is still in use.
+  one.mayHaveGaps = false
   const count = yield* Effect.result(one.account.heal)
-  if (count._tag === "Failure") return
-  // What is still in use may leave another.
-  one.mayHaveGaps = count.success > 0 || one.inUse > 0
-  if (count.success > 0) filled.inc({ network }, count.success)
+  if (count._tag === "Failure" || count.success > 0 || one.inUse > 0) one.mayHaveGaps = true
+  if (count._tag === "Success" && count.success > 0) filled.inc({ network }, count.success)
 })

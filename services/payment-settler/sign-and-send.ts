@@ -12,7 +12,8 @@ import { type Faults, later, type Settling, type Work } from "./settling.ts"
 export const signAndSend = Effect.fnUntraced(function* (books: Books, work: Work): Effect.fn.Return<Settling, Faults> {
   return yield* Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
-      const key = yield* restore(work.ring.take(work.payment))
+      // Not to be interrupted: between a nonce that is taken and its lease it would be lost, and hold up all after it.
+      const key = yield* work.ring.take(work.payment)
       const prepared = yield* Effect.result(
         Effect.onInterrupt(restore(work.scheme.prepare(work.payment, key.lease)), () => key.end("unsent"))
       )

@@ -74,12 +74,18 @@ export class EvmNode {
   readonly receipt = (hash: string): Effect.Effect<TransactionReceipt | null, ChainUnavailable> =>
     this.#ask("read a receipt", "eth_getTransactionReceipt", [hash], decodeReceipt)
 
-  /** Whether the node has taken the transaction in and it is in no block yet. */
-  readonly isWaiting = (hash: string): Effect.Effect<boolean, ChainUnavailable> =>
-    Effect.map(
-      this.#ask("look for a transaction", "eth_getTransactionByHash", [hash], decodeTransaction),
-      (found) => found !== null && (found.blockNumber ?? null) === null
-    )
+  /**
+   * Whether the node has taken the transaction in and it may still come into a block. One that lost its nonce to another
+   * never does, and some nodes go on listing it.
+   */
+  readonly isWaiting = Effect.fnUntraced(function* (
+    this: EvmNode,
+    hash: string
+  ): Effect.fn.Return<boolean, ChainUnavailable> {
+    const found = yield* this.#ask("look for a transaction", "eth_getTransactionByHash", [hash], decodeTransaction)
+    if (found === null || (found.blockNumber ?? null) !== null) return false
+    return (yield* this.transactionCount(found.from, "latest")) <= Number(found.nonce)
+  })
 
   readonly logs = (filter: LogFilter): Effect.Effect<ReadonlyArray<Log>, ChainUnavailable> => {
     const { fromBlock, toBlock } = filter
@@ -160,7 +166,9 @@ const decodeBlock = Schema.decodeUnknownEffect(Block)
 const decodeReceipt = Schema.decodeUnknownEffect(Schema.NullOr(TransactionReceipt))
 const decodeSyncReceipt = Schema.decodeUnknownEffect(TransactionReceipt)
 const decodeTransaction = Schema.decodeUnknownEffect(
-  Schema.NullOr(Schema.Struct({ blockNumber: Schema.optionalKey(Schema.NullOr(Quantity)) }))
+  Schema.NullOr(
+    Schema.Struct({ from: HexText, nonce: Quantity, blockNumber: Schema.optionalKey(Schema.NullOr(Quantity)) })
+  )
 )
 
 const unavailable = (operation: string, error: RpcError) => new ChainUnavailable({ operation, detail: error.message })

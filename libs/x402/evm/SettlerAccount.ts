@@ -9,6 +9,7 @@ import type { SettlerKey, SettlerLease } from "../scheme.ts"
 import type { EvmNode } from "./EvmNode.ts"
 import type { FeeSource } from "./FeeSource.ts"
 import {
+  fillNonce,
   forgetBelow,
   gapsOf,
   type NonceSequence,
@@ -81,13 +82,14 @@ export class SettlerAccount {
     const pending = yield* node.transactionCount(this.#key.address, "pending")
     const sequence = forgetBelow(yield* this.#known(), pending)
     this.#sequence = sequence
+    // What ends while this is under way changes the sequence as well: only the filled nonce is taken out of it.
     const gaps = gapsOf(sequence, pending).slice(0, gapsMax)
     for (const nonce of gaps) {
       const offer = yield* fees.current()
       const fields = { ...offer, chainId, nonce: BigInt(nonce), gas: fillerGas, to: this.#key.address }
       const { raw } = signTransaction({ ...fields, data: new Uint8Array(0) }, Redacted.value(this.#key.secret))
       yield* sendFiller(node, raw)
-      this.#sequence = forgetBelow(sequence, nonce + 1)
+      if (this.#sequence !== undefined) this.#sequence = fillNonce(this.#sequence, nonce)
     }
     return gaps.length
   })

@@ -19,8 +19,19 @@ import { hasTransfer } from "./transfer-logs.ts"
 
 export interface BroadcastOptions extends LookOptions {
   readonly receiptDeadlineMs: number
+  readonly waiters: Waiters
+}
+
+/** Sends that wait at the node for their block, each with a connection of its own. */
+export interface Waiters {
   /** Whether the node has the method that sends and waits in one; remembered once it says no. */
-  readonly mayWait: { value: boolean }
+  isKnown: boolean
+  now: number
+  /**
+   * Fewer than there are connections: what waits may wait for a transaction before it, of the same account, which must
+   * still find one. Who is beyond asks for its receipt again and again.
+   */
+  readonly atOnceMax: number
 }
 
 type Refusal = SettlementRefused | SettlementPending | ChainUnavailable
@@ -41,17 +52,19 @@ export const broadcast = Effect.fnUntraced(function* (
 /** The receipt, where the node waited for it; undefined when it must be asked for. */
 const send = Effect.fnUntraced(function* (
   node: EvmNode,
-  { mayWait, receiptDeadlineMs }: BroadcastOptions,
+  { waiters, receiptDeadlineMs }: BroadcastOptions,
   prepared: EvmPrepared
 ): Effect.fn.Return<TransactionReceipt | undefined, SettlementPending | ChainUnavailable> {
   const raw = hexOf(prepared.raw)
-  if (mayWait.value) {
-    const waited = yield* Effect.result(node.sendAndWait(raw, receiptDeadlineMs))
+  if (waiters.isKnown && waiters.now < waiters.atOnceMax) {
+    waiters.now += 1
+    const leave = Effect.sync(() => void (waiters.now -= 1))
+    const waited = yield* Effect.result(Effect.ensuring(node.sendAndWait(raw, receiptDeadlineMs), leave))
     if (waited._tag === "Success") return waited.success
     // An answer that cannot be read came from a node that has the transaction.
     if (waited.failure._tag === "ChainUnavailable") return undefined
     if (!isMissing(waited.failure)) return yield* afterRefusal(node, waited.failure, prepared)
-    mayWait.value = false
+    waiters.isKnown = false
   }
   const sent = yield* Effect.result(node.send(raw))
   return sent._tag === "Success" ? undefined : yield* afterRefusal(node, sent.failure, prepared)

@@ -65,7 +65,8 @@ export const openEvmScheme = Effect.fn("openEvmScheme")(function* (
   const contracts = new DeployedContracts(node)
   const checking = { network, chainId, domains: new DomainSeparators(), marginSeconds: settings.marginSeconds }
   const preparation = { node, fees: new FeeSource(node, settings.feeWeiMax), chainId, settings }
-  const sending = { ...settings, mayWait: { value: true } }
+  const waiters = { isKnown: true, now: 0, atOnceMax: Math.max(1, Math.floor(settings.connectionsMax / 2)) }
+  const sending = { ...settings, waiters }
   return {
     network,
     node,

@@ -47,6 +47,13 @@ export const forgetBelow = (sequence: NonceSequence, pending: number): NonceSequ
   out: sequence.out
 })
 
+/** A gap was filled with an empty transaction. */
+export const fillNonce = (sequence: NonceSequence, filled: number): NonceSequence => ({
+  next: Math.max(sequence.next, filled + 1),
+  returned: sequence.returned.filter((nonce) => nonce !== filled),
+  out: sequence.out
+})
+
 const without = (out: ReadonlySet<number>, nonce: number): ReadonlySet<number> => {
   const rest = new Set(out)
   rest.delete(nonce)

@@ -4,7 +4,9 @@ import type { PaymentPayload } from "#contracts"
 import { transferCall } from "../../../../dev/chain/evm/token.ts"
 import type { EvmPayment } from "../../../../libs/x402/evm/EvmPayment.ts"
 import { openEvmScheme } from "../../../../libs/x402/evm/exact-evm.ts"
+import { FeeSource } from "../../../../libs/x402/evm/FeeSource.ts"
 import { hexOf, readQuantity } from "../../../../libs/x402/evm/hex.ts"
+import { SettlerAccount } from "../../../../libs/x402/evm/SettlerAccount.ts"
 import { balanceOf, transferWithAuthorization } from "../../../../libs/x402/evm/token-calls.ts"
 import { cancelCall } from "./calls.ts"
 import { cancellation, newPayer, payment, payTo, requirementsOf, signedOf } from "./payments.ts"
@@ -261,6 +263,29 @@ describe("settling on an EVM chain", () => {
 
     assert.strictEqual(filled, 1)
     assert.strictEqual((await settling).transaction, prepared.transaction)
+  })
+
+  it("gives a nonce out again that came back while a gap was being filled", async () => {
+    const { key } = await rig.lease(2)
+    const { node } = rig.scheme
+    const onFill = { effect: Effect.void as Effect.Effect<void> }
+    const watched = Object.assign(Object.create(node) as typeof node, {
+      send: (raw: `0x${string}`) => Effect.andThen(onFill.effect, node.send(raw))
+    })
+    const chainId = await rig.run(node.chainId)
+    const account = new SettlerAccount({ node: watched, fees: new FeeSource(node, 50_000_000_000n), chainId }, key)
+    const [lost, returned, behind] = await rig.run(Effect.all([account.take, account.take, account.take]))
+    assert.isDefined(lost)
+    await rig.run(account.end(lost!, "unknown"))
+    onFill.effect = account.end(returned!, "unsent")
+
+    const filled = await rig.run(account.heal)
+    const next = await rig.run(account.take)
+
+    assert.strictEqual(filled, 1)
+    assert.strictEqual(next.nonce, returned!.nonce)
+    await rig.run(account.end(next, "unsent"))
+    await rig.run(account.end(behind!, "unsent"))
   })
 
   it("begins with a look whether the chain and its token are those of the configuration", async () => {

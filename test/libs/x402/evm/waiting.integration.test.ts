@@ -3,6 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { hexOf } from "../../../../libs/x402/evm/hex.ts"
 import { newPayer, payment, requirementsOf } from "./payments.ts"
 import { checked, type Rig, startRig } from "./rig.ts"
+import { answered, startSickNode } from "./sick-node.ts"
 
 describe("settling on a chain that makes a block only when it is told to", () => {
   let rig: Rig
@@ -86,5 +87,56 @@ describe("settling on a chain that makes a block only when it is told to", () =>
     assert.strictEqual(behind._tag, "SettlementPending")
     assert.strictEqual(after._tag, "SettlementPending")
     assert.deepStrictEqual(await rig.run(rig.scheme.look(second, twin.transaction)), { _tag: "Unused" })
+  })
+
+  it("is still to be had when a node goes on listing a transaction whose nonce another one has taken", async () => {
+    const [first, second] = [await signedPayment(), await signedPayment()]
+    const lease = await rig.lease()
+    const twin = await rig.run(rig.scheme.prepare(second, lease))
+    const node = await startSickNode(rig.chain.rpcUrl)
+    const scheme = await rig.schemeWith({ rpcUrls: [node.url] })
+    const listed = {
+      hash: twin.transaction,
+      from: lease.key.address,
+      nonce: `0x${twin.nonce.toString(16)}`,
+      blockNumber: null
+    }
+    node.behave = (method) => (method === "eth_getTransactionByHash" ? answered(listed) : undefined)
+
+    const before = await rig.run(scheme.look(second, twin.transaction))
+    const prepared = await rig.run(rig.scheme.prepare(first, lease))
+    await rig.run(rig.scheme.node.send(hexOf(prepared.raw)))
+    await mine()
+    const after = await rig.run(scheme.look(second, twin.transaction))
+    await node.end()
+
+    assert.strictEqual(before._tag, "Undecided")
+    assert.deepStrictEqual(after, { _tag: "Unused" })
+  })
+
+  it("finds a connection for the transaction that others of the same account wait for", async () => {
+    const account = rig.scheme.account((await rig.lease()).key)
+    const narrow = await rig.schemeWith({ receiptDeadlineMs: 15_000, connectionsMax: 2 })
+    const payments = [await signedPayment(), await signedPayment(), await signedPayment()]
+    const leases = await rig.run(Effect.all(payments.map(() => account.take)))
+    const works = await Promise.all(
+      payments.map(async (good, index) => ({ good, prepared: await rig.run(rig.scheme.prepare(good, leases[index]!)) }))
+    )
+
+    const settled = await rig.run(
+      Effect.gen(function* () {
+        const settling: Array<Fiber.Fiber<unknown, unknown>> = []
+        for (const { good, prepared } of works.toReversed()) {
+          settling.push(yield* Effect.forkChild(narrow.broadcast(prepared, good)))
+          yield* Effect.sleep("50 millis")
+        }
+        yield* Effect.repeat(rig.chain.rpc("evm_mine", []).pipe(Effect.delay("20 millis")), {
+          until: () => settling.every((one) => one.pollUnsafe() !== undefined)
+        })
+        return yield* Effect.forEach(settling, (one) => Fiber.join(one))
+      })
+    )
+
+    assert.lengthOf(settled, 3)
   })
 })
