@@ -158,10 +158,11 @@ const healOne = Effect.fnUntraced(function* (
   filled: { readonly inc: (labels: { readonly network: string }, by?: number) => void },
   network: string
 ) {
-  if (one === undefined || !one.mayHaveGaps) return
-  // Before it is looked: what ends meanwhile may leave another, and so may what is still in use.
+  // What is in use may be stuck behind a transaction that the node has dropped.
+  if (one === undefined || !(one.mayHaveGaps || one.inUse > 0)) return
+  // Before it is looked: what ends meanwhile may leave another.
   one.mayHaveGaps = false
   const count = yield* Effect.result(one.account.heal)
-  if (count._tag === "Failure" || count.success > 0 || one.inUse > 0) one.mayHaveGaps = true
+  if (count._tag === "Failure" || count.success > 0) one.mayHaveGaps = true
   if (count._tag === "Success" && count.success > 0) filled.inc({ network }, count.success)
 })

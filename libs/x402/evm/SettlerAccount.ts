@@ -3,7 +3,7 @@
  * gap, however many settlements run at once. The chain is asked for the account's nonce at the start, and again when
  * it is not known what became of a transaction. Only one process may have an account at a time.
  */
-import { Effect, Redacted, Semaphore } from "effect"
+import { Clock, Effect, Redacted, Semaphore } from "effect"
 import { ChainUnavailable } from "../errors.ts"
 import type { SettlerKey, SettlerLease } from "../scheme.ts"
 import type { EvmNode } from "./EvmNode.ts"
@@ -34,6 +34,9 @@ export interface AccountParts {
 const fillerGas = 60_000n
 // Of one healing; whoever has more gaps has another trouble.
 const gapsMax = 64
+// Well within the time a caller waits for; a transaction that was signed so long ago and is not with the node is
+// signed anew.
+const stuckAfterMs = 4_000
 
 export class SettlerAccount {
   readonly #parts: AccountParts
@@ -49,8 +52,8 @@ export class SettlerAccount {
   /** The account's next nonce. Every lease must be ended. */
   readonly take: Effect.Effect<SettlerLease, ChainUnavailable> = Effect.suspend(() =>
     this.#turn.withPermits(1)(
-      Effect.map(this.#known(), (sequence) => {
-        const [nonce, rest] = takeNonce(sequence)
+      Effect.zipWith(this.#known(), Clock.currentTimeMillis, (sequence, nowMs) => {
+        const [nonce, rest] = takeNonce(sequence, nowMs)
         this.#sequence = rest
         return { key: this.#key, nonce }
       })
@@ -79,11 +82,13 @@ export class SettlerAccount {
 
   readonly #fillGaps = Effect.fnUntraced(function* (this: SettlerAccount): Effect.fn.Return<number, ChainUnavailable> {
     const { node, fees, chainId } = this.#parts
+    // As it is before the node is asked: what ends after that is no gap, and changes the sequence while this goes on.
+    const before = yield* this.#known()
+    this.#sequence = before
+    const stuckSinceMs = (yield* Clock.currentTimeMillis) - stuckAfterMs
     const pending = yield* node.transactionCount(this.#key.address, "pending")
-    const sequence = forgetBelow(yield* this.#known(), pending)
-    this.#sequence = sequence
-    // What ends while this is under way changes the sequence as well: only the filled nonce is taken out of it.
-    const gaps = gapsOf(sequence, pending).slice(0, gapsMax)
+    if (this.#sequence !== undefined) this.#sequence = forgetBelow(this.#sequence, pending)
+    const gaps = gapsOf(before, pending, stuckSinceMs).slice(0, gapsMax)
     for (const nonce of gaps) {
       const offer = yield* fees.current()
       const fields = { ...offer, chainId, nonce: BigInt(nonce), gas: fillerGas, to: this.#key.address }

@@ -8,16 +8,16 @@ export interface NonceSequence {
   readonly next: number
   /** Given back unsent, ascending. */
   readonly returned: ReadonlyArray<number>
-  /** Given out, and what became of the transaction is not said yet. */
-  readonly out: ReadonlySet<number>
+  /** Given out, with the moment, and what became of the transaction is not said yet. */
+  readonly out: ReadonlyMap<number, number>
 }
 
-export const sequenceFrom = (next: number): NonceSequence => ({ next, returned: [], out: new Set() })
+export const sequenceFrom = (next: number): NonceSequence => ({ next, returned: [], out: new Map() })
 
-export const takeNonce = ({ next, returned, out }: NonceSequence): readonly [number, NonceSequence] => {
+export const takeNonce = ({ next, returned, out }: NonceSequence, nowMs: number): readonly [number, NonceSequence] => {
   const [first, ...rest] = returned
-  if (first !== undefined) return [first, { next, returned: rest, out: new Set([...out, first]) }]
-  return [next, { next: next + 1, returned, out: new Set([...out, next]) }]
+  if (first !== undefined) return [first, { next, returned: rest, out: new Map([...out, [first, nowMs]]) }]
+  return [next, { next: next + 1, returned, out: new Map([...out, [next, nowMs]]) }]
 }
 
 /** The transaction was sent, or may have been: the nonce is not given out again. */
@@ -33,10 +33,17 @@ export const returnNonce = (sequence: NonceSequence, nonce: number): NonceSequen
   return dropTail({ ...sequence, returned, out: without(sequence.out, nonce) })
 }
 
-/** Nonces that later transactions wait for and nobody holds, where the chain's own next one is `pending`. */
-export const gapsOf = ({ next, out }: NonceSequence, pending: number): ReadonlyArray<number> => {
+/**
+ * Nonces that later transactions wait for, where the chain's own next one is `pending`: those that nobody holds, and the
+ * next one itself when it was given out before `stuckSinceMs`, for then the node has dropped its transaction or passes
+ * it over.
+ */
+export const gapsOf = ({ next, out }: NonceSequence, pending: number, stuckSinceMs: number): ReadonlyArray<number> => {
   const gaps: Array<number> = []
-  for (let nonce = pending; nonce < next; nonce += 1) if (!out.has(nonce)) gaps.push(nonce)
+  for (let nonce = pending; nonce < next; nonce += 1) {
+    const outSinceMs = out.get(nonce)
+    if (outSinceMs === undefined || (nonce === pending && outSinceMs < stuckSinceMs)) gaps.push(nonce)
+  }
   return gaps
 }
 
@@ -54,8 +61,8 @@ export const fillNonce = (sequence: NonceSequence, filled: number): NonceSequenc
   out: sequence.out
 })
 
-const without = (out: ReadonlySet<number>, nonce: number): ReadonlySet<number> => {
-  const rest = new Set(out)
+const without = (out: ReadonlyMap<number, number>, nonce: number): ReadonlyMap<number, number> => {
+  const rest = new Map(out)
   rest.delete(nonce)
   return rest
 }

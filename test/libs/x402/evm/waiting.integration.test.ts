@@ -1,6 +1,7 @@
 import { Effect, Fiber } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { hexOf } from "../../../../libs/x402/evm/hex.ts"
+import { later } from "../../../support/clock.ts"
 import { newPayer, payment, requirementsOf } from "./payments.ts"
 import { checked, type Rig, startRig } from "./rig.ts"
 import { answered, startSickNode } from "./sick-node.ts"
@@ -138,5 +139,33 @@ describe("settling on a chain that makes a block only when it is told to", () =>
     )
 
     assert.lengthOf(settled, 3)
+  })
+
+  it("fills the place of a transaction that the node has dropped, so that those behind it are settled", async () => {
+    const account = rig.scheme.account((await rig.lease()).key)
+    const payments = [await signedPayment(), await signedPayment()] as const
+    const patient = await rig.schemeWith({ receiptDeadlineMs: 10_000 })
+    const [first, second] = await rig.run(Effect.all([account.take, account.take]))
+    const dropped = await rig.run(rig.scheme.prepare(payments[0], first))
+    const behind = await rig.run(rig.scheme.prepare(payments[1], second))
+    await rig.run(rig.scheme.node.send(hexOf(dropped.raw)))
+    await rig.run(rig.chain.rpc("anvil_dropTransaction", [dropped.transaction]))
+
+    const soon = await rig.run(account.heal)
+    const settled = await rig.run(
+      Effect.gen(function* () {
+        const settling = yield* Effect.forkChild(patient.broadcast(behind, payments[1]))
+        const filled = yield* later(5_000)(account.heal)
+        yield* Effect.repeat(rig.chain.rpc("evm_mine", []).pipe(Effect.delay("20 millis")), {
+          until: () => settling.pollUnsafe() !== undefined
+        })
+        return { filled, settled: yield* Fiber.join(settling) }
+      })
+    )
+
+    assert.strictEqual(soon, 0)
+    assert.strictEqual(settled.filled, 1)
+    assert.strictEqual(settled.settled.transaction, behind.transaction)
+    assert.deepStrictEqual(await rig.run(rig.scheme.look(payments[0], dropped.transaction)), { _tag: "Unused" })
   })
 })
