@@ -11,6 +11,9 @@ import { type Hex, hexOf, quantityOf, readQuantity } from "./hex.ts"
 /** The call was carried out and the contract refused. `text` is its reason, empty when it gave none. */
 export class Reverted extends Schema.TaggedError<Reverted>()("Reverted", { text: Schema.String }) {}
 
+/** A node's limit on logs, or ours: fewer blocks in one question may do. */
+export class TooManyLogs extends Schema.TaggedError<TooManyLogs>()("TooManyLogs", { detail: Schema.String }) {}
+
 const HexText = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]*$/u))
 const Quantity = HexText.check(Schema.isMaxLength(66))
 
@@ -87,10 +90,17 @@ export class EvmNode {
     return (yield* this.transactionCount(found.from, "latest")) <= Number(found.nonce)
   })
 
-  readonly logs = (filter: LogFilter): Effect.Effect<ReadonlyArray<Log>, ChainUnavailable> => {
+  readonly logs = (filter: LogFilter): Effect.Effect<ReadonlyArray<Log>, TooManyLogs | ChainUnavailable> => {
     const { fromBlock, toBlock } = filter
     const range = { ...filter, fromBlock: quantityOf(fromBlock), toBlock: quantityOf(toBlock) }
-    return this.#ask("read logs", "eth_getLogs", [range], decodeLogs)
+    return this.#rpc.call("eth_getLogs", [range]).pipe(
+      Effect.mapError((error) =>
+        error._tag === "RpcRejected" || error.isTooLong
+          ? new TooManyLogs({ detail: error.message })
+          : unavailable("read logs", error)
+      ),
+      Effect.flatMap((answer) => Effect.mapError(decodeLogs(answer), () => otherShape("read logs")))
+    )
   }
 
   readonly block = (tag: BlockTag): Effect.Effect<BlockFacts, ChainUnavailable> =>

@@ -4,7 +4,7 @@
  * never be collected.
  */
 import { Clock, Effect } from "effect"
-import type { ChainUnavailable } from "../errors.ts"
+import { ChainUnavailable } from "../errors.ts"
 import type { ChainStanding } from "../scheme.ts"
 import { type BlockFacts, type EvmNode, type Log, Reverted } from "./EvmNode.ts"
 import type { EvmPayment } from "./EvmPayment.ts"
@@ -74,7 +74,10 @@ const eventOf = Effect.fnUntraced(function* (
   let toBlock = (yield* node.block("latest")).number
   for (let page = 0; page < logPagesMax; page += 1) {
     const fromBlock = toBlock >= logBlocksMax ? toBlock - logBlocksMax + 1n : 0n
-    const [event] = yield* node.logs({ address: asset, topics, fromBlock, toBlock })
+    // One event at the most: a node that finds these too many has its limit on blocks.
+    const [event] = yield* node
+      .logs({ address: asset, topics, fromBlock, toBlock })
+      .pipe(Effect.catchTag("TooManyLogs", ({ detail }) => new ChainUnavailable({ operation: "read logs", detail })))
     if (event !== undefined) return event
     if (fromBlock === 0n || (yield* node.block(fromBlock)).timestamp < notBefore) return undefined
     toBlock = fromBlock - 1n

@@ -47,27 +47,48 @@ export const transfers = (
       const newest = (yield* finalBlock(node, options.finality)).number
       const reach = options.logBlocksMax * BigInt(options.logPagesMax)
       const begin = after?.block ?? (newest > reach ? newest - reach : 0n)
-      return Stream.paginate(begin, (fromBlock) => page(node, options, fromBlock, newest)).pipe(
+      const start: Pages = { fromBlock: begin, blocks: options.logBlocksMax }
+      return Stream.paginate(start, (pages) => page(node, options, pages, newest)).pipe(
         Stream.filter((facts) => after === undefined || isAfter(facts, after)),
         Stream.map((facts) => transferOf(options, facts))
       )
     })
   )
 
-const page = Effect.fnUntraced(function* (
+/** Where the next question begins, and over how many blocks it goes. */
+interface Pages {
+  readonly fromBlock: bigint
+  readonly blocks: bigint
+}
+
+/** Half as many blocks where there are too many logs in them, down to one; twice as many after each that was answered. */
+const page = (
   node: EvmNode,
-  { asset, payTo, logBlocksMax }: TransfersOptions,
-  fromBlock: bigint,
+  options: TransfersOptions,
+  { fromBlock, blocks }: Pages,
   newest: bigint
-): Effect.fn.Return<readonly [ReadonlyArray<TransferFacts>, Option.Option<bigint>], ChainUnavailable> {
-  if (fromBlock > newest) return [[], Option.none()]
-  const last = fromBlock + logBlocksMax - 1n
+): Effect.Effect<readonly [ReadonlyArray<TransferFacts>, Option.Option<Pages>], ChainUnavailable> => {
+  if (fromBlock > newest) return Effect.succeed([[], Option.none()])
+  const { asset, payTo, logBlocksMax } = options
+  const last = fromBlock + blocks - 1n
   const toBlock = last < newest ? last : newest
   const topics = [transferTopic, null, addressTopic(payTo)]
-  const logs = yield* node.logs({ address: asset, topics, fromBlock, toBlock })
-  const found = logs.flatMap((log) => transferIn(log) ?? [])
-  return [found, toBlock < newest ? Option.some(toBlock + 1n) : Option.none()]
-})
+  return node.logs({ address: asset, topics, fromBlock, toBlock }).pipe(
+    Effect.map((logs) => {
+      const wider = blocks * 2n
+      const next = { fromBlock: toBlock + 1n, blocks: wider < logBlocksMax ? wider : logBlocksMax }
+      return [
+        logs.flatMap((log) => transferIn(log) ?? []),
+        toBlock < newest ? Option.some(next) : Option.none()
+      ] as const
+    }),
+    Effect.catchTag("TooManyLogs", ({ detail }) =>
+      blocks === 1n
+        ? new ChainUnavailable({ operation: "read transfers", detail })
+        : page(node, options, { fromBlock, blocks: blocks / 2n }, newest)
+    )
+  )
+}
 
 const isAfter = ({ block, logIndex }: TransferFacts, after: Place) =>
   block > after.block || (block === after.block && logIndex > after.logIndex)

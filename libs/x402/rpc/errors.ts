@@ -6,12 +6,14 @@ import { Schema } from "effect"
 
 /**
  * No node gave an answer that can be read: nothing is known of what was asked. `mayHaveArrived` is false when no
- * node was connected to, so that what was to be sent is certainly not on the chain.
+ * node was connected to, so that what was to be sent is certainly not on the chain. `isTooLong`: there was an answer,
+ * longer than is read; who asks for less may have it.
  */
 export class RpcUnavailable extends Schema.TaggedError<RpcUnavailable>()("RpcUnavailable", {
   method: Schema.String,
   detail: Schema.String,
-  mayHaveArrived: Schema.Boolean
+  mayHaveArrived: Schema.Boolean,
+  isTooLong: Schema.Boolean
 }) {
   override get message() {
     return `${this.method}: ${this.detail}`

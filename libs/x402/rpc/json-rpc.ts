@@ -82,7 +82,7 @@ export const openJsonRpc = Effect.fn("openJsonRpc")(function* (
     if (!mayAsk(before, nowMs)) return undefined
     breakers[index] = asked(before, nowMs, deadlineMs)
     const result = yield* Effect.result(observed(urls[index] ?? "", method, body, deadlineMs))
-    const hasAnswer = Result.isSuccess(result) || result.failure instanceof RpcRejected
+    const hasAnswer = Result.isSuccess(result) || result.failure._tag === "RpcRejected" || result.failure.isTooLong
     const after = hasAnswer ? healthy : failed(breakers[index] ?? before, yield* Clock.currentTimeMillis)
     breakers[index] = after
     if (isOpen(after) !== isOpen(before)) nodesOpen.set({ network }, breakers.filter(isOpen).length)
@@ -97,7 +97,7 @@ export const openJsonRpc = Effect.fn("openJsonRpc")(function* (
     lastId = (lastId + 1) % Number.MAX_SAFE_INTEGER
     const body = utf8.encode(JSON.stringify({ jsonrpc: "2.0", id: lastId, method, params }))
     // Made an error at the end: its stack would cost each good call more than its codec.
-    let unavailable = { detail: urls.length === 0 ? noNode : allAlone, mayHaveArrived: false }
+    let unavailable = { detail: urls.length === 0 ? noNode : allAlone, mayHaveArrived: false, isTooLong: false }
     for (let tried = 0; tried < urls.length; tried += 1) {
       const index = (first + tried) % urls.length
       const result = yield* askNode(index, method, body, deadlineMs)
@@ -107,8 +107,8 @@ export const openJsonRpc = Effect.fn("openJsonRpc")(function* (
         return result.success
       }
       if (result.failure instanceof RpcRejected) return yield* result.failure
-      const { detail, mayHaveArrived } = result.failure
-      unavailable = { detail, mayHaveArrived: mayHaveArrived || unavailable.mayHaveArrived }
+      const { detail, mayHaveArrived, isTooLong } = result.failure
+      unavailable = { detail, mayHaveArrived: mayHaveArrived || unavailable.mayHaveArrived, isTooLong }
     }
     return yield* new RpcUnavailable({ method, ...unavailable })
   })
@@ -127,20 +127,27 @@ const ask = (door: HttpDoor, url: string, method: string, body: Uint8Array, dead
     })
     .pipe(
       Effect.mapError(
-        (error) => new RpcUnavailable({ method, detail: error.message, mayHaveArrived: hadConnection(error) })
+        (error) =>
+          new RpcUnavailable({
+            method,
+            detail: error.message,
+            mayHaveArrived: hadConnection(error),
+            isTooLong: false
+          })
       ),
       Effect.flatMap((response) => Effect.fromResult(read(method, response)))
     )
 
 const read = (method: string, response: EgressResponse): Result.Result<unknown, RpcError> => {
-  const unavailable = (detail: string) => Result.fail(new RpcUnavailable({ method, detail, mayHaveArrived: true }))
-  if (response.truncated) return unavailable(`the answer is longer than ${responseBytesMax} bytes`)
+  const unavailable = (detail: string, isTooLong = false) =>
+    Result.fail(new RpcUnavailable({ method, detail, mayHaveArrived: true, isTooLong }))
+  if (response.truncated) return unavailable(`the answer is longer than ${responseBytesMax} bytes`, true)
   if (response.status === 429) return unavailable("the node refuses more calls for now (429)")
   const answer = decodeAnswer(text.decode(response.body))
   if (Result.isFailure(answer)) return unavailable(`status ${response.status} without a JSON-RPC answer`)
   const { error, result } = answer.success
   if (error !== undefined) {
-    if (isNodesOwn(error.code, error.message)) return unavailable(`${error.message} (${error.code})`)
+    if (isNodesOwn(method, error.code, error.message)) return unavailable(`${error.message} (${error.code})`)
     return Result.fail(new RpcRejected({ method, code: error.code, detail: error.message, data: error.data }))
   }
   if (response.status >= 300) return unavailable(`status ${response.status}`)
@@ -150,9 +157,10 @@ const read = (method: string, response: EgressResponse): Result.Result<unknown, 
 const noNode = "no node is configured"
 const allAlone = "every node has failed often and is left alone for now"
 
-/** Too many calls, a node that is behind, or one that broke: another node may answer. */
-const isNodesOwn = (code: number, message: string) =>
-  code === -32_005 || (code === -32_603 && /^internal (?:server )?error\.?$/iu.test(message))
+/** Too many calls, a node that is behind, or one that broke: another node may answer. Of logs it says: too many of them. */
+const isNodesOwn = (method: string, code: number, message: string) =>
+  (code === -32_005 && method !== "eth_getLogs") ||
+  (code === -32_603 && /^internal (?:server )?error\.?$/iu.test(message))
 
 const hadConnection = (error: EgressError) => {
   if (error._tag === "DeadlineExceeded") return error.phase !== "connect"

@@ -1,4 +1,4 @@
-import { Effect, Result } from "effect"
+import { Effect, Result, Stream } from "effect"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { EvmScheme } from "../../../../libs/x402/evm/exact-evm.ts"
 import { newPayer, payment, requirementsOf } from "./payments.ts"
@@ -217,5 +217,34 @@ describe("a chain that gives no answer", () => {
     await rig.run(rig.chain.rpc("anvil_setCode", ["0xcA11bde05977b3631167028862bE2a173976CA11", code]))
 
     assert.deepInclude(outcome, { code: "PAYMENT_REPLAY", reason: "invalid_exact_evm_nonce_already_used" })
+  })
+
+  it.each([
+    ["says that there are too many", rejected(-32_005, "query returned more than 10000 results")],
+    ["answers with more than is read", answered("0".repeat(2_000_000))]
+  ])("is asked for fewer blocks when it %s logs in them", async (_how, refusal) => {
+    const scheme = await rig.schemeWith({ rpcUrls: [node.url], finality: { confirmations: 0 }, logBlocksMax: 64n })
+    const plain = await rig.schemeWith({ finality: { confirmations: 0 } })
+    for (let index = 0; index < 3; index += 1) {
+      const good = await goodPayment()
+      const lease = await rig.lease()
+      await rig.run(Effect.flatMap(plain.prepare(good, lease), (prepared) => plain.broadcast(prepared, good)))
+    }
+    const blocksOf = (body: string) => {
+      const [range] = (JSON.parse(body) as { params: [{ fromBlock: string; toBlock: string }] }).params
+      return Number(range.toBlock) - Number(range.fromBlock) + 1
+    }
+    const asked: Array<number> = []
+    node.behave = (method, body) => {
+      if (method !== "eth_getLogs") return undefined
+      asked.push(blocksOf(body))
+      return blocksOf(body) > 2 ? refusal : undefined
+    }
+
+    const all = await rig.run(Stream.runCollect(scheme.transfers(null)))
+
+    assert.deepStrictEqual(all, await rig.run(Stream.runCollect(plain.transfers(null))))
+    assert.isAtLeast(all.length, 3)
+    assert.isAbove(Math.max(...asked), 2)
   })
 })

@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net"
 
 export interface SickNode {
   readonly url: string
-  /** How each call is answered from now on, by its method; undefined hands it on. */
-  behave: (method: string) => SickAnswer | undefined
+  /** How each call is answered from now on, by its method and its whole body; undefined hands it on. */
+  behave: (method: string, body: string) => SickAnswer | undefined
   readonly calls: Array<string>
   readonly end: () => Promise<void>
 }
@@ -26,7 +26,7 @@ export const startSickNode = async (healthyUrl: string): Promise<SickNode> => {
     const body = await read(request)
     const { method } = JSON.parse(body) as { readonly method: string }
     node.calls.push(method)
-    const sick = node.behave(method)
+    const sick = node.behave(method, body)
     if (sick !== undefined)
       return response.writeHead(sick.status, { "Content-Type": "application/json" }).end(sick.body)
     const healthy = await fetch(healthyUrl, {
