@@ -61,6 +61,7 @@ export const announceRelay = Effect.fnUntraced(function* (onStarted: Effect.Effe
     // Everything that was ever decided is to be told.
     begin: () => ({ position: 0 }),
     position: (cursor) => cursor.position,
+    isOurs: () => true,
     translate,
     aside: () => Effect.succeed([]),
     onCursor: (_, written) =>

@@ -16,6 +16,8 @@ export interface RelayOptions<Cursor, E, R> {
   readonly begin: (lastSequence: number) => Cursor
   /** Source sequence up to which `cursor` has everything. */
   readonly position: (cursor: Cursor) => number
+  /** False of a cursor that a twin with another configuration has made its own, and that `aside` would change. */
+  readonly isOurs: (cursor: Cursor) => boolean
   readonly translate: (
     run: ReadonlyArray<SourceMessage>,
     cursor: Cursor

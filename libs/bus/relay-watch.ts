@@ -30,7 +30,7 @@ export const untilNeeded = Effect.fnUntraced(function* <Cursor, E, R>(
     if (isMoved) yield* onMoved(record.cursor)
     const isBehind = !isMoved && (yield* lastOfSource(nats, options)) > options.position(record.cursor)
     const nowMs = yield* Clock.currentTimeMillis
-    state = seen(state, { sequence, isBehind }, nowMs)
+    state = seen(state, { sequence, isBehind, isOurs: options.isOurs(record.cursor) }, nowMs)
     if (takesUp(state, patience, nowMs)) return
     yield* Effect.sleep(lookEveryMs)
   }

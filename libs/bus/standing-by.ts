@@ -11,6 +11,8 @@ export interface Sighting {
   readonly sequence: number
   /** Does the source have anything after the cursor? */
   readonly isBehind: boolean
+  /** Would this relay leave it as it is? Not, where a twin with another configuration made it its own. */
+  readonly isOurs: boolean
 }
 
 export interface StandingBy {
@@ -19,6 +21,7 @@ export interface StandingBy {
   readonly sinceMs: number
   /** Since when the source is known to have more; null while it is not. */
   readonly behindSinceMs: number | null
+  readonly isOurs: boolean
 }
 
 export interface Patience {
@@ -40,10 +43,16 @@ export const patienceOf = (share: number): Patience => ({
 })
 
 /** `before` is undefined at first: what was seen before a twin won says nothing of the twin. */
-export const seen = (before: StandingBy | undefined, { sequence, isBehind }: Sighting, nowMs: number): StandingBy =>
+export const seen = (
+  before: StandingBy | undefined,
+  { sequence, isBehind, isOurs }: Sighting,
+  nowMs: number
+): StandingBy =>
   before === undefined || before.sequence !== sequence
-    ? { sequence, sinceMs: nowMs, behindSinceMs: isBehind ? nowMs : null }
+    ? { sequence, sinceMs: nowMs, behindSinceMs: isBehind ? nowMs : null, isOurs }
     : { ...before, behindSinceMs: isBehind ? (before.behindSinceMs ?? nowMs) : null }
 
-export const takesUp = ({ sinceMs, behindSinceMs }: StandingBy, patience: Patience, nowMs: number): boolean =>
-  nowMs - sinceMs >= patience.quietMs || (behindSinceMs !== null && nowMs - behindSinceMs >= patience.behindMs)
+/** From a twin that may only be idle nothing is taken by one of another configuration: a newer one began after it. */
+export const takesUp = ({ sinceMs, behindSinceMs, isOurs }: StandingBy, patience: Patience, nowMs: number): boolean =>
+  (isOurs && nowMs - sinceMs >= patience.quietMs) ||
+  (behindSinceMs !== null && nowMs - behindSinceMs >= patience.behindMs)

@@ -15,6 +15,7 @@ import { beginCursor, type FanOutCursor, fanOutRecordCodec } from "./fan-out-cur
 import { type FanOutStep, type FanOutTarget, planCatchUp, planRun } from "./fan-out-plan.ts"
 import { deliveriesMade, eventsReceived, parkedEvents, parkedExpired, unknownReceived } from "./metrics.ts"
 import { readEvent } from "./read-event.ts"
+import { fingerprint } from "./roster.ts"
 import { RosterKeeper } from "./RosterKeeper.ts"
 
 // One page of history per endpoint and turn, and a few endpoints a turn: live events wait at most for these.
@@ -37,6 +38,7 @@ const fanOut = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
   const made = metrics.counter(deliveriesMade)
   const parked = metrics.gauge(parkedEvents)
   const expired = metrics.counter(parkedExpired)
+  const ours = fingerprint(all)
   const newDeliveryId = () => crypto.randomUUID()
   // An endpoint absent from the configuration stays where it is until it is back, or archived.
   const isParked = (id: string) => !byId.has(id) || states.isPaused(id) || backlogs.isOverfull(id)
@@ -140,6 +142,7 @@ const fanOut = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
     place: { subject: subjects.deliveriesCursor, codec: fanOutRecordCodec },
     begin: beginCursor,
     position: (cursor) => cursor.position,
+    isOurs: (cursor) => cursor.roster === ours,
     translate,
     aside,
     onCursor,

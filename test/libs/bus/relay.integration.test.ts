@@ -42,6 +42,7 @@ const copier = (name: string, gate = Latch.makeUnsafe(true)) =>
         place: { subject: cursorSubject, codec },
         begin: () => ({ position: 0 }),
         position: ({ position }) => position,
+        isOurs: () => true,
         translate,
         aside: () => Effect.succeed([]),
         onCursor: () => Effect.void,

@@ -1,14 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { patienceOf, seen, type Sighting, type StandingBy, takesUp } from "../../../libs/bus/standing-by.ts"
+import { patienceOf, seen, type Sighting as Seen, type StandingBy, takesUp } from "../../../libs/bus/standing-by.ts"
 
 const patience = patienceOf(0)
+type Sighting = Omit<Seen, "isOurs"> & Partial<Seen>
 const lookMs = 250
 
 /** When, counted from the first look, a relay takes up that sees the cursor so at each look; undefined if never. */
 const takesUpAfter = (looks: ReadonlyArray<Sighting>, { behindMs, quietMs } = patience) => {
   let state: StandingBy | undefined
   for (const [index, sighting] of looks.entries()) {
-    state = seen(state, sighting, index * lookMs)
+    state = seen(state, { isOurs: true, ...sighting }, index * lookMs)
     if (takesUp(state, { behindMs, quietMs }, index * lookMs)) return index * lookMs
   }
   return undefined
@@ -42,9 +43,16 @@ describe("a relay that stands by", () => {
     assert.strictEqual(takesUpAfter(looks(100, () => ({ sequence: 7, isBehind: false }))), 3_000)
   })
 
+  it("leaves an idle twin of another configuration alone, and succeeds it all the same when something waits", () => {
+    assert.isUndefined(takesUpAfter(looks(1_000, () => ({ sequence: 7, isBehind: false, isOurs: false }))))
+    assert.strictEqual(takesUpAfter(looks(100, () => ({ sequence: 7, isBehind: true, isOurs: false }))), 500)
+    const changed = looks(100, (index) => ({ sequence: index < 4 ? 7 : 8, isBehind: false, isOurs: index >= 4 }))
+    assert.strictEqual(takesUpAfter(changed), 4 * lookMs + 3_000)
+  })
+
   it("is not mistaken by its own sleep: what it sees on waking comes first", () => {
-    const before = seen(undefined, { sequence: 7, isBehind: true }, 0)
-    assert.isFalse(takesUp(seen(before, { sequence: 9, isBehind: false }, 60_000), patience, 60_000))
+    const before = seen(undefined, { sequence: 7, isBehind: true, isOurs: true }, 0)
+    assert.isFalse(takesUp(seen(before, { sequence: 9, isBehind: false, isOurs: true }, 60_000), patience, 60_000))
   })
 
   it("is patient between once and twice as long as another, and never longer", () => {
