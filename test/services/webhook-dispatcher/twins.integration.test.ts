@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Metrics } from "#runtime"
@@ -42,6 +43,43 @@ describe("two dispatchers at once", () => {
               const [byOne, byOther] = yield* ofBoth(delivered)
               assert.strictEqual(byOne + byOther, count)
               assert.isAbove(Math.min(byOne, byOther), 0)
+            })
+          )
+        })
+      )
+    })
+  )
+
+  it.live("show the same of a parked endpoint, also the one that only stands by", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      const held: Array<ServerResponse> = []
+      let isOpen = false
+      receiver.answer("/slow", () => (isOpen ? 204 : (response) => void held.push(response)))
+      const slow = { Name: "slow", Url: receiver.url("/slow"), BacklogMax: 10, Concurrency: 1, TimeoutSeconds: 60 }
+      const options = { endpoints: [slow] }
+      const parked = metric("webhook_parked_events", 'endpoint="slow"')
+      const active = metric("bus_relay_active", 'relay="fan-out"')
+      yield* whileDispatching(
+        server,
+        options,
+        Effect.gen(function* () {
+          const metrics = yield* Metrics
+          const ofBoth = (gauge: typeof parked) => Effect.all([Effect.provideService(gauge, Metrics, metrics), gauge])
+          yield* whileDispatching(
+            server,
+            options,
+            Effect.gen(function* () {
+              for (let count = 0; count < 40; count++) yield* publish("work_item.merged")
+              yield* eventually(Effect.map(ofBoth(active), ([one, other]) => one + other === 1))
+              // Ten go ahead, and what came in the same run as the tenth.
+              yield* eventually(Effect.map(ofBoth(parked), ([one, other]) => one === other && one > 20))
+
+              isOpen = true
+              for (const response of held) response.writeHead(204).end()
+              yield* arrived(receiver, "/slow", 40, 30_000)
+              yield* eventually(Effect.map(ofBoth(parked), ([one, other]) => one === 0 && other === 0))
+              assert.strictEqual(requestsTo(receiver, "/slow").length, 40)
             })
           )
         })
