@@ -28,7 +28,7 @@ import { payTo, type Rig, withRig } from "./rig.ts"
 import { metricsOf, type Outside, outsideByKey, stagesBetween } from "./stages.ts"
 
 const figure = figuresOf("paid")
-const load = { perSecond: 40, seconds: 8, inFlight: 32, closedCount: 1_500, warmUp: 400 }
+const load = { perSecond: 40, seconds: 8, inFlight: 32, closedCount: 1_500, warmUp: 1_500 }
 const unpaid = { perSecond: 200, seconds: 10, closedCount: 6_000, warmUp: 1_500 }
 const payersCount = 64
 // The reference is paid into an account of its own, so that the books can be told apart.
