@@ -47,7 +47,7 @@ export const transfers = (
       const newest = (yield* finalBlock(node, options.finality)).number
       const reach = options.logBlocksMax * BigInt(options.logPagesMax)
       const begin = after?.block ?? (newest > reach ? newest - reach : 0n)
-      const start: Pages = { fromBlock: begin, blocks: options.logBlocksMax }
+      const start: Pages = { fromBlock: begin, blocks: least(pageBlocks, options.logBlocksMax) }
       return Stream.paginate(start, (pages) => page(node, options, pages, newest)).pipe(
         Stream.filter((facts) => after === undefined || isAfter(facts, after)),
         Stream.map((facts) => transferOf(options, facts))
@@ -61,7 +61,19 @@ interface Pages {
   readonly blocks: bigint
 }
 
-/** Half as many blocks where there are too many logs in them, down to one; twice as many after each that was answered. */
+// A page is decoded in one go, in a process that settles meanwhile: 256 logs take some milliseconds.
+const pageLogs = 256
+const pageBlocks = 128n
+
+const least = (one: bigint, other: bigint) => (one < other ? one : other)
+
+/** How many blocks the next page has, so that it has some `pageLogs` at the most. */
+const blocksAfter = (blocks: bigint, logs: number, most: bigint) => {
+  if (logs > pageLogs) return blocks > 1n ? blocks / 2n : 1n
+  return logs < pageLogs / 2 ? least(blocks * 2n, most) : blocks
+}
+
+/** Half as many blocks where there are more logs in them than anybody tells, down to one. */
 const page = (
   node: EvmNode,
   options: TransfersOptions,
@@ -71,12 +83,11 @@ const page = (
   if (fromBlock > newest) return Effect.succeed([[], Option.none()])
   const { asset, payTo, logBlocksMax } = options
   const last = fromBlock + blocks - 1n
-  const toBlock = last < newest ? last : newest
+  const toBlock = least(last, newest)
   const topics = [transferTopic, null, addressTopic(payTo)]
   return node.logs({ address: asset, topics, fromBlock, toBlock }).pipe(
     Effect.map((logs) => {
-      const wider = blocks * 2n
-      const next = { fromBlock: toBlock + 1n, blocks: wider < logBlocksMax ? wider : logBlocksMax }
+      const next = { fromBlock: toBlock + 1n, blocks: blocksAfter(blocks, logs.length, logBlocksMax) }
       return [
         logs.flatMap((log) => transferIn(log) ?? []),
         toBlock < newest ? Option.some(next) : Option.none()
