@@ -104,7 +104,9 @@ export class Verifier extends Context.Service<
         // Nothing may come between the claim and the promise to let it go.
         return yield* Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
-            const beside = isUnmet ? yield* Effect.forkChild(Effect.interruptible(simulate(checked))) : undefined
+            // At once: the chain takes longer than the claim.
+            const simulating = Effect.forkChild(Effect.interruptible(simulate(checked)), { startImmediately: true })
+            const beside = isUnmet ? yield* simulating : undefined
             const end = beside === undefined ? Effect.void : Fiber.interrupt(beside)
             const claim = yield* Effect.onError(claimed(checked, call, isUnmet), () => end)
             const simulated = beside === undefined ? simulate(checked) : Fiber.join(beside)
