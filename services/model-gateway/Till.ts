@@ -3,7 +3,7 @@
  * any provider is asked, and ends in exactly one of two ways: `release` (nothing was given out, nothing is
  * charged) or `settle`. A stream is `serve`d before its first byte. Calls to free models never come here.
  */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Data, Effect, Layer } from "effect"
 import type { AnswerKind } from "#contracts"
 import type { PaymentHeaders, PromptSize, Quote, ReplyShape } from "#x402"
 
@@ -36,16 +36,19 @@ export interface PayableCall extends CallFacts {
   readonly payment: PaymentHeaders
 }
 
-/** An answer that is given instead of the model's: the quote, or why the payment was not taken. */
-export class PaymentRefusal extends Schema.TaggedError<PaymentRefusal>()("PaymentRefusal", {
+/**
+ * An answer that is given instead of the model's: the quote, or why the payment was not taken. The commonest answer of
+ * all, so no error with a stack of its own.
+ */
+export class PaymentRefusal extends Data.TaggedClass("PaymentRefusal")<{
   /** 200: the answer was paid for before, and is given once more. */
-  status: Schema.Literals([200, 400, 402, 409, 503]),
+  readonly status: 200 | 400 | 402 | 409 | 503
   /** For metrics: a payment code, or `PAYMENT_REQUIRED`. */
-  code: Schema.String,
-  headers: Schema.Record(Schema.String, Schema.String),
+  readonly code: string
+  readonly headers: Readonly<Record<string, string>>
   /** JSON, written already: quotes are mirrored byte for byte. */
-  body: Schema.String
-}) {}
+  readonly body: string
+}> {}
 
 export interface SettledCall {
   /** Of the answer: the receipt, or that the chain has not spoken yet. */

@@ -21,7 +21,9 @@ export interface TillBook {
 /** Takes `PAYMENT-SIGNATURE: good`. */
 const testTill = (book: TillBook) => {
   const refusal = (code: string, body: Json) =>
-    new PaymentRefusal({ status: 402, code, headers: { "payment-required": "quote" }, body: JSON.stringify(body) })
+    Effect.fail(
+      new PaymentRefusal({ status: 402, code, headers: { "payment-required": "quote" }, body: JSON.stringify(body) })
+    )
   const step = (name: TillBook["steps"][number]) => Effect.sync(() => void book.steps.push(name))
   return Layer.succeed(Till, {
     quote: () => Effect.die(new Error("nobody asks")),

@@ -69,7 +69,7 @@ const make = Effect.gen(function* () {
 
   const quote = Effect.fnUntraced(function* (facts: CallFacts, shape: PayableCall["shape"]) {
     const made = quoteCall(Payments, yield* origin, facts)
-    return made ?? (yield* unavailable(shape, "No such chain is taken here", 60))
+    return made ?? (yield* Effect.fail(unavailable(shape, "No such chain is taken here", 60)))
   })
 
   const refuse = (
@@ -87,7 +87,7 @@ const make = Effect.gen(function* () {
     const payload = yield* Effect.catch(Effect.fromResult(readPayment(call.payment)), refused)
     if (payload === null) {
       yield* count("quoted")
-      return yield* refusalOf("PAYMENT_REQUIRED", paymentRequired(quote, call.shape))
+      return yield* Effect.fail(refusalOf("PAYMENT_REQUIRED", paymentRequired(quote, call.shape)))
     }
     const offers = quote.offers.map(({ requirements }) => requirements)
     const requirements = yield* Effect.catch(Effect.fromResult(matchOffer(payload, offers)), refused)
@@ -136,17 +136,17 @@ const make = Effect.gen(function* () {
     const answer = Option.getOrUndefined(yield* Effect.mapError(answers.find(claimKey), busy))
     const claim = Option.getOrUndefined(yield* Effect.mapError(endSoon(claimKey), busy))
     const isSameName = identifier !== null && answer?.label.identifier === identifier
-    if (isSameName && answer?.label.binding !== binding) return yield* identifierTaken(call.shape)
+    if (isSameName && answer?.label.binding !== binding) return yield* Effect.fail(identifierTaken(call.shape))
     const isSame = answer?.label.binding === binding && (isSameName || (isImage && identifier === null))
     if (!isSame || answer === undefined || claim === undefined) return yield* refuse(brought, refused)
     const { network, payer, state, transactions } = claim.record
     const transaction = transactions.at(-1)
-    if (state === "SETTLING") return yield* stillSettling(call.shape)
+    if (state === "SETTLING") return yield* Effect.fail(stillSettling(call.shape))
     if (state !== "SETTLED" || transaction === undefined) return yield* refuse(brought, refused)
     yield* count("given_again")
     const headers = { "content-type": "application/json", ...settledHeaders({ transaction, network, payer }) }
     const body = Buffer.from(answer.body).toString("utf8")
-    return yield* new PaymentRefusal({ status: 200, code: "PAID_BEFORE", headers, body })
+    return yield* Effect.fail(new PaymentRefusal({ status: 200, code: "PAID_BEFORE", headers, body }))
   })
 
   const holdIt = Effect.fnUntraced(function* (brought: Brought, verified: Verified) {
@@ -172,11 +172,8 @@ const make = Effect.gen(function* () {
     if (answer._tag === "Verified") return yield* holdIt(payment, answer)
     if (answer._tag === "Unavailable") {
       yield* count("refused", "PAYMENT_VERIFICATION_UNAVAILABLE")
-      return yield* unavailable(
-        call.shape,
-        `The payment cannot be taken just now: ${answer.reason}`,
-        answer.retryAfterSeconds
-      )
+      const message = `The payment cannot be taken just now: ${answer.reason}`
+      return yield* Effect.fail(unavailable(call.shape, message, answer.retryAfterSeconds))
     }
     return yield* answer.code === "PAYMENT_REPLAY" ? givenAgain(payment, answer) : refuse(payment, answer)
   })
