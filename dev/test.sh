@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every test: the checks, what is pure but takes its time, then real servers, whole fleets, and the fleet in
-# containers where there is a Docker engine. The last lines name what failed, and count them all.
+# Every test: the checks, what is known against the packages, what is pure but takes its time, then real servers, whole
+# fleets, and the fleet in containers where there is a Docker engine. The last lines name what failed, and count them all.
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -9,6 +9,10 @@ trap 'rm -rf "$folder"' EXIT
 failed=0
 
 STARLING_REPORTS=$folder dev/check.sh || failed=1
+if ! node dev/advisories.ts | tee "$folder/advisories"; then
+  mv "$folder/advisories" "$folder/advisories.failed"
+  failed=1
+fi
 rings=(thorough integration fleet)
 without=$(dev/docker-engine.sh) && rings+=(containers) && without=$(dev/docker-compose.sh)
 
