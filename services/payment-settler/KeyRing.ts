@@ -158,8 +158,8 @@ const healOne = Effect.fnUntraced(function* (
   filled: { readonly inc: (labels: { readonly network: string }, by?: number) => void },
   network: string
 ) {
-  // What is in use may be stuck behind a transaction that the node has dropped.
-  if (one === undefined || !(one.mayHaveGaps || one.inUse > 0)) return
+  // The node may have dropped a transaction that all behind it wait for.
+  if (one === undefined || !(one.mayHaveGaps || (yield* one.account.mayBeStuck))) return
   // Before it is looked: what ends meanwhile may leave another.
   one.mayHaveGaps = false
   const count = yield* Effect.result(one.account.heal)

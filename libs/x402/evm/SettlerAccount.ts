@@ -68,7 +68,12 @@ export class SettlerAccount {
       this.#sequence = how === "unknown" && rest.out.size === 0 ? undefined : rest
     })
 
-  /** Fills what later transactions wait for with empty ones, and says how many that were. */
+  /** Whether a lease lasts so long that its transaction may be lost; asks nobody. */
+  readonly mayBeStuck: Effect.Effect<boolean> = Effect.map(Clock.currentTimeMillis, (nowMs) =>
+    [...(this.#sequence?.out.values() ?? [])].some((sinceMs) => sinceMs < nowMs - stuckAfterMs)
+  )
+
+  /** Fills what later transactions wait for with empty ones, and says how many that were. Takes wait for it. */
   readonly heal: Effect.Effect<number, ChainUnavailable> = Effect.suspend(() =>
     this.#turn.withPermits(1)(this.#fillGaps())
   )

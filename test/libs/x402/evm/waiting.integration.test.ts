@@ -151,7 +151,8 @@ describe("settling on a chain that makes a block only when it is told to", () =>
     await rig.run(rig.scheme.node.send(hexOf(dropped.raw)))
     await rig.run(rig.chain.rpc("anvil_dropTransaction", [dropped.transaction]))
 
-    const soon = await rig.run(account.heal)
+    const [isStuckSoon, soon] = await rig.run(Effect.all([account.mayBeStuck, account.heal]))
+    const isStuckLater = await rig.run(later(5_000)(account.mayBeStuck))
     const settled = await rig.run(
       Effect.gen(function* () {
         const settling = yield* Effect.forkChild(patient.broadcast(behind, payments[1]))
@@ -163,7 +164,7 @@ describe("settling on a chain that makes a block only when it is told to", () =>
       })
     )
 
-    assert.strictEqual(soon, 0)
+    assert.deepStrictEqual([isStuckSoon, soon, isStuckLater], [false, 0, true])
     assert.strictEqual(settled.filled, 1)
     assert.strictEqual(settled.settled.transaction, behind.transaction)
     assert.deepStrictEqual(await rig.run(rig.scheme.look(payments[0], dropped.transaction)), { _tag: "Unused" })
