@@ -4,9 +4,9 @@
  * frames in a cluster. Nothing is stored and nothing is confirmed; who sends must bound what is on the way.
  */
 import { randomBytes } from "node:crypto"
-import { Context, Effect, Layer, Scope } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
 import { subjects } from "#contracts"
-import { Role } from "#runtime"
+import { acquireLightly, Role } from "#runtime"
 import { Nats } from "./Nats.ts"
 import { hasMailbox, mailboxJob } from "./topology-part.ts"
 
@@ -49,17 +49,11 @@ export class Mailbox extends Context.Service<
       if (hasMailbox(role)) yield* listening
       return Mailbox.of({
         instance,
-        // Not by acquireRelease: it copies every service there is for a release that needs none.
         open: (sessionId, receive) =>
-          Effect.flatMap(Effect.scope, (scope) =>
-            Effect.andThen(
-              Effect.sync(() => void open.set(sessionId, receive)),
-              Scope.addFinalizer(
-                scope,
-                Effect.sync(() => open.delete(sessionId))
-              )
-            )
-          ).pipe(Effect.uninterruptible),
+          acquireLightly(
+            Effect.sync(() => void open.set(sessionId, receive)),
+            () => Effect.sync(() => open.delete(sessionId))
+          ),
         onUnknown: (receive) => Effect.sync(() => void (unknown = receive)),
         send: (to, sessionId, bytes) =>
           nats.turn.add(() => {

@@ -2,7 +2,8 @@
  * How much runs at once: in the whole process, past which nobody is served better by waiting (503), and per
  * workspace (429). A place is held until the last byte of the answer is out, or the caller is gone.
  */
-import { Context, Effect, Layer, Scope } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
+import { acquireLightly } from "#runtime"
 import { concurrencyLimitReached, serviceUnavailable } from "./wire-errors.ts"
 import type { WireError } from "./WireError.ts"
 
@@ -43,13 +44,7 @@ export class Admission extends Context.Service<
           running -= 1
         })
       return Admission.of({
-        // Not by acquireRelease: it copies every service there is for a release that needs none.
-        enter: (workspace) =>
-          Effect.uninterruptible(
-            Effect.flatMap(Effect.scope, (scope) =>
-              Effect.andThen(claim(workspace), Scope.addFinalizer(scope, leave(workspace)))
-            )
-          ),
+        enter: (workspace) => acquireLightly(claim(workspace), () => leave(workspace)),
         running: Effect.sync(() => running)
       })
     })

@@ -1,4 +1,5 @@
 /** The runtime: what every role needs to be run, watched and stopped. */
+export { acquireLightly } from "./acquire-lightly.ts"
 export { Addresses } from "./Addresses.ts"
 export { Configuration, type ConfigurationSource, overlay } from "./Configuration.ts"
 export { Drain, drainMetrics, drainMsMax, type DrainReport } from "./Drain.ts"

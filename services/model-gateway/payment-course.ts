@@ -2,7 +2,8 @@
  * A paid call from its payment to its end, whatever happens between: it is released or settled exactly once.
  * Who leaves before the first byte pays nothing; who leaves after it pays. Ends with the call's scope.
  */
-import { Effect, Scope } from "effect"
+import { Effect, type Scope } from "effect"
+import { acquireLightly } from "#runtime"
 import { fault, type GatewayFault } from "./errors/GatewayFault.ts"
 import type { PaidCall, PaymentRefusal, SettledCall } from "./Till.ts"
 
@@ -32,12 +33,7 @@ export const freeCourse: PaymentCourse = {
 
 /** Ends with the call: nothing can come between the payment and the promise to end it. */
 export const paymentCourse = <E>(pay: Effect.Effect<PaidCall, E>): Effect.Effect<PaymentCourse, E, Scope.Scope> =>
-  // Not by acquireRelease: it copies every service there is for a release that needs none.
-  Effect.uninterruptible(
-    Effect.flatMap(Effect.scope, (scope) =>
-      Effect.tap(openCourse(pay), (course) => Scope.addFinalizer(scope, course.leave))
-    )
-  )
+  acquireLightly(openCourse(pay), (course) => course.leave)
 
 interface OpenCourse extends PaymentCourse {
   /** The caller is gone: who was given something pays for it. */
