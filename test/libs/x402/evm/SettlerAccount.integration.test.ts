@@ -3,8 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { EvmPayment } from "../../../../libs/x402/evm/EvmPayment.ts"
 import { FeeSource } from "../../../../libs/x402/evm/FeeSource.ts"
 import { SettlerAccount } from "../../../../libs/x402/evm/SettlerAccount.ts"
-import { newPayer, payment, requirementsOf } from "./payments.ts"
-import { checked, type Rig, startRig } from "./rig.ts"
+import { goodPayment, type Rig, startRig } from "./rig.ts"
 
 describe("a settler's account", () => {
   let rig: Rig
@@ -13,14 +12,7 @@ describe("a settler's account", () => {
   })
   afterAll(() => rig.end())
 
-  const signedPayment = async () => {
-    const payer = newPayer()
-    const requirements = requirementsOf()
-    await rig.run(rig.chain.fund(payer.address, 25_685n))
-    const nowMs = Date.now()
-    const payload = await payment(payer, requirements, { nowSeconds: Math.floor(nowMs / 1_000) })
-    return { good: checked(rig.scheme, payload, requirements, nowMs) }
-  }
+  const signedPayment = async () => ({ good: await goodPayment(rig) })
   const settleWith = async (account: ReturnType<Rig["scheme"]["account"]>, payload: EvmPayment) =>
     rig.run(
       Effect.gen(function* () {

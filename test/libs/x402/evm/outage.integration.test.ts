@@ -1,8 +1,7 @@
 import { Effect, Result, Stream } from "effect"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { EvmScheme } from "../../../../libs/x402/evm/exact-evm.ts"
-import { newPayer, payment, requirementsOf } from "./payments.ts"
-import { checked, type Rig, startRig } from "./rig.ts"
+import { goodPayment, type Rig, startRig } from "./rig.ts"
 import { answered, rejected, type SickAnswer, type SickNode, startSickNode } from "./sick-node.ts"
 
 // Nobody listens there: the port is reserved and needs rights to be bound.
@@ -27,14 +26,6 @@ describe("a chain that gives no answer", () => {
     await rig.end()
   })
 
-  const goodPayment = async () => {
-    const payer = newPayer()
-    const requirements = requirementsOf()
-    await rig.run(rig.chain.fund(payer.address, 25_685n))
-    const nowMs = Date.now()
-    const payload = await payment(payer, requirements, { nowSeconds: Math.floor(nowMs / 1_000) })
-    return checked(rig.scheme, payload, requirements, nowMs)
-  }
   type Good = Awaited<ReturnType<typeof goodPayment>>
 
   /** Everything that asks the chain, each by its error's name. */
@@ -76,7 +67,7 @@ describe("a chain that gives no answer", () => {
     ["a method that it lacks", rejected(-32_601, "the method eth_call does not exist")],
     ["gas that ran out", rejected(-32_000, "out of gas")]
   ])("says nothing of a payment when it answers with %s", async (_, answer) => {
-    const good = await goodPayment()
+    const good = await goodPayment(rig)
     const scheme = await rig.schemeWith({ rpcUrls: [node.url] })
     node.behave = () => answer
 
@@ -84,14 +75,14 @@ describe("a chain that gives no answer", () => {
   })
 
   it("says nothing of a payment when nobody listens", async () => {
-    const good = await goodPayment()
+    const good = await goodPayment(rig)
     const scheme = await rig.schemeWith({ rpcUrls: [closedUrl] })
 
     assert.deepStrictEqual(await outcomes(scheme, good), unavailable)
   })
 
   it("says nothing of a payment when it takes calls and is silent", async () => {
-    const good = await goodPayment()
+    const good = await goodPayment(rig)
     const lease = await rig.lease()
     await rig.run(rig.chain.pause)
 
@@ -103,7 +94,7 @@ describe("a chain that gives no answer", () => {
   })
 
   it("says nothing of a payment when it falls silent between the refusal and the reason", async () => {
-    const good = await goodPayment()
+    const good = await goodPayment(rig)
     const scheme = await rig.schemeWith({ rpcUrls: [node.url] })
     await rig.run(scheme.simulate(good))
     let calls = 0
@@ -116,7 +107,7 @@ describe("a chain that gives no answer", () => {
   })
 
   it("leaves a settlement pending that may have been sent, and sending it again is harmless", async () => {
-    const good = await goodPayment()
+    const good = await goodPayment(rig)
     const prepared = await rig.run(rig.scheme.prepare(good, await rig.lease()))
     await rig.run(rig.chain.pause)
 
@@ -133,7 +124,7 @@ describe("a chain that gives no answer", () => {
   })
 
   it("says that nothing was sent when nobody listens", async () => {
-    const good = await goodPayment()
+    const good = await goodPayment(rig)
     const prepared = await rig.run(rig.scheme.prepare(good, await rig.lease()))
     const scheme = await rig.schemeWith({ rpcUrls: [closedUrl] })
 
@@ -143,7 +134,7 @@ describe("a chain that gives no answer", () => {
   })
 
   it("is settled over a node that cannot send and wait in one", async () => {
-    const good = await goodPayment()
+    const good = await goodPayment(rig)
     const scheme = await rig.schemeWith({ rpcUrls: [node.url] })
     const prepared = await rig.run(scheme.prepare(good, await rig.lease()))
     node.behave = (method) =>
@@ -157,7 +148,7 @@ describe("a chain that gives no answer", () => {
   })
 
   it("is not taken for settled without the token's own event", async () => {
-    const good = await goodPayment()
+    const good = await goodPayment(rig)
     const scheme = await rig.schemeWith({ rpcUrls: [node.url] })
     const prepared = await rig.run(scheme.prepare(good, await rig.lease()))
     node.behave = (method) =>
@@ -175,7 +166,7 @@ describe("a chain that gives no answer", () => {
   })
 
   it("is asked elsewhere when there is another node", async () => {
-    const good = await goodPayment()
+    const good = await goodPayment(rig)
     const scheme = await rig.schemeWith({ rpcUrls: [closedUrl, node.url, rig.chain.rpcUrl] })
     node.behave = () => rejected(-32_005, "limit exceeded")
 
@@ -183,7 +174,7 @@ describe("a chain that gives no answer", () => {
   })
 
   it("is left alone after it has failed often, and asked again when it is back", async () => {
-    const good = await goodPayment()
+    const good = await goodPayment(rig)
     const scheme = await rig.schemeWith({ rpcUrls: [node.url] })
     node.behave = () => ({ status: 503, body: "" })
     const failing = Effect.flip(scheme.simulate(good))
@@ -206,7 +197,7 @@ describe("a chain that gives no answer", () => {
   })
 
   it("tells the reason of a refusal where nothing reads several values at once", async () => {
-    const good = await goodPayment()
+    const good = await goodPayment(rig)
     const scheme = await rig.schemeWith({ rpcUrls: [node.url] })
     const prepared = await rig.run(scheme.prepare(good, await rig.lease()))
     await rig.run(rig.scheme.broadcast(prepared, good))
@@ -226,7 +217,7 @@ describe("a chain that gives no answer", () => {
     const scheme = await rig.schemeWith({ rpcUrls: [node.url], finality: { confirmations: 0 }, logBlocksMax: 64n })
     const plain = await rig.schemeWith({ finality: { confirmations: 0 } })
     for (let index = 0; index < 3; index += 1) {
-      const good = await goodPayment()
+      const good = await goodPayment(rig)
       const lease = await rig.lease()
       await rig.run(Effect.flatMap(plain.prepare(good, lease), (prepared) => plain.broadcast(prepared, good)))
     }

@@ -10,7 +10,7 @@ import {
 } from "../../../../dev/chain/evm/LocalEvmChain.ts"
 import { type EvmOptions, type EvmScheme, openEvmScheme } from "../../../../libs/x402/evm/exact-evm.ts"
 import type { SettlerLease } from "../../../../libs/x402/scheme.ts"
-import { asset, network, payTo } from "./payments.ts"
+import { asset, network, newPayer, payment, payTo, requirementsOf } from "./payments.ts"
 
 export interface Rig {
   readonly chain: LocalChain
@@ -56,3 +56,13 @@ export const startRig = async (
 /** The checked payment; fails when the checks refuse it. */
 export const checked = (scheme: EvmScheme, payload: PaymentPayload, requirements: PaymentRequirements, nowMs: number) =>
   Result.getOrThrow(scheme.check(payload, requirements, nowMs))
+
+/** Of a new payer who has just as much, signed now and checked. */
+export const goodPayment = async (rig: Rig) => {
+  const payer = newPayer()
+  const requirements = requirementsOf()
+  await rig.run(rig.chain.fund(payer.address, 25_685n))
+  const nowMs = Date.now()
+  const payload = await payment(payer, requirements, { nowSeconds: Math.floor(nowMs / 1_000) })
+  return checked(rig.scheme, payload, requirements, nowMs)
+}

@@ -2,8 +2,7 @@ import { Effect, Fiber } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { hexOf } from "../../../../libs/x402/evm/hex.ts"
 import { later } from "../../../support/clock.ts"
-import { newPayer, payment, requirementsOf } from "./payments.ts"
-import { checked, type Rig, startRig } from "./rig.ts"
+import { goodPayment, type Rig, startRig } from "./rig.ts"
 import { answered, startSickNode } from "./sick-node.ts"
 
 describe("settling on a chain that makes a block only when it is told to", () => {
@@ -13,14 +12,7 @@ describe("settling on a chain that makes a block only when it is told to", () =>
   })
   afterAll(() => rig.end())
 
-  const signedPayment = async () => {
-    const payer = newPayer()
-    const requirements = requirementsOf()
-    await rig.run(rig.chain.fund(payer.address, 25_685n))
-    const nowMs = Date.now()
-    const payload = await payment(payer, requirements, { nowSeconds: Math.floor(nowMs / 1_000) })
-    return checked(rig.scheme, payload, requirements, nowMs)
-  }
+  const signedPayment = () => goodPayment(rig)
   const mine = () => rig.run(rig.chain.rpc("evm_mine", []))
   const prepare = async (good: Awaited<ReturnType<typeof signedPayment>>) =>
     rig.run(rig.scheme.prepare(good, await rig.lease()))
@@ -129,7 +121,8 @@ describe("settling on a chain that makes a block only when it is told to", () =>
         const settling: Array<Fiber.Fiber<unknown, unknown>> = []
         for (const { good, prepared } of works.toReversed()) {
           settling.push(yield* Effect.forkChild(narrow.broadcast(prepared, good)))
-          yield* Effect.sleep("50 millis")
+          const isWithNode = rig.scheme.node.isWaiting(prepared.transaction)
+          yield* Effect.repeat(Effect.delay(isWithNode, "10 millis"), { until: (is) => is, times: 500 })
         }
         yield* Effect.repeat(rig.chain.rpc("evm_mine", []).pipe(Effect.delay("20 millis")), {
           until: () => settling.every((one) => one.pollUnsafe() !== undefined)
