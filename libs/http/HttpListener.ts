@@ -4,7 +4,7 @@
  * interrupts a handler when its caller is gone. A drain accepts nothing new, lets what runs end and be read, then cuts.
  */
 import type { AddressInfo } from "node:net"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Scope } from "effect"
 import { HttpMiddleware } from "effect/http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { CannotListen, Drain, type DrainReport, Health, Metrics } from "#runtime"
@@ -64,7 +64,10 @@ export class HttpListener extends Context.Service<
           requests: metrics.counter(requests),
           seconds: metrics.histogram(requestSeconds)
         })
-        const handle = yield* NodeHttpServer.makeHandler(app, { scope: yield* Effect.scope }).pipe(
+        // Of their own, and empty whenever nothing runs: a map that is added to and taken from for ever goes through one
+        // table after another, and a dead one keeps those after it, with what they held, until a slow collection.
+        const inWork = yield* Scope.make("parallel")
+        const handle = yield* NodeHttpServer.makeHandler(app, { scope: inWork }).pipe(
           // Its spans end with the headers and know no routes; ours are made by the exchange.
           Effect.provideService(HttpMiddleware.TracerDisabledWhen, () => true)
         )
@@ -76,6 +79,7 @@ export class HttpListener extends Context.Service<
           onCut: (reason) => cut.inc({ api, reason })
         })
         const address = yield* Effect.acquireRelease(listen(server, options), () => server.close)
+        yield* Scope.addFinalizerExit(yield* Effect.scope, (exit) => Scope.close(inWork, exit))
         const name = `http ${api}`
         yield* (yield* Health).readiness(
           name,

@@ -41,15 +41,10 @@ export const exchange = (options: ExchangeOptions) =>
     const call = callOf(options, request, headers, found)
     const sent = { status: 0 }
 
-    const account = Effect.fnUntraced(function* (exit: Exit.Exit<unknown, unknown>) {
-      const status = outcomeOf(sent.status, exit)
+    const account = (exit: Exit.Exit<unknown, unknown>) => {
       const seconds = Number(clock.currentTimeNanosUnsafe() - startedAt) / 1e9
-      options.requests.inc({ api: options.api, route: call.route, status })
-      options.seconds.observe({ api: options.api, route: call.route }, seconds)
-      const log = sent.status >= 500 ? Effect.logInfo("answered") : Effect.logDebug("answered")
-      const facts = { api: options.api, method: call.method, route: call.route, status: sent.status, outcome: status }
-      yield* Effect.annotateLogs(log, { request_id: call.requestId, ...facts, ms: Math.round(seconds * 1e3) })
-    })
+      return accountFor(options, call, sent.status, outcomeOf(sent.status, exit), seconds)
+    }
     // Needs no service: without a context of its own to merge, which copies every service there is.
     yield* Scope.addFinalizerExit(yield* Effect.scope, account)
     const parent = parseTraceparent(headers["traceparent"])
@@ -76,6 +71,20 @@ export const exchange = (options: ExchangeOptions) =>
     const shared = isShared(call.method, found) ? corsHeaders(options.cors, headers["origin"]) : {}
     return withCommonHeaders(options, answer, call.requestId, shared)
   })
+
+const accountFor = (
+  { api, requests, seconds }: ExchangeOptions,
+  { method, requestId, route }: HttpCall["Service"],
+  status: number,
+  outcome: string,
+  tookSeconds: number
+) => {
+  requests.inc({ api, route, status: outcome })
+  seconds.observe({ api, route }, tookSeconds)
+  const log = status >= 500 ? Effect.logInfo("answered") : Effect.logDebug("answered")
+  const facts = { request_id: requestId, api, method, route, status, outcome, ms: Math.round(tookSeconds * 1e3) }
+  return Effect.annotateLogs(log, facts)
+}
 
 // What nginx writes down for callers who left; it is never sent.
 const clientClosedRequest = 499

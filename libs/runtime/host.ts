@@ -40,5 +40,13 @@ export const exitProcess = (code: number): never => process.exit(code)
 /**
  * Lets the heap grow to twice of what the last full collection left, before the next one. By itself V8 waits for up
  * to four times where the machine has much memory, so that a process of 90 MB of objects holds 350 MB for them.
+ *
+ * And lets every object be born young. V8 makes those of a place in the code old at once when it has seen many of them
+ * live for long; where that place is one that each request passes, such an object keeps all that its request has made
+ * until the next full collection. An unpaid call of the gateway left 5 kB behind that way, and 150 bytes without it; the
+ * quick collections took twice as long.
  */
-export const boundHeapGrowth = () => setFlagsFromString("--heap-growing-percent=100")
+export const tuneCollector = () => {
+  setFlagsFromString("--heap-growing-percent=100")
+  setFlagsFromString("--no-allocation-site-pretenuring")
+}

@@ -25,5 +25,6 @@ export { configurationExitCode, minimumLevel, runProgram } from "./run-program.t
 export { secretFromEnv } from "./secret-from-env.ts"
 export { type KnownSecrets, makeSecrets, Secrets } from "./Secrets.ts"
 export { supervise } from "./supervise.ts"
+export { timed } from "./timed.ts"
 export { currentTraceparent, formatTraceparent, parseTraceparent } from "./traceparent.ts"
 export { OtlpRefused, OtlpTransport, Tracing, tracingMetrics } from "./Tracing.ts"

@@ -8,7 +8,7 @@ import { Drain } from "./Drain.ts"
 import { Environment } from "./Environment.ts"
 import { Health } from "./Health.ts"
 import {
-  boundHeapGrowth,
+  tuneCollector,
   exitProcess,
   hasTerminal,
   hostEnvironment,
@@ -35,7 +35,7 @@ const closeMsMax = 10_000
 
 /** Never returns. Meant to be the last line of a `main.ts`. */
 export const runProgram = <A, E>(options: ProgramOptions<A, E>): void => {
-  boundHeapGrowth()
+  tuneCollector()
   const format = options.format ?? (hasTerminal() ? "pretty" : "json")
   const logging = Layer.mergeAll(
     Logger.layer([lineLogger(format, writeStderr)]),

@@ -9,23 +9,28 @@ import { type Books, endRefused, endSettled } from "./end-payment.ts"
 import type { KeyLease } from "./KeyRing.ts"
 import { type Faults, later, type Settling, type Work } from "./settling.ts"
 
-export const signAndSend = Effect.fnUntraced(function* (books: Books, work: Work): Effect.fn.Return<Settling, Faults> {
-  return yield* Effect.uninterruptibleMask((restore) =>
-    Effect.gen(function* () {
-      // Not to be interrupted: between a nonce that is taken and its lease it would be lost, and hold up all after it.
-      const key = yield* work.ring.take(work.payment)
-      const prepared = yield* Effect.result(
-        Effect.onInterrupt(restore(work.scheme.prepare(work.payment, key.lease)), () => key.end("unsent"))
-      )
-      if (Result.isSuccess(prepared)) return yield* restore(writeAndSend(books, work, prepared.success, key))
-      yield* key.end("unsent")
-      const error = prepared.failure
-      if (error._tag !== "PaymentRefused") return yield* error
-      // Nothing is written yet: what ends must be SETTLING first.
-      if (work.isTold) return yield* new ClaimLost({ claimKey: work.claim.key, move: "Prepare", state: null })
-      return yield* restore(endRefused(books, work, error))
-    })
+export const signAndSend = (books: Books, work: Work): Effect.Effect<Settling, Faults> =>
+  Effect.uninterruptibleMask((restore) => underLease(books, work, restore))
+
+type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+const underLease = Effect.fnUntraced(function* (
+  books: Books,
+  work: Work,
+  restore: Restore
+): Effect.fn.Return<Settling, Faults> {
+  // Not to be interrupted: between a nonce that is taken and its lease it would be lost, and hold up all after it.
+  const key = yield* work.ring.take(work.payment)
+  const prepared = yield* Effect.result(
+    Effect.onInterrupt(restore(work.scheme.prepare(work.payment, key.lease)), () => key.end("unsent"))
   )
+  if (Result.isSuccess(prepared)) return yield* restore(writeAndSend(books, work, prepared.success, key))
+  yield* key.end("unsent")
+  const error = prepared.failure
+  if (error._tag !== "PaymentRefused") return yield* error
+  // Nothing is written yet: what ends must be SETTLING first.
+  if (work.isTold) return yield* new ClaimLost({ claimKey: work.claim.key, move: "Prepare", state: null })
+  return yield* restore(endRefused(books, work, error))
 })
 
 const writeAndSend = Effect.fnUntraced(function* (

@@ -6,7 +6,7 @@
  */
 import { Clock, Context, Effect, Fiber, Layer, Result } from "effect"
 import { type PaymentPayload, type PaymentRequirements, type VerifyAnswer, type VerifyRequest } from "#contracts"
-import { Configuration, Metrics } from "#runtime"
+import { Configuration, Metrics, timed } from "#runtime"
 import {
   type Call,
   type CheckedPayment,
@@ -59,33 +59,28 @@ export class Verifier extends Context.Service<
       const running = metrics.gauge(verificationsRunning)
       let count = 0
 
-      const timed = <A, E, R>(network: string, stage: string, work: Effect.Effect<A, E, R>) =>
-        Effect.gen(function* () {
-          const startedAt = yield* Clock.currentTimeNanos
-          const result = yield* Effect.exit(work)
-          seconds.observe({ network, stage }, Number((yield* Clock.currentTimeNanos) - startedAt) / 1e9)
-          return yield* result
-        })
+      const inStage = <A, E, R>(network: string, stage: string, work: Effect.Effect<A, E, R>) =>
+        timed((took) => seconds.observe({ network, stage }, took), work)
 
       const check = Effect.fnUntraced(function* (payload: PaymentPayload, requirements: PaymentRequirements) {
         const { scheme } = networks.get(requirements.network) ?? {}
         if (scheme === undefined) return yield* Effect.fail(unknownNetwork(requirements))
         const nowMs = yield* Clock.currentTimeMillis
         const checked = Effect.sync(() => scheme.check(payload, requirements, nowMs))
-        const payment = yield* timed(requirements.network, "check", checked)
+        const payment = yield* inStage(requirements.network, "check", checked)
         if (Result.isFailure(payment)) return yield* Effect.fail(refusedAnswer(payment.failure))
         return { scheme, payment: payment.success }
       })
 
       const claimed = ({ payment }: Checked, call: Call, isUnmet: boolean) =>
-        timed(payment.network, "claim", claims.claim(payment, call, isUnmet)).pipe(
+        inStage(payment.network, "claim", claims.claim(payment, call, isUnmet)).pipe(
           Effect.mapError((error) =>
             error._tag === "ClaimRefused" ? claimRefusalAnswer(error) : unavailable(error.message)
           )
         )
 
       const simulate = ({ scheme, payment }: Checked): Effect.Effect<void, Refused | Unavailable> =>
-        timed(payment.network, "simulate", scheme.simulate(payment)).pipe(
+        inStage(payment.network, "simulate", scheme.simulate(payment)).pipe(
           Effect.mapError((error) =>
             error._tag === "PaymentRefused" ? refusedAnswer(error) : unavailable(error.message)
           ),
@@ -102,18 +97,23 @@ export class Verifier extends Context.Service<
         const checked = yield* check(payload, requirements)
         const isUnmet = yield* claims.meet(checked.payment)
         // Nothing may come between the claim and the promise to let it go.
-        return yield* Effect.uninterruptibleMask((restore) =>
-          Effect.gen(function* () {
-            // At once: the chain takes longer than the claim.
-            const simulating = Effect.forkChild(Effect.interruptible(simulate(checked)), { startImmediately: true })
-            const beside = isUnmet ? yield* simulating : undefined
-            const end = beside === undefined ? Effect.void : Fiber.interrupt(beside)
-            const claim = yield* Effect.onError(claimed(checked, call, isUnmet), () => end)
-            const simulated = beside === undefined ? simulate(checked) : Fiber.join(beside)
-            yield* restore(simulated).pipe(Effect.onError(() => Effect.andThen(end, letGo(claim))))
-            return verifiedAnswer(claim)
-          })
-        )
+        return yield* Effect.uninterruptibleMask((restore) => claimBeside(checked, call, isUnmet, restore))
+      })
+
+      const claimBeside = Effect.fnUntraced(function* (
+        checked: Checked,
+        call: Call,
+        isUnmet: boolean,
+        restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+      ) {
+        // At once: the chain takes longer than the claim.
+        const simulating = Effect.forkChild(Effect.interruptible(simulate(checked)), { startImmediately: true })
+        const beside = isUnmet ? yield* simulating : undefined
+        const end = beside === undefined ? Effect.void : Fiber.interrupt(beside)
+        const claim = yield* Effect.onError(claimed(checked, call, isUnmet), () => end)
+        const simulated = beside === undefined ? simulate(checked) : Fiber.join(beside)
+        yield* restore(simulated).pipe(Effect.onError(() => Effect.andThen(end, letGo(claim))))
+        return verifiedAnswer(claim)
       })
 
       const verify = Effect.fn("Verifier.verify")(function* (request: VerifyRequest) {

@@ -4,7 +4,7 @@
  * while it goes on; from then on nothing is given back.
  */
 import { Clock, Context, Effect, Fiber, Layer } from "effect"
-import { Configuration, Metrics } from "#runtime"
+import { Configuration, Metrics, timed } from "#runtime"
 import { type Claim, Claims } from "#x402"
 import type { PaidCall } from "../Till.ts"
 import type { HeldCall, Hold, HoldParts } from "./held-call.ts"
@@ -34,13 +34,7 @@ export class HeldPayments extends Context.Service<
         renewEveryMs: (Payments.LeaseSeconds * 1_000) / 3,
         waitMs: Payments.SettleWaitSeconds * 1_000,
         count: (outcome, code = "") => Effect.sync(() => counter.inc({ outcome, code })),
-        timed: (stage, work) =>
-          Effect.gen(function* () {
-            const startedAtMs = yield* Clock.currentTimeMillis
-            const result = yield* Effect.exit(work)
-            seconds.observe({ stage }, ((yield* Clock.currentTimeMillis) - startedAtMs) / 1_000)
-            return yield* result
-          })
+        timed: (stage, work) => timed((took) => seconds.observe({ stage }, took), work)
       }
       return HeldPayments.of({ hold: (held) => hold(parts, held) })
     })
@@ -94,14 +88,16 @@ const renew = ({ claims, renewEveryMs }: HoldParts, state: Hold): Effect.Effect<
   )
 
 /** The last moment to have the payment: what is left of the stream goes out all the same. */
-const force = ({ count }: HoldParts, state: Hold, renewing: Fiber.Fiber<unknown>): Effect.Effect<void> =>
-  Effect.gen(function* () {
+const force = Effect.fnUntraced(
+  function* ({ count }: HoldParts, state: Hold, renewing: Fiber.Fiber<unknown>) {
     if (state.stage !== "serving") return
     state.isForced = true
     yield* Fiber.interrupt(renewing)
     yield* count("forced")
     yield* state.asked
-  }).pipe(Effect.catch((error) => Effect.logError("a stream could not be settled before its payment ends", error)))
+  },
+  Effect.catch((error) => Effect.logError("a stream could not be settled before its payment ends", error))
+)
 
 const serve = (parts: HoldParts, state: Hold) =>
   Effect.suspend(() => parts.claims.serve(state.claim)).pipe(

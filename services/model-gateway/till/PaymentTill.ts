@@ -7,7 +7,7 @@ import { createHash, randomBytes } from "node:crypto"
 import { Clock, Effect, Layer, Option, Schedule } from "effect"
 import { Mailbox, Requests } from "#bus"
 import type { PaymentPayload, PaymentRequirements, VerifyAnswer } from "#contracts"
-import { Addresses, Configuration, Metrics } from "#runtime"
+import { Addresses, Configuration, Metrics, timed } from "#runtime"
 import {
   claimOptionsOf,
   Claims,
@@ -103,18 +103,16 @@ const make = Effect.gen(function* () {
   })
 
   const ask = Effect.fnUntraced(function* ({ call, payload, requirements, binding }: Brought) {
-    const startedAtMs = yield* Clock.currentTimeMillis
     const ticket = randomBytes(12).toString("base64url")
     const request = { payload, requirements, binding, kind: call.kind, holder: instance, ticket }
-    const answer = yield* askVerifier(requests, request, count("asked_again")).pipe(
+    const asking = askVerifier(requests, request, count("asked_again")).pipe(
       Effect.tapError((error) => Effect.logWarning("no verifier answered", error)),
       Effect.mapError(() =>
         unavailable(call.shape, "Payments cannot be verified just now; send the same payment again", 2)
       ),
       Effect.tapError(({ code }) => count("refused", code))
     )
-    seconds.observe({ stage: "verify" }, ((yield* Clock.currentTimeMillis) - startedAtMs) / 1_000)
-    return answer
+    return yield* timed((took) => seconds.observe({ stage: "verify" }, took), asking)
   })
 
   /** An answer goes out when the chain has its payment, a moment before that is written down. */

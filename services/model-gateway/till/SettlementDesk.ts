@@ -69,15 +69,20 @@ export class SettlementDesk extends Context.Service<
           Effect.catch(() => standing(claim)),
           Effect.onError(() => close)
         )
-        const outcome = Effect.fnUntraced(function* (waitMs: number) {
-          const soon = yield* Effect.timeoutOption(Deferred.await(told), Math.min(silenceMs, waitMs))
-          if (Option.isSome(soon)) return soon.value
-          const now = yield* standing(claim)
-          if (now._tag !== "Pending" || waitMs <= silenceMs) return now
-          const ended = yield* Effect.timeoutOption(Deferred.await(told), waitMs - silenceMs)
-          return Option.isSome(ended) ? ended.value : yield* standing(claim)
-        })
-        return { outcome, close }
+        return { outcome: (waitMs) => outcomeOf(claim, told, waitMs), close } satisfies Asked
+      })
+
+      const outcomeOf = Effect.fnUntraced(function* (
+        claim: Claim,
+        told: Deferred.Deferred<SettlementOutcome>,
+        waitMs: number
+      ) {
+        const soon = yield* Effect.timeoutOption(Deferred.await(told), Math.min(silenceMs, waitMs))
+        if (Option.isSome(soon)) return soon.value
+        const now = yield* standing(claim)
+        if (now._tag !== "Pending" || waitMs <= silenceMs) return now
+        const ended = yield* Effect.timeoutOption(Deferred.await(told), waitMs - silenceMs)
+        return Option.isSome(ended) ? ended.value : yield* standing(claim)
       })
       return SettlementDesk.of({ ask, standing })
     })

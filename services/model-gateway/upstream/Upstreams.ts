@@ -62,26 +62,25 @@ export class Upstreams extends Context.Service<
         setBreaker(route, isProviders ? failed(breakerOf(keyOf(route)), nowMs) : closedBreaker)
       }
 
-      const ask = <A, R>(call: ProviderCall, attempt: Effect.Effect<A, AttemptFailed, R>) =>
-        Effect.gen(function* () {
-          const { route } = call
-          const startedAtMs = yield* Clock.currentTimeMillis
-          setBreaker(route, asked(breakerOf(keyOf(route)), startedAtMs))
-          const result = yield* Effect.onInterrupt(Effect.result(attempt), () =>
-            Effect.sync(() => {
-              calls.inc({ provider: route.provider.name, outcome: "cancelled" })
-              setBreaker(route, untold(breakerOf(keyOf(route))))
-            })
-          )
-          const nowMs = yield* Clock.currentTimeMillis
-          seconds.observe({ provider: route.provider.name }, (nowMs - startedAtMs) / 1_000)
-          if (Result.isFailure(result)) noteFailure(route, result.failure, nowMs)
-          else {
-            calls.inc({ provider: route.provider.name, outcome: "answered" })
-            setBreaker(route, closedBreaker)
-          }
-          return result
-        })
+      const ask = Effect.fnUntraced(function* <A, R>(call: ProviderCall, attempt: Effect.Effect<A, AttemptFailed, R>) {
+        const { route } = call
+        const startedAtMs = yield* Clock.currentTimeMillis
+        setBreaker(route, asked(breakerOf(keyOf(route)), startedAtMs))
+        const result = yield* Effect.onInterrupt(Effect.result(attempt), () =>
+          Effect.sync(() => {
+            calls.inc({ provider: route.provider.name, outcome: "cancelled" })
+            setBreaker(route, untold(breakerOf(keyOf(route))))
+          })
+        )
+        const nowMs = yield* Clock.currentTimeMillis
+        seconds.observe({ provider: route.provider.name }, (nowMs - startedAtMs) / 1_000)
+        if (Result.isFailure(result)) noteFailure(route, result.failure, nowMs)
+        else {
+          calls.inc({ provider: route.provider.name, outcome: "answered" })
+          setBreaker(route, closedBreaker)
+        }
+        return result
+      })
 
       const inOrder = Effect.fnUntraced(function* <A, R>(
         { model, path, headers, bodyFor }: UpstreamOrder,
@@ -138,10 +137,9 @@ export class Upstreams extends Context.Service<
 const keyOf = ({ provider, model }: Pick<ModelRoute, "provider" | "model">) => `${provider.name} ${model}`
 
 /** One that fails is cut off at once, and not when the call ends. */
-const ownScope = <A, E>(attempt: Effect.Effect<A, E, Scope.Scope>) =>
-  Effect.gen(function* () {
-    const scope = yield* Scope.fork(yield* Effect.scope)
-    return yield* Effect.onError(Effect.provideService(attempt, Scope.Scope, scope), (cause) =>
-      Scope.close(scope, Exit.failCause(cause))
-    )
-  })
+const ownScope = Effect.fnUntraced(function* <A, E>(attempt: Effect.Effect<A, E, Scope.Scope>) {
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  return yield* Effect.onError(Effect.provideService(attempt, Scope.Scope, scope), (cause) =>
+    Scope.close(scope, Exit.failCause(cause))
+  )
+})
