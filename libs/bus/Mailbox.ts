@@ -8,6 +8,7 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import { subjects } from "#contracts"
 import { acquireLightly, Role } from "#runtime"
 import { Nats } from "./Nats.ts"
+import { Neighbours } from "./Neighbours.ts"
 import { hasMailbox, mailboxJob } from "./topology-part.ts"
 
 export class Mailbox extends Context.Service<
@@ -27,26 +28,33 @@ export class Mailbox extends Context.Service<
     Mailbox,
     Effect.gen(function* () {
       const nats = yield* Nats
+      const { mailboxes } = yield* Neighbours
       const role = yield* Role
       const instance = `${mailboxJob(role)}-${randomBytes(12).toString("base64url")}`
       const open = new Map<string, (bytes: Uint8Array) => void>()
       let unknown: (sessionId: string, bytes: Uint8Array) => void = () => {}
+      const deliver = (sessionId: string, bytes: Uint8Array) => {
+        const receive = open.get(sessionId)
+        if (receive === undefined) unknown(sessionId, bytes)
+        else receive(bytes)
+      }
+      const nearby = Effect.acquireRelease(
+        Effect.sync(() => mailboxes.enter(instance, deliver)),
+        (leave) => Effect.sync(leave)
+      )
       const listening = Effect.acquireRelease(
         Effect.sync(() =>
           nats.connection.subscribe(subjects.mailbox(instance), {
             callback: (error, message) => {
               if (error !== null) return
-              const sessionId = message.subject.slice(message.subject.lastIndexOf(".") + 1)
-              const receive = open.get(sessionId)
-              if (receive === undefined) unknown(sessionId, message.data)
-              else receive(message.data)
+              deliver(message.subject.slice(message.subject.lastIndexOf(".") + 1), message.data)
             }
           })
         ),
         (subscription) => Effect.sync(() => subscription.unsubscribe())
       )
       // A role that is sent nothing may not listen either.
-      if (hasMailbox(role)) yield* listening
+      if (hasMailbox(role)) yield* Effect.andThen(listening, nearby)
       return Mailbox.of({
         instance,
         open: (sessionId, receive) =>
@@ -57,6 +65,9 @@ export class Mailbox extends Context.Service<
         onUnknown: (receive) => Effect.sync(() => void (unknown = receive)),
         send: (to, sessionId, bytes) =>
           nats.turn.add(() => {
+            const neighbour = mailboxes.find(to)
+            // Whoever sends may use its bytes again.
+            if (neighbour !== undefined) return neighbour(sessionId, bytes.slice())
             // A closed connection has nobody to tell; the receiver's silence is noticed by its peer.
             if (!nats.connection.isClosed()) nats.connection.publish(subjects.mailboxSession(to, sessionId), bytes)
           })

@@ -14,7 +14,8 @@ import { type FairShare, fairShare } from "./fair-share.ts"
 import { type LastMessage, lastMessage } from "./last-message.ts"
 import { busConnected, busReconnects } from "./metrics.ts"
 import { explainLoss, inboxOf, type NatsOptions, openConnection } from "./open-connection.ts"
-import { type Question, question } from "./question.ts"
+import { Neighbours } from "./Neighbours.ts"
+import { type Question, question, questionNearby } from "./question.ts"
 import { type StreamWrites, streamWrites } from "./stream-writes.ts"
 import { type Turn, turns } from "./turn.ts"
 
@@ -129,12 +130,15 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
       )
     )
   const [send, find, pose] = [streamWrites(calls), lastMessage(calls), question(calls)]
+  const poseNearby = questionNearby(calls, yield* Neighbours)
   const write: StreamWrites = (operation, message, ahead) =>
     Effect.suspend(() => whileConnected(operation, send(operation, message, ahead)))
   const last: LastMessage = (stream, subject) =>
     Effect.suspend(() => whileConnected(`read ${stream}`, find(stream, subject)))
   const ask: Question = (operation, asked, withinMs) =>
-    Effect.suspend(() => whileConnected(operation, pose(operation, asked, withinMs)))
+    Effect.suspend(
+      () => poseNearby(operation, asked, withinMs) ?? whileConnected(operation, pose(operation, asked, withinMs))
+    )
   return Nats.of({
     ...clients,
     use,

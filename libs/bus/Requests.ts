@@ -11,6 +11,7 @@ import { header, headerReader, toHeaders } from "./message-headers.ts"
 import type { MessageCodec } from "./message-codec.ts"
 import { questionsTurnedAway } from "./metrics.ts"
 import { Nats } from "./Nats.ts"
+import { Neighbours, type Posed } from "./Neighbours.ts"
 import { Rejections } from "./Rejections.ts"
 
 export interface AskOptions<Question, Answer> {
@@ -51,6 +52,7 @@ export class Requests extends Context.Service<
     Effect.gen(function* () {
       const nats = yield* Nats
       const rejections = yield* Rejections
+      const { answerers } = yield* Neighbours
       const turnedAway = (yield* Metrics).counter(questionsTurnedAway)
 
       const ask = Effect.fn("Requests.ask")(function* <Q, A>(options: AskOptions<Q, A>, question: Q) {
@@ -77,17 +79,20 @@ export class Requests extends Context.Service<
         const tooMany = toHeaders([[busyHeader, `${presentMax} questions are being answered`]])
         let present = 0
         const leave = Effect.sync(() => void (present -= 1))
-        const respond = (message: Msg) =>
-          Effect.ensuring(slots.withPermits(1)(answerOne(options, rejections, nats, message)), leave)
-        const callback = (_error: unknown, message: Msg) => {
-          if (present >= presentMax) {
-            turnedAway.inc({ subject: options.subject })
-            message.respond(new Uint8Array(0), { headers: tooMany })
-            return
-          }
+        const pose = (question: Posed) => {
           present += 1
-          run(respond(message))
+          run(Effect.ensuring(slots.withPermits(1)(answerOne(options, rejections, question)), leave))
         }
+        const callback = (_error: unknown, message: Msg) => {
+          if (present < presentMax) return pose(posed(nats, message))
+          turnedAway.inc({ subject: options.subject })
+          return void message.respond(new Uint8Array(0), { headers: tooMany })
+        }
+        const hasRoom = () => present < options.concurrency
+        yield* Effect.acquireRelease(
+          Effect.sync(() => answerers.enter(options.subject, { hasRoom, pose })),
+          (leaveThem) => Effect.sync(leaveThem)
+        )
         yield* Effect.acquireRelease(
           Effect.sync(() => nats.connection.subscribe(options.subject, { queue: options.queueGroup, callback })),
           // A connection that is closed already has nothing to drain.
@@ -99,11 +104,21 @@ export class Requests extends Context.Service<
   )
 }
 
+const posed = ({ connection, turn }: Nats["Service"], message: Msg): Posed => ({
+  subject: message.subject,
+  data: message.data,
+  ...(message.headers === undefined ? {} : { headers: message.headers }),
+  respond: ({ data, headers }) =>
+    turn.add(() => {
+      // A closed connection has nobody to tell.
+      if (!connection.isClosed()) message.respond(data, headers === undefined ? {} : { headers })
+    })
+})
+
 const answerOne = Effect.fnUntraced(function* <Q, A, R>(
   options: AnswerOptions<Q, A, R>,
   rejections: Rejections["Service"],
-  nats: Nats["Service"],
-  message: Msg
+  message: Posed
 ) {
   const question = options.question.decode({
     data: message.data,
@@ -122,13 +137,13 @@ const answerOne = Effect.fnUntraced(function* <Q, A, R>(
       })
     )
     const refusal = faults.map((fault) => `${fault.path}: ${fault.message}`).join("; ")
-    message.respond(new Uint8Array(0), { headers: toHeaders([[refusedHeader, refusal.replace(/[\r\n]+/gu, " ")]]) })
+    const headers = toHeaders([[refusedHeader, refusal.replace(/[\r\n]+/gu, " ")]])
+    message.respond({ data: new Uint8Array(0), headers })
     return
   }
   const encoded = options.answer.encode(yield* options.handler(question.success))
-  const sent = encoded.headers.length === 0 ? {} : { headers: toHeaders(encoded.headers) }
-  nats.turn.add(() => {
-    // A closed connection has nobody to tell.
-    if (!nats.connection.isClosed()) message.respond(encoded.data, sent)
+  message.respond({
+    data: encoded.data,
+    ...(encoded.headers.length === 0 ? {} : { headers: toHeaders(encoded.headers) })
   })
 })

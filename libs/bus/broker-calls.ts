@@ -3,7 +3,7 @@
  * are overdue: a timer, a promise and an error object for each message, as the client library makes them, would cost a
  * third of a publish. This is a hot path: callbacks and a plain map.
  */
-import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/nats-core"
+import { createInbox, type MsgHdrs, type NatsConnection } from "@nats-io/nats-core"
 import { Clock, Effect, Schedule } from "effect"
 import { type BusError, BusRefused, BusUnavailable, toBusError } from "./errors.ts"
 import type { Turn } from "./turn.ts"
@@ -14,8 +14,14 @@ export interface Outgoing {
   readonly headers?: MsgHdrs
 }
 
+/** What was said in answer. */
+export interface Reply {
+  readonly data: Uint8Array
+  readonly headers?: MsgHdrs
+}
+
 /** What an answer says. It must not throw. */
-export type ReadAnswer<A> = (operation: string, answer: Msg) => Effect.Effect<A, BusError>
+export type ReadAnswer<A> = (operation: string, answer: Reply) => Effect.Effect<A, BusError>
 
 export interface BrokerCalls {
   /**
@@ -29,6 +35,14 @@ export interface BrokerCalls {
     ahead?: ReadonlyArray<Outgoing>,
     withinMs?: number
   ) => Effect.Effect<A, BusError>
+  /** Hands a question to somebody of this process and waits for the answer, as `call` does. */
+  readonly near: <A>(
+    operation: string,
+    read: ReadAnswer<A>,
+    subject: string,
+    pose: (answer: (reply: Reply) => void) => void,
+    withinMs: number
+  ) => Effect.Effect<A, BusError>
   /** Fails all that wait; for a connection that is lost. */
   readonly failAll: () => void
   /** Fails what was sent to a subject that the broker forbids. */
@@ -40,8 +54,15 @@ interface Waiting {
   readonly subject: string
   readonly withinMs: number
   readonly dueAtMs: number
-  answer: (message: Msg) => void
+  answer: (reply: Reply) => void
   fail: (error: BusError) => void
+}
+
+interface Wanted<A> {
+  readonly operation: string
+  readonly read: ReadAnswer<A>
+  readonly subject: string
+  readonly withinMs: number
 }
 
 const noMore = () => undefined
@@ -98,23 +119,31 @@ export const brokerCalls = Effect.fnUntraced(function* (connection: NatsConnecti
     }
   }
 
-  const call: BrokerCalls["call"] = (operation, read, last, ahead = [], withinMs = answerWithinMs) =>
+  const answered = <A>(
+    { operation, read, subject, withinMs }: Wanted<A>,
+    send: (token: string) => void
+  ): Effect.Effect<A, BusError> =>
     Effect.callback((resume) => {
       const token = (sent++).toString(36)
       waiting.set(token, {
         operation,
-        subject: last.subject,
+        subject,
         withinMs,
         dueAtMs: clock.currentTimeMillisUnsafe() + withinMs,
-        answer: (message) => resume(read(operation, message)),
+        answer: (reply) => resume(read(operation, reply)),
         fail: (error) => resume(Effect.fail(error))
       })
-      turn.add(() => transmit(token, operation, ahead, last))
+      send(token)
       return Effect.sync(() => take(token))
     })
 
   const calls: BrokerCalls = {
-    call,
+    call: (operation, read, last, ahead = [], withinMs = answerWithinMs) =>
+      answered({ operation, read, subject: last.subject, withinMs }, (token) =>
+        turn.add(() => transmit(token, operation, ahead, last))
+      ),
+    near: (operation, read, subject, pose, withinMs) =>
+      answered({ operation, read, subject, withinMs }, (token) => pose((reply) => take(token)?.answer(reply))),
     failAll: () =>
       failWhere(
         () => true,

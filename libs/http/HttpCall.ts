@@ -23,15 +23,12 @@ export class HttpCall extends Context.Service<
 /** What every handler may ask for. The scope ends when the last byte is out, or the caller gone. */
 export type PerCall = HttpCall | HttpServerRequest.HttpServerRequest | Scope.Scope
 
-const decodeFrom = (part: "params" | "query") => {
-  return <A, I>(schema: Schema.Codec<A, I>) => {
+const decodeFrom = (part: "params" | "query") =>
+  Effect.fnUntraced(function* <A, I>(schema: Schema.Codec<A, I>) {
+    const call = yield* HttpCall
     const decode = Schema.decodeUnknownEffect(schema, { errors: "all" })
-    return Effect.gen(function* () {
-      const call = yield* HttpCall
-      return yield* Effect.mapError(decode(call[part]), ({ issue }) => validationFailed(fieldsOf(issue)))
-    })
-  }
-}
+    return yield* Effect.mapError(decode(call[part]), ({ issue }) => validationFailed(fieldsOf(issue)))
+  })
 
 export const readParams = decodeFrom("params")
 export const readQuery = decodeFrom("query")

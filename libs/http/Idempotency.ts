@@ -75,21 +75,26 @@ export class Idempotency extends Context.Service<
         ) {
           const count = (outcome: Outcome) => Effect.sync(() => outcomes.inc({ route, outcome }))
           const identity = { key: recordKey(workspace, route, key), holder: randomUUID(), fingerprint }
-          return yield* Effect.uninterruptibleMask(
-            Effect.fnUntraced(function* (restore) {
-              const claimed = yield* claimKey(records, identity, leaseMs).pipe(
-                Effect.timeout(claimWithinMs),
-                Effect.catch((error) => Effect.andThen(count("unavailable"), unavailable(error)))
-              )
-              if (claimed._tag !== "Claimed") return yield* Effect.andThen(count(outcomeOf(claimed)), reply(claimed))
-              const work = Effect.raceFirst(handle, holdClaim(records, claimed.claim, leaseMs))
-              const exit = yield* Effect.exit(restore(work))
-              const isLost = Exit.isFailure(exit) && Option.exists(Cause.findErrorOption(exit.cause), isClaimLost)
-              const answer = yield* lastWord(exit, renderError)
-              yield* count(isLost ? "lost" : yield* endClaim(records, claimed.claim, answer))
-              return yield* Effect.catchTag(exit, "ClaimLost", claimWasLost)
-            })
+          return yield* Effect.uninterruptibleMask((restore) => underClaim(identity, handle, count, restore))
+        })
+
+        const underClaim = Effect.fnUntraced(function* <R>(
+          identity: Omit<Claim, "revision">,
+          handle: Effect.Effect<Answer, WireError, R>,
+          count: (outcome: Outcome) => Effect.Effect<void>,
+          restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+        ) {
+          const claimed = yield* claimKey(records, identity, leaseMs).pipe(
+            Effect.timeout(claimWithinMs),
+            Effect.catch((error) => Effect.andThen(count("unavailable"), unavailable(error)))
           )
+          if (claimed._tag !== "Claimed") return yield* Effect.andThen(count(outcomeOf(claimed)), reply(claimed))
+          const work = Effect.raceFirst(handle, holdClaim(records, claimed.claim, leaseMs))
+          const exit = yield* Effect.exit(restore(work))
+          const isLost = Exit.isFailure(exit) && Option.exists(Cause.findErrorOption(exit.cause), isClaimLost)
+          const answer = yield* lastWord(exit, renderError)
+          yield* count(isLost ? "lost" : yield* endClaim(records, claimed.claim, answer))
+          return yield* Effect.catchTag(exit, "ClaimLost", claimWasLost)
         })
         return Idempotency.of({
           run: (request, handle) => (request.key === undefined ? handle : runOnce(request, request.key, handle))
@@ -143,8 +148,8 @@ const lastWord = Effect.fnUntraced(function* (exit: Ended, renderError: RenderEr
 })
 
 // Never fails: the work is done, and its caller is told so even when the next one cannot be.
-const endClaim = (records: Records, claim: Claim, answer: Answer | undefined) =>
-  Effect.gen(function* () {
+const endClaim = Effect.fnUntraced(
+  function* (records: Records, claim: Claim, answer: Answer | undefined) {
     const stored = answer === undefined ? undefined : storedAnswer(answer)
     if (stored !== undefined) {
       yield* settleClaim(records, claim, stored)
@@ -162,12 +167,12 @@ const endClaim = (records: Records, claim: Claim, answer: Answer | undefined) =>
     }
     yield* releaseClaim(records, claim)
     return answer === undefined ? ("freed" as const) : ("unstored" as const)
-  }).pipe(
-    Effect.timeout(endWithinMs),
-    Effect.catch((error) =>
-      Effect.as(
-        Effect.logWarning("a claim on an idempotency key could not be ended", error),
-        error._tag === "ClaimLost" ? ("lost" as const) : ("unstored" as const)
-      )
+  },
+  Effect.timeout(endWithinMs),
+  Effect.catch((error) =>
+    Effect.as(
+      Effect.logWarning("a claim on an idempotency key could not be ended", error),
+      error._tag === "ClaimLost" ? ("lost" as const) : ("unstored" as const)
     )
   )
+)

@@ -9,7 +9,7 @@ import { type Form, type FormSpec, partsMaxDefault } from "./form-spec.ts"
 import type { FormFiles } from "./FormFiles.ts"
 import { beginPart, endPart, type FormIntake, formIntake, formOf, takeBytes } from "./form-intake.ts"
 import type { PerCall } from "./HttpCall.ts"
-import { multipartReader, type PartEvent, partHeaderBytesMax } from "./multipart-reader.ts"
+import { type MultipartReader, multipartReader, type PartEvent, partHeaderBytesMax } from "./multipart-reader.ts"
 import { requireMediaType, requireUnpacked } from "./read-body.ts"
 import { badRequest, formTooLarge, payloadTooLarge, serviceUnavailable } from "./wire-errors.ts"
 import type { WireError } from "./WireError.ts"
@@ -37,19 +37,29 @@ const read = Effect.fn("readForm")(function* (spec: FormSpec) {
   const reader = multipartReader(request.headers["content-type"] ?? "", partsMax)
   if (reader === undefined) return yield* badRequest("the Content-Type has no usable boundary")
   const intake = formIntake(spec)
-  const reading = { bytes: 0, isClosed: false }
-  const onChunk = Effect.fnUntraced(function* (chunk: Uint8Array) {
-    reading.bytes += chunk.length
-    if (reading.bytes > spec.bytesMax) return yield* payloadTooLarge(spec.bytesMax)
-    for (const event of reader.read(chunk)) {
-      if (event._tag === "Closed") reading.isClosed = true
-      yield* follow(event, intake, partsMax)
-    }
-  })
+  const reading: Reading = { reader, intake, bytes: 0, isClosed: false }
   const body = Stream.mapError(request.stream, () => badRequest("the body broke off"))
-  yield* Stream.runForEach(body, onChunk)
+  yield* Stream.runForEach(body, (chunk) => takeChunk(reading, chunk))
   if (!reading.isClosed) return yield* badRequest("the body broke off before its last boundary")
   return yield* formOf(intake)
+})
+
+interface Reading {
+  readonly reader: MultipartReader
+  readonly intake: FormIntake
+  bytes: number
+  isClosed: boolean
+}
+
+const takeChunk = Effect.fnUntraced(function* (reading: Reading, chunk: Uint8Array) {
+  const { reader, intake } = reading
+  const { bytesMax, partsMax = partsMaxDefault } = intake.spec
+  reading.bytes += chunk.length
+  if (reading.bytes > bytesMax) return yield* payloadTooLarge(bytesMax)
+  for (const event of reader.read(chunk)) {
+    if (event._tag === "Closed") reading.isClosed = true
+    yield* follow(event, intake, partsMax)
+  }
 })
 
 const follow = (event: PartEvent, intake: FormIntake, partsMax: number) => {

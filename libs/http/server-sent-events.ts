@@ -2,7 +2,7 @@
  * Server-sent events: one `data:` line each, and a comment whenever nothing came for a while, so that neither
  * a proxy nor the caller takes silence for death. A slow first event does not hold back the headers forever.
  */
-import { Cause, type Duration, Effect, Exit, Fiber, Pull, Stream } from "effect"
+import { Cause, type Duration, Effect, Exit, Fiber, Pull, type Scope, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { AnswerOptions } from "./answers.ts"
 import { type Bytes, logBreak } from "./streaming.ts"
@@ -34,42 +34,39 @@ export const jsonEvent = (value: unknown, event?: string): ServerSentEvent => ({
 
 type Step = { readonly bytes: Bytes } | "ended"
 
+interface Flow<E> {
+  readonly pull: Pull.Pull<ReadonlyArray<ServerSentEvent>, E>
+  readonly scope: Scope.Scope
+  readonly every: Duration.Input
+  pulling: Fiber.Fiber<ReadonlyArray<ServerSentEvent>, E | Cause.Done> | undefined
+  /** The first one, until it is taken. */
+  step: Step | undefined
+  hasFailed: boolean
+}
+
 export const eventsAnswer = Effect.fnUntraced(function* <E, R>(
   events: Stream.Stream<ServerSentEvent, E, R>,
   options: EventsOptions<E> = {}
 ) {
   const context = yield* Effect.context<R>()
-  const scope = yield* Effect.scope
-  const every = options.heartbeat ?? heartbeatDefault
-  const pull = Effect.provideContext(yield* Stream.toPull(events), context)
-  let pulling: Fiber.Fiber<ReadonlyArray<ServerSentEvent>, E | Cause.Done> | undefined
-
-  // A pull outlives the heartbeat that overtakes it: interrupted it would lose what it was about to bring.
-  const next = Effect.gen(function* () {
-    pulling ??= yield* Effect.forkIn(pull, scope, { startImmediately: true })
-    const exit = pulling.pollUnsafe() ?? (yield* waitFor(pulling, every))
-    if (exit === undefined) return { bytes: keepAlive } as const
-    pulling = undefined
-    if (Exit.isSuccess(exit)) return { bytes: utf8.encode(exit.value.map(encoded).join("")) } as const
-    if (Pull.isDoneCause(exit.cause)) return "ended" as const
-    return yield* Effect.failCause(exit.cause as Cause.Cause<E>)
-  })
-  const first: Step = yield* next
+  const flow: Flow<E> = {
+    pull: Effect.provideContext(yield* Stream.toPull(events), context),
+    scope: yield* Effect.scope,
+    every: options.heartbeat ?? heartbeatDefault,
+    pulling: undefined,
+    step: undefined,
+    hasFailed: false
+  }
+  flow.step = yield* next(flow)
 
   const { onFailure } = options
-  const state = { step: first as Step | undefined, failed: false }
-  const rest = Effect.gen(function* () {
-    if (state.failed) return yield* Cause.done()
-    const step: Step = state.step ?? (yield* next)
-    state.step = undefined
-    return step === "ended" ? yield* Cause.done() : ([step.bytes] as const)
-  }).pipe(
+  const rest = takeBytes(flow).pipe(
     Effect.tapCause(logBreak),
     Effect.catchCause((cause) => {
       if (onFailure === undefined || Pull.isDoneCause(cause) || Cause.hasInterruptsOnly(cause)) {
         return Effect.failCause(cause)
       }
-      state.failed = true
+      flow.hasFailed = true
       return Effect.sync(() => [utf8.encode(encoded(onFailure(cause as Cause.Cause<E>)))] as const)
     }),
     Effect.provideContext(yield* Effect.context<never>())
@@ -79,6 +76,24 @@ export const eventsAnswer = Effect.fnUntraced(function* <E, R>(
     headers: { "cache-control": "no-store", "x-accel-buffering": "no", ...options.headers },
     contentType: "text/event-stream"
   })
+})
+
+const takeBytes = Effect.fnUntraced(function* <E>(flow: Flow<E>) {
+  if (flow.hasFailed) return yield* Cause.done()
+  const step = flow.step ?? (yield* next(flow))
+  flow.step = undefined
+  return step === "ended" ? yield* Cause.done() : ([step.bytes] as const)
+})
+
+// A pull outlives the heartbeat that overtakes it: interrupted it would lose what it was about to bring.
+const next = Effect.fnUntraced(function* <E>(flow: Flow<E>): Effect.fn.Return<Step, E> {
+  flow.pulling ??= yield* Effect.forkIn(flow.pull, flow.scope, { startImmediately: true })
+  const exit = flow.pulling.pollUnsafe() ?? (yield* waitFor(flow.pulling, flow.every))
+  if (exit === undefined) return { bytes: keepAlive }
+  flow.pulling = undefined
+  if (Exit.isSuccess(exit)) return { bytes: utf8.encode(exit.value.map(encoded).join("")) }
+  if (Pull.isDoneCause(exit.cause)) return "ended"
+  return yield* Effect.failCause(exit.cause as Cause.Cause<E>)
 })
 
 const waitFor = <A, E>(fiber: Fiber.Fiber<A, E>, every: Duration.Input) =>

@@ -142,11 +142,6 @@ export const takeFromShared = Effect.fnUntraced(function* (
   const giveAllBack = Effect.suspend(() =>
     Effect.forEach(taken, (giveBack) => Effect.ignore(giveBack), { discard: true })
   )
-  const unknown = Effect.fnUntraced(function* (error: BusError) {
-    yield* Effect.logWarning("a rate limit cannot be checked", error)
-    yield* giveAllBack
-    return yield* serviceUnavailable(1, "rate limits cannot be checked just now")
-  })
   for (const window of longestFirst) {
     const known = yield* window.remembered(key)
     if (Option.isSome(known)) {
@@ -154,11 +149,17 @@ export const takeFromShared = Effect.fnUntraced(function* (
     }
   }
   for (const window of longestFirst) {
-    const decision = yield* Effect.catch(window.take(key), unknown)
+    const decision = yield* Effect.catch(window.take(key), (error) => unknown(error, giveAllBack))
     if (decision._tag === "Refused") {
       yield* giveAllBack
       return yield* rateLimited(decision.retryAfterMs / 1_000, window.name, headersOf(decision))
     }
     taken.push(window.giveBack(key, decision))
   }
+})
+
+const unknown = Effect.fnUntraced(function* (error: BusError, giveAllBack: Effect.Effect<void>) {
+  yield* Effect.logWarning("a rate limit cannot be checked", error)
+  yield* giveAllBack
+  return yield* serviceUnavailable(1, "rate limits cannot be checked just now")
 })

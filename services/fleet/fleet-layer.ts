@@ -1,9 +1,10 @@
 /**
  * Roles in one process: each with its own connection to the bus, its own name in logs and metrics; health,
- * drain, metrics registry and configuration are shared. One role alone is the same with a shorter list.
+ * drain, metrics registry and configuration are shared, and what one asks another need not pass the broker. One role
+ * alone is the same with a shorter list.
  */
 import { Effect, Layer } from "effect"
-import { busLayer } from "#bus"
+import { busLayer, neighbours } from "#bus"
 import type { RoleName } from "#contracts"
 import { ConfiguredHttp, otlpTransport, UntrustedHttp } from "#egress"
 import {
@@ -53,7 +54,7 @@ const opsServer = Layer.unwrap(
 const logLevel = Layer.unwrap(Effect.map(Configuration, ({ Telemetry }) => minimumLevel(Telemetry.LogLevel)))
 
 /** What the roles of a process share. Needs the configuration. */
-export const processLayer = Layer.mergeAll(opsServer, Drain.layer, logLevel).pipe(
+export const processLayer = Layer.mergeAll(opsServer, Drain.layer, logLevel, neighbours).pipe(
   Layer.provideMerge(Layer.mergeAll(Health.layer, Addresses.layer)),
   Layer.provideMerge(Metrics.layer),
   Layer.provideMerge(MetricsRegistry.layer)
