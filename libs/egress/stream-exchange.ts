@@ -7,7 +7,7 @@ import { Cause, Clock, Effect, type Scope, Stream } from "effect"
 import type { Pool } from "undici"
 import { DeadlineExceeded, type EgressError } from "./errors.ts"
 import type { EgressRequest } from "./exchange.ts"
-import { inflow } from "./inflow.ts"
+import { type Inflow, inflow } from "./inflow.ts"
 import { Stalled, type StreamError } from "./stream-errors.ts"
 
 export interface EgressStreamRequest extends Omit<EgressRequest, "deadlineMs"> {
@@ -46,18 +46,28 @@ export const streamExchange = Effect.fnUntraced(function* (
     orElse: () => Effect.fail(new DeadlineExceeded({ phase: flow.phase(), deadlineMs: headersMs, status: null }))
   })
 
-  const next = Effect.gen(function* () {
-    const leftMs = startedAtMs + deadlineMs - (yield* Clock.currentTimeMillis)
-    const late = new DeadlineExceeded({ phase: "body", deadlineMs, status: head.status })
-    // Also for a reader that was slower than the deadline.
-    if (leftMs <= 0) return yield* late
-    const taken = yield* Effect.timeoutOrElse(flow.take, {
-      duration: Math.min(stallMs, leftMs),
-      orElse: () => Effect.fail(leftMs <= stallMs ? late : new Stalled({ stallMs, bytesBefore: flow.bytes() }))
-    })
-    return isSome(taken) ? taken : yield* Cause.done()
-  })
+  const next = nextChunks({ flow, status: head.status, startedAtMs, deadlineMs, stallMs })
   return { ...head, body: Stream.fromPull(Effect.succeed(next)) }
+})
+
+interface Body {
+  readonly flow: Inflow
+  readonly status: number
+  readonly startedAtMs: number
+  readonly deadlineMs: number
+  readonly stallMs: number
+}
+
+const nextChunks = Effect.fnUntraced(function* ({ flow, status, startedAtMs, deadlineMs, stallMs }: Body) {
+  const leftMs = startedAtMs + deadlineMs - (yield* Clock.currentTimeMillis)
+  const late = new DeadlineExceeded({ phase: "body", deadlineMs, status })
+  // Also for a reader that was slower than the deadline.
+  if (leftMs <= 0) return yield* late
+  const taken = yield* Effect.timeoutOrElse(flow.take, {
+    duration: Math.min(stallMs, leftMs),
+    orElse: () => Effect.fail(leftMs <= stallMs ? late : new Stalled({ stallMs, bytesBefore: flow.bytes() }))
+  })
+  return isSome(taken) ? taken : yield* Cause.done()
 })
 
 const isSome = (chunks: ReadonlyArray<Uint8Array>): chunks is Chunks => chunks.length > 0
