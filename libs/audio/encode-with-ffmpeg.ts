@@ -23,31 +23,33 @@ export const encodeWithFfmpeg = <E, R>(
   pcm: Stream.Stream<Int16Array, E, R>
 ): Stream.Stream<Uint8Array, E | AudioError, R> => {
   const plan = encoderPlan(format.codec, format.sampleRateHz, format.bitrateKbps)
-  return Stream.transformPull(
-    pcm,
-    Effect.fnUntraced(function* (
-      pull: PcmPull<E>,
-      scope: Scope.Scope
-    ): Effect.fn.Return<BytesPull<Pull.ExcludeDone<E> | AudioError>, AudioError> {
-      const encoder = yield* Scope.provide(pool.take(plan), scope)
-      let fault: Cause.Cause<Pull.ExcludeDone<E>> | undefined
-      yield* feed(pull, paddedResampler(format), encoder).pipe(
-        Effect.catchCause((cause) =>
-          Effect.sync(() => {
-            fault = cause
-            encoder.process.kill()
-          })
-        ),
-        Effect.forkIn(scope)
-      )
-      // Killed for the fault of the source, the encoder fails for another reason.
-      const next: BytesPull<Pull.ExcludeDone<E> | AudioError> = Effect.catchCause(takeFrames(plan, encoder), (cause) =>
-        Effect.failCause<Pull.ExcludeDone<E> | AudioError | Cause.Done<void>>(fault ?? cause)
-      )
-      return next
-    })
-  )
+  return Stream.transformPull(pcm, (pull, scope) => encoding(pool, plan, paddedResampler(format), pull, scope))
 }
+
+const encoding = Effect.fnUntraced(function* <E>(
+  pool: FfmpegPool["Service"],
+  plan: EncoderPlan,
+  resampler: PaddedResampler,
+  pull: PcmPull<E>,
+  scope: Scope.Scope
+): Effect.fn.Return<BytesPull<Pull.ExcludeDone<E> | AudioError>, AudioError> {
+  const encoder = yield* Scope.provide(pool.take(plan), scope)
+  let fault: Cause.Cause<Pull.ExcludeDone<E>> | undefined
+  yield* feed(pull, resampler, encoder).pipe(
+    Effect.catchCause((cause) =>
+      Effect.sync(() => {
+        fault = cause
+        encoder.process.kill()
+      })
+    ),
+    Effect.forkIn(scope)
+  )
+  // Killed for the fault of the source, the encoder fails for another reason.
+  const next: BytesPull<Pull.ExcludeDone<E> | AudioError> = Effect.catchCause(takeFrames(plan, encoder), (cause) =>
+    Effect.failCause<Pull.ExcludeDone<E> | AudioError | Cause.Done<void>>(fault ?? cause)
+  )
+  return next
+})
 
 const feed = Effect.fnUntraced(function* <E>(
   pull: PcmPull<E>,
