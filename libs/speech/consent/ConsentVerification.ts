@@ -3,9 +3,9 @@
  * recordings are judged first, then the phrase, then the speaker, cheapest refusal first. Bounded: so many at
  * once, so many waiting, so long each. Nothing is kept here; the evidence is the caller's to keep.
  */
-import { Clock, Context, Effect, Layer, Semaphore } from "effect"
+import { Context, Effect, Layer, Semaphore } from "effect"
 import { judgeRecording, type Recording, type RecordingUnusable } from "#audio"
-import { Metrics } from "#runtime"
+import { Metrics, timed } from "#runtime"
 import { PhraseMismatch, SpeakerMismatch, VerificationUnavailable } from "./errors.ts"
 import type { ConsentEvidence } from "./evidence.ts"
 import { phraseWordsMatched } from "./match-words.ts"
@@ -47,30 +47,25 @@ export class ConsentVerification extends Context.Service<
         const slots = yield* Semaphore.make(settings.verificationsMax)
         let admitted = 0
 
-        const timed = <A>(stage: "phrase" | "speaker", check: Effect.Effect<A, VerificationUnavailable>) =>
-          Effect.gen(function* () {
-            const startedMs = yield* Clock.currentTimeMillis
-            const late = Effect.fail(unavailable(stage, "timeout", `no answer within ${stageMsMax} ms`))
-            return yield* check.pipe(
-              Effect.timeoutOrElse({ duration: stageMsMax, orElse: () => late }),
-              Effect.ensuring(
-                Effect.map(Clock.currentTimeMillis, (nowMs) =>
-                  durations.observe({ stage }, (nowMs - startedMs) / 1_000)
-                )
-              )
-            )
-          })
+        const inStage = <A>(stage: "phrase" | "speaker", check: Effect.Effect<A, VerificationUnavailable>) =>
+          timed(
+            (took) => durations.observe({ stage }, took),
+            Effect.timeoutOrElse(check, {
+              duration: stageMsMax,
+              orElse: () => Effect.fail(unavailable(stage, "timeout", `no answer within ${stageMsMax} ms`))
+            })
+          )
 
         const check = Effect.fnUntraced(function* ({ words, recording, sample }: ConsentClaim) {
           const fault = judgeRecording(sample, settings.sample) ?? judgeRecording(recording, settings.consentRecording)
           if (fault !== null) return yield* fault
-          const heardWords = yield* timed("phrase", phrase.hear(recording))
+          const heardWords = yield* inStage("phrase", phrase.hear(recording))
           const matched = phraseWordsMatched(words, heardWords)
           const wordsMin = Math.min(settings.phraseWordsMin, words.length)
           const asked = { heardWords, wordsMatched: matched, wordsAsked: words.length }
           if (matched < wordsMin) return yield* new PhraseMismatch({ ...asked, wordsMin })
           const { distanceMax, method } = speaker
-          const distance = yield* timed("speaker", speaker.distance(recording, sample))
+          const distance = yield* inStage("speaker", speaker.distance(recording, sample))
           if (!Number.isFinite(distance)) return yield* unavailable("speaker", "failed", `the distance is ${distance}`)
           if (distance > distanceMax) return yield* new SpeakerMismatch({ distance, distanceMax, method })
           const evidence: ConsentEvidence = {

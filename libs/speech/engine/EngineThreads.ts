@@ -3,7 +3,7 @@
  * told `EngineBusy`. A thread that dies or hangs fails its job, retryably, and is replaced. A reader may fall
  * behind by its whole job and no more: that is a chunk of text, capped at ten minutes of audio in the thread.
  */
-import { Effect, Queue, type Scope, Semaphore, Stream } from "effect"
+import { Effect, Queue, Scope, Semaphore, Stream } from "effect"
 import type { Metrics } from "#runtime"
 import { countJobs } from "./count-jobs.ts"
 import type { Engine_, EngineFrame, EngineJob } from "./Engine.ts"
@@ -31,7 +31,6 @@ export const openEngineThreads = (
 ): Effect.Effect<Engine_, EngineMissing | EngineFailed, Scope.Scope | Metrics> =>
   Effect.gen(function* () {
     const { engine, threads = 1, waitingMax = 64, jobMsMax = 30_000, cancelMsMax = 2_000 } = options
-    const scope = yield* Effect.scope
     const counted = yield* countJobs(engine)
     const idle = yield* Queue.unbounded<Place>()
     // One after the other: the libraries' own initialisation knows no threads.
@@ -44,6 +43,9 @@ export const openEngineThreads = (
       )
       Queue.offerUnsafe(idle, place)
     }
+    // For places on their way back alone, and empty in between: a map that is added to and taken from for ever goes
+    // through one table after another, and a dead one keeps those after it, with what they held, until a slow collection.
+    const leaving = yield* Scope.fork(yield* Effect.scope)
 
     let waiting = 0
     const take = Effect.suspend((): Effect.Effect<Place, EngineBusy> => {
@@ -69,21 +71,25 @@ export const openEngineThreads = (
         Effect.timeoutOrElse({ duration: cancelMsMax, orElse: () => place.thread.stop }),
         Effect.andThen(Effect.exit(revive(place))),
         Effect.ensuring(Effect.sync(() => Queue.offerUnsafe(idle, place))),
-        Effect.forkIn(scope)
+        Effect.forkIn(leaving)
       )
     const run = (job: EngineJob, place: Place, onFrame: (frame: EngineFrame) => void) =>
       Effect.acquireRelease(counted.begun(place.thread.begin(job, onFrame)), (running) =>
         Effect.andThen(giveBack(place, running), counted.left)
       )
 
+    const begin = Effect.fnUntraced(function* (
+      job: EngineJob,
+      onFrame: (frame: EngineFrame) => void,
+      restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    ) {
+      const place = yield* restore(take)
+      yield* Effect.onError(revive(place), () => Effect.sync(() => Queue.offerUnsafe(idle, place)))
+      return yield* run(job, place, onFrame)
+    })
+
     const speak = Effect.fnUntraced(function* (job: EngineJob, onFrame: (frame: EngineFrame) => void) {
-      const running = yield* Effect.uninterruptibleMask((restore) =>
-        Effect.gen(function* () {
-          const place = yield* restore(take)
-          yield* Effect.onError(revive(place), () => Effect.sync(() => Queue.offerUnsafe(idle, place)))
-          return yield* run(job, place, onFrame)
-        })
-      )
+      const running = yield* Effect.uninterruptibleMask((restore) => begin(job, onFrame, restore))
       const ended = yield* running.ended.pipe(
         Effect.timeoutOrElse({ duration: jobMsMax, orElse: () => Effect.fail(stalled(engine, jobMsMax)) }),
         Effect.onExit((exit) => Effect.sync(() => counted.outcome(exit)))
