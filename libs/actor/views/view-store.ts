@@ -63,13 +63,13 @@ export const readPosition = (bucket: ViewBucket): Effect.Effect<number, BusError
 /** Never backwards. */
 export const storePosition = (bucket: ViewBucket, position: number): Effect.Effect<void, BusError> =>
   again(
-    Effect.gen(function* () {
-      const held = yield* bucket.get(cursorKey)
+    Effect.flatMap(bucket.get(cursorKey), (held) => {
       const cursor = { _tag: "Cursor" as const, position }
-      if (Option.isNone(held)) return void (yield* bucket.create(cursorKey, cursor))
+      if (Option.isNone(held)) return Effect.asVoid(bucket.create(cursorKey, cursor))
       const { value, revision } = held.value
-      if (!isRow(value) && value.position >= position) return undefined
-      return void (yield* bucket.update(cursorKey, cursor, revision))
+      return !isRow(value) && value.position >= position
+        ? Effect.void
+        : Effect.asVoid(bucket.update(cursorKey, cursor, revision))
     })
   )
 
