@@ -133,17 +133,19 @@ const counting = Effect.gen(function* () {
   const metrics = yield* Metrics
   const calls = metrics.counter(facilitatorCalls)
   const seconds = metrics.histogram(facilitatorSeconds)
-  return <A, E extends { readonly _tag: string }>(operation: Operation, call: Effect.Effect<A, E>) =>
-    Effect.gen(function* () {
-      const startedMs = yield* Clock.currentTimeMillis
-      const count = (outcome: Outcome) =>
-        Effect.map(Clock.currentTimeMillis, (nowMs) => {
-          calls.inc({ operation, outcome })
-          seconds.observe({ operation }, (nowMs - startedMs) / 1_000)
-        })
-      return yield* call.pipe(
-        Effect.tap(() => count("accepted")),
-        Effect.tapError(({ _tag }) => count(outcomes[_tag] ?? "unavailable"))
-      )
-    })
+  return Effect.fnUntraced(function* <A, E extends { readonly _tag: string }>(
+    operation: Operation,
+    call: Effect.Effect<A, E>
+  ) {
+    const startedMs = yield* Clock.currentTimeMillis
+    const count = (outcome: Outcome) =>
+      Effect.map(Clock.currentTimeMillis, (nowMs) => {
+        calls.inc({ operation, outcome })
+        seconds.observe({ operation }, (nowMs - startedMs) / 1_000)
+      })
+    return yield* call.pipe(
+      Effect.tap(() => count("accepted")),
+      Effect.tapError(({ _tag }) => count(outcomes[_tag] ?? "unavailable"))
+    )
+  })
 })
