@@ -98,6 +98,12 @@ export interface PaymentScheme<
     requirements: PaymentRequirements,
     nowMs: number
   ): Result.Result<Checked, PaymentRefused>
+  /** As `check`, of a payment that has passed it: without the signature, where `recheck` has the chain look at that. */
+  checkAgain(
+    payload: PaymentPayload,
+    requirements: PaymentRequirements,
+    nowMs: number
+  ): Result.Result<Checked, PaymentRefused>
   /** Whether the transfer would succeed now. */
   simulate(checked: Checked): Effect.Effect<void, PaymentRefused | ChainUnavailable>
   /** The next nonce of a settler's account; null where the chain has none. */

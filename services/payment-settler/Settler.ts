@@ -45,7 +45,7 @@ export class Settler extends Context.Service<
         }
         const { payload, requirements } = record.payment
         // As it was when it was claimed: what has passed then passes now, and its end is counted from there.
-        const payment = network.scheme.check(payload, requirements, record.claimedAtMs)
+        const payment = network.scheme.checkAgain(payload, requirements, record.claimedAtMs)
         if (Result.isFailure(payment)) {
           return Effect.succeed(later(null, `it does not pass its checks: ${payment.failure.reason}`))
         }

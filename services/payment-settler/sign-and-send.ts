@@ -21,31 +21,30 @@ const underLease = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Settling, Faults> {
   // Not to be interrupted: between a nonce that is taken and its lease it would be lost, and hold up all after it.
   const key = yield* work.ring.take(work.payment)
-  const prepared = yield* Effect.result(
-    Effect.onInterrupt(restore(work.scheme.prepare(work.payment, key.lease)), () => key.end("unsent"))
-  )
-  if (Result.isSuccess(prepared)) return yield* restore(writeAndSend(books, work, prepared.success, key))
-  yield* key.end("unsent")
-  const error = prepared.failure
-  if (error._tag !== "PaymentRefused") return yield* error
-  // Nothing is written yet: what ends must be SETTLING first.
-  if (work.isTold) return yield* new ClaimLost({ claimKey: work.claim.key, move: "Prepare", state: null })
-  return yield* restore(endRefused(books, work, error))
-})
-
-const writeAndSend = Effect.fnUntraced(function* (
-  books: Books,
-  work: Work,
-  prepared: PreparedSettlement,
-  key: KeyLease
-): Effect.fn.Return<Settling, Faults> {
-  const both = [written(books, work, prepared), Effect.result(work.scheme.recheck(work.payment))] as const
-  const [sending, rechecked] = yield* Effect.onError(Effect.all(both, { concurrency: 2 }), () => key.end("unsent"))
-  if (Result.isSuccess(rechecked)) return yield* send(books, sending, prepared, key)
+  const readying = Effect.onError(restore(readied(books, work, key)), () => key.end("unsent"))
+  const ready = yield* Effect.result(readying)
+  if (Result.isFailure(ready)) {
+    const error = ready.failure
+    if (error._tag !== "PaymentRefused") return yield* error
+    // Nothing is written yet: what ends must be SETTLING first.
+    if (work.isTold) return yield* new ClaimLost({ claimKey: work.claim.key, move: "Prepare", state: null })
+    return yield* restore(endRefused(books, work, error))
+  }
+  const [rechecked, { sending, prepared }] = ready.success
+  if (Result.isSuccess(rechecked)) return yield* restore(send(books, sending, prepared, key))
   yield* key.end("unsent")
   const error = rechecked.failure
-  return error._tag === "PaymentRefused" ? yield* endRefused(books, sending, error) : yield* error
+  return error._tag === "PaymentRefused" ? yield* restore(endRefused(books, sending, error)) : yield* error
 })
+
+/** Fails with `PaymentRefused` before anything is written. The chain is asked first, for it takes the longest. */
+const readied = (books: Books, work: Work, key: KeyLease) => {
+  const rechecking = Effect.result(work.scheme.recheck(work.payment))
+  const writing = Effect.flatMap(work.scheme.prepare(work.payment, key.lease), (prepared) =>
+    Effect.map(written(books, work, prepared), (sending) => ({ sending, prepared }))
+  )
+  return Effect.all([rechecking, writing], { concurrency: 2 })
+}
 
 const written = ({ claims }: Books, work: Work, { transaction }: PreparedSettlement) =>
   transaction === null

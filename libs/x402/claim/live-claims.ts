@@ -2,7 +2,7 @@
  * What a sweeper knows: the claims that have not ended and the payers with something unpaid, as the bucket's
  * stream tells them in order. No larger than what is being worked on and what waits to be settled.
  */
-import { Result } from "effect"
+import { Result, Schema } from "effect"
 import { jsonCodec, type SourceMessage } from "#bus"
 import { hasEnded } from "./claim-policy.ts"
 import { ClaimRecord, PayerRecord } from "./claim-record.ts"
@@ -27,7 +27,9 @@ export interface LiveClaims {
   readonly oldestSequence: () => number
 }
 
-const claimCodec = jsonCodec(ClaimRecord)
+const { state, asked } = ClaimRecord.fields
+// Every move of every claim comes by here, and no more than this of it is kept.
+const claimCodec = jsonCodec(Schema.Struct({ state, asked }))
 const payerCodec = jsonCodec(PayerRecord)
 
 export const liveClaims = (): LiveClaims => {

@@ -75,6 +75,9 @@ export const openSvmScheme = Effect.fn("openSvmScheme")(function* (
     network,
     readKey: (secret) => readSettlerKey(network, secret),
     check: (payload, requirements, nowMs) => checkPayment({ network, feePayers, limits }, payload, requirements, nowMs),
+    // Sending asks nobody before.
+    checkAgain: (payload, requirements, nowMs) =>
+      checkPayment({ network, feePayers, limits }, payload, requirements, nowMs),
     simulate: (checked) => simulatePayment(rpc, checked),
     // The node runs it before it passes it on.
     recheck: () => Effect.void,

@@ -16,7 +16,13 @@ const payer = addressOfKey(key) ?? "0x"
 const nowMs = 1_790_000_000_500
 const now = 1_790_000_000n
 const domain = { name: "USDC", version: "2", chainId: 84_532n, asset }
-const options = { network, chainId: 84_532n, domains: new DomainSeparators(), marginSeconds: 6 }
+const options = {
+  network,
+  chainId: 84_532n,
+  domains: new DomainSeparators(),
+  marginSeconds: 6,
+  isSignatureKnown: false
+}
 
 const authorizationOf = (changes: Partial<Authorization> = {}): Authorization => ({
   from: payer,
@@ -28,7 +34,11 @@ const authorizationOf = (changes: Partial<Authorization> = {}): Authorization =>
   ...changes
 })
 
-const check = (authorization: Authorization, changes: Parameters<typeof requirementsOf>[0] = {}) => {
+const check = (
+  authorization: Authorization,
+  changes: Parameters<typeof requirementsOf>[0] = {},
+  { signer = key, isSignatureKnown = false } = {}
+) => {
   const requirements = requirementsOf(changes)
   const { from, to, nonce } = authorization
   const written = {
@@ -39,8 +49,11 @@ const check = (authorization: Authorization, changes: Parameters<typeof requirem
     validAfter: String(authorization.validAfter),
     validBefore: String(authorization.validBefore)
   }
-  const payload = { signature: signAuthorization(key, domain, authorization), authorization: written }
-  return checkPayment({ x402Version: 2, accepted: requirements, payload }, requirements, nowMs, options)
+  const payload = { signature: signAuthorization(signer, domain, authorization), authorization: written }
+  return checkPayment({ x402Version: 2, accepted: requirements, payload }, requirements, nowMs, {
+    ...options,
+    isSignatureKnown
+  })
 }
 
 const reasonOf = (result: ReturnType<typeof check>): unknown =>
@@ -84,6 +97,21 @@ describe("the checks of a payment on an EVM chain", () => {
 
     const wrong = "invalid_exact_evm_payload_authorization_value_mismatch"
     assert.strictEqual(fault, offset === 0 ? undefined : wrong)
+  })
+
+  it("refuse a signature of anybody else, and look at all but the signature where it is known", () => {
+    const stranger = { signer: bytesOf(`0x${"4d".repeat(32)}`) }
+    const known = { ...stranger, isSignatureKnown: true }
+    const forged = { code: "PAYMENT_INVALID", reason: "invalid_exact_evm_signature" }
+    const late = authorizationOf({ validBefore: now + 5n })
+
+    assert.deepStrictEqual(reasonOf(check(authorizationOf(), {}, stranger)), forged)
+    assert.strictEqual(reasonOf(check(authorizationOf(), {}, known)), "good")
+    assert.deepStrictEqual(reasonOf(check(late, {}, known)), window)
+    assert.deepStrictEqual(
+      Result.getOrThrow(check(authorizationOf(), {}, { isSignatureKnown: true })),
+      Result.getOrThrow(check(authorizationOf()))
+    )
   })
 
   it("refuse a chain that is not this one", () => {
