@@ -3,7 +3,7 @@ import { Clock, Effect, Layer, Result, type Scope } from "effect"
 import { StreamReader } from "#bus"
 import { ConfiguredHttp } from "#egress"
 import { Metrics } from "#runtime"
-import { type CheckedPayment, Claims, openEvmScheme, readPayment } from "#x402"
+import { type CheckedPayment, type Claim, Claims, openEvmScheme, readPayment } from "#x402"
 import { fundedKey, payWith, signFor } from "../../support/attacker.ts"
 import { eventually } from "../../support/bus.ts"
 import { chat } from "../../support/gateway.ts"
@@ -42,6 +42,16 @@ const asked = <A, E>(
       }),
     { roles: ["payment-verifier", "model-gateway"] }
   )
+
+/** As a job would be that somebody else has put there. */
+const withOtherSignature = (claim: Claim): Claim => {
+  const { payment } = claim.record
+  if (payment === null) throw new Error("a claim that has ended")
+  const signed = payment.payload.payload as { readonly signature: string }
+  const signature = `0x${signed.signature.slice(4, 66)}${signed.signature.slice(2, 4)}${signed.signature.slice(66)}`
+  const payload = { ...payment.payload, payload: { ...signed, signature } }
+  return { ...claim, record: { ...claim.record, payment: { ...payment, payload } } }
+}
 
 const noJobs = Effect.gen(function* () {
   const { messages } = yield* (yield* StreamReader).bounds("SETTLEMENTS")
@@ -90,6 +100,29 @@ describe("a payment that is asked for while its claim is still the gateway's", (
         assert.deepStrictEqual(yield* fleet.claimStates, ["CLAIMED"])
         yield* claims.ask(other, null)
         assert.strictEqual(yield* balanced(fleet), 1)
+      })
+    )
+  )
+})
+
+describe("a job with a signature that is not its payer's", () => {
+  it.live("is sent to no chain: that is asked before it is", () =>
+    asked((fleet, checked) =>
+      Effect.gen(function* () {
+        const claims = yield* Claims
+        const claim = yield* claims.claim(checked, testCall())
+        yield* claims.ask(withOtherSignature(claim), null)
+        const block = fleet.chain.rpc("eth_blockNumber", [])
+        const before = yield* block
+        yield* fleet.start("payment-settler")
+        yield* eventually(noJobs, 20_000)
+        assert.deepStrictEqual(yield* fleet.transfers, [])
+        assert.deepStrictEqual(
+          (yield* fleet.receipts).map(({ outcome, reason }) => ({ outcome, reason })),
+          [{ outcome: "uncollected", reason: "invalid_exact_evm_signature" }]
+        )
+        // One is made for each transaction.
+        assert.strictEqual(yield* block, before)
       })
     )
   )
