@@ -6,7 +6,6 @@
 import { Clock, Context, Effect, Layer, Queue, Result, Schedule, Scope, Stream } from "effect"
 import { jsonCodec, Mailbox, Requests } from "#bus"
 import {
-  type Frame,
   frameCodec,
   type ResumePoint,
   SequencerMail,
@@ -20,8 +19,8 @@ import {
 import { Configuration, Metrics } from "#runtime"
 import { windowOf } from "./credit.ts"
 import { InputRefused, SpeechBusy, SpeechFailed } from "./errors.ts"
-import { newestMarks } from "./newest-marks.ts"
 import { streamsActive, takeovers } from "./metrics.ts"
+import { type Course, courseOf, idOf, type Mail } from "./session-course.ts"
 
 export interface SpeechOrder {
   readonly turns: ReadonlyArray<SpeechTurn>
@@ -53,12 +52,6 @@ const answer = jsonCodec(SessionAnswer)
 const mailCodec = frameCodec(SequencerMail)
 const frameIn = frameCodec(SessionFrameHead)
 const noPcm = new Int16Array(0)
-
-/** A frame of one attempt; without one, that nothing was heard of it. */
-interface Mail {
-  readonly of: string
-  readonly frame?: Frame<SessionFrameHead>
-}
 
 export class SpeechSessions extends Context.Service<
   SpeechSessions,
@@ -102,134 +95,129 @@ export class SpeechSessions extends Context.Service<
         }
       })
 
+      const tell = (course: Course, head: SequencerMail) => {
+        const { sequencer } = course
+        if (sequencer !== "") mailbox.send(sequencer, idOf(course), mailCodec.encode({ head, pcm: noPcm }))
+      }
+      const credit = (course: Course) => {
+        course.credited = course.consumed
+        course.windowSamples = windowOf(windowBytes, active)
+        tell(course, { _tag: "Credit", consumedSamples: course.consumed, windowSamples: course.windowSamples })
+      }
+      const heard = (course: Course) => {
+        course.heardAtMs = clock.currentTimeMillisUnsafe()
+        course.isGivenUp = false
+      }
+      const receive = (course: Course, id: string, bytes: Uint8Array) => {
+        const frame = frameIn.decode(bytes)
+        if (id !== idOf(course) || Result.isFailure(frame)) return
+        heard(course)
+        if (frame.success.head._tag !== "Alive") Queue.offerUnsafe(course.inbox, { of: id, frame: frame.success })
+      }
+
+      const begin = Effect.fnUntraced(function* (course: Course) {
+        const id = idOf(course)
+        course.sequencer = ""
+        yield* Scope.provide(
+          mailbox.open(id, (bytes) => receive(course, id, bytes)),
+          course.scope
+        )
+        const accepted = yield* ask(id, course.order, course.resume)
+        course.sequencer = accepted.sequencer
+        heard(course)
+        return accepted
+      })
+
+      const takeOver = Effect.fnUntraced(function* (course: Course, why: string) {
+        if (course.attempt >= takeoversMax) {
+          return yield* new SpeechFailed({ code: "upstream_failure", message: "the speech broke off" })
+        }
+        tell(course, { _tag: "Cancel" })
+        course.attempt += 1
+        taken.inc({})
+        const { received } = course
+        yield* Effect.logWarning("a sequencer is lost, another goes on").pipe(Effect.annotateLogs({ why, received }))
+        yield* begin(course).pipe(
+          Effect.mapError(() => new SpeechFailed({ code: "service_unavailable", message: "the speech broke off" }))
+        )
+      })
+
+      const watch = (course: Course) => {
+        const nowMs = clock.currentTimeMillisUnsafe()
+        const lateMs = nowMs - course.watchedAtMs - tickMs
+        course.watchedAtMs = nowMs
+        if (course.isOver || course.sequencer === "") return
+        credit(course)
+        // When we stood still ourselves, what came meanwhile is not read yet.
+        if (lateMs > tickMs) course.heardAtMs = Math.min(nowMs, course.heardAtMs + lateMs)
+        if (course.isGivenUp || nowMs - course.heardAtMs <= silenceMsMax) return
+        course.isGivenUp = true
+        Queue.offerUnsafe(course.inbox, { of: idOf(course) })
+      }
+
+      /** What comes next; at the end marks alone. */
+      const next = Effect.fnUntraced(function* (course: Course) {
+        for (;;) {
+          const { of, frame } = yield* Queue.take(course.inbox)
+          // What a replaced attempt still sent is beyond the sample that the next one was asked to go on from.
+          if (of !== idOf(course)) continue
+          if (frame === undefined) {
+            if (course.isGivenUp) yield* takeOver(course, "nothing was heard of it")
+            continue
+          }
+          const { head, pcm } = frame
+          if (head._tag === "Failed") {
+            course.isOver = true
+            return yield* new SpeechFailed({ code: head.code, message: head.message })
+          }
+          if (head._tag === "End") {
+            if (head.totalSamples !== course.received) {
+              yield* takeOver(course, "its end came before its last samples")
+              continue
+            }
+            course.isOver = true
+            return { pcm, marks: course.unseen(head.marks) }
+          }
+          if (head._tag === "Alive") continue
+          if (head.sample !== course.received) {
+            yield* takeOver(course, "a frame is missing")
+            continue
+          }
+          course.received += pcm.length
+          course.resume = { chunk: head.chunk, chunkStartSample: head.chunkStartSample, fromSample: course.received }
+          return { pcm, marks: course.unseen(head.marks) }
+        }
+      })
+
+      const takePiece = Effect.fnUntraced(function* (course: Course) {
+        if (course.isOver) return undefined
+        const askedAtMs = clock.currentTimeMillisUnsafe()
+        const { pcm, marks } = yield* next(course)
+        const piece: SpokenPiece = { pcm, marks, waitedMs: clock.currentTimeMillisUnsafe() - askedAtMs }
+        course.consumed = course.received
+        if (course.consumed - course.credited >= course.windowSamples / 4) credit(course)
+        return [piece, course] as const
+      })
+
       const open = Effect.fn("SpeechSessions.open")(function* (order: SpeechOrder) {
-        const base = crypto.randomUUID()
         const scope = yield* Effect.scope
         const inbox = yield* Queue.unbounded<Mail>()
-        const unseen = newestMarks()
         yield* Effect.acquireRelease(
           Effect.sync(() => activeGauge.set({}, ++active)),
           () => Effect.sync(() => activeGauge.set({}, --active))
         )
-        let attempt = 0
-        let sequencer = ""
-        let received = 0
-        let consumed = 0
-        let credited = 0
-        let windowSamples = windowOf(windowBytes, active)
-        let resume: ResumePoint | null = null
-        let heardAtMs = clock.currentTimeMillisUnsafe()
-        let watchedAtMs = heardAtMs
-        let isGivenUp = false
-        let isOver = false
-
-        const sessionId = () => `${base}-${attempt}`
-        const tell = (head: SequencerMail) => {
-          if (sequencer !== "") mailbox.send(sequencer, sessionId(), mailCodec.encode({ head, pcm: noPcm }))
-        }
-        const credit = () => {
-          credited = consumed
-          windowSamples = windowOf(windowBytes, active)
-          tell({ _tag: "Credit", consumedSamples: consumed, windowSamples })
-        }
-        const receive = (id: string) => (bytes: Uint8Array) => {
-          const frame = frameIn.decode(bytes)
-          if (id !== sessionId() || Result.isFailure(frame)) return
-          heardAtMs = clock.currentTimeMillisUnsafe()
-          isGivenUp = false
-          if (frame.success.head._tag !== "Alive") Queue.offerUnsafe(inbox, { of: id, frame: frame.success })
-        }
-        const begin = Effect.fnUntraced(function* () {
-          sequencer = ""
-          yield* Scope.provide(mailbox.open(sessionId(), receive(sessionId())), scope)
-          const accepted = yield* ask(sessionId(), order, resume)
-          sequencer = accepted.sequencer
-          heardAtMs = clock.currentTimeMillisUnsafe()
-          isGivenUp = false
-          return accepted
-        })
-
-        const takeOver = Effect.fnUntraced(function* (why: string) {
-          if (attempt >= takeoversMax) {
-            return yield* new SpeechFailed({ code: "upstream_failure", message: "the speech broke off" })
-          }
-          tell({ _tag: "Cancel" })
-          attempt += 1
-          taken.inc({})
-          yield* Effect.logWarning("a sequencer is lost, another goes on").pipe(Effect.annotateLogs({ why, received }))
-          yield* begin().pipe(
-            Effect.mapError(() => new SpeechFailed({ code: "service_unavailable", message: "the speech broke off" }))
-          )
-        })
-
-        const watch = Effect.sync(() => {
-          const nowMs = clock.currentTimeMillisUnsafe()
-          const lateMs = nowMs - watchedAtMs - tickMs
-          watchedAtMs = nowMs
-          if (isOver || sequencer === "") return
-          credit()
-          // When we stood still ourselves, what came meanwhile is not read yet.
-          if (lateMs > tickMs) heardAtMs = Math.min(nowMs, heardAtMs + lateMs)
-          if (isGivenUp || nowMs - heardAtMs <= silenceMsMax) return
-          isGivenUp = true
-          Queue.offerUnsafe(inbox, { of: sessionId() })
-        })
-
-        /** The next piece, or nothing at the end. */
-        const next = Effect.gen(function* () {
-          for (;;) {
-            const { of, frame } = yield* Queue.take(inbox)
-            // What a replaced attempt still sent is beyond the sample that the next one was asked to go on from.
-            if (of !== sessionId()) continue
-            if (frame === undefined) {
-              if (isGivenUp) yield* takeOver("nothing was heard of it")
-              continue
-            }
-            const { head, pcm } = frame
-            if (head._tag === "Failed") {
-              isOver = true
-              return yield* new SpeechFailed({ code: head.code, message: head.message })
-            }
-            if (head._tag === "End") {
-              if (head.totalSamples !== received) {
-                yield* takeOver("its end came before its last samples")
-                continue
-              }
-              isOver = true
-              return { pcm, marks: unseen(head.marks) }
-            }
-            if (head._tag === "Alive") continue
-            if (head.sample !== received) {
-              yield* takeOver("a frame is missing")
-              continue
-            }
-            received += pcm.length
-            resume = { chunk: head.chunk, chunkStartSample: head.chunkStartSample, fromSample: received }
-            return { pcm, marks: unseen(head.marks) }
-          }
-        })
-
-        const pieces = Stream.unfold(undefined, () =>
-          Effect.gen(function* () {
-            if (isOver) return undefined
-            const askedAtMs = clock.currentTimeMillisUnsafe()
-            const { pcm, marks } = yield* next
-            const piece: SpokenPiece = { pcm, marks, waitedMs: clock.currentTimeMillisUnsafe() - askedAtMs }
-            consumed = received
-            if (consumed - credited >= windowSamples / 4) credit()
-            return [piece, undefined] as const
-          })
-        )
-
-        const accepted = yield* begin()
+        const nowMs = clock.currentTimeMillisUnsafe()
+        const course = courseOf({ order, scope, inbox }, windowOf(windowBytes, active), nowMs)
+        const { sentences } = yield* begin(course)
         yield* Effect.addFinalizer(() =>
           Effect.sync(() => {
-            if (!isOver) tell({ _tag: "Cancel" })
-            isOver = true
+            if (!course.isOver) tell(course, { _tag: "Cancel" })
+            course.isOver = true
           })
         )
-        yield* Effect.forkScoped(Effect.repeat(watch, Schedule.spaced(tickMs)))
-        const session: SpeechSession = { sentences: accepted.sentences, pieces }
+        const watching = Effect.sync(() => watch(course))
+        yield* Effect.forkScoped(Effect.repeat(watching, Schedule.spaced(tickMs)))
+        const session: SpeechSession = { sentences, pieces: Stream.unfold(course, takePiece) }
         return session
       })
       return SpeechSessions.of({ open, active: () => active })

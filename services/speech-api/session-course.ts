@@ -1,0 +1,58 @@
+/**
+ * How far a speech session is: which attempt at it runs, what was received of it and taken by the caller, and when
+ * something was heard of it. It is changed where frames come in and where they are taken.
+ */
+import type { Queue, Scope } from "effect"
+import type { Frame, ResumePoint, SessionFrameHead } from "#contracts"
+import { newestMarks } from "./newest-marks.ts"
+import type { SpeechOrder } from "./SpeechSessions.ts"
+
+/** A frame of one attempt; without one, that nothing was heard of it. */
+export interface Mail {
+  readonly of: string
+  readonly frame?: Frame<SessionFrameHead>
+}
+
+interface Begun {
+  readonly order: SpeechOrder
+  readonly scope: Scope.Scope
+  readonly inbox: Queue.Queue<Mail>
+}
+
+export interface Course extends Begun {
+  readonly base: string
+  readonly unseen: ReturnType<typeof newestMarks>
+  attempt: number
+  /** Empty while none has accepted. */
+  sequencer: string
+  /** In samples, like the two after it. */
+  received: number
+  consumed: number
+  credited: number
+  windowSamples: number
+  resume: ResumePoint | null
+  heardAtMs: number
+  watchedAtMs: number
+  isGivenUp: boolean
+  isOver: boolean
+}
+
+export const courseOf = (begun: Begun, windowSamples: number, nowMs: number): Course => ({
+  ...begun,
+  base: crypto.randomUUID(),
+  unseen: newestMarks(),
+  attempt: 0,
+  sequencer: "",
+  received: 0,
+  consumed: 0,
+  credited: 0,
+  windowSamples,
+  resume: null,
+  heardAtMs: nowMs,
+  watchedAtMs: nowMs,
+  isGivenUp: false,
+  isOver: false
+})
+
+/** The id of the session as its present attempt is known. */
+export const idOf = ({ base, attempt }: Course) => `${base}-${attempt}`
