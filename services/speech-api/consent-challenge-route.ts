@@ -45,14 +45,13 @@ const limitHeaders = ({ limit, remaining, resetMs }: SharedTaken) => ({
 })
 
 /** Counted are requests that were served or refused here, not replays. */
-const counted = <R>(work: Effect.Effect<Answer, WireError, R>) =>
-  Effect.gen(function* () {
-    const asked = (yield* Metrics).counter(challengesAsked)
-    return yield* work.pipe(
-      Effect.tap(() => Effect.sync(() => asked.inc({ outcome: "given" }))),
-      Effect.tapError(({ code }) => Effect.sync(() => asked.inc({ outcome: code })))
-    )
-  })
+const counted = Effect.fnUntraced(function* <R>(work: Effect.Effect<Answer, WireError, R>) {
+  const asked = (yield* Metrics).counter(challengesAsked)
+  return yield* work.pipe(
+    Effect.tap(() => Effect.sync(() => asked.inc({ outcome: "given" }))),
+    Effect.tapError(({ code }) => Effect.sync(() => asked.inc({ outcome: code })))
+  )
+})
 
 export const answerChallenge = Effect.gen(function* () {
   yield* callerVersion

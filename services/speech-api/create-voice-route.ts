@@ -54,14 +54,13 @@ const created = (voice: ListedVoice, isOfOld: boolean): Answer =>
     headers: { location: `/v1/voices/${voice.id}` }
   })
 
-const counted = <A, R>(flow: string, work: Effect.Effect<A, WireError, R>) =>
-  Effect.gen(function* () {
-    const creates = (yield* Metrics).counter(voicesCreated)
-    return yield* work.pipe(
-      Effect.tap(() => Effect.sync(() => creates.inc({ flow, outcome: "created" }))),
-      Effect.tapError(({ code }) => Effect.sync(() => creates.inc({ flow, outcome: code })))
-    )
-  })
+const counted = Effect.fnUntraced(function* <A, R>(flow: string, work: Effect.Effect<A, WireError, R>) {
+  const creates = (yield* Metrics).counter(voicesCreated)
+  return yield* work.pipe(
+    Effect.tap(() => Effect.sync(() => creates.inc({ flow, outcome: "created" }))),
+    Effect.tapError(({ code }) => Effect.sync(() => creates.inc({ flow, outcome: code })))
+  )
+})
 
 /** What the answers of a flow that is on its way out say, the refusals too. */
 const withNotices = <R>(headers: Readonly<Record<string, string>>, work: Effect.Effect<Answer, WireError, R>) =>
@@ -70,12 +69,11 @@ const withNotices = <R>(headers: Readonly<Record<string, string>>, work: Effect.
     Effect.mapError((error) => amended(error, { headers }))
   )
 
-const declared = (form: Form) =>
-  Effect.gen(function* () {
-    const { VoiceCloning } = yield* Configuration
-    const refusal = refusalAfter(VoiceCloning.LegacyFlowSunset, yield* Clock.currentTimeMillis)
-    return yield* refusal ?? make(form, { _tag: "Declared" })
-  })
+const declared = Effect.fnUntraced(function* (form: Form) {
+  const { VoiceCloning } = yield* Configuration
+  const refusal = refusalAfter(VoiceCloning.LegacyFlowSunset, yield* Clock.currentTimeMillis)
+  return yield* refusal ?? make(form, { _tag: "Declared" })
+})
 
 export const answerCreate = Effect.gen(function* () {
   const version = yield* callerVersion

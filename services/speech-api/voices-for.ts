@@ -22,10 +22,10 @@ export const voicesFor = Effect.fnUntraced(function* (workspace: string, { turns
   const found = new Map<string, SpeakableVoice>()
   yield* Effect.forEach(
     ids,
-    Effect.fnUntraced(function* (id) {
-      const voice = yield* Effect.mapError(voices.find(workspace, id), refusalOfVoice)
-      if (Option.isSome(voice)) found.set(id, speakableClone(voice.value, rules))
-    }),
+    (id) =>
+      Effect.map(Effect.mapError(voices.find(workspace, id), refusalOfVoice), (voice) => {
+        if (Option.isSome(voice)) found.set(id, speakableClone(voice.value, rules))
+      }),
     { concurrency: readsAtOnce, discard: true }
   )
   const findVoice: FindVoice = (id) => sharedSpeakable(id) ?? found.get(id)

@@ -78,19 +78,20 @@ export class VoiceMaking extends Context.Service<
         return voice
       })
 
+      const work = Effect.fnUntraced(function* (place: TakenPlace, request: VoiceRequest) {
+        const examined = yield* exam.examine(request.order)
+        const startedMs = yield* Clock.currentTimeMillis
+        const voice = yield* keep(place, request, examined)
+        stages.observe({ stage: "store" }, ((yield* Clock.currentTimeMillis) - startedMs) / 1_000)
+        return voice
+      })
+
       const make = Effect.fn("VoiceMaking.make")(function* (request: VoiceRequest) {
         const { workspace, order } = request
         const id = order.consent._tag === "Read" ? order.consent.used.voiceId : crypto.randomUUID()
-        const work = Effect.fnUntraced(function* (place: TakenPlace) {
-          const examined = yield* exam.examine(order)
-          const startedMs = yield* Clock.currentTimeMillis
-          const voice = yield* keep(place, request, examined)
-          stages.observe({ stage: "store" }, ((yield* Clock.currentTimeMillis) - startedMs) / 1_000)
-          return voice
-        })
         return yield* Effect.acquireUseRelease(
           voices.take({ workspace, id }),
-          (taken) => ("_tag" in taken ? Effect.succeed(taken) : work(taken)),
+          (taken) => ("_tag" in taken ? Effect.succeed(taken) : work(taken, request)),
           (taken, exit) => ("_tag" in taken || Exit.isSuccess(exit) ? Effect.void : removal.giveUp(taken))
         )
       })
