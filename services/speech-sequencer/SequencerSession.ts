@@ -2,7 +2,7 @@
  * Runs one session: asks the synthesizers for chunks, takes in their frames and the client's credit, and
  * sends what may leave. Ends when all is spoken, when the client is gone, or when a chunk cannot be made.
  */
-import { Clock, Effect, Queue, Result, Schedule } from "effect"
+import { Clock, Effect, Queue, Result, Schedule, type Scope } from "effect"
 import { jsonCodec, Mailbox, Publisher } from "#bus"
 import {
   type ChunkFrameHead,
@@ -15,7 +15,7 @@ import {
 } from "#contracts"
 import { Metrics } from "#runtime"
 import { chunksAsked, chunkSeconds, creditWaits, marksMade } from "./metrics.ts"
-import { playout } from "./playout.ts"
+import { type Playout, playout } from "./playout.ts"
 import type { Script } from "./script.ts"
 
 export type SessionEnd = "spoken" | "cancelled" | "abandoned" | "failed"
@@ -32,128 +32,39 @@ const mailPerTurnMax = 64
 const jobCodec = jsonCodec(ChunkJob)
 const mailCodec = frameCodec(SequencerMail)
 const frameOut = frameCodec(SessionFrameHead)
-const cancelMail = mailCodec.encode({ head: { _tag: "Cancel" }, pcm: new Int16Array(0) })
+const silence = new Int16Array(0)
+const cancelMail = mailCodec.encode({ head: { _tag: "Cancel" }, pcm: silence })
 const tick = Symbol("tick")
 
+interface Asked {
+  times: number
+  atMs: number
+  readonly firstMs: number
+}
+
+/** How far a session is. */
+interface Session {
+  readonly request: SessionRequest
+  readonly script: Script
+  readonly mailbox: Mailbox["Service"]
+  readonly publisher: Publisher["Service"]
+  readonly counted: Counted
+  readonly nowMs: () => number
+  readonly scope: Scope.Scope
+  readonly mail: Queue.Queue<Uint8Array | typeof tick>
+  readonly play: Playout
+  readonly asks: Map<number, Asked>
+  readonly synthesizers: Set<string>
+  limitSample: number
+  creditAtMs: number
+  sentAtMs: number
+  isWaiting: boolean
+}
+
 export const runSession = Effect.fn("SequencerSession")(function* (request: SessionRequest, script: Script) {
-  const { sessionId, api } = request
-  const mailbox = yield* Mailbox
-  const publisher = yield* Publisher
-  const clock = yield* Clock.Clock
-  const metrics = yield* Metrics
-  const asked = metrics.counter(chunksAsked)
-  const seconds = metrics.histogram(chunkSeconds)
-  const waits = metrics.counter(creditWaits)
-  const scope = yield* Effect.scope
-  const mail = yield* Queue.unbounded<Uint8Array | typeof tick>()
-  const made = metrics.counter(marksMade)
-  const play = playout(script, request.resume, ({ marks, toldByEngine }) => {
-    made.inc({ source: "engine" }, toldByEngine)
-    made.inc({ source: "placed" }, marks.length - toldByEngine)
-  })
-  const asks = new Map<number, { times: number; atMs: number; firstMs: number }>()
-  const synthesizers = new Set<string>()
-  const nowMs = () => clock.currentTimeMillisUnsafe()
-  let limitSample = (request.resume?.fromSample ?? 0) + request.windowSamples
-  let creditAtMs = nowMs()
-  let sentAtMs = nowMs()
-  let isWaiting = false
-
-  const send = (head: SessionFrameHead, pcm: Int16Array = new Int16Array(0)) => {
-    mailbox.send(api, sessionId, frameOut.encode({ head, pcm }))
-    sentAtMs = nowMs()
-  }
-
-  const ask = Effect.fnUntraced(function* (chunk: number) {
-    const line = script.lines[chunk]
-    if (line === undefined) return
-    const before = asks.get(chunk)
-    asks.set(chunk, { times: (before?.times ?? 0) + 1, atMs: nowMs(), firstMs: before?.firstMs ?? nowMs() })
-    asked.inc({ reason: before === undefined ? "first" : "again" })
-    const pieces = line.chunk.pieces.map(({ text, style }) => ({
-      text,
-      ratePercent: style.ratePercent,
-      pitchPercent: style.pitchPercent,
-      rangePercent: style.rangePercent,
-      volumeDb: style.volumeDb
-    }))
-    const { voiceId, voice, locale } = line
-    const job = { sessionId, sequencer: mailbox.instance, chunk, voiceId, voice, locale, pieces }
-    // Not waited for: frames may come before the broker's word. What is not stored is asked for again by `look`.
-    yield* publisher.publish(subjects.speechChunks(voice.engine), jobCodec, job).pipe(
-      Effect.catch((error) => Effect.logWarning("a chunk could not be handed on", error)),
-      Effect.forkIn(scope)
-    )
-  })
-
-  const askAgain = Effect.fnUntraced(function* (chunk: number, reason: string) {
-    if ((asks.get(chunk)?.times ?? 0) < asksMax) {
-      yield* Effect.logWarning("a chunk is asked for again").pipe(Effect.annotateLogs({ chunk, reason }))
-      yield* ask(chunk)
-      return undefined
-    }
-    send({ _tag: "Failed", code: "upstream_failure", message: "the speech could not be synthesized" })
-    yield* Effect.logError("a chunk could not be synthesized").pipe(Effect.annotateLogs({ chunk, reason }))
-    return "failed" as const
-  })
-
-  const takeChunk = (head: ChunkFrameHead, pcm: Int16Array) => {
-    synthesizers.add(head.synthesizer)
-    const since = asks.get(head.chunk)
-    // A slow engine's frame without samples says only that somebody is at work.
-    if (since !== undefined) since.atMs = nowMs()
-    if (!play.accept(head, pcm) || since === undefined) return
-    if (head.isLast) seconds.observe({}, (nowMs() - since.firstMs) / 1_000)
-  }
-
-  /** What one piece of mail means; an answer ends the session. */
-  const read = Effect.fnUntraced(function* (bytes: Uint8Array) {
-    const decoded = mailCodec.decode(bytes)
-    if (Result.isFailure(decoded)) {
-      yield* Effect.logWarning("mail that breaks its schema", decoded.failure)
-      return undefined
-    }
-    const { head, pcm } = decoded.success
-    if (head._tag === "Chunk") takeChunk(head, pcm)
-    else if (head._tag === "ChunkFailed") return yield* askAgain(head.chunk, head.reason)
-    else if (head._tag === "Cancel") return "cancelled" as const
-    else {
-      creditAtMs = nowMs()
-      limitSample = head.consumedSamples + head.windowSamples
-    }
-    return undefined
-  })
-
-  const look = Effect.fnUntraced(function* () {
-    if (nowMs() - creditAtMs > creditSilenceMsMax) return "abandoned" as const
-    if (nowMs() - sentAtMs >= tickMs) send({ _tag: "Alive" })
-    const awaited = play.awaited()
-    const since = awaited === undefined ? undefined : asks.get(awaited)
-    if (awaited === undefined || since === undefined || nowMs() - since.atMs < chunkSilenceMsMax) return undefined
-    return yield* askAgain(awaited, "nothing was heard of it")
-  })
-
-  const speak = Effect.fnUntraced(function* () {
-    for (const chunk of play.wanted()) yield* ask(chunk)
-    const frames = play.frames(limitSample)
-    for (const { head, pcm } of frames) send(head, pcm)
-    const mustWait = frames.length === 0 && play.isFull(limitSample)
-    if (mustWait && !isWaiting) waits.inc({})
-    isWaiting = mustWait
-    return play.isEnded() ? ("spoken" as const) : undefined
-  })
-
-  const loop = Effect.gen(function* () {
-    let end: SessionEnd | undefined = yield* speak()
-    while (end === undefined) {
-      for (const item of yield* Queue.takeBetween(mail, 1, mailPerTurnMax)) {
-        end ??= item === tick ? yield* look() : yield* read(item)
-      }
-      end ??= yield* speak()
-    }
-    return end
-  })
-
+  const { sessionId } = request
+  const session = yield* sessionOf(request, script)
+  const { mailbox, mail, synthesizers } = session
   yield* mailbox.open(sessionId, (bytes) => Queue.offerUnsafe(mail, bytes))
   yield* Effect.forkScoped(
     Effect.repeat(
@@ -165,7 +76,143 @@ export const runSession = Effect.fn("SequencerSession")(function* (request: Sess
     for (const synthesizer of synthesizers) mailbox.send(synthesizer, sessionId, cancelMail)
   })
   return yield* Effect.tap(
-    Effect.onInterrupt(loop, () => leave),
+    Effect.onInterrupt(untilEnd(session), () => leave),
     (end) => (end === "spoken" ? Effect.void : leave)
   )
 }, Effect.scoped)
+
+const sessionOf = Effect.fnUntraced(function* (
+  request: SessionRequest,
+  script: Script
+): Effect.fn.Return<Session, never, Mailbox | Publisher | Metrics | Scope.Scope> {
+  const clock = yield* Clock.Clock
+  const counted = yield* counting
+  const nowMs = () => clock.currentTimeMillisUnsafe()
+  return {
+    request,
+    script,
+    mailbox: yield* Mailbox,
+    publisher: yield* Publisher,
+    counted,
+    nowMs,
+    scope: yield* Effect.scope,
+    mail: yield* Queue.unbounded<Uint8Array | typeof tick>(),
+    play: playout(script, request.resume, ({ marks, toldByEngine }) => {
+      counted.made.inc({ source: "engine" }, toldByEngine)
+      counted.made.inc({ source: "placed" }, marks.length - toldByEngine)
+    }),
+    asks: new Map(),
+    synthesizers: new Set(),
+    limitSample: (request.resume?.fromSample ?? 0) + request.windowSamples,
+    creditAtMs: nowMs(),
+    sentAtMs: nowMs(),
+    isWaiting: false
+  }
+})
+
+const counting = Effect.map(Metrics, (metrics) => ({
+  asked: metrics.counter(chunksAsked),
+  seconds: metrics.histogram(chunkSeconds),
+  waits: metrics.counter(creditWaits),
+  made: metrics.counter(marksMade)
+}))
+type Counted = Effect.Success<typeof counting>
+
+const untilEnd = Effect.fnUntraced(function* (session: Session) {
+  let end: SessionEnd | undefined = yield* speak(session)
+  while (end === undefined) {
+    for (const item of yield* Queue.takeBetween(session.mail, 1, mailPerTurnMax)) {
+      end ??= item === tick ? yield* look(session) : yield* read(session, item)
+    }
+    end ??= yield* speak(session)
+  }
+  return end
+})
+
+const speak = Effect.fnUntraced(function* (session: Session) {
+  const { play, limitSample, counted } = session
+  for (const chunk of play.wanted()) yield* ask(session, chunk)
+  const frames = play.frames(limitSample)
+  for (const { head, pcm } of frames) send(session, head, pcm)
+  const mustWait = frames.length === 0 && play.isFull(limitSample)
+  if (mustWait && !session.isWaiting) counted.waits.inc({})
+  session.isWaiting = mustWait
+  return play.isEnded() ? ("spoken" as const) : undefined
+})
+
+const look = Effect.fnUntraced(function* (session: Session) {
+  const { asks, play, nowMs } = session
+  if (nowMs() - session.creditAtMs > creditSilenceMsMax) return "abandoned" as const
+  if (nowMs() - session.sentAtMs >= tickMs) send(session, { _tag: "Alive" })
+  const awaited = play.awaited()
+  const since = awaited === undefined ? undefined : asks.get(awaited)
+  if (awaited === undefined || since === undefined || nowMs() - since.atMs < chunkSilenceMsMax) return undefined
+  return yield* askAgain(session, awaited, "nothing was heard of it")
+})
+
+/** What one piece of mail means; an answer ends the session. */
+const read = Effect.fnUntraced(function* (session: Session, bytes: Uint8Array) {
+  const decoded = mailCodec.decode(bytes)
+  if (Result.isFailure(decoded)) {
+    yield* Effect.logWarning("mail that breaks its schema", decoded.failure)
+    return undefined
+  }
+  const { head, pcm } = decoded.success
+  if (head._tag === "Chunk") takeChunk(session, head, pcm)
+  else if (head._tag === "ChunkFailed") return yield* askAgain(session, head.chunk, head.reason)
+  else if (head._tag === "Cancel") return "cancelled" as const
+  else {
+    session.creditAtMs = session.nowMs()
+    session.limitSample = head.consumedSamples + head.windowSamples
+  }
+  return undefined
+})
+
+const takeChunk = ({ synthesizers, asks, play, counted, nowMs }: Session, head: ChunkFrameHead, pcm: Int16Array) => {
+  synthesizers.add(head.synthesizer)
+  const since = asks.get(head.chunk)
+  // A slow engine's frame without samples says only that somebody is at work.
+  if (since !== undefined) since.atMs = nowMs()
+  if (!play.accept(head, pcm) || since === undefined) return
+  if (head.isLast) counted.seconds.observe({}, (nowMs() - since.firstMs) / 1_000)
+}
+
+const askAgain = Effect.fnUntraced(function* (session: Session, chunk: number, reason: string) {
+  if ((session.asks.get(chunk)?.times ?? 0) < asksMax) {
+    yield* Effect.logWarning("a chunk is asked for again").pipe(Effect.annotateLogs({ chunk, reason }))
+    yield* ask(session, chunk)
+    return undefined
+  }
+  send(session, { _tag: "Failed", code: "upstream_failure", message: "the speech could not be synthesized" })
+  yield* Effect.logError("a chunk could not be synthesized").pipe(Effect.annotateLogs({ chunk, reason }))
+  return "failed" as const
+})
+
+const ask = Effect.fnUntraced(function* (session: Session, chunk: number) {
+  const { request, script, mailbox, publisher, counted, nowMs, scope, asks } = session
+  const line = script.lines[chunk]
+  if (line === undefined) return
+  const before = asks.get(chunk)
+  asks.set(chunk, { times: (before?.times ?? 0) + 1, atMs: nowMs(), firstMs: before?.firstMs ?? nowMs() })
+  counted.asked.inc({ reason: before === undefined ? "first" : "again" })
+  const pieces = line.chunk.pieces.map(({ text, style }) => ({
+    text,
+    ratePercent: style.ratePercent,
+    pitchPercent: style.pitchPercent,
+    rangePercent: style.rangePercent,
+    volumeDb: style.volumeDb
+  }))
+  const { voiceId, voice, locale } = line
+  const job = { sessionId: request.sessionId, sequencer: mailbox.instance, chunk, voiceId, voice, locale, pieces }
+  // Not waited for: frames may come before the broker's word. What is not stored is asked for again by `look`.
+  yield* publisher.publish(subjects.speechChunks(voice.engine), jobCodec, job).pipe(
+    Effect.catch((error) => Effect.logWarning("a chunk could not be handed on", error)),
+    Effect.forkIn(scope)
+  )
+})
+
+const send = (session: Session, head: SessionFrameHead, pcm: Int16Array = silence) => {
+  const { mailbox, request, nowMs } = session
+  mailbox.send(request.api, request.sessionId, frameOut.encode({ head, pcm }))
+  session.sentAtMs = nowMs()
+}
