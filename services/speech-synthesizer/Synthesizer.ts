@@ -83,35 +83,32 @@ export class Synthesizer extends Context.Service<Synthesizer, { readonly inWork:
         return "made"
       })
 
-      const handle = ({ value: job }: Received<ChunkJob>): Effect.Effect<Settlement> =>
-        Effect.gen(function* () {
-          const cancelled = Deferred.makeUnsafe<void>()
-          const ofSession = cancels.get(job.sessionId) ?? new Set()
-          cancels.set(job.sessionId, ofSession.add(cancelled))
-          const outcome = yield* Effect.raceFirst(make(job), Effect.as(Deferred.await(cancelled), "cancelled")).pipe(
-            Effect.catchCause((cause) => tellFailure(job, cause)),
-            Effect.ensuring(
-              Effect.sync(() => {
-                ofSession.delete(cancelled)
-                if (ofSession.size === 0) cancels.delete(job.sessionId)
-              })
-            )
+      const handle = Effect.fnUntraced(function* ({ value: job }: Received<ChunkJob>): Effect.fn.Return<Settlement> {
+        const cancelled = Deferred.makeUnsafe<void>()
+        const ofSession = cancels.get(job.sessionId) ?? new Set()
+        cancels.set(job.sessionId, ofSession.add(cancelled))
+        const outcome = yield* Effect.raceFirst(make(job), Effect.as(Deferred.await(cancelled), "cancelled")).pipe(
+          Effect.catchCause((cause) => tellFailure(job, cause)),
+          Effect.ensuring(
+            Effect.sync(() => {
+              ofSession.delete(cancelled)
+              if (ofSession.size === 0) cancels.delete(job.sessionId)
+            })
           )
-          jobs.inc({ outcome })
-          return done
-        })
+        )
+        jobs.inc({ outcome })
+        return done
+      })
 
       // The sequencer decides whether to ask again; a job that kills its engine must not come back by itself.
-      const tellFailure = (job: ChunkJob, cause: Cause.Cause<string>) =>
-        Cause.hasInterruptsOnly(cause)
-          ? Effect.interrupt
-          : Effect.gen(function* () {
-              yield* Effect.logError("a chunk could not be synthesized", cause)
-              const reason = String(Cause.squash(cause)).slice(0, 500)
-              const head = { _tag: "ChunkFailed" as const, chunk: job.chunk, synthesizer: mailbox.instance, reason }
-              mailbox.send(job.sequencer, job.sessionId, mailCodec.encode({ head, pcm: new Int16Array(0) }))
-              return "failed"
-            })
+      const tellFailure = Effect.fnUntraced(function* (job: ChunkJob, cause: Cause.Cause<string>) {
+        if (Cause.hasInterruptsOnly(cause)) return yield* Effect.interrupt
+        yield* Effect.logError("a chunk could not be synthesized", cause)
+        const reason = String(Cause.squash(cause)).slice(0, 500)
+        const head = { _tag: "ChunkFailed" as const, chunk: job.chunk, synthesizer: mailbox.instance, reason }
+        mailbox.send(job.sequencer, job.sessionId, mailCodec.encode({ head, pcm: new Int16Array(0) }))
+        return "failed"
+      })
 
       // The only mail a synthesizer gets is that a session is over.
       yield* mailbox.onUnknown((sessionId) => {
