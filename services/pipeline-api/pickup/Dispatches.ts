@@ -36,6 +36,12 @@ export interface Over extends NotGiven {
   readonly why: "over"
 }
 
+/** What must stand as it did, and what is left in the log with the dispatch. */
+interface On {
+  readonly grounds: ReadonlyArray<Grounds>
+  readonly marks: ReadonlyArray<Mark>
+}
+
 // Each is a read and a write of the broker; others were quicker that often.
 const triesMax = 8
 
@@ -102,7 +108,7 @@ export class Dispatches extends Context.Service<
         item: ReadyItem,
         question: PickupQuestion,
         project: ProjectState | undefined,
-        on: { readonly grounds: ReadonlyArray<Grounds>; readonly marks: ReadonlyArray<Mark> }
+        on: On
       ) {
         const { agent, agentInstanceId, runner, sandboxId, pickupId } = question
         const outcome = yield* commands.run(
@@ -125,6 +131,20 @@ export class Dispatches extends Context.Service<
         return outcome.state === null ? undefined : { state: outcome.state, sequence: outcome.sequence }
       })
 
+      const giveUnlessCapped = Effect.fnUntraced(function* (
+        item: ReadyItem,
+        question: PickupQuestion,
+        project: ProjectState | undefined,
+        on: On,
+        onDispatched: (sequence: number) => void
+      ) {
+        const capped = project === undefined ? undefined : yield* putOff(item, project, question)
+        if (capped !== undefined) return notGiven("budget", capped)
+        const given = yield* dispatch(item, question, project, on)
+        if (given !== undefined) onDispatched(given.sequence)
+        return given
+      })
+
       /** Nothing: lost. */
       const tried = Effect.fnUntraced(function* (
         item: ReadyItem,
@@ -138,13 +158,7 @@ export class Dispatches extends Context.Service<
         const sequence = Option.match(held, { onNone: () => 0, onSome: (known) => known.sequence })
         const all = [...grounds, { entity: "project", id: item.projectId, sequence }]
         const give = (marks: ReadonlyArray<Mark>) =>
-          Effect.gen(function* () {
-            const capped = project === undefined ? undefined : yield* putOff(item, project, question)
-            if (capped !== undefined) return notGiven("budget", capped)
-            const given = yield* dispatch(item, question, project, { grounds: all, marks })
-            if (given !== undefined) onDispatched(given.sequence)
-            return given
-          })
+          giveUnlessCapped(item, question, project, { grounds: all, marks }, onDispatched)
         const uncounted = () => notGiven("busy", "what the project has in hand is not known just now")
         return yield* (
           project !== undefined && isCapped(project)

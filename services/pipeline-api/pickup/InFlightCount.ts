@@ -15,6 +15,11 @@ import { Ready } from "./Ready.ts"
 const patienceMs = 2_000
 const lookEveryMs = 5
 
+interface Project {
+  readonly id: string
+  readonly sequence: number
+}
+
 export class InFlightCount extends Context.Service<
   InFlightCount,
   {
@@ -23,7 +28,7 @@ export class InFlightCount extends Context.Service<
      * dispatched is to leave the mark. `late`: the answer where the views are too far behind.
      */
     readonly whileKnown: <A, E, R, B>(
-      project: { readonly id: string; readonly sequence: number },
+      project: Project,
       work: (mark: Mark) => Effect.Effect<A, E, R>,
       late: () => B
     ) => Effect.Effect<A | B, E | BusError, R>
@@ -45,22 +50,24 @@ export class InFlightCount extends Context.Service<
         return true
       })
 
+      const onceKnown = Effect.fnUntraced(function* <A, E, R, B>(
+        { id, sequence }: Project,
+        work: (mark: Mark) => Effect.Effect<A, E, R>,
+        late: () => B
+      ) {
+        const last = yield* actors.mark(capMark(id))
+        // What was given out here is counted before it is shown. The record stands right after its mark.
+        const dispatchedAt = Option.match(last, {
+          onNone: () => 0,
+          onSome: (mark) => (ready.wasGiven(mark.commandId) ? 0 : mark.sequence + 1)
+        })
+        // What was given out before the project had its cap is in the log before the project's own record.
+        const isKnown = yield* untilShown(Math.max(dispatchedAt, sequence))
+        return isKnown ? yield* work(nextOfCap(id, last)) : late()
+      })
+
       return InFlightCount.of({
-        whileKnown: ({ id, sequence }, work, late) =>
-          inTurn(
-            id,
-            Effect.gen(function* () {
-              const last = yield* actors.mark(capMark(id))
-              // What was given out here is counted before it is shown. The record stands right after its mark.
-              const dispatchedAt = Option.match(last, {
-                onNone: () => 0,
-                onSome: (mark) => (ready.wasGiven(mark.commandId) ? 0 : mark.sequence + 1)
-              })
-              // What was given out before the project had its cap is in the log before the project's own record.
-              const isKnown = yield* untilShown(Math.max(dispatchedAt, sequence))
-              return isKnown ? yield* work(nextOfCap(id, last)) : late()
-            })
-          )
+        whileKnown: (project, work, late) => inTurn(project.id, onceKnown(project, work, late))
       })
     })
   )

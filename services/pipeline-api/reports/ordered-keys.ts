@@ -43,20 +43,24 @@ export const orderedKeys = (): OrderedKeys => {
         line.tail = own
         line.present += 1
         lines.set(key, line)
-        const turn = Effect.gen(function* () {
-          yield* before
-          const isHeldOff = [...line.unfinished].some((other) => other < sequence)
-          if (isHeldOff) {
-            line.unfinished.add(sequence)
-            return heldOff
-          }
-          line.unfinished.add(sequence)
-          // One that dies is a mistake of ours, and would hold the others off for ever.
-          const outcome = yield* Effect.onError(work, () => Effect.sync(() => line.unfinished.delete(sequence)))
-          if (isDone(outcome)) line.unfinished.delete(sequence)
-          return outcome
-        })
+        const turn = Effect.andThen(before, takeTurn(line, sequence, work, isDone, heldOff))
         return Effect.ensuring(turn, leave(key, line, own))
       })
   }
 }
+
+const takeTurn = Effect.fnUntraced(function* <A, R>(
+  { unfinished }: Line,
+  sequence: number,
+  work: Effect.Effect<A, never, R>,
+  isDone: (outcome: A) => boolean,
+  heldOff: A
+) {
+  const isHeldOff = [...unfinished].some((other) => other < sequence)
+  unfinished.add(sequence)
+  if (isHeldOff) return heldOff
+  // One that dies is a mistake of ours, and would hold the others off for ever.
+  const outcome = yield* Effect.onError(work, () => Effect.sync(() => unfinished.delete(sequence)))
+  if (isDone(outcome)) unfinished.delete(sequence)
+  return outcome
+})
