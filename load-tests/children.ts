@@ -26,7 +26,8 @@ export interface Helper<Said> {
 
 export const startHelper = <Said>(script: string, ...parameters: ReadonlyArray<string>) =>
   new Promise<Helper<Said>>((resolve, reject) => {
-    const child = fork(script, [...parameters], { serialization: "advanced" })
+    // As anybody would start it: with none of the flags of the process that measures.
+    const child = fork(script, [...parameters], { serialization: "advanced", execArgv: [] })
     const failed = () => reject(new Error(`${script} ended before it was ready`))
     child.once("exit", failed)
     child.once("message", (said) => {

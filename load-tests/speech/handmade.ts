@@ -16,7 +16,7 @@ const requests = 200
 const espeakPath = process.env["LOAD_ESPEAK_NG"] ?? "espeak-ng"
 
 const withHandmade = async <A>(use: (target: Target) => Promise<A>): Promise<A> => {
-  const child = fork(join(import.meta.dirname, "handmade-server.ts"), [espeakPath])
+  const child = fork(join(import.meta.dirname, "handmade-server.ts"), [espeakPath], { execArgv: [] })
   const ended = new Promise((resolve) => child.once("exit", resolve))
   try {
     const { port } = await new Promise<{ port: number }>((resolve) =>
