@@ -38,27 +38,28 @@ export class Archive extends Context.Service<
         })
       })
 
+      const unconfigured = Effect.fnUntraced(function* (due: DueDelivery, name: string) {
+        yield* delivery(due, {
+          endpoint: name,
+          reason: "the endpoint is no longer configured",
+          attempts: due.delivery.attempt - 1,
+          lastStatus: null,
+          lastError: null,
+          abandonedAt: isoTime(yield* Clock.currentTimeMillis)
+        })
+      })
+
       const endpoint = Effect.fn("Archive.endpoint")(function* (endpointId: string, name: string) {
         const filters = [subjects.deliveriesDueOf(endpointId), subjects.deliveriesWaitOf(endpointId)]
         let moved = 0
         for (const subject of filters) {
           const waiting = reader.range("DELIVERIES", { fromSequence: 1, toSequence: Number.MAX_SAFE_INTEGER, subject })
-          yield* Stream.runForEach(waiting, (message) =>
-            Effect.gen(function* () {
-              const decoded = dueDeliveryCodec.decode(message)
-              if (Result.isFailure(decoded)) return
-              const at = isoTime(yield* Clock.currentTimeMillis)
-              yield* delivery(decoded.success, {
-                endpoint: name,
-                reason: "the endpoint is no longer configured",
-                attempts: decoded.success.delivery.attempt - 1,
-                lastStatus: null,
-                lastError: null,
-                abandonedAt: at
-              })
-              moved += 1
-            })
-          )
+          yield* Stream.runForEach(waiting, (message) => {
+            const due = dueDeliveryCodec.decode(message)
+            return Result.isFailure(due)
+              ? Effect.void
+              : Effect.map(unconfigured(due.success, name), () => void (moved += 1))
+          })
           yield* reader.purge("DELIVERIES", subject)
         }
         yield* Effect.logWarning("an endpoint absent from the configuration is archived").pipe(

@@ -66,13 +66,13 @@ export class EndpointStates extends Context.Service<
   )
 }
 
-const changeState = (
-  bucket: KvBucket<EndpointState>,
-  endpointId: string,
-  name: string,
-  next: (state: EndpointState, at: string) => EndpointState
-) => {
-  const once = Effect.gen(function* () {
+const changeState = Effect.fnUntraced(
+  function* (
+    bucket: KvBucket<EndpointState>,
+    endpointId: string,
+    name: string,
+    next: (state: EndpointState, at: string) => EndpointState
+  ) {
     const at = isoTime(yield* Clock.currentTimeMillis)
     const entry = yield* bucket.get(endpointId)
     const before = Option.match(entry, { onNone: () => fresh(name), onSome: ({ value }) => value })
@@ -80,8 +80,8 @@ const changeState = (
     if (Option.isNone(entry)) yield* bucket.create(endpointId, after)
     else yield* bucket.update(endpointId, after, entry.value.revision)
     return after
-  })
-  return once.pipe(Effect.retry({ times: conflictRetriesMax, while: (error) => error instanceof RevisionConflict }))
-}
+  },
+  Effect.retry({ times: conflictRetriesMax, while: (error) => error instanceof RevisionConflict })
+)
 
 const fresh = (name: string): EndpointState => ({ name, paused: null, breakerOpenUntilMs: null })
