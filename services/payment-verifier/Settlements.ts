@@ -27,20 +27,17 @@ export class Settlements extends Context.Service<
       const pending = new Set<string>()
       const waitMs = PaymentVerifier.FacilitatorSettleSeconds * 1_000
 
-      const askAndWait = (claim: Claim) =>
-        Effect.scoped(
-          Effect.gen(function* () {
-            const told = yield* Deferred.make<SettlementOutcome>()
-            const session = newTicket()
-            yield* mailbox.open(session, (data) => {
-              const outcome = settlementOutcomeCodec.decode({ data, header: () => undefined })
-              if (Result.isSuccess(outcome)) Deferred.doneUnsafe(told, Effect.succeed(outcome.success))
-            })
-            yield* claims.settling(claim, { instance: mailbox.instance, session })
-            const outcome = yield* Effect.timeoutOption(Deferred.await(told), waitMs)
-            return Option.getOrUndefined(outcome) ?? (yield* standing(claim.key))
-          })
-        )
+      const askAndWait = Effect.fnUntraced(function* (claim: Claim) {
+        const told = yield* Deferred.make<SettlementOutcome>()
+        const session = newTicket()
+        yield* mailbox.open(session, (data) => {
+          const outcome = settlementOutcomeCodec.decode({ data, header: () => undefined })
+          if (Result.isSuccess(outcome)) Deferred.doneUnsafe(told, Effect.succeed(outcome.success))
+        })
+        yield* claims.settling(claim, { instance: mailbox.instance, session })
+        const outcome = yield* Effect.timeoutOption(Deferred.await(told), waitMs)
+        return Option.getOrUndefined(outcome) ?? (yield* standing(claim.key))
+      }, Effect.scoped)
 
       const standing = (claimKey: string): Effect.Effect<SettlementOutcome, BusError> =>
         Effect.map(claims.read(claimKey), (found) => outcomeOf(Option.getOrUndefined(found)))
