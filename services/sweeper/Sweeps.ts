@@ -36,14 +36,12 @@ export const runSweeps = Effect.fnUntraced(function* (
 
 const loop = Effect.fnUntraced(function* (sweep: Sweep): Effect.fn.Return<never, never, Metrics> {
   let begun: Effect.Effect<Findings, BusError> | undefined
+  const next = Effect.gen(function* () {
+    begun ??= yield* sweep.begin
+    return yield* begun
+  })
   while (true) {
-    yield* oneRun(
-      sweep,
-      Effect.gen(function* () {
-        begun ??= yield* sweep.begin
-        return yield* begun
-      })
-    )
+    yield* oneRun(sweep, next)
     yield* Effect.sleep(sweep.everyMs)
   }
 })
