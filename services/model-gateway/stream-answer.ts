@@ -35,13 +35,12 @@ export const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, ups
   const firstByte = metrics.histogram(firstByteSeconds)
   const counter = metrics.counter(gatewayRequests)
   const translator = streamTranslator(frame.wanted, upstream.dialect)
-  let sent = 0
+  const state: Told = { stage: "events", isBegun: false }
 
-  const begin = Effect.gen(function* () {
-    yield* course.serve
-    firstByte.observe({ route }, ((yield* Clock.currentTimeMillis) - frame.startedAtMs) / 1_000)
-  })
-  const state = { stage: "events" as "events" | "ending" | "over" }
+  const begin = Effect.andThen(
+    course.serve,
+    Effect.map(Clock.currentTimeMillis, (nowMs) => firstByte.observe({ route }, (nowMs - frame.startedAtMs) / 1_000))
+  )
   const pulled = Pull.matchEffect(upstream.next, {
     onSuccess: (events) => Effect.succeed(events.flatMap(translator.push)),
     onFailure: (cause) => Effect.failCause(Cause.map(cause, (error) => freeFault(call, error.fault))),
@@ -51,17 +50,7 @@ export const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, ups
         return translator.end()
       })
   })
-  const next: Pull.Pull<Arr.NonEmptyReadonlyArray<ServerSentEvent>, CallFailure> = Effect.gen(function* () {
-    while (state.stage === "events") {
-      const made = yield* pulled
-      if (made.length > 0 && sent++ === 0) yield* begin
-      const told = made.map((event) => faceEvent(call.face, event))
-      if (Arr.isReadonlyArrayNonEmpty(told)) return told
-    }
-    const told = state.stage === "over" ? [] : yield* ending(frame)
-    state.stage = "over"
-    return Arr.isReadonlyArrayNonEmpty(told) ? told : yield* Cause.done()
-  }).pipe(
+  const next = nextEvents(frame, state, pulled, begin).pipe(
     // Before the caller hears of it: the payment can be used again at once.
     Effect.tapError((error) => (Cause.isDone(error) ? Effect.void : course.release))
   )
@@ -73,18 +62,43 @@ export const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, ups
   })
 })
 
+/** How much the caller was told. */
+interface Told {
+  stage: "events" | "ending" | "over"
+  isBegun: boolean
+}
+
+const nextEvents = Effect.fnUntraced(function* (
+  frame: StreamFrame,
+  state: Told,
+  pulled: Effect.Effect<ReadonlyArray<JsonObject>, CallFailure>,
+  begin: Effect.Effect<void, CallFailure>
+): Effect.fn.Return<Arr.NonEmptyReadonlyArray<ServerSentEvent>, CallFailure | Cause.Done> {
+  while (state.stage === "events") {
+    const made = yield* pulled
+    if (made.length > 0 && !state.isBegun) {
+      state.isBegun = true
+      yield* begin
+    }
+    const told = made.map((event) => faceEvent(frame.call.face, event))
+    if (Arr.isReadonlyArrayNonEmpty(told)) return told
+  }
+  const told = state.stage === "over" ? [] : yield* ending(frame)
+  state.stage = "over"
+  return Arr.isReadonlyArrayNonEmpty(told) ? told : yield* Cause.done()
+})
+
 const faceEvent = (face: ModelCall["face"], event: JsonObject): ServerSentEvent =>
   face === "chat" ? jsonEvent(event) : jsonEvent(event, typeof event["type"] === "string" ? event["type"] : undefined)
 
-const ending = ({ call, course, onEnd }: StreamFrame) =>
-  Effect.gen(function* () {
-    yield* onEnd
-    // All has been given out: a payment that fails now is the till's to remember, not the caller's to see.
-    const { headers } = yield* Effect.orElseSucceed(course.settle(null), (): SettledCall => ({ headers: {} }))
-    const receipt = headers["payment-response"]
-    const told = receipt === undefined ? [] : [{ data: "", comment: `payment-response ${receipt}` }]
-    return call.face === "chat" ? [...told, { data: "[DONE]" }] : told
-  })
+const ending = Effect.fnUntraced(function* ({ call, course, onEnd }: StreamFrame) {
+  yield* onEnd
+  // All has been given out: a payment that fails now is the till's to remember, not the caller's to see.
+  const { headers } = yield* Effect.orElseSucceed(course.settle(null), (): SettledCall => ({ headers: {} }))
+  const receipt = headers["payment-response"]
+  const told = receipt === undefined ? [] : [{ data: "", comment: `payment-response ${receipt}` }]
+  return call.face === "chat" ? [...told, { data: "[DONE]" }] : told
+})
 
 /** What a free model cannot do is a matter of its capacity. */
 export const freeFault = (call: Pick<ModelCall, "model" | "isStreamed">, given: GatewayFault): GatewayFault => {

@@ -60,17 +60,15 @@ export class ImageWork extends Context.Service<
         yield* jobs.complete(id, bytes)
         return { body, settled }
       })
-      const note = (id: string) => (exit: Exit.Exit<MadeImages, Failure>) =>
-        Effect.gen(function* () {
-          ended.inc({ outcome: Exit.isSuccess(exit) ? "completed" : "failed" })
-          if (Exit.isSuccess(exit)) return
-          yield* Effect.ignore(jobs.fail(id, failureOf(exit)))
-        })
+      const note = (id: string, exit: Exit.Exit<MadeImages, Failure>) => {
+        ended.inc({ outcome: Exit.isSuccess(exit) ? "completed" : "failed" })
+        return Exit.isSuccess(exit) ? Effect.void : Effect.ignore(jobs.fail(id, failureOf(exit)))
+      }
 
       const start = Effect.fn("ImageWork.start")(function* (call: ImageCall, course: PaymentCourse) {
         const id = yield* Effect.onError(jobs.open(call.model.entry.Id, workMs), () => course.release)
         const done = yield* Deferred.make<MadeImages, Failure>()
-        const work = make(id, call, course).pipe(Effect.onExit(note(id)))
+        const work = make(id, call, course).pipe(Effect.onExit((exit) => note(id, exit)))
         yield* Effect.forkIn(Deferred.into(work, done), scope)
         return { id, made: Deferred.await(done) }
       })

@@ -133,42 +133,53 @@ const eventsOf = Effect.fnUntraced(function* (
   dialect: Dialect,
   facts: StreamFacts
 ) {
-  const decode = eventDecoder(dialect, facts)
   const pull = yield* Stream.toPull(Stream.mapError(answer.body, (error) => cutOff(brokenBy(context, error))))
-  let isOver = false
-  let failure: AttemptFailed | undefined
-
-  const read = (pieces: ReadonlyArray<Uint8Array>) => {
-    const events: Array<JsonObject> = []
-    for (const decoded of pieces.flatMap(decode)) {
-      if (decoded._tag === "Event") events.push(decoded.event)
-      else {
-        isOver = true
-        if (decoded._tag !== "End") failure = failureOf(context, decoded)
-        break
-      }
-    }
-    return events
-  }
-  const next: Pull.Pull<Events, AttemptFailed> = Effect.gen(function* () {
-    for (;;) {
-      // What came before a failure has been told.
-      if (failure !== undefined) return yield* failure
-      if (isOver) {
-        // A connection whose answer was read to its end is used again.
-        yield* Effect.timeoutOption(Effect.ignore(Effect.forever(pull)), restMs)
-        return yield* facts.isFinished ? Cause.done() : brokenOff
-      }
-      const pieces = yield* Pull.catchDone(pull, () => Effect.succeed(undefined))
-      if (pieces === undefined) isOver = true
-      else {
-        const events = read(pieces)
-        if (Arr.isReadonlyArrayNonEmpty(events)) return events
-      }
-    }
-  })
-  return next
+  const decode = eventDecoder(dialect, facts)
+  return nextEvents({ context, facts, decode, pull, isOver: false, failure: undefined })
 })
+
+interface Reading {
+  readonly context: AttemptContext
+  readonly facts: StreamFacts
+  readonly decode: ReturnType<typeof eventDecoder>
+  readonly pull: Pull.Pull<ReadonlyArray<Uint8Array>, AttemptFailed>
+  isOver: boolean
+  failure: AttemptFailed | undefined
+}
+
+const nextEvents = Effect.fnUntraced(function* (
+  reading: Reading
+): Effect.fn.Return<Events, AttemptFailed | Cause.Done> {
+  const { pull, facts } = reading
+  for (;;) {
+    // What came before a failure has been told.
+    if (reading.failure !== undefined) return yield* reading.failure
+    if (reading.isOver) {
+      // A connection whose answer was read to its end is used again.
+      yield* Effect.timeoutOption(Effect.ignore(Effect.forever(pull)), restMs)
+      return yield* facts.isFinished ? Cause.done() : brokenOff
+    }
+    const pieces = yield* Pull.catchDone(pull, () => Effect.succeed(undefined))
+    if (pieces === undefined) reading.isOver = true
+    else {
+      const events = read(reading, pieces)
+      if (Arr.isReadonlyArrayNonEmpty(events)) return events
+    }
+  }
+})
+
+const read = (reading: Reading, pieces: ReadonlyArray<Uint8Array>) => {
+  const events: Array<JsonObject> = []
+  for (const decoded of pieces.flatMap(reading.decode)) {
+    if (decoded._tag === "Event") events.push(decoded.event)
+    else {
+      reading.isOver = true
+      if (decoded._tag !== "End") reading.failure = failureOf(reading.context, decoded)
+      break
+    }
+  }
+  return events
+}
 
 /** Why a connection was cut matters less than that the answer is not whole. */
 const cutOff = (failed: AttemptFailed) => (failed.fault.code === "MODEL_UNAVAILABLE" ? brokenOff : failed)
