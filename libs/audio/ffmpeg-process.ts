@@ -48,9 +48,14 @@ const overChild = (child: ChildProcessWithoutNullStreams, plan: EncoderPlan, opt
   let hasClosed = false
   let hasStarted = false
   let lines: ReadonlyArray<string> = []
-  const waiting = new Set<() => void>()
+  // No set: one that is added to and taken from for each piece keeps what was in it until a slow collection.
+  let waiting: ReadonlyArray<() => void> = []
+  const leave = (check: () => void) => {
+    waiting = waiting.filter((other) => other !== check)
+  }
   const wake = () => {
-    for (const check of waiting) check()
+    // One that goes on may take another with it.
+    for (const check of waiting) if (waiting.includes(check)) check()
   }
   const failed = (exitCode: number | null, said: ReadonlyArray<string>) =>
     Effect.fail(new EncoderFailed({ encoder: plan.key, exitCode, lines: said }))
@@ -92,12 +97,12 @@ const overChild = (child: ChildProcessWithoutNullStreams, plan: EncoderPlan, opt
       const check = () => {
         const found = look()
         if (found === undefined) return
-        waiting.delete(check)
+        leave(check)
         resume(found)
       }
-      waiting.add(check)
+      waiting = [...waiting, check]
       check()
-      return Effect.sync(() => waiting.delete(check))
+      return Effect.sync(() => leave(check))
     })
   const readChunk = () => {
     const chunk = (child.stdout?.read() ?? null) as Buffer | null
