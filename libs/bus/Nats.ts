@@ -7,15 +7,14 @@ import { jetstream, type JetStreamClient, jetstreamManager, type JetStreamManage
 import { type NatsConnection, PermissionViolationError, type Status } from "@nats-io/transport-node"
 import { Context, Deferred, Effect, Latch, Layer } from "effect"
 import { Metrics } from "#runtime"
-import { brokerCalls } from "./broker-calls.ts"
+import { type BrokerCalls, brokerCalls } from "./broker-calls.ts"
 import { type Echoes, makeEchoes } from "./echoes.ts"
 import { BusUnavailable, type BusError, toBusError } from "./errors.ts"
 import { type FairShare, fairShare } from "./fair-share.ts"
 import { type LastMessage, lastMessage } from "./last-message.ts"
 import { busConnected, busReconnects } from "./metrics.ts"
 import { explainLoss, inboxOf, type NatsOptions, openConnection } from "./open-connection.ts"
-import { Neighbours } from "./Neighbours.ts"
-import { type Question, question, questionNearby } from "./question.ts"
+import { type Question, question } from "./question.ts"
 import { type StreamWrites, streamWrites } from "./stream-writes.ts"
 import { type Turn, turns } from "./turn.ts"
 
@@ -36,6 +35,8 @@ export class Nats extends Context.Service<
     readonly last: LastMessage
     /** Asks another role. */
     readonly ask: Question
+    /** Asks one of this process. */
+    readonly askNear: BrokerCalls["near"]
     readonly isConnected: () => boolean
     /** Where this role is answered: what its inboxes begin with. */
     readonly inboxes: string
@@ -130,21 +131,19 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
       )
     )
   const [send, find, pose] = [streamWrites(calls), lastMessage(calls), question(calls)]
-  const poseNearby = questionNearby(calls, yield* Neighbours)
   const write: StreamWrites = (operation, message, ahead) =>
     Effect.suspend(() => whileConnected(operation, send(operation, message, ahead)))
   const last: LastMessage = (stream, subject) =>
     Effect.suspend(() => whileConnected(`read ${stream}`, find(stream, subject)))
   const ask: Question = (operation, asked, withinMs) =>
-    Effect.suspend(
-      () => poseNearby(operation, asked, withinMs) ?? whileConnected(operation, pose(operation, asked, withinMs))
-    )
+    Effect.suspend(() => whileConnected(operation, pose(operation, asked, withinMs)))
   return Nats.of({
     ...clients,
     use,
     write,
     last,
     ask,
+    askNear: calls.near,
     isConnected: () => connected,
     inboxes: inboxOf(options),
     turn,

@@ -11,7 +11,7 @@ import { header, headerReader, toHeaders } from "./message-headers.ts"
 import type { MessageCodec } from "./message-codec.ts"
 import { questionsTurnedAway } from "./metrics.ts"
 import { Nats } from "./Nats.ts"
-import { Neighbours, type Posed } from "./Neighbours.ts"
+import { type Answerer, Neighbours } from "./Neighbours.ts"
 import { Rejections } from "./Rejections.ts"
 
 export interface AskOptions<Question, Answer> {
@@ -52,15 +52,20 @@ export class Requests extends Context.Service<
     Effect.gen(function* () {
       const nats = yield* Nats
       const rejections = yield* Rejections
-      const { answerers } = yield* Neighbours
+      const beside = yield* Neighbours
       const turnedAway = (yield* Metrics).counter(questionsTurnedAway)
 
       const ask = Effect.fn("Requests.ask")(function* <Q, A>(options: AskOptions<Q, A>, question: Q) {
+        const operation = `ask ${options.subject}`
+        const neighbour = beside.answererOf(options.subject, options.question, options.answer)
+        if (neighbour !== undefined) {
+          const pose = (respond: (answer: A) => void) => neighbour.pose(question, respond)
+          return yield* nats.askNear(operation, options.subject, options.timeoutMs, pose)
+        }
         const encoded = options.question.encode(question)
         const traceparent = yield* currentTraceparent
         const trace = traceparent === undefined ? [] : [[header.traceparent, traceparent] as const]
         const headers = toHeaders([...encoded.headers, ...trace])
-        const operation = `ask ${options.subject}`
         const asked = { subject: options.subject, data: encoded.data, headers }
         const reply = yield* nats.ask(operation, asked, options.timeoutMs)
         const read = headerReader(reply.headers)
@@ -79,19 +84,24 @@ export class Requests extends Context.Service<
         const tooMany = toHeaders([[busyHeader, `${presentMax} questions are being answered`]])
         let present = 0
         const leave = Effect.sync(() => void (present -= 1))
-        const pose = (question: Posed) => {
+        const work = (answering: Effect.Effect<void, never, R>) => {
           present += 1
-          run(Effect.ensuring(slots.withPermits(1)(answerOne(options, rejections, question)), leave))
+          run(Effect.ensuring(slots.withPermits(1)(answering), leave))
         }
         const callback = (_error: unknown, message: Msg) => {
-          if (present < presentMax) return pose(posed(nats, message))
+          if (present < presentMax) return work(answerOne(options, rejections, nats, message))
           turnedAway.inc({ subject: options.subject })
           return void message.respond(new Uint8Array(0), { headers: tooMany })
         }
-        const hasRoom = () => present < options.concurrency
+        const neighbour: Answerer<Q, A> = {
+          question: options.question,
+          answer: options.answer,
+          hasRoom: () => present < options.concurrency,
+          pose: (question, respond) => work(Effect.map(options.handler(question), respond))
+        }
         yield* Effect.acquireRelease(
-          Effect.sync(() => answerers.enter(options.subject, { hasRoom, pose })),
-          (leaveThem) => Effect.sync(leaveThem)
+          Effect.sync(() => beside.answer(options.subject, neighbour)),
+          (goAway) => Effect.sync(goAway)
         )
         yield* Effect.acquireRelease(
           Effect.sync(() => nats.connection.subscribe(options.subject, { queue: options.queueGroup, callback })),
@@ -104,21 +114,11 @@ export class Requests extends Context.Service<
   )
 }
 
-const posed = ({ connection, turn }: Nats["Service"], message: Msg): Posed => ({
-  subject: message.subject,
-  data: message.data,
-  ...(message.headers === undefined ? {} : { headers: message.headers }),
-  respond: ({ data, headers }) =>
-    turn.add(() => {
-      // A closed connection has nobody to tell.
-      if (!connection.isClosed()) message.respond(data, headers === undefined ? {} : { headers })
-    })
-})
-
 const answerOne = Effect.fnUntraced(function* <Q, A, R>(
   options: AnswerOptions<Q, A, R>,
   rejections: Rejections["Service"],
-  message: Posed
+  nats: Nats["Service"],
+  message: Msg
 ) {
   const question = options.question.decode({
     data: message.data,
@@ -137,13 +137,13 @@ const answerOne = Effect.fnUntraced(function* <Q, A, R>(
       })
     )
     const refusal = faults.map((fault) => `${fault.path}: ${fault.message}`).join("; ")
-    const headers = toHeaders([[refusedHeader, refusal.replace(/[\r\n]+/gu, " ")]])
-    message.respond({ data: new Uint8Array(0), headers })
+    message.respond(new Uint8Array(0), { headers: toHeaders([[refusedHeader, refusal.replace(/[\r\n]+/gu, " ")]]) })
     return
   }
   const encoded = options.answer.encode(yield* options.handler(question.success))
-  message.respond({
-    data: encoded.data,
-    ...(encoded.headers.length === 0 ? {} : { headers: toHeaders(encoded.headers) })
+  const sent = encoded.headers.length === 0 ? {} : { headers: toHeaders(encoded.headers) }
+  nats.turn.add(() => {
+    // A closed connection has nobody to tell.
+    if (!nats.connection.isClosed()) message.respond(encoded.data, sent)
   })
 })

@@ -3,7 +3,7 @@
  * are overdue: a timer, a promise and an error object for each message, as the client library makes them, would cost a
  * third of a publish. This is a hot path: callbacks and a plain map.
  */
-import { createInbox, type MsgHdrs, type NatsConnection } from "@nats-io/nats-core"
+import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/nats-core"
 import { Clock, Effect, Schedule } from "effect"
 import { type BusError, BusRefused, BusUnavailable, toBusError } from "./errors.ts"
 import type { Turn } from "./turn.ts"
@@ -14,14 +14,8 @@ export interface Outgoing {
   readonly headers?: MsgHdrs
 }
 
-/** What was said in answer. */
-export interface Reply {
-  readonly data: Uint8Array
-  readonly headers?: MsgHdrs
-}
-
 /** What an answer says. It must not throw. */
-export type ReadAnswer<A> = (operation: string, answer: Reply) => Effect.Effect<A, BusError>
+export type ReadAnswer<A> = (operation: string, answer: Msg) => Effect.Effect<A, BusError>
 
 export interface BrokerCalls {
   /**
@@ -35,13 +29,12 @@ export interface BrokerCalls {
     ahead?: ReadonlyArray<Outgoing>,
     withinMs?: number
   ) => Effect.Effect<A, BusError>
-  /** Hands a question to somebody of this process and waits for the answer, as `call` does. */
+  /** Waits for what somebody of this process answers, as `call` does. `pose` hands the question over. */
   readonly near: <A>(
     operation: string,
-    read: ReadAnswer<A>,
     subject: string,
-    pose: (answer: (reply: Reply) => void) => void,
-    withinMs: number
+    withinMs: number,
+    pose: (respond: (answer: A) => void) => void
   ) => Effect.Effect<A, BusError>
   /** Fails all that wait; for a connection that is lost. */
   readonly failAll: () => void
@@ -49,20 +42,16 @@ export interface BrokerCalls {
   readonly forbid: (subject: string) => void
 }
 
-interface Waiting {
+interface Wanted {
   readonly operation: string
   readonly subject: string
   readonly withinMs: number
-  readonly dueAtMs: number
-  answer: (reply: Reply) => void
-  fail: (error: BusError) => void
 }
 
-interface Wanted<A> {
-  readonly operation: string
-  readonly read: ReadAnswer<A>
-  readonly subject: string
-  readonly withinMs: number
+interface Waiting extends Wanted {
+  readonly dueAtMs: number
+  answer: (message: Msg) => void
+  fail: (error: BusError) => void
 }
 
 const noMore = () => undefined
@@ -119,31 +108,32 @@ export const brokerCalls = Effect.fnUntraced(function* (connection: NatsConnecti
     }
   }
 
-  const answered = <A>(
-    { operation, read, subject, withinMs }: Wanted<A>,
-    send: (token: string) => void
-  ): Effect.Effect<A, BusError> =>
-    Effect.callback((resume) => {
-      const token = (sent++).toString(36)
-      waiting.set(token, {
-        operation,
-        subject,
-        withinMs,
-        dueAtMs: clock.currentTimeMillisUnsafe() + withinMs,
-        answer: (reply) => resume(read(operation, reply)),
-        fail: (error) => resume(Effect.fail(error))
-      })
-      send(token)
-      return Effect.sync(() => take(token))
-    })
+  const enter = (wanted: Wanted, fail: Waiting["fail"], answer: Waiting["answer"]) => {
+    const token = (sent++).toString(36)
+    const dueAtMs = clock.currentTimeMillisUnsafe() + wanted.withinMs
+    waiting.set(token, { ...wanted, dueAtMs, answer, fail })
+    return token
+  }
 
   const calls: BrokerCalls = {
     call: (operation, read, last, ahead = [], withinMs = answerWithinMs) =>
-      answered({ operation, read, subject: last.subject, withinMs }, (token) =>
+      Effect.callback((resume) => {
+        const token = enter(
+          { operation, subject: last.subject, withinMs },
+          (error) => resume(Effect.fail(error)),
+          (message) => resume(read(operation, message))
+        )
         turn.add(() => transmit(token, operation, ahead, last))
-      ),
-    near: (operation, read, subject, pose, withinMs) =>
-      answered({ operation, read, subject, withinMs }, (token) => pose((reply) => take(token)?.answer(reply))),
+        return Effect.sync(() => take(token))
+      }),
+    near: (operation, subject, withinMs, pose) =>
+      Effect.callback((resume) => {
+        const token = enter({ operation, subject, withinMs }, (error) => resume(Effect.fail(error)), noMore)
+        pose((answer) => {
+          if (take(token) !== undefined) resume(Effect.succeed(answer))
+        })
+        return Effect.sync(() => take(token))
+      }),
     failAll: () =>
       failWhere(
         () => true,

@@ -3,9 +3,10 @@
  * client library, which makes an error object with its stack for every subject that has none.
  */
 import { MsgHdrsImpl } from "@nats-io/nats-core/internal"
+import type { Msg } from "@nats-io/nats-core"
 import { Effect, type Option, Result } from "effect"
 import { parseFound } from "./broker-answers.ts"
-import type { BrokerCalls, Reply } from "./broker-calls.ts"
+import type { BrokerCalls } from "./broker-calls.ts"
 import { type BusError, BusUnavailable } from "./errors.ts"
 import { headerReader } from "./message-headers.ts"
 import type { SourceMessage } from "./read-in-order.ts"
@@ -22,7 +23,7 @@ export const lastMessage =
       data: utf8.encode(JSON.stringify({ last_by_subj: subject }))
     })
 
-const messageOf = (operation: string, answer: Reply): Effect.Effect<Option.Option<SourceMessage>, BusError> => {
+const messageOf = (operation: string, answer: Msg): Effect.Effect<Option.Option<SourceMessage>, BusError> => {
   if (answer.data.length === 0 && answer.headers?.code === 503) {
     return new BusUnavailable({ operation, detail: "nobody answers for streams" })
   }

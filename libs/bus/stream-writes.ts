@@ -2,9 +2,9 @@
  * Stores messages in streams and reads the broker's confirmation. Its answers are read by hand, for a schema would cost
  * more than all the rest of it; what says neither where the message is nor why it is nowhere is no answer.
  */
-import type { MsgHdrs } from "@nats-io/nats-core"
+import type { Msg, MsgHdrs } from "@nats-io/nats-core"
 import { Effect, Result } from "effect"
-import type { BrokerCalls, Reply } from "./broker-calls.ts"
+import type { BrokerCalls } from "./broker-calls.ts"
 import { parseAnswer } from "./broker-answers.ts"
 import { type BusError, BusUnavailable } from "./errors.ts"
 
@@ -37,7 +37,7 @@ export const streamWrites =
     call(operation, storedOf, last, ahead)
 
 /** Of the broker's answer to a message that was published to a stream. */
-export const storedOf = (operation: string, message: Reply): Effect.Effect<Stored, BusError> => {
+export const storedOf = (operation: string, message: Msg): Effect.Effect<Stored, BusError> => {
   if (message.data.length === 0 && message.headers?.code === 503) {
     return new BusUnavailable({ operation, detail: "no stream takes this subject" })
   }

@@ -21,6 +21,8 @@ export const endSettled = Effect.fnUntraced(function* (
   mayExist: boolean
 ): Effect.fn.Return<Settling, Faults> {
   yield* onSettled(transaction)
+  // Who waits goes on before the books are written, also in this very process.
+  yield* Effect.yieldNow
   yield* ledger.write(claim, { outcome: "settled", transaction, reason: null }, mayExist)
   yield* claims.settled(claim, transaction)
   return ended("settled", { _tag: "Settled", transaction })

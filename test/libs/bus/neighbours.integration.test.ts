@@ -78,7 +78,7 @@ describe("the roles of one process", () => {
     })
   )
 
-  it.live("are told what breaks a question's schema as if it had come from the broker", () =>
+  it.live("ask by the broker where they do not mean the same by a question", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const here = yield* oneProcess
