@@ -40,7 +40,7 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
   payments: {
     measures: "paid and unpaid calls, replays, verifying and settling; four minutes",
     parts: { paid, replay, "evm-verify": evmVerify, "evm-settle": evmSettle },
-    takes: []
+    takes: ["apart"]
   },
   speech: {
     measures: "first byte, streams at once, marks, memory, kills, consents; ten minutes",

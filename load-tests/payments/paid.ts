@@ -20,12 +20,13 @@ import {
 } from "../figures.ts"
 import { startHelper } from "../children.ts"
 import { closedLoop, openLoop } from "../loops.ts"
+import type { LoadOptions } from "../options.ts"
 import { cpuSecondsOf, processesOf } from "../process-use.ts"
 import { type Answered, type Client, markOf, openClient, quoteFrom } from "./client.ts"
 import { fundedPayers, signCall, type SignedCall } from "./payers.ts"
 import { proxyCostMs } from "./proxy-cost.ts"
 import { payTo, type Rig, withRig } from "./rig.ts"
-import { metricsOf, type Outside, outsideByKey, stagesBetween } from "./stages.ts"
+import { type Outside, outsideByKey, stagesBetween } from "./stages.ts"
 
 const figure = figuresOf("paid")
 const load = { perSecond: 40, seconds: 8, inFlight: 32, closedCount: 1_500, warmUp: 800 }
@@ -70,10 +71,11 @@ const closedPaid = async (course: Course, count: number) => {
 }
 
 /** Of one process, over calls as fast as they go: what a busy machine changes least. */
-const closedFigures = async (course: Course, name: string, pid: number, count: number) => {
-  const before = cpuSecondsOf(processesOf(pid))
+const closedFigures = async (course: Course, name: string, pids: ReadonlyArray<number>, count: number) => {
+  const cpuSeconds = () => cpuSecondsOf(pids.flatMap((pid) => processesOf(pid)))
+  const before = cpuSeconds()
   const rate = await closedPaid(course, count)
-  const cpuMs = ((cpuSecondsOf(processesOf(pid)) - before) / count) * 1_000
+  const cpuMs = ((cpuSeconds() - before) / count) * 1_000
   return [
     figure(`${name}: paid, ${load.inFlight} in flight`, rate, "/s"),
     figure(`${name}: processor time of a paid call`, cpuMs, "ms")
@@ -121,9 +123,9 @@ const measureOurs = async (rig: Rig, course: Course): Promise<Findings> => {
   await closedPaid(course, load.warmUp)
   const proxyMs = await proxyCostMs(rig.chain.rpcUrl, rig.proxy.chain)
   await rig.proxy.begin()
-  const before = await metricsOf(rig.roles.metrics)
+  const before = await rig.metrics()
   const calls = await openPaid(course, load.perSecond)
-  const after = await metricsOf(rig.roles.metrics)
+  const after = await rig.metrics()
   const parts = addedOf(calls, outsideByKey(await rig.proxy.report()), proxyMs)
   const total = calls.map(({ ms }) => ms)
   const added = parts.map((part) => part.added)
@@ -147,7 +149,7 @@ const measureOurs = async (rig: Rig, course: Course): Promise<Findings> => {
     figure(`${at}, added, p99`, percentile(added, 0.99), "ms"),
     ...stagesBetween(before, after).map(({ name, ms }) => figure(`stage: ${name}, mean`, ms, "ms"))
   )
-  figures.push(...(await closedFigures(course, "ours", rig.roles.pid, load.closedCount)))
+  figures.push(...(await closedFigures(course, "ours", rig.pids, load.closedCount)))
   return { figures, series: [{ title: "paid calls, ours", unit: "ms", lines: lines({ total, added }) }] }
 }
 
@@ -167,7 +169,7 @@ const measureReference = async (rig: Rig, course: Course, pid: number): Promise<
     figure(`reference: paid ${at}, in all, p50`, percentile(total, 0.5), "ms"),
     figure(`reference: paid ${at}, in all, p99`, percentile(total, 0.99), "ms"),
     figure(`reference: paid ${at}, of it chain and provider, mean`, outside, "ms"),
-    ...(await closedFigures(course, "reference", pid, load.closedCount / 4))
+    ...(await closedFigures(course, "reference", [pid], load.closedCount / 4))
   )
   return { figures, series: [] }
 }
@@ -202,11 +204,11 @@ const courseTo = async (url: string, payers: ReadonlyArray<LocalAccount>): Promi
 const rateOf = ({ figures }: Findings, name: string) => figures.find((one) => one.name === name)?.value ?? Number.NaN
 
 /** Both servers in one run, and the books afterwards. */
-export const paid = (): Promise<Findings> =>
+export const paid = ({ apart }: LoadOptions): Promise<Findings> =>
   withRig(async (rig) => {
     const payers = await fundedPayers(rig.chain, payersCount)
     const [busy] = loadavg()
-    const course = await courseTo(rig.roles.urls["model-gateway"] ?? "", payers)
+    const course = await courseTo(rig.url, payers)
     const ours = await measureOurs(rig, course)
     await course.client.close()
     const theirs = await withReference(rig, course.quote, async (url, pid) => {
@@ -231,4 +233,4 @@ export const paid = (): Promise<Findings> =>
       figure("load average before", busy ?? Number.NaN, "")
     ]
     return { figures, series: [...ours.series, ...theirs.series] }
-  })
+  }, apart)

@@ -4,6 +4,7 @@
  */
 import { atLeast, exactly, figuresOf, type Findings, percentile } from "../figures.ts"
 import { closedLoop } from "../loops.ts"
+import type { LoadOptions } from "../options.ts"
 import { markOf, openClient, quoteFrom } from "./client.ts"
 import { fundedPayers, signCall } from "./payers.ts"
 import { withRig } from "./rig.ts"
@@ -12,9 +13,9 @@ const figure = figuresOf("replay")
 const count = 10_000
 const inFlight = 1_200
 
-export const replay = (): Promise<Findings> =>
+export const replay = ({ apart }: LoadOptions): Promise<Findings> =>
   withRig(async (rig) => {
-    const client = openClient(rig.roles.urls["model-gateway"] ?? "", inFlight)
+    const client = openClient(rig.url, inFlight)
     const [payer] = await fundedPayers(rig.chain, 1)
     const quote = await quoteFrom(client)
     if (payer === undefined) throw new Error("there is no payer")
@@ -50,4 +51,4 @@ export const replay = (): Promise<Findings> =>
       ],
       series: []
     }
-  })
+  }, apart)

@@ -1,6 +1,7 @@
 /**
  * What the payment scenarios stand on: a broker, a chain, the demo upstream, a proxy that takes their times, and the
- * three roles in one process. Everything is on loopback, in processes of its own, and ended by its id.
+ * three roles, in one process or each in its own. Everything is on loopback, in processes of its own, and ended by its
+ * id.
  */
 import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
@@ -8,13 +9,18 @@ import { type LocalChain, startLocalEvmChain } from "../../dev/chain/evm/LocalEv
 import { startNatsServer, type TestNatsServer } from "../../test/support/nats-server.ts"
 import { booksOf, payTo } from "../../test/support/payment-fleet.ts"
 import { type Roles, startHelper, startRoles } from "../children.ts"
+import { metricsOf } from "./stages.ts"
 import { startProxy } from "./start-proxy.ts"
 
 export interface Rig {
   readonly chain: LocalChain
   readonly upstreamUrl: string
   readonly proxy: Awaited<ReturnType<typeof startProxy>>
-  readonly roles: Roles
+  /** Where the gateway is called. */
+  readonly url: string
+  /** What all three roles say of themselves. */
+  readonly metrics: () => Promise<string>
+  readonly pids: ReadonlyArray<number>
   readonly books: () => Promise<Books>
 }
 
@@ -58,7 +64,9 @@ const configurationOf = (nats: TestNatsServer, chain: LocalChain, proxy: Rig["pr
 /** The fourth settler is the reference server's. */
 const settlerCount = 4
 
-export const withRig = async <A>(use: (rig: Rig) => Promise<A>): Promise<A> => {
+const roleNames = ["payment-verifier", "payment-settler", "model-gateway"] as const
+
+export const withRig = async <A>(use: (rig: Rig) => Promise<A>, isApart = false): Promise<A> => {
   const scope = Scope.makeUnsafe()
   const inScope = <B, E>(effect: Effect.Effect<B, E, Scope.Scope>) =>
     Effect.runPromise(Effect.provideService(effect, Scope.Scope, scope))
@@ -72,8 +80,15 @@ export const withRig = async <A>(use: (rig: Rig) => Promise<A>): Promise<A> => {
     const proxy = await startProxy(chain.rpcUrl, upstream.said.url)
     ends.push(proxy.end)
     const { configuration, environment } = configurationOf(nats, chain, proxy)
-    const roles = await startRoles(["payment-verifier", "payment-settler", "model-gateway"], configuration, environment)
-    ends.push(roles.end)
+    const roles: Array<Roles> = []
+    for (const names of isApart ? roleNames.map((name) => [name]) : [roleNames]) {
+      const started = await startRoles(names, configuration, environment)
+      roles.push(started)
+      ends.push(started.end)
+    }
+    const metrics = async () => (await Promise.all(roles.map((each) => metricsOf(each.metrics)))).join("\n")
+    const url = roles.map(({ urls }) => urls["model-gateway"]).find((found) => found !== undefined) ?? ""
+    const pids = roles.map(({ pid }) => pid)
     const { claimStates, receipts, transfers } = await inScope(booksOf({ server: nats, chain }))
     const books = async (): Promise<Books> => {
       const [states, written, moved] = await inScope(Effect.all([claimStates, receipts, transfers]))
@@ -84,7 +99,7 @@ export const withRig = async <A>(use: (rig: Rig) => Promise<A>): Promise<A> => {
         open: states.filter((state) => state === "CLAIMED" || state === "SERVING" || state === "SETTLING").length
       }
     }
-    return await use({ chain, upstreamUrl: upstream.said.url, proxy, roles, books })
+    return await use({ chain, upstreamUrl: upstream.said.url, proxy, url, metrics, pids, books })
   } finally {
     for (const end of ends.toReversed()) await end()
   }
