@@ -94,6 +94,10 @@ const argumentsOf = (port: number, { chainId, blockTimeMs, onlyInterval }: Anvil
   String(statesKept),
   "--transaction-block-keeper",
   String(blocksKept),
+  // From Prague on each block's hash is stored in a contract (EIP-2935), whose whole storage the program sorts and hashes
+  // again for every block: a thousand blocks later one takes three times as long, four thousand later ten times.
+  "--hardfork",
+  "cancun",
   // Final after two blocks, as a chain that is one node can be.
   "--slots-in-an-epoch",
   "1"
