@@ -1,7 +1,8 @@
 /**
  * Paid calls, whole: from the request with its payment to the answer with its receipt, at a fixed rate whether or not
  * those before have ended, and as fast as they go. Of each the time of the chain and the provider is taken off: what
- * is left is ours. Beside it the same calls to a server of the protocol's own parts, on the same chain and provider.
+ * is left is ours. Beside it the same calls to a server of the protocol's own parts, on the same chain and provider: as fast as
+ * they go in turn with ours, for the chain takes longer for each transaction the more it has made.
  */
 import { loadavg } from "node:os"
 import { join } from "node:path"
@@ -29,7 +30,7 @@ import { payTo, type Rig, withRig } from "./rig.ts"
 import { type Outside, outsideByKey, stagesBetween } from "./stages.ts"
 
 const figure = figuresOf("paid")
-const load = { perSecond: 40, seconds: 8, inFlight: 32, closedCount: 1_500, warmUp: 800 }
+const load = { perSecond: 40, seconds: 8, inFlight: 32, closedCount: 500, closedRounds: 3, warmUp: 1_600 }
 const unpaid = { perSecond: 200, seconds: 10, closedCount: 6_000, warmUp: 1_500 }
 const payersCount = 64
 // The reference is paid into an account of its own, so that the books can be told apart.
@@ -63,24 +64,46 @@ const payOne = async ({ client, marks, served }: Course, { header, nonce }: Sign
   return { ...answer, nonce, mark }
 }
 
+/** Milliseconds for all of them. */
 const closedPaid = async (course: Course, count: number) => {
   const signed = signedAhead(course, count)
   const from = performance.now()
   await closedLoop(count, load.inFlight, (index) => payOne(course, signed[index] as SignedCall))
-  return (count / (performance.now() - from)) * 1_000
+  return performance.now() - from
 }
 
-/** Of one process, over calls as fast as they go: what a busy machine changes least. */
-const closedFigures = async (course: Course, name: string, pids: ReadonlyArray<number>, count: number) => {
-  const cpuSeconds = () => cpuSecondsOf(pids.flatMap((pid) => processesOf(pid)))
-  const before = cpuSeconds()
-  const rate = await closedPaid(course, count)
-  const cpuMs = ((cpuSeconds() - before) / count) * 1_000
-  return [
-    figure(`${name}: paid, ${load.inFlight} in flight`, rate, "/s"),
-    figure(`${name}: processor time of a paid call`, cpuMs, "ms")
-  ]
+interface Server {
+  readonly name: string
+  readonly course: Course
+  readonly pids: ReadonlyArray<number>
+  /** In one round. */
+  readonly count: number
 }
+
+/** Calls as fast as they go, and their processor time, which a busy machine changes least. */
+const closedInTurn = async (servers: ReadonlyArray<Server>): Promise<ReadonlyArray<Figure>> => {
+  const spent = servers.map(() => ({ ms: 0, cpuSeconds: 0 }))
+  for (let round = 0; round < load.closedRounds; round++) {
+    for (const [index, { course, pids, count }] of servers.entries()) {
+      const cpuSeconds = () => cpuSecondsOf(pids.flatMap((pid) => processesOf(pid)))
+      const [before, sum] = [cpuSeconds(), spent[index]]
+      const ms = await closedPaid(course, count)
+      if (sum === undefined) continue
+      sum.ms += ms
+      sum.cpuSeconds += cpuSeconds() - before
+    }
+  }
+  return servers.flatMap(({ name, count }, index) => {
+    const { cpuSeconds, ms } = spent[index] ?? { ms: Number.NaN, cpuSeconds: Number.NaN }
+    const all = count * load.closedRounds
+    return [
+      figure(`${name}: ${closedRate}`, (all / ms) * 1_000, "/s"),
+      figure(`${name}: processor time of a paid call`, (cpuSeconds / all) * 1_000, "ms")
+    ]
+  })
+}
+
+const closedRate = `paid, ${load.inFlight} in flight`
 
 const openPaid = async (course: Course, perSecond: number) => {
   const signed = signedAhead(course, perSecond * load.seconds)
@@ -149,16 +172,15 @@ const measureOurs = async (rig: Rig, course: Course): Promise<Findings> => {
     figure(`${at}, added, p99`, percentile(added, 0.99), "ms"),
     ...stagesBetween(before, after).map(({ name, ms }) => figure(`stage: ${name}, mean`, ms, "ms"))
   )
-  figures.push(...(await closedFigures(course, "ours", rig.pids, load.closedCount)))
   return { figures, series: [{ title: "paid calls, ours", unit: "ms", lines: lines({ total, added }) }] }
 }
 
 const lines = (values: Readonly<Record<string, ReadonlyArray<number>>>): Series["lines"] =>
   Object.entries(values).map(([name, all]) => ({ name, values: distribution(all) }))
 
-const measureReference = async (rig: Rig, course: Course, pid: number): Promise<Findings> => {
+const measureReference = async (rig: Rig, course: Course): Promise<Findings> => {
   const figures = [...(await measureUnpaid(course, "reference", false))]
-  await closedPaid(course, load.warmUp / 4)
+  await closedPaid(course, load.warmUp / 8)
   await rig.proxy.begin()
   const calls = await openPaid(course, load.perSecond / 2)
   const passed = await rig.proxy.report()
@@ -168,8 +190,7 @@ const measureReference = async (rig: Rig, course: Course, pid: number): Promise<
   figures.push(
     figure(`reference: paid ${at}, in all, p50`, percentile(total, 0.5), "ms"),
     figure(`reference: paid ${at}, in all, p99`, percentile(total, 0.99), "ms"),
-    figure(`reference: paid ${at}, of it chain and provider, mean`, outside, "ms"),
-    ...(await closedFigures(course, "reference", [pid], load.closedCount / 4))
+    figure(`reference: paid ${at}, of it chain and provider, mean`, outside, "ms")
   )
   return { figures, series: [] }
 }
@@ -210,16 +231,20 @@ export const paid = ({ apart }: LoadOptions): Promise<Findings> =>
     const [busy] = loadavg()
     const course = await courseTo(rig.url, payers)
     const ours = await measureOurs(rig, course)
-    await course.client.close()
     const theirs = await withReference(rig, course.quote, async (url, pid) => {
       const other = await courseTo(url, payers)
-      const found = await measureReference(rig, other, pid)
+      const found = await measureReference(rig, other)
+      const inTurn = await closedInTurn([
+        { name: "ours", course, pids: rig.pids, count: load.closedCount },
+        { name: "reference", course: other, pids: [pid], count: load.closedCount / 4 }
+      ])
       await other.client.close()
-      return { ...found, figures: [...found.figures, figure("reference: refused", other.served.refused, "")] }
+      const refused = figure("reference: refused", other.served.refused, "")
+      return { ...found, figures: [...found.figures, ...inTurn, refused] }
     })
+    await course.client.close()
     const { transfers, receipts, settled, open } = await rig.books()
-    const rate = `paid, ${load.inFlight} in flight`
-    const times = rateOf(ours, `ours: ${rate}`) / rateOf(theirs, `reference: ${rate}`)
+    const times = rateOf(theirs, `ours: ${closedRate}`) / rateOf(theirs, `reference: ${closedRate}`)
     const figures = [
       ...ours.figures,
       ...theirs.figures,
