@@ -56,7 +56,7 @@ export class Objects extends Context.Service<
         return { name, bytes: info.size, digest: info.digest }
       })
 
-      const putWhole = Effect.fn("Objects.putWhole")(function* (store: string, name: string, bytes: Uint8Array) {
+      const putWhole = Effect.fnUntraced(function* (store: string, name: string, bytes: Uint8Array) {
         const digest = yield* writeObject(nats.write, { store, name, bytes })
         return { name, bytes: bytes.length, digest }
       })

@@ -55,7 +55,7 @@ export class Requests extends Context.Service<
       const beside = yield* Neighbours
       const turnedAway = (yield* Metrics).counter(questionsTurnedAway)
 
-      const ask = Effect.fn("Requests.ask")(function* <Q, A>(options: AskOptions<Q, A>, question: Q) {
+      const ask = Effect.fnUntraced(function* <Q, A>(options: AskOptions<Q, A>, question: Q) {
         const operation = `ask ${options.subject}`
         const neighbour = beside.answererOf(options.subject, options.question, options.answer)
         if (neighbour !== undefined) {

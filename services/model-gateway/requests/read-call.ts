@@ -27,7 +27,7 @@ export interface ModelCall {
 
 const answersMax = 128
 
-export const readCall = Effect.fn("readCall")(function* (face: ModelFace) {
+export const readCall = Effect.fnUntraced(function* (face: ModelFace) {
   const { bytes, json } = yield* readBody
   const request = yield* Effect.fromResult(checkFace(face, json))
   const model = yield* (yield* Catalogue).find(textAt(request, "model") ?? "", "chat")

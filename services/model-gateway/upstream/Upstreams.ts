@@ -111,11 +111,10 @@ export class Upstreams extends Context.Service<
         return yield* last ?? fault("MODEL_UNAVAILABLE", { retryAfterSeconds: Math.ceil(soonestMs / 1_000) })
       })
 
-      const whole = Effect.fn("Upstreams.whole")((order: UpstreamOrder) =>
+      const whole = (order: UpstreamOrder) =>
         inOrder(order, (call) =>
           Effect.map(providers.whole(call), (body) => ({ dialect: call.route.provider.kind, body }))
         )
-      )
       const watched = (route: ModelRoute, answer: StreamedAnswer): StreamedAnswer => ({
         ...answer,
         next: Effect.tapError(answer.next, (error) => {
@@ -126,9 +125,8 @@ export class Upstreams extends Context.Service<
           })
         })
       })
-      const stream = Effect.fn("Upstreams.stream")((order: UpstreamOrder) =>
+      const stream = (order: UpstreamOrder) =>
         inOrder(order, (call) => Effect.map(ownScope(providers.stream(call)), (answer) => watched(call.route, answer)))
-      )
       return Upstreams.of({ whole, stream })
     })
   )
