@@ -7,7 +7,6 @@
 import { loadavg } from "node:os"
 import { join } from "node:path"
 import type { PaymentRequired } from "#contracts"
-import type { LocalAccount } from "../../dev/chain/evm/accounts.ts"
 import {
   atLeast,
   atMost,
@@ -22,93 +21,22 @@ import {
 import { startHelper } from "../children.ts"
 import { closedLoop, openLoop } from "../loops.ts"
 import type { LoadOptions } from "../options.ts"
-import { cpuSecondsOf, processesOf } from "../process-use.ts"
-import { type Answered, type Client, markOf, openClient, quoteFrom } from "./client.ts"
-import { fundedPayers, signCall, type SignedCall } from "./payers.ts"
+import { markOf } from "./client.ts"
+import { closedPaid, type Course, courseTo, openPaid, type TimedCall } from "./course.ts"
+import { calledInTurn } from "./in-turn.ts"
+import { fundedPayers } from "./payers.ts"
 import { proxyCostMs } from "./proxy-cost.ts"
 import { payTo, type Rig, withRig } from "./rig.ts"
 import { type Outside, outsideByKey, stagesBetween } from "./stages.ts"
 
 const figure = figuresOf("paid")
-const load = { perSecond: 40, seconds: 8, inFlight: 32, closedCount: 500, closedRounds: 3, warmUp: 1_600 }
+const load = { perSecond: 40, seconds: 8, inFlight: 32, callsInRound: 500, warmUp: 1_600 }
 const unpaid = { perSecond: 200, seconds: 10, closedCount: 6_000, warmUp: 1_500 }
 const payersCount = 64
 // The reference is paid into an account of its own, so that the books can be told apart.
 const referencePayTo = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
 
-interface Course {
-  readonly client: Client
-  readonly quote: PaymentRequired
-  readonly payers: ReadonlyArray<LocalAccount>
-  /** Counted over all of a run, so that no two calls have one mark. */
-  readonly marks: { next: number }
-  readonly served: { count: number; refused: number }
-}
-
-interface TimedCall extends Answered {
-  readonly nonce: string
-  readonly mark: string
-}
-
-const signedAhead = ({ payers, quote }: Course, count: number): ReadonlyArray<SignedCall> =>
-  Array.from({ length: count }, (_, index) => signCall(payers[index % payers.length] as LocalAccount, quote))
-
-const payOne = async ({ client, marks, served }: Course, { header, nonce }: SignedCall): Promise<TimedCall> => {
-  const mark = markOf(++marks.next)
-  const answer = await client.call({ payment: header, mark })
-  if (answer.status === 200) served.count += 1
-  else {
-    served.refused += 1
-    process.stderr.write(`answered ${answer.status}: ${answer.text.slice(0, 200)}\n`)
-  }
-  return { ...answer, nonce, mark }
-}
-
-/** Milliseconds for all of them. */
-const closedPaid = async (course: Course, count: number) => {
-  const signed = signedAhead(course, count)
-  const from = performance.now()
-  await closedLoop(count, load.inFlight, (index) => payOne(course, signed[index] as SignedCall))
-  return performance.now() - from
-}
-
-interface Server {
-  readonly name: string
-  readonly course: Course
-  readonly pids: ReadonlyArray<number>
-  /** In one round. */
-  readonly count: number
-}
-
-/** Calls as fast as they go, and their processor time, which a busy machine changes least. */
-const closedInTurn = async (servers: ReadonlyArray<Server>): Promise<ReadonlyArray<Figure>> => {
-  const spent = servers.map(() => ({ ms: 0, cpuSeconds: 0 }))
-  for (let round = 0; round < load.closedRounds; round++) {
-    for (const [index, { course, pids, count }] of servers.entries()) {
-      const cpuSeconds = () => cpuSecondsOf(pids.flatMap((pid) => processesOf(pid)))
-      const [before, sum] = [cpuSeconds(), spent[index]]
-      const ms = await closedPaid(course, count)
-      if (sum === undefined) continue
-      sum.ms += ms
-      sum.cpuSeconds += cpuSeconds() - before
-    }
-  }
-  return servers.flatMap(({ name, count }, index) => {
-    const { cpuSeconds, ms } = spent[index] ?? { ms: Number.NaN, cpuSeconds: Number.NaN }
-    const all = count * load.closedRounds
-    return [
-      figure(`${name}: ${closedRate}`, (all / ms) * 1_000, "/s"),
-      figure(`${name}: processor time of a paid call`, (cpuSeconds / all) * 1_000, "ms")
-    ]
-  })
-}
-
 const closedRate = `paid, ${load.inFlight} in flight`
-
-const openPaid = async (course: Course, perSecond: number) => {
-  const signed = signedAhead(course, perSecond * load.seconds)
-  return openLoop(perSecond, load.seconds, (index) => payOne(course, signed[index] as SignedCall))
-}
 
 const askUnpaid = async ({ client, marks }: Course) => {
   const { status, ms } = await client.call({ mark: markOf(++marks.next) })
@@ -143,11 +71,11 @@ const unseen: Outside = { ms: 0, questions: 0 }
 
 const measureOurs = async (rig: Rig, course: Course): Promise<Findings> => {
   const figures = [...(await measureUnpaid(course, "ours", true))]
-  await closedPaid(course, load.warmUp)
+  await closedPaid(course, load.warmUp, load.inFlight)
   const proxyMs = await proxyCostMs(rig.chain.rpcUrl, rig.proxy.chain)
   await rig.proxy.begin()
   const before = await rig.metrics()
-  const calls = await openPaid(course, load.perSecond)
+  const calls = await openPaid(course, load.perSecond, load.seconds)
   const after = await rig.metrics()
   const parts = addedOf(calls, outsideByKey(await rig.proxy.report()), proxyMs)
   const total = calls.map(({ ms }) => ms)
@@ -180,9 +108,9 @@ const lines = (values: Readonly<Record<string, ReadonlyArray<number>>>): Series[
 
 const measureReference = async (rig: Rig, course: Course): Promise<Findings> => {
   const figures = [...(await measureUnpaid(course, "reference", false))]
-  await closedPaid(course, load.warmUp / 8)
+  await closedPaid(course, load.warmUp / 8, load.inFlight)
   await rig.proxy.begin()
-  const calls = await openPaid(course, load.perSecond / 2)
+  const calls = await openPaid(course, load.perSecond / 2, load.seconds)
   const passed = await rig.proxy.report()
   const outside = passed.reduce((sum, { ms }) => sum + ms, 0) / calls.length
   const total = calls.map(({ ms }) => ms)
@@ -217,11 +145,6 @@ const withReference = async (
   }
 }
 
-const courseTo = async (url: string, payers: ReadonlyArray<LocalAccount>): Promise<Course> => {
-  const client = openClient(url, 256)
-  return { client, quote: await quoteFrom(client), payers, marks: { next: 0 }, served: { count: 0, refused: 0 } }
-}
-
 const rateOf = ({ figures }: Findings, name: string) => figures.find((one) => one.name === name)?.value ?? Number.NaN
 
 /** Both servers in one run, and the books afterwards. */
@@ -234,9 +157,13 @@ export const paid = ({ apart }: LoadOptions): Promise<Findings> =>
     const theirs = await withReference(rig, course.quote, async (url, pid) => {
       const other = await courseTo(url, payers)
       const found = await measureReference(rig, other)
-      const inTurn = await closedInTurn([
-        { name: "ours", course, pids: rig.pids, count: load.closedCount },
-        { name: "reference", course: other, pids: [pid], count: load.closedCount / 4 }
+      const servers = [
+        { name: "ours", course, pids: rig.pids, callsInRound: load.callsInRound },
+        { name: "reference", course: other, pids: [pid], callsInRound: load.callsInRound / 4 }
+      ]
+      const inTurn = (await calledInTurn(servers, load.inFlight)).flatMap(({ name, perSecond, cpuMs }) => [
+        figure(`${name}: ${closedRate}`, perSecond, "/s"),
+        figure(`${name}: processor time of a paid call`, cpuMs, "ms")
       ])
       await other.client.close()
       const refused = figure("reference: refused", other.served.refused, "")
