@@ -1,8 +1,8 @@
 /**
  * Paid calls, whole: from the request with its payment to the answer with its receipt, at a fixed rate whether or not
  * those before have ended, and as fast as they go. Of each the time of the chain and the provider is taken off: what
- * is left is ours. Beside it the same calls to a server of the protocol's own parts, on the same chain and provider: as fast as
- * they go in turn with ours, for the chain takes longer for each transaction the more it has made.
+ * is left is ours. Beside it the same calls to a server of the protocol's own parts, on the same chain and provider; as
+ * fast as they go, both in turn.
  */
 import { loadavg } from "node:os"
 import { join } from "node:path"

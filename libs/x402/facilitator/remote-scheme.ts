@@ -25,6 +25,7 @@ export const remoteScheme = (
   network: local.network,
   readKey: (secret) => local.readKey(secret),
   check: (payload, requirements, nowMs) => local.check(payload, requirements, nowMs),
+  // Nobody of ours asks the chain before the facilitator sends.
   checkAgain: (payload, requirements, nowMs) => local.check(payload, requirements, nowMs),
   simulate: ({ payload, requirements }) => Effect.asVoid(facilitator.verify(payload, requirements)),
   // Whoever sends pays for it.

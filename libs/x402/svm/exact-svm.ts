@@ -71,13 +71,14 @@ export const openSvmScheme = Effect.fn("openSvmScheme")(function* (
     })
   )
   const account = associatedTokenAccount(payTo, options.tokenProgram ?? splToken, asset) ?? payTo
+  const check: SvmScheme["check"] = (payload, requirements, nowMs) =>
+    checkPayment({ network, feePayers, limits }, payload, requirements, nowMs)
   return {
     network,
     readKey: (secret) => readSettlerKey(network, secret),
-    check: (payload, requirements, nowMs) => checkPayment({ network, feePayers, limits }, payload, requirements, nowMs),
-    // Sending asks nobody before.
-    checkAgain: (payload, requirements, nowMs) =>
-      checkPayment({ network, feePayers, limits }, payload, requirements, nowMs),
+    check,
+    // Nobody is asked before it is sent.
+    checkAgain: check,
     simulate: (checked) => simulatePayment(rpc, checked),
     // The node runs it before it passes it on.
     recheck: () => Effect.void,
