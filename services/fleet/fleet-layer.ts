@@ -19,6 +19,7 @@ import {
   Role,
   Tracing
 } from "#runtime"
+import { settlerNextDoor } from "#x402"
 import { checks, roles } from "./roles.ts"
 
 const egress = Layer.mergeAll(UntrustedHttp.layer, ConfiguredHttp.layer)
@@ -54,7 +55,7 @@ const opsServer = Layer.unwrap(
 const logLevel = Layer.unwrap(Effect.map(Configuration, ({ Telemetry }) => minimumLevel(Telemetry.LogLevel)))
 
 /** What the roles of a process share. Needs the configuration. */
-export const processLayer = Layer.mergeAll(opsServer, Drain.layer, logLevel, neighbours).pipe(
+export const processLayer = Layer.mergeAll(opsServer, Drain.layer, logLevel, neighbours, settlerNextDoor).pipe(
   Layer.provideMerge(Layer.mergeAll(Health.layer, Addresses.layer)),
   Layer.provideMerge(Metrics.layer),
   Layer.provideMerge(MetricsRegistry.layer)

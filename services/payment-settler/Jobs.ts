@@ -7,9 +7,9 @@
 import { Clock, Context, Effect, Layer, Ref } from "effect"
 import { consume, type Consumption, done, handBack, Mailbox, type Received, type Settlement } from "#bus"
 import { type SettlementJob, type SettlementOutcome, subjects } from "#contracts"
-import { Configuration, Drain, Health, Metrics, supervise } from "#runtime"
+import { Configuration, Drain, Health, supervise } from "#runtime"
 import { claimOfJob, settlementJobCodec, settlementOutcomeCodec } from "#x402"
-import { settlementSeconds, settlementTries } from "./metrics.ts"
+import { settlingCounter } from "./count-settling.ts"
 import { Networks, type SettlingNetwork } from "./Networks.ts"
 import { retryDelayMs } from "./retry-delay.ts"
 import { Settler } from "./Settler.ts"
@@ -29,9 +29,7 @@ export class Jobs extends Context.Service<Jobs, { readonly inWork: () => number 
       const settler = yield* Settler
       const mailbox = yield* Mailbox
       const { PaymentSettler } = yield* Configuration
-      const metrics = yield* Metrics
-      const tries = metrics.counter(settlementTries)
-      const seconds = metrics.histogram(settlementSeconds)
+      const count = yield* settlingCounter
       const running = yield* Ref.make<ReadonlyMap<string, Consumption>>(new Map())
 
       const tell = ({ replyTo }: SettlementJob, outcome: SettlementOutcome) =>
@@ -41,16 +39,11 @@ export class Jobs extends Context.Service<Jobs, { readonly inWork: () => number 
         })
 
       const concluded = Effect.fnUntraced(function* (job: SettlementJob, settling: Settling) {
-        const network = job.requirements.network
         if (settling._tag === "Stale") return done
-        const nowMs = yield* Clock.currentTimeMillis
-        tries.inc({ network, outcome: settling._tag === "Ended" ? settling.how : "later" })
         if (settling.outcome._tag !== "Settled") yield* tell(job, settling.outcome)
-        if (settling._tag === "Ended") {
-          seconds.observe({ network }, (nowMs - job.requestedAtMs) / 1_000)
-          return done
-        }
-        const delayMs = retryDelayMs(job.requestedAtMs, nowMs)
+        yield* count(job.requirements.network, job.requestedAtMs, settling)
+        if (settling._tag === "Ended") return done
+        const delayMs = retryDelayMs(job.requestedAtMs, yield* Clock.currentTimeMillis)
         yield* Effect.logWarning("a payment's end is not known yet").pipe(
           Effect.annotateLogs({ claim: job.claimKey, detail: settling.detail, delayMs })
         )

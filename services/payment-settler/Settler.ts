@@ -5,6 +5,7 @@
  * if it is not, and then the claim is read. One that was let go meanwhile is not settled.
  */
 import { Context, Effect, Layer, Option, Result } from "effect"
+import type { BusError } from "#bus"
 import { type Claim, Claims } from "#x402"
 import { endAsTold } from "./end-payment.ts"
 import { Ledger } from "./Ledger.ts"
@@ -17,9 +18,14 @@ export class Settler extends Context.Service<
   {
     /**
      * What is settled is told to `onSettled` when the chain has it; everything else by what comes back. `told`: the
-     * claim as it was when it was asked to.
+     * claim as it was when it was asked to. `answerKept`: comes before the first write; where it fails, nothing is done.
      */
-    readonly settle: (claimKey: string, onSettled: OnSettled, told?: Claim) => Effect.Effect<Settling>
+    readonly settle: (
+      claimKey: string,
+      onSettled: OnSettled,
+      told?: Claim,
+      answerKept?: Effect.Effect<void, BusError>
+    ) => Effect.Effect<Settling>
   }
 >()("starling/payment-settler/Settler") {
   static readonly layer = Layer.effect(
@@ -37,7 +43,10 @@ export class Settler extends Context.Service<
         return yield* endAsTold(books, work, standing, whyLost) ?? signAndSend(books, work)
       })
 
-      const settleClaim = (claim: Claim, onSettled: OnSettled, isTold: boolean): Effect.Effect<Settling, Faults> => {
+      const settleClaim = (
+        claim: Claim,
+        asked: Pick<Work, "onSettled" | "answerKept" | "isTold">
+      ): Effect.Effect<Settling, Faults> => {
         const { record } = claim
         const network = networks.get(record.network)
         if (network === undefined || record.payment === null) {
@@ -51,7 +60,7 @@ export class Settler extends Context.Service<
         }
         const { scheme, ring, isRemote } = network
         const transaction = record.transactions.at(-1) ?? null
-        return decide({ claim, payment: payment.success, scheme, ring, isRemote, isTold, transaction, onSettled })
+        return decide({ claim, payment: payment.success, scheme, ring, isRemote, transaction, ...asked })
       }
 
       const settleAsRead = Effect.fnUntraced(function* (claimKey: string, onSettled: OnSettled, told?: Claim) {
@@ -59,17 +68,22 @@ export class Settler extends Context.Service<
         if (found === undefined) return stale
         const claim = isAskedFor(found, told) ? yield* claims.commit(found) : found
         const known = endOf(claim)
-        if (known === undefined) return yield* settleClaim(claim, onSettled, false)
+        if (known === undefined) return yield* settleClaim(claim, { onSettled, answerKept: Effect.void, isTold: false })
         if (known._tag === "Ended" && known.outcome._tag === "Settled") yield* onSettled(known.outcome.transaction)
         return known
       })
 
-      const settle = Effect.fn("Settler.settle")(function* (claimKey: string, onSettled: OnSettled, told?: Claim) {
-        const asRead = settleAsRead(claimKey, onSettled, told)
+      const settle = Effect.fn("Settler.settle")(function* (
+        claimKey: string,
+        onSettled: OnSettled,
+        told?: Claim,
+        answerKept: Effect.Effect<void, BusError> = Effect.void
+      ) {
+        const asRead = Effect.andThen(answerKept, settleAsRead(claimKey, onSettled, told))
         // Only where our own write before the sending would notice that it was told long ago.
         const isNoticed = told !== undefined && networks.get(told.record.network)?.isRemote === false
         const settling = isNoticed
-          ? Effect.catchTag(settleClaim(told, onSettled, true), "ClaimLost", () => asRead)
+          ? Effect.catchTag(settleClaim(told, { onSettled, answerKept, isTold: true }), "ClaimLost", () => asRead)
           : asRead
         return yield* Effect.catch(settling, (error: Faults) => Effect.succeed(later(null, error.message)))
       })

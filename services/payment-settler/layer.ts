@@ -1,7 +1,8 @@
 /**
  * The role payment-settler, whole.
  *
- * in: jobs of `settlements.<network>` (SETTLEMENTS), a consumer per network shared by all replicas
+ * in: jobs of `settlements.<network>` (SETTLEMENTS), a consumer per network shared by all replicas; what a gateway in
+ * the same process hands over
  * out: transactions to the chains, or calls to a facilitator; `receipts.<network>.<payer>`; outcomes to the
  * mailboxes of waiting gateways
  * state: claims and the books' marks in KV `authorizations`, keys in KV `leases`
@@ -15,6 +16,7 @@ import { claimOptionsOf, Claims, sweepClaims, sweepTimesOf } from "#x402"
 import { Bookkeeper } from "./Bookkeeper.ts"
 import { Jobs } from "./Jobs.ts"
 import { Ledger } from "./Ledger.ts"
+import { neighbour } from "./Neighbour.ts"
 import { Networks } from "./Networks.ts"
 import { Settler } from "./Settler.ts"
 
@@ -30,7 +32,7 @@ const sweeping = Layer.effectDiscard(
 )
 
 /** Needs the bus, the egress and the runtime. */
-export const paymentSettler = Layer.mergeAll(Jobs.layer, Bookkeeper.layer, sweeping).pipe(
+export const paymentSettler = Layer.mergeAll(Jobs.layer, neighbour, Bookkeeper.layer, sweeping).pipe(
   Layer.provide(Settler.layer),
   Layer.provide(Layer.mergeAll(Networks.layer, Ledger.layer, claims))
 )

@@ -32,6 +32,8 @@ export interface Work {
   /** The newest that was signed for it. */
   readonly transaction: string | null
   readonly onSettled: OnSettled
+  /** Comes before the first write. */
+  readonly answerKept: Effect.Effect<void, BusError>
 }
 
 export const stale: Settling = { _tag: "Stale" }

@@ -41,7 +41,7 @@ const underLease = Effect.fnUntraced(function* (
 const readied = (books: Books, work: Work, key: KeyLease) => {
   const rechecking = Effect.result(work.scheme.recheck(work.payment))
   const writing = Effect.flatMap(work.scheme.prepare(work.payment, key.lease), (prepared) =>
-    Effect.map(written(books, work, prepared), (sending) => ({ sending, prepared }))
+    Effect.map(Effect.andThen(work.answerKept, written(books, work, prepared)), (sending) => ({ sending, prepared }))
   )
   return Effect.all([rechecking, writing], { concurrency: 2 })
 }

@@ -4,11 +4,11 @@
  */
 import { randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Redacted, type Scope, Stream } from "effect"
-import { busServices, Nats, StreamReader } from "#bus"
+import { busServices, Nats, neighbours, StreamReader } from "#bus"
 import { type Receipt, type RoleName } from "#contracts"
 import { ConfiguredHttp, UntrustedHttp } from "#egress"
 import { Addresses, Configuration, Drain, Environment, Health, Metrics, Role } from "#runtime"
-import { type ClaimState, Claims, receiptCodec } from "#x402"
+import { type ClaimState, Claims, receiptCodec, settlerNextDoor } from "#x402"
 import { type LocalChain, startLocalEvmChain, type LocalEvmChainOptions } from "../../dev/chain/evm/LocalEvmChain.ts"
 import { type LocalUpstream, startLocalUpstream } from "../../dev/upstream/LocalUpstream.ts"
 import { modelGateway } from "../../services/model-gateway/layer.ts"
@@ -30,6 +30,8 @@ export interface PaymentFleetOptions {
   readonly chain?: LocalEvmChainOptions
   /** Without a word all three, once each. */
   readonly roles?: ReadonlyArray<RoleName>
+  /** Neighbours, as the roles of one process are; without a word each is alone. */
+  readonly areNeighbours?: boolean
 }
 
 export interface Parts {
@@ -108,7 +110,7 @@ export const startParts = Effect.fn("startParts")(function* (options: PaymentFle
   return parts
 })
 
-const roleOf = (role: keyof typeof layers, { server, configuration, environment }: Parts) =>
+const roleOf = (role: keyof typeof layers, { server, configuration, environment }: Parts, beside: Layer.Layer<never>) =>
   (layers[role] as (typeof layers)["model-gateway"]).pipe(
     Layer.provideMerge(Layer.mergeAll(ConfiguredHttp.layer, UntrustedHttp.layer)),
     Layer.provideMerge(Drain.layer),
@@ -118,6 +120,7 @@ const roleOf = (role: keyof typeof layers, { server, configuration, environment 
     Layer.provideMerge(Configuration.layerOf(configuration)),
     Layer.provideMerge(Layer.succeed(Environment, environment)),
     Layer.provideMerge(Layer.succeed(Role, role)),
+    Layer.provideMerge(beside),
     Layer.fresh
   )
 
@@ -130,8 +133,12 @@ export const withPayments = <A, E>(
     const parts = yield* startParts(options)
     const urls = new Map<string, string>()
     const texts: Array<Effect.Effect<string>> = []
+    const beside =
+      options.areNeighbours === true
+        ? Layer.succeedContext(yield* Layer.build(Layer.mergeAll(neighbours, settlerNextDoor)))
+        : Layer.empty
     const start = Effect.fnUntraced(function* (role: RoleName) {
-      const context = yield* Layer.build(roleOf(role as keyof typeof layers, parts))
+      const context = yield* Layer.build(roleOf(role as keyof typeof layers, parts, beside))
       yield* Effect.gen(function* () {
         for (const [name, url] of yield* (yield* Addresses).all) urls.set(name, url)
         texts.push((yield* Metrics).text)

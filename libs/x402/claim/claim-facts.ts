@@ -38,6 +38,13 @@ export const verifiedClaim = (
 ): Claim =>
   claimOf(claimKey, claim, { state: "CLAIMED", payment: { payload, requirements }, requestedAtMs: null, asked: 0 })
 
-/** The claim as its next write, a settler's, makes it: to be settled. Undefined where the job does not say. */
+/** The claim as its next write, a settler's, makes it: to be settled. */
+export const toBeSettled = ({ key, revision, record }: Claim, requestedAtMs: number): Claim => ({
+  key,
+  revision,
+  record: { ...record, state: "SETTLING", requestedAtMs, asked: 1 }
+})
+
+/** The same, of a job; undefined where the job does not say. */
 export const claimOfJob = ({ claimKey, payload, requirements, requestedAtMs, claim }: SettlementJob) =>
   claim && claimOf(claimKey, claim, { state: "SETTLING", payment: { payload, requirements }, requestedAtMs, asked: 1 })

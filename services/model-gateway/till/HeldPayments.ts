@@ -48,7 +48,8 @@ const hold = Effect.fnUntraced(function* (parts: HoldParts, held: HeldCall): Eff
     ...held,
     stage: "claimed",
     isForced: false,
-    asked: yield* Effect.cached(Effect.suspend(() => parts.desk.ask(state.claim))),
+    answerKept: Effect.void,
+    asked: yield* Effect.cached(Effect.suspend(() => parts.desk.ask(state.claim, state.answerKept))),
     stop: Effect.suspend(() => {
       state.stage = "over"
       return Effect.forEach(beside, (fiber) => Effect.forkIn(Fiber.interrupt(fiber), parts.scope), { discard: true })

@@ -1,15 +1,23 @@
 /**
- * Asks for payments to be settled and waits for what becomes of them. The job for the settlers is all that is written
- * here while one of them takes it at once: it makes the claim SETTLING itself. Where nothing is heard for a moment, and
- * before anything is given out unpaid, the desk makes sure that the claim is SETTLING. What is told on the way is not
- * the end; at the end of the wait the claim itself is read, so that an outcome that was lost is not taken for none.
+ * Asks for payments to be settled and waits for what becomes of them. A settler in the same process is handed them; for
+ * all others there is a job, which is all that is written here while one of them takes it at once: it makes the claim
+ * SETTLING itself. Where nothing is heard for a moment, and before anything is given out unpaid, the desk makes sure
+ * that the claim is SETTLING. What is told on the way is not the end; at the end of the wait the claim itself is read,
+ * so that an outcome that was lost is not taken for none.
  */
 import { randomBytes } from "node:crypto"
-import { Context, Deferred, Effect, Exit, Layer, Option, Result, Scope } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Result, Scope } from "effect"
 import { type BusError, Mailbox } from "#bus"
 import type { SettlementOutcome } from "#contracts"
 import { Configuration } from "#runtime"
-import { type Claim, type ClaimLost, Claims, settlementOutcomeCodec } from "#x402"
+import {
+  type Claim,
+  type ClaimLost,
+  Claims,
+  type NeighbourSettler,
+  settlementOutcomeCodec,
+  SettlerNextDoor
+} from "#x402"
 
 /** `ClaimLost`: it was let go before a settler took it, and is never collected for this call. */
 export type NotCommitted = ClaimLost | BusError
@@ -24,8 +32,8 @@ export interface Asked {
 export class SettlementDesk extends Context.Service<
   SettlementDesk,
   {
-    /** Fails only when it was not asked for. */
-    readonly ask: (claim: Claim) => Effect.Effect<Asked, NotCommitted>
+    /** Once the answer is kept. Fails only when it was not asked for. */
+    readonly ask: (claim: Claim, answerKept: Effect.Effect<void, BusError>) => Effect.Effect<Asked, NotCommitted>
     /** What the claim says now; from here on the payment is never given back. */
     readonly standing: (claim: Claim) => Effect.Effect<SettlementOutcome, NotCommitted>
   }
@@ -35,6 +43,8 @@ export class SettlementDesk extends Context.Service<
     Effect.gen(function* () {
       const claims = yield* Claims
       const mailbox = yield* Mailbox
+      const door = yield* SettlerNextDoor
+      const ownScope = yield* Effect.scope
       const { Payments } = yield* Configuration
       const silenceMs = Math.min(silenceMsMax, (Payments.LeaseSeconds * 1_000) / 3)
 
@@ -50,11 +60,9 @@ export class SettlementDesk extends Context.Service<
           Option.isSome(found) && isCommitted(found.value, claim) ? Effect.succeed(found.value) : Effect.fail(error)
         )
 
-      const ask = Effect.fnUntraced(function* (claim: Claim) {
-        const told = yield* Deferred.make<SettlementOutcome>()
+      /** Told as long as `scope` is open. */
+      const askByJob = Effect.fnUntraced(function* (claim: Claim, told: Told, scope: Scope.Scope) {
         const session = randomBytes(12).toString("base64url")
-        const scope = yield* Scope.make()
-        const close = Scope.close(scope, Exit.void)
         yield* Scope.provide(
           mailbox.open(session, (data) => {
             const outcome = settlementOutcomeCodec.decode({ data, header: () => undefined })
@@ -65,18 +73,43 @@ export class SettlementDesk extends Context.Service<
           scope
         )
         // Nobody knows whether there is a job: a claim that is SETTLING is asked for by the sweep.
-        yield* claims.ask(claim, { instance: mailbox.instance, session }).pipe(
-          Effect.catch(() => standing(claim)),
-          Effect.onError(() => close)
-        )
+        yield* Effect.catch(claims.ask(claim, { instance: mailbox.instance, session }), () => standing(claim))
+      })
+
+      const handOver = Effect.fnUntraced(function* (
+        settler: NeighbourSettler,
+        claim: Claim,
+        answerKept: Effect.Effect<void, BusError>,
+        told: Told,
+        scope: Scope.Scope
+      ) {
+        const keeping = yield* Effect.forkIn(answerKept, ownScope, { startImmediately: true })
+        const kept = Fiber.join(keeping)
+        const byJob = Effect.andThen(kept, askByJob(claim, told, scope))
+        yield* settler.settle({
+          claim,
+          answerKept: kept,
+          onSettled: (transaction) => Deferred.doneUnsafe(told, Effect.succeed({ _tag: "Settled", transaction })),
+          onEnd: (outcome) =>
+            outcome._tag === "Pending" ? Effect.ignore(byJob) : Effect.asVoid(Deferred.succeed(told, outcome))
+        })
+        yield* kept
+      })
+
+      const ask = Effect.fnUntraced(function* (claim: Claim, answerKept: Effect.Effect<void, BusError>) {
+        const told = yield* Deferred.make<SettlementOutcome>()
+        const scope = yield* Scope.make()
+        const close = Scope.close(scope, Exit.void)
+        const settler = door.free(claim.record.network)
+        const asking =
+          settler === undefined
+            ? Effect.andThen(answerKept, askByJob(claim, told, scope))
+            : handOver(settler, claim, answerKept, told, scope)
+        yield* Effect.onError(asking, () => close)
         return { outcome: (waitMs) => outcomeOf(claim, told, waitMs), close } satisfies Asked
       })
 
-      const outcomeOf = Effect.fnUntraced(function* (
-        claim: Claim,
-        told: Deferred.Deferred<SettlementOutcome>,
-        waitMs: number
-      ) {
+      const outcomeOf = Effect.fnUntraced(function* (claim: Claim, told: Told, waitMs: number) {
         const soon = yield* Effect.timeoutOption(Deferred.await(told), Math.min(silenceMs, waitMs))
         if (Option.isSome(soon)) return soon.value
         const now = yield* standing(claim)
@@ -88,6 +121,8 @@ export class SettlementDesk extends Context.Service<
     })
   )
 }
+
+type Told = Deferred.Deferred<SettlementOutcome>
 
 // A settler that is free has the claim within milliseconds; a lease has two thirds of its time left.
 const silenceMsMax = 1_000

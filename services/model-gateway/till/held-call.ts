@@ -1,5 +1,6 @@
 /** A payment that is held for one call, and the parts that its moves need. */
 import type { Effect, Scope } from "effect"
+import type { BusError } from "#bus"
 import type { Claim, Claims, Quote } from "#x402"
 import type { PayableCall } from "../Till.ts"
 import type { PaidAnswers } from "./PaidAnswers.ts"
@@ -19,6 +20,8 @@ export interface Hold extends HeldCall {
   stage: "claimed" | "serving" | "over"
   /** Settled while it was still given out: nothing is given back any more. */
   isForced: boolean
+  /** Before the payment is asked for; nothing of a stream. */
+  answerKept: Effect.Effect<void, BusError>
   /** Once, whoever asks first. */
   readonly asked: Effect.Effect<Asked, NotCommitted>
   /** Ends what goes on beside the call. */

@@ -39,8 +39,8 @@ export const settleHeld = Effect.fn("Till.settle")(function* (
 const askToSettle = (parts: HoldParts, hold: Hold, answer: Uint8Array | null) => {
   const { claim, identifier } = hold
   const label = { identifier, binding: claim.record.binding }
-  const kept = answer === null ? Effect.void : parts.answers.keep(claim.key, { label, body: answer })
-  return Effect.andThen(parts.timed("store", kept), hold.asked).pipe(
+  if (answer !== null) hold.answerKept = parts.timed("store", parts.answers.keep(claim.key, { label, body: answer }))
+  return hold.asked.pipe(
     Effect.tapError((error) => Effect.logWarning("a payment could not be asked for", error)),
     Effect.catch(() => Effect.andThen(releaseHeld(parts, hold), Effect.fail(unasked(hold))))
   )
