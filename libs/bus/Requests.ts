@@ -19,6 +19,8 @@ export interface AskOptions<Question, Answer> {
   readonly question: MessageCodec<Question>
   readonly answer: MessageCodec<Answer>
   readonly timeoutMs: number
+  /** Whoever was asked first has fallen silent: by the broker, so that another replica may get it. Default false. */
+  readonly isAgain?: boolean
 }
 
 export interface AnswerOptions<Question, Answer, R> {
@@ -57,7 +59,8 @@ export class Requests extends Context.Service<
 
       const ask = Effect.fnUntraced(function* <Q, A>(options: AskOptions<Q, A>, question: Q) {
         const operation = `ask ${options.subject}`
-        const neighbour = beside.answererOf(options.subject, options.question, options.answer)
+        const isAgain = options.isAgain === true
+        const neighbour = isAgain ? undefined : beside.answererOf(options.subject, options.question, options.answer)
         if (neighbour !== undefined) {
           const pose = (respond: (answer: A) => void) => neighbour.pose(question, respond)
           return yield* nats.askNear(operation, options.subject, options.timeoutMs, pose)

@@ -59,7 +59,7 @@ export const neighbour = Layer.effectDiscard(
     })
 
     yield* (yield* Drain).register(
-      "payment-settler next door",
+      "payment-settler neighbour",
       Effect.map(ended, (met) => ({ finished: Math.max(0, met - present), handedBack: Math.min(met, present) }))
     )
     yield* Effect.acquireRelease(

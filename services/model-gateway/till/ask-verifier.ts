@@ -17,13 +17,19 @@ export const askVerifier = Effect.fnUntraced(function* (
   request: VerifyRequest,
   onSilence: Effect.Effect<void>
 ): Effect.fn.Return<VerifyAnswer, BusError> {
-  const ask = (timeoutMs: number) =>
+  const ask = (isAgain: boolean) =>
     requests.ask(
-      { subject: subjects.paymentsVerify, question: verifyRequestCodec, answer: verifyAnswerCodec, timeoutMs },
+      {
+        subject: subjects.paymentsVerify,
+        question: verifyRequestCodec,
+        answer: verifyAnswerCodec,
+        timeoutMs: secondMs,
+        isAgain
+      },
       request
     )
-  const first = yield* Effect.timeoutOption(ask(secondMs), firstMs)
+  const first = yield* Effect.timeoutOption(ask(false), firstMs)
   if (Option.isSome(first)) return first.value
   yield* onSilence
-  return yield* ask(secondMs)
+  return yield* ask(true)
 })

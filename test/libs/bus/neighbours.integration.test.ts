@@ -84,6 +84,7 @@ describe("the roles of one process", () => {
       const here = yield* oneProcess
       const [asker, answerer] = [yield* role(server, here), yield* role(server, here)]
       yield* answerAs(answerer, "beside")
+      yield* Effect.promise(() => Context.get(answerer, Nats).connection.flush())
       const wrong = jsonCodec(Schema.Struct({ words: Schema.String }))
 
       const asked = Context.get(asker, Requests).ask({ ...ask, question: wrong }, { words: "no text" })
@@ -104,6 +105,22 @@ describe("the roles of one process", () => {
       const error = yield* Effect.flip(asked)
       assert.strictEqual(error._tag, "BusUnavailable")
       assert.include(error.message, "no answer within 100 ms")
+    })
+  )
+
+  it.live("ask a second time by the broker, so that somebody else may answer for a neighbour that is silent", () =>
+    Effect.gen(function* () {
+      const server = yield* natsServer
+      const here = yield* oneProcess
+      const asker = yield* role(server, here)
+      const silent = yield* role(server, here)
+      yield* answerAs(silent, "never", Effect.never)
+      yield* Effect.promise(() => Context.get(silent, Nats).connection.flush())
+      const heard = yield* overheard(yield* role(server, yield* oneProcess), ask.subject)
+
+      const asked = Context.get(asker, Requests).ask({ ...ask, timeoutMs: 100, isAgain: true }, { text: "one" })
+      yield* Effect.flip(asked)
+      assert.strictEqual((yield* heard.after(asker)).length, 1)
     })
   )
 
