@@ -3,6 +3,7 @@ import { Effect, Fiber } from "effect"
 import { ask, chat, eventsOf, type Said } from "../../support/gateway.ts"
 import { type SigningOptions, payingFetch, quoteOf, signPayment } from "../../support/payment-client.ts"
 import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
+import { layouts } from "../../support/payment-layouts.ts"
 import { eventually } from "../../support/bus.ts"
 
 const chatPath = "/api/v1/chat/completions"
@@ -33,7 +34,7 @@ const pay = (fleet: PaymentFleet, body: unknown, payment: string, path = chatPat
 const upstreamCalls = ({ upstream }: PaymentFleet) =>
   upstream.calls.filter(({ path }) => !path.endsWith("/models")).length
 
-describe("a paid call", () => {
+describe.each(layouts)("a paid call, $layout", ({ withPayments }) => {
   it.live("is quoted, paid by the protocol's own client, settled, answered, and no second time", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
@@ -59,48 +60,6 @@ describe("a paid call", () => {
         assert.isTrue(again.headers.has("payment-required"))
         assert.strictEqual(yield* balanced(fleet), 2)
         assert.strictEqual(upstreamCalls(fleet), 2)
-      })
-    )
-  )
-
-  it.live("is refused before any model is asked when its payment is short, empty, forged or too near its end", () =>
-    withPayments((fleet) =>
-      Effect.gen(function* () {
-        const body = chat("hello")
-        const codeOf = (payment: string, of = body) =>
-          Effect.map(pay(fleet, of, payment), (said) => [
-            said.status,
-            said.body["code"],
-            said.headers.has("payment-required")
-          ])
-
-        const poor = `0x${"11".repeat(32)}` as const
-        assert.deepStrictEqual(yield* codeOf(yield* signed(fleet, body, {}, chatPath, poor)), [
-          402,
-          "PAYMENT_UNFUNDED",
-          true
-        ])
-        const cheap = yield* signed(fleet, body)
-        const dear = chat("hello ".repeat(2_000))
-        assert.deepStrictEqual(yield* codeOf(cheap, dear), [402, "PAYMENT_INVALID", true])
-        assert.deepStrictEqual(yield* codeOf(yield* signed(fleet, body, { validForSeconds: 60 })), [
-          402,
-          "PAYMENT_UNFUNDED",
-          true
-        ])
-        assert.deepStrictEqual(yield* codeOf(yield* signed(fleet, body, { validForSeconds: 3_000 })), [
-          402,
-          "PAYMENT_UNFUNDED",
-          true
-        ])
-        assert.deepStrictEqual(yield* codeOf("no payment"), [402, "PAYMENT_INVALID", true])
-        const forged = JSON.parse(Buffer.from(cheap, "base64").toString("utf8")) as { payload: { signature: string } }
-        forged.payload.signature = `0x${"22".repeat(64)}1b`
-        const header = Buffer.from(JSON.stringify(forged)).toString("base64")
-        assert.deepStrictEqual(yield* codeOf(header), [402, "PAYMENT_INVALID", true])
-
-        assert.strictEqual(upstreamCalls(fleet), 0)
-        assert.strictEqual(yield* balanced(fleet), 0)
       })
     )
   )
@@ -201,6 +160,50 @@ describe("a paid call", () => {
         assert.deepStrictEqual(lost.body, made.body)
         assert.strictEqual(yield* balanced(fleet), 2)
         assert.strictEqual(upstreamCalls(fleet), 2)
+      })
+    )
+  )
+})
+
+describe("a payment", () => {
+  it.live("that is short, empty, forged or too near its end is refused before any model is asked", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const body = chat("hello")
+        const codeOf = (payment: string, of = body) =>
+          Effect.map(pay(fleet, of, payment), (said) => [
+            said.status,
+            said.body["code"],
+            said.headers.has("payment-required")
+          ])
+
+        const poor = `0x${"11".repeat(32)}` as const
+        assert.deepStrictEqual(yield* codeOf(yield* signed(fleet, body, {}, chatPath, poor)), [
+          402,
+          "PAYMENT_UNFUNDED",
+          true
+        ])
+        const cheap = yield* signed(fleet, body)
+        const dear = chat("hello ".repeat(2_000))
+        assert.deepStrictEqual(yield* codeOf(cheap, dear), [402, "PAYMENT_INVALID", true])
+        assert.deepStrictEqual(yield* codeOf(yield* signed(fleet, body, { validForSeconds: 60 })), [
+          402,
+          "PAYMENT_UNFUNDED",
+          true
+        ])
+        assert.deepStrictEqual(yield* codeOf(yield* signed(fleet, body, { validForSeconds: 3_000 })), [
+          402,
+          "PAYMENT_UNFUNDED",
+          true
+        ])
+        assert.deepStrictEqual(yield* codeOf("no payment"), [402, "PAYMENT_INVALID", true])
+        const forged = JSON.parse(Buffer.from(cheap, "base64").toString("utf8")) as { payload: { signature: string } }
+        forged.payload.signature = `0x${"22".repeat(64)}1b`
+        const header = Buffer.from(JSON.stringify(forged)).toString("base64")
+        assert.deepStrictEqual(yield* codeOf(header), [402, "PAYMENT_INVALID", true])
+
+        assert.strictEqual(upstreamCalls(fleet), 0)
+        assert.strictEqual(yield* balanced(fleet), 0)
       })
     )
   )

@@ -4,7 +4,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { chat } from "../../support/gateway.ts"
 import { quoteOf, signPayment } from "../../support/payment-client.ts"
-import { balanced, withPayments } from "../../support/payment-fleet.ts"
+import { balanced } from "../../support/payment-fleet.ts"
+import { layouts } from "../../support/payment-layouts.ts"
 
 const path = "/api/v1/chat/completions"
 const body = JSON.stringify(chat("hello"))
@@ -26,7 +27,7 @@ const post = (url: string, agent: Agent, payment: string): Promise<Answered> =>
     sent.end(body)
   })
 
-describe("one authorization sent a thousand times at once", () => {
+describe.each(layouts)("one authorization sent a thousand times at once, $layout", ({ withPayments }) => {
   it.live("is served once, settled once, and refused as a replay to everybody else", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {

@@ -5,6 +5,7 @@ import { eventually } from "../../support/bus.ts"
 import { ask, chat } from "../../support/gateway.ts"
 import { quoteOf, signPayment } from "../../support/payment-client.ts"
 import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
+import { layouts } from "../../support/payment-layouts.ts"
 
 const path = "/api/v1/chat/completions"
 
@@ -23,7 +24,7 @@ const signed = (fleet: PaymentFleet, body: unknown, key = fleet.chain.payer.priv
 const pay = (fleet: PaymentFleet, body: unknown, payment: string) =>
   ask(fleet, path, body, { "payment-signature": payment })
 
-describe("a chain that is away", () => {
+describe.each(layouts)("a chain that is away, $layout", ({ withPayments }) => {
   it.live("makes a call wait with 503, and the same payment is good when it is back", () =>
     withPayments(
       (fleet) =>
@@ -72,7 +73,7 @@ describe("a chain that is away", () => {
   )
 })
 
-describe("a payer who empties the wallet while the model works", () => {
+describe.each(layouts)("a payer who empties the wallet while the model works, $layout", ({ withPayments }) => {
   it.live("gets no answer, and nothing is charged", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
@@ -115,7 +116,7 @@ describe("a gateway without a verifier", () => {
   )
 })
 
-describe("two settlers with several keys", () => {
+describe.each(layouts)("two settlers with several keys, $layout", ({ withPayments }) => {
   it.live("settle fifty payments at once, each once", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {

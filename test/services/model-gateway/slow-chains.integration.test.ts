@@ -3,7 +3,8 @@ import { Effect, Fiber } from "effect"
 import { fundedKey, payWith, signFor } from "../../support/attacker.ts"
 import { eventually } from "../../support/bus.ts"
 import { chat, eventsOf } from "../../support/gateway.ts"
-import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
+import { balanced, type PaymentFleet } from "../../support/payment-fleet.ts"
+import { layouts } from "../../support/payment-layouts.ts"
 
 /** Honest, and slower than anybody waits: a block comes when the test says so. */
 const slow = {
@@ -14,7 +15,7 @@ const slow = {
 const mine = ({ chain }: PaymentFleet) => chain.rpc("evm_mine", [])
 const isSent = ({ claimStates }: PaymentFleet) => Effect.map(claimStates, (all) => all.includes("SETTLING"))
 
-describe("a chain whose blocks come later than anybody waits", () => {
+describe.each(layouts)("a chain whose blocks come later than anybody waits, $layout", ({ withPayments }) => {
   it.live("whole answers: one goes out ahead of its payment, no other one does, and nobody is to pay again", () =>
     withPayments(
       (fleet) =>

@@ -1,0 +1,10 @@
+/** How the three roles of a paid call can stand to each other. What payers and auditors see is the same in each. */
+import { withPayments } from "./payment-fleet.ts"
+
+export const layouts: ReadonlyArray<{ readonly layout: string; readonly withPayments: typeof withPayments }> = [
+  { layout: "roles apart", withPayments },
+  {
+    layout: "roles as neighbours",
+    withPayments: (test, options) => withPayments(test, { ...options, areNeighbours: true })
+  }
+]
