@@ -1,4 +1,4 @@
-/** One role as a container runs it: `./starling role <name>`, its own configuration file, its own port. */
+/** Roles in one process as a container runs them: `./starling role <name>...`, own configuration file, own port. */
 import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
@@ -27,7 +27,7 @@ export interface RunningRole {
   readonly signal: (signal: NodeJS.Signals) => void
 }
 
-const takeFreePort = () =>
+export const takeFreePort = () =>
   new Promise<number>((resolve) => {
     const probe = createServer()
     probe.listen(0, "127.0.0.1", () => {
@@ -38,13 +38,14 @@ const takeFreePort = () =>
 
 const started: Array<RunningRole> = []
 
-export const startRole = async (name: string, options: RoleOptions): Promise<RunningRole> => {
+/** One role by its name, or several in the same process. */
+export const startRole = async (names: string | ReadonlyArray<string>, options: RoleOptions): Promise<RunningRole> => {
   const folder = mkdtempSync(join(tmpdir(), "starling-role-"))
   const port = await takeFreePort()
   const url = `http://127.0.0.1:${port}`
   const config = join(folder, "config.json")
   writeFileSync(config, JSON.stringify(options.configuration))
-  const child = spawn("./starling", ["role", name], {
+  const child = spawn("./starling", ["role", ...[names].flat()], {
     cwd: root,
     env: { ...process.env, STARLING_CONFIG: config, TELEMETRY_PORT: String(port), ...options.environment },
     stdio: ["ignore", "pipe", "pipe"]

@@ -1,0 +1,197 @@
+/**
+ * The roles of a payment as processes that can be killed, one role or several in each, with a gate before the chain's
+ * node. What is started again is found where it was. Its callers lose their connections and come back.
+ */
+import { Effect, Exit, Scope } from "effect"
+import type { RoleName } from "#contracts"
+import { ask, chat, type Said } from "./gateway.ts"
+import { type GateNode, gateNode } from "./gate-node.ts"
+import { quoteOf, type SigningOptions, signPayment } from "./payment-client.ts"
+import {
+  balanced,
+  booksOf,
+  type Parts,
+  type PaymentFleet,
+  type PaymentFleetOptions,
+  startParts
+} from "./payment-fleet.ts"
+import { endRoles, type RunningRole, startRole, takeFreePort } from "./role.ts"
+import { until } from "./starling.ts"
+
+export const path = "/api/v1/chat/completions"
+export const sending = /^eth_sendRawTransaction/u
+export const simulating = /^eth_call$/u
+
+type Json = Readonly<Record<string, unknown>>
+type Books = Pick<PaymentFleet, "receipts" | "transfers" | "claimStates">
+
+/** A paid call that has no answer yet. */
+export interface HeldCall {
+  readonly body: ReturnType<typeof chat>
+  readonly payment: string
+  /** Nothing where the connection broke. */
+  readonly answer: Promise<Said | undefined>
+}
+
+export interface PaidProcesses {
+  readonly url: string
+  readonly gate: GateNode
+  readonly books: Books
+  readonly chain: Parts["chain"]
+  /** The process that runs a role, or ran it last. */
+  readonly of: (role: RoleName) => RunningRole
+  /** In one process; returns when that is ready. `settler`: over the settings of payment-settler. */
+  readonly run: (roles: ReadonlyArray<RoleName>, settler?: Json) => Promise<void>
+  /** SIGKILL for the process of a role, and of all that run in it. */
+  readonly kill: (role: RoleName) => Promise<void>
+  /** What the bookkeepers of all processes so far have logged that does not fit. */
+  readonly findings: () => ReadonlyArray<string>
+  /** A payment for a call, by what it is told to pay. */
+  readonly sign: (body: unknown, options?: SigningOptions) => Promise<string>
+  /** Nothing where the connection broke. */
+  readonly pay: (body: unknown, payment: string) => Promise<Said | undefined>
+  /** The same payment again and again, as a client does that is told to come back. */
+  readonly payUntil: (
+    is: (said: Said) => boolean,
+    body: unknown,
+    payment: string,
+    withinMs?: number
+  ) => Promise<Said | undefined>
+  /** Until the model works on a call that is verified. */
+  readonly modelWorks: () => Promise<void>
+  /** Until the gate holds something. */
+  readonly held: () => Promise<void>
+  /** A call whose answer is made, and whose settlement stands at the gate. */
+  readonly callHeldAt: (
+    text: string,
+    method: RegExp,
+    what: "call" | "answer",
+    options?: SigningOptions
+  ) => Promise<HeldCall>
+  readonly transfers: () => Promise<number>
+  /** Until everything has ended and the books fit; how many payments were collected. */
+  readonly collected: (withinMs?: number) => Promise<number>
+  readonly end: () => Promise<void>
+}
+
+export const isAnswered = ({ status }: Said) => status === 200
+export const isReceipted = (said: Said) => isAnswered(said) && said.headers.has("x-payment-receipt")
+
+const findingMessage = "the books do not fit"
+const findingsName = "payment_book_findings_total{"
+const readAtPattern = /^payment_books_read_timestamp_seconds\{[^}]*network="eip155:84532"[^}]*\} (\S+)$/mu
+
+/** What a bookkeeper has found that does not fit. */
+export const bookFindings = (metrics: string) => metrics.split("\n").filter((line) => line.startsWith(findingsName))
+
+/** In seconds since 1970; 0 when the books were not read to their end yet. */
+export const booksReadAt = (metrics: string) => Number(readAtPattern.exec(metrics)?.[1] ?? 0)
+
+/** A gateway's port is told before it runs, and stays. */
+const behindGate = (parts: Parts, port: number, url: string, gate: GateNode): Parts => {
+  const { ModelGateway, Payments } = parts.configuration as {
+    readonly ModelGateway: Json
+    readonly Payments: { readonly Networks: ReadonlyArray<Json> }
+  }
+  const [network] = Payments.Networks
+  const configuration = {
+    ...parts.configuration,
+    ModelGateway: { ...ModelGateway, Port: port, Origin: url },
+    Payments: { ...Payments, Networks: [{ ...network, RpcUrls: [gate.url] }] }
+  }
+  return { ...parts, configuration }
+}
+
+const processesOf = ({ configuration, environment }: Parts) => {
+  const running = new Map<RoleName, RunningRole>()
+  const all: Array<RunningRole> = []
+  const of = (role: RoleName) => {
+    const found = running.get(role)
+    if (found === undefined) throw new Error(`${role} was never started`)
+    return found
+  }
+  return {
+    of,
+    run: async (roles: ReadonlyArray<RoleName>, settler: Json = {}) => {
+      const PaymentSettler = { ...(configuration["PaymentSettler"] as Json), ...settler }
+      const started = await startRole(roles, { configuration: { ...configuration, PaymentSettler }, environment })
+      all.push(started)
+      for (const role of roles) running.set(role, started)
+      await until(async () => (await started.status("/readyz")) === 200)
+    },
+    kill: async (role: RoleName) => {
+      of(role).signal("SIGKILL")
+      await of(role).ended
+    },
+    findings: () => all.flatMap(({ error }) => error().split("\n")).filter((line) => line.includes(findingMessage))
+  }
+}
+
+const payerOf = (parts: Parts, url: string) => {
+  const sign = async (body: unknown, options: SigningOptions = {}) => {
+    const headers = { "content-type": "application/json" }
+    const unpaid = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) })
+    const [offer] = quoteOf(unpaid).accepts
+    if (offer === undefined) throw new Error("no quote")
+    return signPayment(parts.chain.payer.privateKey, offer, options)
+  }
+  const pay = (body: unknown, payment: string): Promise<Said | undefined> =>
+    Effect.runPromise(ask({ url }, path, body, { "payment-signature": payment })).catch(() => undefined)
+  const payUntil: PaidProcesses["payUntil"] = async (is, body, payment, withinMs = 30_000) => {
+    let said: Said | undefined
+    await until(async () => {
+      said = await pay(body, payment)
+      return said !== undefined && is(said)
+    }, withinMs)
+    return said
+  }
+  return { sign, pay, payUntil }
+}
+
+/** `processes`: which roles run together. */
+export const startPaidProcesses = async (
+  processes: ReadonlyArray<ReadonlyArray<RoleName>>,
+  options: PaymentFleetOptions
+): Promise<PaidProcesses> => {
+  const scope = Scope.makeUnsafe()
+  const inScope = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) => Effect.runPromise(Scope.provide(effect, scope))
+  const around = await inScope(startParts(options))
+  const gate = await inScope(gateNode(around.chain.rpcUrl))
+  const port = await takeFreePort()
+  const url = `http://127.0.0.1:${port}`
+  const parts = behindGate(around, port, url, gate)
+  const running = processesOf(parts)
+  await Promise.all(processes.map((roles) => running.run(roles)))
+  const books = await inScope(booksOf(parts))
+  const payer = payerOf(parts, url)
+  const held = () => until(() => gate.held() > 0)
+  const modelWorks = async () => {
+    await until(async () => (await Effect.runPromise(books.claimStates)).includes("CLAIMED"))
+    await until(() => around.upstream.calls.at(-1)?.state === "running")
+  }
+  return {
+    ...running,
+    ...payer,
+    url,
+    gate,
+    books,
+    chain: around.chain,
+    modelWorks,
+    held,
+    callHeldAt: async (text, method, what, signing) => {
+      const body = chat(`!delay 500ms ${text}`)
+      const payment = await payer.sign(body, signing)
+      const answer = payer.pay(body, payment)
+      await modelWorks()
+      gate.hold(method, what)
+      await held()
+      return { body, payment, answer }
+    },
+    transfers: async () => (await Effect.runPromise(books.transfers)).length,
+    collected: (withinMs) => Effect.runPromise(balanced(books, withinMs)),
+    end: async () => {
+      await endRoles()
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+    }
+  }
+}
