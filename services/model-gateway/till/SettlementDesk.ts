@@ -85,6 +85,8 @@ export class SettlementDesk extends Context.Service<
       ) {
         const keeping = yield* Effect.forkIn(answerKept, ownScope, { startImmediately: true })
         const kept = Fiber.join(keeping)
+        // What was begun leaves for the broker before the settler's own work is done.
+        yield* Effect.yieldNow
         const byJob = Effect.andThen(kept, askByJob(claim, told, scope))
         yield* settler.settle({
           claim,
