@@ -38,7 +38,7 @@ export const neighbour = Layer.effectDiscard(
         if (settling._tag === "Stale") return
         yield* count(claim.record.network, requestedAtMs, settling)
         if (settling._tag === "Later") {
-          yield* Effect.logWarning("a payment's end is not known yet; it goes on as a job").pipe(
+          yield* Effect.logWarning("a payment's end is not known yet").pipe(
             Effect.annotateLogs({ claim: claim.key, detail: settling.detail })
           )
         }

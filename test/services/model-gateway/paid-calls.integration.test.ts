@@ -113,25 +113,6 @@ describe.each(layouts)("a paid call, $layout", ({ withPayments }) => {
     )
   )
 
-  it.live("is settled while it is streamed when its payment would end before it does", () =>
-    withPayments(
-      (fleet) =>
-        Effect.gen(function* () {
-          // Half a minute before its end a payment must be collected.
-          const body = chat("!words 480 25", { stream: true })
-          const payment = yield* signed(fleet, body, { validForSeconds: 34 })
-          const going = yield* Effect.forkChild(pay(fleet, body, payment))
-          yield* eventually(Effect.map(fleet.transfers, (all) => all.length === 1))
-          assert.strictEqual(fleet.upstream.calls[0]?.state, "running")
-          const { data, comments } = eventsOf((yield* Fiber.join(going)).text)
-          assert.strictEqual(data.at(-1), "[DONE]")
-          assert.strictEqual(comments.filter((comment) => comment.startsWith("payment-response ")).length, 1)
-          assert.strictEqual(yield* balanced(fleet), 1)
-        }),
-      { payments: { MaxTimeoutSeconds: 60 } }
-    )
-  )
-
   it.live("is answered once more to who names it by the payment-identifier, and to nobody else", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
@@ -161,6 +142,28 @@ describe.each(layouts)("a paid call, $layout", ({ withPayments }) => {
         assert.strictEqual(yield* balanced(fleet), 2)
         assert.strictEqual(upstreamCalls(fleet), 2)
       })
+    )
+  )
+})
+
+// Side by side: what takes its time is the payment.
+describe.concurrent.each(layouts)("a paid stream, $layout", ({ withPayments }) => {
+  it.live("is settled while it is streamed when its payment would end before it does", () =>
+    withPayments(
+      (fleet) =>
+        Effect.gen(function* () {
+          // Half a minute before its end a payment must be collected.
+          const body = chat("!words 480 25", { stream: true })
+          const payment = yield* signed(fleet, body, { validForSeconds: 34 })
+          const going = yield* Effect.forkChild(pay(fleet, body, payment))
+          yield* eventually(Effect.map(fleet.transfers, (all) => all.length === 1))
+          assert.strictEqual(fleet.upstream.calls[0]?.state, "running")
+          const { data, comments } = eventsOf((yield* Fiber.join(going)).text)
+          assert.strictEqual(data.at(-1), "[DONE]")
+          assert.strictEqual(comments.filter((comment) => comment.startsWith("payment-response ")).length, 1)
+          assert.strictEqual(yield* balanced(fleet), 1)
+        }),
+      { payments: { MaxTimeoutSeconds: 60 } }
     )
   )
 })

@@ -1,0 +1,231 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Scope } from "effect"
+import { privateKeyToAccount } from "viem/accounts"
+import { cancelOnChain, emptyWallet, fundedKey, type Key, payWith, signFor } from "../../support/attacker.ts"
+import { eventually } from "../../support/bus.ts"
+import { chat, eventsOf } from "../../support/gateway.ts"
+import { type NextDoor, startSettler, withNeighbours, withoutSettler } from "../../support/next-door.ts"
+import { balanced } from "../../support/payment-fleet.ts"
+import { takeFreePort } from "../../support/role.ts"
+import { rejected, startSickNode } from "../../libs/x402/evm/sick-node.ts"
+
+const body = chat("hello")
+
+/** A block comes when the test says so. */
+const slow = { chain: { onlyInterval: true, blockTimeMs: 3_600_000 } } as const
+
+const mine = ({ chain }: NextDoor) => chain.rpc("evm_mine", [])
+
+/** Blocks until so many transfers are made: a transaction may come after one. */
+const minedUntil = (fleet: NextDoor, count: number) =>
+  eventually(
+    Effect.andThen(
+      mine(fleet),
+      Effect.map(fleet.transfers, (all) => all.length === count)
+    )
+  )
+
+/** A call in work, of a payer who is funded: funding makes a block. */
+const paying = Effect.fnUntraced(function* (fleet: NextDoor, key: Key) {
+  const payment = yield* signFor(fleet, body, key)
+  const answer = yield* Effect.forkChild(payWith(fleet, body, payment))
+  return { payer: privateKeyToAccount(key).address.toLowerCase(), answer: Fiber.join(answer) }
+})
+
+const isSent = ({ sent }: NextDoor, count: number) => eventually(Effect.map(sent, (now) => now === count))
+
+describe("a paid call whose settler is in the gateway's process", () => {
+  it.live("is answered with its receipt, and is in the books once without a job, streamed or not", () =>
+    withNeighbours((fleet) =>
+      Effect.gen(function* () {
+        const key = yield* fundedKey(fleet)
+        const whole = yield* payWith(fleet, body, yield* signFor(fleet, body, key))
+        assert.strictEqual(whole.status, 200)
+        assert.match(whole.headers.get("x-payment-receipt") ?? "", /^0x[0-9a-f]{64}$/u)
+        assert.strictEqual(yield* balanced(fleet), 1)
+
+        const streamed = { ...body, stream: true }
+        const said = yield* payWith(fleet, streamed, yield* signFor(fleet, streamed, key))
+        const { comments } = eventsOf(said.text)
+        assert.strictEqual(comments.filter((comment) => comment.startsWith("payment-response ")).length, 1)
+        assert.strictEqual(yield* balanced(fleet), 2)
+
+        assert.deepStrictEqual(yield* fleet.claimStates, ["SETTLED", "SETTLED"])
+        const receipts = yield* fleet.receipts
+        assert.deepStrictEqual(
+          receipts.map(({ outcome }) => outcome),
+          ["settled", "settled"]
+        )
+        assert.strictEqual(receipts[0]?.transaction, whole.headers.get("x-payment-receipt"))
+        assert.deepStrictEqual([yield* fleet.jobs, yield* fleet.sent], [0, 2])
+      })
+    )
+  )
+
+  it.live("costs nothing while its answer cannot be kept, and the same payment is good once it can", () =>
+    withNeighbours((fleet) =>
+      Effect.gen(function* () {
+        const payment = yield* signFor(fleet, body, yield* fundedKey(fleet))
+        for (const broken of [fleet.refuseAnswers, fleet.loseAnswers]) {
+          yield* broken
+          const refused = yield* payWith(fleet, body, payment)
+          assert.deepStrictEqual([refused.status, refused.body["choices"]], [503, undefined])
+          assert.isTrue(refused.headers.has("retry-after"))
+          assert.include(refused.text, "nothing was charged")
+          assert.deepStrictEqual(yield* fleet.claimStates, ["RELEASED"])
+        }
+
+        yield* fleet.keepAnswers
+        const again = yield* payWith(fleet, body, payment)
+        assert.strictEqual(again.status, 200)
+        assert.strictEqual(yield* balanced(fleet), 1)
+        // Of the first tries nothing has ever been sent, nor asked for.
+        assert.deepStrictEqual([yield* fleet.jobs, yield* fleet.sent], [0, 1])
+        assert.strictEqual((yield* fleet.receipts).length, 1)
+      })
+    )
+  )
+
+  it.live("is not given out and costs nothing when its payer takes the money away while the model works", () =>
+    withNeighbours((fleet) =>
+      Effect.gen(function* () {
+        const thinking = chat("!delay 2s")
+        const [cancelling, emptying] = [yield* fundedKey(fleet), yield* fundedKey(fleet)]
+        const cancelled = yield* signFor(fleet, thinking, cancelling)
+        const emptied = yield* signFor(fleet, thinking, emptying)
+        const both = yield* Effect.forkChild(
+          Effect.forEach([cancelled, emptied], (payment) => payWith(fleet, thinking, payment), { concurrency: 2 })
+        )
+        yield* eventually(Effect.sync(() => fleet.upstream.calls.length === 2))
+        yield* cancelOnChain(fleet, cancelling, cancelled)
+        yield* emptyWallet(fleet, emptying, 1_000_000n)
+        assert.deepStrictEqual(
+          fleet.upstream.calls.map(({ state }) => state),
+          ["running", "running"]
+        )
+        for (const said of yield* Fiber.join(both)) {
+          assert.deepStrictEqual([said.status, said.body["choices"]], [402, undefined])
+          assert.strictEqual(said.body["error"], "Payment settlement failed")
+        }
+        assert.strictEqual(yield* balanced(fleet), 0)
+        assert.deepStrictEqual(yield* fleet.claimStates, ["UNCOLLECTED", "UNCOLLECTED"])
+        assert.deepStrictEqual([yield* fleet.jobs, yield* fleet.sent], [0, 0])
+      })
+    )
+  )
+})
+
+describe("a payment that the settler of the gateway's process cannot begin at once", () => {
+  it.live("goes by a job while that has no room, and both are made once", () =>
+    withNeighbours(
+      (fleet) =>
+        Effect.gen(function* () {
+          const [one, other] = [yield* fundedKey(fleet), yield* fundedKey(fleet)]
+          const first = yield* paying(fleet, one)
+          yield* isSent(fleet, 1)
+          const second = yield* paying(fleet, other)
+          yield* isSent(fleet, 2)
+          assert.strictEqual(yield* fleet.jobOf, second.payer)
+          yield* mine(fleet)
+          assert.deepStrictEqual([(yield* first.answer).status, (yield* second.answer).status], [200, 200])
+          assert.strictEqual(yield* balanced(fleet), 2)
+          assert.deepStrictEqual([yield* fleet.jobs, yield* fleet.sent], [1, 2])
+        }),
+      { ...slow, settler: { UnackedMax: 1 } }
+    )
+  )
+
+  it.live("goes by a job while others have all keys, and is made once by who has one", () =>
+    withoutSettler(
+      (fleet) =>
+        Effect.gen(function* () {
+          const elsewhere = yield* Scope.make()
+          yield* Scope.provide(fleet.takeKeys, elsewhere)
+          yield* fleet.start("payment-settler")
+          const { payer, answer } = yield* paying(fleet, yield* fundedKey(fleet))
+          yield* eventually(Effect.map(fleet.jobs, (count) => count === 1))
+          assert.strictEqual(yield* fleet.jobOf, payer)
+          assert.strictEqual(yield* fleet.sent, 0)
+          yield* Scope.close(elsewhere, Exit.void)
+          assert.strictEqual((yield* answer).status, 200)
+          assert.strictEqual(yield* balanced(fleet), 1)
+          assert.strictEqual(yield* fleet.sent, 1)
+        }),
+      { chain: { settlerCount: 1 } }
+    )
+  )
+})
+
+describe("a payment whose end the settler of the gateway's process does not get to know", () => {
+  it.live("goes on as a job and is made once when the chain tells again", () =>
+    Effect.gen(function* () {
+      const port = yield* Effect.promise(takeFreePort)
+      const healthy = `http://127.0.0.1:${port}`
+      const node = yield* Effect.acquireRelease(
+        Effect.promise(() => startSickNode(healthy)),
+        ({ end }) => Effect.promise(end)
+      )
+      yield* withNeighbours(
+        (fleet) =>
+          Effect.gen(function* () {
+            assert.strictEqual(fleet.chain.rpcUrl, healthy)
+            // The chain takes the transaction in, and what its node says is that another has its place.
+            node.behave = (method, call) => {
+              if (!method.startsWith("eth_sendRawTransaction")) return undefined
+              fetch(healthy, { method: "POST", headers: { "content-type": "application/json" }, body: call }).catch(
+                () => undefined
+              )
+              return rejected(-32_000, "nonce too low")
+            }
+            const { payer, answer } = yield* paying(fleet, yield* fundedKey(fleet))
+            yield* isSent(fleet, 1)
+            yield* eventually(Effect.map(fleet.jobs, (count) => count === 1))
+            assert.strictEqual(yield* fleet.jobOf, payer)
+            assert.deepStrictEqual([yield* fleet.claimStates, yield* fleet.receipts], [["SETTLING"], []])
+            node.behave = () => undefined
+            yield* minedUntil(fleet, 1)
+            assert.strictEqual((yield* answer).status, 200)
+            assert.strictEqual(yield* balanced(fleet), 1)
+            assert.deepStrictEqual([(yield* fleet.receipts).length, yield* fleet.sent], [1, 1])
+          }),
+        { chain: { ...slow.chain, port }, network: { RpcUrls: [node.url] } }
+      )
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a settler that is shut down beside its gateway", () => {
+  it.live("writes the books of what was handed to it before it is gone, and its follower is handed the next", () =>
+    withoutSettler(
+      (fleet) =>
+        Effect.gen(function* () {
+          const process = yield* Scope.make()
+          yield* Scope.provide(startSettler(fleet), process)
+          const { answer } = yield* paying(fleet, yield* fundedKey(fleet))
+          yield* isSent(fleet, 1)
+          const closing = yield* Effect.forkChild(Scope.close(process, Exit.void), { startImmediately: true })
+          assert.deepStrictEqual([yield* fleet.claimStates, yield* fleet.receipts], [["SETTLING"], []])
+          assert.isUndefined(closing.pollUnsafe())
+          yield* mine(fleet)
+          yield* Fiber.join(closing)
+          assert.deepStrictEqual(yield* fleet.claimStates, ["SETTLED"])
+          assert.deepStrictEqual(
+            (yield* fleet.receipts).map(({ outcome }) => outcome),
+            ["settled"]
+          )
+          const said = yield* answer
+          assert.strictEqual(said.status, 200)
+          assert.isTrue(said.headers.has("x-payment-receipt"))
+
+          yield* startSettler(fleet)
+          const next = yield* paying(fleet, yield* fundedKey(fleet))
+          yield* isSent(fleet, 2)
+          yield* mine(fleet)
+          assert.strictEqual((yield* next.answer).status, 200)
+          assert.strictEqual(yield* balanced(fleet), 2)
+          assert.strictEqual(yield* fleet.jobs, 0)
+        }),
+      slow
+    )
+  )
+})

@@ -1,0 +1,91 @@
+/** What an auditor sees of payments that are settled next door: jobs that were written, transactions that were sent. */
+import { Context, Effect, Option, Result, type Scope } from "effect"
+import { applyTopology, Leases, Nats, StreamReader, topology } from "#bus"
+import { settlementJobCodec } from "#x402"
+import { eventually } from "./bus.ts"
+import { busOf, type PaymentFleet, type PaymentFleetOptions, withPayments } from "./payment-fleet.ts"
+
+export interface NextDoor extends PaymentFleet {
+  /** Jobs that were ever written. */
+  readonly jobs: Effect.Effect<number>
+  /** Whose payment the first job is for that is still to be done. */
+  readonly jobOf: Effect.Effect<string | undefined>
+  /** Transactions that settlers have sent, in a block or not. */
+  readonly sent: Effect.Effect<number>
+  /** Until a settler has a key. */
+  readonly hasKey: Effect.Effect<void>
+  /** From now on the store of answers takes none. */
+  readonly refuseAnswers: Effect.Effect<void>
+  /** From now on there is no store of answers. */
+  readonly loseAnswers: Effect.Effect<void>
+  /** Anew, as the topology has it. */
+  readonly keepAnswers: Effect.Effect<void>
+  /** All keys are somebody else's until the scope ends. */
+  readonly takeKeys: Effect.Effect<void, never, Scope.Scope>
+}
+
+const answers = "OBJ_paid-answers"
+
+const keyed = /^payment_settler_keys_held\{[^}]*\} [1-9]/mu
+
+const nextDoor = Effect.fnUntraced(function* (fleet: PaymentFleet) {
+  const { server, chain } = fleet
+  const bus = yield* busOf(server)
+  const { manager } = Context.get(bus, Nats)
+  const { bounds, next } = Context.get(bus, StreamReader)
+  const { whileHeld } = Context.get(bus, Leases)
+  const jobOf = Effect.map(next("SETTLEMENTS", 1), (message) => {
+    const job = Option.map(message, settlementJobCodec.decode)
+    return Option.isSome(job) && Result.isSuccess(job.value) ? job.value.success.payer : undefined
+  })
+  const countOf = (address: string) =>
+    Effect.map(chain.rpc("eth_getTransactionCount", [address, "pending"]), (count) => Number(count))
+  const leaseOf = (address: string) => `settler-key-${chain.network.replace(":", "-")}-${address.toLowerCase()}`
+  const takeKey = Effect.fnUntraced(function* (address: string) {
+    let isTaken = false
+    const taken = Effect.andThen(
+      Effect.sync(() => void (isTaken = true)),
+      Effect.never
+    )
+    yield* Effect.forkScoped(whileHeld({ key: leaseOf(address), holder: "somebody-else" }, taken))
+    yield* eventually(Effect.sync(() => isTaken))
+  })
+  const parts: NextDoor = {
+    ...fleet,
+    jobs: Effect.orDie(Effect.map(bounds("SETTLEMENTS"), ({ lastSequence }) => lastSequence)),
+    jobOf: Effect.orDie(jobOf),
+    sent: Effect.orDie(
+      Effect.map(
+        Effect.forEach(chain.settlers, ({ address }) => countOf(address)),
+        (counts) => counts.reduce((sum, count) => sum + count, 0)
+      )
+    ),
+    hasKey: eventually(Effect.map(fleet.metrics, (text) => keyed.test(text))),
+    refuseAnswers: Effect.promise(() => manager.streams.update(answers, { max_msg_size: 16 })).pipe(Effect.asVoid),
+    loseAnswers: Effect.promise(() => manager.streams.delete(answers)).pipe(Effect.asVoid),
+    keepAnswers: Effect.orDie(
+      Effect.provideContext(applyTopology(topology, { mode: "create", replicas: 1 }), bus)
+    ).pipe(Effect.asVoid),
+    takeKeys: Effect.forEach(chain.settlers, ({ address }) => takeKey(address), { discard: true })
+  }
+  return parts
+})
+
+/** Gateway, verifier and settler of one process, and a key to sign with. */
+export const withNeighbours = <A, E>(
+  test: (fleet: NextDoor) => Effect.Effect<A, E, Scope.Scope>,
+  options: Omit<PaymentFleetOptions, "areNeighbours" | "roles"> = {}
+) => withoutSettler((fleet) => Effect.andThen(startSettler(fleet), test(fleet)), options)
+
+/** The same before there is a settler. */
+export const withoutSettler = <A, E>(
+  test: (fleet: NextDoor) => Effect.Effect<A, E, Scope.Scope>,
+  options: Omit<PaymentFleetOptions, "areNeighbours" | "roles"> = {}
+) =>
+  withPayments((fleet) => Effect.flatMap(nextDoor(fleet), test), {
+    ...options,
+    roles: ["payment-verifier", "model-gateway"],
+    areNeighbours: true
+  })
+
+export const startSettler = (fleet: NextDoor) => Effect.andThen(fleet.start("payment-settler"), fleet.hasKey)
