@@ -1,6 +1,8 @@
 /**
  * What a sweeper knows: the claims that have not ended and the payers with something unpaid, as the bucket's
- * stream tells them in order. No larger than what is being worked on and what waits to be settled.
+ * stream tells them in order. No larger than what is being worked on and what waits to be settled. Each move of each
+ * payment comes by, most while its caller waits, and most of what they say is over at the next sweep: they are put
+ * aside as they are, and the last one of each key is read when somebody wants to know.
  */
 import { Result, Schema } from "effect"
 import { jsonCodec, type SourceMessage } from "#bus"
@@ -28,39 +30,67 @@ export interface LiveClaims {
 }
 
 const { state, asked } = ClaimRecord.fields
-// Every move of every claim comes by here, and no more than this of it is kept.
+// No more than this of it is kept.
 const claimCodec = jsonCodec(Schema.Struct({ state, asked }))
 const payerCodec = jsonCodec(PayerRecord)
+
+// Some records of a kilobyte or two; at a first reading, the whole bucket comes by before anybody asks.
+const unreadMax = 1_024
+
+type Unread = Pick<SourceMessage, "sequence" | "storedAtMs" | "data">
+
+const noHeader = () => undefined
 
 export const liveClaims = (): LiveClaims => {
   const claims = new Map<string, LiveClaim>()
   const payers = new Map<string, LivePayer>()
+  const unread = new Map<string, Unread>()
   let lastSequence = 0
 
-  const seeClaim = (key: string, message: SourceMessage) => {
-    const decoded = claimCodec.decode(message)
+  const readClaim = (key: string, message: Unread) => {
+    const decoded = claimCodec.decode({ data: message.data, header: noHeader })
     // Deleted first, so that the map's order stays that of the sequences.
     claims.delete(key)
     if (Result.isFailure(decoded) || hasEnded(decoded.success.state)) return
     const { state, asked } = decoded.success
     claims.set(key, { state, asked, revision: message.sequence, writtenAtMs: message.storedAtMs })
   }
-  const seePayer = (key: string, message: SourceMessage) => {
-    const decoded = payerCodec.decode(message)
+  const readPayer = (key: string, message: Unread) => {
+    const decoded = payerCodec.decode({ data: message.data, header: noHeader })
     payers.delete(key)
     if (Result.isFailure(decoded) || decoded.success.places.length === 0) return
     payers.set(key, { record: decoded.success, revision: message.sequence, writtenAtMs: message.storedAtMs })
   }
+  const readAll = () => {
+    for (const [key, message] of unread) {
+      if (key.startsWith("claim.")) readClaim(key, message)
+      else readPayer(key, message)
+    }
+    unread.clear()
+  }
   return {
-    see: (key, message) => {
-      lastSequence = message.sequence
-      if (key.startsWith("claim.")) seeClaim(key, message)
-      else if (key.startsWith("payer.")) seePayer(key, message)
+    see: (key, { sequence, storedAtMs, data }) => {
+      lastSequence = sequence
+      if (!key.startsWith("claim.") && !key.startsWith("payer.")) return
+      unread.delete(key)
+      // A copy: what came is a piece of all that was received with it.
+      unread.set(key, { sequence, storedAtMs, data: data.slice() })
+      if (unread.size >= unreadMax) readAll()
     },
-    has: (key) => claims.has(key),
-    claims: () => [...claims],
-    payers: () => [...payers],
+    has: (key) => {
+      readAll()
+      return claims.has(key)
+    },
+    claims: () => {
+      readAll()
+      return [...claims]
+    },
+    payers: () => {
+      readAll()
+      return [...payers]
+    },
     oldestSequence: () => {
+      readAll()
       const [claim] = claims.values()
       const [payer] = payers.values()
       return Math.min(claim?.revision ?? Infinity, payer?.revision ?? Infinity, lastSequence + 1)
