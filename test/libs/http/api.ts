@@ -49,6 +49,10 @@ export const call = (path: string, init?: RequestInit) =>
 export const post = (path: string, body: RequestInit["body"], contentType = "application/json") =>
   call(path, { method: "POST", body: body ?? null, headers: { "content-type": contentType } })
 
+/** What the envelope says of an error. */
+export const errorOf = (answer: { readonly body: unknown }) =>
+  (answer.body as { error: { code: string; fields?: Record<string, string>; details?: { offset?: number } } }).error
+
 /** A plain connection, for what no client would send. */
 export const dial = Effect.gen(function* () {
   const { host, port } = yield* HttpListener
