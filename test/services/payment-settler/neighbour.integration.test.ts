@@ -145,6 +145,8 @@ describe("a payment that the settler of the gateway's process cannot begin at on
           const { payer, answer } = yield* paying(fleet, yield* fundedKey(fleet))
           yield* eventually(Effect.map(fleet.jobs, (count) => count === 1))
           assert.strictEqual(yield* fleet.jobOf, payer)
+          // Who has no key does not even try.
+          assert.notMatch(yield* fleet.metrics, /^payment_settlement_tries_total\{/mu)
           assert.strictEqual(yield* fleet.sent, 0)
           yield* Scope.close(elsewhere, Exit.void)
           assert.strictEqual((yield* answer).status, 200)
