@@ -1,0 +1,162 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import type { AnswerPlan } from "../../../dev/upstream/answer-plan.ts"
+import { messageAnswer, messageEvents } from "../../../dev/upstream/anthropic-shapes.ts"
+import { chatAnswer, chatChunks } from "../../../dev/upstream/openai-shapes.ts"
+import { streamTranslator, type Wanted, wholeAnswer } from "../../../services/model-gateway/translate/face-answer.ts"
+import type { JsonObject } from "../../../services/model-gateway/translate/json.ts"
+
+const wanted = (face: Wanted["face"]): Wanted => ({
+  face,
+  model: "demo/x",
+  request: {},
+  includesUsage: true,
+  nowSeconds: 1
+})
+
+/** All that a provider would send, put through. */
+const streamed = (face: Wanted["face"], dialect: "openai" | "anthropic", plan: AnswerPlan) => {
+  const translator = streamTranslator(wanted(face), dialect)
+  const events = dialect === "openai" ? chatChunks(plan, true) : messageEvents(plan)
+  return [...events.flatMap((event) => translator.push(event as JsonObject)), ...translator.end()]
+}
+
+const whole = (face: Wanted["face"], dialect: "openai" | "anthropic", plan: AnswerPlan) =>
+  wholeAnswer(wanted(face), dialect, (dialect === "openai" ? chatAnswer(plan) : messageAnswer(plan)) as JsonObject)
+
+interface Loose {
+  readonly [key: string]: Loose & string & number & ReadonlyArray<Loose>
+}
+
+/** A message from its events, as Anthropic's client puts it together. */
+const messageOf = (events: ReadonlyArray<JsonObject>) => {
+  const blocks: Array<Record<string, unknown>> = []
+  let reason: unknown
+  let usage: unknown
+  for (const event of events as unknown as ReadonlyArray<Loose>) {
+    if (event["type"] === "content_block_start") {
+      assert.strictEqual(event["index"], blocks.length)
+      blocks.push({ ...(event["content_block"] as unknown as object), json: "" })
+    }
+    const block = blocks[event["index"] ?? -1]
+    const delta = event["delta"] as unknown as Loose
+    if (event["type"] === "content_block_delta" && block !== undefined) {
+      for (const key of ["text", "thinking"])
+        if (key in delta) block[key] = `${String(block[key])}${String(delta[key])}`
+      if ("partial_json" in delta) block["json"] = `${String(block["json"])}${String(delta["partial_json"])}`
+    }
+    if (event["type"] === "message_delta") [reason, usage] = [delta["stop_reason"], event["usage"]]
+  }
+  const content = blocks.map(({ json, ...block }) =>
+    json === "" ? block : { ...block, input: JSON.parse(String(json)) as unknown }
+  )
+  return { content, reason, usage }
+}
+
+/** A message from its chunks, as OpenAI's client puts it together. */
+const completionOf = (chunks: ReadonlyArray<JsonObject>) => {
+  let [text, thought, input, reason, usage] = ["", "", "", undefined as unknown, undefined as unknown]
+  let name: unknown
+  for (const chunk of chunks as unknown as ReadonlyArray<Loose>) {
+    const [choice] = chunk["choices"] as unknown as ReadonlyArray<Loose>
+    const delta = (choice?.["delta"] ?? {}) as Loose
+    text += delta["content"] ?? ""
+    thought += delta["reasoning_content"] ?? ""
+    const call = delta["tool_calls"]?.[0]?.["function"]
+    name = call?.["name"] ?? name
+    input += call?.["arguments"] ?? ""
+    reason = choice?.["finish_reason"] ?? reason
+    usage = chunk["usage"] ?? usage
+  }
+  return { text, thought, input, name, reason, usage }
+}
+
+const Plan = Schema.Struct({
+  pieces: Schema.Array(Schema.String.check(Schema.isMinLength(1))).check(Schema.isBetweenLength(1, 8)),
+  thought: Schema.String,
+  usesTool: Schema.Boolean,
+  input: Schema.Record(Schema.String, Schema.String),
+  reason: Schema.Literals(["stop", "length", "content_filter"]),
+  inputTokens: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9_999 })),
+  outputTokens: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9_999 }))
+})
+
+const planOf = ({ usesTool, input, ...plan }: Schema.Schema.Type<typeof Plan>): AnswerPlan => ({
+  ...plan,
+  id: "7",
+  model: "echo-1",
+  pieces: usesTool ? [] : plan.pieces,
+  tool: usesTool ? { id: "call_7", name: "look", input: JSON.stringify(input) } : undefined,
+  reason: usesTool ? "tool_calls" : plan.reason,
+  showsUsage: true
+})
+
+describe("an answer that is streamed", () => {
+  it.prop("is the same as the whole one in Anthropic's shape, whoever makes it", [Plan], ([given]) => {
+    const plan = planOf(given)
+    for (const dialect of ["openai", "anthropic"] as const) {
+      const events = streamed("messages", dialect, plan)
+      assert.deepStrictEqual([events[0]?.["type"], events.at(-1)?.["type"]], ["message_start", "message_stop"])
+      const message = whole("messages", dialect, plan) as unknown as Loose
+      const put = messageOf(events)
+      const unsigned = (content: ReadonlyArray<unknown>) =>
+        content.map((block) => ({ ...(block as object), signature: "" }))
+      assert.deepStrictEqual(unsigned(put.content), unsigned(message["content"] as unknown as ReadonlyArray<unknown>))
+      assert.strictEqual(put.reason, message["stop_reason"])
+      assert.strictEqual((put.usage as Loose)["output_tokens"], plan.outputTokens as never)
+    }
+  })
+
+  it.prop("is the same as the whole one in OpenAI's shape, whoever makes it", [Plan], ([given]) => {
+    const plan = planOf(given)
+    for (const dialect of ["openai", "anthropic"] as const) {
+      const put = completionOf(streamed("chat", dialect, plan))
+      assert.strictEqual(put.text, plan.pieces.join(""))
+      assert.strictEqual(put.thought, plan.thought)
+      assert.strictEqual(put.reason, plan.reason)
+      if (plan.tool !== undefined) assert.deepStrictEqual(JSON.parse(put.input), JSON.parse(plan.tool.input))
+      const expected = { prompt_tokens: plan.inputTokens, completion_tokens: plan.outputTokens }
+      assert.deepInclude(put.usage as object, expected)
+      assert.deepInclude((whole("chat", dialect, plan) as { usage: object }).usage, expected)
+    }
+  })
+
+  it.prop("ends with the whole one in the shape of responses, and counts its events", [Plan], ([given]) => {
+    const plan = planOf(given)
+    for (const dialect of ["openai", "anthropic"] as const) {
+      const events = streamed("responses", dialect, plan)
+      assert.deepStrictEqual(
+        events.map((event) => event["sequence_number"]),
+        events.map((_, at) => at)
+      )
+      const last = events.at(-1) as {
+        type: string
+        response: { output: ReadonlyArray<JsonObject>; status: string; usage: object }
+      }
+      const expected = whole("responses", dialect, plan) as unknown as typeof last.response
+      const plain = (items: ReadonlyArray<JsonObject>) => items.map(({ id: _id, status: _status, ...item }) => item)
+      assert.deepStrictEqual(plain(last.response.output), plain(expected.output))
+      assert.deepStrictEqual(last.response.usage, expected.usage)
+      assert.strictEqual(last.type, `response.${expected.status}`)
+    }
+  })
+
+  it("tells no name but the caller's for the model", () => {
+    const plan = planOf({
+      pieces: ["a"],
+      thought: "",
+      usesTool: false,
+      input: {},
+      reason: "stop",
+      inputTokens: 1,
+      outputTokens: 1
+    })
+    for (const face of ["chat", "messages", "responses"] as const) {
+      for (const dialect of ["openai", "anthropic"] as const) {
+        const all = JSON.stringify([streamed(face, dialect, plan), whole(face, dialect, plan)])
+        assert.notInclude(all, "echo-1", `${face} ${dialect}`)
+        assert.include(all, "demo/x")
+      }
+    }
+  })
+})
