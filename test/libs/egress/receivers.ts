@@ -1,0 +1,109 @@
+/** Receivers on sockets of the test's own, and doors to them that are open to what a test says. */
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { createServer, type RequestListener } from "node:http"
+import type { AddressInfo, Server } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Layer } from "effect"
+import { type HttpDoor, type ResolvedAddress, Resolver, UntrustedHttp } from "#egress"
+import { Metrics } from "#runtime"
+
+interface Listening {
+  readonly port: number
+  /** Connections that were ever made to it. */
+  readonly connections: () => number
+}
+
+export const listen = (server: Server) =>
+  Effect.acquireRelease(
+    Effect.callback<Listening>((resume) => {
+      let connections = 0
+      server.on("connection", () => (connections += 1))
+      server.listen(0, () => {
+        const { port } = server.address() as AddressInfo
+        resume(Effect.succeed({ port, connections: () => connections }))
+      })
+    }),
+    () =>
+      Effect.callback<void>((resume) => {
+        if ("closeAllConnections" in server) (server as { closeAllConnections: () => void }).closeAllConnections()
+        server.close(() => resume(Effect.void))
+      })
+  )
+
+export const serve = (handler: RequestListener) => listen(createServer(handler))
+
+export const certificate = () => {
+  const folder = mkdtempSync(join(tmpdir(), "starling-tls-"))
+  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")]
+  execFileSync(
+    "openssl",
+    [
+      "req",
+      "-x509",
+      "-newkey",
+      "ec",
+      "-pkeyopt",
+      "ec_paramgen_curve:prime256v1",
+      "-nodes",
+      "-days",
+      "1",
+      "-subj",
+      "/CN=localhost",
+      "-addext",
+      "subjectAltName=DNS:localhost,IP:127.0.0.1",
+      "-keyout",
+      key,
+      "-out",
+      cert
+    ],
+    { stdio: "ignore" }
+  )
+  const pair = { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") }
+  rmSync(folder, { recursive: true })
+  return pair
+}
+
+export const egress = UntrustedHttp.layer.pipe(Layer.provideMerge(Metrics.layerTest))
+
+export const openDoor = (
+  options: {
+    connections?: number
+    allow?: ReadonlyArray<string>
+    trusted?: string
+    names?: Record<string, ReadonlyArray<string>>
+  } = {}
+) =>
+  Effect.gen(function* () {
+    const untrusted = yield* UntrustedHttp
+    const door = untrusted.open({
+      use: "test",
+      allowCidrs: options.allow ?? [],
+      connectionsPerLaneMax: options.connections ?? 4,
+      lanesMax: 8,
+      connectTimeoutMs: 1_000,
+      trusted: options.trusted
+    })
+    const names = options.names
+    if (names === undefined) return yield* door
+    return yield* Effect.provideService(door, Resolver, (host, done) => {
+      const addresses = (names[host] ?? []).map((address): ResolvedAddress => ({
+        address,
+        family: address.includes(":") ? 6 : 4
+      }))
+      done(null, addresses)
+    })
+  })
+
+export const post = (door: HttpDoor, url: string, options: { deadlineMs?: number; responseBytesMax?: number } = {}) =>
+  door.request({
+    method: "POST",
+    url,
+    headers: { "Content-Type": "text/plain" },
+    body: new TextEncoder().encode("hello"),
+    deadlineMs: options.deadlineMs ?? 3_000,
+    responseBytesMax: options.responseBytesMax ?? 1_024
+  })
+
+export const loopback = ["127.0.0.0/8"]
