@@ -1,8 +1,11 @@
 /** What an auditor sees of payments that are settled next door: jobs that were written, transactions that were sent. */
-import { Context, Effect, Option, Result, type Scope } from "effect"
+import { Context, Effect, Fiber, Option, Result, type Scope } from "effect"
 import { applyTopology, Leases, Nats, StreamReader, topology } from "#bus"
+import { privateKeyToAccount } from "viem/accounts"
 import { settlementJobCodec } from "#x402"
+import { type Key, payWith, signFor } from "./attacker.ts"
 import { eventually } from "./bus.ts"
+import { chat } from "./gateway.ts"
 import { busOf, type PaymentFleet, type PaymentFleetOptions, withPayments } from "./payment-fleet.ts"
 
 export interface NextDoor extends PaymentFleet {
@@ -89,3 +92,28 @@ export const withoutSettler = <A, E>(
   })
 
 export const startSettler = (fleet: NextDoor) => Effect.andThen(fleet.start("payment-settler"), fleet.hasKey)
+
+export const body = chat("hello")
+
+/** A block comes when the test says so. */
+export const slow = { chain: { onlyInterval: true, blockTimeMs: 3_600_000 } } as const
+
+export const mine = ({ chain }: NextDoor) => chain.rpc("evm_mine", [])
+
+/** Blocks until so many transfers are made: a transaction may come after one. */
+export const minedUntil = (fleet: NextDoor, count: number) =>
+  eventually(
+    Effect.andThen(
+      mine(fleet),
+      Effect.map(fleet.transfers, (all) => all.length === count)
+    )
+  )
+
+/** A call in work, of a payer who is funded: funding makes a block. */
+export const paying = Effect.fnUntraced(function* (fleet: NextDoor, key: Key) {
+  const payment = yield* signFor(fleet, body, key)
+  const answer = yield* Effect.forkChild(payWith(fleet, body, payment))
+  return { payer: privateKeyToAccount(key).address.toLowerCase(), answer: Fiber.join(answer) }
+})
+
+export const isSent = ({ sent }: NextDoor, count: number) => eventually(Effect.map(sent, (now) => now === count))

@@ -1,38 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
-import { privateKeyToAccount } from "viem/accounts"
-import { cancelOnChain, emptyWallet, fundedKey, type Key, payWith, signFor } from "../../support/attacker.ts"
+import { cancelOnChain, emptyWallet, fundedKey, payWith, signFor } from "../../support/attacker.ts"
 import { eventually } from "../../support/bus.ts"
 import { chat, eventsOf } from "../../support/gateway.ts"
-import { type NextDoor, startSettler, withNeighbours, withoutSettler } from "../../support/next-door.ts"
+import {
+  body,
+  isSent,
+  mine,
+  minedUntil,
+  paying,
+  slow,
+  withNeighbours,
+  withoutSettler
+} from "../../support/next-door.ts"
 import { balanced } from "../../support/payment-fleet.ts"
 import { takeFreePort } from "../../support/role.ts"
 import { rejected, startSickNode } from "../../libs/x402/evm/sick-node.ts"
-
-const body = chat("hello")
-
-/** A block comes when the test says so. */
-const slow = { chain: { onlyInterval: true, blockTimeMs: 3_600_000 } } as const
-
-const mine = ({ chain }: NextDoor) => chain.rpc("evm_mine", [])
-
-/** Blocks until so many transfers are made: a transaction may come after one. */
-const minedUntil = (fleet: NextDoor, count: number) =>
-  eventually(
-    Effect.andThen(
-      mine(fleet),
-      Effect.map(fleet.transfers, (all) => all.length === count)
-    )
-  )
-
-/** A call in work, of a payer who is funded: funding makes a block. */
-const paying = Effect.fnUntraced(function* (fleet: NextDoor, key: Key) {
-  const payment = yield* signFor(fleet, body, key)
-  const answer = yield* Effect.forkChild(payWith(fleet, body, payment))
-  return { payer: privateKeyToAccount(key).address.toLowerCase(), answer: Fiber.join(answer) }
-})
-
-const isSent = ({ sent }: NextDoor, count: number) => eventually(Effect.map(sent, (now) => now === count))
 
 describe("a paid call whose settler is in the gateway's process", () => {
   it.live("is answered with its receipt, and is in the books once without a job, streamed or not", () =>
@@ -193,41 +176,5 @@ describe("a payment whose end the settler of the gateway's process does not get 
         { chain: { ...slow.chain, port }, network: { RpcUrls: [node.url] } }
       )
     }).pipe(Effect.scoped)
-  )
-})
-
-describe("a settler that is shut down beside its gateway", () => {
-  it.live("writes the books of what was handed to it before it is gone, and its follower is handed the next", () =>
-    withoutSettler(
-      (fleet) =>
-        Effect.gen(function* () {
-          const process = yield* Scope.make()
-          yield* Scope.provide(startSettler(fleet), process)
-          const { answer } = yield* paying(fleet, yield* fundedKey(fleet))
-          yield* isSent(fleet, 1)
-          const closing = yield* Effect.forkChild(Scope.close(process, Exit.void), { startImmediately: true })
-          assert.deepStrictEqual([yield* fleet.claimStates, yield* fleet.receipts], [["SETTLING"], []])
-          assert.isUndefined(closing.pollUnsafe())
-          yield* mine(fleet)
-          yield* Fiber.join(closing)
-          assert.deepStrictEqual(yield* fleet.claimStates, ["SETTLED"])
-          assert.deepStrictEqual(
-            (yield* fleet.receipts).map(({ outcome }) => outcome),
-            ["settled"]
-          )
-          const said = yield* answer
-          assert.strictEqual(said.status, 200)
-          assert.isTrue(said.headers.has("x-payment-receipt"))
-
-          yield* startSettler(fleet)
-          const next = yield* paying(fleet, yield* fundedKey(fleet))
-          yield* isSent(fleet, 2)
-          yield* mine(fleet)
-          assert.strictEqual((yield* next.answer).status, 200)
-          assert.strictEqual(yield* balanced(fleet), 2)
-          assert.strictEqual(yield* fleet.jobs, 0)
-        }),
-      slow
-    )
   )
 })
