@@ -1,0 +1,119 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { ask, chat, money, withGateway } from "../../support/gateway.ts"
+import { chatPath, type ErrorBody } from "./error-body.ts"
+
+describe("what a caller gets wrong", () => {
+  const wrong = [
+    ["{", 400, "INVALID_JSON"],
+    ["", 400, "INVALID_JSON"],
+    [{ messages: [] }, 400, "INVALID_REQUEST_BODY"],
+    [{ model: "demo/echo", messages: [{ role: "king", content: "x" }] }, 400, "INVALID_REQUEST_BODY"],
+    [{ model: "demo/echo", messages: [{ role: "system", content: "x" }] }, 400, "EMPTY_CONVERSATION"],
+    [chat("x", { model: "demo/nostream", stream: true }), 400, "STREAM_UNSUPPORTED"],
+    [
+      { model: "demo/echo", messages: [{ role: "tool", tool_call_id: "call_9", content: "x" }] },
+      400,
+      "TOOL_ID_FORMAT_ERROR"
+    ],
+    [
+      { model: "demo/echo", messages: [{ role: "assistant", content: "x", reasoning_content: {} }] },
+      400,
+      "REASONING_FORMAT_ERROR"
+    ],
+    [chat("x".repeat(1_100_000)), 400, "REQUEST_TOO_LARGE"]
+  ] as const
+
+  it.live("is told before the price, with the paths of what is wrong", () =>
+    withGateway((gateway) =>
+      Effect.gen(function* () {
+        for (const [body, status, code] of wrong) {
+          const answer = yield* ask(gateway, chatPath, body, money)
+          assert.deepStrictEqual([answer.status, answer.body["code"]], [status, code])
+        }
+        const answer = yield* ask(gateway, chatPath, { messages: [{ role: "user", content: 7 }] })
+        const { details } = answer.body as unknown as ErrorBody
+        const paths = (details ?? []).map(({ path }) => path.join("."))
+        assert.include(paths, "model")
+        assert.isTrue(paths.some((path) => path.startsWith("messages.0.content")))
+        assert.deepStrictEqual(gateway.book.steps, [])
+        assert.strictEqual(gateway.upstream.calls.length, 0)
+      })
+    )
+  )
+
+  it.live("may be large when it holds images, up to ten mebibytes", () =>
+    withGateway((gateway) =>
+      Effect.gen(function* () {
+        const picture = (bytes: number) => ({
+          model: "demo/echo",
+          messages: [
+            {
+              role: "user",
+              content: [
+                { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(bytes)}` } },
+                { type: "text", text: "look" }
+              ]
+            }
+          ]
+        })
+        assert.strictEqual((yield* ask(gateway, chatPath, picture(3_000_000), money)).status, 200)
+        const large = yield* ask(gateway, chatPath, picture(10_500_000), money)
+        assert.deepStrictEqual([large.status, large.body["code"]], [400, "REQUEST_TOO_LARGE"])
+      })
+    )
+  )
+
+  it.live("names a model that there is not, in plain words on every route", () =>
+    withGateway((gateway) =>
+      Effect.gen(function* () {
+        const bodies = [
+          [chatPath, chat("x", { model: "demo/ecco" })],
+          ["/v1/messages", chat("x", { model: "demo/ecco", max_tokens: 5 })],
+          ["/v1/responses", { model: "demo/ecco", input: "x" }]
+        ] as const
+        for (const [path, body] of bodies) {
+          const answer = yield* ask(gateway, path, body)
+          assert.strictEqual(answer.status, 400)
+          assert.deepStrictEqual(Object.keys(answer.body), ["error"])
+          assert.match(
+            String(answer.body["error"]),
+            /^Unknown model: demo\/ecco\. Try one of: demo\/echo, .*GET \/v1\/models$/u
+          )
+        }
+      })
+    )
+  )
+
+  it.live("is refused in the shape of the route", () =>
+    withGateway((gateway) =>
+      Effect.gen(function* () {
+        const message = yield* ask(gateway, "/v1/messages", chat("!context-length", { max_tokens: 5 }), money)
+        assert.strictEqual(message.status, 400)
+        assert.deepStrictEqual(Object.keys(message.body), ["type", "error"])
+        assert.deepInclude(message.body, { type: "error" })
+        assert.deepInclude(message.body["error"] as object, { type: "invalid_request_error" })
+        assert.isNotNull(message.headers.get("request-id"))
+
+        const response = yield* ask(gateway, "/v1/responses", { model: "demo/echo", input: "!overloaded" }, money)
+        assert.strictEqual(response.status, 503)
+        assert.deepStrictEqual(Object.keys(response.body), ["error"])
+        assert.deepInclude(response.body["error"] as object, {
+          type: "api_error",
+          code: "MODEL_UNAVAILABLE",
+          param: null
+        })
+
+        for (const key of ["previous_response_id", "conversation", "prompt", "store", "background"]) {
+          const value = key === "store" || key === "background" ? true : "x"
+          const refused = yield* ask(gateway, "/v1/responses", { model: "demo/echo", input: "hi", [key]: value }, money)
+          assert.strictEqual(refused.status, 400, key)
+          assert.deepInclude(refused.body["error"] as object, { param: key })
+        }
+        const nowhere = yield* ask(gateway, "/v1/nowhere", {})
+        assert.strictEqual(nowhere.status, 404)
+        assert.deepInclude(nowhere.body["error"] as object, { type: "invalid_request_error" })
+      })
+    )
+  )
+})
