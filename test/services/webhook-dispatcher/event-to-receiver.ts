@@ -1,0 +1,35 @@
+/** A broker, a receiver, and what a test does at either end: publish, and wait for what arrives. */
+import { Effect, Stream } from "effect"
+import { Publisher, StreamReader } from "#bus"
+import { exampleEnvelope, subjects } from "#contracts"
+import { eventually, natsServer } from "../../support/bus.ts"
+import { startReceiver, type TestReceiver } from "../../support/receiver.ts"
+
+export const utf8 = new TextEncoder()
+
+export const publish = (event: string, changes: Readonly<Record<string, unknown>> = {}) =>
+  Effect.gen(function* () {
+    const publisher = yield* Publisher
+    const body = JSON.stringify({ ...exampleEnvelope(event), ...changes })
+    const { sequence } = yield* publisher.publishRaw(subjects.event(event), utf8.encode(body))
+    return { body, sequence }
+  })
+
+export const arrived = (receiver: TestReceiver, count: number, path?: string) =>
+  eventually(
+    Effect.sync(
+      () => receiver.requests.filter((request) => path === undefined || request.path === path).length >= count
+    )
+  )
+
+export const stream = (name: string) =>
+  Effect.gen(function* () {
+    const reader = yield* StreamReader
+    const { firstSequence, lastSequence } = yield* reader.bounds(name)
+    if (lastSequence === 0) return []
+    return yield* Stream.runCollect(reader.range(name, { fromSequence: firstSequence, toSequence: lastSequence }))
+  })
+
+export const quick = { InitialBackoffSeconds: 0.2, TimeoutSeconds: 1 }
+
+export const setUp = Effect.all({ server: natsServer, receiver: startReceiver })
