@@ -1,84 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option, Schema } from "effect"
-import { Actors, announceRelay, Views } from "#actor"
-import { Kv, StreamReader } from "#bus"
-import {
-  type AgentCommand,
-  Count,
-  forecastKey,
-  QuotaForecast,
-  subjects,
-  type WorkItemCommand,
-  type WorkItemReport,
-  workItemSettingsDefault
-} from "#contracts"
-import { agent } from "../../../services/pipeline-api/agent/index.ts"
-import { workItem } from "../../../services/pipeline-api/work-item/index.ts"
+import { Effect } from "effect"
+import { Views } from "#actor"
+import { Kv } from "#bus"
+import { forecastKey, QuotaForecast } from "#contracts"
 import { adviceSweep } from "../../../services/sweeper/advice/advice-sweep.ts"
 import { agentSweep } from "../../../services/sweeper/agents/agent-sweep.ts"
 import { restoreSweep } from "../../../services/sweeper/agents/restore-sweep.ts"
-import { openSpendLedger } from "../../../services/sweeper/budget/SpendLedger.ts"
-import { reconciliationSweep } from "../../../services/sweeper/reconciliation/reconciliation-sweep.ts"
-import { purgeSweep } from "../../../services/sweeper/retention/purge-sweep.ts"
-import { retentionSweep } from "../../../services/sweeper/retention/retention-sweep.ts"
 import { retrySweep } from "../../../services/sweeper/retries/retry-sweep.ts"
-import type { Sweep } from "../../../services/sweeper/sweep.ts"
 import { deadWorkerReaper } from "../../../services/sweeper/watchdogs/dead-worker-reaper.ts"
 import { eventually, natsServer } from "../../support/bus.ts"
 import { later, standingAt } from "../../support/clock.ts"
-import { creation } from "../pipeline-api/work-item/item-at-work.ts"
-import { eventsOf, inProcess, rowOf, serveActors, serveAgents, serveItems } from "./actors-at-work.ts"
-import { dayMs, hourMs, minuteMs, present, uuid } from "./rows.ts"
-
-const item = uuid(1)
-let commands = 0
-const next = () => `c${(commands += 1)}`
-
-const toItem = (command: WorkItemCommand, id = item) =>
-  Effect.flatMap(Actors, (actors) => actors.run(workItem, { id, commandId: next() }, command))
-const toAgent = (command: AgentCommand, id = "smith") =>
-  Effect.flatMap(Actors, (actors) => actors.run(agent, { id, commandId: next() }, command))
-
-const settings = { ...workItemSettingsDefault, transientBackoff: { initialMs: 1, maxMs: 1, jitter: 0 } }
-
-const dispatched = Effect.gen(function* () {
-  yield* toItem(creation({ settings }))
-  yield* toItem({
-    _tag: "Dispatch",
-    dispatchId: "d1",
-    phase: "work",
-    agent: "smith",
-    model: null,
-    agentInstanceId: null,
-    runner: "forge-1",
-    sandboxId: null,
-    auditors: [],
-    settings
-  })
-})
-const reported = (fields: Record<string, unknown>) =>
-  toItem({
-    _tag: "Report",
-    report: { reportId: next(), workItemId: item, dispatchId: "d1", ...fields } as WorkItemReport,
-    jitter: 0,
-    freshWorkItemId: uuid(2)
-  })
-
-const shownAs = (entity: string, id: string, state: string) =>
-  eventually(Effect.map(rowOf(entity, id), (row) => row?.state === state))
-const namesOf = (entity: string, id: string) =>
-  Effect.map(eventsOf(entity, id), (events) => events.map(({ event }) => event))
-
-/** A fleet with actors, in whose process the test runs too. */
-const fleet = <A, E, R>(configuration: unknown, test: Effect.Effect<A, E, R>) =>
-  Effect.gen(function* () {
-    const server = yield* natsServer
-    return yield* inProcess(server, configuration, Effect.andThen(serveActors, test))
-  }).pipe(Effect.scoped)
-
-const begun = Effect.fnUntraced(function* <R>(making: Effect.Effect<Sweep, never, R>) {
-  return yield* (yield* making).begin
-})
+import { eventsOf, inProcess, serveAgents, serveItems } from "./actors-at-work.ts"
+import { begun, dispatched, fleet, item, namesOf, reported, shownAs, toAgent } from "./fleet-at-work.ts"
+import { hourMs, minuteMs, present, uuid } from "./rows.ts"
 
 describe("the sweeper", () => {
   it.live("hands the item of a silent runner back, once, and says why", () =>
@@ -223,70 +157,6 @@ describe("the sweeper", () => {
         assert.deepStrictEqual(yield* sweepThen(sweep), {})
         yield* sweepThen(yield* begun(adviceSweep))
         assert.deepStrictEqual(yield* namesOf("agent", "smith"), ["quota.reset_optimal"])
-      })
-    )
-  )
-
-  it.live("retires what ended long ago, and takes its history out of the log 31 days later", () =>
-    fleet(
-      { Pipeline: { ItemsKeptDays: 1 } },
-      Effect.gen(function* () {
-        const reader = yield* StreamReader
-        const records = Effect.map(
-          reader.countBySubject("LOG", subjects.log("workitem", item)),
-          (counts) => counts[subjects.log("workitem", item)] ?? 0
-        )
-        yield* dispatched
-        yield* reported({ kind: "failed", reason: "no idea", failureKind: "agent" })
-        yield* shownAs("workitem", item, "Failed")
-        const retire = yield* begun(retentionSweep)
-        assert.deepStrictEqual(yield* retire, {})
-        yield* later(2 * dayMs)(retire)
-        assert.strictEqual((yield* Effect.flip(toItem({ _tag: "Resume" })))._tag, "EntityNotFound")
-        yield* eventually(Effect.map(rowOf("workitem", item), (row) => row === undefined))
-
-        const purge = yield* begun(purgeSweep)
-        yield* Effect.forkScoped(yield* announceRelay(Effect.void))
-        const { lastSequence } = yield* reader.bounds("LOG")
-        const cursors = yield* (yield* Kv).open("cursors", Schema.Struct({ position: Count }))
-        yield* cursors.create("follow-ups", { position: lastSequence })
-        yield* (yield* openSpendLedger()).catchUp(present())
-        yield* eventually(Effect.map(reader.last("EVENTS", subjects.eventsCursor), Option.isSome))
-        const views = yield* Views
-        yield* eventually(Effect.sync(() => views.freshness().sequence >= lastSequence))
-
-        assert.deepStrictEqual(yield* later(31 * dayMs - minuteMs)(purge), { "purged-record": 0 })
-        const before = yield* records
-        yield* eventually(
-          Effect.map(later(31 * dayMs + minuteMs)(purge), (found) => found["purged-record"] === before - 1)
-        )
-        assert.strictEqual(yield* records, 1)
-        assert.strictEqual((yield* Effect.flip(toItem({ _tag: "Resume" })))._tag, "EntityNotFound")
-      })
-    )
-  )
-
-  it.live("finds that every event of the log is there, and says which one is not", () =>
-    fleet(
-      {},
-      Effect.gen(function* () {
-        const reader = yield* StreamReader
-        yield* dispatched
-        const { lastSequence } = yield* reader.bounds("LOG")
-        yield* Effect.forkScoped(yield* announceRelay(Effect.void))
-        // Two events and the cursor.
-        yield* eventually(Effect.map(reader.bounds("EVENTS"), ({ messages }) => messages >= 3))
-        const good = yield* begun(reconciliationSweep)
-        assert.deepStrictEqual(yield* good, {})
-        assert.deepStrictEqual(yield* good, { "missing-event": 0, "outdated-view": 0, "unreadable-record": 0 })
-        assert.deepStrictEqual(yield* good, {})
-
-        yield* reader.purge("EVENTS", subjects.event("work_item.working"))
-        yield* reader.purge("KV_sweeps", "$KV.sweeps.>")
-        const bad = yield* begun(reconciliationSweep)
-        yield* bad
-        assert.deepStrictEqual(yield* bad, { "missing-event": 1, "outdated-view": 0, "unreadable-record": 0 })
-        assert.isAbove(lastSequence, 0)
       })
     )
   )

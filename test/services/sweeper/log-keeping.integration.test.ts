@@ -1,0 +1,80 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option, Schema } from "effect"
+import { announceRelay, Views } from "#actor"
+import { Kv, StreamReader } from "#bus"
+import { Count, subjects } from "#contracts"
+import { openSpendLedger } from "../../../services/sweeper/budget/SpendLedger.ts"
+import { reconciliationSweep } from "../../../services/sweeper/reconciliation/reconciliation-sweep.ts"
+import { purgeSweep } from "../../../services/sweeper/retention/purge-sweep.ts"
+import { retentionSweep } from "../../../services/sweeper/retention/retention-sweep.ts"
+import { eventually } from "../../support/bus.ts"
+import { later } from "../../support/clock.ts"
+import { rowOf } from "./actors-at-work.ts"
+import { begun, dispatched, fleet, item, reported, shownAs, toItem } from "./fleet-at-work.ts"
+import { dayMs, minuteMs, present } from "./rows.ts"
+
+describe("the sweeper", () => {
+  it.live("retires what ended long ago, and takes its history out of the log 31 days later", () =>
+    fleet(
+      { Pipeline: { ItemsKeptDays: 1 } },
+      Effect.gen(function* () {
+        const reader = yield* StreamReader
+        const records = Effect.map(
+          reader.countBySubject("LOG", subjects.log("workitem", item)),
+          (counts) => counts[subjects.log("workitem", item)] ?? 0
+        )
+        yield* dispatched
+        yield* reported({ kind: "failed", reason: "no idea", failureKind: "agent" })
+        yield* shownAs("workitem", item, "Failed")
+        const retire = yield* begun(retentionSweep)
+        assert.deepStrictEqual(yield* retire, {})
+        yield* later(2 * dayMs)(retire)
+        assert.strictEqual((yield* Effect.flip(toItem({ _tag: "Resume" })))._tag, "EntityNotFound")
+        yield* eventually(Effect.map(rowOf("workitem", item), (row) => row === undefined))
+
+        const purge = yield* begun(purgeSweep)
+        yield* Effect.forkScoped(yield* announceRelay(Effect.void))
+        const { lastSequence } = yield* reader.bounds("LOG")
+        const cursors = yield* (yield* Kv).open("cursors", Schema.Struct({ position: Count }))
+        yield* cursors.create("follow-ups", { position: lastSequence })
+        yield* (yield* openSpendLedger()).catchUp(present())
+        yield* eventually(Effect.map(reader.last("EVENTS", subjects.eventsCursor), Option.isSome))
+        const views = yield* Views
+        yield* eventually(Effect.sync(() => views.freshness().sequence >= lastSequence))
+
+        assert.deepStrictEqual(yield* later(31 * dayMs - minuteMs)(purge), { "purged-record": 0 })
+        const before = yield* records
+        yield* eventually(
+          Effect.map(later(31 * dayMs + minuteMs)(purge), (found) => found["purged-record"] === before - 1)
+        )
+        assert.strictEqual(yield* records, 1)
+        assert.strictEqual((yield* Effect.flip(toItem({ _tag: "Resume" })))._tag, "EntityNotFound")
+      })
+    )
+  )
+
+  it.live("finds that every event of the log is there, and says which one is not", () =>
+    fleet(
+      {},
+      Effect.gen(function* () {
+        const reader = yield* StreamReader
+        yield* dispatched
+        const { lastSequence } = yield* reader.bounds("LOG")
+        yield* Effect.forkScoped(yield* announceRelay(Effect.void))
+        // Two events and the cursor.
+        yield* eventually(Effect.map(reader.bounds("EVENTS"), ({ messages }) => messages >= 3))
+        const good = yield* begun(reconciliationSweep)
+        assert.deepStrictEqual(yield* good, {})
+        assert.deepStrictEqual(yield* good, { "missing-event": 0, "outdated-view": 0, "unreadable-record": 0 })
+        assert.deepStrictEqual(yield* good, {})
+
+        yield* reader.purge("EVENTS", subjects.event("work_item.working"))
+        yield* reader.purge("KV_sweeps", "$KV.sweeps.>")
+        const bad = yield* begun(reconciliationSweep)
+        yield* bad
+        assert.deepStrictEqual(yield* bad, { "missing-event": 1, "outdated-view": 0, "unreadable-record": 0 })
+        assert.isAbove(lastSequence, 0)
+      })
+    )
+  )
+})
