@@ -1,54 +1,21 @@
-import { Agent, request } from "node:http"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { codeOf, containerOf, eventsIn, type Heard, speechFleet, type SpeechFleet } from "../support/speech-fleet.ts"
+import { codeOf, containerOf, eventsIn, type SpeechFleet } from "../support/speech-fleet.ts"
 import { openStream } from "../support/speech-clients.ts"
 import { starling } from "../support/starling.ts"
-import {
-  challengeFor,
-  cloned,
-  create,
-  onceHeard,
-  type Parts,
-  refusalIn,
-  spokenParts,
-  toldIn
-} from "../support/voices.ts"
-
-const voicesMax = 2
-const name = "Zaphod Beeblebrox"
-const picture = Buffer.from(
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
-  "base64"
-)
+import { cloned, create, refusalIn, toldIn } from "../support/voices.ts"
+import { fleetWithVoice, idsOf, input, listedIn, name, picture } from "../support/voices-life.ts"
 
 let fleet: SpeechFleet
 let other: string
 let voice: string
 beforeAll(async () => {
-  fleet = await speechFleet({
-    VOICE_CLONING_VOICES_PER_WORKSPACE: String(voicesMax),
-    VOICE_CLONING_EXPRESSIVE_MODEL_WORKSPACES: '["expressive"]'
-  })
-  other = await fleet.tokenOf("--workspace", "other")
-  voice = await cloned(fleet, "alan", { name, locale: "en-US", avatar: picture })
+  ;({ fleet, other, voice } = await fleetWithVoice())
 })
 afterAll(() => fleet.stop())
 
-interface Listed {
-  readonly id: string
-  readonly type: string
-  readonly display_name: string
-}
-
-const listed = async (query: string, token = fleet.token) => {
-  const { body } = await fleet.call(`/v1/voices${query}`, { token })
-  return (body as { readonly voices: ReadonlyArray<Listed> }).voices
-}
-const idsOf = (voices: ReadonlyArray<Listed>) => voices.map(({ id }) => id)
-
-const input = "Hello, it is me."
+const listed = (query: string, token = fleet.token) => listedIn(fleet, query, token)
 const spoken = { input, voice_id: "" }
 
 describe("a cloned voice", () => {
@@ -140,67 +107,6 @@ describe("a cloned voice", () => {
   })
 })
 
-describe("another workspace's voice", () => {
-  const routes: ReadonlyArray<[string, (id: string) => Promise<Heard>]> = [
-    ["GET", (id) => fleet.call(`/v1/voices/${id}`, { token: other })],
-    ["DELETE", (id) => fleet.call(`/v1/voices/${id}`, { method: "DELETE", token: other })],
-    ["its sample", (id) => fleet.call(`/v1/voices/${id}/sample`, { token: other })],
-    ["its picture", (id) => fleet.call(`/v1/voices/${id}/avatar`, { token: other })],
-    ["speech", (id) => fleet.call("/v1/audio/speech", { body: { input, voice_id: id }, token: other })],
-    ["a stream", (id) => fleet.call("/v1/audio/stream", { body: { input, voice_id: id }, token: other })],
-    [
-      "a dialogue",
-      (id) => fleet.call("/v1/audio/dialogue", { body: { turns: [{ input, voice_id: id }] }, token: other })
-    ]
-  ]
-
-  it.each(routes)("is to %s as one that never was", async (_, ask) => {
-    const stranger = crypto.randomUUID()
-    const [foreign, unknown] = [await ask(voice), await ask(stranger)]
-    assert.strictEqual(refusalIn(foreign), "404 voice_not_found")
-    const [told, other] = [JSON.stringify(toldIn(foreign)), JSON.stringify(toldIn(unknown))]
-    assert.strictEqual(told.replaceAll(voice, "*"), other.replaceAll(stranger, "*"))
-    const namesOf = ({ headers }: Heard) => [...headers.keys()]
-    assert.deepStrictEqual(namesOf(foreign), namesOf(unknown))
-  })
-
-  it.each([
-    ["GET", (id: string) => ["GET", `/v1/voices/${id}`, ""]],
-    ["speech", (id: string) => ["POST", "/v1/audio/speech", JSON.stringify({ input, voice_id: id })]]
-  ] as const)("takes %s no longer, and no shorter, than one that never was", async (_, asking) => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    const timed = (id: string) =>
-      new Promise<number>((resolve, reject) => {
-        const [method, path, body] = asking(id)
-        const headers = { authorization: `Bearer ${other}`, "content-type": "application/json" }
-        const begunMs = performance.now()
-        const sent = request(`${fleet.url}${path}`, { method, agent, headers }, (response) => {
-          response.resume()
-          response.once("end", () => resolve(performance.now() - begunMs))
-        })
-        sent.once("error", reject)
-        sent.end(body)
-      })
-    const kinds = { unknown: crypto.randomUUID(), foreign: voice, unknownToo: crypto.randomUUID() }
-    const tookMs: Record<keyof typeof kinds, Array<number>> = { unknown: [], foreign: [], unknownToo: [] }
-    const names = Object.keys(kinds) as ReadonlyArray<keyof typeof kinds>
-    for (let round = 0; round < 1_000; round++) {
-      // Each of them comes first, second and last equally often.
-      for (const index of [0, 1, 2]) {
-        const kind = names[(index + round) % 3] ?? "unknown"
-        tookMs[kind].push(await timed(kinds[kind]))
-      }
-    }
-    agent.destroy()
-    const medianOf = (kind: keyof typeof kinds) => tookMs[kind].toSorted((a, b) => a - b)[500] ?? Number.NaN
-    const [unknown, foreign, unknownToo] = [medianOf("unknown"), medianOf("foreign"), medianOf("unknownToo")]
-    const itself = Math.abs(unknown - unknownToo)
-    const margin = 0.08 * unknown
-    const medians = `medians ${unknown.toFixed(3)}, ${foreign.toFixed(3)}, ${unknownToo.toFixed(3)} ms`
-    assert.isAtMost(Math.abs(unknown - foreign), itself + margin, medians)
-  })
-})
-
 describe("who may take a voice away", () => {
   it("is a member who manages content, with a key for it, or a service account by its scopes", async () => {
     const viewer = await fleet.tokenOf("--role", "viewer")
@@ -247,52 +153,6 @@ describe("who may take a voice away", () => {
     for await (const part of response as AsyncIterable<Buffer>) bytes += part.length
     assert.isTrue(response.complete)
     assert.isAbove(bytes / 48_000, 400 * 0.5)
-  })
-})
-
-describe("creates with one idempotency key", () => {
-  it("make one voice, however many come at once, and use one challenge", async () => {
-    const before = idsOf(await listed("?type=personal"))
-    let sent: { readonly parts: Parts; readonly headers: Readonly<Record<string, string>> } = { parts: {}, headers: {} }
-    let answers: ReadonlyArray<Heard> = []
-    await onceHeard(async () => {
-      const parts = await spokenParts(fleet, "alan")
-      sent = { parts, headers: { "idempotency-key": crypto.randomUUID() } }
-      answers = await Promise.all(Array.from({ length: 6 }, () => create(fleet, sent.parts, sent)))
-      return answers.find(({ status }) => status !== 409) as Heard
-    })
-    const made = answers.filter(({ status }) => status === 201)
-    const first = made.filter(({ headers }) => !headers.has("idempotent-replayed"))
-    assert.strictEqual(first.length, 1)
-    for (const answer of made) assert.deepStrictEqual(answer.body, first[0]?.body)
-    for (const answer of answers.filter(({ status }) => status !== 201)) {
-      assert.strictEqual(refusalIn(answer), "409 idempotency_conflict")
-    }
-    const { id } = (first[0] as Heard).body as Listed
-    assert.sameMembers(idsOf(await listed("?type=personal")), [...before, id])
-
-    const replay = await create(fleet, sent.parts, sent)
-    assert.deepStrictEqual([replay.status, replay.body], [201, first[0]?.body])
-    assert.strictEqual(replay.headers.get("idempotent-replayed"), "true")
-    const byField = await create(fleet, { ...sent.parts, idempotency_key: sent.headers["idempotency-key"] })
-    assert.strictEqual(refusalIn(byField), "409 idempotency_conflict", "it is another form")
-
-    // A conflict does not use up the challenge that it names.
-    const { id: fresh } = await challengeFor(fleet)
-    const conflict = await create(fleet, { ...sent.parts, consent_challenge_id: fresh }, sent)
-    assert.strictEqual(refusalIn(conflict), "409 idempotency_conflict")
-    assert.strictEqual(refusalIn(await create(fleet, { consent_challenge_id: fresh })), "400 validation_failed")
-    assert.strictEqual(
-      refusalIn(await create(fleet, { consent_challenge_id: fresh })),
-      "409 consent_challenge_already_used"
-    )
-  })
-
-  it("are refused like all others when the workspace has as many voices as it may have", async () => {
-    assert.strictEqual((await listed("?type=personal")).length, voicesMax)
-    const answer = await create(fleet, await spokenParts(fleet, "alan"))
-    assert.strictEqual(refusalIn(answer), "403 too_many_voices")
-    assert.deepStrictEqual(toldIn(answer).details, { voices_max: voicesMax })
   })
 })
 
