@@ -22,11 +22,13 @@ export const neighbour = Layer.effectDiscard(
     const count = yield* settlingCounter
     const inWork = yield* FiberSet.make<void>()
     let present = 0
+    let isLeaving = false
 
     // A facilitator may have sent what no claim tells: only a job is looked up first.
     const isFree = (network: string) => {
       const { isRemote = true, ring } = networks.get(network) ?? {}
-      return !isRemote && ring !== undefined && Latch.isOpen(ring.some) && present < PaymentSettler.UnackedMax
+      const hasKey = !isRemote && ring !== undefined && Latch.isOpen(ring.some)
+      return hasKey && !isLeaving && present < PaymentSettler.UnackedMax
     }
 
     const settleOne = Effect.fnUntraced(
@@ -48,10 +50,12 @@ export const neighbour = Layer.effectDiscard(
       Effect.ensuring(Effect.sync(() => void (present -= 1)))
     )
 
+    // Several may have found the last place free.
     const settle = (handed: Handed) =>
       Effect.suspend(() => {
+        if (!isFree(handed.claim.record.network)) return Effect.succeed(false)
         present += 1
-        return Effect.asVoid(FiberSet.run(inWork, settleOne(handed)))
+        return Effect.as(FiberSet.run(inWork, settleOne(handed)), true)
       })
     const ended = Effect.suspend(() => {
       const met = present
@@ -64,7 +68,12 @@ export const neighbour = Layer.effectDiscard(
     )
     yield* Effect.acquireRelease(
       Effect.sync(() => door.enter({ isFree, settle })),
-      (leave) => Effect.andThen(Effect.sync(leave), ended)
+      (leave) =>
+        Effect.suspend(() => {
+          isLeaving = true
+          leave()
+          return ended
+        })
     )
   })
 )

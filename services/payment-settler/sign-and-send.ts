@@ -3,7 +3,7 @@
  * only one settler can make and that makes the claim SETTLING if it is not, while the chain is asked once more whether
  * the transfer would succeed: only when both are so is it sent. A lease of a key is ended whatever comes between.
  */
-import { Effect, Result } from "effect"
+import { Effect, Fiber, Result } from "effect"
 import { ClaimLost, type PreparedSettlement } from "#x402"
 import { type Books, endRefused, endSettled } from "./end-payment.ts"
 import type { KeyLease } from "./KeyRing.ts"
@@ -19,10 +19,15 @@ const underLease = Effect.fnUntraced(function* (
   work: Work,
   restore: Restore
 ): Effect.fn.Return<Settling, Faults> {
+  // The chain is asked first, for it takes the longest; a nonce is taken last, for others wait behind it.
+  const recheck = Effect.interruptible(work.scheme.recheck(work.payment))
+  const rechecking = yield* Effect.forkChild(recheck, { startImmediately: true })
+  const unasked = Fiber.interrupt(rechecking)
   // Not to be interrupted: between a nonce that is taken and its lease it would be lost, and hold up all after it.
-  const key = yield* work.ring.take(work.payment)
-  const readying = Effect.onError(restore(readied(books, work, key)), () => key.end("unsent"))
-  const ready = yield* Effect.result(readying)
+  const taking = Effect.andThen(restore(work.answerKept), work.ring.take(work.payment))
+  const key = yield* Effect.onError(taking, () => unasked)
+  const unsent = Effect.andThen(unasked, key.end("unsent"))
+  const ready = yield* Effect.result(Effect.onError(restore(signed(books, work, key)), () => unsent))
   if (Result.isFailure(ready)) {
     const error = ready.failure
     if (error._tag !== "PaymentRefused") return yield* error
@@ -30,21 +35,19 @@ const underLease = Effect.fnUntraced(function* (
     if (work.isTold) return yield* new ClaimLost({ claimKey: work.claim.key, move: "Prepare", state: null })
     return yield* restore(endRefused(books, work, error))
   }
-  const [rechecked, { sending, prepared }] = ready.success
+  const { sending, prepared } = ready.success
+  const rechecked = yield* Effect.onInterrupt(restore(Effect.result(Fiber.join(rechecking))), () => unsent)
   if (Result.isSuccess(rechecked)) return yield* restore(send(books, sending, prepared, key))
   yield* key.end("unsent")
   const error = rechecked.failure
   return error._tag === "PaymentRefused" ? yield* restore(endRefused(books, sending, error)) : yield* error
 })
 
-/** Fails with `PaymentRefused` before anything is written. The chain is asked first, for it takes the longest. */
-const readied = (books: Books, work: Work, key: KeyLease) => {
-  const rechecking = Effect.result(work.scheme.recheck(work.payment))
-  const writing = Effect.flatMap(work.scheme.prepare(work.payment, key.lease), (prepared) =>
-    Effect.map(Effect.andThen(work.answerKept, written(books, work, prepared)), (sending) => ({ sending, prepared }))
+/** Fails with `PaymentRefused` before anything is written. */
+const signed = (books: Books, work: Work, key: KeyLease) =>
+  Effect.flatMap(work.scheme.prepare(work.payment, key.lease), (prepared) =>
+    Effect.map(written(books, work, prepared), (sending) => ({ sending, prepared }))
   )
-  return Effect.all([rechecking, writing], { concurrency: 2 })
-}
 
 const written = ({ claims }: Books, work: Work, { transaction }: PreparedSettlement) =>
   transaction === null

@@ -23,8 +23,8 @@ export interface Handed {
 export interface NeighbourSettler {
   /** Whether it would begin at once: it has a key of the network, and room. */
   readonly isFree: (network: string) => boolean
-  /** Begins, and goes on by itself, whatever becomes of who asked. */
-  readonly settle: (handed: Handed) => Effect.Effect<void>
+  /** Begins, and goes on by itself, whatever becomes of who asked. False where it is not free any more. */
+  readonly settle: (handed: Handed) => Effect.Effect<boolean>
 }
 
 export interface SettlerDoor {

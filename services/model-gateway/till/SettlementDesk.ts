@@ -88,14 +88,14 @@ export class SettlementDesk extends Context.Service<
         // What was begun leaves for the broker before the settler's own work is done.
         yield* Effect.yieldNow
         const byJob = Effect.andThen(kept, askByJob(claim, told, scope))
-        yield* settler.settle({
+        const isBegun = yield* settler.settle({
           claim,
           answerKept: kept,
           onSettled: (transaction) => Deferred.doneUnsafe(told, Effect.succeed({ _tag: "Settled", transaction })),
           onEnd: (outcome) =>
             outcome._tag === "Pending" ? Effect.ignore(byJob) : Effect.asVoid(Deferred.succeed(told, outcome))
         })
-        yield* kept
+        yield* isBegun ? kept : byJob
       })
 
       const ask = Effect.fnUntraced(function* (claim: Claim, answerKept: Effect.Effect<void, BusError>) {

@@ -15,7 +15,7 @@ const door = Effect.map(Layer.build(Layer.fresh(settlerNextDoor)), (context) => 
 /** Free for some networks. */
 const settlerOf = (networks: Set<string>): NeighbourSettler => ({
   isFree: (network) => networks.has(network),
-  settle: () => Effect.void
+  settle: () => Effect.succeed(true)
 })
 
 const [network, other] = ["eip155:84532", "eip155:8453"] as const
