@@ -1,59 +1,20 @@
-import { Effect, Exit, Result, Stream } from "effect"
+import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { PaymentPayload } from "#contracts"
 import { transferCall } from "../../../../dev/chain/evm/token.ts"
-import type { EvmPayment } from "../../../../libs/x402/evm/EvmPayment.ts"
-import { openEvmScheme } from "../../../../libs/x402/evm/exact-evm.ts"
-import { hexOf, readQuantity } from "../../../../libs/x402/evm/hex.ts"
-import { balanceOf, transferWithAuthorization } from "../../../../libs/x402/evm/token-calls.ts"
+import { hexOf } from "../../../../libs/x402/evm/hex.ts"
+import { transferWithAuthorization } from "../../../../libs/x402/evm/token-calls.ts"
 import { cancelCall } from "./calls.ts"
-import { cancellation, newPayer, payment, payTo, requirementsOf, signedOf } from "./payments.ts"
-import { checked, type Rig, startRig } from "./rig.ts"
-
-const amount = 25_685n
+import { cancellation, newPayer, payTo, signedOf } from "./payments.ts"
+import type { Rig } from "./rig.ts"
+import { amount, settlingOn, startSettlingRig } from "./settling-rig.ts"
 
 describe("settling on an EVM chain", () => {
   let rig: Rig
   beforeAll(async () => {
-    rig = await startRig({ settlerCount: 4 }, { finality: { confirmations: 2 } })
+    rig = await startSettlingRig()
   })
   afterAll(() => rig.end())
-
-  const funded = async (units = amount) => {
-    const payer = newPayer()
-    await rig.run(rig.chain.fund(payer.address, units))
-    return payer
-  }
-  const signedPayment = async (lastsSeconds = 600) => {
-    const payer = await funded()
-    const requirements = requirementsOf()
-    // The chain's time is moved by tests; a payer's clock is the chain's here.
-    const nowMs = Math.max(await rig.nowMs(), Date.now())
-    const nowSeconds = Math.floor(nowMs / 1_000)
-    const payload = await payment(payer, requirements, {
-      nowSeconds,
-      signed: { validBefore: String(nowSeconds + lastsSeconds) }
-    })
-    return { payer, payload, good: checked(rig.scheme, payload, requirements, nowMs) }
-  }
-  const settle = (good: EvmPayment, settler = 0) =>
-    Effect.gen(function* () {
-      const lease = yield* Effect.promise(() => rig.lease(settler))
-      const prepared = yield* rig.scheme.prepare(good, lease)
-      return yield* rig.scheme.broadcast(prepared, good)
-    })
-  const balance = async (address: string) =>
-    readQuantity(await rig.run(rig.scheme.node.call(rig.chain.asset, balanceOf(address))))
-  const send = (from: string, to: string, data: string) =>
-    rig.run(
-      Effect.andThen(
-        rig.chain.rpc("anvil_impersonateAccount", [from]),
-        Effect.andThen(
-          rig.chain.rpc("anvil_setBalance", [from, "0xde0b6b3a7640000"]),
-          rig.chain.rpc("eth_sendTransactionSync", [{ from, to, data }])
-        )
-      )
-    ) as Promise<{ readonly transactionHash: string }>
+  const { balance, send, signedPayment } = settlingOn(() => rig)
 
   it("moves exactly the amount to the receiver, with the transaction that was announced before", async () => {
     const { payer, good } = await signedPayment()
@@ -175,92 +136,5 @@ describe("settling on an EVM chain", () => {
 
     assert.strictEqual(atOnce._tag, "Undecided")
     assert.deepStrictEqual(after, { _tag: "Expired" })
-  })
-
-  it("reads every transfer to the receiver once, and goes on where it was left", async () => {
-    const first = await signedPayment()
-    const second = await signedPayment()
-    const settled = await rig.run(settle(first.good, 3))
-    await rig.run(Effect.repeat(rig.chain.rpc("evm_mine", []), { times: 3 }))
-    const scheme = await rig.schemeWith({ logBlocksMax: 3n, logPagesMax: 1_000 })
-    const all = await rig.run(Stream.runCollect(scheme.transfers(null)))
-    const last = all.at(-1)
-    const again = await rig.run(settle(second.good, 3))
-    await rig.run(Effect.repeat(rig.chain.rpc("evm_mine", []), { times: 3 }))
-
-    const rest = await rig.run(Stream.runCollect(scheme.transfers(last?.position ?? null)))
-
-    assert.strictEqual(last?.transaction, settled.transaction)
-    assert.strictEqual(last?.payer, first.good.payer)
-    assert.strictEqual(last?.amount, amount)
-    assert.strictEqual(new Set(all.map(({ position }) => position)).size, all.length)
-    assert.deepStrictEqual(
-      rest.map(({ transaction }) => transaction),
-      [again.transaction]
-    )
-    const unreadable = await rig.run(Effect.exit(Stream.runCollect(scheme.transfers("nonsense"))))
-    assert.isTrue(Exit.isFailure(unreadable))
-  })
-
-  it("estimates gas where it is told to, within its cap", async () => {
-    const { good } = await signedPayment()
-    const scheme = await rig.schemeWith({ gas: null })
-    const tight = await rig.schemeWith({ gas: null, gasMax: 30_000n })
-
-    const refused = await rig.run(Effect.flip(tight.prepare(good, await rig.lease())))
-    const prepared = await rig.run(scheme.prepare(good, await rig.lease()))
-    const settled = await rig.run(scheme.broadcast(prepared, good))
-
-    assert.strictEqual(refused._tag, "ChainUnavailable")
-    assert.strictEqual(settled.transaction, prepared.transaction)
-  })
-
-  it("signs nothing while the chain asks for more than the cap", async () => {
-    const { good } = await signedPayment()
-    const scheme = await rig.schemeWith({ feeWeiMax: 1n })
-
-    const outcome = await rig.run(Effect.flip(scheme.prepare(good, await rig.lease())))
-
-    assert.strictEqual(outcome._tag, "ChainUnavailable")
-  })
-
-  it("begins with a look whether the chain and its token are those of the configuration", async () => {
-    const probe = (scheme: Rig["scheme"], name: string) => rig.run(Effect.result(scheme.probe(name, "2")))
-    const elsewhere = await rig.schemeWith({ network: "eip155:8453" })
-    const noToken = await rig.schemeWith({ asset: payTo })
-
-    assert.isTrue(Result.isSuccess(await probe(rig.scheme, "USDC")))
-    for (const outcome of [
-      await probe(rig.scheme, "USD Coin"),
-      await probe(elsewhere, "USDC"),
-      await probe(noToken, "USDC")
-    ]) {
-      assert.strictEqual(Result.isFailure(outcome) ? outcome.failure._tag : "good", "ChainMismatch")
-    }
-    const unnamed = await rig.run(Effect.flip(openEvmScheme({ network: "solana:x", asset: "", payTo, rpcUrls: [] })))
-    assert.strictEqual(unnamed._tag, "NotAnEvmNetwork")
-  })
-
-  it("is the same payment to the claims however it is written", async () => {
-    const { payload, good } = await signedPayment()
-    const { signature, authorization } = signedOf(payload)
-    const rewritten: PaymentPayload = {
-      ...payload,
-      payload: {
-        signature: `0x${signature.slice(2).toUpperCase()}`,
-        authorization: {
-          ...authorization,
-          from: authorization.from.toLowerCase(),
-          to: authorization.to.toLowerCase(),
-          nonce: `0x${authorization.nonce.slice(2).toUpperCase()}`
-        }
-      }
-    }
-    const requirements = requirementsOf({ asset: good.asset })
-
-    const same = checked(rig.scheme, rewritten, requirements, good.validBeforeMs - 600_000)
-
-    assert.strictEqual(same.claimKey, good.claimKey)
-    assert.strictEqual(same.payer, good.payer)
   })
 })
