@@ -1,72 +1,30 @@
 /** People of flite's read phrases; the real intake, recogniser and speaker check judge them. */
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
+import { chmodSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer, Result, Scope } from "effect"
+import { Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { type Recording, RecordingIntake, type RecordingLimits } from "#audio"
-import { decodeConfiguration } from "#contracts"
-import {
-  type ConsentSettings,
-  consentSettings,
-  ConsentVerification,
-  makePhrase,
-  SpeakerCheck,
-  speakerCheckLayer
-} from "#speech"
+import type { ConsentSettings } from "#speech"
 import { eventually, runningWith } from "../../../support/child-processes.ts"
-import { anyLength, folder, metrics, speech, tone, writeRecording } from "../../../support/recordings.ts"
-import { speakerModel } from "../../../support/speaker-model.ts"
+import { folder, metrics, tone, writeRecording } from "../../../support/recordings.ts"
 import { ownTemporaryFolder } from "../../../support/temporary-folder.ts"
+import {
+  readRecordings,
+  type Recordings,
+  settings,
+  verification,
+  verify as verifyAgainst
+} from "./consent-recordings.ts"
 
-const settings = consentSettings(Result.getOrThrow(decodeConfiguration({})).VoiceCloning)
-
-const verification = (other: Partial<ConsentSettings> = {}) =>
-  ConsentVerification.layer({ ...settings, ...other }).pipe(Layer.provide(metrics))
-
-const phraseAt = (start: number) => {
-  let next = start
-  return makePhrase((bound) => (next += 7) % bound)
-}
-const [asked, another] = [phraseAt(3), phraseAt(20)]
-
-const story =
-  "The harbour was quiet before sunrise. A single boat came in slowly, and the men on the pier waited with their hands in their pockets, watching the water turn from black to grey to blue. Nobody spoke until the ropes were tied."
-
-const denial = asked.phrase.replace("I agree", "I do not agree")
-
-const spoken = {
-  phrase: ["selma", asked.phrase],
-  sample: ["selma", story],
-  stranger: ["roger", story],
-  otherPhrase: ["selma", another.phrase],
-  denial: ["selma", denial],
-  noAgreement: ["selma", `It is a lovely day, and I have been asked to read. ${asked.words.join(", ")}.`],
-  story: ["selma", story]
-} as const
-
-let recordings: Readonly<Record<keyof typeof spoken, Recording>>
+let recordings: Recordings
 const scope = Scope.makeUnsafe()
 
-beforeAll(() =>
-  Effect.gen(function* () {
-    const intake = yield* RecordingIntake
-    const at = yield* folder
-    const names = Object.keys(spoken) as ReadonlyArray<keyof typeof spoken>
-    const voices = yield* speech(names.map((name) => spoken[name]))
-    const read = yield* Effect.forEach(names, (name, index) =>
-      Effect.gen(function* () {
-        const path = join(at, `${name}.${index % 2 === 0 ? "webm" : "m4a"}`)
-        yield* writeRecording(path, voices[index] ?? new Int16Array(), index % 2 === 0 ? ["-c:a", "libopus"] : [])
-        return [name, yield* intake.readRecording(path, anyLength)] as const
-      })
-    )
-    recordings = Object.fromEntries(read) as typeof recordings
-  }).pipe(Effect.provide(RecordingIntake.layer().pipe(Layer.provide(metrics))), Scope.provide(scope), Effect.runPromise)
-)
+beforeAll(async () => {
+  recordings = await Effect.runPromise(Scope.provide(readRecordings, scope))
+})
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
-const verify = (recording: Recording, sample = recordings.sample) =>
-  Effect.flatMap(ConsentVerification, (service) => service.verify({ words: asked.words, recording, sample }))
+const verify = (recording: Recording, sample = recordings.sample) => verifyAgainst(recording, sample)
 
 /** What a check keeps on disk, where nobody else keeps anything. */
 const keeping = Effect.map(
@@ -182,100 +140,5 @@ describe("a verification", () => {
         assert.deepStrictEqual(kept(), [])
       }).pipe(Effect.provide(verification({ pocketsphinxPath: hanging })))
     }).pipe(Effect.scoped)
-  )
-})
-
-describe("the built-in speaker check", () => {
-  it.live("leaves the event loop to others while it listens", () =>
-    Effect.gen(function* () {
-      const check = yield* SpeakerCheck
-      yield* check.distance(recordings.sample, recordings.stranger)
-      let longest = 0
-      let last = performance.now()
-      const ticking = setInterval(() => {
-        longest = Math.max(longest, performance.now() - last)
-        last = performance.now()
-      }, 1)
-      const started = performance.now()
-      for (let time = 0; time < 5; time++) yield* check.distance(recordings.sample, recordings.stranger)
-      clearInterval(ticking)
-      assert.isBelow(longest, (performance.now() - started) / 2)
-    }).pipe(Effect.provide(speakerCheckLayer(settings)))
-  )
-
-  it.live("answers many at once, each its own", () =>
-    Effect.gen(function* () {
-      const check = yield* SpeakerCheck
-      const { sample, phrase, stranger } = recordings
-      const pairs = [
-        [sample, phrase],
-        [sample, stranger],
-        [sample, sample],
-        [phrase, stranger]
-      ] as const
-      const alone = yield* Effect.forEach(pairs, ([one, other]) => check.distance(one, other))
-      const together = yield* Effect.forEach(pairs, ([one, other]) => check.distance(one, other), {
-        concurrency: "unbounded"
-      })
-      assert.deepStrictEqual(together, alone)
-      assert.approximately(alone[2] ?? 1, 0, 1e-6)
-    }).pipe(Effect.provide(speakerCheckLayer(settings)))
-  )
-})
-
-describe("a speaker check by a model", () => {
-  const withModel = (content: Uint8Array | string, distanceMax = 0.1) =>
-    Effect.map(folder, (at) => {
-      const speakerModelFolder = join(at, "model")
-      mkdirSync(speakerModelFolder)
-      writeFileSync(join(speakerModelFolder, "model.onnx"), content)
-      return { ...settings, speakerModelFolder, speakerModelDistanceMax: distanceMax }
-    })
-
-  it.live("tells the speaker of the sample from a stranger, and calls itself strong", () =>
-    Effect.gen(function* () {
-      const model = yield* withModel(speakerModel())
-      yield* Effect.gen(function* () {
-        const check = yield* SpeakerCheck
-        assert.strictEqual(check.strength, "strong")
-        const same = yield* check.distance(recordings.phrase, recordings.sample)
-        const different = yield* check.distance(recordings.phrase, recordings.stranger)
-        assert.isBelow(same, different / 2)
-        assert.approximately(yield* check.distance(recordings.sample, recordings.sample), 0, 1e-5)
-      }).pipe(Effect.provide(speakerCheckLayer(model)))
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("is what a verification rests on", () =>
-    Effect.gen(function* () {
-      const model = yield* withModel(speakerModel(), 1)
-      const evidence = yield* Effect.provide(verify(recordings.phrase), verification(model))
-      assert.strictEqual(evidence.speakerMethod, "speaker-embedding")
-      assert.strictEqual(evidence.speakerStrength, "strong")
-      assert.strictEqual(evidence.speakerThreshold, 1)
-    }).pipe(Effect.scoped)
-  )
-
-  it.live.each([
-    ["no model at all", "this is a letter"],
-    ["nothing", ""],
-    ["a model for something else", speakerModel({ framework: "cakes" })],
-    ["a model that does not say its rate", speakerModel({ sample_rate: "often" })]
-  ] as const)("stops the start, with what is wrong, when the file is %s", ([, content]) =>
-    Effect.gen(function* () {
-      const model = yield* withModel(content)
-      const error = yield* Effect.flip(Effect.scoped(Layer.build(speakerCheckLayer(model))))
-      assert.strictEqual(error._tag, "SpeakerModelUnusable")
-      assert.include(error.message, `VoiceCloning.SpeakerModelFolder ${model.speakerModelFolder} cannot be used: `)
-      assert.isAbove(error.detail.length, 20)
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("stops the start when there is no such folder", () =>
-    Effect.gen(function* () {
-      const layer = speakerCheckLayer({ ...settings, speakerModelFolder: "/nowhere" })
-      const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
-      assert.match(error.message, /SpeakerModelFolder \/nowhere cannot be used/u)
-    })
   )
 })
