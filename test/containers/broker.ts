@@ -6,7 +6,7 @@ import { bucketConfig, objectStoreConfig, streamConfig, topology } from "#bus"
 import { accountsFile, fleetUsers, passwordVariable, streamKeeper, systemUser } from "../../deploy/generate/users.ts"
 import { passwordOf } from "../deploy/fleet-broker.ts"
 import { kill } from "./engine.ts"
-import { freePort } from "./free-port.ts"
+import { freePort } from "../support/free-port.ts"
 
 export const replicas = 3
 

@@ -21,7 +21,7 @@ import { type Arrivals, arrivalsAt } from "./arrivals.ts"
 import { type Broker, replicas, startBroker } from "./broker.ts"
 import { configuration, secrets } from "./configuration.ts"
 import { removeLabelled } from "./engine.ts"
-import { freePort } from "./free-port.ts"
+import { freePort } from "../support/free-port.ts"
 import { worldPorts } from "./world-places.ts"
 
 export interface RunningRole {

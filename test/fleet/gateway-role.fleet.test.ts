@@ -1,20 +1,11 @@
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { startLocalUpstream } from "../../dev/upstream/LocalUpstream.ts"
 import { natsServer } from "../support/bus.ts"
 import { ask, chat, eventsOf } from "../support/gateway.ts"
+import { freePort } from "../support/free-port.ts"
 import { endRoles, startRole } from "../support/role.ts"
 import { until } from "../support/starling.ts"
-
-const freePort = Effect.callback<number>((resume) => {
-  const probe = createServer()
-  probe.listen(0, "127.0.0.1", () => {
-    const { port } = probe.address() as AddressInfo
-    probe.close(() => resume(Effect.succeed(port)))
-  })
-})
 
 const key = "a-key-that-must-never-be-seen"
 const priced = { FlatMicroUsd: 1_000 }
@@ -22,7 +13,7 @@ const priced = { FlatMicroUsd: 1_000 }
 /** The role in a process of its own, as a container runs it. */
 const start = (bus: string, models: ReadonlyArray<object>, providers: ReadonlyArray<object>, environment = {}) =>
   Effect.gen(function* () {
-    const port = yield* freePort
+    const port = yield* Effect.promise(freePort)
     const ModelGateway = { Port: port, Providers: providers, Models: models }
     const configuration = { Bus: { Url: bus }, ModelGateway }
     const role = yield* Effect.acquireRelease(

@@ -5,7 +5,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { parseAllDocuments } from "yaml"
 import { metricsPort, roleDeployments } from "../../deploy/generate/roles.ts"
 import { repository } from "../deploy/tools.ts"
-import { freePort } from "../containers/free-port.ts"
+import { freePort } from "../support/free-port.ts"
 import { endRoles, startRole } from "../support/role.ts"
 import { type Home, newHome, type RunningFleet, startFleet, until } from "../support/starling.ts"
 

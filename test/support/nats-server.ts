@@ -4,9 +4,10 @@
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
-import { createServer, connect as connectSocket } from "node:net"
+import { connect as connectSocket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { freePort } from "./free-port.ts"
 
 export interface TestNatsServer {
   readonly url: string
@@ -26,15 +27,6 @@ const findBinary = () => {
   const known = installed.map((name) => join(tools, name, "nats-server")).find((path) => existsSync(path))
   return process.env["STARLING_NATS_SERVER"] ?? known ?? "nats-server"
 }
-
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const probe = createServer()
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
 
 const answers = (port: number) =>
   new Promise<boolean>((resolve) => {

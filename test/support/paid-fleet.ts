@@ -10,6 +10,7 @@ import { Effect, Exit, Scope } from "effect"
 import { startLocalUpstream } from "../../dev/upstream/LocalUpstream.ts"
 import { type Home, newHome, type RunningFleet, startFleet } from "./starling.ts"
 import { startWire, type Wire } from "./wire.ts"
+import { freePort } from "./free-port.ts"
 
 export interface PaidFleet {
   /** Of the wire: `http://localhost:<port>`. */
@@ -79,15 +80,6 @@ const configurationOf = (origin: string, upstream: string, flaky: string) => ({
     ]
   }
 })
-
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const probe = createServer()
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
 
 const ask = async <A>(rpc: string, method: string, params: ReadonlyArray<unknown>): Promise<A> => {
   const headers = { "content-type": "application/json" }

@@ -15,7 +15,8 @@ import {
   type PaymentFleetOptions,
   startParts
 } from "./payment-fleet.ts"
-import { endRoles, type RunningRole, startRole, takeFreePort } from "./role.ts"
+import { freePort } from "./free-port.ts"
+import { endRoles, type RunningRole, startRole } from "./role.ts"
 import { until } from "./starling.ts"
 
 export const path = "/api/v1/chat/completions"
@@ -157,7 +158,7 @@ export const startPaidProcesses = async (
   const inScope = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) => Effect.runPromise(Scope.provide(effect, scope))
   const around = await inScope(startParts(options))
   const gate = await inScope(gateNode(around.chain.rpcUrl))
-  const port = await takeFreePort()
+  const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const parts = behindGate(around, port, url, gate)
   const running = processesOf(parts)

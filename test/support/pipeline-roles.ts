@@ -1,6 +1,4 @@
 /** The pipeline as its deployment has it: each role a process of its own, so that one of them can be killed. */
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { Effect, Exit, Scope } from "effect"
 import type { RoleName } from "#contracts"
 import { type PipelineApi, pipelineApi } from "./pipeline-api.ts"
@@ -13,6 +11,7 @@ import { startNatsServer } from "./nats-server.ts"
 import { startReceiver } from "./receiver.ts"
 import { endRoles, type RunningRole, startRole } from "./role.ts"
 import { newHome, starling, until } from "./starling.ts"
+import { freePort } from "./free-port.ts"
 
 export interface PipelineRoles {
   readonly api: PipelineApi
@@ -26,15 +25,6 @@ export interface PipelineRoles {
 }
 
 const roles: ReadonlyArray<RoleName> = ["pipeline-api", "sweeper", "webhook-dispatcher"]
-
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const probe = createServer()
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
 
 export const startPipelineRoles = async (): Promise<PipelineRoles> => {
   const scope = Scope.makeUnsafe()

@@ -1,26 +1,17 @@
 /** A real Prometheus for a test: its own folder, a free port of loopback, ended by its pid; and its HTTP API. */
 import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { createServer, type AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { stringify } from "yaml"
 import { until } from "./starling.ts"
+import { freePort } from "./free-port.ts"
 
 export interface RunningPrometheus {
   /** The `data` of an answer. */
   readonly ask: <A>(path: string, parameters?: Readonly<Record<string, string>>) => Promise<A>
   readonly stop: () => Promise<void>
 }
-
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const probe = createServer()
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
 
 export const startPrometheus = async (
   program: string,

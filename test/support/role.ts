@@ -1,10 +1,9 @@
 /** Roles in one process as a container runs them: `./starling role <name>...`, own configuration file, own port. */
 import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { freePort } from "./free-port.ts"
 
 const root = join(import.meta.dirname, "../..")
 
@@ -27,21 +26,12 @@ export interface RunningRole {
   readonly signal: (signal: NodeJS.Signals) => void
 }
 
-export const takeFreePort = () =>
-  new Promise<number>((resolve) => {
-    const probe = createServer()
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
-
 const started: Array<RunningRole> = []
 
 /** One role by its name, or several in the same process. */
 export const startRole = async (names: string | ReadonlyArray<string>, options: RoleOptions): Promise<RunningRole> => {
   const folder = mkdtempSync(join(tmpdir(), "starling-role-"))
-  const port = await takeFreePort()
+  const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const config = join(folder, "config.json")
   writeFileSync(config, JSON.stringify(options.configuration))

@@ -14,7 +14,7 @@ import {
   withoutSettler
 } from "../../support/next-door.ts"
 import { balanced } from "../../support/payment-fleet.ts"
-import { takeFreePort } from "../../support/role.ts"
+import { freePort } from "../../support/free-port.ts"
 import { rejected, startSickNode } from "../../libs/x402/evm/sick-node.ts"
 
 describe("a paid call whose settler is in the gateway's process", () => {
@@ -144,7 +144,7 @@ describe("a payment that the settler of the gateway's process cannot begin at on
 describe("a payment whose end the settler of the gateway's process does not get to know", () => {
   it.live("goes on as a job and is made once when the chain tells again", () =>
     Effect.gen(function* () {
-      const port = yield* Effect.promise(takeFreePort)
+      const port = yield* Effect.promise(freePort)
       const healthy = `http://127.0.0.1:${port}`
       const node = yield* Effect.acquireRelease(
         Effect.promise(() => startSickNode(healthy)),

@@ -1,4 +1,4 @@
-/** A port of this machine that nobody listens on: a container that is started again keeps the one it was given. */
+/** A port of this machine that nobody listens on, for what keeps it when it is started again. */
 import { createServer, type AddressInfo } from "node:net"
 
 export const freePort = () =>
