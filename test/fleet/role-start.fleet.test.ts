@@ -1,0 +1,91 @@
+import { assert, describe, it } from "@effect/vitest"
+import { dispatcher, endpoint, publish, ready, scene, setUpEachTest } from "../support/dispatcher-role.ts"
+import { until } from "../support/starling.ts"
+
+setUpEachTest()
+
+describe("a role with a wrong configuration", () => {
+  const refused = async (...parameters: Parameters<typeof dispatcher>) => {
+    const role = await dispatcher(...parameters)
+    const code = await role.ended
+    assert.notStrictEqual(code, 0)
+    assert.isNumber(code, `it ended by ${code}`)
+    return role.error()
+  }
+  const name = (names: string) => endpoint({ Name: names })
+
+  it.each([
+    [
+      "an unset secret variable",
+      () => [endpoint({ SecretEnvVar: "NOT_SET" })],
+      ["Webhooks[0].SecretEnvVar", "NOT_SET"]
+    ],
+    ["an empty secret variable", () => [endpoint({ SecretEnvVar: "EMPTY" })], ["Webhooks[0].SecretEnvVar", "EMPTY"]],
+    ["a Name used twice", () => [name("x"), name("y"), name("x")], ["Webhooks", "the Name", "is used twice"]],
+    ["a Url that cannot be called", () => [endpoint({ Url: "ftp://files.example/" })], ["Webhooks[0].Url", "https"]],
+    ["an unknown key", () => [endpoint(), endpoint({ Name: "b", Retries: 3 })], ["Webhooks[1].Retries"]]
+  ] as const)("does not start: %s is named", async (_what, endpoints, named) => {
+    const said = await refused(endpoints(), { EMPTY: "" })
+    for (const part of named) assert.include(said, part)
+    assert.deepStrictEqual(scene.requests, [])
+  })
+
+  it("names every fault at once", async () => {
+    const endpoints = [
+      endpoint({ SecretEnvVar: "NOT_SET" }),
+      endpoint({ Name: "b", StandardWebhooksSecretEnvVar: "EMPTY" })
+    ]
+    const secrets = await refused(endpoints, { EMPTY: "  " })
+    for (const part of ["Webhooks[0].SecretEnvVar", "Webhooks[1].StandardWebhooksSecretEnvVar"]) {
+      assert.include(secrets, part)
+    }
+    const shapes = await refused([endpoint({ Url: "nowhere" }), endpoint({ Name: "b", Retries: 3 })], {}, { Buss: {} })
+    for (const part of ["Webhooks[0].Url", "Webhooks[1].Retries", "Buss"]) assert.include(shapes, part)
+  })
+})
+
+describe("a role whose broker is away", () => {
+  it("that is told to stop before it stands ends at once with 0", async () => {
+    await scene.nats.kill9()
+    const role = await dispatcher([endpoint()])
+    await until(async () => (await role.status("/livez")) === 200)
+    const askedAtMs = performance.now()
+    role.signal("SIGTERM")
+    assert.strictEqual(await role.ended, 0)
+    assert.isBelow(performance.now() - askedAtMs, 15_000)
+    assert.include(role.error(), "told to stop while starting")
+  })
+
+  it("is alive and not ready from the start, and ready once the broker is there", async () => {
+    await scene.nats.kill9()
+    const role = await dispatcher([endpoint()])
+    await until(async () => (await role.status("/livez")) === 200)
+    assert.strictEqual(await role.status("/readyz"), 503)
+    await scene.nats.start()
+    await until(async () => (await role.status("/readyz")) === 200)
+    await publish("work_item.merged")
+    await until(() => scene.requests.length === 1)
+  })
+
+  it("stays alive and is not ready meanwhile, and goes on when the broker is back", async () => {
+    const role = await ready([endpoint()])
+    await publish("work_item.merged")
+    await until(() => scene.requests.length === 1)
+    await scene.nats.kill9()
+    await until(async () => (await role.status("/readyz")) === 503)
+    // What minutes of it do to the loops is seen with a faster clock, in the tests of the dispatcher.
+    for (const began = performance.now(); performance.now() - began < 5_000;) {
+      assert.strictEqual(await role.status("/livez"), 200)
+      assert.strictEqual(await role.status("/readyz"), 503)
+    }
+    await scene.nats.start()
+    await until(async () => (await role.status("/readyz")) === 200)
+    await publish("work_item.done")
+    const heardOf = (event: string) => scene.heard.filter((request) => request.event === event)
+    await until(() => heardOf("work_item.done").length > 0)
+    // The broker died so soon after the first delivery that its acknowledgement may be lost: it then comes again.
+    assert.lengthOf(new Set(heardOf("work_item.merged").map(({ deliveryId }) => deliveryId)), 1)
+    assert.lengthOf(new Set(scene.heard.map(({ deliveryId }) => deliveryId)), 2)
+    assert.strictEqual(await role.status("/livez"), 200)
+  })
+})
