@@ -7,6 +7,7 @@ import { resolve } from "node:path"
 import { catalogue, usage } from "./catalogue.ts"
 import { type Findings, figuresOf, joined } from "./figures.ts"
 import { type LoadOrder, readOptions } from "./options.ts"
+import { paceMs } from "./pace.ts"
 import { processesOf } from "./process-use.ts"
 import { table, writeReport } from "./report.ts"
 
@@ -45,10 +46,15 @@ const findings: Array<Findings> = []
 for (const part of parts.length === 0 ? Object.keys(scenario.parts) : parts) {
   process.stderr.write(`${part} ...\n`)
   // A figure without the company it was measured in says little.
-  const busy = loadavg()[0] ?? Number.NaN
+  const figure = figuresOf(part)
+  const company = [
+    figure("load average before it", loadavg()[0] ?? Number.NaN, ""),
+    figure("a loop of ten million additions before it", paceMs(), "ms")
+  ]
   const found = await scenario.parts[part]?.(options)
   if (found === undefined) continue
-  findings.push({ ...found, figures: [...found.figures, figuresOf(part)("load average before it", busy, "")] })
+  company.push(figure("a loop of ten million additions after it", paceMs(), "ms"))
+  findings.push({ ...found, figures: [...found.figures, ...company] })
   process.stderr.write(`${table(found.figures)}\n`)
 }
 const all = joined(findings)

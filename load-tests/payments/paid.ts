@@ -12,51 +12,28 @@ import {
   atMost,
   distribution,
   exactly,
-  type Figure,
   figuresOf,
   type Findings,
   percentile,
   type Series
 } from "../figures.ts"
 import { startHelper } from "../children.ts"
-import { closedLoop, openLoop } from "../loops.ts"
 import type { LoadOptions } from "../options.ts"
-import { markOf } from "./client.ts"
 import { closedPaid, type Course, courseTo, openPaid, type TimedCall } from "./course.ts"
 import { calledInTurn } from "./in-turn.ts"
 import { fundedPayers } from "./payers.ts"
 import { proxyCostMs } from "./proxy-cost.ts"
 import { payTo, type Rig, withRig } from "./rig.ts"
 import { type Outside, outsideByKey, stagesBetween } from "./stages.ts"
+import { measureUnpaid } from "./unpaid.ts"
 
 const figure = figuresOf("paid")
 const load = { perSecond: 40, seconds: 8, inFlight: 32, callsInRound: 500, warmUp: 1_600 }
-const unpaid = { perSecond: 200, seconds: 10, closedCount: 6_000, warmUp: 1_500 }
 const payersCount = 64
 // The reference is paid into an account of its own, so that the books can be told apart.
 const referencePayTo = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
 
 const closedRate = `paid, ${load.inFlight} in flight`
-
-const askUnpaid = async ({ client, marks }: Course) => {
-  const { status, ms } = await client.call({ mark: markOf(++marks.next) })
-  if (status !== 402) throw new Error(`an unpaid call was answered ${status}`)
-  return ms
-}
-
-const measureUnpaid = async (course: Course, name: string, isHeld: boolean): Promise<ReadonlyArray<Figure>> => {
-  await closedLoop(unpaid.warmUp, load.inFlight, () => askUnpaid(course))
-  const from = performance.now()
-  await closedLoop(unpaid.closedCount, load.inFlight, () => askUnpaid(course))
-  const rate = (unpaid.closedCount / (performance.now() - from)) * 1_000
-  const ms = await openLoop(unpaid.perSecond, unpaid.seconds, () => askUnpaid(course))
-  const [p50, p99] = [percentile(ms, 0.5), percentile(ms, 0.99)]
-  return [
-    figure(`${name}: unpaid at ${unpaid.perSecond}/s, p50`, p50, "ms", isHeld ? atMost(2, p50, "ms") : {}),
-    figure(`${name}: unpaid at ${unpaid.perSecond}/s, p99`, p99, "ms", isHeld ? atMost(3, p99, "ms") : {}),
-    figure(`${name}: unpaid, ${load.inFlight} in flight`, rate, "/s")
-  ]
-}
 
 /** Of each call what is ours: without the chain, the provider, and what the proxy between them and us takes itself. */
 const addedOf = (calls: ReadonlyArray<TimedCall>, passed: ReadonlyMap<string, Outside>, proxyMs: number) =>

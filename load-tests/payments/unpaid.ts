@@ -1,0 +1,67 @@
+/**
+ * Unpaid calls, each answered by a 402 with its quote: as fast as they go, and at a rate, open loop, in turn with a
+ * server that does nothing. On a shared machine the slowest of a hundred calls tell of the machine more than of the
+ * server: those of the bare server say how much.
+ */
+import { join } from "node:path"
+import { startHelper } from "../children.ts"
+import { atMost, type Figure, figuresOf, percentile } from "../figures.ts"
+import { closedLoop, openLoop } from "../loops.ts"
+import { type Client, markOf, openClient } from "./client.ts"
+import type { Course } from "./course.ts"
+
+const figure = figuresOf("paid")
+const load = { perSecond: 200, roundSeconds: 2.5, rounds: 4, closedCount: 6_000, inFlight: 32, warmUp: 1_500 }
+
+interface Asked {
+  readonly client: Client
+  readonly marks: Course["marks"]
+}
+
+const askUnpaid = async ({ client, marks }: Asked) => {
+  const { status, ms } = await client.call({ mark: markOf(++marks.next) })
+  if (status !== 402) throw new Error(`an unpaid call was answered ${status}`)
+  return ms
+}
+
+const asFastAsTheyGo = async (asked: Asked) => {
+  await closedLoop(load.warmUp, load.inFlight, () => askUnpaid(asked))
+  const from = performance.now()
+  await closedLoop(load.closedCount, load.inFlight, () => askUnpaid(asked))
+  return (load.closedCount / (performance.now() - from)) * 1_000
+}
+
+const inTurn = async (all: ReadonlyArray<Asked>) => {
+  const times = all.map((): Array<number> => [])
+  for (let round = 0; round < load.rounds; round++) {
+    for (const [index, asked] of all.entries()) {
+      times[index]?.push(...(await openLoop(load.perSecond, load.roundSeconds, () => askUnpaid(asked))))
+    }
+  }
+  return times
+}
+
+/** `isHeld` to the targets. */
+export const measureUnpaid = async (course: Course, name: string, isHeld: boolean): Promise<ReadonlyArray<Figure>> => {
+  const { text } = await course.client.call({ mark: markOf(++course.marks.next) })
+  const script = join(import.meta.dirname, "bare-server.ts")
+  const server = await startHelper<{ url: string }>(script, String(Buffer.byteLength(text)))
+  const bare: Asked = { client: openClient(server.said.url, 256), marks: { next: 0 } }
+  try {
+    await asFastAsTheyGo(bare)
+    const rate = await asFastAsTheyGo(course)
+    const [ms = [], bareMs = []] = await inTurn([course, bare])
+    const [p50, p99] = [percentile(ms, 0.5), percentile(ms, 0.99)]
+    const at = `unpaid at ${load.perSecond}/s`
+    return [
+      figure(`${name}: ${at}, p50`, p50, "ms", isHeld ? atMost(2, p50, "ms") : {}),
+      figure(`${name}: ${at}, p99`, p99, "ms", isHeld ? atMost(3, p99, "ms") : {}),
+      figure(`${name}: ${at}, a bare server in turn with it, p50`, percentile(bareMs, 0.5), "ms"),
+      figure(`${name}: ${at}, a bare server in turn with it, p99`, percentile(bareMs, 0.99), "ms"),
+      figure(`${name}: unpaid, ${load.inFlight} in flight`, rate, "/s")
+    ]
+  } finally {
+    await bare.client.close()
+    await server.end()
+  }
+}
