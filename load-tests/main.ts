@@ -7,7 +7,7 @@ import { resolve } from "node:path"
 import { catalogue, usage } from "./catalogue.ts"
 import { type Findings, figuresOf, joined } from "./figures.ts"
 import { type LoadOrder, readOptions } from "./options.ts"
-import { paceMs } from "./pace.ts"
+import { paceMs, processorTime, stolenPercent } from "./pace.ts"
 import { processesOf } from "./process-use.ts"
 import { table, writeReport } from "./report.ts"
 
@@ -51,9 +51,13 @@ for (const part of parts.length === 0 ? Object.keys(scenario.parts) : parts) {
     figure("load average before it", loadavg()[0] ?? Number.NaN, ""),
     figure("a loop of ten million additions before it", paceMs(), "ms")
   ]
+  const before = processorTime()
   const found = await scenario.parts[part]?.(options)
   if (found === undefined) continue
-  company.push(figure("a loop of ten million additions after it", paceMs(), "ms"))
+  company.push(
+    figure("processor time that was stolen meanwhile", stolenPercent(before, processorTime()), "%"),
+    figure("a loop of ten million additions after it", paceMs(), "ms")
+  )
   findings.push({ ...found, figures: [...found.figures, ...company] })
   process.stderr.write(`${table(found.figures)}\n`)
 }
