@@ -1,12 +1,13 @@
 /**
  * Unpaid calls, each answered by a 402 with its quote: as fast as they go, and at a rate, open loop, in turn with a
  * server that does nothing. On a shared machine the slowest of a hundred calls tell of the machine more than of the
- * server: those of the bare server say how much.
+ * server: those of the bare server say how much, and rounds in which the machine was kept for others are made again.
  */
 import { join } from "node:path"
 import { startHelper } from "../children.ts"
 import { atMost, type Figure, figuresOf, percentile } from "../figures.ts"
 import { closedLoop, openLoop } from "../loops.ts"
+import { undisturbed } from "../undisturbed.ts"
 import { type Client, markOf, openClient } from "./client.ts"
 import type { Course } from "./course.ts"
 
@@ -31,14 +32,14 @@ const asFastAsTheyGo = async (asked: Asked) => {
   return (load.closedCount / (performance.now() - from)) * 1_000
 }
 
-const inTurn = async (all: ReadonlyArray<Asked>) => {
-  const times = all.map((): Array<number> => [])
-  for (let round = 0; round < load.rounds; round++) {
-    for (const [index, asked] of all.entries()) {
-      times[index]?.push(...(await openLoop(load.perSecond, load.roundSeconds, () => askUnpaid(asked))))
-    }
+const inTurn = async (course: Asked, bare: Asked) => {
+  const timesOf = (asked: Asked) => openLoop(load.perSecond, load.roundSeconds, () => askUnpaid(asked))
+  const rounds = await undisturbed(load.rounds, async () => [await timesOf(course), await timesOf(bare)] as const)
+  return {
+    ms: rounds.results.flatMap(([ours]) => ours),
+    bareMs: rounds.results.flatMap(([, bares]) => bares),
+    disturbed: rounds.disturbed
   }
-  return times
 }
 
 /** `isHeld` to the targets. */
@@ -50,7 +51,7 @@ export const measureUnpaid = async (course: Course, name: string, isHeld: boolea
   try {
     await asFastAsTheyGo(bare)
     const rate = await asFastAsTheyGo(course)
-    const [ms = [], bareMs = []] = await inTurn([course, bare])
+    const { ms, bareMs, disturbed } = await inTurn(course, bare)
     const [p50, p99] = [percentile(ms, 0.5), percentile(ms, 0.99)]
     const at = `unpaid at ${load.perSecond}/s`
     return [
@@ -58,6 +59,7 @@ export const measureUnpaid = async (course: Course, name: string, isHeld: boolea
       figure(`${name}: ${at}, p99`, p99, "ms", isHeld ? atMost(3, p99, "ms") : {}),
       figure(`${name}: ${at}, a bare server in turn with it, p50`, percentile(bareMs, 0.5), "ms"),
       figure(`${name}: ${at}, a bare server in turn with it, p99`, percentile(bareMs, 0.99), "ms"),
+      figure(`${name}: ${at}, of ${load.rounds} rounds disturbed`, disturbed, ""),
       figure(`${name}: unpaid, ${load.inFlight} in flight`, rate, "/s")
     ]
   } finally {

@@ -1,0 +1,42 @@
+import { assert, describe, it } from "@effect/vitest"
+import { stolenPercent } from "../../load-tests/pace.ts"
+import { chosen, undisturbed } from "../../load-tests/undisturbed.ts"
+
+const round = (result: string, stolen: number) => ({ result, stolenPercent: stolen })
+
+describe("the rounds of a measurement", () => {
+  it("are those in which the machine was quiet, in their order", () => {
+    const made = [round("a", 0), round("b", 30), round("c", 1.9), round("d", 2)]
+    assert.deepStrictEqual(chosen(made, 3), { results: ["a", "c", "d"], made: 4, disturbed: 0 })
+  })
+
+  it("are made up by the least disturbed, which are counted", () => {
+    const made = [round("a", 9), round("b", 30), round("c", 1), round("d", 3)]
+    assert.deepStrictEqual(chosen(made, 3), { results: ["c", "d", "a"], made: 4, disturbed: 2 })
+  })
+
+  it("are all quiet where the kernel does not tell", () => {
+    const unknown = stolenPercent(undefined, undefined)
+    assert.isNaN(unknown)
+    assert.deepStrictEqual(chosen([round("a", unknown), round("b", unknown)], 2), {
+      results: ["a", "b"],
+      made: 2,
+      disturbed: 0
+    })
+  })
+
+  it("are as many as were wanted, and made four times as often at the most", async () => {
+    let count = 0
+    const { results, made } = await undisturbed(3, () => Promise.resolve(++count))
+    assert.strictEqual(results.length, 3)
+    assert.strictEqual(made, count)
+    assert.isAtMost(made, 12)
+  })
+})
+
+describe("the stolen time", () => {
+  it("is a share of what was wanted", () => {
+    assert.strictEqual(stolenPercent({ worked: 100, stolen: 10 }, { worked: 190, stolen: 20 }), 10)
+    assert.strictEqual(stolenPercent({ worked: 100, stolen: 10 }, { worked: 100, stolen: 10 }), 0)
+  })
+})
