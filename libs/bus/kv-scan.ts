@@ -12,6 +12,18 @@ type RawBucket = Awaited<ReturnType<Kvm["open"]>>
 // Two rounds of sixteen.
 const readsMax = 32
 const readsAtOnce = 16
+// Entries come faster than they are read, one right after the other: some two milliseconds of reading.
+const atOnceMax = 32
+
+/** Lets others have the process' thread now and then: without it, nobody else is heard until a scan has ended. */
+const breather = () => {
+  let count = 0
+  return () => {
+    count += 1
+    return count % atOnceMax === 0 ? Effect.yieldNow : Effect.void
+  }
+}
+
 /** Fits every key: nobody counts first what are all. */
 const everything = ">"
 
@@ -31,7 +43,7 @@ export const scanBucket = (
         nats.use(operation, () => kv.history({ key: keys })),
         (iterator) => Effect.sync(() => iterator.stop())
       ),
-      (iterator) => Stream.fromAsyncIterable(iterator, toBusError(operation))
+      (iterator) => Stream.fromAsyncIterable(iterator, toBusError(operation)).pipe(Stream.tap(breather()))
     )
   )
   if (keys === everything) return consumed
