@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option, Schema, Stream } from "effect"
+import { Effect, Fiber, Option, Schema, Stream } from "effect"
 import { Kv, Nats, topology, type Topology } from "#bus"
 import { withBus } from "../../support/bus.ts"
 
@@ -69,6 +69,31 @@ describe("a scan", () => {
         assert.isTrue(Option.isNone(yield* bucket.get("own.1")))
         yield* bucket.create("own.1", { name: "own 1" })
         assert.sameMembers([...(yield* keysIn("own.>"))], ["own.1", "own.2"])
+      })
+    )
+  )
+
+  it.live("leaves the thread to others while it goes on", () =>
+    trial(
+      Effect.gen(function* () {
+        yield* put(1_000, "own")
+        let turn = 0
+        const turning = Effect.forever(
+          Effect.andThen(
+            Effect.sync(() => (turn += 1)),
+            Effect.yieldNow
+          )
+        )
+        const turns = yield* Effect.forkChild(turning)
+        const entriesOf = new Map<number, number>()
+        const count = Effect.sync(() => void entriesOf.set(turn, (entriesOf.get(turn) ?? 0) + 1))
+        yield* Stream.runForEach((yield* things).scan(">"), () => count)
+        yield* Fiber.interrupt(turns)
+        assert.strictEqual(
+          [...entriesOf.values()].reduce((sum, one) => sum + one, 0),
+          1_000
+        )
+        assert.isAtMost(Math.max(...entriesOf.values()), 64)
       })
     )
   )
