@@ -6,7 +6,8 @@ import { settlementJobCodec } from "#x402"
 import { type Key, payWith, signFor } from "./attacker.ts"
 import { eventually } from "./bus.ts"
 import { chat } from "./gateway.ts"
-import { busOf, type PaymentFleet, type PaymentFleetOptions, withPayments } from "./payment-fleet.ts"
+import { busOf } from "./payment-bus.ts"
+import { type PaymentFleet, type PaymentFleetOptions, withPayments } from "./payment-fleet.ts"
 
 export interface NextDoor extends PaymentFleet {
   /** Jobs that were ever written. */

@@ -2,9 +2,8 @@
  * The paid gateway of a test's own: a broker, a chain, an upstream, and the three roles, each with a connection of
  * its own, in this process.
  */
-import { randomUUID } from "node:crypto"
-import { Context, Effect, Layer, Redacted, type Scope, Stream } from "effect"
-import { busServices, Nats, neighbours, StreamReader } from "#bus"
+import { Context, Effect, Layer, type Scope, Stream } from "effect"
+import { neighbours, StreamReader } from "#bus"
 import { type Receipt, type RoleName } from "#contracts"
 import { ConfiguredHttp, UntrustedHttp } from "#egress"
 import { Addresses, Configuration, Drain, Environment, Health, Metrics, Role } from "#runtime"
@@ -15,6 +14,7 @@ import { modelGateway } from "../../services/model-gateway/layer.ts"
 import { paymentSettler } from "../../services/payment-settler/layer.ts"
 import { paymentVerifier } from "../../services/payment-verifier/layer.ts"
 import { natsServer, busOn, eventually } from "./bus.ts"
+import { type BusAddress, busOf } from "./payment-bus.ts"
 import type { TestNatsServer } from "./nats-server.ts"
 
 type Json = Readonly<Record<string, unknown>>
@@ -157,32 +157,6 @@ export const withPayments = <A, E>(
     }
     return yield* test(fleet)
   }).pipe(Effect.scoped)
-
-export interface BusAddress {
-  /** One or more, with commas between them. */
-  readonly url: string
-  /** On a broker that knows its users. */
-  readonly user?: string
-  readonly password?: string
-}
-
-/** The bus as somebody sees it who is none of the roles. */
-export const busOf = ({ url, user, password }: BusAddress) =>
-  Layer.build(
-    busServices.pipe(
-      Layer.provideMerge(
-        Nats.layerWith({
-          servers: url.split(","),
-          name: `books-${randomUUID()}`,
-          user,
-          password: password === undefined ? undefined : Redacted.make(password)
-        })
-      ),
-      Layer.provideMerge(Metrics.layerTest),
-      // No part of a job: nobody sends it anything.
-      Layer.provide(Layer.succeed(Role, "operator"))
-    )
-  )
 
 export interface Accounts {
   readonly server: BusAddress

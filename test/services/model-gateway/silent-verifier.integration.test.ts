@@ -8,7 +8,8 @@ import { Claims, openEvmScheme, verifyAnswerCodec, verifyRequestCodec } from "#x
 import { fundedKey, payWith, signFor } from "../../support/attacker.ts"
 import { eventually } from "../../support/bus.ts"
 import { chat } from "../../support/gateway.ts"
-import { balanced, busOf, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
+import { busOf } from "../../support/payment-bus.ts"
+import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
 
 /** Takes questions as a verifier does, claims their payments, and is never heard of again. */
 const startSilent = Effect.fnUntraced(function* ({ server, chain }: PaymentFleet) {

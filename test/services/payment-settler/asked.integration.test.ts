@@ -7,7 +7,8 @@ import { type CheckedPayment, type Claim, Claims, openEvmScheme, readPayment } f
 import { fundedKey, payWith, signFor } from "../../support/attacker.ts"
 import { eventually } from "../../support/bus.ts"
 import { chat } from "../../support/gateway.ts"
-import { balanced, busOf, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
+import { busOf } from "../../support/payment-bus.ts"
+import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
 import { testCall } from "../../support/payments.ts"
 
 const body = chat("hello")
