@@ -4,7 +4,6 @@
  * is left is ours. Beside it the same calls to a server of the protocol's own parts, on the same chain and provider; as
  * fast as they go, both in turn.
  */
-import { loadavg } from "node:os"
 import { join } from "node:path"
 import type { PaymentRequired } from "#contracts"
 import {
@@ -131,7 +130,6 @@ const rateOf = ({ figures }: Findings, name: string) => figures.find((one) => on
 export const paid = ({ apart }: LoadOptions): Promise<Findings> =>
   withRig(async (rig) => {
     const payers = await fundedPayers(rig.chain, payersCount)
-    const [busy] = loadavg()
     const course = await courseTo(rig.url, payers)
     const ours = await measureOurs(rig, course)
     const theirs = await withReference(rig, course.quote, async (url, pid) => {
@@ -161,8 +159,7 @@ export const paid = ({ apart }: LoadOptions): Promise<Findings> =>
       figure(`transfers to ${payTo.slice(0, 6)}`, transfers, "", exactly(course.served.count, transfers)),
       figure("receipts", receipts, "", exactly(course.served.count, receipts)),
       figure("claims that are settled", settled, "", exactly(course.served.count, settled)),
-      figure("claims that are open", open, "", exactly(0, open)),
-      figure("load average before", busy ?? Number.NaN, "")
+      figure("claims that are open", open, "", exactly(0, open))
     ]
     return { figures, series: [...ours.series, ...theirs.series] }
   }, apart)

@@ -49,7 +49,7 @@ export const measureUnpaid = async (course: Course, name: string, isHeld: boolea
   const server = await startHelper<{ url: string }>(script, String(Buffer.byteLength(text)))
   const bare: Asked = { client: openClient(server.said.url, 256), marks: { next: 0 } }
   try {
-    await asFastAsTheyGo(bare)
+    const bareRate = await asFastAsTheyGo(bare)
     const rate = await asFastAsTheyGo(course)
     const { ms, bareMs, disturbed } = await inTurn(course, bare)
     const [p50, p99] = [percentile(ms, 0.5), percentile(ms, 0.99)]
@@ -60,7 +60,8 @@ export const measureUnpaid = async (course: Course, name: string, isHeld: boolea
       figure(`${name}: ${at}, a bare server in turn with it, p50`, percentile(bareMs, 0.5), "ms"),
       figure(`${name}: ${at}, a bare server in turn with it, p99`, percentile(bareMs, 0.99), "ms"),
       figure(`${name}: ${at}, of ${load.rounds} rounds disturbed`, disturbed, ""),
-      figure(`${name}: unpaid, ${load.inFlight} in flight`, rate, "/s")
+      figure(`${name}: unpaid, ${load.inFlight} in flight`, rate, "/s"),
+      figure(`${name}: unpaid, ${load.inFlight} in flight, a bare server before it`, bareRate, "/s")
     ]
   } finally {
     await bare.client.close()
