@@ -68,8 +68,10 @@ export const sharedWindow = Effect.fnUntraced(function* (options: SharedWindowOp
   const takeNow = Effect.fnUntraced(function* (key: string) {
     const known = yield* remembered(key)
     if (Option.isSome(known)) return known.value
-    const nowMs = yield* Clock.currentTimeMillis
+    const clock = yield* Clock.Clock
     return yield* changing(key, (log) => {
+      // The time of the decision, not of the question: others may have been decided in between, at later times.
+      const nowMs = clock.currentTimeMillisUnsafe()
       const { decision, log: next } = takeFromLog(log, options, nowMs)
       if (decision._tag === "Refused") refusals.remember(key, decision, nowMs)
       return { answer: decision, next: decision._tag === "Taken" ? next : undefined }
