@@ -95,7 +95,7 @@ export class EvmNode {
     const range = { ...filter, fromBlock: quantityOf(fromBlock), toBlock: quantityOf(toBlock) }
     return this.#rpc.call("eth_getLogs", [range]).pipe(
       Effect.mapError((error) =>
-        error._tag === "RpcRejected" || error.isTooLong
+        error._tag === "RpcRejected" || error.why === "too long"
           ? new TooManyLogs({ detail: error.message })
           : unavailable("read logs", error)
       ),
@@ -147,7 +147,7 @@ export class EvmNode {
 
   /**
    * Takes it in and answers when it is in a block, where a node knows this (EIP-7966). Nodes disagree on how their
-   * own limit is given, so it is left to them and ours ends the wait.
+   * own limit is given, so it is left to them and ours ends the wait: `RpcUnavailable` of which `why` says so.
    */
   readonly sendAndWait = (raw: Hex, waitMs: number): Effect.Effect<TransactionReceipt, RpcError | ChainUnavailable> =>
     this.#rpc

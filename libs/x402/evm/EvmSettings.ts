@@ -25,6 +25,8 @@ export interface EvmSettings {
   readonly feeWeiMax: bigint
   /** How long a receipt is waited for. */
   readonly receiptDeadlineMs: number
+  /** Between two sendings: nodes drop what they have taken in, or pass it over, and nobody says so. */
+  readonly resendMs: number
   readonly finality: Finality
   /** Blocks in one question for logs; nodes refuse more. */
   readonly logBlocksMax: bigint
@@ -42,6 +44,8 @@ export const evmDefaults = {
   // 50 gwei: far above what the chains that we settle on ask for, and still cents.
   feeWeiMax: 50_000_000_000n,
   receiptDeadlineMs: 20_000,
+  // A block and a half of the chains that we settle on, and before a place that nothing was sent for is filled.
+  resendMs: 3_000,
   finality: "finalized",
   logBlocksMax: 2_000n,
   logPagesMax: 50

@@ -6,14 +6,14 @@ import { Schema } from "effect"
 
 /**
  * No node gave an answer that can be read: nothing is known of what was asked. `mayHaveArrived` is false when no
- * node was connected to, so that what was to be sent is certainly not on the chain. `isTooLong`: there was an answer,
- * longer than is read; who asks for less may have it.
+ * node was connected to, so that what was to be sent is certainly not on the chain. `why`: there was none; there was one,
+ * longer than is read, and who asks for less may have it; what the node waits for had not come to be in time.
  */
 export class RpcUnavailable extends Schema.TaggedError<RpcUnavailable>()("RpcUnavailable", {
   method: Schema.String,
   detail: Schema.String,
   mayHaveArrived: Schema.Boolean,
-  isTooLong: Schema.Boolean
+  why: Schema.Literals(["unanswered", "too long", "wait over"])
 }) {
   override get message() {
     return `${this.method}: ${this.detail}`

@@ -14,12 +14,11 @@ import { rpcCalls, rpcNodesOpen, rpcSeconds } from "./metrics.ts"
 export type RpcError = RpcRejected | RpcUnavailable
 
 export interface JsonRpc {
-  /** `deadlineMs` is for one node; the default is that of the options. */
-  readonly call: (
-    method: string,
-    params: ReadonlyArray<unknown>,
-    deadlineMs?: number
-  ) => Effect.Effect<unknown, RpcError>
+  /**
+   * `waitMs`: the node answers when something has come to be. One that does not within that time has not failed, and
+   * no other is asked.
+   */
+  readonly call: (method: string, params: ReadonlyArray<unknown>, waitMs?: number) => Effect.Effect<unknown, RpcError>
 }
 
 export interface JsonRpcOptions {
@@ -27,6 +26,7 @@ export interface JsonRpcOptions {
   readonly network: string
   /** Asked in this order; the one that answered last is asked first. */
   readonly urls: ReadonlyArray<string>
+  /** Of one node for one answer. */
   readonly deadlineMs: number
   readonly connectionsMax: number
 }
@@ -66,56 +66,71 @@ export const openJsonRpc = Effect.fn("openJsonRpc")(function* (
   let first = 0
   let lastId = 0
 
-  const observed = Effect.fnUntraced(function* (url: string, method: string, body: Uint8Array, deadlineMs: number) {
+  const observed = Effect.fnUntraced(function* (url: string, question: Question) {
     const startedAt = yield* Clock.currentTimeNanos
-    const result = yield* Effect.result(ask(door, url, method, body, deadlineMs))
+    const result = yield* Effect.result(ask(door, url, question))
     const took = (yield* Clock.currentTimeNanos) - startedAt
-    seconds.observe({ network, method }, Number(took) / 1e9)
-    calls.inc({ network, method, outcome: outcomeOf(result) })
+    seconds.observe({ network, method: question.method }, Number(took) / 1e9)
+    calls.inc({ network, method: question.method, outcome: outcomeOf(result) })
     return yield* Effect.fromResult(result)
   })
 
   /** Nothing for a node that is left alone for now. */
-  const askNode = Effect.fnUntraced(function* (index: number, method: string, body: Uint8Array, deadlineMs: number) {
+  const askNode = Effect.fnUntraced(function* (index: number, question: Question) {
     const before = breakers[index] ?? healthy
     const nowMs = yield* Clock.currentTimeMillis
     if (!mayAsk(before, nowMs)) return undefined
-    breakers[index] = asked(before, nowMs, deadlineMs)
-    const result = yield* Effect.result(observed(urls[index] ?? "", method, body, deadlineMs))
-    const hasAnswer = Result.isSuccess(result) || result.failure._tag === "RpcRejected" || result.failure.isTooLong
+    breakers[index] = asked(before, nowMs, question.deadlineMs)
+    const result = yield* Effect.result(observed(urls[index] ?? "", question))
+    if (isWaitOver(result)) return result
+    const hasAnswer =
+      Result.isSuccess(result) || result.failure._tag === "RpcRejected" || result.failure.why === "too long"
     const after = hasAnswer ? healthy : failed(breakers[index] ?? before, yield* Clock.currentTimeMillis)
     breakers[index] = after
     if (isOpen(after) !== isOpen(before)) nodesOpen.set({ network }, breakers.filter(isOpen).length)
     return result
   })
 
-  const call = Effect.fnUntraced(function* (
-    method: string,
-    params: ReadonlyArray<unknown>,
-    deadlineMs: number = options.deadlineMs
-  ) {
+  const call = Effect.fnUntraced(function* (method: string, params: ReadonlyArray<unknown>, waitMs?: number) {
     lastId = (lastId + 1) % Number.MAX_SAFE_INTEGER
     const body = utf8.encode(JSON.stringify({ jsonrpc: "2.0", id: lastId, method, params }))
+    const question = { method, body, deadlineMs: waitMs ?? options.deadlineMs, isWait: waitMs !== undefined }
     // Made an error at the end: its stack would cost each good call more than its codec.
-    let unavailable = { detail: urls.length === 0 ? noNode : allAlone, mayHaveArrived: false, isTooLong: false }
+    let unavailable: Unavailable = {
+      detail: urls.length === 0 ? noNode : allAlone,
+      mayHaveArrived: false,
+      why: "unanswered"
+    }
     for (let tried = 0; tried < urls.length; tried += 1) {
       const index = (first + tried) % urls.length
-      const result = yield* askNode(index, method, body, deadlineMs)
+      const result = yield* askNode(index, question)
       if (result === undefined) continue
       if (Result.isSuccess(result)) {
         first = index
         return result.success
       }
-      if (result.failure instanceof RpcRejected) return yield* result.failure
-      const { detail, mayHaveArrived, isTooLong } = result.failure
-      unavailable = { detail, mayHaveArrived: mayHaveArrived || unavailable.mayHaveArrived, isTooLong }
+      if (result.failure instanceof RpcRejected || isWaitOver(result)) return yield* result.failure
+      const { detail, mayHaveArrived, why } = result.failure
+      unavailable = { detail, mayHaveArrived: mayHaveArrived || unavailable.mayHaveArrived, why }
     }
     return yield* new RpcUnavailable({ method, ...unavailable })
   })
   return { call }
 })
 
-const ask = (door: HttpDoor, url: string, method: string, body: Uint8Array, deadlineMs: number) =>
+interface Question {
+  readonly method: string
+  readonly body: Uint8Array
+  readonly deadlineMs: number
+  readonly isWait: boolean
+}
+
+type Unavailable = Pick<RpcUnavailable, "detail" | "mayHaveArrived" | "why">
+
+const isWaitOver = (result: Result.Result<unknown, RpcError>) =>
+  Result.isFailure(result) && result.failure._tag === "RpcUnavailable" && result.failure.why === "wait over"
+
+const ask = (door: HttpDoor, url: string, { method, body, deadlineMs, isWait }: Question) =>
   door
     .request({
       method: "POST",
@@ -132,16 +147,16 @@ const ask = (door: HttpDoor, url: string, method: string, body: Uint8Array, dead
             method,
             detail: error.message,
             mayHaveArrived: hadConnection(error),
-            isTooLong: false
+            why: isWait && error._tag === "DeadlineExceeded" && hadConnection(error) ? "wait over" : "unanswered"
           })
       ),
       Effect.flatMap((response) => Effect.fromResult(read(method, response)))
     )
 
 const read = (method: string, response: EgressResponse): Result.Result<unknown, RpcError> => {
-  const unavailable = (detail: string, isTooLong = false) =>
-    Result.fail(new RpcUnavailable({ method, detail, mayHaveArrived: true, isTooLong }))
-  if (response.truncated) return unavailable(`the answer is longer than ${responseBytesMax} bytes`, true)
+  const unavailable = (detail: string, why: Unavailable["why"] = "unanswered") =>
+    Result.fail(new RpcUnavailable({ method, detail, mayHaveArrived: true, why }))
+  if (response.truncated) return unavailable(`the answer is longer than ${responseBytesMax} bytes`, "too long")
   if (response.status === 429) return unavailable("the node refuses more calls for now (429)")
   const answer = decodeAnswer(text.decode(response.body))
   if (Result.isFailure(answer)) return unavailable(`status ${response.status} without a JSON-RPC answer`)
@@ -169,5 +184,6 @@ const hadConnection = (error: EgressError) => {
 
 const outcomeOf = (result: Result.Result<unknown, RpcError>) => {
   if (Result.isSuccess(result)) return "answered"
+  if (isWaitOver(result)) return "waited"
   return result.failure instanceof RpcRejected ? "rejected" : "unavailable"
 }

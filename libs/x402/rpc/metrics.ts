@@ -3,7 +3,7 @@ import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 
 export const rpcCalls = defineCounter({
   name: "x402_rpc_calls_total",
-  help: "Calls to chain nodes, by network, method and outcome: answered, rejected (a JSON-RPC error), unavailable.",
+  help: "Calls to chain nodes, by network, method and outcome: answered, rejected (a JSON-RPC error), waited (for what did not come to be in time), unavailable.",
   labels: ["network", "method", "outcome"]
 })
 

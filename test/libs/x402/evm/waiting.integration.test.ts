@@ -3,7 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { hexOf } from "../../../../libs/x402/evm/hex.ts"
 import { later } from "../../../support/clock.ts"
 import { goodPayment, type Rig, startRig } from "./rig.ts"
-import { answered, startSickNode } from "./sick-node.ts"
+import { answered, rejected, startSickNode } from "./sick-node.ts"
 
 describe("settling on a chain that makes a block only when it is told to", () => {
   let rig: Rig
@@ -105,6 +105,46 @@ describe("settling on a chain that makes a block only when it is told to", () =>
 
     assert.strictEqual(before._tag, "Undecided")
     assert.deepStrictEqual(after, { _tag: "Unused" })
+  })
+
+  it("is sent again when the node has dropped it, and settled by the same transaction", async () => {
+    const good = await signedPayment()
+    const prepared = await prepare(good)
+    const patient = await rig.schemeWith({ receiptDeadlineMs: 30_000, resendMs: 200 })
+
+    const settled = await rig.run(
+      Effect.gen(function* () {
+        const broadcasting = yield* Effect.forkChild(patient.broadcast(prepared, good))
+        const isWithNode = Effect.delay(rig.scheme.node.isWaiting(prepared.transaction), "10 millis")
+        yield* Effect.repeat(isWithNode, { until: (is) => is, times: 500 })
+        yield* rig.chain.rpc("anvil_dropTransaction", [prepared.transaction])
+        yield* Effect.repeat(rig.chain.rpc("evm_mine", []).pipe(Effect.delay("20 millis")), {
+          until: () => broadcasting.pollUnsafe() !== undefined
+        })
+        return yield* Fiber.join(broadcasting)
+      })
+    )
+
+    assert.strictEqual(settled.transaction, prepared.transaction)
+  })
+
+  it("is pending long before its deadline once another transaction has its nonce for good", async () => {
+    const [first, second] = [await signedPayment(), await signedPayment()]
+    const lease = await rig.lease()
+    const prepared = await rig.run(rig.scheme.prepare(first, lease))
+    const twin = await rig.run(rig.scheme.prepare(second, lease))
+    const node = await startSickNode(rig.chain.rpcUrl)
+    node.behave = (method) => (method === "eth_sendRawTransactionSync" ? rejected(-32_000, "timeout") : undefined)
+    const patient = await rig.schemeWith({ rpcUrls: [node.url], receiptDeadlineMs: 3_600_000, resendMs: 200 })
+    await rig.run(rig.scheme.node.send(hexOf(twin.raw)))
+    await mine()
+
+    const outcome = await rig.run(Effect.flip(patient.broadcast(prepared, first)))
+    await node.end()
+
+    assert.strictEqual(outcome._tag, "SettlementPending")
+    assert.include(String(outcome.message), "must be signed anew")
+    assert.deepStrictEqual(await rig.run(rig.scheme.look(first, prepared.transaction)), { _tag: "Unused" })
   })
 
   it("finds a connection for the transaction that others of the same account wait for", async () => {

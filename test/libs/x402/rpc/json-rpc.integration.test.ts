@@ -37,11 +37,13 @@ const answers =
   (_, response) =>
     void response.writeHead(status).end(typeof body === "string" ? body : JSON.stringify({ id: 1, ...Object(body) }))
 
-const open = (...urls: ReadonlyArray<string>) =>
-  openJsonRpc({ network: "solana:test", urls, deadlineMs: 10_000, connectionsMax: 2 })
+const openWithin = (deadlineMs: number, ...urls: ReadonlyArray<string>) =>
+  openJsonRpc({ network: "solana:test", urls, deadlineMs, connectionsMax: 2 })
 
-const failureOf = (urls: ReadonlyArray<string>, deadlineMs?: number) =>
-  Effect.flatMap(open(...urls), (rpc) => Effect.flip(rpc.call("getHealth", [], deadlineMs)))
+const open = (...urls: ReadonlyArray<string>) => openWithin(10_000, ...urls)
+
+const failureOf = (urls: ReadonlyArray<string>, deadlineMs = 10_000) =>
+  Effect.flatMap(openWithin(deadlineMs, ...urls), (rpc) => Effect.flip(rpc.call("getHealth", [])))
 
 describe("a call to a chain's node", () => {
   it.live("brings its result, whatever that is", () =>
@@ -124,6 +126,27 @@ describe("a call to a chain's node", () => {
       const answer = yield* Effect.retry(rpc.call("getHealth", []), { times: 100, schedule: Schedule.spaced(20) })
 
       assert.deepStrictEqual([whileOpen, answer], [5, "ok"])
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.live("that waits for something is told when the time is over, and costs the node nothing", () =>
+    Effect.gen(function* () {
+      let isSlow = true
+      const first = yield* node((request, response) =>
+        isSlow ? undefined : answers({ result: "ok" })(request, response)
+      )
+      const second = yield* node(answers({ result: "of the second" }))
+      const rpc = yield* open(first.url, second.url)
+      for (let call = 0; call < 6; call += 1) {
+        const failure = yield* Effect.flip(rpc.call("sendAndWait", [], 50))
+
+        assert.deepInclude(failure, { _tag: "RpcUnavailable", why: "wait over", mayHaveArrived: true })
+      }
+      isSlow = false
+
+      assert.strictEqual(yield* rpc.call("getHealth", []), "ok")
+      assert.strictEqual(second.calls(), 0)
+      assert.match(yield* (yield* Metrics).text, /method="sendAndWait",outcome="waited"[^}]*\} 6/u)
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 

@@ -1,0 +1,135 @@
+/**
+ * Sends a signed transaction until it is in a block. A node may take one in and drop it, or pass it over, without a word:
+ * the same bytes are sent again after a while, which is harmless, and the answer tells when another transaction has the
+ * nonce for good.
+ */
+import { Clock, Effect } from "effect"
+import { ChainUnavailable, SettlementPending } from "../errors.ts"
+import { RpcRejected } from "../rpc/errors.ts"
+import type { RpcError } from "../rpc/json-rpc.ts"
+import type { EvmNode, TransactionReceipt } from "./EvmNode.ts"
+import type { EvmPrepared } from "./EvmPayment.ts"
+import type { EvmSettings } from "./EvmSettings.ts"
+import { type Hex, hexOf } from "./hex.ts"
+import { isMethodMissing, sendVerdict } from "./sent.ts"
+
+export interface SendOptions extends Pick<EvmSettings, "receiptDeadlineMs" | "resendMs"> {
+  readonly waiters: Waiters
+}
+
+/** Sends that wait at the node for their block, each with a connection of its own. */
+export interface Waiters {
+  /** Whether the node has the method that sends and waits in one; remembered once it says no. */
+  isKnown: boolean
+  now: number
+  /**
+   * Fewer than there are connections: what waits may wait for a transaction before it, of the same account, which must
+   * still find one. Who is beyond asks for its receipt again and again.
+   */
+  readonly atOnceMax: number
+}
+
+/** `SettlementPending` when there is none in time, or another has the nonce; `ChainUnavailable`: it was never sent. */
+export const sendForReceipt = Effect.fnUntraced(function* (
+  node: EvmNode,
+  options: SendOptions,
+  prepared: EvmPrepared
+): Effect.fn.Return<TransactionReceipt, SettlementPending | ChainUnavailable> {
+  const sentAtMs = yield* Clock.currentTimeMillis
+  const raw = hexOf(prepared.raw)
+  const receipt = yield* sendFirst(node, options, prepared, raw)
+  return receipt ?? (yield* awaitReceipt(node, options, prepared, raw, sentAtMs))
+})
+
+/** The receipt, where the node waited for it; undefined when it must be asked for. */
+const sendFirst = Effect.fnUntraced(function* (
+  node: EvmNode,
+  { waiters, receiptDeadlineMs, resendMs }: SendOptions,
+  prepared: EvmPrepared,
+  raw: Hex
+): Effect.fn.Return<TransactionReceipt | undefined, SettlementPending | ChainUnavailable> {
+  if (waiters.isKnown && waiters.now < waiters.atOnceMax) {
+    waiters.now += 1
+    const leave = Effect.sync(() => void (waiters.now -= 1))
+    const waitMs = Math.min(receiptDeadlineMs, resendMs)
+    const waited = yield* Effect.result(Effect.ensuring(node.sendAndWait(raw, waitMs), leave))
+    if (waited._tag === "Success") return waited.success
+    // An answer that cannot be read came from a node that has the transaction; one that waits may have it.
+    if (waited.failure._tag === "ChainUnavailable" || isWaitOver(waited.failure)) return undefined
+    if (!isMissing(waited.failure)) return yield* afterRefusal(node, waited.failure, prepared)
+    waiters.isKnown = false
+  }
+  const sent = yield* Effect.result(node.send(raw))
+  return sent._tag === "Success" ? undefined : yield* afterRefusal(node, sent.failure, prepared)
+})
+
+const isWaitOver = (error: RpcError) => error._tag === "RpcUnavailable" && error.why === "wait over"
+
+const isMissing = (error: RpcError) => error instanceof RpcRejected && isMethodMissing(error.code, error.detail)
+
+const afterRefusal = Effect.fnUntraced(function* (
+  node: EvmNode,
+  error: RpcError,
+  prepared: EvmPrepared
+): Effect.fn.Return<TransactionReceipt | undefined, SettlementPending | ChainUnavailable> {
+  if (!(error instanceof RpcRejected)) {
+    if (!error.mayHaveArrived) return yield* new ChainUnavailable({ operation: "send", detail: error.message })
+    return yield* new SettlementPending({ transaction: prepared.transaction, detail: error.message })
+  }
+  const verdict = sendVerdict(error.detail)
+  if (verdict === "waiting") return undefined
+  if (verdict === "not taken") return yield* new ChainUnavailable({ operation: "send", detail: error.message })
+  return yield* outrun(node, prepared)
+})
+
+const outrunOf = ({ nonce }: EvmPrepared) =>
+  `another transaction has the nonce ${nonce}; unless this one was first, it must be signed anew`
+
+/** The nonce is taken; perhaps by this very transaction, sent before. */
+const outrun = Effect.fnUntraced(function* (
+  node: EvmNode,
+  prepared: EvmPrepared
+): Effect.fn.Return<TransactionReceipt, SettlementPending> {
+  const { transaction } = prepared
+  const own = yield* Effect.orElseSucceed(node.receipt(transaction), () => null)
+  return own ?? (yield* new SettlementPending({ transaction, detail: outrunOf(prepared) }))
+})
+
+const firstPollMs = 25
+const lastPollMs = 1_000
+
+const awaitReceipt = Effect.fnUntraced(function* (
+  node: EvmNode,
+  { receiptDeadlineMs, resendMs }: SendOptions,
+  prepared: EvmPrepared,
+  raw: Hex,
+  sentAtMs: number
+): Effect.fn.Return<TransactionReceipt, SettlementPending> {
+  const { transaction } = prepared
+  let [untilMs, resendAtMs] = [sentAtMs + receiptDeadlineMs, sentAtMs + resendMs]
+  let [pauseMs, detail] = [firstPollMs, "no receipt in time"]
+  while (true) {
+    const found = yield* Effect.result(node.receipt(transaction))
+    if (found._tag === "Success" && found.success !== null) return found.success
+    if (found._tag === "Failure") detail = found.failure.message
+    const nowMs = yield* Clock.currentTimeMillis
+    if (nowMs >= untilMs) return yield* new SettlementPending({ transaction, detail })
+    if (nowMs >= resendAtMs) {
+      resendAtMs = nowMs + resendMs
+      if (yield* isOutrunNow(node, raw)) {
+        // If this one was first, its receipt is there soon: nodes behind one address know of a block at different moments.
+        untilMs = Math.min(untilMs, nowMs + lastPollMs)
+        detail = outrunOf(prepared)
+      }
+    }
+    yield* Effect.sleep(Math.min(pauseMs, Math.max(0, untilMs - nowMs)))
+    pauseMs = Math.min(pauseMs * 1.5, lastPollMs)
+  }
+})
+
+/** By what a node says to the same bytes once more; whatever else it says, the first sending counts. */
+const isOutrunNow = (node: EvmNode, raw: Hex) =>
+  Effect.match(node.send(raw), {
+    onSuccess: () => false,
+    onFailure: (error) => error instanceof RpcRejected && sendVerdict(error.detail) === "outrun"
+  })
