@@ -9,6 +9,7 @@ import type { AnvilMissing } from "./anvil-binary.ts"
 import { type LocalChainNotStarted, startAnvil } from "./anvil-process.ts"
 import { bytecode } from "./bytecode.ts"
 import { askLocal, type LocalChainFailed } from "./local-rpc.ts"
+import { pickUpPassedOver } from "./pick-up-passed-over.ts"
 import { mintCall } from "./token.ts"
 
 export interface LocalEvmChainOptions {
@@ -92,6 +93,7 @@ export const startLocalEvmChain = Effect.fn("startLocalEvmChain")(function* (
     resume: signalTo(pid, "SIGCONT")
   }
   yield* furnish(chain, minter)
+  yield* Effect.forkScoped(pickUpPassedOver(rpc))
   return LocalEvmChain.of(chain)
 })
 

@@ -1,0 +1,47 @@
+import { Effect } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { hexOf } from "../../../libs/x402/evm/hex.ts"
+import { goodPayment, type Rig, startRig } from "../../libs/x402/evm/rig.ts"
+
+describe("transactions that the local chain took for too early", () => {
+  let rig: Rig
+  beforeAll(async () => {
+    rig = await startRig()
+  })
+  afterAll(() => rig.end())
+
+  const preparedAhead = async (ahead: number) => {
+    const { key, nonce } = await rig.lease()
+    const good = await goodPayment(rig)
+    const prepared = await rig.run(rig.scheme.prepare(good, { key, nonce: Number(nonce) + ahead }))
+    await rig.run(rig.scheme.node.send(hexOf(prepared.raw)))
+    return { good, prepared }
+  }
+
+  it("are put in a block once their turn has come, as they were sent", async () => {
+    const { key, nonce } = await rig.lease()
+    const [first, second] = [await preparedAhead(1), await preparedAhead(2)]
+    await rig.run(rig.chain.rpc("anvil_setNonce", [key.address, `0x${(Number(nonce) + 1).toString(16)}`]))
+
+    const settled = await rig.run(
+      Effect.forEach([first, second], ({ good, prepared }) => rig.scheme.broadcast(prepared, good), {
+        concurrency: 2
+      })
+    )
+
+    assert.deepStrictEqual(
+      settled.map(({ transaction }) => transaction),
+      [first.prepared.transaction, second.prepared.transaction]
+    )
+  })
+
+  it("are left where they are as long as one before them is missing", async () => {
+    const early = await preparedAhead(1)
+    const hasty = await rig.schemeWith({ receiptDeadlineMs: 1_500 })
+
+    const outcome = await rig.run(Effect.flip(hasty.broadcast(early.prepared, early.good)))
+
+    assert.strictEqual(outcome._tag, "SettlementPending")
+    assert.isTrue(await rig.run(rig.scheme.node.isWaiting(early.prepared.transaction)))
+  })
+})
