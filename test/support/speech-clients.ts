@@ -19,13 +19,15 @@ export const openStream = (fleet: Asked, path: string, body: unknown, patienceMs
   new Promise<Stream>((resolve, reject) => {
     const headers = { authorization: `Bearer ${fleet.token}`, "content-type": "application/json" }
     const asked = request(`${fleet.url}${path}`, { method: "POST", agent: false, headers })
+    const leaving = patienceMs === undefined ? undefined : setTimeout(() => asked.destroy(), patienceMs)
+    asked.once("close", () => clearTimeout(leaving))
     asked.once("error", reject)
     asked.once("response", (response) => {
+      clearTimeout(leaving)
       response.on("error", () => undefined)
       resolve({ response, leave: () => void response.destroy() })
     })
     asked.end(JSON.stringify(body))
-    if (patienceMs !== undefined) setTimeout(() => asked.destroy(), patienceMs)
   })
 
 /** Waits for the first bytes of the body, and leaves them where they are. */
