@@ -139,13 +139,15 @@ export const paid = ({ apart }: LoadOptions): Promise<Findings> =>
         { name: "ours", course, pids: rig.pids, callsInRound: load.callsInRound },
         { name: "reference", course: other, pids: [pid], callsInRound: load.callsInRound / 4 }
       ]
-      const inTurn = (await calledInTurn(servers, load.inFlight)).flatMap(({ name, perSecond, cpuMs }) => [
+      const called = await calledInTurn(servers, load.inFlight)
+      const inTurn = called.servers.flatMap(({ name, perSecond, cpuMs }) => [
         figure(`${name}: ${closedRate}`, perSecond, "/s"),
         figure(`${name}: processor time of a paid call`, cpuMs, "ms")
       ])
       await other.client.close()
       const refused = figure("reference: refused", other.served.refused, "")
-      return { ...found, figures: [...found.figures, ...inTurn, refused] }
+      const disturbed = figure(`${closedRate}, of ${called.rounds} rounds disturbed`, called.disturbed, "")
+      return { ...found, figures: [...found.figures, ...inTurn, disturbed, refused] }
     })
     await course.client.close()
     const { transfers, receipts, settled, open } = await rig.books()
