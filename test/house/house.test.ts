@@ -82,7 +82,8 @@ describe("a door", () => {
     const { diagnostics, number_of_files } = JSON.parse(stdout) as Report
     assert.strictEqual(number_of_files, trials.length)
     for (const { filename, code } of diagnostics) said.set(filename, [...(said.get(filename) ?? []), code])
-  })
+    // A linter that comes from a cold disk has been seen to take ten seconds.
+  }, 60_000)
 
   it.each(refused)("is the only way: %s may not say %s", (path, line) => {
     assert.match((said.get(fileOf(path, line)) ?? []).join(" "), /restricted|no-console/u)
