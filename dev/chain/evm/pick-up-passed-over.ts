@@ -5,6 +5,7 @@
  * out, with those after it, and sent once more as it was.
  */
 import { Effect, Schema } from "effect"
+import { readQuantity } from "../../../libs/x402/evm/hex.ts"
 import type { LocalChainFailed } from "./local-rpc.ts"
 
 type Ask = (method: string, params: ReadonlyArray<unknown>) => Effect.Effect<unknown, LocalChainFailed>
@@ -12,9 +13,7 @@ type Ask = (method: string, params: ReadonlyArray<unknown>) => Effect.Effect<unk
 // Far below what anybody waits for a payment; a look at nothing takes the program less than a millisecond.
 const lookEvery = "250 millis"
 
-const Quantity = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]+$/u))
-const decodeQuantity = Schema.decodeUnknownEffect(Quantity)
-const decodeStatus = Schema.decodeUnknownEffect(Schema.Struct({ queued: Quantity }))
+const decodeStatus = Schema.decodeUnknownEffect(Schema.Struct({ queued: Schema.String }))
 /** By account, then by nonce in decimals. */
 const decodeContent = Schema.decodeUnknownEffect(
   Schema.Struct({
@@ -43,10 +42,10 @@ export const pickUpPassedOver = (ask: Ask): Effect.Effect<never> => {
 const stalledIn = Effect.fnUntraced(function* (ask: Ask) {
   const stalled: Array<Stalled> = []
   const { queued } = yield* decodeStatus(yield* ask("txpool_status", []))
-  if (BigInt(queued) === 0n) return stalled
+  if (readQuantity(queued) === 0n) return stalled
   const content = yield* decodeContent(yield* ask("txpool_content", []))
   for (const [from, byNonce] of Object.entries(content.queued)) {
-    const next = BigInt(yield* decodeQuantity(yield* ask("eth_getTransactionCount", [from, "latest"])))
+    const next = readQuantity(yield* ask("eth_getTransactionCount", [from, "latest"]))
     const nonces = Object.keys(byNonce).toSorted((left, right) => Number(left) - Number(right))
     const hashes = nonces.flatMap((nonce) => byNonce[nonce]?.hash ?? [])
     if (byNonce[String(next)] !== undefined) stalled.push({ from, hashes })
@@ -57,5 +56,6 @@ const stalledIn = Effect.fnUntraced(function* (ask: Ask) {
 const sendAgain = Effect.fnUntraced(function* (ask: Ask, { from, hashes }: Stalled) {
   const raws = yield* Effect.forEach(hashes, (hash) => ask("eth_getRawTransactionByHash", [hash]))
   yield* ask("anvil_removePoolTransactions", [from])
-  yield* Effect.forEach(raws, (raw) => ask("eth_sendRawTransaction", [raw]), { discard: true })
+  // One that cannot be sent any more must not keep those behind it out.
+  yield* Effect.forEach(raws, (raw) => Effect.ignore(ask("eth_sendRawTransaction", [raw])), { discard: true })
 })
