@@ -12,13 +12,6 @@ interface Report {
 const sources = globSync(["libs/**/*.ts", "services/**/*.ts", "dev/**/*.ts"])
 
 describe("the house", () => {
-  it("has no file longer than 250 lines, and half of them at most 80", () => {
-    const lengths = sources.map((path) => readFileSync(path, "utf8").split("\n").length - 1)
-    for (const [index, length] of lengths.entries()) assert.isAtMost(length, 250, sources[index])
-    const median = lengths.toSorted((left, right) => left - right)[Math.floor(lengths.length / 2)] ?? 0
-    assert.isAtMost(median, 80)
-  })
-
   it("says at the top of every file what it is", () => {
     for (const path of sources) assert.isTrue(readFileSync(path, "utf8").startsWith("/**"), path)
   })
