@@ -2,8 +2,9 @@
  * `Payments`: on which chains the gateway is paid, to whom, and what of a price is not the model's. Without a
  * network nothing paid is sold.
  */
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 import { ChainAddress, Network } from "../payments/amounts.ts"
+import { isSameToken, knownTokenOf } from "../payments/known-tokens.ts"
 import { optional, required, section, withDefault } from "./defaults.ts"
 import { EnvironmentName, isWebUrl } from "./webhooks-section.ts"
 
@@ -15,45 +16,109 @@ const CallableUrl = Schema.String.check(Schema.isMaxLength(2_048), Schema.makeFi
 
 const evmAddress = /^0x[0-9a-fA-F]{40}$/u
 
-const isConsistent = (entry: {
-  readonly Network: string
-  readonly Asset: string
-  readonly PayTo: string
-  readonly FeePayer?: string
-}) => {
+const chainFields = {
+  Network: required(Network, "The chain, by CAIP-2."),
+  RpcUrls: required(
+    Schema.Array(CallableUrl).check(Schema.isBetweenLength(1, 8)),
+    "Nodes, asked in turn: a chain is unavailable only when none answers. Needed also where a facilitator settles."
+  )
+}
+
+const tokenWhy = {
+  Asset:
+    "The token's contract, or its mint; without it the dollar token that is known of the chain (docs/payments.md).",
+  AssetSymbol: "What the token is called where prices are told; without it by the table of known tokens, or its name.",
+  AssetName: "The token's own name, which clients on EVM chains sign. Needed for tokens that are not in the table.",
+  AssetVersion: "The token's own version, which they sign too. Needed for tokens that are not in the table.",
+  AssetDecimals: "Digits of the token after the point. Needed for tokens that are not in the table."
+}
+
+const Decimals = whole(0, 18)
+const Variables = Schema.Array(EnvironmentName).check(Schema.isMaxLength(64))
+const variablesWhy = "Variables that hold the settlers' keys; only payment-settler reads them."
+
+const otherFields = {
+  PayTo: required(ChainAddress, "Who is paid."),
+  FeePayer: optional(ChainAddress, "Who pays the chain's fee on Solana: the address of a settler's key."),
+  PlainName: optional(ShortText, "How a person calls the chain; without it by the table of known tokens."),
+  SettlerKeyEnvVars: withDefault(Variables, [], variablesWhy),
+  FacilitatorUrl: optional(
+    CallableUrl,
+    "Somebody else verifies and settles. What they call settled counts once a node of RpcUrls has it on the chain."
+  )
+}
+
+/** As it is written: what the table knows of the token may be left out. */
+const WrittenNetwork = Schema.Struct({
+  ...chainFields,
+  Asset: optional(ChainAddress, tokenWhy.Asset),
+  AssetSymbol: optional(ShortText, tokenWhy.AssetSymbol),
+  AssetName: optional(ShortText, tokenWhy.AssetName),
+  AssetVersion: optional(ShortText, tokenWhy.AssetVersion),
+  AssetDecimals: optional(Decimals, tokenWhy.AssetDecimals),
+  ...otherFields
+})
+interface WrittenNetwork extends Schema.Schema.Type<typeof WrittenNetwork> {}
+
+const WholeNetwork = Schema.Struct({
+  ...chainFields,
+  Asset: required(ChainAddress, tokenWhy.Asset),
+  AssetSymbol: required(ShortText, tokenWhy.AssetSymbol),
+  AssetName: required(ShortText, tokenWhy.AssetName),
+  AssetVersion: required(ShortText, tokenWhy.AssetVersion),
+  AssetDecimals: required(Decimals, tokenWhy.AssetDecimals),
+  ...otherFields,
+  SettlerKeyEnvVars: required(Variables, variablesWhy)
+})
+
+const knownOf = ({ Network, Asset }: Pick<WrittenNetwork, "Network" | "Asset">) => {
+  const known = knownTokenOf(Network)
+  return known !== undefined && isSameToken(Network, Asset ?? known.asset, known.asset) ? known : undefined
+}
+
+const isConsistent = (entry: WrittenNetwork) => {
   if (entry.Network.startsWith("eip155:")) {
-    const wrong = [entry.Asset, entry.PayTo].find((address) => !evmAddress.test(address))
+    const wrong = [entry.Asset, entry.PayTo].find((address) => address !== undefined && !evmAddress.test(address))
     return wrong === undefined ? true : `${wrong} is not an address of ${entry.Network}`
   }
   if (!entry.Network.startsWith("solana:")) return "only networks of eip155 and solana are known"
   return entry.FeePayer === undefined ? "FeePayer is needed: clients name it in what they sign" : true
 }
 
+/** Nothing is guessed of a token that is not in the table: a wrong name makes every payment's signature invalid. */
+const isTokenTold = (entry: WrittenNetwork): ReadonlyArray<Schema.FilterIssue> => {
+  if (knownOf(entry) !== undefined) return []
+  const missing = (key: "Asset" | "AssetName" | "AssetVersion" | "AssetDecimals", why: string) =>
+    entry[key] === undefined ? [{ path: [key], issue: `${key} is needed: ${why}` }] : []
+  if (entry.Asset === undefined) return missing("Asset", `no token of ${entry.Network} is known`)
+  const why = `the token ${entry.Asset} of ${entry.Network} is not in the table of known ones`
+  const version = entry.Network.startsWith("eip155:") ? missing("AssetVersion", why) : []
+  return [...missing("AssetName", why), ...version, ...missing("AssetDecimals", why)]
+}
+
+const completed = (entry: WrittenNetwork): typeof WholeNetwork.Encoded => {
+  const known = knownOf(entry)
+  const name = entry.AssetName ?? known?.name ?? ""
+  return {
+    ...entry,
+    Asset: entry.Asset ?? known?.asset ?? "",
+    AssetSymbol: entry.AssetSymbol ?? known?.symbol ?? name,
+    AssetName: name,
+    AssetVersion: entry.AssetVersion ?? known?.version ?? "1",
+    AssetDecimals: entry.AssetDecimals ?? known?.decimals ?? 0
+  }
+}
+
 /** One chain and the token that is taken on it. */
-export const PaymentNetwork = Schema.Struct({
-  Network: required(Network, "The chain, by CAIP-2."),
-  RpcUrls: required(
-    Schema.Array(CallableUrl).check(Schema.isBetweenLength(1, 8)),
-    "Nodes, asked in turn: a chain is unavailable only when none answers. Needed also where a facilitator settles."
-  ),
-  Asset: required(ChainAddress, "The token's contract, or its mint."),
-  AssetSymbol: withDefault(ShortText, "USDC", "What the token is called where prices are told."),
-  AssetName: withDefault(ShortText, "USDC", "The token's own name, which clients on EVM chains sign."),
-  AssetVersion: withDefault(ShortText, "2", "The token's own version, which they sign too."),
-  AssetDecimals: withDefault(whole(0, 18), 6, "Digits of the token after the point."),
-  PayTo: required(ChainAddress, "Who is paid."),
-  FeePayer: optional(ChainAddress, "Who pays the chain's fee on Solana: the address of a settler's key."),
-  PlainName: optional(ShortText, "How a person calls the chain; without it by the table of known networks."),
-  SettlerKeyEnvVars: withDefault(
-    Schema.Array(EnvironmentName).check(Schema.isMaxLength(64)),
-    [],
-    "Variables that hold the settlers' keys; only payment-settler reads them."
-  ),
-  FacilitatorUrl: optional(
-    CallableUrl,
-    "Somebody else verifies and settles. What they call settled counts once a node of RpcUrls has it on the chain."
+export const PaymentNetwork = WrittenNetwork.check(
+  Schema.makeFilter(isConsistent),
+  Schema.makeFilter(isTokenTold)
+).pipe(
+  Schema.decodeTo(
+    WholeNetwork,
+    SchemaTransformation.transform({ decode: completed, encode: (entry): WrittenNetwork => entry })
   )
-}).check(Schema.makeFilter(isConsistent))
+)
 export interface PaymentNetwork extends Schema.Schema.Type<typeof PaymentNetwork> {}
 
 const networksAreUnique = (entries: ReadonlyArray<PaymentNetwork>) => {

@@ -12,6 +12,7 @@ export {
 } from "./amounts.ts"
 export { type ClaimParts, claimKeyOf, payerKeyOf } from "./claim-key.ts"
 export * from "./facilitator.ts"
+export { isSameToken, type KnownToken, knownTokenOf, knownTokens } from "./known-tokens.ts"
 export * from "./payload.ts"
 export * from "./requirements.ts"
 export * from "./settlement.ts"

@@ -1,5 +1,5 @@
 /** A price as requirements that a client can sign: one entry per network, in the configured order. Pure. */
-import type { PaymentNetwork, PaymentRequirements } from "#contracts"
+import { knownTokenOf, type PaymentNetwork, type PaymentRequirements } from "#contracts"
 import { atomicAmount, decimalAmount } from "./money.ts"
 
 export interface Offer {
@@ -9,13 +9,6 @@ export interface Offer {
   /** How people call the network: `base-sepolia`. */
   readonly plainNetwork: string
   readonly assetSymbol: string
-}
-
-const plainNames: Readonly<Record<string, string>> = {
-  "eip155:8453": "base",
-  "eip155:84532": "base-sepolia",
-  "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp": "solana",
-  "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1": "solana-devnet"
 }
 
 export const offerOf = (network: PaymentNetwork, priceMicroUsd: bigint, maxTimeoutSeconds: number): Offer => {
@@ -31,7 +24,7 @@ export const offerOf = (network: PaymentNetwork, priceMicroUsd: bigint, maxTimeo
       extra: extraOf(network)
     },
     priceUsd: decimalAmount(amount, network.AssetDecimals),
-    plainNetwork: network.PlainName ?? plainNames[network.Network] ?? network.Network,
+    plainNetwork: network.PlainName ?? knownTokenOf(network.Network)?.plainName ?? network.Network,
     assetSymbol: network.AssetSymbol
   }
 }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Result } from "effect"
-import { decodeConfiguration, environmentKeys, environmentValue } from "#contracts"
+import { Option, Result } from "effect"
+import { decodeConfiguration, environmentKeys, environmentValue, knownTokens } from "#contracts"
 import { claimOptionsOf, sweepTimesOf } from "#x402"
 
 const base = {
@@ -40,6 +40,56 @@ describe("the section Payments", () => {
     const { Payments } = Result.getOrThrow(withNetworks(base, { ...solana, FeePayer: solana.PayTo }))
     assert.deepInclude({ ...Payments.Networks[0] }, { AssetSymbol: "USDC", AssetVersion: "2", AssetDecimals: 6 })
     assert.strictEqual(Payments.Networks.length, 2)
+  })
+
+  it.each(knownTokens.map((token) => [token.plainName, token] as const))(
+    "needs no word on the dollar token of %s: the table knows it",
+    (_name, { network, asset, symbol, name, version, decimals }) => {
+      const { RpcUrls } = base
+      const { PayTo } = network.startsWith("solana:") ? solana : base
+      const decoded = withNetworks({ Network: network, RpcUrls, PayTo, FeePayer: PayTo })
+      const named = withNetworks({ Network: network, RpcUrls, PayTo, FeePayer: PayTo, Asset: asset })
+      const told = { AssetSymbol: symbol, AssetName: name, AssetVersion: version, AssetDecimals: decimals }
+      assert.deepInclude({ ...Result.getOrThrow(decoded).Payments.Networks[0] }, { Asset: asset, ...told })
+      assert.deepInclude({ ...Result.getOrThrow(named).Payments.Networks[0] }, told)
+    }
+  )
+
+  it("knows a token however its address is written, and takes what is said instead of the table", () => {
+    const { Payments } = Result.getOrThrow(
+      withNetworks({ ...base, Network: "eip155:8453", Asset: "0x833589FCD6EDB6E08F4C7C32D4F71B54BDA02913" }, base, {
+        ...base,
+        Network: "eip155:10",
+        Asset: "0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85",
+        AssetName: "Dollar",
+        AssetDecimals: 9
+      })
+    )
+    assert.deepStrictEqual(
+      Payments.Networks.map(({ AssetName, AssetDecimals }) => [AssetName, AssetDecimals]),
+      [
+        ["USD Coin", 6],
+        ["USDC", 6],
+        ["Dollar", 9]
+      ]
+    )
+  })
+
+  it("guesses nothing of a token that is not in the table: what it needs is asked for by name", () => {
+    const other = { ...base, Asset: "0x209693Bc6afc0C5328bA36FaF03C514EF312287C" }
+    const mint = { ...solana, Asset: solana.PayTo, FeePayer: solana.PayTo }
+    const elsewhere = { Network: "eip155:1234567", RpcUrls: base.RpcUrls, PayTo: base.PayTo }
+    const pathsOf = (network: unknown) =>
+      Result.getFailure(withNetworks(network)).pipe(
+        Option.getOrElse(() => []),
+        (faults) => faults.map(({ path }) => path.replace("Payments.Networks[0].", ""))
+      )
+    assert.deepStrictEqual(pathsOf(other), ["AssetName", "AssetVersion", "AssetDecimals"])
+    assert.deepStrictEqual(pathsOf(mint), ["AssetName", "AssetDecimals"])
+    assert.deepStrictEqual(pathsOf(elsewhere), ["Asset"])
+    const told = { ...other, AssetName: "Euro", AssetVersion: "1", AssetDecimals: 2 }
+    const [network] = Result.getOrThrow(withNetworks(told)).Payments.Networks
+    assert.strictEqual(network?.AssetSymbol, "Euro")
   })
 
   it.each<readonly [what: string, networks: ReadonlyArray<unknown>, path: string]>([
