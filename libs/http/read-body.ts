@@ -17,6 +17,8 @@ export interface JsonOptions extends BodyOptions {
   readonly depthMax?: number
   /** What a body that does not fit the schema is answered with. */
   readonly status?: 400 | 422
+  /** Fields that are null are taken as absent: what clients send that write out every field they know. */
+  readonly nullIsAbsent?: boolean
 }
 
 const depthMaxDefault = 32
@@ -73,8 +75,18 @@ export const readJsonValue = Effect.fnUntraced(function* (options: JsonOptions) 
 export const readJson = <A, I, RD>(schema: Schema.Codec<A, I, RD, unknown>, options: JsonOptions) => {
   const decode = Schema.decodeUnknownEffect(schema, { errors: "all" })
   return Effect.flatMap(readJsonValue(options), (value) =>
-    Effect.mapError(decode(value), ({ issue }) => validationFailed(fieldsOf(issue), options.status))
+    Effect.mapError(decode(options.nullIsAbsent === true ? withoutNulls(value) : value), ({ issue }) =>
+      validationFailed(fieldsOf(issue), options.status)
+    )
   )
+}
+
+/** Elements of arrays keep their places. The depth is bounded by then. */
+const withoutNulls = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (typeof value !== "object" || value === null) return value
+  const fields = Object.entries(value).filter(([, field]) => field !== null)
+  return Object.fromEntries(fields.map(([name, field]) => [name, withoutNulls(field)]))
 }
 
 const decodeText = (bytes: Uint8Array) =>

@@ -22,7 +22,7 @@ import { readVersion } from "./version.ts"
 import { voicesFor } from "./voices-for.ts"
 
 // 20,000 characters of four bytes each, escaped at worst to twice that, and room for the other fields.
-const bodyBytesMax = 512 * 1_024
+const bodyOptions = { bytesMax: 512 * 1_024, nullIsAbsent: true }
 
 /** Checks everything that can be known without speaking, and takes a place. */
 const prepare = Effect.fnUntraced(function* (order: Order, path: SpeechRoute, charactersMax: number) {
@@ -65,7 +65,7 @@ const whole = Effect.fnUntraced(function* (plan: SpeechPlan, isFormatNamed: bool
 
 const answerWhole = Effect.gen(function* () {
   const startedAtMs = yield* started
-  const request = yield* readJson(SpeechRequest, { bytesMax: bodyBytesMax })
+  const request = yield* readJson(SpeechRequest, bodyOptions)
   const plan = yield* prepare(
     { ...oneTurn(request), ...(request.audio_format === undefined ? {} : { audio_format: request.audio_format }) },
     "/v1/audio/speech",
@@ -76,14 +76,14 @@ const answerWhole = Effect.gen(function* () {
 
 const answerDialogue = Effect.gen(function* () {
   const startedAtMs = yield* started
-  const request = yield* readJson(DialogueRequest, { bytesMax: bodyBytesMax })
+  const request = yield* readJson(DialogueRequest, bodyOptions)
   const plan = yield* prepare(request, "/v1/audio/dialogue", speechInputMax.stream)
   return yield* whole(plan, request.output_format !== undefined, startedAtMs)
 })
 
 const answerStream = Effect.gen(function* () {
   const startedAtMs = yield* started
-  const request = yield* readJson(StreamRequest, { bytesMax: bodyBytesMax })
+  const request = yield* readJson(StreamRequest, bodyOptions)
   const plan = yield* prepare(oneTurn(request), "/v1/audio/stream", speechInputMax.stream)
   const spoken = yield* speak(plan, startedAtMs)
   // Filled in with the first byte, which is when the headers are written.
@@ -98,7 +98,7 @@ const answerTimestamps = Effect.gen(function* () {
   const startedAtMs = yield* started
   const { requestId } = yield* HttpCall
   const { SpeechApi } = yield* Configuration
-  const request = yield* readJson(StreamRequest, { bytesMax: bodyBytesMax })
+  const request = yield* readJson(StreamRequest, bodyOptions)
   const plan = yield* prepare(oneTurn(request), "/v1/audio/stream/with-timestamps", speechInputMax.stream)
   const spoken = yield* speak(plan, startedAtMs)
   const headers: Record<string, string> = {}

@@ -56,7 +56,7 @@ const counted = Effect.fnUntraced(function* <R>(work: Effect.Effect<Answer, Wire
 export const answerChallenge = Effect.gen(function* () {
   yield* callerVersion
   const { workspace } = yield* Caller
-  const request = yield* readJson(ConsentChallengeRequest, { bytesMax: bodyBytesMax })
+  const request = yield* readJson(ConsentChallengeRequest, { bytesMax: bodyBytesMax, nullIsAbsent: true })
   const key = yield* idempotencyKey(request.idempotency_key)
   const fault = faultOfFullName(request.full_name)
   if (fault !== undefined) return yield* counted(Effect.fail(fault))

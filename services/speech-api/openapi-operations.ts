@@ -82,7 +82,7 @@ export const operations: ReadonlyArray<Operation> = [
     description:
       "Server-sent events: join the `audio` of all `speech.chunk` events into one stream, and put all marks on its " +
       "one timeline. `speech.done` ends it; `speech.error` ends it when the speech broke off. Ignore events of other " +
-      "types, and comments, which keep the connection alive. The format is chosen as for the plain stream.",
+      "types, and comments, which keep the connection alive. The format is chosen as for the plain stream; an `Accept` of text/event-stream takes any.",
     scopes: ["audio:stream"],
     body: { schema: "StreamRequest", example: { ...greeting, output_format: "pcm_16000" } },
     answer: { _tag: "Events", schemas: ["SpeechChunkEvent", "SpeechDoneEvent", "SpeechErrorEvent"] },

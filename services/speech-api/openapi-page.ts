@@ -62,8 +62,10 @@ export const speechApiPage = (): string =>
     "## SSML",
     "An input that begins with `<speak>` is SSML: `p`, `s`, `break`, `prosody` (rate, pitch, range, volume), `emphasis`, " +
       '`sub`, `say-as`, and `<service:style emotion="...">` with one of ' +
-      `${Object.keys(emotions).join(", ")}. \`voice\`, \`lang\`, \`mark\` and \`phoneme\` are read over. ` +
-      "Everything else is refused with its place.",
+      `${Object.keys(emotions).join(", ")}. \`voice\`, \`lang\`, \`mark\` and \`phoneme\` are read over: ` +
+      "their words are spoken in the voice and the language of the request, also where `<voice name>` names another; for " +
+      "several voices there is the dialogue route. Everything else is refused with its place. So is what begins as a " +
+      "document and is none that we take: with an XML declaration, a document type, or a `<SPEAK>` in other letters.",
     "## Headers",
     table(
       ["of requests", ""],
@@ -94,7 +96,7 @@ export const speechApiPage = (): string =>
 const intro =
   "Calls carry `Authorization: Bearer <token>`; `./starling token make` makes a token. The examples take it from " +
   "`$TOKEN`, and the address from `$SPEECH`. Headers named `Service-*` are also read and written as `Speechify-*`. " +
-  `\`Service-Version\` pins a version; today's is ${newestVersion}.`
+  `\`Service-Version\` pins a version; today's is ${newestVersion}. A field that is null in a JSON body is as if it were not there.`
 
 const shapes = () => {
   const asked = new Set(["SpeechRequest", "StreamRequest", "DialogueRequest", "ConsentChallengeRequest", "VoiceForm"])

@@ -32,6 +32,9 @@ export interface Order extends Pick<DialogueRequest, "turns" | "model" | "langua
 /** The voices that may be spoken with, by their ids. */
 export type FindVoice = (id: string) => SpeakableVoice | undefined
 
+const timestamps: SpeechRoute = "/v1/audio/stream/with-timestamps"
+const eventStream = "text/event-stream"
+
 type Planned<A> = Result.Result<A, WireError>
 
 export const planSpeech = (
@@ -73,7 +76,7 @@ const modelFor = (name: string | undefined, route: SpeechRoute): Planned<SpeechM
       : findModel(name)
   if (found === undefined) return Result.fail(validationFailed({ model: `no such model: ${name}` }))
   if (found.routes.includes(route)) return Result.succeed(found)
-  if (!found.hasMarks && route === "/v1/audio/stream/with-timestamps") {
+  if (!found.hasMarks && route === timestamps) {
     const message = `${found.id} has no speech marks on a stream; tts-3.0 and tts-3.2 have`
     return Result.fail(new WireError({ status: 400, code: "speech_marks_unsupported", message }))
   }
@@ -93,7 +96,7 @@ const formatFor = (
     asked !== undefined
       ? formatNamed(asked)
       : isStream
-        ? formatOfAccept(accept)
+        ? formatOfAccept(accept, route === timestamps ? eventStream : undefined)
         : formatOfAudioFormat(order.audio_format ?? "wav")
   if (format === undefined) {
     return Result.fail(

@@ -54,13 +54,31 @@ describe("the format of a stream", () => {
 
   it.each([
     ["audio/wav", {}, "bad_request", undefined],
-    ["text/event-stream", {}, "bad_request", undefined],
+    ["application/json", {}, "bad_request", undefined],
     ["*/*", { output_format: "wav_24000" }, "validation_failed", "output_format"],
     ["*/*", { output_format: "mp3" }, "validation_failed", "output_format"],
     ["*/*", { output_format: 7 }, "validation_failed", "output_format"]
   ] as const)("by Accept %s and %j is refused with %s", async (accept, body, code, field) => {
     for (const path of [stream, timestamps]) assertRefused(await ask(path, body, { accept }), code, field)
   })
+})
+
+describe("the format of the audio in an event stream", () => {
+  it.each([
+    ["text/event-stream", "audio/mpeg"],
+    ["application/json, text/event-stream", "audio/mpeg"],
+    ["text/event-stream, audio/ogg;q=0.5", "audio/ogg"]
+  ])(
+    "by Accept %s is %s, and of a plain stream such a header asks in vain unless it names audio",
+    async (accept, type) => {
+      const events = await ask(timestamps, {}, { accept })
+      assert.strictEqual(events.contentType, "text/event-stream")
+      assert.strictEqual(events.headers.get("service-audio-content-type"), type)
+      const bytes = await ask(stream, {}, { accept })
+      if (accept.includes("audio/")) assert.strictEqual(bytes.contentType, type)
+      else assertRefused(bytes, "bad_request")
+    }
+  )
 })
 
 describe("the format of a whole answer", () => {
@@ -102,6 +120,52 @@ describe("a model", () => {
         }
       }
     }
+  })
+})
+
+describe("a field that is null", () => {
+  const options = { loudness_normalization: null, text_normalization: null }
+  const nulls = { language: null, model: null, options, output_format: null, audio_format: null }
+
+  it.each([speech, stream, timestamps, "/v1/audio/dialogue"])("is on %s as if it were not there", async (path) => {
+    const body = { ...hello, turns: [hello] }
+    const [without, given] = [await fleet.call(path, { body }), await fleet.call(path, { body: { ...body, ...nulls } })]
+    assert.deepStrictEqual([given.status, given.contentType], [200, without.contentType])
+    const all = await fleet.call(path, { body: { ...body, ...nulls, options: null } })
+    assert.strictEqual(all.status, 200)
+  })
+
+  it("and is needed is missing", async () => {
+    for (const path of [speech, stream, timestamps]) {
+      assertRefused(await ask(path, { input: null }), "validation_failed", "input")
+    }
+    assertRefused(await fleet.call("/v1/audio/dialogue", { body: { turns: null } }), "validation_failed", "turns")
+    assertRefused(await fleet.call("/v1/audio/dialogue", { body: { turns: [null] } }), "validation_failed")
+  })
+})
+
+describe("an input that begins as a document", () => {
+  it.each([
+    ["<!DOCTYPE speak><speak>Hi</speak>", 0],
+    ['\ufeff<?xml version="1.0"?>\n<!DOCTYPE speak>\n<speak>Hi</speak>', 23],
+    ["<!-- a --> <SPEAK>Hi</SPEAK>", 11]
+  ])("%j is refused at its offset on every route, and not read aloud", async (input, offset) => {
+    for (const path of [speech, stream, timestamps]) {
+      const heard = await ask(path, { input })
+      assertRefused(heard, "validation_failed", "input")
+      assert.include(heard.bytes.toString(), `at offset ${offset}`)
+    }
+  })
+
+  it("may wish for a voice: it is read over, and its words are spoken", async () => {
+    const input = '<speak>One <voice name="claire">two</voice> three</speak>'
+    const heard = await ask(speech, { input })
+    assert.strictEqual(heard.status, 200)
+    const { speech_marks: marks } = heard.body as {
+      speech_marks: { chunks: ReadonlyArray<{ chunks: ReadonlyArray<{ value: string }> }> }
+    }
+    const words = marks.chunks.flatMap(({ chunks }) => chunks.map(({ value }) => value))
+    assert.deepStrictEqual(words, ["One", "two", "three"])
   })
 })
 

@@ -37,14 +37,25 @@ describe("a consent challenge", () => {
     assert.isNull(answer.headers.get("ratelimit-limit"))
   })
 
-  it.each([{}, { full_name: "" }, { full_name: " \t" }, { full_name: 7 }, { full_name: "Ada\nLovelace" }])(
-    "is not given for %j",
-    async (body) => {
-      const answer = await fleet.call(challenges, { body })
-      assert.strictEqual(refusalIn(answer), "400 validation_failed")
-      assert.deepStrictEqual(Object.keys(toldIn(answer).fields ?? {}), ["full_name"])
-    }
-  )
+  it("is given with a key that is null as without one", async () => {
+    const body = { full_name: "Ada Lovelace", idempotency_key: null }
+    const [first, second] = [await fleet.call(challenges, { body }), await fleet.call(challenges, { body })]
+    assert.deepStrictEqual([first.status, second.status], [200, 200])
+    assert.notDeepEqual(first.body, second.body)
+  })
+
+  it.each([
+    {},
+    { full_name: null },
+    { full_name: "" },
+    { full_name: " \t" },
+    { full_name: 7 },
+    { full_name: "Ada\nLovelace" }
+  ])("is not given for %j", async (body) => {
+    const answer = await fleet.call(challenges, { body })
+    assert.strictEqual(refusalIn(answer), "400 validation_failed")
+    assert.deepStrictEqual(Object.keys(toldIn(answer).fields ?? {}), ["full_name"])
+  })
 
   it("needs a token with a scope for it", async () => {
     const body = { full_name: "Ada Lovelace" }

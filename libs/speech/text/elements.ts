@@ -11,8 +11,11 @@ export interface ElementRule {
   readonly required?: string
 }
 
+/** What SSML 1.0 and 1.1 let a document wish of a voice. */
+const voiceWishes = ["name", "gender", "age", "variant", "languages", "required", "ordering", "onvoicefailure"]
+
 const rules = new Map<string, ElementRule>([
-  ["speak", { holds: "anything", attributes: ["version"] }],
+  ["speak", { holds: "anything", attributes: ["version", "onlangfailure"] }],
   ["p", { holds: "anything", attributes: [] }],
   ["s", { holds: "anything", attributes: [] }],
   ["break", { holds: "nothing", attributes: ["time", "strength"] }],
@@ -20,12 +23,12 @@ const rules = new Map<string, ElementRule>([
   ["emphasis", { holds: "anything", attributes: ["level"] }],
   ["sub", { holds: "text", attributes: ["alias"], required: "alias" }],
   ["say-as", { holds: "text", attributes: ["interpret-as", "format", "detail"], required: "interpret-as" }],
-  // A voice is chosen by the request; `voice` and `lang` may only name a language, and the words are spoken.
-  ["voice", { holds: "anything", attributes: [] }],
-  ["lang", { holds: "anything", attributes: [] }],
+  // The voice and its language are the request's: other wishes are read over, and the words are spoken.
+  ["voice", { holds: "anything", attributes: voiceWishes }],
+  ["lang", { holds: "anything", attributes: ["onlangfailure"] }],
   ["mark", { holds: "nothing", attributes: ["name"] }],
   // No engine here reads phonemes: the text is spoken.
-  ["phoneme", { holds: "text", attributes: ["alphabet", "ph"] }],
+  ["phoneme", { holds: "text", attributes: ["alphabet", "ph", "type"] }],
   ["style", { holds: "anything", attributes: ["emotion"], required: "emotion" }]
 ])
 

@@ -31,7 +31,7 @@ export const problemOf = ({ attributes, depth, elements, name, parent }: Opened)
   if (elements === ssmlLimits.elementsMax + 1) return `there are more than ${ssmlLimits.elementsMax} elements`
   if (depth === ssmlLimits.depthMax + 1) return `elements are nested deeper than ${ssmlLimits.depthMax}`
   const rule = findElement(name)
-  if (rule === undefined) return `<${name.slice(0, 40)}> is not supported`
+  if (rule === undefined) return unknownElement(name)
   if ((name === "speak") !== (parent === "")) return "<speak> is the outermost element, and only that"
   const outer = findElement(parent)
   if (outer !== undefined && outer.holds !== "anything") return `<${parent}> holds no elements`
@@ -41,4 +41,10 @@ export const problemOf = ({ attributes, depth, elements, name, parent }: Opened)
   if (odd !== undefined) return `<${name}> has no attribute ${odd.slice(0, 40)}`
   const isLacking = rule.required !== undefined && attributes[rule.required] === undefined
   return isLacking ? `<${name}> lacks its attribute ${rule.required}` : undefined
+}
+
+const unknownElement = (name: string) => {
+  const lower = name.toLowerCase()
+  const hint = findElement(lower) === undefined ? "" : `; write <${lower}>`
+  return `<${name.slice(0, 40)}> is not supported${hint}`
 }

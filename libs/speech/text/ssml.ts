@@ -13,20 +13,42 @@ import { type Frame, innerFrame, outerFrame } from "./ssml-frames.ts"
 import { problemOf, ssmlLimits } from "./ssml-rules.ts"
 import { bareAmpersand, halfPairAt } from "./xml-mistakes.ts"
 
-/** Is `input` SSML, or plain text? */
-export const isSsml = (input: string): boolean => input.startsWith("<speak", bodyStart(input))
+/**
+ * Is `input` SSML, or plain text? What begins as only a document does is one, however wrong it is: nobody wants to
+ * hear `<!DOCTYPE speak>` or `<SPEAK>` read aloud.
+ */
+export const isSsml = (input: string): boolean => {
+  const start = bodyStart(input)
+  const hasDeclaration = start > firstCharacter(input, 0)
+  return hasDeclaration || rootStart.test(firstTag(input, start))
+}
 
+/** A document type, or a root element called speak in any case and under any prefix. */
+const rootStart = /^<(?:!doctype\b|(?:[\p{L}_][\p{L}\p{N}._-]*:)?speak)/iu
+// More than anybody's prefix is long.
+const tagCharactersMax = 200
 // A declaration names at most a version and an encoding.
 const declarationCharactersMax = 200
 
+/** Of what is no white space; a byte order mark is some. */
+const firstCharacter = (input: string, from: number) => from + input.slice(from).search(/\S|$/u)
+
+/** Behind comments and processing instructions. */
+const firstTag = (input: string, start: number) => {
+  for (let at = start; ;) {
+    const close = input.startsWith("<!--", at) ? "-->" : input.startsWith("<?", at) ? "?>" : undefined
+    const end = close === undefined ? -1 : input.indexOf(close, at)
+    if (close === undefined || end === -1) return input.slice(at, at + tagCharactersMax)
+    at = firstCharacter(input, end + close.length)
+  }
+}
+
 /** Where the document begins: behind white space and the XML declaration that many writers put first. */
 const bodyStart = (input: string): number => {
-  const start = input.length - input.trimStart().length
+  const start = firstCharacter(input, 0)
   if (!input.startsWith("<?xml ", start)) return start
   const end = input.slice(start, start + declarationCharactersMax).indexOf("?>")
-  if (end === -1) return start
-  const after = start + end + 2
-  return input.length - input.slice(after).trimStart().length
+  return end === -1 ? start : firstCharacter(input, start + end + 2)
 }
 
 export const readSsml = (input: string, locale: string): Result.Result<ReadonlyArray<Run>, ReadonlyArray<Fault>> => {

@@ -3,6 +3,7 @@
  * it was written, or a JSON line for each mark. Progress goes to a terminal only, and never between the words.
  */
 import type { WordMark } from "#contracts"
+import { isSsml } from "#speech"
 import type { MarksShown } from "./say-parameters.ts"
 
 export interface WordsOptions {
@@ -24,7 +25,7 @@ const longCharacters = 400
 const clearLine = "\r\u001b[K"
 
 export const showWords = ({ text, marks, hasProgress, out, progress }: WordsOptions): WordsShown => {
-  const plain = text.trimStart().startsWith("<speak") ? withoutTags : (part: string) => part
+  const plain = isSsml(text) ? withoutTags : (part: string) => part
   const showsProgress = hasProgress && text.length >= longCharacters
   let at = 0
   let percentShown = -1

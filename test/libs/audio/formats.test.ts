@@ -67,8 +67,31 @@ describe("the format that nobody named", () => {
     ["text/html, audio/aac, audio/ogg", "aac_24000"],
     ["audio/mpeg;q=0, audio/ogg;q=0.5", "ogg_24000"],
     ["audio/wav", undefined],
+    ["audio/mpeg;q=0, audio/*", "ogg_24000"],
+    ["audio/*;q=0.1, audio/basic", "ulaw_8000"],
+    ["*/*;q=0.5, audio/mpeg;q=0", "ogg_24000"],
+    ["text/event-stream", undefined],
     ["application/json", undefined]
   ])("is for Accept %s: %s", (accept, name) => assert.strictEqual(formatOfAccept(accept)?.name, name))
+
+  it.each([
+    ["text/event-stream", "mp3_24000_64"],
+    ["Text/Event-Stream; charset=utf-8", "mp3_24000_64"],
+    ["text/*", "mp3_24000_64"],
+    ["text/event-stream, */*", "mp3_24000_64"],
+    ["application/json, text/event-stream", "mp3_24000_64"],
+    ["text/event-stream, application/json;q=0.9, */*;q=0.1", "mp3_24000_64"],
+    ["text/event-stream, audio/ogg", "ogg_24000"],
+    ["text/event-stream, audio/ogg;q=0.2", "ogg_24000"],
+    ["audio/aac;q=0.3, text/event-stream;q=0.1, audio/pcm;q=0.8", "pcm_24000"],
+    ["text/event-stream, audio/mpeg;q=0", "ogg_24000"],
+    ["text/event-stream, audio/wav", undefined],
+    ["text/event-stream;q=0", undefined],
+    ["audio/ogg", "ogg_24000"],
+    ["application/json", undefined]
+  ])("inside an event stream is for Accept %s: %s", (accept, name) =>
+    assert.strictEqual(formatOfAccept(accept, "text/event-stream")?.name, name)
+  )
 
   it.each([
     ["wav", "wav_24000"],

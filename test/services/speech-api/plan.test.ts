@@ -83,6 +83,12 @@ describe("the format", () => {
     }
   )
 
+  it("is any, so mp3, for an event stream that is accepted as such", () => {
+    assert.strictEqual(planned({}, timestamps, "text/event-stream").format.name, "mp3_24000_64")
+    assert.strictEqual(planned({}, timestamps, "text/event-stream, audio/ogg").format.name, "ogg_24000")
+    assert.strictEqual(refused({}, timestamps, "application/json").code, "bad_request")
+  })
+
   it("is any in the table, on a stream any but wav", () => {
     for (const { name, isStreamable } of audioFormats) {
       assert.strictEqual(planned({ output_format: name }).format.name, name)

@@ -115,6 +115,8 @@ describe("SSML", () => {
       { emotion: "calm", ratePercent: 93 }
     ],
     [`<voice xml:lang="de-DE">x</voice>`, { ratePercent: 100 }],
+    [`<voice name="claire" gender="female" required="name">x</voice>`, { ratePercent: 100 }],
+    [`<lang xml:lang="de-DE" onlangfailure="ignorelang">x</lang>`, { ratePercent: 100 }],
     [`<phoneme alphabet="ipa" ph="x">tomato</phoneme>`, { ratePercent: 100 }]
   ] as const)("%s is spoken as %o", (input, expected) => {
     const style = styleOf(input)
@@ -151,6 +153,20 @@ describe("SSML with an XML declaration", () => {
         ["there", true]
       ]
     )
+  })
+
+  it("or a byte order mark or comments before it is SSML all the same", () => {
+    for (const before of ["\ufeff", "<!-- one -->", '\n<?xml version="1.0"?>\n<!-- one -->\n<!-- <two> -->\n']) {
+      const input = `${before}<speak>Hello there</speak>`
+      assert.deepStrictEqual(wordsOf(read(input)), ["Hello", "there"])
+      assertLaws(input, read(input))
+    }
+  })
+
+  it("is no part of plain text that has something like a tag further in", () => {
+    for (const input of ["A <SPEAK> tag", "<!-- a note --> Hello", "<!-- <speak>", "<spoke>a</spoke>", "<b>Hi</b>"]) {
+      assert.isNotEmpty(tokensOf(read(input)))
+    }
   })
 
   it("that does not end is plain text", () => {
