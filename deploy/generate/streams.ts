@@ -36,6 +36,7 @@ const resource = (config: Config, why: string): KubernetesObject => ({
     discard: config.discard ?? "old",
     replicas: config.num_replicas ?? replicas,
     maxAge: duration(config.max_age ?? 0),
+    duplicateWindow: duration(duplicateWindow(config.max_age ?? 0)),
     maxBytes: config.max_bytes ?? -1,
     maxMsgSize: config.max_msg_size ?? -1,
     maxMsgsPerSubject: config.max_msgs_per_subject ?? 0,
@@ -51,4 +52,10 @@ const resource = (config: Config, why: string): KubernetesObject => ({
   }
 })
 
-const duration = (nanoseconds: number) => (nanoseconds === 0 ? "" : `${nanoseconds / 1e9}s`)
+// NACK's control loop takes a year where an age is empty, so none is said as `0s`.
+const duration = (nanoseconds: number) => `${nanoseconds / 1e9}s`
+
+const minuteNanos = 60e9
+
+/** Within how long a message id is known again: the broker's own two minutes, or less where messages live shorter. */
+const duplicateWindow = (ageNanos: number) => (ageNanos === 0 ? 2 * minuteNanos : Math.min(ageNanos, 2 * minuteNanos))
