@@ -4,6 +4,7 @@
  */
 import { parties, type Topology, userOf } from "#bus"
 import { accounts, passwordVariable, streamKeeper, systemUser } from "./users.ts"
+import { containerSecurity, podSecurity } from "./objects.ts"
 import { moneyCluster } from "./streams.ts"
 
 const gib = (count: number) => `${count}Gi`
@@ -23,26 +24,29 @@ const releases: ReadonlyArray<Release> = [
 export const natsValues = (topology: Topology) =>
   releases.map((release) => ({ name: release.name, values: valuesOf(topology, release) }))
 
-// The chart calls cluster and gateway after the release.
+// The chart calls cluster and gateway after the release, and a server after its pod: KEDA looks for a consumer's leader
+// by the names in the cluster's routes, which are those of the pods.
 const valuesOf = (topology: Topology, { name, disk, memory, syncs }: Release) => ({
   fullnameOverride: name,
   container: {
     image: { repository: "nats", tag: "2.15.1-alpine" },
     // The server keeps below its limit by collecting in time, instead of being killed at it.
     env: { GOMEMLIMIT: `${Math.floor(memory * 0.8 * 1_024)}MiB`, ...passwords() },
-    resources: { requests: { cpu: "1", memory: gib(memory) }, limits: { memory: gib(memory) } }
+    resources: { requests: { cpu: "1", memory: gib(memory) }, limits: { memory: gib(memory) } },
+    merge: { securityContext: containerSecurity }
   },
+  reloader: { merge: { securityContext: containerSecurity } },
   podTemplate: {
+    merge: { spec: { automountServiceAccountToken: false, securityContext: podSecurity } },
     topologySpreadConstraints: {
       "topology.kubernetes.io/zone": { maxSkew: 1, whenUnsatisfiable: "DoNotSchedule" },
       "kubernetes.io/hostname": { maxSkew: 1, whenUnsatisfiable: "DoNotSchedule" }
     }
   },
   podDisruptionBudget: { enabled: true },
-  promExporter: { enabled: true, podMonitor: { enabled: true } },
+  promExporter: { enabled: true, podMonitor: { enabled: true }, merge: { securityContext: containerSecurity } },
   natsBox: { enabled: false },
   config: {
-    serverNamePrefix: `${name}-`,
     cluster: { enabled: true, replicas: 3 },
     gateway: {
       enabled: true,

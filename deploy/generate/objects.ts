@@ -12,3 +12,19 @@ export const partOfStarling = { "app.kubernetes.io/part-of": "starling" }
 
 /** What a role's pods are found by. */
 export const selector = (role: string) => ({ "app.kubernetes.io/name": role, ...partOfStarling })
+
+/** What a pod says of itself in a namespace that enforces `restricted`: ours, and the broker's. */
+export const podSecurity = {
+  runAsNonRoot: true,
+  runAsUser: 1_000,
+  runAsGroup: 1_000,
+  fsGroup: 1_000,
+  seccompProfile: { type: "RuntimeDefault" }
+}
+
+/** The same, of a container. */
+export const containerSecurity = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ["ALL"] }
+}
