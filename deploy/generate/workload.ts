@@ -1,5 +1,5 @@
 /** One role as Kubernetes runs it: account, pods, disruption budget, and for an API its service and its open port. */
-import { type KubernetesObject, selector } from "./objects.ts"
+import { containerSecurity, type KubernetesObject, podSecurity, selector } from "./objects.ts"
 import { metricsPort, type RoleDeployment } from "./roles.ts"
 
 export const workload = (role: RoleDeployment): ReadonlyArray<KubernetesObject> => [
@@ -40,19 +40,12 @@ const pod = (role: RoleDeployment) => ({
   enableServiceLinks: false,
   // 30 s of drain, then time to flush and exit.
   terminationGracePeriodSeconds: 45,
-  securityContext: {
-    runAsNonRoot: true,
-    runAsUser: 1_000,
-    runAsGroup: 1_000,
-    fsGroup: 1_000,
-    seccompProfile: { type: "RuntimeDefault" }
-  },
-  topologySpreadConstraints: ["topology.kubernetes.io/zone", "kubernetes.io/hostname"].map((topologyKey) => ({
-    maxSkew: 1,
-    topologyKey,
-    whenUnsatisfiable: "ScheduleAnyway",
-    labelSelector: { matchLabels: selector(role.name) }
-  })),
+  securityContext: podSecurity,
+  topologySpreadConstraints: [
+    spread(role, "topology.kubernetes.io/zone", "ScheduleAnyway"),
+    // Both pods of a role on one node would go with it. A node that is being drained is none to spread over.
+    { ...spread(role, "kubernetes.io/hostname", "DoNotSchedule"), nodeTaintsPolicy: "Honor" }
+  ],
   containers: [container(role)],
   volumes: [
     { name: "tmp", emptyDir: { sizeLimit: "1Gi" } },
@@ -61,6 +54,15 @@ const pod = (role: RoleDeployment) => ({
     // For a broker that asks its clients for certificates.
     { name: "bus-client", secret: { secretName: "starling-bus-client-tls", optional: true, defaultMode: 0o440 } }
   ]
+})
+
+// Counted among pods of one rollout: with those of the old one counted too, two new ones may end on one node.
+const spread = (role: RoleDeployment, topologyKey: string, whenUnsatisfiable: "DoNotSchedule" | "ScheduleAnyway") => ({
+  maxSkew: 1,
+  topologyKey,
+  whenUnsatisfiable,
+  labelSelector: { matchLabels: selector(role.name) },
+  matchLabelKeys: ["pod-template-hash"]
 })
 
 const container = (role: RoleDeployment) => ({
@@ -81,11 +83,7 @@ const container = (role: RoleDeployment) => ({
   readinessProbe: { ...probe("/readyz", 2, 2), timeoutSeconds: 2 },
   // An API goes on listening until the balancers have heard that it is leaving.
   ...(role.api === undefined ? {} : { lifecycle: { preStop: { sleep: { seconds: 2 } } } }),
-  securityContext: {
-    allowPrivilegeEscalation: false,
-    readOnlyRootFilesystem: true,
-    capabilities: { drop: ["ALL"] }
-  },
+  securityContext: containerSecurity,
   volumeMounts: [
     { name: "tmp", mountPath: "/tmp" },
     { name: "configuration", mountPath: "/etc/starling", readOnly: true },
