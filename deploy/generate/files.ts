@@ -3,6 +3,7 @@ import { topology } from "#bus"
 import { stringify } from "yaml"
 import { boards } from "./boards.ts"
 import { grafana } from "./dashboards.ts"
+import { devBroker, devBrokerFile } from "./dev-broker.ts"
 import { brokerNetwork, network } from "./network.ts"
 import { natsValues } from "./nats-values.ts"
 import { type KubernetesObject, partOfStarling } from "./objects.ts"
@@ -38,6 +39,8 @@ export const generatedFiles = (): ReadonlyArray<GeneratedFile> => [
   kustomization("nats", ["streams.yaml", "network.yaml"]),
   ...natsValues(topology).map(({ name, values }) => yamlFile(`nats/values-${name}.yaml`, [values])),
   { path: `${kubernetes}/nats/accounts.conf`, content: accountsFile(topology) },
+  yamlFile("overlays/dev/nats.yaml", devBroker(topology)),
+  { path: `${kubernetes}/overlays/dev/nats.conf`, content: devBrokerFile(topology) },
   ...ruleGroups.map((group) => yamlFile(`monitoring/rules-${group.name}.yaml`, [ruleObject(group)])),
   yamlFile("monitoring/pod-monitor.yaml", [podMonitor]),
   ...boards.map((board) => ({

@@ -1,0 +1,89 @@
+/**
+ * The development overlay's broker: one server without users that keeps nothing. Its disk is as large as the topology
+ * reserves, and some: a stream with a limit is only made where all of its bytes have room.
+ */
+import { bucketConfig, objectStoreConfig, streamConfig, type Topology } from "#bus"
+import { containerSecurity, type KubernetesObject, podSecurity } from "./objects.ts"
+
+const gib = 1_024 ** 3
+
+/** For all streams that say no limit of their own. */
+const roomGib = 8
+
+/** Chunks of speech, and the state of consumers. */
+const memoryMib = 256
+
+/** Whole GiB. */
+export const diskGib = (topology: Topology): number => Math.ceil(reservedBytes(topology, "file") / gib) + roomGib
+
+/** What streams of `storage` reserve with their limits. */
+export const reservedBytes = (topology: Topology, storage: "file" | "memory"): number =>
+  [
+    ...topology.streams.map((stream) => streamConfig(stream, 1)),
+    ...topology.buckets.map((bucket) => bucketConfig(bucket, 1)),
+    ...topology.objectStores.map((store) => objectStoreConfig(store, 1))
+  ]
+    .filter((config) => (config.storage ?? "file") === storage)
+    .reduce((sum, config) => sum + Math.max(0, config.max_bytes ?? 0), 0)
+
+/** Its own file. Kustomize calls the ConfigMap after its content, so that an edit restarts the server. */
+export const devBrokerFile = (topology: Topology): string =>
+  [
+    "# Made by `node deploy/generate/main.ts` from deploy/generate. Change it there.",
+    "listen: 0.0.0.0:4222",
+    "http: 0.0.0.0:8222",
+    `jetstream { store_dir: /data, max_file_store: ${diskGib(topology)}GiB, max_memory_store: ${memoryMib}MiB }`,
+    ""
+  ].join("\n")
+
+const labels = { "app.kubernetes.io/name": "nats" }
+
+export const devBroker = (topology: Topology): ReadonlyArray<KubernetesObject> => [
+  {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "nats" },
+    spec: { selector: labels, ports: [{ name: "nats", port: 4_222 }] }
+  },
+  {
+    apiVersion: "apps/v1",
+    kind: "StatefulSet",
+    metadata: { name: "nats", labels },
+    spec: {
+      serviceName: "nats",
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: pod(topology) }
+    }
+  }
+]
+
+const pod = (topology: Topology) => ({
+  automountServiceAccountToken: false,
+  securityContext: podSecurity,
+  containers: [
+    {
+      name: "nats",
+      image: "nats:2.15.1",
+      args: ["-c", "/etc/nats/nats.conf"],
+      ports: [
+        { name: "nats", containerPort: 4_222 },
+        { name: "monitor", containerPort: 8_222 }
+      ],
+      readinessProbe: { httpGet: { path: "/healthz?js-server-only=true", port: "monitor" }, periodSeconds: 2 },
+      livenessProbe: { httpGet: { path: "/healthz?js-enabled-only=true", port: "monitor" }, periodSeconds: 10 },
+      resources: { requests: { cpu: "250m", memory: "256Mi" }, limits: { memory: "1Gi" } },
+      securityContext: containerSecurity,
+      volumeMounts: [
+        { name: "configuration", mountPath: "/etc/nats", readOnly: true },
+        { name: "data", mountPath: "/data" },
+        { name: "tmp", mountPath: "/tmp" }
+      ]
+    }
+  ],
+  volumes: [
+    { name: "configuration", configMap: { name: "nats" } },
+    { name: "data", emptyDir: { sizeLimit: `${diskGib(topology)}Gi` } },
+    { name: "tmp", emptyDir: { sizeLimit: "64Mi" } }
+  ]
+})
