@@ -3,7 +3,10 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { parties, permissionsOf, coreSubjects, topology } from "#bus"
 import { environmentKeys, roleNames } from "#contracts"
+import { devBrokerFile, reservedBytes } from "../../deploy/generate/dev-broker.ts"
 import { generatedFiles, ruleGroups } from "../../deploy/generate/files.ts"
+import { natsValues } from "../../deploy/generate/nats-values.ts"
+import { containerSecurity, podSecurity } from "../../deploy/generate/objects.ts"
 import { roleDeployments } from "../../deploy/generate/roles.ts"
 import { ruleGroup } from "../../deploy/generate/rules.ts"
 import { deliverableBacklog } from "../../deploy/generate/scaling.ts"
@@ -39,6 +42,39 @@ describe("what is made for the deployment", () => {
     const money = placed.filter(({ placement }) => placement.cluster === "nats-payments").map(({ name }) => name)
 
     assert.deepStrictEqual(money.toSorted(), [...moneyStreams].toSorted())
+  })
+
+  it("says every age and every window of a stream, for the streams' controller takes a year for an age that is empty", () => {
+    const seconds = (text: string) => Number(/^(\d+(?:\.\d+)?)s$/u.exec(text)?.[1])
+    for (const { spec } of streamResources(topology)) {
+      const { name, maxAge, duplicateWindow } = spec as Record<"name" | "maxAge" | "duplicateWindow", string>
+      assert.isAtLeast(seconds(maxAge), 0, name)
+      assert.isAbove(seconds(duplicateWindow), 0, name)
+      // The broker refuses a window that is longer than the messages live.
+      if (seconds(maxAge) > 0) assert.isAtMost(seconds(duplicateWindow), seconds(maxAge), name)
+    }
+  })
+
+  it("calls each broker's server after its pod, as autoscalers look for a consumer's leader", () => {
+    for (const { values } of natsValues(topology)) assert.notProperty(values.config, "serverNamePrefix")
+  })
+
+  it("runs the brokers as a namespace that enforces `restricted` wants it", () => {
+    for (const { values } of natsValues(topology)) {
+      assert.deepStrictEqual(values.podTemplate.merge.spec.securityContext, podSecurity)
+      for (const { merge } of [values.container, values.reloader, values.promExporter]) {
+        assert.deepStrictEqual(merge.securityContext, containerSecurity)
+      }
+    }
+  })
+
+  it("gives the development broker a disk for all that its streams reserve", () => {
+    const [, disk = "", memory = ""] =
+      /max_file_store: (\d+)GiB, max_memory_store: (\d+)MiB/u.exec(devBrokerFile(topology)) ?? []
+
+    assert.isAbove(reservedBytes(topology, "file"), 15 * 1_024 ** 3)
+    assert.isAbove(Number(disk) * 1_024 ** 3, reservedBytes(topology, "file"))
+    assert.isAbove(Number(memory) * 1_024 ** 2, reservedBytes(topology, "memory"))
   })
 
   it("scales on the backlog that is recorded as deliverable", () => {

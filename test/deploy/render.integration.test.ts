@@ -22,6 +22,12 @@ interface PodSpec {
     readonly securityContext: { readonly readOnlyRootFilesystem: boolean }
   }>
   readonly terminationGracePeriodSeconds: number
+  readonly topologySpreadConstraints: ReadonlyArray<{
+    readonly topologyKey: string
+    readonly whenUnsatisfiable: string
+    readonly matchLabelKeys: ReadonlyArray<string>
+    readonly nodeTaintsPolicy?: string
+  }>
   readonly volumes: ReadonlyArray<{ readonly name: string; readonly configMap?: { readonly name: string } }>
 }
 
@@ -124,12 +130,8 @@ describe.skipIf(kustomize === undefined)("production", () => {
     const { Bus } = JSON.parse(configured?.data?.["starling.config.json"] ?? "{}") as {
       readonly Bus: { readonly Url: string; readonly TlsCaFile: string }
     }
-    const authorities = objects.find(
-      ({ kind, metadata }) => kind === "ConfigMap" && metadata.name === "starling-bus-ca"
-    )
-
     assert.match(Bus.Url, /^tls:\/\//u)
-    assert.property(authorities?.data, basename(Bus.TlsCaFile))
+    assert.strictEqual(basename(Bus.TlsCaFile), "ca.crt")
     for (const deployment of objects.filter(({ kind }) => kind === "Deployment")) {
       const pod = podOf(deployment)
       const { name } = pod?.volumes.find(({ configMap }) => configMap?.name === "starling-bus-ca") ?? {}
@@ -137,6 +139,25 @@ describe.skipIf(kustomize === undefined)("production", () => {
       assert.strictEqual(mounted?.mountPath, dirname(Bus.TlsCaFile))
       const variables = pod?.containers.flatMap(({ env }) => env.map((variable) => variable.name)) ?? []
       assert.notInclude(variables, "NODE_EXTRA_CA_CERTS")
+    }
+  })
+
+  it("leaves the broker's authority to whoever fills it", () => {
+    // Applied with the overlay, it would be emptied at every apply.
+    assert.notInclude(
+      objects.filter(({ kind }) => kind === "ConfigMap").map(({ metadata }) => metadata.name),
+      "starling-bus-ca"
+    )
+  })
+
+  it("never puts both new pods of a role on one node, also while old ones go and while a node is drained", () => {
+    for (const deployment of objects.filter(({ kind }) => kind === "Deployment")) {
+      const spread = podOf(deployment)?.topologySpreadConstraints.find(
+        ({ topologyKey }) => topologyKey === "kubernetes.io/hostname"
+      )
+      assert.strictEqual(spread?.whenUnsatisfiable, "DoNotSchedule")
+      assert.deepStrictEqual(spread?.matchLabelKeys, ["pod-template-hash"])
+      assert.strictEqual(spread?.nodeTaintsPolicy, "Honor")
     }
   })
 
