@@ -34,6 +34,8 @@ export interface PayableCall extends CallFacts {
   /** In which shape a refusal is written. */
   readonly shape: ReplyShape
   readonly payment: PaymentHeaders
+  /** Of an image: who sends the payment again is told of this job. */
+  readonly jobId?: string
 }
 
 /**
@@ -45,6 +47,8 @@ export class PaymentRefusal extends Data.TaggedClass("PaymentRefusal")<{
   readonly status: 200 | 400 | 402 | 409 | 503
   /** For metrics: a payment code, or `PAYMENT_REQUIRED`. */
   readonly code: string
+  /** The image job that the payment was taken for before, and that has not ended as far as the payment says. */
+  readonly jobId?: string
   readonly headers: Readonly<Record<string, string>>
   /** JSON, written already: quotes are mirrored byte for byte. */
   readonly body: string

@@ -3,14 +3,16 @@
  * id may fetch it; ids cannot be guessed.
  */
 import { Clock, Effect, Option } from "effect"
-import { Admission, HttpCall, jsonAnswer } from "#http"
+import { Admission, bytesAnswer, HttpCall, jsonAnswer } from "#http"
 import { Configuration } from "#runtime"
+import { unsettledHeaders } from "#x402"
 import { answering } from "./errors/answer-refusal.ts"
 import { fault, GatewayFault } from "./errors/GatewayFault.ts"
-import { ImageJobs } from "./images/ImageJobs.ts"
-import { ImageWork } from "./images/ImageWork.ts"
+import { type FoundJob, ImageJobs, newImageJobId } from "./images/ImageJobs.ts"
+import { ImageWork, type MadeImages } from "./images/ImageWork.ts"
 import { jobBody } from "./images/job-body.ts"
 import { type ImageCall, readImageCall } from "./images/read-image-call.ts"
+import { gatewayOrigin } from "./origin.ts"
 import { payableImages } from "./payable.ts"
 import { freeCourse, openCourse } from "./payment-course.ts"
 import { FreeTier } from "./requests/FreeTier.ts"
@@ -26,51 +28,76 @@ const noJob = {
   code: "NOT_FOUND"
 }
 
-const courseOf = Effect.fnUntraced(function* (call: ImageCall) {
+const courseOf = Effect.fnUntraced(function* (call: ImageCall, id: string) {
   if (call.model.entry.Free) {
     yield* (yield* FreeTier).takeCall(yield* HttpCall, call.model.family)
     return freeCourse
   }
-  return yield* openCourse((yield* Till).pay(payableImages(call, yield* HttpCall)))
+  return yield* openCourse((yield* Till).pay(payableImages(call, yield* HttpCall, id)))
 })
 
-const pollUrlOf = (origin: string, route: string, id: string) => {
+const pollUrlOf = Effect.fnUntraced(function* (id: string) {
+  const { route } = yield* HttpCall
   const base = /^(?:\/solana)?(?:\/api)?(?=\/v1\/)/u.exec(route)?.[0] ?? ""
-  return `${origin.replace(/\/+$/u, "")}${base}/v1/images/jobs/${id}`
-}
+  const origin = yield* yield* gatewayOrigin
+  return `${origin}${base}/v1/images/jobs/${id}`
+})
+
+const headersOf = (id: string) => ({ "cache-control": "private, no-store", "x-image-job": id })
 
 export const answerImages = answering("images")(
   Effect.gen(function* () {
     const { ModelGateway } = yield* Configuration
-    const { route } = yield* HttpCall
     yield* (yield* Admission).enter("callers")
     const call = yield* readImageCall()
+    const id = newImageJobId()
     // From the payment on the work does not end with the caller.
-    const { id, made } = yield* Effect.uninterruptible(
-      Effect.flatMap(courseOf(call), (course) => Effect.flatMap(ImageWork, (work) => work.start(call, course)))
-    ).pipe(Effect.mapError((error) => known(call, error)))
-    const pollUrl = pollUrlOf(ModelGateway.Origin, route, id)
-    const headers = { "cache-control": "private, no-store", "x-image-job": id }
-    const done = yield* Effect.timeoutOption(made, ModelGateway.ImageInlineSeconds * 1_000).pipe(
-      Effect.mapError((error) => known(call, error))
+    const started = Effect.uninterruptible(
+      Effect.flatMap(courseOf(call, id), (course) =>
+        Effect.flatMap(ImageWork, (work) => work.start({ id, call, course }))
+      )
     )
-    if (Option.isSome(done)) {
-      return jsonAnswer(done.value.body, { headers: { ...headers, ...done.value.settled.headers } })
-    }
-    const nowMs = yield* Clock.currentTimeMillis
-    const entry = {
-      model: call.model.entry.Id,
-      createdAtMs: nowMs,
-      deadlineMs: nowMs,
-      status: "in_progress",
-      error: null
-    } as const
-    return jsonAnswer(jobBody({ id, entry, answer: undefined }, nowMs, pollUrl), {
-      status: 202,
-      headers: { ...headers, "retry-after": String(pollSeconds), location: pollUrl }
-    })
+    return yield* Effect.matchEffect(started, {
+      onSuccess: ({ entry, made }) =>
+        answerStarted({ id, entry }, Effect.timeoutOption(made, ModelGateway.ImageInlineSeconds * 1_000)),
+      onFailure: (error) =>
+        error._tag === "PaymentRefusal" && error.jobId !== undefined
+          ? answerBegunBefore(error.jobId, error)
+          : Effect.fail(error)
+    }).pipe(Effect.mapError((error) => known(call, error)))
   })
 )
+
+/** With the image, or with its job where it takes longer than a caller waits. */
+const answerStarted = Effect.fnUntraced(function* <E>(
+  job: Pick<FoundJob, "id" | "entry">,
+  made: Effect.Effect<Option.Option<MadeImages>, E>
+) {
+  const done = yield* made
+  if (Option.isNone(done)) return yield* answerInWork(job)
+  const { body, settled } = done.value
+  return jsonAnswer(body, { headers: { ...headersOf(job.id), ...settled.headers } })
+})
+
+const answerInWork = Effect.fnUntraced(function* ({ id, entry }: Pick<FoundJob, "id" | "entry">) {
+  const pollUrl = yield* pollUrlOf(id)
+  return jsonAnswer(jobBody({ id, entry, answer: undefined }, yield* Clock.currentTimeMillis, pollUrl), {
+    status: 202,
+    headers: { ...headersOf(id), "retry-after": String(pollSeconds), location: pollUrl }
+  })
+})
+
+/** To who sends a payment again: its own job, or its images where only the chain has not spoken yet. */
+const answerBegunBefore = Effect.fnUntraced(function* (id: string, otherwise: PaymentRefusal) {
+  const job = Option.getOrUndefined(yield* (yield* ImageJobs).find(id))
+  if (job?.answer !== undefined) {
+    const headers = { ...headersOf(id), ...unsettledHeaders("settlement_pending") }
+    return bytesAnswer(job.answer, "application/json", { headers })
+  }
+  // One that has failed, or whose maker is gone, has its payment given back, or settled for an image that is kept.
+  const isInWork = job?.entry.status === "in_progress" && (yield* Clock.currentTimeMillis) <= job.entry.deadlineMs
+  return isInWork ? yield* answerInWork(job) : yield* Effect.fail(otherwise)
+})
 
 /** The bus is not the caller's business. */
 const known = <E>(call: ImageCall, error: E) => {
@@ -80,14 +107,13 @@ const known = <E>(call: ImageCall, error: E) => {
 
 export const answerImageJob = answering("images")(
   Effect.gen(function* () {
-    const { ModelGateway } = yield* Configuration
-    const { params, route } = yield* HttpCall
+    const { params } = yield* HttpCall
     const id = params["id"] ?? ""
     const found = yield* (yield* ImageJobs)
       .find(id)
       .pipe(Effect.mapError(() => fault("MODEL_UNAVAILABLE", { retryAfterSeconds: 1 })))
     if (Option.isNone(found)) return jsonAnswer(noJob, { status: 404, headers: { "cache-control": "no-store" } })
-    const body = jobBody(found.value, yield* Clock.currentTimeMillis, pollUrlOf(ModelGateway.Origin, route, id))
+    const body = jobBody(found.value, yield* Clock.currentTimeMillis, yield* pollUrlOf(id))
     return jsonAnswer(body, { headers: { "cache-control": "private, no-store" } })
   })
 )

@@ -44,12 +44,13 @@ export const payable = (call: ModelCall, http: HttpCall["Service"]): PayableCall
   shape: call.face
 })
 
-export const payableImages = (call: ImageCall, http: HttpCall["Service"]): PayableCall => ({
+export const payableImages = (call: ImageCall, http: HttpCall["Service"], jobId: string): PayableCall => ({
   ...common(http, call.model),
   prompt: { textBytes: Buffer.byteLength(call.prompt), messages: 1, images: 0 },
   outputTokens: 0,
   count: call.count,
   body: call.bytes,
   kind: "whole",
-  shape: "chat"
+  shape: "chat",
+  jobId
 })

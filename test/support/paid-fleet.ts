@@ -10,7 +10,6 @@ import { Effect, Exit, Scope } from "effect"
 import { startLocalUpstream } from "../../dev/upstream/LocalUpstream.ts"
 import { type Home, newHome, type RunningFleet, startFleet } from "./starling.ts"
 import { startWire, type Wire } from "./wire.ts"
-import { freePort } from "./free-port.ts"
 
 export interface PaidFleet {
   /** Of the wire: `http://localhost:<port>`. */
@@ -112,8 +111,7 @@ export const startPaidFleet = async (changes: Readonly<Record<string, string>> =
   const flaky = await startFlaky(upstream.url)
   const wire = await startWire()
   const roles = { FLEET_ROLES: '["model-gateway","payment-verifier","payment-settler"]' }
-  // On a port of its own choice the gateway is known by its address, not by the configured origin.
-  const home = newHome({ ...roles, MODEL_GATEWAY_PORT: String(await freePort()), ...changes })
+  const home = newHome({ ...roles, ...changes })
   const config = join(home.folder, "config.json")
   writeFileSync(config, JSON.stringify(configurationOf(wire.url, upstream.url, flaky.url)))
   const configured = { ...home, environment: { ...home.environment, STARLING_CONFIG: config } }

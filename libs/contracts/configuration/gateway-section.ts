@@ -68,10 +68,9 @@ const perWindow = whole(1, 300)
 export const ModelGateway = section({
   Host: withDefault(Schema.NonEmptyString, "127.0.0.1", "Where the gateway listens."),
   Port: withDefault(whole(0, 65_535), 7_402, "0: any free one."),
-  Origin: withDefault(
+  Origin: optional(
     WebUrl,
-    "http://127.0.0.1:7402",
-    "How callers reach it; quotes name their resource by it, never by what a caller sends as Host."
+    "How callers reach it: quotes and image jobs name their URLs by it, never by what a caller sends as Host. Without it, where the gateway really listens: its `Host` and port, 127.0.0.1 where that is every address."
   ),
   AllowedOrigins: withDefault(
     AllowedOrigins,

@@ -30,11 +30,13 @@ export interface FoundJob {
 
 const idPattern = /^img_[0-9a-f]{32}$/u
 
+/** Nobody can guess it. */
+export const newImageJobId = (): string => `img_${randomUUID().replaceAll("-", "")}`
+
 export class ImageJobs extends Context.Service<
   ImageJobs,
   {
-    /** Answers with the job's id, which nobody can guess. */
-    readonly open: (model: string, workMs: number) => Effect.Effect<string, BusError>
+    readonly open: (id: string, model: string, workMs: number) => Effect.Effect<JobEntry, BusError>
     readonly complete: (id: string, answer: Uint8Array) => Effect.Effect<void, BusError>
     readonly fail: (id: string, error: JobError) => Effect.Effect<void, BusError>
     readonly find: (id: string) => Effect.Effect<Option.Option<FoundJob>, BusError>
@@ -46,9 +48,8 @@ export class ImageJobs extends Context.Service<
       const bucket = yield* (yield* Kv).open(imageJobsBucket, JobEntry)
       const objects = yield* Objects
 
-      const open = Effect.fn("ImageJobs.open")(function* (model: string, workMs: number) {
+      const open = Effect.fn("ImageJobs.open")(function* (id: string, model: string, workMs: number) {
         const nowMs = yield* Clock.currentTimeMillis
-        const id = `img_${randomUUID().replaceAll("-", "")}`
         const entry: JobEntry = {
           model,
           createdAtMs: nowMs,
@@ -57,7 +58,7 @@ export class ImageJobs extends Context.Service<
           error: null
         }
         yield* bucket.create(id, entry)
-        return id
+        return entry
       })
       const end = Effect.fnUntraced(function* (id: string, status: JobEntry["status"], error: JobError | null) {
         const found = yield* bucket.get(id)

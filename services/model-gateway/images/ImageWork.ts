@@ -11,7 +11,7 @@ import { type PaymentCourse, withinPayment } from "../payment-course.ts"
 import type { PaymentRefusal, SettledCall } from "../Till.ts"
 import { type JsonObject, without } from "../translate/json.ts"
 import { Upstreams } from "../upstream/Upstreams.ts"
-import { ImageJobs } from "./ImageJobs.ts"
+import { ImageJobs, type JobEntry } from "./ImageJobs.ts"
 import type { ImageCall } from "./read-image-call.ts"
 
 export interface MadeImages {
@@ -22,8 +22,14 @@ export interface MadeImages {
 type Failure = GatewayFault | PaymentRefusal | BusError
 
 export interface StartedImages {
-  readonly id: string
+  readonly entry: JobEntry
   readonly made: Effect.Effect<MadeImages, Failure>
+}
+
+export interface WantedImages {
+  readonly id: string
+  readonly call: ImageCall
+  readonly course: PaymentCourse
 }
 
 const utf8 = new TextEncoder()
@@ -34,7 +40,7 @@ export class ImageWork extends Context.Service<
   ImageWork,
   {
     /** Goes on when the caller has left. */
-    readonly start: (call: ImageCall, course: PaymentCourse) => Effect.Effect<StartedImages, BusError>
+    readonly start: (wanted: WantedImages) => Effect.Effect<StartedImages, BusError>
   }
 >()("starling/model-gateway/ImageWork") {
   static readonly layer = Layer.effect(
@@ -47,7 +53,7 @@ export class ImageWork extends Context.Service<
       const scope = yield* Effect.scope
       const workMs = ModelGateway.FirstByteSeconds * 1_000 + endingMs
 
-      const make = Effect.fn("ImageWork.make")(function* (id: string, call: ImageCall, course: PaymentCourse) {
+      const make = Effect.fn("ImageWork.make")(function* ({ id, call, course }: WantedImages) {
         const order = {
           model: call.model,
           path: "images" as const,
@@ -65,12 +71,13 @@ export class ImageWork extends Context.Service<
         return Exit.isSuccess(exit) ? Effect.void : Effect.ignore(jobs.fail(id, failureOf(exit)))
       }
 
-      const start = Effect.fn("ImageWork.start")(function* (call: ImageCall, course: PaymentCourse) {
-        const id = yield* Effect.onError(jobs.open(call.model.entry.Id, workMs), () => course.release)
+      const start = Effect.fn("ImageWork.start")(function* (wanted: WantedImages) {
+        const { id, call, course } = wanted
+        const entry = yield* Effect.onError(jobs.open(id, call.model.entry.Id, workMs), () => course.release)
         const done = yield* Deferred.make<MadeImages, Failure>()
-        const work = make(id, call, course).pipe(Effect.onExit((exit) => note(id, exit)))
+        const work = make(wanted).pipe(Effect.onExit((exit) => note(id, exit)))
         yield* Effect.forkIn(Deferred.into(work, done), scope)
-        return { id, made: Deferred.await(done) }
+        return { entry, made: Deferred.await(done) }
       })
       return ImageWork.of({ start })
     })
@@ -82,6 +89,12 @@ const failureOf = (exit: Exit.Exit<unknown, Failure>) => {
   if (failure._tag === "None") return { code: "INTERNAL_ERROR", message: "The image could not be made" }
   const error = failure.value
   if (error._tag === "GatewayFault") return { code: error.code, message: error.message }
-  if (error._tag === "PaymentRefusal") return { code: error.code, message: "The payment was not taken" }
+  if (error._tag === "PaymentRefusal") return { code: error.code, message: refusedWords(error) }
   return { code: "MODEL_UNAVAILABLE", message: "The image could not be kept" }
 }
+
+/** What is still being settled may be charged yet: its image is kept. */
+const refusedWords = ({ code }: PaymentRefusal) =>
+  code === "PAYMENT_SETTLING"
+    ? "The payment is still being settled; send the same payment again to fetch the image"
+    : "The payment was not taken"

@@ -4,7 +4,10 @@ import type { ImageJob } from "#contracts"
 import { isRecord, recordsAt } from "../translate/json.ts"
 import type { FoundJob } from "./ImageJobs.ts"
 
-const lost = { code: "TIMEOUT", message: "The image was not made in time; nothing was settled" }
+const lost = {
+  code: "TIMEOUT",
+  message: "The image was not made in time; send the same payment again, which is charged once at the most"
+}
 
 export const jobBody = ({ id, entry, answer }: FoundJob, nowMs: number, pollUrl: string): ImageJob => {
   const isLost = entry.status === "in_progress" && nowMs > entry.deadlineMs

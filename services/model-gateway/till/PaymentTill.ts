@@ -7,7 +7,7 @@ import { createHash, randomBytes } from "node:crypto"
 import { Clock, Effect, Layer, Option, Schedule } from "effect"
 import { Mailbox, Requests } from "#bus"
 import type { PaymentPayload, PaymentRequirements, VerifyAnswer } from "#contracts"
-import { Addresses, Configuration, Metrics, timed } from "#runtime"
+import { Configuration, Metrics, timed } from "#runtime"
 import {
   claimOptionsOf,
   Claims,
@@ -18,20 +18,30 @@ import {
   paymentRequired,
   type Quote,
   readPayment,
-  settledHeaders,
   verificationFailed,
   verifiedClaim
 } from "#x402"
-import { type CallFacts, type PayableCall, PaymentRefusal, Till } from "../Till.ts"
+import { type CallFacts, type PayableCall, Till } from "../Till.ts"
+import { gatewayOrigin } from "../origin.ts"
 import { askVerifier } from "./ask-verifier.ts"
 import { CallNames } from "./CallNames.ts"
 import { HeldPayments } from "./HeldPayments.ts"
 import { tillCalls, tillSeconds } from "./metrics.ts"
 import { PaidAnswers } from "./PaidAnswers.ts"
+import { PaidJobs } from "./PaidJobs.ts"
 import { neededMs, validBeforeMsOf } from "./payment-times.ts"
 import { quoteCall } from "./quote-call.ts"
+import { claimKeyFor, replayedCall } from "./replayed-call.ts"
 import { SettlementDesk } from "./SettlementDesk.ts"
-import { identifierTaken, refusalOf, stillSettling, unavailable } from "./till-replies.ts"
+import {
+  identifierTaken,
+  paidBefore,
+  refusalOf,
+  stillAnswering,
+  stillMaking,
+  stillSettling,
+  unavailable
+} from "./till-replies.ts"
 
 interface Brought {
   readonly call: PayableCall
@@ -42,30 +52,34 @@ interface Brought {
   readonly binding: string
 }
 
-type Refused = Extract<VerifyAnswer, { readonly _tag: "Refused" }>
+type Refused = Pick<
+  Extract<VerifyAnswer, { readonly _tag: "Refused" }>,
+  "code" | "reason" | "payer" | "detail" | "claimKey"
+>
 type Verified = Extract<VerifyAnswer, { readonly _tag: "Verified" }>
 
-const tooShort = "invalid_exact_evm_payload_authorization_valid_before"
+const tooShortReason = "invalid_exact_evm_payload_authorization_valid_before"
+const tooShort: Refused = {
+  code: codeOf(tooShortReason),
+  reason: tooShortReason,
+  payer: null,
+  detail: "the authorization ends before the answer could be paid for"
+}
 
 const make = Effect.gen(function* () {
   const { ModelGateway, Payments } = yield* Configuration
   const requests = yield* Requests
   const claims = yield* Claims
   const answers = yield* PaidAnswers
+  const jobs = yield* PaidJobs
   const names = yield* CallNames
   const held = yield* HeldPayments
   const { instance } = yield* Mailbox
-  const addresses = yield* Addresses
+  const origin = yield* gatewayOrigin
   const metrics = yield* Metrics
   const counter = metrics.counter(tillCalls)
   const seconds = metrics.histogram(tillSeconds)
   const count = (outcome: string, code = "") => Effect.sync(() => counter.inc({ outcome, code }))
-
-  /** Where any free port is taken, only the listener knows how callers reach it. */
-  const origin =
-    ModelGateway.Port !== 0
-      ? Effect.succeed(ModelGateway.Origin)
-      : Effect.map(addresses.all, (all) => all.get("model-gateway") ?? ModelGateway.Origin)
 
   const quote = Effect.fnUntraced(function* (facts: CallFacts, shape: PayableCall["shape"]) {
     const made = quoteCall(Payments, yield* origin, facts)
@@ -74,7 +88,7 @@ const make = Effect.gen(function* () {
 
   const refuse = (
     { call, quote }: Pick<Brought, "call" | "quote">,
-    { code, reason, payer, detail }: Pick<PaymentRefused, "code" | "reason" | "payer"> & { readonly detail?: string }
+    { code, reason, payer, detail }: Omit<Refused, "claimKey">
   ) =>
     Effect.andThen(
       count("refused", code),
@@ -92,12 +106,6 @@ const make = Effect.gen(function* () {
     const offers = quote.offers.map(({ requirements }) => requirements)
     const requirements = yield* Effect.catch(Effect.fromResult(matchOffer(payload, offers)), refused)
     const identifier = yield* Effect.catch(Effect.fromResult(paymentIdentifier(payload)), refused)
-    const validBeforeMs = validBeforeMsOf(payload)
-    const untilMs = (yield* Clock.currentTimeMillis) + neededMs(ModelGateway, Payments, call.kind)
-    if (validBeforeMs !== undefined && validBeforeMs < untilMs) {
-      const detail = "the authorization ends before the answer could be paid for"
-      return yield* refuse({ call, quote }, { code: codeOf(tooShort), reason: tooShort, payer: null, detail })
-    }
     const binding = createHash("sha256").update(`${call.method} ${call.path}\n`).update(call.body).digest("hex")
     return { call, quote, payload, requirements, identifier, binding } satisfies Brought
   })
@@ -123,28 +131,37 @@ const make = Effect.gen(function* () {
       while: (found) => Option.isSome(found) && found.value.record.state === "SETTLING"
     })
 
-  /** A payment that was used: whoever lost the answer to the very same call is given it again. */
+  /** A payment that was used: whoever sends the very same call again is given its answer, or told how far it is. */
   const givenAgain = Effect.fnUntraced(function* (brought: Brought, refused: Refused) {
     const { call, binding, identifier } = brought
-    const isImage = call.path.endsWith("/images/generations")
-    if (refused.claimKey === undefined || (identifier === null && !isImage)) return yield* refuse(brought, refused)
     const { claimKey } = refused
+    const isImage = call.jobId !== undefined
+    if (claimKey === undefined || (identifier === null && !isImage)) return yield* refuse(brought, refused)
     const busy = () =>
       unavailable(call.shape, "The answer cannot be looked for just now; send the same payment again", 2)
-    const answer = Option.getOrUndefined(yield* Effect.mapError(answers.find(claimKey), busy))
-    const claim = Option.getOrUndefined(yield* Effect.mapError(endSoon(claimKey), busy))
-    const isSameName = identifier !== null && answer?.label.identifier === identifier
-    if (isSameName && answer?.label.binding !== binding) return yield* Effect.fail(identifierTaken(call.shape))
-    const isSame = answer?.label.binding === binding && (isSameName || (isImage && identifier === null))
-    if (!isSame || answer === undefined || claim === undefined) return yield* refuse(brought, refused)
-    const { network, payer, state, transactions } = claim.record
-    const transaction = transactions.at(-1)
-    if (state === "SETTLING") return yield* Effect.fail(stillSettling(call.shape))
-    if (state !== "SETTLED" || transaction === undefined) return yield* refuse(brought, refused)
-    yield* count("given_again")
-    const headers = { "content-type": "application/json", ...settledHeaders({ transaction, network, payer }) }
-    const body = Buffer.from(answer.body).toString("utf8")
-    return yield* Effect.fail(new PaymentRefusal({ status: 200, code: "PAID_BEFORE", headers, body }))
+    const looked = { answer: answers.find(claimKey), claim: endSoon(claimKey), job: jobs.find(claimKey) }
+    const found = yield* Effect.mapError(Effect.all(looked, { concurrency: 3 }), busy)
+    const record = Option.getOrUndefined(found.claim)?.record
+    const answer = Option.getOrUndefined(found.answer)
+    const job = Option.getOrUndefined(found.job)
+    const replayed = replayedCall({ isImage, identifier, binding, record, answer, job })
+    switch (replayed._tag) {
+      case "Used":
+        return yield* refuse(brought, refused)
+      case "Free":
+        return yield* refused.code === "PAYMENT_REPLAY" ? Effect.fail(busy()) : refuse(brought, refused)
+      case "NameTaken":
+        return yield* Effect.fail(identifierTaken(call.shape))
+      case "Answering":
+        return yield* Effect.fail(stillAnswering(call.shape))
+      case "Settling":
+        return yield* Effect.fail(stillSettling(call.shape))
+      case "Making":
+        return yield* Effect.fail(stillMaking(call.shape, replayed.jobId))
+      case "Paid":
+        yield* count("given_again")
+        return yield* Effect.fail(paidBefore(replayed))
+    }
   })
 
   const holdIt = Effect.fnUntraced(function* (brought: Brought, verified: Verified) {
@@ -160,12 +177,29 @@ const make = Effect.gen(function* () {
       )
       if (!isOurs) return yield* Effect.andThen(letGo, Effect.fail(identifierTaken(call.shape)))
     }
+    if (call.jobId !== undefined) {
+      yield* jobs.note(claimKey, { jobId: call.jobId, ticket: claim.record.ticket }).pipe(
+        Effect.mapError(() => unavailable(call.shape, "The payment could not be held; send it again", 1)),
+        Effect.tapError(() => letGo)
+      )
+    }
     yield* count("verified")
     return yield* held.hold({ call, quote, claim, identifier })
   })
 
+  const endsTooSoon = Effect.fnUntraced(function* ({ call, payload }: Brought) {
+    const validBeforeMs = validBeforeMsOf(payload)
+    const untilMs = (yield* Clock.currentTimeMillis) + neededMs(ModelGateway, Payments, call.kind)
+    return validBeforeMs !== undefined && validBeforeMs < untilMs
+  })
+
   const pay = Effect.fn("Till.pay")(function* (call: PayableCall) {
     const payment = yield* brought(call, yield* quote(call, call.shape))
+    if (yield* endsTooSoon(payment)) {
+      // No new call; but the one that it has paid for may be asked for until long after its end.
+      const claimKey = claimKeyFor(payment.payload, payment.requirements)
+      return yield* givenAgain(payment, { ...tooShort, ...(claimKey === undefined ? {} : { claimKey }) })
+    }
     const answer = yield* ask(payment)
     if (answer._tag === "Verified") return yield* holdIt(payment, answer)
     if (answer._tag === "Unavailable") {
@@ -183,7 +217,7 @@ const claims = Layer.unwrap(Effect.map(Configuration, ({ Payments }) => Claims.l
 /** Needs the bus and the runtime. */
 export const paymentTill = Layer.effect(Till, make).pipe(
   Layer.provide(HeldPayments.layer),
-  Layer.provide(Layer.mergeAll(PaidAnswers.layer, CallNames.layer, SettlementDesk.layer)),
+  Layer.provide(Layer.mergeAll(PaidAnswers.layer, PaidJobs.layer, CallNames.layer, SettlementDesk.layer)),
   Layer.provide(claims)
 )
 

@@ -1,5 +1,5 @@
 /** What the till answers instead of a model, in the shape of the route. Pure. */
-import type { PaymentReply, ReplyShape } from "#x402"
+import { type PaymentReply, type ReplyShape, settledHeaders, type SettledPayment } from "#x402"
 import { fault } from "../errors/GatewayFault.ts"
 import { faultBody } from "../errors/render-fault.ts"
 import { PaymentRefusal } from "../Till.ts"
@@ -33,6 +33,34 @@ export const stillSettling = (shape: ReplyShape) =>
       shape,
       "The payment is being settled, which takes longer than usual; its answer is kept. Send the same payment and payment-identifier again"
     )
+  })
+
+/** The call is in work, and pays with this very payment: who signs another one pays twice. */
+export const stillAnswering = (shape: ReplyShape) =>
+  new PaymentRefusal({
+    status: 503,
+    code: "PAYMENT_IN_WORK",
+    headers: { ...headers, "retry-after": "2", "x-should-retry": "false" },
+    body: text(shape, "This call is being answered; send the very same request and payment again for its answer")
+  })
+
+/** The same of an image, which whoever answers can tell more of by its job. */
+export const stillMaking = (shape: ReplyShape, jobId: string) =>
+  new PaymentRefusal({
+    status: 503,
+    code: "PAYMENT_IN_WORK",
+    jobId,
+    headers: { ...headers, "retry-after": "2", "x-should-retry": "false" },
+    body: text(shape, "The image of this payment is being made or settled; send the same payment again to fetch it")
+  })
+
+/** The answer that was lost on the way, with its receipt. */
+export const paidBefore = ({ answer, ...payment }: SettledPayment & { readonly answer: Uint8Array }) =>
+  new PaymentRefusal({
+    status: 200,
+    code: "PAID_BEFORE",
+    headers: { "content-type": "application/json", ...settledHeaders(payment) },
+    body: Buffer.from(answer).toString("utf8")
   })
 
 /** A client's name for a call stands for another call. */

@@ -1,0 +1,76 @@
+/**
+ * What becomes of a call whose payment was used before. Who sends the very same call again, because its answer was lost
+ * or is still being made, must never be told to pay anew: an image is its own name, any other call needs one
+ * (`payment-identifier`). Everybody else has used a payment twice. Pure.
+ */
+import { Result, Schema } from "effect"
+import { claimKeyOf, ExactEvmPayload, type PaymentPayload, type PaymentRequirements } from "#contracts"
+import { type Claim, paymentIdentifier, type SettledPayment } from "#x402"
+import type { PaidAnswer } from "./PaidAnswers.ts"
+import type { PaidJob } from "./PaidJobs.ts"
+
+export type ReplayedCall =
+  /** Nothing speaks for who sent it. */
+  | { readonly _tag: "Used" }
+  /** The call's name stands for another request. */
+  | { readonly _tag: "NameTaken" }
+  /** The payment is free again: the same one can be sent. */
+  | { readonly _tag: "Free" }
+  | { readonly _tag: "Answering" }
+  | { readonly _tag: "Settling" }
+  /** An image: its job says how far it is. */
+  | { readonly _tag: "Making"; readonly jobId: string }
+  | ({ readonly _tag: "Paid"; readonly answer: Uint8Array } & SettledPayment)
+
+export interface ReplayFacts {
+  readonly isImage: boolean
+  readonly identifier: string | null
+  readonly binding: string
+  readonly record: Claim["record"] | undefined
+  readonly answer: PaidAnswer | undefined
+  readonly job: PaidJob | undefined
+}
+
+const used: ReplayedCall = { _tag: "Used" }
+
+export const replayedCall = ({ isImage, identifier, binding, record, answer, job }: ReplayFacts): ReplayedCall => {
+  if (record === undefined || (identifier === null && !isImage)) return used
+  // An answer may have been kept in an earlier life of the claim.
+  const kept = answer?.label.binding === record.binding ? answer : undefined
+  const name = record.payment === null ? (kept?.label.identifier ?? null) : nameOf(record.payment.payload)
+  const isSameName = identifier !== null && name === identifier
+  if (isSameName && record.binding !== binding) return { _tag: "NameTaken" }
+  const isSame = record.binding === binding && (isSameName || (isImage && identifier === null))
+  // What was given out of a stream is not kept.
+  if (!isSame || record.kind === "stream") return used
+  switch (record.state) {
+    case "RELEASED":
+      return { _tag: "Free" }
+    case "UNCOLLECTED":
+      return used
+    case "SETTLED": {
+      const { network, payer, transactions } = record
+      const transaction = transactions.at(-1)
+      if (kept === undefined || transaction === undefined) return used
+      return { _tag: "Paid", answer: kept.body, transaction, network, payer }
+    }
+    case "CLAIMED":
+    case "SERVING":
+    case "SETTLING":
+      if (isImage && job?.ticket === record.ticket) return { _tag: "Making", jobId: job.jobId }
+      return record.state === "SETTLING" ? { _tag: "Settling" } : { _tag: "Answering" }
+  }
+}
+
+const nameOf = (payload: PaymentPayload) => Result.getOrElse(paymentIdentifier(payload), () => null)
+
+const decodeEvm = Schema.decodeUnknownResult(ExactEvmPayload)
+
+/** The claim of a payment that is not shown to a verifier; undefined where only a verifier can tell. */
+export const claimKeyFor = ({ payload }: PaymentPayload, { network, asset }: PaymentRequirements) => {
+  if (!network.startsWith("eip155:")) return undefined
+  const decoded = decodeEvm(payload)
+  if (Result.isFailure(decoded)) return undefined
+  const { from, nonce } = decoded.success.authorization
+  return claimKeyOf({ network, asset, payer: from, nonce })
+}
