@@ -16,6 +16,7 @@ import { kills as speechKills } from "./speech/kills.ts"
 import { leavers } from "./speech/leavers.ts"
 import { marks } from "./speech/marks.ts"
 import { memory } from "./speech/memory.ts"
+import { overload } from "./speech/overload.ts"
 import { streams } from "./speech/streams.ts"
 import { ttfb } from "./speech/ttfb.ts"
 import { manyEndpoints } from "./webhooks/endpoints.ts"
@@ -44,7 +45,7 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
   },
   speech: {
     measures: "first byte, streams at once, marks, memory, kills, consents; ten minutes",
-    parts: { ttfb, streams, handmade, marks, memory, leavers, creates, kills: speechKills, consent },
+    parts: { ttfb, streams, handmade, marks, memory, leavers, creates, overload, kills: speechKills, consent },
     takes: []
   },
   pipeline: {

@@ -20,6 +20,8 @@ export interface EventsOptions<E> extends AnswerOptions {
   /** The last event of a stream that fails after its headers; without one the connection is broken. */
   readonly onFailure?: (cause: Cause.Cause<E>) => ServerSentEvent
   readonly heartbeat?: Duration.Input
+  /** How long the headers are held back for the first event, which may still be a refusal; else a heartbeat long. */
+  readonly headersWithin?: Duration.Input
 }
 
 const heartbeatDefault = "10 seconds"
@@ -57,7 +59,7 @@ export const eventsAnswer = Effect.fnUntraced(function* <E, R>(
     step: undefined,
     hasFailed: false
   }
-  flow.step = yield* next(flow)
+  flow.step = yield* next(flow, options.headersWithin ?? flow.every)
 
   const { onFailure } = options
   const rest = takeBytes(flow).pipe(
@@ -80,15 +82,15 @@ export const eventsAnswer = Effect.fnUntraced(function* <E, R>(
 
 const takeBytes = Effect.fnUntraced(function* <E>(flow: Flow<E>) {
   if (flow.hasFailed) return yield* Cause.done()
-  const step = flow.step ?? (yield* next(flow))
+  const step = flow.step ?? (yield* next(flow, flow.every))
   flow.step = undefined
   return step === "ended" ? yield* Cause.done() : ([step.bytes] as const)
 })
 
 // A pull outlives the heartbeat that overtakes it: interrupted it would lose what it was about to bring.
-const next = Effect.fnUntraced(function* <E>(flow: Flow<E>): Effect.fn.Return<Step, E> {
+const next = Effect.fnUntraced(function* <E>(flow: Flow<E>, every: Duration.Input): Effect.fn.Return<Step, E> {
   flow.pulling ??= yield* Effect.forkIn(flow.pull, flow.scope, { startImmediately: true })
-  const exit = flow.pulling.pollUnsafe() ?? (yield* waitFor(flow.pulling, flow.every))
+  const exit = flow.pulling.pollUnsafe() ?? (yield* waitFor(flow.pulling, every))
   if (exit === undefined) return { bytes: keepAlive }
   flow.pulling = undefined
   if (Exit.isSuccess(exit)) return { bytes: utf8.encode(exit.value.map(encoded).join("")) }

@@ -1,7 +1,8 @@
 /**
  * Has a text spoken: asks the sequencers for a session, hands out its frames at the caller's pace, and gives
  * credit as they are taken. A sequencer that falls silent is replaced by another, which goes on from the
- * first sample that is missing; that happens twice at most. Closing the scope cancels the session.
+ * first sample that is missing, and when there is none just now, for one is being restarted, it is waited for. Two
+ * sequencers in a row that bring nothing are the end. Closing the scope cancels the session.
  */
 import { Clock, Context, Effect, Layer, Queue, Result, Schedule, Scope, Stream } from "effect"
 import { jsonCodec, Mailbox, Requests } from "#bus"
@@ -20,7 +21,7 @@ import { Configuration, Metrics } from "#runtime"
 import { windowOf } from "./credit.ts"
 import { InputRefused, SpeechBusy, SpeechFailed } from "./errors.ts"
 import { streamsActive, takeovers } from "./metrics.ts"
-import { type Course, courseOf, idOf, type Mail } from "./session-course.ts"
+import { type Course, courseOf, idOf, type Mail, watchEveryMs } from "./session-course.ts"
 
 export interface SpeechOrder {
   readonly turns: ReadonlyArray<SpeechTurn>
@@ -42,10 +43,13 @@ export interface SpeechSession {
 
 const askWithinMs = 2_000
 const busyTriesMax = 3
-const takeoversMax = 2
+// In a row, without a sample from either: what two could not speak, a third cannot.
+const fruitlessMax = 2
+// A process is started anew in some three seconds, by a busy machine in ten; nobody listens to silence for longer.
+const awayMsMax = 10_000
+const askAgainEveryMs = 250
 // Four heartbeats of a sequencer.
 const silenceMsMax = 1_000
-const tickMs = 250
 
 const question = jsonCodec(SessionRequest)
 const answer = jsonCodec(SessionAnswer)
@@ -105,7 +109,7 @@ export class SpeechSessions extends Context.Service<
         tell(course, { _tag: "Credit", consumedSamples: course.consumed, windowSamples: course.windowSamples })
       }
       const heard = (course: Course) => {
-        course.heardAtMs = clock.currentTimeMillisUnsafe()
+        course.heardAtMs = course.stall.awakeMs(clock.currentTimeMillisUnsafe())
         course.isGivenUp = false
       }
       const receive = (course: Course, id: string, bytes: Uint8Array) => {
@@ -129,28 +133,41 @@ export class SpeechSessions extends Context.Service<
       })
 
       const takeOver = Effect.fnUntraced(function* (course: Course, why: string) {
-        if (course.attempt >= takeoversMax) {
+        const { received } = course
+        course.fruitless = received > course.tookOverAt ? 0 : course.fruitless
+        if (course.fruitless >= fruitlessMax) {
           return yield* new SpeechFailed({ code: "upstream_failure", message: "the speech broke off" })
         }
+        course.fruitless += 1
+        course.tookOverAt = received
         tell(course, { _tag: "Cancel" })
-        course.attempt += 1
         taken.inc({})
-        const { received } = course
         yield* Effect.logWarning("a sequencer is lost, another goes on").pipe(Effect.annotateLogs({ why, received }))
-        yield* begin(course).pipe(
+        yield* beginAgain(course).pipe(
           Effect.mapError(() => new SpeechFailed({ code: "service_unavailable", message: "the speech broke off" }))
         )
       })
 
+      /** With whoever takes it first. Each try is a session of its own: one that answers too late speaks to nobody. */
+      const beginAgain = Effect.fnUntraced(function* (course: Course) {
+        const untilMs = clock.currentTimeMillisUnsafe() + awayMsMax
+        for (;;) {
+          course.attempt += 1
+          const begun = yield* Effect.result(begin(course))
+          if (Result.isSuccess(begun)) return
+          const { failure } = begun
+          const isOver = clock.currentTimeMillisUnsafe() >= untilMs
+          if (failure._tag === "InputRefused" || isOver) return yield* Effect.fail(failure)
+          yield* Effect.sleep(askAgainEveryMs)
+        }
+      })
+
       const watch = (course: Course) => {
         const nowMs = clock.currentTimeMillisUnsafe()
-        const lateMs = nowMs - course.watchedAtMs - tickMs
-        course.watchedAtMs = nowMs
+        course.stall.tick(nowMs)
         if (course.isOver || course.sequencer === "") return
         credit(course)
-        // When we stood still ourselves, what came meanwhile is not read yet.
-        if (lateMs > tickMs) course.heardAtMs = Math.min(nowMs, course.heardAtMs + lateMs)
-        if (course.isGivenUp || nowMs - course.heardAtMs <= silenceMsMax) return
+        if (course.isGivenUp || !course.stall.isSilent(course.heardAtMs, silenceMsMax, nowMs)) return
         course.isGivenUp = true
         Queue.offerUnsafe(course.inbox, { of: idOf(course) })
       }
@@ -216,7 +233,7 @@ export class SpeechSessions extends Context.Service<
           })
         )
         const watching = Effect.sync(() => watch(course))
-        yield* Effect.forkScoped(Effect.repeat(watching, Schedule.spaced(tickMs)))
+        yield* Effect.forkScoped(Effect.repeat(watching, Schedule.spaced(watchEveryMs)))
         const session: SpeechSession = { sentences, pieces: Stream.unfold(course, takePiece) }
         return session
       })

@@ -23,6 +23,10 @@ import { voicesFor } from "./voices-for.ts"
 
 // 20,000 characters of four bytes each, escaped at worst to twice that, and room for the other fields.
 const bodyOptions = { bytesMax: 512 * 1_024, nullIsAbsent: true }
+// While a stream waits for a role that is being restarted, its caller hears that it is not forgotten.
+const heartbeat = "2 seconds"
+// Before, a refusal still has a status of its own.
+const headersWithin = "10 seconds"
 
 /** Checks everything that can be known without speaking, and takes a place. */
 const prepare = Effect.fnUntraced(function* (order: Order, path: SpeechRoute, charactersMax: number) {
@@ -109,6 +113,8 @@ const answerTimestamps = Effect.gen(function* () {
   return yield* Effect.mapError(
     eventsAnswer(events, {
       headers,
+      heartbeat,
+      headersWithin,
       onFailure: () => errorEvent("upstream_failure", "the speech broke off", requestId)
     }),
     (error) => refusalOf(error, false)

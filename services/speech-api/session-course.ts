@@ -4,6 +4,7 @@
  */
 import type { Queue, Scope } from "effect"
 import type { Frame, ResumePoint, SessionFrameHead } from "#contracts"
+import { type OwnStall, ownStall } from "#runtime"
 import { newestMarks } from "./newest-marks.ts"
 import type { SpeechOrder } from "./SpeechSessions.ts"
 
@@ -12,6 +13,9 @@ export interface Mail {
   readonly of: string
   readonly frame?: Frame<SessionFrameHead>
 }
+
+/** How often credit is repeated, and a silent sequencer looked for. */
+export const watchEveryMs = 250
 
 interface Begun {
   readonly order: SpeechOrder
@@ -23,6 +27,9 @@ export interface Course extends Begun {
   readonly base: string
   readonly unseen: ReturnType<typeof newestMarks>
   attempt: number
+  /** Takeovers in a row that brought nothing, and what was received when the last one began. */
+  fruitless: number
+  tookOverAt: number
   /** Empty while none has accepted. */
   sequencer: string
   /** In samples, like the two after it. */
@@ -31,8 +38,9 @@ export interface Course extends Begun {
   credited: number
   windowSamples: number
   resume: ResumePoint | null
+  /** By the waking clock of `stall`. */
   heardAtMs: number
-  watchedAtMs: number
+  readonly stall: OwnStall
   isGivenUp: boolean
   isOver: boolean
 }
@@ -42,6 +50,8 @@ export const courseOf = (begun: Begun, windowSamples: number, nowMs: number): Co
   base: crypto.randomUUID(),
   unseen: newestMarks(),
   attempt: 0,
+  fruitless: 0,
+  tookOverAt: -1,
   sequencer: "",
   received: 0,
   consumed: 0,
@@ -49,7 +59,7 @@ export const courseOf = (begun: Begun, windowSamples: number, nowMs: number): Co
   windowSamples,
   resume: null,
   heardAtMs: nowMs,
-  watchedAtMs: nowMs,
+  stall: ownStall(watchEveryMs, nowMs),
   isGivenUp: false,
   isOver: false
 })

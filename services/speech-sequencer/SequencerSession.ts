@@ -13,7 +13,7 @@ import {
   type SessionRequest,
   subjects
 } from "#contracts"
-import { Metrics } from "#runtime"
+import { Metrics, type OwnStall, ownStall } from "#runtime"
 import { chunksAsked, chunkSeconds, creditWaits, marksMade } from "./metrics.ts"
 import { type Playout, playout } from "./playout.ts"
 import type { Script } from "./script.ts"
@@ -38,7 +38,8 @@ const tick = Symbol("tick")
 
 interface Asked {
   times: number
-  atMs: number
+  /** By the waking clock of the session's `stall`. */
+  heardAtMs: number
   readonly firstMs: number
 }
 
@@ -55,7 +56,9 @@ interface Session {
   readonly play: Playout
   readonly asks: Map<number, Asked>
   readonly synthesizers: Set<string>
+  readonly stall: OwnStall
   limitSample: number
+  /** By the waking clock of `stall`. */
   creditAtMs: number
   sentAtMs: number
   isWaiting: boolean
@@ -103,6 +106,7 @@ const sessionOf = Effect.fnUntraced(function* (
     }),
     asks: new Map(),
     synthesizers: new Set(),
+    stall: ownStall(tickMs, nowMs()),
     limitSample: (request.resume?.fromSample ?? 0) + request.windowSamples,
     creditAtMs: nowMs(),
     sentAtMs: nowMs(),
@@ -141,12 +145,14 @@ const speak = Effect.fnUntraced(function* (session: Session) {
 })
 
 const look = Effect.fnUntraced(function* (session: Session) {
-  const { asks, play, nowMs } = session
-  if (nowMs() - session.creditAtMs > creditSilenceMsMax) return "abandoned" as const
+  const { asks, play, nowMs, stall } = session
+  stall.tick(nowMs())
+  if (stall.isSilent(session.creditAtMs, creditSilenceMsMax, nowMs())) return "abandoned" as const
   if (nowMs() - session.sentAtMs >= tickMs) send(session, { _tag: "Alive" })
   const awaited = play.awaited()
   const since = awaited === undefined ? undefined : asks.get(awaited)
-  if (awaited === undefined || since === undefined || nowMs() - since.atMs < chunkSilenceMsMax) return undefined
+  if (awaited === undefined || since === undefined) return undefined
+  if (!stall.isSilent(since.heardAtMs, chunkSilenceMsMax, nowMs())) return undefined
   return yield* askAgain(session, awaited, "nothing was heard of it")
 })
 
@@ -162,17 +168,21 @@ const read = Effect.fnUntraced(function* (session: Session, bytes: Uint8Array) {
   else if (head._tag === "ChunkFailed") return yield* askAgain(session, head.chunk, head.reason)
   else if (head._tag === "Cancel") return "cancelled" as const
   else {
-    session.creditAtMs = session.nowMs()
+    session.creditAtMs = session.stall.awakeMs(session.nowMs())
     session.limitSample = head.consumedSamples + head.windowSamples
   }
   return undefined
 })
 
-const takeChunk = ({ synthesizers, asks, play, counted, nowMs }: Session, head: ChunkFrameHead, pcm: Int16Array) => {
+const takeChunk = (
+  { synthesizers, asks, play, counted, nowMs, stall }: Session,
+  head: ChunkFrameHead,
+  pcm: Int16Array
+) => {
   synthesizers.add(head.synthesizer)
   const since = asks.get(head.chunk)
   // A slow engine's frame without samples says only that somebody is at work.
-  if (since !== undefined) since.atMs = nowMs()
+  if (since !== undefined) since.heardAtMs = stall.awakeMs(nowMs())
   if (!play.accept(head, pcm) || since === undefined) return
   if (head.isLast) counted.seconds.observe({}, (nowMs() - since.firstMs) / 1_000)
 }
@@ -189,11 +199,12 @@ const askAgain = Effect.fnUntraced(function* (session: Session, chunk: number, r
 })
 
 const ask = Effect.fnUntraced(function* (session: Session, chunk: number) {
-  const { request, script, mailbox, publisher, counted, nowMs, scope, asks } = session
+  const { request, script, mailbox, publisher, counted, nowMs, scope, asks, stall } = session
   const line = script.lines[chunk]
   if (line === undefined) return
   const before = asks.get(chunk)
-  asks.set(chunk, { times: (before?.times ?? 0) + 1, atMs: nowMs(), firstMs: before?.firstMs ?? nowMs() })
+  const [times, firstMs] = [(before?.times ?? 0) + 1, before?.firstMs ?? nowMs()]
+  asks.set(chunk, { times, heardAtMs: stall.awakeMs(nowMs()), firstMs })
   counted.asked.inc({ reason: before === undefined ? "first" : "again" })
   const pieces = line.chunk.pieces.map(({ text, style }) => ({
     text,

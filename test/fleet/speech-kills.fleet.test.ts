@@ -31,13 +31,15 @@ const sentence = "The harbour wakes before the town does, and nobody minds the g
 const input = sentence.repeat(26)
 // Two and a half times as fast as it is heard.
 const bytesPerSecond = 160_000
+// Of a few, for which that is little work.
+const fast = 3 * bytesPerSecond
 const lateMsMax = 2_000
 // What no paced client has yet, and every one is past the beginning.
 const someBytes = 500_000
 
-const startStreams = async (): Promise<ReadonlyArray<Paced>> => {
+const startStreams = async (count = streams, pace = bytesPerSecond): Promise<ReadonlyArray<Paced>> => {
   const order = { input, voice_id: "henry", output_format: "pcm_24000" }
-  const started = await Promise.all(Array.from({ length: streams }, () => listenSlowly(fleet, order, bytesPerSecond)))
+  const started = await Promise.all(Array.from({ length: count }, () => listenSlowly(fleet, order, pace)))
   await until(() => started.every(({ listener }) => listener.bytes() > someBytes))
   assert.isFalse(started.some(({ listener }) => listener.isDone()))
   return started
@@ -52,21 +54,25 @@ const heardWhole = ({ audio, marks, durationMs, lateMs, waitedMs }: PacedEnd, aw
   assert.isAtMost(lateMs, lateMsMax + awayMs, `it waited for ${waitedMs} ms at once`)
 }
 
+/** Its process, and how long it was away: there is no other one in this fleet, until it is back nobody speaks. */
+const killSynthesizer = async () => {
+  const [synthesizer] = childrenOf(fleet.pid, "role speech-synthesizer")
+  assert.isDefined(synthesizer)
+  const killedAt = performance.now()
+  process.kill(synthesizer?.pid ?? 0, "SIGKILL")
+  await until(async () => {
+    const [next] = childrenOf(fleet.pid, "role speech-synthesizer")
+    return next !== undefined && next.pid !== synthesizer?.pid && (await fleet.isReady())
+  })
+  return [synthesizer?.pid, performance.now() - killedAt] as const
+}
+
 const sessionsOf = async (role: RunningRole) => sumOf(await role.metrics(), "speech_sessions_active")
 
 describe("kill -9 in the middle of 50 streams", () => {
   it("of the synthesizer: every stream is heard whole, in order, and in time", async () => {
-    const [synthesizer] = childrenOf(fleet.pid, "role speech-synthesizer")
-    assert.isDefined(synthesizer)
     const started = await startStreams()
-    const killedAt = performance.now()
-    process.kill(synthesizer?.pid ?? 0, "SIGKILL")
-    await until(async () => {
-      const [next] = childrenOf(fleet.pid, "role speech-synthesizer")
-      return next !== undefined && next.pid !== synthesizer?.pid && (await fleet.isReady())
-    })
-    // There is no other one in this fleet: until it is back nobody speaks.
-    const awayMs = performance.now() - killedAt
+    const [, awayMs] = await killSynthesizer()
 
     for (const { ended } of started) heardWhole(await ended, awayMs)
     assert.include(fleet.log(), "a role's process died, starting it again")
@@ -88,5 +94,33 @@ describe("kill -9 in the middle of 50 streams", () => {
     assert.strictEqual(await fleet.metric("speech_takeovers_total"), before + lost)
     assert.strictEqual(await fleet.metric("speech_streams_total", 'outcome="failed"'), 0)
     await until(async () => (await sessionsOf(other as RunningRole)) === 0)
+  })
+
+  it("of the only sequencer: every stream waits for the next one, and is heard whole", async () => {
+    const alive = await Promise.all(sequencers.map((role) => role.status("/readyz")))
+    const [only, ...others] = sequencers.filter((_, at) => alive[at] === 200)
+    for (const other of others) other.signal("SIGKILL")
+    await Promise.all(others.map(({ ended }) => ended))
+    const before = await fleet.metric("speech_takeovers_total")
+    const started = await startStreams(3, fast)
+    const killedAt = performance.now()
+    only?.signal("SIGKILL")
+    await until(async () => (await fleet.metric("speech_takeovers_total")) - before === 3)
+    await sequencer()
+    const awayMs = performance.now() - killedAt
+
+    for (const { ended } of started) heardWhole(await ended, awayMs)
+    assert.strictEqual(await fleet.metric("speech_takeovers_total"), before + 3)
+    assert.strictEqual(await fleet.metric("speech_streams_total", 'outcome="failed"'), 0)
+  })
+
+  it("of the synthesizer twice within ten seconds: every stream is heard whole, and late by no more than both were away", async () => {
+    const started = await startStreams(3, fast)
+    const [first, firstMs] = await killSynthesizer()
+    const [second, secondMs] = await killSynthesizer()
+    assert.notStrictEqual(first, second)
+
+    for (const { ended } of started) heardWhole(await ended, firstMs + secondMs)
+    assert.strictEqual(await fleet.metric("speech_streams_total", 'outcome="failed"'), 0)
   })
 })
