@@ -7,13 +7,24 @@ const kib = 1_024
 export const buckets: ReadonlyArray<BucketDeclaration> = [
   {
     name: "tokens",
-    why: "Bearer tokens of our own APIs, by their hash: workspace, role, scopes, revoked when.",
+    why: "Bearer tokens of our own APIs, by their hash: label, workspace, role, scopes, when they end or ended; the ended go after thirty days.",
     ttlMs: null,
-    keyTtl: false,
+    keyTtl: true,
     valueBytesMax: 4 * kib,
     leaderReads: true,
     writers: ["operator"],
     readers: ["pipeline-api", "model-gateway", "speech-api", "operator"]
+  },
+  {
+    name: "token-uses",
+    why: "When each token was last used, by its id, written once an hour. Apart from the tokens, so that a role which writes it can make none.",
+    // Of a token that nobody used for so long it is as good as never.
+    ttlMs: 400 * dayMs,
+    keyTtl: false,
+    valueBytesMax: kib,
+    leaderReads: true,
+    writers: ["pipeline-api", "speech-api"],
+    readers: ["pipeline-api", "speech-api", "operator"]
   },
   {
     name: "endpoints",

@@ -1,16 +1,18 @@
 /**
  * Finds out who calls. A token that was found is believed for four seconds, so a revocation is felt within
  * five; one that was not costs the same work as one that was. An address that keeps bringing wrong tokens is
- * refused without a look, except for tokens that were right before: it may be shared.
+ * refused without a look, except for tokens that were right before: it may be shared. A token whose time is over is
+ * told so, at that very moment.
  */
 import { hash } from "node:crypto"
-import { Cache, Context, Duration, Effect, Exit, Layer, Option } from "effect"
+import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option } from "effect"
 import { Caller, requireScope } from "./Caller.ts"
 import { HttpCall } from "./HttpCall.ts"
 import { rateWindow } from "./RateWindow.ts"
 import { addressGroup } from "./request-facts.ts"
-import { mayUse, type RoleScopes, roleScopes } from "./scopes.ts"
-import { type TokenRecord, Tokens } from "./Tokens.ts"
+import { mayUse, type RoleScopes, roleScopes, type ApiScope } from "./scopes.ts"
+import { hasExpired, type TokenRecord, Tokens } from "./Tokens.ts"
+import { TokenUses } from "./TokenUses.ts"
 import { rateLimited, serviceUnavailable, unauthorized } from "./wire-errors.ts"
 import type { WireError } from "./WireError.ts"
 
@@ -39,6 +41,7 @@ export class Auth extends Context.Service<
       Auth,
       Effect.gen(function* () {
         const tokens = yield* Tokens
+        const uses = yield* TokenUses
         const failures = rateWindow({ source: "failed_auth", limit: failuresMax, windowMs: failureWindowMs })
         const proven = new Set<string>()
         // The tokens themselves are not kept: keys are their hashes.
@@ -79,6 +82,8 @@ export class Auth extends Context.Service<
           }
           yield* giveBack
           remember(proven, key)
+          if (hasExpired(record.value, yield* Clock.currentTimeMillis)) return yield* expired(record.value)
+          yield* uses.note(record.value.id)
           return callerOf(record.value, roles)
         })
         return Auth.of({ identify })
@@ -88,7 +93,7 @@ export class Auth extends Context.Service<
 
 /** Runs a handler for callers that a token names, and with at least one of the scopes. */
 export const authenticated =
-  (...scopes: ReadonlyArray<string>) =>
+  (...scopes: ReadonlyArray<ApiScope>) =>
   <A, E, R>(handler: Effect.Effect<A, E, R>) =>
     Effect.gen(function* () {
       const auth = yield* Auth
@@ -99,6 +104,12 @@ export const authenticated =
         Effect.annotateLogs({ workspace: caller.workspace })
       )
     })
+
+const expired = ({ expiresAt }: TokenRecord) =>
+  unauthorized(
+    `the token expired at ${expiresAt}`,
+    'Bearer error="invalid_token", error_description="the token expired"'
+  )
 
 const callerOf = (record: TokenRecord, roles: RoleScopes): Caller["Service"] => ({
   tokenId: record.id,

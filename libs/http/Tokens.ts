@@ -1,7 +1,8 @@
 /**
  * Bearer tokens of our own APIs. A token is 32 random bytes and is shown once; stored is its SHA-256, so
  * that who reads the store cannot call. A token belongs to a workspace: a member's is allowed what both its
- * role and its scopes allow, a service account's what its scopes allow.
+ * role and its scopes allow, a service account's what its scopes allow. One that has ended, by its time or by
+ * an operator, is kept for a month to be told from one that never was.
  */
 import { hash, randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
@@ -15,7 +16,13 @@ export const TokenRecord = Schema.Struct({
   role: Schema.Literals(["owner", "admin", "member", "viewer"]),
   scopes: Schema.Array(Schema.String),
   createdAt: Timestamp,
-  revokedAt: Schema.NullOr(Timestamp)
+  revokedAt: Schema.NullOr(Timestamp),
+  /** What an operator calls it. */
+  label: Schema.optionalKey(Schema.String),
+  /** Without one it does not end by itself. */
+  expiresAt: Schema.optionalKey(Timestamp),
+  /** The owner's token that `up` makes and keeps for its home; other tokens are made by hand. */
+  purpose: Schema.optionalKey(Schema.Literal("home"))
 })
 export interface TokenRecord extends Schema.Schema.Type<typeof TokenRecord> {}
 
@@ -25,16 +32,24 @@ export interface IssuedToken {
   readonly record: TokenRecord
 }
 
-export type TokenRequest = Pick<TokenRecord, "workspace" | "kind" | "role" | "scopes">
+export interface TokenRequest extends Pick<
+  TokenRecord,
+  "workspace" | "kind" | "role" | "scopes" | "label" | "purpose"
+> {
+  /** Without one it does not end by itself. */
+  readonly lifetimeMs?: number
+}
 
 const prefix = "stl_"
 const idCharacters = 12
+// Long enough to find out why a caller is refused since its holiday.
+const endedKeptMs = 30 * 86_400_000
 
 export class Tokens extends Context.Service<
   Tokens,
   {
     readonly make: (request: TokenRequest) => Effect.Effect<IssuedToken, BusError>
-    /** Nothing for an unknown or revoked token. */
+    /** Nothing for an unknown or revoked token; one whose time is over is found, see `hasExpired`. */
     readonly find: (token: string) => Effect.Effect<Option.Option<TokenRecord>, BusError>
     readonly list: Effect.Effect<ReadonlyArray<TokenRecord>, BusError>
     /** By the id that `make` and `list` show. */
@@ -47,16 +62,18 @@ export class Tokens extends Context.Service<
       const bucket = yield* (yield* Kv).open("tokens", TokenRecord)
       const now = Effect.map(Clock.currentTimeMillis, (ms) => isoTime(ms))
 
-      const make = Effect.fn("Tokens.make")(function* (request: TokenRequest) {
+      const make = Effect.fn("Tokens.make")(function* ({ lifetimeMs, ...request }: TokenRequest) {
         const token = `${prefix}${randomBytes(32).toString("base64url")}`
         const key = keyOf(token)
+        const nowMs = yield* Clock.currentTimeMillis
         const record: TokenRecord = {
           ...request,
           id: key.slice(0, idCharacters),
-          createdAt: yield* now,
-          revokedAt: null
+          createdAt: isoTime(nowMs),
+          revokedAt: null,
+          ...(lifetimeMs === undefined ? {} : { expiresAt: isoTime(nowMs + lifetimeMs) })
         }
-        yield* bucket.create(key, record)
+        yield* bucket.create(key, record, lifetimeMs === undefined ? undefined : lifetimeMs + endedKeptMs)
         return { token, record }
       })
 
@@ -71,7 +88,7 @@ export class Tokens extends Context.Service<
           return yield* new BusNotFound({ operation: "revoke a token", detail: `no token ${id}` })
         if (entry.value.revokedAt !== null) return entry.value
         const revoked = { ...entry.value, revokedAt: yield* now }
-        yield* bucket.update(entry.key, revoked, entry.revision)
+        yield* bucket.update(entry.key, revoked, entry.revision, endedKeptMs)
         return revoked
       })
       const list = Effect.map(bucket.entries, (entries) => entries.map(({ value }) => value))
@@ -79,6 +96,9 @@ export class Tokens extends Context.Service<
     })
   )
 }
+
+export const hasExpired = ({ expiresAt }: Pick<TokenRecord, "expiresAt">, nowMs: number) =>
+  expiresAt !== undefined && Date.parse(expiresAt) <= nowMs
 
 // The key is the hash: one lookup finds a token, and nothing in the store leads back to it.
 const keyOf = (token: string) => hash("sha256", token, "hex")

@@ -37,12 +37,21 @@ export { addressGroup } from "./request-facts.ts"
 export { readBytesWhile, type ReadWhileOptions } from "./read-while.ts"
 export { readForm } from "./read-form.ts"
 export { crossOrigin, type Method, type Route, route } from "./routes.ts"
-export { type RoleScopes, roleScopes } from "./scopes.ts"
+export {
+  grantsBeyond,
+  leastRole,
+  type RoleScopes,
+  roleScopes,
+  type ApiScope,
+  apiScopes,
+  unknownGrants
+} from "./scopes.ts"
 export { type EventsOptions, eventsAnswer, jsonEvent, type ServerSentEvent } from "./server-sent-events.ts"
 export { type SharedWindow, sharedWindow, type SharedWindowOptions, takeFromShared } from "./shared-window.ts"
 export type { SharedDecision, SharedRefused, SharedTaken } from "./rate-log.ts"
 export { streamAnswer, type StreamOptions } from "./streaming.ts"
-export { type IssuedToken, TokenRecord, Tokens } from "./Tokens.ts"
+export { hasExpired, type IssuedToken, TokenRecord, type TokenRequest, Tokens } from "./Tokens.ts"
+export { TokenUses } from "./TokenUses.ts"
 export {
   badRequest,
   concurrencyLimitReached,

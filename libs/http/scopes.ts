@@ -4,6 +4,19 @@
  */
 import type { TokenRecord } from "./Tokens.ts"
 
+/** Every scope that a route asks for. One that is not here cannot be asked for. */
+export const apiScopes = [
+  "audio:speech",
+  "audio:stream",
+  "pipeline:operate",
+  "pipeline:read",
+  "pipeline:write",
+  "voices:create",
+  "voices:delete",
+  "voices:read"
+] as const
+export type ApiScope = (typeof apiScopes)[number]
+
 export type RoleScopes = Readonly<Record<TokenRecord["role"], ReadonlyArray<string>>>
 
 export const roleScopes: RoleScopes = {
@@ -26,3 +39,22 @@ const grantedBy = (grants: ReadonlyArray<string>, scope: string) => grants.some(
 /** A member may what its role and its token allow, a service account what its token allows. */
 export const mayUse = (record: Pick<TokenRecord, "kind" | "role" | "scopes">, roles: RoleScopes, scope: string) =>
   grantedBy(record.scopes, scope) && (record.kind === "service" || grantedBy(roles[record.role], scope))
+
+/** Grants that allow nothing that there is. */
+export const unknownGrants = (grants: ReadonlyArray<string>): ReadonlyArray<string> =>
+  grants.filter((grant) => !apiScopes.some((scope) => covers(grant, scope)))
+
+/** Grants of which the role lets nothing through. */
+export const grantsBeyond = (
+  role: TokenRecord["role"],
+  grants: ReadonlyArray<string>,
+  roles: RoleScopes = roleScopes
+): ReadonlyArray<string> =>
+  grants.filter((grant) => !apiScopes.some((scope) => covers(grant, scope) && grantedBy(roles[role], scope)))
+
+/** The role with the fewest rights that lets all of every grant through; a viewer where nothing is asked for. */
+export const leastRole = (grants: ReadonlyArray<string>, roles: RoleScopes = roleScopes): TokenRecord["role"] => {
+  const wanted = apiScopes.filter((scope) => grantedBy(grants, scope))
+  const fromLeast = ["viewer", "member", "admin"] as const
+  return fromLeast.find((role) => wanted.every((scope) => grantedBy(roles[role], scope))) ?? "owner"
+}

@@ -108,7 +108,7 @@ const apart = async <A>(receiver: Receiver, use: Use<A>): Promise<A> => {
       pids.set(role, started.pid)
       Object.assign(urls, started.urls)
     }
-    const make = ["services/fleet/main.ts", "token", "make", "--nats", nats.url]
+    const make = ["services/fleet/main.ts", "token", "make", "--role", "owner", "--nats", nats.url]
     const token = execFileSync(process.execPath, make, { encoding: "utf8" }).trim()
     const named = () => {
       const roles = [...pids].flatMap(([role, pid]) =>

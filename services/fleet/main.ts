@@ -41,7 +41,7 @@ const commands: Record<string, { readonly help: string; readonly run: (rest: Arr
     run: async (rest) => (await import("./commands/redrive.ts")).redrive(rest)
   },
   token: {
-    help: "token make [--workspace W] [--role R] [--scope S] | list | revoke <id>",
+    help: "bearer tokens: token make [--label L] [--expires 30d] [--role R] [--scope S] ... | list | revoke <id>",
     run: async (rest) => (await import("./commands/token.ts")).token(rest)
   },
   consents: {

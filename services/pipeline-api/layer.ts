@@ -3,13 +3,13 @@
  *
  * in: HTTP on PipelineApi.Port; `commands.<entity>` and `pickup.next.<agent kind>`, `pickup.held` (requests); `reports.<kind>` (work queue)
  * out: LOG, and from it EVENTS, KV `views`, and the commands that follow for other entities
- * state: LOG alone; KV `answers` (what operators wrote, until a runner has it), `cursors`, `idempotency`; KV `tokens` and `spend` are read
+ * state: LOG alone; KV `answers` (what operators wrote, until a runner has it), `cursors`, `idempotency`; KV `tokens` and `spend` are read, `token-uses` written
  * failure policy: a decision is one record or none; what was decided becomes events, views and follow-ups however often a
  * process dies in between; a report is handed back until it was decided on; a log that is full or away is 503
  */
 import { Effect, Layer } from "effect"
 import { Actors, Views } from "#actor"
-import { Auth, crossOrigin, HttpListener, Idempotency, Tokens } from "#http"
+import { Auth, crossOrigin, HttpListener, Idempotency, Tokens, TokenUses } from "#http"
 import { Addresses, Configuration } from "#runtime"
 import { Answers } from "./Answers.ts"
 import { answerCommands } from "./bus/answer-commands.ts"
@@ -42,7 +42,9 @@ const parts = Layer.mergeAll(Pickup.layer, Reports.layer, CarryOn.layer, ItemCre
   Layer.provideMerge(
     Layer.mergeAll(Actors.layer, Views.layer(), Answers.layer, Redactor.layer, History.layer, Spend.layer)
   ),
-  Layer.provideMerge(Layer.mergeAll(Auth.layer().pipe(Layer.provide(Tokens.layer)), Idempotency.layer()))
+  Layer.provideMerge(
+    Layer.mergeAll(Auth.layer().pipe(Layer.provide([Tokens.layer, TokenUses.layer])), Idempotency.layer())
+  )
 )
 
 const listener = Layer.unwrap(

@@ -3,13 +3,23 @@
  *
  * in: HTTP on SpeechApi.Port; frames on `speech.to.<instance>.<session>`
  * out: `speech.sessions` (request), credit and cancel to the sequencers
- * state: KV `voices`, `consents`, `consent-challenges`, objects `voice-samples`, `consent-recordings`; KV `tokens` is read
+ * state: KV `voices`, `consents`, `consent-challenges`, objects `voice-samples`, `consent-recordings`; KV `tokens` is read, `token-uses` written
  * failure policy: a lost sequencer is replaced from the first missing sample, twice; a caller that is gone
  * cancels within 100 ms; full is 429 or 503 with Retry-After; a failure after the headers is `speech.error`
  */
 import { Effect, Layer } from "effect"
 import { Encoders, ffmpegPoolDefaults } from "#audio"
-import { Admission, Auth, crossOrigin, descriptionRoute, FormFiles, HttpListener, Idempotency, Tokens } from "#http"
+import {
+  Admission,
+  Auth,
+  crossOrigin,
+  descriptionRoute,
+  FormFiles,
+  HttpListener,
+  Idempotency,
+  Tokens,
+  TokenUses
+} from "#http"
 import { Addresses, Configuration } from "#runtime"
 import { audioRoutes } from "./audio-routes.ts"
 import { catalogueRoutes } from "./catalogue-routes.ts"
@@ -25,7 +35,7 @@ const parts = Layer.unwrap(
     Layer.mergeAll(
       Encoders.layer({ ...ffmpegPoolDefaults, ffmpegPath: Audio.FfmpegPath, processesMax: Audio.EncodersMax }),
       Admission.layer({ runningMax: SpeechApi.StreamsMax, perWorkspaceMax: SpeechApi.ConcurrencyPerWorkspace }),
-      Auth.layer().pipe(Layer.provide(Tokens.layer)),
+      Auth.layer().pipe(Layer.provide([Tokens.layer, TokenUses.layer])),
       FormFiles.layer(),
       Idempotency.layer()
     )

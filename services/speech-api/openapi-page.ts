@@ -94,7 +94,7 @@ export const speechApiPage = (): string =>
     .concat("\n")
 
 const intro =
-  "Calls carry `Authorization: Bearer <token>`; `./starling token make` makes a token. The examples take it from " +
+  "Calls carry `Authorization: Bearer <token>`; `./starling token make --role member` makes a token. The examples take it from " +
   "`$TOKEN`, and the address from `$SPEECH`. Headers named `Service-*` are also read and written as `Speechify-*`. " +
   `\`Service-Version\` pins a version; today's is ${newestVersion}. A field that is null in a JSON body is as if it were not there.`
 

@@ -23,7 +23,7 @@ export const openApiDocument = (): JsonObject => ({
   paths: pathsOf(operations, operationOf),
   components: {
     securitySchemes: {
-      bearer: { type: "http", scheme: "bearer", description: "`./starling token make` makes one." }
+      bearer: { type: "http", scheme: "bearer", description: "`./starling token make --role member` makes one." }
     },
     parameters: { ...requestHeaders, ...idempotencyHeaders },
     headers,

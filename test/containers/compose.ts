@@ -103,7 +103,7 @@ export const composeFleet = async (): Promise<ComposedFleet> => {
         if (!(role in ports)) throw new Error(`${role} has no port here; the roles are ${roleNames.join(", ")}`)
         return { url: `http://${loopback}:${ports[role as keyof Ports]}` }
       },
-      token: await operator("token", "make"),
+      token: await operator("token", "make", "--role", "owner"),
       arrivals: arrivalsAt(`http://${loopback}:${ports.hooks}`),
       rpc: `http://${loopback}:${ports.evm}`,
       solanaRpc: `http://${loopback}:${ports.solana}`,

@@ -120,7 +120,10 @@ const startRole = async (
 /** As an operator makes one, with the image's own command. */
 const makeToken = async ({ container }: RunningRole) => {
   const env = { BUS_USER: "operator", BUS_PASSWORD: passwordOf("operator") }
-  const { exitCode, stdout, stderr } = await container.exec(["node", "/app/main.js", "token", "make"], { env })
+  const { exitCode, stdout, stderr } = await container.exec(
+    ["node", "/app/main.js", "token", "make", "--role", "owner"],
+    { env }
+  )
   if (exitCode !== 0) throw new Error(`no token was made: ${stderr}`)
   return stdout.trim()
 }

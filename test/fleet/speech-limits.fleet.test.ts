@@ -33,7 +33,7 @@ describe("a workspace that may have two answers at once", () => {
       assert.isAtLeast(Number(third.headers.get("retry-after")), 1)
       assert.strictEqual(third.headers.get("ratelimit-remaining-calls"), "0")
     }
-    const other = await fleet.tokenOf("--workspace", "other")
+    const other = await fleet.tokenOf("--workspace", "other", "--role", "member")
     const served = await fleet.post(stream, { ...order, input: "Hello." }, { authorization: `Bearer ${other}` })
     assert.strictEqual(served.status, 200)
     await served.bytes()

@@ -134,7 +134,7 @@ describe("a request that is not one", () => {
   })
 
   it("is 403 with a token whose scope or whose role does not cover it", async () => {
-    const reader = await fleet.tokenOf("--scope", "voices:read")
+    const reader = await fleet.tokenOf("--role", "owner", "--scope", "voices:read")
     const viewer = await fleet.tokenOf("--role", "viewer")
     const streamer = await fleet.tokenOf("--kind", "service", "--scope", "audio:stream")
     const as = (token: string) => ({ "content-type": json, authorization: `Bearer ${token}` })

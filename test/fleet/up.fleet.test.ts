@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, assert, describe, it } from "@effect/vitest"
 import { type Home, newHome, type RunningFleet, starling, startFleet, until } from "../support/starling.ts"
@@ -57,6 +57,8 @@ describe("./starling up", () => {
     assert.isFalse(existsSync(join(where.folder, "lock")))
 
     const second = await up(where)
+    assert.strictEqual(second.ready.token, first.ready.token)
+    assert.strictEqual(statSync(join(where.folder, "owner-token")).mode & 0o777, 0o600)
     assert.include((await starling(where, "endpoints")).out, "paused by operator")
     assert.notInclude(second.log(), "received")
     assert.strictEqual((await starling(where, "endpoints", "resume", "demo")).code, 0)
@@ -154,6 +156,10 @@ describe("a command", () => {
       [["redrive", "--all", "--since", "yesterday"], "--since is a time"],
       [["token", "revoke", "nothing"], "no token nothing"],
       [["token", "make", "--role", "king"], "--role"],
+      [["token", "make", "--scope", "nosuch"], "--scope nosuch? it is one of: audio:speech, audio:stream,"],
+      [["token", "make", "--role", "viewer", "--scope", "audio:*"], "more than a viewer may"],
+      [["token", "make", "--expires", "soon"], "--expires soon? it is a lifetime such as"],
+      [["token", "make", "--label", "\u001B[2J"], "--label is 1 to 100 characters"],
       [["tail", "--last", "many"], "--last is a whole number"]
     ]
     for (const [parameters, reason] of cases) {
@@ -161,25 +167,50 @@ describe("a command", () => {
       assert.strictEqual(ran.code, 1, parameters.join(" "))
       assert.include(ran.error, reason, parameters.join(" "))
     }
+    for (const verbless of [["token"], ["token", "give"], ["token", "list", "all"], ["token", "revoke"]]) {
+      const ran = await starling(where, ...verbless)
+      assert.strictEqual(ran.code, 2, verbless.join(" "))
+      assert.include(ran.error, "token takes make, list, or revoke <id>")
+      assert.include(ran.error, "--expires")
+    }
     const unknown = await starling(where, "fly")
     assert.strictEqual(unknown.code, 2)
     assert.include(unknown.error, "there is no command fly")
   })
 
-  it("makes, lists and revokes tokens, and never shows one twice", async () => {
+  it("makes tokens that may little and end, lists them with their age and use, and revokes them", async () => {
     const where = home()
-    await up(where)
-    const token = (
-      await starling(where, "token", "make", "--workspace", "w", "--role", "viewer", "--scope", "read")
-    ).out.trim()
+    const fleet = await up(where)
+    const callWith = (token: string) =>
+      fetch(`${fleet.ready.pipeline}/workitems`, { headers: { authorization: `Bearer ${token}` } })
+    const made = await starling(where, "token", "make", "--workspace", "w", "--label", "my ci")
+    const token = made.out.trim()
     assert.match(token, /^stl_[A-Za-z0-9_-]{43}$/u)
-    const listed = (await starling(where, "token", "list")).out
-    assert.notInclude(listed, token)
-    const [id = ""] =
-      listed
-        .split("\n")
-        .find((line) => line.includes("  w  "))
-        ?.split("  ") ?? []
-    assert.include((await starling(where, "token", "revoke", id)).out, "revoked")
+    const [id = ""] = /[0-9a-f]{12}/u.exec(made.error) ?? []
+    assert.include(made.error, `token ${id}: viewer of w, scopes *; it ends in 90 d`)
+    const short = JSON.parse((await starling(where, "token", "make", "--expires", "1s", "--json")).out) as {
+      readonly id: string
+      readonly token: string
+      readonly expiresAt: string
+    }
+
+    assert.strictEqual((await callWith(token)).status, 200)
+    await until(() => Date.now() > Date.parse(short.expiresAt))
+    await until(async () => (await starling(where, "token", "list")).out.includes("within the hour"))
+    const listed = await starling(where, "token", "list")
+    assert.notInclude(listed.out, token)
+    const lines = listed.out.split("\n")
+    assert.match(lines[0] ?? "", /^id +label +workspace +role +scopes +age +expires +last use$/u)
+    const lineOf = (wanted: string) => lines.find((line) => line.startsWith(wanted)) ?? ""
+    assert.match(lineOf(id), /^\S+ +my ci +w +viewer +\* +\d+ (?:s|min) +in 89 d +within the hour$/u)
+    assert.match(lineOf(short.id), / +expired \d+ (?:s|min) ago +never$/u)
+    assert.strictEqual(lines.filter((line) => line.includes("owner of the home")).length, 1)
+
+    const expired = await callWith(short.token)
+    assert.strictEqual(expired.status, 401)
+    assert.include(await expired.text(), `the token expired at ${short.expiresAt}`)
+
+    assert.include((await starling(where, "token", "revoke", id)).out, `${id} is revoked`)
+    await until(async () => (await callWith(token)).status === 401)
   })
 })

@@ -8,7 +8,7 @@ let fleet: SpeechFleet
 let other: string
 beforeAll(async () => {
   fleet = await speechFleet({ VOICE_CLONING_CHALLENGES_PER_HOUR: String(challengesPerHour) })
-  other = await fleet.tokenOf("--workspace", "other")
+  other = await fleet.tokenOf("--workspace", "other", "--role", "member")
 })
 afterAll(() => fleet.stop())
 
@@ -71,7 +71,7 @@ describe("a consent challenge", () => {
   })
 
   it("is given so many times in an hour to each workspace, replays not counted", async () => {
-    const token = await fleet.tokenOf("--workspace", "eager")
+    const token = await fleet.tokenOf("--workspace", "eager", "--role", "member")
     const ask = (key?: string, name = "Ada Lovelace") =>
       fleet.call(challenges, {
         body: { full_name: name },

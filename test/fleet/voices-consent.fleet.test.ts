@@ -24,7 +24,7 @@ let sample: Buffer
 beforeAll(async () => {
   // More than there are refusals.
   fleet = await speechFleet({ VOICE_CLONING_CHALLENGES_PER_HOUR: "40" })
-  other = await fleet.tokenOf("--workspace", "other")
+  other = await fleet.tokenOf("--workspace", "other", "--role", "member")
   sample = await recorded(fleet, "alan", story)
 })
 afterAll(() => fleet.stop())

@@ -92,7 +92,7 @@ describe("a cloned voice", () => {
     assert.strictEqual(refusalIn(refused), "403 forbidden")
     assert.include(toldIn(refused).message, "tts-3.2")
 
-    const token = await fleet.tokenOf("--workspace", "expressive")
+    const token = await fleet.tokenOf("--workspace", "expressive", "--role", "member")
     const [english, german] = [
       await cloned(fleet, "alan", {}, token),
       await cloned(fleet, "alan", { locale: "de-DE" }, token)

@@ -46,7 +46,7 @@ export const startPipelineRoles = async (): Promise<PipelineRoles> => {
   await start("pipeline-api")
   await Promise.all(roles.slice(1).map(start))
   const home = newHome()
-  const token = await starling(home, "token", "make", "--nats", nats.url)
+  const token = await starling(home, "token", "make", "--role", "owner", "--nats", nats.url)
   home.remove()
   const bus = await openPipelineBus(nats.url)
   const repositories = makeRepositories()

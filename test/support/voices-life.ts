@@ -15,7 +15,7 @@ export const fleetWithVoice = async () => {
     VOICE_CLONING_VOICES_PER_WORKSPACE: String(voicesMax),
     VOICE_CLONING_EXPRESSIVE_MODEL_WORKSPACES: '["expressive"]'
   })
-  const other = await fleet.tokenOf("--workspace", "other")
+  const other = await fleet.tokenOf("--workspace", "other", "--role", "member")
   const voice = await cloned(fleet, "alan", { name, locale: "en-US", avatar: picture })
   return { fleet, other, voice }
 }

@@ -10,6 +10,7 @@ import { fanOutRecordCodec } from "../../webhook-dispatcher/fan-out-cursor.ts"
 import { rosterCodec } from "../../webhook-dispatcher/roster.ts"
 import { busOf, CommandRefused, print, runCommand } from "./connect.ts"
 import { readParameters } from "./parameters.ts"
+import { table } from "./table.ts"
 
 export const endpoints = (parameters: ReadonlyArray<string>) => runCommand(endpointsCommand(parameters))
 
@@ -88,14 +89,4 @@ const stateOf = (state: ReturnType<EndpointStates["Service"]["get"]>, absentSinc
     return `failing, left alone until ${isoTime(state?.breakerOpenUntilMs ?? 0)}`
   }
   return "active"
-}
-
-const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) => {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
-  return [head, ...rows].map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd()
-  )
 }

@@ -16,6 +16,7 @@ import { homeLock } from "../home-lock.ts"
 import { type ChainsReport, chainsReport, localDefaults, localKeys } from "../local-configuration.ts"
 import { LocalWorld } from "../LocalWorld.ts"
 import { NatsServer } from "../nats-server/NatsServer.ts"
+import { ownerToken } from "../owner-token.ts"
 import { roleProcess } from "../role-process.ts"
 import { loadRoles } from "../roles.ts"
 import { demoConfiguration, demoSecretOf, type FleetSettings, readSettings, secretVariable } from "../settings.ts"
@@ -108,10 +109,10 @@ export interface ReadyReport {
 
 const onReady = (asJson: boolean) =>
   Effect.gen(function* () {
-    const { home } = yield* readSettings
+    const settings = yield* readSettings
     const ops = yield* OpsServer
     const nats = yield* NatsServer
-    const token = yield* ownerToken(nats.url)
+    const token = yield* ownerTokenOf(settings, nats.url)
     const addresses = yield* (yield* Addresses).all
     const pipeline = addresses.get("pipeline-api")
     const speech = addresses.get("speech-api")
@@ -127,21 +128,19 @@ const onReady = (asJson: boolean) =>
       ...(chains === undefined ? {} : { chains })
     }
     // Other commands find the running fleet by this file.
-    yield* Effect.promise(() => writeFile(`${home}/ready.json`, `${JSON.stringify(report)}\n`, { mode: 0o600 }))
+    yield* Effect.promise(() =>
+      writeFile(`${settings.home}/ready.json`, `${JSON.stringify(report)}\n`, { mode: 0o600 })
+    )
     process.stdout.write(asJson ? `${JSON.stringify(report)}\n` : welcome(report))
   }).pipe(Effect.orDie)
 
-const ownerToken = Effect.fnUntraced(function* (url: string) {
-  const tokens = Tokens.layer.pipe(
-    Layer.provide(busServices),
-    Layer.provide(Nats.layerWith({ servers: [url], name: "up" }))
+/** As the operator of the embedded broker. */
+const ownerTokenOf = ({ home }: FleetSettings, url: string) =>
+  ownerToken(home).pipe(
+    Effect.provide(
+      Tokens.layer.pipe(Layer.provide(busServices), Layer.provide(Nats.layerWith({ servers: [url], name: "up" })))
+    )
   )
-  const make = Effect.flatMap(Tokens, ({ make }) =>
-    make({ workspace: "default", kind: "member", role: "owner", scopes: ["*"] })
-  )
-  const { token } = yield* make.pipe(Effect.provide(tokens))
-  return token
-})
 
 const welcome = (report: ReadyReport) =>
   [

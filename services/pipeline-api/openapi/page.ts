@@ -14,7 +14,7 @@ export const pipelinePage = (): string =>
     "Made from the schemas and lists in `services/pipeline-api` by `./starling docs`. The same for machines: " +
       "[pipeline-openapi.json](pipeline-openapi.json), and `GET /openapi.json` of a running fleet. Runners and internal " +
       "services speak to the pipeline over the bus: [asyncapi.json](asyncapi.json).",
-    "Calls carry `Authorization: Bearer <token>`; `./starling token make` makes a token. The examples take it from " +
+    "Calls carry `Authorization: Bearer <token>`; `./starling token make --role member` makes a token. The examples take it from " +
       "`$TOKEN`, and the address from `$PIPELINE`.",
     nullInBodies,
     table(

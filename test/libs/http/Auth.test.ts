@@ -2,7 +2,19 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { BusUnavailable } from "#bus"
-import { Auth, authenticated, Caller, HttpCall, type TokenRecord, Tokens } from "#http"
+import {
+  type ApiScope,
+  Auth,
+  authenticated,
+  Caller,
+  grantsBeyond,
+  HttpCall,
+  leastRole,
+  type TokenRecord,
+  Tokens,
+  TokenUses,
+  unknownGrants
+} from "#http"
 import { mayUse, roleScopes } from "../../../libs/http/scopes.ts"
 
 const record = (more: Partial<TokenRecord> = {}): TokenRecord => ({
@@ -17,7 +29,7 @@ const record = (more: Partial<TokenRecord> = {}): TokenRecord => ({
 })
 
 /** Tokens by their text, and how often they were looked for. */
-const store = (known: Map<string, TokenRecord>, state = { looks: 0, isDown: false }) => ({
+const store = (known: Map<string, TokenRecord>, state = { looks: 0, isDown: false, used: Array<string>() }) => ({
   state,
   layer: Auth.layer({ failuresMax: 3 }).pipe(
     Layer.provide(
@@ -31,7 +43,8 @@ const store = (known: Map<string, TokenRecord>, state = { looks: 0, isDown: fals
               : Effect.succeed(Option.fromNullishOr(known.get(token)))
           })
       })
-    )
+    ),
+    Layer.provide(Layer.mock(TokenUses, { note: (id) => Effect.sync(() => void state.used.push(id)) }))
   )
 })
 
@@ -46,7 +59,7 @@ const from = (remoteAddress: string, authorization?: string) =>
     header: (name) => Option.fromNullishOr(name === "authorization" ? authorization : undefined)
   })
 
-const whoWith = (authorization?: string, address = "10.0.0.1", ...scopes: ReadonlyArray<string>) =>
+const whoWith = (authorization?: string, address = "10.0.0.1", ...scopes: ReadonlyArray<ApiScope>) =>
   Effect.map(Caller, ({ workspace }) => workspace).pipe(
     authenticated(...scopes),
     from(address, authorization),
@@ -121,6 +134,31 @@ describe("callers", () => {
     }).pipe(Effect.provide(layer))
   })
 
+  it.effect("with a token whose time is over are refused from that moment on, and told when it was", () => {
+    const expiring = record({ id: "e1", expiresAt: "1970-01-01T00:00:02.000Z" as TokenRecord["createdAt"] })
+    const { layer, state } = store(new Map([["ending", expiring]]))
+    return Effect.gen(function* () {
+      assert.strictEqual(yield* whoWith("Bearer ending"), "w1")
+      yield* TestClock.adjust("2 seconds")
+      const refused = yield* Effect.flip((yield* Auth).identify.pipe(from("10.0.0.1", "Bearer ending")))
+      assert.strictEqual(refused.status, 401)
+      assert.strictEqual(refused.message, "the token expired at 1970-01-01T00:00:02.000Z")
+      assert.include(refused.headers?.["www-authenticate"], 'error="invalid_token"')
+      // It is no guess: whoever brings it over and over is told the same each time.
+      for (let n = 0; n < 5; n++) assert.strictEqual(yield* whoWith("Bearer ending"), 401)
+      assert.deepStrictEqual(state.used, ["e1"])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("are noted as using their token when they are let in, and only then", () => {
+    const { layer, state } = store(new Map([["good", record()]]))
+    return Effect.gen(function* () {
+      yield* whoWith("Bearer good")
+      yield* whoWith("Bearer bad")
+      assert.deepStrictEqual(state.used, ["t1"])
+    }).pipe(Effect.provide(layer))
+  })
+
   it.effect("wait while the store is away, and it costs them nothing", () => {
     const { layer, state } = store(new Map([["good", record()]]))
     return Effect.gen(function* () {
@@ -133,7 +171,7 @@ describe("callers", () => {
 })
 
 describe("scopes", () => {
-  const may = (grants: ReadonlyArray<string>, scope: string, more: Partial<TokenRecord> = {}) =>
+  const may = (grants: ReadonlyArray<string>, scope: ApiScope, more: Partial<TokenRecord> = {}) =>
     mayUse(record({ scopes: grants, ...more }), roleScopes, scope)
 
   it("are granted one by one, by family, by verb, or all", () => {
@@ -150,5 +188,35 @@ describe("scopes", () => {
     assert.isFalse(may(["*"], "voices:create", { role: "viewer" }))
     assert.isTrue(may(["*"], "voices:read", { role: "viewer" }))
     assert.isTrue(may(["*"], "voices:create", { role: "viewer", kind: "service" }))
+  })
+
+  it.each([
+    [["*", "*:read", "audio:*", "audio:all", "voices:create", "*:operate"], []],
+    [["nosuch"], ["nosuch"]],
+    [["read", "voices:read"], ["read"]],
+    [
+      ["audio:read", "models:*", "*:nosuch", "audio"],
+      ["audio:read", "models:*", "*:nosuch", "audio"]
+    ]
+  ])("of %j are unknown: %j", (grants, unknown) => {
+    assert.deepStrictEqual(unknownGrants(grants), unknown)
+  })
+
+  it.each([
+    [[], "viewer"],
+    [["voices:read", "*:read"], "viewer"],
+    [["audio:speech"], "member"],
+    [["voices:read", "pipeline:*"], "member"],
+    [["*"], "member"]
+  ] as const)("%j need at least a %s", (grants, role) => {
+    assert.strictEqual(leastRole(grants), role)
+  })
+
+  it.each([
+    ["viewer", ["*", "voices:*", "voices:read"], []],
+    ["viewer", ["voices:create", "audio:*", "*:write"], ["voices:create", "audio:*", "*:write"]],
+    ["member", ["voices:create", "audio:*", "*"], []]
+  ] as const)("that a %s can make nothing of, out of %j: %j", (role, grants, beyond) => {
+    assert.deepStrictEqual(grantsBeyond(role, grants), beyond)
   })
 })

@@ -1,0 +1,78 @@
+/**
+ * When each token was last used, to within an hour. Whoever is let in pays a look into a table for it; the writing is
+ * done beside, once an hour a token over all replicas. It stands apart from the tokens, so that a role which writes it
+ * can make none.
+ */
+import { Clock, Context, Effect, Layer, Option, Queue, Schema } from "effect"
+import { type BusError, Kv } from "#bus"
+import { isoTime, Timestamp } from "#contracts"
+import { supervise } from "#runtime"
+
+const TokenUse = Schema.Struct({ at: Timestamp })
+
+const grainMs = 3_600_000
+// A broker that is away is not asked for each request.
+const againMs = 60_000
+// Tokens that are noted here; of one that is forgotten the store says when it was last written.
+const notedMax = 4_096
+// Each is one small write; more first uses at a time than these are noted with the next one.
+const waitingMax = 1_024
+
+export class TokenUses extends Context.Service<
+  TokenUses,
+  {
+    /** Never waits and never fails. */
+    readonly note: (id: string) => Effect.Effect<void>
+    /** By the token's id. */
+    readonly all: Effect.Effect<ReadonlyMap<string, string>, BusError>
+  }
+>()("starling/http/TokenUses") {
+  static readonly layer = Layer.effect(
+    TokenUses,
+    Effect.gen(function* () {
+      const bucket = yield* (yield* Kv).open("token-uses", TokenUse)
+      const waiting = yield* Queue.dropping<string>(waitingMax)
+      const notBeforeMs = new Map<string, number>()
+
+      const note = (id: string) =>
+        Effect.map(Clock.currentTimeMillis, (nowMs) => {
+          if ((notBeforeMs.get(id) ?? 0) > nowMs || !Queue.offerUnsafe(waiting, id)) return
+          makeRoom(notBeforeMs)
+          notBeforeMs.set(id, nowMs + grainMs)
+        })
+
+      const write = Effect.fnUntraced(function* (id: string) {
+        const found = Option.getOrUndefined(yield* bucket.get(id))
+        const nowMs = yield* Clock.currentTimeMillis
+        if (found !== undefined && nowMs - Date.parse(found.value.at) < grainMs) return
+        const use = { at: isoTime(nowMs) }
+        yield* found === undefined ? bucket.create(id, use) : bucket.update(id, use, found.revision)
+      })
+      const later = Effect.fnUntraced(function* (id: string, error: BusError) {
+        notBeforeMs.set(id, (yield* Clock.currentTimeMillis) + againMs)
+        yield* Effect.logWarning("the use of a token could not be noted", error)
+      })
+      const writeNext = Effect.flatMap(Queue.take(waiting), (id) =>
+        write(id).pipe(
+          // Another replica was quicker.
+          Effect.catchTag("RevisionConflict", () => Effect.void),
+          Effect.catch((error) => later(id, error))
+        )
+      )
+      yield* Effect.forkScoped(supervise("uses of tokens", Effect.forever(writeNext)))
+
+      const all = Effect.map(
+        bucket.entries,
+        (entries) => new Map(entries.map(({ key, value }) => [key, value.at] as const))
+      )
+      return TokenUses.of({ note, all })
+    })
+  )
+}
+
+const makeRoom = (noted: Map<string, number>) => {
+  for (const oldest of noted.keys()) {
+    if (noted.size < notedMax) return
+    noted.delete(oldest)
+  }
+}
