@@ -5,7 +5,7 @@ import type { BusError } from "#bus"
 import { agentIdOf, type AgentStanding, type AgentState, type WorkItemPhase } from "#contracts"
 import { Configuration } from "#runtime"
 import { agentRoster } from "./agents.ts"
-import { holdOf } from "./agent/index.ts"
+import { holdOf, holdsOf } from "./agent/index.ts"
 import { Commands } from "./Commands.ts"
 
 export interface AgentHold {
@@ -43,7 +43,7 @@ export class Routing extends Context.Service<
         const holding = states.find((state) => holdOf(state, nowMs) !== undefined) ?? null
         return {
           hold: holdOf(holding, nowMs),
-          reason: reasonOf(holding),
+          reason: reasonOf(holding, nowMs),
           grounds: ids.map((id, index) => ({
             entity: "agent",
             id,
@@ -68,5 +68,5 @@ export class Routing extends Context.Service<
   )
 }
 
-const reasonOf = (agent: AgentState | null): string | null =>
-  agent === null ? null : (agent.pause?.reason ?? agent.bench?.reason ?? null)
+const reasonOf = (agent: AgentState | null, nowMs: number): string | null =>
+  (agent === null ? undefined : holdsOf(agent, nowMs)[0])?.reason ?? null

@@ -1,11 +1,14 @@
 /** Events of agents, of the pickup queue and of the quota adviser. */
 import { Schema } from "effect"
+import { Holds } from "../holds.ts"
 import { Count, Id, Timestamp } from "../primitives.ts"
 import { fields, fleetEvent } from "./declaration.ts"
 
 const session = fields({ workItemId: Id, sessionId: Schema.String, error: Schema.String })
 const agent = { agent: Schema.String, agentInstanceId: Schema.NullOr(Schema.String) }
 const maybeTimestamp = Schema.NullOr(Timestamp)
+// What keeps the agent from new work yet. Since 1.2.
+const whatHolds = Schema.optionalKey(Holds)
 
 export const agentEvents = [
   fleetEvent("agent.smoke_failed", "an agent failed its credential test, or was benched at run time", {
@@ -28,14 +31,19 @@ export const agentEvents = [
       expiresAt: maybeTimestamp
     })
   }),
-  fleetEvent("agent.resumed", "an operator let an agent take new work again", {
-    details: fields({
-      ...agent,
-      resumedAt: Timestamp,
-      resumedBy: Schema.String,
-      reason: Schema.NullOr(Schema.String)
-    })
-  }),
+  fleetEvent(
+    "agent.resumed",
+    "an operator's pause of an agent is over; it takes new work again unless something else holds it",
+    {
+      details: fields({
+        ...agent,
+        resumedAt: Timestamp,
+        resumedBy: Schema.String,
+        reason: Schema.NullOr(Schema.String),
+        holds: whatHolds
+      })
+    }
+  ),
   fleetEvent("agent.restore_requeue_swept", "an agent came back and its failed items were looked through", {
     details: fields({
       reason: Schema.Literal("agent_restore"),

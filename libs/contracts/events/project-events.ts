@@ -1,5 +1,6 @@
 /** Events of budgets, disks, sandboxes and of a project's pull requests. */
 import { Schema } from "effect"
+import { Holds } from "../holds.ts"
 import { Count, Timestamp, Usd } from "../primitives.ts"
 import { fields, fleetEvent, projectEvent } from "./declaration.ts"
 
@@ -17,6 +18,9 @@ const leak = {
   diskMb: Schema.NullOr(Schema.Finite),
   reason: Schema.String
 }
+
+// All that holds it from then on. Since 1.2.
+const whatHolds = Schema.optionalKey(Holds)
 
 // Whose item was deferred is told when there is one.
 const maybeItem = { workItem: "either", project: "either" } as const
@@ -40,22 +44,31 @@ export const projectEvents = [
     details: spend
   }),
   fleetEvent("project.budget_recovered", "30-day spend is below the warning threshold again", { details: spend }),
-  projectEvent("project.queue_paused", "a project's queue was paused, by hand or by its budget", {
-    details: fields({
-      projectId: Schema.String,
-      reason: Schema.NullOr(Schema.String),
-      pausedBy: Schema.NullOr(Schema.String),
-      automatic: Schema.Boolean
-    })
-  }),
-  projectEvent("project.queue_resumed", "a project's queue was resumed", {
-    details: fields({
-      projectId: Schema.String,
-      reason: Schema.NullOr(Schema.String),
-      resumedBy: Schema.NullOr(Schema.String),
-      automatic: Schema.Boolean
-    })
-  }),
+  projectEvent(
+    "project.queue_paused",
+    "a project's queue was paused, by hand or by its budget; each of them is told, also beside the other",
+    {
+      details: fields({
+        projectId: Schema.String,
+        reason: Schema.NullOr(Schema.String),
+        pausedBy: Schema.NullOr(Schema.String),
+        automatic: Schema.Boolean,
+        holds: whatHolds
+      })
+    }
+  ),
+  projectEvent(
+    "project.queue_resumed",
+    "a project's queue runs again: neither an operator nor its budget holds it any more",
+    {
+      details: fields({
+        projectId: Schema.String,
+        reason: Schema.NullOr(Schema.String),
+        resumedBy: Schema.NullOr(Schema.String),
+        automatic: Schema.Boolean
+      })
+    }
+  ),
   fleetEvent("sandbox.leak_detected", "a sandbox that nobody tracks was found", { details: fields(leak) }),
   fleetEvent("sandbox.leak_disposed", "a leaked sandbox was disposed of", {
     details: fields({ ...leak, disposedAt: Timestamp })

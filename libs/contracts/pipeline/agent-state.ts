@@ -81,6 +81,8 @@ export const AgentSummary = Schema.Struct({
   pause: Schema.NullOr(AgentPause),
   bench: Schema.NullOr(AgentBench),
   quotaResetAtMs: Schema.NullOr(EpochMs),
+  /** Left out in rows of an older version. */
+  quotaHitAtMs: Schema.optionalKey(Schema.NullOr(EpochMs)),
   isQuotaExhausted: Schema.Boolean,
   restore: Schema.NullOr(Schema.Struct(agentRestore)),
   fastFails: Count

@@ -28,9 +28,9 @@ export const projectCommands = {
   Create: command("Create", settings),
   /** The whole of the settings. */
   UpdateSettings: command("UpdateSettings", settings),
-  /** By hand. On a queue that the budget paused: it stays so when spend recovers. */
+  /** By hand: until it is resumed by hand, whatever the budget does meanwhile. */
   PauseQueue: command("PauseQueue", { reason: PauseReason, pausedBy: Id }),
-  /** By hand; the operator's word stands above the budget's. */
+  /** What was paused by hand; a queue that the budget holds stays paused by it. */
   ResumeQueue: command("ResumeQueue", { reason: Schema.NullOr(PauseReason), resumedBy: Id }),
   /** Spend of the last thirty days. */
   SweepSpend: command("SweepSpend", { spendMicroUsd: budgetReading.spendMicroUsd, epoch: Id }),

@@ -1,11 +1,11 @@
 /**
  * What has happened to a project, as its log tells it. Settings, and the way from beyond the hard cap back into the
- * warning band, are private; so is a second hold on a queue that is paused already.
+ * warning band, are private; so is the end of a hold while another one stands.
  */
 import { Schema } from "effect"
 import { Id } from "../primitives.ts"
 import { staleBase } from "./project-commands.ts"
-import { budgetReading, ProjectSettings } from "./project-state.ts"
+import { budgetCap, budgetReading, ProjectSettings } from "./project-state.ts"
 import { PauseReason } from "./queue-commands.ts"
 
 const fact = Schema.TaggedStruct
@@ -20,10 +20,14 @@ export const projectFacts = {
   Created: fact("Created", settings),
   SettingsUpdated: fact("SettingsUpdated", settings),
   PausedManually: fact("PausedManually", { ...hold, pausedBy: Id }),
-  PausedAutomatically: fact("PausedAutomatically", hold),
-  /** All that held the queue is gone. */
-  ResumedManually: fact("ResumedManually", { reason: Schema.NullOr(PauseReason), resumedBy: Id }),
-  /** `isLast`: nothing holds the queue any more. */
+  /** In older logs it does not say of which cap. */
+  PausedAutomatically: fact("PausedAutomatically", { ...hold, cap: Schema.optionalKey(budgetCap) }),
+  /** `isLast`: nothing holds the queue any more. Older logs do not say it: there the budget's hold went with it. */
+  ResumedManually: fact("ResumedManually", {
+    reason: Schema.NullOr(PauseReason),
+    resumedBy: Id,
+    isLast: Schema.optionalKey(Schema.Boolean)
+  }),
   AutomaticPauseLifted: fact("AutomaticPauseLifted", { reason: PauseReason, isLast: Schema.Boolean }),
   BudgetWarned: fact("BudgetWarned", told),
   BudgetExceeded: fact("BudgetExceeded", told),

@@ -67,6 +67,9 @@ export const budgetReading = {
   thresholdPct
 }
 
+/** The spend from which on a queue is paused: that percentage of that budget. */
+export const budgetCap = Schema.Struct({ budgetMicroUsd: Ordinal, hardCapPct: thresholdPct })
+
 /** `<number>:<head sha>`, oldest first. */
 const ToldBases = Schema.Array(text(100)).check(Schema.isMaxLength(staleBasesMax))
 
@@ -76,7 +79,9 @@ export const ProjectState = Schema.Struct({
   updatedAtMs: EpochMs,
   /** What keeps the queue: an operator, the budget, or both. It runs while neither does. */
   manualPause: Schema.NullOr(Schema.Struct({ reason: PauseReason, pausedBy: Id, pausedAtMs: EpochMs })),
-  automaticPause: Schema.NullOr(Schema.Struct({ reason: PauseReason, pausedAtMs: EpochMs })),
+  automaticPause: Schema.NullOr(
+    Schema.Struct({ reason: PauseReason, pausedAtMs: EpochMs, cap: Schema.optionalKey(budgetCap) })
+  ),
   budget: Schema.Struct({
     band: BudgetBand,
     /** The process that told of the band; null while there was nothing to tell. */

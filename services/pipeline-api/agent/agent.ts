@@ -48,5 +48,5 @@ export const agent: ActorDefinition<AgentState | null, AgentCommand, AgentFact> 
     const known = state ?? unheardOf(context.atMs)
     return { ...known, ...(evolvers[fact._tag] as Evolve)(known, fact, context), updatedAtMs: context.atMs }
   },
-  announce: (_state, fact, context) => announce(fact, context)
+  announce: (state, fact, context) => announce(state ?? unheardOf(context.atMs), fact, context)
 }

@@ -3,10 +3,16 @@
  * pickup or in its run. The events that name an agent and its instance apart give the kind as the agent.
  */
 import type { Announcement, DecisionContext } from "#actor"
-import { type AgentFact, type AgentFactOf, type AgentFactTag, agentOfId, isoTime } from "#contracts"
+import { type AgentFact, type AgentFactOf, type AgentFactTag, agentOfId, type AgentState, isoTime } from "#contracts"
+import { holdsOf } from "./standing.ts"
+
+/** `agent`: as it stands after the fact. */
+interface Context extends DecisionContext {
+  readonly agent: AgentState
+}
 
 type Announcers = {
-  readonly [Tag in AgentFactTag]: (fact: AgentFactOf<Tag>, context: DecisionContext) => Announcement | undefined
+  readonly [Tag in AgentFactTag]: (fact: AgentFactOf<Tag>, context: Context) => Announcement | undefined
 }
 
 const told = (event: string, details: Readonly<Record<string, unknown>>): Announcement => ({
@@ -34,20 +40,27 @@ const announcers: Announcers = {
       pausedBy,
       expiresAt: maybeTime(expiresAtMs)
     }),
-  Resumed: ({ resumedBy, reason }, { id, atMs }) =>
-    told("agent.resumed", { ...named(id), resumedAt: isoTime(atMs), resumedBy, reason }),
+  Resumed: ({ resumedBy, reason }, { id, atMs, agent }) =>
+    told("agent.resumed", {
+      ...named(id),
+      resumedAt: isoTime(atMs),
+      resumedBy,
+      reason,
+      holds: holdsOf(agent, atMs)
+    }),
   SmokeFailed: ({ item, reason, category, occurredAtMs }, { id }) => ({
     event: "agent.smoke_failed",
     workItem: item?.workItem ?? null,
     project: item?.project ?? null,
     details: { agentKind: agentOfId(id).agentKind, reason, category, occurredAt: isoTime(occurredAtMs) }
   }),
-  SmokeRecovered: ({ benchedAtMs, recoveredAtMs, by }, { id }) =>
+  SmokeRecovered: ({ benchedAtMs, recoveredAtMs, by }, { id, atMs, agent }) =>
     told("agent.smoke_recovered", {
       ...agentOfId(id),
       benchedAt: isoTime(benchedAtMs),
       recoveredAt: isoTime(recoveredAtMs),
-      by
+      by,
+      holds: holdsOf(agent, atMs)
     }),
   RestoreSwept: ({ outageStartedAtMs, restoredAtMs, requeued, skipped }, { id }) =>
     told("agent.restore_requeue_swept", {
@@ -80,9 +93,9 @@ const adviceOf = (advice: AgentFactOf<"SpendingAdvised">, agent: string) => ({
   usableQuotaPct: advice.usableQuotaPct
 })
 
-export const announce = (fact: AgentFact, context: DecisionContext): ReadonlyArray<Announcement> => {
+export const announce = (agent: AgentState, fact: AgentFact, context: DecisionContext): ReadonlyArray<Announcement> => {
   // A fact and its own function are of one tag; the compiler cannot tell that of two looked up apart.
-  type Tell = (fact: AgentFact, context: DecisionContext) => Announcement | undefined
-  const announcement = (announcers[fact._tag] as Tell)(fact, context)
+  type Tell = (fact: AgentFact, context: Context) => Announcement | undefined
+  const announcement = (announcers[fact._tag] as Tell)(fact, { ...context, agent })
   return announcement === undefined ? [] : [announcement]
 }

@@ -1,5 +1,5 @@
 /** Whether an agent takes new work, and what keeps it from it. */
-import type { AgentPause, AgentStanding, AgentState } from "#contracts"
+import { type AgentPause, type AgentStanding, type AgentState, type Hold, isoTime } from "#contracts"
 
 /** Of an agent that nothing has happened to. */
 export const unheardOf = (atMs: number): AgentState => ({
@@ -18,16 +18,36 @@ export const unheardOf = (atMs: number): AgentState => ({
 export const isExpired = ({ expiresAtMs }: AgentPause, nowMs: number): boolean =>
   expiresAtMs !== null && expiresAtMs <= nowMs
 
+type Held = Pick<AgentState, "pause" | "bench" | "quota">
+
 /**
- * What keeps it from new work; nothing, if it takes some. A pause whose time is over, and a quota whose reset has
- * come, hold nobody, even if nobody has told the agent yet. Of an instance its kind is to be asked too.
+ * All that keeps it from new work, each by its own cause. A pause whose time is over, and a quota whose reset has come,
+ * hold nobody, even if nobody has told the agent yet. Of an instance its kind is to be asked too.
  */
-export const holdOf = (agent: AgentState | null, nowMs: number): Exclude<AgentStanding, "Available"> | undefined => {
-  if (agent === null) return undefined
-  if (agent.pause !== null && !isExpired(agent.pause, nowMs)) return "Paused"
-  if (agent.bench !== null) return "Benched"
-  const { quota } = agent
-  return quota !== null && (quota.resetAtMs === null || quota.resetAtMs > nowMs) ? "QuotaExhausted" : undefined
+export const holdsOf = ({ pause, bench, quota }: Held, nowMs: number): ReadonlyArray<Hold> => {
+  const holds: Array<Hold> = []
+  const untilOf = (epochMs: number | null) => (epochMs === null ? null : isoTime(epochMs))
+  if (pause !== null && !isExpired(pause, nowMs)) {
+    const { reason, pausedBy, pausedAtMs, expiresAtMs } = pause
+    holds.push({ cause: "manual", reason, pausedBy, since: isoTime(pausedAtMs), until: untilOf(expiresAtMs) })
+  }
+  if (bench !== null) {
+    holds.push({ cause: "bench", reason: bench.reason, pausedBy: null, since: isoTime(bench.sinceMs), until: null })
+  }
+  if (quota !== null && (quota.resetAtMs === null || quota.resetAtMs > nowMs)) {
+    const { hitAtMs, resetAtMs } = quota
+    const reason = "its quota is used up"
+    holds.push({ cause: "quota", reason, pausedBy: null, since: isoTime(hitAtMs), until: untilOf(resetAtMs) })
+  }
+  return holds
+}
+
+const standings = { manual: "Paused", bench: "Benched", quota: "QuotaExhausted", budget: undefined } as const
+
+/** The first of what keeps it from new work; nothing, if it takes some. */
+export const holdOf = (agent: Held | null, nowMs: number): Exclude<AgentStanding, "Available"> | undefined => {
+  const [first] = agent === null ? [] : holdsOf(agent, nowMs)
+  return first === undefined ? undefined : standings[first.cause]
 }
 
 /** As last heard of, whatever the time is. */

@@ -34,6 +34,7 @@ const summaryOf = ({ pause, bench, quota, restore, fastFailsMs }: AgentState, id
   pause,
   bench,
   quotaResetAtMs: quota?.resetAtMs ?? null,
+  quotaHitAtMs: quota?.hitAtMs ?? null,
   isQuotaExhausted: quota !== null,
   restore,
   fastFails: fastFailsMs.length

@@ -50,7 +50,7 @@ const listAgents = Effect.gen(function* () {
   const place = yield* placeOf(yield* readQuery(AgentsQuery))
   const nowMs = yield* Clock.currentTimeMillis
   const { Agents } = yield* Configuration
-  const rows = readAgents((yield* Views).list({ entity: "agent" })).map(agentRow)
+  const rows = readAgents((yield* Views).list({ entity: "agent" })).map((row) => agentRow(row, nowMs))
   const known = new Set(rows.map(keyOf))
   const unheardOf = Agents.Kinds.flatMap(({ Kind, Instances }) => [
     Kind,

@@ -60,7 +60,7 @@ export const fleetOperations: ReadonlyArray<Operation> = [
     method: "POST",
     path: "/agents/:id/resume",
     summary: "Resume an agent",
-    description: "Items that waited for it go on.",
+    description: "Items that waited for it go on. What else keeps it from new work, `holds` says.",
     ...agent,
     body: { schema: "ResumeAgentRequest", example: {}, isOptional: true }
   },

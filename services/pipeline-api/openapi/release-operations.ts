@@ -119,7 +119,8 @@ export const releaseOperations: ReadonlyArray<Operation> = [
     method: "POST",
     path: "/projects/:id/queue/resume",
     summary: "Resume a project's queue",
-    description: "Also one that its budget has paused.",
+    description:
+      "Lifts what an operator paused. One that its budget holds stays paused until spend has recovered, or the budget is raised beyond it or taken away; `holds` says what holds it yet.",
     ...operate,
     body: { schema: "ResumeQueueRequest", example: {}, isOptional: true }
   }

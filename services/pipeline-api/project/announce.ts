@@ -17,7 +17,7 @@ export const announce = (project: ProjectState, fact: ProjectFact, id: string): 
     case "PausedAutomatically":
     case "ResumedManually":
     case "AutomaticPauseLifted": {
-      const told = holdTold(fact)
+      const told = holdTold(project, fact)
       if (told === undefined) return []
       const details = { projectId: id, ...told.details }
       return [{ event: told.event, workItem: null, project: wireProject(project, id), details }]

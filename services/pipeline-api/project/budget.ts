@@ -1,8 +1,8 @@
 /**
  * Where a project's spend of thirty days stands to its budget: in the normal band, beyond the warning threshold, or
  * beyond the hard cap, which pauses the queue. Each move is told once; the first sweep of another run of the sweeper
- * tells of the band again, but pauses nothing again, for an operator may have resumed the queue meanwhile. From beyond
- * the cap back to the warning band nobody is told, and the queue stays paused until spend has recovered.
+ * tells of the band again, but pauses nothing again. From beyond the cap back to the warning band nobody is told, and
+ * the queue stays paused until spend has recovered, unless an operator raised the cap beyond it.
  */
 import type { BudgetBand, ProjectFact, ProjectFactOf, ProjectSettings, ProjectState } from "#contracts"
 import { type Deciders, decided, type Evolvers, nothing } from "./decisions.ts"
@@ -23,6 +23,9 @@ const budgetOf = ({ settings }: ProjectState): Budget | undefined => {
 // Products of money and percents leave the whole numbers that a double can hold.
 const reaches = (spendMicroUsd: number, { budgetMicroUsd }: Budget, thresholdPct: number) =>
   BigInt(spendMicroUsd) * 100n >= BigInt(budgetMicroUsd) * BigInt(thresholdPct)
+
+const capOf = ({ budgetMicroUsd, hardCapPct }: Pick<Budget, "budgetMicroUsd" | "hardCapPct">) =>
+  BigInt(budgetMicroUsd) * BigInt(hardCapPct)
 
 const bandOf = (spendMicroUsd: number, budget: Budget): BudgetBand => {
   if (reaches(spendMicroUsd, budget, budget.hardCapPct)) return "exceeded"
@@ -73,8 +76,19 @@ const moved = (project: ProjectState, sweep: Sweep, band: BudgetBand): ReadonlyA
         ? [{ _tag: "BudgetEased", spendMicroUsd, epoch }]
         : [warned(sweep)]
     case "exceeded":
-      return [exceeded(sweep), ...heldByBudget(project, `30-day spend reached ${sweep.hardCapPct} % of the budget`)]
+      return [exceeded(sweep), ...held(project, sweep)]
   }
+}
+
+const held = (project: ProjectState, { budgetMicroUsd, hardCapPct }: Sweep) =>
+  heldByBudget(project, `30-day spend reached ${hardCapPct} % of the budget`, { budgetMicroUsd, hardCapPct })
+
+/** Spend that only fell waits until it has recovered; a cap that was raised beyond it is an operator's word. */
+const releasedByRaise = (project: ProjectState, budget: Budget, band: BudgetBand): ReadonlyArray<ProjectFact> => {
+  const cap = project.automaticPause?.cap
+  return band === "warning" && cap !== undefined && capOf(budget) > capOf(cap)
+    ? releasedByBudget(project, "the budget was raised beyond 30-day spend")
+    : []
 }
 
 /** After its budget was taken away, nothing is exceeded, and nothing held by it. */
@@ -89,7 +103,8 @@ export const budgetDeciders = {
     if (budget === undefined) return nothing
     const sweep: Sweep = { ...budget, spendMicroUsd, epoch }
     const band = bandOf(spendMicroUsd, budget)
-    return decided(...(band === project.budget.band ? stayed(project, sweep) : moved(project, sweep, band)))
+    const told = band === project.budget.band ? stayed(project, sweep) : moved(project, sweep, band)
+    return decided(...told, ...releasedByRaise(project, budget, band))
   }
 } satisfies Partial<Deciders>
 

@@ -1,6 +1,6 @@
 /** The project actor, as the rest of the role sees it. */
 export { capDeferral, type InFlight } from "./caps.ts"
-export { isQueuePaused } from "./holds.ts"
+export { holdsOf, isQueuePaused } from "./holds.ts"
 export { project } from "./project.ts"
 export { projectViewer } from "./viewer.ts"
 export { workItemSettingsOf } from "./work-item-settings.ts"

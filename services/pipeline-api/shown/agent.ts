@@ -1,6 +1,6 @@
 /** An agent, or an instance of one, as the API shows it: from its state, or for lists from its row. Pure. */
 import { type AgentBench, agentOfId, type AgentPause, type AgentState, type AgentView, isoTime } from "#contracts"
-import { holdOf } from "../agent/index.ts"
+import { holdOf, holdsOf } from "../agent/index.ts"
 import type { SeenAgent } from "../view-summaries.ts"
 import { maybeTime } from "./values.ts"
 
@@ -8,23 +8,30 @@ import { maybeTime } from "./values.ts"
 export const agentView = (id: string, agent: AgentState | null, sequence: number, nowMs: number): AgentView => ({
   ...namesOf(id),
   state: holdOf(agent, nowMs) ?? "Available",
+  holds: agent === null ? [] : holdsOf(agent, nowMs),
   pause: pauseOf(agent?.pause ?? null),
   bench: benchOf(agent?.bench ?? null),
   quotaResetAt: maybeTime(agent?.quota?.resetAtMs ?? null),
   sequence
 })
 
-export const agentRow = ({ id, state, sequence, summary }: SeenAgent): AgentView => {
+export const agentRow = (row: SeenAgent, nowMs: number): AgentView => {
+  const { id, sequence, summary } = row
   const { pause, bench, quotaResetAtMs } = summary
+  const held = { pause, bench, quota: quotaOf(row) }
   return {
     ...namesOf(id),
-    state: state as AgentView["state"],
+    state: holdOf(held, nowMs) ?? "Available",
+    holds: holdsOf(held, nowMs),
     pause: pauseOf(pause),
     bench: benchOf(bench),
     quotaResetAt: maybeTime(quotaResetAtMs),
     sequence
   }
 }
+
+const quotaOf = ({ summary, updatedAtMs }: SeenAgent): AgentState["quota"] =>
+  summary.isQuotaExhausted ? { hitAtMs: summary.quotaHitAtMs ?? updatedAtMs, resetAtMs: summary.quotaResetAtMs } : null
 
 const namesOf = (id: string) => {
   const { agentKind, agentInstanceId } = agentOfId(id)

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { decideRecord, recentCommandsMax, recordCodec, replay } from "#actor"
+import { eventSchemaVersion } from "#contracts"
 import { jar, type JarFact } from "./jar.ts"
 
 const context = { id: "a", commandId: "c1", atMs: 1_700_000_000_000 }
@@ -15,7 +16,7 @@ describe("a decision", () => {
       facts: [{ _tag: "Filled", coins: 2 }],
       events: [
         {
-          eventSchemaVersion: "1.1.0",
+          eventSchemaVersion,
           occurredAt: "2023-11-14T22:13:20.000Z",
           event: "jar.filled",
           workItem: null,

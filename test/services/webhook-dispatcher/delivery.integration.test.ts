@@ -2,7 +2,7 @@ import { verify } from "@octokit/webhooks-methods"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Publisher } from "#bus"
-import { exampleEnvelope } from "#contracts"
+import { eventSchemaVersion, exampleEnvelope } from "#contracts"
 import { Metrics } from "#runtime"
 import { redrive } from "../../../services/webhook-dispatcher/redrive.ts"
 import { eventually } from "../../support/bus.ts"
@@ -27,7 +27,7 @@ describe("an event that an internal service publishes", () => {
           assert.deepInclude(request.headers, {
             "content-type": "application/json; charset=utf-8",
             "x-service-event": "work_item.merged",
-            "x-service-schema-version": "1.1.0",
+            "x-service-schema-version": eventSchemaVersion,
             "x-service-sequence": String(sequence)
           })
           assert.match(String(request.headers["x-service-delivery"]), /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab]/u)

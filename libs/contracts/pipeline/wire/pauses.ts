@@ -1,5 +1,6 @@
 /** Pausing and resuming: the pickup queue, one project's queue, an agent kind or one instance. Runs in hand go on. */
 import { Schema } from "effect"
+import { Holds } from "../../holds.ts"
 import { Count, Id, text, Timestamp } from "../../primitives.ts"
 import { says } from "../../speech/says.ts"
 import { agentStandings, BenchCause, SmokeCategory } from "../agent-state.ts"
@@ -57,6 +58,7 @@ const MaybeText = Schema.NullOr(Schema.String)
 
 export const QueueView = Schema.Struct({
   state: Schema.Literals(["Running", "Paused"]),
+  holds: Holds.pipe(says("All that holds it; it runs when there is none.")),
   reason: MaybeText,
   pausedBy: MaybeText,
   pausedAt: Schema.NullOr(Timestamp),
@@ -87,6 +89,7 @@ export const AgentView = Schema.Struct({
   state: Schema.Literals(agentStandings).pipe(
     says("`Benched`: its credentials fail, or its runs end too fast; it is left out until it is found fit.")
   ),
+  holds: Holds.pipe(says("All that keeps it from new work. An instance is held by what holds its kind as well.")),
   pause: Schema.NullOr(AgentPauseView),
   bench: Schema.NullOr(AgentBenchView),
   quotaResetAt: Schema.NullOr(Timestamp).pipe(says("While its quota is used up: until when, where that is known.")),

@@ -1,5 +1,6 @@
 /** Projects, as callers send them and see them. What a project does not set, the configuration's `Pipeline` says. */
 import { Schema, Struct } from "effect"
+import { Holds } from "../../holds.ts"
 import { Count, Id, Ordinal, Timestamp, Usd } from "../../primitives.ts"
 import { says } from "../../speech/says.ts"
 import { budgetBands, budgetMicroUsdMax, thresholdPctMax, WorkItemOverrides } from "../project-state.ts"
@@ -87,6 +88,7 @@ export const ProjectView = Schema.Struct({
   displayName: Schema.String,
   repositoryUrl: Schema.String,
   state: Schema.Literals(["Running", "Paused"]).pipe(says("Of its queue.")),
+  holds: Holds.pipe(says("All that holds its queue; it runs when there is none.")),
   manualPause: Schema.NullOr(ProjectPause),
   automaticPause: Schema.NullOr(ProjectPause).pipe(says("By its budget; over when the budget recovers.")),
   monthlyBudgetUsd: Schema.NullOr(Usd),

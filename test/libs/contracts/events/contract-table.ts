@@ -1,6 +1,6 @@
 /**
  * The contract's tables of events, written down by hand beside the schemas: which of item, project and details an event
- * carries, and the type of every field of its details. `?` after a type: or null. A type with `|` is one of these words.
+ * carries, and the type of every field of its details. `?` after a type: or null. `~` before it: may be left out, as what came in a later minor version. A type with `|` is one of these words.
  */
 
 /** `null`: always; `open`: null or any object. */
@@ -49,6 +49,7 @@ const spend = fleet({
 const leak = { name: "service-name", ageMinutes: "number", diskMb: "number?", reason: "string" }
 const agent = { agent: "string", agentInstanceId: "string?" }
 const queueOf = (by: string) => ({ projectId: "string", reason: "string?", [by]: "string?", automatic: "bool" })
+const whatHolds = { holds: "~holds" }
 
 const plain = ["working", "work_complete", "auditing", "audit_passed", "reworking", "audit_failed", "merging"].concat(
   ["merged", "upstream_pushing", "done", "failed", "no_action_required"],
@@ -169,7 +170,7 @@ const fleetEvents: Readonly<Record<string, EventRow>> = {
   }),
   "agent.smoke_recovered": fleet("open"),
   "agent.paused": fleet({ ...agent, reason: "string", pausedAt: "time", pausedBy: "string", expiresAt: "time?" }),
-  "agent.resumed": fleet({ ...agent, resumedAt: "time", resumedBy: "string", reason: "string?" }),
+  "agent.resumed": fleet({ ...agent, resumedAt: "time", resumedBy: "string", reason: "string?", ...whatHolds }),
   "agent.restore_requeue_swept": fleet({
     reason: "agent_restore",
     restoredAgent: "string",
@@ -192,7 +193,7 @@ const fleetEvents: Readonly<Record<string, EventRow>> = {
   "project.budget_warning": spend,
   "project.budget_exceeded": spend,
   "project.budget_recovered": spend,
-  "project.queue_paused": ofProject(queueOf("pausedBy")),
+  "project.queue_paused": ofProject({ ...queueOf("pausedBy"), ...whatHolds }),
   "project.queue_resumed": ofProject(queueOf("resumedBy")),
   "sandbox.leak_detected": fleet(leak),
   "sandbox.leak_disposed": fleet({ ...leak, disposedAt: "time" }),

@@ -52,7 +52,8 @@ describe("an agent whose credentials fail", () => {
       agentInstanceId: "anvil-1",
       benchedAt: isoTime(startMs + 10),
       recoveredAt: isoTime(startMs + 20),
-      by: "probe"
+      by: "probe",
+      holds: []
     })
     assert.isNull(smith.state().bench)
   })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { entityViewer } from "#actor"
 import { agentIdOf, agentOfId, AgentSummary, isoTime } from "#contracts"
-import { agentViewer, holdOf } from "../../../../services/pipeline-api/agent/index.ts"
+import { agentViewer, holdOf, holdsOf } from "../../../../services/pipeline-api/agent/index.ts"
 import { startMs } from "../entity-at-work.ts"
 import { agentAtWork, failed, failedFast, pause, resume } from "./agent-at-work.ts"
 
@@ -37,8 +37,38 @@ describe("an agent", () => {
       agentInstanceId: null,
       resumedAt: isoTime(smith.nowMs()),
       resumedBy: "ben",
-      reason: null
+      reason: null,
+      holds: []
     })
+  })
+
+  it("that is benched and out of quota is told to be held by both when its pause goes, each for itself", () => {
+    const smith = agentAtWork()
+    smith.does(pause())
+    const paused = { cause: "manual", reason: "the forge is hot", pausedBy: "ann", until: null } as const
+    const pausedHold = { ...paused, since: isoTime(smith.nowMs()) }
+    assert.deepStrictEqual(smith.does(failed(2)), ["agent.smoke_failed"], "a pause hides no failure")
+    smith.does({ _tag: "HitQuota", occurredAtMs: startMs + 3, resetAtMs: startMs + 60_000 })
+    const benchHold = {
+      cause: "bench",
+      reason: "auth",
+      pausedBy: null,
+      since: isoTime(startMs + 2),
+      until: null
+    } as const
+    const quotaHold = {
+      cause: "quota",
+      reason: "its quota is used up",
+      pausedBy: null,
+      since: isoTime(startMs + 3),
+      until: isoTime(startMs + 60_000)
+    } as const
+    assert.deepStrictEqual(holdsOf(smith.state(), smith.nowMs()), [pausedHold, benchHold, quotaHold])
+    smith.does(resume)
+    assert.deepStrictEqual(smith.last("agent.resumed").details?.["holds"], [benchHold, quotaHold])
+    smith.does({ _tag: "PassSmoke", occurredAtMs: startMs + 10 })
+    assert.deepStrictEqual(smith.last("agent.smoke_recovered").details?.["holds"], [quotaHold])
+    assert.deepStrictEqual(holdsOf(smith.state(), startMs + 60_000), [])
   })
 
   it("is resumed by itself when the time of its pause is over, and not before", () => {

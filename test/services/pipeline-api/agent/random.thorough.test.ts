@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { type AgentFactTag, fastFailsMax } from "#contracts"
-import { holdOf } from "../../../../services/pipeline-api/agent/index.ts"
+import { holdOf, holdsOf } from "../../../../services/pipeline-api/agent/index.ts"
 import { diceOf } from "../../../support/random-ssml.ts"
 import { agentAtWork } from "./agent-at-work.ts"
 import { randomCommand } from "./random-commands.ts"
@@ -86,6 +86,23 @@ describe("a random life of an agent", () => {
       assert.isNull(state.bench)
       if (state.pause !== null) assert.isAtMost(state.pause.expiresAtMs ?? Infinity, atMs)
       if (state.quota !== null) assert.isAtMost(state.quota.resetAtMs ?? Infinity, atMs)
+    }
+  })
+
+  lives("loses each hold by its own cause alone, and tells of those that stand when one goes", ({ steps }) => {
+    for (const { command, before, record } of steps) {
+      const { state, atMs } = record
+      const now = state === null ? [] : holdsOf(state, atMs)
+      const causes = now.map(({ cause }) => cause)
+      for (const { cause } of before === null ? [] : holdsOf(before, atMs)) {
+        if (causes.includes(cause)) continue
+        const lifting = { manual: ["Resume"], bench: ["PassSmoke", "Restore"], quota: ["ResetQuota"], budget: [] }
+        assert.include(lifting[cause], command._tag)
+      }
+      for (const { event, details } of record.events) {
+        if (event === "agent.resumed" && command._tag !== "Pause") assert.deepStrictEqual(details?.["holds"], now)
+        if (event === "agent.smoke_recovered") assert.deepStrictEqual(details?.["holds"], now)
+      }
     }
   })
 

@@ -1,15 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { eventually } from "../../../support/bus.ts"
 import {
+  commandOver,
   createItem,
   dispatched,
   eventsTold,
   itemNow,
   type Json,
+  pickUp,
+  projectId,
   publishReport,
   reportSuccess,
   secretValue,
+  setUpProject,
   untilState,
   withPipeline
 } from "../../../support/pipeline.ts"
@@ -153,6 +157,75 @@ describe("an operator who pauses", () => {
       )
     )
   }
+})
+
+describe("an operator who resumes", () => {
+  const causesOf = (body: Json) => (body["holds"] as ReadonlyArray<Json>).map(({ cause }) => cause)
+
+  it.live("lets a queue stay paused that its budget holds, is told so, and nothing of it is given out", () =>
+    withPipeline((call) =>
+      Effect.gen(function* () {
+        const queue = "/projects/gates/queue"
+        yield* createItem(call)
+        yield* setUpProject(call, { monthlyBudgetUsd: 100 })
+        const spends = (usd: number) =>
+          commandOver("project", projectId, { _tag: "SweepSpend", spendMicroUsd: usd * 1_000_000, epoch: "run 1" })
+        const paused = yield* call(`POST ${queue}/pause`, { body: { reason: "freeze" } })
+        assert.deepStrictEqual(causesOf(paused.body), ["manual"])
+        yield* spends(120)
+        const both = yield* call(`GET /projects/${projectId}`)
+        assert.deepStrictEqual(causesOf(both.body), ["manual", "budget"])
+        const resumed = yield* call(`POST ${queue}/resume`)
+        assert.deepStrictEqual([resumed.status, resumed.body["state"]], [200, "Paused"])
+        assert.deepStrictEqual(causesOf(resumed.body), ["budget"])
+        const [hold] = resumed.body["holds"] as ReadonlyArray<Json>
+        assert.deepInclude(hold ?? {}, { reason: "30-day spend reached 100 % of the budget", pausedBy: null })
+        // The lists are a moment behind.
+        yield* eventually(
+          Effect.map(pickUp({ waitMs: 0 }), (given) => {
+            assert.strictEqual(given._tag, "Nothing")
+            return given._tag === "Nothing" && given.why === "project-paused"
+          })
+        )
+        yield* spends(10)
+        const runs = yield* call(`GET /projects/${projectId}`)
+        assert.deepStrictEqual([runs.body["state"], runs.body["holds"]], ["Running", []])
+        yield* eventually(Effect.map(pickUp({ waitMs: 0 }), ({ _tag }) => _tag === "Dispatch"))
+        const pauses = yield* told("project.queue_paused", 2)
+        assert.deepStrictEqual(
+          pauses.map((details) => [details?.["automatic"], causesOf(details ?? {})]),
+          [
+            [false, ["manual"]],
+            [true, ["manual", "budget"]]
+          ]
+        )
+        const [again] = yield* told("project.queue_resumed", 1)
+        assert.deepInclude(again ?? {}, { automatic: true, resumedBy: null })
+      })
+    )
+  )
+
+  it.live("an agent that is benched and out of quota is told that these hold it yet", () =>
+    withPipeline((call) =>
+      Effect.gen(function* () {
+        const occurredAtMs = yield* Clock.currentTimeMillis
+        yield* call("POST /agents/owl/pause", { body: { reason: "tired" } })
+        const failure = { cause: "probe", reason: "auth", category: "Persistent", item: null, epoch: null }
+        yield* commandOver("agent", "owl", { _tag: "FailSmoke", ...failure, occurredAtMs })
+        yield* commandOver("agent", "owl", { _tag: "HitQuota", occurredAtMs, resetAtMs: null })
+        const resumed = yield* call("POST /agents/owl/resume")
+        assert.deepStrictEqual([resumed.body["state"], causesOf(resumed.body)], ["Benched", ["bench", "quota"]])
+        const listed = Effect.map(call("GET /agents"), ({ body }) =>
+          (body["items"] as ReadonlyArray<Json>).find(({ agent }) => agent === "owl")
+        )
+        yield* eventually(Effect.map(listed, (owl) => owl?.["sequence"] === resumed.body["sequence"]))
+        assert.deepStrictEqual((yield* listed)?.["holds"], resumed.body["holds"])
+        const restored = yield* call("POST /agents/owl/restore")
+        assert.deepStrictEqual([restored.body["state"], causesOf(restored.body)], ["QuotaExhausted", ["quota"]])
+        assert.deepInclude(yield* pickUp({ agent: "owl", waitMs: 0 }), { _tag: "Nothing" })
+      })
+    )
+  )
 })
 
 describe("a suggestion", () => {

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { isoTime } from "#contracts"
 import { pause, projectId, projectWith, resume, spent, update } from "./project-at-work.ts"
 
 const warning = "project.budget_warning"
@@ -43,7 +44,16 @@ describe("the budget of a project", () => {
       projectId,
       reason: "30-day spend reached 100 % of the budget",
       pausedBy: null,
-      automatic: true
+      automatic: true,
+      holds: [
+        {
+          cause: "budget",
+          reason: "30-day spend reached 100 % of the budget",
+          pausedBy: null,
+          since: isoTime(garden.nowMs()),
+          until: null
+        }
+      ]
     })
     assert.strictEqual(garden.last(paused).project?.id, projectId)
   })
@@ -121,12 +131,12 @@ describe("after a restart of the sweeper", () => {
     assert.isNotNull(garden.state().automaticPause)
   })
 
-  it("a queue that an operator resumed meanwhile is left running", () => {
+  it("a queue that its budget holds is held on, and is not told to be paused again", () => {
     const garden = projectWith()
     garden.does(spent(130))
     garden.does(resume)
     assert.deepStrictEqual(garden.does(spent(131, "sweeper-2")), [exceeded])
-    assert.isNull(garden.state().automaticPause)
+    assert.isNotNull(garden.state().automaticPause)
   })
 })
 
@@ -153,5 +163,33 @@ describe("a budget that is taken away", () => {
     garden.does(spent(130))
     assert.deepStrictEqual(garden.does(update({ budgetMicroUsd: 1_000_000_000 })), [])
     assert.deepStrictEqual(garden.does(spent(130)), [recovered, resumed])
+  })
+
+  it("that is raised beyond what is spent lets the queue run at the next sweep, though spend is warned of", () => {
+    const garden = projectWith()
+    garden.does(spent(130))
+    assert.deepStrictEqual(garden.does(update({ budgetMicroUsd: 150_000_000 })), [])
+    assert.deepStrictEqual(garden.does(spent(131)), [resumed])
+    assert.deepInclude(garden.last(resumed).details ?? {}, { automatic: true, resumedBy: null })
+    assert.strictEqual(garden.state().budget.band, "warning")
+    assert.deepStrictEqual(garden.does(spent(150)), [exceeded, paused])
+  })
+
+  it("that is raised when spend is back in the warning band lets the queue run too", () => {
+    const garden = projectWith()
+    garden.does(spent(130))
+    garden.does(spent(95))
+    assert.deepStrictEqual(garden.does(update({ hardCapPct: 130 })), [])
+    assert.deepStrictEqual(garden.does(spent(96)), [resumed])
+  })
+
+  it("that is raised, but not beyond what is spent, or lowered, holds the queue", () => {
+    const garden = projectWith()
+    garden.does(spent(130))
+    garden.does(update({ budgetMicroUsd: 120_000_000 }))
+    assert.deepStrictEqual(garden.does(spent(130)), [])
+    garden.does(update({ budgetMicroUsd: 99_000_000 }))
+    assert.deepStrictEqual(garden.does(spent(95)), [])
+    assert.isNotNull(garden.state().automaticPause)
   })
 })

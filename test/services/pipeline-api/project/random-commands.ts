@@ -10,6 +10,6 @@ export const randomCommand = ({ below, of }: Dice): ProjectCommand =>
     spent(70 + below(40)),
     pause,
     resume,
-    update({ budgetMicroUsd: of([null, 50_000_000, 100_000_000, 100_000_000]) }),
+    update({ budgetMicroUsd: of([null, 50_000_000, 100_000_000, 100_000_000, 130_000_000]) }),
     stale(below(3), of(["aaa", "bbb"]), { epoch: of(["sweeper-1", "sweeper-2"]) })
   ])

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import type { ProjectFactTag } from "#contracts"
-import { isQueuePaused } from "../../../../services/pipeline-api/project/index.ts"
+import type { ProjectFactTag, ProjectState } from "#contracts"
+import { holdsOf, isQueuePaused } from "../../../../services/pipeline-api/project/index.ts"
 import { diceOf } from "../../../support/random-ssml.ts"
 import { projectWith } from "./project-at-work.ts"
 import { randomCommand } from "./random-commands.ts"
@@ -13,7 +13,10 @@ const lifeOf = (seed: number) => {
   return entity
 }
 
-// Kept apart from the code that tells them. The holds are told when they are the first or the last.
+const causesOf = (state: ProjectState) => holdsOf(state).map(({ cause }) => cause)
+const causesNow = (state: ProjectState | null) => (state === null ? [] : causesOf(state))
+
+// Kept apart from the code that tells them. Of the holds that go only the last is told.
 const eventOf: Record<ProjectFactTag, string | null> = {
   Created: null,
   SettingsUpdated: null,
@@ -36,7 +39,7 @@ describe("a random life of a project", () => {
   lives("tells by its event of every fact that has one, and of nothing else", ({ steps }) => {
     for (const { record } of steps) {
       const told = record.facts
-        .filter((fact) => !("isFirst" in fact && !fact.isFirst) && !("isLast" in fact && !fact.isLast))
+        .filter((fact) => !("isLast" in fact && !fact.isLast))
         .map(({ _tag }) => eventOf[_tag])
         .filter((event) => event !== null)
       assert.deepStrictEqual(
@@ -46,15 +49,46 @@ describe("a random life of a project", () => {
     }
   })
 
-  lives("tells of the queue's pauses and resumptions in turns, and as they are", ({ steps }) => {
-    let isPaused = false
+  lives("tells of every hold once until it is gone, and that the queue runs when the last one is", ({ steps }) => {
+    let told: ReadonlyArray<string> = []
     for (const { record } of steps) {
-      for (const { event } of record.events) {
+      for (const { event, details } of record.events) {
         if (!event.startsWith("project.queue_")) continue
-        assert.strictEqual(event, isPaused ? "project.queue_resumed" : "project.queue_paused")
-        isPaused = !isPaused
+        const causes = causesNow(record.state)
+        if (event === "project.queue_paused") {
+          const cause = details?.["automatic"] === true ? "budget" : "manual"
+          assert.notInclude(told, cause)
+          assert.include(causes, cause)
+          assert.deepStrictEqual(details?.["holds"], record.state === null ? [] : holdsOf(record.state))
+        } else {
+          assert.isNotEmpty(told)
+          assert.isEmpty(causes)
+        }
       }
-      assert.strictEqual(record.state !== null && isQueuePaused(record.state), isPaused)
+      const now = causesNow(record.state)
+      for (const cause of now) {
+        const isNew = !told.includes(cause)
+        const automatic = cause === "budget"
+        const isTold = record.events.some(
+          ({ event, details }) => event === "project.queue_paused" && details?.["automatic"] === automatic
+        )
+        assert.strictEqual(isTold, isNew)
+      }
+      const runsAgain = told.length > 0 && now.length === 0
+      assert.strictEqual(
+        record.events.some(({ event }) => event === "project.queue_resumed"),
+        runsAgain
+      )
+      assert.strictEqual(record.state !== null && isQueuePaused(record.state), now.length > 0)
+      told = now
+    }
+  })
+
+  lives("loses each hold by its own cause alone", ({ steps }) => {
+    for (const { command, before, record } of steps) {
+      const gone = before === null ? [] : causesOf(before).filter((cause) => !causesNow(record.state).includes(cause))
+      if (gone.includes("manual")) assert.strictEqual(command._tag, "ResumeQueue")
+      if (gone.includes("budget")) assert.include(["SweepSpend", "UpdateSettings"], command._tag)
     }
   })
 
