@@ -69,6 +69,13 @@ export const paymentRules: RuleGroup = {
       summary: "A node of {{ $labels.network }} is left alone because it does not answer."
     },
     {
+      name: "PaymentTokenMismatch",
+      expr: "max by (network) (x402_token_mismatch) == 1",
+      after: "1m",
+      severity: "critical",
+      summary: "The token of {{ $labels.network }} is not the one that is configured: nothing is sold there."
+    },
+    {
       name: "PaymentVerificationUnavailable",
       expr: 'sum by (network) (rate(payment_verifications_total{outcome="unavailable"}[5m])) > 0.1',
       after: "5m",

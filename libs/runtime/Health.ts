@@ -26,6 +26,8 @@ export class Health extends Context.Service<
     readonly loop: (name: string, options: LoopOptions) => Effect.Effect<HealthLoop, never, Scope.Scope>
     /** The check's failure is the reason shown. */
     readonly readiness: (name: string, check: Effect.Effect<void, string>) => Effect.Effect<void, never, Scope.Scope>
+    /** Something that is wrong and no reason to be sent nothing: shown beside the checks. Undefined: nothing is. */
+    readonly remark: (name: string, look: Effect.Effect<string | undefined>) => Effect.Effect<void, never, Scope.Scope>
     /** Everything stands; before that the process is not ready, whatever the checks say. */
     readonly started: Effect.Effect<void>
     readonly live: Effect.Effect<HealthReport>
@@ -51,6 +53,16 @@ export class Health extends Context.Service<
       yield* Effect.addFinalizer(() => Effect.sync(() => checks.delete(registered)))
     })
 
+    const remarks = new Set<{ readonly name: string; readonly look: Effect.Effect<string | undefined> }>()
+    const remark = Effect.fnUntraced(function* (name: string, look: Effect.Effect<string | undefined>) {
+      const registered = { name, look }
+      remarks.add(registered)
+      yield* Effect.addFinalizer(() => Effect.sync(() => remarks.delete(registered)))
+    })
+    const remarked = Effect.suspend(() =>
+      Effect.forEach([...remarks], ({ name, look }) => Effect.map(look, (text) => [name, text ?? well] as const))
+    )
+
     const live = Effect.map(Clock.currentTimeMillis, (nowMs) =>
       report([...loops].map(({ name, stallMs, beatAtMs }) => [name, judge(nowMs - beatAtMs, stallMs)]))
     )
@@ -61,8 +73,14 @@ export class Health extends Context.Service<
           onSuccess: () => [name, well] as const
         })
       )
-    ).pipe(Effect.map(report))
-    return Health.of({ loop, readiness, live, ready, started: Effect.sync(() => void checks.delete(start)) })
+    ).pipe(
+      Effect.map(report),
+      Effect.zipWith(remarked, ({ ok, checks: found }, said) => ({
+        ok,
+        checks: { ...report(said).checks, ...found }
+      }))
+    )
+    return Health.of({ loop, readiness, remark, live, ready, started: Effect.sync(() => void checks.delete(start)) })
   })
 }
 

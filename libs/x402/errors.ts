@@ -27,6 +27,13 @@ export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("Ch
   }
 }
 
+/** The configuration and the chain do not belong together; waiting does not help. */
+export class ChainMismatch extends Schema.TaggedError<ChainMismatch>()("ChainMismatch", { detail: Schema.String }) {
+  override get message() {
+    return `the chain is not the one that is configured: ${this.detail}`
+  }
+}
+
 /** The chain has refused the transfer for good; `transaction` is the one it refused, if it took one in. */
 export class SettlementRefused extends Schema.TaggedError<SettlementRefused>()("SettlementRefused", {
   code: PaymentCode,

@@ -3,12 +3,13 @@
  * folder per kind of chain holds its scheme.
  */
 export * from "./claim/index.ts"
-export { ChainUnavailable, PaymentRefused, SettlementPending, SettlementRefused } from "./errors.ts"
+export { ChainMismatch, ChainUnavailable, PaymentRefused, SettlementPending, SettlementRefused } from "./errors.ts"
 export * from "./evm/index.ts"
 export * from "./facilitator/index.ts"
 export * from "./intake/index.ts"
 export { x402Metrics } from "./metrics.ts"
-export { openNetworks, type OpenNetwork } from "./networks/open-networks.ts"
+export { openChains, openNetworks, type OpenNetwork } from "./networks/open-networks.ts"
+export { TokenWatch } from "./networks/TokenWatch.ts"
 export * from "./quote/index.ts"
 export { codeOf, explained, reason as paymentReason } from "./reasons.ts"
 export { type Balance, type BookedClaim, type Books, type BookTimes, type Finding, reconcile } from "./reconcile.ts"
@@ -23,6 +24,7 @@ export type {
   PreparedSettlement,
   Settlement,
   SettlerKey,
-  SettlerLease
+  SettlerLease,
+  TokenTerms
 } from "./scheme.ts"
 export * from "./svm/index.ts"

@@ -1,5 +1,5 @@
 /** What payments count. */
-import { defineCounter, defineHistogram } from "#runtime"
+import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 import { rpcMetrics } from "./rpc/metrics.ts"
 
 export const claimsTaken = defineCounter({
@@ -39,6 +39,12 @@ export const facilitatorUnconfirmed = defineCounter({
   labels: ["network"]
 })
 
+export const tokenMismatch = defineGauge({
+  name: "x402_token_mismatch",
+  help: "1 while the token of a network, or its chain, is not the one that is configured: nothing is sold there.",
+  labels: ["network"]
+})
+
 export const x402Metrics = [
   claimsTaken,
   claimMoves,
@@ -46,5 +52,6 @@ export const x402Metrics = [
   facilitatorCalls,
   facilitatorSeconds,
   facilitatorUnconfirmed,
+  tokenMismatch,
   ...rpcMetrics
 ]

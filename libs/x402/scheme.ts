@@ -6,7 +6,7 @@
  */
 import type { Effect, Redacted, Result, Stream } from "effect"
 import type { PaymentPayload, PaymentRequirements } from "#contracts"
-import type { ChainUnavailable, PaymentRefused, SettlementPending, SettlementRefused } from "./errors.ts"
+import type { ChainMismatch, ChainUnavailable, PaymentRefused, SettlementPending, SettlementRefused } from "./errors.ts"
 
 /** A payment whose signature, fields and window are good; whether the chain will take it is not yet known. */
 export interface CheckedPayment {
@@ -68,6 +68,13 @@ export type ChainStanding =
   /** Not decided: a transaction is on its way, or the end is not final. Ask again. */
   | { readonly _tag: "Undecided"; readonly detail: string }
 
+/** What is configured of a token beside its address. Name and version are signed on EVM chains only. */
+export interface TokenTerms {
+  readonly name: string
+  readonly version: string
+  readonly decimals: number
+}
+
 /** How far the chain was read. The scheme's own text; it is stored and given back. */
 export type ChainPosition = string
 
@@ -90,6 +97,8 @@ export interface PaymentScheme<
 > {
   /** The chain, by CAIP-2. */
   readonly network: string
+  /** Fails with what does not belong together: the nodes' chain, the token, and what is configured of it. */
+  probe(token: TokenTerms): Effect.Effect<void, ChainMismatch | ChainUnavailable>
   /** Reads a configured secret as a settler's key; fails with what is wrong, never with the secret. */
   readKey(secret: string): Result.Result<SettlerKey, string>
   /** Local checks only: the scheme's payload, the requirements, the window, the signature. Never calls out. */

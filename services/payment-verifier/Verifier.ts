@@ -16,7 +16,8 @@ import {
   factsOf,
   paymentReason,
   type PaymentRefused,
-  type PaymentScheme
+  type PaymentScheme,
+  TokenWatch
 } from "#x402"
 import { verifications, verificationSeconds, verificationsRunning } from "./metrics.ts"
 import { Networks } from "./Networks.ts"
@@ -51,6 +52,7 @@ export class Verifier extends Context.Service<
     Verifier,
     Effect.gen(function* () {
       const networks = yield* Networks
+      const { stopped } = yield* TokenWatch
       const claims = yield* Claims
       const { PaymentVerifier } = yield* Configuration
       const metrics = yield* Metrics
@@ -65,6 +67,8 @@ export class Verifier extends Context.Service<
       const check = Effect.fnUntraced(function* (payload: PaymentPayload, requirements: PaymentRequirements) {
         const { scheme } = networks.get(requirements.network) ?? {}
         if (scheme === undefined) return yield* Effect.fail(unknownNetwork(requirements))
+        const stop = stopped(requirements.network)
+        if (stop !== undefined) return yield* Effect.fail(stoppedNetwork(requirements, stop))
         const nowMs = yield* Clock.currentTimeMillis
         const checked = Effect.sync(() => scheme.check(payload, requirements, nowMs))
         const payment = yield* inStage(requirements.network, "check", checked)
@@ -157,12 +161,17 @@ const refusedAnswer = ({ code, reason, payer, detail }: PaymentRefused): Refused
   ...(detail === undefined ? {} : { detail: detail.slice(0, 1_024) })
 })
 
-const unknownNetwork = ({ network }: PaymentRequirements): Refused => ({
+const unknownNetwork = ({ network }: Pick<PaymentRequirements, "network">): Refused => ({
   _tag: "Refused",
   code: "PAYMENT_INVALID",
   reason: paymentReason.invalidNetwork,
   payer: null,
   detail: `${network} is not configured here`
+})
+
+const stoppedNetwork = ({ network }: PaymentRequirements, why: string): Refused => ({
+  ...unknownNetwork({ network }),
+  detail: `nothing is sold on ${network} now: ${why}`.slice(0, 1_024)
 })
 
 const unavailable = (reason: string): Unavailable => ({

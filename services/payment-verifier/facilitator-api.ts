@@ -15,6 +15,7 @@ import {
   readFacilitatorRequest,
   settleAnswer,
   supportedAnswer,
+  TokenWatch,
   verifyAnswer
 } from "#x402"
 import { facilitatorAnswers } from "./metrics.ts"
@@ -104,7 +105,8 @@ const settled = Effect.fnUntraced(function* (request: FacilitatorRequest) {
 })
 
 const answerSupported = Effect.gen(function* () {
-  const networks = [...(yield* Networks).values()]
+  const { stopped } = yield* TokenWatch
+  const networks = [...(yield* Networks).values()].filter(({ entry }) => stopped(entry.Network) === undefined)
   const offered = networks.map(({ entry }) => offerOf(entry, atomicAmount(0n, entry.AssetDecimals), 1).requirements)
   const settlers = networks.flatMap(({ entry }) =>
     entry.FeePayer === undefined ? [] : [{ network: entry.Network, address: entry.FeePayer }]

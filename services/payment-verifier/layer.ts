@@ -10,7 +10,7 @@
  */
 import { Effect, Layer } from "effect"
 import { Configuration } from "#runtime"
-import { claimOptionsOf, Claims } from "#x402"
+import { claimOptionsOf, Claims, TokenWatch } from "#x402"
 import { facilitatorApi } from "./facilitator-api.ts"
 import { Networks } from "./Networks.ts"
 import { questions } from "./questions.ts"
@@ -18,8 +18,11 @@ import { Verifier } from "./Verifier.ts"
 
 const claims = Layer.unwrap(Effect.map(Configuration, ({ Payments }) => Claims.layer(claimOptionsOf(Payments))))
 
+const tokens = Layer.unwrap(Effect.map(Networks, (networks) => TokenWatch.layer(networks.values(), { isNeeded: true })))
+
 /** Needs the bus, the egress and the runtime. */
 export const paymentVerifier = Layer.mergeAll(questions, facilitatorApi).pipe(
   Layer.provide(Verifier.layer),
+  Layer.provide(tokens),
   Layer.provide(Layer.mergeAll(Networks.layer, claims))
 )

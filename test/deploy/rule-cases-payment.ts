@@ -68,6 +68,13 @@ export const paymentCases: ReadonlyArray<RuleCase> = [
     { 'x402_rpc_nodes_open{network="n"}': "0x60" }
   ),
   ruleCase(
+    "PaymentTokenMismatch",
+    "10m",
+    { 'x402_token_mismatch{network="n",pod="a"}': "0x30", 'x402_token_mismatch{network="n",pod="b"}': "1x30" },
+    { network: "n" },
+    { 'x402_token_mismatch{network="n",pod="a"}': "0x30", 'x402_token_mismatch{network="n",pod="b"}': "0x30" }
+  ),
+  ruleCase(
     "PaymentVerificationUnavailable",
     "20m",
     rising('payment_verifications_total{network="n",outcome="unavailable",code="c"}', 60),

@@ -6,7 +6,7 @@ import { Context, Effect, Layer, type Scope, Stream } from "effect"
 import { neighbours, StreamReader } from "#bus"
 import { type Receipt, type RoleName } from "#contracts"
 import { ConfiguredHttp, UntrustedHttp } from "#egress"
-import { Addresses, Configuration, Drain, Environment, Health, Metrics, Role } from "#runtime"
+import { Addresses, Configuration, Drain, Environment, Health, type HealthReport, Metrics, Role } from "#runtime"
 import { type ClaimState, Claims, receiptCodec, settlerNextDoor } from "#x402"
 import { type LocalChain, startLocalEvmChain, type LocalEvmChainOptions } from "../../dev/chain/evm/LocalEvmChain.ts"
 import { type LocalUpstream, startLocalUpstream } from "../../dev/upstream/LocalUpstream.ts"
@@ -28,6 +28,8 @@ export interface PaymentFleetOptions {
   readonly gateway?: Json
   readonly network?: Json
   readonly chain?: LocalEvmChainOptions
+  /** Another configuration and environment than the usual, made of the parts. */
+  readonly configure?: (parts: Parts) => Pick<Parts, "configuration" | "environment">
   /** Without a word all three, once each. */
   readonly roles?: ReadonlyArray<RoleName>
   /** Neighbours, as the roles of one process are; without a word each is alone. */
@@ -47,6 +49,8 @@ export interface PaymentFleet extends Parts {
   readonly facilitator: string
   /** Everything that was counted, of all roles. */
   readonly metrics: Effect.Effect<string>
+  /** What each role says of itself; the last one of each that was started. */
+  readonly readiness: Effect.Effect<Readonly<Record<string, HealthReport>>>
   /** Starts one more of a role. */
   readonly start: (role: RoleName) => Effect.Effect<void, unknown, Scope.Scope>
   readonly receipts: Effect.Effect<ReadonlyArray<Receipt>>
@@ -107,7 +111,7 @@ export const startParts = Effect.fn("startParts")(function* (options: PaymentFle
     PaymentSettler: { SweepSeconds: 0.25, ReconcileSeconds: 1, BooksGraceSeconds: 20, ...options.settler }
   }
   const parts: Parts = { server, chain, upstream, configuration, environment }
-  return parts
+  return { ...parts, ...options.configure?.(parts) }
 })
 
 const roleOf = (role: keyof typeof layers, { server, configuration, environment }: Parts, beside: Layer.Layer<never>) =>
@@ -133,6 +137,7 @@ export const withPayments = <A, E>(
     const parts = yield* startParts(options)
     const urls = new Map<string, string>()
     const texts: Array<Effect.Effect<string>> = []
+    const ready: Record<string, Effect.Effect<HealthReport>> = {}
     const beside =
       options.areNeighbours === true
         ? Layer.succeedContext(yield* Layer.build(Layer.mergeAll(neighbours, settlerNextDoor)))
@@ -142,6 +147,9 @@ export const withPayments = <A, E>(
       yield* Effect.gen(function* () {
         for (const [name, url] of yield* (yield* Addresses).all) urls.set(name, url)
         texts.push((yield* Metrics).text)
+        const health = yield* Health
+        yield* health.started
+        ready[role] = health.ready
       }).pipe(Effect.provideContext(context))
     })
     const roles = options.roles ?? ["payment-verifier", "payment-settler", "model-gateway"]
@@ -151,6 +159,7 @@ export const withPayments = <A, E>(
       ...parts,
       ...books,
       start,
+      readiness: Effect.suspend(() => Effect.all(ready)),
       url: urls.get("model-gateway") ?? "",
       facilitator: urls.get("payment-verifier") ?? "",
       metrics: Effect.map(Effect.all(texts), (all) => all.join("\n"))

@@ -4,6 +4,7 @@
  * anything, and nothing is kept when it ends. It can be paused and its time moved, for tests.
  */
 import { Context, Effect, Layer, Option, Random, type Scope, Semaphore } from "effect"
+import { knownTokenOf } from "#contracts"
 import { type LocalAccount, localAccount } from "./accounts.ts"
 import type { AnvilMissing } from "./anvil-binary.ts"
 import { type LocalChainNotStarted, startAnvil } from "./anvil-process.ts"
@@ -13,6 +14,8 @@ import { pickUpPassedOver } from "./pick-up-passed-over.ts"
 import { mintCall } from "./token.ts"
 
 export interface LocalEvmChainOptions {
+  /** The public chain that it stands for, by CAIP-2, of those whose dollar token is known; Base's test chain by default. */
+  readonly network?: string
   /** 0, the default, takes any free one; a taken one gives way to the next. */
   readonly port?: number
   /** Keys are derived from it; without one they are new with every start. */
@@ -63,9 +66,12 @@ export class LocalEvmChain extends Context.Service<LocalEvmChain, LocalChain>()(
 export const startLocalEvmChain = Effect.fn("startLocalEvmChain")(function* (
   options: LocalEvmChainOptions = {}
 ): Effect.fn.Return<LocalChain, AnvilMissing | LocalChainNotStarted | LocalChainFailed, Scope.Scope> {
+  const token = knownTokenOf(options.network ?? `eip155:${localEvmChainId}`)
+  const chainId = Number(token?.network.split(":")[1] ?? localEvmChainId)
+  const asset = (token?.asset ?? localEvmAsset) as `0x${string}`
   const { url, pid } = yield* startAnvil({
     port: options.port ?? 0,
-    chainId: localEvmChainId,
+    chainId,
     blockTimeMs: options.blockTimeMs ?? 3_000,
     onlyInterval: options.onlyInterval ?? false
   })
@@ -80,34 +86,43 @@ export const startLocalEvmChain = Effect.fn("startLocalEvmChain")(function* (
   const minting = Semaphore.makeUnsafe(1)
   const chain: LocalChain = {
     rpcUrl: url,
-    chainId: localEvmChainId,
-    network: `eip155:${localEvmChainId}`,
-    asset: localEvmAsset,
+    chainId,
+    network: `eip155:${chainId}`,
+    asset,
     pid,
     payer,
     settlers,
     rpc,
-    fund: (address, units) => minting.withPermits(1)(mintTo(rpc, minter.address, address, units)),
+    fund: (address, units) => minting.withPermits(1)(mintTo(rpc, minter.address, asset, { to: address, units })),
     advance: (seconds) => Effect.andThen(rpc("evm_increaseTime", [seconds]), rpc("evm_mine", [])),
     pause: Effect.andThen(signalTo(pid, "SIGSTOP"), untilSilent(rpc)),
     resume: signalTo(pid, "SIGCONT")
   }
-  yield* furnish(chain, minter)
+  yield* furnish(chain, minter, token?.name === "USD Coin" ? bytecode.LocalCoin : bytecode.LocalDollar)
   yield* Effect.forkScoped(pickUpPassedOver(rpc))
   return LocalEvmChain.of(chain)
 })
 
 /** With a block of its own, however seldom the chain makes one. */
-const mintTo = (rpc: LocalChain["rpc"], minter: string, to: string, units: bigint) =>
+const mintTo = (
+  rpc: LocalChain["rpc"],
+  minter: string,
+  asset: string,
+  { to, units }: { readonly to: string; readonly units: bigint }
+) =>
   Effect.andThen(
-    rpc("eth_sendTransaction", [{ from: minter, to: localEvmAsset, data: mintCall(to, units) }]),
+    rpc("eth_sendTransaction", [{ from: minter, to: asset, data: mintCall(to, units) }]),
     rpc("evm_mine", [])
   )
 
-const furnish = Effect.fnUntraced(function* ({ rpc, fund, payer, settlers }: LocalChain, minter: LocalAccount) {
+const furnish = Effect.fnUntraced(function* (
+  { rpc, fund, payer, settlers, asset }: LocalChain,
+  minter: LocalAccount,
+  code: `0x${string}`
+) {
   yield* Effect.all(
     [
-      rpc("anvil_setCode", [localEvmAsset, bytecode.LocalDollar]),
+      rpc("anvil_setCode", [asset, code]),
       rpc("anvil_setCode", [manyCallsAddress, bytecode.ManyCalls]),
       rpc("anvil_impersonateAccount", [minter.address]),
       ...[minter, ...settlers].map(({ address }) => rpc("anvil_setBalance", [address, `0x${settlerWei.toString(16)}`]))

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import solc from "solc"
 
-export const contractNames = ["LocalDollar", "ManyCalls"] as const
+export const contractNames = ["LocalDollar", "LocalCoin", "ManyCalls"] as const
 export type ContractName = (typeof contractNames)[number]
 
 // One fixed target and no hash of the sources in the code: the same text gives the same bytes on every machine.
@@ -35,7 +35,7 @@ export const compileContracts = (): Record<ContractName, `0x${string}`> => {
   if (errors.length > 0) throw new Error(errors.map((error) => error.formattedMessage).join("\n"))
   const codeOf = (name: ContractName): `0x${string}` =>
     `0x${contracts?.[`${name}.sol`]?.[name]?.evm.deployedBytecode.object ?? ""}`
-  return { LocalDollar: codeOf("LocalDollar"), ManyCalls: codeOf("ManyCalls") }
+  return { LocalDollar: codeOf("LocalDollar"), LocalCoin: codeOf("LocalCoin"), ManyCalls: codeOf("ManyCalls") }
 }
 
 const fileOf = (code: Record<ContractName, string>) => {

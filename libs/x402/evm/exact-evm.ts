@@ -6,7 +6,6 @@
 import { Effect, Schema, type Scope } from "effect"
 import type { ConfiguredHttp } from "#egress"
 import type { Metrics } from "#runtime"
-import type { ChainUnavailable } from "../errors.ts"
 import { openJsonRpc } from "../rpc/json-rpc.ts"
 import type { PaymentScheme, SettlerKey } from "../scheme.ts"
 import { broadcast } from "./broadcast.ts"
@@ -20,7 +19,7 @@ import { FeeSource } from "./FeeSource.ts"
 import { look } from "./look.ts"
 import { chainIdOf } from "./network.ts"
 import { prepare } from "./prepare.ts"
-import { type ChainMismatch, probe } from "./probe.ts"
+import { probe } from "./probe.ts"
 import { readSettlerKey } from "./settler-key.ts"
 import { SettlerAccount } from "./SettlerAccount.ts"
 import { simulate } from "./simulate.ts"
@@ -33,8 +32,6 @@ export type EvmOptions = Omit<EvmSettings, Defaulted> & Partial<Pick<EvmSettings
 
 export interface EvmScheme extends PaymentScheme<EvmPayment, EvmPrepared> {
   readonly node: EvmNode
-  /** Fails with what does not belong together: the nodes' chain, the token, and the name that payers sign for. */
-  readonly probe: (name: string, version: string) => Effect.Effect<void, ChainMismatch | ChainUnavailable>
   /** Leases of one settler's key; one for each key, in one process at a time. */
   readonly account: (key: SettlerKey) => SettlerAccount
 }
@@ -72,7 +69,7 @@ export const openEvmScheme = Effect.fn("openEvmScheme")(function* (
   return {
     network,
     node,
-    probe: (name, version) => probe(node, { name, version, chainId, asset: settings.asset }),
+    probe: ({ name, version, decimals }) => probe(node, { name, version, chainId, asset: settings.asset }, decimals),
     account: (key) => new SettlerAccount(preparation, key),
     readKey: (secret) => readSettlerKey(network, secret),
     check: (payload, requirements, nowMs) => checkPayment(payload, requirements, nowMs, checking),

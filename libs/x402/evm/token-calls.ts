@@ -13,7 +13,6 @@ const transfer = selectorOf(
 )
 const state = selectorOf("authorizationState(address,bytes32)")
 const balance = selectorOf("balanceOf(address)")
-const separator = selectorOf("DOMAIN_SEPARATOR()")
 
 export const transferTopic = topicOf("Transfer(address,address,uint256)")
 export const authorizationUsedTopic = topicOf("AuthorizationUsed(address,bytes32)")
@@ -38,4 +37,11 @@ export const authorizationState = (from: string, nonce: string): Buffer =>
 
 export const balanceOf = (owner: string): Buffer => Buffer.concat([balance, addressWord(owner)])
 
-export const domainSeparatorCall: Hex = hexOf(separator)
+/** Call data of what a token says of itself. */
+export const tokenQuestions = {
+  separator: hexOf(selectorOf("DOMAIN_SEPARATOR()")),
+  domain: hexOf(selectorOf("eip712Domain()")),
+  name: hexOf(selectorOf("name()")),
+  version: hexOf(selectorOf("version()")),
+  decimals: hexOf(selectorOf("decimals()"))
+} as const satisfies Readonly<Record<string, Hex>>

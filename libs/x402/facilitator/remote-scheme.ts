@@ -23,6 +23,7 @@ export const remoteScheme = (
   options: RemoteOptions
 ): PaymentScheme => ({
   network: local.network,
+  probe: (token) => local.probe(token),
   readKey: (secret) => local.readKey(secret),
   check: (payload, requirements, nowMs) => local.check(payload, requirements, nowMs),
   // Nobody of ours asks the chain before the facilitator sends.

@@ -37,6 +37,15 @@ export const openNetworks = Effect.fn("openNetworks")(function* (
   return new Map(opened.map((one) => [one.entry.Network, one]))
 })
 
+/** The chains alone, for who asks them and no facilitator. */
+export const openChains = Effect.fn("openChains")(function* (
+  section: Pick<Payments, "Networks">
+): Effect.fn.Return<ReadonlyArray<Pick<OpenNetwork, "entry" | "scheme">>, NotAnEvmNetwork, Needs> {
+  return yield* Effect.forEach(section.Networks, (entry) =>
+    Effect.map(openOwn(entry), ({ scheme }) => ({ entry, scheme }))
+  )
+})
+
 const openNetwork = Effect.fnUntraced(function* (
   section: Payments,
   entry: PaymentNetwork

@@ -21,6 +21,9 @@ const valueOf = <S extends Schema.Top>(value: S) => Schema.Struct({ value })
 
 const Simulated = valueOf(Schema.Struct({ err: Schema.Unknown }))
 const Accounts = valueOf(Schema.Array(Schema.NullOr(Schema.Unknown)).check(Schema.isMaxLength(100)))
+const AccountBytes = valueOf(
+  Schema.NullOr(Schema.Struct({ owner: Schema.String, data: Schema.Tuple([Schema.String, Schema.Literal("base64")]) }))
+)
 const BlockhashValid = valueOf(Schema.Boolean)
 const Statuses = valueOf(
   Schema.Array(
@@ -57,6 +60,10 @@ export interface SolanaRpc {
   readonly simulate: (wire: Uint8Array) => Effect.Effect<unknown, RpcError | ChainUnavailable>
   /** Whether each account exists. */
   readonly exist: (addresses: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<boolean>, ChainUnavailable>
+  /** Which program owns an account, and what stands in it; null for none. */
+  readonly account: (
+    address: string
+  ) => Effect.Effect<{ readonly owner: string; readonly data: Uint8Array } | null, ChainUnavailable>
   readonly isBlockhashValid: (blockhash: string, commitment: Commitment) => Effect.Effect<boolean, ChainUnavailable>
   /** Null: never seen. `history`: also looks further back than the last few minutes. */
   readonly status: (
@@ -111,12 +118,18 @@ type Asked = <S extends Schema.ConstraintDecoder<unknown>>(
   params: ReadonlyArray<unknown>
 ) => Effect.Effect<S["Type"], ChainUnavailable>
 
-const presentState = (asked: Asked): Pick<SolanaRpc, "exist" | "isBlockhashValid" | "status"> => ({
+const presentState = (asked: Asked): Pick<SolanaRpc, "exist" | "account" | "isBlockhashValid" | "status"> => ({
   exist: (addresses) =>
     asked(Accounts, "getMultipleAccounts", [
       addresses,
       { encoding: "base64", commitment: "processed", dataSlice: { offset: 0, length: 0 } }
     ]).pipe(Effect.map(({ value }) => addresses.map((_, index) => (value[index] ?? null) !== null))),
+  account: (address) =>
+    asked(AccountBytes, "getAccountInfo", [address, { encoding: "base64", commitment: "confirmed" }]).pipe(
+      Effect.map(({ value }) =>
+        value === null ? null : { owner: value.owner, data: Buffer.from(value.data[0], "base64") }
+      )
+    ),
   isBlockhashValid: (blockhash, commitment) =>
     asked(BlockhashValid, "isBlockhashValid", [blockhash, { commitment }]).pipe(Effect.map(({ value }) => value)),
   status: (signature, { history }) =>

@@ -11,6 +11,7 @@ import { checkPayment, type CheckedSvmPayment } from "./check.ts"
 import type { FeeLimits } from "./instructions.ts"
 import { lookAtPayment } from "./look.ts"
 import { lookForPayment } from "./look-for-others.ts"
+import { probeMint } from "./probe.ts"
 import { tokenProgram as splToken } from "./programs.ts"
 import { broadcastSettlement, type PreparedSvmSettlement, prepareSettlement, type SettleOptions } from "./settle.ts"
 import { readSettlerKey } from "./settler-key.ts"
@@ -70,11 +71,13 @@ export const openSvmScheme = Effect.fn("openSvmScheme")(function* (
       connectionsMax: options.rpcConnectionsMax ?? svmDefaults.rpcConnectionsMax
     })
   )
-  const account = associatedTokenAccount(payTo, options.tokenProgram ?? splToken, asset) ?? payTo
+  const tokenProgram = options.tokenProgram ?? splToken
+  const account = associatedTokenAccount(payTo, tokenProgram, asset) ?? payTo
   const check: SvmScheme["check"] = (payload, requirements, nowMs) =>
     checkPayment({ network, feePayers, limits }, payload, requirements, nowMs)
   return {
     network,
+    probe: ({ decimals }) => probeMint(rpc, { mint: asset, tokenProgram, decimals }),
     readKey: (secret) => readSettlerKey(network, secret),
     check,
     // Nobody is asked before it is sent.

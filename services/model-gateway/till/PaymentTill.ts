@@ -6,18 +6,20 @@
 import { createHash, randomBytes } from "node:crypto"
 import { Clock, Effect, Layer, Option, Schedule } from "effect"
 import { Mailbox, Requests } from "#bus"
-import type { PaymentPayload, PaymentRequirements, VerifyAnswer } from "#contracts"
+import type { PaymentNetwork, PaymentPayload, PaymentRequirements, VerifyAnswer } from "#contracts"
 import { Configuration, Metrics, timed } from "#runtime"
 import {
   claimOptionsOf,
   Claims,
   codeOf,
   matchOffer,
+  openChains,
   paymentIdentifier,
   type PaymentRefused,
   paymentRequired,
   type Quote,
   readPayment,
+  TokenWatch,
   verificationFailed,
   verifiedClaim
 } from "#x402"
@@ -74,6 +76,7 @@ const make = Effect.gen(function* () {
   const jobs = yield* PaidJobs
   const names = yield* CallNames
   const held = yield* HeldPayments
+  const { stopped } = yield* TokenWatch
   const { instance } = yield* Mailbox
   const origin = yield* gatewayOrigin
   const metrics = yield* Metrics
@@ -81,9 +84,11 @@ const make = Effect.gen(function* () {
   const seconds = metrics.histogram(tillSeconds)
   const count = (outcome: string, code = "") => Effect.sync(() => counter.inc({ outcome, code }))
 
+  const isOffered = ({ Network }: PaymentNetwork) => stopped(Network) === undefined
+
   const quote = Effect.fnUntraced(function* (facts: CallFacts, shape: PayableCall["shape"]) {
-    const made = quoteCall(Payments, yield* origin, facts)
-    return made ?? (yield* Effect.fail(unavailable(shape, "No such chain is taken here", 60)))
+    const made = quoteCall(Payments, yield* origin, facts, isOffered)
+    return made ?? (yield* Effect.fail(unavailable(shape, "No such chain is taken here just now", 60)))
   })
 
   const refuse = (
@@ -214,11 +219,19 @@ const make = Effect.gen(function* () {
 
 const claims = Layer.unwrap(Effect.map(Configuration, ({ Payments }) => Claims.layer(claimOptionsOf(Payments))))
 
-/** Needs the bus and the runtime. */
+// Whoever else is paid here, and whoever pays nothing, is served on.
+const tokens = Layer.unwrap(
+  Effect.gen(function* () {
+    const { Payments } = yield* Configuration
+    return TokenWatch.layer(yield* openChains(Payments), { isNeeded: false })
+  })
+)
+
+/** Needs the bus, the egress and the runtime. */
 export const paymentTill = Layer.effect(Till, make).pipe(
   Layer.provide(HeldPayments.layer),
   Layer.provide(Layer.mergeAll(PaidAnswers.layer, PaidJobs.layer, CallNames.layer, SettlementDesk.layer)),
-  Layer.provide(claims)
+  Layer.provide(Layer.mergeAll(claims, tokens))
 )
 
 /** Sells only where payments are set up. */

@@ -1,5 +1,5 @@
 /** What a call costs, on the networks of the kind that its base path stands for. Pure. */
-import type { Payments } from "#contracts"
+import type { PaymentNetwork, Payments } from "#contracts"
 import {
   chargedInputTokens,
   flatPrice,
@@ -14,12 +14,13 @@ import type { CallFacts } from "../Till.ts"
 
 const namespaces = { evm: "eip155:", solana: "solana:" } as const
 
-/** Undefined where no network of that kind is configured. */
+/** Undefined where no network of that kind is configured, or none is offered. */
 export const quoteCall = (
   section: Payments,
   /** How callers reach us. */
   origin: string,
-  { chain, path, model, prices, prompt, outputTokens, count }: CallFacts
+  { chain, path, model, prices, prompt, outputTokens, count }: CallFacts,
+  isOffered: (network: PaymentNetwork) => boolean = () => true
 ): Quote | undefined => {
   const tariff = tariffOf(section)
   const inputTokens = chargedInputTokens(inputTokensOf(prompt))
@@ -29,9 +30,8 @@ export const quoteCall = (
       ? tokenPrice(tariff, prices, { inputTokens, outputTokens })
       : flatPrice(tariff, flatMicroUsd, count)
   const tokens = flatMicroUsd === undefined ? { tokens: { input: inputTokens, output: outputTokens } } : {}
-  const [first, ...rest] = section.Networks.filter(({ Network }) => Network.startsWith(namespaces[chain])).map(
-    (network) => offerOf(network, priceMicroUsd, section.MaxTimeoutSeconds)
-  )
+  const offered = section.Networks.filter((one) => one.Network.startsWith(namespaces[chain]) && isOffered(one))
+  const [first, ...rest] = offered.map((network) => offerOf(network, priceMicroUsd, section.MaxTimeoutSeconds))
   if (first === undefined) return undefined
   return { resource: modelResource({ origin, path, model, ...tokens }), offers: [first, ...rest] }
 }

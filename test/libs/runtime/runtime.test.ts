@@ -55,6 +55,18 @@ describe("metrics", () => {
 describe("health", () => {
   const health = Health.layer
 
+  it.effect("shows a remark beside the checks and stays ready, and shows a check of the same name instead", () =>
+    Effect.gen(function* () {
+      const service = yield* Health
+      yield* service.started
+      yield* service.remark("token", Effect.succeed("another one"))
+      yield* service.remark("clock", Effect.undefined)
+      assert.deepStrictEqual(yield* service.ready, { ok: true, checks: { token: "another one", clock: "ok" } })
+      yield* service.readiness("token", Effect.fail("not ours"))
+      assert.deepStrictEqual(yield* service.ready, { ok: false, checks: { token: "not ours", clock: "ok" } })
+    }).pipe(Effect.scoped, Effect.provide(health))
+  )
+
   it.effect("is dead when a loop has not come round in time, and names it", () =>
     Effect.gen(function* () {
       const service = yield* Health

@@ -5,7 +5,6 @@ pragma solidity 0.8.37;
 /// words of the real dollar token, because payment libraries tell refusals apart by those words. Anyone may mint.
 /// Its code is placed at an address without running a constructor: nothing here depends on one.
 contract LocalDollar {
-    string public constant name = "USDC";
     string public constant version = "2";
     string public constant symbol = "USDC";
     uint8 public constant decimals = 6;
@@ -30,10 +29,14 @@ contract LocalDollar {
     event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
     event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce);
 
+    function name() public pure virtual returns (string memory) {
+        return "USDC";
+    }
+
     /// Computed at every call: the code stands at whatever address and chain it was placed on.
     function DOMAIN_SEPARATOR() public view returns (bytes32) {
         return keccak256(
-            abi.encode(DOMAIN_TYPEHASH, keccak256(bytes(name)), keccak256(bytes(version)), block.chainid, address(this))
+            abi.encode(DOMAIN_TYPEHASH, keccak256(bytes(name())), keccak256(bytes(version)), block.chainid, address(this))
         );
     }
 

@@ -62,7 +62,8 @@ describe("settling on an EVM chain", () => {
   })
 
   it("begins with a look whether the chain and its token are those of the configuration", async () => {
-    const probe = (scheme: Rig["scheme"], name: string) => rig.run(Effect.result(scheme.probe(name, "2")))
+    const probe = (scheme: Rig["scheme"], name: string) =>
+      rig.run(Effect.result(scheme.probe({ name, version: "2", decimals: 6 })))
     const elsewhere = await rig.schemeWith({ network: "eip155:8453" })
     const noToken = await rig.schemeWith({ asset: payTo })
 

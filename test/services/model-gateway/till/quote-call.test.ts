@@ -37,7 +37,8 @@ describe("a quote", () => {
     assert.notInclude(quote?.resource.description, "tokens")
   })
 
-  it("is none on a chain that is not configured", () => {
+  it("is none on a chain that is not configured, or not offered now", () => {
     assert.isUndefined(quoteCall(Payments, "http://127.0.0.1:7402", { ...facts, chain: "solana" }))
+    assert.isUndefined(quoteCall(Payments, "http://127.0.0.1:7402", facts, () => false))
   })
 })
