@@ -12,10 +12,6 @@ export const pcmFromBytes = (bytes: Uint8Array): Int16Array => {
 /** A sample that fits into 16 bits. */
 export const clampSample = (value: number): number => Math.max(-32_768, Math.min(32_767, Math.round(value)))
 
-/** The same sound, louder or softer; what would overflow is clipped. */
-export const withGain = (pcm: Int16Array, gain: number): Int16Array =>
-  gain === 1 ? pcm : pcm.map((sample) => clampSample(sample * gain))
-
 /**
  * From the one to the other over their common length. Linear, because both are the same speech: their sum
  * keeps its loudness, where an equal-power fade of two alike signals would bulge.

@@ -3,7 +3,7 @@
  * the times of its stages for metrics and for the Server-Timing header.
  */
 import { Clock, Context, Effect, Layer, type Scope, Stream } from "effect"
-import { type AudioError, Encoders, fleetRateHz, paddedSamples, withGain } from "#audio"
+import { type AudioError, Encoders, fleetRateHz, makeLoudnessLeveller, paddedSamples } from "#audio"
 import type { WordMark } from "#contracts"
 import { Metrics } from "#runtime"
 import type { InputRefused, SpeechBusy, SpeechFailed } from "./errors.ts"
@@ -30,9 +30,6 @@ export interface Spoken {
   /** For Server-Timing, complete with the first byte. */
   readonly timing: () => string
 }
-
-// 14 LUFS is some 6 dB above what the voices are levelled to.
-const loudnessGain = 2
 
 export class Speech extends Context.Service<
   Speech,
@@ -71,6 +68,7 @@ export class Speech extends Context.Service<
         }
         const session = yield* sessions.open({ turns: plan.turns, textNormalization: plan.textNormalization })
         mark("admit")
+        const leveller = plan.loudnessNormalization ? makeLoudnessLeveller() : undefined
         const player = playerClock()
         let marks: Array<WordMark> = []
         let samples = 0
@@ -83,7 +81,7 @@ export class Speech extends Context.Service<
             marks.push(...piece.marks)
             samples += piece.pcm.length
             if (player.fed(piece.pcm.length / fleetRateHz, nowMs(), piece.waitedMs)) starved.inc({})
-            return plan.loudnessNormalization ? withGain(piece.pcm, loudnessGain) : piece.pcm
+            return leveller?.push(piece.pcm) ?? piece.pcm
           }),
           Stream.filter((piece) => piece.length > 0)
         )

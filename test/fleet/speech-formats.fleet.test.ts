@@ -2,7 +2,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { audioFormats } from "#audio"
 import { readInput } from "#speech"
 import { faultsOfMarks, type Mark, type SpeechFleet, startSpeechFleet, wordsOf } from "../support/speech.ts"
-import { decoded, largestStep, lengthMs, onsetsOf, type Pcm, samplesOf } from "../support/speech-audio.ts"
+import { decoded, largestStep, lengthMs, loudnessOf, onsetsOf, type Pcm, samplesOf } from "../support/speech-audio.ts"
 
 let fleet: SpeechFleet
 beforeAll(async () => {
@@ -147,6 +147,40 @@ describe("a text of many sentences", () => {
       const { audio, durationMs } = await fleet.listen({ input: text, voice_id: voice, output_format: format })
       assert.isAbove(durationMs, 100_000)
       assert.isAtMost(Math.abs(lengthMs(await decoded(audio, format)) - durationMs), 5, format)
+    }
+  })
+})
+
+describe("loudness_normalization", () => {
+  const short = "All of us are in, and nobody knows."
+  const long =
+    "The harbour is quiet this morning. Two boats came in before dawn, and nobody could say from where. ".repeat(3)
+  const german = "Der Hafen ist heute Morgen still. Zwei Boote kamen vor Sonnenaufgang, und niemand wusste, woher."
+  const options = { loudness_normalization: true }
+
+  const lossy = ["mp3_24000_64", "ogg_24000", "aac_24000", "ulaw_8000"]
+
+  it.each([
+    ["henry", "a text", long, ["pcm_24000", ...lossy], 1],
+    ["nora", "a text", long, ["pcm_24000"], 1],
+    ["kal", "a text", long, ["pcm_24000"], 1],
+    ["roger", "a text", long, ["pcm_24000"], 1],
+    ["selma", "a text", long, ["pcm_24000"], 1],
+    ["jonas", "a text", german, ["pcm_24000"], 1],
+    ["henry", "a few words", short, ["pcm_24000", "mp3_24000_64"], 2],
+    ["roger", "a few words", short, ["pcm_24000", "mp3_24000_64"], 2]
+  ] as const)("brings %s, saying %s, to -14 LUFS", async (voice_id, _what, input, formats, within) => {
+    for (const format of formats) {
+      const { audio } = await fleet.listen({ input, voice_id, output_format: format, options })
+      assert.isAtMost(Math.abs((await loudnessOf(audio, format)) + 14), within, format)
+    }
+  })
+
+  it("lifts what is spoken softly and quiets what is spoken loudly", async () => {
+    for (const volume of ["-8dB", "+4dB"]) {
+      const input = `<speak><prosody volume="${volume}">${long}</prosody></speak>`
+      const { audio } = await fleet.listen({ input, voice_id: "nora", output_format: "pcm_24000", options })
+      assert.isAtMost(Math.abs((await loudnessOf(audio, "pcm_24000")) + 14), 1, volume)
     }
   })
 })

@@ -33,6 +33,22 @@ export const decoded = (bytes: Buffer, format: string, rateHz = decoderOf(format
     })
   })
 
+/** Integrated loudness in LUFS, as ffmpeg measures it (EBU R 128). */
+export const loudnessOf = (bytes: Buffer, format: string) =>
+  new Promise<number>((resolve, reject) => {
+    const { parameters } = decoderOf(format)
+    const measure = ["-filter_complex", "ebur128", "-f", "null", "-"]
+    const child = spawn("ffmpeg", ["-hide_banner", "-nostats", ...parameters, "-i", "pipe:0", ...measure])
+    let said = ""
+    child.stderr.on("data", (part: Buffer) => (said += part.toString()))
+    child.stdin.on("error", () => undefined)
+    child.stdin.end(bytes)
+    child.once("close", () => {
+      const lufs = /I:\s+(-[\d.]+) LUFS/u.exec(said.slice(said.lastIndexOf("Summary:")))?.[1]
+      return lufs === undefined ? reject(new Error(`no loudness: ${said.slice(-500)}`)) : resolve(Number(lufs))
+    })
+  })
+
 export const samplesOf = (bytes: Buffer): Int16Array =>
   new Int16Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length - (bytes.length % 2)))
 

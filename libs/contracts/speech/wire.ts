@@ -16,7 +16,12 @@ const VoiceId = Name.pipe(says("The id of a voice, from the list of voices."))
 const Language = Schema.String.check(Schema.isPattern(/^[A-Za-z]{2,3}(-[A-Za-z]{2})?$/u))
 
 export const SpeechOptions = Schema.Struct({
-  loudness_normalization: Schema.optionalKey(Schema.Boolean).pipe(says("Levels the audio to about -14 LUFS.")),
+  loudness_normalization: Schema.optionalKey(Schema.Boolean).pipe(
+    says(
+      "Levels the audio to -14 LUFS (ITU-R BS.1770) while it streams: within 1 LU from three seconds of speech on, " +
+        "within 2 for a word or two. Peaks are bent below about -2 dBFS."
+    )
+  ),
   text_normalization: Schema.optionalKey(Schema.Boolean).pipe(
     says("Says numbers, dates, units and abbreviations as words. They are marked as they were sent.")
   )

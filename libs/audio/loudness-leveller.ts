@@ -1,0 +1,143 @@
+/**
+ * Brings speech to a loudness while it streams. Gain goes with position and never with how the samples come in
+ * pieces, so the same speech is levelled to the same bytes; nothing is held back, so no byte is later for it.
+ *
+ * Loudness is that of ITU-R BS.1770: K-weighted power in blocks of 400 ms, ten of them a second, the quiet ones gated
+ * out. What went out is measured, and the gain of the next 100 ms is such that all of it together would come out
+ * right if it went on as it was. At first, when nothing has been heard, speech is taken to be as loud as the voices
+ * are levelled to. Peaks are bent below the ceiling instead of being clipped.
+ */
+import { fleetRateHz } from "./formats.ts"
+import { kWeighting } from "./k-weighting.ts"
+
+export interface LoudnessLeveller {
+  readonly push: (pcm: Int16Array) => Int16Array
+}
+
+/** What streaming services ask for. */
+export const loudnessTarget = { lufs: -14, peakDbfs: -2 } as const
+
+/** English text in the voices of the catalogue, over a minute: -18.4 to -19 LUFS. */
+const speechLufs = -18.8
+const hopSamples = fleetRateHz / 10
+const hopsOfBlock = 4
+/** So many blocks of speech as it should be are believed in beforehand, against what one word sounds like. */
+const priorBlocks = 20
+/** What is amiss is made good over a third of what has been, and never sooner than this. */
+const horizonBlocksMin = 10
+/** In dB: how far the gain may go, and how far within a hop. */
+const reachDb = 12
+const stepDb = 0.25
+
+/** Below this nothing is heard, and this far below the rest is pause. */
+const absoluteGateLufs = -70
+const relativeGateDb = 10
+const binsPerDb = 10
+const loudestLufs = 5
+
+const powerOf = (lufs: number) => 10 ** ((lufs + 0.691) / 10)
+const lufsOf = (power: number) => 10 * Math.log10(power) - 0.691
+const factorOf = (decibels: number) => 10 ** (decibels / 20)
+
+const nominalDb = loudnessTarget.lufs - speechLufs
+const targetPower = powerOf(loudnessTarget.lufs)
+const priorPower = powerOf(speechLufs)
+const fullScale = 32_768
+// Between its samples a bent peak swings over by up to half a decibel.
+const ceiling = factorOf(loudnessTarget.peakDbfs - 0.6) * fullScale
+const knee = 0.7 * ceiling
+
+export const makeLoudnessLeveller = (): LoudnessLeveller => {
+  const weight = kWeighting(fleetRateHz)
+  const heard = gatedBlocks()
+  let gainDb = nominalDb
+  let gain = factorOf(nominalDb)
+  let step = 0
+  let at = 0
+  let power = 0
+  let gainPower = 0
+  let hops: ReadonlyArray<Hop> = []
+
+  const endHop = () => {
+    hops = [...hops, { power: power / hopSamples, gainPower: gainPower / hopSamples }].slice(-hopsOfBlock)
+    at = 0
+    power = 0
+    gainPower = 0
+    gain = factorOf(gainDb)
+    if (hops.length === hopsOfBlock) heard.add(blockOf(hops))
+    const wanted = heard.gainDb()
+    gainDb += Math.max(-stepDb, Math.min(stepDb, wanted - gainDb))
+    step = (factorOf(gainDb) - gain) / hopSamples
+  }
+
+  return {
+    push: (pcm) => {
+      const out = new Int16Array(pcm.length)
+      for (let index = 0; index < pcm.length; index++) {
+        gain += step
+        const sample = bent((pcm[index] ?? 0) * gain)
+        out[index] = sample
+        power += weight(sample / fullScale) ** 2
+        gainPower += gain * gain
+        at += 1
+        if (at === hopSamples) endHop()
+      }
+      return out
+    }
+  }
+}
+
+interface Hop {
+  readonly power: number
+  readonly gainPower: number
+}
+
+const blockOf = (hops: ReadonlyArray<Hop>): Hop => ({
+  power: hops.reduce((sum, hop) => sum + hop.power, 0) / hops.length,
+  gainPower: hops.reduce((sum, hop) => sum + hop.gainPower, 0) / hops.length
+})
+
+/** Rounded sample, straight below the knee. */
+const bent = (value: number) => {
+  const size = Math.abs(value)
+  if (size <= knee) return Math.round(value)
+  const room = ceiling - knee
+  return Math.sign(value) * Math.round(knee + room * Math.tanh((size - knee) / room))
+}
+
+/** Blocks that went out, by their loudness in tenths of a decibel: as exact as a gate must be, however long a text. */
+const gatedBlocks = () => {
+  const bins = (loudestLufs - absoluteGateLufs) * binsPerDb
+  const counts = new Float64Array(bins)
+  const powers = new Float64Array(bins)
+  const sources = new Float64Array(bins)
+  const above = (gateLufs: number) => {
+    let [count, power, source] = [0, 0, 0]
+    for (let bin = Math.max(0, Math.ceil((gateLufs - absoluteGateLufs) * binsPerDb)); bin < bins; bin++) {
+      count += counts[bin] ?? 0
+      power += powers[bin] ?? 0
+      source += sources[bin] ?? 0
+    }
+    return { count, power, source }
+  }
+  return {
+    add: ({ power, gainPower }: Hop) => {
+      const bin = Math.floor((lufsOf(power) - absoluteGateLufs) * binsPerDb)
+      if (!(bin >= 0)) return
+      const held = Math.min(bin, bins - 1)
+      counts[held] = (counts[held] ?? 0) + 1
+      powers[held] = (powers[held] ?? 0) + power
+      sources[held] = (sources[held] ?? 0) + power / gainPower
+    },
+    gainDb: () => {
+      const all = above(absoluteGateLufs)
+      if (all.count === 0) return nominalDb
+      const { count, power, source } = above(lufsOf(all.power / all.count) - relativeGateDb)
+      const likely = (source + priorBlocks * priorPower) / (count + priorBlocks)
+      const horizon = Math.max(horizonBlocksMin, count / 3)
+      const lacking = (targetPower * (count + horizon) - power) / horizon
+      const asked = lacking > 0 ? 10 * Math.log10(lacking / likely) : Number.NEGATIVE_INFINITY
+      return Math.max(nominalDb - reachDb, Math.min(nominalDb + reachDb, asked))
+    }
+  }
+}
