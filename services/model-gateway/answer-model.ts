@@ -34,7 +34,7 @@ export const answerModel = (face: ModelFace) =>
       yield* (yield* Admission).enter("callers")
       const call = yield* readCall(face)
       const course = yield* courseOf(call)
-      const filled = yield* (yield* ImageFetcher).fill(call.request).pipe(Effect.tapError(() => course.release))
+      const filled = yield* (yield* ImageFetcher).fill(call).pipe(Effect.tapError(() => course.release))
       const work: Work = {
         call,
         course,

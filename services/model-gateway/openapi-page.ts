@@ -10,7 +10,7 @@ const limits = [
   ["a stream", "500 s", "`StreamSeconds`"],
   ["calls to free models from one address", "30 a minute and 300 an hour", "`FreeTier`"],
   ["lists of models to one address", "100 an hour", "`MetadataPerHour`"],
-  ["images that a conversation names", "16, of at most 8 MiB each", "-"],
+  ["pictures and documents that a conversation names", "16; a picture 8 MiB, a PDF 384 KiB, a text 64 KiB", "-"],
   ["an image that a caller waits for", "30 s, then it is a job", "`ImageInlineSeconds`"]
 ]
 
@@ -54,6 +54,10 @@ A call without a payment is answered with 402 and a quote. What is signed is the
 - **A payment must outlast its answer**: 150 s for a whole one, 530 s for a stream. On Solana a payment ends with its blockhash, about a minute after it was signed: a whole answer has 30 s, and a stream that goes on longer is settled while it is given out. From then on it is charged, whatever becomes of the rest.
 - **An answer that was lost on the way** is given once more to the same payment with the same \`payment-identifier\`; the same identifier with another payment or request is 409. Images are given once more without one. While the call is still in work, an image answers 202 with its job, and a call with an identifier 503 with \`x-should-retry: false\`: send the same payment again, for a fresh one would be charged too. This also holds when the payment has meanwhile become too old for a new call. Anything else that was used is \`PAYMENT_REPLAY\`.
 - **Who leaves an answer unpaid**, by cancelling the payment while it is given out say, is sold nothing more: \`PAYMENT_INVALID\` with \`payer_owes_an_uncollected_payment\`.
+
+## Pictures and documents
+
+Wherever a conversation holds one (\`image_url\`, \`input_image\`, \`image\` and \`document\` sources, \`file\`, \`input_file\`, results of tools), its address is plain \`http://\` or \`https://\`, or the data themselves: \`data:<media type>;base64,...\`. Everything else, ids of files included, is \`INVALID_IMAGE_URL\` before a payment is taken. What is named by http(s) is fetched here once the call is paid for, never from a private address but those of \`ImageAllowCidrs\`, and goes on as data: no provider is given an address. A document that is named counts as 16,384 tokens, whatever is in it; a larger one is sent in the request. Requests for images hold their pictures as data.
 
 ## Limits
 

@@ -89,7 +89,7 @@ export const ModelGateway = section({
   ImageAllowCidrs: withDefault(
     Schema.Array(Cidr),
     [],
-    "Networks that images may be fetched from although they are not public."
+    "Networks that pictures and documents may be fetched from although they are not public."
   ),
   BodyBytesMax: withDefault(
     whole(1_024, 104_857_600),

@@ -19,7 +19,7 @@ export const gatewayCodes = {
   EMPTY_CONVERSATION: wrong("The conversation holds only system messages; add at least one other"),
   INVALID_PARAMETER: wrong("The model does not accept a parameter of the request"),
   CONTEXT_LENGTH_EXCEEDED: wrong("The prompt does not fit into the model's context window"),
-  INVALID_IMAGE_URL: wrong("An image_url could not be fetched"),
+  INVALID_IMAGE_URL: wrong("A picture or document is at no plain http(s) or data address, or could not be fetched"),
   REQUEST_TOO_LARGE: wrong("The body is too large"),
   CONTENT_FILTERED: wrong("A safety filter of the model's provider has blocked the request"),
   STREAM_UNSUPPORTED: wrong("This model does not stream; send the request without stream"),

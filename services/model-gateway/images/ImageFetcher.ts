@@ -1,26 +1,57 @@
 /**
- * Fetches the images that a conversation names, through the guarded door: never from a private address, never
- * more than a few, never anything but an image. Called only when the call is paid for, so that nobody uses us
- * to knock at doors for nothing.
+ * Fetches the pictures and documents that a conversation names, through the guarded door: never from a private address,
+ * never more than a few, never anything else. Called only when the call is paid for, so that nobody uses us to knock at
+ * doors for nothing.
  */
 import { Context, Effect, Layer } from "effect"
 import { UntrustedHttp } from "#egress"
 import { Configuration } from "#runtime"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import type { JsonObject } from "../translate/json.ts"
-import { type FetchedImage, imageUrls, withImages } from "./image-urls.ts"
+import {
+  type ConversationFiles,
+  type FetchedFile,
+  type FileKind,
+  keyOf,
+  type NamedFile,
+  withFiles
+} from "./conversation-files.ts"
+import { namedDocumentTokens } from "../requests/prompt-size.ts"
 
-const imagesMax = 16
-const imageBytesMax = 8 * 1_024 * 1_024
 const deadlineMs = 15_000
 const atOnce = 4
-const mediaType = /^image\/(?:png|jpeg|jpg|gif|webp)$/u
+
+interface Kind {
+  readonly accept: string
+  /** Zero: nothing of that type is taken. */
+  readonly bytesMax: (mediaType: string) => number
+  readonly types: string
+}
+
+// A document's price is fixed before it is seen: a larger one is sent in the request itself, where it is counted.
+const textBytesMax = namedDocumentTokens * 4
+const pdfBytesMax = namedDocumentTokens * 24
+const imageBytesMax = 8 * 1_024 * 1_024
+
+const kinds: Readonly<Record<FileKind, Kind>> = {
+  image: {
+    accept: "image/*",
+    bytesMax: (mediaType) => (/^image\/(?:png|jpeg|jpg|gif|webp)$/u.test(mediaType) ? imageBytesMax : 0),
+    types: "PNG, JPEG, GIF or WebP"
+  },
+  document: {
+    accept: "application/pdf, text/plain",
+    bytesMax: (mediaType) =>
+      mediaType === "application/pdf" ? pdfBytesMax : mediaType === "text/plain" ? textBytesMax : 0,
+    types: "PDF or plain text"
+  }
+}
 
 export class ImageFetcher extends Context.Service<
   ImageFetcher,
   {
-    /** The request with its images in it. */
-    readonly fill: (request: JsonObject) => Effect.Effect<JsonObject, GatewayFault>
+    /** The request with its pictures and documents in it. */
+    readonly fill: (files: Pick<ConversationFiles, "request" | "named">) => Effect.Effect<JsonObject, GatewayFault>
   }
 >()("starling/model-gateway/ImageFetcher") {
   static readonly layer = Layer.effect(
@@ -34,48 +65,47 @@ export class ImageFetcher extends Context.Service<
         lanesMax: 256,
         connectTimeoutMs: 5_000
       })
-      const fetchOne = Effect.fn("ImageFetcher.fetch")(function* (url: string) {
+      const fetchOne = Effect.fn("ImageFetcher.fetch")(function* (named: NamedFile) {
+        const { accept, bytesMax, types } = kinds[named.kind]
         const answer = yield* door
           .request({
             method: "GET",
-            url,
-            headers: { accept: "image/*" },
+            url: named.url,
+            headers: { accept },
             body: null,
             deadlineMs,
-            responseBytesMax: imageBytesMax
+            responseBytesMax: named.kind === "image" ? imageBytesMax : pdfBytesMax
           })
           // Why a private address was not called is nobody's business.
           .pipe(
             Effect.mapError((error) =>
-              refused(url, error._tag === "AddressRefused" ? "it may not be called" : error._tag)
+              refused(named, error._tag === "AddressRefused" ? "it may not be called" : error._tag)
             )
           )
-        const type = (answer.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
-        if (answer.status !== 200) return yield* refused(url, `it answered ${answer.status}`)
-        if (!mediaType.test(type)) return yield* refused(url, "it is no PNG, JPEG, GIF or WebP")
-        if (answer.truncated) return yield* refused(url, `it is larger than ${imageBytesMax} bytes`)
-        const image: FetchedImage = { mediaType: type, base64: Buffer.from(answer.body).toString("base64") }
-        return [url, image] as const
-      })
-      const fill = Effect.fn("ImageFetcher.fill")(function* (request: JsonObject) {
-        const urls = imageUrls(request)
-        if (urls.length === 0) return request
-        if (urls.length > imagesMax) {
-          return yield* fault("INVALID_IMAGE_URL", {
-            param: "image_url",
-            message: `No more than ${imagesMax} images are fetched`
-          })
+        const mediaType = (answer.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
+        if (answer.status !== 200) return yield* refused(named, `it answered ${answer.status}`)
+        const max = bytesMax(mediaType)
+        if (max === 0) return yield* refused(named, `it is no ${types}`)
+        if (answer.truncated || answer.body.length > max) {
+          return yield* refused(named, `it is larger than ${max} bytes`)
         }
-        const images = yield* Effect.forEach(urls, fetchOne, { concurrency: atOnce })
-        return withImages(request, new Map(images))
+        const file: FetchedFile = { mediaType, base64: Buffer.from(answer.body).toString("base64") }
+        return [keyOf(named), file] as const
+      })
+      const fill = Effect.fn("ImageFetcher.fill")(function* ({
+        request,
+        named
+      }: Pick<ConversationFiles, "request" | "named">) {
+        if (named.length === 0) return request
+        return withFiles(request, new Map(yield* Effect.forEach(named, fetchOne, { concurrency: atOnce })))
       })
       return ImageFetcher.of({ fill })
     })
   )
 }
 
-const refused = (url: string, why: string) =>
+const refused = ({ kind, url }: NamedFile, why: string) =>
   fault("INVALID_IMAGE_URL", {
     param: "image_url",
-    message: `The image at ${url.slice(0, 200)} could not be fetched: ${why}`
+    message: `The ${kind} at ${url.slice(0, 200)} could not be fetched: ${why}`
   })

@@ -18,9 +18,13 @@ const pictures = new Set(["image_url", "image", "input_image"])
 // Bytes of files are no text; about that many of their characters are a token's.
 const fileKeys = new Set(["data", "file_data"])
 const fileBytesPerTextByte = 8
+/** What a document counts that is only named: nobody fetches it before the call is paid for. */
+export const namedDocumentTokens = 16_384
+const textBytesPerToken = 4
 
-export const promptSize = (request: JsonObject): PromptSize => {
-  let textBytes = 0
+/** `namedDocuments`: how many documents it names by their addresses. */
+export const promptSize = (request: JsonObject, namedDocuments = 0): PromptSize => {
+  let textBytes = namedDocuments * namedDocumentTokens * textBytesPerToken
   let images = 0
   // Walked without recursion; the depth was bounded when it was parsed.
   const open: Array<unknown> = spoken.map((key) => request[key])
@@ -31,7 +35,8 @@ export const promptSize = (request: JsonObject): PromptSize => {
       if (typeof value["type"] === "string" && pictures.has(value["type"])) images += 1
       else {
         for (const [key, inner] of Object.entries(value)) {
-          if (fileKeys.has(key) && typeof inner === "string")
+          // The data of a source of type text are text.
+          if (fileKeys.has(key) && typeof inner === "string" && value["type"] !== "text")
             textBytes += Math.ceil(inner.length / fileBytesPerTextByte)
           else open.push(inner)
         }

@@ -3,6 +3,7 @@ import { Effect, Option } from "effect"
 import { HttpCall } from "#http"
 import { type OutputTokens, outputTokensOf, type PromptSize } from "#x402"
 import { fault } from "../errors/GatewayFault.ts"
+import { conversationFiles, type NamedFile } from "../images/conversation-files.ts"
 import { type JsonObject, numberAt, recordAt, textAt } from "../translate/json.ts"
 import { Catalogue, type CatalogueModel } from "./Catalogue.ts"
 import { checkConversation, checkFace, type ModelFace, requestedTokens } from "./faces.ts"
@@ -12,7 +13,10 @@ import { readBody } from "./read-body.ts"
 export interface ModelCall {
   readonly face: ModelFace
   readonly model: CatalogueModel
+  /** With every address of a picture or document as it was parsed. */
   readonly request: JsonObject
+  /** The pictures and documents that have to be fetched. */
+  readonly named: ReadonlyArray<NamedFile>
   /** As it came. */
   readonly bytes: Uint8Array
   readonly isStreamed: boolean
@@ -34,18 +38,20 @@ export const readCall = Effect.fnUntraced(function* (face: ModelFace) {
   const isStreamed = request["stream"] === true
   if (isStreamed && !model.entry.Streams) return yield* fault("STREAM_UNSUPPORTED", { param: "stream" })
   yield* Effect.fromResult(checkConversation(face, request))
+  const files = yield* Effect.fromResult(conversationFiles(request))
   const { header } = yield* HttpCall
   const beta = face === "messages" ? Option.getOrUndefined(header("anthropic-beta")) : undefined
   const call: ModelCall = {
     face,
     model,
-    request,
+    request: files.request,
+    named: files.named,
     bytes,
     isStreamed,
     includesUsage: recordAt(request, "stream_options")["include_usage"] === true,
     outputTokens: outputTokensOf(requestedTokens(face, request), model.entry.OutputTokensMax),
     answers: Math.min(answersMax, numberAt(request, "n") ?? 1),
-    prompt: promptSize(request),
+    prompt: promptSize(files.request, files.documents),
     headers: beta === undefined ? {} : { "anthropic-beta": beta }
   }
   return call

@@ -112,13 +112,16 @@ const blocksOf = (content: unknown): ReadonlyArray<JsonObject> => {
   return Array.isArray(content) ? content.filter(isRecord).flatMap(blockOf) : []
 }
 
-const dataUrl = /^data:([a-z0-9.+/-]{1,100});base64,/iu
+const dataUrl = /^data:([a-z0-9.+-]{1,64}\/[a-z0-9.+-]{1,100});base64,/iu
 
-const sourceOf = (url: string): JsonObject => {
+/** Of what stands in the request itself: addresses have been followed before. */
+const sourceOf = (url: string, kind: "image" | "document"): JsonObject => {
   const found = dataUrl.exec(url)
-  return found === null
-    ? { type: "url", url }
-    : { type: "base64", media_type: found[1], data: url.slice(found[0].length) }
+  const [head = "", mediaType = ""] = found ?? []
+  const data = url.slice(head.length)
+  return kind === "document" && mediaType.startsWith("text/")
+    ? { type: "text", media_type: "text/plain", data: Buffer.from(data, "base64").toString("utf8") }
+    : { type: "base64", media_type: mediaType, data }
 }
 
 const blockOf = (part: JsonObject): ReadonlyArray<JsonObject> => {
@@ -128,13 +131,18 @@ const blockOf = (part: JsonObject): ReadonlyArray<JsonObject> => {
       const text = textAt(part, "text") ?? textAt(part, "refusal") ?? ""
       return text === "" ? [] : [present({ type: "text", text, cache_control: part["cache_control"] })]
     }
-    case "image_url": {
+    case "image_url":
+    case "input_image": {
       const { image_url: image } = part
       const url = typeof image === "string" ? image : textAt(recordAt(part, "image_url"), "url")
-      return [{ type: "image", source: sourceOf(url ?? "") }]
+      return [present({ type: "image", source: sourceOf(url ?? "", "image"), cache_control: part["cache_control"] })]
     }
     case "file":
-      return [{ type: "document", source: sourceOf(textAt(recordAt(part, "file"), "file_data") ?? "") }]
+    case "input_file": {
+      const { file_data: data, filename } = part["type"] === "file" ? recordAt(part, "file") : part
+      const source = sourceOf(typeof data === "string" ? data : "", "document")
+      return [present({ type: "document", source, title: filename })]
+    }
     default:
       return [part]
   }

@@ -127,4 +127,88 @@ describe("an image that a conversation names", () => {
       })
     )
   )
+
+  const user = (...content: ReadonlyArray<object>) => ({ messages: [{ role: "user", content }], max_tokens: 5 })
+  const input = (...content: ReadonlyArray<object>) => ({ input: [{ role: "user", content }] })
+  const addresses = [" https://a.example/1.png", "//a.example/1.png", "file:///etc/passwd", "data:image/png,x"]
+  const holders: ReadonlyArray<readonly [path: string, body: (url: string) => object]> = [
+    [chatPath, (url) => user({ type: "image_url", image_url: { url } })],
+    [chatPath, (url) => user({ type: "image_url", image_url: url })],
+    [chatPath, (url) => user({ type: "file", file: { file_data: url } })],
+    ["/v1/messages", (url) => user({ type: "image", source: { type: "url", url } })],
+    ["/v1/messages", (url) => user({ type: "document", source: { type: "url", url } })],
+    ["/v1/responses", (url) => input({ type: "input_image", image_url: url })],
+    ["/v1/responses", (url) => input({ type: "input_file", file_url: url })],
+    [path, (url) => ({ prompt: "a bird", image_url: url })]
+  ]
+
+  it.live("at an address of another kind is refused before anybody is paid, on every route", () =>
+    withGateway((gateway) =>
+      Effect.gen(function* () {
+        for (const [route, body] of holders) {
+          for (const model of route === path ? ["demo/picture"] : ["demo/echo", "claude/echo"]) {
+            for (const url of addresses) {
+              const refused = yield* ask(gateway, route, { model, ...body(url) }, money)
+              const told = `${route} ${model} ${url}: ${refused.text}`
+              assert.strictEqual(refused.status, 400, told)
+              assert.strictEqual(refused.headers.get("x-error-code"), "INVALID_IMAGE_URL", told)
+            }
+          }
+        }
+        assert.deepStrictEqual(gateway.book.steps, [])
+        assert.strictEqual(gateway.upstream.calls.length, 0)
+      })
+    )
+  )
+
+  it.live("as a document is fetched too, and no provider is ever given an address", () =>
+    withGateway(
+      (gateway) =>
+        Effect.gen(function* () {
+          const receiver = yield* startReceiver
+          const types = { "/a.pdf": "application/pdf", "/a.txt": "text/plain; charset=utf-8", "/a.png": "image/png" }
+          for (const [file, type] of Object.entries(types)) {
+            receiver.answer(file, () => (response) => response.writeHead(200, { "content-type": type }).end("hi"))
+          }
+          const large = Buffer.alloc(400_000)
+          receiver.answer(
+            "/large.pdf",
+            () => (response) => response.writeHead(200, { "content-type": "application/pdf" }).end(large)
+          )
+          const document = (file: string) =>
+            user({ type: "document", source: { type: "url", url: receiver.url(file) } }, { type: "text", text: "read" })
+          for (const model of ["demo/echo", "claude/echo"]) {
+            const asked = [
+              yield* ask(gateway, "/v1/messages", { model, ...document("/a.pdf") }, money),
+              yield* ask(gateway, "/v1/messages", { model, ...document("/a.txt") }, money),
+              yield* ask(
+                gateway,
+                "/v1/responses",
+                {
+                  model,
+                  ...input(
+                    { type: "input_file", file_url: receiver.url("/a.pdf") },
+                    { type: "input_image", image_url: receiver.url("/a.png") },
+                    { type: "input_text", text: "read" }
+                  )
+                },
+                money
+              )
+            ]
+            for (const { status, text } of asked) assert.strictEqual(status, 200, text)
+          }
+          const sent = JSON.stringify(gateway.upstream.calls.map(({ body }) => body))
+          assert.notInclude(sent, receiver.url(""))
+          assert.strictEqual(sent.split("aGk=").length - 1, 6)
+          assert.strictEqual(gateway.upstream.calls.length, 6)
+
+          // It is priced before it is seen.
+          assert.isAbove(gateway.book.calls[0]?.prompt.textBytes ?? 0, 65_536)
+          const refused = yield* ask(gateway, "/v1/messages", { model: "demo/echo", ...document("/large.pdf") }, money)
+          assert.strictEqual(refused.headers.get("x-error-code"), "INVALID_IMAGE_URL")
+          assert.include(refused.text, "larger than 393216 bytes")
+        }),
+      { settings: { ImageAllowCidrs: ["127.0.0.0/8"] } }
+    )
+  )
 })

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Result, Schema } from "effect"
-import { imageUrls, withImages } from "../../../services/model-gateway/images/image-urls.ts"
+import { Result } from "effect"
 import { checkChat, checkMessages, checkResponses } from "../../../services/model-gateway/requests/check-history.ts"
 import { clientAddress } from "../../../services/model-gateway/requests/client-address.ts"
 import { promptSize } from "../../../services/model-gateway/requests/prompt-size.ts"
@@ -124,42 +123,5 @@ describe("a mistaken id", () => {
     assert.strictEqual(suggestModels("openai/gpt5", known)[0], "openai/gpt-5")
     assert.strictEqual(suggestModels("claude-opus", known)[0], "anthropic/claude-opus")
     assert.isAtMost(suggestModels("x".repeat(1_000_000), known).length, 5)
-  })
-})
-
-describe("the images that a conversation names", () => {
-  const urls = ["https://a.example/1.png", "https://a.example/2.png", "http://a.example/3.png"]
-  const request = {
-    messages: [
-      {
-        role: "user",
-        content: [
-          { type: "image_url", image_url: { url: urls[0], detail: "low" } },
-          { type: "image_url", image_url: urls[1] },
-          { type: "text", text: urls[0] },
-          { type: "image", source: { type: "url", url: urls[2] } },
-          { type: "tool_result", content: [{ type: "image", source: { type: "url", url: urls[0] } }] },
-          { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } }
-        ]
-      }
-    ],
-    input: [{ role: "user", content: [{ type: "input_image", image_url: urls[1] }] }]
-  }
-
-  it("are found once each, and put in wherever they stand", () => {
-    assert.deepStrictEqual(imageUrls(request), urls)
-    const filled = withImages(request, new Map(urls.map((url) => [url, { mediaType: "image/png", base64: "QQ==" }])))
-    assert.deepStrictEqual(imageUrls(filled), [])
-    const data = { url: "data:image/png;base64,QQ==", detail: "low" }
-    const [message] = filled["messages"] as ReadonlyArray<{ content: ReadonlyArray<Record<string, unknown>> }>
-    assert.deepStrictEqual(message?.content[0]?.["image_url"], data)
-    assert.deepStrictEqual(message?.content[2]?.["text"], urls[0])
-    assert.deepStrictEqual(message?.content[3]?.["source"], { type: "base64", media_type: "image/png", data: "QQ==" })
-  })
-
-  it.prop("are none in what names none", [Schema.String], ([text]) => {
-    const plain = { messages: [{ role: "user", content: text }], input: text }
-    assert.deepStrictEqual(imageUrls(plain), [])
-    assert.deepStrictEqual(withImages(plain, new Map()), plain)
   })
 })
