@@ -1,4 +1,6 @@
 /** The one program: every command and every role. What it runs is loaded when it is asked for. */
+import { didYouMean } from "./commands/near-names.ts"
+
 const commands: Record<string, { readonly help: string; readonly run: (rest: Array<string>) => Promise<unknown> }> = {
   up: {
     help: "start the whole fleet on this machine [--ready-json]",
@@ -25,7 +27,7 @@ const commands: Record<string, { readonly help: string; readonly run: (rest: Arr
     run: async (rest) => (await import("./commands/pay.ts")).pay(rest)
   },
   tail: {
-    help: "watch events, or what was sent: tail [pattern...] [--attempts] [--last N] [--json]",
+    help: "watch events, or what was sent: tail [pattern...] [--attempts] [--last N [--follow]] [--json]",
     run: async (rest) => (await import("./commands/tail.ts")).tail(rest)
   },
   top: {
@@ -50,12 +52,20 @@ const commands: Record<string, { readonly help: string; readonly run: (rest: Arr
   },
   topology: {
     help: "print streams and buckets of the bus",
-    run: async () => (await import("./commands/docs.ts")).printTopology()
+    run: async (rest) => isBare("topology", rest) && (await import("./commands/docs.ts")).printTopology()
   },
   docs: {
     help: "write the generated documents below docs/",
-    run: async () => (await import("./commands/docs.ts")).docs()
+    run: async (rest) => isBare("docs", rest) && (await import("./commands/docs.ts")).docs()
   }
+}
+
+/** Whether a command that takes nothing was given nothing. */
+const isBare = (verb: string, rest: ReadonlyArray<string>) => {
+  if (rest.length === 0) return true
+  process.stderr.write(`starling: ${verb} takes nothing, but was given ${rest.join(" ")}\n`)
+  process.exitCode = 2
+  return false
 }
 
 const [name = "help", ...rest] = process.argv.slice(2)
@@ -74,6 +84,9 @@ else {
     ""
   ].join("\n")
   if (isHelp) process.stdout.write(`${text}\n`)
-  else process.stderr.write(`starling: there is no command ${name}\n\n${text}\n`)
+  else {
+    const known = [...Object.keys(commands), "test", "check", "load"]
+    process.stderr.write(`starling: there is no command ${name}${didYouMean(name, known)}\n\n${text}\n`)
+  }
   process.exitCode = isHelp ? 0 : 2
 }

@@ -160,7 +160,12 @@ describe("a command", () => {
       [["token", "make", "--role", "viewer", "--scope", "audio:*"], "more than a viewer may"],
       [["token", "make", "--expires", "soon"], "--expires soon? it is a lifetime such as"],
       [["token", "make", "--label", "\u001B[2J"], "--label is 1 to 100 characters"],
-      [["tail", "--last", "many"], "--last is a whole number"]
+      [["tail", "--last", "many"], "--last is a whole number"],
+      [["tail", "work_itm.merged"], "did you mean work_item.merged?"],
+      [["tail", "--attempts", "nosuch"], "there is no event nosuch"],
+      [["redrive", "--endpoint", "nosuch"], "there is no endpoint nosuch; known are: demo"],
+      [["publish", "work_item.mergd", "--example"], "did you mean work_item.merged?"],
+      [["endpoints", "list", "demo"], "endpoints takes list"]
     ]
     for (const [parameters, reason] of cases) {
       const ran = await starling(where, ...parameters)
@@ -173,9 +178,21 @@ describe("a command", () => {
       assert.include(ran.error, "token takes make, list, or revoke <id>")
       assert.include(ran.error, "--expires")
     }
-    const unknown = await starling(where, "fly")
+    const unknown = await starling(where, "tial")
     assert.strictEqual(unknown.code, 2)
-    assert.include(unknown.error, "there is no command fly")
+    assert.include(unknown.error, "there is no command tial; did you mean tail?")
+    for (const [verb, more] of [
+      ["docs", "--what"],
+      ["up", "--readyjson"]
+    ] as const) {
+      const ran = await starling(where, verb, more)
+      assert.deepStrictEqual([ran.code, ran.error.includes(more)], [2, true], ran.error)
+    }
+    const published = join(where.folder, "house.json")
+    writeFileSync(published, "{}")
+    const unlisted = ["publish", "house.built", "--file", published]
+    assert.include((await starling(where, ...unlisted)).error, "there is no event house.built")
+    assert.strictEqual((await starling(where, ...unlisted, "--unchecked")).code, 0)
   })
 
   it("makes tokens that may little and end, lists them with their age and use, and revokes them", async () => {

@@ -76,6 +76,8 @@ export const runCommand = <E>(command: Effect.Effect<void, E>): void => {
   })
   process.on("SIGINT", () => stop())
   process.on("SIGTERM", () => stop())
+  // Whoever read what is printed has gone, as in `tail | head`.
+  process.stdout.on("error", () => stop())
 }
 
 const refuse = (cause: Cause.Cause<unknown>) => {

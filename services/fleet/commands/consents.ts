@@ -25,12 +25,12 @@ const consentsCommand = Effect.fnUntraced(function* (parameters: ReadonlyArray<s
       nats: { type: "string" }
     }
   })
-  const [verb = "list", id] = positionals
+  const [verb = "list", id, ...more] = positionals
   const rooms = Layer.mergeAll(Consents.layer, VoiceFiles.layer).pipe(Layer.provideMerge(busOf(values.nats)))
   if (verb === "list" && id === undefined) {
     return yield* Effect.provide(list(values.workspace, values.json), rooms)
   }
-  if (verb !== "get" || id === undefined || values.out === undefined) {
+  if (verb !== "get" || id === undefined || values.out === undefined || more.length > 0) {
     return yield* new CommandRefused({ reason: "consents takes list, or get <voice id> --out <file>" })
   }
   yield* Effect.provide(save(id, values.workspace, values.out), rooms)
@@ -39,7 +39,14 @@ const consentsCommand = Effect.fnUntraced(function* (parameters: ReadonlyArray<s
 const list = Effect.fnUntraced(function* (workspace: string | undefined, isJson: boolean) {
   const { list } = yield* Consents
   const lines = Stream.map(list(workspace), isJson ? (record) => JSON.stringify(record) : lineOf)
-  yield* Stream.runForEach(lines, print)
+  const count = yield* Stream.runFold(
+    Stream.tap(lines, print),
+    () => 0,
+    (sum) => sum + 1
+  )
+  const place = workspace === undefined ? "" : ` in the workspace ${workspace}`
+  // Beside the lines, so that a program reads none.
+  if (count === 0) yield* Effect.sync(() => void process.stderr.write(`starling: there is no consent${place}\n`))
 })
 
 const save = Effect.fnUntraced(function* (id: string, workspace: string | undefined, out: string) {

@@ -7,8 +7,8 @@ import { Consumers, StreamReader } from "#bus"
 import { isoTime, endpointIdOf, subjects } from "#contracts"
 import { EndpointStates } from "../../webhook-dispatcher/EndpointStates.ts"
 import { fanOutRecordCodec } from "../../webhook-dispatcher/fan-out-cursor.ts"
-import { rosterCodec } from "../../webhook-dispatcher/roster.ts"
 import { busOf, CommandRefused, print, runCommand } from "./connect.ts"
+import { namesIn, readRoster } from "./endpoint-roster.ts"
 import { readParameters } from "./parameters.ts"
 import { table } from "./table.ts"
 
@@ -24,7 +24,10 @@ const endpointsCommand = Effect.fnUntraced(function* (parameters: ReadonlyArray<
       nats: { type: "string" }
     }
   })
-  const [verb = "list", name] = positionals
+  const [verb = "list", name, ...more] = positionals
+  if (more.length > 0 || (verb === "list" && name !== undefined)) {
+    return yield* new CommandRefused({ reason: "endpoints takes list, pause <name> or resume <name>, one at a time" })
+  }
   const act = Effect.gen(function* () {
     const known = yield* readRoster
     if (verb === "list") return yield* list(known)
@@ -33,21 +36,13 @@ const endpointsCommand = Effect.fnUntraced(function* (parameters: ReadonlyArray<
     }
     const id = endpointIdOf(name ?? "")
     if (name === undefined || known[id] === undefined) {
-      const names = Object.values(known).map((endpoint) => endpoint.name)
-      return yield* new CommandRefused({ reason: `endpoints ${verb} takes one of: ${names.join(", ") || "(none)"}` })
+      return yield* new CommandRefused({ reason: `endpoints ${verb} takes one of: ${namesIn(known)}` })
     }
     const states = yield* EndpointStates
     yield* verb === "pause" ? states.pause(id, name, { by: values.by, reason: values.reason }) : states.resume(id, name)
     yield* print(`${name} is ${verb === "pause" ? "paused" : "resumed"}`)
   })
   yield* act.pipe(Effect.provide(EndpointStates.layer.pipe(Layer.provideMerge(busOf(values.nats)))))
-})
-
-const readRoster = Effect.gen(function* () {
-  const reader = yield* StreamReader
-  const stored = yield* reader.last("DELIVERIES", subjects.deliveriesRoster)
-  const decoded = Option.map(stored, (message) => rosterCodec.decode(message))
-  return Option.isSome(decoded) && Result.isSuccess(decoded.value) ? decoded.value.success.endpoints : {}
 })
 
 const list = Effect.fnUntraced(function* (

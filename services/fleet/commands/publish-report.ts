@@ -9,6 +9,7 @@ import { Publisher } from "#bus"
 import { decodeReport, exampleReport, isReportKind, reportKinds, subjects } from "#contracts"
 import { busOf, CommandRefused, print } from "./connect.ts"
 import { readJsonObject } from "./json-object.ts"
+import { didYouMean } from "./near-names.ts"
 
 export interface ReportOptions {
   readonly file: string | undefined
@@ -23,7 +24,8 @@ type Fields = Readonly<Record<string, unknown>>
 export const publishReport = Effect.fnUntraced(function* (kind: string | undefined, options: ReportOptions) {
   if (kind === undefined || !isReportKind(kind)) {
     const known = Object.keys(reportKinds).map((name) => `  ${name}`)
-    return yield* new CommandRefused({ reason: `publish report takes one kind, of:\n${known.join("\n")}` })
+    const slip = kind === undefined ? "" : `there is no report ${kind}${didYouMean(kind, Object.keys(reportKinds))}\n`
+    return yield* new CommandRefused({ reason: `${slip}publish report takes one kind, of:\n${known.join("\n")}` })
   }
   const given = yield* fieldsOf(kind, options)
   if ("kind" in given && given["kind"] !== kind) {

@@ -7,6 +7,7 @@ import { Effect, Result } from "effect"
 import { Publisher } from "#bus"
 import { decodeEnvelope, eventSchemaVersion, exampleEnvelope, subjects } from "#contracts"
 import { busOf, CommandRefused, print, runCommand } from "./connect.ts"
+import { noSuchEvent } from "./event-names.ts"
 import { readJsonObject } from "./json-object.ts"
 import { readParameters } from "./parameters.ts"
 import { publishReport } from "./publish-report.ts"
@@ -37,6 +38,11 @@ const publishCommand = Effect.fnUntraced(function* (parameters: ReadonlyArray<st
   if (Result.isFailure(decoded) && values.unchecked !== true) {
     const faults = decoded.failure.map(({ path, message }) => `  ${path === "" ? "/" : path}: ${message}`)
     return yield* new CommandRefused({ reason: `the envelope is not good, nothing was sent:\n${faults.join("\n")}` })
+  }
+  if (Result.isSuccess(decoded) && !decoded.success.known && values.unchecked !== true) {
+    return yield* new CommandRefused({
+      reason: `${noSuchEvent(event)}\nnothing was sent; --unchecked sends it all the same`
+    })
   }
   const data = new TextEncoder().encode(JSON.stringify(envelope))
   const send = Effect.gen(function* () {
@@ -73,8 +79,7 @@ const given = Effect.fnUntraced(function* (event: string, file: string | undefin
   if (file === undefined) {
     const made = exampleEnvelope(event)
     if (made !== undefined && example === true) return made
-    const reason =
-      example === true ? `there is no example of ${event}` : "what to publish? name a --file, or use --example"
+    const reason = example === true ? noSuchEvent(event) : "what to publish? name a --file, or use --example"
     return yield* new CommandRefused({ reason })
   }
   return yield* readJsonObject(file)

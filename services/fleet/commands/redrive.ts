@@ -1,7 +1,12 @@
 /** `redrive`: sends abandoned deliveries again, by endpoint, event and time. */
 import { Effect } from "effect"
-import { redrive as redriveAbandoned } from "../../webhook-dispatcher/redrive.ts"
+import { StreamReader } from "#bus"
+import { endpointIdOf, subjects } from "#contracts"
+import { redrive as redriveAbandoned, type RedriveQuery } from "../../webhook-dispatcher/redrive.ts"
 import { busOf, CommandRefused, print, runCommand } from "./connect.ts"
+import { namesIn, readRoster } from "./endpoint-roster.ts"
+import { checkEventNames } from "./event-names.ts"
+import { didYouMean } from "./near-names.ts"
 import { readParameters } from "./parameters.ts"
 
 export const redrive = (parameters: ReadonlyArray<string>) => runCommand(redriveCommand(parameters))
@@ -33,8 +38,30 @@ const redriveCommand = Effect.fnUntraced(function* (parameters: ReadonlyArray<st
     untilMs: yield* moment("until", values.until),
     countMax
   }
-  const count = yield* redriveAbandoned(query).pipe(Effect.provide(busOf(values.nats)))
+  if ((query.sinceMs ?? 0) > (query.untilMs ?? Number.POSITIVE_INFINITY)) {
+    return yield* new CommandRefused({ reason: "--since is after --until" })
+  }
+  const count = yield* checked(query).pipe(Effect.provide(busOf(values.nats)))
   yield* print(count === 0 ? "nothing abandoned matches" : `${count} deliveries are on their way again`)
+})
+
+/** What there is not has nothing abandoned either: it is a slip, not an answer. */
+export const checked = Effect.fnUntraced(function* (query: RedriveQuery) {
+  if (query.endpoint !== undefined) yield* checkEndpoint(query.endpoint)
+  yield* checkEventNames(query.events)
+  return yield* redriveAbandoned(query)
+})
+
+const checkEndpoint = Effect.fnUntraced(function* (name: string) {
+  const id = endpointIdOf(name)
+  const known = yield* readRoster
+  if (known[id] !== undefined) return
+  // One that is long out of the configuration may have left something behind.
+  const left = yield* (yield* StreamReader).countBySubject("ABANDONED", subjects.abandoned(id))
+  if (Object.keys(left).length > 0) return
+  const names = Object.values(known).map((endpoint) => endpoint.name)
+  const reason = `there is no endpoint ${name}${didYouMean(name, names) || ";"} known are: ${namesIn(known)}`
+  return yield* new CommandRefused({ reason })
 })
 
 const moment = Effect.fnUntraced(function* (name: string, text: string | undefined) {

@@ -19,7 +19,6 @@ const intervalSecondsMax = 3_600
 const printed = { columns: 160, rows: 1_000 }
 
 export const top = (parameters: ReadonlyArray<string>) => {
-  process.stdout.once("error", () => void process.kill(process.pid, "SIGTERM"))
   runCommand(Effect.catchTag(Effect.scoped(topCommand(parameters)), "SayStopped", leave))
 }
 

@@ -173,5 +173,11 @@ const welcome = (report: ReadyReport) =>
     ""
   ].join("\n")
 
-export const up = (parameters: ReadonlyArray<string>): void =>
+export const up = (parameters: ReadonlyArray<string>): void => {
+  const [unknown] = parameters.filter((parameter) => parameter !== "--ready-json")
+  if (unknown !== undefined) {
+    process.stderr.write(`starling: up takes --ready-json or nothing, but was given ${unknown}\n`)
+    process.exit(2)
+  }
   runProgram({ layer: whole, onReady: onReady(parameters.includes("--ready-json")) })
+}
