@@ -6,6 +6,7 @@
 import { Cause, Effect, Layer, Logger, References } from "effect"
 import { Environment, lineLogger } from "#runtime"
 import { busOf } from "../../services/fleet/commands/connect.ts"
+import { serviceUser } from "../../services/fleet/nats-server/users.ts"
 import { readSettings } from "../../services/fleet/settings.ts"
 import { BadOptions, readOptions } from "./options.ts"
 import { runRunner } from "./runner.ts"
@@ -22,7 +23,7 @@ const program = Effect.fnUntraced(function* (parameters: ReadonlyArray<string>) 
     try: () => readOptions(parameters, home),
     catch: (cause) => (cause instanceof BadOptions ? cause : new BadOptions({ reason: String(cause) }))
   })
-  return yield* runRunner(options).pipe(Effect.provide(busOf(nats)))
+  return yield* runRunner(options).pipe(Effect.provide(busOf(nats, serviceUser)))
 })
 
 export const runner = (parameters: ReadonlyArray<string>): void => {

@@ -2,8 +2,9 @@
  * The whole bus for one role, from the configuration: its own connection, the topology created or waited for,
  * and readiness that follows both under the role's own name.
  */
+import { join } from "node:path"
 import { Effect, Layer, Redacted } from "effect"
-import { Configuration, Health, Metrics, readTextFile, Role } from "#runtime"
+import { Configuration, Health, Metrics, readTextFile, Role, Secrets } from "#runtime"
 import { applyTopology } from "./apply-topology.ts"
 import { awaitTopology } from "./await-topology.ts"
 import { Consumers } from "./Consumers.ts"
@@ -33,18 +34,33 @@ const connection = Layer.unwrap(
       `bus ${name}`,
       Effect.suspend(() => (trouble === undefined ? Effect.void : Effect.fail(trouble)))
     )
-    const credentials = Bus.CredentialsFile === undefined ? undefined : yield* readTextFile(Bus.CredentialsFile)
+    const who = yield* credentialsOf(name)
     return Nats.layerWith({
       servers: Bus.Url.split(",").map((server) => server.trim()),
       name,
-      user: Bus.User,
-      password: Bus.Password,
-      credentials: credentials === undefined ? undefined : Redacted.make(credentials),
+      ...who,
       tls: { caFile: Bus.TlsCaFile, certificateFile: Bus.TlsCertificateFile, keyFile: Bus.TlsKeyFile },
       onTrouble: (reason) => void (trouble = reason)
     })
   })
 )
+
+/** As whom a role connects. */
+const credentialsOf = Effect.fnUntraced(function* (role: string) {
+  const { Bus } = yield* Configuration
+  if (Bus.PasswordsFolder !== undefined) {
+    const password = (yield* readTextFile(join(Bus.PasswordsFolder, role))).trim()
+    const { add } = yield* Secrets
+    add(password)
+    return { user: role, password: Redacted.make(password) }
+  }
+  const credentials = Bus.CredentialsFile === undefined ? undefined : yield* readTextFile(Bus.CredentialsFile)
+  return {
+    user: Bus.User,
+    password: Bus.Password,
+    credentials: credentials === undefined ? undefined : Redacted.make(credentials)
+  }
+})
 
 const prepared = Layer.effectDiscard(
   Effect.gen(function* () {

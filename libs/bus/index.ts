@@ -12,6 +12,7 @@ export {
 } from "./apply-topology.ts"
 export { type BatchMessage, batchMessagesMax } from "./atomic-batch.ts"
 export { type BrokerTls, brokerTls } from "./broker-tls.ts"
+export { type BrokerUser, brokerUser, partyUsers, serverSyntax } from "./broker-users.ts"
 export { busLayer, busServices } from "./bus-layer.ts"
 export { type ConsumeOptions, consume, type Consumption, type Received } from "./consume.ts"
 export type { ConsumerDeclaration } from "./consumer-declaration.ts"
@@ -36,6 +37,7 @@ export {
   parseJson,
   type RawMessage
 } from "./message-codec.ts"
+export { inboxPrefix } from "./inbox.ts"
 export { header, type HeaderPairs } from "./message-headers.ts"
 export { busMetrics } from "./metrics.ts"
 export { Mailbox } from "./Mailbox.ts"

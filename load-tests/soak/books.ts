@@ -16,7 +16,7 @@ export const soakBooks = (world: SoakWorld, { accepts: [offer] }: PaymentRequire
   Effect.gen(function* () {
     const asset = (offer?.asset ?? "0x") as `0x${string}`
     const rpc = (method: string, parameters: ReadonlyArray<unknown>) => askLocal(world.chain.rpc, method, parameters)
-    const { receipts, claimStates } = yield* booksOf({ server: { url: world.nats }, chain: { asset, rpc } })
+    const { receipts, claimStates } = yield* booksOf({ server: world.bus, chain: { asset, rpc } })
     const payee = (offer?.payTo ?? "").slice(2).toLowerCase().padStart(64, "0")
     const isSettled = Effect.map(claimStates, (states) => states.every((state) => !openStates.has(state)))
     const settled = Effect.gen(function* () {

@@ -2,6 +2,7 @@
 import { jetstream } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
 import type { LocalAccount } from "../../dev/chain/evm/accounts.ts"
+import { connectionTo } from "../../test/support/bus-address.ts"
 import { pause, steadyLoop } from "../loops.ts"
 import { markOf, openClient, quoteFrom } from "../payments/client.ts"
 import { signCall } from "../payments/payers.ts"
@@ -31,7 +32,7 @@ const againMax = 10
 const againMs = 1_000
 
 export const publishEvents = async (world: SoakWorld, rate: number, seconds: number) => {
-  const connection = await connect({ servers: world.nats, maxReconnectAttempts: -1 })
+  const connection = await connect({ ...connectionTo(world.bus), maxReconnectAttempts: -1 })
   try {
     return await publishAtRate(jetstream(connection), rate, seconds)
   } finally {

@@ -8,6 +8,7 @@ import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
 import { type RoleName, roleNames } from "#contracts"
 import { startLocalEvmChain } from "../../dev/chain/evm/LocalEvmChain.ts"
+import type { BusAddress } from "../../test/support/bus-address.ts"
 import { startNatsServer } from "../../test/support/nats-server.ts"
 import { newHome, startFleet } from "../../test/support/starling.ts"
 import { startHelper, startRoles } from "../children.ts"
@@ -15,7 +16,8 @@ import { processesOf, useOf } from "../process-use.ts"
 import { startReceiver } from "../webhooks/rig.ts"
 
 export interface SoakWorld {
-  readonly nats: string
+  /** As the house has it: what is published is the actors' in production. */
+  readonly bus: BusAddress
   readonly speech: string
   readonly gateway: string
   readonly token: string
@@ -60,6 +62,7 @@ const bundled = async <A>(receiver: Receiver, use: Use<A>): Promise<A> => {
     try {
       return await use({
         ...fleet.ready,
+        bus: fleet.busAs("operator"),
         chain: fleet.ready.chains.evm,
         receiver,
         residentMb: () => sumBy(processesOf(fleet.pid).map(({ kind, rssMb }) => [kind, rssMb])),
@@ -123,7 +126,7 @@ const apart = async <A>(receiver: Receiver, use: Use<A>): Promise<A> => {
       }
     }
     return await use({
-      nats: nats.url,
+      bus: { url: nats.url },
       speech: urls["speech-api"] ?? "",
       gateway: urls["model-gateway"] ?? "",
       token,

@@ -47,6 +47,10 @@ const take = Effect.fn("homeLock.take")(function* (home: string) {
   return yield* new HomeInUse({ home, pid: 0 })
 })
 
+/** Whether a fleet runs in this home now. */
+export const isFleetIn = (home: string) =>
+  Effect.map(Effect.flatMap(readLock(lockPath(home)), livingHolder), (holder) => holder !== undefined)
+
 /** Who wrote the lock, while that very process still runs. */
 const livingHolder = Effect.fnUntraced(function* (text: string) {
   const holder = Option.getOrUndefined(decodeHolder(text))

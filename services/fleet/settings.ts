@@ -34,6 +34,9 @@ export const readSettings = Effect.map(Environment, (environment): FleetSettings
   }
 })
 
+/** The embedded nats-server's own. */
+export const natsFolder = (home: string) => `${home}/nats`
+
 export const demoSecretOf = (environment: Readonly<Record<string, string | undefined>>) =>
   environment[secretVariable] ?? demoSecret
 

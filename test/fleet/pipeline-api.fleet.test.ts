@@ -2,9 +2,10 @@ import { createHmac, randomUUID } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Schedule, Stream } from "effect"
+import { Effect, Layer, Redacted, Schedule, Stream } from "effect"
 import { busServices, Nats, StreamReader } from "#bus"
-import { Health, Metrics } from "#runtime"
+import { Health, Metrics, Role } from "#runtime"
+import type { BusAddress } from "../support/bus-address.ts"
 import { busOn, eventually, natsServer } from "../support/bus.ts"
 import { commandOver, dispatched, type Json, publishReport, reportSuccess } from "../support/pipeline.ts"
 import { startReceiver } from "../support/receiver.ts"
@@ -14,11 +15,15 @@ import { creation } from "../support/work-item-creation.ts"
 
 const secret = "a-secret-of-the-receivers"
 
-const busAt = (url: string) =>
+/** As an internal service has it. */
+const busAt = ({ url, user, password }: BusAddress) =>
   busServices.pipe(
-    Layer.provideMerge(Nats.layerWith({ servers: [url], name: "driver" })),
+    Layer.provideMerge(
+      Nats.layerWith({ servers: [url], name: "driver", user, password: Redacted.make(password ?? "") })
+    ),
     Layer.provideMerge(Metrics.layerTest),
-    Layer.provideMerge(Health.layer)
+    Layer.provideMerge(Health.layer),
+    Layer.provide(Layer.succeed(Role, "internal services"))
   )
 
 const fleet = (configuration: Json) =>
@@ -84,7 +89,7 @@ describe("the pipeline in the fleet", () => {
             }
           ]
         })
-        const { pipeline, token, nats } = running.ready
+        const { pipeline, token } = running.ready
         const call = (method: string, path: string, body: Json) =>
           Effect.promise(async () => {
             const response = await fetch(`${pipeline}${path}`, {
@@ -115,7 +120,7 @@ describe("the pipeline in the fleet", () => {
             durationMs: 1
           })
           for (let phase = 0; phase < 4; phase++) yield* reportSuccess(yield* dispatched())
-        }).pipe(Effect.provide(busAt(nats)))
+        }).pipe(Effect.provide(busAt(running.serviceBus)))
         yield* eventually(
           Effect.sync(() => receiver.requests.length >= wanted.length),
           20_000

@@ -111,9 +111,9 @@ const askAndAnswer = async () => {
   await api.call("PUT", "/projects/gates", { displayName: "Gates", repositoryUrl: "https://git.example/gates" })
   const item = await api.call("POST", "/workitems", { title: "Oil the gate", projectId: "gates" })
   const workItemId = String(item["id"])
-  const { dispatchId } = await pickUpWork(ready.nats)
+  const { dispatchId } = await pickUpWork(fleet.serviceBus)
   const questionText = `Is it ${planting.question}?`
-  await publishOver(ready.nats, "reports.questions-asked", {
+  await publishOver(fleet.serviceBus, "reports.questions-asked", {
     kind: "questions-asked",
     reportId: randomUUID(),
     atMs: Date.now(),
@@ -123,7 +123,7 @@ const askAndAnswer = async () => {
   })
   const answered = { questionId: "q-1", answer: `No: ${planting.answer}` }
   await until(async () => (await api.ask("POST", `/workitems/${workItemId}/answer`, answered)).status < 300)
-  assert.deepInclude((await pickUpWork(ready.nats)).replies[0], { questionId: "q-1", text: answered.answer })
+  assert.deepInclude((await pickUpWork(fleet.serviceBus)).replies[0], { questionId: "q-1", text: answered.answer })
   const done = `/workitems/${workItemId}/answer`
   assert.isAtLeast((await call(`${ready.pipeline}${done}`, answered)).status, 400)
 }
@@ -178,7 +178,7 @@ describe("a fleet that holds secrets", () => {
   })
 
   it("keeps none of them on the broker", async () => {
-    const contents = await busContents(ready.nats)
+    const contents = await busContents(fleet.busAs("stream-keeper"))
     const streams = new Set(contents.map(([stream]) => stream))
 
     assert.includeMembers([...streams], ["LOG", "EVENTS", "ATTEMPTS", "ABANDONED", "RECEIPTS", "KV_authorizations"])

@@ -62,7 +62,7 @@ const begin = async () => {
   home = newHome({ TELEMETRY_OTLP_URL: collector.url })
   fleet = await startFleet(home)
   const synthesizer = await startRole("speech-synthesizer", {
-    configuration: { Bus: { Url: fleet.ready.nats, Topology: "verify" } }
+    configuration: { Bus: fleet.roleBus }
   })
   await until(async () => (await synthesizer.status("/readyz")) === 200)
   await work()

@@ -55,7 +55,7 @@ describe("a public port", () => {
     const port = await freePort()
     const verifier = await startRole("payment-verifier", {
       configuration: {
-        Bus: { Url: fleet.ready.nats, Topology: "verify" },
+        Bus: fleet.roleBus,
         PaymentVerifier: { FacilitatorPort: port }
       }
     })
@@ -84,7 +84,7 @@ describe("the port of metrics and health", () => {
         assert.strictEqual(await answers(`http://${outside}:${new URL(url).port}/livez`), 0, url)
       }
       const told = await startRole("sweeper", {
-        configuration: { Bus: { Url: fleet.ready.nats, Topology: "verify" }, Telemetry: { Host: "0.0.0.0" } }
+        configuration: { Bus: fleet.roleBus, Telemetry: { Host: "0.0.0.0" } }
       })
       await until(async () => (await told.status("/livez")) === 200)
       assert.strictEqual(await answers(`http://${outside}:${new URL(told.url).port}/livez`), 200)

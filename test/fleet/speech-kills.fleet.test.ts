@@ -8,7 +8,7 @@ let fleet: SpeechFleet
 let sequencers: ReadonlyArray<RunningRole>
 
 const sequencer = async () => {
-  const role = await startRole("speech-sequencer", { configuration: { Bus: { Url: fleet.nats } } })
+  const role = await startRole("speech-sequencer", { configuration: { Bus: fleet.roleBus } })
   await until(async () => (await role.status("/readyz")) === 200)
   return role
 }

@@ -59,7 +59,7 @@ describe("the role sweeper", () => {
       const server = yield* natsServer
       yield* ended
       const bus = yield* Effect.acquireRelease(
-        Effect.promise(() => openPipelineBus(server.url)),
+        Effect.promise(() => openPipelineBus(server)),
         ({ close }) => Effect.promise(close)
       )
       const told = Effect.map(

@@ -59,6 +59,8 @@ describe("./starling up", () => {
     const second = await up(where)
     assert.strictEqual(second.ready.token, first.ready.token)
     assert.strictEqual(statSync(join(where.folder, "owner-token")).mode & 0o777, 0o600)
+    // A service that was given them gets in again.
+    assert.deepStrictEqual(second.ready.natsCredentials, first.ready.natsCredentials)
     assert.include((await starling(where, "endpoints")).out, "paused by operator")
     assert.notInclude(second.log(), "received")
     assert.strictEqual((await starling(where, "endpoints", "resume", "demo")).code, 0)

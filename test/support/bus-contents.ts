@@ -2,9 +2,10 @@
 import { randomUUID } from "node:crypto"
 import { jetstream, jetstreamManager } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
+import { type BusAddress, connectionTo } from "./bus-address.ts"
 
-export const busContents = async (url: string): Promise<ReadonlyArray<readonly [stream: string, text: string]>> => {
-  const connection = await connect({ servers: url })
+export const busContents = async (bus: BusAddress): Promise<ReadonlyArray<readonly [stream: string, text: string]>> => {
+  const connection = await connect(connectionTo(bus))
   const manager = await jetstreamManager(connection)
   const found: Array<readonly [string, string]> = []
   for await (const { config, state } of manager.streams.list()) {
@@ -21,15 +22,15 @@ export const busContents = async (url: string): Promise<ReadonlyArray<readonly [
 }
 
 /** Asks on a subject, as an internal service or a runner does. */
-export const askOver = async <A>(url: string, subject: string, question: unknown): Promise<A> => {
-  const connection = await connect({ servers: url })
+export const askOver = async <A>(bus: BusAddress, subject: string, question: unknown): Promise<A> => {
+  const connection = await connect(connectionTo(bus))
   const answer = await connection.request(subject, JSON.stringify(question), { timeout: 20_000 })
   await connection.close()
   return answer.json<A>()
 }
 
-export const publishOver = async (url: string, subject: string, value: unknown) => {
-  const connection = await connect({ servers: url })
+export const publishOver = async (bus: BusAddress, subject: string, value: unknown) => {
+  const connection = await connect(connectionTo(bus))
   await jetstream(connection).publish(subject, JSON.stringify(value))
   await connection.close()
 }
@@ -42,8 +43,8 @@ export interface Dispatch {
 }
 
 /** As a runner without a sandbox asks for work. */
-export const pickUpWork = (url: string) =>
-  askOver<Dispatch>(url, "pickup.next.coder", {
+export const pickUpWork = (bus: BusAddress) =>
+  askOver<Dispatch>(bus, "pickup.next.coder", {
     pickupId: randomUUID(),
     runner: "runner-1",
     agent: "coder",

@@ -45,15 +45,18 @@ export interface TestNatsOptions {
   readonly configuration?: string
   /** What the configuration refers to. */
   readonly environment?: Readonly<Record<string, string>>
+  /** Where it stores what it is told, and leaves it; otherwise a folder that goes with it. */
+  readonly store?: string
 }
 
 export const startNatsServer = async (options: TestNatsOptions = {}): Promise<TestNatsServer> => {
   const folder = mkdtempSync(join(tmpdir(), "starling-nats-"))
   const port = await freePort()
   const config = join(folder, "server.conf")
+  const store = options.store ?? join(folder, "data")
   writeFileSync(
     config,
-    `listen: "127.0.0.1:${port}"\njetstream { store_dir: ${JSON.stringify(join(folder, "data"))} }\n${options.configuration ?? ""}\n`
+    `listen: "127.0.0.1:${port}"\njetstream { store_dir: ${JSON.stringify(store)} }\n${options.configuration ?? ""}\n`
   )
   let child: ChildProcess | undefined
 

@@ -3,14 +3,7 @@ import { randomUUID } from "node:crypto"
 import { Layer, Redacted } from "effect"
 import { busServices, Nats } from "#bus"
 import { Metrics, Role } from "#runtime"
-
-export interface BusAddress {
-  /** One or more, with commas between them. */
-  readonly url: string
-  /** On a broker that knows its users. */
-  readonly user?: string
-  readonly password?: string
-}
+import type { BusAddress } from "./bus-address.ts"
 
 export const busOf = ({ url, user, password }: BusAddress) =>
   Layer.build(

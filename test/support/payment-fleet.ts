@@ -14,7 +14,8 @@ import { modelGateway } from "../../services/model-gateway/layer.ts"
 import { paymentSettler } from "../../services/payment-settler/layer.ts"
 import { paymentVerifier } from "../../services/payment-verifier/layer.ts"
 import { natsServer, busOn, eventually } from "./bus.ts"
-import { type BusAddress, busOf } from "./payment-bus.ts"
+import type { BusAddress } from "./bus-address.ts"
+import { busOf } from "./payment-bus.ts"
 import type { TestNatsServer } from "./nats-server.ts"
 
 type Json = Readonly<Record<string, unknown>>

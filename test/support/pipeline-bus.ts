@@ -2,6 +2,7 @@
 import { jetstream, jetstreamManager } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
 import { decodeReport, type ReportKind } from "#contracts"
+import { type BusAddress, connectionTo } from "./bus-address.ts"
 import type { Json } from "./pipeline-api.ts"
 
 export interface StoredMessage {
@@ -18,14 +19,15 @@ export interface PipelineBus {
   readonly close: () => Promise<void>
 }
 
-export const openPipelineBus = async (url: string): Promise<PipelineBus> => {
-  const connection = await connect({ servers: url })
-  const [client, manager] = [jetstream(connection), await jetstreamManager(connection)]
+/** Reports as `service`, and looks as `house`, which on a broker with users is another. */
+export const openPipelineBus = async (service: BusAddress, house: BusAddress = service): Promise<PipelineBus> => {
+  const [told, looking] = await Promise.all([connect(connectionTo(service)), connect(connectionTo(house))])
+  const [reporter, client, manager] = [jetstream(told), jetstream(looking), await jetstreamManager(looking)]
   const report = async (kind: ReportKind, fields: Json) => {
     const whole = { kind, reportId: crypto.randomUUID(), atMs: Date.now(), ...fields }
     const decoded = decodeReport(kind, whole)
     if (decoded._tag === "Failure") throw new Error(`${kind}: ${JSON.stringify(decoded.failure)}`)
-    await client.publish(`reports.${kind}`, JSON.stringify(whole), { msgID: whole.reportId })
+    await reporter.publish(`reports.${kind}`, JSON.stringify(whole), { msgID: whole.reportId })
   }
   const read = async (stream: string, subject: string) => {
     const { state } = await manager.streams.info(stream, { subjects_filter: subject })
@@ -40,5 +42,5 @@ export const openPipelineBus = async (url: string): Promise<PipelineBus> => {
     }
     return found
   }
-  return { report, read, close: () => connection.close() }
+  return { report, read, close: async () => void (await Promise.all([told.close(), looking.close()])) }
 }

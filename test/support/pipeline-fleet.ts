@@ -14,13 +14,12 @@ import { newHome, startFleet } from "./starling.ts"
 export interface PipelineFleet {
   readonly api: PipelineApi
   readonly bus: PipelineBus
-  readonly nats: string
   readonly deliveries: Deliveries
   readonly receiver: TestReceiver
   readonly repository: TestRepository
   readonly forge: string
   readonly log: () => string
-  readonly runner: (options: Omit<TestRunnerOptions, "nats">) => Promise<TestRunner>
+  readonly runner: (options: Omit<TestRunnerOptions, "nats" | "home">) => Promise<TestRunner>
   /** Creates a project on the repository; answers with its id. */
   readonly project: (settings?: Json) => Promise<string>
   readonly stop: () => Promise<void>
@@ -91,21 +90,20 @@ export const startPipelineFleet = async (
   home.environment["STARLING_CONFIG"] = config
   const fleet = await startFleet(home)
   const { nats, token, pipeline } = fleet.ready
-  const bus = await openPipelineBus(nats)
+  const bus = await openPipelineBus(fleet.serviceBus, fleet.busAs("operator"))
   const api = pipelineApi(pipeline, token)
   const repository = repositories.make("upstream")
   const runners: Array<TestRunner> = []
   return {
     api,
     bus,
-    nats,
     deliveries: watchDeliveries(receiver, "/every"),
     receiver,
     repository,
     forge,
     log: fleet.log,
     runner: async (options) => {
-      const runner = await startRunner({ nats, ...options })
+      const runner = await startRunner({ nats, home: home.folder, ...options })
       runners.push(runner)
       return runner
     },

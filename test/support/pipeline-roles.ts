@@ -48,7 +48,7 @@ export const startPipelineRoles = async (): Promise<PipelineRoles> => {
   const home = newHome()
   const token = await starling(home, "token", "make", "--role", "owner", "--nats", nats.url)
   home.remove()
-  const bus = await openPipelineBus(nats.url)
+  const bus = await openPipelineBus({ url: nats.url })
   const repositories = makeRepositories()
   const runners: Array<Awaited<ReturnType<typeof startRunner>>> = []
   return {

@@ -17,14 +17,18 @@ export interface TestRunner {
 
 export interface TestRunnerOptions {
   readonly nats: string
+  /** Of the fleet whose broker that is; a broker elsewhere knows no users here. */
+  readonly home?: string
   readonly agents: ReadonlyArray<string>
   readonly atOnce?: number
   readonly more?: ReadonlyArray<string>
 }
 
 /** One that dies is started again, in the same folder. */
-export const startRunner = async ({ nats, agents, atOnce = 4, more = [] }: TestRunnerOptions): Promise<TestRunner> => {
+export const startRunner = async (options: TestRunnerOptions): Promise<TestRunner> => {
+  const { nats, home, agents, atOnce = 4, more = [] } = options
   const folder = mkdtempSync(join(tmpdir(), "starling-runner-"))
+  const environment = home === undefined ? process.env : { ...process.env, STARLING_HOME: home }
   const parameters = [
     "runner",
     ...agents.flatMap((agent) => ["--agent", agent]),
@@ -43,7 +47,11 @@ export const startRunner = async ({ nats, agents, atOnce = 4, more = [] }: TestR
   let ended: Promise<number | NodeJS.Signals | null>
   const start = () => {
     starts += 1
-    const started = spawn("./starling", parameters, { cwd: root, stdio: ["ignore", "ignore", "pipe"] })
+    const started = spawn("./starling", parameters, {
+      cwd: root,
+      env: environment,
+      stdio: ["ignore", "ignore", "pipe"]
+    })
     child = started
     started.stderr.on("data", (data: Buffer) => (log += data.toString()))
     ended = new Promise((resolve) =>

@@ -44,7 +44,7 @@ export interface Heard {
 export interface SpeechFleet {
   readonly url: string
   readonly token: string
-  readonly nats: string
+  readonly roleBus: RunningFleet["roleBus"]
   readonly pid: number
   readonly log: () => string
   readonly post: (path: string, body: unknown, headers?: Readonly<Record<string, string>>) => Promise<Response>
@@ -65,7 +65,7 @@ const json = "application/json"
 export const startSpeechFleet = async (changes: Readonly<Record<string, string>> = {}): Promise<SpeechFleet> => {
   const home: Home = newHome({ SPEECH_API_PORT: "0", ...changes })
   const fleet = await startFleet(home)
-  const { speech: url, token, nats, metrics } = fleet.ready
+  const { speech: url, token, metrics } = fleet.ready
 
   const post: SpeechFleet["post"] = (path, body, headers = {}) =>
     fetch(`${url}${path}`, {
@@ -81,7 +81,7 @@ export const startSpeechFleet = async (changes: Readonly<Record<string, string>>
   return {
     url,
     token,
-    nats,
+    roleBus: fleet.roleBus,
     pid: fleet.pid,
     log: fleet.log,
     post,

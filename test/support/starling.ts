@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { type BusAddress, homeAddress, passwordsOf } from "./bus-address.ts"
 import type { ReadyReport } from "../../services/fleet/commands/up.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -39,6 +40,12 @@ export interface RunningFleet {
   readonly ready: Ready
   readonly pid: number
   readonly log: () => string
+  /** Its broker as one of the house: a role, `operator`, or `stream-keeper`, which sees everything stored. */
+  readonly busAs: (user: string) => BusAddress
+  /** Its broker as an internal service has it, who knows the ready line alone. */
+  readonly serviceBus: BusAddress
+  /** The section `Bus` of one more role of this fleet, in a process of its own. */
+  readonly roleBus: Readonly<Record<string, string>>
   /** Resolves with the exit code, or the signal. */
   readonly stop: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>
 }
@@ -63,7 +70,16 @@ export const startFleet = (home: Home): Promise<RunningFleet> =>
         child.kill(signal)
         return ended
       }
-      resolve({ ready, pid: child.pid ?? 0, log: () => log, stop })
+      const { user, pass: password } = ready.natsCredentials
+      resolve({
+        ready,
+        pid: child.pid ?? 0,
+        log: () => log,
+        busAs: (party) => homeAddress(home.folder, ready.nats, party),
+        serviceBus: { url: ready.nats, user, password },
+        roleBus: { Url: ready.nats, PasswordsFolder: passwordsOf(home.folder), Topology: "verify" },
+        stop
+      })
     })
     void ended.then((code) => reject(new Error(`the fleet ended with ${code}:\n${log}`)))
   })

@@ -1,8 +1,8 @@
 /** People who clone their voices: recordings of the catalogue's voices, and the form that a voice is made from. */
 import { assert } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { busServices, Kv, Nats } from "#bus"
-import { Metrics } from "#runtime"
+import { Metrics, Role } from "#runtime"
 import { ChallengeRecord, keyFor } from "../../services/speech-api/voices/records.ts"
 import { type Asked, codeOf, type Heard, type SpeechFleet } from "./speech-fleet.ts"
 
@@ -122,9 +122,12 @@ export const cloned = async (
 
 /** Makes it seem that a challenge was given out long ago. */
 export const agedChallenge = (fleet: SpeechFleet, id: string) => {
+  // As the role whose challenges they are: nobody else may write one.
+  const { url, user, password } = fleet.fleet.busAs("speech-api")
   const bus = busServices.pipe(
-    Layer.provideMerge(Nats.layerWith({ servers: [fleet.fleet.ready.nats], name: "test" })),
-    Layer.provide(Metrics.layerTest)
+    Layer.provideMerge(Nats.layerWith({ servers: [url], name: "test", user, password: Redacted.make(password ?? "") })),
+    Layer.provide(Metrics.layerTest),
+    Layer.provide(Layer.succeed(Role, "speech-api"))
   )
   return Effect.runPromise(
     Effect.gen(function* () {

@@ -25,6 +25,10 @@ export const Bus = section(
     CredentialsFile: optional(file, "A `.creds` file, for a broker whose users are made by an operator's JWT."),
     User: optional(Schema.NonEmptyString, "The role's user on the broker."),
     Password: optional(Schema.RedactedFromValue(Schema.NonEmptyString), "Its password."),
+    PasswordsFolder: optional(
+      file,
+      "A folder with a file for each user, named after it, with its password. Each role is then the user of its own name, also where several run in one process; goes before `User`, `Password` and `CredentialsFile`. Read at the start."
+    ),
     Topology: withDefault(
       Schema.Literals(["create", "verify"]),
       "create",

@@ -18,7 +18,12 @@ export const asyncApiDocument = (): Record<string, unknown> => ({
       "Events of the work-item pipeline, published on the bus and delivered as signed webhooks; and what runners, internal services and operators tell and ask the pipeline."
   },
   servers: {
-    bus: { host: "127.0.0.1:4222", protocol: "nats", description: "NATS with JetStream: streams EVENTS and REPORTS." },
+    bus: {
+      host: "127.0.0.1:4222",
+      protocol: "nats",
+      description: "NATS with JetStream: streams EVENTS and REPORTS. A user's answers come below `_INBOX_<user>`.",
+      security: [{ $ref: "#/components/securitySchemes/user" }]
+    },
     receiver: { host: "receiver.example", protocol: "https", description: "The Url of a configured endpoint." }
   },
   channels: {
@@ -47,6 +52,11 @@ export const asyncApiDocument = (): Record<string, unknown> => ({
       ...Object.fromEntries(eventCatalogue.map((event) => [event.name, payloadSchema(event)]))
     },
     securitySchemes: {
+      user: {
+        type: "userPassword",
+        description:
+          "A user of the broker: `internal-services`, whose password `./starling up` prints, may publish what no actor tells, report, ask, and read events."
+      },
       signature: {
         type: "httpApiKey",
         in: "header",

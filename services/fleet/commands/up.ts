@@ -3,12 +3,11 @@
  * when nothing is configured. Prints where everything is; `--ready-json` prints it as one line on stdout.
  */
 import { existsSync } from "node:fs"
-import { writeFile } from "node:fs/promises"
-import { Effect, Layer } from "effect"
-import { busServices, Nats } from "#bus"
+import { Effect, Layer, Redacted } from "effect"
+import { applyTopology, busServices, Nats, topology } from "#bus"
 import { type RoleName, roleNames } from "#contracts"
 import { Tokens } from "#http"
-import { Addresses, Configuration, Environment, OpsServer, runProgram } from "#runtime"
+import { Addresses, Configuration, Environment, Metrics, OpsServer, Role, runProgram } from "#runtime"
 import { startReceiver } from "../../../dev/receiver/Receiver.ts"
 import { configuredParts } from "../configured-parts.ts"
 import { processLayer, rolesLayer } from "../fleet-layer.ts"
@@ -16,10 +15,19 @@ import { homeLock } from "../home-lock.ts"
 import { type ChainsReport, chainsReport, localDefaults, localKeys } from "../local-configuration.ts"
 import { LocalWorld } from "../LocalWorld.ts"
 import { NatsServer } from "../nats-server/NatsServer.ts"
+import { keeperUser, operatorUser, serviceUser } from "../nats-server/users.ts"
 import { ownerToken } from "../owner-token.ts"
+import { writePrivately } from "../private-file.ts"
 import { roleProcess } from "../role-process.ts"
 import { loadRoles } from "../roles.ts"
-import { demoConfiguration, demoSecretOf, type FleetSettings, readSettings, secretVariable } from "../settings.ts"
+import {
+  demoConfiguration,
+  demoSecretOf,
+  type FleetSettings,
+  natsFolder,
+  readSettings,
+  secretVariable
+} from "../settings.ts"
 
 // Receivers on this machine are what one tries things with; a deployment opens nothing by itself.
 const loopback = ["127.0.0.0/8", "::1/128"]
@@ -40,7 +48,10 @@ const whole = Layer.unwrap(
         })
       )
     )
-    const nats = NatsServer.layer({ folder: `${settings.home}/nats`, port: settings.natsPort })
+    const nats = Layer.provideMerge(
+      streams,
+      NatsServer.layer({ folder: natsFolder(settings.home), port: settings.natsPort })
+    )
     const code = Layer.effectDiscard(loadCode(settings, environment))
     return Layer.mergeAll(rolesHere, rolesApart).pipe(
       Layer.provideMerge(processLayer),
@@ -51,6 +62,21 @@ const whole = Layer.unwrap(
       Layer.provideMerge(homeLock(settings.home))
     )
   })
+)
+
+/** Who connects to the broker beside the roles. */
+const connectionAs = (user: string) =>
+  Layer.unwrap(
+    Effect.map(NatsServer, ({ url, passwordOf }) =>
+      Nats.layerWith({ servers: [url], name: "up", user, password: Redacted.make(passwordOf(user)) })
+    )
+  )
+
+/** Made before any role connects: none of them may make or change one. */
+const streams = Layer.effectDiscard(
+  applyTopology(topology, { mode: "create", replicas: 1 }).pipe(
+    Effect.provide(connectionAs(keeperUser).pipe(Layer.provide(Metrics.layerTest)))
+  )
 )
 
 // What may crash for reasons that are not ours runs in a process of its own.
@@ -86,14 +112,22 @@ const demoReceiver = Effect.fnUntraced(function* (settings: FleetSettings, secre
   return url
 })
 
-/** The roles find the embedded broker, the demo endpoint its secret, and settlers their keys, in their environment. */
+/** The roles find the embedded broker and who they are to it, the demo endpoint its secret, and settlers their keys, in their environment. */
 const roleEnvironment = (environment: Readonly<Record<string, string | undefined>>) =>
   Layer.effect(
     Environment,
     Effect.gen(function* () {
-      const { url } = yield* NatsServer
+      const { url, passwordsFolder } = yield* NatsServer
       const keys = localKeys(yield* LocalWorld)
-      return { ...environment, ...keys, BUS_URL: url, [secretVariable]: demoSecretOf(environment) }
+      return {
+        ...environment,
+        ...keys,
+        BUS_URL: url,
+        BUS_PASSWORDS_FOLDER: passwordsFolder,
+        BUS_TOPOLOGY: "verify",
+        BUS_REPLICAS: "1",
+        [secretVariable]: demoSecretOf(environment)
+      }
     })
   )
 
@@ -103,6 +137,8 @@ export interface ReadyReport {
   readonly speech?: string
   readonly metrics: string
   readonly nats: string
+  /** Of an internal service: internal events, reports and pickup, and nothing else. */
+  readonly natsCredentials: { readonly user: string; readonly pass: string }
   readonly token: string
   readonly chains?: ChainsReport
 }
@@ -112,7 +148,7 @@ const onReady = (asJson: boolean) =>
     const settings = yield* readSettings
     const ops = yield* OpsServer
     const nats = yield* NatsServer
-    const token = yield* ownerTokenOf(settings, nats.url)
+    const token = yield* ownerTokenOf(settings)
     const addresses = yield* (yield* Addresses).all
     const pipeline = addresses.get("pipeline-api")
     const speech = addresses.get("speech-api")
@@ -124,21 +160,24 @@ const onReady = (asJson: boolean) =>
       ...(speech === undefined ? {} : { speech }),
       metrics: ops.url,
       nats: nats.url,
+      natsCredentials: { user: serviceUser, pass: nats.passwordOf(serviceUser) },
       token,
       ...(chains === undefined ? {} : { chains })
     }
     // Other commands find the running fleet by this file.
-    yield* Effect.promise(() =>
-      writeFile(`${settings.home}/ready.json`, `${JSON.stringify(report)}\n`, { mode: 0o600 })
-    )
+    yield* writePrivately(`${settings.home}/ready.json`, `${JSON.stringify(report)}\n`)
     process.stdout.write(asJson ? `${JSON.stringify(report)}\n` : welcome(report))
   }).pipe(Effect.orDie)
 
 /** As the operator of the embedded broker. */
-const ownerTokenOf = ({ home }: FleetSettings, url: string) =>
+const ownerTokenOf = ({ home }: FleetSettings) =>
   ownerToken(home).pipe(
     Effect.provide(
-      Tokens.layer.pipe(Layer.provide(busServices), Layer.provide(Nats.layerWith({ servers: [url], name: "up" })))
+      Tokens.layer.pipe(
+        Layer.provide(busServices),
+        Layer.provide(connectionAs(operatorUser)),
+        Layer.provide(Layer.succeed(Role, operatorUser))
+      )
     )
   )
 
@@ -153,6 +192,7 @@ const welcome = (report: ReadyReport) =>
     ...(report.speech === undefined ? [] : [`  speech              ${report.speech}/v1/audio/stream`]),
     `  metrics and health  ${report.metrics}/metrics  /livez  /readyz`,
     `  bus                 ${report.nats}`,
+    `    for a service     ${report.natsCredentials.user}  ${report.natsCredentials.pass}`,
     `  owner's token       ${report.token}`,
     ...(report.chains?.evm === undefined
       ? []

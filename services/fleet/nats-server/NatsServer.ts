@@ -1,16 +1,19 @@
 /**
  * The embedded nats-server: started with a generated configuration in the fleet's home, watched, started
  * again on the same port and store when it dies, stopped last. JetStream keeps its streams on disk. Whoever
- * provides it holds the home's lock: it stops any other server of its folder.
+ * provides it holds the home's lock: it stops any other server of its folder. Nobody connects without being one of its
+ * users.
  */
 import { mkdir } from "node:fs/promises"
 import { Clock, Context, Effect, Layer, Option, Ref, Schedule } from "effect"
 import type { Child } from "./child.ts"
 import { findBinary } from "./find-binary.ts"
 import { stopOrphan } from "./orphan.ts"
+import { keepPasswords, passwordsFolder } from "./passwords.ts"
 import { freePort } from "./ports.ts"
 import { afterDeath, type Deaths, noDeaths } from "./restart-policy.ts"
 import { NatsServerFailed, startServer } from "./start-server.ts"
+import { machineUsers } from "./users.ts"
 
 export interface NatsServerOptions {
   /** The folder that is the server's alone. */
@@ -27,7 +30,14 @@ const restarts = Schedule.min([Schedule.exponential("200 millis"), Schedule.spac
 
 export class NatsServer extends Context.Service<
   NatsServer,
-  { readonly url: string; readonly pid: Effect.Effect<number> }
+  {
+    readonly url: string
+    readonly pid: Effect.Effect<number>
+    /** Of each user of the broker. */
+    readonly passwordOf: (user: string) => string
+    /** Where they stand, a file each. */
+    readonly passwordsFolder: string
+  }
 >()("starling/fleet/NatsServer") {
   static readonly layer = (options: NatsServerOptions) => Layer.effect(NatsServer, make(options))
 }
@@ -44,11 +54,20 @@ const make = Effect.fn("NatsServer.make")(function* ({ folder, port: wanted }: N
   yield* Effect.addFinalizer(() =>
     Effect.flatMap(Ref.get(current), Option.match({ onNone: () => Effect.void, onSome: (child) => child.stop }))
   )
-  const start = (port: number) => startServer({ binary, folder, port, current })
+  const passwords = yield* keepPasswords(
+    passwordsFolder(folder),
+    machineUsers.map(({ user }) => user)
+  )
+  const start = (port: number) => startServer({ binary, folder, port, passwords, current })
   const { child, port } = yield* startSomewhere(wanted, start)
   yield* Effect.forkScoped(keepRunning(child, start(port)))
   const pid = Effect.map(Ref.get(current), (now) => Option.getOrElse(now, () => child).pid)
-  return NatsServer.of({ url: `nats://127.0.0.1:${port}`, pid })
+  return NatsServer.of({
+    url: `nats://127.0.0.1:${port}`,
+    pid,
+    passwordOf: (user) => passwords.get(user) ?? "",
+    passwordsFolder: passwordsFolder(folder)
+  })
 })
 
 type Start = (port: number) => Effect.Effect<Child, NatsServerFailed>

@@ -1,10 +1,14 @@
-/** The configuration file of the embedded nats-server. Pure. */
+/** The configuration file of the embedded nats-server, with the passwords of its users. Pure. */
 import { createHash } from "node:crypto"
+import { type BrokerUser, serverSyntax } from "#bus"
 
 export interface ServerSettings {
   readonly port: number
   /** Holds the store, the log and the pid file. */
   readonly folder: string
+  readonly users: ReadonlyArray<BrokerUser>
+  /** By user. */
+  readonly passwords: ReadonlyMap<string, string>
 }
 
 // Two files of logs at most; the server says little unless something is wrong.
@@ -15,7 +19,7 @@ export const serverNameOf = (folder: string): string =>
   `starling-${createHash("sha256").update(folder).digest("hex").slice(0, 12)}`
 
 /** File storage has no limit of its own here: the server takes at most three quarters of the free disk. */
-export const serverConfig = ({ port, folder }: ServerSettings): string =>
+export const serverConfig = ({ port, folder, users, passwords }: ServerSettings): string =>
   [
     `listen: "127.0.0.1:${port}"`,
     `server_name: ${serverNameOf(folder)}`,
@@ -28,5 +32,15 @@ export const serverConfig = ({ port, folder }: ServerSettings): string =>
     `  store_dir: ${JSON.stringify(`${folder}/data`)}`,
     `  max_memory_store: 256MB`,
     `}`,
-    ``
+    authorization(users, passwords)
   ].join("\n")
+
+/** Users of the account that a server without users has: whatever it stored before is theirs. */
+export const authorization = (users: ReadonlyArray<BrokerUser>, passwords: ReadonlyMap<string, string>): string => {
+  // Nobody gets in without one.
+  const known = users.flatMap(({ user, permissions }) => {
+    const password = passwords.get(user)
+    return password === undefined || password === "" ? [] : [{ user, password, permissions }]
+  })
+  return `authorization: ${serverSyntax({ users: known })}\n`
+}

@@ -2,11 +2,13 @@
  * One start of the embedded nats-server: writes its configuration, starts the program, and waits until this
  * very server answers, which it does once its streams are recovered. A failed start leaves no process.
  */
-import { readFile, writeFile } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 import { Effect, Option, Ref, Schedule, Schema } from "effect"
 import { type Child, startChild } from "./child.ts"
+import { writePrivately } from "../private-file.ts"
 import { serverNameOn } from "./ports.ts"
 import { serverConfig, serverNameOf } from "./server-config.ts"
+import { machineUsers } from "./users.ts"
 
 /** The server did not come up. `log`: its last lines. */
 export class NatsServerFailed extends Schema.TaggedError<NatsServerFailed>()("NatsServerFailed", {
@@ -22,6 +24,7 @@ export interface StartOptions {
   readonly binary: string
   readonly folder: string
   readonly port: number
+  readonly passwords: ReadonlyMap<string, string>
   /** Set as soon as the process exists, so that whoever stops the fleet meanwhile finds it. */
   readonly current: Ref.Ref<Option.Option<Child>>
 }
@@ -33,9 +36,9 @@ const logLines = 10
 const logTailBytes = 16 * 1_024
 
 export const startServer = Effect.fnUntraced(function* (options: StartOptions) {
-  const { binary, folder, port, current } = options
+  const { binary, folder, port, passwords, current } = options
   const config = `${folder}/server.conf`
-  yield* Effect.promise(() => writeFile(config, serverConfig({ port, folder })))
+  yield* writePrivately(config, serverConfig({ port, folder, users: machineUsers, passwords }))
   const child = yield* Effect.uninterruptible(
     Effect.tap(startChild(binary, ["-c", config]), (started) => Ref.set(current, Option.some(started)))
   )

@@ -1,0 +1,15 @@
+/** A file that nobody but its owner reads, also where one stands already that others may: there whole, or as it was. */
+import { randomUUID } from "node:crypto"
+import { rename, rm, writeFile } from "node:fs/promises"
+import { Effect } from "effect"
+
+export const writePrivately = (path: string, text: string): Effect.Effect<void> =>
+  Effect.promise(async () => {
+    const draft = `${path}.${randomUUID()}`
+    try {
+      await writeFile(draft, text, { mode: 0o600, flag: "wx" })
+      await rename(draft, path)
+    } finally {
+      await rm(draft, { force: true })
+    }
+  })
