@@ -3,7 +3,7 @@
  * any provider is asked, and ends in exactly one of two ways: `release` (nothing was given out, nothing is
  * charged) or `settle`. A stream is `serve`d before its first byte. Calls to free models never come here.
  */
-import { Context, Data, Effect, Layer } from "effect"
+import { Context, Data, type Effect } from "effect"
 import type { AnswerKind } from "#contracts"
 import type { PaymentHeaders, PromptSize, Quote, ReplyShape } from "#x402"
 
@@ -77,23 +77,4 @@ export class Till extends Context.Service<
     /** Fails with a quote when the call brings no payment. */
     readonly pay: (call: PayableCall) => Effect.Effect<PaidCall, PaymentRefusal>
   }
->()("starling/model-gateway/Till") {
-  /** Sells nothing: without a way to be paid, paid models are not served. */
-  static readonly layerClosed = Layer.succeed(Till, {
-    quote: () => Effect.fail(closed),
-    pay: () => Effect.fail(closed)
-  })
-}
-
-const message = "Payments are not set up here; only free models are served"
-
-const closed = new PaymentRefusal({
-  status: 503,
-  code: "PAYMENT_VERIFICATION_UNAVAILABLE",
-  headers: { "retry-after": "60" },
-  body: JSON.stringify({
-    error: { message, type: "api_error", code: "PAYMENT_VERIFICATION_UNAVAILABLE", param: null },
-    message,
-    code: "PAYMENT_VERIFICATION_UNAVAILABLE"
-  })
-})
+>()("starling/model-gateway/Till") {}

@@ -25,6 +25,8 @@ export const gatewayCors = (origins: CorsPolicy["origins"]): CorsPolicy => ({
     exposedHeaders,
     "X-Payment-Settle-Error-Class",
     "Retry-After",
+    "Location",
+    "X-Image-Job",
     "X-Should-Retry",
     "X-RateLimit-Limit",
     "X-RateLimit-Remaining",

@@ -32,7 +32,7 @@ ${table(
 
 ## Codes
 
-An unknown model is the one error without a code: status 400 and \`{"error": "Unknown model: ..."}\` with ids that are near. A code also stands in the header \`X-Error-Code\`.
+An unknown model is the one error without a code: status 400 and \`{"error": "Unknown model: ..."}\` with ids that are near. A code also stands in the header \`X-Error-Code\`, on every route; codes of payments also in the envelopes of \`/v1/messages\` and \`/v1/responses\`, as \`error.code\`.
 
 ${table(
   ["code", "status", "type", "meaning"],

@@ -18,7 +18,7 @@ import { Metrics } from "#runtime"
 import { ChainUnavailable, type PaymentRefused, SettlementPending, type SettlementRefused } from "../errors.ts"
 import { facilitatorCalls, facilitatorSeconds } from "../metrics.ts"
 import type { Settlement } from "../scheme.ts"
-import { readSettlement, readVerification } from "./facilitator-verdict.ts"
+import { hiddenOf, readSettlement, readVerification } from "./facilitator-verdict.ts"
 
 export interface FacilitatorOptions {
   /** Up to the operation: `https://facilitator.example.com/v2`. */
@@ -57,17 +57,18 @@ export const openFacilitator = Effect.fn("openFacilitator")(function* (
     connectTimeoutMs: Math.min(connectTimeoutMs, options.timeoutMs)
   })
   const counted = yield* counting
+  const hidden = hiddenOf(options.url)
   const post = (operation: Operation, payload: PaymentPayload, paymentRequirements: PaymentRequirements) =>
     ask(door, options, operation, { x402Version, paymentPayload: payload, paymentRequirements })
   const verify: Facilitator["verify"] = (payload, requirements) =>
     post("verify", payload, requirements).pipe(
       Effect.mapError((error) => unavailable("verify", error.message)),
-      Effect.flatMap((answer) => readVerification(answer.status, readAs(VerifyResponse, answer)))
+      Effect.flatMap((answer) => readVerification(answer.status, readAs(VerifyResponse, answer), hidden))
     )
   const settle: Facilitator["settle"] = (payload, requirements) =>
     post("settle", payload, requirements).pipe(
       Effect.mapError(afterSettle),
-      Effect.flatMap((answer) => readSettlement(answer.status, readAs(SettleResponse, answer), requirements))
+      Effect.flatMap((answer) => readSettlement(answer.status, readAs(SettleResponse, answer), requirements, hidden))
     )
   const supported: Facilitator["supported"] = ask(door, options, "supported", null).pipe(
     Effect.mapError((error) => unavailable("supported", error.message)),

@@ -16,6 +16,7 @@ import {
   type VerifyResponse,
   x402Version
 } from "#contracts"
+import { sanitise } from "#egress"
 import type { SettlerKey } from "../scheme.ts"
 
 export interface FacilitatorAnswer<Body> {
@@ -34,16 +35,24 @@ type Verdict =
   | { readonly _tag: "Verified"; readonly payer: string }
   | Extract<VerifyAnswer, { readonly _tag: "Refused" | "Unavailable" }>
 
+/** Also what a chain's node or another facilitator said: nothing of which one it was. */
+const told = (text: string) => sanitise(text, { secrets: [], names: [] })
+
 export const verifyAnswer = (verdict: Verdict): FacilitatorAnswer<VerifyResponse> => {
   if (verdict._tag === "Verified") return ok({ isValid: true, payer: verdict.payer })
   if (verdict._tag === "Unavailable") {
-    const body = { isValid: false, invalidReason: "unexpected_verify_error", invalidMessage: verdict.reason }
+    const body = {
+      isValid: false,
+      invalidReason: "unexpected_verify_error",
+      invalidMessage: told(verdict.reason) ?? "nobody can say"
+    }
     return { status: 503, headers: { "retry-after": String(verdict.retryAfterSeconds) }, body }
   }
+  const detail = told(verdict.detail ?? "")
   return ok({
     isValid: false,
     invalidReason: verdict.reason,
-    ...(verdict.detail === undefined ? {} : { invalidMessage: verdict.detail }),
+    ...(detail === undefined ? {} : { invalidMessage: detail }),
     ...(verdict.payer === null ? {} : { payer: verdict.payer })
   })
 }

@@ -3,7 +3,7 @@ import type { SettleResponse } from "#contracts"
 
 /** What a page's script may read of our answers. */
 export const exposedHeaders =
-  "PAYMENT-REQUIRED, X-Payment-Required, WWW-Authenticate, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, X-Payment-Receipt, X-Payment-Settled"
+  "PAYMENT-REQUIRED, X-Payment-Required, WWW-Authenticate, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, X-Payment-Receipt, X-Payment-Settled, X-Error-Code"
 
 /** How the chain answered, under the names of both protocol versions. */
 export const settleResponseHeader = (response: SettleResponse): Readonly<Record<string, string>> => {

@@ -1,9 +1,10 @@
 /**
  * Every 402: the quote for who has not paid, and why a payment was not taken. Each carries a fresh quote in its
- * headers, for clients sign the next attempt from it. Bodies come in the three shapes in which the routes
+ * headers, for clients sign the next attempt from it, and a refusal its code, in its header and its body. Bodies come in the three shapes in which the routes
  * answer: OpenAI's chat (and images), Anthropic's messages, OpenAI's responses. Pure.
  */
 import { type PaymentCode, x402Version } from "#contracts"
+import { sanitise } from "#egress"
 import { explained } from "../reasons.ts"
 import { type Quote, quoteText } from "./payment-required.ts"
 import { exposedHeaders, settleResponseHeader } from "./receipt-headers.ts"
@@ -17,7 +18,7 @@ export interface PaymentReply {
   readonly body: string
 }
 
-/** Why a payment was not taken. `detail` is shown as `debug`; it must hold nothing private. */
+/** Why a payment was not taken. `detail` is shown as `debug`, made fit for strangers. */
 export interface PaymentFailure {
   readonly code: PaymentCode
   readonly reason: string
@@ -46,9 +47,11 @@ export const paymentRequired = (quote: Quote, shape: ReplyShape): PaymentReply =
 /** To a payment that cannot be taken; nothing was sent to the chain. */
 export const verificationFailed = (quote: Quote, shape: ReplyShape, failure: PaymentFailure): PaymentReply => ({
   status: 402,
-  headers: quoteHeaders(quoteText(quote, failure.reason).header),
+  headers: { ...quoteHeaders(quoteText(quote, failure.reason).header), "x-error-code": failure.code },
   body: JSON.stringify(
-    shape === "chat" ? verificationBody(failure) : vendorBody(shape, `Payment verification failed: ${failure.reason}`)
+    shape === "chat"
+      ? verificationBody(failure)
+      : vendorBody(shape, `Payment verification failed: ${failure.reason}`, failure.code)
   )
 })
 
@@ -68,11 +71,14 @@ export const settlementFailed = (
       network: failure.network,
       ...payerOf(failure)
     }),
+    "x-error-code": failure.code,
     // Clients that retry by themselves would sign and pay again.
     "x-should-retry": "false"
   },
   body: JSON.stringify(
-    shape === "chat" ? settlementBody(failure) : vendorBody(shape, `Payment settlement failed: ${failure.reason}`)
+    shape === "chat"
+      ? settlementBody(failure)
+      : vendorBody(shape, `Payment settlement failed: ${failure.reason}`, failure.code)
   )
 })
 
@@ -93,6 +99,9 @@ const advice: Readonly<Record<PaymentCode, string>> = {
   PAYMENT_REPLAY: "Sign a fresh payment authorization for each request."
 }
 
+/** Also what a chain's node said: nothing of which one it was. */
+const toldDetail = ({ detail }: PaymentFailure) => sanitise(detail ?? "", { secrets: [], names: [] })
+
 const payerOf = ({ payer }: PaymentFailure) => (payer === null ? {} : { payer })
 
 const verificationBody = (failure: PaymentFailure) =>
@@ -110,12 +119,15 @@ const settlementBody = (failure: PaymentFailure) => ({ error: "Payment settlemen
 const whyBody = (failure: PaymentFailure) => ({
   code: failure.code,
   message: advice[failure.code],
-  debug: explained(failure.reason, failure.detail),
+  debug: explained(failure.reason, toldDetail(failure)),
   ...payerOf(failure)
 })
 
-const vendorBody = (shape: "messages" | "responses", text: string) =>
-  shape === "messages" ? { type: "error", error: messagesError(text) } : { error: responsesError(text) }
+/** With the code where the vendor's clients look for one; Anthropic's envelope has no place of its own for it. */
+const vendorBody = (shape: "messages" | "responses", text: string, code: PaymentCode) =>
+  shape === "messages"
+    ? { type: "error", error: { ...messagesError(text), code } }
+    : { error: { ...responsesError(text), code } }
 
 const messagesError = (text: string) => ({ type: "payment_required", message: text })
 const responsesError = (text: string) => ({ message: text, type: "payment_required", param: null, code: null })

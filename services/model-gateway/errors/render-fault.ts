@@ -23,7 +23,11 @@ export const faultBody = (face: Face, fault: GatewayFault): Readonly<Record<stri
   const { code, message, param = null, debug, details, source, retryAfterSeconds } = fault
   const { status, type } = gatewayCodes[code]
   const limits = status === 429 ? { source: source ?? "gateway", retry_after_seconds: retryAfterSeconds ?? 1 } : {}
-  if (face === "messages") return { type: "error", error: { type: anthropicTypeOf(status), message }, ...limits }
+  if (face === "messages") {
+    // Anthropic's envelope has no place for codes: those of payments stand in it all the same, for clients act on them.
+    const error = { type: anthropicTypeOf(status), message, ...(code.startsWith("PAYMENT_") ? { code } : {}) }
+    return { type: "error", error, ...limits }
+  }
   if (face === "responses") return { error: { message, type, param, code }, ...limits }
   return {
     error: { message, type, code, param },

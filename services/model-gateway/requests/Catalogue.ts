@@ -4,9 +4,9 @@
  */
 import { Context, Effect, Layer, Redacted } from "effect"
 import type { ModelEntry, ModelGateway, ProviderEntry } from "#contracts"
+import type { SanitiseOptions } from "#egress"
 import { Configuration, type ConfigurationFault, InvalidConfiguration, secretFromEnv } from "#runtime"
 import { UnknownModel } from "../errors/GatewayFault.ts"
-import type { SanitiseOptions } from "../errors/sanitise.ts"
 import { suggestModels } from "./suggest-models.ts"
 
 export interface Provider {

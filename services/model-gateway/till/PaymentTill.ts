@@ -6,6 +6,7 @@
 import { createHash, randomBytes } from "node:crypto"
 import { Clock, Effect, Layer, Option, Schedule } from "effect"
 import { Mailbox, Requests } from "#bus"
+import { sanitise } from "#egress"
 import type { PaymentNetwork, PaymentPayload, PaymentRequirements, VerifyAnswer } from "#contracts"
 import { Configuration, Metrics, timed } from "#runtime"
 import {
@@ -26,6 +27,7 @@ import {
 import { type CallFacts, type PayableCall, Till } from "../Till.ts"
 import { gatewayOrigin } from "../origin.ts"
 import { askVerifier } from "./ask-verifier.ts"
+import { closedTill } from "./closed-till.ts"
 import { CallNames } from "./CallNames.ts"
 import { HeldPayments } from "./HeldPayments.ts"
 import { tillCalls, tillSeconds } from "./metrics.ts"
@@ -209,7 +211,9 @@ const make = Effect.gen(function* () {
     if (answer._tag === "Verified") return yield* holdIt(payment, answer)
     if (answer._tag === "Unavailable") {
       yield* count("refused", "PAYMENT_VERIFICATION_UNAVAILABLE")
-      const message = `The payment cannot be taken just now: ${answer.reason}`
+      // Of a chain's node or a facilitator: nothing of which one it is.
+      const reason = sanitise(answer.reason, { secrets: [], names: [] }) ?? "nobody can say"
+      const message = `The payment cannot be taken just now: ${reason}`
       return yield* Effect.fail(unavailable(call.shape, message, answer.retryAfterSeconds))
     }
     return yield* answer.code === "PAYMENT_REPLAY" ? givenAgain(payment, answer) : refuse(payment, answer)
@@ -236,5 +240,5 @@ export const paymentTill = Layer.effect(Till, make).pipe(
 
 /** Sells only where payments are set up. */
 export const configuredTill = Layer.unwrap(
-  Effect.map(Configuration, ({ Payments }) => (Payments.Networks.length === 0 ? Till.layerClosed : paymentTill))
+  Effect.map(Configuration, ({ Payments }) => (Payments.Networks.length === 0 ? closedTill : paymentTill))
 )

@@ -12,14 +12,18 @@ const text = (shape: ReplyShape, message: string, code = "PAYMENT_VERIFICATION_U
   return JSON.stringify(body).replaceAll('"PAYMENT_VERIFICATION_UNAVAILABLE"', JSON.stringify(code))
 }
 
-const headers = { "content-type": "application/json", "cache-control": "no-store" }
+const headersOf = (code = "PAYMENT_VERIFICATION_UNAVAILABLE") => ({
+  "content-type": "application/json",
+  "cache-control": "no-store",
+  "x-error-code": code
+})
 
 /** Nothing was charged, and the same payment can be sent again. */
 export const unavailable = (shape: ReplyShape, message: string, retryAfterSeconds: number) =>
   new PaymentRefusal({
     status: 503,
     code: "PAYMENT_VERIFICATION_UNAVAILABLE",
-    headers: { ...headers, "retry-after": String(retryAfterSeconds) },
+    headers: { ...headersOf(), "retry-after": String(retryAfterSeconds) },
     body: text(shape, message)
   })
 
@@ -28,7 +32,7 @@ export const stillSettling = (shape: ReplyShape) =>
   new PaymentRefusal({
     status: 503,
     code: "PAYMENT_SETTLING",
-    headers: { ...headers, "retry-after": "5", "x-should-retry": "false" },
+    headers: { ...headersOf(), "retry-after": "5", "x-should-retry": "false" },
     body: text(
       shape,
       "The payment is being settled, which takes longer than usual; its answer is kept. Send the same payment and payment-identifier again"
@@ -40,7 +44,7 @@ export const stillAnswering = (shape: ReplyShape) =>
   new PaymentRefusal({
     status: 503,
     code: "PAYMENT_IN_WORK",
-    headers: { ...headers, "retry-after": "2", "x-should-retry": "false" },
+    headers: { ...headersOf(), "retry-after": "2", "x-should-retry": "false" },
     body: text(shape, "This call is being answered; send the very same request and payment again for its answer")
   })
 
@@ -50,7 +54,7 @@ export const stillMaking = (shape: ReplyShape, jobId: string) =>
     status: 503,
     code: "PAYMENT_IN_WORK",
     jobId,
-    headers: { ...headers, "retry-after": "2", "x-should-retry": "false" },
+    headers: { ...headersOf(), "retry-after": "2", "x-should-retry": "false" },
     body: text(shape, "The image of this payment is being made or settled; send the same payment again to fetch it")
   })
 
@@ -68,7 +72,7 @@ export const identifierTaken = (shape: ReplyShape) =>
   new PaymentRefusal({
     status: 409,
     code: "PAYMENT_IDENTIFIER_TAKEN",
-    headers: { ...headers, "x-should-retry": "false" },
+    headers: { ...headersOf("PAYMENT_IDENTIFIER_TAKEN"), "x-should-retry": "false" },
     body: text(
       shape,
       "This payment-identifier was used with another payment or request; nothing was charged for this one",

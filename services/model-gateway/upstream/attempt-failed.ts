@@ -1,10 +1,9 @@
 /** Why one provider has not answered: the fault for the caller, and whether another provider may do better. Pure but for the type. */
 import { Schema } from "effect"
-import type { StreamError } from "#egress"
+import { sanitise, type SanitiseOptions, type StreamError } from "#egress"
 import { classifyUpstream, isWorthAnother } from "../errors/classify-upstream.ts"
 import { fault, GatewayFault } from "../errors/GatewayFault.ts"
 import { readUpstreamError } from "../errors/read-upstream-error.ts"
-import { sanitise, type SanitiseOptions } from "../errors/sanitise.ts"
 
 export class AttemptFailed extends Schema.TaggedError<AttemptFailed>()("AttemptFailed", {
   fault: GatewayFault,

@@ -200,6 +200,11 @@ describe("a payment", () => {
           true
         ])
         assert.deepStrictEqual(yield* codeOf("no payment"), [402, "PAYMENT_INVALID", true])
+        for (const path of ["/v1/messages", "/v1/responses"]) {
+          const told = yield* pay(fleet, { ...body, input: "hello", max_tokens: 5 }, "no payment", path)
+          assert.strictEqual(told.headers.get("x-error-code"), "PAYMENT_INVALID", path)
+          assert.deepInclude(told.body["error"], { type: "payment_required", code: "PAYMENT_INVALID" }, path)
+        }
         const forged = JSON.parse(Buffer.from(cheap, "base64").toString("utf8")) as { payload: { signature: string } }
         forged.payload.signature = `0x${"22".repeat(64)}1b`
         const header = Buffer.from(JSON.stringify(forged)).toString("base64")

@@ -77,6 +77,29 @@ describe("a remote facilitator", () => {
     })
   )
 
+  it.live("has its words told without its addresses and keys, and its code read from all of them", () =>
+    Effect.gen(function* () {
+      const invalidMessage =
+        "POST https://mainnet.node.example/v3/0123456789abcdef0123 via 127.0.0.1:8545 with Bearer abc.def: insufficient funds"
+      const answer = {
+        isValid: false,
+        invalidReason: "transaction_simulation_failed",
+        invalidMessage,
+        payer: "http://x/"
+      }
+      const refused: object = outcome((yield* asked(json(200, answer), verify)).exit)
+      assert.deepInclude(refused, { code: "PAYMENT_UNFUNDED", payer: null, reason: "transaction_simulation_failed" })
+      const { detail = "" } = refused as { readonly detail?: string }
+      assert.include(detail, "insufficient funds")
+      for (const leak of ["node.example", "0123456789abcdef0123", "127.0.0.1", "abc.def"])
+        assert.notInclude(detail, leak)
+
+      const errorReason = "rpc at https://mainnet.node.example/v3/key failed"
+      const unsettled = { success: false, errorReason, transaction: "", network }
+      assert.notInclude(JSON.stringify(outcome((yield* asked(json(200, unsettled), settle)).exit)), "node.example")
+    })
+  )
+
   it.live.each<readonly [what: string, behaves: Behaviour, expected: string]>([
     ["refuses", json(200, { isValid: false, invalidReason: "insufficient_funds" }), "PaymentRefused"],
     ["refuses with 400", json(400, { isValid: false, invalidReason: "invalid_payload" }), "PaymentRefused"],

@@ -113,16 +113,35 @@ describe("a refused payment", () => {
     assert.notProperty(bodyOf(verificationFailed(quote, "chat", { ...failure, payer: null })), "payer")
   })
 
-  it("keeps the vendor's envelope, without a code, and the words that clients look for", () => {
+  it("keeps the vendor's envelope, with its code, and the words that clients look for", () => {
     const expired = { ...failure, reason: "expired_signature" }
     const message = "Payment verification failed: expired_signature"
     const messages = verificationFailed(quote, "messages", expired)
-    assert.deepStrictEqual(bodyOf(messages), { type: "error", error: { type: "payment_required", message } })
+    assert.deepStrictEqual(bodyOf(messages), {
+      type: "error",
+      error: { type: "payment_required", message, code: "PAYMENT_UNFUNDED" }
+    })
     const responses = verificationFailed(quote, "responses", expired)
     assert.deepStrictEqual(bodyOf(responses), {
-      error: { message, type: "payment_required", param: null, code: null }
+      error: { message, type: "payment_required", param: null, code: "PAYMENT_UNFUNDED" }
     })
     assert.isNotEmpty(header(messages))
+    for (const shape of shapes) {
+      const refused = [
+        verificationFailed(quote, shape, expired),
+        settlementFailed(quote, shape, { ...expired, network: "eip155:84532", transaction: null })
+      ]
+      for (const { headers } of refused) assert.strictEqual(headers["x-error-code"], "PAYMENT_UNFUNDED")
+    }
+  })
+
+  it("tells nothing of who checked it, and all that the payer wrote", () => {
+    const debugOf = (detail: string) =>
+      String(bodyOf(verificationFailed(quote, "chat", { ...failure, detail }))["debug"])
+    const leaked = debugOf("POST https://rpc.example.com/v3/0123456789abcdef: Bearer sk-abcdef at 10.0.0.7:8545")
+    for (const secret of ["example.com", "0123456789abcdef", "sk-abcdef", "10.0.0.7"]) assert.notInclude(leaked, secret)
+    assert.include(debugOf("eip155:84532 is not offered here"), "eip155:84532 is not offered here")
+    assert.include(debugOf("accepted.payTo is not what is quoted"), "accepted.payTo is not what is quoted")
   })
 
   it("by the chain, after the call, says so and never the other", () => {

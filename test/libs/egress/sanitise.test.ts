@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { sanitise } from "../../../services/model-gateway/errors/sanitise.ts"
+import { sanitise } from "#egress"
 import { computed } from "../../support/processor-time.ts"
 
 const own = { secrets: ["correct-horse-battery"], names: ["acme-west", "models.acme.example", "acme-large-2"] }

@@ -1,6 +1,6 @@
 /**
- * A provider's words made fit for strangers: no credential, no URL, host or address, nothing of who serves a
- * model and by which way. It rather takes too much than too little. Linear in the text, which is cut first. Pure.
+ * The words of whom we called (a provider, a facilitator) made fit for strangers: no credential, no URL, host or address,
+ * nothing of who serves and by which way. It rather takes too much than too little. Linear in the text, which is cut first. Pure.
  */
 
 export interface SanitiseOptions {
@@ -49,7 +49,7 @@ const rules: ReadonlyArray<readonly [RegExp, string]> = [
     ),
     "[host]"
   ],
-  [/(?<![\w.-])(?:localhost|[a-z][a-z0-9.-]{0,62}:\d{2,5})(?![\w])/giu, "[host]"],
+  [/(?<![\w.-])(?:localhost|(?!eip155:)[a-z][a-z0-9.-]{0,62}:\d{2,5})(?![\w])/giu, "[host]"],
   [new RegExp(`(?<![a-z0-9])(?:${wellKnown})(?![a-z0-9])`, "giu"), "the provider"]
 ]
 
