@@ -1,10 +1,10 @@
 /**
  * Where messages go that failed their schema: the REJECTED stream, with every fault and its path. The
- * broken bytes are kept up to 64 KiB, so that an operator sees what came.
+ * broken bytes are kept up to 64 KiB, without the secrets in them, so that an operator sees what came.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { isoTime, type Fault, Rejection, subjects } from "#contracts"
-import { Metrics } from "#runtime"
+import { Metrics, type Redact, redactBody, Redactor } from "#runtime"
 import type { BusError } from "./errors.ts"
 import { jsonCodec } from "./message-codec.ts"
 import { busRejected } from "./metrics.ts"
@@ -23,29 +23,45 @@ export interface Refused {
 const payloadBytesMax = 64 * 1_024
 const faultsMax = 50
 
+// A path may hold keys, and a text a name, that came with the message. Looked at before it is cut, so that no half of
+// a secret stays; what is longer than can be looked at is nobody's mistake.
+const faultCharactersMax = 1_000
+const lookedAtMax = 16 * faultCharactersMax
+const withoutSecrets =
+  (redact: Redact) =>
+  ({ path, message }: Fault): Fault => {
+    const clean = (text: string) => redact(text.slice(0, lookedAtMax)).slice(0, faultCharactersMax)
+    return { path: clean(path), message: clean(message) }
+  }
+
 const codec = jsonCodec(Rejection)
 
 export class Rejections extends Context.Service<
   Rejections,
   {
     readonly reject: (refused: Refused) => Effect.Effect<void, BusError>
+    /** Faults as they may be told to anybody: without secrets, and within bounds. */
+    readonly told: (faults: ReadonlyArray<Fault>) => ReadonlyArray<Fault>
   }
 >()("starling/bus/Rejections") {
   static readonly layer = Layer.effect(
     Rejections,
     Effect.gen(function* () {
       const publisher = yield* Publisher
+      const { redact } = yield* Redactor
+      const told = (faults: ReadonlyArray<Fault>) => faults.slice(0, faultsMax).map(withoutSecrets(redact))
       const rejected = (yield* Metrics).counter(busRejected)
 
       const reject = Effect.fn("Rejections.reject")(function* (refused: Refused) {
+        const { bytes, isCut } = redactBody(refused.payload, redact, payloadBytesMax)
         const rejection: Rejection = {
           origin: refused.origin,
           subject: refused.subject,
           sequence: refused.sequence,
-          faults: refused.faults.slice(0, faultsMax),
+          faults: told(refused.faults),
           receivedAt: isoTime(yield* Clock.currentTimeMillis),
-          payloadBase64: Buffer.from(refused.payload.subarray(0, payloadBytesMax)).toString("base64"),
-          truncated: refused.payload.length > payloadBytesMax
+          payloadBase64: Buffer.from(bytes).toString("base64"),
+          truncated: isCut
         }
         // A source sequence names the message for good, so a crash in between stores it once all the same.
         const messageId = refused.sequence === null ? {} : { messageId: `${refused.origin}:${refused.sequence}` }
@@ -55,7 +71,7 @@ export class Rejections extends Context.Service<
           Effect.annotateLogs({ origin: refused.origin, subject: refused.subject, faults: rejection.faults })
         )
       })
-      return Rejections.of({ reject })
+      return Rejections.of({ reject, told })
     })
   )
 }

@@ -130,16 +130,12 @@ const answerOne = Effect.fnUntraced(function* <Q, A, R>(
   })
   if (Result.isFailure(question)) {
     const faults = question.failure
-    yield* Effect.ignore(
-      rejections.reject({
-        origin: "requests",
-        subject: message.subject,
-        sequence: null,
-        faults,
-        payload: message.data
-      })
-    )
-    const refusal = faults.map((fault) => `${fault.path}: ${fault.message}`).join("; ")
+    const refused = { origin: "requests", subject: message.subject, sequence: null, faults, payload: message.data }
+    yield* Effect.ignore(rejections.reject(refused))
+    const refusal = rejections
+      .told(faults)
+      .map((fault) => `${fault.path}: ${fault.message}`)
+      .join("; ")
     message.respond(new Uint8Array(0), { headers: toHeaders([[refusedHeader, refusal.replace(/[\r\n]+/gu, " ")]]) })
     return
   }

@@ -4,7 +4,7 @@
  */
 import { join } from "node:path"
 import { Effect, Layer, Redacted } from "effect"
-import { Configuration, Health, Metrics, readTextFile, Role, Secrets } from "#runtime"
+import { Configuration, Health, Metrics, readTextFile, redactorLayer, Role, Secrets } from "#runtime"
 import { applyTopology } from "./apply-topology.ts"
 import { awaitTopology } from "./await-topology.ts"
 import { Consumers } from "./Consumers.ts"
@@ -82,4 +82,8 @@ export const busServices = Layer.mergeAll(
   Requests.layer.pipe(Layer.provideMerge(Rejections.layer), Layer.provideMerge(Publisher.layer))
 )
 
-export const busLayer = busServices.pipe(Layer.provideMerge(prepared), Layer.provideMerge(connection))
+export const busLayer = busServices.pipe(
+  Layer.provide(redactorLayer),
+  Layer.provideMerge(prepared),
+  Layer.provideMerge(connection)
+)

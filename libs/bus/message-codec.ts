@@ -42,8 +42,13 @@ export const parseJson = (data: Uint8Array): Decoded<unknown> => parsed(() => JS
 const parsed = (parse: () => unknown): Decoded<unknown> =>
   Result.try({
     try: parse,
-    catch: (cause) => [{ path: "", message: `not UTF-8 JSON: ${cause instanceof Error ? cause.message : cause}` }]
+    catch: (cause) => [
+      { path: "", message: `not UTF-8 JSON: ${cause instanceof Error ? unquoted(cause.message) : cause}` }
+    ]
   })
+
+/** Without the piece of the text that the parser quotes: it may be half a secret. */
+const unquoted = (message: string) => message.replace(/,? ?(?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON$/su, "")
 
 /** JSON text, a header for example, that fits `schema`. */
 export const jsonTextDecoder = <A>(schema: Schema.Codec<A, A>): ((text: string) => Decoded<A>) => {

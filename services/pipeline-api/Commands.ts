@@ -6,10 +6,10 @@ import { Context, Effect, Layer, Option } from "effect"
 import { Actors, type CommandAddress, type CommandError, type Outcome } from "#actor"
 import type { BusError } from "#bus"
 import type { CommandEntity, PickupReply, WorkItemCommand } from "#contracts"
+import { Redactor } from "#runtime"
 import { type AnswerPlace, Answers } from "./Answers.ts"
 import { type CommandOf, definitionOf, type StateOf } from "./definitions.ts"
 import { redactTexts } from "./redaction/redact-command.ts"
-import { Redactor } from "./redaction/Redactor.ts"
 
 export interface Known<State> {
   readonly state: State

@@ -10,7 +10,7 @@
 import { Effect, Layer } from "effect"
 import { Actors, Views } from "#actor"
 import { Auth, crossOrigin, HttpListener, Idempotency, Tokens, TokenUses } from "#http"
-import { Addresses, Configuration } from "#runtime"
+import { Addresses, Configuration, redactorLayer } from "#runtime"
 import { Answers } from "./Answers.ts"
 import { answerCommands } from "./bus/answer-commands.ts"
 import { answerHeld } from "./bus/answer-held.ts"
@@ -27,7 +27,6 @@ import { FullDisks } from "./pickup/FullDisks.ts"
 import { InFlightCount } from "./pickup/InFlightCount.ts"
 import { Pickup } from "./pickup/Pickup.ts"
 import { Ready } from "./pickup/Ready.ts"
-import { Redactor } from "./redaction/Redactor.ts"
 import { Reports } from "./reports/Reports.ts"
 import { Routing } from "./Routing.ts"
 import { Spend } from "./Spend.ts"
@@ -40,7 +39,7 @@ const parts = Layer.mergeAll(Pickup.layer, Reports.layer, CarryOn.layer, ItemCre
   Layer.provideMerge(Layer.mergeAll(ready, Routing.layer)),
   Layer.provideMerge(Commands.layer),
   Layer.provideMerge(
-    Layer.mergeAll(Actors.layer, Views.layer(), Answers.layer, Redactor.layer, History.layer, Spend.layer)
+    Layer.mergeAll(Actors.layer, Views.layer(), Answers.layer, redactorLayer, History.layer, Spend.layer)
   ),
   Layer.provideMerge(
     Layer.mergeAll(Auth.layer().pipe(Layer.provide([Tokens.layer, TokenUses.layer])), Idempotency.layer())

@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { busContents, pickUpWork, publishOver } from "../support/bus-contents.ts"
+import { askOver, busContents, pickUpWork, publishBytesOver, publishOver } from "../support/bus-contents.ts"
 import { repository } from "../deploy/tools.ts"
 import { type Collector, startCollector } from "../support/collector.ts"
 import { leakyConfiguration, type LeakyWorld, startLeakyWorld } from "../support/leaky-world.ts"
@@ -40,6 +40,7 @@ beforeAll(async () => {
     PLANTED_STANDARD: planting.standardWebhook,
     PLANTED_PROVIDER: planting.provider,
     PLANTED_OTHER: planting.otherProvider,
+    PLANTED_UNREADABLE: planting.unreadable,
     PLANTED_SETTLER: settler
   })
   const config = join(home.folder, "config.json")
@@ -128,6 +129,32 @@ const askAndAnswer = async () => {
   assert.isAtLeast((await call(`${ready.pipeline}${done}`, answered)).status, 400)
 }
 
+/** Reports and questions of a runner that break their schema, or are no JSON. */
+const breakTheSchema = async () => {
+  const { unreadable, unreadableToken } = planting
+  const body = {
+    kind: "questions-asked",
+    note: `${unreadable} ${unreadableToken}`,
+    [unreadableToken]: 1,
+    token: unreadable
+  }
+  const unread = [
+    ["questions-asked", JSON.stringify(body)],
+    ["questions-asked", `${unreadable} is no JSON`],
+    ["questions-asked", `{"error": "it was ${unreadableToken}`],
+    [`progress`, JSON.stringify({ kind: unreadableToken })]
+  ] as const
+  for (const [kind, bytes] of unread) await publishBytesOver(fleet.serviceBus, `reports.${kind}`, bytes)
+  for (const question of [{ ...body, command: body }, unreadable]) {
+    const answered = askOver(fleet.serviceBus, "commands.workitem", question)
+    const said = await answered.then(JSON.stringify, String)
+    refusals.push(["the answer to a question that breaks its schema", said])
+  }
+  const rejected = async (origin: string) =>
+    (await metric(`bus_rejected_total{role="pipeline-api",origin="${origin}"`))?.split(" ")[1]
+  await until(async () => (await rejected("reports")) === "4" && (await rejected("requests")) === "2")
+}
+
 /**
  * What may hold a secret, for a while: an answer that has been given to its runner, for a minute, in case it asks again;
  * and what was paid for, which repeats the prompt, until its payer has it.
@@ -158,6 +185,7 @@ describe("a fleet that holds secrets", () => {
     await payAndFail()
     await speakAndFail()
     await askAndAnswer()
+    await breakTheSchema()
     await until(() => collector.bodies.length > 0)
 
     assert.isTrue(world.called.some((path) => path.startsWith("/well")))
@@ -181,7 +209,10 @@ describe("a fleet that holds secrets", () => {
     const contents = await busContents(fleet.busAs("stream-keeper"))
     const streams = new Set(contents.map(([stream]) => stream))
 
-    assert.includeMembers([...streams], ["LOG", "EVENTS", "ATTEMPTS", "ABANDONED", "RECEIPTS", "KV_authorizations"])
+    assert.includeMembers(
+      [...streams],
+      ["LOG", "EVENTS", "ATTEMPTS", "ABANDONED", "REJECTED", "RECEIPTS", "KV_authorizations"]
+    )
     const other = Object.fromEntries(Object.entries(secrets).filter(([name]) => name !== "prompt" && name !== "answer"))
     assert.deepStrictEqual(broughtToLight(other, contents), [])
     assert.deepStrictEqual(

@@ -29,6 +29,13 @@ export const askOver = async <A>(bus: BusAddress, subject: string, question: unk
   return answer.json<A>()
 }
 
+/** Bytes as they are, which nobody may be able to read. */
+export const publishBytesOver = async (bus: BusAddress, subject: string, bytes: string) => {
+  const connection = await connect(connectionTo(bus))
+  await jetstream(connection).publish(subject, bytes)
+  await connection.close()
+}
+
 export const publishOver = async (bus: BusAddress, subject: string, value: unknown) => {
   const connection = await connect(connectionTo(bus))
   await jetstream(connection).publish(subject, JSON.stringify(value))

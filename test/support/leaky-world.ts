@@ -126,5 +126,6 @@ export const leakyConfiguration = (world: LeakyWorld, planting: PlantedSecrets) 
       }
     ]
   },
-  Agents: { Kinds: [{ Kind: "coder" }], Default: "coder" }
+  Agents: { Kinds: [{ Kind: "coder" }], Default: "coder" },
+  Redaction: { SecretEnvVars: ["PLANTED_UNREADABLE"] }
 })

@@ -23,7 +23,10 @@ export const plantedSecrets = () => ({
   speech: planted("word"),
   refusedSpeech: planted("word"),
   question: `ghp_${randomBytes(18).toString("hex")}`,
-  answer: planted("sk-")
+  answer: planted("sk-"),
+  /** Known by its value alone. */
+  unreadable: planted(),
+  unreadableToken: `glpat-${randomBytes(18).toString("hex")}`
 })
 export type PlantedSecrets = ReturnType<typeof plantedSecrets>
 

@@ -34,7 +34,7 @@ export const Redaction = section({
   Patterns: withDefault(
     Schema.Array(RedactionPattern).check(Schema.isMaxLength(64)),
     [],
-    "Further secrets, each removed from questions, answers, reasons and errors before they are kept or told."
+    "Further secrets, each removed from questions, answers, reasons and errors before they are kept or told, and from what is kept of messages that break their schema."
   ),
   SecretEnvVars: withDefault(
     Schema.Array(EnvironmentName).check(Schema.isMaxLength(64)),

@@ -3,7 +3,7 @@
  * errors, findings, suggestions. What a text is told by, its key, decides; ids, branches and addresses stay. A text
  * that grew by what stands for its secrets is cut, so that it fits where the other did. Pure.
  */
-import type { Redact } from "./redact.ts"
+import type { Redact } from "#runtime"
 
 /** Texts whose bound is 500 characters or more. */
 const wide: ReadonlySet<string> = new Set([

@@ -17,10 +17,9 @@ import {
   subjects,
   type WorkItemState
 } from "#contracts"
-import { Configuration } from "#runtime"
+import { Configuration, Redactor } from "#runtime"
 import { agentRoster } from "../agents.ts"
 import { Commands } from "../Commands.ts"
-import { Redactor } from "../redaction/Redactor.ts"
 import { redactTexts } from "../redaction/redact-command.ts"
 import { Routing } from "../Routing.ts"
 import { concernedItem } from "../shown/concerned-item.ts"

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Option, Ref, Schedule } from "effect"
+import { Deferred, Effect, Fiber, Option, Ref, Schedule, Schema } from "effect"
 import { consume, Consumers, done, handBack, Nats, Publisher, StreamReader } from "#bus"
+import { Rejection } from "#contracts"
 import { eventually, withBus } from "../../support/bus.ts"
 import { consumer, note, trial } from "./trial.ts"
 
@@ -40,8 +41,11 @@ describe("consuming", () => {
           const publisher = yield* Publisher
           const reader = yield* StreamReader
           const seen = yield* Deferred.make<string>()
-          yield* publisher.publishRaw("work.bad", new TextEncoder().encode(`{"text":7}`))
+          const token = "ghp_0123456789abcdefghij0123456789abcdef"
+          const utf8 = new TextEncoder()
+          yield* publisher.publishRaw("work.bad", utf8.encode(`{"text":7, "note":"it was ${token}"}`))
           yield* publisher.publishRaw("work.worse", new Uint8Array([0xff, 0xfe]))
+          yield* publisher.publishRaw("work.worst", utf8.encode(`it was ${token}`))
           yield* publisher.publish("work.good", note, { text: "good" })
           yield* consume({
             consumer,
@@ -50,14 +54,23 @@ describe("consuming", () => {
             handler: ({ value }) => Effect.as(Deferred.succeed(seen, value.text), done)
           })
           assert.strictEqual(yield* Deferred.await(seen), "good")
-          yield* eventually(Effect.map(reader.bounds("REJECTED"), ({ messages }) => messages === 2))
-          const rejected = yield* reader.next("REJECTED", 1)
-          const text = Option.match(rejected, {
-            onNone: () => "",
-            onSome: ({ data }) => new TextDecoder().decode(data)
-          })
-          assert.deepInclude(JSON.parse(text), { origin: "trial", subject: "work.bad" })
-          assert.strictEqual((JSON.parse(text) as { faults: Array<{ path: string }> }).faults[0]?.path, "/text")
+          yield* eventually(Effect.map(reader.bounds("REJECTED"), ({ messages }) => messages === 3))
+          const kept = (sequence: number) =>
+            Effect.map(reader.next("REJECTED", sequence), (message) => {
+              const text = Option.match(message, {
+                onNone: () => "",
+                onSome: ({ data }) => new TextDecoder().decode(data)
+              })
+              assert.notInclude(text, "ghp_")
+              const rejection = Schema.decodeUnknownSync(Rejection)(JSON.parse(text))
+              return { ...rejection, payload: Buffer.from(rejection.payloadBase64, "base64") }
+            })
+          const [bad, worse, worst] = [yield* kept(1), yield* kept(2), yield* kept(3)]
+          assert.deepInclude(bad, { origin: "trial", subject: "work.bad" })
+          assert.strictEqual(bad.faults[0]?.path, "/text")
+          assert.strictEqual(bad.payload.toString(), `{"text":7, "note":"it was [github-token]"}`)
+          assert.deepStrictEqual([...worse.payload], [0xff, 0xfe])
+          assert.strictEqual(worst.payload.toString(), "it was [github-token]")
         }),
       trial
     )

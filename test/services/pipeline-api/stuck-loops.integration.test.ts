@@ -108,7 +108,10 @@ describe("the loop of views", () => {
     onBus(
       Effect.gen(function* () {
         const goOn = yield* Deferred.make<void>()
-        const stuck = Layer.succeed(Rejections, Rejections.of({ reject: () => Deferred.await(goOn) }))
+        const stuck = Layer.succeed(
+          Rejections,
+          Rejections.of({ reject: () => Deferred.await(goOn), told: (faults) => faults })
+        )
         const projecting = yield* Effect.provide(projectViews({ holder: "one", viewers, stallMs }), stuck)
         yield* Effect.forkScoped(projecting)
         yield* staysAlive

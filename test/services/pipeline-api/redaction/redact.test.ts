@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { makeRedact } from "../../../../services/pipeline-api/redaction/redact.ts"
+import { makeRedact } from "#runtime"
 import { redactTexts } from "../../../../services/pipeline-api/redaction/redact-command.ts"
 import { computed } from "../../../support/processor-time.ts"
 

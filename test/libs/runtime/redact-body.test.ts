@@ -1,0 +1,110 @@
+import { assert, describe, it } from "@effect/vitest"
+import { makeRedact, redactBody } from "#runtime"
+import { diceOf } from "../../support/random-ssml.ts"
+import { computed } from "../../support/processor-time.ts"
+
+const known = 'correct "horse" \\ bättery'
+const redact = makeRedact([{ Name: "badge", Pattern: "BADGE-\\d{6}" }], [known])
+const token = "ghp_0123456789abcdefghij0123456789abcdef"
+const encode = (text: string) => new TextEncoder().encode(text)
+const bytesMax = 64 * 1_024
+const redacted = (text: string, max = bytesMax) => {
+  const { bytes } = redactBody(encode(text), redact, max)
+  return new TextDecoder().decode(bytes)
+}
+
+describe("the body of a message that nobody could read", () => {
+  it.each([
+    ["a value", { error: `it was ${token}!` }, { error: "it was [github-token]!" }],
+    ["a value deep down", { a: [{ b: [null, `BADGE-123456`] }] }, { a: [{ b: [null, "[badge]"] }] }],
+    ["a key", { [token]: 1 }, { "[github-token]": 1 }],
+    ["a value that is written with escapes", { error: known }, { error: "[secret]" }],
+    [
+      "what a key names a secret",
+      { apiKey: "hunter2", db: { Password: "é" } },
+      { apiKey: "[secret]", db: { Password: "[secret]" } }
+    ],
+    ["a secret that is a number", { access_token: 12_345_678 }, { access_token: "[secret]" }],
+    ["JSON within a text", { log: '{"password":"hunter2hunter2"}' }, { log: '{"password":"[secret]"}' }]
+  ])("stays JSON of the same structure without %s", (_what, body, expected) => {
+    assert.deepStrictEqual(JSON.parse(redacted(JSON.stringify(body))), expected)
+    assert.deepStrictEqual(JSON.parse(redacted(JSON.stringify(body, null, 2))), expected)
+  })
+
+  it("keeps what is no secret as it was written, number by number", () => {
+    const text = `{ "n": 12345678901234567890.10, "error": "${token}",\n "e": 1e400, "tokensInput": 7, "token": "", "x": "\\u0041" }`
+    assert.strictEqual(redacted(text), text.replace(token, "[github-token]"))
+  })
+
+  it("is the very same bytes where there is none, be they a text or not", () => {
+    for (const bytes of [encode('{"a": "b\\u0041"}'), Uint8Array.of(0xff, 0xfe, 0x00, 0x22), new Uint8Array(0)]) {
+      assert.deepStrictEqual(redactBody(bytes, redact, bytesMax), { bytes, isCut: false })
+    }
+  })
+
+  it.each([
+    ["JSON that breaks off", `{"error":"it was ${token}`],
+    ["JSON that breaks off in a value that its key names", '{"a":"b","password":"hunter2hunter2'],
+    ["JSON with an escape that is none", `{"error":"\\q ${token}"}`],
+    ["a line", `Authorization: Bearer abcdefghijklmnopqrstuvwxyz`],
+    ["a private key", `"-----BEGIN PRIVATE KEY-----\nabcdefghijklmnopqrstuvwxyz\n`],
+    ["a value that is written with escapes", `{"error":${JSON.stringify(known)}`],
+    ["bytes that are no text", `\u0000${token}\u0000`]
+  ])("loses its secrets also where it is no JSON: %s", (_what, text) => {
+    const clean = redacted(text)
+    for (const secret of [token, "hunter2", "abcdefghijklm", "horse"]) assert.notInclude(clean, secret)
+    assert.match(clean, /\[[a-z-]+\]/u)
+  })
+
+  it("is cut, but never in the middle of a secret", () => {
+    for (let before = bytesMax - 60; before <= bytesMax + 10; before++) {
+      for (const text of [`{"error":"${".".repeat(before)}${token}"}`, `${".".repeat(before)} ${token} and more`]) {
+        const { bytes, isCut } = redactBody(encode(text), redact, bytesMax)
+        assert.isTrue(isCut || bytes.length < text.length)
+        assert.isAtMost(bytes.length, bytesMax)
+        assert.notInclude(new TextDecoder().decode(bytes), "ghp_")
+      }
+    }
+    const whole = encode(" ".repeat(bytesMax))
+    assert.deepStrictEqual(redactBody(whole, redact, bytesMax), { bytes: whole, isCut: false })
+  })
+
+  it("holds nothing of a secret where a long one shrinks and another is cut off", () => {
+    const key = `-----BEGIN PRIVATE KEY-----\n${"A".repeat(bytesMax)}\n-----END PRIVATE KEY-----`
+    for (let after = 3_900; after < 4_100; after++) {
+      assert.notInclude(redacted(`${key}${" ".repeat(after)}${token.repeat(4)}`), "ghp_")
+    }
+  })
+
+  it("takes no longer than its length, whatever it is made of", () => {
+    for (const part of ['"', "\\", '\\"', '{"token":', '"a":"', "eyJ", "-----BEGIN A PRIVATE KEY-----", "\u0000"]) {
+      const body = encode(part.repeat(Math.ceil(200_000 / part.length)))
+      assert.isBelow(computed(() => redactBody(body, redact, bytesMax)).processorMs, 2_000, part)
+    }
+  })
+
+  it("stays JSON of the same structure wherever secrets are planted", () => {
+    for (let seed = 1; seed <= 200; seed++) {
+      const { below, of } = diceOf(seed)
+      const text = () =>
+        `${of(["", "a ", '"', "\\", "é "])}${of([token, known, "BADGE-123456", "plain", ""])}${of(["", " b", "\n"])}`
+      const value = (depth: number): unknown => {
+        const kind = below(depth > 3 ? 3 : 5)
+        if (kind === 0) return text()
+        if (kind === 1) return of([null, true, 7, -1.5e10])
+        if (kind === 2) return text()
+        const many = Array.from({ length: below(4) }, () => value(depth + 1))
+        return kind === 3 ? many : Object.fromEntries(many.map((each, index) => [`${index} ${text()}`, each]))
+      }
+      const body = value(0)
+      const clean = redacted(JSON.stringify(body))
+      const shapeOf = (json: unknown): unknown => {
+        if (Array.isArray(json)) return json.map(shapeOf)
+        if (typeof json === "object" && json !== null) return Object.values(json).map(shapeOf)
+        return typeof json === "string" ? "text" : json
+      }
+      assert.deepStrictEqual(shapeOf(JSON.parse(clean)), shapeOf(body))
+      for (const secret of [token, "horse", "BADGE-1"]) assert.notInclude(clean, secret)
+    }
+  })
+})
