@@ -44,7 +44,7 @@ export type Answer =
   | { readonly _tag: "Audio" }
   | { readonly _tag: "Events"; readonly schemas: ReadonlyArray<SchemaName> }
 
-const greeting = { voice_id: "henry", input: "Hello there. How are you?" }
+const greeting = { voice_id: "selma", input: "Hello there. How are you?" }
 
 export const operations: ReadonlyArray<Operation> = [
   {
@@ -98,7 +98,7 @@ export const operations: ReadonlyArray<Operation> = [
     body: {
       schema: "DialogueRequest",
       example: {
-        turns: [greeting, { voice_id: "claire", input: "Very well, thank you." }],
+        turns: [greeting, { voice_id: "roger", input: "Very well, thank you." }],
         output_format: "ogg_24000"
       }
     },

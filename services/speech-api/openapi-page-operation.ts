@@ -21,7 +21,7 @@ export const operationSection = (operation: Operation): string =>
       .join(", ")}.`
   ].join("\n\n")
 
-const examplePath = (path: string) => path.replace(":voice_id", path.endsWith(":voice_id") ? "henry" : "$VOICE")
+const examplePath = (path: string) => path.replace(":voice_id", path.endsWith(":voice_id") ? "selma" : "$VOICE")
 
 const curlOf = ({ method, path, scopes, query, body, answer }: Operation) =>
   [

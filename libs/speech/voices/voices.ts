@@ -61,8 +61,16 @@ const fromFlite = (row: FliteRow): SharedVoice => ({
   }
 })
 
-/** In the order in which they are listed. */
-export const sharedVoices: ReadonlyArray<SharedVoice> = [...espeakRows.map(fromEspeak), ...fliteRows.map(fromFlite)]
+/** The best understood first; each language's first voice is what one is spoken with who names none. */
+export const sharedVoices: ReadonlyArray<SharedVoice> = [...fliteRows.map(fromFlite), ...espeakRows.map(fromEspeak)]
+
+/** Whose voice it is that nobody chose: the first that speaks the language, or any region of it, as its own. */
+export const defaultVoiceId = (language?: string): string => {
+  const asked = language?.toLowerCase()
+  const speaksIt = ({ locale }: SharedVoice) =>
+    asked === undefined || locale.toLowerCase() === asked || locale.toLowerCase().startsWith(`${asked}-`)
+  return sharedVoices.find(speaksIt)?.id ?? fliteRows[0]?.id ?? ""
+}
 
 const byId = new Map(sharedVoices.map((voice) => [voice.id, voice]))
 

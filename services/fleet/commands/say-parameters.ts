@@ -1,6 +1,7 @@
 /** Reads what `say` is asked for. What cannot be meant is told before anything is sent. */
 import { Effect } from "effect"
 import { speechInputMax } from "#contracts"
+import { defaultVoiceId } from "#speech"
 import { readParameters } from "./parameters.ts"
 import { chooseFormat, playedFormat, type SayFormat } from "./say-format.ts"
 import { misused } from "./say-stopped.ts"
@@ -17,9 +18,6 @@ export interface SayOrder {
   readonly format: SayFormat
   readonly marks: MarksShown | undefined
 }
-
-/** Plain US English, and known to every model. */
-const defaultVoice = "henry"
 
 /** Nothing when the voices are asked for. */
 export const readOrder = Effect.fnUntraced(function* (parameters: ReadonlyArray<string>) {
@@ -42,7 +40,7 @@ export const readOrder = Effect.fnUntraced(function* (parameters: ReadonlyArray<
   const order: SayOrder = {
     text,
     asked: {
-      voice_id: values.voice,
+      voice_id: values.voice ?? defaultVoiceId(values.language),
       ...(values.model === undefined ? {} : { model: values.model }),
       ...(values.language === undefined ? {} : { language: values.language })
     },
@@ -67,7 +65,7 @@ const read = (parameters: ReadonlyArray<string>) => {
       language: { type: "string" },
       marks: { type: "string" },
       model: { type: "string" },
-      voice: { type: "string", default: defaultVoice },
+      voice: { type: "string" },
       voices: { type: "boolean" }
     }
   }).pipe(Effect.mapError(({ reason }) => misused(reason)))

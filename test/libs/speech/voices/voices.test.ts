@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { findModel } from "#contracts"
-import { engineVoice, sharedVoices, voiceById } from "../../../../libs/speech/voices/voices.ts"
+import { defaultVoiceId, engineVoice, sharedVoices, voiceById } from "../../../../libs/speech/voices/voices.ts"
 
 const promised = ["en-US", "en-GB", "de-DE", "es-ES", "es-MX", "fr-FR", "it-IT", "pt-BR"]
 
@@ -27,6 +27,17 @@ describe("the shared voices", () => {
         if (known.isEnglishOnly) assert.isTrue(model.languages.every((language) => language.startsWith("en-")))
       }
     }
+  })
+  it.each([
+    [undefined, "selma"],
+    ["en", "selma"],
+    ["en-US", "selma"],
+    ["en-gb", "oliver"],
+    ["de", "jonas"],
+    ["pt-BR", "rafael"],
+    ["xx-XX", "selma"]
+  ])("speak the language %s, when none is named, as %s", (language, id) => {
+    assert.strictEqual(defaultVoiceId(language), id)
   })
   it("are found by id", () => {
     assert.strictEqual(voiceById("henry")?.displayName, "Henry")
