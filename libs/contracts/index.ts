@@ -5,10 +5,12 @@ export {
   type EnvironmentKey,
   environmentKeys,
   environmentValue,
+  readableConfiguration,
   type WebhookDelivery
 } from "./configuration/configuration.ts"
 export { AgentKindEntry, type Agents } from "./configuration/agents-section.ts"
 export * from "./configuration/gateway-section.ts"
+export { entriesOf, inFileOrder, isJson, type Json, unreadable } from "./configuration/readable-parts.ts"
 export { itemSettingsOf } from "./configuration/item-settings.ts"
 export {
   PaymentNetwork,

@@ -34,6 +34,13 @@ export class Configuration extends Context.Service<Configuration, ConfigurationF
 }
 
 const load = Effect.fn("Configuration.load")(function* (source: ConfigurationSource) {
+  const configuration = yield* check(yield* configurationInput(source))
+  if (configuration.Bus.Password !== undefined) (yield* Secrets).add(Redacted.value(configuration.Bus.Password))
+  return configuration
+})
+
+/** What is checked: the file over its defaults, and the environment over both. */
+export const configurationInput = Effect.fnUntraced(function* (source: ConfigurationSource) {
   const text = yield* readTextFile(source.path).pipe(
     Effect.catch((error) =>
       error.isMissing && !source.isRequired
@@ -42,10 +49,7 @@ const load = Effect.fn("Configuration.load")(function* (source: ConfigurationSou
     )
   )
   const file = yield* parse(source.path, text)
-  const environment = yield* Environment
-  const configuration = yield* check(overlay(withDefaults(file, source.defaults ?? {}), environment))
-  if (configuration.Bus.Password !== undefined) (yield* Secrets).add(Redacted.value(configuration.Bus.Password))
-  return configuration
+  return overlay(withDefaults(file, source.defaults ?? {}), yield* Environment)
 })
 
 const parse = (path: string, text: string) =>

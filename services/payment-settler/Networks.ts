@@ -2,11 +2,11 @@
  * The chains that payments are settled on, each with the keys that this process may sign with. Keys are read from the
  * environment; a key that is missing or cannot be read stops the start, and is never shown.
  */
-import { Context, Effect, Layer, Redacted, Result } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Result } from "effect"
 import { Mailbox } from "#bus"
-import type { PaymentNetwork } from "#contracts"
-import { Configuration, type ConfigurationFault, InvalidConfiguration, secretFromEnv } from "#runtime"
+import { Configuration, type ConfigurationFault, Environment, InvalidConfiguration, secretFromEnv } from "#runtime"
 import { type OpenNetwork, openNetworks, type SettlerKey } from "#x402"
+import { keyFaultsOf } from "./key-faults.ts"
 import { type KeyRing, openKeyRing } from "./KeyRing.ts"
 
 export interface SettlingNetwork extends OpenNetwork {
@@ -25,7 +25,7 @@ export class Networks extends Context.Service<Networks, ReadonlyMap<string, Sett
       const { instance } = yield* Mailbox
       const opened = [...(yield* openNetworks(Payments)).values()]
       const read = yield* Effect.forEach(opened, (network, index) => Effect.result(keysOf(network, index)))
-      const faults = read.flatMap((one) => (Result.isFailure(one) ? [one.failure] : []))
+      const faults = read.flatMap((one) => (Result.isFailure(one) ? one.failure : []))
       if (faults.length > 0) return yield* new InvalidConfiguration({ faults })
       const ringed = yield* Effect.forEach(opened, (network, index) => {
         const own = read[index]
@@ -41,29 +41,19 @@ export class Networks extends Context.Service<Networks, ReadonlyMap<string, Sett
   )
 }
 
-const pathOf = (index: number, key: string) => `Payments.Networks[${index}].${key}`
-
+/** All that are configured; every fault of them is told at once. */
 const keysOf = Effect.fnUntraced(function* (
   { entry, scheme, isRemote }: OpenNetwork,
   index: number
-): Effect.fn.Return<ReadonlyArray<SettlerKey>, ConfigurationFault> {
+): Effect.fn.Return<ReadonlyArray<SettlerKey>, ReadonlyArray<ConfigurationFault>> {
   if (isRemote) return []
-  if (entry.SettlerKeyEnvVars.length === 0) {
-    return yield* Effect.fail({ path: pathOf(index, "SettlerKeyEnvVars"), message: "names no key to settle with" })
-  }
-  const keys = yield* Effect.forEach(entry.SettlerKeyEnvVars, (variable, at) =>
-    Effect.flatMap(secretFromEnv(variable, pathOf(index, `SettlerKeyEnvVars[${at}]`)), (secret) => {
-      const key = scheme.readKey(secret)
-      if (Result.isSuccess(key)) return Effect.succeed(key.success)
-      return Effect.fail({ path: pathOf(index, `SettlerKeyEnvVars[${at}]`), message: `${variable}: ${key.failure}` })
-    })
+  const faults = keyFaultsOf({ ...entry }, index, yield* Environment)
+  if (faults.length > 0) return yield* Effect.fail(faults)
+  const secrets = yield* Effect.forEach(entry.SettlerKeyEnvVars, (variable, at) =>
+    Effect.mapError(
+      secretFromEnv(variable, `Payments.Networks[${index}].SettlerKeyEnvVars[${at}]`),
+      (fault): ReadonlyArray<ConfigurationFault> => [fault]
+    )
   )
-  const fault = feePayerFault(entry, keys)
-  if (fault !== undefined) return yield* Effect.fail({ path: pathOf(index, "FeePayer"), message: fault })
-  return keys
+  return secrets.flatMap((secret) => Option.toArray(Result.getSuccess(scheme.readKey(secret))))
 })
-
-const feePayerFault = ({ Network, FeePayer }: PaymentNetwork, keys: ReadonlyArray<SettlerKey>) =>
-  Network.startsWith("solana:") && !keys.some(({ address }) => address === FeePayer)
-    ? `no key of SettlerKeyEnvVars is that of ${FeePayer}`
-    : undefined

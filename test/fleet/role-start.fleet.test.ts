@@ -39,8 +39,18 @@ describe("a role with a wrong configuration", () => {
     for (const part of ["Webhooks[0].SecretEnvVar", "Webhooks[1].StandardWebhooksSecretEnvVar"]) {
       assert.include(secrets, part)
     }
-    const shapes = await refused([endpoint({ Url: "nowhere" }), endpoint({ Name: "b", Retries: 3 })], {}, { Buss: {} })
-    for (const part of ["Webhooks[0].Url", "Webhooks[1].Retries", "Buss"]) assert.include(shapes, part)
+    const shapes = await refused(
+      [endpoint({ Url: "nowhere", SecretEnvVar: "NOT_SET" }), endpoint({ Name: "b", Retries: 3 }), endpoint({})],
+      {},
+      // What another role reads is looked at for its shape alone.
+      {
+        Buss: {},
+        ModelGateway: { Providers: [{ Name: "p", BaseUrl: "https://p.example", KeyEnvVar: "NOT_SET_EITHER" }] }
+      }
+    )
+    const faults = ["Webhooks[0].Url", "Webhooks[0].SecretEnvVar", "Webhooks[1].Retries", "is used twice", "Buss"]
+    for (const part of faults) assert.include(shapes, part)
+    assert.notInclude(shapes, "NOT_SET_EITHER")
   })
 })
 

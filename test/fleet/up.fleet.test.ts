@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, assert, describe, it } from "@effect/vitest"
 import { type Home, newHome, type RunningFleet, starling, startFleet, until } from "../support/starling.ts"
@@ -102,22 +102,76 @@ describe("./starling up", () => {
     assert.notStrictEqual(other.ready.nats, first.ready.nats)
   })
 
-  it("with a wrong configuration names every fault and starts nothing", async () => {
+  it("with a wrong configuration names every fault of every kind in one report, and starts nothing", async () => {
     const where = home()
     const config = join(where.folder, "config.json")
+    const network = { RpcUrls: ["http://127.0.0.1:9"], PayTo: `0x${"1".repeat(40)}` }
     writeFileSync(
       config,
       JSON.stringify({
         Webhooks: [
-          { Name: "a", Url: "ftp://x" },
-          { Name: "b", Url: "http://b.example", Tries: 1 }
+          { Name: "a", Url: "ftp://x", SecretEnvVar: "NOT_SET" },
+          { Name: "b", Url: "http://b.example", Tries: 1 },
+          { Name: "a", Url: "http://a.example", StandardWebhooksSecretEnvVar: "EMPTY" }
         ],
-        Buss: {}
+        Buss: {},
+        ModelGateway: {
+          RunningMax: "many",
+          Providers: [{ Name: "p", BaseUrl: "https://p.example/v1", KeyEnvVar: "P_KEY" }, { Name: "p" }],
+          Models: [
+            { Id: "x/y", Upstreams: [{ Provider: "q", Model: "m" }], FlatMicroUsd: 1 },
+            { Id: "x/y", Upstreams: [{ Provider: "p", Model: "m" }] }
+          ]
+        },
+        Payments: {
+          Networks: [
+            { ...network, Network: "eip155:8453", SettlerKeyEnvVars: ["NO_KEY"] },
+            { ...network, Network: "eip155:8453" },
+            { ...network, Network: "eip155:5", Asset: `0x${"2".repeat(40)}` }
+          ]
+        },
+        Budget: { WarningThresholdPct: 90, HardCapPct: 80 }
       })
     )
-    const refused = await starling({ ...where, environment: { ...where.environment, STARLING_CONFIG: config } }, "up")
+    const environment = {
+      ...where.environment,
+      STARLING_CONFIG: config,
+      EMPTY: " ",
+      NO_KEY: "0x12",
+      TELEMETRY_PORT: "x"
+    }
+    const refused = await starling({ ...where, environment }, "up")
     assert.strictEqual(refused.code, 78)
-    for (const part of ["Webhooks[0].Url", "Webhooks[1].Tries", "Buss"]) assert.include(refused.error, part)
+    const reports = refused.error.split("the configuration is not usable").length - 1
+    assert.strictEqual(reports, 1, refused.error)
+    const faults = refused.error.split("\\n").flatMap((line) => /- ([\w.[\]]+):/u.exec(line)?.[1] ?? [])
+    assert.deepStrictEqual(faults, [
+      "Webhooks",
+      "Webhooks[0].Url",
+      "Webhooks[0].SecretEnvVar",
+      "Webhooks[1].Tries",
+      "Webhooks[2].StandardWebhooksSecretEnvVar",
+      "Buss",
+      "ModelGateway.RunningMax",
+      "ModelGateway.Providers[0].KeyEnvVar",
+      "ModelGateway.Providers[1].Name",
+      "ModelGateway.Providers[1].BaseUrl",
+      "ModelGateway.Models[0].Upstreams[0].Provider",
+      "ModelGateway.Models[1]",
+      "ModelGateway.Models[1].Id",
+      "Payments.Networks",
+      "Payments.Networks[0].SettlerKeyEnvVars[0]",
+      "Payments.Networks[1].SettlerKeyEnvVars",
+      "Payments.Networks[2].AssetName",
+      "Payments.Networks[2].AssetVersion",
+      "Payments.Networks[2].AssetDecimals",
+      "Payments.Networks[2].SettlerKeyEnvVars",
+      "Budget",
+      "Telemetry.Port"
+    ])
+    assert.notInclude(refused.error, "0x12")
+    // Neither a broker nor a chain, and no lock.
+    assert.deepStrictEqual(readdirSync(where.folder), ["config.json"])
   })
 
   it("gives up what a receiver never takes, shows it, and sends it again when told to", async () => {

@@ -39,17 +39,22 @@ export const AgentKindEntry = Schema.Struct({
 })
 export interface AgentKindEntry extends Schema.Schema.Type<typeof AgentKindEntry> {}
 
-const namesAreUnique = (entries: ReadonlyArray<AgentKindEntry>) => {
+/** All names that stand for more than one thing. */
+export const repeatedKinds = (
+  entries: ReadonlyArray<Pick<AgentKindEntry, "Kind" | "Class">>
+): ReadonlyArray<string> => {
   const kinds = entries.map(({ Kind }) => Kind)
-  const twice = repeated(kinds)
-  if (twice !== undefined) return `the Kind ${JSON.stringify(twice)} is there twice`
-  const both = entries.find(({ Class }) => Class !== undefined && kinds.includes(Class))
-  return both === undefined || `${JSON.stringify(both.Class)} is the name of a Class and of a Kind`
+  const twice = new Set(kinds.filter((kind, index) => kinds.indexOf(kind) !== index))
+  const both = new Set(entries.flatMap(({ Class }) => (Class !== undefined && kinds.includes(Class) ? [Class] : [])))
+  return [
+    ...[...twice].map((kind) => `the Kind ${JSON.stringify(kind)} is there twice`),
+    ...[...both].map((name) => `${JSON.stringify(name)} is the name of a Class and of a Kind`)
+  ]
 }
 
 export const Agents = section({
   Kinds: withDefault(
-    Schema.Array(AgentKindEntry).check(Schema.isMaxLength(256), Schema.makeFilter(namesAreUnique)),
+    Schema.Array(AgentKindEntry).check(Schema.isMaxLength(256), Schema.makeFilter(repeatedKinds)),
     [],
     "The agent kinds. Empty: any kind may be named and may ask for work, and none stands in for another."
   ),

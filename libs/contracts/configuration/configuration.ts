@@ -6,8 +6,9 @@ import { Result, Schema } from "effect"
 import { faultsOf } from "../Envelope.ts"
 import type { Fault } from "../primitives.ts"
 import { ModelGateway } from "./gateway-section.ts"
-import { Payments, PaymentSettler, PaymentVerifier } from "./payments-section.ts"
-import { Agents } from "./agents-section.ts"
+import { networkRule, Payments, PaymentSettler, PaymentVerifier, repeatedNetworks } from "./payments-section.ts"
+import { Agents, repeatedKinds } from "./agents-section.ts"
+import { sectionRule } from "./defaults.ts"
 import {
   AutoRetryOnTransientFailure,
   Budget,
@@ -18,10 +19,11 @@ import {
   StalePullRequestSweep
 } from "./pipeline-sections.ts"
 import { Bus, Fleet, Telemetry } from "./platform-sections.ts"
+import { entriesOf, inFileOrder, isJson, type Json, judged, readableParts, unreadable } from "./readable-parts.ts"
 import { Redaction } from "./redaction-section.ts"
 import { Audio, SpeechApi, SpeechSequencer, SpeechSynthesizer, VoiceCloning } from "./speech-sections.ts"
 import { Sweeper } from "./sweeper-section.ts"
-import { WebhookDelivery, Webhooks } from "./webhooks-section.ts"
+import { repeatedEndpoints, WebhookDelivery, Webhooks } from "./webhooks-section.ts"
 
 const sections = {
   WebhookDelivery,
@@ -57,9 +59,71 @@ const decode = Schema.decodeUnknownResult(ConfigurationFile, { errors: "all", on
 
 /** Checks a whole configuration. Paths are written as people write them: `Webhooks[1].Url`. */
 export const decodeConfiguration = (input: unknown): Result.Result<ConfigurationFile, ReadonlyArray<Fault>> =>
-  Result.mapError(decode(input), (error) =>
-    faultsOf(error.issue).map((fault) => ({ path: writtenPath(fault.path), message: fault.message }))
+  Result.mapError(decode(input), (error) => {
+    const shape = faultsOf(error.issue)
+    const parts = readableParts(
+      input,
+      shape.map(({ path }) => path)
+    )
+    const all = [...shape, ...ruleFaults(parts)].map(({ path, message }) => ({ path: writtenPath(path), message }))
+    return inFileOrder(input, all)
+  })
+
+/** The input itself, with marks where it cannot be read. */
+export const readableConfiguration = (input: unknown): Json => {
+  const decoded = decode(input)
+  const shape = Result.isFailure(decoded) ? faultsOf(decoded.failure.issue) : []
+  return readableParts(
+    input,
+    shape.map(({ path }) => path)
   )
+}
+
+/** What rules say of the parts that can be read, where the schema has not come to them: their places are pointers. */
+const ruleFaults = (parts: Json): ReadonlyArray<Fault> => [
+  ...Object.entries(sections).flatMap(([name, schema]) => sectionFaults(parts, name, schema)),
+  ...listFaults("/Webhooks", entriesOf(parts, "Webhooks"), ["Name"], repeatedEndpoints),
+  ...listFaults("/Payments/Networks", entriesOf(parts, "Payments", "Networks"), ["Network"], repeatedNetworks),
+  ...listFaults("/Agents/Kinds", entriesOf(parts, "Agents", "Kinds"), ["Kind", "Class"], repeatedKinds),
+  ...entriesOf(parts, "Payments", "Networks").flatMap(([index, entry]) => networkFaults(index, entry))
+]
+
+const sectionFaults = (parts: Json, name: string, schema: object): ReadonlyArray<Fault> => {
+  const section = parts[name]
+  const found = sectionRule(schema)
+  if (found === undefined || !isJson(section)) return []
+  const given = found.fields.filter((key) => key in section && section[key] !== unreadable)
+  const decoded = Schema.decodeUnknownResult(found.plain)(Object.fromEntries(given.map((key) => [key, section[key]])))
+  if (Result.isFailure(decoded)) return []
+  const marked = found.fields.filter((key) => section[key] === unreadable).map((key) => [key, unreadable])
+  const values = { ...(decoded.success as Json), ...Object.fromEntries(marked) }
+  const said = judged(values as never, found.rule)
+  return typeof said === "string" ? [{ path: `/${name}`, message: said }] : []
+}
+
+/** Entries with a key that cannot be read are left out. */
+const listFaults = <A>(
+  path: string,
+  entries: ReadonlyArray<readonly [number, Json]>,
+  keys: ReadonlyArray<string>,
+  rule: (entries: ReadonlyArray<A>) => ReadonlyArray<string>
+): ReadonlyArray<Fault> => {
+  const whole = entries.flatMap(([, entry]) => (keys.some((key) => entry[key] === unreadable) ? [] : [entry as A]))
+  return rule(whole).map((message) => ({ path, message }))
+}
+
+const networkFaults = (index: number, entry: Json): ReadonlyArray<Fault> => {
+  const at = `/Payments/Networks/${index}`
+  // Of these the rule asks only whether they are there.
+  const given = ["AssetName", "AssetVersion", "AssetDecimals"].filter((key) => entry[key] === unreadable)
+  const known = { ...entry, ...Object.fromEntries(given.map((key) => [key, "given"])) }
+  return (judged(known as never, networkRule) ?? []).flatMap((issue) => {
+    if (typeof issue === "string") return [{ path: at, message: issue }]
+    return "path" in issue && typeof issue.issue === "string"
+      ? [{ path: `${at}/${issue.path.join("/")}`, message: issue.issue }]
+      : []
+  })
+}
 
 const writtenPath = (pointer: string) =>
   pointer

@@ -76,17 +76,28 @@ const knownOf = ({ Network, Asset }: Pick<WrittenNetwork, "Network" | "Asset">) 
   return known !== undefined && isSameToken(Network, Asset ?? known.asset, known.asset) ? known : undefined
 }
 
-const isConsistent = (entry: WrittenNetwork) => {
+type TokenOfNetwork = Pick<
+  WrittenNetwork,
+  "Network" | "PayTo" | "FeePayer" | "Asset" | "AssetName" | "AssetVersion" | "AssetDecimals"
+>
+
+/** What does not fit together in one network. */
+export const networkRule = (entry: TokenOfNetwork): ReadonlyArray<Schema.FilterIssue> => {
+  const fault = inconsistency(entry)
+  return [...(fault === undefined ? [] : [fault]), ...untold(entry)]
+}
+
+const inconsistency = (entry: TokenOfNetwork): string | undefined => {
   if (entry.Network.startsWith("eip155:")) {
     const wrong = [entry.Asset, entry.PayTo].find((address) => address !== undefined && !evmAddress.test(address))
-    return wrong === undefined ? true : `${wrong} is not an address of ${entry.Network}`
+    return wrong === undefined ? undefined : `${wrong} is not an address of ${entry.Network}`
   }
   if (!entry.Network.startsWith("solana:")) return "only networks of eip155 and solana are known"
-  return entry.FeePayer === undefined ? "FeePayer is needed: clients name it in what they sign" : true
+  return entry.FeePayer === undefined ? "FeePayer is needed: clients name it in what they sign" : undefined
 }
 
 /** Nothing is guessed of a token that is not in the table: a wrong name makes every payment's signature invalid. */
-const isTokenTold = (entry: WrittenNetwork): ReadonlyArray<Schema.FilterIssue> => {
+const untold = (entry: TokenOfNetwork): ReadonlyArray<Schema.FilterIssue> => {
   if (knownOf(entry) !== undefined) return []
   const missing = (key: "Asset" | "AssetName" | "AssetVersion" | "AssetDecimals", why: string) =>
     entry[key] === undefined ? [{ path: [key], issue: `${key} is needed: ${why}` }] : []
@@ -110,10 +121,7 @@ const completed = (entry: WrittenNetwork): typeof WholeNetwork.Encoded => {
 }
 
 /** One chain and the token that is taken on it. */
-export const PaymentNetwork = WrittenNetwork.check(
-  Schema.makeFilter(isConsistent),
-  Schema.makeFilter(isTokenTold)
-).pipe(
+export const PaymentNetwork = WrittenNetwork.check(Schema.makeFilter(networkRule)).pipe(
   Schema.decodeTo(
     WholeNetwork,
     SchemaTransformation.transform({ decode: completed, encode: (entry): WrittenNetwork => entry })
@@ -121,15 +129,16 @@ export const PaymentNetwork = WrittenNetwork.check(
 )
 export interface PaymentNetwork extends Schema.Schema.Type<typeof PaymentNetwork> {}
 
-const networksAreUnique = (entries: ReadonlyArray<PaymentNetwork>) => {
+/** All that are there twice. */
+export const repeatedNetworks = (entries: ReadonlyArray<Pick<PaymentNetwork, "Network">>): ReadonlyArray<string> => {
   const names = entries.map((entry) => entry.Network)
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
-  return twice === undefined ? true : `the Network ${twice} is configured twice`
+  const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index))
+  return [...repeated].map((name) => `the Network ${name} is configured twice`)
 }
 
 export const Payments = section({
   Networks: withDefault(
-    Schema.Array(PaymentNetwork).check(Schema.isMaxLength(16), Schema.makeFilter(networksAreUnique)),
+    Schema.Array(PaymentNetwork).check(Schema.isMaxLength(16), Schema.makeFilter(repeatedNetworks)),
     [],
     "Chains on which the gateway is paid. None: nothing paid is sold."
   ),

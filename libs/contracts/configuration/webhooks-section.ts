@@ -72,20 +72,21 @@ export interface EndpointEntry extends Schema.Schema.Type<typeof EndpointEntry> 
 /** More endpoints than this need a second deployment. */
 export const endpointsMax = 10_000
 
-const namesAreUnique = (entries: ReadonlyArray<EndpointEntry>) => {
+/** All that is there twice. */
+export const repeatedEndpoints = (entries: ReadonlyArray<Pick<EndpointEntry, "Name">>): ReadonlyArray<string> => {
   const seen = new Map<string, string>()
-  for (const { Name } of entries) {
+  return entries.flatMap(({ Name }) => {
     const id = endpointIdOf(Name)
     const other = seen.get(id)
-    if (other === Name) return `the Name ${JSON.stringify(Name)} is used twice`
-    if (other !== undefined) return `the Names ${JSON.stringify(other)} and ${JSON.stringify(Name)} have the same id`
+    if (other === Name) return [`the Name ${JSON.stringify(Name)} is used twice`]
+    if (other !== undefined) return [`the Names ${JSON.stringify(other)} and ${JSON.stringify(Name)} have the same id`]
     seen.set(id, Name)
-  }
-  return true
+    return []
+  })
 }
 
 export const Webhooks = withDefault(
-  Schema.Array(EndpointEntry).check(Schema.isMaxLength(endpointsMax), Schema.makeFilter(namesAreUnique)),
+  Schema.Array(EndpointEntry).check(Schema.isMaxLength(endpointsMax), Schema.makeFilter(repeatedEndpoints)),
   [],
   "The endpoints. None: events are only kept."
 )

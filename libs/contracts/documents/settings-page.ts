@@ -33,8 +33,9 @@ export const settingsPage = (): string => {
     "Made from `libs/contracts/configuration` by `./starling docs`. Change it there.",
     "",
     "One JSON file (`STARLING_CONFIG`, by default `starling.config.json`) holds the sections below; every one and every",
-    "key may be left out. An environment variable stands over the file. A wrong key or value stops the start, and all",
-    "of them are named at once.",
+    "key may be left out. An environment variable stands over the file. A wrong key or value stops the start before",
+    "anything is begun, and so does what is there twice, what does not fit together, and a secret that is not set: all of",
+    "them are named in one report, in the order of the file. Secrets and models are looked at for the roles that run.",
     "",
     ...sections.flatMap(([name, schema]) => sectionOf(name, schema, defaults[name]))
   ].join("\n")

@@ -5,14 +5,19 @@
 import { Effect, Layer } from "effect"
 import { type RoleName, roleNames } from "#contracts"
 import { Addresses, Configuration, OpsServer, runProgram } from "#runtime"
+import { checkConfiguration } from "../configuration-check.ts"
 import { processLayer, rolesLayer } from "../fleet-layer.ts"
 import { readSettings } from "../settings.ts"
 
-const configured = Layer.unwrap(
-  Effect.map(readSettings, ({ configPath, isConfigNamed }) =>
-    Configuration.layer({ path: configPath, isRequired: isConfigNamed })
+const configured = (roles: ReadonlyArray<RoleName>) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { configPath, isConfigNamed } = yield* readSettings
+      const source = { path: configPath, isRequired: isConfigNamed }
+      yield* checkConfiguration(source, roles)
+      return Configuration.layer(source)
+    })
   )
-)
 
 const onReady = Effect.gen(function* () {
   const { url } = yield* OpsServer
@@ -27,9 +32,7 @@ export const role = (given: ReadonlyArray<string>): void => {
     process.stderr.write(`starling: role takes one or more of: ${roleNames.join(", ")}\n`)
     process.exit(2)
   }
-  const layer = rolesLayer(parameters as ReadonlyArray<RoleName>).pipe(
-    Layer.provideMerge(processLayer),
-    Layer.provideMerge(configured)
-  )
+  const roles = parameters as ReadonlyArray<RoleName>
+  const layer = rolesLayer(roles).pipe(Layer.provideMerge(processLayer), Layer.provideMerge(configured(roles)))
   runProgram({ layer, format: "json", ...(given.includes("--ready-json") ? { onReady } : {}) })
 }

@@ -9,6 +9,7 @@ import { type RoleName, roleNames } from "#contracts"
 import { Tokens } from "#http"
 import { Addresses, Configuration, Environment, Metrics, OpsServer, Role, runProgram } from "#runtime"
 import { startReceiver } from "../../../dev/receiver/Receiver.ts"
+import { checkConfiguration } from "../configuration-check.ts"
 import { configuredParts } from "../configured-parts.ts"
 import { processLayer, rolesLayer } from "../fleet-layer.ts"
 import { homeLock } from "../home-lock.ts"
@@ -37,6 +38,13 @@ const whole = Layer.unwrap(
     const settings = yield* readSettings
     const environment = yield* Environment
     const isDemo = !settings.isConfigNamed && !existsSync(settings.configPath)
+    yield* checkConfiguration({ path: settings.configPath, isRequired: settings.isConfigNamed }).pipe(
+      Effect.provideService(Environment, {
+        ...environment,
+        ...ownBroker({ url: "nats://127.0.0.1:4222", passwordsFolder: settings.home }),
+        [secretVariable]: demoSecretOf(environment)
+      })
+    )
     const receiver = isDemo ? yield* demoReceiver(settings, demoSecretOf(environment)) : undefined
     const configuration = Layer.unwrap(
       Effect.map(LocalWorld, (world) =>
@@ -112,6 +120,14 @@ const demoReceiver = Effect.fnUntraced(function* (settings: FleetSettings, secre
   return url
 })
 
+/** Stands over whatever broker the file and the environment name. */
+const ownBroker = ({ url, passwordsFolder }: { readonly url: string; readonly passwordsFolder: string }) => ({
+  BUS_URL: url,
+  BUS_PASSWORDS_FOLDER: passwordsFolder,
+  BUS_TOPOLOGY: "verify",
+  BUS_REPLICAS: "1"
+})
+
 /** The roles find the embedded broker and who they are to it, the demo endpoint its secret, and settlers their keys, in their environment. */
 const roleEnvironment = (environment: Readonly<Record<string, string | undefined>>) =>
   Layer.effect(
@@ -122,10 +138,7 @@ const roleEnvironment = (environment: Readonly<Record<string, string | undefined
       return {
         ...environment,
         ...keys,
-        BUS_URL: url,
-        BUS_PASSWORDS_FOLDER: passwordsFolder,
-        BUS_TOPOLOGY: "verify",
-        BUS_REPLICAS: "1",
+        ...ownBroker({ url, passwordsFolder }),
         [secretVariable]: demoSecretOf(environment)
       }
     })

@@ -3,10 +3,11 @@
  * What does not fit together is told before anything starts. Does not change while the process runs.
  */
 import { Context, Effect, Layer, Redacted } from "effect"
-import type { ModelEntry, ModelGateway, ProviderEntry } from "#contracts"
+import type { ModelEntry, ProviderEntry } from "#contracts"
 import type { SanitiseOptions } from "#egress"
-import { Configuration, type ConfigurationFault, InvalidConfiguration, secretFromEnv } from "#runtime"
+import { Configuration, InvalidConfiguration, secretFromEnv } from "#runtime"
 import { UnknownModel } from "../errors/GatewayFault.ts"
+import { catalogueFaults } from "./catalogue-faults.ts"
 import { suggestModels } from "./suggest-models.ts"
 
 export interface Provider {
@@ -66,7 +67,7 @@ export class Catalogue extends Context.Service<
 export const configuredModels = Effect.gen(function* () {
   const { ModelGateway } = yield* Configuration
   const [providers, missing] = yield* Effect.partition(ModelGateway.Providers, readProvider)
-  const faults = [...missing, ...faultsOf(ModelGateway)]
+  const faults = [...missing, ...catalogueFaults({ ModelGateway })]
   if (faults.length > 0) return yield* new InvalidConfiguration({ faults })
   const byName = new Map(providers.map((provider) => [provider.name, provider]))
   const models = ModelGateway.Models.map((entry): CatalogueModel => ({
@@ -93,38 +94,3 @@ const readProvider = Effect.fnUntraced(function* (entry: ProviderEntry, index: n
   }
   return provider
 })
-
-const faultsOf = ({ Providers, Models }: ModelGateway): ReadonlyArray<ConfigurationFault> => {
-  const names = Providers.map(({ Name }) => Name)
-  const ids = Models.map(({ Id }) => Id)
-  const twice = (all: ReadonlyArray<string>, path: (index: number) => string) =>
-    all.flatMap((name, index) =>
-      all.indexOf(name) === index ? [] : [{ path: path(index), message: `${JSON.stringify(name)} is used twice` }]
-    )
-  return [
-    ...twice(names, (index) => `ModelGateway.Providers[${index}].Name`),
-    ...twice(ids, (index) => `ModelGateway.Models[${index}].Id`),
-    ...Models.flatMap((model, index) => modelFaults(model, `ModelGateway.Models[${index}]`, Providers))
-  ]
-}
-
-const modelFaults = (model: ModelEntry, path: string, providers: ReadonlyArray<ProviderEntry>) => {
-  const faults: Array<ConfigurationFault> = []
-  for (const [index, { Provider: name }] of model.Upstreams.entries()) {
-    const provider = providers.find(({ Name }) => Name === name)
-    const at = `${path}.Upstreams[${index}].Provider`
-    if (provider === undefined) faults.push({ path: at, message: `there is no provider ${JSON.stringify(name)}` })
-    if (provider?.Kind === "anthropic" && model.Kind === "image") {
-      faults.push({ path: at, message: "an anthropic provider makes no images" })
-    }
-  }
-  const hasPrice =
-    model.FlatMicroUsd !== undefined ||
-    model.InputMicroUsdPerMillionTokens > 0 ||
-    model.OutputMicroUsdPerMillionTokens > 0
-  if (!model.Free && !hasPrice) faults.push({ path, message: "a model has a price, or is Free" })
-  if (model.Kind === "image" && !model.Free && model.FlatMicroUsd === undefined) {
-    faults.push({ path: `${path}.FlatMicroUsd`, message: "an image has a flat price" })
-  }
-  return faults
-}

@@ -33,6 +33,76 @@ describe("the configuration", () => {
     ])
   })
 
+  it("hides no fault behind another: shapes, what is there twice, and what does not fit, once each and in order", () => {
+    const network = { Network: "eip155:8453", RpcUrls: ["https://node.example"], PayTo: `0x${"1".repeat(40)}` }
+    const asset = `0x${"2".repeat(40)}`
+    const other = `the token ${asset} of eip155:10 is not in the table of known ones`
+    const told = faults({
+      Buss: {},
+      Webhooks: [endpoint({ Url: "ftp://x" }), endpoint({ Tries: 1 }), { Url: "https://b.example" }, "nonsense"],
+      Payments: {
+        Networks: [
+          { ...network, RpcUrls: [] },
+          { ...network, PayTo: "9xQeWvG816bUx9EP", FeePayer: "?" },
+          { ...network, Network: "eip155:10", Asset: asset, AssetDecimals: 99 }
+        ],
+        LeaseSeconds: "long"
+      },
+      Bus: { TlsCertificateFile: "cert.pem", Replicas: 2 },
+      Budget: { WarningThresholdPct: 90, HardCapPct: 80, RetryAfterSeconds: 0 },
+      Agents: { Kinds: [{ Kind: "a" }, { Kind: "a", Models: 3 }, { Class: "a", Kind: "c" }] }
+    })
+    assert.deepStrictEqual(
+      told.map(({ path, message }) => `${path}: ${message.split("\n")[0]}`),
+      [
+        "Buss: Expected no excess property",
+        'Webhooks: the Name "a" is used twice',
+        "Webhooks[0].Url: only https and http URLs can be called",
+        "Webhooks[1].Tries: Expected no excess property",
+        "Webhooks[2].Name: Missing key",
+        "Webhooks[3]: Expected object",
+        "Payments.Networks: the Network eip155:8453 is configured twice",
+        "Payments.Networks[0].RpcUrls: Expected a value with a length between 1 and 8",
+        "Payments.Networks[1]: 9xQeWvG816bUx9EP is not an address of eip155:8453",
+        "Payments.Networks[1].FeePayer: Expected a string matching the RegExp ^[0-9A-Za-z]{1,64}$",
+        "Payments.Networks[2].AssetDecimals: Expected a value between 0 and 18",
+        `Payments.Networks[2].AssetName: AssetName is needed: ${other}`,
+        `Payments.Networks[2].AssetVersion: AssetVersion is needed: ${other}`,
+        "Payments.LeaseSeconds: Expected number",
+        "Bus: TlsCertificateFile and TlsKeyFile come together",
+        "Bus.Replicas: Expected 1 | 3 | 5",
+        "Budget: WarningThresholdPct must be less than HardCapPct",
+        "Budget.RetryAfterSeconds: Expected a value between 1 and 86400",
+        'Agents.Kinds: the Kind "a" is there twice',
+        'Agents.Kinds: "a" is the name of a Class and of a Kind',
+        "Agents.Kinds[1].Models: Expected array"
+      ]
+    )
+  })
+
+  it("says nothing of what depends on a value that cannot be read", () => {
+    const network = { RpcUrls: ["https://node.example"], PayTo: "9xQeWvG816bUx9EP" }
+    const paths = faults({
+      Webhooks: [endpoint({ Name: 5 }), endpoint({ Name: 5 })],
+      Payments: {
+        Networks: [
+          { ...network, Network: "base" },
+          { ...network, Network: "base" }
+        ]
+      },
+      Bus: { TlsCertificateFile: "cert.pem", TlsKeyFile: 5 },
+      Budget: { WarningThresholdPct: "much" }
+    }).map(({ path }) => path)
+    assert.deepStrictEqual(paths, [
+      "Webhooks[0].Name",
+      "Webhooks[1].Name",
+      "Payments.Networks[0].Network",
+      "Payments.Networks[1].Network",
+      "Bus.TlsKeyFile",
+      "Budget.WarningThresholdPct"
+    ])
+  })
+
   it("refuses two endpoints of one name, and says which", () => {
     const [fault] = faults({ Webhooks: [endpoint({}), endpoint({ Url: "http://other.example" })] })
     assert.strictEqual(fault?.message, `the Name "a" is used twice`)

@@ -1,0 +1,88 @@
+import { generatePrivateKey } from "viem/accounts"
+import { assert, describe, it } from "@effect/vitest"
+import { faultsFor } from "../../../services/fleet/configuration-check.ts"
+
+const network = { Network: "eip155:8453", RpcUrls: ["https://node.example"], PayTo: `0x${"1".repeat(40)}` }
+const provider = { Name: "p", BaseUrl: "https://p.example/v1" }
+const model = { Id: "x/y", Upstreams: [{ Provider: "p", Model: "m" }], FlatMicroUsd: 1 }
+const everything = {
+  Webhooks: [{ Name: "a", Url: "https://a.example", SecretEnvVar: "HOOK" }],
+  ModelGateway: { Providers: [{ ...provider, KeyEnvVar: "PROVIDER" }], Models: [{ ...model, FlatMicroUsd: 0.5 }] },
+  Payments: { Networks: [{ ...network, SettlerKeyEnvVars: ["SETTLER"] }] }
+}
+const pathsOf = (...parameters: Parameters<typeof faultsFor>) => faultsFor(...parameters).map(({ path }) => path)
+
+describe("what is wrong with a configuration for the roles that are to run", () => {
+  it.each<readonly [role: Parameters<typeof faultsFor>[2], paths: ReadonlyArray<string>]>([
+    [["webhook-dispatcher"], ["Webhooks[0].SecretEnvVar", "ModelGateway.Models[0].FlatMicroUsd"]],
+    [["model-gateway"], ["ModelGateway.Providers[0].KeyEnvVar", "ModelGateway.Models[0].FlatMicroUsd"]],
+    [["payment-settler"], ["ModelGateway.Models[0].FlatMicroUsd", "Payments.Networks[0].SettlerKeyEnvVars[0]"]],
+    [["sweeper"], ["ModelGateway.Models[0].FlatMicroUsd"]],
+    [
+      undefined,
+      [
+        "Webhooks[0].SecretEnvVar",
+        "ModelGateway.Providers[0].KeyEnvVar",
+        "ModelGateway.Models[0].FlatMicroUsd",
+        "Payments.Networks[0].SettlerKeyEnvVars[0]"
+      ]
+    ]
+  ])("is the shape of all of it, and of secrets those that %s reads", (roles, paths) => {
+    assert.deepStrictEqual(pathsOf(everything, {}, roles), paths)
+  })
+
+  it("looks at the roles that the file names, as far as it names roles", () => {
+    const named = (Roles: unknown) => pathsOf({ ...everything, Fleet: { Roles } }, {})
+    assert.deepStrictEqual(named(["sweeper", "waiter"]), ["ModelGateway.Models[0].FlatMicroUsd", "Fleet.Roles[1]"])
+    assert.include(named("all"), "Webhooks[0].SecretEnvVar")
+  })
+
+  it("is nothing once every variable is set and holds what it should", () => {
+    const ModelGateway = { ...everything.ModelGateway, Models: [model] }
+    const environment = { HOOK: "a secret", PROVIDER: "a key", SETTLER: generatePrivateKey() }
+    assert.deepStrictEqual(faultsFor({ ...everything, ModelGateway }, environment), [])
+  })
+
+  it("asks for a settler's key only where we settle, and for that of who pays the fee", () => {
+    const Network = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
+    const address = "1".repeat(32)
+    const settling = (changes: object) =>
+      pathsOf({ Payments: { Networks: [{ ...network, ...changes }] } }, { K: address }, ["payment-settler"])
+    assert.deepStrictEqual(settling({ FacilitatorUrl: "https://f.example" }), [])
+    assert.deepStrictEqual(settling({}), ["Payments.Networks[0].SettlerKeyEnvVars"])
+    const solana = { Network, PayTo: address, SettlerKeyEnvVars: ["K"] }
+    assert.deepStrictEqual(settling({ ...solana, FeePayer: address }), ["Payments.Networks[0].FeePayer"])
+  })
+
+  it("tells of models what cannot be served or sold, and of none what depends on a value that cannot be read", () => {
+    const told = (Providers: unknown, Models: unknown) =>
+      pathsOf({ ModelGateway: { Providers, Models } }, {}, ["model-gateway"]).map((path) =>
+        path.replace("ModelGateway.", "")
+      )
+    const upstreams = [
+      { Provider: "q", Model: "m" },
+      { Provider: 5, Model: "m" }
+    ]
+    assert.deepStrictEqual(
+      told(
+        [provider, provider],
+        [
+          { ...model, Upstreams: upstreams },
+          { ...model, FlatMicroUsd: "x" }
+        ]
+      ),
+      [
+        "Providers[1].Name",
+        "Models[0].Upstreams[0].Provider",
+        "Models[0].Upstreams[1].Provider",
+        "Models[1].Id",
+        "Models[1].FlatMicroUsd"
+      ]
+    )
+    const image = { Id: "x/i", Kind: "image", Upstreams: model.Upstreams, InputMicroUsdPerMillionTokens: 1 }
+    assert.deepStrictEqual(
+      told([{ ...provider, Kind: "anthropic" }], [image, { Id: "x/z", Upstreams: model.Upstreams }]),
+      ["Models[0].Upstreams[0].Provider", "Models[0].FlatMicroUsd", "Models[1]"]
+    )
+  })
+})
