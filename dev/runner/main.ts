@@ -23,7 +23,7 @@ const program = Effect.fnUntraced(function* (parameters: ReadonlyArray<string>) 
     try: () => readOptions(parameters, home),
     catch: (cause) => (cause instanceof BadOptions ? cause : new BadOptions({ reason: String(cause) }))
   })
-  return yield* runRunner(options).pipe(Effect.provide(busOf(nats, serviceUser)))
+  return yield* runRunner(options).pipe(Effect.provide(busOf(nats, { keptUser: serviceUser })))
 })
 
 export const runner = (parameters: ReadonlyArray<string>): void => {

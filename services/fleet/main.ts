@@ -50,6 +50,10 @@ const commands: Record<string, { readonly help: string; readonly run: (rest: Arr
     help: "who agreed to have a voice cloned: consents [--workspace W] [--json] | get <voice id> --out F",
     run: async (rest) => (await import("./commands/consents.ts")).consents(rest)
   },
+  broker: {
+    help: "make a broker of one machine ready that up does not start: broker users <folder> | streams",
+    run: async (rest) => (await import("./commands/broker.ts")).broker(rest)
+  },
   topology: {
     help: "print streams and buckets of the bus",
     run: async (rest) => isBare("topology", rest) && (await import("./commands/docs.ts")).printTopology()

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { parse } from "yaml"
+import { machineUsers } from "../../services/fleet/nats-server/users.ts"
 import { roleDeployments } from "../../deploy/generate/roles.ts"
 
 interface Service {
@@ -17,12 +18,15 @@ interface Service {
   readonly ports?: ReadonlyArray<string>
   readonly env_file?: ReadonlyArray<{ readonly path: string; readonly required: boolean }>
   readonly environment: Readonly<Record<string, string>>
+  readonly volumes?: ReadonlyArray<string | object>
+  readonly depends_on: Readonly<Record<string, { readonly condition: string }>>
 }
 
 const folder = join(import.meta.dirname, "../../deploy/docker")
 const read = (name: string) => readFileSync(join(folder, name), "utf8")
-const { services } = parse(read("compose.yaml"), { merge: true }) as {
+const { services, volumes } = parse(read("compose.yaml"), { merge: true }) as {
   readonly services: Readonly<Record<string, Service>>
+  readonly volumes: Readonly<Record<string, object>>
 }
 
 // The same secrets as Kubernetes', each in a file of its own.
@@ -37,9 +41,39 @@ const bytesOf = (limit: string) => {
 }
 
 describe("compose.yaml", () => {
-  it("has every role, the broker, and an operator for commands", () => {
+  it("has every role, the broker and what makes it ready, and an operator for commands", () => {
     const roles = roleDeployments.map(({ name }) => name)
-    assert.deepStrictEqual(Object.keys(services).toSorted(), [...roles, "nats", "operator"].toSorted())
+    const others = ["nats", "bus-users", "bus-streams", "operator"]
+    assert.deepStrictEqual(Object.keys(services).toSorted(), [...roles, ...others].toSorted())
+  })
+
+  it("gives each user of the broker its password, and nobody another's", () => {
+    const mountsOf = (name: string) =>
+      (services[name]?.volumes ?? []).filter((volume) => typeof volume === "string" && volume.startsWith("bus-"))
+    const users = machineUsers.map(({ user }) => user)
+    assert.deepStrictEqual(
+      mountsOf("bus-users").toSorted(),
+      ["bus-broker:/bus/broker", ...users.map((user) => `bus-${user}:/bus/users/${user}`)].toSorted()
+    )
+    const whose = ["nats", "bus-broker", ...users.map((user) => `bus-${user}`)]
+    assert.deepStrictEqual(Object.keys(volumes).toSorted(), whose.toSorted())
+    const clients = Object.keys(services).filter((name) => name !== "nats" && name !== "bus-users")
+    for (const name of clients) {
+      const user = name === "bus-streams" ? "stream-keeper" : name
+      assert.deepStrictEqual(mountsOf(name), [`bus-${user}:/run/bus:ro`], name)
+      assert.strictEqual(services[name]?.environment["BUS_PASSWORDS_FOLDER"], "/run/bus")
+      assert.strictEqual(services[name]?.environment["BUS_TOPOLOGY"], "verify")
+    }
+    assert.deepStrictEqual(mountsOf("nats"), ["bus-broker:/etc/nats/users:ro"])
+    assert.match(read("nats.conf"), /^include users\/users\.conf$/mu)
+    assert.notMatch(`${read("compose.yaml")}${read("nats.conf")}`, /password:|pass=|PASSWORD[:=]/iu)
+  })
+
+  it("starts the broker once it has users, and each role once it has streams", () => {
+    const whenDone = { condition: "service_completed_successfully" }
+    assert.deepStrictEqual(services["nats"]?.depends_on, { "bus-users": whenDone })
+    assert.deepStrictEqual(services["bus-streams"]?.depends_on, { nats: { condition: "service_started" } })
+    for (const { name } of roleDeployments) assert.deepStrictEqual(services[name]?.depends_on["bus-streams"], whenDone)
   })
 
   it.each(roleDeployments)("runs $name with the image, the memory and the secrets that Kubernetes gives it", (role) => {

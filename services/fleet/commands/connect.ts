@@ -36,8 +36,9 @@ const brokerOf = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Broker, CommandRefused> {
   const environment = yield* Environment
   const { home } = yield* readSettings
-  const given = named ?? environment["NATS_URL"] ?? environment["BUS_URL"]
-  const { BUS_USER: user, BUS_PASSWORD: password, BUS_PASSWORDS_FOLDER: folder } = environment
+  const set = (variable: string) => (environment[variable] === "" ? undefined : environment[variable])
+  const given = named ?? set("NATS_URL") ?? set("BUS_URL")
+  const [user, password, folder] = [set("BUS_USER"), set("BUS_PASSWORD"), set("BUS_PASSWORDS_FOLDER")]
   if (given !== undefined && user !== undefined) return { url: given, user, password }
   if (given !== undefined && folder !== undefined) return yield* keptIn(folder, given, keptUser)
   const found = yield* Effect.result(ofHome(home, keptUser))
@@ -68,8 +69,17 @@ const ofHome = Effect.fnUntraced(function* (home: string, user: string): Effect.
   return yield* keptIn(passwordsFolder(natsFolder(home)), nats, user)
 })
 
-/** `keptUser`: who the command is to the broker of this home, or of BUS_PASSWORDS_FOLDER. */
-export const busOf = (named: string | undefined, keptUser: string = operatorUser) =>
+export interface BusOptions {
+  /** Who the command is to the broker of this home, or of BUS_PASSWORDS_FOLDER; without it, the operator. */
+  readonly keptUser?: string
+  /** One that comes before its broker; others say at once that there is none. */
+  readonly waitsForServer?: boolean
+}
+
+export const busOf = (
+  named: string | undefined,
+  { keptUser = operatorUser, waitsForServer = false }: BusOptions = {}
+) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const environment = yield* Environment
@@ -84,7 +94,7 @@ export const busOf = (named: string | undefined, keptUser: string = operatorUser
           certificateFile: environment["BUS_TLS_CERTIFICATE_FILE"],
           keyFile: environment["BUS_TLS_KEY_FILE"]
         },
-        waitsForServer: false
+        waitsForServer
       }).pipe(Layer.catch((error) => Layer.effect(Nats, notLetIn(error, url, user))))
       return busServices.pipe(
         Layer.provideMerge(nats),

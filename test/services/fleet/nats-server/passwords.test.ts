@@ -1,0 +1,62 @@
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { makeSecrets, Secrets } from "#runtime"
+import { keepPasswords, readPassword } from "../../../../services/fleet/nats-server/passwords.ts"
+import { authorization } from "../../../../services/fleet/nats-server/server-config.ts"
+import { machineUsers } from "../../../../services/fleet/nats-server/users.ts"
+
+const root = mkdtempSync(join(tmpdir(), "starling-passwords-"))
+afterAll(() => rmSync(root, { recursive: true }))
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+describe("the passwords of the broker's users", () => {
+  it.effect("are kept, made where one is missing or empty, and closed to others where they were not", () =>
+    Effect.gen(function* () {
+      const folder = join(root, "kept")
+      mkdirSync(folder, { mode: 0o755 })
+      writeFileSync(join(folder, "sweeper"), "by-hand-and-long-enough\n", { mode: 0o644 })
+      writeFileSync(join(folder, "operator"), "\n")
+
+      const first = yield* keepPasswords(folder, ["sweeper", "operator", "speech-api"])
+      const second = yield* keepPasswords(folder, ["sweeper", "operator", "speech-api", "one-more"])
+
+      assert.strictEqual(first.get("sweeper"), "by-hand-and-long-enough")
+      assert.match(first.get("operator") ?? "", /^[0-9a-f]{64}$/u)
+      assert.notStrictEqual(first.get("operator"), first.get("speech-api"))
+      for (const [user, password] of first) assert.strictEqual(second.get(user), password)
+      assert.strictEqual(yield* readPassword(folder, "one-more"), second.get("one-more"))
+      assert.isUndefined(yield* readPassword(folder, "nobody"))
+      assert.strictEqual(modeOf(folder), "700")
+      for (const user of second.keys()) assert.strictEqual(modeOf(join(folder, user)), "600", user)
+    })
+  )
+
+  it.effect("are shown by no log of the process that keeps them", () =>
+    Effect.gen(function* () {
+      const secrets = makeSecrets()
+      const kept = yield* keepPasswords(join(root, "shown"), ["operator"]).pipe(Effect.provideService(Secrets, secrets))
+
+      assert.strictEqual(secrets.redact(`it is ${kept.get("operator")}`), "it is <redacted>")
+    })
+  )
+})
+
+describe("the users that a nats-server is told of", () => {
+  it("are those with a password, and nobody without one", () => {
+    const passwords = new Map([
+      ["sweeper", 'a "quoted" one'],
+      ["operator", ""]
+    ])
+
+    const text = authorization(machineUsers, passwords)
+
+    assert.deepStrictEqual(
+      [...text.matchAll(/^ +user: (.*)$/gmu)].map(([, user]) => user),
+      ['"sweeper"']
+    )
+    assert.include(text, String.raw`password: "a \"quoted\" one"`)
+  })
+})
