@@ -72,6 +72,20 @@ describe("@speechify/api 1.0.1", () => {
     assert.notStrictEqual(loud.audioData, plain.audioData)
   })
 
+  it("speaks and streams when its optional fields are undefined, which it sends as null", async () => {
+    // Its types take no undefined; callers without our strictness pass it all the same.
+    const nothing: object = { model: undefined, audioFormat: undefined, language: undefined, options: undefined }
+    const answer = await client.tts.audio.speech({ input, voiceId: "selma", ...nothing })
+    assert.strictEqual(answer.audioFormat, "wav")
+    const options: object = { loudnessNormalization: undefined, textNormalization: undefined }
+    const quiet = await client.tts.audio.speech({ input, voiceId: "selma", options })
+    assert.strictEqual(quiet.audioFormat, "wav")
+    const stream = await client.tts.audio.stream({ accept: "audio/mpeg", input, voiceId: "selma", ...nothing })
+    const parts: Array<Buffer> = []
+    for await (const part of stream) parts.push(Buffer.from(part as Uint8Array))
+    assert.strictEqual(containerOf(Buffer.concat(parts)), "mp3")
+  })
+
   it.each([
     ["audio/mpeg", "mp3"],
     ["audio/ogg", "ogg"],

@@ -20,7 +20,7 @@ afterAll(() => fleet.stop())
 const pinned = (version: string) => ({ headers: { "speechify-version": version } })
 
 describe("@speechify/api 1.0.1", () => {
-  it("clones a voice as it always did, finds it in the list, speaks with it, and deletes it", async () => {
+  it("clones a voice as it always did, finds it in the list, speaks with it, downloads its sample, and deletes it", async () => {
     const client = new SpeechifyClient({ baseUrl: fleet.url, token: fleet.token })
     const path = join(fleet.home.folder, "sample.wav")
     writeFileSync(path, sample)
@@ -38,6 +38,11 @@ describe("@speechify/api 1.0.1", () => {
     assert.strictEqual(own[0]?.gender, "notSpecified")
     const answer = await client.tts.audio.speech({ input: "Hello.", voiceId: made.id, audioFormat: "mp3" })
     assert.isAbove(answer.audioData.length, 1_000)
+
+    const parts: Array<Buffer> = []
+    for await (const part of await client.tts.voices.downloadSample(made.id))
+      parts.push(Buffer.from(part as Uint8Array))
+    assert.isTrue(Buffer.concat(parts).equals(sample))
 
     await client.tts.voices.delete(made.id)
     let status = 0
