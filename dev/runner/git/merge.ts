@@ -9,6 +9,8 @@ export type MergeOutcome =
 
 // Others push to the base as well; who loses so often in a row lets the item be tried again.
 const pushTriesMax = 20
+// A push that is refused though the base stands still may have met another one; not so often in a row.
+const refusalsMax = 3
 
 const conflicts = Effect.fnUntraced(function* (folder: string) {
   const files = yield* git(folder, "diff", "--name-only", "--diff-filter=U", "-z")
@@ -49,11 +51,13 @@ export const keepMerge = ({ folder, mergeRef }: Workspace) =>
 
 export type PushOutcome = { readonly _tag: "Pushed" } | { readonly _tag: "NotPushed"; readonly reason: string }
 
-/** Pushes the merge to the base; a base that has moved since is merged with again. */
+/** Pushes the merge to the base; a base that has moved since is merged with again. One that has not refuses us. */
 export const pushBase = Effect.fnUntraced(function* (workspace: Workspace, mergeSha: string | null) {
   const { folder, baseBranch, mergeRef } = workspace
   const kept = yield* tryGit(folder, "fetch", "--quiet", "origin", mergeRef)
   let merge = kept.code === 0 && mergeSha !== null ? yield* commitOf(folder, mergeSha) : undefined
+  const base = commitOf(folder, `origin/${baseBranch}`)
+  let refusals = 0
   for (let tries = 0; tries < pushTriesMax; tries += 1) {
     if (merge === undefined) {
       const outcome = yield* mergeIntoBase(workspace)
@@ -61,12 +65,15 @@ export const pushBase = Effect.fnUntraced(function* (workspace: Workspace, merge
         return notPushed(`the base has moved, in conflict at ${outcome.files.join(", ")}`)
       merge = outcome.mergeSha
     }
+    const before = yield* base
     const pushed = yield* tryGit(folder, "push", "--quiet", "origin", `${merge}:refs/heads/${baseBranch}`)
     if (pushed.code === 0) {
       yield* tryGit(folder, "push", "--quiet", "origin", `:${mergeRef}`)
       return { _tag: "Pushed" } satisfies PushOutcome
     }
     yield* fetchUpstream(workspace)
+    refusals = before === (yield* base) ? refusals + 1 : 0
+    if (refusals === refusalsMax) return notPushed(`the upstream repository refused the push: ${pushed.complaint}`)
     merge = undefined
   }
   return notPushed(`the base moved ${pushTriesMax} times while it was merged with`)

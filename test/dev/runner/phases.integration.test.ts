@@ -1,5 +1,5 @@
-import { mkdirSync } from "node:fs"
-import { join } from "node:path"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Report } from "#contracts"
@@ -62,6 +62,21 @@ describe("the reference runner", () => {
         assert.strictEqual(last(pushed, "push-ended").outcome, "pushed")
         assert.strictEqual(repository.file("main", "other.md"), "quicker\n")
         assert.isDefined(repository.file("main", `items/${work.workItem.id}.md`))
+      })
+    )
+
+    it.effect("says what the upstream says that refuses the push, and does not blame a base that stood still", () =>
+      Effect.gen(function* () {
+        const { repository, options } = yield* stage
+        const work = dispatchOf(repository)
+        yield* performed(work, options())
+        const { mergeSha } = last(yield* performed(next(work, { phase: "merge" }), options()), "merge-ended")
+        const hook = join(repository.git("rev-parse", "--absolute-git-dir"), "hooks", "update")
+        mkdirSync(dirname(hook), { recursive: true })
+        writeFileSync(hook, '#!/bin/sh\necho main is protected >&2\n[ "$1" != refs/heads/main ]\n', { mode: 0o755 })
+        const pushed = last(yield* performed(next(work, { phase: "upstream", mergeSha }), options()), "push-ended")
+        assert.strictEqual(pushed.outcome, "failed")
+        assert.match(pushed.reason ?? "", /^the upstream repository refused the push: .*main is protected/su)
       })
     )
 
