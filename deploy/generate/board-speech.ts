@@ -81,6 +81,20 @@ export const speechBoard: Board = {
       panels: [
         panel("Sessions", "reqps", rate("speech_sessions_total", "outcome"), "{{outcome}}", "At the sequencers."),
         panel(
+          "Refused for want of capacity",
+          "reqps",
+          rate("speech_refusals_total", "reason"),
+          "{{reason}}",
+          "beginnings: too many at once. listeners: who listens already has little left."
+        ),
+        panel(
+          "Time of a beginning",
+          "s",
+          "max by (engine) (speech_begin_seconds)",
+          "{{engine}}",
+          "Until a listener has three seconds in store: the measured capacity that admission follows."
+        ),
+        panel(
           "Takeovers",
           "reqps",
           "sum(rate(speech_takeovers_total[5m]))",

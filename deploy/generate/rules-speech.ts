@@ -16,6 +16,11 @@ export const speechRules: RuleGroup = {
     {
       record: "speech_sessions_busy:ratio_rate5m",
       expr: 'sum(rate(speech_sessions_total{outcome="busy"}[5m])) / sum(rate(speech_sessions_total[5m]))'
+    },
+    {
+      record: "speech_refused:ratio_rate5m",
+      // Where all are refused, no answer ends.
+      expr: "sum(rate(speech_refusals_total[5m])) / (sum(rate(speech_refusals_total[5m])) + (sum(rate(speech_streams_total[5m])) or vector(0)))"
     }
   ],
   alerts: [
@@ -46,6 +51,14 @@ export const speechRules: RuleGroup = {
       after: "5m",
       severity: "warning",
       summary: "Sequencers refuse sessions because they have as many as they can take."
+    },
+    {
+      name: "SpeechRefusals",
+      expr: "speech_refused:ratio_rate5m > 0.05",
+      after: "10m",
+      severity: "warning",
+      summary:
+        "For ten minutes more than 5 % of the callers have been told to come again: there is more to speak than can be spoken in time."
     },
     {
       name: "SpeechTakeovers",

@@ -14,9 +14,11 @@ import type { AudioFormat } from "./formats.ts"
 export class Encoders extends Context.Service<
   Encoders,
   {
+    /** `onEncoded` is told of each run of bytes how many seconds of sound they are, before they are taken. */
     readonly encode: <E, R>(
       format: AudioFormat,
-      pcm: Stream.Stream<Int16Array, E, R>
+      pcm: Stream.Stream<Int16Array, E, R>,
+      onEncoded?: (seconds: number) => void
     ) => Stream.Stream<Uint8Array, E | AudioError, R>
   }
 >()("starling/audio/Encoders") {
@@ -24,9 +26,10 @@ export class Encoders extends Context.Service<
     Encoders,
     Effect.map(FfmpegPool, (pool) =>
       Encoders.of({
-        encode: (format, pcm) => {
+        encode: (format, pcm, onEncoded = () => {}) => {
           const { codec } = format
-          return isLossy(codec) ? encodeWithFfmpeg(pool, { ...format, codec }, pcm) : encodeInProcess(format, pcm)
+          if (!isLossy(codec)) return encodeInProcess(format, pcm, onEncoded)
+          return encodeWithFfmpeg(pool, { format: { ...format, codec }, onEncoded }, pcm)
         }
       })
     )

@@ -67,7 +67,7 @@ export class FfmpegPool extends Context.Service<
           shelves.setRunning([...atWork.values()].reduce((total, one) => total + one, 0))
         }
 
-        const overloaded = Effect.fail(new EncoderOverloaded({ processesMax, waitMsMax }))
+        const overloaded = Effect.fail(new EncoderOverloaded({ lacks: "places", processesMax, waitMsMax }))
 
         const slot = Effect.suspend(() => {
           if (waiting >= waitingMax) return overloaded
@@ -82,7 +82,7 @@ export class FfmpegPool extends Context.Service<
         return FfmpegPool.of({
           take: Effect.fnUntraced(function* (plan) {
             const failed = (error: AudioError) =>
-              Effect.sync(() => failures.inc({ encoder: plan.key, reason: reasons[error._tag] }))
+              Effect.sync(() => failures.inc({ encoder: plan.key, reason: reasonOf(error) }))
             yield* Effect.tapError(slot, failed)
             const encoder = yield* Effect.acquireRelease(
               shelves.take(plan).pipe(
@@ -103,4 +103,8 @@ export class FfmpegPool extends Context.Service<
     )
 }
 
-const reasons = { EncoderMissing: "missing", EncoderFailed: "failed", EncoderOverloaded: "overloaded" } as const
+const reasonOf = (error: AudioError) => {
+  if (error._tag === "EncoderMissing") return "missing"
+  if (error._tag === "EncoderFailed") return "failed"
+  return error.lacks === "places" ? "overloaded" : "starting"
+}

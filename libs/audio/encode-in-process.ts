@@ -3,14 +3,21 @@
  * because its header says how long it is.
  */
 import { Array, Cause, Effect, Pull, Stream } from "effect"
-import type { AudioFormat } from "./formats.ts"
+import { type AudioFormat, fleetRateHz } from "./formats.ts"
 import { makeTranscoder } from "./transcode.ts"
 import { wavHeader } from "./wav.ts"
 
 export const encodeInProcess = <E, R>(
   format: AudioFormat,
-  pcm: Stream.Stream<Int16Array, E, R>
-): Stream.Stream<Uint8Array, E, R> => (format.codec === "wav" ? asWav(format, pcm) : pieceByPiece(format, pcm))
+  pcm: Stream.Stream<Int16Array, E, R>,
+  onEncoded: (seconds: number) => void
+): Stream.Stream<Uint8Array, E, R> => {
+  const told = Stream.map(pcm, (piece) => {
+    onEncoded(piece.length / fleetRateHz)
+    return piece
+  })
+  return format.codec === "wav" ? asWav(format, told) : pieceByPiece(format, told)
+}
 
 type BytesPull<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Uint8Array>, E>
 

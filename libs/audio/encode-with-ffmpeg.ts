@@ -17,19 +17,32 @@ const pieceSamplesMax = 4_800
 type PcmPull<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Int16Array>, E>
 type BytesPull<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Uint8Array>, E>
 
+export interface LossyAnswer {
+  readonly format: AudioFormat & { readonly codec: LossyCodec }
+  /** Told of each run of bytes how many seconds of sound they are. */
+  readonly onEncoded: (seconds: number) => void
+}
+
 export const encodeWithFfmpeg = <E, R>(
   pool: FfmpegPool["Service"],
-  format: AudioFormat & { readonly codec: LossyCodec },
+  { format, onEncoded }: LossyAnswer,
   pcm: Stream.Stream<Int16Array, E, R>
 ): Stream.Stream<Uint8Array, E | AudioError, R> => {
   const plan = encoderPlan(format.codec, format.sampleRateHz, format.bitrateKbps)
-  return Stream.transformPull(pcm, (pull, scope) => encoding(pool, plan, paddedResampler(format), pull, scope))
+  return Stream.transformPull(pcm, (pull, scope) =>
+    encoding({ pool, plan, resampler: paddedResampler(format), onEncoded }, pull, scope)
+  )
+}
+
+interface Encoding {
+  readonly pool: FfmpegPool["Service"]
+  readonly plan: EncoderPlan
+  readonly resampler: PaddedResampler
+  readonly onEncoded: (seconds: number) => void
 }
 
 const encoding = Effect.fnUntraced(function* <E>(
-  pool: FfmpegPool["Service"],
-  plan: EncoderPlan,
-  resampler: PaddedResampler,
+  { pool, plan, resampler, onEncoded }: Encoding,
   pull: PcmPull<E>,
   scope: Scope.Scope
 ): Effect.fn.Return<BytesPull<Pull.ExcludeDone<E> | AudioError>, AudioError> {
@@ -45,8 +58,9 @@ const encoding = Effect.fnUntraced(function* <E>(
     Effect.forkIn(scope)
   )
   // Killed for the fault of the source, the encoder fails for another reason.
-  const next: BytesPull<Pull.ExcludeDone<E> | AudioError> = Effect.catchCause(takeFrames(plan, encoder), (cause) =>
-    Effect.failCause<Pull.ExcludeDone<E> | AudioError | Cause.Done<void>>(fault ?? cause)
+  const next: BytesPull<Pull.ExcludeDone<E> | AudioError> = Effect.catchCause(
+    takeFrames(plan, encoder, onEncoded),
+    (cause) => Effect.failCause<Pull.ExcludeDone<E> | AudioError | Cause.Done<void>>(fault ?? cause)
   )
   return next
 })
@@ -68,10 +82,17 @@ const feed = Effect.fnUntraced(function* <E>(
   yield* encoder.finish
 })
 
-const takeFrames = (plan: EncoderPlan, encoder: LossyEncoder): BytesPull<AudioError> => {
+const takeFrames = (
+  plan: EncoderPlan,
+  encoder: LossyEncoder,
+  onEncoded: (seconds: number) => void
+): BytesPull<AudioError> => {
   let isFirst = true
+  let samples = encoder.encodedSamples()
   return Effect.flatMap(encoder.read, (bytes) => {
     if (bytes === null) return Cause.done()
+    onEncoded((encoder.encodedSamples() - samples) / plan.rateHz)
+    samples = encoder.encodedSamples()
     const delay = isFirst ? plan.infoDelaySamples : null
     isFirst = false
     const pieces: Array.NonEmptyReadonlyArray<Uint8Array> =

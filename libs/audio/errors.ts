@@ -27,13 +27,16 @@ export class EncoderFailed extends Schema.TaggedError<EncoderFailed>()("EncoderF
   }
 }
 
-/** As many encoders run as may, and none came free in time. */
+/** None came free in time of as many as may run, or one that may run did not start in time. */
 export class EncoderOverloaded extends Schema.TaggedError<EncoderOverloaded>()("EncoderOverloaded", {
+  lacks: Schema.Literals(["places", "starts"]),
   processesMax: Schema.Int,
   waitMsMax: Schema.Finite
 }) {
   override get message() {
-    return `all ${this.processesMax} encoders are busy; a request waits ${this.waitMsMax} ms for one at most`
+    return this.lacks === "places"
+      ? `all ${this.processesMax} encoders are busy; a request waits ${this.waitMsMax} ms for one at most`
+      : `encoders start too slowly; a request waits ${this.waitMsMax} ms for its turn to start one at most`
   }
 }
 

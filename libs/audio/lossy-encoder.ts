@@ -23,6 +23,8 @@ export interface LossyEncoder {
   readonly finish: Effect.Effect<void>
   /** Whole frames of this answer; null when it has them all. */
   readonly read: Effect.Effect<Uint8Array | null, EncoderMissing | EncoderFailed>
+  /** Since the process began, in the encoder's rate. */
+  readonly encodedSamples: () => number
   readonly isReusable: () => boolean
 }
 
@@ -104,6 +106,7 @@ const overProcess = (plan: EncoderPlan, ffmpeg: FfmpegProcess): LossyEncoder => 
       return feed(new Int16Array(plan.pauseSamples))
     }),
     read,
+    encodedSamples: cutter.samplesSeen,
     isReusable: () => plan.pauseSamples > 0 && hasAll() && !isEnding && answers < answersMax && !ffmpeg.hasEnded()
   }
 }

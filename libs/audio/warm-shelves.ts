@@ -47,13 +47,15 @@ const refillAfter = "10 millis"
 // event loop, which stands still until a new process has got its first slice of a busy processor.
 const startsAtOnce = 4
 const startWithin = "10 seconds"
+// A start that is slow is no full house: who has a place waits for its turn as long as one start may take.
+const turnMsMax = 10_000
 // A Debian ffmpeg with its 215 libraries, until we have measured ours.
 const startSecondsAssumed = 0.07
 
 export const makeWarmShelves = Effect.fnUntraced(function* (
   limits: ShelfLimits
 ): Effect.fn.Return<WarmShelves, never, Metrics | Scope.Scope> {
-  const { processesMax, waitMsMax } = limits
+  const { processesMax } = limits
   const metrics = yield* Metrics
   const depth = metrics.gauge(encoderPoolDepth)
   const misses = metrics.counter(encoderMisses)
@@ -64,6 +66,8 @@ export const makeWarmShelves = Effect.fnUntraced(function* (
   const scope = yield* Scope.Scope
   const turns = yield* Semaphore.make(startsAtOnce)
   let startAverage = startSecondsAssumed
+  // Those with an answer to encode that wait for their turn to start one: nothing is started ahead meanwhile.
+  let inNeed = 0
   let running = 0
 
   const shelfOf = (plan: EncoderPlan): Shelf => {
@@ -108,15 +112,19 @@ export const makeWarmShelves = Effect.fnUntraced(function* (
     if (found?.process.hasStarted() !== true) misses.inc({ encoder: plan.key })
     if (found !== undefined) return found
     if (running + waiting() >= limits.processesMax) makeRoom()
-    return yield* start(plan)
+    inNeed += 1
+    return yield* Effect.ensuring(
+      start(plan),
+      Effect.sync(() => (inNeed -= 1))
+    )
   })
 
   /** Starts one when it is its turn, and answers before it is ready: what it is fed, it will find. */
   const start = Effect.fnUntraced(function* (plan: EncoderPlan) {
     yield* Effect.interruptible(Semaphore.take(turns, 1)).pipe(
       Effect.timeoutOrElse({
-        duration: limits.waitMsMax,
-        orElse: () => Effect.fail(new EncoderOverloaded({ processesMax, waitMsMax }))
+        duration: turnMsMax,
+        orElse: () => Effect.fail(new EncoderOverloaded({ lacks: "starts", processesMax, waitMsMax: turnMsMax }))
       })
     )
     const encoder = yield* startLossyEncoder(plan, limits)
@@ -174,7 +182,7 @@ export const makeWarmShelves = Effect.fnUntraced(function* (
   }
 
   const lacking = () =>
-    [...shelves.values()]
+    (inNeed > 0 ? [] : [...shelves.values()])
       .filter((shelf) => !shelf.isBroken && shelf.encoders.length < wanted(shelf))
       .slice(0, Math.min(startsAtOnce, Math.max(0, limits.processesMax - running - waiting())))
 

@@ -18,6 +18,7 @@ export {
 } from "./metrics-definition.ts"
 export { metricsDocument, type MetricsSection } from "./metrics-document.ts"
 export { type CounterHandle, type GaugeHandle, type HistogramHandle, Metrics, MetricsRegistry } from "./Metrics.ts"
+export { loopLateness } from "./loop-lateness.ts"
 export { type OwnStall, ownStall } from "./own-stall.ts"
 export { CannotListen, OpsServer, type OpsServerOptions } from "./OpsServer.ts"
 export { FileUnreadable, readTextFile } from "./read-text-file.ts"

@@ -37,6 +37,16 @@ interface Outcome {
   readonly says: string
 }
 
+interface Refusal {
+  readonly error: { readonly message: string; readonly details?: { readonly source?: string } }
+}
+
+/** What a refusal gives as its reason, without what differs from one to the next. */
+const reasonIn = (body: string) => {
+  const { message, details } = (JSON.parse(body) as Refusal).error
+  return details?.source ?? message
+}
+
 type Pace = "in real time" | "as fast as it comes"
 
 /** What a player would have heard that starts with the first byte: reads all there is, and remembers when it came. */
@@ -114,8 +124,13 @@ const round = async (fleet: Fleet, pace: Pace, isBusy: boolean): Promise<Readonl
   const gapMs = most(heard.map((outcome) => outcome.gapMs))
   const refusedMs = most(refused.map(({ answeredMs }) => answeredMs))
   const silent = refused.filter(({ hasRetryAfter }) => !hasRetryAfter).length
-  const reasons = Map.groupBy(refused, ({ status, says }) => `${status} ${says.slice(0, 160)}`)
+  const reasons = Map.groupBy(refused, ({ status, says }) => `${status} ${reasonIn(says)}`)
   for (const [reason, those] of reasons) process.stderr.write(`  ${those.length} times ${reason}\n`)
+  const metrics = await (await fetch(`${fleet.metrics}/metrics`)).text()
+  const told = metrics
+    .split("\n")
+    .filter((line) => /^speech_(?:refusals_total|takeovers_total|begin_seconds)\{/u.test(line))
+  process.stderr.write(`  so far: ${told.map((line) => line.replace(/role="\w*",?/u, "")).join(", ")}\n`)
   const where = `${callers} at once, ${pace}${isBusy ? ", every core busy" : ""}`
   const figure = figuresOf(where)
   const within = (limit: number, value: number) => ({ target: `<= ${limit} ms`, met: value <= limit })

@@ -6,7 +6,7 @@ import { Clock, Context, Effect, Layer, type Scope, Stream } from "effect"
 import { type AudioError, Encoders, fleetRateHz, makeLoudnessLeveller, paddedSamples } from "#audio"
 import type { WordMark } from "#contracts"
 import { Metrics } from "#runtime"
-import type { InputRefused, SpeechBusy, SpeechFailed } from "./errors.ts"
+import type { InputRefused, SpeechBusy, SpeechFailed, SpeechOverloaded } from "./errors.ts"
 import {
   charactersSpoken,
   firstByteSeconds,
@@ -18,6 +18,8 @@ import {
 } from "./metrics.ts"
 import type { SpeechPlan } from "./plan.ts"
 import { playerClock } from "./player-clock.ts"
+import { overloadReason, type SpeechError } from "./refusals.ts"
+import { SpeechAdmission } from "./SpeechAdmission.ts"
 import { type SpeechSession, SpeechSessions } from "./SpeechSessions.ts"
 
 export interface Spoken {
@@ -37,7 +39,7 @@ export class Speech extends Context.Service<
     readonly speak: (
       plan: SpeechPlan,
       startedAtMs: number
-    ) => Effect.Effect<Spoken, InputRefused | SpeechBusy | SpeechFailed, Scope.Scope>
+    ) => Effect.Effect<Spoken, InputRefused | SpeechOverloaded | SpeechBusy | SpeechFailed, Scope.Scope>
   }
 >()("starling/speech-api/Speech") {
   static readonly layer = Layer.effect(
@@ -45,6 +47,7 @@ export class Speech extends Context.Service<
     Effect.gen(function* () {
       const sessions = yield* SpeechSessions
       const encoders = yield* Encoders
+      const admission = yield* SpeechAdmission
       const clock = yield* Clock.Clock
       const metrics = yield* Metrics
       const firstByte = metrics.histogram(firstByteSeconds)
@@ -55,6 +58,11 @@ export class Speech extends Context.Service<
       const ended = metrics.counter(streamsEnded)
       const characters = metrics.counter(charactersSpoken)
       const nowMs = () => Number(clock.currentTimeNanosUnsafe()) / 1e6
+      const countRefusal = <E extends SpeechError>(error: E) =>
+        Effect.sync(() => {
+          const reason = overloadReason(error)
+          if (reason !== undefined) admission.refused(reason)
+        })
 
       const speak = Effect.fn("Speech.speak")(function* (plan: SpeechPlan, startedAtMs: number) {
         const { format } = plan
@@ -66,7 +74,16 @@ export class Speech extends Context.Service<
           stages.observe({ stage }, (nowMs() - lastAtMs) / 1_000)
           lastAtMs = nowMs()
         }
-        const session = yield* sessions.open({ turns: plan.turns, textNormalization: plan.textNormalization })
+        // `startedAtMs` is of another clock, which never goes back.
+        const arrivedAtMs = clock.currentTimeMillisUnsafe() - (nowMs() - startedAtMs)
+        const { turns, textNormalization } = plan
+        const engine = turns[0]?.voice.engine ?? ""
+        const pace = yield* admission.enter({ engine, arrivedAtMs, plays: plan.isPlayed })
+        mark("wait")
+        const { listener, turn, windowSamplesMax, begunByMs } = pace
+        const session = yield* sessions
+          .open({ turns, textNormalization }, { turn, windowSamplesMax, begunByMs })
+          .pipe(Effect.tapError(countRefusal))
         mark("admit")
         const leveller = plan.loudnessNormalization ? makeLoudnessLeveller() : undefined
         const player = playerClock()
@@ -85,7 +102,10 @@ export class Speech extends Context.Service<
           }),
           Stream.filter((piece) => piece.length > 0)
         )
-        const bytes = encoders.encode(format, pcm).pipe(
+        const epochMs = () => clock.currentTimeMillisUnsafe()
+        const encoded = encoders.encode(format, pcm, (seconds) => listener.got(seconds, epochMs()))
+        const bytes = wanting(encoded, () => listener.wants(epochMs())).pipe(
+          Stream.tapError(countRefusal),
           Stream.tap(() =>
             Effect.sync(() => {
               if (times.has("encode")) return
@@ -133,3 +153,7 @@ export class Speech extends Context.Service<
     })
   )
 }
+
+/** Tells of each time that more is asked for. */
+const wanting = <A, E, R>(stream: Stream.Stream<A, E, R>, tell: () => void): Stream.Stream<A, E, R> =>
+  Stream.transformPull(stream, (pull) => Effect.succeed(Effect.andThen(Effect.sync(tell), pull)))

@@ -8,7 +8,6 @@ import { Clock, Context, Effect, Layer, Queue, Result, Schedule, Scope, Stream }
 import { jsonCodec, Mailbox, Requests } from "#bus"
 import {
   frameCodec,
-  type ResumePoint,
   SequencerMail,
   SessionAnswer,
   SessionFrameHead,
@@ -21,12 +20,16 @@ import { Configuration, Metrics } from "#runtime"
 import { windowOf } from "./credit.ts"
 import { InputRefused, SpeechBusy, SpeechFailed } from "./errors.ts"
 import { streamsActive, takeovers } from "./metrics.ts"
+import type { Pace } from "./SpeechAdmission.ts"
 import { type Course, courseOf, idOf, type Mail, watchEveryMs } from "./session-course.ts"
 
 export interface SpeechOrder {
   readonly turns: ReadonlyArray<SpeechTurn>
   readonly textNormalization: boolean
 }
+
+/** What its caller lets it do. */
+export type SessionPace = Pick<Pace, "turn" | "windowSamplesMax" | "begunByMs">
 
 /** PCM at 24 kHz and the marks that became final with it; the last piece is often marks alone. */
 export interface SpokenPiece {
@@ -42,12 +45,14 @@ export interface SpeechSession {
 }
 
 const askWithinMs = 2_000
-const busyTriesMax = 3
+// Less than it takes an idle sequencer would refuse for nothing.
+const askWithinMsMin = 250
 // In a row, without a sample from either: what two could not speak, a third cannot.
 const fruitlessMax = 2
 // A process is started anew in some three seconds, by a busy machine in ten; nobody listens to silence for longer.
 const awayMsMax = 10_000
-const askAgainEveryMs = 250
+// Those that are busy have a place again as soon as one of the sessions that begin just now has sound in store.
+const askAgainEveryMs = 100
 // Four heartbeats of a sequencer.
 const silenceMsMax = 1_000
 
@@ -61,7 +66,8 @@ export class SpeechSessions extends Context.Service<
   SpeechSessions,
   {
     readonly open: (
-      order: SpeechOrder
+      order: SpeechOrder,
+      pace: SessionPace
     ) => Effect.Effect<SpeechSession, InputRefused | SpeechBusy | SpeechFailed, Scope.Scope>
     readonly active: () => number
   }
@@ -79,24 +85,21 @@ export class SpeechSessions extends Context.Service<
       const windowBytes = SpeechApi.WindowMegabytes * 1_048_576
       let active = 0
 
-      const ask = Effect.fnUntraced(function* (sessionId: string, order: SpeechOrder, resume: ResumePoint | null) {
-        const request = {
-          ...order,
-          sessionId,
-          api: mailbox.instance,
-          windowSamples: windowOf(windowBytes, active),
-          resume
-        }
-        const once = requests
-          .ask({ subject: subjects.speechSessions, question, answer, timeoutMs: askWithinMs }, request)
+      const windowFor = (pace: SessionPace) => Math.min(pace.windowSamplesMax(), windowOf(windowBytes, active))
+      const nowMs = () => clock.currentTimeMillisUnsafe()
+
+      const ask = Effect.fnUntraced(function* (course: Course, untilMs: number) {
+        const { order, resume, pace } = course
+        const windowSamples = windowFor(pace)
+        const request = { ...order, sessionId: idOf(course), api: mailbox.instance, windowSamples, resume }
+        const timeoutMs = Math.min(askWithinMs, Math.max(askWithinMsMin, untilMs - nowMs()))
+        const answered = yield* requests
+          .ask({ subject: subjects.speechSessions, question, answer, timeoutMs }, request)
           .pipe(Effect.mapError((error) => new SpeechBusy({ retryAfterSeconds: 1, detail: error.message })))
-        for (let tried = 1; ; tried++) {
-          const answered = yield* once
-          if (answered._tag === "Accepted") return answered
-          if (answered._tag === "Refused") return yield* new InputRefused({ faults: answered.faults })
-          const { retryAfterSeconds } = answered
-          if (tried === busyTriesMax) return yield* new SpeechBusy({ retryAfterSeconds, detail: "all are busy" })
-        }
+        if (answered._tag === "Accepted") return answered
+        if (answered._tag === "Refused") return yield* new InputRefused({ faults: answered.faults })
+        const { retryAfterSeconds } = answered
+        return yield* new SpeechBusy({ retryAfterSeconds, detail: "all are busy" })
       })
 
       const tell = (course: Course, head: SequencerMail) => {
@@ -105,11 +108,11 @@ export class SpeechSessions extends Context.Service<
       }
       const credit = (course: Course) => {
         course.credited = course.consumed
-        course.windowSamples = windowOf(windowBytes, active)
+        course.windowSamples = windowFor(course.pace)
         tell(course, { _tag: "Credit", consumedSamples: course.consumed, windowSamples: course.windowSamples })
       }
       const heard = (course: Course) => {
-        course.heardAtMs = course.stall.awakeMs(clock.currentTimeMillisUnsafe())
+        course.heardAtMs = course.stall.awakeMs(nowMs())
         course.isGivenUp = false
       }
       const receive = (course: Course, id: string, bytes: Uint8Array) => {
@@ -119,17 +122,30 @@ export class SpeechSessions extends Context.Service<
         if (frame.success.head._tag !== "Alive") Queue.offerUnsafe(course.inbox, { of: id, frame: frame.success })
       }
 
-      const begin = Effect.fnUntraced(function* (course: Course) {
+      const beginOnce = Effect.fnUntraced(function* (course: Course, untilMs: number) {
+        course.attempt += 1
         const id = idOf(course)
         course.sequencer = ""
         yield* Scope.provide(
           mailbox.open(id, (bytes) => receive(course, id, bytes)),
           course.scope
         )
-        const accepted = yield* ask(id, course.order, course.resume)
+        const accepted = yield* ask(course, untilMs)
         course.sequencer = accepted.sequencer
         heard(course)
         return accepted
+      })
+
+      /** With whoever takes it first. Each try is a session of its own: one that answers too late speaks to nobody. */
+      const begin = Effect.fnUntraced(function* (course: Course, untilMs: () => number) {
+        for (;;) {
+          const begun = yield* Effect.result(beginOnce(course, untilMs()))
+          if (Result.isSuccess(begun)) return begun.success
+          const { failure } = begun
+          const isOver = nowMs() + askAgainEveryMs >= untilMs()
+          if (failure._tag === "InputRefused" || isOver) return yield* Effect.fail(failure)
+          yield* Effect.sleep(askAgainEveryMs)
+        }
       })
 
       const takeOver = Effect.fnUntraced(function* (course: Course, why: string) {
@@ -143,31 +159,17 @@ export class SpeechSessions extends Context.Service<
         tell(course, { _tag: "Cancel" })
         taken.inc({})
         yield* Effect.logWarning("a sequencer is lost, another goes on").pipe(Effect.annotateLogs({ why, received }))
-        yield* beginAgain(course).pipe(
+        const awayUntilMs = nowMs() + awayMsMax
+        yield* begin(course, () => awayUntilMs).pipe(
           Effect.mapError(() => new SpeechFailed({ code: "service_unavailable", message: "the speech broke off" }))
         )
       })
 
-      /** With whoever takes it first. Each try is a session of its own: one that answers too late speaks to nobody. */
-      const beginAgain = Effect.fnUntraced(function* (course: Course) {
-        const untilMs = clock.currentTimeMillisUnsafe() + awayMsMax
-        for (;;) {
-          course.attempt += 1
-          const begun = yield* Effect.result(begin(course))
-          if (Result.isSuccess(begun)) return
-          const { failure } = begun
-          const isOver = clock.currentTimeMillisUnsafe() >= untilMs
-          if (failure._tag === "InputRefused" || isOver) return yield* Effect.fail(failure)
-          yield* Effect.sleep(askAgainEveryMs)
-        }
-      })
-
       const watch = (course: Course) => {
-        const nowMs = clock.currentTimeMillisUnsafe()
-        course.stall.tick(nowMs)
+        course.stall.tick(nowMs())
         if (course.isOver || course.sequencer === "") return
         credit(course)
-        if (course.isGivenUp || !course.stall.isSilent(course.heardAtMs, silenceMsMax, nowMs)) return
+        if (course.isGivenUp || !course.stall.isSilent(course.heardAtMs, silenceMsMax, nowMs())) return
         course.isGivenUp = true
         Queue.offerUnsafe(course.inbox, { of: idOf(course) })
       }
@@ -208,24 +210,24 @@ export class SpeechSessions extends Context.Service<
 
       const takePiece = Effect.fnUntraced(function* (course: Course) {
         if (course.isOver) return undefined
-        const askedAtMs = clock.currentTimeMillisUnsafe()
+        yield* course.pace.turn
+        const askedAtMs = nowMs()
         const { pcm, marks } = yield* next(course)
-        const piece: SpokenPiece = { pcm, marks, waitedMs: clock.currentTimeMillisUnsafe() - askedAtMs }
+        const piece: SpokenPiece = { pcm, marks, waitedMs: nowMs() - askedAtMs }
         course.consumed = course.received
         if (course.consumed - course.credited >= course.windowSamples / 4) credit(course)
         return [piece, course] as const
       })
 
-      const open = Effect.fn("SpeechSessions.open")(function* (order: SpeechOrder) {
+      const open = Effect.fn("SpeechSessions.open")(function* (order: SpeechOrder, pace: SessionPace) {
         const scope = yield* Effect.scope
         const inbox = yield* Queue.unbounded<Mail>()
         yield* Effect.acquireRelease(
           Effect.sync(() => activeGauge.set({}, ++active)),
           () => Effect.sync(() => activeGauge.set({}, --active))
         )
-        const nowMs = clock.currentTimeMillisUnsafe()
-        const course = courseOf({ order, scope, inbox }, windowOf(windowBytes, active), nowMs)
-        const { sentences } = yield* begin(course)
+        const course = courseOf({ order, pace, scope, inbox }, windowFor(pace), nowMs())
+        const { sentences } = yield* begin(course, pace.begunByMs)
         yield* Effect.addFinalizer(() =>
           Effect.sync(() => {
             if (!course.isOver) tell(course, { _tag: "Cancel" })

@@ -7,6 +7,12 @@ export class InputRefused extends Schema.TaggedError<InputRefused>()("InputRefus
   faults: Schema.Array(Fault)
 }) {}
 
+/** What is measured says that it could not be heard in time, or only at the cost of who listens already. */
+export class SpeechOverloaded extends Schema.TaggedError<SpeechOverloaded>()("SpeechOverloaded", {
+  reason: Schema.Literals(["beginnings", "listeners", "stalled"]),
+  retryAfterSeconds: Schema.Int
+}) {}
+
 /** Every sequencer is full, or none answers. */
 export class SpeechBusy extends Schema.TaggedError<SpeechBusy>()("SpeechBusy", {
   retryAfterSeconds: Schema.Int,

@@ -4,8 +4,9 @@
  * in: HTTP on SpeechApi.Port; frames on `speech.to.<instance>.<session>`
  * out: `speech.sessions` (request), credit and cancel to the sequencers
  * state: KV `voices`, `consents`, `consent-challenges`, objects `voice-samples`, `consent-recordings`; KV `tokens` is read, `token-uses` written
- * failure policy: a lost sequencer is replaced from the first missing sample, twice; a caller that is gone
- * cancels within 100 ms; full is 429 or 503 with Retry-After; a failure after the headers is `speech.error`
+ * failure policy: a lost sequencer is replaced from the first missing sample, and waited for when there is none just
+ * now; a caller that is gone cancels within 100 ms; what cannot be heard in time is 429 or 503 with Retry-After within
+ * a second; a failure after the headers is `speech.error`
  */
 import { Effect, Layer } from "effect"
 import { Encoders, ffmpegPoolDefaults } from "#audio"
@@ -26,14 +27,23 @@ import { catalogueRoutes } from "./catalogue-routes.ts"
 import { speechCors } from "./cors.ts"
 import { openApiDocument } from "./openapi.ts"
 import { Speech } from "./Speech.ts"
+import { SpeechAdmission } from "./SpeechAdmission.ts"
 import { SpeechSessions } from "./SpeechSessions.ts"
 import { clonedVoices } from "./voices/layer.ts"
 import { voiceRoutes } from "./voice-routes.ts"
 
+// All that refuses does so within a second.
+const encoderPlaceWaitMs = 500
+
 const parts = Layer.unwrap(
   Effect.map(Configuration, ({ Audio, SpeechApi }) =>
     Layer.mergeAll(
-      Encoders.layer({ ...ffmpegPoolDefaults, ffmpegPath: Audio.FfmpegPath, processesMax: Audio.EncodersMax }),
+      Encoders.layer({
+        ...ffmpegPoolDefaults,
+        ffmpegPath: Audio.FfmpegPath,
+        processesMax: Audio.EncodersMax,
+        waitMsMax: encoderPlaceWaitMs
+      }),
       Admission.layer({ runningMax: SpeechApi.StreamsMax, perWorkspaceMax: SpeechApi.ConcurrencyPerWorkspace }),
       Auth.layer().pipe(Layer.provide([Tokens.layer, TokenUses.layer])),
       FormFiles.layer(),
@@ -67,6 +77,7 @@ export const speechApi = shown.pipe(
   Layer.provide(listener),
   Layer.provide(Speech.layer),
   Layer.provide(SpeechSessions.layer),
+  Layer.provide(SpeechAdmission.layer),
   Layer.provide(clonedVoices),
   Layer.provide(parts)
 )

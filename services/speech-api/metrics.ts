@@ -17,7 +17,7 @@ export const firstByteSeconds = defineHistogram({
 })
 export const stageSeconds = defineHistogram({
   name: "speech_stage_seconds",
-  help: "Parts of the time to the first byte: admit (a sequencer took the session), first_pcm, encode.",
+  help: "Parts of the time to the first byte: wait (its turn to begin came), admit (a sequencer took the session), first_pcm, encode.",
   labels: ["stage"],
   buckets: quick
 })
@@ -47,6 +47,31 @@ export const takeovers = defineCounter({
   help: "Sessions that another sequencer was asked to go on with.",
   labels: []
 })
+export const refusals = defineCounter({
+  name: "speech_refusals_total",
+  help: "Answers refused for want of capacity, by reason: beginnings (too many were before it), listeners (who listens already has little left), stalled (the process is late itself), sequencers (all are busy), unavailable (none answers), encoders (all places are taken), encoder_start (one does not start).",
+  labels: ["reason"]
+})
+export const beginnings = defineGauge({
+  name: "speech_beginnings",
+  help: "Answers that have begun and not brought their caller three seconds of sound yet.",
+  labels: []
+})
+export const waitingCallers = defineGauge({
+  name: "speech_callers_waiting",
+  help: "Callers that wait for their turn to begin.",
+  labels: []
+})
+export const beginSeconds = defineGauge({
+  name: "speech_begin_seconds",
+  help: "Measured capacity: how long a beginning takes just now, by engine.",
+  labels: ["engine"]
+})
+export const leastStore = defineGauge({
+  name: "speech_least_store_seconds",
+  help: "Of all who wait for more sound, what the one with the least has in store; 3 when nobody waits.",
+  labels: []
+})
 export const charactersSpoken = defineCounter({
   name: "speech_billable_characters_total",
   help: "Characters of input spoken, as they are billed.",
@@ -62,6 +87,11 @@ export const speechApiMetrics = [
   underruns,
   streamsEnded,
   takeovers,
+  refusals,
+  beginnings,
+  waitingCallers,
+  beginSeconds,
+  leastStore,
   charactersSpoken,
   ...voiceMetrics
 ]

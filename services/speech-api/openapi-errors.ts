@@ -41,7 +41,10 @@ export const errorCodes = {
       "The consent recording is no audio, too short, too long, silent or clipped; `details.reason` says which of " +
       "`not_audio` `damaged` `too_short` `too_long` `silent` `clipped` `too_costly`."
   },
-  rate_limited: { status: 429, when: "Too many requests, or all engines are busy; come back after `Retry-After`." },
+  rate_limited: {
+    status: 429,
+    when: "Too many requests, or more to speak than can be spoken in time; come back after `Retry-After`."
+  },
   concurrency_limit_reached: { status: 429, when: "The workspace has as many answers running as it may have." },
   headers_too_large: commonErrorCodes.headers_too_large,
   internal_error: commonErrorCodes.internal_error,

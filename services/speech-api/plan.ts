@@ -22,6 +22,8 @@ export interface SpeechPlan {
   readonly textNormalization: boolean
   readonly loudnessNormalization: boolean
   readonly billableCharacters: number
+  /** Played by its caller as it comes, and not waited for as a whole. */
+  readonly isPlayed: boolean
 }
 
 /** A request of any of the routes; one input is a dialogue of one turn. */
@@ -34,6 +36,8 @@ export type FindVoice = (id: string) => SpeakableVoice | undefined
 
 const timestamps: SpeechRoute = "/v1/audio/stream/with-timestamps"
 const eventStream = "text/event-stream"
+
+const streamRoutes = "/v1/audio/stream"
 
 type Planned<A> = Result.Result<A, WireError>
 
@@ -54,7 +58,8 @@ export const planSpeech = (
         format,
         textNormalization: order.options?.text_normalization ?? false,
         loudnessNormalization: order.options?.loudness_normalization ?? false,
-        billableCharacters: characters
+        billableCharacters: characters,
+        isPlayed: route.startsWith(streamRoutes)
       }))
     )
   )
@@ -90,7 +95,7 @@ const formatFor = (
   accept: string | undefined,
   model: SpeechModel
 ): Planned<AudioFormat> => {
-  const isStream = route.startsWith("/v1/audio/stream")
+  const isStream = route.startsWith(streamRoutes)
   const asked = order.output_format
   const format =
     asked !== undefined

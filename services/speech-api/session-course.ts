@@ -6,7 +6,7 @@ import type { Queue, Scope } from "effect"
 import type { Frame, ResumePoint, SessionFrameHead } from "#contracts"
 import { type OwnStall, ownStall } from "#runtime"
 import { newestMarks } from "./newest-marks.ts"
-import type { SpeechOrder } from "./SpeechSessions.ts"
+import type { SessionPace, SpeechOrder } from "./SpeechSessions.ts"
 
 /** A frame of one attempt; without one, that nothing was heard of it. */
 export interface Mail {
@@ -19,6 +19,7 @@ export const watchEveryMs = 250
 
 interface Begun {
   readonly order: SpeechOrder
+  readonly pace: SessionPace
   readonly scope: Scope.Scope
   readonly inbox: Queue.Queue<Mail>
 }
@@ -49,7 +50,8 @@ export const courseOf = (begun: Begun, windowSamples: number, nowMs: number): Co
   ...begun,
   base: crypto.randomUUID(),
   unseen: newestMarks(),
-  attempt: 0,
+  // The first begins with 0.
+  attempt: -1,
   fruitless: 0,
   tookOverAt: -1,
   sequencer: "",

@@ -11,9 +11,11 @@ import {
   SequencerMail,
   SessionFrameHead,
   type SessionRequest,
+  speechSampleRateHz,
   subjects
 } from "#contracts"
 import { Metrics, type OwnStall, ownStall } from "#runtime"
+import type { Listener } from "#speech"
 import { chunksAsked, chunkSeconds, creditWaits, marksMade } from "./metrics.ts"
 import { type Playout, playout } from "./playout.ts"
 import type { Script } from "./script.ts"
@@ -47,6 +49,7 @@ interface Asked {
 interface Session {
   readonly request: SessionRequest
   readonly script: Script
+  readonly listener: Listener
   readonly mailbox: Mailbox["Service"]
   readonly publisher: Publisher["Service"]
   readonly counted: Counted
@@ -64,9 +67,13 @@ interface Session {
   isWaiting: boolean
 }
 
-export const runSession = Effect.fn("SequencerSession")(function* (request: SessionRequest, script: Script) {
+export const runSession = Effect.fn("SequencerSession")(function* (
+  request: SessionRequest,
+  script: Script,
+  listener: Listener
+) {
   const { sessionId } = request
-  const session = yield* sessionOf(request, script)
+  const session = yield* sessionOf(request, script, listener)
   const { mailbox, mail, synthesizers } = session
   yield* mailbox.open(sessionId, (bytes) => Queue.offerUnsafe(mail, bytes))
   yield* Effect.forkScoped(
@@ -86,7 +93,8 @@ export const runSession = Effect.fn("SequencerSession")(function* (request: Sess
 
 const sessionOf = Effect.fnUntraced(function* (
   request: SessionRequest,
-  script: Script
+  script: Script,
+  listener: Listener
 ): Effect.fn.Return<Session, never, Mailbox | Publisher | Metrics | Scope.Scope> {
   const clock = yield* Clock.Clock
   const counted = yield* counting
@@ -94,6 +102,7 @@ const sessionOf = Effect.fnUntraced(function* (
   return {
     request,
     script,
+    listener,
     mailbox: yield* Mailbox,
     publisher: yield* Publisher,
     counted,
@@ -134,10 +143,14 @@ const untilEnd = Effect.fnUntraced(function* (session: Session) {
 })
 
 const speak = Effect.fnUntraced(function* (session: Session) {
-  const { play, limitSample, counted } = session
+  const { play, limitSample, counted, listener, nowMs } = session
   for (const chunk of play.wanted()) yield* ask(session, chunk)
   const frames = play.frames(limitSample)
   for (const { head, pcm } of frames) send(session, head, pcm)
+  const samples = frames.reduce((sum, { pcm }) => sum + pcm.length, 0)
+  listener.got(samples / speechSampleRateHz, nowMs())
+  if (play.isFull(limitSample)) listener.rests()
+  else listener.wants(nowMs())
   const mustWait = frames.length === 0 && play.isFull(limitSample)
   if (mustWait && !session.isWaiting) counted.waits.inc({})
   session.isWaiting = mustWait
@@ -214,13 +227,24 @@ const ask = Effect.fnUntraced(function* (session: Session, chunk: number) {
     volumeDb: style.volumeDb
   }))
   const { voiceId, voice, locale } = line
-  const job = { sessionId: request.sessionId, sequencer: mailbox.instance, chunk, voiceId, voice, locale, pieces }
+  const neededInMs = Math.round(neededIn(session, chunk))
+  const asked = { sessionId: request.sessionId, sequencer: mailbox.instance, chunk, neededInMs }
+  const job = { ...asked, voiceId, voice, locale, pieces }
   // Not waited for: frames may come before the broker's word. What is not stored is asked for again by `look`.
   yield* publisher.publish(subjects.speechChunks(voice.engine), jobCodec, job).pipe(
     Effect.catch((error) => Effect.logWarning("a chunk could not be handed on", error)),
     Effect.forkIn(scope)
   )
 })
+
+// A sentence, mostly longer: what lies between the chunk that is spoken and one after it.
+const chunkMsLeast = 1_000
+
+/** How long its listener can do without a chunk: what it has in store, and the chunks before it. */
+const neededIn = ({ listener, play, nowMs }: Session, chunk: number) => {
+  const before = chunk - (play.awaited() ?? chunk)
+  return Math.max(0, listener.storeMs(nowMs()) + play.heldMs() + before * chunkMsLeast)
+}
 
 const send = (session: Session, head: SessionFrameHead, pcm: Int16Array = silence) => {
   const { mailbox, request, nowMs } = session

@@ -11,6 +11,11 @@ export const sessionsEnded = defineCounter({
   help: "Sessions by how they ended: spoken, cancelled by the client, abandoned without credit, failed, busy or refused.",
   labels: ["outcome"]
 })
+export const sessionsRefused = defineCounter({
+  name: "speech_sessions_refused_total",
+  help: "Sessions answered as busy, by reason: draining, sessions (SessionsMax), beginnings (too many at once), listeners (who listens already has little left), stalled (the process is late itself).",
+  labels: ["reason"]
+})
 export const chunksAsked = defineCounter({
   name: "speech_chunks_asked_total",
   help: "Chunks handed to the synthesizers: first, or again after one failed or fell silent.",
@@ -33,4 +38,12 @@ export const marksMade = defineCounter({
   labels: ["source"]
 })
 
-export const sequencerMetrics = [sessionsActive, sessionsEnded, chunksAsked, chunkSeconds, creditWaits, marksMade]
+export const sequencerMetrics = [
+  sessionsActive,
+  sessionsEnded,
+  sessionsRefused,
+  chunksAsked,
+  chunkSeconds,
+  creditWaits,
+  marksMade
+]

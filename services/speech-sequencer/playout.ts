@@ -23,6 +23,8 @@ export interface Playout {
   readonly wanted: () => ReadonlyArray<number>
   /** What may leave while the client has room up to `limitSample`. */
   readonly frames: (limitSample: number) => ReadonlyArray<Frame<SessionFrameHead>>
+  /** Sound that is settled and waits to leave. */
+  readonly heldMs: () => number
   /** The chunk that everything waits for; nothing when all are here. */
   readonly awaited: () => number | undefined
   /** True when audio is ready that the client has no room for. */
@@ -121,6 +123,7 @@ export const playout = (
       }
       return frames
     },
+    heldMs: () => (queue.waiting() * 1_000) / speechSampleRateHz,
     awaited: () => (current < lines.length ? current : undefined),
     isFull: (limitSample) => queue.waiting() > 0 && queue.position() >= limitSample,
     isEnded: () => ended

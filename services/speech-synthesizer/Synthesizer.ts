@@ -3,7 +3,7 @@
  * to the sequencer that asked. A job is acked when all of it is sent; one whose process dies goes to another
  * within the ack wait. A session that was cancelled has its jobs ended within a callback of the engine.
  */
-import { Cause, Context, Deferred, Effect, Layer, Schedule, Stream } from "effect"
+import { Cause, Clock, Context, Deferred, Effect, Layer, Schedule, Stream } from "effect"
 import { consume, done, jsonCodec, Mailbox, type Received, type Settlement } from "#bus"
 import { ChunkJob, frameCodec, frameSamplesMax, SequencerMail, subjects } from "#contracts"
 import { Configuration, Drain, Metrics } from "#runtime"
@@ -34,6 +34,7 @@ export class Synthesizer extends Context.Service<Synthesizer, { readonly inWork:
       const { SpeechSynthesizer } = yield* Configuration
       const mailbox = yield* Mailbox
       const engines = yield* Engines
+      const clock = yield* Clock.Clock
       const jobs = (yield* Metrics).counter(jobsTotal)
       const cancels = new Map<string, Set<Deferred.Deferred<void>>>()
       let runs = 0
@@ -76,7 +77,7 @@ export class Synthesizer extends Context.Service<Synthesizer, { readonly inWork:
         const making = Stream.runForEach(speech, (frame) => Effect.sync(() => send.frame(frame))).pipe(
           Effect.mapError((error) => error.message)
         )
-        const placed = placesOf.get(engine.name)?.within(job.chunk === 0, making) ?? making
+        const placed = placesOf.get(engine.name)?.within(turnOf(job, clock.currentTimeMillisUnsafe()), making) ?? making
         const alive = Effect.delay(Effect.sync(send.alive), aliveEveryMs)
         yield* Effect.raceFirst(placed, Effect.repeat(alive, Schedule.forever))
         send.last()
@@ -144,3 +145,7 @@ export class Synthesizer extends Context.Service<Synthesizer, { readonly inWork:
     })
   )
 }
+
+/** Who hears nothing yet comes first; the rest as their listeners run out of sound. */
+const turnOf = ({ chunk, neededInMs = 0 }: ChunkJob, nowMs: number) =>
+  chunk === 0 ? Number.NEGATIVE_INFINITY : nowMs + neededInMs

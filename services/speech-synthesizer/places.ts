@@ -1,45 +1,55 @@
 /**
- * Places at an engine. A session's first chunk is waited for by somebody who hears nothing yet; it goes before
- * all that is made ahead. Among its like, first come is first served.
+ * Places at an engine. Who is needed soonest goes first: a session's first chunk is waited for by somebody who hears
+ * nothing yet, and what is made ahead waits as its listener has sound in store. Of two that are needed at the same
+ * time, first come is first served.
  */
 import { Deferred, Effect } from "effect"
 
 export interface Places {
-  readonly within: <A, E, R>(isUrgent: boolean, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** `dueAtMs`: when it is needed; `-Infinity` goes before all others. */
+  readonly within: <A, E, R>(dueAtMs: number, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
-type Waiter = Deferred.Deferred<void>
+interface Waiter {
+  readonly dueAtMs: number
+  readonly turn: Deferred.Deferred<void>
+}
 
 export const places = (count: number): Places => {
   let free = count
-  const urgent = new Set<Waiter>()
-  const others = new Set<Waiter>()
+  // In the order of their turns. At most what the consumer may hold unacked, 1,000.
+  const line: Array<Waiter> = []
 
+  const stand = (waiter: Waiter) => {
+    const at = line.findLastIndex(({ dueAtMs }) => dueAtMs <= waiter.dueAtMs)
+    line.splice(at + 1, 0, waiter)
+  }
+  const leave = (waiter: Waiter) => {
+    const at = line.indexOf(waiter)
+    if (at < 0) return false
+    line.splice(at, 1)
+    return true
+  }
   const giveBack = Effect.sync(() => {
-    const [next] = urgent.size > 0 ? urgent : others
+    const next = line.shift()
     if (next === undefined) free += 1
-    else {
-      urgent.delete(next)
-      others.delete(next)
-      Deferred.doneUnsafe(next, Effect.void)
-    }
+    else Deferred.doneUnsafe(next.turn, Effect.void)
   })
-  const take = (isUrgent: boolean) =>
+  const take = (dueAtMs: number) =>
     Effect.suspend(() => {
       if (free > 0) {
         free -= 1
         return Effect.void
       }
-      const waiter: Waiter = Deferred.makeUnsafe()
-      const line = isUrgent ? urgent : others
-      line.add(waiter)
+      const waiter: Waiter = { dueAtMs, turn: Deferred.makeUnsafe() }
+      stand(waiter)
       // Given up while waiting: out of the line, or, when the place came at that very moment, on to the next.
-      return Effect.onInterrupt(Deferred.await(waiter), () => (line.delete(waiter) ? Effect.void : giveBack))
+      return Effect.onInterrupt(Deferred.await(waiter.turn), () => (leave(waiter) ? Effect.void : giveBack))
     })
   return {
-    within: (isUrgent, work) =>
+    within: (dueAtMs, work) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.andThen(restore(take(isUrgent)), Effect.ensuring(restore(work), giveBack))
+        Effect.andThen(restore(take(dueAtMs)), Effect.ensuring(restore(work), giveBack))
       )
   }
 }

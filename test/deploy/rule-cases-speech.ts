@@ -43,6 +43,19 @@ export const speechCases: ReadonlyArray<RuleCase> = [
     {},
     { ...rising('speech_sessions_total{outcome="busy"}', 1), ...rising('speech_sessions_total{outcome="spoken"}', 90) }
   ),
+  ruleCase(
+    "SpeechRefusals",
+    "30m",
+    {
+      ...rising('speech_refusals_total{reason="listeners"}', 10),
+      ...rising('speech_streams_total{outcome="spoken"}', 90)
+    },
+    {},
+    {
+      ...rising('speech_refusals_total{reason="beginnings"}', 2),
+      ...rising('speech_streams_total{outcome="spoken"}', 98)
+    }
+  ),
   ruleCase("SpeechTakeovers", "20m", rising("speech_takeovers_total", 3), {}, { speech_takeovers_total: "0x10 5x20" }),
   ruleCase(
     "SpeechEngineThreadsDying",

@@ -12,7 +12,11 @@ import { until } from "../support/starling.ts"
 
 let fleet: SpeechFleet
 beforeAll(async () => {
-  fleet = await startSpeechFleet({ SPEECH_API_CONCURRENCY_PER_WORKSPACE: "2" })
+  fleet = await startSpeechFleet({
+    SPEECH_API_CONCURRENCY_PER_WORKSPACE: "2",
+    SPEECH_API_BEGINNINGS_AT_ONCE: "2",
+    SPEECH_API_FIRST_SOUND_SECONDS_MAX: "0.5"
+  })
 })
 afterAll(() => fleet.remove())
 
@@ -45,6 +49,46 @@ describe("a workspace that may have two answers at once", () => {
     assert.strictEqual(marks.length, 1)
     second.leave()
     await until(async () => (await fleet.metric("speech_streams_active")) === 0)
+  })
+})
+
+describe("a fleet that cannot speak in time", () => {
+  it("tells so at once to whoever it cannot begin with, and serves those that it took", async () => {
+    const short = { ...order, input: "All is well, and has been since noon." }
+    const headers = { authorization: `Bearer ${await fleet.tokenOf("--workspace", "other")}` }
+    const [synthesizer] = childrenOf(fleet.pid, "role speech-synthesizer")
+    assert.isDefined(synthesizer)
+    const signal = (name: NodeJS.Signals) => void process.kill(synthesizer?.pid ?? 0, name)
+    signal("SIGSTOP")
+    let answered = 0
+    try {
+      const taken = [stream, stream].map(async (path) => {
+        const response = await fleet.post(path, short)
+        answered += 1
+        return { status: response.status, bytes: await response.bytes() }
+      })
+      await until(async () => (await fleet.metric("speech_beginnings")) === 2)
+      for (const path of ["/v1/audio/speech", stream, timestamps]) {
+        const refused = await fleet.post(path, short, headers)
+        assert.strictEqual(refused.status, 429)
+        assert.strictEqual(((await refused.json()) as Refusal).error.code, "rate_limited")
+        assert.isAtLeast(Number(refused.headers.get("retry-after")), 1)
+      }
+      assert.strictEqual(answered, 0, "nobody had heard anything when the others were refused")
+      assert.strictEqual(await fleet.metric("speech_refusals_total", 'reason="beginnings"'), 3)
+
+      signal("SIGCONT")
+      for (const one of taken) {
+        const { status, bytes } = await one
+        assert.strictEqual(status, 200)
+        // More than a second of PCM.
+        assert.isAbove(bytes.length, 48_000)
+      }
+      await until(async () => (await fleet.metric("speech_beginnings")) === 0)
+      assert.strictEqual((await fleet.post(stream, short, headers)).status, 200)
+    } finally {
+      signal("SIGCONT")
+    }
   })
 })
 

@@ -22,6 +22,16 @@ export const SpeechApi = section({
     "Answers being spoken at once in one process; further callers are told to come back."
   ),
   ConcurrencyPerWorkspace: withDefault(whole(1, 10_000), 100, "Of one workspace, per process."),
+  BeginningsAtOnce: withDefault(
+    whole(1, 1_000),
+    8,
+    "Answers with one engine that are begun at once in one process, until each has sound in store; others wait for their turn."
+  ),
+  FirstSoundSecondsMax: withDefault(
+    Schema.Finite.check(Schema.isBetween({ minimum: 0.1, maximum: 60 })),
+    2.5,
+    "What would be heard later, at the pace that is measured, is refused with 429 within a second. At most as many as this takes wait for their turn."
+  ),
   WindowMegabytes: withDefault(
     whole(1, 1_024),
     32,
@@ -35,7 +45,12 @@ export const SpeechApi = section({
 })
 
 export const SpeechSequencer = section({
-  SessionsMax: withDefault(whole(1, 10_000), 500, "Sessions at once in one process; a further one is refused as busy.")
+  SessionsMax: withDefault(whole(1, 10_000), 500, "Sessions at once in one process; a further one is refused as busy."),
+  BeginningsAtOnce: withDefault(
+    whole(1, 1_000),
+    16,
+    "Sessions with one engine that are begun at once in one process, until each has sound in store; a further one is refused as busy."
+  )
 })
 
 export const SpeechSynthesizer = section({

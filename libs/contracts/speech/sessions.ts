@@ -83,6 +83,8 @@ export const ChunkJob = Schema.Struct({
   sessionId: SessionId,
   sequencer: Instance,
   chunk: Count,
+  /** How long its listener has enough to hear without it; absent from sequencers of old, which is taken as nothing. */
+  neededInMs: Schema.optionalKey(Count),
   voiceId: Schema.String,
   voice: EngineVoice,
   /** The language it is spoken in, which a voice may have beside its own. */

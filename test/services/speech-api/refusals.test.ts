@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { EncoderFailed, EncoderMissing, EncoderOverloaded } from "#audio"
-import { InputRefused, SpeechBusy, SpeechFailed } from "../../../services/speech-api/errors.ts"
+import { InputRefused, SpeechBusy, SpeechFailed, SpeechOverloaded } from "../../../services/speech-api/errors.ts"
 import { errorCodes } from "../../../services/speech-api/openapi-errors.ts"
 import { refusalOf, type SpeechError } from "../../../services/speech-api/refusals.ts"
 
@@ -10,7 +10,14 @@ const failures: ReadonlyArray<readonly [string, SpeechError, number, string]> = 
   ["no sequencer", new SpeechBusy({ retryAfterSeconds: 1, detail: "no responders" }), 503, "service_unavailable"],
   ["a broken speech", new SpeechFailed({ code: "upstream_failure", message: "no" }), 502, "upstream_failure"],
   ["a lost speech", new SpeechFailed({ code: "service_unavailable", message: "no" }), 503, "service_unavailable"],
-  ["full encoders", new EncoderOverloaded({ processesMax: 1, waitMsMax: 1 }), 429, "rate_limited"],
+  ["full encoders", new EncoderOverloaded({ lacks: "places", processesMax: 1, waitMsMax: 1 }), 429, "rate_limited"],
+  [
+    "encoders that start slowly",
+    new EncoderOverloaded({ lacks: "starts", processesMax: 1, waitMsMax: 1 }),
+    503,
+    "service_unavailable"
+  ],
+  ["too many beginnings", new SpeechOverloaded({ reason: "beginnings", retryAfterSeconds: 7 }), 429, "rate_limited"],
   ["a broken encoder", new EncoderFailed({ encoder: "mp3", exitCode: 1, lines: [] }), 503, "service_unavailable"],
   ["no encoder", new EncoderMissing({ path: "ffmpeg", detail: "ENOENT" }), 503, "service_unavailable"]
 ]

@@ -2,19 +2,21 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { places } from "../../../services/speech-synthesizer/places.ts"
 
+const first = Number.NEGATIVE_INFINITY
+
 /** Jobs that note when they begin and end when they are told to. */
 const bench = (count: number) => {
   const line = places(count)
   const begun: Array<string> = []
   const ends = new Map<string, Deferred.Deferred<void>>()
-  const begin = (name: string, isUrgent: boolean) => {
+  const begin = (name: string, dueAtMs: number) => {
     const end = Deferred.makeUnsafe<void>()
     ends.set(name, end)
     const work = Effect.andThen(
       Effect.sync(() => begun.push(name)),
       Deferred.await(end)
     )
-    return Effect.forkChild(line.within(isUrgent, work), { startImmediately: true })
+    return Effect.forkChild(line.within(dueAtMs, work), { startImmediately: true })
   }
   const end = (name: string) =>
     Effect.andThen(Deferred.succeed(ends.get(name) ?? Deferred.makeUnsafe<void>(), undefined), Effect.yieldNow)
@@ -25,7 +27,7 @@ describe("places at an engine", () => {
   it.effect("are as many as there are; the rest waits in the order it came", () =>
     Effect.gen(function* () {
       const { begun, begin, end } = bench(2)
-      for (const name of ["a", "b", "c", "d"]) yield* begin(name, false)
+      for (const name of ["a", "b", "c", "d"]) yield* begin(name, 0)
       assert.deepStrictEqual(begun, ["a", "b"])
       yield* end("a")
       yield* end("b")
@@ -33,31 +35,34 @@ describe("places at an engine", () => {
     })
   )
 
-  it.effect("go to what is urgent first", () =>
+  it.effect("go first to whose listener hears nothing yet, then as the sound of the others runs out", () =>
     Effect.gen(function* () {
       const { begun, begin, end } = bench(1)
-      yield* begin("a", false)
-      yield* begin("ahead", false)
-      yield* begin("first chunk", true)
-      yield* begin("another", true)
-      for (const name of ["a", "first chunk", "another"]) yield* end(name)
-      assert.deepStrictEqual(begun, ["a", "first chunk", "another", "ahead"])
+      yield* begin("a", 0)
+      yield* begin("in ten seconds", 10_000)
+      yield* begin("in two seconds", 2_000)
+      yield* begin("first chunk", first)
+      yield* begin("as soon", 2_000)
+      yield* begin("another", first)
+      const inTurn = ["a", "first chunk", "another", "in two seconds", "as soon", "in ten seconds"]
+      for (const name of inTurn.slice(0, -1)) yield* end(name)
+      assert.deepStrictEqual(begun, inTurn)
     })
   )
 
   it.effect("are given back by a job that fails or is interrupted, and not lost by one that gave up waiting", () =>
     Effect.gen(function* () {
       const { begun, begin, end } = bench(1)
-      const running = yield* begin("a", false)
-      const waiting = yield* begin("b", true)
-      yield* begin("c", false)
+      const running = yield* begin("a", 0)
+      const waiting = yield* begin("b", first)
+      yield* begin("c", 0)
       yield* Fiber.interrupt(waiting)
       assert.deepStrictEqual(begun, ["a"])
       yield* Fiber.interrupt(running)
       yield* Effect.yieldNow
       assert.deepStrictEqual(begun, ["a", "c"])
       yield* end("c")
-      yield* begin("d", false)
+      yield* begin("d", 0)
       assert.deepStrictEqual(begun, ["a", "c", "d"])
     })
   )

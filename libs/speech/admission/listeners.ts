@@ -1,0 +1,173 @@
+/**
+ * Who listens, and how much sound each has in store: what a player that began with the first sound has not played
+ * yet. A listener that takes nothing has enough, whatever the clock says. From this follows what admission
+ * is decided by. Keeps state, does no IO; times are the caller's, in milliseconds.
+ */
+import type { Load } from "./admit.ts"
+
+export interface Listener {
+  /** It would take sound now. */
+  readonly wants: (nowMs: number) => void
+  /** It got so many seconds of sound. */
+  readonly got: (seconds: number, nowMs: number) => void
+  /** It would take none just now. */
+  readonly rests: () => void
+  /** Sound in store; nothing before the first. */
+  readonly storeMs: (nowMs: number) => number
+  readonly leave: (nowMs: number) => void
+}
+
+export interface Entry {
+  /** What it shares its source with, an engine: a slow engine's listeners say nothing of another's. */
+  readonly group: string
+  readonly nowMs: number
+  /** Whether it plays what it gets as it comes; one that waits for the whole never falls silent. */
+  readonly plays: boolean
+}
+
+export interface Listeners {
+  readonly enter: (entry: Entry) => Listener
+  readonly load: (group: string, nowMs: number) => Omit<Load, "lateMs">
+  /** Somebody waits for sound and has little left, or takes long to begin. */
+  readonly isAnyInNeed: (nowMs: number) => boolean
+  readonly leastStoreMs: (nowMs: number) => number
+  readonly counts: (nowMs: number) => { readonly young: number; readonly thin: number }
+}
+
+// What a listener should have before the next one is begun: the capacity of a busy machine changes within seconds.
+const grownMs = 3_000
+// Below this a listener that waits is in need, and comes before all who have not begun.
+const thinMs = 2_000
+// Sound is on its way to most that ask, within a frame of the coarsest codec and a turn of the loop.
+const waitsMs = 100
+// A beginning that takes longer lacks what others have plenty of.
+const beginsSlowlyMs = 500
+// How much of an average the newest one is.
+const newest = 1 / 4
+// Until the first have been measured: a start of an encoder, and a paragraph.
+const growMsAssumed = 150
+const lastsMsAssumed = 10_000
+
+interface Group {
+  readonly present: Set<State>
+  growMs: number
+  lastsMs: number
+}
+
+interface State {
+  readonly enteredAtMs: number
+  /** When the first sound came. */
+  startedAtMs: number | undefined
+  gotMs: number
+  wantsSinceMs: number | undefined
+  tookAtMs: number
+  isYoung: boolean
+  readonly plays: boolean
+}
+
+export const listeners = (): Listeners => {
+  const groups = new Map<string, Group>()
+
+  const groupOf = (name: string): Group => {
+    const known = groups.get(name)
+    if (known !== undefined) return known
+    const group: Group = { present: new Set(), growMs: growMsAssumed, lastsMs: lastsMsAssumed }
+    groups.set(name, group)
+    return group
+  }
+  const all = () => [...groups.values()].flatMap(({ present }) => [...present])
+
+  const enter = ({ group: name, nowMs, plays }: Entry): Listener => {
+    const group = groupOf(name)
+    const state: State = {
+      enteredAtMs: nowMs,
+      startedAtMs: undefined,
+      gotMs: 0,
+      wantsSinceMs: undefined,
+      tookAtMs: nowMs,
+      isYoung: true,
+      plays
+    }
+    group.present.add(state)
+    return {
+      wants: (atMs) => void (state.wantsSinceMs ??= atMs),
+      got: (seconds, atMs) => {
+        if (seconds <= 0) return
+        // It stood still: what it gets now is ahead of it, however late it came.
+        const isBehind = state.startedAtMs !== undefined && storeOf(state, atMs) < 0
+        if (isBehind) state.startedAtMs = atMs - state.gotMs
+        state.startedAtMs ??= atMs
+        state.gotMs += seconds * 1_000
+        state.wantsSinceMs = undefined
+        state.tookAtMs = atMs
+        if (storeOf(state, atMs) >= grownMs) grow(group, state, atMs)
+      },
+      rests: () => void (state.wantsSinceMs = undefined),
+      storeMs: (atMs) => storeOf(state, atMs),
+      leave: (atMs) => {
+        if (!group.present.delete(state) || state.startedAtMs === undefined) return
+        group.lastsMs += (atMs - state.enteredAtMs - group.lastsMs) * newest
+      }
+    }
+  }
+
+  const load: Listeners["load"] = (name, nowMs) => {
+    const group = groupOf(name)
+    const present = [...group.present]
+    settle(group, present, nowMs)
+    const young = present.filter(({ isYoung }) => isYoung)
+    const ageMs = young.reduce((sum, { enteredAtMs }) => sum + nowMs - enteredAtMs, 0) / Math.max(1, young.length)
+    return {
+      young: young.length,
+      // Those at it show a slower pace before any of them has come through.
+      growMs: Math.max(group.growMs, ageMs),
+      thin: present.filter((state) => isThin(state, nowMs)).length,
+      listening: present.length,
+      lastsMs: group.lastsMs
+    }
+  }
+
+  return {
+    enter,
+    load,
+    isAnyInNeed: (nowMs) => all().some((state) => isThin(state, nowMs) || isSlowToBegin(state, nowMs)),
+    leastStoreMs: (nowMs) => {
+      const grown = all().filter((state) => !state.isYoung && state.wantsSinceMs !== undefined && state.plays)
+      return grown.length === 0 ? grownMs : Math.min(...grown.map((state) => Math.max(0, storeOf(state, nowMs))))
+    },
+    counts: (nowMs) => {
+      for (const group of groups.values()) settle(group, [...group.present], nowMs)
+      const present = all()
+      return {
+        young: present.filter(({ isYoung }) => isYoung).length,
+        thin: present.filter((state) => isThin(state, nowMs)).length
+      }
+    }
+  }
+}
+
+/** One that has begun and takes no more has as much as it can hold. */
+const settle = (group: Group, present: ReadonlyArray<State>, nowMs: number) => {
+  for (const state of present) {
+    const isFull = state.startedAtMs !== undefined && state.wantsSinceMs === undefined
+    if (state.isYoung && isFull && nowMs - state.tookAtMs > waitsMs) grow(group, state, state.tookAtMs)
+  }
+}
+
+const grow = (group: Group, state: State, atMs: number) => {
+  if (!state.isYoung) return
+  state.isYoung = false
+  group.growMs += (atMs - state.enteredAtMs - group.growMs) * newest
+}
+
+const storeOf = ({ startedAtMs, gotMs }: State, nowMs: number) =>
+  startedAtMs === undefined ? 0 : gotMs - (nowMs - startedAtMs)
+
+const isThin = (state: State, nowMs: number) => {
+  const { isYoung, plays, wantsSinceMs } = state
+  if (isYoung || !plays || wantsSinceMs === undefined || nowMs - wantsSinceMs < waitsMs) return false
+  return storeOf(state, nowMs) < thinMs
+}
+
+const isSlowToBegin = ({ isYoung, enteredAtMs, wantsSinceMs }: State, nowMs: number) =>
+  isYoung && wantsSinceMs !== undefined && nowMs - enteredAtMs > beginsSlowlyMs

@@ -1,0 +1,102 @@
+import { assert, describe, it } from "@effect/vitest"
+import { admit, type AdmissionLimits, type Asker, type Load } from "#speech"
+
+const limits: AdmissionLimits = { youngMax: 8, decideWithinMs: 600, beginWithinMs: 2_500, waitingMax: 256 }
+const idle: Load = { young: 0, growMs: 100, thin: 0, listening: 0, lastsMs: 10_000, lateMs: 0 }
+const first: Asker = { ahead: 0, waitedMs: 0, isPromised: false, sentAway: 0 }
+
+interface Case {
+  readonly says: string
+  readonly load?: Partial<Load>
+  readonly asker?: Partial<Asker>
+  /** What is done, with the reason and the seconds of a refusal. */
+  readonly is: string
+}
+
+const cases: ReadonlyArray<Case> = [
+  { says: "nobody is there", is: "Begin" },
+  { says: "hundreds listen who have enough", load: { listening: 400 }, is: "Begin" },
+  { says: "there is a place among those who begin", load: { young: 7, listening: 50 }, is: "Begin" },
+  { says: "all places to begin are taken", load: { young: 8 }, is: "Wait" },
+  { says: "somebody asked before", asker: { ahead: 1 }, is: "Wait" },
+  { says: "a listener has little left", load: { thin: 1, listening: 9 }, is: "Wait" },
+  { says: "the process is late itself and one is at it", load: { young: 1, lateMs: 400 }, is: "Wait" },
+  { says: "the process is late itself and nobody is at it", load: { young: 0, lateMs: 400 }, is: "Begin" },
+  {
+    says: "the time to decide is over and the line is short enough",
+    load: { young: 8, growMs: 300 },
+    asker: { ahead: 30, waitedMs: 600 },
+    is: "Promise"
+  },
+  {
+    says: "the time to decide is over and the line is too long",
+    load: { young: 8, growMs: 300 },
+    asker: { ahead: 45, waitedMs: 600 },
+    is: "Refuse beginnings 2"
+  },
+  {
+    says: "the time to decide is over and beginnings have come to a standstill",
+    load: { young: 8, growMs: 3_000 },
+    asker: { ahead: 0, waitedMs: 610 },
+    is: "Refuse beginnings 2"
+  },
+  {
+    says: "the time to decide is over and a listener has little left: a place is free when one of them ends",
+    load: { thin: 2, listening: 10, lastsMs: 30_000 },
+    asker: { ahead: 1, waitedMs: 600 },
+    is: "Refuse listeners 6"
+  },
+  {
+    says: "others were told to come again before it",
+    load: { thin: 2, listening: 10, lastsMs: 30_000 },
+    asker: { waitedMs: 600, sentAway: 4 },
+    is: "Refuse listeners 15"
+  },
+  {
+    says: "the process is late itself until the time to decide is over",
+    load: { young: 1, lateMs: 400 },
+    asker: { waitedMs: 600 },
+    is: "Refuse stalled 1"
+  },
+  {
+    says: "it would have to come again after minutes",
+    load: { thin: 1, listening: 1, lastsMs: 400_000 },
+    asker: { waitedMs: 600 },
+    is: "Refuse listeners 60"
+  },
+  {
+    says: "beginnings are so slow that fewer at once are faster",
+    load: { young: 2, growMs: 3_200 },
+    is: "Wait"
+  },
+  { says: "beginnings are slow and fewer are at it than that", load: { young: 1, growMs: 3_200 }, is: "Begin" },
+  { says: "beginnings are very slow and nobody is at it", load: { growMs: 60_000 }, is: "Begin" },
+  { says: "the line is full", load: { young: 8, growMs: 800 }, asker: { ahead: 256 }, is: "Refuse beginnings 26" },
+  {
+    says: "it was promised to be served and a listener has little left since",
+    load: { thin: 1 },
+    asker: { waitedMs: 3_000, isPromised: true },
+    is: "Wait"
+  },
+  {
+    says: "it was promised to be served and its turn has come",
+    asker: { waitedMs: 3_000, isPromised: true },
+    is: "Begin"
+  },
+  {
+    says: "it was promised to be served four times as long ago as it should have begun",
+    load: { young: 8 },
+    asker: { waitedMs: 10_001, isPromised: true },
+    is: "Refuse beginnings 1"
+  }
+]
+
+describe("whoever asks to be spoken to", () => {
+  for (const { says, load, asker, is } of cases) {
+    it(`is answered ${is} when ${says}`, () => {
+      const verdict = admit({ ...idle, ...load }, { ...first, ...asker }, limits)
+      const shown = verdict._tag === "Refuse" ? `Refuse ${verdict.reason} ${verdict.retryAfterSeconds}` : verdict._tag
+      assert.strictEqual(shown, is)
+    })
+  }
+})

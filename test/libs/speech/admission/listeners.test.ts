@@ -1,0 +1,89 @@
+import { assert, describe, it } from "@effect/vitest"
+import { listeners } from "#speech"
+
+const group = "espeak"
+
+const entered = (plays = true) => {
+  const book = listeners()
+  return { book, one: book.enter({ group, nowMs: 0, plays }) }
+}
+
+describe("a listener", () => {
+  it("is young until it has three seconds of sound in store", () => {
+    const { book, one } = entered()
+    one.wants(0)
+    one.got(2, 100)
+    one.wants(100)
+    assert.strictEqual(book.load(group, 150).young, 1)
+    one.got(1.5, 200)
+    assert.strictEqual(book.load(group, 250).young, 0)
+  })
+
+  it("is grown as soon as it takes no more, however little it has", () => {
+    const { book, one } = entered()
+    one.wants(0)
+    one.got(0.5, 100)
+    assert.strictEqual(book.load(group, 150).young, 1)
+    assert.strictEqual(book.load(group, 250).young, 0)
+  })
+
+  it("is thin when it waits and has less than two seconds left, and no longer once it has them", () => {
+    const { book, one } = entered()
+    one.got(3, 0)
+    one.wants(500)
+    assert.strictEqual(book.load(group, 900).thin, 0)
+    assert.strictEqual(book.load(group, 1_100).thin, 1)
+    assert.isTrue(book.isAnyInNeed(1_100))
+    one.got(2, 1_200)
+    one.wants(1_200)
+    assert.strictEqual(book.load(group, 1_400).thin, 0)
+  })
+
+  it("that takes nothing, or rests, is never thin, whatever the clock says", () => {
+    const { book, one } = entered()
+    one.got(3, 0)
+    assert.strictEqual(book.load(group, 60_000).thin, 0)
+    one.wants(60_000)
+    one.rests()
+    assert.strictEqual(book.load(group, 61_000).thin, 0)
+  })
+
+  it("that waits for the whole is never thin", () => {
+    const { book, one } = entered(false)
+    one.got(3, 0)
+    one.wants(10)
+    assert.strictEqual(book.load(group, 20_000).thin, 0)
+  })
+
+  it("that stood still goes on from what it gets then", () => {
+    const { one } = entered()
+    one.got(1, 0)
+    one.got(2, 5_000)
+    assert.strictEqual(one.storeMs(5_000), 2_000)
+  })
+
+  it("of another engine says nothing of this one", () => {
+    const { book, one } = entered()
+    one.got(3, 0)
+    one.wants(0)
+    assert.strictEqual(book.load(group, 2_500).thin, 1)
+    assert.deepInclude(book.load("flite", 2_500), { thin: 0, young: 0, listening: 0 })
+  })
+})
+
+describe("the time that a beginning takes", () => {
+  it("follows those that have grown up", () => {
+    const book = listeners()
+    for (let at = 0; at < 40_000; at += 1_000) {
+      const one = book.enter({ group, nowMs: at, plays: true })
+      one.got(4, at + 800)
+      one.leave(at + 900)
+    }
+    assert.closeTo(book.load(group, 40_000).growMs, 800, 5)
+  })
+
+  it("is at least as long as those at it have taken already", () => {
+    const { book } = entered()
+    assert.strictEqual(book.load(group, 5_000).growMs, 5_000)
+  })
+})
