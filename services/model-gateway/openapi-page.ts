@@ -1,5 +1,5 @@
 /** docs/model-gateway.md: the routes, the codes and the limits of the model gateway for people. Pure. */
-import { gatewayCodes } from "#contracts"
+import { costlyParameters, gatewayCodes } from "#contracts"
 import { table, templateOf } from "#http"
 import { gatewayOperations } from "./openapi.ts"
 
@@ -54,6 +54,10 @@ A call without a payment is answered with 402 and a quote. What is signed is the
 - **A payment must outlast its answer**: 150 s for a whole one, 530 s for a stream. On Solana a payment ends with its blockhash, about a minute after it was signed: a whole answer has 30 s, and a stream that goes on longer is settled while it is given out. From then on it is charged, whatever becomes of the rest.
 - **An answer that was lost on the way** is given once more to the same payment with the same \`payment-identifier\`; the same identifier with another payment or request is 409. Images are given once more without one. While the call is still in work, an image answers 202 with its job, and a call with an identifier 503 with \`x-should-retry: false\`: send the same payment again, for a fresh one would be charged too. This also holds when the payment has meanwhile become too old for a new call. Anything else that was used is \`PAYMENT_REPLAY\`.
 - **Who leaves an answer unpaid**, by cancelling the payment while it is given out say, is sold nothing more: \`PAYMENT_INVALID\` with \`payer_owes_an_uncollected_payment\`.
+
+## What is not sold
+
+A quote knows tokens, pictures and documents. What a provider charges for beside them is refused with \`INVALID_PARAMETER\` before the quote, unless the model's \`ExtraParameters\` name it: ${costlyParameters.map((name) => `\`${name}\``).join(", ")}, and tools that the provider runs itself (\`tools.web_search\` and the like; functions and tools that the caller runs always pass). Values that ask for nothing more than usual, such as \`service_tier: "auto"\` or \`modalities: ["text"]\`, are left out. A prompt that by the quote's own guess fills the model's \`ContextTokens\` is \`CONTEXT_LENGTH_EXCEEDED\`, also before the quote.
 
 ## Pictures and documents
 

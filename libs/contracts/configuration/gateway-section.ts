@@ -1,5 +1,6 @@
 /** `ModelGateway`: where models are served, by which providers, at which prices, and within which limits. */
 import { Schema } from "effect"
+import { ExtraParameter } from "../gateway/costly-parameters.ts"
 import { AllowedOrigins } from "./allowed-origins.ts"
 import { optional, required, section, withDefault } from "./defaults.ts"
 import { Cidr, EnvironmentName, isWebUrl } from "./webhooks-section.ts"
@@ -49,12 +50,17 @@ export const ModelEntry = Schema.Struct({
   ContextTokens: withDefault(
     whole(1, 100_000_000),
     128_000,
-    "Tokens of question and answer together, as lists of models say."
+    "Tokens of question and answer together, as lists of models say; a prompt that does not fit is refused before it is quoted."
   ),
   OutputTokensMax: withDefault(whole(1, 10_000_000), 8_192, "Tokens of an answer at most; a quote counts with them."),
   InputMicroUsdPerMillionTokens: withDefault(MicroUsd, 0, "Price of what is asked, in millionths of a US dollar."),
   OutputMicroUsdPerMillionTokens: withDefault(MicroUsd, 0, "Price of what is answered, in millionths of a US dollar."),
   FlatMicroUsd: optional(MicroUsd, "Price of each call or image, instead of tokens."),
+  ExtraParameters: withDefault(
+    Schema.Array(ExtraParameter).check(Schema.isMaxLength(64)),
+    [],
+    "What costs extra upstream and is sold at its prices all the same: a parameter such as `service_tier` or `web_search_options`, or a tool that the provider runs, such as `tools.web_search`. None by default, for a quote knows nothing of what they cost; others are refused."
+  ),
   Free: withDefault(Schema.Boolean, false, "Whether it is served without payment, within FreeTier."),
   Streams: withDefault(Schema.Boolean, true, "Whether it may be asked for a stream."),
   Categories: withDefault(Schema.Array(Schema.NonEmptyString), [], "Under what lists of models show it."),

@@ -16,7 +16,7 @@ const ours = (status: number, message: string): GatewayCodeEntry => ({ status, t
 export const gatewayCodes = {
   INVALID_JSON: wrong("The body is not valid JSON"),
   INVALID_REQUEST_BODY: wrong("Invalid request body"),
-  EMPTY_CONVERSATION: wrong("The conversation holds only system messages; add at least one other"),
+  EMPTY_CONVERSATION: wrong("The conversation holds no message but those of the system; add at least one"),
   INVALID_PARAMETER: wrong("The model does not accept a parameter of the request"),
   CONTEXT_LENGTH_EXCEEDED: wrong("The prompt does not fit into the model's context window"),
   INVALID_IMAGE_URL: wrong("A picture or document is at no plain http(s) or data address, or could not be fetched"),

@@ -39,7 +39,7 @@ const ChatMessage = Schema.Struct({
 /** `POST /v1/chat/completions`. */
 export const ChatRequest = Schema.Struct({
   model: Model,
-  messages: Schema.Array(ChatMessage).check(Schema.isBetweenLength(1, messagesMax)),
+  messages: Schema.Array(ChatMessage).check(Schema.isMaxLength(messagesMax)),
   ...sampling,
   max_tokens: Tokens,
   max_completion_tokens: Tokens,
@@ -57,7 +57,7 @@ const AnthropicMessage = Schema.Struct({
 /** `POST /v1/messages`. */
 export const MessagesRequest = Schema.Struct({
   model: Model,
-  messages: Schema.Array(AnthropicMessage).check(Schema.isBetweenLength(1, messagesMax)),
+  messages: Schema.Array(AnthropicMessage).check(Schema.isMaxLength(messagesMax)),
   ...sampling,
   max_tokens: Tokens,
   system: optional(Parts),

@@ -8,7 +8,7 @@ const fine: Checked = Result.succeed(undefined)
 
 const isSystem = ({ role }: JsonObject) => role === "system" || role === "developer"
 
-const empty = (): Checked => Result.fail(fault("EMPTY_CONVERSATION", { param: "messages" }))
+const empty = (param: "messages" | "input" = "messages"): Checked => Result.fail(fault("EMPTY_CONVERSATION", { param }))
 
 const toolFault = (param: string, message: string): Checked =>
   Result.fail(fault("TOOL_ID_FORMAT_ERROR", { param, message }))
@@ -70,9 +70,13 @@ export const checkMessages = (request: JsonObject): Checked => {
 /** In the shape of responses. */
 export const checkResponses = (request: JsonObject): Checked => {
   const items = recordsAt(request, "input")
-  const isOnlySystem =
-    items.length > 0 && items.every((item) => (item["type"] ?? "message") === "message" && isSystem(item))
-  if (isOnlySystem) return empty()
+  const isText = typeof request["input"] === "string" && request["input"] !== ""
+  // Instructions are the system's; what a model thought asks nothing.
+  const saysNothing = (item: JsonObject) => {
+    const type = item["type"] ?? "message"
+    return type === "reasoning" || (type === "message" && isSystem(item))
+  }
+  if (!isText && items.every(saysNothing)) return empty("input")
   const called = new Set<string>()
   for (const [at, item] of items.entries()) {
     const id = textAt(item, "call_id")

@@ -1,11 +1,12 @@
 /** A call to a model, read, checked and measured: all that can be known before anybody pays or is asked. */
-import { Effect, Option } from "effect"
+import { Effect, Option, Result } from "effect"
 import { HttpCall } from "#http"
-import { type OutputTokens, outputTokensOf, type PromptSize } from "#x402"
+import { inputTokensOf, type OutputTokens, outputTokensOf, type PromptSize } from "#x402"
 import { fault } from "../errors/GatewayFault.ts"
 import { conversationFiles, type NamedFile } from "../images/conversation-files.ts"
 import { type JsonObject, numberAt, recordAt, textAt } from "../translate/json.ts"
 import { Catalogue, type CatalogueModel } from "./Catalogue.ts"
+import { soldRequest } from "./costly-parameters.ts"
 import { checkConversation, checkFace, type ModelFace, requestedTokens } from "./faces.ts"
 import { promptSize } from "./prompt-size.ts"
 import { readBody } from "./read-body.ts"
@@ -38,7 +39,10 @@ export const readCall = Effect.fnUntraced(function* (face: ModelFace) {
   const isStreamed = request["stream"] === true
   if (isStreamed && !model.entry.Streams) return yield* fault("STREAM_UNSUPPORTED", { param: "stream" })
   yield* Effect.fromResult(checkConversation(face, request))
-  const files = yield* Effect.fromResult(conversationFiles(request))
+  const sold = yield* Effect.fromResult(soldRequest(face, request, model.entry.ExtraParameters))
+  const files = yield* Effect.fromResult(conversationFiles(sold))
+  const prompt = promptSize(files.request, files.documents)
+  yield* Effect.fromResult(checkContext(face, prompt, model.entry.ContextTokens))
   const { header } = yield* HttpCall
   const beta = face === "messages" ? Option.getOrUndefined(header("anthropic-beta")) : undefined
   const call: ModelCall = {
@@ -51,8 +55,17 @@ export const readCall = Effect.fnUntraced(function* (face: ModelFace) {
     includesUsage: recordAt(request, "stream_options")["include_usage"] === true,
     outputTokens: outputTokensOf(requestedTokens(face, request), model.entry.OutputTokensMax),
     answers: Math.min(answersMax, numberAt(request, "n") ?? 1),
-    prompt: promptSize(files.request, files.documents),
+    prompt,
     headers: beta === undefined ? {} : { "anthropic-beta": beta }
   }
   return call
 })
+
+/** By the same guess as the quote: what fills the window leaves no room for an answer. */
+const checkContext = (face: ModelFace, prompt: PromptSize, contextTokens: number) => {
+  const tokens = inputTokensOf(prompt)
+  if (tokens < contextTokens) return Result.void
+  const param = face === "responses" ? "input" : "messages"
+  const message = `The prompt is about ${tokens} tokens, and the model's context window has ${contextTokens}`
+  return Result.fail(fault("CONTEXT_LENGTH_EXCEEDED", { param, message }))
+}

@@ -42,6 +42,59 @@ describe("what a caller gets wrong", () => {
     )
   )
 
+  const message = (more: object) => chat("x", { model: "demo/small", max_tokens: 5, ...more })
+  const input = (more: object) => ({ model: "demo/small", input: "x", ...more })
+  const routes = [
+    [chatPath, { ...chat("x"), messages: [] }, "EMPTY_CONVERSATION", "messages"],
+    ["/v1/messages", { ...message({}), messages: [] }, "EMPTY_CONVERSATION", undefined],
+    ["/v1/responses", { model: "demo/small", input: [] }, "EMPTY_CONVERSATION", "input"],
+    ["/v1/responses", { model: "demo/small", input: "" }, "EMPTY_CONVERSATION", "input"],
+    ["/v1/responses", { model: "demo/small", instructions: "Be brief." }, "EMPTY_CONVERSATION", "input"],
+    [chatPath, chat("x".repeat(5_000), { model: "demo/small" }), "CONTEXT_LENGTH_EXCEEDED", "messages"],
+    ["/v1/messages", { ...message({}), system: "x".repeat(5_000) }, "CONTEXT_LENGTH_EXCEEDED", undefined],
+    ["/v1/responses", input({ instructions: "x".repeat(5_000) }), "CONTEXT_LENGTH_EXCEEDED", "input"],
+    [chatPath, chat("x", { web_search_options: {} }), "INVALID_PARAMETER", "web_search_options"],
+    [chatPath, chat("x", { tools: [{ type: "web_search" }] }), "INVALID_PARAMETER", "tools[0].type"],
+    ["/v1/messages", message({ tools: [{ type: "web_search_20250305" }] }), "INVALID_PARAMETER", undefined],
+    ["/v1/messages", message({ service_tier: "priority" }), "INVALID_PARAMETER", undefined],
+    ["/v1/responses", input({ service_tier: "flex" }), "INVALID_PARAMETER", "service_tier"],
+    ["/v1/responses", input({ tools: [{ type: "web_search" }] }), "INVALID_PARAMETER", "tools[0].type"]
+  ] as const
+
+  it.live("is told on every route: nothing that is said, more than the model takes, and what is not sold", () =>
+    withGateway(
+      (gateway) =>
+        Effect.gen(function* () {
+          for (const [path, body, code, param] of routes) {
+            for (const payment of [{}, money]) {
+              const answer = yield* ask(gateway, path, body, payment)
+              assert.deepStrictEqual([answer.status, answer.headers.get("x-error-code")], [400, code], answer.text)
+              const error = answer.body["error"] as { readonly param?: string }
+              assert.strictEqual(error.param, param, answer.text)
+            }
+          }
+          assert.deepStrictEqual(gateway.book.steps, [])
+          assert.strictEqual(gateway.upstream.calls.length, 0)
+
+          const usual = { service_tier: "auto", modalities: ["text"], model: "demo/small" }
+          assert.strictEqual((yield* ask(gateway, chatPath, chat("x", usual), money)).status, 200)
+          const priced = chat("x", { service_tier: "priority", model: "demo/fast" })
+          assert.strictEqual((yield* ask(gateway, chatPath, priced, money)).status, 200)
+          const [plain, fast] = gateway.upstream.calls.map(({ body }) => body as object)
+          assert.doesNotHaveAnyKeys(plain, ["service_tier", "modalities"])
+          assert.deepInclude(fast, { service_tier: "priority" })
+        }),
+      {
+        models: () =>
+          [
+            { Id: "demo/echo" },
+            { Id: "demo/small", ContextTokens: 1_000 },
+            { Id: "demo/fast", ExtraParameters: ["service_tier"] }
+          ].map((model) => ({ ...model, FlatMicroUsd: 10, Upstreams: [{ Provider: "plain", Model: "echo-1" }] }))
+      }
+    )
+  )
+
   it.live("may be large when it holds images, up to ten mebibytes", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {

@@ -1,0 +1,101 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { costlyParameters, decodeConfiguration } from "#contracts"
+import { soldRequest } from "../../../services/model-gateway/requests/costly-parameters.ts"
+import type { ModelFace } from "../../../services/model-gateway/requests/faces.ts"
+import type { JsonObject } from "../../../services/model-gateway/translate/json.ts"
+
+const faces: ReadonlyArray<ModelFace> = ["chat", "messages", "responses"]
+const paramOf = (face: ModelFace, request: JsonObject, extras: ReadonlyArray<string> = []) => {
+  const sold = soldRequest(face, request, extras)
+  return Result.isFailure(sold) ? [sold.failure.code, sold.failure.param] : "sold"
+}
+
+describe("what costs extra upstream", () => {
+  it.each(costlyParameters)(
+    "%s is refused on every route, and sold where the model's configuration names it",
+    (name) => {
+      const request = { model: "m", [name]: [{ type: "anything" }] }
+      for (const face of faces) {
+        assert.deepStrictEqual(paramOf(face, request), ["INVALID_PARAMETER", name])
+        assert.deepStrictEqual(soldRequest(face, request, [name]), Result.succeed(request))
+      }
+    }
+  )
+
+  it.each<readonly [JsonObject, string]>([
+    [{ service_tier: "priority" }, "service_tier"],
+    [{ service_tier: "flex" }, "service_tier"],
+    [{ speed: "fast" }, "speed"],
+    [{ modalities: ["text", "audio"] }, "modalities"],
+    [{ audio: { voice: "alloy", format: "mp3" } }, "audio"],
+    [{ web_search_options: {} }, "web_search_options"],
+    [{ search_parameters: { mode: "auto" } }, "search_parameters"],
+    [{ enable_search: true }, "enable_search"],
+    [{ prediction: { type: "content", content: "x" } }, "prediction"],
+    [{ models: ["dear/one"] }, "models"],
+    [{ mcp_servers: [{ type: "url", url: "https://a.example" }] }, "mcp_servers"]
+  ])("%j is refused by name", (request, param) => {
+    assert.deepStrictEqual(paramOf("chat", request), ["INVALID_PARAMETER", param])
+  })
+
+  it.each<JsonObject>([
+    { service_tier: "auto" },
+    { service_tier: "default" },
+    { service_tier: "standard_only" },
+    { service_tier: null },
+    { modalities: ["text"] },
+    { modalities: null },
+    { audio: null },
+    { speed: "standard" },
+    { inference_geo: "global" },
+    { search_parameters: { mode: "off" } },
+    { enable_search: false },
+    { mcp_servers: [] },
+    { web_search_options: null }
+  ])("%j asks for nothing more than usual, and is left out", (usual) => {
+    for (const face of faces) {
+      assert.deepStrictEqual(soldRequest(face, { model: "m", ...usual }, []), Result.succeed({ model: "m" }))
+    }
+  })
+
+  it.each<readonly [ModelFace, JsonObject, string]>([
+    ["chat", { type: "web_search" }, "tools.web_search"],
+    ["chat", { type: "builtin_function", function: { name: "$web_search" } }, "tools.builtin_function"],
+    ["chat", { google_search: {} }, "tools.google_search"],
+    ["messages", { type: "web_search_20250305", name: "web_search" }, "tools.web_search"],
+    ["messages", { type: "web_fetch_20250910", name: "web_fetch" }, "tools.web_fetch"],
+    ["messages", { type: "code_execution_20250825", name: "code_execution" }, "tools.code_execution"],
+    ["responses", { type: "web_search_preview" }, "tools.web_search_preview"],
+    ["responses", { type: "file_search", vector_store_ids: [] }, "tools.file_search"],
+    ["responses", { type: "code_interpreter", container: { type: "auto" } }, "tools.code_interpreter"],
+    ["responses", { type: "mcp", server_url: "https://a.example" }, "tools.mcp"]
+  ])("a tool that the provider runs is refused in %s: %j", (face, tool, extra) => {
+    const request = { tools: [{ type: "function", name: "look", function: { name: "look" } }, tool] }
+    assert.deepStrictEqual(paramOf(face, request), ["INVALID_PARAMETER", "tools[1].type"])
+    assert.strictEqual(paramOf(face, request, [extra]), "sold")
+  })
+
+  it.each<readonly [ModelFace, JsonObject]>([
+    ["chat", { type: "function", function: { name: "look" } }],
+    ["chat", { type: "custom", custom: { name: "look" } }],
+    ["messages", { name: "look", input_schema: { type: "object" } }],
+    ["messages", { type: "custom", name: "look", input_schema: { type: "object" } }],
+    ["messages", { type: "bash_20250124", name: "bash" }],
+    ["messages", { type: "text_editor_20250728", name: "str_replace_based_edit_tool" }],
+    ["responses", { type: "function", name: "look", parameters: {} }]
+  ])("a tool that the caller runs passes in %s: %j", (face, tool) => {
+    assert.strictEqual(paramOf(face, { tools: [tool] }), "sold")
+  })
+
+  it("is named in the configuration by names that there are", () => {
+    const model = (ExtraParameters: ReadonlyArray<string>) =>
+      decodeConfiguration({
+        ModelGateway: {
+          Models: [{ Id: "a/b", Free: true, Upstreams: [{ Provider: "p", Model: "m" }], ExtraParameters }]
+        }
+      })
+    assert.isTrue(Result.isSuccess(model(["service_tier", "tools.web_search"])))
+    assert.isTrue(Result.isFailure(model(["servce_tier"])))
+  })
+})
