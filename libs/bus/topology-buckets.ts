@@ -138,7 +138,8 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     why: "Which payment is claimed for which call and how far it is, and what a payer owes. Never deleted to free one; the ended go a day after they could be used.",
     ttlMs: null,
     keyTtl: true,
-    valueBytesMax: 32 * kib,
+    // A payer's record with 512 places of some 300 bytes.
+    valueBytesMax: 256 * kib,
     leaderReads: true,
     writers: ["model-gateway", "payment-verifier", "payment-settler", "operator"],
     readers: ["model-gateway", "payment-verifier", "payment-settler", "operator"]

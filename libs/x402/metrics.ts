@@ -4,7 +4,7 @@ import { rpcMetrics } from "./rpc/metrics.ts"
 
 export const claimsTaken = defineCounter({
   name: "x402_claims_total",
-  help: "Payments that were to be claimed for a call: claimed, retaken after a release, or refused as replay, exposure or denied.",
+  help: "Payments that were to be claimed for a call: claimed, retaken after a release, or refused as replay, exposure (other claims take up the balance or the limit), unfunded or denied.",
   labels: ["outcome"]
 })
 

@@ -13,6 +13,7 @@ export const reason = {
   invalidRequirements: "invalid_payment_requirements",
   nonceUsed: "nonce_already_used",
   exposure: "unsettled_payment_exists",
+  unfunded: "insufficient_funds",
   denied: "payer_owes_an_uncollected_payment"
 } as const
 
@@ -36,6 +37,8 @@ const unfunded: ReadonlySet<string> = new Set([
   // A transfer outside its window reverts just as one without funds does.
   evm("payload_authorization_valid_before"),
   evm("payload_authorization_valid_after"),
+  // A clock that runs ahead of ours: what helps is the same.
+  evm("payload_authorization_valid_too_long"),
   "expired_signature"
 ])
 
@@ -63,6 +66,7 @@ export const codeOf = (text: string, detail = ""): PaymentCode => {
 }
 
 const words: ReadonlyArray<readonly [pattern: RegExp, words: string]> = [
+  [/valid_too_long/u, "authorization valid for too long"],
   [/valid_before|expired/u, "authorization expired"],
   [/valid_after/u, "authorization not yet valid"],
   [/insufficient/u, "insufficient balance"],

@@ -55,6 +55,13 @@ export interface Settlement {
   readonly amount: bigint
 }
 
+/** What the chain says of a payer: what it holds of the asset, and which payments that is already without. */
+export interface Funds {
+  readonly balance: bigint
+  /** Of the claims that were named, those whose payments are used up as of this balance. Null where no node tells. */
+  readonly spent: ReadonlySet<string> | null
+}
+
 /** What the chain says of a payment. */
 export type ChainStanding =
   /** The required transfer was made, by us or by anybody who submitted it. */
@@ -115,6 +122,8 @@ export interface PaymentScheme<
   ): Result.Result<Checked, PaymentRefused>
   /** Whether the transfer would succeed now. */
   simulate(checked: Checked): Effect.Effect<void, PaymentRefused | ChainUnavailable>
+  /** What the payer holds now, and which of these claims of theirs, over the same asset, have been paid from it. */
+  funds(checked: Checked, claimKeys: ReadonlyArray<string>): Effect.Effect<Funds, ChainUnavailable>
   /** The next nonce of a settler's account; null where the chain has none. */
   accountNonce(address: string): Effect.Effect<number | null, ChainUnavailable>
   /** Once more before sending, where a transfer that fails would cost us its fee. Asks nobody where sending asks itself. */

@@ -44,7 +44,7 @@ export interface PayableCall extends CallFacts {
  */
 export class PaymentRefusal extends Data.TaggedClass("PaymentRefusal")<{
   /** 200: the answer was paid for before, and is given once more. */
-  readonly status: 200 | 400 | 402 | 409 | 503
+  readonly status: 200 | 400 | 402 | 409 | 429 | 503
   /** For metrics: a payment code, or `PAYMENT_REQUIRED`. */
   readonly code: string
   /** The image job that the payment was taken for before, and that has not ended as far as the payment says. */

@@ -4,7 +4,14 @@
  * job, and the next one finds the same end.
  */
 import { Effect } from "effect"
-import type { ChainStanding, Claim, Claims, PaymentRefused, SettlementRefused } from "#x402"
+import {
+  type ChainStanding,
+  type Claim,
+  type Claims,
+  isGivenOut,
+  type PaymentRefused,
+  type SettlementRefused
+} from "#x402"
 import type { Ledger } from "./Ledger.ts"
 import { ended, type Faults, later, refusedFor, type Settling, type Work } from "./settling.ts"
 
@@ -84,5 +91,5 @@ export const endRefused = Effect.fnUntraced(function* (
 const hasAnswer = Effect.fnUntraced(function* (claims: Claims["Service"], { key, record }: Claim) {
   if (record.kind === "stream") return true
   const payer = yield* claims.payer(record)
-  return payer._tag === "Some" && payer.value.places.some(({ claimKey }) => claimKey === key)
+  return payer._tag === "Some" && isGivenOut(payer.value, key)
 })

@@ -8,7 +8,7 @@ import { Context, Deferred, Effect, Layer, Option, Result } from "effect"
 import { type BusError, Mailbox } from "#bus"
 import type { FacilitatorRequest, SettlementOutcome } from "#contracts"
 import { Configuration } from "#runtime"
-import { type Claim, Claims, type ClaimLost, settlementOutcomeCodec } from "#x402"
+import { type AskFunds, type Claim, Claims, type ClaimLost, settlementOutcomeCodec } from "#x402"
 import type { Checked } from "./Verifier.ts"
 
 // Forgotten oldest first; a server asks again within seconds.
@@ -47,15 +47,23 @@ export class Settlements extends Context.Service<
         return yield* standing(claimKey)
       })
 
-      const settle = Effect.fn("Settlements.settle")(function* (request: FacilitatorRequest, { payment }: Checked) {
+      const settle = Effect.fn("Settlements.settle")(function* (
+        request: FacilitatorRequest,
+        { payment, scheme }: Checked
+      ) {
         const binding = createHash("sha256").update(JSON.stringify(request.paymentPayload.payload)).digest("hex")
         const call = { binding, kind: "whole", holder: mailbox.instance, ticket: newTicket() } as const
-        const outcome = yield* claims.claim(payment, call).pipe(
+        const askFunds: AskFunds = (claimKeys) => scheme.funds(payment, claimKeys)
+        const outcome = yield* claims.claim(payment, call, { askFunds }).pipe(
           Effect.flatMap(askAndWait),
           Effect.catchTag("ClaimRefused", (refused) =>
             refused.why === "replay"
               ? again(payment.claimKey)
               : Effect.succeed<SettlementOutcome>({ _tag: "Refused", code: refused.code, reason: refused.reason })
+          ),
+          // Nothing was asked for: the chain does not say what the payer holds.
+          Effect.catchTag("ChainUnavailable", (error) =>
+            Effect.as(Effect.logWarning("a payment could not be claimed", error), unclaimed)
           ),
           // What has been asked for stays asked for: nobody knows.
           Effect.catch((error: BusError | ClaimLost) =>
@@ -74,6 +82,7 @@ export class Settlements extends Context.Service<
 const newTicket = () => randomBytes(12).toString("base64url")
 
 const unknown: SettlementOutcome = { _tag: "Pending", transaction: null }
+const unclaimed: SettlementOutcome = { _tag: "Refused", code: "PAYMENT_INVALID", reason: "unexpected_settle_error" }
 const duplicate: SettlementOutcome = { _tag: "Refused", code: "PAYMENT_REPLAY", reason: "duplicate_settlement" }
 
 const outcomeOf = (claim: Claim | undefined): SettlementOutcome => {

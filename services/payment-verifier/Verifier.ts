@@ -1,14 +1,17 @@
 /**
  * Says whether a call is paid for: the payment's own marks first, which cost nobody anything, then the claim, so that
  * one payment is used by one call, and the chain. The chain is asked beside the claim for a payment that this process
- * meets for the first time, after it for any other: a storm of replays asks no chain. A chain that refuses or cannot be
- * asked lets the claim go again before it is told. What nobody can say now is `Unavailable`, never a refusal or a yes.
+ * meets for the first time, after it for any other: a storm of replays asks no chain. Where the payer's other claims have
+ * not ended, or just have, the chain also says what it holds: all of them together must be covered. A chain that refuses
+ * or cannot be asked lets the claim go again before it is told. What nobody can say now is `Unavailable`, never a refusal or a yes.
  */
 import { Clock, Context, Effect, Fiber, Layer, Result } from "effect"
 import { type PaymentPayload, type PaymentRequirements, type VerifyAnswer, type VerifyRequest } from "#contracts"
 import { Configuration, Metrics, timed } from "#runtime"
 import {
+  type AskFunds,
   type Call,
+  ChainUnavailable,
   type CheckedPayment,
   type Claim,
   claimRefusalAnswer,
@@ -76,8 +79,25 @@ export class Verifier extends Context.Service<
         return { scheme, payment: payment.success }
       })
 
-      const claimed = ({ payment }: Checked, call: Call, isUnmet: boolean) =>
-        inStage(payment.network, "claim", claims.claim(payment, call, isUnmet)).pipe(
+      /** Claims are taken where nothing may come between; this may, and ends by itself. */
+      const askFunds =
+        ({ scheme, payment }: Checked): AskFunds =>
+        (claimKeys) =>
+          inStage(payment.network, "funds", scheme.funds(payment, claimKeys)).pipe(
+            Effect.timeoutOrElse({
+              duration: PaymentVerifier.DeadlineSeconds * 1_000,
+              orElse: () =>
+                Effect.fail(new ChainUnavailable({ operation: "read a balance", detail: "no answer in time" }))
+            }),
+            Effect.interruptible
+          )
+
+      const claimed = (checked: Checked, call: Call, isUnmet: boolean) =>
+        inStage(
+          checked.payment.network,
+          "claim",
+          claims.claim(checked.payment, call, { isUnmet, askFunds: askFunds(checked) })
+        ).pipe(
           Effect.mapError((error) =>
             error._tag === "ClaimRefused" ? claimRefusalAnswer(error) : unavailable(error.message)
           )

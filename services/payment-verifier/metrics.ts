@@ -9,7 +9,7 @@ export const verifications = defineCounter({
 
 export const verificationSeconds = defineHistogram({
   name: "payment_verification_seconds",
-  help: "How long a stage of a verification took: check (in this process), claim (on the bus), simulate (on the chain).",
+  help: "How long a stage of a verification took: check (in this process), claim (on the bus, with the wait for funds), funds (the balance, of a payer with other claims or one that was settled within a minute), simulate (on the chain).",
   labels: ["network", "stage"],
   buckets: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 })

@@ -32,25 +32,27 @@ describe("attack 5: the payer takes the money back while the model works", () =>
   it.live(
     "streams cost at most the exposure cap when the authorization is cancelled, and the payer is refused then",
     () =>
-      withPayments((fleet) =>
-        Effect.gen(function* () {
-          const body = chat("!words 12 60", { stream: true })
-          const key = yield* fundedKey(fleet)
-          const payments = yield* Effect.forEach([1, 2, 3], () => signFor(fleet, body, key))
-          const calls = yield* Effect.forkChild(
-            Effect.forEach(payments, (payment) => payWith(fleet, body, payment), { concurrency: 3 }),
-            { startImmediately: true }
-          )
-          yield* asked(fleet, 1)
-          for (const payment of payments) yield* cancelOnChain(fleet, key, payment)
-          const said = yield* Fiber.join(calls)
-          assert.isAtMost(said.filter(({ text }) => words(text) > 0).length, 1)
-          yield* eventually(Effect.map(fleet.claimStates, (states) => states.includes("UNCOLLECTED")))
-          const next = yield* payWith(fleet, body, yield* signFor(fleet, body, key))
-          assert.strictEqual(next.status, 402)
-          assert.strictEqual(words(next.text), 0)
-          assert.deepStrictEqual(yield* fleet.transfers, [])
-        })
+      withPayments(
+        (fleet) =>
+          Effect.gen(function* () {
+            const body = chat("!words 12 60", { stream: true })
+            const key = yield* fundedKey(fleet)
+            const payments = yield* Effect.forEach([1, 2, 3], () => signFor(fleet, body, key))
+            const calls = yield* Effect.forkChild(
+              Effect.forEach(payments, (payment) => payWith(fleet, body, payment), { concurrency: 3 }),
+              { startImmediately: true }
+            )
+            yield* asked(fleet, 1)
+            for (const payment of payments) yield* cancelOnChain(fleet, key, payment)
+            const said = yield* Fiber.join(calls)
+            assert.isAtMost(said.filter(({ text }) => words(text) > 0).length, 1)
+            yield* eventually(Effect.map(fleet.claimStates, (states) => states.includes("UNCOLLECTED")))
+            const next = yield* payWith(fleet, body, yield* signFor(fleet, body, key))
+            assert.strictEqual(next.status, 402)
+            assert.strictEqual(words(next.text), 0)
+            assert.deepStrictEqual(yield* fleet.transfers, [])
+          }),
+        { payments: { ExposureMax: 1 } }
       )
   )
 

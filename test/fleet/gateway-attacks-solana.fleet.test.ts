@@ -1,6 +1,10 @@
 import { randomBytes } from "node:crypto"
 import { SolanaLLMClient } from "@blockrun/llm"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Redacted, Result } from "effect"
+import { vi } from "vitest"
+import type { PaymentRequirements } from "#contracts"
+import { readSvmKey, signTransfer } from "#x402"
 import { type PaidFleet, startPaidFleet } from "../support/paid-fleet.ts"
 
 let paid: PaidFleet
@@ -36,6 +40,66 @@ const send = async (payment: string) => {
   })
   return { status: response.status, body: (await response.json()) as Readonly<Record<string, unknown>> }
 }
+
+interface Quote {
+  readonly accepts: ReadonlyArray<PaymentRequirements>
+}
+
+/** Payments of the fleet's own payer for the same call, which differ by their memos. */
+const signedMany = async (body: unknown, count: number) => {
+  const url = `${paid.url}/solana/api/v1/chat/completions`
+  const post = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }
+  const unpaid = (await (await fetch(url, post)).json()) as Quote
+  const [accepted] = unpaid.accepts
+  const latest = (await (
+    await fetch(paid.solana.rpc, {
+      ...post,
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getLatestBlockhash", params: [] })
+    })
+  ).json()) as { readonly result: { readonly value: { readonly blockhash: string } } }
+  if (accepted === undefined) throw new Error("no quote")
+  const key = Result.getOrThrow(readSvmKey(accepted.network, paid.solana.secretKey))
+  return Array.from({ length: count }, (_, index) => {
+    const signed = signTransfer({
+      requirements: accepted,
+      seed: Redacted.value(key.secret),
+      blockhash: latest.result.value.blockhash,
+      decimals: 6,
+      memo: `payment ${index}`
+    })
+    const payload = { x402Version: 2, accepted, payload: { ...Result.getOrThrow(signed) } }
+    return Buffer.from(JSON.stringify(payload)).toString("base64")
+  })
+}
+
+describe("many calls of one Solana wallet at once", () => {
+  it("are all answered, streams as well as whole answers, while it holds enough for all of them", async () => {
+    const before = await paid.solana.balance()
+    const body = (stream: boolean) => ({
+      model: "demo/echo",
+      messages: [{ role: "user", content: "!words 10 50" }],
+      max_tokens: 1024,
+      stream
+    })
+    const payments = await signedMany(body(true), 10)
+    const answers = await Promise.all(
+      payments.map(async (payment, index) => {
+        const response = await fetch(`${paid.url}/solana/api/v1/chat/completions`, {
+          method: "POST",
+          headers: { "content-type": "application/json", "payment-signature": payment },
+          body: JSON.stringify(body(index % 2 === 0))
+        })
+        return { status: response.status, text: await response.text() }
+      })
+    )
+    assert.deepStrictEqual(
+      answers.map(({ status }) => status),
+      Array.from({ length: 10 }, () => 200),
+      answers.map(({ text }) => text.slice(-200)).join("\n")
+    )
+    await vi.waitFor(async () => assert.isBelow(Number(await paid.solana.balance()), Number(before)), 15_000)
+  })
+})
 
 describe("attack 2 on Solana: one transaction in another spelling", () => {
   it("is the same payment, whatever stands in the slot of the fee payer's signature", async () => {

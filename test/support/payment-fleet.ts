@@ -52,6 +52,8 @@ export interface PaymentFleet extends Parts {
   readonly metrics: Effect.Effect<string>
   /** What each role says of itself; the last one of each that was started. */
   readonly readiness: Effect.Effect<Readonly<Record<string, HealthReport>>>
+  /** Every gateway that was started. */
+  readonly gateways: () => ReadonlyArray<string>
   /** Starts one more of a role. */
   readonly start: (role: RoleName) => Effect.Effect<void, unknown, Scope.Scope>
   readonly receipts: Effect.Effect<ReadonlyArray<Receipt>>
@@ -137,6 +139,7 @@ export const withPayments = <A, E>(
   Effect.gen(function* () {
     const parts = yield* startParts(options)
     const urls = new Map<string, string>()
+    const gateways: Array<string> = []
     const texts: Array<Effect.Effect<string>> = []
     const ready: Record<string, Effect.Effect<HealthReport>> = {}
     const beside =
@@ -146,7 +149,10 @@ export const withPayments = <A, E>(
     const start = Effect.fnUntraced(function* (role: RoleName) {
       const context = yield* Layer.build(roleOf(role as keyof typeof layers, parts, beside))
       yield* Effect.gen(function* () {
-        for (const [name, url] of yield* (yield* Addresses).all) urls.set(name, url)
+        for (const [name, url] of yield* (yield* Addresses).all) {
+          if (name === "model-gateway") gateways.push(url)
+          urls.set(name, url)
+        }
         texts.push((yield* Metrics).text)
         const health = yield* Health
         yield* health.started
@@ -161,6 +167,7 @@ export const withPayments = <A, E>(
       ...books,
       start,
       readiness: Effect.suspend(() => Effect.all(ready)),
+      gateways: () => gateways,
       url: urls.get("model-gateway") ?? "",
       facilitator: urls.get("payment-verifier") ?? "",
       metrics: Effect.map(Effect.all(texts), (all) => all.join("\n"))

@@ -159,9 +159,14 @@ export const Payments = section({
     "Which part of the tokens that an answer may have is charged."
   ),
   ExposureMax: withDefault(
-    whole(1, 64),
+    whole(1, 256),
+    64,
+    "Answers that one payer may have, or be getting, before they are paid for; never more than its wallet was seen to hold. The most that can be lost to one that empties its wallet meanwhile."
+  ),
+  AheadMax: withDefault(
+    whole(1, 256),
     1,
-    "Answers that one payer may have before they are paid for: the most that can be lost to one."
+    "Of these, whole answers that one payer may have although nobody knows yet that they are paid for: when the chain, or a facilitator, does not say within SettleWaitSeconds."
   ),
   LeaseSeconds: withDefault(
     Schema.Finite.check(between(1, 300)),

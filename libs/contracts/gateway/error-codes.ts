@@ -31,6 +31,9 @@ export const gatewayCodes = {
   PAYMENT_BLOCKHASH_STALE: payment("The payment is bound to a blockhash that has expired"),
   PAYMENT_REPLAY: payment("The payment has been used before"),
   RATE_LIMITED: busy("The model's capacity is used up"),
+  PAYMENT_EXPOSURE_LIMIT: busy(
+    "The payer's other calls take up its balance, or all that it may have unpaid; nothing was charged. Send the same payment again once they have ended"
+  ),
   FREE_TIER_RATE_LIMITED: busy("Too many free requests from this address"),
   STREAM_FAILED: busy("The free model has no capacity for this stream"),
   FREE_MODEL_FAILED: busy("The free model has no capacity"),

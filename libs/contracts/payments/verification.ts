@@ -64,7 +64,14 @@ export const VerifyAnswer = Schema.Union([
     /** The claim in the way of a replay: who pays for a lost answer again may be given it. */
     claimKey: Schema.optionalKey(ClaimKey)
   }),
-  /** Nobody can say now; the same payment may be sent again. */
-  Schema.TaggedStruct("Unavailable", { retryAfterSeconds: Count, reason: ReasonText })
+  /**
+   * Not now; the same payment may be sent again. Nobody can say, or, where `why` says so, the payer's other calls that
+   * have not ended take up its money or its limit.
+   */
+  Schema.TaggedStruct("Unavailable", {
+    retryAfterSeconds: Count,
+    reason: ReasonText,
+    why: Schema.optionalKey(Schema.Literal("exposure"))
+  })
 ])
 export type VerifyAnswer = Schema.Schema.Type<typeof VerifyAnswer>

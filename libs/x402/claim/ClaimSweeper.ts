@@ -8,12 +8,11 @@ import { Effect, Option, Schedule, Schema, Stream } from "effect"
 import { type BusError, jsonCodec, Kv, type KvBucket, Leases, StreamReader } from "#bus"
 import { Metrics } from "#runtime"
 import { Claims } from "./Claims.ts"
-import type { PayerRecord } from "./claim-record.ts"
 import { claimBucket } from "./ClaimStore.ts"
 import { claimSweeps } from "../metrics.ts"
 import { isPlaceNeeded } from "./payer-policy.ts"
 import { dueMove, type SweepTimes } from "./sweep-policy.ts"
-import { type LiveClaims, liveClaims } from "./live-claims.ts"
+import { type LiveClaims, liveClaims, type LivePayer } from "./live-claims.ts"
 
 export interface SweepOptions {
   /** This process, in the lease. */
@@ -96,22 +95,30 @@ const sweepOnce = Effect.fnUntraced(function* (
     )
   }
   yield* Effect.forEach(live.claims(), sweepClaim, { concurrency: sweepsAtOnce, discard: true })
-  const quiet = live.payers().filter(([, { writtenAtMs }]) => nowMs - writtenAtMs >= times.leaseMs)
-  yield* Effect.forEach(quiet, ([key, { record }]) => ignoreFaults(key)(vacateUnneeded(live, record)), {
-    concurrency: sweepsAtOnce,
-    discard: true
-  })
+  yield* Effect.forEach(
+    live.payers(),
+    ([key, payer]) => ignoreFaults(key)(vacateUnneeded(live, payer, nowMs - times.leaseMs)),
+    {
+      concurrency: sweepsAtOnce,
+      discard: true
+    }
+  )
 })
 
-/** Gives back places that a crash has left between a claim's end and its payer's record. */
+/**
+ * Gives back places that a crash has left between a claim and its payer's record: those that stand since before and for
+ * which no claim does. How often the record is written says nothing: a busy payer's is written all the time.
+ */
 const vacateUnneeded = Effect.fnUntraced(function* (
   live: LiveClaims,
-  payer: PayerRecord
+  { record, sinceMs }: LivePayer,
+  beforeMs: number
 ): Effect.fn.Return<void, BusError, Claims> {
   const claims = yield* Claims
-  for (const place of payer.places.filter(({ claimKey }) => !live.has(claimKey))) {
+  const old = record.places.filter(({ ticket }) => (sinceMs.get(ticket) ?? Infinity) <= beforeMs)
+  for (const place of old.filter(({ claimKey }) => !live.has(claimKey))) {
     const found = yield* claims.read(place.claimKey)
     if (isPlaceNeeded(place, Option.isSome(found) ? found.value.record : null)) continue
-    yield* claims.vacate(payer, place.claimKey, place.ticket)
+    yield* claims.vacate(record, place)
   }
 })

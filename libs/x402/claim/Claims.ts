@@ -10,20 +10,22 @@ import { Metrics } from "#runtime"
 import { acquaintance } from "./acquaintance.ts"
 import type { Move } from "./claim-policy.ts"
 import { type Claim, type ClaimStore, openClaimStore } from "./ClaimStore.ts"
-import type { PayerRecord } from "./claim-record.ts"
-import { type ClaimLost, type ClaimRefused, ExposureReached } from "./errors.ts"
+import type { PayerRecord, Place } from "./claim-record.ts"
+import { type ClaimLost, ExposureReached } from "./errors.ts"
 import { claimMoves } from "../metrics.ts"
 import { moveClaim } from "./move-claim.ts"
 import { openPayerBook, type PayerBook, type PayerName } from "./PayerBook.ts"
-import { withoutPlace, withPlace } from "./payer-policy.ts"
+import { afterSettled, isGivenOut, type PlaceLimits, placeOf, withoutPlace, withPlace } from "./payer-policy.ts"
 import type { CheckedPayment } from "../scheme.ts"
 import { jobId, settlementJob, settlementJobCodec } from "./settlement-job.ts"
 import { moveOf, type SweepMove } from "./sweep-policy.ts"
-import { type Call, takeClaim } from "./take-claim.ts"
+import { type Asking, type Call, type Refusal, takeClaim } from "./take-claim.ts"
 
 export interface ClaimOptions {
-  /** Answers that one payer may have before they are paid for. */
+  /** Answers that one payer may have, or be getting, before they are paid for. */
   readonly exposureMax: number
+  /** Of these, whole ones that went out although nobody knew yet that they were paid for; without a word one. */
+  readonly aheadMax?: number
   /** How long an ended claim is kept after its payment's own end. */
   readonly keptMs: number
 }
@@ -39,11 +41,7 @@ export class Claims extends Context.Service<
      */
     readonly meet: (checked: CheckedPayment) => Effect.Effect<boolean>
     /** Takes a checked payment for one call: CLAIMED, for the time of a lease. `isUnmet`: as `meet` says. */
-    readonly claim: (
-      checked: CheckedPayment,
-      call: Call,
-      isUnmet?: boolean
-    ) => Effect.Effect<Claim, ClaimRefused | BusError>
+    readonly claim: (checked: CheckedPayment, call: Call, asking?: Asking) => Effect.Effect<Claim, Refusal>
     readonly read: (key: string) => Effect.Effect<Option.Option<Claim>, BusError>
     /** Every claim that is kept, for the books. */
     readonly all: Stream.Stream<Claim, BusError>
@@ -74,13 +72,13 @@ export class Claims extends Context.Service<
     readonly release: (claim: Claim, reason: string) => Moved
     /** As `release`, of a claim that nobody has moved since: not one that another verifier has taken over. */
     readonly giveUp: (claim: Claim, reason: string) => Moved
-    /** Takes a place for a whole answer that is about to be given out although nobody knows yet that it is paid. */
+    /** Has its place say that a whole answer is about to be given out although nobody knows yet that it is paid. */
     readonly expose: (claim: Claim) => Effect.Effect<void, ExposureReached | BusError>
     /** A sweep's move of a claim that is still at `revision`; nothing otherwise. */
     readonly sweep: (key: string, revision: number, due: SweepMove) => Effect.Effect<boolean, BusError>
     readonly payer: (name: PayerName) => Effect.Effect<Option.Option<PayerRecord>, BusError>
     /** Gives back a place that no claim stands for. */
-    readonly vacate: (name: PayerName, claimKey: string, ticket: string) => Effect.Effect<void, BusError>
+    readonly vacate: (name: PayerName, place: Place) => Effect.Effect<void, BusError>
     /** Serves a denied payer again. */
     readonly forgive: (name: PayerName) => Effect.Effect<void, BusError>
   }
@@ -100,8 +98,8 @@ export class Claims extends Context.Service<
             Effect.tapErrorTag("ClaimLost", () => Effect.sync(() => count.inc({ move: step._tag, outcome: "lost" })))
           )
         const ask = (claim: Claim, replyTo: SettlementJob["replyTo"]) => publishJob(publisher, claim, replyTo)
-        const { exposureMax } = options
-        const parts = { store, payers, move, ask, exposureMax }
+        const limits = { aheadMax: 1, ...options }
+        const parts = { store, payers, move, ask, limits }
         const { meet, refused } = acquaintance()
         const now = (use: (nowMs: number) => void) => Effect.map(Clock.currentTimeMillis, use)
         return Claims.of({
@@ -109,7 +107,7 @@ export class Claims extends Context.Service<
           claim: yield* takeClaim({
             store,
             payers,
-            exposureMax,
+            limits,
             refusedNow: ({ why }, checked) => (why === "replay" ? Effect.void : now((nowMs) => refused(checked, nowMs)))
           }),
           read: store.read,
@@ -127,7 +125,7 @@ interface Parts {
   readonly payers: PayerBook
   readonly move: (claim: Claim, step: Move, isStrict?: boolean) => Moved
   readonly ask: (claim: Claim, replyTo: SettlementJob["replyTo"]) => Effect.Effect<void, BusError>
-  readonly exposureMax: number
+  readonly limits: PlaceLimits
 }
 
 const commit = ({ move }: Parts, claim: Claim) =>
@@ -142,14 +140,15 @@ const holderMoves = (parts: Parts) => {
     commit: (claim) => commit(parts, claim),
     settling: (claim, replyTo) => Effect.tap(commit(parts, claim), (next) => ask(next, replyTo)),
     release: Effect.fn("Claims.release")(function* (claim, reason) {
-      // The place first: once the claim is free, the next who takes it has a place of its own.
-      if (claim.record.kind === "stream") yield* vacate(payers, claim.record, claim.key, claim.record.ticket)
-      return yield* move(claim, { _tag: "Release", reason })
+      // Side by side: the next who takes the claim has a place of its own.
+      const both = [vacate(payers, claim.record, claim), move(claim, { _tag: "Release", reason })] as const
+      const [, next] = yield* Effect.all(both, { concurrency: 2 })
+      return next
     }),
     giveUp: Effect.fn("Claims.giveUp")(function* (claim, reason) {
       const next = yield* move(claim, { _tag: "Release", reason }, true)
       // Only now: while the claim was anybody's its place was too.
-      if (claim.record.kind === "stream") yield* vacate(payers, claim.record, claim.key, claim.record.ticket)
+      yield* vacate(payers, claim.record, claim)
       return next
     })
   } satisfies Partial<Claims["Service"]>
@@ -159,10 +158,10 @@ const settlerMoves = ({ store, payers, move, ask }: Parts) =>
   ({
     prepared: (claim, transaction) => move(claim, { _tag: "Prepare", transaction }, true),
     settled: Effect.fnUntraced(function* (claim, transaction) {
-      // Most hold no place: who looks takes no turn of its own for that. One that is taken meanwhile is left to the sweep.
       const both = [move(claim, { _tag: "Settled", transaction }), payers.read(claim.record)] as const
       const [next, seen] = yield* Effect.all(both, { concurrency: 2 })
-      yield* payers.change(claim.record, (payer) => withoutPlace(payer, claim.key, null), seen)
+      // Only now: a place that is gone says that the chain has the transfer.
+      yield* payers.change(claim.record, (payer) => afterSettled(payer, claim.key, claim.record.ticket), seen)
       return next
     }),
     uncollected: Effect.fn("Claims.uncollected")(function* (claim, reason) {
@@ -184,16 +183,15 @@ const settlerMoves = ({ store, payers, move, ask }: Parts) =>
       // Who gives an answer out takes a place first and looks at the claim after it: one of us sees the other.
       yield* payers.change(claim.record, (payer) => {
         const freed = withoutPlace(payer, claim.key, null)
-        return freed && { ...freed, denied: freed.denied ?? { claimKey: claim.key, reason, sinceMs } }
+        if (freed === undefined || !isGivenOut(payer, claim.key)) return freed
+        return { ...freed, denied: freed.denied ?? { claimKey: claim.key, reason, sinceMs } }
       })
       return next
     }),
     sweep: Effect.fn("Claims.sweep")(function* (key, revision, due) {
       const found = Option.getOrUndefined(yield* store.read(key))
       if (found?.revision !== revision) return false
-      if (due === "Release" && found.record.kind === "stream") {
-        yield* vacate(payers, found.record, key, found.record.ticket)
-      }
+      if (due === "Release") yield* vacate(payers, found.record, found)
       const swept = yield* move(found, moveOf(due, yield* Clock.currentTimeMillis), true).pipe(
         Effect.asSome,
         Effect.catchTag("ClaimLost", () => Effect.succeedNone)
@@ -204,13 +202,13 @@ const settlerMoves = ({ store, payers, move, ask }: Parts) =>
     })
   }) satisfies Partial<Claims["Service"]>
 
-const standings = ({ payers, exposureMax }: Parts) =>
+const standings = ({ payers, limits }: Parts) =>
   ({
     expose: Effect.fn("Claims.expose")(function* (claim) {
-      const place = { claimKey: claim.key, ticket: claim.record.ticket }
+      const place = { ...placeOf(claim.key, claim.record), isGivenOut: true, isAhead: true as const }
       let isFull = false
       yield* payers.change(claim.record, (payer) => {
-        const taken = withPlace(payer, place, exposureMax)
+        const taken = withPlace(payer, place, limits)
         isFull = taken._tag === "Full" || taken._tag === "Denied"
         return taken._tag === "Taken" ? taken.record : undefined
       })
@@ -221,12 +219,17 @@ const standings = ({ payers, exposureMax }: Parts) =>
         payers.read(name),
         Option.map(({ value }) => value)
       ),
-    vacate: (name, claimKey, ticket) => vacate(payers, name, claimKey, ticket),
+    vacate: (name, { claimKey, ticket }) =>
+      payers.change(name, (payer) => {
+        const freed = withoutPlace(payer, claimKey, ticket)
+        // Its claim may be one that was settled: the wallet may have held less since.
+        return freed && { ...freed, settledLast: ticket }
+      }),
     forgive: (name) => payers.change(name, (payer) => (payer.denied === null ? undefined : { ...payer, denied: null }))
   }) satisfies Partial<Claims["Service"]>
 
-const vacate = (payers: PayerBook, name: PayerName, claimKey: string, ticket: string) =>
-  payers.change(name, (payer) => withoutPlace(payer, claimKey, ticket))
+const vacate = (payers: PayerBook, name: PayerName, { key, record: { ticket } }: Claim) =>
+  payers.change(name, (payer) => withoutPlace(payer, key, ticket))
 
 const pardoned = (payer: PayerRecord, claimKey: string) =>
   payer.denied?.claimKey === claimKey ? { ...payer, denied: null } : undefined

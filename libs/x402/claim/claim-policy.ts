@@ -67,9 +67,6 @@ const withLast = (transactions: ReadonlyArray<string>, last: string) =>
 
 export const hasEnded = (state: ClaimState) => state === "SETTLED" || state === "UNCOLLECTED" || state === "RELEASED"
 
-/** What is given out before it is paid for takes one of the payer's places from the start. */
-export const takesPlace = ({ kind }: Pick<ClaimRecord, "kind">) => kind === "stream"
-
 /** What a claim found in the way says to one who wants to take it. */
 export const canBeTaken = (found: ClaimRecord) => found.state === "RELEASED"
 

@@ -6,6 +6,7 @@
 import { Schema } from "effect"
 import {
   AnswerKind,
+  AtomicAmount,
   ChainAddress,
   ClaimKey,
   InstanceName,
@@ -56,14 +57,37 @@ export const ClaimRecord = Schema.Struct({
 })
 export interface ClaimRecord extends Schema.Schema.Type<typeof ClaimRecord> {}
 
-/** An answer that a payer has or is getting before it is paid for. */
-export const Place = Schema.Struct({ claimKey: ClaimKey, ticket: Schema.String })
+/**
+ * What a payer's record says of one claim that has not ended: money that is spoken for. A life of a claim takes its own
+ * place and gives back only that.
+ */
+export const Place = Schema.Struct({
+  claimKey: ClaimKey,
+  ticket: Schema.String,
+  /** In the asset's smallest unit. Absent in records of older versions, which knew streams alone. */
+  amount: Schema.optionalKey(AtomicAmount),
+  /** The payer has the answer, or is getting it, before it is paid for. Absent in older records: so it is. */
+  isGivenOut: Schema.optionalKey(Schema.Boolean),
+  /** A whole answer that went out although nobody knew yet that it was paid for. */
+  isAhead: Schema.optionalKey(Schema.Literal(true))
+})
 export interface Place extends Schema.Schema.Type<typeof Place> {}
+
+/** Claims of one payer at once. Its record is written whole with each of them. */
+export const placesMax = 256
+/** Two lives of a claim may overlap for a moment. */
+export const recordPlacesMax = 2 * placesMax
 
 export const PayerRecord = Schema.Struct({
   network: Network,
   payer: ChainAddress,
-  places: Schema.Array(Place).check(Schema.isMaxLength(64)),
+  /** In the order in which they were taken. */
+  places: Schema.Array(Place).check(Schema.isMaxLength(recordPlacesMax)),
+  /**
+   * The ticket of the claim that was settled last, while the record lasts. What a chain was seen to hold before it was
+   * written here may still have had that money in it.
+   */
+  settledLast: Schema.optionalKey(Schema.String),
   /** Nothing is sold any more: a payment of theirs could not be collected. */
   denied: Schema.NullOr(Schema.Struct({ claimKey: ClaimKey, reason: Schema.String, sinceMs: Milliseconds }))
 })

@@ -4,11 +4,12 @@ import type { PaymentCode } from "#contracts"
 import { reason } from "../reasons.ts"
 
 /**
- * The payment is not taken for this call. `replay`: it is used already. `exposure`: the payer has an answer that is
- * not paid for yet; the same payment may be sent again once it is. `denied`: a payment of theirs was never to be had.
+ * The payment is not taken for this call. `replay`: it is used already. `exposure`: the payer's other calls, which have
+ * not ended, are all that its money or its limit allows; the same payment may be sent again once they have. `unfunded`:
+ * it holds less than this one call costs. `denied`: a payment of theirs was never to be had.
  */
 export class ClaimRefused extends Schema.TaggedError<ClaimRefused>()("ClaimRefused", {
-  why: Schema.Literals(["replay", "exposure", "denied"]),
+  why: Schema.Literals(["replay", "exposure", "unfunded", "denied"]),
   claimKey: Schema.String,
   payer: Schema.String
 }) {
@@ -17,10 +18,12 @@ export class ClaimRefused extends Schema.TaggedError<ClaimRefused>()("ClaimRefus
   }
   /** What a client is told. */
   get code(): PaymentCode {
+    if (this.why === "unfunded") return "PAYMENT_UNFUNDED"
     return this.why === "replay" ? "PAYMENT_REPLAY" : "PAYMENT_INVALID"
   }
   get reason(): string {
     if (this.why === "replay") return reason.nonceUsed
+    if (this.why === "unfunded") return reason.unfunded
     return this.why === "exposure" ? reason.exposure : reason.denied
   }
 }
@@ -36,11 +39,11 @@ export class ClaimLost extends Schema.TaggedError<ClaimLost>()("ClaimLost", {
   }
 }
 
-/** The payer has an answer that is not paid for, and may not have another one. */
+/** The payer has as many answers that are not paid for as it may have. */
 export class ExposureReached extends Schema.TaggedError<ExposureReached>()("ExposureReached", {
   payer: Schema.String
 }) {
   override get message() {
-    return `${this.payer} has an answer that is not paid for yet`
+    return `${this.payer} has answers that are not paid for yet`
   }
 }

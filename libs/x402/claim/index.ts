@@ -12,6 +12,8 @@ export {
   settlerNextDoor
 } from "./NeighbourSettler.ts"
 export type { PayerName } from "./PayerBook.ts"
+export { isGivenOut } from "./payer-policy.ts"
+export type { AskFunds } from "./Reservations.ts"
 export { claimRefusalAnswer } from "./refusal-answer.ts"
 export { claimOptionsOf, sweepTimesOf } from "./settings.ts"
 export { settlementJobCodec } from "./settlement-job.ts"

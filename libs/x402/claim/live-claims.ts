@@ -17,7 +17,8 @@ export interface LiveClaim extends Live {
 export interface LivePayer {
   readonly record: PayerRecord
   readonly revision: number
-  readonly writtenAtMs: number
+  /** Of each place, by its ticket: when it was seen first. */
+  readonly sinceMs: ReadonlyMap<string, number>
 }
 
 export interface LiveClaims {
@@ -57,9 +58,12 @@ export const liveClaims = (): LiveClaims => {
   }
   const readPayer = (key: string, message: Unread) => {
     const decoded = payerCodec.decode({ data: message.data, header: noHeader })
+    const before = payers.get(key)?.sinceMs
     payers.delete(key)
     if (Result.isFailure(decoded) || decoded.success.places.length === 0) return
-    payers.set(key, { record: decoded.success, revision: message.sequence, writtenAtMs: message.storedAtMs })
+    const { places } = decoded.success
+    const sinceMs = new Map(places.map(({ ticket }) => [ticket, before?.get(ticket) ?? message.storedAtMs]))
+    payers.set(key, { record: decoded.success, revision: message.sequence, sinceMs })
   }
   const readAll = () => {
     for (const [key, message] of unread) {

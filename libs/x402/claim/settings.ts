@@ -6,8 +6,9 @@ import type { SweepTimes } from "./sweep-policy.ts"
 // A settler that is at work has an end within a few blocks.
 const settleWithinMs = 30_000
 
-export const claimOptionsOf = (section: Pick<Payments, "ExposureMax" | "KeptHours">): ClaimOptions => ({
+export const claimOptionsOf = (section: Pick<Payments, "ExposureMax" | "AheadMax" | "KeptHours">): ClaimOptions => ({
   exposureMax: section.ExposureMax,
+  aheadMax: section.AheadMax,
   keptMs: section.KeptHours * 3_600_000
 })
 

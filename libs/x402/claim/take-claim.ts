@@ -1,22 +1,24 @@
 /**
  * Takes a payment for a call. The key is created, or a released one taken again by its revision: of any number
- * who try at once one succeeds. What is given out before it is paid for also takes one of the payer's places;
- * who finds none lets the claim go again. An unmet payment is created at once, beside a look at its payer; of any other
- * a look at both comes first, so that those who will be refused anyway write nothing. Who asks a second time for the same
- * call, because whoever was asked first has fallen silent, takes the claim over: its revision moves, so that the
+ * who try at once one succeeds. Each takes a place in its payer's record, for its money; who finds none, or a wallet that
+ * does not hold enough for all, lets the claim go again. An unmet payment is created at once, beside its place; of any
+ * other a look at both comes first, so that those who will be refused anyway write nothing. Who asks a second time for
+ * the same call, because whoever was asked first has fallen silent, takes the claim over: its revision moves, so that the
  * silent one can undo nothing.
  */
 import { Clock, Effect, Option, Result } from "effect"
 import { type BusError, BusUnavailable } from "#bus"
 import type { AnswerKind } from "#contracts"
 import { Metrics } from "#runtime"
-import { canBeTaken, moved, takesPlace } from "./claim-policy.ts"
-import type { ClaimRecord, PayerRecord } from "./claim-record.ts"
+import { canBeTaken, moved } from "./claim-policy.ts"
+import type { ClaimRecord } from "./claim-record.ts"
 import type { Claim, ClaimStore } from "./ClaimStore.ts"
-import { ClaimRefused } from "./errors.ts"
+import type { ClaimRefused } from "./errors.ts"
+import type { ChainUnavailable } from "../errors.ts"
 import { claimsTaken } from "../metrics.ts"
-import { type PayerBook, type PayerEntry, recordOf } from "./PayerBook.ts"
-import { type PlaceTaken, withPlace } from "./payer-policy.ts"
+import { type PayerBook, recordOf } from "./PayerBook.ts"
+import { type PlaceLimits, placeOf, withPlace } from "./payer-policy.ts"
+import { type AskFunds, foresee, giveBack, refused, refuseWithoutPlace, reserve } from "./Reservations.ts"
 import type { CheckedPayment } from "../scheme.ts"
 
 /**
@@ -30,10 +32,19 @@ export interface Call {
   readonly ticket: string
 }
 
+export interface Asking {
+  /** Nothing speaks against the payment that this process knows. */
+  readonly isUnmet?: boolean
+  /** How the chain is asked for the payer's money. Without it nobody compares claims with money. */
+  readonly askFunds?: AskFunds
+}
+
+export type Refusal = ClaimRefused | BusError | ChainUnavailable
+
 interface Parts {
   readonly store: ClaimStore
   readonly payers: PayerBook
-  readonly exposureMax: number
+  readonly limits: PlaceLimits
   /** Who is refused is looked at first from now on. */
   readonly refusedNow: (refusal: ClaimRefused, checked: CheckedPayment) => Effect.Effect<void>
 }
@@ -42,9 +53,14 @@ export const takeClaim = Effect.fnUntraced(function* (parts: Parts) {
   const outcomes = (yield* Metrics).counter(claimsTaken)
   const count = (outcome: string) => Effect.sync(() => outcomes.inc({ outcome }))
   return Effect.fnUntraced(
-    function* (checked: CheckedPayment, call: Call, isUnmet = false): Effect.fn.Return<Claim, ClaimRefused | BusError> {
+    function* (
+      checked: CheckedPayment,
+      call: Call,
+      { isUnmet = false, askFunds }: Asking = {}
+    ): Effect.fn.Return<Claim, Refusal> {
       const fresh = newRecord(checked, call, yield* Clock.currentTimeMillis)
-      return yield* isUnmet ? takeUnmet(parts, checked, fresh) : takeAsFound(parts, checked, fresh)
+      const take = isUnmet ? takeUnmet : takeAsFound
+      return yield* take(parts, checked, fresh, askFunds ?? null)
     },
     (taking, checked) =>
       taking.pipe(
@@ -57,56 +73,46 @@ export const takeClaim = Effect.fnUntraced(function* (parts: Parts) {
 })
 
 const takeAsFound = Effect.fnUntraced(function* (
-  parts: Parts,
+  { store, ...parts }: Parts,
   checked: CheckedPayment,
-  fresh: ClaimRecord
-): Effect.fn.Return<Claim, ClaimRefused | BusError> {
-  const { store, payers, exposureMax } = parts
-  const reads = [payers.read(checked), store.read(checked.claimKey)] as const
+  fresh: ClaimRecord,
+  askFunds: AskFunds | null
+): Effect.fn.Return<Claim, Refusal> {
+  const reads = [parts.payers.read(checked), store.read(checked.claimKey)] as const
   const [seen, found] = yield* Effect.all(reads, { concurrency: 2 })
   const record = Option.isSome(found) ? taken(found.value.record, fresh) : fresh
   if (record === undefined) return yield* refused(checked, "replay")
-  const wanted = placeWanted(record, checked.claimKey, exposureMax)
-  yield* refuseWithoutPlace(checked, wanted(recordOf(checked, seen)))
+  const reserving = { ...parts, checked, place: placeOf(checked.claimKey, record), askFunds }
+  yield* refuseWithoutPlace(checked, withPlace(recordOf(checked, seen), reserving.place, parts.limits))
+  const known = yield* foresee(reserving, seen)
   const claim = yield* write(store, checked, record, Option.getOrUndefined(found))
-  return yield* placed(parts, checked, claim, seen)
+  return yield* reserve(reserving, seen, known).pipe(
+    Effect.onError(() => letGo(store, claim)),
+    Effect.as(claim)
+  )
 })
 
 /** What is there already is found by the write; what is refused after it is let go again. */
 const takeUnmet = Effect.fnUntraced(function* (
   parts: Parts,
   checked: CheckedPayment,
-  fresh: ClaimRecord
-): Effect.fn.Return<Claim, ClaimRefused | BusError> {
-  const { store, payers, exposureMax } = parts
-  const both = [Effect.result(payers.read(checked)), Effect.result(store.write(checked.claimKey, fresh, 0))] as const
-  const [seen, created] = yield* Effect.all(both, { concurrency: 2 })
+  fresh: ClaimRecord,
+  askFunds: AskFunds | null
+): Effect.fn.Return<Claim, Refusal> {
+  const { store } = parts
+  const reserving = { ...parts, checked, place: placeOf(checked.claimKey, fresh), askFunds }
+  const both = [Effect.result(reserve(reserving)), Effect.result(store.write(checked.claimKey, fresh, 0))] as const
+  const [reserved, created] = yield* Effect.all(both, { concurrency: 2 })
   if (Result.isFailure(created)) {
-    if (created.failure._tag === "RevisionConflict") return yield* takeAsFound(parts, checked, fresh)
+    if (Result.isSuccess(reserved)) yield* giveBack(reserving)
+    if (created.failure._tag === "RevisionConflict") return yield* takeAsFound(parts, checked, fresh, askFunds)
     return yield* created.failure
   }
   const claim = created.success
-  const mayHave = Effect.flatMap(Effect.fromResult(seen), (entry) =>
-    refuseWithoutPlace(checked, placeWanted(fresh, checked.claimKey, exposureMax)(recordOf(checked, entry)))
-  )
-  yield* Effect.tapError(mayHave, () => letGo(store, claim))
-  return yield* placed(parts, checked, claim, Result.getOrThrow(seen))
+  if (Result.isSuccess(reserved)) return claim
+  yield* letGo(store, claim)
+  return yield* reserved.failure
 })
-
-/** In one of the payer's places, where it takes one. */
-const placed = (
-  { store, payers, exposureMax }: Parts,
-  checked: CheckedPayment,
-  claim: Claim,
-  seen: PayerEntry
-): Effect.Effect<Claim, ClaimRefused | BusError> => {
-  if (!takesPlace(claim.record)) return Effect.succeed(claim)
-  const wanted = placeWanted(claim.record, checked.claimKey, exposureMax)
-  return takePlace(payers, checked, wanted, seen).pipe(
-    Effect.tapError(() => letGo(store, claim)),
-    Effect.as(claim)
-  )
-}
 
 const newRecord = (checked: CheckedPayment, call: Call, nowMs: number): ClaimRecord => ({
   state: "CLAIMED",
@@ -144,41 +150,6 @@ const write = (
   )
 
 const awake = new BusUnavailable({ operation: "take a claim over", detail: "whoever has it moves it still" })
-
-type Wanted = (payer: PayerRecord) => PlaceTaken
-
-const placeWanted = (record: ClaimRecord, claimKey: string, exposureMax: number): Wanted => {
-  const place = { claimKey, ticket: record.ticket }
-  return (payer) =>
-    takesPlace(record) || payer.denied !== null ? withPlace(payer, place, exposureMax) : { _tag: "Held" }
-}
-
-const takePlace = Effect.fnUntraced(function* (
-  payers: PayerBook,
-  checked: CheckedPayment,
-  wanted: Wanted,
-  seen: PayerEntry
-): Effect.fn.Return<void, ClaimRefused | BusError> {
-  let outcome: PlaceTaken["_tag"] = "Held"
-  const take = (payer: PayerRecord) => {
-    const decided = wanted(payer)
-    outcome = decided._tag
-    return decided._tag === "Taken" ? decided.record : undefined
-  }
-  yield* payers.change(checked, take, seen)
-  yield* refuseWithoutPlace(checked, { _tag: outcome })
-})
-
-const refuseWithoutPlace = (
-  checked: CheckedPayment,
-  { _tag }: Pick<PlaceTaken, "_tag">
-): Effect.Effect<void, ClaimRefused> => {
-  if (_tag === "Denied") return Effect.fail(refused(checked, "denied"))
-  return _tag === "Full" ? Effect.fail(refused(checked, "exposure")) : Effect.void
-}
-
-const refused = ({ claimKey, payer }: CheckedPayment, why: ClaimRefused["why"]) =>
-  new ClaimRefused({ why, claimKey, payer })
 
 /** What cannot be let go now is let go by the sweep. */
 const letGo = (store: ClaimStore, { key, record, revision }: Claim) => {

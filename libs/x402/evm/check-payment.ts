@@ -57,7 +57,8 @@ export const checkPayment = (
     return refuse("invalid_exact_evm_signature")
   }
   const fault = termsFault(authorization, requirements, nowMs, options.marginSeconds)
-  if (fault !== undefined) return refuse(fault)
+  if (fault !== undefined)
+    return Result.fail(refused(fault, payer, detailOf(fault, authorization, requirements, nowMs)))
 
   const asset = requirements.asset.toLowerCase()
   return Result.succeed({
@@ -89,12 +90,25 @@ export const termsFault = (
 ): EvmReason | undefined => {
   if (!isSameAddress(to, payTo)) return "invalid_exact_evm_recipient_mismatch"
   const now = BigInt(Math.floor(nowMs / 1_000))
-  const isTooLong = validBefore > now + BigInt(maxTimeoutSeconds) + clockSkewSeconds
-  if (validBefore < now + BigInt(marginSeconds) || isTooLong) {
-    return "invalid_exact_evm_payload_authorization_valid_before"
+  if (validBefore < now + BigInt(marginSeconds)) return "invalid_exact_evm_payload_authorization_valid_before"
+  if (validBefore > now + BigInt(maxTimeoutSeconds) + clockSkewSeconds) {
+    return "invalid_exact_evm_payload_authorization_valid_too_long"
   }
   if (validAfter > now) return "invalid_exact_evm_payload_authorization_valid_after"
   return value === BigInt(amount) ? undefined : "invalid_exact_evm_payload_authorization_value_mismatch"
+}
+
+/** By how much a window is too long: nobody else's reason says it. */
+const detailOf = (
+  fault: EvmReason,
+  { validBefore }: Authorization,
+  { maxTimeoutSeconds }: PaymentRequirements,
+  nowMs: number
+) => {
+  if (fault !== "invalid_exact_evm_payload_authorization_valid_too_long") return undefined
+  const ahead = validBefore - BigInt(Math.floor(nowMs / 1_000))
+  const allowed = `maxTimeoutSeconds, ${maxTimeoutSeconds} s, and ${clockSkewSeconds} s for clocks that differ`
+  return `validBefore is ${ahead} s ahead; it may be at most ${allowed}`
 }
 
 const authorizationOf = ({ authorization }: ExactEvmPayload): Authorization => ({

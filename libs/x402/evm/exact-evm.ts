@@ -16,6 +16,7 @@ import { EvmNode } from "./EvmNode.ts"
 import type { EvmPayment, EvmPrepared } from "./EvmPayment.ts"
 import { evmDefaults, type EvmSettings } from "./EvmSettings.ts"
 import { FeeSource } from "./FeeSource.ts"
+import { funds } from "./funds.ts"
 import { look } from "./look.ts"
 import { chainIdOf } from "./network.ts"
 import { prepare } from "./prepare.ts"
@@ -75,6 +76,7 @@ export const openEvmScheme = Effect.fn("openEvmScheme")(function* (
     check: (payload, requirements, nowMs) => checkPayment(payload, requirements, nowMs, checking),
     checkAgain: (payload, requirements, nowMs) => checkPayment(payload, requirements, nowMs, checkingAgain),
     simulate: (checked) => simulate(node, contracts, checked),
+    funds: (checked, claimKeys) => funds(node, checked, claimKeys),
     recheck: (checked) => simulate(node, contracts, checked),
     accountNonce: (address) => node.transactionCount(address, "pending"),
     prepare: (checked, lease) => prepare(preparation, checked, lease),

@@ -12,6 +12,7 @@ export type EvmReason =
   | "invalid_exact_evm_recipient_mismatch"
   | "invalid_exact_evm_payload_authorization_valid_before"
   | "invalid_exact_evm_payload_authorization_valid_after"
+  | "invalid_exact_evm_payload_authorization_valid_too_long"
   | "invalid_exact_evm_payload_authorization_value_mismatch"
   | "asset_not_deployed_contract"
   | "invalid_exact_evm_eip3009_not_supported"
@@ -21,8 +22,8 @@ export type EvmReason =
   | "invalid_exact_evm_transaction_failed"
   | "invalid_exact_evm_transfer_event_mismatch"
 
-export const refused = (reason: EvmReason, payer: string | null): PaymentRefused =>
-  new PaymentRefused({ code: codeOf(reason), reason, payer })
+export const refused = (reason: EvmReason, payer: string | null, detail?: string): PaymentRefused =>
+  new PaymentRefused({ code: codeOf(reason), reason, payer, ...(detail === undefined ? {} : { detail }) })
 
 export const settlementRefused = (reason: EvmReason, payer: string, transaction: string | null): SettlementRefused =>
   new SettlementRefused({ code: codeOf(reason), reason, payer, transaction })

@@ -29,6 +29,8 @@ export const remoteScheme = (
   // Nobody of ours asks the chain before the facilitator sends.
   checkAgain: (payload, requirements, nowMs) => local.check(payload, requirements, nowMs),
   simulate: ({ payload, requirements }) => Effect.asVoid(facilitator.verify(payload, requirements)),
+  // A facilitator tells no balances: our own nodes, which look after its settlements, do.
+  funds: (checked, claimKeys) => local.funds(checked, claimKeys),
   // Whoever sends pays for it.
   recheck: () => Effect.void,
   accountNonce: () => Effect.succeed(null),

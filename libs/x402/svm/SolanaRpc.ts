@@ -24,6 +24,11 @@ const Accounts = valueOf(Schema.Array(Schema.NullOr(Schema.Unknown)).check(Schem
 const AccountBytes = valueOf(
   Schema.NullOr(Schema.Struct({ owner: Schema.String, data: Schema.Tuple([Schema.String, Schema.Literal("base64")]) }))
 )
+// A token account's amount stands behind its mint and its owner, the lower byte first.
+const amountAt = { offset: 64, length: 8 }
+const Amounts = valueOf(
+  Schema.Tuple([Schema.NullOr(Schema.Struct({ data: Schema.Tuple([Schema.String, Schema.Literal("base64")]) }))])
+)
 const BlockhashValid = valueOf(Schema.Boolean)
 const Statuses = valueOf(
   Schema.Array(
@@ -58,6 +63,8 @@ export interface LandedTransaction extends NonNullable<Schema.Schema.Type<typeof
 export interface SolanaRpc {
   /** The transaction's error, null when it would go through. Signatures are not looked at: one is missing yet. */
   readonly simulate: (wire: Uint8Array) => Effect.Effect<unknown, RpcError | ChainUnavailable>
+  /** What a token account holds, in the smallest unit; nothing where there is none. */
+  readonly tokenBalance: (address: string) => Effect.Effect<bigint, ChainUnavailable>
   /** Whether each account exists. */
   readonly exist: (addresses: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<boolean>, ChainUnavailable>
   /** Which program owns an account, and what stands in it; null for none. */
@@ -118,7 +125,14 @@ type Asked = <S extends Schema.ConstraintDecoder<unknown>>(
   params: ReadonlyArray<unknown>
 ) => Effect.Effect<S["Type"], ChainUnavailable>
 
-const presentState = (asked: Asked): Pick<SolanaRpc, "exist" | "account" | "isBlockhashValid" | "status"> => ({
+const presentState = (
+  asked: Asked
+): Pick<SolanaRpc, "tokenBalance" | "exist" | "account" | "isBlockhashValid" | "status"> => ({
+  tokenBalance: (address) =>
+    asked(Amounts, "getMultipleAccounts", [
+      [address],
+      { encoding: "base64", commitment: "processed", dataSlice: amountAt }
+    ]).pipe(Effect.map(({ value: [account] }) => (account === null ? 0n : amountIn(account.data[0])))),
   exist: (addresses) =>
     asked(Accounts, "getMultipleAccounts", [
       addresses,
@@ -137,6 +151,11 @@ const presentState = (asked: Asked): Pick<SolanaRpc, "exist" | "account" | "isBl
       Effect.map(({ value }) => value[0] ?? null)
     )
 })
+
+const amountIn = (base64: string): bigint => {
+  const bytes = Buffer.from(base64, "base64")
+  return bytes.length < amountAt.length ? 0n : bytes.readBigUInt64LE()
+}
 
 const history = (asked: Asked): Pick<SolanaRpc, "signatures" | "transaction"> => ({
   signatures: (address, { before, until, limit }, commitment) =>

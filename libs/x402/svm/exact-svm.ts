@@ -8,6 +8,7 @@ import type { Metrics } from "#runtime"
 import { openJsonRpc } from "../rpc/json-rpc.ts"
 import type { PaymentScheme } from "../scheme.ts"
 import { checkPayment, type CheckedSvmPayment } from "./check.ts"
+import { fundsOf } from "./funds.ts"
 import type { FeeLimits } from "./instructions.ts"
 import { lookAtPayment } from "./look.ts"
 import { lookForPayment } from "./look-for-others.ts"
@@ -83,6 +84,7 @@ export const openSvmScheme = Effect.fn("openSvmScheme")(function* (
     // Nobody is asked before it is sent.
     checkAgain: check,
     simulate: (checked) => simulatePayment(rpc, checked),
+    funds: (checked) => fundsOf(rpc, checked),
     // The node runs it before it passes it on.
     recheck: () => Effect.void,
     accountNonce: () => Effect.succeed(null),

@@ -38,6 +38,7 @@ import { quoteCall } from "./quote-call.ts"
 import { claimKeyFor, replayedCall } from "./replayed-call.ts"
 import { SettlementDesk } from "./SettlementDesk.ts"
 import {
+  exposureReached,
   identifierTaken,
   paidBefore,
   refusalOf,
@@ -63,12 +64,13 @@ type Refused = Pick<
 type Verified = Extract<VerifyAnswer, { readonly _tag: "Verified" }>
 
 const tooShortReason = "invalid_exact_evm_payload_authorization_valid_before"
-const tooShort: Refused = {
+const inSeconds = (ms: number) => `${Math.max(0, Math.floor(ms / 1_000))} s`
+const tooShort = (leftMs: number, neededMs: number): Refused => ({
   code: codeOf(tooShortReason),
   reason: tooShortReason,
   payer: null,
-  detail: "the authorization ends before the answer could be paid for"
-}
+  detail: `the authorization ends before the answer could be paid for: it is good for ${inSeconds(leftMs)}, and this call needs ${inSeconds(neededMs)}; sign a fresh one, nothing was charged`
+})
 
 const make = Effect.gen(function* () {
   const { ModelGateway, Payments } = yield* Configuration
@@ -194,21 +196,27 @@ const make = Effect.gen(function* () {
     return yield* held.hold({ call, quote, claim, identifier })
   })
 
+  /** The refusal of a payment that does not last for a new call. */
   const endsTooSoon = Effect.fnUntraced(function* ({ call, payload }: Brought) {
-    const validBeforeMs = validBeforeMsOf(payload)
-    const untilMs = (yield* Clock.currentTimeMillis) + neededMs(ModelGateway, Payments, call.kind)
-    return validBeforeMs !== undefined && validBeforeMs < untilMs
+    const leftMs = (validBeforeMsOf(payload) ?? Infinity) - (yield* Clock.currentTimeMillis)
+    const wantedMs = neededMs(ModelGateway, Payments, call.kind)
+    return leftMs < wantedMs ? tooShort(leftMs, wantedMs) : undefined
   })
 
   const pay = Effect.fn("Till.pay")(function* (call: PayableCall) {
     const payment = yield* brought(call, yield* quote(call, call.shape))
-    if (yield* endsTooSoon(payment)) {
+    const refusal = yield* endsTooSoon(payment)
+    if (refusal !== undefined) {
       // No new call; but the one that it has paid for may be asked for until long after its end.
       const claimKey = claimKeyFor(payment.payload, payment.requirements)
-      return yield* givenAgain(payment, { ...tooShort, ...(claimKey === undefined ? {} : { claimKey }) })
+      return yield* givenAgain(payment, { ...refusal, ...(claimKey === undefined ? {} : { claimKey }) })
     }
     const answer = yield* ask(payment)
     if (answer._tag === "Verified") return yield* holdIt(payment, answer)
+    if (answer._tag === "Unavailable" && answer.why === "exposure") {
+      yield* count("refused", "PAYMENT_EXPOSURE_LIMIT")
+      return yield* Effect.fail(exposureReached(call.shape, answer.retryAfterSeconds))
+    }
     if (answer._tag === "Unavailable") {
       yield* count("refused", "PAYMENT_VERIFICATION_UNAVAILABLE")
       // Of a chain's node or a facilitator: nothing of which one it is.

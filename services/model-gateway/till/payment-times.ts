@@ -17,14 +17,21 @@ const solanaWindowMs = 90_000
 
 type Limits = Pick<ModelGateway, "FirstByteSeconds" | "StreamSeconds">
 
-/** How long from now a payment must be good for; never more than a fresh one is. */
+/**
+ * How long from now a payment must be good for; never more than a fresh one is. A stream that its provider did not begin
+ * in time is told so after FirstByteSeconds, and may be asked for once more with the same payment: that time is spared.
+ * One that goes on for longer than its payment then is settled while it is given out.
+ */
 export const neededMs = (
   limits: Limits,
   { MaxTimeoutSeconds }: Pick<Payments, "MaxTimeoutSeconds">,
   kind: AnswerKind
 ) => {
-  const answerMs = (kind === "stream" ? limits.StreamSeconds : limits.FirstByteSeconds) * 1_000
-  return Math.min(answerMs + settleMarginMs, Math.max(0, MaxTimeoutSeconds * 1_000 - clientSlackMs))
+  const freshMs = Math.max(0, MaxTimeoutSeconds * 1_000 - clientSlackMs)
+  const firstByteMs = limits.FirstByteSeconds * 1_000
+  const wholeMs = Math.min(firstByteMs + settleMarginMs, freshMs)
+  if (kind === "whole") return wholeMs
+  return Math.max(wholeMs, Math.min(limits.StreamSeconds * 1_000 + settleMarginMs, freshMs - firstByteMs))
 }
 
 const decodeEvm = Schema.decodeUnknownResult(ExactEvmPayload)

@@ -1,7 +1,7 @@
 /** What the till answers instead of a model, in the shape of the route. Pure. */
 import { type PaymentReply, type ReplyShape, settledHeaders, type SettledPayment } from "#x402"
 import { fault } from "../errors/GatewayFault.ts"
-import { faultBody } from "../errors/render-fault.ts"
+import { faultBody, faultHeaders } from "../errors/render-fault.ts"
 import { PaymentRefusal } from "../Till.ts"
 
 export const refusalOf = (code: string, { status, headers, body }: PaymentReply) =>
@@ -27,7 +27,18 @@ export const unavailable = (shape: ReplyShape, message: string, retryAfterSecond
     body: text(shape, message)
   })
 
-/** The answer is made and its payment on its way, and the payer has had one unpaid answer already. */
+/** The payer's other calls come first: nothing was charged, and the same payment can be sent again when they have ended. */
+export const exposureReached = (shape: ReplyShape, retryAfterSeconds: number) => {
+  const reached = fault("PAYMENT_EXPOSURE_LIMIT", { retryAfterSeconds, source: "payer" })
+  return new PaymentRefusal({
+    status: 429,
+    code: "PAYMENT_EXPOSURE_LIMIT",
+    headers: { "content-type": "application/json", ...faultHeaders(reached) },
+    body: JSON.stringify(faultBody(shape, reached))
+  })
+}
+
+/** The answer is made and its payment on its way, and the payer has as many unpaid answers as it may have. */
 export const stillSettling = (shape: ReplyShape) =>
   new PaymentRefusal({
     status: 503,

@@ -26,13 +26,14 @@ describe("the section Payments", () => {
       FlatFeeUsd: 0.001,
       PriceMinUsd: 0.001,
       OutputShare: 0.1,
-      ExposureMax: 1,
+      ExposureMax: 64,
+      AheadMax: 1,
       LeaseSeconds: 15,
       KeptHours: 24,
       SettleWaitSeconds: 10,
       FacilitatorTimeoutSeconds: 30
     })
-    assert.deepStrictEqual(claimOptionsOf(Payments), { exposureMax: 1, keptMs: 86_400_000 })
+    assert.deepStrictEqual(claimOptionsOf(Payments), { exposureMax: 64, aheadMax: 1, keptMs: 86_400_000 })
     assert.deepStrictEqual(sweepTimesOf(Payments), { leaseMs: 15_000, settleWithinMs: 30_000 })
   })
 

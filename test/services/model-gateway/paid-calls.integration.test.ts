@@ -84,6 +84,32 @@ describe.each(layouts)("a paid call, $layout", ({ withPayments }) => {
     )
   )
 
+  it.live("takes the payment of a stream that ended in 504 once more, with what the wait has left of it", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const late = chat("!status 504", { stream: true })
+        // Signed for 600 s, of which the wait for a first byte has taken 120 s.
+        const payment = yield* signed(fleet, late, { validForSeconds: 480 })
+        for (const _try of [1, 2]) {
+          const said = yield* pay(fleet, late, payment)
+          assert.deepStrictEqual([said.status, said.body["code"]], [504, "TIMEOUT"])
+        }
+        const body = chat("!delay 1ms.", { stream: true })
+        const served = yield* pay(fleet, body, payment)
+        assert.strictEqual(served.status, 200, served.text)
+        assert.strictEqual(yield* balanced(fleet), 1)
+
+        const short = yield* pay(fleet, body, yield* signed(fleet, body, { validForSeconds: 300 }))
+        assert.strictEqual(short.status, 402)
+        assert.match(String(short.body["debug"]), /good for (?:299|300|29\d) s, and this call needs 420 s/u)
+        const long = yield* pay(fleet, body, yield* signed(fleet, body, { validForSeconds: 3_600 }))
+        assert.deepStrictEqual([long.status, long.body["code"]], [402, "PAYMENT_UNFUNDED"])
+        assert.notInclude(String(long.body["debug"]), "expired")
+        assert.match(String(long.body["debug"]), /s ahead; it may be at most maxTimeoutSeconds, 600 s, and 60 s/u)
+      })
+    )
+  )
+
   it.live("pays for a stream after its last chunk, and for one that is left once it has begun", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
+import { emptyWallet, offerFor } from "../../support/attacker.ts"
 import { eventually } from "../../support/bus.ts"
 import { ask, chat } from "../../support/gateway.ts"
 import { quoteOf, signPayment } from "../../support/payment-client.ts"
@@ -80,9 +81,15 @@ describe.each(layouts)("a payer who empties the wallet while the model works, $l
         const key = `0x${"33".repeat(32)}` as const
         const body = chat("!delay 3s")
         const { address } = privateKeyToAccount(key)
-        yield* fleet.chain.fund(address, 5_000n)
+        const price = BigInt((yield* offerFor(fleet, body)).amount)
+        yield* fleet.chain.fund(address, 2n * price)
         const payments = [yield* signed(fleet, body, key), yield* signed(fleet, body, key)]
-        const said = yield* Effect.forEach(payments, (payment) => pay(fleet, body, payment), { concurrency: 2 })
+        const both = yield* Effect.forkChild(
+          Effect.forEach(payments, (payment) => pay(fleet, body, payment), { concurrency: 2 })
+        )
+        yield* eventually(Effect.sync(() => fleet.upstream.calls.length === 2))
+        yield* emptyWallet(fleet, key, price)
+        const said = yield* Fiber.join(both)
         assert.deepStrictEqual(said.map(({ status }) => status).toSorted(), [200, 402])
         const refused = said.find(({ status }) => status === 402)
         assert.strictEqual(refused?.body["error"], "Payment settlement failed")

@@ -94,7 +94,8 @@ describe("a claim", () => {
         assert.strictEqual(yield* stateOf(first.key), "CLAIMED")
         assert.strictEqual((yield* claims.serve(second)).record.state, "SERVING")
         const payer = Option.getOrThrow(yield* claims.payer(second.record))
-        assert.deepStrictEqual(payer.places, [{ claimKey: second.key, ticket: second.record.ticket }])
+        const { ticket, amount } = second.record
+        assert.deepStrictEqual(payer.places, [{ claimKey: second.key, ticket, amount, isGivenOut: true }])
       })
     )
   )
@@ -145,7 +146,7 @@ describe("a claim", () => {
       Effect.gen(function* () {
         const claims = yield* Claims
         const unmet = (name: string, kind: "whole" | "stream" = "whole") =>
-          claims.claim(checkedPayment(name), testCall(kind), true)
+          claims.claim(checkedPayment(name), testCall(kind), { isUnmet: true })
         const one = yield* unmet("one", "stream")
         assert.strictEqual(why(yield* Effect.exit(unmet("one"))), "replay")
         assert.strictEqual(why(yield* Effect.exit(unmet("two", "stream"))), "exposure")

@@ -3,8 +3,16 @@ import { Schema } from "effect"
 import { VerifyAnswer } from "#contracts"
 import { claimRefusalAnswer, ClaimRefused } from "#x402"
 import { hasEnded, moved, type Move, timeToLiveMs } from "../../../../libs/x402/claim/claim-policy.ts"
-import type { ClaimRecord, ClaimState } from "../../../../libs/x402/claim/claim-record.ts"
-import { isPlaceNeeded, newPayer, withoutPlace, withPlace } from "../../../../libs/x402/claim/payer-policy.ts"
+import type { ClaimRecord, ClaimState, Place } from "../../../../libs/x402/claim/claim-record.ts"
+import {
+  afterSettled,
+  amountNeeded,
+  isGivenOut,
+  isPlaceNeeded,
+  newPayer,
+  withoutPlace,
+  withPlace
+} from "../../../../libs/x402/claim/payer-policy.ts"
 import { dueMove, moveOf } from "../../../../libs/x402/claim/sweep-policy.ts"
 import { testPayload, testRequirements } from "../../../support/payments.ts"
 
@@ -109,28 +117,78 @@ describe("the sweep's decision", () => {
 })
 
 describe("a payer's places", () => {
-  const place = { claimKey: "k1", ticket: "t1" }
+  const key = (nonce: string, asset = "0x2") => `claim.eip155=3a1.${asset}.0x1.${nonce}`
+  const place = (nonce: string, more: Partial<Place> = {}): Place => ({
+    claimKey: key(nonce),
+    ticket: `of ${nonce}`,
+    amount: "10",
+    isGivenOut: true,
+    ...more
+  })
+  const upTo = (exposureMax: number, aheadMax = exposureMax) => ({ exposureMax, aheadMax })
+  const payerWith = (...places: ReadonlyArray<Place>) => ({ ...newPayer("n", "p"), places })
 
-  it("are held once by a claim, taken over by its next life, and full at the limit", () => {
-    const one = withPlace(newPayer("n", "p"), place, 1)
+  it("are held once by a life of a claim, which counts no second time, and full at the limit of what is unpaid", () => {
+    const one = withPlace(newPayer("n", "p"), place("a"), upTo(1))
     if (one._tag !== "Taken") return assert.fail(one._tag)
-    assert.strictEqual(withPlace(one.record, place, 1)._tag, "Held")
-    assert.strictEqual(withPlace(one.record, { claimKey: "k2", ticket: "t" }, 1)._tag, "Full")
-    const next = withPlace(one.record, { claimKey: "k1", ticket: "t2" }, 1)
-    assert.deepStrictEqual(next._tag === "Taken" && next.record.places, [{ claimKey: "k1", ticket: "t2" }])
+    assert.strictEqual(withPlace(one.record, place("a"), upTo(1))._tag, "Held")
+    assert.strictEqual(withPlace(one.record, place("b"), upTo(1))._tag, "Full")
+    const next = withPlace(one.record, place("a", { ticket: "next" }), upTo(1))
+    // Whoever loses the claim gives back its own alone.
+    const tickets = next._tag === "Taken" ? next.record.places.map(({ ticket }) => ticket) : []
+    assert.deepStrictEqual(tickets, ["of a", "next"])
     const denied = { ...one.record, denied: { claimKey: "k0", reason: "r", sinceMs: 0 } }
-    assert.strictEqual(withPlace(denied, place, 9)._tag, "Denied")
+    assert.strictEqual(withPlace(denied, place("a"), upTo(9))._tag, "Denied")
+  })
+
+  it("of whole answers are not bound by that limit until one is given out unpaid, only by that of a record", () => {
+    const whole = { isGivenOut: false }
+    const held = payerWith(place("a"), place("b", whole))
+    assert.strictEqual(withPlace(held, place("c", whole), upTo(1))._tag, "Taken")
+    assert.strictEqual(withPlace(held, place("b"), upTo(1))._tag, "Full")
+    const given = withPlace(held, place("b"), upTo(2))
+    if (given._tag !== "Taken") return assert.fail(given._tag)
+    assert.deepStrictEqual(given.record.places, [place("a"), place("b")])
+    assert.deepStrictEqual([isGivenOut(held, key("b")), isGivenOut(given.record, key("b"))], [false, true])
+    const many = payerWith(...Array.from({ length: 256 }, (_, index) => place(`n${index}`, whole)))
+    assert.strictEqual(withPlace(many, place("a", whole), upTo(300))._tag, "Full")
+  })
+
+  it("of whole answers that go out ahead of their payment have a limit of their own beside streams", () => {
+    const ahead = { isAhead: true } as const
+    const streams = payerWith(place("a"), place("b"))
+    const one = withPlace(streams, place("c", ahead), upTo(9, 1))
+    if (one._tag !== "Taken") return assert.fail(one._tag)
+    assert.strictEqual(withPlace(one.record, place("c", ahead), upTo(9, 1))._tag, "Held")
+    assert.strictEqual(withPlace(one.record, place("d", ahead), upTo(9, 1))._tag, "Full")
+    assert.strictEqual(withPlace(one.record, place("d"), upTo(9, 1))._tag, "Taken")
+    assert.strictEqual(withPlace(streams, place("c", ahead), upTo(2))._tag, "Full")
   })
 
   it("are given back by the life that took them, or by whichever once the claim has ended", () => {
-    const held = { ...newPayer("n", "p"), places: [place] }
-    assert.isUndefined(withoutPlace(held, "k1", "t0"))
-    assert.deepStrictEqual(withoutPlace(held, "k1", "t1")?.places, [])
-    assert.deepStrictEqual(withoutPlace(held, "k1", null)?.places, [])
-    assert.isTrue(isPlaceNeeded({ claimKey: "k1", ticket: "t0" }, record("SETTLING")))
-    assert.isFalse(isPlaceNeeded(place, record("SETTLING")))
-    assert.isFalse(isPlaceNeeded({ claimKey: "k1", ticket: "t0" }, record("SETTLED")))
-    assert.isFalse(isPlaceNeeded(place, null))
+    const held = payerWith(place("a"))
+    const settling = { ...record("SETTLING"), ticket: "of a" }
+    assert.isUndefined(withoutPlace(held, key("a"), "t0"))
+    assert.deepStrictEqual(withoutPlace(held, key("a"), "of a")?.places, [])
+    assert.deepStrictEqual(withoutPlace(held, key("a"), null)?.places, [])
+    assert.deepStrictEqual(afterSettled(held, key("a"), "of a"), { ...payerWith(), settledLast: "of a" })
+    assert.isTrue(isPlaceNeeded(place("a"), settling))
+    assert.isFalse(isPlaceNeeded(place("a"), record("SETTLING")))
+    assert.isFalse(isPlaceNeeded(place("a"), { ...settling, state: "SETTLED" }))
+    assert.isFalse(isPlaceNeeded(place("a"), null))
+  })
+
+  it("need the money of all that were there before, each once, but for what has left the wallet", () => {
+    const other = place("x", { claimKey: key("x", "0x3"), amount: "500" })
+    const held = payerWith(other, place("a"), place("a", { ticket: "later life" }), place("b"), place("c"))
+    const needed = (nonce: string, spent: ReadonlyArray<string> | null) =>
+      amountNeeded(held, place(nonce), { spent: spent && new Set(spent.map((one) => key(one))) })
+    assert.deepStrictEqual([needed("a", []), needed("b", []), needed("c", []), needed("c", null)], [10n, 20n, 30n, 30n])
+    // Whoever has no place yet comes behind all.
+    assert.strictEqual(needed("d", []), 40n)
+    assert.deepStrictEqual([needed("c", ["a"]), needed("c", ["a", "b"]), needed("c", ["c"])], [20n, 10n, 30n])
+    const old: Place = { claimKey: key("o"), ticket: "of an older version" }
+    assert.strictEqual(amountNeeded(payerWith(old), place("a"), { spent: null }), 10n)
   })
 })
 
@@ -151,9 +209,15 @@ describe("a refused claim", () => {
       code: "PAYMENT_INVALID",
       reason: "payer_owes_an_uncollected_payment"
     })
-    const later = { _tag: "Unavailable", retryAfterSeconds: 1, reason: "unsettled_payment_exists" } as const
-    assert.deepStrictEqual(answer("exposure"), later)
-    for (const why of ["replay", "denied", "exposure"] as const) assert.isTrue(Schema.is(VerifyAnswer)(answer(why)))
+    assert.deepStrictEqual(answer("unfunded"), { ...refused, code: "PAYMENT_UNFUNDED", reason: "insufficient_funds" })
+    assert.deepStrictEqual(answer("exposure"), {
+      _tag: "Unavailable",
+      why: "exposure",
+      retryAfterSeconds: 1,
+      reason: "unsettled_payment_exists"
+    })
+    for (const why of ["replay", "denied", "exposure", "unfunded"] as const)
+      assert.isTrue(Schema.is(VerifyAnswer)(answer(why)))
   })
 })
 

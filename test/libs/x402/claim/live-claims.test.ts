@@ -65,6 +65,19 @@ describe("what a sweeper knows of the bucket", () => {
     assert.strictEqual(live.oldestSequence(), 2)
   })
 
+  it("knows since when each place stands, however often its payer's record is written", () => {
+    const live = liveClaims()
+    const place = (ticket: string) => ({ claimKey: `claim.eip155=3a1.0x2.0x1.${ticket}`, ticket })
+    live.see("payer.a", message(1, payer([place("one")])))
+    assert.deepStrictEqual([...(live.payers()[0]?.[1].sinceMs ?? [])], [["one", 1_000]])
+    live.see("payer.a", message(2, payer([place("one"), place("two")])))
+    live.see("payer.a", message(5, payer([place("one"), place("two"), place("three")])))
+    const since = live.payers()[0]?.[1].sinceMs
+    assert.deepStrictEqual([since?.get("one"), since?.get("three")], [1_000, 5_000])
+    live.see("payer.a", message(6, payer([place("three")])))
+    assert.deepStrictEqual([...(live.payers()[0]?.[1].sinceMs ?? [])], [["three", 5_000]])
+  })
+
   it("forgets what is removed or cannot be read, and goes on", () => {
     const live = liveClaims()
     live.see("claim.a", message(1, claim("CLAIMED")))

@@ -9,6 +9,7 @@ import { readSignature } from "../../../../libs/x402/evm/payer-signature.ts"
 import { signAuthorization } from "../../../../libs/x402/evm/sign-authorization.ts"
 import { refusedForTime } from "../../../../libs/x402/evm/time-left.ts"
 import { type Authorization, domainSeparator } from "../../../../libs/x402/evm/typed-data.ts"
+import { explained } from "../../../../libs/x402/reasons.ts"
 import { asset, network, payTo, requirementsOf } from "./terms.ts"
 
 const key = bytesOf(`0x${"4c".repeat(32)}`)
@@ -72,17 +73,27 @@ describe("the checks of a payment on an EVM chain", () => {
   })
 
   const window = { code: "PAYMENT_UNFUNDED", reason: "invalid_exact_evm_payload_authorization_valid_before" }
+  const long = { code: "PAYMENT_UNFUNDED", reason: "invalid_exact_evm_payload_authorization_valid_too_long" }
   const early = { code: "PAYMENT_UNFUNDED", reason: "invalid_exact_evm_payload_authorization_valid_after" }
   it.each([
     ["ends in six seconds", { validBefore: now + 6n }, "good"],
     ["ends in five seconds", { validBefore: now + 5n }, window],
     ["ends a minute after the time that was asked for", { validBefore: now + 660n }, "good"],
-    ["ends later than that", { validBefore: now + 661n }, window],
+    ["ends later than that", { validBefore: now + 661n }, long],
     ["begins this second", { validAfter: now }, "good"],
     ["begins the next second", { validAfter: now + 1n }, early],
     ["ends before it begins", { validAfter: now + 100n, validBefore: now + 50n }, early]
   ] as const)("hold the window to the second: one that %s", (_, changes, expected) => {
     assert.deepStrictEqual(reasonOf(check(authorizationOf(changes))), expected)
+  })
+
+  it("say of one that is valid for too long by how much, and not that it has expired", () => {
+    const refusal = Result.getOrThrow(Result.flip(check(authorizationOf({ validBefore: now + 3_600n }))))
+    assert.strictEqual(
+      explained(refusal.reason, refusal.detail),
+      "invalid_exact_evm_payload_authorization_valid_too_long: authorization valid for too long: " +
+        "validBefore is 3600 s ahead; it may be at most maxTimeoutSeconds, 600 s, and 60 s for clocks that differ"
+    )
   })
 
   it("leave it to the kind of answer how long a payment must last", () => {

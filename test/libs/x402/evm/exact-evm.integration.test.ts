@@ -2,6 +2,7 @@ import { Effect, Exit, Result, Stream } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { PaymentPayload } from "#contracts"
 import { openEvmScheme } from "../../../../libs/x402/evm/exact-evm.ts"
+import { manyCallsAddress } from "../../../../libs/x402/evm/many-calls.ts"
 import { payTo, requirementsOf, signedOf } from "./payments.ts"
 import { checked, type Rig } from "./rig.ts"
 import { amount, settlingOn, startSettlingRig } from "./settling-rig.ts"
@@ -37,6 +38,19 @@ describe("settling on an EVM chain", () => {
     )
     const unreadable = await rig.run(Effect.exit(Stream.runCollect(scheme.transfers("nonsense"))))
     assert.isTrue(Exit.isFailure(unreadable))
+  })
+
+  it("tells what a payer holds together with which of its payments that is already without", async () => {
+    const { good } = await signedPayment()
+    const other = `${good.claimKey.slice(0, good.claimKey.lastIndexOf("."))}.0x${"ab".repeat(32)}`
+    const asked = () => rig.run(rig.scheme.funds(good, [good.claimKey, other]))
+
+    assert.deepStrictEqual(await asked(), { balance: amount, spent: new Set<string>() })
+    await rig.run(settle(good, 3))
+    assert.deepStrictEqual(await asked(), { balance: 0n, spent: new Set([good.claimKey]) })
+    assert.deepStrictEqual(await rig.run(rig.scheme.funds(good, [])), { balance: 0n, spent: new Set<string>() })
+    await rig.run(rig.chain.rpc("anvil_setCode", [manyCallsAddress, "0x"]))
+    assert.deepStrictEqual(await asked(), { balance: 0n, spent: null })
   })
 
   it("estimates gas where it is told to, within its cap", async () => {

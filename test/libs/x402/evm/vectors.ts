@@ -41,6 +41,7 @@ const evm = (reason: string) => `invalid_exact_evm_${reason}`
 const signature = evm("signature")
 const value = evm("payload_authorization_value_mismatch")
 const before = evm("payload_authorization_valid_before")
+const tooLong = evm("payload_authorization_valid_too_long")
 const after = evm("payload_authorization_valid_after")
 const simulation = evm("transaction_simulation_failed")
 
@@ -321,12 +322,12 @@ const otherForms: ReadonlyArray<Vector> = [
   }),
   differing(
     "that lasts longer than was asked for",
-    before,
+    tooLong,
     "valid",
     "what may be used for long must be remembered for long; a minute is granted for clocks that run ahead",
     { signed: (world) => ({ validBefore: seconds(700)(world) }) }
   ),
-  differing("that lasts for ever", before, "valid", "as above", {
+  differing("that lasts for ever", tooLong, "valid", "as above", {
     signed: () => ({ validBefore: String(2n ** 256n - 1n) })
   })
 ]

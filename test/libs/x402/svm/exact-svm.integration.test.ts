@@ -43,6 +43,22 @@ describe("a Solana payment", () => {
     }).pipe(inScope)
   )
 
+  live("is made from an account of which the scheme tells what it holds, nothing where there is none", () =>
+    Effect.gen(function* () {
+      const { chain, pay, scheme, settle } = yield* scene()
+      const checked = pay()
+      const before = (yield* chain.balance(chain.payer.address)) ?? 0n
+      assert.deepStrictEqual(yield* scheme.funds(checked, []), { balance: before, spent: null })
+      yield* settle(checked)
+      assert.deepStrictEqual(yield* scheme.funds(checked, [checked.claimKey]), {
+        balance: before - amount,
+        spent: null
+      })
+      const nowhere = { ...checked, transfer: { ...checked.transfer, source: chain.feePayers[0]?.address ?? "" } }
+      assert.strictEqual((yield* scheme.funds(nowhere, [])).balance, 0n)
+    }).pipe(inScope)
+  )
+
   live("that was settled is a replay, also with other bytes in the fee payer's slot", () =>
     Effect.gen(function* () {
       const { pay, scheme, settle } = yield* scene()
