@@ -28,8 +28,9 @@ export const startHelper = <Said>(script: string, ...parameters: ReadonlyArray<s
   new Promise<Helper<Said>>((resolve, reject) => {
     // As anybody would start it: with none of the flags of the process that measures.
     const child = fork(script, [...parameters], { serialization: "advanced", execArgv: [] })
-    const failed = () => reject(new Error(`${script} ended before it was ready`))
+    const failed = (code: number | null) => reject(new Error(`${script} ended with ${code} before it was ready`))
     child.once("exit", failed)
+    child.once("error", reject)
     child.once("message", (said) => {
       child.off("exit", failed)
       const ask = <Answer>(order: string) =>
@@ -67,8 +68,12 @@ export const startRoles = async (
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, ...environment, STARLING_CONFIG: config }
   })
-  const { metrics = "", ...urls } = JSON.parse(await firstLineOf(child)) as Record<string, string>
-  await until(async () => (await fetch(`${metrics}/readyz`).catch(() => undefined))?.status === 200, startMsMax)
+  const { metrics = "", ...urls } = JSON.parse(await firstLineOf(child, roles.join(", "))) as Record<string, string>
+  const isReady = async () => (await fetch(`${metrics}/readyz`).catch(() => undefined))?.status === 200
+  await until(isReady, startMsMax, `${roles.join(", ")} was ready`).catch(async (error: unknown) => {
+    await endOf(child)
+    throw error
+  })
   const end = async (signal: NodeJS.Signals = "SIGTERM") => {
     const started = performance.now()
     const code = await endOf(child, signal)
@@ -78,11 +83,20 @@ export const startRoles = async (
   return { urls, metrics, pid: child.pid ?? 0, end }
 }
 
-const firstLineOf = (child: ChildProcess) =>
+const firstLineOf = (child: ChildProcess, name: string) =>
   new Promise<string>((resolve, reject) => {
     let out = ""
-    const timer = setTimeout(() => reject(new Error("it was not ready in time")), startMsMax)
-    child.once("exit", (code) => reject(new Error(`it ended with ${code} before it was ready`)))
+    const tooLate = new Error(`${name} said nothing within ${startMsMax / 1_000} s of its start`)
+    const timer = setTimeout(() => void endOf(child).then(() => reject(tooLate)), startMsMax)
+    const ended = (how: unknown) => {
+      clearTimeout(timer)
+      reject(new Error(`${name} ended with ${how} before it was ready; its own words are above`))
+    }
+    child.once("exit", (code, signal) => ended(code ?? signal))
+    child.once("error", (error) => {
+      clearTimeout(timer)
+      reject(error)
+    })
     child.stdout?.on("data", (data: Buffer) => {
       out += data.toString()
       if (!out.includes("\n")) return

@@ -41,16 +41,36 @@ export const atLeast = (limit: number, value: number, unit: string) => ({
 export const distribution = (values: ReadonlyArray<number>) =>
   Array.from({ length: 100 }, (_, index) => percentile(values, index / 100))
 
+// In the order in which they were made: what a part that does not come to its end has measured until then.
+let made: Array<Figure> = []
+
+/** Those that were made since it was asked last. */
+export const takeMade = (): ReadonlyArray<Figure> => {
+  const taken = made
+  made = []
+  return taken
+}
+
+let failed: Array<unknown> = []
+
+/** A part goes on with what it has, and is not whole. */
+export const noteFailure = (error: unknown) => void failed.push(error)
+
+/** Those that were noted since it was asked last. */
+export const takeFailures = (): ReadonlyArray<unknown> => {
+  const taken = failed
+  failed = []
+  return taken
+}
+
 /** Makes the figures of one scenario. */
 export const figuresOf =
   (scenario: string) =>
-  (name: string, value: number, unit: string, held: Pick<Figure, "target" | "met"> = {}): Figure => ({
-    scenario,
-    name,
-    value,
-    unit,
-    ...held
-  })
+  (name: string, value: number, unit: string, held: Pick<Figure, "target" | "met"> = {}): Figure => {
+    const figure = { scenario, name, value, unit, ...held }
+    made.push(figure)
+    return figure
+  }
 
 export const exactly = (wanted: number, value: number) => ({ target: String(wanted), met: value === wanted })
 

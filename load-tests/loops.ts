@@ -48,10 +48,15 @@ export const timedLoop = async (
   return { ms, perSecond: (count / (performance.now() - began)) * 1_000 }
 }
 
-export const until = async (is: () => Promise<boolean> | boolean, withinMs: number) => {
+/** `what`: the fact that is waited for, in words. */
+export const until = async (
+  is: () => Promise<boolean> | boolean,
+  withinMs: number,
+  what = "what was waited for came to be"
+) => {
   const deadline = performance.now() + withinMs
   while (!(await is())) {
-    if (performance.now() > deadline) throw new Error(`not so within ${withinMs} ms: ${is.toString()}`)
+    if (performance.now() > deadline) throw new Error(`it was not so within ${withinMs / 1_000} s that ${what}`)
     await pause(10)
   }
 }

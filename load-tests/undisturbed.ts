@@ -3,6 +3,7 @@
  * process stands still for milliseconds then, wherever it is, and the slowest of a hundred calls tell of nothing else.
  * Such rounds are made again, some times over; where too few were quiet the least disturbed are taken, and counted.
  */
+import { noteFailure } from "./figures.ts"
 import { processorTime, stolenPercent } from "./pace.ts"
 
 const stolenPercentMax = 2
@@ -46,8 +47,15 @@ export const undisturbed = async <A>(
   const made: Array<Round<A>> = []
   while (made.filter(isQuiet).length < wanted && made.length < madeMax) {
     const before = processorTime()
-    const result = await run()
-    made.push({ result, stolenPercent: stolenPercent(before, processorTime()) })
+    try {
+      const result = await run()
+      made.push({ result, stolenPercent: stolenPercent(before, processorTime()) })
+    } catch (error) {
+      // What was measured until then is worth telling, and the failure is told with it.
+      if (made.length === 0) throw error
+      noteFailure(error)
+      break
+    }
   }
   return chosen(made, wanted)
 }

@@ -78,8 +78,10 @@ export const budget = async (): Promise<Findings> => {
       figure("memory afterwards", process.memoryUsage().rss / 2 ** 20, "MB")
     ]
   })
-  const figures = await Effect.runPromise(Effect.provide(program, busOn(server)))
-  await connection.close()
-  await server.stop()
-  return { figures, series: [] }
+  try {
+    return { figures: await Effect.runPromise(Effect.provide(program, busOn(server))), series: [] }
+  } finally {
+    await connection.close()
+    await server.stop()
+  }
 }

@@ -45,7 +45,11 @@ const figure = figuresOf("pipeline commands")
 
 export const commands = async (): Promise<Findings> => {
   const nats = await startNatsServer()
-  const role = await startRoles(["pipeline-api"], { Bus: { Url: nats.url }, PipelineApi: { Port: 0 } })
+  const configuration = { Bus: { Url: nats.url }, PipelineApi: { Port: 0 } }
+  const role = await startRoles(["pipeline-api"], configuration).catch(async (error: unknown) => {
+    await nats.stop()
+    throw error
+  })
   const connection = await connect({ servers: nats.url })
   try {
     const ask = commander(connection)

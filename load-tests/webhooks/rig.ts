@@ -69,7 +69,10 @@ export interface Rig {
 
 export const withRig = async <A>(use: (rig: Rig) => Promise<A>): Promise<A> => {
   const nats = await startNatsServer()
-  const receiver = await startReceiver()
+  const receiver = await startReceiver().catch(async (error: unknown) => {
+    await nats.stop()
+    throw error
+  })
   const connection = await connect({ servers: nats.url, maxReconnectAttempts: -1, reconnectTimeWait: 100 })
   try {
     const manager = await jetstreamManager(connection, { checkAPI: false })

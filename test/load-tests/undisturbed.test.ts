@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { takeFailures } from "../../load-tests/figures.ts"
 import { stolenPercent } from "../../load-tests/pace.ts"
 import { chosen, undisturbed } from "../../load-tests/undisturbed.ts"
 
@@ -32,6 +33,26 @@ describe("the rounds of a measurement", () => {
     assert.strictEqual(made, count)
     assert.isAtMost(made, 12)
     assert.strictEqual((await undisturbed(3, () => Promise.resolve(), 2)).made, 2)
+  })
+})
+
+describe("a round that fails", () => {
+  it("leaves what was measured before it, and is told", async () => {
+    takeFailures()
+    let count = 0
+    const run = () => (count++ < 2 ? Promise.resolve(count) : Promise.reject(new Error("gone")))
+    assert.deepStrictEqual((await undisturbed(5, run)).results.length, 2)
+    assert.deepStrictEqual(
+      takeFailures().map((error) => (error instanceof Error ? error.message : "")),
+      ["gone"]
+    )
+    assert.deepStrictEqual(takeFailures(), [])
+  })
+
+  it("fails the measurement when it is the first: there is nothing to tell", async () => {
+    const failed = await undisturbed(5, () => Promise.reject(new Error("gone"))).catch((error: unknown) => error)
+    assert.instanceOf(failed, Error)
+    assert.deepStrictEqual(takeFailures(), [])
   })
 })
 

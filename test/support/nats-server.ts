@@ -65,8 +65,11 @@ export const startNatsServer = async (options: TestNatsOptions = {}): Promise<Te
       stdio: "ignore",
       env: { ...process.env, ...options.environment }
     })
+    let failed: Error | undefined
+    child.once("error", (error) => (failed = error))
     const deadline = performance.now() + 30_000
     while (!(await answers(port))) {
+      if (failed !== undefined) throw failed
       if (performance.now() > deadline) throw new Error("nats-server did not answer within 30 s")
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
