@@ -6,22 +6,30 @@ import { afterAll, assert, describe, it } from "@effect/vitest"
 import { AckPolicy, jetstream, jetstreamManager } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
 import { streamKeeper } from "../../deploy/generate/users.ts"
-import { connectAs, passwordOf, startFleetBroker } from "./fleet-broker.ts"
+import { keeperUser } from "../../services/fleet/nats-server/users.ts"
+import { connectAs, passwordOf, startFleetBroker, startMachineBroker } from "./fleet-broker.ts"
 import { repository } from "./tools.ts"
 
-const folder = mkdtempSync(join(tmpdir(), "starling-backup-"))
-afterAll(() => rmSync(folder, { recursive: true }))
+const root = mkdtempSync(join(tmpdir(), "starling-backup-"))
+afterAll(() => rmSync(root, { recursive: true }))
 
-const backup = (url: string, ...parameters: ReadonlyArray<string>) =>
+const backupAs = (user: string, url: string, ...parameters: ReadonlyArray<string>) =>
   spawnSync(process.execPath, [join(repository, "deploy/backup/main.ts"), ...parameters], {
     encoding: "utf8",
     timeout: 20_000,
-    env: { ...process.env, BUS_URL: url, BUS_USER: streamKeeper, BUS_PASSWORD: passwordOf(streamKeeper) }
+    env: { ...process.env, BUS_URL: url, BUS_USER: user, BUS_PASSWORD: passwordOf(user) }
   })
 
+const brokers = [
+  { of: "Kubernetes", keeper: streamKeeper, start: () => startFleetBroker() },
+  { of: "one machine", keeper: keeperUser, start: startMachineBroker }
+]
+
 describe("a backup", () => {
-  it("brings back what a stream held, and how far its consumers were", async () => {
-    const server = await startFleetBroker()
+  it.each(brokers)("of $of brings back what a stream held, and how far its consumers were", async (broker) => {
+    const folder = mkdtempSync(join(root, "copy-"))
+    const server = await broker.start()
+    const backup = (...parameters: ReadonlyArray<string>) => backupAs(broker.keeper, server.url, ...parameters)
     try {
       const settler = await connectAs(server.url, "payment-settler")
       const gateway = await connectAs(server.url, "model-gateway")
@@ -39,7 +47,7 @@ describe("a backup", () => {
       for await (const message of await consumer.fetch({ max_messages: 100, expires: 2_000 })) message.ack()
       await settler.flush()
 
-      const saved = backup(server.url, "save", folder)
+      const saved = backup("save", folder)
       assert.strictEqual(saved.status, 0, saved.stderr)
       assert.include(saved.stdout, "saved SETTLEMENTS: 200 messages, last 300")
       assert.include(saved.stdout, "saved KV_authorizations")
@@ -47,10 +55,10 @@ describe("a backup", () => {
       const order = [...saved.stdout.matchAll(/^saved (\w+)/gmu)].map(([, name]) => name)
       assert.deepStrictEqual(order.slice(-2), ["EVENTS", "LOG"])
 
-      const keeping = await connect({ servers: server.url, user: streamKeeper, pass: passwordOf(streamKeeper) })
+      const keeping = await connect({ servers: server.url, user: broker.keeper, pass: passwordOf(broker.keeper) })
       await (await jetstreamManager(keeping)).streams.delete("SETTLEMENTS")
-      const restored = backup(server.url, "restore", folder, "SETTLEMENTS")
-      const twice = backup(server.url, "restore", folder, "SETTLEMENTS")
+      const restored = backup("restore", folder, "SETTLEMENTS")
+      const twice = backup("restore", folder, "SETTLEMENTS")
 
       assert.strictEqual(restored.status, 0, restored.stderr)
       assert.include(restored.stdout, "restored SETTLEMENTS: 200 messages, last 300")

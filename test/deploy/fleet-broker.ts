@@ -3,6 +3,8 @@ import { jetstreamManager } from "@nats-io/jetstream"
 import { connect, type NatsConnection, PermissionViolationError, type TlsOptions } from "@nats-io/transport-node"
 import { bucketConfig, objectStoreConfig, streamConfig, topology } from "#bus"
 import { accountsFile, fleetUsers, passwordVariable, streamKeeper, systemUser } from "../../deploy/generate/users.ts"
+import { authorization } from "../../services/fleet/nats-server/server-config.ts"
+import { keeperUser, machineUsers } from "../../services/fleet/nats-server/users.ts"
 import { startNatsServer } from "../support/nats-server.ts"
 
 export const passwordOf = (user: string) => `pass-${user}`
@@ -10,6 +12,14 @@ export const passwordOf = (user: string) => `pass-${user}`
 export interface FleetBrokerOptions {
   /** The server's block `tls`, and how its streams' keeper gets through to it. */
   readonly tls?: { readonly server: string; readonly keeper: TlsOptions }
+}
+
+/** A nats-server as `up` and compose.yaml have it. The streams are made as they make them. */
+export const startMachineBroker = async () => {
+  const passwords = new Map(machineUsers.map(({ user }) => [user, passwordOf(user)]))
+  const server = await startNatsServer({ configuration: authorization(machineUsers, passwords) })
+  await makeStreams(await connectAs(server.url, keeperUser))
+  return server
 }
 
 export const startFleetBroker = async ({ tls }: FleetBrokerOptions = {}) => {
@@ -24,6 +34,11 @@ export const startFleetBroker = async ({ tls }: FleetBrokerOptions = {}) => {
     pass: passwordOf(streamKeeper),
     ...(tls === undefined ? {} : { tls: tls.keeper })
   })
+  await makeStreams(keeper)
+  return server
+}
+
+const makeStreams = async (keeper: NatsConnection) => {
   const manager = await jetstreamManager(keeper)
   const configs = [
     ...topology.streams.map((stream) => streamConfig(stream, 1)),
@@ -32,7 +47,6 @@ export const startFleetBroker = async ({ tls }: FleetBrokerOptions = {}) => {
   ]
   for (const config of configs) await manager.streams.add(config)
   await keeper.close()
-  return server
 }
 
 export const connectAs = (url: string, user: string) =>

@@ -6,12 +6,15 @@ import { type BrokerUser, brokerUser, inboxPrefix, partyUsers, topology, userOf 
 
 export const operatorUser = userOf("operator")
 export const serviceUser = userOf("internal services")
+/** Makes the streams, and copies them. */
 export const keeperUser = "stream-keeper"
 
 const keeper = brokerUser(keeperUser, {
-  publish: ["$JS.API.>"],
+  // Copies of streams, and their return, go in pieces, of which each is confirmed.
+  publish: ["$JS.API.>", "$JS.SNAPSHOT.>"],
   publishNever: [],
-  subscribe: [`${inboxPrefix(keeperUser)}.>`],
+  // Tools that keep streams know the common inbox, in which nobody else is answered.
+  subscribe: [`${inboxPrefix(keeperUser)}.>`, "_INBOX.>"],
   answers: false
 })
 
