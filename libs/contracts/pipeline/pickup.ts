@@ -40,7 +40,7 @@ export const PickupQuestion = Schema.Struct({
   disks: Schema.Array(
     Schema.Struct({ mountPath: Schema.String.check(Schema.isBetweenLength(1, 1_000)), freeBytes: Count })
   ).check(Schema.isMaxLength(mountsMax)),
-  /** How long to wait for something to come up; absent: not at all. */
+  /** How long to wait for something to come up, or for a pause to end; absent: not at all. */
   waitMs: Schema.optionalKey(Count.check(Schema.isLessThanOrEqualTo(pickupWaitMsMax)))
 }).annotate({ identifier: "PickupQuestion" })
 export interface PickupQuestion extends Schema.Schema.Type<typeof PickupQuestion> {}

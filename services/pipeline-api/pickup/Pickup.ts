@@ -2,21 +2,23 @@
  * Gives runners something to do: the first of the ready items that their agent may take, by priority and age. What is
  * decided on the way, that queue, agent and project let it go, that the project has no more in hand than it may, and
  * that nothing was given for the pickup id yet, is a condition of the dispatch itself: a pause that was answered stops
- * every dispatch after it, and a cap holds over all replicas.
+ * every dispatch after it, and a cap holds over all replicas. A resume that was answered is seen by
+ * every pickup after it; a runner that may wait waits through a pause.
  */
 import { randomUUID } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import type { BusError } from "#bus"
-import { type PickupAnswer, type PickupQuestion, queueId } from "#contracts"
+import { agentIdOf, type PickupAnswer, type PickupQuestion, queueId } from "#contracts"
 import { Configuration, Metrics } from "#runtime"
 import { agentRoster } from "../agents.ts"
 import { Commands } from "../Commands.ts"
 import { pickupSeconds, pickupsTotal } from "../metrics.ts"
 import { Routing } from "../Routing.ts"
+import { catchUp } from "./catch-up.ts"
 import { agentCondition, diskCondition, namesOfAlone, type Nothing, parkReason, queueCondition } from "./conditions.ts"
 import { Dispatches } from "./Dispatches.ts"
 import { FullDisks } from "./FullDisks.ts"
-import { Ready, type Wanted } from "./Ready.ts"
+import { Ready, type Waiting, type Wanted } from "./Ready.ts"
 
 // Conditions that change while they are looked at, again and again, are somebody's quarrel.
 const roundsMax = 4
@@ -24,6 +26,18 @@ const roundsMax = 4
 const parkedMax = 16
 const busyRetryMs = 50
 const awayRetryMs = 2_000
+
+// What ends without the runner's doing, and is seen when it does. A cap, a disk or a quarrel is for it to ask again.
+const waitedOut: ReadonlySet<string> = new Set([
+  "empty",
+  "queue-paused",
+  "project-paused",
+  "agent-paused",
+  "agent-benched"
+])
+// What the views say, which are a moment behind: an item that is lost may be one that they show as it was.
+const isAsShown = ({ why, reason }: Nothing) =>
+  why === "empty" || why === "project-paused" || (why === "busy" && reason === null)
 
 export class Pickup extends Context.Service<
   Pickup,
@@ -42,6 +56,7 @@ export class Pickup extends Context.Service<
       const dispatches = yield* Dispatches
       const ready = yield* Ready
       const fullDisks = yield* FullDisks
+      const caughtUp = yield* catchUp
       const metrics = yield* Metrics
       const answered = metrics.counter(pickupsTotal)
       const seconds = metrics.histogram(pickupSeconds)
@@ -114,16 +129,30 @@ export class Pickup extends Context.Service<
         }
         const before = yield* again(question)
         if (before !== undefined) return before
-        const phases = question.phases.filter((phase) => roster.takesPhase(question.agent, phase))
-        const wanted = { names: roster.namesFor(question.agent), phases }
-        const endsAtMs = (yield* Clock.currentTimeMillis) + Math.min(question.waitMs ?? 0, PickupWaitSeconds * 1_000)
+        const wanted: Waiting = {
+          names: roster.namesFor(question.agent),
+          alone: namesOfAlone(roster, question.agent),
+          phases: question.phases.filter((phase) => roster.takesPhase(question.agent, phase)),
+          agentIds: [question.agent, ...instanceOf(question)]
+        }
+        const waitMs = Math.min(question.waitMs ?? 0, PickupWaitSeconds * 1_000)
+        const endsAtMs = (yield* Clock.currentTimeMillis) + waitMs
+        let isBehind = true
         while (true) {
           const startedMs = yield* Clock.currentTimeMillis
           if (isStopped) return nothing({ why: "draining", reason: null })
           const given = yield* attempt(question, wanted)
           const nowMs = yield* Clock.currentTimeMillis
-          if (given._tag === "Dispatch") seconds.observe({}, (nowMs - startedMs) / 1_000)
-          if (given._tag === "Dispatch" || given.why !== "empty" || nowMs >= endsAtMs) return given
+          if (given._tag === "Dispatch") {
+            seconds.observe({}, (nowMs - startedMs) / 1_000)
+            return given
+          }
+          if (isBehind && isAsShown(given)) {
+            isBehind = false
+            yield* caughtUp(wanted)
+            continue
+          }
+          if (!waitedOut.has(given.why) || nowMs >= endsAtMs) return given
           yield* ready.wait(wanted, endsAtMs - nowMs)
         }
       })
@@ -148,3 +177,6 @@ export class Pickup extends Context.Service<
     })
   )
 }
+
+const instanceOf = ({ agent, agentInstanceId }: PickupQuestion) =>
+  agentInstanceId === null ? [] : [agentIdOf(agent, agentInstanceId)]

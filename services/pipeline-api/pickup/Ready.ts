@@ -1,14 +1,16 @@
 /**
  * The ready items of this process: looked for anew when the views moved, at most a twentieth of the time, and corrected
  * by what was given out here since, so that no item is tried twice while the views are behind. Whoever waits for
- * something to do is woken when there is something, and no more of them than there is to do.
+ * something to do is woken when there is something, and no more of them than there is to do; not while the queue or
+ * their agent is held, as the views show it.
  */
 import { Clock, Context, Deferred, Effect, Layer, Option, Schedule } from "effect"
 import { Views } from "#actor"
-import { type WorkItemPhase, type WorkItemStateName } from "#contracts"
+import { queueId, type WorkItemPhase, type WorkItemStateName } from "#contracts"
 import { Metrics } from "#runtime"
 import { pickupWaiters, readyItems } from "../metrics.ts"
-import { readWorkItems } from "../view-summaries.ts"
+import { agentRow } from "../shown/agent.ts"
+import { readAgents, readWorkItems } from "../view-summaries.ts"
 import type { InFlight } from "../project/index.ts"
 import { emptyLook, goesFirst, lookOf, type ReadyItem } from "./ready-items.ts"
 
@@ -16,6 +18,14 @@ export interface Wanted {
   /** Names of agents and classes. */
   readonly names: ReadonlyArray<string>
   readonly phases: ReadonlyArray<WorkItemPhase>
+}
+
+/** Who waits for something to do. */
+export interface Waiting extends Wanted {
+  /** The kind, and the instance that asks. Of each the holds count. */
+  readonly agentIds: readonly [kind: string, ...instance: ReadonlyArray<string>]
+  /** Names of which nobody else takes the items: while the kind is paused these are to be parked. */
+  readonly alone: ReadonlyArray<string>
 }
 
 interface Given {
@@ -37,7 +47,8 @@ const movingStates: ReadonlyArray<WorkItemStateName> = [
   "Merged",
   "UpstreamPushing",
   "Delegated",
-  "ConflictRework"
+  "ConflictRework",
+  "WaitingForAgentResume"
 ]
 
 const lookEveryMs = 20
@@ -64,12 +75,16 @@ export class Ready extends Context.Service<
     ) => { readonly done: (sequence: number | undefined) => void }
     /** Without items that are only being tried. */
     readonly inFlight: (projectId: string, agent: string) => InFlight
+    /** Items that the asker might take wait until an agent is resumed. */
+    readonly isParked: (wanted: Wanted) => boolean
+    /** What was decided up to that record of LOG is known here. */
+    readonly hasSeen: (sequence: number) => boolean
     /** What is in flight can be told as of that record of LOG: the views show it, and leave nothing out that moves. */
     readonly isShown: (sequence: number) => boolean
     /** It was given out here, and the views do not show it yet. */
     readonly wasGiven: (dispatchId: string) => boolean
     /** Ends when there may be something, or when that time is over; at once when too many wait already. */
-    readonly wait: (wanted: Wanted, waitMs: number) => Effect.Effect<void>
+    readonly wait: (waiting: Waiting, waitMs: number) => Effect.Effect<void>
     readonly wakeAll: Effect.Effect<void>
   }
 >()("starling/pipeline-api/Ready") {
@@ -82,7 +97,7 @@ const make = Effect.fnUntraced(function* (waitersMax: number) {
   const readyGauge = metrics.gauge(readyItems)
   const waitersGauge = metrics.gauge(pickupWaiters)
   const given = new Map<string, Given>()
-  const waiters = new Set<{ readonly wanted: Wanted; readonly woken: Deferred.Deferred<void> }>()
+  const waiters = new Set<{ readonly waiting: Waiting; readonly woken: Deferred.Deferred<void> }>()
   const shown = new Set<string>()
   let look = emptyLook
 
@@ -105,11 +120,24 @@ const make = Effect.fnUntraced(function* (waitersMax: number) {
       if (Option.isNone(row) ? sequence < views.freshness().sequence : row.value.sequence >= sequence) given.delete(id)
     }
   }
+  const standingOf = (id: string, nowMs: number) => {
+    const [row] = readAgents(Option.toArray(views.find("agent", id)))
+    return row === undefined ? "Available" : agentRow(row, nowMs).state
+  }
+  const isQueuePaused = () => Option.exists(views.find("queue", queueId), ({ state }) => state === "Paused")
+  /** How many of those that wait so there is something to do for. */
+  const toDo = (waiting: Waiting, nowMs: number) => {
+    if (isQueuePaused()) return 0
+    const [kind] = waiting.agentIds
+    if (standingOf(kind, nowMs) === "Paused") return candidates({ ...waiting, names: waiting.alone }, nowMs).length
+    const isHeld = waiting.agentIds.some((id) => standingOf(id, nowMs) !== "Available")
+    return isHeld ? 0 : candidates(waiting, nowMs).length
+  }
   const wake = (nowMs: number) => {
     const left = new Map<string, number>()
     for (const waiter of waiters) {
-      const key = JSON.stringify(waiter.wanted)
-      const count = left.get(key) ?? candidates(waiter.wanted, nowMs).length
+      const key = JSON.stringify(waiter.waiting)
+      const count = left.get(key) ?? toDo(waiter.waiting, nowMs)
       left.set(key, count - 1)
       if (count > 0) Deferred.doneUnsafe(waiter.woken, Effect.void)
     }
@@ -166,13 +194,15 @@ const make = Effect.fnUntraced(function* (waitersMax: number) {
       const all = [...known, ...more]
       return { agent, items: all.length, itemsOfAgent: all.filter((item) => item.agent === agent).length }
     },
+    isParked: ({ names }) => names.some((name) => look.parkedFor.has(name)),
+    hasSeen: (sequence) => seen >= sequence,
     isShown: (sequence) => seen >= sequence && views.isWhole(),
     wasGiven: (dispatchId) =>
       [...given.values()].some((item) => item.dispatchId === dispatchId && item.sequence < Infinity),
-    wait: (wanted, waitMs) =>
+    wait: (waiting, waitMs) =>
       Effect.suspend(() => {
         if (waiters.size >= waitersMax) return Effect.void
-        const waiter = { wanted, woken: Deferred.makeUnsafe<void>() }
+        const waiter = { waiting, woken: Deferred.makeUnsafe<void>() }
         waiters.add(waiter)
         return Effect.asVoid(Effect.timeoutOption(Deferred.await(waiter.woken), waitMs)).pipe(
           Effect.ensuring(Effect.sync(() => waiters.delete(waiter)))

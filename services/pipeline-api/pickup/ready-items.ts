@@ -1,6 +1,7 @@
 /**
  * What a look at the views gives for pickup: ready items by the agent that they name, in the order in which they are to
- * be given out; what of each project is in hand; which projects are paused. A moment behind the actors, who decide. Pure.
+ * be given out; what of each project is in hand; which agents items are parked for; which projects are paused. A moment
+ * behind the actors, who decide. Pure.
  */
 import type { ViewRow } from "#actor"
 import type { WorkItemPhase, WorkItemSummary } from "#contracts"
@@ -28,13 +29,15 @@ export interface InHandItem {
 export interface ReadyLook {
   readonly ready: ReadonlyMap<string, ReadonlyArray<ReadyItem>>
   readonly inHand: ReadonlyArray<InHandItem>
+  /** Kinds and classes whose items wait until an agent is resumed. */
+  readonly parkedFor: ReadonlySet<string>
   readonly pausedProjects: ReadonlySet<string>
 }
 
-export const emptyLook: ReadyLook = { ready: new Map(), inHand: [], pausedProjects: new Set() }
+export const emptyLook: ReadyLook = { ready: new Map(), inHand: [], parkedFor: new Set(), pausedProjects: new Set() }
 
-/** What a look goes by of an item that is not parked and has not ended. */
-export type MovingRow = Pick<ViewRow, "id" | "project" | "createdAtMs" | "sequence"> & {
+/** What a look goes by of an item that has not ended. */
+export type MovingRow = Pick<ViewRow, "id" | "project" | "state" | "createdAtMs" | "sequence"> & {
   readonly summary: Pick<
     WorkItemSummary,
     "agent" | "assignedAgent" | "agentAtWork" | "dispatchId" | "isReady" | "phase" | "priority" | "notBeforeMs"
@@ -45,10 +48,11 @@ export type MovingRow = Pick<ViewRow, "id" | "project" | "createdAtMs" | "sequen
 export const goesFirst = (left: ReadyItem, right: ReadyItem): number =>
   right.priority - left.priority || left.createdAtMs - right.createdAtMs || (left.id < right.id ? -1 : 1)
 
-/** One of both, or neither. */
+/** One of them, or none. */
 interface Place {
   readonly ready?: ReadyItem
   readonly inHand?: InHandItem
+  readonly parkedFor?: string
 }
 
 // Rows do not change, and most of those that are looked through were so the last time.
@@ -62,7 +66,8 @@ const placeOf = (row: MovingRow): Place => {
   return place
 }
 
-const placeNew = ({ id, project, sequence, createdAtMs, summary: item }: MovingRow): Place => {
+const placeNew = ({ id, project, state, sequence, createdAtMs, summary: item }: MovingRow): Place => {
+  if (state === "WaitingForAgentResume") return { parkedFor: item.assignedAgent ?? item.agent }
   const of = { id, projectId: project ?? "", sequence }
   if (item.dispatchId !== null) {
     return { inHand: { ...of, agent: item.agentAtWork ?? item.agent, dispatchId: item.dispatchId } }
@@ -79,9 +84,11 @@ export const lookOf = (
 ): ReadyLook => {
   const ready = new Map<string, Array<ReadyItem>>()
   const inHand: Array<InHandItem> = []
+  const parkedFor = new Set<string>()
   for (const row of items) {
     const place = placeOf(row)
     if (place.inHand !== undefined) inHand.push(place.inHand)
+    if (place.parkedFor !== undefined) parkedFor.add(place.parkedFor)
     if (place.ready === undefined) continue
     const named = ready.get(place.ready.name)
     if (named === undefined) ready.set(place.ready.name, [place.ready])
@@ -89,5 +96,5 @@ export const lookOf = (
   }
   for (const named of ready.values()) named.sort(goesFirst)
   const paused = projects.filter(({ state }) => state === "Paused").map(({ id }) => id)
-  return { ready, inHand, pausedProjects: new Set(paused) }
+  return { ready, inHand, parkedFor, pausedProjects: new Set(paused) }
 }

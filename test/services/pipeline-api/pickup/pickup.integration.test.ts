@@ -1,11 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber } from "effect"
+import type { PickupNothing, PickupQuestion } from "#contracts"
 import { eventually } from "../../../support/bus.ts"
 import {
+  type Call,
   createItem,
   dispatched,
   eventNames,
   itemNow,
+  metricsText,
   pickUp,
   projectId,
   publishReport,
@@ -15,6 +18,15 @@ import {
   withPipeline
 } from "../../../support/pipeline.ts"
 import { createMany, dispatchedAndPaused, listed } from "./asked-at-once.ts"
+
+/** The only agent that may take it asks for work, and is paused. */
+const untilParked = (call: Call, id: string) =>
+  eventually(
+    Effect.andThen(
+      pickUp({ agent: "owl", waitMs: 0 }),
+      Effect.map(itemNow(call, id), ({ state }) => state === "WaitingForAgentResume")
+    )
+  )
 
 describe("pickup", () => {
   it.live("gives out by priority and then by age, and each phase once", () =>
@@ -102,6 +114,84 @@ describe("pickup", () => {
         const given = yield* Fiber.join(waiting)
         assert.isTrue(given.every(({ _tag }) => _tag === "Dispatch"))
         assert.isBelow(performance.now() - began, 6_000)
+      })
+    )
+  )
+
+  it.live("sees a resume that was answered, of the queue, an agent, a project or an item, at once", () =>
+    withPipeline((call) =>
+      Effect.gen(function* () {
+        let waitMs = 0
+        const operate = (verb: string, body?: object) =>
+          Effect.map(call(`POST ${verb}`, { body }), ({ status }) => assert.strictEqual(status, 200, verb))
+        const nothing = (why: PickupNothing["why"], changes: Partial<PickupQuestion> = {}) =>
+          Effect.map(pickUp({ waitMs: 0, ...changes }), (none) =>
+            assert.strictEqual(none._tag === "Nothing" && none.why, why)
+          )
+        const givenAtOnce = (id: string, changes: Partial<PickupQuestion> = {}) =>
+          Effect.map(pickUp({ waitMs, ...changes }), (given) =>
+            assert.strictEqual(given._tag === "Dispatch" ? given.workItem.id : given.why, id)
+          )
+        // Each more than once: the views may happen to be quick.
+        for (waitMs of [0, 5_000, 0]) {
+          for (const what of ["/queue", `/projects/${projectId}/queue`]) {
+            const { id } = yield* createItem(call)
+            yield* operate(`${what}/pause`, { reason: "stop" })
+            yield* nothing(what === "/queue" ? "queue-paused" : "project-paused")
+            yield* operate(`${what}/resume`)
+            yield* givenAtOnce(id)
+          }
+          const parked = yield* createItem(call, { agent: "owl" })
+          yield* operate("/agents/owl/pause", { reason: "moult" })
+          yield* untilParked(call, parked.id)
+          yield* operate("/agents/owl/resume")
+          yield* givenAtOnce(parked.id, { agent: "owl" })
+
+          const cancelled = yield* createItem(call)
+          assert.strictEqual((yield* call(`DELETE /workitems/${cancelled.id}`)).status, 200)
+          yield* nothing("empty")
+          yield* operate(`/workitems/${cancelled.id}/resume`)
+          yield* givenAtOnce(cancelled.id)
+        }
+      })
+    )
+  )
+
+  for (const [what, why] of [
+    ["/queue", "queue-paused"],
+    // What only it may take is parked meanwhile, and then there is nothing for it.
+    ["/agents/smith", "empty"],
+    [`/projects/${projectId}/queue`, "project-paused"]
+  ] as const) {
+    it.live(`lets a runner wait through a pause, and gives it work when that is resumed: ${what}`, () =>
+      withPipeline((call) =>
+        Effect.gen(function* () {
+          yield* call(`POST ${what}/pause`, { body: { reason: "stop" } })
+          const { id } = yield* createItem(call)
+          const began = performance.now()
+          const none = yield* pickUp({ waitMs: 2_500 })
+          assert.strictEqual(none._tag === "Nothing" && none.why, why)
+          assert.isAtLeast(performance.now() - began, 2_490)
+
+          const waiting = yield* Effect.forkChild(pickUp({ waitMs: 9_000 }), { startImmediately: true })
+          yield* eventually(Effect.map(metricsText, (text) => /^pipeline_pickup_waiters\S* 1$/mu.test(text)))
+          const resumed = performance.now()
+          yield* call(`POST ${what}/resume`)
+          const given = yield* Fiber.join(waiting)
+          assert.strictEqual(given._tag === "Dispatch" && given.workItem.id, id)
+          assert.isBelow(performance.now() - resumed, 4_000)
+        })
+      )
+    )
+  }
+
+  it.live("gives a runner that waits its work when the time of its agent's pause is over", () =>
+    withPipeline((call) =>
+      Effect.gen(function* () {
+        yield* call("POST /agents/owl/pause", { body: { reason: "moult", expiresInSeconds: 2 } })
+        const { id } = yield* createItem(call, { agent: "birds" })
+        const given = yield* pickUp({ agent: "owl", waitMs: 9_000 })
+        assert.strictEqual(given._tag === "Dispatch" && given.workItem.id, id)
       })
     )
   )
