@@ -73,6 +73,16 @@ export const recordingCases: ReadonlyArray<RecordingCase> = [
   p99("speech_first_byte_seconds:p99_rate5m", "speech_first_byte_seconds", "", "0.5", "1"),
   ratio("speech_streams_failed:ratio_rate5m", "speech_streams_total", "", "outcome", "failed"),
   ratio("speech_sessions_busy:ratio_rate5m", "speech_sessions_total", "", "outcome", "busy"),
+  {
+    record: "speech_refused:ratio_rate5m",
+    series: {
+      'speech_refusals_total{reason="beginnings"}': "0+20x60",
+      'speech_refusals_total{reason="listeners"}': "0+10x60",
+      'speech_streams_total{outcome="spoken"}': "0+70x60"
+    },
+    labels: "",
+    value: 0.3
+  },
   ratio("entity:actor_command_failures:ratio_rate5m", "actor_commands_total", 'entity="e"', "outcome", "busy"),
   p99("entity:actor_command_seconds:p99_rate5m", "actor_command_seconds", 'entity="e"', "0.1", "0.25")
 ]

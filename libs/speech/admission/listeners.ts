@@ -47,10 +47,13 @@ const newest = 1 / 4
 // Until the first have been measured: a start of an encoder, and a paragraph.
 const growMsAssumed = 150
 const lastsMsAssumed = 10_000
+// What was measured says less of now with each of so many milliseconds: half.
+const halfLifeMs = 2_000
 
 interface Group {
   readonly present: Set<State>
   growMs: number
+  grownAtMs: number
   lastsMs: number
 }
 
@@ -71,7 +74,7 @@ export const listeners = (): Listeners => {
   const groupOf = (name: string): Group => {
     const known = groups.get(name)
     if (known !== undefined) return known
-    const group: Group = { present: new Set(), growMs: growMsAssumed, lastsMs: lastsMsAssumed }
+    const group: Group = { present: new Set(), growMs: growMsAssumed, grownAtMs: 0, lastsMs: lastsMsAssumed }
     groups.set(name, group)
     return group
   }
@@ -120,7 +123,7 @@ export const listeners = (): Listeners => {
     return {
       young: young.length,
       // Those at it show a slower pace before any of them has come through.
-      growMs: Math.max(group.growMs, ageMs),
+      growMs: Math.max(growMsOf(group, nowMs), ageMs),
       thin: present.filter((state) => isThin(state, nowMs)).length,
       listening: present.length,
       lastsMs: group.lastsMs
@@ -157,8 +160,13 @@ const settle = (group: Group, present: ReadonlyArray<State>, nowMs: number) => {
 const grow = (group: Group, state: State, atMs: number) => {
   if (!state.isYoung) return
   state.isYoung = false
-  group.growMs += (atMs - state.enteredAtMs - group.growMs) * newest
+  group.growMs = growMsOf(group, atMs) + (atMs - state.enteredAtMs - growMsOf(group, atMs)) * newest
+  group.grownAtMs = atMs
 }
+
+/** Of the last seconds: a crowd that has gone says nothing of who comes later. */
+const growMsOf = ({ growMs, grownAtMs }: Group, nowMs: number) =>
+  growMsAssumed + (growMs - growMsAssumed) * 2 ** -(Math.max(0, nowMs - grownAtMs) / halfLifeMs)
 
 const storeOf = ({ startedAtMs, gotMs }: State, nowMs: number) =>
   startedAtMs === undefined ? 0 : gotMs - (nowMs - startedAtMs)

@@ -7,6 +7,7 @@ import { Metrics } from "#runtime"
 const audio = (options: Partial<FfmpegPoolOptions> = {}) =>
   Encoders.layer({ ...ffmpegPoolDefaults, ...options }).pipe(Layer.provideMerge(Metrics.layerTest))
 
+const slowFfmpeg = new URL("slow-ffmpeg.sh", import.meta.url).pathname
 const cold = { defaultDepth: 0, depthMax: 0 }
 
 const encode = <E>(name: string, pcm: Stream.Stream<Int16Array, E>) =>
@@ -149,6 +150,16 @@ describe("an answer without an encoder", () => {
       assert.strictEqual(error._tag, "EncoderOverloaded")
       assert.strictEqual(yield* metric("audio_encoder_failures_total", "mp3_24000_64"), 1)
     }).pipe(Effect.provide(audio({ ...cold, processesMax: 1, waitMsMax: 100 })))
+  )
+
+  it.live("waits while encoders start slowly, for a slow start is no full house", () =>
+    Effect.gen(function* () {
+      // Each is silent for a while before it is one; more than may start at once.
+      const answers = Array.from({ length: 5 }, () => Stream.runCollect(encode("mp3_24000_64", Stream.make(second))))
+      const all = yield* Effect.all(answers, { concurrency: "unbounded" })
+      assert.isTrue(all.every((answer) => answer.length > 0))
+      assert.strictEqual(yield* metric("audio_encoder_failures_total", "mp3_24000_64"), 0)
+    }).pipe(Effect.provide(audio({ ...cold, ffmpegPath: slowFfmpeg, waitMsMax: 100 })))
   )
 
   it.live("fails where there is no ffmpeg, and says how to install it", () =>

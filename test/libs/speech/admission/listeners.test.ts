@@ -74,12 +74,20 @@ describe("a listener", () => {
 describe("the time that a beginning takes", () => {
   it("follows those that have grown up", () => {
     const book = listeners()
-    for (let at = 0; at < 40_000; at += 1_000) {
+    for (let at = 0; at < 4_000; at += 100) {
       const one = book.enter({ group, nowMs: at, plays: true })
       one.got(4, at + 800)
       one.leave(at + 900)
     }
-    assert.closeTo(book.load(group, 40_000).growMs, 800, 5)
+    assert.closeTo(book.load(group, 4_700).growMs, 750, 50)
+  })
+
+  it("is forgotten when nobody has begun for some seconds, for the crowd may be gone", () => {
+    const { book, one } = entered()
+    one.got(4, 20_000)
+    one.leave(20_000)
+    assert.isAbove(book.load(group, 20_000).growMs, 4_000)
+    assert.isBelow(book.load(group, 40_000).growMs, 200)
   })
 
   it("is at least as long as those at it have taken already", () => {
