@@ -182,7 +182,7 @@ describe("openai with a fetch that pays", () => {
       (reason: unknown) => reason as APIError
     )
     assert.instanceOf(error, APIError)
-    assert.deepStrictEqual([error.status, error.code], [400, "INVALID_REQUEST_BODY"])
+    assert.deepStrictEqual([error.status, error.code], [400, "EMPTY_CONVERSATION"])
   })
 
   it("without a way to pay is told 402", async () => {

@@ -233,6 +233,8 @@ const fileKey = /(?:^|_)file_?ids?$/iu
 // What was called, and what was found: words. A part's own parts are looked at by themselves.
 const words: ReadonlySet<string> = new Set(["tool_calls", "function_call", "arguments", "annotations", "citations"])
 const ownParts: ReadonlySet<string> = new Set(held)
+// Texts of nearly every message: looked at no further.
+const texts: ReadonlySet<string> = new Set(["role", "type", "content", "name", "id", "tool_call_id", "tool_use_id"])
 const seemsAddress = /^[\s\p{Cc}]*(?:[a-z][a-z0-9+.-]{0,30}:|[\\/]{2})/iu
 
 /** Of a part of a kind that is not known here: only what is in the request itself goes on. */
@@ -241,7 +243,8 @@ const refuseAddresses = (value: unknown, path: string, rewriting: Rewriting, und
     for (const [at, item] of value.entries()) refuseAddresses(item, `${path}[${at}]`, rewriting, under)
   } else if (isRecord(value)) {
     for (const [key, inner] of Object.entries(value)) {
-      if (words.has(key) || (ownParts.has(key) && Array.isArray(inner))) continue
+      if ((typeof inner === "string" && texts.has(key)) || words.has(key)) continue
+      if (ownParts.has(key) && Array.isArray(inner)) continue
       const where = path === "" ? key : `${path}.${key}`
       if (fileKey.test(key) && inner !== null) rewriting.refuse(where, "names a file, and none are kept here")
       else refuseAddresses(inner, where, rewriting, key)

@@ -39,7 +39,8 @@ const parseData = (text: string): Result.Result<FileAddress, string> => {
 
 /** Without the line ends that some encoders put in. */
 export const parseBase64 = (text: string): Result.Result<string, string> => {
-  const bare = /\s/u.test(text) ? text.replace(/\s+/gu, "") : text
+  if (base64Text.test(text)) return Result.succeed(text)
+  const bare = text.replace(/\s+/gu, "")
   return base64Text.test(bare) ? Result.succeed(bare) : Result.fail("must hold data in base64")
 }
 
