@@ -8,6 +8,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { askOver, busContents, pickUpWork, publishBytesOver, publishOver } from "../support/bus-contents.ts"
+import { machineUsers } from "../../services/fleet/nats-server/users.ts"
 import { repository } from "../deploy/tools.ts"
 import { type Collector, startCollector } from "../support/collector.ts"
 import { leakyConfiguration, type LeakyWorld, startLeakyWorld } from "../support/leaky-world.ts"
@@ -48,7 +49,8 @@ beforeAll(async () => {
   home.environment["STARLING_CONFIG"] = config
   fleet = await startFleet(home)
   ready = fleet.ready
-  secrets = { ...planting, settler, ownerToken: ready.token }
+  const passwords = machineUsers.map(({ user }) => [`password of ${user}`, fleet.busAs(user).password ?? ""] as const)
+  secrets = { ...planting, settler, ownerToken: ready.token, ...Object.fromEntries(passwords) }
 })
 
 afterAll(async () => {
