@@ -19,8 +19,13 @@ export interface EncoderPlan {
   readonly rateHz: number
   /** Silence fed ahead, in samples of `rateHz`. */
   readonly primeSamples: number
-  /** Silence fed after each answer, enough to push out its last frame; 0 where a process serves only one. */
+  /**
+   * Silence fed after each answer, at least: enough to push out its last frame and to forget what was in it, so that
+   * the same PCM becomes the same bytes whatever was encoded before. 0 where a process serves only one.
+   */
   readonly pauseSamples: number
+  /** The pause is lengthened until what was fed since the start is a whole number of these. */
+  readonly periodSamples: number
   /** How many frames belong to what was fed before an answer. */
   readonly framesBefore: (samples: number) => number
   /** How many frames an answer of that many samples has. */
@@ -35,13 +40,14 @@ const mp3DelaySamples = 576 + 529
 // The announced delay is a whole number of frames, so that what remains is one too; what lacks is silence.
 const mp3DelayAnnounced = 2 * mp3FrameSamples
 const mp3RunUp = mp3DelayAnnounced - mp3DelaySamples
-// LAME looks two frames ahead, ffmpeg reads 1,024 samples at once.
-const mp3PrimeFrames = 5
-const mp3PauseFrames = 7
+// At 22,050 Hz a frame is no whole number of bytes: which ones are a byte longer repeats after so many.
+const mp3PeriodFrames = 49
+// LAME hears two seconds of silence before it is as it was at first, at 0.04 ms of a processor a frame.
+const mp3PauseFrames = 80
+const mp3PrimeFrames = 2 * mp3PeriodFrames
 const decoderDelaySamples = 529
 
 const aacPrimeFrames = 2
-const aacPauseFrames = 5
 
 const words = (text: string) => text.split(" ")
 
@@ -60,6 +66,7 @@ const codecPlans: Readonly<
     arguments: words("-c:a libmp3lame -reservoir 0 -write_xing 0 -id3v2_version 0 -f mp3"),
     primeSamples: mp3PrimeFrames * mp3FrameSamples + mp3RunUp,
     pauseSamples: mp3PauseFrames * mp3FrameSamples,
+    periodSamples: mp3PeriodFrames * mp3FrameSamples,
     framesBefore: (samples) => (samples - mp3RunUp) / mp3FrameSamples,
     framesOf: (samples) => (samples + mp3DelayAnnounced) / mp3FrameSamples,
     shape: mp3Shape,
@@ -69,7 +76,9 @@ const codecPlans: Readonly<
     defaultKbps: 64,
     arguments: words("-c:a aac -f adts"),
     primeSamples: aacPrimeFrames * aacFrameSamples,
-    pauseSamples: aacPauseFrames * aacFrameSamples,
+    // Its rate control never forgets: the next answer of one process would be other bytes.
+    pauseSamples: 0,
+    periodSamples: aacFrameSamples,
     // One more: the first frame of an AAC encoder is its delay.
     framesBefore: (samples) => samples / aacFrameSamples + 1,
     framesOf: (samples) => samples / aacFrameSamples,
@@ -78,11 +87,15 @@ const codecPlans: Readonly<
   },
   opus: {
     defaultKbps: 48,
-    // A third of the work of the default level 10, which nobody hears in speech.
-    arguments: words("-c:a libopus -frame_duration 20 -compression_level 5 -page_duration 20000 -f ogg"),
+    // A third of the work of the default level 10, which nobody hears in speech. The serial number of a stream would
+    // be a random one.
+    arguments: words(
+      "-c:a libopus -frame_duration 20 -compression_level 5 -page_duration 20000 -fflags +bitexact -f ogg"
+    ),
     // Its pages carry positions, so none can be left out; its delay is signalled anyway.
     primeSamples: 0,
     pauseSamples: 0,
+    periodSamples: 1,
     framesBefore: () => 0,
     framesOf: () => Number.POSITIVE_INFINITY,
     shape: oggOpusShape,

@@ -1,9 +1,9 @@
 /**
  * One ffmpeg that encodes answer after answer. Between two of them it is fed silence, which pushes out the
  * last frames of the one and is the run-up of the other; frames are counted, so each answer gets exactly its
- * own. A start of ffmpeg costs 60 ms of a processor, this costs less than one. An encoder that did not
- * deliver its last answer to the end, to the frame, is not used again. Opus in Ogg, whose pages carry
- * positions, is ended instead.
+ * own, and the silence is so long that none is told from the one before. A start of ffmpeg costs 60 ms of a
+ * processor, this costs four. An encoder that did not deliver its last answer to the end, to the frame, is not used
+ * again. Opus in Ogg, whose pages carry positions, and AAC, whose rate control never forgets, are ended instead.
  *
  * It is fed at most two seconds ahead of what was read: its pipes would hold a minute of mp3, and the
  * client's pace is to be felt by whoever makes the PCM.
@@ -37,6 +37,11 @@ const lastFramesWithin = "500 millis"
 
 export const startLossyEncoder = (plan: EncoderPlan, options: FfmpegOptions): Effect.Effect<LossyEncoder> =>
   Effect.map(startFfmpeg(plan, options), (ffmpeg) => overProcess(plan, ffmpeg))
+
+const pauseAfter = ({ primeSamples, pauseSamples, periodSamples }: EncoderPlan, fed: number) => {
+  const over = (fed + pauseSamples - primeSamples) % periodSamples
+  return pauseSamples + (over === 0 ? 0 : periodSamples - over)
+}
 
 const overProcess = (plan: EncoderPlan, ffmpeg: FfmpegProcess): LossyEncoder => {
   const cutter = makeFrameCutter(plan.shape)
@@ -100,10 +105,9 @@ const overProcess = (plan: EncoderPlan, ffmpeg: FfmpegProcess): LossyEncoder => 
     }),
     write: (pcm) => Effect.andThen(Latch.await(room), feed(pcm)),
     finish: Effect.suspend(() => {
-      if (plan.pauseSamples === 0) return endInput
       endFrame = firstFrame + plan.framesOf(fed - answerFrom)
       cutter.letOut(firstFrame, endFrame)
-      return feed(new Int16Array(plan.pauseSamples))
+      return plan.pauseSamples === 0 ? endInput : feed(new Int16Array(pauseAfter(plan, fed)))
     }),
     read,
     encodedSamples: cutter.samplesSeen,

@@ -64,6 +64,9 @@ export const speechApiPage = (): string =>
       "recogniser (pocketsphinx with its own model of English, 98 words) got wrong, of a hundred words: `selma` 11, " +
       "`roger` 22, `alan` 23, `kal` 32. The English voices of espeak-ng, 79 to 92, speak every language of a model and " +
       "begin sooner. `selma` is the voice of the examples and, without `--voice`, of `./starling say`.",
+    "The same request in a voice of flite gets the same bytes and marks in every format. espeak-ng varies the pitch of " +
+      "a voice from where it left off: the same request in one of its voices sounds the same, and differs in bytes and " +
+      "by about a hundredth of its length.",
     "## SSML",
     "An input that begins with `<speak>` is SSML: `p`, `s`, `break`, `prosody` (rate, pitch, range, volume), `emphasis`, " +
       '`sub`, `say-as`, and `<service:style emotion="...">` with one of ' +

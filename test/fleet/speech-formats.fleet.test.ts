@@ -184,3 +184,32 @@ describe("loudness_normalization", () => {
     }
   })
 })
+
+describe("the same request", () => {
+  const asked = "The harbour is quiet this morning. Two boats came in before dawn, and nobody could say from where."
+
+  it.each([
+    ["selma", ["pcm_24000", "mp3_22050_64", "mp3_24000_128", "ogg_24000", "aac_24000", "ulaw_8000"]],
+    ["roger", ["pcm_24000"]],
+    ["kal", ["mp3_24000_64"]]
+  ])("of %s gets the same bytes and marks, in every kind of format", async (voice_id, formats) => {
+    for (const format of formats) {
+      const order = { input: asked, voice_id, output_format: format }
+      const first = await fleet.listen(order)
+      // Beside it and before it others are spoken, by both engines.
+      const [second] = await Promise.all([
+        fleet.listen(order),
+        fleet.listen({ input: "Something else is said.", voice_id: "henry", output_format: format }),
+        fleet.listen({ input: "And by another one.", voice_id: "alan", output_format: format })
+      ])
+      assert.isTrue(second.audio.equals(first.audio), format)
+      assert.deepStrictEqual(second.marks, first.marks)
+    }
+  })
+
+  it("levelled, or as one whole answer, gets the same bytes", async () => {
+    const options = { loudness_normalization: true }
+    const order = { input: asked, voice_id: "selma", options, output_format: "wav_48000" }
+    assert.strictEqual((await fleet.speak(order)).audio_data, (await fleet.speak(order)).audio_data)
+  })
+})

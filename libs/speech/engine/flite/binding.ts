@@ -2,6 +2,8 @@
  * libflite, utterance by utterance. What it plans (tokens, their words, the ends of their segments) is read out
  * before its first sample; the samples stream. Style is set on the utterance and never on the voice, so that
  * threads share voices. Names of features are kept by pointer in the library: they live as long as the process.
+ * The noise in its breath is the C library's random numbers: they are begun anew with each utterance, so that the
+ * same text becomes the same samples, unless another engine draws from them at that very moment.
  */
 import { dirname, join } from "node:path"
 import koffi from "koffi"
@@ -26,6 +28,8 @@ export interface Flite {
 /** All four voices; kal alone has 8,000. */
 const voicesHz = 16_000
 const samplesPerCallback = 1600
+/** Any number; as a process begins that never seeds. */
+const noiseSeed = 1
 const goOn = 0
 const stop = -1
 
@@ -41,6 +45,7 @@ export const openFlite = (data: ThreadData): Speaker => {
   const setFloat = library.func("void feat_set_float(void *, void *, float)")
   const newStreaming = library.func("void *new_audio_streaming_info()")
   const streamingValue = library.func("void *audio_streaming_info_val(void *)")
+  const seedNoise = koffi.load(null).func("void srand(unsigned int)")
   library.func("int flite_init()")()
 
   const waveType = koffi.struct({ type: "void *", hz: "int", samples: "int", channels: "int", data: "void *" })
@@ -79,6 +84,7 @@ export const openFlite = (data: ThreadData): Speaker => {
       koffi.encode(streaming, streamingType, settings)
       setFeature(own, lasting("streaming_info"), streamingValue(streaming))
       initialize(utterance, voices.get(voice))
+      seedNoise(noiseSeed)
       synth(utterance)
       deleteUtterance(utterance)
     }

@@ -210,3 +210,17 @@ const suite = (
 describe("espeak", () => suite(voiceOf("espeak", "en-us"), openEspeakPool))
 describe("flite", () => suite(voiceOf("flite", "slt"), openFlitePool))
 describe("flite's oldest voice", () => suite(voiceOf("flite", "kal16"), openFlitePool))
+
+describe("what flite says", () => {
+  it.live.each(["slt", "rms", "awb", "kal16"])("is the same samples each time, whatever was said between: %s", (name) =>
+    Effect.gen(function* () {
+      const engine = yield* openFlitePool()
+      const job = jobOf(voiceOf("flite", name), piece(sentence))
+      const first = yield* heard(engine, job)
+      yield* heard(engine, jobOf(voiceOf("flite", "slt"), piece("Another voice says something else.")))
+      const second = yield* heard(engine, job)
+      assert.deepStrictEqual(second.words, first.words)
+      assert.isTrue(Buffer.from(second.pcm.buffer).equals(Buffer.from(first.pcm.buffer)))
+    }).pipe(Effect.scoped, Effect.provide(metrics))
+  )
+})
