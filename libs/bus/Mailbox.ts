@@ -7,8 +7,10 @@ import { randomBytes } from "node:crypto"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { subjects } from "#contracts"
 import { acquireLightly, Role } from "#runtime"
+import { toHeaders } from "./message-headers.ts"
 import { Nats } from "./Nats.ts"
 import { Neighbours } from "./Neighbours.ts"
+import { nobodyThere } from "./question.ts"
 import { hasMailbox, mailboxJob } from "./topology-part.ts"
 
 export class Mailbox extends Context.Service<
@@ -20,6 +22,8 @@ export class Mailbox extends Context.Service<
     readonly open: (sessionId: string, receive: (bytes: Uint8Array) => void) => Effect.Effect<void, never, Scope.Scope>
     /** What comes for sessions that are not open, and there is no other way to tell the sender. */
     readonly onUnknown: (receive: (sessionId: string, bytes: Uint8Array) => void) => Effect.Effect<void>
+    /** False for an instance that is known to be gone: nobody listens to its messages any more. */
+    readonly isThere: (instance: string) => Effect.Effect<boolean>
     /** Sends and forgets. What is sent in one turn of the event loop leaves in one write. */
     readonly send: (instance: string, sessionId: string, bytes: Uint8Array) => void
   }
@@ -62,6 +66,7 @@ export class Mailbox extends Context.Service<
             Effect.sync(() => void open.set(sessionId, receive)),
             () => Effect.sync(() => open.delete(sessionId))
           ),
+        isThere: (name) => (mailboxes.find(name) === undefined ? isListening(nats, name) : Effect.succeed(true)),
         onUnknown: (receive) => Effect.sync(() => void (unknown = receive)),
         send: (to, sessionId, bytes) =>
           nats.turn.add(() => {
@@ -73,5 +78,18 @@ export class Mailbox extends Context.Service<
           })
       })
     })
+  )
+}
+
+// The broker says at once that nobody listens; who does listen does not answer.
+const silenceMs = 300
+const nothing = new Uint8Array(0)
+
+const isListening = (nats: Nats["Service"], instance: string) => {
+  const operation = `look for ${instance}`
+  const asked = { subject: subjects.mailboxSession(instance, "there"), data: nothing, headers: toHeaders([]) }
+  return nats.ask(operation, asked, silenceMs).pipe(
+    Effect.as(true),
+    Effect.catch((error) => Effect.succeed(error._tag !== "BusUnavailable" || error.detail !== nobodyThere))
   )
 }

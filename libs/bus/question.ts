@@ -11,7 +11,10 @@ export const question =
   (operation, asked, withinMs) =>
     call(operation, answerOf, asked, [], withinMs)
 
+/** Of an error that says so: whoever was asked for has gone, or never was. */
+export const nobodyThere = "nobody is there"
+
 const answerOf: ReadAnswer<Msg> = (operation, answer) =>
   answer.data.length === 0 && answer.headers?.code === 503
-    ? Effect.fail(new BusUnavailable({ operation, detail: "nobody is there" }))
+    ? Effect.fail(new BusUnavailable({ operation, detail: nobodyThere }))
     : Effect.succeed(answer)

@@ -37,9 +37,9 @@ export const coreSubjects: ReadonlyArray<CoreDeclaration> = [
   {
     name: "outcomes of settlements",
     kind: "mailbox",
-    why: "What became of a payment, to the process whose caller waits for it; the claim says it too.",
+    why: "What became of a payment, to the process whose caller waits for it; the claim says it too. And whether such a process is there at all, for who lost its answer with it.",
     subjects: ["payments.to.*.>"],
-    senders: ["payment-settler"],
+    senders: ["payment-settler", "model-gateway"],
     receivers: ["model-gateway", "payment-verifier"]
   },
   {

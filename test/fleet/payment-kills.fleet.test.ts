@@ -96,18 +96,26 @@ describe("a gateway that is killed", () => {
     await collects(6)
   })
 
-  it("while its payment is settled has kept the answer for its payer", async () => {
-    const held = await fleet.callHeldAt("kept", sending, "call", { identifier: "kept-answer-0123456789" })
-    await fleet.kill("model-gateway")
-    fleet.gate.open()
-    await fleet.run(["model-gateway"])
-    assert.isUndefined(await held.answer)
-    await collects(7)
-    const said = await fleet.payUntil(isAnswered, held.body, held.payment)
-    assert.include(said?.text ?? "", "500ms kept")
-    assert.isTrue(said?.headers.has("x-payment-receipt"))
-    await collects(7)
-  })
+  it.each([
+    ["who has named the call", "kept by name", { identifier: "kept-answer-0123456789" }, 7, "PAYMENT_IDENTIFIER_TAKEN"],
+    ["who sends nothing but the same payment and request", "kept without a name", {}, 8, "PAYMENT_REPLAY"]
+  ] as const)(
+    "while its payment is settled has kept the answer for its payer, %s",
+    async (_who, text, options, count, code) => {
+      const held = await fleet.callHeldAt(text, sending, "call", options)
+      await fleet.kill("model-gateway")
+      fleet.gate.open()
+      await fleet.run(["model-gateway"])
+      assert.isUndefined(await held.answer)
+      await collects(count)
+      const said = await fleet.payUntil(isAnswered, held.body, held.payment)
+      assert.include(said?.text ?? "", `500ms ${text}`)
+      assert.isTrue(said?.headers.has("x-payment-receipt"))
+      await collects(count)
+      const other = await fleet.pay(chat("something else"), held.payment)
+      assert.strictEqual(other?.body["code"], code)
+    }
+  )
 
   it("in the middle of a stream is paid for what was given out", async () => {
     const body = chat("!words 500 20", { stream: true })
@@ -116,7 +124,7 @@ describe("a gateway that is killed", () => {
     const response = await fetch(`${fleet.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) })
     await response.body?.getReader().read()
     await again()
-    await collects(8)
+    await collects(9)
   })
 })
 

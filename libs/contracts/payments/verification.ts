@@ -62,7 +62,9 @@ export const VerifyAnswer = Schema.Union([
     payer: Schema.NullOr(ChainAddress),
     detail: Schema.optionalKey(text(1_024)),
     /** The claim in the way of a replay: who pays for a lost answer again may be given it. */
-    claimKey: Schema.optionalKey(ClaimKey)
+    claimKey: Schema.optionalKey(ClaimKey),
+    /** And who has it: a gateway that may have died with the answer. */
+    holder: Schema.optionalKey(InstanceName)
   }),
   /**
    * Not now; the same payment may be sent again. Nobody can say, or, where `why` says so, the payer's other calls that

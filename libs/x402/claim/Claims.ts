@@ -191,13 +191,14 @@ const settlerMoves = ({ store, payers, move, ask }: Parts) =>
     sweep: Effect.fn("Claims.sweep")(function* (key, revision, due) {
       const found = Option.getOrUndefined(yield* store.read(key))
       if (found?.revision !== revision) return false
-      if (due === "Release") yield* vacate(payers, found.record, found)
       const swept = yield* move(found, moveOf(due, yield* Clock.currentTimeMillis), true).pipe(
         Effect.asSome,
         Effect.catchTag("ClaimLost", () => Effect.succeedNone)
       )
       if (Option.isNone(swept)) return false
-      if (due !== "Release") yield* ask(swept.value, null)
+      // Only now: a claim that was renewed meanwhile keeps its place.
+      if (due === "Release") yield* vacate(payers, found.record, found)
+      else yield* ask(swept.value, null)
       return true
     })
   }) satisfies Partial<Claims["Service"]>

@@ -133,5 +133,5 @@ export const refuseWithoutPlace = (
   return _tag === "Full" ? Effect.fail(refused(checked, "exposure")) : Effect.void
 }
 
-export const refused = ({ claimKey, payer }: CheckedPayment, why: ClaimRefused["why"]) =>
-  new ClaimRefused({ why, claimKey, payer })
+export const refused = ({ claimKey, payer }: CheckedPayment, why: ClaimRefused["why"], holder?: string) =>
+  new ClaimRefused({ why, claimKey, payer, ...(holder === undefined ? {} : { holder }) })

@@ -11,7 +11,9 @@ import { reason } from "../reasons.ts"
 export class ClaimRefused extends Schema.TaggedError<ClaimRefused>()("ClaimRefused", {
   why: Schema.Literals(["replay", "exposure", "unfunded", "denied"]),
   claimKey: Schema.String,
-  payer: Schema.String
+  payer: Schema.String,
+  /** Of a replay: who has the claim, where that was read. */
+  holder: Schema.optionalKey(Schema.String)
 }) {
   override get message() {
     return `the payment is not taken: ${this.why}`

@@ -12,5 +12,7 @@ export const claimRefusalAnswer = (refused: ClaimRefused): Exclude<VerifyAnswer,
   if (refused.why === "exposure")
     return { _tag: "Unavailable", why: "exposure", retryAfterSeconds, reason: refused.reason }
   const answer = { _tag: "Refused", code: refused.code, reason: refused.reason, payer: refused.payer } as const
-  return refused.why === "replay" ? { ...answer, claimKey: refused.claimKey } : answer
+  if (refused.why !== "replay") return answer
+  const { claimKey, holder } = refused
+  return { ...answer, claimKey, ...(holder === undefined ? {} : { holder }) }
 }

@@ -80,8 +80,9 @@ const takeAsFound = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Claim, Refusal> {
   const reads = [parts.payers.read(checked), store.read(checked.claimKey)] as const
   const [seen, found] = yield* Effect.all(reads, { concurrency: 2 })
-  const record = Option.isSome(found) ? taken(found.value.record, fresh) : fresh
-  if (record === undefined) return yield* refused(checked, "replay")
+  const before = Option.getOrUndefined(found)?.record
+  const record = before === undefined ? fresh : taken(before, fresh)
+  if (record === undefined) return yield* refused(checked, "replay", before?.holder)
   const reserving = { ...parts, checked, place: placeOf(checked.claimKey, record), askFunds }
   yield* refuseWithoutPlace(checked, withPlace(recordOf(checked, seen), reserving.place, parts.limits))
   const known = yield* foresee(reserving, seen)

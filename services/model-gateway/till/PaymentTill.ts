@@ -33,6 +33,7 @@ import { HeldPayments } from "./HeldPayments.ts"
 import { tillCalls, tillSeconds } from "./metrics.ts"
 import { PaidAnswers } from "./PaidAnswers.ts"
 import { PaidJobs } from "./PaidJobs.ts"
+import { lostHolders } from "./lost-holders.ts"
 import { neededMs, validBeforeMsOf } from "./payment-times.ts"
 import { quoteCall } from "./quote-call.ts"
 import { claimKeyFor, replayedCall } from "./replayed-call.ts"
@@ -59,7 +60,7 @@ interface Brought {
 
 type Refused = Pick<
   Extract<VerifyAnswer, { readonly _tag: "Refused" }>,
-  "code" | "reason" | "payer" | "detail" | "claimKey"
+  "code" | "reason" | "payer" | "detail" | "claimKey" | "holder"
 >
 type Verified = Extract<VerifyAnswer, { readonly _tag: "Verified" }>
 
@@ -81,7 +82,9 @@ const make = Effect.gen(function* () {
   const names = yield* CallNames
   const held = yield* HeldPayments
   const { stopped } = yield* TokenWatch
-  const { instance } = yield* Mailbox
+  const mailbox = yield* Mailbox
+  const { instance } = mailbox
+  const isLost = lostHolders(mailbox)
   const origin = yield* gatewayOrigin
   const metrics = yield* Metrics
   const counter = metrics.counter(tillCalls)
@@ -97,7 +100,7 @@ const make = Effect.gen(function* () {
 
   const refuse = (
     { call, quote }: Pick<Brought, "call" | "quote">,
-    { code, reason, payer, detail }: Omit<Refused, "claimKey">
+    { code, reason, payer, detail }: Omit<Refused, "claimKey" | "holder">
   ) =>
     Effect.andThen(
       count("refused", code),
@@ -145,7 +148,9 @@ const make = Effect.gen(function* () {
     const { call, binding, identifier } = brought
     const { claimKey } = refused
     const isImage = call.jobId !== undefined
-    if (claimKey === undefined || (identifier === null && !isImage)) return yield* refuse(brought, refused)
+    const isHolderLost = identifier === null && !isImage && (yield* isLost(refused.holder))
+    const isHeard = identifier !== null || isImage || isHolderLost
+    if (claimKey === undefined || !isHeard) return yield* refuse(brought, refused)
     const busy = () =>
       unavailable(call.shape, "The answer cannot be looked for just now; send the same payment again", 2)
     const looked = { answer: answers.find(claimKey), claim: endSoon(claimKey), job: jobs.find(claimKey) }
@@ -153,7 +158,7 @@ const make = Effect.gen(function* () {
     const record = Option.getOrUndefined(found.claim)?.record
     const answer = Option.getOrUndefined(found.answer)
     const job = Option.getOrUndefined(found.job)
-    const replayed = replayedCall({ isImage, identifier, binding, record, answer, job })
+    const replayed = replayedCall({ isImage, isHolderLost, identifier, binding, record, answer, job })
     switch (replayed._tag) {
       case "Used":
         return yield* refuse(brought, refused)
@@ -209,7 +214,11 @@ const make = Effect.gen(function* () {
     if (refusal !== undefined) {
       // No new call; but the one that it has paid for may be asked for until long after its end.
       const claimKey = claimKeyFor(payment.payload, payment.requirements)
-      return yield* givenAgain(payment, { ...refusal, ...(claimKey === undefined ? {} : { claimKey }) })
+      if (claimKey === undefined) return yield* refuse(payment, refusal)
+      const found =
+        payment.identifier === null ? yield* Effect.orElseSucceed(claims.read(claimKey), Option.none) : Option.none()
+      const holder = Option.isSome(found) ? { holder: found.value.record.holder } : {}
+      return yield* givenAgain(payment, { ...refusal, claimKey, ...holder })
     }
     const answer = yield* ask(payment)
     if (answer._tag === "Verified") return yield* holdIt(payment, answer)

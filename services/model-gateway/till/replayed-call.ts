@@ -1,7 +1,8 @@
 /**
  * What becomes of a call whose payment was used before. Who sends the very same call again, because its answer was lost
  * or is still being made, must never be told to pay anew: an image is its own name, any other call needs one
- * (`payment-identifier`). Everybody else has used a payment twice. Pure.
+ * (`payment-identifier`), unless the gateway that had it is gone: then the payment and the request themselves are name
+ * enough. Everybody else has used a payment twice. Pure.
  */
 import { Result, Schema } from "effect"
 import { claimKeyOf, ExactEvmPayload, type PaymentPayload, type PaymentRequirements } from "#contracts"
@@ -24,6 +25,8 @@ export type ReplayedCall =
 
 export interface ReplayFacts {
   readonly isImage: boolean
+  /** The gateway that held the payment is gone: nobody knows whether it gave its answer out. */
+  readonly isHolderLost: boolean
   readonly identifier: string | null
   readonly binding: string
   readonly record: Claim["record"] | undefined
@@ -33,14 +36,18 @@ export interface ReplayFacts {
 
 const used: ReplayedCall = { _tag: "Used" }
 
-export const replayedCall = ({ isImage, identifier, binding, record, answer, job }: ReplayFacts): ReplayedCall => {
-  if (record === undefined || (identifier === null && !isImage)) return used
+export const replayedCall = (facts: ReplayFacts): ReplayedCall => {
+  const { isImage, isHolderLost, identifier, binding, record, answer, job } = facts
+  const needsNoName = isImage || isHolderLost
+  if (record === undefined || (identifier === null && !needsNoName)) return used
   // An answer may have been kept in an earlier life of the claim.
   const kept = answer?.label.binding === record.binding ? answer : undefined
   const name = record.payment === null ? (kept?.label.identifier ?? null) : nameOf(record.payment.payload)
   const isSameName = identifier !== null && name === identifier
   if (isSameName && record.binding !== binding) return { _tag: "NameTaken" }
-  const isSame = record.binding === binding && (isSameName || (isImage && identifier === null))
+  // Whoever named a call is asked for that name.
+  const isUnnamed = identifier === null && (isImage || (isHolderLost && name === null))
+  const isSame = record.binding === binding && (isSameName || isUnnamed)
   // What was given out of a stream is not kept.
   if (!isSame || record.kind === "stream") return used
   switch (record.state) {

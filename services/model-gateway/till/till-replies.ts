@@ -46,7 +46,7 @@ export const stillSettling = (shape: ReplyShape) =>
     headers: { ...headersOf(), "retry-after": "5", "x-should-retry": "false" },
     body: text(
       shape,
-      "The payment is being settled, which takes longer than usual; its answer is kept. Send the same payment and payment-identifier again"
+      "The payment is being settled, which takes longer than usual; its answer is kept. Send the very same request and payment again"
     )
   })
 

@@ -53,6 +53,7 @@ const job = { jobId: "img_1", ticket: "life-2" }
 
 const nobody: ReplayFacts = {
   isImage: false,
+  isHolderLost: false,
   identifier: null,
   binding: "mine",
   record: undefined,
@@ -61,6 +62,9 @@ const nobody: ReplayFacts = {
 }
 const image = (more: Partial<ReplayFacts>): ReplayFacts => ({ ...nobody, isImage: true, ...more })
 const named = (more: Partial<ReplayFacts>): ReplayFacts => ({ ...nobody, identifier: name, ...more })
+
+/** Without a name, of a gateway that is gone. */
+const lost = (more: Partial<ReplayFacts>): ReplayFacts => ({ ...nobody, isHolderLost: true, ...more })
 
 const cases: ReadonlyArray<readonly [told: string, facts: ReplayFacts, tag: string]> = [
   ["an image in work by its job", image({ record: record("CLAIMED", null), job }), "Making"],
@@ -96,6 +100,26 @@ const cases: ReadonlyArray<readonly [told: string, facts: ReplayFacts, tag: stri
   ["a name that stands for another request", named({ binding: "other", record: record("CLAIMED", name) }), "NameTaken"],
   ["a named stream in work", named({ record: record("SERVING", name, { kind: "stream" }) }), "Used"],
   ["a call without a name", { ...nobody, record: record("SETTLED", null), answer: answerOf(name) }, "Used"],
+  ["a paid call whose gateway is gone", lost({ record: record("SETTLED", null), answer: answerOf(null) }), "Paid"],
+  ["one that is being settled after its gateway", lost({ record: record("SETTLING", null) }), "Settling"],
+  ["one that its gateway has left in work", lost({ record: record("CLAIMED", null) }), "Answering"],
+  [
+    "a named call of a lost gateway without its name",
+    lost({ record: record("SETTLED", null), answer: answerOf(name) }),
+    "Used"
+  ],
+  ["a named call in work of a lost gateway without its name", lost({ record: record("CLAIMED", name) }), "Used"],
+  [
+    "another request to a lost gateway",
+    lost({ binding: "other", record: record("SETTLED", null), answer: answerOf(null) }),
+    "Used"
+  ],
+  ["a stream of a lost gateway", lost({ record: record("SETTLED", null, { kind: "stream" }) }), "Used"],
+  [
+    "an unnamed call of a gateway that is there",
+    { ...nobody, record: record("SETTLED", null), answer: answerOf(null) },
+    "Used"
+  ],
   ["a payment that nobody knows", image({ job }), "Used"]
 ]
 
