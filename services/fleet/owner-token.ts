@@ -2,20 +2,21 @@
  * The owner's token of a home: one, in the file `owner-token` that its owner alone can read, the same with each start
  * of the fleet. Lost, ended or not an owner's any more, it is made anew, and what was made before it is ended.
  */
-import { chmod, readFile, rename, writeFile } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Clock, Effect, Option } from "effect"
 import { hasExpired, type TokenRecord, Tokens } from "#http"
 import { Secrets } from "#runtime"
-
-const ownersOnly = 0o600
+import { writePrivately } from "./private-file.ts"
 
 /** Whoever asks holds the home's lock. */
 export const ownerToken = Effect.fn("ownerToken")(function* (home: string) {
   const path = join(home, "owner-token")
   const kept = yield* keptIn(path)
-  const token = (yield* isOwners(kept)) ? yield* keepPrivate(path, kept) : yield* makeAnew(path)
+  const token = (yield* isOwners(kept)) ? kept : yield* makeAnew
   ;(yield* Secrets).add(token)
+  // Also where it stays: others may have come to read it. A start that dies before this leaves one that the next ends.
+  yield* writePrivately(path, `${token}\n`)
   return token
 })
 
@@ -35,14 +36,7 @@ const isOwners = Effect.fnUntraced(function* (token: string) {
 const mayAll = ({ role, scopes, workspace }: TokenRecord) =>
   workspace === "default" && role === "owner" && scopes.includes("*")
 
-const keepPrivate = (path: string, token: string) =>
-  Effect.as(
-    Effect.promise(() => chmod(path, ownersOnly)),
-    token
-  )
-
-/** Written before it is told; a start that dies in between leaves a token that the next one ends. */
-const makeAnew = Effect.fnUntraced(function* (path: string) {
+const makeAnew = Effect.gen(function* () {
   const tokens = yield* Tokens
   const before = (yield* tokens.list).filter(({ purpose, revokedAt }) => purpose === "home" && revokedAt === null)
   yield* Effect.forEach(before, ({ id }) => tokens.revoke(id), { discard: true })
@@ -52,13 +46,6 @@ const makeAnew = Effect.fnUntraced(function* (path: string) {
     role: "owner",
     scopes: ["*"],
     purpose: "home"
-  })
-  yield* Effect.promise(async () => {
-    const draft = `${path}.new`
-    await writeFile(draft, `${token}\n`, { mode: ownersOnly })
-    // An older draft keeps the mode that it had.
-    await chmod(draft, ownersOnly)
-    await rename(draft, path)
   })
   return token
 })
