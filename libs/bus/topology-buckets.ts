@@ -7,9 +7,9 @@ const kib = 1_024
 export const buckets: ReadonlyArray<BucketDeclaration> = [
   {
     name: "tokens",
-    why: "Bearer tokens of our own APIs, by their hash: label, workspace, role, scopes, when they end or ended; the ended go after thirty days.",
+    why: "Bearer tokens of our own APIs, by their hash: label, workspace, role, scopes, when they end or ended.",
     ttlMs: null,
-    keyTtl: true,
+    keyTtl: false,
     valueBytesMax: 4 * kib,
     leaderReads: true,
     writers: ["operator"],

@@ -2,7 +2,7 @@
  * Bearer tokens of our own APIs. A token is 32 random bytes and is shown once; stored is its SHA-256, so
  * that who reads the store cannot call. A token belongs to a workspace: a member's is allowed what both its
  * role and its scopes allow, a service account's what its scopes allow. One that has ended, by its time or by
- * an operator, is kept for a month to be told from one that never was.
+ * an operator, is kept for a month to be told from one that never was, and cleared away when another is made.
  */
 import { hash, randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
@@ -73,8 +73,16 @@ export class Tokens extends Context.Service<
           revokedAt: null,
           ...(lifetimeMs === undefined ? {} : { expiresAt: isoTime(nowMs + lifetimeMs) })
         }
-        yield* bucket.create(key, record, lifetimeMs === undefined ? undefined : lifetimeMs + endedKeptMs)
+        yield* bucket.create(key, record)
+        // The token is made; what is left over now is left over until the next one.
+        yield* Effect.ignore(clearEnded(nowMs - endedKeptMs))
         return { token, record }
+      })
+
+      // By hand: a bucket that once had a time to live per key could not be taken back to a release without it.
+      const clearEnded = Effect.fnUntraced(function* (beforeMs: number) {
+        const ended = (yield* bucket.entries).filter(({ value }) => hasEnded(value, beforeMs))
+        yield* Effect.forEach(ended, ({ key, revision }) => bucket.remove(key, revision), { discard: true })
       })
 
       const find = Effect.fn("Tokens.find")(function* (token: string) {
@@ -88,7 +96,7 @@ export class Tokens extends Context.Service<
           return yield* new BusNotFound({ operation: "revoke a token", detail: `no token ${id}` })
         if (entry.value.revokedAt !== null) return entry.value
         const revoked = { ...entry.value, revokedAt: yield* now }
-        yield* bucket.update(entry.key, revoked, entry.revision, endedKeptMs)
+        yield* bucket.update(entry.key, revoked, entry.revision)
         return revoked
       })
       const list = Effect.map(bucket.entries, (entries) => entries.map(({ value }) => value))
@@ -97,8 +105,11 @@ export class Tokens extends Context.Service<
   )
 }
 
-export const hasExpired = ({ expiresAt }: Pick<TokenRecord, "expiresAt">, nowMs: number) =>
+export const hasExpired = ({ expiresAt }: { readonly expiresAt?: string | undefined }, nowMs: number) =>
   expiresAt !== undefined && Date.parse(expiresAt) <= nowMs
+
+const hasEnded = ({ expiresAt, revokedAt }: TokenRecord, nowMs: number) =>
+  hasExpired({ expiresAt: revokedAt ?? expiresAt }, nowMs)
 
 // The key is the hash: one lookup finds a token, and nothing in the store leads back to it.
 const keyOf = (token: string) => hash("sha256", token, "hex")
