@@ -15,6 +15,9 @@ export const costlyParameters = [
   "audio",
   // What is guessed wrong is billed as output.
   "prediction",
+  // More answers than are given out.
+  "best_of",
+  "candidate_count",
   // The provider looks things up, by the search and with all that it finds as input.
   "web_search_options",
   "web_search",

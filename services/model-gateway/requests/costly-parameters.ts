@@ -16,6 +16,8 @@ const isOneOf =
 /** What clients send although it changes nothing; beside null, false, and what is empty. */
 const usualValues: Readonly<Partial<Record<CostlyParameter, (value: unknown) => boolean>>> = {
   service_tier: isOneOf("auto", "default", "standard", "standard_only"),
+  best_of: isOneOf(1),
+  candidate_count: isOneOf(1),
   speed: isOneOf("standard"),
   inference_geo: isOneOf("global"),
   modalities: (value) => Array.isArray(value) && value.every((kind) => kind === "text"),

@@ -26,6 +26,9 @@ interface FaceRules {
   readonly toMessages: (request: JsonObject) => Made
 }
 
+// However any provider calls the limit of an answer: only the one that was quoted goes on.
+const limitKeys = ["max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "max_length"] as const
+
 const asChat = (request: JsonObject): Made => Result.succeed(request)
 
 const rules: Readonly<Record<ModelFace, FaceRules>> = {
@@ -105,7 +108,7 @@ export const bodyFor =
   ({ provider, maxTokensParameter }: ModelRoute): Result.Result<JsonObject, GatewayFault> => {
     const { tokenKeys, toChat, toMessages } = rules[face]
     const given = tokenKeys.find((key) => numberAt(request, key) !== undefined) ?? tokenKeys.at(-1) ?? "max_tokens"
-    const limited = { ...without(request, ...tokenKeys), [given]: outputTokens }
+    const limited = { ...without(request, ...limitKeys), [given]: outputTokens }
     const made = provider.kind === "anthropic" ? toMessages(limited) : Result.map(toChat(limited), withOptions)
     return Result.mapBoth(made, {
       onSuccess: (body) => (provider.kind === "anthropic" ? body : renamed(body, maxTokensParameter, outputTokens)),

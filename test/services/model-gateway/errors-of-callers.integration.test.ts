@@ -76,11 +76,28 @@ describe("what a caller gets wrong", () => {
           assert.deepStrictEqual(gateway.book.steps, [])
           assert.strictEqual(gateway.upstream.calls.length, 0)
 
+          // However it is said: nothing beyond the answer that was quoted.
+          const more = { max_completion_tokens: 9_000, max_tokens: 9_000, max_output_tokens: 9_000, best_of: 1 }
+          const asked = {
+            [chatPath]: "max_completion_tokens",
+            "/v1/messages": "max_tokens",
+            "/v1/responses": "max_output_tokens"
+          }
+          for (const [path, key] of Object.entries(asked)) {
+            const body = { ...chat("x", { model: "demo/small" }), input: "x", ...more, [key]: 7 }
+            assert.strictEqual((yield* ask(gateway, path, body, money)).status, 200)
+          }
+          const limits = gateway.upstream.calls.map(({ body }) => {
+            const sent = Object.entries(body as object)
+            return sent.flatMap(([key, value]) => (key.startsWith("max_") || key === "best_of" ? [[key, value]] : []))
+          })
+          assert.deepStrictEqual(limits, [[["max_completion_tokens", 7]], [["max_tokens", 7]], [["max_tokens", 7]]])
+
           const usual = { service_tier: "auto", modalities: ["text"], model: "demo/small" }
           assert.strictEqual((yield* ask(gateway, chatPath, chat("x", usual), money)).status, 200)
           const priced = chat("x", { service_tier: "priority", model: "demo/fast" })
           assert.strictEqual((yield* ask(gateway, chatPath, priced, money)).status, 200)
-          const [plain, fast] = gateway.upstream.calls.map(({ body }) => body as object)
+          const [plain, fast] = gateway.upstream.calls.slice(3).map(({ body }) => body as object)
           assert.doesNotHaveAnyKeys(plain, ["service_tier", "modalities"])
           assert.deepInclude(fast, { service_tier: "priority" })
         }),
