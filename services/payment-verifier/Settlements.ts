@@ -4,11 +4,11 @@
  * for each answer of success is a grant somewhere.
  */
 import { createHash, randomBytes } from "node:crypto"
-import { Context, Deferred, Effect, Layer, Option, Result } from "effect"
+import { Context, Deferred, Effect, Layer, Option, Result, Semaphore } from "effect"
 import { type BusError, Mailbox } from "#bus"
 import type { FacilitatorRequest, SettlementOutcome } from "#contracts"
 import { Configuration } from "#runtime"
-import { type AskFunds, type Claim, Claims, type ClaimLost, settlementOutcomeCodec } from "#x402"
+import { type AskFunds, type Claim, Claims, type ClaimLost, keepAsking, settlementOutcomeCodec } from "#x402"
 import type { Checked } from "./Verifier.ts"
 
 // Forgotten oldest first; a server asks again within seconds.
@@ -24,6 +24,8 @@ export class Settlements extends Context.Service<
       const claims = yield* Claims
       const mailbox = yield* Mailbox
       const { PaymentVerifier } = yield* Configuration
+      const ownScope = yield* Effect.scope
+      const asksAgain = yield* Semaphore.make(asksAgainMax)
       const pending = new Set<string>()
       const waitMs = PaymentVerifier.FacilitatorSettleSeconds * 1_000
 
@@ -34,7 +36,12 @@ export class Settlements extends Context.Service<
           const outcome = settlementOutcomeCodec.decode({ data, header: () => undefined })
           if (Result.isSuccess(outcome)) Deferred.doneUnsafe(told, Effect.succeed(outcome.success))
         })
-        yield* claims.settling(claim, { instance: mailbox.instance, session })
+        const replyTo = { instance: mailbox.instance, session }
+        const settling = yield* claims.commit(claim)
+        // A broker that restarts: from here on the payment is asked for until it is, at last by the sweep.
+        yield* Effect.catchTag(claims.ask(settling, replyTo), "BusUnavailable", () =>
+          Effect.forkIn(asksAgain.withPermitsIfAvailable(1)(keepAsking(claims, settling, replyTo)), ownScope)
+        )
         const outcome = yield* Effect.timeoutOption(Deferred.await(told), waitMs)
         return Option.getOrUndefined(outcome) ?? (yield* standing(claim.key))
       }, Effect.scoped)
@@ -78,6 +85,9 @@ export class Settlements extends Context.Service<
     })
   )
 }
+
+// As many as may be asked for while a broker restarts; what is beyond is left to the sweep.
+const asksAgainMax = 256
 
 const newTicket = () => randomBytes(12).toString("base64url")
 

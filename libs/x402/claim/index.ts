@@ -14,6 +14,7 @@ export {
 export type { PayerName } from "./PayerBook.ts"
 export { isGivenOut } from "./payer-policy.ts"
 export type { AskFunds } from "./Reservations.ts"
+export { keepAsking } from "./keep-asking.ts"
 export { claimRefusalAnswer } from "./refusal-answer.ts"
 export { claimOptionsOf, sweepTimesOf } from "./settings.ts"
 export { settlementJobCodec } from "./settlement-job.ts"

@@ -6,7 +6,7 @@
  * so that an outcome that was lost is not taken for none.
  */
 import { randomBytes } from "node:crypto"
-import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Result, Scope } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Result, Scope, Semaphore } from "effect"
 import { type BusError, Mailbox } from "#bus"
 import type { SettlementOutcome } from "#contracts"
 import { Configuration } from "#runtime"
@@ -14,6 +14,7 @@ import {
   type Claim,
   type ClaimLost,
   Claims,
+  keepAsking,
   type NeighbourSettler,
   settlementOutcomeCodec,
   SettlerNextDoor
@@ -45,6 +46,7 @@ export class SettlementDesk extends Context.Service<
       const mailbox = yield* Mailbox
       const door = yield* SettlerNextDoor
       const ownScope = yield* Effect.scope
+      const asksAgain = yield* Semaphore.make(asksAgainMax)
       const { Payments } = yield* Configuration
       const silenceMs = Math.min(silenceMsMax, (Payments.LeaseSeconds * 1_000) / 3)
 
@@ -72,8 +74,14 @@ export class SettlementDesk extends Context.Service<
           }),
           scope
         )
-        // Nobody knows whether there is a job: a claim that is SETTLING is asked for by the sweep.
-        yield* Effect.catch(claims.ask(claim, { instance: mailbox.instance, session }), () => standing(claim))
+        const replyTo = { instance: mailbox.instance, session }
+        // Nobody knows whether there is a job: a claim that is SETTLING is asked for again, at last by the sweep.
+        yield* Effect.catch(claims.ask(claim, replyTo), () =>
+          Effect.andThen(
+            standing(claim),
+            Effect.forkIn(asksAgain.withPermitsIfAvailable(1)(keepAsking(claims, claim, replyTo)), ownScope)
+          )
+        )
       })
 
       const handOver = Effect.fnUntraced(function* (
@@ -123,6 +131,9 @@ export class SettlementDesk extends Context.Service<
     })
   )
 }
+
+// As many calls as may end while a broker restarts; what is beyond is left to the sweep.
+const asksAgainMax = 256
 
 type Told = Deferred.Deferred<SettlementOutcome>
 

@@ -1,0 +1,35 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Option, Result } from "effect"
+import { Configuration } from "#runtime"
+import { Settlements } from "../../../services/payment-verifier/Settlements.ts"
+import type { Checked } from "../../../services/payment-verifier/Verifier.ts"
+import { jobsAway } from "../../support/broker-away.ts"
+import { eventually } from "../../support/bus.ts"
+import { checkedPayment, testPayload, testRequirements } from "../../support/payments.ts"
+import { jobs, onBus } from "../../libs/x402/claim/claims-on-bus.ts"
+
+const settlements = Settlements.layer.pipe(
+  Layer.provide(Configuration.layerOf({ PaymentVerifier: { FacilitatorSettleSeconds: 1 } }))
+)
+
+describe("a payment that another server wants settled while the broker restarts", () => {
+  it.live("is asked for again until its job is stored, and waits for its end meanwhile", () =>
+    onBus(
+      Effect.gen(function* () {
+        const broker = jobsAway(3, false)
+        yield* Effect.gen(function* () {
+          const payments = { paymentPayload: testPayload("one"), paymentRequirements: testRequirements }
+          // Checked by whoever asks; settling needs nothing of its scheme.
+          const checked = { payment: checkedPayment("one") } as Checked
+          const settling = yield* Effect.forkChild(
+            (yield* Settlements).settle({ x402Version: 2, ...payments }, checked)
+          )
+          yield* eventually(Effect.map(jobs, ({ messages }) => messages === 1))
+          const job = Result.getOrThrow(Option.getOrThrow((yield* jobs).first))
+          assert.isNotNull(job.replyTo)
+          assert.deepStrictEqual(yield* Fiber.join(settling), { _tag: "Pending", transaction: null })
+        }).pipe(Effect.provide(settlements.pipe(Layer.provideMerge(broker.layer))))
+      })
+    )
+  )
+})
