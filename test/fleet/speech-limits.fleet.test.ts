@@ -55,7 +55,7 @@ describe("a workspace that may have two answers at once", () => {
 describe("a fleet that cannot speak in time", () => {
   it("tells so at once to whoever it cannot begin with, and serves those that it took", async () => {
     const short = { ...order, input: "All is well, and has been since noon." }
-    const headers = { authorization: `Bearer ${await fleet.tokenOf("--workspace", "other")}` }
+    const headers = { authorization: `Bearer ${await fleet.tokenOf("--workspace", "other", "--role", "member")}` }
     const [synthesizer] = childrenOf(fleet.pid, "role speech-synthesizer")
     assert.isDefined(synthesizer)
     const signal = (name: NodeJS.Signals) => void process.kill(synthesizer?.pid ?? 0, name)
