@@ -66,8 +66,12 @@ describe("an input that cannot be read", () => {
     }
   })
 
-  it("is plain text when it does not begin with <speak>: spoken as it stands, nothing expanded", async () => {
-    const input = `${entities.slice(0, 60)}]><speak>&a9;</speak>`
+  it("is SSML that is wrong when it begins with a DOCTYPE: no entity of it is read", async () => {
+    await refused(stream, order({ input: `${entities.slice(0, 60)}]><speak>&a9;</speak>` }), 400, "validation_failed")
+  })
+
+  it("is plain text when it begins with a word: spoken as it stands, nothing expanded", async () => {
+    const input = `Listen: ${entities.slice(0, 60)}]><speak>&a9;</speak>`
     const { marks, durationMs } = await fleet.listen(order({ input, output_format: "pcm_8000" }))
     assert.deepStrictEqual(faultsOfMarks([input], marks, durationMs), [])
     assert.isBelow(durationMs, 60_000)
