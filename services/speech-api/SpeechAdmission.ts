@@ -36,8 +36,8 @@ interface Waiter extends Entrance {
 }
 
 // The rest of the second in which a refusal is told goes to the sequencer's answer.
-const decideWithinMs = 400
-const refusedWithinMs = 750
+const decideWithinMs = 600
+const refusedWithinMs = 850
 // Who was promised to be served waits for a sequencer, too; and while we are late ourselves no silence tells anything.
 const patientlyMs = 5_000
 // A thousand callers read and refused take a second of a processor.

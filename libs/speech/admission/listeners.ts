@@ -47,6 +47,8 @@ const newest = 1 / 4
 // Until the first have been measured: a start of an encoder, and a paragraph.
 const growMsAssumed = 150
 const lastsMsAssumed = 10_000
+// What has not happened yet may take as long again, and more: nothing is promised on its account.
+const unseenFactor = 3
 // What was measured says less of now with each of so many milliseconds: half.
 const halfLifeMs = 2_000
 
@@ -74,7 +76,12 @@ export const listeners = (): Listeners => {
   const groupOf = (name: string): Group => {
     const known = groups.get(name)
     if (known !== undefined) return known
-    const group: Group = { present: new Set(), growMs: growMsAssumed, grownAtMs: 0, lastsMs: lastsMsAssumed }
+    const group: Group = {
+      present: new Set(),
+      growMs: growMsAssumed,
+      grownAtMs: Number.NEGATIVE_INFINITY,
+      lastsMs: lastsMsAssumed
+    }
     groups.set(name, group)
     return group
   }
@@ -122,8 +129,8 @@ export const listeners = (): Listeners => {
     const ageMs = young.reduce((sum, { enteredAtMs }) => sum + nowMs - enteredAtMs, 0) / Math.max(1, young.length)
     return {
       young: young.length,
-      // Those at it show a slower pace before any of them has come through.
-      growMs: Math.max(growMsOf(group, nowMs), ageMs),
+      // Those at it show a slower pace before any of them has come through; while none has, how slow is not known.
+      growMs: Math.max(growMsOf(group, nowMs), hasOneComeThrough(group, young) ? ageMs : ageMs * unseenFactor),
       thin: present.filter((state) => isThin(state, nowMs)).length,
       listening: present.length,
       lastsMs: group.lastsMs
@@ -163,6 +170,9 @@ const grow = (group: Group, state: State, atMs: number) => {
   group.growMs = growMsOf(group, atMs) + (atMs - state.enteredAtMs - growMsOf(group, atMs)) * newest
   group.grownAtMs = atMs
 }
+
+const hasOneComeThrough = ({ grownAtMs }: Group, young: ReadonlyArray<State>) =>
+  young.length === 0 || young.some(({ enteredAtMs }) => grownAtMs >= enteredAtMs)
 
 /** Of the last seconds: a crowd that has gone says nothing of who comes later. */
 const growMsOf = ({ growMs, grownAtMs }: Group, nowMs: number) =>

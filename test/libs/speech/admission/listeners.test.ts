@@ -91,7 +91,14 @@ describe("the time that a beginning takes", () => {
   })
 
   it("is at least as long as those at it have taken already", () => {
-    const { book } = entered()
+    const { book, one } = entered()
+    book.enter({ group, nowMs: 0, plays: true })
+    one.got(4, 100)
     assert.strictEqual(book.load(group, 5_000).growMs, 5_000)
+  })
+
+  it("is taken for longer still while none of those at it has come through", () => {
+    const { book } = entered()
+    assert.strictEqual(book.load(group, 5_000).growMs, 15_000)
   })
 })
