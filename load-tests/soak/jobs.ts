@@ -59,7 +59,7 @@ export const speakOn = async (world: SoakWorld, rate: number, seconds: number, c
   return { begun, heldUp, lost, firstByteMs }
 }
 
-/** One payer, whose calls follow each other: a payer may owe for one call at a time. */
+/** One payer, whose calls follow each other. */
 export const payOn = async (world: SoakWorld, rate: number, seconds: number) => {
   const client = openClient(world.gateway, 4)
   const quote = await quoteFrom(client)
