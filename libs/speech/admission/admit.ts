@@ -60,6 +60,10 @@ const retryAfterSecondsMin = 1
 // What was promised in good faith and cannot be held: beyond this many times its limit nobody waits any more.
 const patience = 4
 
+// Whom even twice the pace would not serve is refused before the time to decide is over: a crowd that is told all at
+// once is told late.
+const hopeless = 2
+
 // As many are begun at once as need no longer than this; more would only take the processors from each other.
 const growMsWanted = 800
 
@@ -77,8 +81,8 @@ export const admit = (load: Load, asker: Asker, limits: AdmissionLimits): Admiss
   }
   if (asker.isPromised) return asker.waitedMs > patience * limits.beginWithinMs ? refuse : wait
   if (asker.ahead >= limits.waitingMax) return refuse
-  if (asker.waitedMs < limits.decideWithinMs) return wait
   const heardInMs = asker.waitedMs + growsPerPlaceMs(load, limits) * (asker.ahead + 1) + load.growMs
+  if (asker.waitedMs < limits.decideWithinMs) return heardInMs > hopeless * limits.beginWithinMs ? refuse : wait
   const isLineMoving = hindrance === undefined || hindrance === "beginnings"
   return isLineMoving && heardInMs <= limits.beginWithinMs ? promise : refuse
 }

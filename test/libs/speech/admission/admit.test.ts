@@ -47,6 +47,18 @@ const cases: ReadonlyArray<Case> = [
     is: "Refuse listeners 6"
   },
   {
+    says: "it has just come and even twice the pace that is measured would not serve it",
+    load: { young: 8, growMs: 900 },
+    asker: { ahead: 33 },
+    is: "Refuse beginnings 5"
+  },
+  {
+    says: "it has just come and twice the pace that is measured would serve it",
+    load: { young: 8, growMs: 900 },
+    asker: { ahead: 30 },
+    is: "Wait"
+  },
+  {
     says: "others were told to come again before it",
     load: { thin: 2, listening: 10, lastsMs: 30_000 },
     asker: { waitedMs: 600, sentAway: 4 },
