@@ -60,8 +60,8 @@ const retryAfterSecondsMin = 1
 // What was promised in good faith and cannot be held: beyond this many times its limit nobody waits any more.
 const patience = 4
 
-// Whom even twice the pace would not serve is refused before the time to decide is over: a crowd that is told all at
-// once is told late.
+// Behind others who wait, whom even twice the pace would not serve is refused before the time to decide is over: a crowd
+// that is told all at once is told late.
 const hopeless = 2
 
 // As many are begun at once as need no longer than this; more would only take the processors from each other.
@@ -82,7 +82,8 @@ export const admit = (load: Load, asker: Asker, limits: AdmissionLimits): Admiss
   if (asker.isPromised) return asker.waitedMs > patience * limits.beginWithinMs ? refuse : wait
   if (asker.ahead >= limits.waitingMax) return refuse
   const heardInMs = asker.waitedMs + growsPerPlaceMs(load, limits) * (asker.ahead + 1) + load.growMs
-  if (asker.waitedMs < limits.decideWithinMs) return heardInMs > hopeless * limits.beginWithinMs ? refuse : wait
+  const isHopeless = asker.ahead >= limits.youngMax && heardInMs > hopeless * limits.beginWithinMs
+  if (asker.waitedMs < limits.decideWithinMs) return isHopeless ? refuse : wait
   const isLineMoving = hindrance === undefined || hindrance === "beginnings"
   return isLineMoving && heardInMs <= limits.beginWithinMs ? promise : refuse
 }

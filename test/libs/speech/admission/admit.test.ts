@@ -59,6 +59,12 @@ const cases: ReadonlyArray<Case> = [
     is: "Wait"
   },
   {
+    says: "it has just come, even twice the pace would not serve it, and the line is short: a few are told in no time",
+    load: { young: 8, growMs: 6_000 },
+    asker: { ahead: 7 },
+    is: "Wait"
+  },
+  {
     says: "others were told to come again before it",
     load: { thin: 2, listening: 10, lastsMs: 30_000 },
     asker: { waitedMs: 600, sentAway: 4 },
