@@ -8,18 +8,40 @@
  * - drain stops taking, lets finish what runs, and hands back the rest at once.
  */
 import type { ConsumerMessages, JsMsg } from "@nats-io/jetstream"
-import { Cause, Clock, Effect, Exit, Fiber, Latch, Result, Schedule, type Scope } from "effect"
-import { Metrics } from "#runtime"
-import type { ConsumerDeclaration } from "./consumer-declaration.ts"
-import { Consumers } from "./Consumers.ts"
+import { Cause, Clock, Data, Effect, Exit, Fiber, Latch, Result, Schedule, type Scope } from "effect"
+import type { Fault } from "#contracts"
+import { defineCounter, Metrics } from "#runtime"
+import { Nats } from "./connection/connection.ts"
+import { type ConsumerDeclaration, Consumers } from "./consumers.ts"
 import type { BusError } from "./errors.ts"
-import type { MessageCodec } from "./message-codec.ts"
-import { header, headerReader } from "./message-headers.ts"
-import { busConsumed, busRedelivered } from "./metrics.ts"
-import { Nats } from "./Nats.ts"
-import { Rejections } from "./Rejections.ts"
-import { messageKey, type MessageKey, settledMessages } from "./settled-messages.ts"
-import { handBack, type Settlement } from "./settlement.ts"
+import { header, headerReader, type MessageCodec } from "./message.ts"
+import { Rejections } from "./rejections.ts"
+
+export const busConsumed = defineCounter({
+  name: "bus_consumed_total",
+  help: "Messages handed to a consumer's handler, by stream and what became of them: acked, handed_back, deferred, rejected, failed.",
+  labels: ["stream", "outcome"]
+})
+
+export const busRedelivered = defineCounter({
+  name: "bus_redelivered_total",
+  help: "Messages that arrived again because an earlier delivery was not acknowledged, by stream.",
+  labels: ["stream"]
+})
+
+/**
+ * What a handler decides about a message. `Ack`: finished, never again. `Nak`: give it to somebody
+ * (perhaps us) again, at once or after a while, with nothing counted.
+ */
+export type AckDecision = Data.TaggedEnum<{
+  Ack: {}
+  Nak: { readonly delayMs: number }
+}>
+
+const { Ack, Nak } = Data.taggedEnum<AckDecision>()
+
+export const ack: AckDecision = Ack()
+export const nak = (delayMs = 0): AckDecision => Nak({ delayMs })
 
 /** A decoded message and what the broker knows of it. Times in epoch milliseconds. */
 export interface Received<A> {
@@ -37,7 +59,7 @@ export interface ConsumeOptions<A, R> {
   readonly codec: MessageCodec<A>
   /** Names this consumer in REJECTED and in metrics. */
   readonly origin: string
-  readonly handler: (received: Received<A>) => Effect.Effect<Settlement, never, R>
+  readonly handler: (received: Received<A>) => Effect.Effect<AckDecision, never, R>
 }
 
 export interface Consumption {
@@ -46,140 +68,145 @@ export interface Consumption {
   readonly drain: (patienceMs: number) => Effect.Effect<{ readonly finished: number; readonly handedBack: number }>
 }
 
-interface InWork {
-  readonly message: JsMsg
-  readonly fiber: Fiber.Fiber<Settlement>
-  aliveAtMs: number
-}
-
-// A handler that died will likely die again: not at once, and not so late that a fix goes unnoticed.
-const deadHandlerDelayMs = 5_000
-// Finished messages remembered per consumer; more than any unacked limit in use.
-const settledRemembered = 2_048
-
 export const consume = Effect.fnUntraced(function* <A, R>(
   options: ConsumeOptions<A, R>
 ): Effect.fn.Return<Consumption, BusError, R | Nats | Consumers | Rejections | Metrics | Scope.Scope> {
-  const { consumer: declaration, codec, origin } = options
+  const { consumer: declaration, pullMax = declaration.unackedMax } = options
   const nats = yield* Nats
   const consumers = yield* Consumers
-  const rejections = yield* Rejections
-  const metrics = yield* Metrics
-  const clock = yield* Clock.Clock
-  const consumed = metrics.counter(busConsumed)
-  const redelivered = metrics.counter(busRedelivered)
-  const run = Effect.runForkWith(yield* Effect.context<R>())
-  const inWork = new Map<MessageKey, InWork>()
-  const settled = settledMessages(settledRemembered)
-  const idle = Latch.makeUnsafe(true)
-  const stream = declaration.stream
-  let draining = false
-  let finished = 0
-
+  const worker = yield* makeWorker(options)
   yield* consumers.ensure(declaration)
 
-  const start = (message: JsMsg) => {
-    const { streamSequence, timestampNanos, deliveryCount } = message.info
-    const key = messageKey(streamSequence, timestampNanos)
-    if (deliveryCount > 1) redelivered.inc({ stream })
-    // Not only what counts as redelivered: a killed broker has forgotten that it ever delivered.
-    if (alreadyOurs(key, message)) return
-    const header_ = headerReader(message.headers)
-    const decoded = codec.decode({ data: message.data, header: header_ })
-    const handled: Effect.Effect<Settlement, never, R> = Result.isFailure(decoded)
-      ? reject(message, decoded.failure)
-      : options.handler({
-          value: decoded.success,
-          subject: message.subject,
-          sequence: streamSequence,
-          storedAtMs: timestampNanos / 1e6,
-          traceparent: header_(header.traceparent)
-        })
-    const fiber = run(handled)
-    inWork.set(key, { message, fiber, aliveAtMs: clock.currentTimeMillisUnsafe() })
-    idle.closeUnsafe()
-    fiber.addObserver((exit) => settle(key, message, exit))
-  }
-
-  const alreadyOurs = (key: MessageKey, message: JsMsg) => {
-    if (inWork.has(key)) return true
-    if (!settled.has(key)) return false
-    message.ack()
-    return true
-  }
-
-  const reject = (message: JsMsg, faults: Parameters<typeof rejections.reject>[0]["faults"]) =>
-    rejections.reject({ origin, subject: message.subject, sequence: message.seq, faults, payload: message.data }).pipe(
-      Effect.as<Settlement>({ _tag: "Done" }),
-      Effect.orElseSucceed(() => handBack(1_000))
-    )
-
-  const settle = (key: MessageKey, message: JsMsg, exit: Exit.Exit<Settlement>) => {
-    inWork.delete(key)
-    if (Exit.isSuccess(exit) && exit.value._tag === "Done") {
-      nats.turn.add(() => message.ack())
-      settled.add(key)
-      finished += 1
-      consumed.inc({ stream, outcome: "acked" })
-    } else if (Exit.isSuccess(exit)) {
-      message.nak(exit.value._tag === "HandBack" ? exit.value.delayMs : 0)
-      consumed.inc({ stream, outcome: "handed_back" })
-    } else if (Cause.hasInterruptsOnly(exit.cause)) {
-      message.nak()
-      consumed.inc({ stream, outcome: "handed_back" })
-    } else {
-      message.nak(deadHandlerDelayMs)
-      consumed.inc({ stream, outcome: "failed" })
-      run(Effect.logError("a message handler died", exit.cause).pipe(Effect.annotateLogs({ origin })))
-    }
-    // Last, for a drain goes on in this very call: it counts what finished, and what it leaves must be settled.
-    if (inWork.size === 0) idle.openUnsafe()
-  }
-
   const heartbeatMs = declaration.ackWaitMs / 3
-  const beat = Effect.sync(() => {
-    const nowMs = clock.currentTimeMillisUnsafe()
-    for (const work of inWork.values()) {
-      if (nowMs - work.aliveAtMs < heartbeatMs) continue
-      work.message.working()
-      work.aliveAtMs = nowMs
-    }
-  })
-  yield* Effect.forkScoped(Effect.repeat(beat, Schedule.spaced(heartbeatMs / 2)))
+  yield* Effect.forkScoped(Effect.repeat(worker.beat(heartbeatMs), Schedule.spaced(heartbeatMs / 2)))
+  const lane = nats.share.lane(worker.start)
+  const taking = yield* Effect.forkScoped(takeForEver({ nats, consumers, declaration, pullMax, onMessage: lane.take }))
 
-  const lane = nats.share.lane(start)
-  const taking = yield* Effect.forkScoped(
-    takeForEver(nats, consumers, declaration, options.pullMax ?? declaration.unackedMax, lane.take)
-  )
-
+  let draining = false
   const drain = Effect.fnUntraced(function* (patienceMs: number) {
-    const before = finished
+    const before = worker.finished()
     if (!draining) {
       draining = true
       yield* Fiber.interrupt(taking)
     }
     const unstarted = lane.empty()
     for (const message of unstarted) message.nak()
-    yield* Effect.timeoutOption(idle.await, patienceMs)
-    const rest = [...inWork.values()]
-    yield* Effect.forEach(rest, (work) => Fiber.interrupt(work.fiber), { concurrency: "unbounded", discard: true })
-    return { finished: finished - before, handedBack: unstarted.length + rest.length }
+    yield* Effect.timeoutOption(worker.idle, patienceMs)
+    const interrupted = yield* worker.interruptAll
+    return { finished: worker.finished() - before, handedBack: unstarted.length + interrupted }
   })
   yield* Effect.addFinalizer(() => drain(0))
-  return { inFlight: () => inWork.size, drain }
+  return { inFlight: worker.inFlight, drain }
 })
+
+interface InWork {
+  readonly message: JsMsg
+  readonly fiber: Fiber.Fiber<AckDecision>
+  aliveAtMs: number
+}
+
+// A handler that died will likely die again: not at once, and not so late that a fix goes unnoticed.
+const deadHandlerDelayMs = 5_000
+// Finished messages remembered per consumer; more than any unacked limit in use.
+const ackedRemembered = 2_048
+
+/** The messages in work: each is started once, kept alive and acked or handed back. */
+const makeWorker = Effect.fnUntraced(function* <A, R>({ consumer, codec, origin, handler }: ConsumeOptions<A, R>) {
+  const { sends } = yield* Nats
+  const reject = rejectWith(yield* Rejections, origin)
+  const metrics = yield* Metrics
+  const clock = yield* Clock.Clock
+  const consumed = metrics.counter(busConsumed)
+  const redelivered = metrics.counter(busRedelivered)
+  const run = Effect.runForkWith(yield* Effect.context<R>())
+  const inWork = new Map<MessageKey, InWork>()
+  const acked = ackedMessages(ackedRemembered)
+  const idle = Latch.makeUnsafe(true)
+  const { stream } = consumer
+  let finished = 0
+
+  const start = (message: JsMsg) => {
+    const { streamSequence, timestampNanos, deliveryCount } = message.info
+    const key = messageKey(streamSequence, timestampNanos)
+    if (deliveryCount > 1) redelivered.inc({ stream })
+    // Not only what counts as redelivered: a killed broker has forgotten that it ever delivered.
+    if (inWork.has(key)) return
+    if (acked.has(key)) return message.ack()
+    const readHeader = headerReader(message.headers)
+    const decoded = codec.decode({ data: message.data, header: readHeader })
+    const handled: Effect.Effect<AckDecision, never, R> = Result.isFailure(decoded)
+      ? reject(message, decoded.failure)
+      : handler({
+          value: decoded.success,
+          subject: message.subject,
+          sequence: streamSequence,
+          storedAtMs: timestampNanos / 1e6,
+          traceparent: readHeader(header.traceparent)
+        })
+    const fiber = run(handled)
+    inWork.set(key, { message, fiber, aliveAtMs: clock.currentTimeMillisUnsafe() })
+    idle.closeUnsafe()
+    fiber.addObserver((exit) => finish(key, message, exit))
+  }
+
+  const finish = (key: MessageKey, message: JsMsg, exit: Exit.Exit<AckDecision>) => {
+    inWork.delete(key)
+    if (Exit.isSuccess(exit) && exit.value._tag === "Ack") {
+      sends.add(() => message.ack())
+      acked.add(key)
+      finished += 1
+      consumed.inc({ stream, outcome: "acked" })
+    } else if (Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)) {
+      message.nak(deadHandlerDelayMs)
+      consumed.inc({ stream, outcome: "failed" })
+      run(Effect.logError("a message handler died", exit.cause).pipe(Effect.annotateLogs({ origin })))
+    } else {
+      message.nak(Exit.isSuccess(exit) && exit.value._tag === "Nak" ? exit.value.delayMs : undefined)
+      consumed.inc({ stream, outcome: "handed_back" })
+    }
+    // Last, for a drain goes on in this very call: it counts what finished, and what it leaves must be acked or handed back.
+    if (inWork.size === 0) idle.openUnsafe()
+  }
+
+  const interruptAll = Effect.suspend(() => {
+    const fibers = Array.from(inWork.values(), ({ fiber }) => fiber)
+    return Effect.as(Fiber.interruptAll(fibers), fibers.length)
+  })
+  const beat = (everyMs: number) =>
+    Effect.sync(() => keepAlive(inWork.values(), clock.currentTimeMillisUnsafe(), everyMs))
+  return { start, beat, idle: idle.await, interruptAll, inFlight: () => inWork.size, finished: () => finished }
+})
+
+/** Acked when it is in REJECTED; handed back while it cannot be put there. */
+const rejectWith =
+  (rejections: Rejections["Service"], origin: string) =>
+  ({ subject, seq: sequence, data: payload }: JsMsg, faults: ReadonlyArray<Fault>) =>
+    Effect.match(rejections.reject({ origin, subject, sequence, faults, payload }), {
+      onSuccess: () => ack,
+      onFailure: () => nak(1_000)
+    })
+
+const keepAlive = (inWork: Iterable<InWork>, nowMs: number, everyMs: number) => {
+  for (const work of inWork) {
+    if (nowMs - work.aliveAtMs < everyMs) continue
+    work.message.working()
+    work.aliveAtMs = nowMs
+  }
+}
 
 // Short enough that a consumer removed behind our back is noticed and made again within seconds.
 const pullExpiresMs = 5_000
 const heartbeatsMs = 2_500
 
-const takeForEver = Effect.fnUntraced(function* (
-  nats: Nats["Service"],
-  consumers: Consumers["Service"],
-  declaration: ConsumerDeclaration,
-  pullMax: number,
-  onMessage: (message: JsMsg) => void
-) {
+interface Taking {
+  readonly nats: Nats["Service"]
+  readonly consumers: Consumers["Service"]
+  readonly declaration: ConsumerDeclaration
+  readonly pullMax: number
+  readonly onMessage: (message: JsMsg) => void
+}
+
+const takeForEver = Effect.fnUntraced(function* ({ nats, consumers, declaration, pullMax, onMessage }: Taking) {
   const open = nats.use(`consume ${declaration.durable}`, async ({ jetstream }): Promise<ConsumerMessages> => {
     const consumer = await jetstream.consumers.get(declaration.stream, declaration.durable)
     return consumer.consume({
@@ -212,3 +239,26 @@ const takeForEver = Effect.fnUntraced(function* (
     Effect.forever
   )
 })
+
+/** A message's identity within a stream's life: its sequence and the time it was stored. */
+type MessageKey = string
+
+const messageKey = (sequence: number, timestampNanos: number): MessageKey => `${sequence}@${timestampNanos}`
+
+/**
+ * Remembers the last messages this process has finished, `capacity` to twice as many. A killed broker has forgotten its
+ * last acks and delivers those messages again: they are acked again without being handled twice.
+ */
+const ackedMessages = (capacity: number) => {
+  let recent = new Set<MessageKey>()
+  let older = new Set<MessageKey>()
+  return {
+    add: (key: MessageKey) => {
+      recent.add(key)
+      if (recent.size < capacity) return
+      older = recent
+      recent = new Set()
+    },
+    has: (key: MessageKey) => recent.has(key) || older.has(key)
+  }
+}

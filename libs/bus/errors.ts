@@ -4,6 +4,7 @@
  * with 503, `BusNotFound` treat as absent, `BusRefused` a bug or a broken deployment.
  */
 import { JetStreamApiError } from "@nats-io/jetstream"
+import { PermissionViolationError } from "@nats-io/transport-node"
 import { Schema } from "effect"
 
 /** The broker cannot be reached, or did not answer in time. Whether the operation happened is unknown. */
@@ -46,11 +47,21 @@ export class BusNotFound extends Schema.TaggedError<BusNotFound>()("BusNotFound"
   }
 }
 
+/** What the broker does not let one of its users do. */
+export const Forbidden = Schema.Struct({
+  user: Schema.optional(Schema.String),
+  operation: Schema.Literals(["publish", "subscription"]),
+  subject: Schema.String
+})
+export interface Forbidden extends Schema.Schema.Type<typeof Forbidden> {}
+
 /** The broker understood and said no: a permission, a limit or a malformed request. */
 export class BusRefused extends Schema.TaggedError<BusRefused>()("BusRefused", {
   operation: Schema.String,
   detail: Schema.String,
-  code: Schema.Int
+  code: Schema.Int,
+  /** Set where it is a permission. */
+  forbidden: Schema.optional(Forbidden)
 }) {
   override get message() {
     return `could not ${this.operation}: ${this.detail}`
@@ -75,9 +86,9 @@ export const fromApiError = (operation: string, code: number, status: number, de
   return new BusRefused({ operation, detail, code })
 }
 
-/** Maps whatever the client library throws to one of the five. */
+/** Maps whatever the client library throws to one of the five. `user`: who it was. */
 export const toBusError =
-  (operation: string) =>
+  (operation: string, user?: string) =>
   (cause: unknown): BusError => {
     if (cause instanceof JetStreamApiError) {
       const api = cause.apiError()
@@ -88,7 +99,13 @@ export const toBusError =
     if (error.name === "JetStreamStatusError" && "code" in error && error.code === 404) {
       return new BusNotFound({ operation, detail: error.message })
     }
-    if (error.name === "PermissionViolationError" || error.name === "InvalidArgumentError") {
+    // Of a request, the library tells it as the cause.
+    const violation = error instanceof PermissionViolationError ? error : error.cause
+    if (violation instanceof PermissionViolationError) {
+      const { operation: act, subject, message } = violation
+      return new BusRefused({ operation, detail: message, code: 0, forbidden: { user, operation: act, subject } })
+    }
+    if (error.name === "InvalidArgumentError") {
       return new BusRefused({ operation, detail: error.message, code: 0 })
     }
     return new BusUnavailable({ operation, detail: `${error.name}: ${error.message}` })

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Option, Ref, Schedule, Schema } from "effect"
-import { consume, Consumers, done, handBack, Nats, Publisher, StreamReader } from "#bus"
+import { consume, Consumers, ack, nak, Nats, Publisher, StreamReader } from "#bus"
 import { Rejection } from "#contracts"
-import { eventually, withBus } from "../../support/bus.ts"
+import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
 import { consumer, note, trial } from "./trial.ts"
 
 describe("consuming", () => {
@@ -20,7 +20,7 @@ describe("consuming", () => {
             handler: ({ value }) =>
               Effect.as(
                 Ref.update(seen, (all) => [...all, value.text]),
-                done
+                ack
               )
           })
           yield* eventually(Effect.map(Ref.get(seen), (all) => all.length === 5))
@@ -51,7 +51,7 @@ describe("consuming", () => {
             consumer,
             codec: note,
             origin: "trial",
-            handler: ({ value }) => Effect.as(Deferred.succeed(seen, value.text), done)
+            handler: ({ value }) => Effect.as(Deferred.succeed(seen, value.text), ack)
           })
           assert.strictEqual(yield* Deferred.await(seen), "good")
           yield* eventually(Effect.map(reader.bounds("REJECTED"), ({ messages }) => messages === 3))
@@ -91,11 +91,11 @@ describe("consuming", () => {
             handler: () =>
               Effect.gen(function* () {
                 const start = yield* Ref.updateAndGet(starts, (count) => count + 1)
-                if (start === 1) return handBack(0)
+                if (start === 1) return nak(0)
                 // Twice the ack wait: without heartbeats somebody else would have it by now.
                 yield* Effect.sleep("3 seconds")
                 yield* Deferred.succeed(finish, undefined)
-                return done
+                return ack
               })
           })
           yield* Deferred.await(finish)
@@ -120,7 +120,7 @@ describe("consuming", () => {
             handler: ({ value }) =>
               value.text === "poison"
                 ? Effect.die(new Error("a bug"))
-                : Effect.as(Deferred.succeed(seen, value.text), done)
+                : Effect.as(Deferred.succeed(seen, value.text), ack)
           })
           assert.strictEqual(yield* Deferred.await(seen), "good")
         }),
@@ -141,7 +141,7 @@ describe("consuming", () => {
             consumer: { ...consumer, ackWaitMs: 60_000 },
             codec: note,
             origin: "trial",
-            handler: ({ value }) => Effect.as(value.text === "slow" ? Effect.never : Deferred.await(goOn), done)
+            handler: ({ value }) => Effect.as(value.text === "slow" ? Effect.never : Deferred.await(goOn), ack)
           })
           yield* eventually(Effect.sync(() => consumption.inFlight() === 2))
           const draining = yield* Effect.forkChild(consumption.drain(2_000), { startImmediately: true })
@@ -153,7 +153,7 @@ describe("consuming", () => {
             consumer: { ...consumer, ackWaitMs: 60_000 },
             codec: note,
             origin: "trial",
-            handler: ({ value }) => Effect.as(Deferred.succeed(other, value.text), done)
+            handler: ({ value }) => Effect.as(Deferred.succeed(other, value.text), ack)
           })
           assert.strictEqual(yield* Deferred.await(other).pipe(Effect.timeout("5 seconds")), "slow")
         }),
@@ -172,7 +172,7 @@ describe("consuming", () => {
             consumer,
             codec: note,
             origin: "trial",
-            handler: () => Effect.as(Deferred.await(goOn), done)
+            handler: () => Effect.as(Deferred.await(goOn), ack)
           })
           yield* eventually(Effect.sync(() => consumption.inFlight() === 1))
           const draining = yield* Effect.forkChild(consumption.drain(10_000), { startImmediately: true })
@@ -197,7 +197,7 @@ describe("consuming", () => {
             handler: ({ value, sequence }) =>
               Effect.as(
                 Ref.update(seen, (all) => [...all, { text: value.text, sequence }]),
-                done
+                ack
               )
           })
           const publish = (n: number) =>

@@ -1,0 +1,181 @@
+/**
+ * Sends messages to the broker and waits for its answer. One subscription takes all answers, one sweep finds all that
+ * are overdue: a timer, a promise and an error object for each message, as the client library makes them, would cost a
+ * third of a publish. This is a hot path: callbacks and a plain map.
+ */
+import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/nats-core"
+import { Clock, Effect, Schedule } from "effect"
+import { type BusError, BusRefused, BusUnavailable, toBusError } from "../errors.ts"
+import type { SendBuffer } from "./event-loop.ts"
+
+export interface Outgoing {
+  readonly subject: string
+  readonly data: Uint8Array
+  readonly headers?: MsgHdrs
+}
+
+/** What an answer says. It must not throw. */
+export type ReadAnswer<A> = (operation: string, answer: Msg) => Effect.Effect<A, BusError>
+
+export interface BrokerCalls {
+  /**
+   * Sends `ahead` and `last` in one go and waits for the answer to `last`. `BusUnavailable` when none comes in time:
+   * then it is unknown whether the broker did what it was told. `withinMs`: 5 s unless told, to half a second.
+   */
+  readonly call: <A>(
+    operation: string,
+    read: ReadAnswer<A>,
+    last: Outgoing,
+    ahead?: ReadonlyArray<Outgoing>,
+    withinMs?: number
+  ) => Effect.Effect<A, BusError>
+  /** Waits for what somebody of this process answers, as `call` does. `pose` hands the question over. */
+  readonly near: <A>(
+    operation: string,
+    subject: string,
+    withinMs: number,
+    pose: (respond: (answer: A) => void) => void
+  ) => Effect.Effect<A, BusError>
+  /** Fails all that wait; for a connection that is lost. */
+  readonly failAll: () => void
+  /** Fails what was sent to a subject that the broker forbids `user`. */
+  readonly forbid: (subject: string, user: string | undefined) => void
+}
+
+interface Wanted {
+  readonly operation: string
+  readonly subject: string
+  readonly withinMs: number
+}
+
+interface Waiting extends Wanted {
+  readonly dueAtMs: number
+  answer: (message: Msg) => void
+  fail: (error: BusError) => void
+}
+
+const noMore = () => undefined
+
+// Long enough for a leader election, short enough that a caller's own deadline is not eaten.
+const answerWithinMs = 5_000
+const sweepEveryMs = 500
+
+export const brokerCalls = Effect.fnUntraced(function* (
+  connection: NatsConnection,
+  sends: SendBuffer,
+  inboxes: string
+) {
+  const clock = yield* Clock.Clock
+  const inbox = `${createInbox(inboxes)}.`
+  const waiting = new Map<string, Waiting>()
+  let sent = 0
+
+  /**
+   * What it would have done is taken out of it: a map that fills and empties goes through one table after another, and
+   * an old one would keep the asker and all it knows alive until the collector's slow round.
+   */
+  const take = (token: string) => {
+    const found = waiting.get(token)
+    if (found === undefined) return undefined
+    waiting.delete(token)
+    const { answer, fail } = found
+    found.answer = noMore
+    found.fail = noMore
+    return { answer, fail }
+  }
+  const failWhere = (is: (waiting: Waiting) => boolean, error: (waiting: Waiting) => BusError) => {
+    for (const [token, found] of waiting) if (is(found)) take(token)?.fail(error(found))
+  }
+
+  connection.subscribe(`${inbox}*`, {
+    callback: (error, message) => {
+      if (error === null) take(message.subject.slice(inbox.length))?.answer(message)
+    }
+  })
+
+  const sweep = Effect.sync(() => {
+    const nowMs = clock.currentTimeMillisUnsafe()
+    failWhere(
+      ({ dueAtMs }) => dueAtMs < nowMs,
+      ({ operation, withinMs }) => new BusUnavailable({ operation, detail: `no answer within ${withinMs} ms` })
+    )
+  })
+  yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced(sweepEveryMs)))
+
+  const transmit = (token: string, operation: string, ahead: ReadonlyArray<Outgoing>, last: Outgoing) => {
+    if (!waiting.has(token)) return
+    try {
+      for (const message of ahead) publish(connection, message)
+      publish(connection, last, inbox + token)
+    } catch (cause) {
+      take(token)?.fail(toBusError(operation)(cause))
+    }
+  }
+
+  const enter = (wanted: Wanted, fail: Waiting["fail"], answer: Waiting["answer"]) => {
+    const token = (sent++).toString(36)
+    const dueAtMs = clock.currentTimeMillisUnsafe() + wanted.withinMs
+    waiting.set(token, { ...wanted, dueAtMs, answer, fail })
+    return token
+  }
+
+  const calls: BrokerCalls = {
+    call: (operation, read, last, ahead = [], withinMs = answerWithinMs) =>
+      Effect.callback((resume) => {
+        const token = enter(
+          { operation, subject: last.subject, withinMs },
+          (error) => resume(Effect.fail(error)),
+          (message) => resume(read(operation, message))
+        )
+        sends.add(() => transmit(token, operation, ahead, last))
+        return Effect.sync(() => take(token))
+      }),
+    near: (operation, subject, withinMs, pose) =>
+      Effect.callback((resume) => {
+        const token = enter({ operation, subject, withinMs }, (error) => resume(Effect.fail(error)), noMore)
+        pose((answer) => {
+          if (take(token) !== undefined) resume(Effect.succeed(answer))
+        })
+        return Effect.sync(() => take(token))
+      }),
+    failAll: () =>
+      failWhere(
+        () => true,
+        ({ operation }) => new BusUnavailable({ operation, detail: "the connection was lost" })
+      ),
+    forbid: (subject, user) =>
+      failWhere(
+        (found) => found.subject === subject,
+        ({ operation }) =>
+          new BusRefused({
+            operation,
+            detail: `not allowed to publish to ${subject}`,
+            code: 0,
+            forbidden: { user, operation: "publish", subject }
+          })
+      )
+  }
+  return calls
+})
+
+const publish = (connection: NatsConnection, { subject, data, headers }: Outgoing, reply?: string) =>
+  connection.publish(subject, data, {
+    ...(headers === undefined ? {} : { headers }),
+    ...(reply === undefined ? {} : { reply })
+  })
+
+/** Asks whoever answers on a subject. The broker says at once when nobody is there. */
+export type Question = (operation: string, question: Outgoing, withinMs: number) => Effect.Effect<Msg, BusError>
+
+export const question =
+  ({ call }: BrokerCalls): Question =>
+  (operation, asked, withinMs) =>
+    call(operation, answerOf, asked, [], withinMs)
+
+/** Of an error that says so: whoever was asked for has gone, or never was. */
+export const nobodyThere = "nobody is there"
+
+const answerOf: ReadAnswer<Msg> = (operation, answer) =>
+  answer.data.length === 0 && answer.headers?.code === 503
+    ? Effect.fail(new BusUnavailable({ operation, detail: nobodyThere }))
+    : Effect.succeed(answer)

@@ -1,0 +1,176 @@
+/**
+ * The role's one connection to the broker. It reconnects without end, 250 ms apart: a broker restart must
+ * never need a restart of the fleet. What is in flight when the connection breaks fails at once with
+ * `BusUnavailable` instead of waiting out its timeout. Stays inside this room.
+ */
+import { jetstream, type JetStreamClient, jetstreamManager, type JetStreamManager } from "@nats-io/jetstream"
+import { type NatsConnection, PermissionViolationError, type Status } from "@nats-io/transport-node"
+import { Context, Deferred, Effect, Latch, Layer } from "effect"
+import { defineCounter, defineGauge, Metrics } from "#runtime"
+import { type BrokerCalls, brokerCalls, type Question, question } from "./calls.ts"
+import { type WriteThroughCache, writeThroughCache } from "./write-through-cache.ts"
+import { BusUnavailable, type BusError, toBusError } from "../errors.ts"
+import { type FairShare, fairShare, type SendBuffer, sendBuffer } from "./event-loop.ts"
+import { type LastMessage, lastMessage, type StreamWrites, streamWrites } from "./stream-calls.ts"
+import { explainLoss, inboxOf, type NatsOptions, openConnection } from "./dial.ts"
+
+export const busConnected = defineGauge({
+  name: "bus_connected",
+  help: "1 while the role's connection to the broker is up, else 0.",
+  labels: []
+})
+
+export const busReconnects = defineCounter({
+  name: "bus_reconnects_total",
+  help: "Times the connection to the broker came back after a loss.",
+  labels: []
+})
+
+// Long enough for a leader election, short enough that a caller's own deadline is not eaten.
+const requestTimeoutMs = 5_000
+
+export class Nats extends Context.Service<
+  Nats,
+  {
+    readonly connection: NatsConnection
+    readonly jetstream: JetStreamClient
+    readonly manager: JetStreamManager
+    /** Runs a call of the client library, told apart by `operation` in its error. */
+    readonly use: <A>(operation: string, call: (nats: Clients) => Promise<A>) => Effect.Effect<A, BusError>
+    /** Stores messages in streams. */
+    readonly write: StreamWrites
+    /** The last message of a stream on a subject, as the leader has it. */
+    readonly last: LastMessage
+    /** Asks another role. */
+    readonly ask: Question
+    /** Asks one of this process. */
+    readonly askNear: BrokerCalls["near"]
+    readonly isConnected: () => boolean
+    /** Where this role is answered: what its inboxes begin with. */
+    readonly inboxes: string
+    /** What all consumers and publishers on this connection send. */
+    readonly sends: SendBuffer
+    /** Of what this process writes and reads again. */
+    readonly cache: WriteThroughCache
+    /** Between the consumers on this connection. */
+    readonly share: FairShare
+    /** Completes when the connection is lost the next time. */
+    readonly lost: Effect.Effect<void>
+  }
+>()("starling/bus/Nats") {
+  static readonly layerWith = (options: NatsOptions) => Layer.effect(Nats, make(options))
+}
+
+export interface Clients {
+  readonly connection: NatsConnection
+  readonly jetstream: JetStreamClient
+  readonly manager: JetStreamManager
+}
+
+const make = Effect.fnUntraced(function* (options: NatsOptions) {
+  const metrics = yield* Metrics
+  const connectedGauge = metrics.gauge(busConnected)
+  const reconnects = metrics.counter(busReconnects)
+  const connection = yield* openConnection(options)
+  const clients: Clients = {
+    connection,
+    jetstream: jetstream(connection, { timeout: requestTimeoutMs }),
+    manager: yield* Effect.promise(() => jetstreamManager(connection, { timeout: requestTimeoutMs, checkAPI: false }))
+  }
+  const sends = sendBuffer()
+  const calls = yield* brokerCalls(connection, sends, inboxOf(options))
+  let connected = true
+  const present = yield* Latch.make(true)
+  let loss = Deferred.makeUnsafe<void>()
+  connectedGauge.set({}, 1)
+
+  const onStatus = (status: Status) => {
+    if (status.type === "error" && status.error instanceof PermissionViolationError) {
+      const { operation, subject } = status.error
+      if (operation === "publish") calls.forbid(subject, options.user)
+      // A person's command fails by it and tells them.
+      if (options.waitsForServer === false) return Effect.void
+      return Effect.logError("the broker forbids what this role needs", status.error)
+    }
+    if (status.type === "disconnect") {
+      connected = false
+      options.onTrouble?.("not connected to the broker")
+      present.closeUnsafe()
+      connectedGauge.set({}, 0)
+      calls.failAll()
+      Deferred.doneUnsafe(loss, Effect.void)
+      loss = Deferred.makeUnsafe<void>()
+      return Effect.logWarning("the broker is gone, reconnecting")
+    }
+    if (status.type === "reconnect") {
+      connected = true
+      options.onTrouble?.(undefined)
+      present.openUnsafe()
+      connectedGauge.set({}, 1)
+      reconnects.inc({})
+      return Effect.logInfo("the broker is back")
+    }
+    return Effect.void
+  }
+  yield* watchStatus(connection, onStatus).pipe(Effect.forkScoped)
+
+  const lost = Effect.suspend(() => Deferred.await(loss))
+  // A restart takes a moment; what lasts is explained.
+  const explained = Effect.andThen(
+    Effect.sleep("2 seconds"),
+    explainLoss(options, () => !connected)
+  )
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(lost, explained)))
+  // What is asked of a lost connection would be answered by its timeout: it waits for the next one instead.
+  const whenPresent = (operation: string) =>
+    Effect.timeoutOrElse(present.await, {
+      duration: requestTimeoutMs,
+      orElse: () => Effect.fail(new BusUnavailable({ operation, detail: "not connected to the broker" }))
+    })
+  const whileConnected = <A>(operation: string, act: Effect.Effect<A, BusError>) =>
+    connected ? act : Effect.andThen(whenPresent(operation), act)
+  const use = <A>(operation: string, call: (nats: Clients) => Promise<A>) =>
+    Effect.suspend(() =>
+      whileConnected(
+        operation,
+        Effect.tryPromise({ try: () => call(clients), catch: toBusError(operation, options.user) }).pipe(
+          Effect.raceFirst(
+            Effect.flatMap(lost, () => new BusUnavailable({ operation, detail: "the connection was lost" }))
+          )
+        )
+      )
+    )
+  const [send, find, pose] = [streamWrites(calls), lastMessage(calls), question(calls)]
+  const write: StreamWrites = (operation, message, ahead) =>
+    Effect.suspend(() => whileConnected(operation, send(operation, message, ahead)))
+  const last: LastMessage = (stream, subject) =>
+    Effect.suspend(() => whileConnected(`read ${stream}`, find(stream, subject)))
+  const ask: Question = (operation, asked, withinMs) =>
+    Effect.suspend(() => whileConnected(operation, pose(operation, asked, withinMs)))
+  return Nats.of({
+    ...clients,
+    use,
+    write,
+    last,
+    ask,
+    askNear: calls.near,
+    isConnected: () => connected,
+    inboxes: inboxOf(options),
+    sends,
+    cache: writeThroughCache(),
+    share: fairShare(),
+    lost
+  })
+})
+
+const watchStatus = Effect.fnUntraced(function* (
+  connection: NatsConnection,
+  onStatus: (status: Status) => Effect.Effect<void>
+) {
+  const statuses = connection.status()[Symbol.asyncIterator]()
+  while (true) {
+    const next = yield* Effect.promise(() => statuses.next())
+    if (next.done === true) return
+    yield* onStatus(next.value)
+  }
+})

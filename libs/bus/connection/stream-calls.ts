@@ -1,0 +1,141 @@
+/**
+ * Calls to a stream's leader on the hot path: store a message, read the last one of a subject. Past the client library,
+ * which makes an error with its stack for each missing message; answers are read by hand, for a schema would cost more.
+ */
+import type { Msg, MsgHdrs } from "@nats-io/nats-core"
+import { MsgHdrsImpl } from "@nats-io/nats-core/internal"
+import { Effect, type Option, Result } from "effect"
+import { type BusError, BusUnavailable, fromApiError } from "../errors.ts"
+import { headerReader, parseJson } from "../message.ts"
+import type { SourceMessage } from "../ordered-reader.ts"
+import type { BrokerCalls } from "./calls.ts"
+
+export interface StreamWrite {
+  readonly subject: string
+  readonly data: Uint8Array
+  readonly headers: MsgHdrs
+}
+
+/** Where the broker put a message. `duplicate`: it had this message id already and stored nothing. */
+export interface Stored {
+  readonly stream: string
+  readonly sequence: number
+  readonly duplicate: boolean
+}
+
+/**
+ * Sends `ahead` and `last` in one go and waits for the confirmation of `last`, which in an atomic batch
+ * stands for all. `BusUnavailable` when none comes in time: then it is unknown whether it was stored.
+ */
+export type StreamWrites = (
+  operation: string,
+  last: StreamWrite,
+  ahead?: ReadonlyArray<StreamWrite>
+) => Effect.Effect<Stored, BusError>
+
+export const streamWrites =
+  ({ call }: BrokerCalls): StreamWrites =>
+  (operation, last, ahead) =>
+    call(operation, storedOf, last, ahead)
+
+/** Of the broker's answer to a message that was published to a stream. */
+const storedOf = (operation: string, message: Msg): Effect.Effect<Stored, BusError> => {
+  if (message.data.length === 0 && message.headers?.code === 503) {
+    return new BusUnavailable({ operation, detail: "no stream takes this subject" })
+  }
+  const answer = parseAnswer(operation, message)
+  if (Result.isFailure(answer)) return Effect.fail(answer.failure)
+  const { stream, seq, duplicate } = answer.success
+  if (typeof stream === "string" && Number.isSafeInteger(seq)) {
+    return Effect.succeed({ stream, sequence: seq as number, duplicate: duplicate === true })
+  }
+  return new BusUnavailable({ operation, detail: "an answer without a stream and a sequence" })
+}
+
+/** The last message of a stream on a subject, as the leader has it: no replica that is behind is asked. */
+export type LastMessage = (stream: string, subject: string) => Effect.Effect<Option.Option<SourceMessage>, BusError>
+
+const utf8 = new TextEncoder()
+
+export const lastMessage =
+  ({ call }: BrokerCalls): LastMessage =>
+  (stream, subject) =>
+    call(`read ${stream}`, messageOf, {
+      subject: `$JS.API.STREAM.MSG.GET.${stream}`,
+      data: utf8.encode(JSON.stringify({ last_by_subj: subject }))
+    })
+
+const messageOf = (operation: string, answer: Msg): Effect.Effect<Option.Option<SourceMessage>, BusError> => {
+  if (answer.data.length === 0 && answer.headers?.code === 503) {
+    return new BusUnavailable({ operation, detail: "nobody answers for streams" })
+  }
+  const parsed = parseFound(operation, answer)
+  if (Result.isFailure(parsed)) {
+    return parsed.failure._tag === "BusNotFound" ? Effect.succeedNone : Effect.fail(parsed.failure)
+  }
+  if (parsed.success === undefined) return Effect.succeedNone
+  const message = parsed.success["message"] as StoredMessage | undefined
+  if (typeof message?.subject !== "string" || !Number.isSafeInteger(message.seq)) {
+    return new BusUnavailable({ operation, detail: "an answer without a message" })
+  }
+  return Effect.succeedSome(sourceOf(message))
+}
+
+/** As the broker writes it: bytes in base64, and neither bytes nor headers where there are none. */
+interface StoredMessage {
+  readonly subject: string
+  readonly seq: number
+  readonly time: string
+  readonly data?: string
+  readonly hdrs?: string
+}
+
+const sourceOf = ({ subject, seq, time, data = "", hdrs }: StoredMessage): SourceMessage => ({
+  subject,
+  sequence: seq,
+  storedAtMs: Date.parse(time),
+  data: Buffer.from(data, "base64"),
+  // Few who read a message look at its headers.
+  header: (name) => headerReader(hdrs === undefined ? undefined : MsgHdrsImpl.decode(Buffer.from(hdrs, "base64")))(name)
+})
+
+/** The JSON that JetStream answers with: what was asked for, or its error. */
+type BrokerAnswer = Readonly<Record<string, unknown>>
+
+const isRecord = (value: unknown): value is BrokerAnswer => typeof value === "object" && value !== null
+
+/** Fails with what the broker says is wrong; an answer that is no JSON object is none. */
+export const parseAnswer = (operation: string, message: Pick<Msg, "data">): Result.Result<BrokerAnswer, BusError> =>
+  Result.flatMap(readAnswer(operation, message), (answer) => unlessWrong(operation, answer))
+
+/**
+ * As `parseAnswer`, and undefined where there is no such message: what is looked for is often not there, and an error
+ * with its stack costs more than all the rest of the look.
+ */
+export const parseFound = (
+  operation: string,
+  message: Pick<Msg, "data">
+): Result.Result<BrokerAnswer | undefined, BusError> =>
+  Result.flatMap(readAnswer(operation, message), (answer) =>
+    isRecord(answer["error"]) && answer["error"]["err_code"] === noMessageFound
+      ? Result.succeed(undefined)
+      : unlessWrong(operation, answer)
+  )
+
+const noMessageFound = 10_037
+
+const readAnswer = (operation: string, { data }: Pick<Msg, "data">): Result.Result<BrokerAnswer, BusError> => {
+  const parsed = parseJson(data)
+  if (Result.isSuccess(parsed) && isRecord(parsed.success)) return Result.succeed(parsed.success)
+  return Result.fail(new BusUnavailable({ operation, detail: "an answer we cannot read" }))
+}
+
+const unlessWrong = (operation: string, answer: BrokerAnswer): Result.Result<BrokerAnswer, BusError> => {
+  const { error } = answer
+  if (error === undefined) return Result.succeed(answer)
+  if (!isRecord(error)) {
+    return Result.fail(new BusUnavailable({ operation, detail: "an error we cannot read" }))
+  }
+  const { err_code: code, code: status, description } = error
+  return Result.fail(fromApiError(operation, Number(code ?? 0), Number(status ?? 0), String(description)))
+}

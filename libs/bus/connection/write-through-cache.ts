@@ -1,0 +1,37 @@
+/**
+ * What this process wrote lately and is about to read again, by subject. What comes back byte for byte is handed on as
+ * the very object that was written, so that whoever knows what it says by that object need not read it again. What was
+ * forgotten, or written by somebody else, is handed on as it came: nothing is ever taken for what it is not.
+ */
+export interface WriteThroughCache {
+  /** `data` must not be changed any more. */
+  readonly put: (subject: string, data: Uint8Array) => void
+  /** The object that was written last to that subject, if its bytes are the same; else `data`. */
+  readonly intern: (subject: string, data: Uint8Array) => Uint8Array
+}
+
+// Some thousand records, and more seconds of a busy role than its own readers are ever behind.
+const bytesKeptMax = 4 * 1_024 * 1_024
+// What an entry takes beside its bytes, about.
+const entryBytes = 256
+
+/** Keeps at least half of `bytesMax`, and at most all of it and one more: the older half is dropped whole. */
+export const writeThroughCache = (bytesMax = bytesKeptMax): WriteThroughCache => {
+  let recent = new Map<string, Uint8Array>()
+  let older = new Map<string, Uint8Array>()
+  let bytes = 0
+  return {
+    put: (subject, data) => {
+      recent.set(subject, data)
+      bytes += data.length + entryBytes
+      if (bytes < bytesMax / 2) return
+      older = recent
+      recent = new Map()
+      bytes = 0
+    },
+    intern: (subject, data) => {
+      const own = recent.get(subject) ?? older.get(subject)
+      return own !== undefined && own.length === data.length && Buffer.compare(own, data) === 0 ? own : data
+    }
+  }
+}

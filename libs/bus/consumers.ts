@@ -1,0 +1,130 @@
+/**
+ * Durable consumers on the broker: made, removed, paused, and what waits in them.
+ */
+import { AckPolicy, type ConsumerConfig, DeliverPolicy, ReplayPolicy } from "@nats-io/jetstream"
+import { nanos } from "@nats-io/nats-core"
+import { Clock, Context, Effect, Layer } from "effect"
+import { Nats } from "./connection/connection.ts"
+import type { BusError } from "./errors.ts"
+
+/**
+ * A durable pull consumer as data. Acks are explicit, deliveries have no count limit (whoever consumes
+ * counts attempts in the message, where a crash cannot lose them), and the broker never sends more than
+ * `unackedMax` at a time, over all replicas of the role.
+ */
+export interface ConsumerDeclaration {
+  readonly stream: string
+  readonly durable: string
+  readonly filterSubjects: ReadonlyArray<string>
+  /** Concurrency over all replicas. */
+  readonly unackedMax: number
+  /** Without a sign of life for so long, a message is given to somebody else. */
+  readonly ackWaitMs: number
+}
+
+/** What a consumer has before it. */
+export interface ConsumerBacklog {
+  readonly pending: number
+  readonly unacked: number
+  /** Epoch milliseconds, or null when it is not paused. */
+  readonly pausedUntilMs: number | null
+}
+
+export class Consumers extends Context.Service<
+  Consumers,
+  {
+    /** Makes the consumer, or changes it to what is declared. */
+    readonly ensure: (declaration: ConsumerDeclaration) => Effect.Effect<void, BusError>
+    /** Removes it; absent is fine. */
+    readonly remove: (stream: string, durable: string) => Effect.Effect<void, BusError>
+    /** The broker stops sending until then; it goes on by itself. */
+    readonly pause: (stream: string, durable: string, untilMs: number) => Effect.Effect<void, BusError>
+    readonly resume: (stream: string, durable: string) => Effect.Effect<void, BusError>
+    readonly backlog: (stream: string, durable: string) => Effect.Effect<ConsumerBacklog, BusError>
+    /** Names of the stream's durable consumers, at most 10,000. */
+    readonly names: (stream: string) => Effect.Effect<ReadonlyArray<string>, BusError>
+  }
+>()("starling/bus/Consumers") {
+  static readonly layer = Layer.effect(
+    Consumers,
+    Effect.gen(function* () {
+      const nats = yield* Nats
+      return Consumers.of({
+        ensure: (declaration) => ensure(nats, declaration),
+        remove: (stream, durable) =>
+          nats
+            .use(`remove consumer ${durable}`, ({ manager }) => manager.consumers.delete(stream, durable))
+            .pipe(
+              Effect.asVoid,
+              Effect.catchTag("BusNotFound", () => Effect.void)
+            ),
+        pause: (stream, durable, untilMs) =>
+          nats
+            .use(`pause consumer ${durable}`, ({ manager }) =>
+              manager.consumers.pause(stream, durable, new Date(untilMs))
+            )
+            .pipe(Effect.asVoid),
+        resume: (stream, durable) =>
+          nats
+            .use(`resume consumer ${durable}`, ({ manager }) => manager.consumers.resume(stream, durable))
+            .pipe(Effect.asVoid),
+        backlog: (stream, durable) => readBacklog(nats, stream, durable),
+        names: (stream) => readNames(nats, stream)
+      })
+    })
+  )
+}
+
+// Told of one that is there and not quite the same; a cluster says so also of one that is.
+const existsAlready = 10148
+
+const ensure = (nats: Nats["Service"], declaration: ConsumerDeclaration) => {
+  const { stream, durable } = declaration
+  const config = consumerConfig(declaration)
+  return nats
+    .use(`ensure consumer ${durable}`, ({ manager }) => manager.consumers.add(stream, config))
+    .pipe(
+      Effect.catchIf(
+        (error) => error._tag === "BusRefused" && error.code === existsAlready,
+        () => nats.use(`change consumer ${durable}`, ({ manager }) => manager.consumers.update(stream, durable, config))
+      ),
+      Effect.asVoid
+    )
+}
+
+const readBacklog = Effect.fnUntraced(function* (nats: Nats["Service"], stream: string, durable: string) {
+  const nowMs = yield* Clock.currentTimeMillis
+  const info = yield* nats.use(`read consumer ${durable}`, ({ manager }) => manager.consumers.info(stream, durable))
+  const remainingMs = info.paused === true ? (info.pause_remaining ?? 0) / 1e6 : null
+  return {
+    pending: info.num_pending,
+    unacked: info.num_ack_pending,
+    pausedUntilMs: remainingMs === null ? null : Math.round(nowMs + remainingMs)
+  }
+})
+
+// Above ten thousand endpoints the configuration is refused, so a longer list has no reader.
+const namesMax = 10_000
+
+const readNames = (nats: Nats["Service"], stream: string) =>
+  nats.use(`list consumers of ${stream}`, async ({ manager }) => {
+    const names: Array<string> = []
+    for await (const info of manager.consumers.list(stream)) {
+      names.push(info.name)
+      if (names.length >= namesMax) break
+    }
+    return names
+  })
+
+/** The broker's configuration of a declared consumer. */
+const consumerConfig = (declaration: ConsumerDeclaration): ConsumerConfig => ({
+  name: declaration.durable,
+  durable_name: declaration.durable,
+  filter_subjects: [...declaration.filterSubjects],
+  ack_policy: AckPolicy.Explicit,
+  deliver_policy: DeliverPolicy.All,
+  replay_policy: ReplayPolicy.Instant,
+  ack_wait: nanos(declaration.ackWaitMs),
+  max_ack_pending: declaration.unackedMax,
+  max_deliver: -1
+})

@@ -1,0 +1,231 @@
+/**
+ * Key-value buckets, typed by schema, changed by compare-and-set. A read goes to the leader where the
+ * topology says so; a value that does not fit its schema is reported and treated as absent in a watch and a scan.
+ */
+import { Kvm, type KvEntry as RawEntry } from "@nats-io/kv"
+import { Context, Effect, Layer, Option, Result, type Schema, Stream } from "effect"
+import { type BusError, BusRefused } from "../errors.ts"
+import { followBucket, scanBucket } from "./changes.ts"
+import { header, jsonCodec, type MessageCodec, toHeaders } from "../message.ts"
+import { Nats } from "../connection/connection.ts"
+import type { BatchOptions } from "../ordered-reader.ts"
+import { topology } from "../topology/topology.ts"
+
+/** A value and the revision that a later change must name. */
+export interface KvEntry<A> {
+  readonly key: string
+  readonly value: A
+  readonly revision: number
+}
+
+/** A change seen by a watch: the new entry, or nothing for a removed key. `initial`: state before the watch began. */
+export interface KvChange<A> {
+  readonly key: string
+  /** Of this change, the removal included. */
+  readonly revision: number
+  readonly entry: Option.Option<KvEntry<A>>
+}
+
+export interface KvBucket<A> {
+  readonly get: (key: string) => Effect.Effect<Option.Option<KvEntry<A>>, BusError>
+  /**
+   * Fails with `RevisionConflict` when the key exists. Answers with the revision. With `ttlMs`, in a bucket
+   * with a time to live per key, the key goes when that time is over by the broker's clock; whole seconds, up.
+   */
+  readonly create: (key: string, value: A, ttlMs?: number) => Effect.Effect<number, BusError>
+  /**
+   * Fails with `RevisionConflict` when `revision` is no longer the last; 0: when there is or was anything. Without
+   * `ttlMs` an earlier one ends.
+   */
+  readonly update: (key: string, value: A, revision: number, ttlMs?: number) => Effect.Effect<number, BusError>
+  readonly remove: (key: string, revision: number) => Effect.Effect<void, BusError>
+  /** As `remove`, and after an hour nothing says any more that the key was there. Of a bucket with `keyTtl`. */
+  readonly erase: (key: string, revision: number) => Effect.Effect<void, BusError>
+  /** The entries whose keys fit, `workspace.>` say, as they are now; without what does not fit the schema. */
+  readonly scan: (keys: string) => Stream.Stream<KvEntry<A>, BusError>
+  /** Every entry now, at most 20,000, and how far the bucket had come. */
+  readonly entries: Effect.Effect<ReadonlyArray<KvEntry<A>>, BusError>
+  /** The present state, then every change. Ends with an error when watching cannot go on. */
+  readonly changes: Stream.Stream<KvChange<A>, BusError>
+  /**
+   * What has changed since a revision, then every change, in runs; from 1 on it begins with the present state. Ends with
+   * an error when it cannot go on.
+   */
+  readonly changesInBatches: (
+    fromRevision: number,
+    run: BatchOptions
+  ) => Stream.Stream<ReadonlyArray<KvChange<A>>, BusError>
+}
+
+export class Kv extends Context.Service<
+  Kv,
+  {
+    readonly open: <A>(bucket: string, schema: Schema.Codec<A, A>) => Effect.Effect<KvBucket<A>, BusError>
+  }
+>()("starling/bus/Kv") {
+  static readonly layer = Layer.effect(
+    Kv,
+    Effect.gen(function* () {
+      const nats = yield* Nats
+      const manager = new Kvm(nats.connection)
+      const written: Written = { values: new WeakMap(), followed: new Set() }
+      const open = Effect.fn("Kv.open")(function* <A>(bucket: string, schema: Schema.Codec<A, A>) {
+        const kv = yield* nats.use(`open bucket ${bucket}`, () => manager.open(bucket))
+        return makeBucket(nats, kv, bucket, knowing(written, schema), written.followed)
+      })
+      return Kv.of({ open })
+    })
+  )
+}
+
+// A bucket of ours holds one key per endpoint, item or lease holder; more than this is a bug.
+const entriesMax = 20_000
+
+// Longer than any reader goes on with what it has seen.
+const goneKnownFor = "1h"
+
+const leaderRead = new Set(topology.buckets.flatMap(({ name, leaderReads }) => (leaderReads ? [name] : [])))
+
+// On what stands where a key was: removed by us, or by the broker when its time was over.
+const removals = ["KV-Operation", "Nats-Marker-Reason"] as const
+
+type RawBucket = Awaited<ReturnType<Kvm["open"]>>
+
+/** What was written to buckets that are followed here, by the object that holds its bytes. */
+interface Written {
+  readonly values: WeakMap<Uint8Array, { readonly schema: unknown; readonly value: unknown }>
+  readonly followed: Set<string>
+}
+
+/** Does not read again what was written by the same schema. */
+const knowing = <A>({ values }: Written, schema: Schema.Codec<A, A>): MessageCodec<A> => {
+  const codec = jsonCodec(schema)
+  return {
+    encode: (value) => {
+      const encoded = codec.encode(value)
+      values.set(encoded.data, { schema, value })
+      return encoded
+    },
+    decode: (message) => {
+      const known = values.get(message.data)
+      // Of the same schema, so it is of its type.
+      return known?.schema === schema ? Result.succeed(known.value as A) : codec.decode(message)
+    }
+  }
+}
+
+const makeBucket = <A>(
+  nats: Nats["Service"],
+  kv: RawBucket,
+  bucket: string,
+  codec: MessageCodec<A>,
+  followed: Set<string>
+): KvBucket<A> => {
+  const data = (value: A) => codec.encode(value).data
+  const name = (verb: string, key: string) => `${verb} ${bucket}/${key}`
+
+  const toEntry = (raw: Pick<RawEntry, "key" | "value" | "revision">): Effect.Effect<KvEntry<A>, BusRefused> => {
+    const decoded = codec.decode({ data: raw.value, header: () => undefined })
+    if (Result.isSuccess(decoded)) {
+      return Effect.succeed({ key: raw.key, value: decoded.success, revision: raw.revision })
+    }
+    const detail = `the stored value is broken: ${JSON.stringify(decoded.failure)}`
+    return Effect.fail(new BusRefused({ operation: name("read", raw.key), detail, code: 0 }))
+  }
+
+  /** In the turn's one write, and without the client library's error object for every key that is not there. */
+  const getFromLeader = Effect.fnUntraced(function* (key: string) {
+    const last = Option.getOrUndefined(yield* nats.last(`KV_${bucket}`, `$KV.${bucket}.${key}`))
+    const isGone = last === undefined || removals.some((name) => last.header(name) !== undefined)
+    if (isGone) return Option.none<KvEntry<A>>()
+    return Option.some(yield* toEntry({ key, value: last.data, revision: last.sequence }))
+  })
+
+  const getAnywhere = Effect.fn("Kv.get")(function* (key: string) {
+    const raw = yield* nats.use(name("read", key), () => kv.get(key))
+    if (raw === null || raw.operation !== "PUT") return Option.none<KvEntry<A>>()
+    return Option.some(yield* toEntry(raw))
+  })
+  const get = leaderRead.has(bucket) ? getFromLeader : getAnywhere
+
+  const entries = nats
+    .use(`list ${bucket}`, async () => {
+      const keys: Array<string> = []
+      for await (const key of await kv.keys()) {
+        keys.push(key)
+        if (keys.length >= entriesMax) break
+      }
+      return keys
+    })
+    .pipe(
+      Effect.flatMap((keys) => Effect.forEach(keys, get, { concurrency: 16 })),
+      Effect.map((found) => found.flatMap((entry) => (Option.isSome(entry) ? [entry.value] : [])))
+    )
+
+  const scan = (keys: string) =>
+    scanBucket(nats, kv, bucket, keys).pipe(
+      Stream.mapEffect((raw) => toChange(raw)),
+      Stream.flatMap(({ entry }) => Stream.fromIterable(Option.toArray(entry)))
+    )
+
+  const watched = Effect.acquireRelease(
+    nats.use(`watch ${bucket}`, () => kv.watch()),
+    (iterator) => Effect.sync(() => iterator.stop())
+  )
+  const toChange = (raw: RawEntry): Effect.Effect<KvChange<A>> =>
+    raw.operation !== "PUT"
+      ? Effect.succeed({ key: raw.key, revision: raw.revision, entry: Option.none() })
+      : toEntry(raw).pipe(
+          Effect.map((entry) => ({ key: raw.key, revision: raw.revision, entry: Option.some(entry) })),
+          Effect.catch((error) =>
+            Effect.logError("a stored value is broken", error).pipe(
+              Effect.as({ key: raw.key, revision: raw.revision, entry: Option.none<KvEntry<A>>() })
+            )
+          )
+        )
+  const changes = Stream.unwrap(
+    Effect.map(watched, (iterator) =>
+      Stream.fromAsyncIterable(
+        iterator,
+        (cause) => new BusRefused({ operation: `watch ${bucket}`, detail: String(cause), code: 0 })
+      )
+    )
+  ).pipe(Stream.mapEffect(toChange))
+
+  // Written past the key-value client, which cannot give a changed key a time to live.
+  const writeFor = (verb: string, key: string, value: A, revision: number, ttlMs: number | undefined) => {
+    const ttl = ttlMs === undefined ? [] : [[header.ttl, `${Math.max(1, Math.ceil(ttlMs / 1_000))}s`] as const]
+    const headers = toHeaders([...ttl, [header.expectedLastSubjectSequence, String(revision)]])
+    const message = { subject: `$KV.${bucket}.${key}`, data: data(value), headers }
+    if (followed.has(bucket)) nats.cache.put(message.subject, message.data)
+    return Effect.map(nats.write(name(verb, key), message), ({ sequence }) => sequence)
+  }
+  // The mark of a removed key still counts as its last revision.
+  const create = (key: string, value: A, ttlMs?: number) =>
+    Effect.catchTag(writeFor("create", key, value, 0, ttlMs), "RevisionConflict", (conflict) =>
+      Effect.flatMap(
+        nats.use(name("read", key), () => kv.get(key)),
+        (raw) =>
+          raw === null || raw.operation === "PUT"
+            ? Effect.fail(conflict)
+            : writeFor("create", key, value, raw.revision, ttlMs)
+      )
+    )
+
+  return {
+    get,
+    entries,
+    changes,
+    changesInBatches: (fromRevision, run) =>
+      Stream.suspend(() => {
+        followed.add(bucket)
+        return followBucket(nats, bucket, codec, fromRevision, run)
+      }),
+    create,
+    update: (key, value, revision, ttlMs) => writeFor("update", key, value, revision, ttlMs),
+    remove: (key, revision) => nats.use(name("remove", key), () => kv.delete(key, { previousSeq: revision })),
+    erase: (key, revision) =>
+      nats.use(name("erase", key), () => kv.purge(key, { previousSeq: revision, ttl: goneKnownFor })),
+    scan
+  }
+}

@@ -1,0 +1,118 @@
+/** More than one key of a bucket: a scan of those that fit a pattern, and the changes from a revision on. */
+import type { KvEntry as RawEntry, Kvm } from "@nats-io/kv"
+import { Effect, Option, Result, Stream } from "effect"
+import type { Nats } from "../connection/connection.ts"
+import { type BusError, toBusError } from "../errors.ts"
+import type { MessageCodec } from "../message.ts"
+import { readInOrder, type BatchOptions, type SourceMessage, takeBatch } from "../ordered-reader.ts"
+import type { KvChange } from "./bucket.ts"
+
+type RawBucket = Awaited<ReturnType<Kvm["open"]>>
+
+// Two rounds of sixteen.
+const readsMax = 32
+const readsAtOnce = 16
+// Entries come faster than they are read, one right after the other: some two milliseconds of reading.
+const atOnceMax = 32
+
+/** Lets others have the process' thread now and then: without it, nobody else is heard until a scan has ended. */
+const breather = () => {
+  let count = 0
+  return () => {
+    count += 1
+    return count % atOnceMax === 0 ? Effect.yieldNow : Effect.void
+  }
+}
+
+/** Fits every key: nobody counts first what are all. */
+const everything = ">"
+
+/**
+ * The keys that fit a pattern, and what stands under them now. A few are read one by one, from the leader: a consumer
+ * for them would cost more, and stay with the broker for a while. Many come through a consumer.
+ */
+export const scanBucket = (
+  nats: Nats["Service"],
+  kv: RawBucket,
+  bucket: string,
+  keys: string
+): Stream.Stream<RawEntry, BusError> => {
+  const prefix = `$KV.${bucket}.`
+  const operation = `scan ${bucket}/${keys}`
+
+  // A bucket keeps one value a key, so its history is what it holds.
+  const consumed = Stream.unwrap(
+    Effect.map(
+      Effect.acquireRelease(
+        nats.use(operation, () => kv.history({ key: keys })),
+        (iterator) => Effect.sync(() => iterator.stop())
+      ),
+      (iterator) => Stream.fromAsyncIterable(iterator, toBusError(operation)).pipe(Stream.tap(breather()))
+    )
+  )
+  if (keys === everything) return consumed
+
+  const read = (subject: string) =>
+    Effect.map(
+      nats.use(operation, () => kv.get(subject.slice(prefix.length))),
+      Option.fromNullishOr
+    )
+  return Stream.unwrap(
+    Effect.gen(function* () {
+      const info = yield* nats.use(operation, ({ manager }) =>
+        manager.streams.info(`KV_${bucket}`, { subjects_filter: `${prefix}${keys}` })
+      )
+      const subjects = Object.keys(info.state.subjects ?? {})
+      if (subjects.length > readsMax) return consumed
+      return Stream.fromIterable(subjects).pipe(
+        Stream.mapEffect(read, { concurrency: readsAtOnce }),
+        Stream.flatMap((entry) => Stream.fromIterable(Option.toArray(entry)))
+      )
+    })
+  )
+}
+
+// Beside the run itself.
+const capacity = 512
+
+/**
+ * The changes from a revision on, in order and in runs. Of a key that changed more than once before it was read, only
+ * the last change comes: a bucket keeps no more. `codec` may know what this process wrote.
+ */
+export const followBucket = <A>(
+  nats: Nats["Service"],
+  bucket: string,
+  codec: MessageCodec<A>,
+  fromRevision: number,
+  run: BatchOptions
+): Stream.Stream<ReadonlyArray<KvChange<A>>, BusError> =>
+  Stream.unwrap(
+    Effect.map(readInOrder(nats, `KV_${bucket}`, Math.max(1, fromRevision), capacity + run.messagesMax), (queue) =>
+      Stream.fromEffectRepeat(
+        Effect.flatMap(takeBatch(queue, run), (messages) => changesOf(messages, `$KV.${bucket}.`.length, codec))
+      )
+    )
+  )
+
+const changesOf = Effect.fnUntraced(function* <A>(
+  messages: ReadonlyArray<SourceMessage>,
+  keyFrom: number,
+  codec: MessageCodec<A>
+) {
+  const changes: Array<KvChange<A>> = []
+  for (const message of messages) {
+    const key = message.subject.slice(keyFrom)
+    const { sequence: revision, data } = message
+    // A key that was removed, or whose time was over, leaves a note without a value.
+    const decoded = data.length === 0 ? undefined : codec.decode(message)
+    if (decoded !== undefined && Result.isSuccess(decoded)) {
+      changes.push({ key, revision, entry: Option.some({ key, value: decoded.success, revision }) })
+      continue
+    }
+    if (decoded !== undefined) {
+      yield* Effect.logError("a stored value is broken").pipe(Effect.annotateLogs({ key, faults: decoded.failure }))
+    }
+    changes.push({ key, revision, entry: Option.none() })
+  }
+  return changes
+})

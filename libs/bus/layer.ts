@@ -1,0 +1,104 @@
+/**
+ * The whole bus for one role, from the configuration: its own connection, the topology created or waited for,
+ * and readiness that follows both under the role's own name.
+ */
+import { join } from "node:path"
+import { Effect, Layer, Redacted } from "effect"
+import { Configuration, Health, Metrics, readTextFile, redactorLayer, Role, Secrets } from "#runtime"
+import { applyTopology, awaitTopology, topologyDifferences } from "./topology/apply.ts"
+import { Consumers } from "./consumers.ts"
+import { Kv } from "./kv/bucket.ts"
+import { Leases } from "./leases.ts"
+import { Mailbox } from "./mailbox.ts"
+import { busConnected, busReconnects, Nats } from "./connection/connection.ts"
+import { Objects } from "./objects.ts"
+import { busPublished, Publisher } from "./publish.ts"
+import { busRejected, Rejections } from "./rejections.ts"
+import { questionsTurnedAway, Requests } from "./request.ts"
+import { StreamReader } from "./stream-reader.ts"
+import { partOf, topology } from "./topology/topology.ts"
+import { busConsumed, busRedelivered } from "./consume.ts"
+import { relayRunSize, relayConflicts, relayActive, relayPosition } from "./relay/relay.ts"
+
+const connection = Layer.unwrap(
+  Effect.gen(function* () {
+    const { Bus } = yield* Configuration
+    const name = yield* Role
+    const health = yield* Health
+    // Who never had a broker has none, as who lost theirs.
+    const metrics = yield* Metrics
+    metrics.gauge(busConnected).set({}, 0)
+    let trouble: string | undefined = "not connected to the broker yet"
+    yield* health.readiness(
+      `bus ${name}`,
+      Effect.suspend(() => (trouble === undefined ? Effect.void : Effect.fail(trouble)))
+    )
+    const who = yield* credentialsOf(name)
+    return Nats.layerWith({
+      servers: Bus.Url.split(",").map((server) => server.trim()),
+      name,
+      ...who,
+      tls: { caFile: Bus.TlsCaFile, certificateFile: Bus.TlsCertificateFile, keyFile: Bus.TlsKeyFile },
+      onTrouble: (reason) => void (trouble = reason)
+    })
+  })
+)
+
+/** As whom a role connects. */
+const credentialsOf = Effect.fnUntraced(function* (role: string) {
+  const { Bus } = yield* Configuration
+  if (Bus.PasswordsFolder !== undefined) {
+    const password = (yield* readTextFile(join(Bus.PasswordsFolder, role))).trim()
+    const { add } = yield* Secrets
+    add(password)
+    return { user: role, password: Redacted.make(password) }
+  }
+  const credentials = Bus.CredentialsFile === undefined ? undefined : yield* readTextFile(Bus.CredentialsFile)
+  return {
+    user: Bus.User,
+    password: Bus.Password,
+    credentials: credentials === undefined ? undefined : Redacted.make(credentials)
+  }
+})
+
+const prepared = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { Bus } = yield* Configuration
+    // Who owns no stream may look only at what it uses.
+    if (Bus.Topology === "verify") return yield* awaitTopology(partOf(topology, yield* Role), Bus.Replicas)
+    yield* applyTopology(topology, { mode: "create", replicas: Bus.Replicas })
+  })
+)
+
+/** Services that need only the connection. */
+export const busServices = Layer.mergeAll(
+  Consumers.layer,
+  Kv.layer,
+  Leases.layer,
+  Mailbox.layer,
+  Objects.layer,
+  StreamReader.layer,
+  Requests.layer.pipe(Layer.provideMerge(Rejections.layer), Layer.provideMerge(Publisher.layer))
+)
+
+export const busLayer = busServices.pipe(
+  Layer.provide(redactorLayer),
+  Layer.provideMerge(prepared),
+  Layer.provideMerge(connection)
+)
+
+/** What the bus counts about itself, by role. */
+export const busMetrics = [
+  busConnected,
+  busReconnects,
+  topologyDifferences,
+  busPublished,
+  busConsumed,
+  busRedelivered,
+  busRejected,
+  questionsTurnedAway,
+  relayRunSize,
+  relayConflicts,
+  relayActive,
+  relayPosition
+]

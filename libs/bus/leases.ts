@@ -1,0 +1,96 @@
+/**
+ * A lease: one holder at a time for what only one may do. It is a key with a time to live of 3 s, renewed
+ * each second; the broker's clock decides, so a holder that was asleep finds its lease gone. Holding a lease
+ * is a reason to work, never a proof: what the holder does must be harmless when done twice.
+ */
+import { Context, Effect, Layer, Schedule, Schema } from "effect"
+import { type BusError, RevisionConflict } from "./errors.ts"
+import { header, jsonCodec, toHeaders } from "./message.ts"
+import { Nats } from "./connection/connection.ts"
+
+export interface Lease {
+  readonly key: string
+  readonly holder: string
+  /** Told each time the lease was asked for and is not ours: whoever waits is at it. */
+  readonly onWait?: () => void
+}
+
+// Three renewals fit into one life: one lost message must not end a healthy holder's lease.
+const timeToLive = "3s"
+const renewEvery = "1 second"
+const retryEvery = "1 second"
+
+const codec = jsonCodec(Schema.Struct({ holder: Schema.String }))
+
+export class Leases extends Context.Service<
+  Leases,
+  {
+    /**
+     * Runs `work` whenever the lease is ours, for ever: waits for the lease, interrupts the work when the
+     * lease is lost, and waits again. The lease is given back when interrupted.
+     */
+    readonly whileHeld: <E, R>(lease: Lease, work: Effect.Effect<unknown, E, R>) => Effect.Effect<never, E, R>
+  }
+>()("starling/bus/Leases") {
+  static readonly layer = Layer.effect(
+    Leases,
+    Effect.gen(function* () {
+      const nats = yield* Nats
+      const whileHeld = <E, R>(lease: Lease, work: Effect.Effect<unknown, E, R>): Effect.Effect<never, E, R> =>
+        takeAndWork(nats, lease, work).pipe(Effect.andThen(Effect.sleep(retryEvery)), Effect.forever)
+      return Leases.of({ whileHeld })
+    })
+  )
+}
+
+const takeAndWork = Effect.fnUntraced(function* <E, R>(
+  nats: Nats["Service"],
+  lease: Lease,
+  work: Effect.Effect<unknown, E, R>
+): Effect.fn.Return<void, E, R> {
+  const taken = yield* Effect.option(write(nats, lease, 0))
+  if (taken._tag === "None") return lease.onWait?.()
+  yield* Effect.logInfo("lease taken").pipe(Effect.annotateLogs({ lease: lease.key }))
+  let revision = taken.value
+  const renew = Effect.suspend(() => write(nats, lease, revision)).pipe(
+    Effect.tap((next) => Effect.sync(() => (revision = next))),
+    Effect.timeout("2 seconds")
+  )
+  const renewing = renew.pipe(
+    Effect.delay(renewEvery),
+    Effect.repeat(Schedule.forever),
+    Effect.catch(() => Effect.logWarning("lease lost").pipe(Effect.annotateLogs({ lease: lease.key })))
+  )
+  const giveBack = Effect.suspend(() => remove(nats, lease, revision)).pipe(Effect.timeout("1 second"), Effect.ignore)
+  yield* Effect.raceFirst(Effect.asVoid(work), Effect.asVoid(renewing)).pipe(Effect.ensuring(giveBack))
+})
+
+const subjectOf = (lease: Lease) => `$KV.leases.${lease.key}`
+
+// Written past the key-value client, which cannot renew a key's time to live.
+const write = (nats: Nats["Service"], lease: Lease, expectedRevision: number): Effect.Effect<number, BusError> =>
+  nats
+    .use(`hold lease ${lease.key}`, ({ jetstream }) =>
+      jetstream.publish(subjectOf(lease), codec.encode({ holder: lease.holder }).data, {
+        headers: toHeaders([
+          [header.ttl, timeToLive],
+          [header.expectedLastSubjectSequence, String(expectedRevision)]
+        ])
+      })
+    )
+    .pipe(Effect.map((ack) => ack.seq))
+
+const remove = (nats: Nats["Service"], lease: Lease, revision: number) =>
+  nats
+    .use(`give back lease ${lease.key}`, ({ manager }) =>
+      manager.streams.getMessage("KV_leases", { last_by_subj: subjectOf(lease) })
+    )
+    .pipe(
+      Effect.flatMap((current) =>
+        current !== null && current.seq === revision
+          ? nats.use(`give back lease ${lease.key}`, ({ manager }) =>
+              manager.streams.purge("KV_leases", { filter: subjectOf(lease) })
+            )
+          : Effect.fail(new RevisionConflict({ operation: "give back lease", detail: "not ours any more" }))
+      )
+    )

@@ -1,0 +1,119 @@
+/**
+ * How a value becomes a message and back: codecs and headers. Every message that enters a role is decoded here: what
+ * does not fit comes back as all its faults with their paths, never as a half-read value.
+ */
+import type { MsgHdrs } from "@nats-io/nats-core"
+import { MsgHdrsImpl } from "@nats-io/nats-core/internal"
+import { Result, Schema } from "effect"
+import { type Fault, faultsOf } from "#contracts"
+
+/** A message as it stands on the bus. Header names are case-sensitive. */
+export interface RawMessage {
+  readonly data: Uint8Array
+  readonly header: (name: string) => string | undefined
+}
+
+/** A value turned into bytes and headers. */
+export interface EncodedMessage {
+  readonly data: Uint8Array
+  readonly headers: ReadonlyArray<readonly [name: string, value: string]>
+}
+
+export interface MessageCodec<A> {
+  readonly decode: (message: RawMessage) => Result.Result<A, ReadonlyArray<Fault>>
+  readonly encode: (value: A) => EncodedMessage
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+const utf8Encoder = new TextEncoder()
+// Most messages fit; encoded here and copied once, they cost half of what the encoder's own array does.
+const desk = new Uint8Array(64 * 1_024)
+// Of one UTF-16 unit.
+const utf8BytesMax = 3
+
+const encodeUtf8 = (text: string): Uint8Array =>
+  text.length * utf8BytesMax > desk.length
+    ? utf8Encoder.encode(text)
+    : desk.slice(0, utf8Encoder.encodeInto(text, desk).written)
+
+type Decoded<A> = Result.Result<A, ReadonlyArray<Fault>>
+
+/** Parses UTF-8 JSON strictly. */
+export const parseJson = (data: Uint8Array): Decoded<unknown> => parsed(() => JSON.parse(utf8.decode(data)) as unknown)
+
+const parsed = (parse: () => unknown): Decoded<unknown> =>
+  Result.try({
+    try: parse,
+    catch: (cause) => [
+      { path: "", message: `not UTF-8 JSON: ${cause instanceof Error ? unquoted(cause.message) : cause}` }
+    ]
+  })
+
+/** Without the piece of the text that the parser quotes: it may be half a secret. */
+const unquoted = (message: string) => message.replace(/,? ?(?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON$/su, "")
+
+/** JSON text, a header for example, that fits `schema`. */
+export const jsonTextDecoder = <A>(schema: Schema.Codec<A, A>): ((text: string) => Decoded<A>) => {
+  const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
+  return (text) =>
+    Result.flatMap(
+      parsed(() => JSON.parse(text) as unknown),
+      (json) => Result.mapError(decode(json), (error) => faultsOf(error.issue))
+    )
+}
+
+/**
+ * The body is JSON that fits `schema`, whose values look the same decoded and encoded. What comes in is
+ * checked; what goes out is held to the schema by its type.
+ */
+export const jsonCodec = <A>(schema: Schema.Codec<A, A>): MessageCodec<A> => {
+  const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
+  return {
+    decode: (message) =>
+      Result.flatMap(parseJson(message.data), (json) =>
+        Result.mapError(decode(json), (error) => faultsOf(error.issue))
+      ),
+    encode: (value) => ({ data: encodeUtf8(JSON.stringify(value)), headers: [] })
+  }
+}
+
+/** Header names that the broker understands. */
+export const header = {
+  messageId: "Nats-Msg-Id",
+  expectedLastSubjectSequence: "Nats-Expected-Last-Subject-Sequence",
+  /** Whose last sequence is meant, when it is not the message's own subject. */
+  expectedSubject: "Nats-Expected-Last-Subject-Sequence-Subject",
+  rollup: "Nats-Rollup",
+  ttl: "Nats-TTL",
+  schedule: "Nats-Schedule",
+  scheduleTarget: "Nats-Schedule-Target",
+  batchId: "Nats-Batch-Id",
+  batchSequence: "Nats-Batch-Sequence",
+  batchCommit: "Nats-Batch-Commit",
+  traceparent: "traceparent"
+} as const
+
+export type HeaderPairs = ReadonlyArray<readonly [name: string, value: string]>
+
+const known: ReadonlySet<string> = new Set(Object.values(header))
+const isPlain = (value: string) => !/[\r\n]/u.test(value)
+
+/**
+ * Builds the client library's headers, which refuse a CR or LF in a value. A name of those above need not be looked at
+ * letter by letter, as the library does for each.
+ */
+export const toHeaders = (pairs: HeaderPairs): MsgHdrs => {
+  const built = new MsgHdrsImpl()
+  for (const [name, value] of pairs) {
+    if (known.has(name) && isPlain(value)) built.headers.set(name, [value.trim()])
+    else built.set(name, value)
+  }
+  return built
+}
+
+/** Looks one header up by its exact name. */
+export const headerReader = (headers: MsgHdrs | undefined) => (name: string) => {
+  if (headers === undefined) return undefined
+  for (const [key, values] of headers) if (key === name) return values[0]
+  return undefined
+}

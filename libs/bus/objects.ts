@@ -1,0 +1,169 @@
+/**
+ * Object stores: bytes too large for a message, streamed in and out in chunks, so that a large object never
+ * stands in memory whole.
+ */
+import { Objm, setSha256Backend } from "@nats-io/obj"
+import { Clock, Context, DateTime, Effect, Layer, Option, Stream } from "effect"
+import { createHash, randomBytes } from "node:crypto"
+import { Nats } from "./connection/connection.ts"
+import type { StreamWrite } from "./connection/stream-calls.ts"
+import { type BusError, BusNotFound, toBusError } from "./errors.ts"
+import { header, toHeaders } from "./message.ts"
+
+/** What is stored under a name. */
+export interface StoredObject {
+  readonly name: string
+  readonly bytes: number
+  /** `SHA-256=` and the base64url digest, checked again on reading. */
+  readonly digest: string
+}
+
+export class Objects extends Context.Service<
+  Objects,
+  {
+    readonly put: <E>(
+      store: string,
+      name: string,
+      content: Stream.Stream<Uint8Array, E>
+    ) => Effect.Effect<StoredObject, BusError>
+    /** Of bytes in memory, in one round trip. What the name stood for before stays until it is too old. */
+    readonly putWhole: (store: string, name: string, bytes: Uint8Array) => Effect.Effect<StoredObject, BusError>
+    readonly get: (store: string, name: string) => Stream.Stream<Uint8Array, BusError>
+    readonly info: (store: string, name: string) => Effect.Effect<Option.Option<StoredObject>, BusError>
+    readonly remove: (store: string, name: string) => Effect.Effect<void, BusError>
+    /**
+     * Removes what was put by somebody who never came to its end and has added nothing for so long; how many that
+     * were. An object gets its name with its last byte, so that nothing else leads to these.
+     */
+    readonly removeUnfinished: (store: string, untouchedMs: number) => Effect.Effect<number, BusError>
+  }
+>()("starling/bus/Objects") {
+  static readonly layer = Layer.effect(
+    Objects,
+    Effect.gen(function* () {
+      const nats = yield* Nats
+      // The library's own is some twenty times slower, and stops everything else meanwhile.
+      setSha256Backend("native")
+      const manager = new Objm(nats.connection)
+      const open = (store: string) => nats.use(`open object store ${store}`, () => manager.open(store))
+
+      const put = Effect.fn("Objects.put")(function* <E>(
+        store: string,
+        name: string,
+        content: Stream.Stream<Uint8Array, E>
+      ) {
+        const bucket = yield* open(store)
+        const readable = Stream.toReadableStream(content)
+        const info = yield* nats.use(`put ${store}/${name}`, () => bucket.put({ name }, readable))
+        return { name, bytes: info.size, digest: info.digest }
+      })
+
+      const putWhole = Effect.fnUntraced(function* (store: string, name: string, bytes: Uint8Array) {
+        const digest = yield* writeObject(nats.write, { store, name, bytes })
+        return { name, bytes: bytes.length, digest }
+      })
+
+      const get = (store: string, name: string) =>
+        Stream.unwrap(
+          Effect.gen(function* () {
+            const bucket = yield* open(store)
+            const found = yield* nats.use(`get ${store}/${name}`, () => bucket.get(name))
+            if (found === null) {
+              return yield* new BusNotFound({ operation: `get ${store}/${name}`, detail: "no such object" })
+            }
+            return Stream.fromReadableStream({
+              evaluate: () => found.data,
+              onError: toBusError(`get ${store}/${name}`)
+            })
+          })
+        )
+
+      const info = Effect.fn("Objects.info")(function* (store: string, name: string) {
+        const bucket = yield* open(store)
+        const found = yield* nats.use(`info ${store}/${name}`, () => bucket.info(name))
+        if (found === null || found.deleted) return Option.none()
+        return Option.some({ name, bytes: found.size, digest: found.digest })
+      })
+
+      const remove = Effect.fn("Objects.remove")(function* (store: string, name: string) {
+        const bucket = yield* open(store)
+        yield* nats.use(`remove ${store}/${name}`, () => bucket.delete(name))
+      })
+
+      const removeUnfinished = Effect.fn("Objects.removeUnfinished")(function* (store: string, untouchedMs: number) {
+        const bucket = yield* open(store)
+        const stream = `OBJ_${store}`
+        const prefix = `$O.${store}.C.`
+        const before = (yield* Clock.currentTimeMillis) - untouchedMs
+        const present = yield* nats.use(`list the parts in ${store}`, ({ manager }) =>
+          manager.streams.info(stream, { subjects_filter: `${prefix}>` })
+        )
+        const finished = yield* nats.use(`list ${store}`, () => bucket.list())
+        const known = new Set(finished.map(({ nuid }) => `${prefix}${nuid}`))
+        let removed = 0
+        for (const subject of Object.keys(present.state.subjects ?? {})) {
+          if (known.has(subject)) continue
+          const last = yield* nats.use(`read the last part of ${subject}`, ({ manager }) =>
+            manager.streams.getMessage(stream, { last_by_subj: subject })
+          )
+          if (last === null || last.time.getTime() > before) continue
+          yield* nats.use(`purge ${subject}`, ({ manager }) => manager.streams.purge(stream, { filter: subject }))
+          removed += 1
+        }
+        return removed
+      })
+      return Objects.of({ put, putWhole, get, info, remove, removeUnfinished })
+    })
+  )
+}
+
+// As the client library cuts them.
+const chunkBytesMax = 128 * 1_024
+
+interface WholeObject {
+  readonly store: string
+  readonly name: string
+  readonly bytes: Uint8Array
+}
+
+/**
+ * One round trip, where the client library makes five: chunks and name leave together, in the form of ADR-20. The broker
+ * stores in the order of sending, so a name is there only behind its chunks. An older object's chunks stay until too old.
+ */
+const writeObject = Effect.fnUntraced(function* (
+  write: Nats["Service"]["write"],
+  { store, name, bytes }: WholeObject
+): Effect.fn.Return<string, BusError> {
+  const id = randomBytes(16).toString("hex")
+  const chunks: Array<Uint8Array> = []
+  for (let at = 0; at < bytes.length; at += chunkBytesMax) chunks.push(bytes.subarray(at, at + chunkBytesMax))
+  const digest = `SHA-256=${padded(createHash("sha256").update(bytes).digest("base64url"))}`
+  const meta = {
+    name,
+    description: "",
+    options: { max_chunk_size: chunkBytesMax },
+    bucket: store,
+    nuid: id,
+    size: bytes.length,
+    chunks: chunks.length,
+    mtime: DateTime.formatIso(yield* DateTime.now),
+    digest,
+    deleted: false
+  }
+  const noHeaders = toHeaders([])
+  const messages: ReadonlyArray<StreamWrite> = [
+    ...chunks.map((data) => ({ subject: `$O.${store}.C.${id}`, data, headers: noHeaders })),
+    {
+      subject: `$O.${store}.M.${padded(Buffer.from(name).toString("base64url"))}`,
+      data: Buffer.from(JSON.stringify(meta)),
+      headers: toHeaders([[header.rollup, "sub"]])
+    }
+  ]
+  yield* Effect.forEach(messages, (message) => write(`put ${store}/${name}`, message), {
+    concurrency: "unbounded",
+    discard: true
+  })
+  return digest
+})
+
+const padded = (base64url: string) => base64url.padEnd(Math.ceil(base64url.length / 4) * 4, "=")

@@ -1,0 +1,82 @@
+/**
+ * Where messages go that failed their schema: the REJECTED stream, with every fault and its path. The
+ * broken bytes are kept up to 64 KiB, without the secrets in them, so that an operator sees what came.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { isoTime, type Fault, Rejection, subjects } from "#contracts"
+import { defineCounter, Metrics, type Redact, redactBody, Redactor } from "#runtime"
+import type { BusError } from "./errors.ts"
+import { jsonCodec } from "./message.ts"
+import { Publisher } from "./publish.ts"
+
+export const busRejected = defineCounter({
+  name: "bus_rejected_total",
+  help: "Messages that failed their schema and were put into the REJECTED stream with the reason, by origin.",
+  labels: ["origin"]
+})
+
+/** What was refused and where it came from. */
+export interface Refused {
+  readonly origin: string
+  readonly subject: string
+  readonly sequence: number | null
+  readonly faults: ReadonlyArray<Fault>
+  readonly payload: Uint8Array
+}
+
+// Enough to see what went wrong; base64 of it stays below the stream's message limit.
+const payloadBytesMax = 64 * 1_024
+const faultsMax = 50
+
+// A path may hold keys, and a text a name, that came with the message. Looked at before it is cut, so that no half of
+// a secret stays; what is longer than can be looked at is nobody's mistake.
+const faultCharactersMax = 1_000
+const lookedAtMax = 16 * faultCharactersMax
+const withoutSecrets =
+  (redact: Redact) =>
+  ({ path, message }: Fault): Fault => {
+    const clean = (text: string) => redact(text.slice(0, lookedAtMax)).slice(0, faultCharactersMax)
+    return { path: clean(path), message: clean(message) }
+  }
+
+const codec = jsonCodec(Rejection)
+
+export class Rejections extends Context.Service<
+  Rejections,
+  {
+    readonly reject: (refused: Refused) => Effect.Effect<void, BusError>
+    /** Faults as they may be told to anybody: without secrets, and within bounds. */
+    readonly told: (faults: ReadonlyArray<Fault>) => ReadonlyArray<Fault>
+  }
+>()("starling/bus/Rejections") {
+  static readonly layer = Layer.effect(
+    Rejections,
+    Effect.gen(function* () {
+      const publisher = yield* Publisher
+      const { redact } = yield* Redactor
+      const told = (faults: ReadonlyArray<Fault>) => faults.slice(0, faultsMax).map(withoutSecrets(redact))
+      const rejected = (yield* Metrics).counter(busRejected)
+
+      const reject = Effect.fn("Rejections.reject")(function* (refused: Refused) {
+        const { bytes, isCut } = redactBody(refused.payload, redact, payloadBytesMax)
+        const rejection: Rejection = {
+          origin: refused.origin,
+          subject: refused.subject,
+          sequence: refused.sequence,
+          faults: told(refused.faults),
+          receivedAt: isoTime(yield* Clock.currentTimeMillis),
+          payloadBase64: Buffer.from(bytes).toString("base64"),
+          truncated: isCut
+        }
+        // A source sequence names the message for good, so a crash in between stores it once all the same.
+        const messageId = refused.sequence === null ? {} : { messageId: `${refused.origin}:${refused.sequence}` }
+        yield* publisher.publish(subjects.rejected(refused.origin), codec, rejection, messageId)
+        rejected.inc({ origin: refused.origin })
+        yield* Effect.logWarning("a message failed its schema and is in REJECTED").pipe(
+          Effect.annotateLogs({ origin: refused.origin, subject: refused.subject, faults: rejection.faults })
+        )
+      })
+      return Rejections.of({ reject, told })
+    })
+  )
+}

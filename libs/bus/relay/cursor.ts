@@ -1,0 +1,159 @@
+/**
+ * A relay's cursor in its target stream: the record that says how far the relay has come, and the step that moves it. A
+ * crash between a step's two writes leaves a record that says what to finish.
+ */
+import { Effect, Option, Result, Schema } from "effect"
+import type { Nats } from "../connection/connection.ts"
+import { type BusError, BusRefused } from "../errors.ts"
+import { header, jsonCodec, type MessageCodec, toHeaders } from "../message.ts"
+import { type BatchMessage, writeBatch } from "../publish.ts"
+import type { RelayOptions } from "./relay.ts"
+
+/** Messages that are written together with the cursor after them. At most 999 messages. */
+export interface RelayStep<Cursor> {
+  readonly messages: ReadonlyArray<BatchMessage>
+  readonly cursor: Cursor
+}
+
+/** Where a relay's cursor stands and how it is written. */
+export interface CursorPlace<Cursor> {
+  readonly subject: string
+  readonly codec: MessageCodec<RelayRecord<Cursor>>
+}
+
+// Up to here two plain writes are faster than a batch, and the record stays far below a message's limit.
+const smallMessagesMax = 32
+const smallBytesMax = 48 * 1_024
+
+/**
+ * A large step goes in one atomic batch with its cursor. The broker takes two milliseconds for any batch, so a small step
+ * is written ahead instead: first the cursor with the step's messages in it, then the messages.
+ * Answers with the sequence of the new cursor. Fails with `RevisionConflict` when a twin was faster.
+ */
+export const writeStep = <Cursor>(
+  nats: Nats["Service"],
+  place: CursorPlace<Cursor>,
+  step: RelayStep<Cursor>,
+  expectedSequence: number
+): Effect.Effect<number, BusError> => {
+  const bytes = step.messages.reduce((sum, message) => sum + message.data.length, 0)
+  if (step.messages.length > smallMessagesMax || bytes > smallBytesMax) {
+    const cursor = cursorMessage(place, { cursor: step.cursor, pending: [] }, expectedSequence)
+    return writeBatch(nats, crypto.randomUUID(), [...step.messages, cursor])
+  }
+  const record = { cursor: step.cursor, pending: step.messages.map(toPending) }
+  return writeCursor(nats, place, record, expectedSequence).pipe(Effect.tap(() => publishAll(nats, step.messages)))
+}
+
+/** Writes the record of a cursor alone. Answers and fails as `writeStep` does. */
+export const writeCursor = <Cursor>(
+  nats: Nats["Service"],
+  place: CursorPlace<Cursor>,
+  record: RelayRecord<Cursor>,
+  expectedSequence: number
+): Effect.Effect<number, BusError> => publish(nats, cursorMessage(place, record, expectedSequence))
+
+/** Publishes what a record says was not yet known to be stored. */
+export const finishPending = <Cursor>(nats: Nats["Service"], record: RelayRecord<Cursor>) =>
+  publishAll(nats, record.pending.map(fromPending))
+
+const publishAll = (nats: Nats["Service"], messages: ReadonlyArray<BatchMessage>) =>
+  Effect.forEach(messages, (message) => publish(nats, message), { concurrency: "unbounded", discard: true })
+
+const publish = (nats: Nats["Service"], message: BatchMessage) =>
+  Effect.map(
+    nats.write(`publish ${message.subject}`, { ...message, headers: toHeaders(message.headers) }),
+    (stored) => stored.sequence
+  )
+
+const cursorMessage = <Cursor>(
+  place: CursorPlace<Cursor>,
+  record: RelayRecord<Cursor>,
+  expectedSequence: number
+): BatchMessage => {
+  const encoded = place.codec.encode(record)
+  return {
+    subject: place.subject,
+    data: encoded.data,
+    headers: [
+      ...encoded.headers,
+      [header.expectedLastSubjectSequence, String(expectedSequence)],
+      [header.rollup, "sub"]
+    ]
+  }
+}
+
+const Pending = Schema.Struct({
+  subject: Schema.String,
+  headers: Schema.Array(Schema.Tuple([Schema.String, Schema.String])),
+  dataBase64: Schema.String
+})
+
+/**
+ * What stands at the cursor's subject. Whoever reads the record publishes what is pending first; the ids are fixed, so
+ * that at worst a message is sent twice under one id.
+ */
+export interface RelayRecord<Cursor> {
+  readonly cursor: Cursor
+  /** The messages of the last step, where they were not written in the same batch. */
+  readonly pending: ReadonlyArray<typeof Pending.Type>
+  /** Its writer has stopped for good: whoever stands by may begin at once. */
+  readonly handedOver?: boolean
+}
+
+/** A fleet of before steps were written ahead stored the bare cursor; it is read as one with nothing pending. */
+export const relayRecordCodec = <Cursor>(cursor: Schema.Codec<Cursor, Cursor>): MessageCodec<RelayRecord<Cursor>> => {
+  const record = jsonCodec(
+    Schema.Struct({ cursor, pending: Schema.Array(Pending), handedOver: Schema.optionalKey(Schema.Boolean) })
+  )
+  const bare = jsonCodec(cursor)
+  return {
+    encode: record.encode,
+    decode: (message) =>
+      Result.orElse(record.decode(message), (faults) =>
+        Result.mapBoth(bare.decode(message), {
+          onSuccess: (value) => ({ cursor: value, pending: [] }),
+          onFailure: () => faults
+        })
+      )
+  }
+}
+
+const toPending = (message: BatchMessage): typeof Pending.Type => ({
+  subject: message.subject,
+  headers: message.headers.map(([name, value]) => [name, value] as const),
+  dataBase64: Buffer.from(message.data).toString("base64")
+})
+
+const fromPending = (pending: typeof Pending.Type): BatchMessage => ({
+  subject: pending.subject,
+  headers: pending.headers,
+  data: Buffer.from(pending.dataBase64, "base64")
+})
+
+interface StoredCursor<Cursor> {
+  readonly record: RelayRecord<Cursor>
+  /** Of the record in the target stream; what the next write expects. */
+  readonly sequence: number
+}
+
+/** How far a relay has come, as the target stream's leader has it. None when it never ran. */
+export const storedCursor = Effect.fnUntraced(function* <Cursor, E, R>(
+  nats: Nats["Service"],
+  { name, target, place }: RelayOptions<Cursor, E, R>
+): Effect.fn.Return<Option.Option<StoredCursor<Cursor>>, BusError> {
+  const stored = yield* nats.last(target, place.subject)
+  if (Option.isNone(stored)) return Option.none()
+  const decoded = place.codec.decode(stored.value)
+  if (Result.isFailure(decoded)) {
+    const detail = `the stored cursor is broken: ${JSON.stringify(decoded.failure)}`
+    return yield* new BusRefused({ operation: `read the cursor of ${name}`, detail, code: 0 })
+  }
+  return Option.some({ record: decoded.success, sequence: stored.value.sequence })
+})
+
+/** The last sequence of the relay's source. */
+export const lastOfSource = <Cursor, E, R>(nats: Nats["Service"], { source }: RelayOptions<Cursor, E, R>) =>
+  nats
+    .use(`read ${source}`, ({ manager }) => manager.streams.info(source))
+    .pipe(Effect.map((info) => info.state.last_seq))

@@ -1,0 +1,200 @@
+/**
+ * Reads one stream in order and writes what follows from it to another: every step is tied to the new
+ * cursor, on the condition that the cursor is still the one we read. Of several relays at once one works:
+ * who loses the condition stands by, and takes up the work when the cursor stands still. A killed broker or
+ * a killed relay loses nothing; at worst the few messages of one small step are repeated, with the same ids.
+ *
+ * `translate` turns a run of source messages into steps; a step is written whole or not at all. Between
+ * runs `aside` may offer steps of its own on the same cursor (catching up, a changed configuration).
+ */
+import { Effect, Exit, Option, Queue, Schedule, type Scope } from "effect"
+import { defineCounter, defineGauge, defineHistogram, type HealthLoop, Metrics } from "#runtime"
+import { Nats } from "../connection/connection.ts"
+import type { BusError } from "../errors.ts"
+import { readInOrder, type SourceMessage } from "../ordered-reader.ts"
+import type { BatchMessage } from "../publish.ts"
+import { untilNeeded } from "./standby.ts"
+import {
+  type CursorPlace,
+  finishPending,
+  lastOfSource,
+  type RelayStep,
+  storedCursor,
+  writeCursor,
+  writeStep
+} from "./cursor.ts"
+
+export const relayRunSize = defineHistogram({
+  name: "bus_relay_run_messages",
+  help: "Source messages that one atomic relay write covered, by relay.",
+  labels: ["relay"],
+  buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256]
+})
+
+export const relayConflicts = defineCounter({
+  name: "bus_relay_conflicts_total",
+  help: "Relay writes lost to a twin that wrote the cursor first, by relay. Harmless: the loser stands by.",
+  labels: ["relay"]
+})
+
+export const relayActive = defineGauge({
+  name: "bus_relay_active",
+  help: "1 where the relay reads and writes, 0 where it stands by for a twin in another process, by relay. On a quiet source it may be 1 in several.",
+  labels: ["relay"]
+})
+
+export const relayPosition = defineGauge({
+  name: "bus_relay_position",
+  help: "Sequence of the source stream up to which the relay has written, in whichever process, by relay.",
+  labels: ["relay"]
+})
+
+/** What makes a relay: where from, where to, and what follows from a run of messages. */
+export interface RelayOptions<Cursor, E, R> {
+  /** Names the relay in metrics and logs. */
+  readonly name: string
+  readonly source: string
+  readonly target: string
+  /** Where in the target stream the cursor is. */
+  readonly place: CursorPlace<Cursor>
+  /** The cursor of a relay that never ran, given the source's last sequence. */
+  readonly begin: (lastSequence: number) => Cursor
+  /** Source sequence up to which `cursor` has everything. */
+  readonly position: (cursor: Cursor) => number
+  /** False of a cursor that a twin with another configuration has made its own, and that `aside` would change. */
+  readonly isOurs: (cursor: Cursor) => boolean
+  readonly translate: (
+    run: ReadonlyArray<SourceMessage>,
+    cursor: Cursor
+  ) => Effect.Effect<ReadonlyArray<RelayStep<Cursor>>, E, R>
+  readonly aside: (cursor: Cursor) => Effect.Effect<ReadonlyArray<RelayStep<Cursor>>, E, R>
+  /** Called with every cursor known to be stored, and what this relay wrote with it: nothing, where a twin did. */
+  readonly onCursor: (cursor: Cursor, written: ReadonlyArray<BatchMessage>) => Effect.Effect<void, never, R>
+  /** Runs each time the relay has taken the cursor up and is about to read on. */
+  readonly onStarted: Effect.Effect<void, never, R>
+  readonly loop: HealthLoop
+}
+
+// Batches of 64 to 256 carry the most per second; a longer run would only delay its first message.
+const runMessagesMax = 256
+const queueCapacity = 1_024
+// How often `aside` is asked when the source is quiet.
+const quietMs = 250
+const tick = Symbol("tick")
+
+// A broker that is away must not hold up the end of the process.
+const handOverWithinMs = 1_000
+
+/** Runs until interrupted or failed; failed, it is meant to be started again. */
+export const relay = Effect.fnUntraced(function* <Cursor, E, R>(
+  options: RelayOptions<Cursor, E, R>
+): Effect.fn.Return<never, BusError | E, R | Nats | Metrics> {
+  const nats = yield* Nats
+  const metrics = yield* Metrics
+  const labels = { relay: options.name }
+  const active = metrics.gauge(relayActive)
+  const position = metrics.gauge(relayPosition)
+  let hasStarted = false
+  const onStarted = Effect.andThen(
+    Effect.sync(() => void (hasStarted = true)),
+    options.onStarted
+  )
+  const onMoved = Effect.fnUntraced(function* (cursor: Cursor) {
+    yield* options.onCursor(cursor, [])
+    position.set(labels, options.position(cursor))
+  })
+  const standBy = Effect.gen(function* () {
+    // Whoever waits for the start waits for what this relay itself has to write first.
+    if (!hasStarted) return
+    yield* Effect.logDebug("a twin relay was faster, standing by").pipe(Effect.annotateLogs(labels))
+    active.set(labels, 0)
+    yield* untilNeeded(nats, options, onMoved)
+  })
+  const work = Effect.suspend(() => {
+    active.set(labels, 1)
+    return Effect.scoped(relayOnce({ ...options, onStarted }))
+  })
+  return yield* work.pipe(
+    Effect.catchTag("RevisionConflict", () => standBy),
+    Effect.forever
+  )
+})
+
+const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
+  options: RelayOptions<Cursor, E, R>
+): Effect.fn.Return<never, BusError | E, R | Nats | Metrics | Scope.Scope> {
+  const nats = yield* Nats
+  const metrics = yield* Metrics
+  const runSize = metrics.histogram(relayRunSize)
+  const conflicts = metrics.counter(relayConflicts)
+  const position = metrics.gauge(relayPosition)
+  let held = yield* loadCursor(nats, options)
+  yield* options.onCursor(held.cursor, [])
+  yield* Effect.addFinalizer((exit) => (Exit.hasInterrupts(exit) ? handOver(nats, options, held) : Effect.void))
+  const source = yield* readInOrder<typeof tick>(nats, options.source, options.position(held.cursor) + 1, queueCapacity)
+
+  const write = Effect.fnUntraced(function* (steps: ReadonlyArray<RelayStep<Cursor>>) {
+    for (const step of steps) {
+      const written = writeStep(nats, options.place, step, held.sequence).pipe(
+        Effect.tap((sequence) => Effect.sync(() => (held = { cursor: step.cursor, sequence }))),
+        Effect.tapError((error) =>
+          Effect.sync(() => {
+            if (error._tag === "RevisionConflict") conflicts.inc({ relay: options.name })
+          })
+        )
+      )
+      // What is begun is ended, which takes no longer than the broker may take to answer: else nobody could be told how
+      // far this relay has come.
+      yield* Effect.uninterruptible(written)
+      yield* options.onCursor(step.cursor, step.messages)
+    }
+    position.set({ relay: options.name }, options.position(held.cursor))
+  })
+
+  // Taking is never interrupted, for what was taken would be lost: a quiet source is woken by a tick.
+  const wake = Effect.sync(() => Queue.sizeUnsafe(source) === 0 && Queue.offerUnsafe(source, tick))
+  yield* Effect.forkScoped(Effect.repeat(wake, Schedule.spaced(quietMs)))
+  yield* write(yield* options.aside(held.cursor))
+  yield* options.onStarted
+
+  while (true) {
+    options.loop.beat()
+    const taken = yield* Queue.takeBetween(source, 1, runMessagesMax)
+    const run = taken.filter((message) => message !== tick)
+    if (run.length > 0) {
+      runSize.observe({ relay: options.name }, run.length)
+      yield* write(yield* options.translate(run, held.cursor))
+    }
+    yield* write(yield* options.aside(held.cursor))
+  }
+})
+
+interface Held<Cursor> {
+  readonly cursor: Cursor
+  readonly sequence: number
+}
+
+const loadCursor = Effect.fnUntraced(function* <Cursor, E, R>(
+  nats: Nats["Service"],
+  options: RelayOptions<Cursor, E, R>
+): Effect.fn.Return<Held<Cursor>, BusError> {
+  const stored = yield* storedCursor(nats, options)
+  if (Option.isNone(stored)) return { cursor: options.begin(yield* lastOfSource(nats, options)), sequence: 0 }
+  const { record, sequence } = stored.value
+  yield* finishPending(nats, record)
+  return { cursor: record.cursor, sequence }
+})
+
+/** Tells those who stand by that they need not wait. Where something else was written meanwhile, nothing is. */
+const handOver = <Cursor, E, R>(
+  nats: Nats["Service"],
+  { place }: RelayOptions<Cursor, E, R>,
+  { cursor, sequence }: Held<Cursor>
+) =>
+  sequence === 0
+    ? Effect.void
+    : writeCursor(nats, place, { cursor, pending: [], handedOver: true }, sequence).pipe(
+        Effect.interruptible,
+        Effect.timeout(handOverWithinMs),
+        Effect.ignore
+      )

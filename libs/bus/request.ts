@@ -1,0 +1,152 @@
+/**
+ * Question and answer between roles over core messages: asked on a subject, answered by one of a queue
+ * group. Nothing is stored; "nobody there" is known within milliseconds and is `BusUnavailable`, and so is an
+ * answerer that has as many questions before it as it takes: it says so at once instead of keeping them.
+ */
+import type { Msg } from "@nats-io/nats-core"
+import { Context, Effect, Layer, Result, type Scope, Semaphore } from "effect"
+import { currentTraceparent, defineCounter, Metrics } from "#runtime"
+import { type BusError, BusRefused, BusUnavailable } from "./errors.ts"
+import { header, headerReader, type MessageCodec, toHeaders } from "./message.ts"
+import { Nats } from "./connection/connection.ts"
+import { type Answerer, LocalTransport } from "./local-transport.ts"
+import { Rejections } from "./rejections.ts"
+
+export const questionsTurnedAway = defineCounter({
+  name: "bus_questions_turned_away_total",
+  help: "Questions that were answered with busy at once, for too many were being answered already, by subject.",
+  labels: ["subject"]
+})
+
+export interface AskOptions<Question, Answer> {
+  readonly subject: string
+  readonly question: MessageCodec<Question>
+  readonly answer: MessageCodec<Answer>
+  readonly timeoutMs: number
+  /** Whoever was asked first has fallen silent: by the broker, so that another replica may get it. Default false. */
+  readonly isAgain?: boolean
+}
+
+export interface AnswerOptions<Question, Answer, R> {
+  readonly subject: string
+  /** Replicas of a role share a queue group: one of them answers. */
+  readonly queueGroup: string
+  readonly question: MessageCodec<Question>
+  readonly answer: MessageCodec<Answer>
+  /** Questions in work at once. */
+  readonly concurrency: number
+  /** Further ones that wait for their turn; who comes beyond them is told at once to ask again. Default 1,024. */
+  readonly waitingMax?: number
+  readonly handler: (question: Question) => Effect.Effect<Answer, never, R>
+}
+
+const refusedHeader = "Starling-Refused"
+const busyHeader = "Starling-Busy"
+
+// A queue that is longer than a moment's work only keeps askers waiting who have given up.
+const waitingMaxDefault = 1_024
+
+export class Requests extends Context.Service<
+  Requests,
+  {
+    readonly ask: <Q, A>(options: AskOptions<Q, A>, question: Q) => Effect.Effect<A, BusError>
+    readonly answer: <Q, A, R>(options: AnswerOptions<Q, A, R>) => Effect.Effect<void, never, R | Scope.Scope>
+  }
+>()("starling/bus/Requests") {
+  static readonly layer = Layer.effect(
+    Requests,
+    Effect.gen(function* () {
+      const nats = yield* Nats
+      const rejections = yield* Rejections
+      const local = yield* LocalTransport
+      const turnedAway = (yield* Metrics).counter(questionsTurnedAway)
+
+      const ask = Effect.fnUntraced(function* <Q, A>(options: AskOptions<Q, A>, question: Q) {
+        const operation = `ask ${options.subject}`
+        const isAgain = options.isAgain === true
+        const nearby = isAgain ? undefined : local.answererOf(options.subject, options.question, options.answer)
+        if (nearby !== undefined) {
+          const pose = (respond: (answer: A) => void) => nearby.pose(question, respond)
+          return yield* nats.askNear(operation, options.subject, options.timeoutMs, pose)
+        }
+        const encoded = options.question.encode(question)
+        const traceparent = yield* currentTraceparent
+        const trace = traceparent === undefined ? [] : [[header.traceparent, traceparent] as const]
+        const headers = toHeaders([...encoded.headers, ...trace])
+        const asked = { subject: options.subject, data: encoded.data, headers }
+        const reply = yield* nats.ask(operation, asked, options.timeoutMs)
+        const read = headerReader(reply.headers)
+        const busy = read(busyHeader)
+        if (busy !== undefined) return yield* new BusUnavailable({ operation, detail: `busy: ${busy}` })
+        const decoded = options.answer.decode({ data: reply.data, header: read })
+        if (read(refusedHeader) === undefined && Result.isSuccess(decoded)) return decoded.success
+        const detail = read(refusedHeader) ?? "an answer that breaks its schema"
+        return yield* new BusRefused({ operation, detail, code: 0 })
+      })
+
+      const answer = Effect.fnUntraced(function* <Q, A, R>(options: AnswerOptions<Q, A, R>) {
+        const run = Effect.runForkWith(yield* Effect.context<R>())
+        const slots = yield* Semaphore.make(options.concurrency)
+        const presentMax = options.concurrency + (options.waitingMax ?? waitingMaxDefault)
+        const tooMany = toHeaders([[busyHeader, `${presentMax} questions are being answered`]])
+        let present = 0
+        const leave = Effect.sync(() => void (present -= 1))
+        const work = (answering: Effect.Effect<void, never, R>) => {
+          present += 1
+          run(Effect.ensuring(slots.withPermits(1)(answering), leave))
+        }
+        const callback = (_error: unknown, message: Msg) => {
+          if (present < presentMax) return work(answerOne(options, rejections, nats, message))
+          turnedAway.inc({ subject: options.subject })
+          return void message.respond(new Uint8Array(0), { headers: tooMany })
+        }
+        const answerer: Answerer<Q, A> = {
+          question: options.question,
+          answer: options.answer,
+          hasRoom: () => present < options.concurrency,
+          pose: (question, respond) => work(Effect.map(options.handler(question), respond))
+        }
+        yield* Effect.acquireRelease(
+          Effect.sync(() => local.answer(options.subject, answerer)),
+          (goAway) => Effect.sync(goAway)
+        )
+        yield* Effect.acquireRelease(
+          Effect.sync(() => nats.connection.subscribe(options.subject, { queue: options.queueGroup, callback })),
+          // A connection that is closed already has nothing to drain.
+          (subscription) => Effect.ignore(Effect.tryPromise(() => subscription.drain()))
+        )
+      })
+      return Requests.of({ ask, answer })
+    })
+  )
+}
+
+const answerOne = Effect.fnUntraced(function* <Q, A, R>(
+  options: AnswerOptions<Q, A, R>,
+  rejections: Rejections["Service"],
+  nats: Nats["Service"],
+  message: Msg
+) {
+  const question = options.question.decode({
+    data: message.data,
+    // Few questions are told by their headers.
+    header: (name) => headerReader(message.headers)(name)
+  })
+  if (Result.isFailure(question)) {
+    const faults = question.failure
+    const refused = { origin: "requests", subject: message.subject, sequence: null, faults, payload: message.data }
+    yield* Effect.ignore(rejections.reject(refused))
+    const refusal = rejections
+      .told(faults)
+      .map((fault) => `${fault.path}: ${fault.message}`)
+      .join("; ")
+    message.respond(new Uint8Array(0), { headers: toHeaders([[refusedHeader, refusal.replace(/[\r\n]+/gu, " ")]]) })
+    return
+  }
+  const encoded = options.answer.encode(yield* options.handler(question.success))
+  const sent = encoded.headers.length === 0 ? {} : { headers: toHeaders(encoded.headers) }
+  nats.sends.add(() => {
+    // A closed connection has nobody to tell.
+    if (!nats.connection.isClosed()) message.respond(encoded.data, sent)
+  })
+})

@@ -1,0 +1,170 @@
+/**
+ * Looks into streams without consuming: ranges for history and redrive, counts per subject for backlogs.
+ */
+import { Context, Effect, Layer, Option, Stream } from "effect"
+import type { BusError } from "./errors.ts"
+import { headerReader } from "./message.ts"
+import { Nats } from "./connection/connection.ts"
+import { readInOrder, type BatchOptions, type SourceMessage, takeBatch } from "./ordered-reader.ts"
+
+export interface StreamBounds {
+  readonly firstSequence: number
+  readonly lastSequence: number
+  readonly messages: number
+}
+
+export interface RangeOptions {
+  readonly fromSequence: number
+  /** Stop after this sequence. */
+  readonly toSequence: number
+  readonly subject?: string
+}
+
+export class StreamReader extends Context.Service<
+  StreamReader,
+  {
+    readonly bounds: (stream: string) => Effect.Effect<StreamBounds, BusError>
+    /** Messages per subject, at most 100,000 subjects (the broker's own limit). */
+    readonly countBySubject: (
+      stream: string,
+      filter: string
+    ) => Effect.Effect<Readonly<Record<string, number>>, BusError>
+    /** The first message at or after a sequence, on a subject if one is given. */
+    readonly next: (
+      stream: string,
+      fromSequence: number,
+      subject?: string
+    ) => Effect.Effect<Option.Option<SourceMessage>, BusError>
+    readonly last: (stream: string, subject: string) => Effect.Effect<Option.Option<SourceMessage>, BusError>
+    /** A range in order, read in pages. */
+    readonly range: (stream: string, options: RangeOptions) => Stream.Stream<SourceMessage, BusError>
+    /** From a sequence on and then what comes, without end. */
+    readonly follow: (stream: string, fromSequence: number) => Stream.Stream<SourceMessage, BusError>
+    /** As `follow`, in runs: what comes within a moment of the first one, so that it may be done together. */
+    readonly followInBatches: (
+      stream: string,
+      fromSequence: number,
+      run: BatchOptions
+    ) => Stream.Stream<ReadonlyArray<SourceMessage>, BusError>
+    readonly remove: (stream: string, sequence: number) => Effect.Effect<void, BusError>
+    /** Removes what is on the subject; with `below` only what is before that sequence. Answers with how many. */
+    readonly purge: (stream: string, subject: string, below?: number) => Effect.Effect<number, BusError>
+  }
+>()("starling/bus/StreamReader") {
+  static readonly layer = Layer.effect(
+    StreamReader,
+    Effect.gen(function* () {
+      const nats = yield* Nats
+      return StreamReader.of(make(nats))
+    })
+  )
+}
+
+const make = (nats: Nats["Service"]): StreamReader["Service"] => {
+  const next: StreamReader["Service"]["next"] = (stream, fromSequence, subject = ">") => {
+    const query: { seq: number; next_by_subj: string } = { seq: fromSequence, next_by_subj: subject }
+    return nats
+      .use(`read ${stream}`, ({ manager }) => manager.streams.getMessage(stream, query))
+      .pipe(
+        Effect.map((message) => Option.fromNullishOr(message).pipe(Option.map(toSource))),
+        Effect.catchTag("BusNotFound", () => Effect.succeed(Option.none<SourceMessage>()))
+      )
+  }
+
+  const range: StreamReader["Service"]["range"] = (stream, options) =>
+    Stream.paginate(options.fromSequence, (from) =>
+      Effect.map(readPage(nats, stream, from, options), (page) => {
+        const last = page.at(-1)
+        const more = last !== undefined && last.sequence < options.toSequence && page.length > 0
+        return [page, more ? Option.some(last.sequence + 1) : Option.none<number>()] as const
+      })
+    )
+
+  const follow: StreamReader["Service"]["follow"] = (stream, fromSequence) =>
+    Stream.unwrap(
+      Effect.map(readInOrder(nats, stream, Math.max(1, fromSequence), followCapacity), (queue) =>
+        Stream.fromQueue(queue)
+      )
+    )
+
+  const followInBatches: StreamReader["Service"]["followInBatches"] = (stream, fromSequence, run) =>
+    Stream.unwrap(
+      Effect.map(readInOrder(nats, stream, Math.max(1, fromSequence), followCapacity + run.messagesMax), (queue) =>
+        Stream.fromEffectRepeat(takeBatch(queue, run))
+      )
+    )
+
+  return {
+    next,
+    range,
+    follow,
+    followInBatches,
+    last: nats.last,
+    bounds: (stream) =>
+      nats
+        .use(`read ${stream}`, ({ manager }) => manager.streams.info(stream))
+        .pipe(
+          Effect.map(({ state }) => ({
+            firstSequence: state.first_seq,
+            lastSequence: state.last_seq,
+            messages: state.messages
+          }))
+        ),
+    countBySubject: (stream, filter) =>
+      nats
+        .use(`count ${stream}`, ({ manager }) => manager.streams.info(stream, { subjects_filter: filter }))
+        .pipe(Effect.map((info) => info.state.subjects ?? {})),
+    remove: (stream, sequence) =>
+      nats
+        .use(`remove from ${stream}`, ({ manager }) => manager.streams.deleteMessage(stream, sequence, false))
+        .pipe(
+          Effect.asVoid,
+          Effect.catchTag("BusNotFound", () => Effect.void)
+        ),
+    purge: (stream, subject, below) =>
+      nats
+        .use(`purge ${subject}`, ({ manager }) =>
+          manager.streams.purge(stream, { filter: subject, ...(below === undefined ? {} : { seq: below }) })
+        )
+        .pipe(Effect.map((result) => result.purged))
+  }
+}
+
+// What a slow reader may have before it stops the reading.
+const followCapacity = 256
+
+// A page is one request; its bytes stay below what a connection buffers without harm.
+const pageMessages = 256
+const pageBytes = 4 * 1_024 * 1_024
+
+const readPage = (nats: Nats["Service"], stream: string, from: number, options: RangeOptions) =>
+  nats
+    .use(`read ${stream} from ${from}`, async ({ manager }) => {
+      const page: Array<SourceMessage> = []
+      const query = {
+        seq: from,
+        batch: pageMessages,
+        max_bytes: pageBytes,
+        ...(options.subject === undefined ? {} : { next_by_subj: options.subject })
+      }
+      for await (const message of await manager.direct.getBatch(stream, query)) {
+        if (message.seq > options.toSequence) break
+        page.push(toSource(message))
+      }
+      return page
+    })
+    .pipe(Effect.catchTag("BusNotFound", () => Effect.succeed<Array<SourceMessage>>([])))
+
+const toSource = (message: {
+  readonly subject: string
+  readonly seq: number
+  readonly time: Date
+  readonly data: Uint8Array
+  readonly header: Parameters<typeof headerReader>[0]
+}): SourceMessage => ({
+  subject: message.subject,
+  sequence: message.seq,
+  storedAtMs: message.time.getTime(),
+  data: message.data,
+  header: headerReader(message.header)
+})

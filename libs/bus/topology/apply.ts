@@ -1,0 +1,179 @@
+/**
+ * Brings the declared topology to the broker. `create` makes what is missing and updates what may change;
+ * `verify` changes nothing and fails with every difference, so that a deployment whose streams are owned by
+ * somebody else says exactly what is wrong with them.
+ */
+import type { StreamConfig, StreamInfo } from "@nats-io/jetstream"
+import { nanos } from "@nats-io/nats-core"
+import { Effect, Result, Schema } from "effect"
+import { defineGauge, Health, Metrics, Role } from "#runtime"
+import { Nats } from "../connection/connection.ts"
+import { reportTrouble } from "../connection/dial.ts"
+import type { BusError } from "../errors.ts"
+import type { BucketDeclaration, ObjectStoreDeclaration, StreamDeclaration, Topology } from "./declarations.ts"
+
+export const topologyDifferences = defineGauge({
+  name: "bus_topology_differences",
+  help: "What of the streams that the role uses is not as declared; it waits until this is 0. Only where they are somebody else's.",
+  labels: []
+})
+
+/** The broker's streams differ from what the fleet was built for. `differences` names each. */
+export class TopologyMismatch extends Schema.TaggedError<TopologyMismatch>()("TopologyMismatch", {
+  differences: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    return `the broker's streams are not as declared:\n${this.differences.map((line) => `  - ${line}`).join("\n")}`
+  }
+}
+
+/** Oldest server with sub-second message schedules that do not drift. */
+const serverVersionMin = "2.14.3"
+
+interface ApplyOptions {
+  readonly mode: "create" | "verify"
+  readonly replicas: number
+}
+
+export const applyTopology = Effect.fn("applyTopology")(function* (topology: Topology, options: ApplyOptions) {
+  const nats = yield* Nats
+  const version = nats.connection.info?.version ?? "0.0.0"
+  const differences: Array<string> = []
+  if (!isAtLeast(version, serverVersionMin)) {
+    differences.push(`nats-server is ${version}, ${serverVersionMin} or later is needed`)
+  }
+  const wanted = [
+    ...topology.streams.map((stream) => streamConfig(stream, options.replicas)),
+    ...topology.buckets.map((bucket) => bucketConfig(bucket, options.replicas)),
+    ...topology.objectStores.map((store) => objectStoreConfig(store, options.replicas))
+  ]
+  for (const config of wanted) {
+    const current = yield* currentConfig(config.name)
+    if (options.mode === "create") yield* createOrUpdate(config, current)
+    else differences.push(...differencesOf(config, current))
+  }
+  if (differences.length > 0) return yield* new TopologyMismatch({ differences })
+})
+
+type Wanted = Partial<StreamConfig> & { readonly name: string }
+
+const currentConfig = Effect.fnUntraced(function* (name: string) {
+  const nats = yield* Nats
+  return yield* nats
+    .use(`read stream ${name}`, ({ manager }) => manager.streams.info(name))
+    .pipe(
+      Effect.map((info: StreamInfo): StreamConfig | undefined => info.config),
+      Effect.catchTag("BusNotFound", () => Effect.succeed(undefined))
+    )
+})
+
+const createOrUpdate = Effect.fnUntraced(function* (
+  config: Wanted,
+  current: StreamConfig | undefined
+): Effect.fn.Return<void, BusError, Nats> {
+  const nats = yield* Nats
+  if (current === undefined) {
+    yield* nats.use(`create stream ${config.name}`, ({ manager }) => manager.streams.add(config))
+    yield* Effect.logDebug("stream created").pipe(Effect.annotateLogs({ stream: config.name }))
+    return
+  }
+  if (differencesOf(config, current).length === 0) return
+  yield* nats.use(`update stream ${config.name}`, ({ manager }) => manager.streams.update(config.name, config))
+  yield* Effect.logInfo("stream updated").pipe(Effect.annotateLogs({ stream: config.name }))
+})
+
+/** What of `wanted` the broker's configuration does not hold, one readable line each. */
+const differencesOf = (wanted: Wanted, current: StreamConfig | undefined): ReadonlyArray<string> => {
+  if (current === undefined) return [`stream ${wanted.name} does not exist`]
+  return Object.entries(wanted).flatMap(([key, value]) => {
+    const has = current[key as keyof StreamConfig]
+    return JSON.stringify(has ?? false) === JSON.stringify(value)
+      ? []
+      : [`stream ${wanted.name}: ${key} is ${JSON.stringify(has)}, declared ${JSON.stringify(value)}`]
+  })
+}
+
+/** The broker's configuration of a declared stream. */
+export const streamConfig = (stream: StreamDeclaration, replicas: number): Wanted => ({
+  name: stream.name,
+  subjects: [...stream.subjects],
+  retention: stream.retention,
+  storage: stream.storage,
+  discard: stream.discard,
+  num_replicas: replicas,
+  max_age: stream.ageMsMax === null ? 0 : nanos(stream.ageMsMax),
+  max_bytes: stream.bytesMax ?? -1,
+  max_msg_size: stream.messageBytesMax ?? -1,
+  allow_direct: stream.features.includes("direct reads"),
+  allow_atomic: stream.features.includes("atomic batches"),
+  allow_msg_schedules: stream.features.includes("schedules"),
+  allow_rollup_hdrs: stream.features.includes("rollup") || stream.features.includes("schedules"),
+  ...(stream.features.includes("message ages") ? { allow_msg_ttl: true } : {})
+})
+
+/** The broker's configuration of the stream behind a key-value bucket. */
+export const bucketConfig = (bucket: BucketDeclaration, replicas: number): Wanted => ({
+  name: `KV_${bucket.name}`,
+  subjects: [`$KV.${bucket.name}.>`],
+  retention: "limits",
+  storage: "file",
+  discard: "new",
+  num_replicas: replicas,
+  max_age: bucket.ttlMs === null ? 0 : nanos(bucket.ttlMs),
+  max_msgs_per_subject: 1,
+  max_msg_size: bucket.valueBytesMax,
+  allow_direct: !bucket.leaderReads,
+  allow_rollup_hdrs: true,
+  deny_delete: true,
+  allow_msg_ttl: bucket.keyTtl
+})
+
+/** The broker's configuration of the stream behind an object store. */
+export const objectStoreConfig = (store: ObjectStoreDeclaration, replicas: number): Wanted => ({
+  name: `OBJ_${store.name}`,
+  subjects: [`$O.${store.name}.C.>`, `$O.${store.name}.M.>`],
+  retention: "limits",
+  storage: "file",
+  discard: "new",
+  num_replicas: replicas,
+  max_age: store.ttlMs === null ? 0 : nanos(store.ttlMs),
+  max_bytes: store.bytesMax ?? -1,
+  allow_direct: true,
+  allow_rollup_hdrs: true
+})
+
+const isAtLeast = (version: string, minimum: string) => {
+  const [have, need] = [version, minimum].map((text) => text.split(/[.-]/u).slice(0, 3).map(Number))
+  for (const index of [0, 1, 2]) {
+    const difference = (have?.[index] ?? 0) - (need?.[index] ?? 0)
+    if (difference !== 0) return difference > 0
+  }
+  return true
+}
+
+// Some thirty short questions each time; whoever mends a stream looks on for that long.
+const lookAgainAfter = "3 seconds"
+
+/**
+ * Waits until streams that somebody else owns are as declared; meanwhile the role is alive, not ready, and says what
+ * differs. So roles may come before their streams, and the next release waits while the one before serves.
+ */
+export const awaitTopology = Effect.fn("awaitTopology")(function* (wanted: Topology, replicas: number) {
+  const differing = (yield* Metrics).gauge(topologyDifferences)
+  let trouble: string | undefined = "the broker's streams were not looked at yet"
+  yield* (yield* Health).readiness(
+    `topology ${yield* Role}`,
+    Effect.suspend(() => (trouble === undefined ? Effect.void : Effect.fail(trouble)))
+  )
+  const say = reportTrouble("waiting for the broker's streams", (reason) => void (trouble = reason))
+  while (true) {
+    const looked = yield* Effect.result(applyTopology(wanted, { mode: "verify", replicas }))
+    if (Result.isSuccess(looked)) break
+    const { failure } = looked
+    if (failure._tag === "TopologyMismatch") differing.set({}, failure.differences.length)
+    yield* say(failure.message)
+    yield* Effect.sleep(lookAgainAfter)
+  }
+  trouble = undefined
+  differing.set({}, 0)
+})

@@ -1,0 +1,225 @@
+/** Every key-value bucket and object store of the fleet, as data. Keys are texts encoded as tokens. */
+import type { BucketDeclaration, ObjectStoreDeclaration } from "./declarations.ts"
+
+const dayMs = 86_400_000
+const kib = 1_024
+const mib = 1_024 * kib
+
+export const buckets: ReadonlyArray<BucketDeclaration> = [
+  {
+    name: "tokens",
+    why: "Bearer tokens of our own APIs, by their hash: label, workspace, role, scopes, when they end or ended.",
+    ttlMs: null,
+    keyTtl: false,
+    valueBytesMax: 4 * kib,
+    leaderReads: true,
+    writers: ["operator"],
+    readers: ["pipeline-api", "model-gateway", "speech-api", "operator"]
+  },
+  {
+    name: "token-uses",
+    why: "When each token was last used, by its id, written once an hour. Apart from the tokens, so that a role which writes it can make none.",
+    // Of a token that nobody used for so long it is as good as never.
+    ttlMs: 400 * dayMs,
+    keyTtl: false,
+    valueBytesMax: kib,
+    leaderReads: true,
+    writers: ["pipeline-api", "speech-api"],
+    readers: ["pipeline-api", "speech-api", "operator"]
+  },
+  {
+    name: "endpoints",
+    why: "What is true of a webhook endpoint beyond the configuration: paused by whom and why, breaker, absent since when.",
+    ttlMs: null,
+    keyTtl: false,
+    valueBytesMax: 8 * kib,
+    leaderReads: true,
+    writers: ["webhook-dispatcher", "operator"],
+    readers: ["webhook-dispatcher", "operator"]
+  },
+  {
+    name: "views",
+    why: "What lists and watchdogs go by: one row per entity, made from its last record in LOG; made again from the log's beginning when empty.",
+    ttlMs: null,
+    keyTtl: true,
+    valueBytesMax: 16 * kib,
+    leaderReads: false,
+    writers: ["pipeline-api"],
+    readers: ["pipeline-api", "sweeper", "operator"]
+  },
+  {
+    name: "answers",
+    why: "What operators answered, as they wrote it, until the item's runner has taken it; then it is gone. LOG and events only have it without secrets.",
+    ttlMs: 7 * dayMs,
+    keyTtl: true,
+    // The longest answer, each character escaped.
+    valueBytesMax: 64 * kib,
+    // Who takes it must see that nobody has.
+    leaderReads: true,
+    writers: ["pipeline-api"],
+    readers: ["pipeline-api"]
+  },
+  {
+    name: "spend",
+    why: "What each project spent, in whole micro-USD by the hour of the last thirty days, and up to which record of LOG that is counted; made again from LOG when empty.",
+    ttlMs: null,
+    keyTtl: false,
+    // 721 hours of 16 digits, and their names.
+    valueBytesMax: 64 * kib,
+    leaderReads: true,
+    writers: ["sweeper"],
+    readers: ["sweeper", "pipeline-api", "operator"]
+  },
+  {
+    name: "forecasts",
+    why: "The last forecast of each agent's quota, so that the best time to spend is told when it comes.",
+    ttlMs: 35 * dayMs,
+    keyTtl: false,
+    valueBytesMax: 4 * kib,
+    leaderReads: true,
+    writers: ["pipeline-api"],
+    readers: ["pipeline-api", "sweeper", "operator"]
+  },
+  {
+    name: "sweeps",
+    why: "How far sweeps that go over days are: through LOG and EVENTS, and through the items of an agent that is back. Without it they begin again, and do no harm.",
+    ttlMs: null,
+    keyTtl: false,
+    // The ids of ten thousand items.
+    valueBytesMax: 512 * kib,
+    leaderReads: true,
+    writers: ["sweeper"],
+    readers: ["sweeper", "operator"]
+  },
+  {
+    name: "cursors",
+    why: "How far the log has been followed up for other entities; what came after is followed up again.",
+    ttlMs: null,
+    keyTtl: false,
+    valueBytesMax: kib,
+    leaderReads: true,
+    writers: ["pipeline-api"],
+    readers: ["pipeline-api", "sweeper", "operator"]
+  },
+  {
+    name: "leases",
+    why: "Who does what only one may do; a holder that stops renewing loses its lease by the broker's clock.",
+    ttlMs: null,
+    keyTtl: true,
+    valueBytesMax: kib,
+    leaderReads: true,
+    writers: ["pipeline-api", "sweeper", "webhook-dispatcher", "payment-settler"],
+    readers: ["pipeline-api", "sweeper", "webhook-dispatcher", "payment-settler", "operator"],
+    keepers: ["pipeline-api", "sweeper", "webhook-dispatcher", "payment-settler"]
+  },
+  {
+    name: "idempotency",
+    why: "Answers to requests with an idempotency key, by its hash, for a day; while the first is in work, a claim that its holder renews.",
+    ttlMs: dayMs,
+    keyTtl: true,
+    // An answer of 64 KiB in base64, and its headers.
+    valueBytesMax: 96 * kib,
+    leaderReads: true,
+    writers: ["speech-api", "model-gateway", "pipeline-api"],
+    readers: ["speech-api", "model-gateway", "pipeline-api"]
+  },
+  {
+    name: "rate-windows",
+    why: "When the calls of the running window were made, by window and caller: limits that hold over all replicas.",
+    ttlMs: dayMs,
+    keyTtl: true,
+    // 300 times of 14 digits each.
+    valueBytesMax: 8 * kib,
+    leaderReads: true,
+    writers: ["speech-api", "model-gateway", "pipeline-api"],
+    readers: ["speech-api", "model-gateway", "pipeline-api"]
+  },
+  {
+    name: "authorizations",
+    why: "Which payment is claimed for which call and how far it is, and what a payer owes. Never deleted to free one; the ended go a day after they could be used.",
+    ttlMs: null,
+    keyTtl: true,
+    // A payer's record with 512 places of some 300 bytes.
+    valueBytesMax: 256 * kib,
+    leaderReads: true,
+    writers: ["model-gateway", "payment-verifier", "payment-settler", "operator"],
+    readers: ["model-gateway", "payment-verifier", "payment-settler", "operator"]
+  },
+  {
+    name: "image-jobs",
+    why: "Images being made or made: by whom to fetch them, for a day; an answer that was paid for and lost is found again.",
+    ttlMs: dayMs,
+    keyTtl: false,
+    valueBytesMax: 4 * kib,
+    leaderReads: true,
+    writers: ["model-gateway"],
+    readers: ["model-gateway"]
+  },
+  {
+    name: "voices",
+    why: "Cloned voices by workspace: being made, ready to speak, or leaving. One that is not ready is swept when its maker is gone.",
+    ttlMs: null,
+    // What says that a voice was there goes after a while.
+    keyTtl: true,
+    valueBytesMax: 32 * kib,
+    leaderReads: true,
+    writers: ["speech-api"],
+    readers: ["speech-api", "operator"]
+  },
+  {
+    name: "consents",
+    why: "Who agreed to have a voice cloned, how that was verified, and where the recording is. Kept when the voice is deleted.",
+    ttlMs: null,
+    keyTtl: false,
+    valueBytesMax: 16 * kib,
+    leaderReads: true,
+    writers: ["speech-api"],
+    readers: ["speech-api", "operator"]
+  },
+  {
+    name: "consent-challenges",
+    why: "Phrases given out to be read, each for one use; a while longer than they may be read, so that a late one hears why.",
+    ttlMs: 2 * dayMs,
+    keyTtl: false,
+    valueBytesMax: 4 * kib,
+    leaderReads: true,
+    writers: ["speech-api"],
+    readers: ["speech-api"]
+  }
+]
+
+/** Bytes too large for a message. */
+export const objectStores: ReadonlyArray<ObjectStoreDeclaration> = [
+  {
+    name: "image-answers",
+    why: "The pictures of image jobs, for a day.",
+    ttlMs: dayMs,
+    bytesMax: 4_096 * mib,
+    writers: ["model-gateway"],
+    readers: ["model-gateway"]
+  },
+  {
+    name: "paid-answers",
+    why: "Answers that are given out once they are paid for, and again to whom has paid. Gone a day after nobody can pay for them any more.",
+    ttlMs: 2 * dayMs,
+    bytesMax: null,
+    writers: ["model-gateway"],
+    readers: ["model-gateway"]
+  },
+  {
+    name: "voice-samples",
+    why: "What a cloned voice was made from, and its picture; gone with the voice.",
+    ttlMs: null,
+    bytesMax: null,
+    writers: ["speech-api"],
+    readers: ["speech-api", "speech-synthesizer"]
+  },
+  {
+    name: "consent-recordings",
+    why: "The recordings in which speakers agreed. Kept when the voice is deleted.",
+    ttlMs: null,
+    bytesMax: null,
+    writers: ["speech-api"],
+    readers: ["operator"]
+  }
+]

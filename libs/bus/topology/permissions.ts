@@ -1,0 +1,163 @@
+/**
+ * What a party may say to the broker and hear from it, made from the topology: its own streams, buckets, stores and
+ * core subjects, the broker's API for just these, and an inbox of its own, so that no role hears another's answers.
+ * Nobody here may make, change or delete a stream. The users of a nats-server are made from this. Pure.
+ */
+import { eventCatalogue } from "#contracts"
+import { inboxPrefix } from "../connection/dial.ts"
+import {
+  type BucketDeclaration,
+  type CoreDeclaration,
+  type ObjectStoreDeclaration,
+  parties,
+  type Party,
+  type StreamDeclaration,
+  type Topology
+} from "./declarations.ts"
+import { coreSubjects, partOf } from "./topology.ts"
+
+/** Subjects by NATS' rules. `answers`: may answer a message that it was sent, once. */
+export interface Permissions {
+  readonly publish: ReadonlyArray<string>
+  readonly publishNever: ReadonlyArray<string>
+  readonly subscribe: ReadonlyArray<string>
+  readonly answers: boolean
+}
+
+/** The broker's name for a party: it is the user, and what its inbox is called after. */
+export const userOf = (party: Party) => party.replaceAll(" ", "-")
+
+/** Events that internal services tell of themselves; every other name of the catalogue is the actors'. */
+export const outsideEvents: ReadonlyArray<string> = [
+  "agent.smoke_failed",
+  "agent.smoke_recovered",
+  "sandbox.leak_detected",
+  "sandbox.leak_disposed",
+  "sandbox.leak_dispose_failed"
+]
+
+export const permissionsOf = (topology: Topology, core: ReadonlyArray<CoreDeclaration>, party: Party): Permissions => {
+  const { streams, buckets, objectStores } = partOf(topology, party)
+  const sent = core.filter(({ senders }) => senders.includes(party))
+  const received = core.filter(({ receivers }) => receivers.includes(party))
+  return {
+    publish: [
+      "$JS.API.INFO",
+      ...streams.flatMap((stream) => streamRights(stream, party)),
+      ...buckets.flatMap((bucket) => bucketRights(bucket, party)),
+      ...objectStores.flatMap((store) => objectStoreRights(store, party)),
+      ...sent.flatMap(({ subjects }) => subjects)
+    ],
+    publishNever: party === "internal services" && streams.some(({ name }) => name === "EVENTS") ? actorsEvents() : [],
+    subscribe: [`${inboxPrefix(userOf(party))}.>`, ...received.flatMap(({ subjects }) => subjects)],
+    answers: received.some(({ kind }) => kind === "question")
+  }
+}
+
+const streamRights = (stream: StreamDeclaration, party: Party) => [
+  `$JS.API.STREAM.INFO.${stream.name}`,
+  ...(stream.publishers.includes(party) ? publishSubjects(stream, party) : []),
+  ...(stream.readers.includes(party) ? readRights(stream.name) : []),
+  ...(stream.keepers?.includes(party) === true ? keepRights(stream.name) : [])
+]
+
+// A cursor stands beside the events, and only the relay that makes them may move it.
+const publishSubjects = ({ subjects }: StreamDeclaration, party: Party) =>
+  party === "internal services" ? subjects.filter((subject) => subject.includes(".")) : subjects
+
+const bucketRights = (bucket: BucketDeclaration, party: Party) => {
+  const stream = `KV_${bucket.name}`
+  return [
+    `$JS.API.STREAM.INFO.${stream}`,
+    ...(bucket.writers.includes(party) ? [`$KV.${bucket.name}.>`] : []),
+    // Who writes reads what it is about to change.
+    ...readRights(stream),
+    ...(bucket.keepers?.includes(party) === true ? keepRights(stream) : [])
+  ]
+}
+
+const objectStoreRights = (store: ObjectStoreDeclaration, party: Party) => {
+  const stream = `OBJ_${store.name}`
+  return [
+    `$JS.API.STREAM.INFO.${stream}`,
+    // The parts of an object that is replaced or removed are purged.
+    ...(store.writers.includes(party)
+      ? [`$O.${store.name}.C.>`, `$O.${store.name}.M.>`, `$JS.API.STREAM.PURGE.${stream}`]
+      : []),
+    ...readRights(stream)
+  ]
+}
+
+// Since 2.15 acks and flow control name the domain and the account before the stream.
+const readRights = (stream: string) => [
+  `$JS.API.STREAM.MSG.GET.${stream}`,
+  `$JS.API.DIRECT.GET.${stream}`,
+  `$JS.API.DIRECT.GET.${stream}.>`,
+  `$JS.API.CONSUMER.CREATE.${stream}`,
+  `$JS.API.CONSUMER.CREATE.${stream}.>`,
+  // Where the client library makes a durable one with several filters.
+  `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.*`,
+  `$JS.API.CONSUMER.INFO.${stream}.*`,
+  `$JS.API.CONSUMER.LIST.${stream}`,
+  `$JS.API.CONSUMER.NAMES.${stream}`,
+  `$JS.API.CONSUMER.MSG.NEXT.${stream}.*`,
+  `$JS.API.CONSUMER.DELETE.${stream}.*`,
+  `$JS.ACK.${stream}.>`,
+  `$JS.ACK.*.*.${stream}.>`,
+  `$JS.FC.${stream}.>`,
+  `$JS.FC.*.*.${stream}.>`
+]
+
+const keepRights = (stream: string) => [
+  `$JS.API.STREAM.PURGE.${stream}`,
+  `$JS.API.STREAM.MSG.DELETE.${stream}`,
+  `$JS.API.CONSUMER.PAUSE.${stream}.*`
+]
+
+/** The actors' names: whole families where none of them is told from outside, so that a new name is theirs too. */
+const actorsEvents = () => {
+  const familyOf = (name: string) => name.slice(0, name.indexOf("."))
+  const shared = new Set(outsideEvents.map(familyOf))
+  const subjects = eventCatalogue
+    .filter(({ name }) => !outsideEvents.includes(name))
+    .map(({ name }) => (shared.has(familyOf(name)) ? `events.${name}` : `events.${familyOf(name)}.>`))
+  return [...new Set(subjects)]
+}
+
+/** A broker's user, as a nats-server's configuration has it; its password is another's concern. */
+export interface BrokerUser {
+  readonly user: string
+  readonly permissions: {
+    readonly publish: { readonly allow: ReadonlyArray<string>; readonly deny?: ReadonlyArray<string> }
+    readonly subscribe: { readonly allow: ReadonlyArray<string> }
+    readonly allow_responses?: { readonly max: number; readonly expires: string }
+  }
+}
+
+export const partyUsers = (topology: Topology): ReadonlyArray<BrokerUser> =>
+  parties.map((party: Party) => brokerUser(userOf(party), permissionsOf(topology, coreSubjects, party)))
+
+export const brokerUser = (user: string, { publish, publishNever, subscribe, answers }: Permissions): BrokerUser => ({
+  user,
+  permissions: {
+    publish: { allow: publish, ...(publishNever.length === 0 ? {} : { deny: publishNever }) },
+    subscribe: { allow: subscribe },
+    // As long as the slowest answer may take.
+    ...(answers ? { allow_responses: { max: 1, expires: "1m" } } : {})
+  }
+})
+
+/** A value in the syntax of a server's file. A text that begins with `$PASSWORD_` is a variable of its environment. */
+export const serverSyntax = (value: unknown, depth = 0): string => {
+  const inner = "  ".repeat(depth + 1)
+  const outer = "  ".repeat(depth)
+  if (Array.isArray(value)) {
+    return `[\n${value.map((item) => inner + serverSyntax(item, depth + 1)).join("\n")}\n${outer}]`
+  }
+  if (typeof value === "object" && value !== null) {
+    const lines = Object.entries(value).map(([key, item]) => `${inner}${key}: ${serverSyntax(item, depth + 1)}`)
+    return `{\n${lines.join("\n")}\n${outer}}`
+  }
+  // A reference to a variable is one only without quotes.
+  return typeof value === "string" && !value.startsWith("$PASSWORD_") ? JSON.stringify(value) : String(value)
+}

@@ -1,0 +1,84 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option, Ref, Schema, Stream } from "effect"
+import { Kv } from "#bus"
+import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
+import { pause } from "../../http/api.ts"
+import { Note, trial } from "../trial.ts"
+
+const open = Effect.flatMap(Kv, (kv) => kv.open("rate-windows", Schema.Array(Schema.Int)))
+
+describe("a key with a time to live", () => {
+  it.live("goes by itself, lives on when it is written again, and can be made anew afterwards", () =>
+    withBus(() =>
+      Effect.gen(function* () {
+        const bucket = yield* open
+        const isGone = (key: string) => Effect.map(bucket.get(key), Option.isNone)
+        const revision = yield* bucket.create("short", [1], 3_000)
+        yield* bucket.create("kept", [1], 3_000)
+        const renewed = yield* bucket.create("renewed", [1], 3_000)
+        const kept = Option.getOrThrow(yield* bucket.get("kept"))
+        yield* bucket.update("kept", [2], kept.revision)
+        yield* bucket.update("renewed", [2], renewed, 60_000)
+        assert.strictEqual((yield* Effect.flip(bucket.create("short", [2], 3_000)))._tag, "RevisionConflict")
+        assert.strictEqual(
+          (yield* Effect.flip(bucket.update("kept", [3], kept.revision, 3_000)))._tag,
+          "RevisionConflict"
+        )
+
+        yield* eventually(isGone("short"))
+        yield* pause(500)
+        assert.deepStrictEqual([yield* isGone("kept"), yield* isGone("renewed")], [false, false])
+        assert.strictEqual((yield* Effect.flip(bucket.update("short", [2], revision, 3_000)))._tag, "RevisionConflict")
+        yield* bucket.create("short", [3], 60_000)
+        assert.deepStrictEqual(Option.getOrThrow(yield* bucket.get("short")).value, [3])
+      })
+    )
+  )
+
+  it.live("can be made where one was removed", () =>
+    withBus(() =>
+      Effect.gen(function* () {
+        const bucket = yield* open
+        yield* bucket.remove("a", yield* bucket.create("a", [1], 60_000))
+        yield* bucket.create("a", [2], 60_000)
+        assert.deepStrictEqual(Option.getOrThrow(yield* bucket.get("a")).value, [2])
+      })
+    )
+  )
+})
+
+describe("a bucket", () => {
+  it.live("changes only by compare-and-set, and tells its changes", () =>
+    withBus(
+      () =>
+        Effect.gen(function* () {
+          const bucket = yield* (yield* Kv).open("notes", Note)
+          const changes = yield* Ref.make<ReadonlyArray<string>>([])
+          yield* bucket.changes.pipe(
+            Stream.runForEach(({ entry }) =>
+              Ref.update(changes, (all) => [
+                ...all,
+                Option.match(entry, { onNone: () => "-", onSome: ({ value }) => value.text })
+              ])
+            ),
+            Effect.forkScoped
+          )
+          const first = yield* bucket.create("a", { text: "one" })
+          assert.strictEqual((yield* Effect.flip(bucket.create("a", { text: "other" })))._tag, "RevisionConflict")
+          const second = yield* bucket.update("a", { text: "two" }, first)
+          assert.strictEqual((yield* Effect.flip(bucket.update("a", { text: "x" }, first)))._tag, "RevisionConflict")
+          assert.deepStrictEqual(Option.getOrThrow(yield* bucket.get("a")), {
+            key: "a",
+            value: { text: "two" },
+            revision: second
+          })
+          yield* bucket.remove("a", second)
+          assert.isTrue(Option.isNone(yield* bucket.get("a")))
+          assert.deepStrictEqual(yield* bucket.entries, [])
+          yield* eventually(Effect.map(Ref.get(changes), (all) => all.at(-1) === "-"))
+          assert.includeMembers([...(yield* Ref.get(changes))], ["two", "-"])
+        }),
+      trial
+    )
+  )
+})

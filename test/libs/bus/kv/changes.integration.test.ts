@@ -1,0 +1,114 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Option, Schema, Stream } from "effect"
+import { Kv, Nats, topology, type Topology } from "#bus"
+import { withBus } from "../../../../dev/fixtures/bus.ts"
+
+const Item = Schema.Struct({ name: Schema.String })
+
+const wanted: Topology = {
+  ...topology,
+  buckets: [
+    {
+      name: "things",
+      why: "A trial.",
+      ttlMs: null,
+      keyTtl: true,
+      valueBytesMax: 1_024,
+      leaderReads: true,
+      writers: ["operator"],
+      readers: ["operator"]
+    }
+  ]
+}
+
+const trial = <A, E>(test: Effect.Effect<A, E, Kv | Nats>) => withBus(() => test, wanted)
+const things = Effect.flatMap(Kv, ({ open }) => open("things", Item))
+
+const put = Effect.fnUntraced(function* (count: number, prefix: string) {
+  const bucket = yield* things
+  yield* Effect.forEach(
+    Array.from({ length: count }, (_, index) => index),
+    (index) => bucket.create(`${prefix}.${index}`, { name: `${prefix} ${index}` }),
+    { concurrency: 16, discard: true }
+  )
+})
+
+const keysIn = (keys: string) =>
+  Effect.gen(function* () {
+    const found = yield* Stream.runCollect((yield* things).scan(keys))
+    for (const { key, value } of found) assert.strictEqual(value.name, key.replace(".", " "))
+    return found.map(({ key }) => key)
+  })
+
+describe("a scan", () => {
+  // Few are read one by one, many through a consumer.
+  it.live.each([0, 1, 5, 32, 33, 200])("finds %i entries whose keys fit, once each, and no others", (count) =>
+    trial(
+      Effect.gen(function* () {
+        yield* put(3, "other")
+        yield* put(count, "own")
+        const wantedKeys = Array.from({ length: count }, (_, index) => `own.${index}`)
+        assert.sameMembers([...(yield* keysIn("own.>"))], wantedKeys)
+        assert.strictEqual((yield* keysIn(">")).length, count + 3)
+        assert.deepStrictEqual(yield* keysIn("nobody.>"), [])
+      })
+    )
+  )
+
+  it.live("passes over what was removed or erased, and what does not fit the schema", () =>
+    trial(
+      Effect.gen(function* () {
+        const bucket = yield* things
+        yield* put(3, "own")
+        const revisionOf = (key: string) => Effect.map(bucket.get(key), (entry) => Option.getOrThrow(entry).revision)
+        yield* bucket.remove("own.0", yield* revisionOf("own.0"))
+        yield* bucket.erase("own.1", yield* revisionOf("own.1"))
+        const nats = yield* Nats
+        yield* nats.use("break a value", ({ jetstream }) => jetstream.publish("$KV.things.own.broken", '{"name": 7}'))
+        for (const keys of ["own.>", ">"]) assert.deepStrictEqual(yield* keysIn(keys), ["own.2"])
+        assert.isTrue(Option.isNone(yield* bucket.get("own.1")))
+        yield* bucket.create("own.1", { name: "own 1" })
+        assert.sameMembers([...(yield* keysIn("own.>"))], ["own.1", "own.2"])
+      })
+    )
+  )
+
+  it.live("leaves the thread to others while it goes on", () =>
+    trial(
+      Effect.gen(function* () {
+        yield* put(1_000, "own")
+        let turn = 0
+        const turning = Effect.forever(
+          Effect.andThen(
+            Effect.sync(() => (turn += 1)),
+            Effect.yieldNow
+          )
+        )
+        const turns = yield* Effect.forkChild(turning)
+        const entriesOf = new Map<number, number>()
+        const count = Effect.sync(() => void entriesOf.set(turn, (entriesOf.get(turn) ?? 0) + 1))
+        yield* Stream.runForEach((yield* things).scan(">"), () => count)
+        yield* Fiber.interrupt(turns)
+        assert.strictEqual(
+          [...entriesOf.values()].reduce((sum, one) => sum + one, 0),
+          1_000
+        )
+        assert.isAtMost(Math.max(...entriesOf.values()), 64)
+      })
+    )
+  )
+
+  it.live("erases only what has not changed since it was read", () =>
+    trial(
+      Effect.gen(function* () {
+        const bucket = yield* things
+        const first = yield* bucket.create("own.0", { name: "own 0" })
+        const second = yield* bucket.update("own.0", { name: "own 0" }, first)
+        const refused = yield* Effect.flip(bucket.erase("own.0", first))
+        assert.strictEqual(refused._tag, "RevisionConflict")
+        yield* bucket.erase("own.0", second)
+        assert.deepStrictEqual(yield* keysIn("own.>"), [])
+      })
+    )
+  )
+})

@@ -1,0 +1,109 @@
+import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream"
+import { connect, type NatsConnection } from "@nats-io/transport-node"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Logger } from "effect"
+import { busLayer, streamConfig, topology } from "#bus"
+import type { RoleName } from "#contracts"
+import { Configuration, Environment, Health, lineLogger, Metrics, MetricsRegistry, Role } from "#runtime"
+import { streamKeeper } from "../../../deploy/generate/users.ts"
+import { passwordOf, startFleetBroker } from "../../support/fleet-broker.ts"
+import { eventually } from "../../../dev/fixtures/bus.ts"
+import type { TestNatsServer } from "../../../dev/fixtures/nats-server.ts"
+
+let server: TestNatsServer
+let keeper: NatsConnection
+let manager: JetStreamManager
+beforeAll(async () => {
+  server = await startFleetBroker()
+  keeper = await connect({ servers: server.url, user: streamKeeper, pass: passwordOf(streamKeeper) })
+  manager = await jetstreamManager(keeper)
+})
+afterAll(async () => {
+  await keeper.close()
+  await server.stop()
+})
+
+/** A role's bus, without the role. */
+const busOf = (role: RoleName, password = passwordOf(role)) =>
+  busLayer.pipe(
+    Layer.provide(Metrics.layer),
+    Layer.provide(
+      Configuration.layerOf({ Bus: { Url: server.url, User: role, Password: password, Topology: "verify" } })
+    ),
+    Layer.provide(Layer.succeed(Role, role)),
+    Layer.fresh
+  )
+
+const build = (bus: ReturnType<typeof busOf>) => Effect.forkScoped(Layer.build(bus))
+
+/** What the roles of one process share. */
+const process = () => Layer.mergeAll(Health.layer, MetricsRegistry.layerEmpty, Layer.succeed(Environment, {}))
+
+const checks = Effect.flatMap(Health, (health) => Effect.map(health.ready, (report) => report.checks))
+const checkIs = (name: string, expected: RegExp) =>
+  eventually(Effect.map(checks, (found) => expected.test(found[name] ?? "")))
+
+describe("the buses of the roles of one process", () => {
+  it.live("each say how they are themselves, whoever came last", () =>
+    Effect.gen(function* () {
+      yield* (yield* Health).started
+      yield* build(busOf("sweeper", "not its password"))
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* build(busOf("webhook-dispatcher"))
+          yield* checkIs("bus webhook-dispatcher", /^ok$/u)
+          yield* checkIs("bus sweeper", /Authorization Violation/u)
+        })
+      )
+      // One that ends takes nothing with it but its own.
+      assert.deepStrictEqual(Object.keys(yield* checks), ["bus sweeper"])
+      assert.isFalse((yield* (yield* Health).ready).ok)
+    }).pipe(Effect.provide(process()))
+  )
+
+  it.live("show in the metrics which of them has no broker, also before it ever had one", () =>
+    Effect.gen(function* () {
+      yield* build(busOf("sweeper", "not its password"))
+      yield* build(busOf("webhook-dispatcher"))
+      yield* checkIs("bus webhook-dispatcher", /^ok$/u)
+      yield* checkIs("bus sweeper", /Authorization Violation/u)
+
+      const registry = yield* MetricsRegistry
+      const text = yield* Effect.promise(() => registry.metrics())
+      assert.include(text, 'bus_connected{role="webhook-dispatcher"} 1')
+      assert.include(text, 'bus_connected{role="sweeper"} 0')
+    }).pipe(Effect.provide(process()))
+  )
+})
+
+describe("a bus whose streams are somebody else's", () => {
+  it.live(
+    "waits while they differ, names each difference where it is looked for, and goes on when they are right",
+    () =>
+      Effect.gen(function* () {
+        const lines: Array<string> = []
+        const logged = Logger.layer([lineLogger("json", (line) => void lines.push(line))])
+        const [declared] = topology.streams.filter(({ name }) => name === "ATTEMPTS").map((one) => streamConfig(one, 1))
+        assert.isDefined(declared)
+        const update = (changes: object) => Effect.promise(() => manager.streams.update("ATTEMPTS", changes))
+        yield* (yield* Health).started
+        yield* update({ max_age: 3_600_000_000_000 })
+        const built = yield* build(busOf("webhook-dispatcher")).pipe(Effect.provide(logged))
+        yield* checkIs("topology webhook-dispatcher", /stream ATTEMPTS: max_age is 3600000000000, declared \d+/u)
+        yield* eventually(Effect.sync(() => lines.some((line) => line.includes("max_age is 3600000000000"))))
+        const registry = yield* MetricsRegistry
+        const differences = Effect.map(
+          Effect.promise(() => registry.metrics()),
+          (text) => /^bus_topology_differences\{role="webhook-dispatcher"\} (\d+)$/mu.exec(text)?.[1]
+        )
+        assert.strictEqual(yield* differences, "1")
+        assert.strictEqual((yield* checks)["bus webhook-dispatcher"], "ok")
+        assert.isUndefined(built.pollUnsafe())
+
+        yield* update({ max_age: declared.max_age })
+        yield* Fiber.join(built)
+        assert.strictEqual((yield* checks)["topology webhook-dispatcher"], "ok")
+        assert.strictEqual(yield* differences, "0")
+      }).pipe(Effect.provide(process()))
+  )
+})

@@ -1,0 +1,188 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Latch, Schema } from "effect"
+import { header, Publisher, relay, relayRecordCodec, type SourceMessage, StreamReader, type Topology } from "#bus"
+import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
+import { metric, stream } from "../../../support/webhooks.ts"
+import { trial } from "../trial.ts"
+
+const [work] = trial.streams
+const streamOf = (name: string, subjects: ReadonlyArray<string>) => ({
+  ...work!,
+  name,
+  subjects,
+  retention: "limits" as const
+})
+const two: Topology = {
+  streams: [streamOf("SOURCE", ["source.>"]), streamOf("TARGET", ["target.>"])],
+  buckets: [],
+  objectStores: []
+}
+
+const Cursor = Schema.Struct({ position: Schema.Int })
+const codec = relayRecordCodec(Cursor)
+const cursorSubject = "target.cursor"
+
+/** One of several that copy SOURCE to TARGET. Closed, its gate holds it up between reading and writing. */
+const copier = (name: string, gate = Latch.makeUnsafe(true)) =>
+  Effect.gen(function* () {
+    const started = yield* Latch.make()
+    const translate = (run: ReadonlyArray<SourceMessage>) => {
+      const messages = run.map(({ sequence, data }) => ({
+        subject: "target.copy",
+        data,
+        headers: [[header.messageId, `${name}.${sequence}`]] as const
+      }))
+      return Effect.as(gate.await, [{ messages, cursor: { position: run.at(-1)?.sequence ?? 0 } }])
+    }
+    const fiber = yield* Effect.forkScoped(
+      relay({
+        name,
+        source: "SOURCE",
+        target: "TARGET",
+        place: { subject: cursorSubject, codec },
+        begin: () => ({ position: 0 }),
+        position: ({ position }) => position,
+        isOurs: () => true,
+        translate,
+        aside: () => Effect.succeed([]),
+        onCursor: () => Effect.void,
+        onStarted: Effect.asVoid(started.open),
+        loop: { beat: () => {} }
+      })
+    )
+    yield* started.await
+    return { name, gate, stop: Fiber.interrupt(fiber) }
+  })
+type Copier = Effect.Success<ReturnType<typeof copier>>
+
+const isActive = ({ name }: Copier) => Effect.map(metric("bus_relay_active", `relay="${name}"`), (value) => value === 1)
+const lostBy = ({ name }: Copier) => metric("bus_relay_conflicts_total", `relay="${name}"`)
+const positionOf = ({ name }: Copier) => metric("bus_relay_position", `relay="${name}"`)
+
+const text = new TextEncoder()
+const publishNotes = (from: number, count: number, atOnce = 64) =>
+  Effect.gen(function* () {
+    const { publishRaw } = yield* Publisher
+    const numbers = Array.from({ length: count }, (_, index) => from + index)
+    yield* Effect.forEach(numbers, (number) => publishRaw("source.note", text.encode(String(number))), {
+      concurrency: atOnce,
+      discard: true
+    })
+  })
+
+const copies = Effect.map(stream("TARGET"), (all) =>
+  all.filter(({ subject }) => subject !== cursorSubject).map(({ data }) => new TextDecoder().decode(data))
+)
+const copied = (count: number) => eventually(Effect.map(copies, (all) => all.length >= count))
+const eachOnce = (count: number) =>
+  Effect.gen(function* () {
+    const all = yield* copies
+    assert.strictEqual(all.length, count)
+    assert.strictEqual(new Set(all).size, count)
+  })
+
+/** The one that works, once the others stand by. */
+const theActive = (all: ReadonlyArray<Copier>) =>
+  Effect.gen(function* () {
+    const active = Effect.map(
+      Effect.forEach(all, (one) => Effect.map(isActive(one), (is) => (is ? [one] : []))),
+      (found) => found.flat()
+    )
+    yield* eventually(Effect.map(active, (found) => found.length === 1))
+    const [one] = yield* active
+    return one ?? (yield* Effect.die(new Error("none is active")))
+  })
+
+/** Three at once, which have just copied one message. */
+const threeAtWork = (number = 0) =>
+  Effect.gen(function* () {
+    const all = [yield* copier("a"), yield* copier("b"), yield* copier("c")]
+    yield* publishNotes(number, 1)
+    const active = yield* theActive(all)
+    return { all, active, others: all.filter((one) => one !== active) }
+  })
+const onTwoStreams = <A, E, R>(test: Effect.Effect<A, E, R>) => withBus(() => test, two)
+
+describe("several relays of one cursor", () => {
+  it.live("write every message once, and only one of them reads: the others lose a write and stand by", () =>
+    onTwoStreams(
+      Effect.gen(function* () {
+        const { all } = yield* threeAtWork()
+        yield* publishNotes(1, 4_999)
+        yield* copied(5_000)
+        yield* eachOnce(5_000)
+        const lost = (yield* Effect.forEach(all, lostBy)).reduce((sum, one) => sum + one, 0)
+        // Two at the first write; one more for each half second that the machine held up the one that works.
+        assert.isAtLeast(lost, 2)
+        assert.isBelow(lost, 10)
+        // Those that stand by know how far it has come.
+        const { lastSequence } = yield* (yield* StreamReader).bounds("SOURCE")
+        yield* eventually(
+          Effect.map(Effect.forEach(all, positionOf), (found) => found.every((position) => position === lastSequence))
+        )
+      })
+    )
+  )
+
+  it.live("go on without the one that works when it stands still, and on waking it writes nothing twice", () =>
+    onTwoStreams(
+      Effect.gen(function* () {
+        const { active, others } = yield* threeAtWork()
+        active.gate.closeUnsafe()
+        const beforeMs = performance.now()
+        yield* publishNotes(1, 600)
+        yield* copied(601)
+        assert.isBelow(performance.now() - beforeMs, 5_000)
+
+        const lostBefore = yield* lostBy(active)
+        active.gate.openUnsafe()
+        yield* eventually(Effect.map(lostBy(active), (lost) => lost > lostBefore))
+        assert.isFalse(yield* isActive(active))
+        yield* publishNotes(601, 100)
+        yield* copied(701)
+        yield* eachOnce(701)
+        assert.include(others, yield* theActive([active, ...others]))
+      })
+    )
+  )
+
+  it.live("are told by one that stops, and one goes on at once", () =>
+    onTwoStreams(
+      Effect.gen(function* () {
+        const once = Effect.gen(function* () {
+          const count = (yield* copies).length
+          const { active } = yield* threeAtWork(count)
+          yield* active.stop
+          const beforeMs = performance.now()
+          yield* publishNotes(count + 1, 1)
+          yield* copied(count + 2)
+          return performance.now() - beforeMs
+        }).pipe(Effect.scoped)
+        // What else the machine does can only make it longer; who is not told waits for half a second at least.
+        const took: Array<number> = []
+        while (took.length < 5 && !took.some((ms) => ms < 450)) took.push(yield* once)
+        assert.isBelow(Math.min(...took), 450, `${took}`)
+      })
+    )
+  )
+
+  it.live("also finish, without anything new to read, what one that was killed had only announced", () =>
+    onTwoStreams(
+      Effect.gen(function* () {
+        const { all, active } = yield* threeAtWork()
+        const { last } = yield* StreamReader
+        const stored = yield* last("TARGET", cursorSubject)
+        assert.isTrue(stored._tag === "Some")
+        // As one that dies between its cursor and its message leaves it.
+        const pending = [{ subject: "target.copy", headers: [[header.messageId, "x"] as const], dataBase64: "OTk=" }]
+        const { data } = codec.encode({ cursor: { position: 1 }, pending })
+        yield* (yield* Publisher).publishRaw(cursorSubject, data, { headers: [[header.rollup, "sub"]] })
+        yield* copied(2)
+        assert.deepStrictEqual(yield* copies, ["0", "99"])
+        // The one that works did not see it: only who stood by read the cursor.
+        assert.isTrue(yield* isActive(active))
+        assert.strictEqual(all.length, 3)
+      })
+    )
+  )
+})
