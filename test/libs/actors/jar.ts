@@ -1,6 +1,6 @@
 /** A small actor for these tests: a jar of coins that can be opened, filled, and broken. */
 import { Result, Schema } from "effect"
-import { type ActorDefinition, EntityNotFound, Refusal } from "#actor"
+import { type ActorDefinition, EntityNotFound, Refusal } from "#actors"
 
 const JarState = Schema.Struct({ isOpen: Schema.Boolean, coins: Schema.Int })
 type JarState = typeof JarState.Type
@@ -39,7 +39,7 @@ export const jar: ActorDefinition<JarState, JarCommand, JarFact> = {
     if (fact._tag === "Opened") return { ...state, isOpen: true }
     return fact._tag === "Filled" ? { ...state, coins: state.coins + fact.coins } : { isOpen: false, coins: 0 }
   },
-  announce: (state, fact) => [
+  toEvents: (state, fact) => [
     {
       event: `jar.${fact._tag.toLowerCase()}`,
       workItem: null,

@@ -2,7 +2,7 @@
  * One entity as lists and watchdogs see it: made from its last record, and therefore a moment behind it. Who has to
  * be right asks the actor.
  */
-import { Result, Schema } from "effect"
+import { Option, Result, Schema } from "effect"
 import { Count, encodeToken, EpochMs } from "#contracts"
 
 export const ViewRow = Schema.Struct({
@@ -33,30 +33,58 @@ export const cursorKey = "cursor"
 export const viewKey = ({ entity, id, project }: Pick<ViewRow, "entity" | "id" | "project">) =>
   `${encodeToken(project ?? "")}.${encodeToken(entity)}.${encodeToken(id)}`
 
-export type Shown = Pick<ViewRow, "project" | "state" | "createdAtMs" | "updatedAtMs" | "deadlinesMs" | "summary">
+export type ViewFields = Pick<ViewRow, "project" | "state" | "createdAtMs" | "updatedAtMs" | "deadlinesMs" | "summary">
 
 /** What an entity's kind shows of a state; nothing for one that is not to be listed. */
-export interface Viewer<State> {
+export interface Projection<State> {
   readonly entity: string
   readonly state: Schema.Codec<State, State>
-  readonly show: (state: State, id: string) => Shown | undefined
+  readonly show: (state: State, id: string) => ViewFields | undefined
 }
 
-/** A viewer that reads stored states itself, so that those of different kinds stand beside each other. */
-export interface EntityViewer {
+/** A projection that reads stored states itself, so that those of different kinds stand beside each other. */
+export interface EntityProjection {
   readonly entity: string
   /** Fails for a stored state that it cannot read. */
-  readonly show: (stored: unknown, id: string) => Result.Result<Shown | undefined, Schema.SchemaError>
+  readonly show: (stored: unknown, id: string) => Result.Result<ViewFields | undefined, Schema.SchemaError>
   /** Of a state that an actor of that kind decided in this process: it is not read again. */
-  readonly showOwn: (state: unknown, id: string) => Shown | undefined
+  readonly showDecoded: (state: unknown, id: string) => ViewFields | undefined
 }
 
-export const entityViewer = <State>({ entity, state, show }: Viewer<State>): EntityViewer => {
+export const entityProjection = <State>({ entity, state, show }: Projection<State>): EntityProjection => {
   const decode = Schema.decodeUnknownResult(state)
   return {
     entity,
     show: (stored, id) => Result.map(decode(stored), (known) => show(known, id)),
     // The entity in the subject says whose state it is; the compiler cannot tell that.
-    showOwn: (own, id) => show(own as State, id)
+    showDecoded: (own, id) => show(own as State, id)
+  }
+}
+
+export interface SummaryRow<Summary> extends Omit<ViewRow, "summary"> {
+  readonly summary: Summary
+}
+
+/**
+ * Reads the summaries of one kind of rows, each once, for sweeps look through all of them many times a second. A row of
+ * another version of the fleet is left out, and seen again once the projector is of this version.
+ */
+export const summaryReader = <Summary>(schema: Schema.Codec<Summary, unknown>) => {
+  const decode = Schema.decodeUnknownOption(schema)
+  const known = new WeakMap<ViewRow, Option.Option<SummaryRow<Summary>>>()
+  const read = (row: ViewRow): Option.Option<SummaryRow<Summary>> => {
+    const before = known.get(row)
+    if (before !== undefined) return before
+    const seen = Option.map(decode(row.summary), (summary): SummaryRow<Summary> => ({ ...row, summary }))
+    known.set(row, seen)
+    return seen
+  }
+  return (rows: ReadonlyArray<ViewRow>): ReadonlyArray<SummaryRow<Summary>> => {
+    const all: Array<SummaryRow<Summary>> = []
+    for (const row of rows) {
+      const seen = read(row)
+      if (Option.isSome(seen)) all.push(seen.value)
+    }
+    return all
   }
 }

@@ -1,15 +1,14 @@
 /**
  * What an actor is: a kind of entity with an id, and three pure functions over its facts. `decide` answers a
- * command with facts or refuses it; `evolve` is the state after a fact; `announce` is what the world is told of a
+ * command with facts or refuses it; `evolve` is the state after a fact; `toEvents` is what the world is told of a
  * fact, given the state after it. A decision becomes one record, so that its facts, its events and the state after
  * it stand or fall together.
  */
-import type { Result, Schema } from "effect"
+import { type Result, Schema } from "effect"
 import type { Envelope } from "#contracts"
-import type { EntityNotFound, Refusal } from "./errors.ts"
 
 /** The parts of an envelope that an actor says; version, name and time are put around it. */
-export interface Announcement extends Omit<Envelope, "eventSchemaVersion" | "occurredAt"> {}
+export interface EventDraft extends Omit<Envelope, "eventSchemaVersion" | "occurredAt"> {}
 
 /** What a decision may go by beside state and command. */
 export interface DecisionContext {
@@ -37,7 +36,47 @@ export interface ActorDefinition<State, Command, Fact> {
     context: DecisionContext
   ) => Result.Result<ReadonlyArray<Fact>, Refusal | EntityNotFound>
   readonly evolve: (state: State, fact: Fact, context: DecisionContext) => State
-  readonly announce: (state: State, fact: Fact, context: DecisionContext) => ReadonlyArray<Announcement>
+  readonly toEvents: (state: State, fact: Fact, context: DecisionContext) => ReadonlyArray<EventDraft>
   /** After this fact the entity is gone: every later command finds nothing. */
   readonly retires?: (fact: Fact) => boolean
+}
+
+/** The entity's state does not allow it; sending it again changes nothing. `state`: what it is in. */
+export class Refusal extends Schema.TaggedError<Refusal>()("Refusal", {
+  state: Schema.String,
+  reason: Schema.String
+}) {
+  override get message() {
+    return `${this.reason} (${this.state})`
+  }
+}
+
+/** There is no such entity, or none any more. */
+export class EntityNotFound extends Schema.TaggedError<EntityNotFound>()("EntityNotFound", {
+  entity: Schema.String,
+  id: Schema.String
+}) {
+  override get message() {
+    return `no ${this.entity} ${this.id}`
+  }
+}
+
+/** Too many want the same entity at once, or lost to each other too often; it may be tried again. */
+export class EntityBusy extends Schema.TaggedError<EntityBusy>()("EntityBusy", {
+  entity: Schema.String,
+  id: Schema.String
+}) {
+  override get message() {
+    return `${this.entity} ${this.id} is busy`
+  }
+}
+
+/** Another entity, whose standing the command went by, has moved on; look again and decide anew. */
+export class PreconditionFailed extends Schema.TaggedError<PreconditionFailed>()("PreconditionFailed", {
+  entity: Schema.String,
+  id: Schema.String
+}) {
+  override get message() {
+    return `what was true when ${this.entity} ${this.id} was to be changed is so no longer`
+  }
 }

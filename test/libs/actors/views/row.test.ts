@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { summaryReader, type ViewRow } from "#actor"
+import { summaryReader, type ViewRow } from "#actors"
 
 const row = (id: string, summary: ViewRow["summary"]): ViewRow => ({
   entity: "jar",

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { decideRecord, recentCommandsMax, recordCodec, replay } from "#actor"
+import { decideRecord, recentCommandsMax, recordCodec, replay } from "#actors"
 import { eventSchemaVersion } from "#contracts"
 import { jar, type JarFact } from "./jar.ts"
 

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import { Actors, entityViewer, projectViews, Views, type ViewsOptions } from "#actor"
+import { Actors, entityProjection, projectViews, Views, type ViewsOptions } from "#actors"
 import { Publisher, StreamReader } from "#bus"
 import { subjects } from "#contracts"
-import { eventually, withBus } from "../../support/bus.ts"
-import { jar } from "./jar.ts"
+import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
+import { jar } from "../jar.ts"
 
-const viewer = entityViewer({
+const projection = entityProjection({
   entity: "jar",
   state: jar.state,
   show: (state, id) => ({
@@ -25,7 +25,9 @@ const open = (id: string) => run(id, "open", { _tag: "Open" })
 const fill = (id: string, commandId: string, coins: number) => run(id, commandId, { _tag: "Fill", coins })
 
 const whileProjected = <A, E, R>(test: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(projectViews({ holder: "one", viewers: [viewer] }), (projecting) => Effect.raceFirst(test, projecting))
+  Effect.flatMap(projectViews({ holder: "one", projections: [projection] }), (projecting) =>
+    Effect.raceFirst(test, projecting)
+  )
 
 const shown = Effect.map(Views, (views) => views.list({ entity: "jar" }))
 const coinsShown = Effect.map(shown, (rows) => rows.map(({ id, summary }) => [id, summary["coins"]]))

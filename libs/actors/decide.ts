@@ -1,8 +1,7 @@
 /** From a state and a command to the record that carries the decision. Pure. */
 import { Result } from "effect"
 import { eventSchemaVersion, isoTime } from "#contracts"
-import type { ActorDefinition, DecisionContext } from "./definition.ts"
-import { type EntityNotFound, Refusal } from "./errors.ts"
+import { type ActorDefinition, type DecisionContext, type EntityNotFound, Refusal } from "./definition.ts"
 import type { ActorRecord } from "./record.ts"
 
 /** Commands that may still come again after they were carried out: a retry comes within seconds. */
@@ -42,8 +41,8 @@ const recordOf = <State, Command, Fact>(
   const events = facts.flatMap((fact) => {
     state = definition.evolve(state, fact, context)
     return definition
-      .announce(state, fact, context)
-      .map((announcement) => ({ eventSchemaVersion, occurredAt: isoTime(context.atMs), ...announcement }))
+      .toEvents(state, fact, context)
+      .map((draft) => ({ eventSchemaVersion, occurredAt: isoTime(context.atMs), ...draft }))
   })
   return {
     commandId: context.commandId,

@@ -3,7 +3,7 @@
  * after it. The last record of an entity is therefore all that loading it takes.
  */
 import { Result, Schema } from "effect"
-import { type RawMessage, jsonCodec, type MessageCodec } from "#bus"
+import { jsonCodec, type MessageCodec, type RawMessage } from "#bus"
 import { Envelope, EpochMs, type Fault, faultsOf } from "#contracts"
 import type { ActorDefinition } from "./definition.ts"
 
@@ -56,3 +56,14 @@ export const recordCodec = <State, Command, Fact>(
       )
   }
 }
+
+// By the object that holds the bytes: who reads a record back and is handed that very object need not decode it.
+const records = new WeakMap<Uint8Array, ActorRecord<unknown, unknown>>()
+
+/** `data`: the record, written. */
+export const cacheRecord = (data: Uint8Array, record: ActorRecord<unknown, unknown>): void => {
+  records.set(data, record)
+}
+
+/** Nothing for what others wrote, and for what is not known any more. */
+export const cachedRecord = (data: Uint8Array): ActorRecord<unknown, unknown> | undefined => records.get(data)

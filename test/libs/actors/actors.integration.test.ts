@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Option, Result, Schema, Stream } from "effect"
-import { Actors, announceRelay, recordHeadCodec } from "#actor"
+import { Actors, eventRelay, recordHeadCodec } from "#actors"
 import { jsonCodec, Publisher, StreamReader } from "#bus"
 import { subjects } from "#contracts"
-import { busOn, eventually, natsServer, withBus } from "../../support/bus.ts"
+import { busOn, eventually, natsServer, withBus } from "../../../dev/fixtures/bus.ts"
 import { jar } from "./jar.ts"
 
 const fill = (id: string, commandId: string, coins = 1) =>
@@ -97,7 +97,11 @@ describe("an entity", () => {
 describe("a command that goes by how another entity stands", () => {
   const fillWhile = (id: string, commandId: string, sequence: number) =>
     Effect.flatMap(Actors, (actors) =>
-      actors.run(jar, { id, commandId, grounds: [{ entity: "jar", id: "gate", sequence }] }, { _tag: "Fill", coins: 1 })
+      actors.run(
+        jar,
+        { id, commandId, preconditions: [{ entity: "jar", id: "gate", sequence }] },
+        { _tag: "Fill", coins: 1 }
+      )
     )
 
   it.live("is carried out while that one stands as it did, and not once it has moved on", () =>
@@ -107,7 +111,7 @@ describe("a command that goes by how another entity stands", () => {
         yield* open("a")
         assert.strictEqual((yield* fillWhile("a", "1", gate.sequence)).was, "decided")
         yield* fill("gate", "2")
-        assert.strictEqual((yield* Effect.flip(fillWhile("a", "3", gate.sequence)))._tag, "GroundsChanged")
+        assert.strictEqual((yield* Effect.flip(fillWhile("a", "3", gate.sequence)))._tag, "PreconditionFailed")
         assert.deepStrictEqual(yield* coins("a"), Option.some(1))
       })
     )
@@ -143,7 +147,7 @@ describe("what is announced", () => {
         Effect.gen(function* () {
           yield* open("a")
           yield* Effect.all(Array.from({ length: 300 }, (_, index) => fill("a", `before-${index}`)))
-          yield* Effect.forkScoped(Effect.flatten(announceRelay(Effect.void)))
+          yield* Effect.forkScoped(Effect.flatten(eventRelay(Effect.void)))
           yield* Effect.all(Array.from({ length: 50 }, (_, index) => fill("a", `after-${index}`)))
           yield* eventually(Effect.map(readEvents, (events) => events.length >= 351))
           const events = yield* readEvents
@@ -167,7 +171,7 @@ describe("what is announced", () => {
         const count = Effect.map(readEvents, (events) => events.length)
         const relayUntil = (events: number) =>
           Effect.raceFirst(
-            Effect.scoped(Effect.flatten(announceRelay(Effect.void))),
+            Effect.scoped(Effect.flatten(eventRelay(Effect.void))),
             eventually(Effect.map(count, (now) => now >= events))
           )
         yield* relayUntil(1)

@@ -15,10 +15,14 @@ import {
   type SourceMessage
 } from "#bus"
 import { subjects } from "#contracts"
-import { Health, Metrics } from "#runtime"
-import { announcedTotal } from "./metrics.ts"
-import { ownRecord } from "./own-records.ts"
-import { type RecordHead, recordHeadCodec } from "./record.ts"
+import { defineCounter, Health, Metrics } from "#runtime"
+import { cachedRecord, type RecordHead, recordHeadCodec } from "./record.ts"
+
+export const announcedTotal = defineCounter({
+  name: "actor_events_announced_total",
+  help: "Events of actors that were published to EVENTS.",
+  labels: []
+})
 
 const Cursor = Schema.Struct({ position: Schema.Int })
 interface Cursor extends Schema.Schema.Type<typeof Cursor> {}
@@ -35,7 +39,7 @@ interface ReadRecord {
 }
 
 /** Runs until interrupted; to be run under supervision. One is enough; a second one does no harm. */
-export const announceRelay = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
+export const eventRelay = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
   const rejections = yield* Rejections
   const announced = (yield* Metrics).counter(announcedTotal)
   const loop = yield* (yield* Health).loop("announce", { stallMs })
@@ -43,7 +47,7 @@ export const announceRelay = Effect.fnUntraced(function* (onStarted: Effect.Effe
   const translate = Effect.fnUntraced(function* (run: ReadonlyArray<SourceMessage>, cursor: Cursor) {
     const records: Array<ReadRecord> = []
     for (const message of run) {
-      const own = ownRecord(message.data)
+      const own = cachedRecord(message.data)
       const read = own === undefined ? recordHeadCodec.decode(message) : Result.succeed(own)
       const { subject, sequence, data: payload } = message
       if (Result.isSuccess(read)) {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
-import { type ViewIndex, viewIndex } from "../../../libs/actor/views/view-index.ts"
-import { viewKey, type ViewRow } from "../../../libs/actor/views/view-row.ts"
+import { type ViewIndex, viewIndex } from "../../../../libs/actors/views/views.ts"
+import { viewKey, type ViewRow } from "../../../../libs/actors/views/row.ts"
 
 const rowOf = (id: string, isEnded: boolean, changes: Partial<ViewRow> = {}): ViewRow => ({
   entity: "jar",

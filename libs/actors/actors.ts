@@ -1,0 +1,299 @@
+/**
+ * Carries out commands. An entity's last record is its state: read from the leader, decided on, and the decision
+ * appended on the condition that the record is still the last. Who loses the race reads on and decides again; who
+ * finds its own command id has been carried out before. In one process commands of one entity take turns, and what
+ * was appended last is remembered, so that a hot entity is not read again for every command; one that nothing is
+ * remembered of is taken for a new one first. What was not read never refuses, for it may be behind.
+ */
+import { Clock, Context, Effect, Layer, Option, Result, Semaphore } from "effect"
+import { type BusError, BusRefused, Publisher, StreamReader } from "#bus"
+import { subjects } from "#contracts"
+import { type CounterHandle, defineCounter, defineHistogram, Metrics } from "#runtime"
+import { appendRecord, type FoundUniqueKey, type Precondition, type UniqueKey, readUniqueKey } from "./append.ts"
+import { decideRecord, type Held } from "./decide.ts"
+import { type ActorDefinition, EntityBusy, EntityNotFound, PreconditionFailed, type Refusal } from "./definition.ts"
+import { recordCodec } from "./record.ts"
+
+export const commandsTotal = defineCounter({
+  name: "actor_commands_total",
+  help: "Commands by entity and outcome: decided, unchanged, repeated, refused, not_found, busy, failed.",
+  labels: ["entity", "outcome"]
+})
+
+export const commandSeconds = defineHistogram({
+  name: "actor_command_seconds",
+  help: "Time from a command's arrival at its actor to the stored decision, by entity, in seconds.",
+  labels: ["entity"],
+  buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
+})
+
+export const conflictsTotal = defineCounter({
+  name: "actor_conflicts_total",
+  help: "Decisions made again because another replica had decided first, by entity.",
+  labels: ["entity"]
+})
+
+export interface CommandAddress {
+  readonly id: string
+  /** Chosen by whoever sends the command, once: a second one of the same id is not carried out again. */
+  readonly commandId: string
+  /** Other entities that must stand as they did when the command was given, else `PreconditionFailed`. */
+  readonly preconditions?: ReadonlyArray<Precondition>
+  /** Left with the decision, if they stand as named, else `PreconditionFailed`. */
+  readonly uniqueKeys?: ReadonlyArray<UniqueKey>
+}
+
+export interface Outcome<State> {
+  readonly state: State
+  /** Of the entity's last record in LOG; 0 for an entity that has none. */
+  readonly sequence: number
+  /** `repeated`: this very command was carried out before. */
+  readonly was: "decided" | "unchanged" | "repeated"
+}
+
+export type CommandError = Refusal | EntityNotFound | EntityBusy | PreconditionFailed | BusError
+
+export class Actors extends Context.Service<
+  Actors,
+  {
+    readonly run: <State, Command, Fact>(
+      definition: ActorDefinition<State, Command, Fact>,
+      address: CommandAddress,
+      command: Command
+    ) => Effect.Effect<Outcome<State>, CommandError>
+    /** As the leader has it now; nothing for an entity that never was, or is retired. */
+    readonly read: <State, Command, Fact>(
+      definition: ActorDefinition<State, Command, Fact>,
+      id: string
+    ) => Effect.Effect<Option.Option<{ readonly state: State; readonly sequence: number }>, BusError>
+    /** As the leader has it now; nothing for a unique key that was never taken, or has gone. */
+    readonly uniqueKey: (name: string) => Effect.Effect<Option.Option<FoundUniqueKey>, BusError>
+  }
+>()("starling/actors/Actors") {
+  static readonly layer = Layer.effect(
+    Actors,
+    Effect.gen(function* () {
+      const reader = yield* StreamReader
+      const publisher = yield* Publisher
+      const metrics = yield* Metrics
+      const commands = metrics.counter(commandsTotal)
+      const seconds = metrics.histogram(commandSeconds)
+      const conflicts = metrics.counter(conflictsTotal)
+      const queue = keyedQueue(waitingMax)
+      const remembered = lruCache<Remembered<unknown>>(rememberedMax)
+      const carryOut = decideAndAppend({ reader, publisher, conflicts, remembered })
+
+      const run = Effect.fn("Actors.run")(function* <State, Command, Fact>(
+        definition: ActorDefinition<State, Command, Fact>,
+        address: CommandAddress,
+        command: Command
+      ) {
+        const { entity } = definition
+        const startedMs = yield* Clock.currentTimeMillis
+        const key = subjects.log(entity, address.id)
+        const busy = () => new EntityBusy({ entity, id: address.id })
+        return yield* queue.run(key, busy, carryOut(definition, address, command)).pipe(
+          Effect.tap(({ was }) => Effect.sync(() => commands.inc({ entity, outcome: was }))),
+          Effect.tapError((error) => Effect.sync(() => commands.inc({ entity, outcome: outcomeOf(error) }))),
+          Effect.ensuring(
+            Effect.map(Clock.currentTimeMillis, (nowMs) => seconds.observe({ entity }, (nowMs - startedMs) / 1_000))
+          )
+        )
+      })
+
+      const read = Effect.fn("Actors.read")(function* <State, Command, Fact>(
+        definition: ActorDefinition<State, Command, Fact>,
+        id: string
+      ) {
+        const held = yield* loadHeld(reader, definition, subjects.log(definition.entity, id))
+        return held.sequence === 0 || held.isRetired
+          ? Option.none()
+          : Option.some({ state: held.state, sequence: held.sequence })
+      })
+      return Actors.of({ run, read, uniqueKey: (name) => readUniqueKey(reader, name) })
+    })
+  )
+}
+
+// Lost to other replicas that often, the entity is too hot to be served from here just now.
+const triesMax = 50
+// Who remembers always wins against who must read first; after so many the rememberer reads too, and the other
+// has its turn.
+const unreadMax = 8
+// A thousand commands a second for one entity empty this line well within a caller's patience.
+const waitingMax = 512
+// States are a few kilobytes; those of entities at work are all that pays.
+const rememberedMax = 2_048
+
+interface LoopParts {
+  readonly reader: StreamReader["Service"]
+  readonly publisher: Publisher["Service"]
+  readonly conflicts: CounterHandle<"entity">
+  readonly remembered: LruCache<Remembered<unknown>>
+}
+
+/** The loop of one command: load or remember, decide, append; again when another replica was faster. */
+const decideAndAppend = ({ reader, publisher, conflicts, remembered }: LoopParts) =>
+  Effect.fnUntraced(function* <State, Command, Fact>(
+    definition: ActorDefinition<State, Command, Fact>,
+    { id, commandId, preconditions = [], uniqueKeys = [] }: CommandAddress,
+    command: Command
+  ): Effect.fn.Return<Outcome<State>, CommandError> {
+    const { entity } = definition
+    const subject = subjects.log(entity, id)
+    const load = loadHeld(reader, definition, subject)
+    // Most of those that this process knows nothing of are about to be created.
+    const guess: Remembered<State> = { ...nothingHeld(definition), unread: 1 }
+    let known: Remembered<State> | undefined = (remembered.get(subject) as Remembered<State> | undefined) ?? guess
+    if (known.unread >= unreadMax) known = undefined
+    for (let tried = 0; tried < triesMax; tried++) {
+      const isFresh = known === undefined || known.unread === 0
+      const held: Remembered<State> = known ?? (yield* load)
+      known = undefined
+      const { state, sequence } = held
+      if (held.recentCommands.includes(commandId)) return { state, sequence, was: "repeated" }
+      const atMs = yield* Clock.currentTimeMillis
+      const decided = held.isRetired
+        ? Result.fail(new EntityNotFound({ entity, id }))
+        : decideRecord(definition, held, command, { id, commandId, atMs })
+      // What is remembered or guessed may be behind what another replica decided: it allows, but never refuses.
+      if (!isFresh && (Result.isFailure(decided) || decided.success === undefined)) continue
+      const record = yield* Effect.fromResult(decided)
+      if (record === undefined) return { state, sequence, was: "unchanged" }
+      const appended = yield* appendRecord(publisher, {
+        subject,
+        record,
+        sequence,
+        id,
+        preconditions,
+        uniqueKeys
+      }).pipe(
+        Effect.asSome,
+        Effect.catchTag("RevisionConflict", () => Effect.succeedNone),
+        // Unknown whether it was stored: what is remembered may be behind.
+        Effect.tapError(() => Effect.sync(() => remembered.remove(subject)))
+      )
+      if (Option.isSome(appended)) {
+        remembered.set(subject, { ...record, sequence: appended.value, unread: held.unread + 1 })
+        return { state: record.state, sequence: appended.value, was: "decided" }
+      }
+      if (held !== guess) conflicts.inc({ entity })
+      const now = yield* load
+      // The entity itself stands as before, so it was one of the others.
+      if (now.sequence === sequence) return yield* new PreconditionFailed({ entity, id })
+      known = now
+    }
+    return yield* new EntityBusy({ entity, id })
+  })
+
+const outcomeOf = (error: CommandError) => {
+  switch (error._tag) {
+    case "Refusal":
+      return "refused"
+    case "EntityNotFound":
+      return "not_found"
+    case "EntityBusy":
+    case "PreconditionFailed":
+      return "busy"
+    default:
+      return "failed"
+  }
+}
+
+interface Remembered<State> extends Held<State> {
+  /** Of its last record; 0 when there is none. */
+  readonly sequence: number
+  readonly isRetired: boolean
+  /** Decisions made on it since it was read. */
+  readonly unread: number
+}
+
+/** Of an entity that has no record. */
+const nothingHeld = <State, Command, Fact>({ initial }: ActorDefinition<State, Command, Fact>): Remembered<State> => ({
+  state: initial,
+  recentCommands: [],
+  sequence: 0,
+  isRetired: false,
+  unread: 0
+})
+
+/** One read of its last record, from the leader. */
+const loadHeld = Effect.fnUntraced(function* <State, Command, Fact>(
+  reader: StreamReader["Service"],
+  definition: ActorDefinition<State, Command, Fact>,
+  subject: string
+): Effect.fn.Return<Remembered<State>, BusError> {
+  const last = yield* reader.last("LOG", subject)
+  if (Option.isNone(last)) return nothingHeld(definition)
+  const record = recordCodec(definition).decode(last.value)
+  if (Result.isSuccess(record)) return { ...record.success, sequence: last.value.sequence, unread: 0 }
+  const detail = `its last record cannot be read: ${JSON.stringify(record.failure)}`
+  return yield* new BusRefused({ operation: `load ${subject}`, detail, code: 0 })
+})
+
+/** One at a time for each key, first come first served. */
+interface KeyedQueue {
+  /** `busy` when too many wait for that key already. */
+  readonly run: <A, E, R, E2>(key: string, busy: () => E2, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | E2, R>
+}
+
+interface Line {
+  readonly semaphore: Semaphore.Semaphore
+  present: number
+}
+
+/** `waitingMax`: at one key, the one at work included. */
+export const keyedQueue = (waitingMax: number): KeyedQueue => {
+  const lines = new Map<string, Line>()
+  const enter = (key: string) => {
+    const line = lines.get(key) ?? { semaphore: Semaphore.makeUnsafe(1), present: 0 }
+    if (line.present >= waitingMax) return undefined
+    line.present += 1
+    lines.set(key, line)
+    return line
+  }
+  const leave = (key: string, line: Line) =>
+    Effect.sync(() => {
+      line.present -= 1
+      if (line.present === 0) lines.delete(key)
+    })
+  return {
+    run: <A, E, R, E2>(key: string, busy: () => E2, work: Effect.Effect<A, E, R>) =>
+      Effect.suspend((): Effect.Effect<A, E | E2, R> => {
+        const line = enter(key)
+        if (line === undefined) return Effect.fail(busy())
+        return line.semaphore
+          .withPermits(1)(work)
+          .pipe(Effect.ensuring(leave(key, line)))
+      })
+  }
+}
+
+/** A map that keeps the entries used last and forgets the others. */
+interface LruCache<A> {
+  readonly get: (key: string) => A | undefined
+  readonly set: (key: string, value: A) => void
+  readonly remove: (key: string) => void
+}
+
+export const lruCache = <A>(entriesMax: number): LruCache<A> => {
+  const entries = new Map<string, A>()
+  const set = (key: string, value: A) => {
+    entries.delete(key)
+    entries.set(key, value)
+    if (entries.size <= entriesMax) return
+    for (const oldest of entries.keys()) {
+      entries.delete(oldest)
+      if (entries.size <= entriesMax) return
+    }
+  }
+  return {
+    get: (key) => {
+      const value = entries.get(key)
+      if (value !== undefined) set(key, value)
+      return value
+    },
+    set,
+    remove: (key) => void entries.delete(key)
+  }
+}

@@ -1,0 +1,42 @@
+/** Log-backed actors: pure decisions over an entity's facts, and one record per decision as their only truth. */
+import { commandSeconds, commandsTotal, conflictsTotal } from "./actors.ts"
+import { announcedTotal } from "./event-relay.ts"
+import { viewsWritten } from "./views/projector.ts"
+import { viewsBehind, viewsLeftOut } from "./views/views.ts"
+
+export { Actors, type CommandAddress, type CommandError, type Outcome } from "./actors.ts"
+export type { FoundUniqueKey, Precondition, UniqueKey } from "./append.ts"
+export { decideRecord, factsMax, type Held, recentCommandsMax, replay } from "./decide.ts"
+export {
+  type ActorDefinition,
+  type EventDraft,
+  type DecisionContext,
+  EntityBusy,
+  EntityNotFound,
+  PreconditionFailed,
+  Refusal
+} from "./definition.ts"
+export { eventRelay } from "./event-relay.ts"
+export { type ActorRecord, recordCodec, recordHeadCodec } from "./record.ts"
+export { projectViews } from "./views/projector.ts"
+export {
+  type EntityProjection,
+  entityProjection,
+  type SummaryRow,
+  type ViewFields,
+  summaryReader,
+  type Projection,
+  ViewRow
+} from "./views/row.ts"
+export { type ViewFreshness, Views, type ViewsOptions } from "./views/views.ts"
+
+/** For the generated page. */
+export const actorMetrics = [
+  commandsTotal,
+  commandSeconds,
+  conflictsTotal,
+  announcedTotal,
+  viewsWritten,
+  viewsBehind,
+  viewsLeftOut
+]

@@ -1,0 +1,237 @@
+/**
+ * LOG in, KV `views` out: keeps for every entity the row that its last record shows. One at a time by lease; a second
+ * one, or one that repeats what it did before it died, changes nothing. An empty bucket is filled again from the
+ * log's beginning. A record that cannot be read is in REJECTED, and its entity stays as it was shown.
+ * The loop is alive while rows get written, or it is at the log's end, or waits for its lease or a broker that is away.
+ */
+import { Effect, Option, Result, Schedule, type Scope, Stream } from "effect"
+import { type BusError, Kv, type KvBucket, Leases, Rejections, type SourceMessage, StreamReader } from "#bus"
+import { decodeToken } from "#contracts"
+import { defineCounter, Health, Metrics } from "#runtime"
+import { cachedRecord, storedRecordCodec } from "../record.ts"
+import { cursorKey, type EntityProjection, type ViewFields, Viewed, viewKey, type ViewRow } from "./row.ts"
+
+export const viewsWritten = defineCounter({
+  name: "actor_views_written_total",
+  help: "Rows of the views that were made from records.",
+  labels: []
+})
+
+export interface ProjectorOptions {
+  /** This process, as the lease knows it. */
+  readonly holder: string
+  readonly projections: ReadonlyArray<EntityProjection>
+  /** A loop that has neither written a row nor been at the log's end for so long is stuck. */
+  readonly stallMs?: number
+}
+
+// What comes within a moment is one run; of an entity that changes often only the last is written.
+const run = { messagesMax: 512, withinMs: 20 }
+// Writes on the way; a bucket takes some thousand a second.
+const writesAtOnce = 64
+const stallMsDefault = 30_000
+const looksPerStall = 6
+
+/** An endless loop, to be run under supervision. */
+export const projectViews = Effect.fnUntraced(function* ({
+  holder,
+  projections,
+  stallMs = stallMsDefault
+}: ProjectorOptions): Effect.fn.Return<
+  Effect.Effect<never, BusError>,
+  BusError,
+  Kv | StreamReader | Rejections | Leases | Metrics | Health | Scope.Scope
+> {
+  const bucket: ViewBucket = yield* (yield* Kv).open("views", Viewed)
+  const reader = yield* StreamReader
+  const rejections = yield* Rejections
+  const leases = yield* Leases
+  const written = (yield* Metrics).counter(viewsWritten)
+  const loop = yield* (yield* Health).loop("views", { stallMs })
+  const byEntity = new Map(projections.map((projection) => [projection.entity, projection]))
+  // Where each entity's row is: its project, and with it the key, may change.
+  const places = new Map<string, RowPlace>()
+  // Undefined: it does not read.
+  let position: number | undefined
+
+  const store = Effect.fnUntraced(function* ({ entity, id, row }: ViewChange) {
+    const name = `${entity} ${id}`
+    const before = places.get(name)
+    const key = row === undefined ? undefined : viewKey(row)
+    if (row === undefined) places.delete(name)
+    else places.set(name, yield* storeRow(bucket, row, before?.key === key ? before : undefined))
+    if (before !== undefined && before.key !== key) yield* removeRow(bucket, before.key)
+    loop.beat()
+  })
+
+  // One that died between the two writes of a move has left the row under both keys; the older one goes.
+  const found = ({ entity, id }: Pick<ViewRow, "entity" | "id">, place: RowPlace) => {
+    const name = `${entity} ${id}`
+    const other = places.get(name)
+    const isOlder = other !== undefined && other.sequence > place.sequence
+    if (!isOlder) places.set(name, place)
+    loop.beat()
+    return other === undefined ? Effect.void : removeRow(bucket, isOlder ? place.key : other.key)
+  }
+
+  const take = Effect.fnUntraced(function* (messages: ReadonlyArray<SourceMessage>) {
+    const { changes, unreadable } = viewChanges(messages, byEntity)
+    for (const { subject, sequence, data: payload } of unreadable) {
+      const faults = [{ path: "/state", message: "cannot be read, so the entity is shown as it was before" }]
+      yield* rejections.reject({ origin: "log", subject, sequence, faults, payload })
+    }
+    yield* Effect.forEach(changes, store, { concurrency: writesAtOnce, discard: true })
+    written.inc({}, changes.length)
+    const last = messages.at(-1)?.sequence ?? 0
+    yield* storePosition(bucket, last)
+    position = last
+    loop.beat()
+  })
+
+  const work = Effect.gen(function* () {
+    places.clear()
+    yield* Stream.runForEach(bucket.scan(">"), ({ key, value, revision }) =>
+      "entity" in value ? found(value, { key, revision, sequence: value.sequence }) : Effect.void
+    )
+    const done = yield* readPosition(bucket)
+    position = done
+    yield* Stream.runForEach(reader.followInBatches("LOG", done + 1, run), take)
+  }).pipe(
+    // Asking in vain for a broker that is away is no standstill.
+    Effect.tapErrorTag("BusUnavailable", () => Effect.sync(loop.beat)),
+    Effect.ensuring(Effect.sync(() => (position = undefined)))
+  )
+  // Where there is nothing to do, nothing gets done.
+  const look = Effect.suspend(() => (position === undefined ? Effect.void : beatAtEnd(position))).pipe(
+    Effect.catchTag("BusUnavailable", () => Effect.sync(loop.beat)),
+    Effect.ignore
+  )
+  const beatAtEnd = (at: number) =>
+    Effect.map(reader.bounds("LOG"), ({ lastSequence }) => (lastSequence <= at ? loop.beat() : undefined))
+  yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced(stallMs / looksPerStall)))
+  return leases.whileHeld({ key: "views", holder, onWait: loop.beat }, work)
+})
+
+interface ViewChange {
+  readonly entity: string
+  readonly id: string
+  readonly sequence: number
+  /** Nothing: it is gone, or not to be listed. */
+  readonly row: ViewRow | undefined
+}
+
+interface ViewChanges {
+  readonly changes: ReadonlyArray<ViewChange>
+  /** Records that could not be read; what they say of their entities is not shown. */
+  readonly unreadable: ReadonlyArray<SourceMessage>
+}
+
+/** What a run of the log changes in the views: per entity only its last record counts. Pure. */
+export const viewChanges = (
+  run: ReadonlyArray<SourceMessage>,
+  projections: ReadonlyMap<string, EntityProjection>
+): ViewChanges => {
+  const last = new Map<string, SourceMessage>()
+  for (const message of run) last.set(message.subject, message)
+  const changes: Array<ViewChange> = []
+  const unreadable: Array<SourceMessage> = []
+  for (const message of last.values()) {
+    const [, entity = "", token = ""] = message.subject.split(".")
+    const projection = projections.get(entity)
+    if (projection === undefined) continue
+    const change = changeOf(message, projection, decodeToken(token))
+    if (change === undefined) unreadable.push(message)
+    else changes.push(change)
+  }
+  return { changes, unreadable }
+}
+
+const changeOf = (message: SourceMessage, projection: EntityProjection, id: string): ViewChange | undefined => {
+  const { entity } = projection
+  const { sequence } = message
+  const shown = fieldsOf(message, projection, id)
+  if (Result.isFailure(shown)) return undefined
+  const row = shown.success === undefined ? undefined : { entity, id, sequence, ...shown.success }
+  return { entity, id, sequence, row }
+}
+
+/** Nothing for one that is gone or not to be listed. */
+const fieldsOf = (
+  message: SourceMessage,
+  projection: EntityProjection,
+  id: string
+): Result.Result<ViewFields | undefined, unknown> => {
+  const own = cachedRecord(message.data)
+  if (own !== undefined) return Result.succeed(own.isRetired ? undefined : projection.showDecoded(own.state, id))
+  return Result.flatMap(
+    storedRecordCodec.decode(message),
+    ({ isRetired, state }): Result.Result<ViewFields | undefined, unknown> =>
+      isRetired ? Result.succeed(undefined) : projection.show(state, id)
+  )
+}
+
+type ViewBucket = KvBucket<Viewed>
+
+/** Where a row was seen or written last, and of which record it is. */
+interface RowPlace {
+  readonly key: string
+  readonly revision: number
+  readonly sequence: number
+}
+
+// Somebody else wrote the same key in between; a projector that lost its lease writes a moment longer.
+const triesMax = 5
+
+const isRow = (value: Viewed): value is ViewRow => "entity" in value
+
+/** Brings one row up to its record, if it is not there already. `known`: of the same key; nothing when there is none. */
+const storeRow = (bucket: ViewBucket, row: ViewRow, known: RowPlace | undefined): Effect.Effect<RowPlace, BusError> => {
+  const key = viewKey(row)
+  const { sequence } = row
+  const placed = (revision: number): RowPlace => ({ key, revision, sequence })
+  if (known !== undefined && known.sequence >= sequence) return Effect.succeed(known)
+  return bucket.update(key, row, known?.revision ?? 0).pipe(
+    Effect.map(placed),
+    Effect.catchTag("RevisionConflict", () => again(storeLooking(bucket, row, key)))
+  )
+}
+
+const storeLooking = (bucket: ViewBucket, row: ViewRow, key: string): Effect.Effect<RowPlace, BusError> =>
+  Effect.flatMap(bucket.get(key), (held) => {
+    const placed = (revision: number): RowPlace => ({ key, revision, sequence: row.sequence })
+    if (Option.isNone(held)) return Effect.map(bucket.create(key, row), placed)
+    const { value, revision } = held.value
+    return isRow(value) && value.sequence >= row.sequence
+      ? Effect.succeed({ key, revision, sequence: value.sequence })
+      : Effect.map(bucket.update(key, row, revision), placed)
+  })
+
+const removeRow = (bucket: ViewBucket, key: string): Effect.Effect<void, BusError> =>
+  again(
+    Effect.flatMap(bucket.get(key), (held) =>
+      Option.isNone(held) ? Effect.void : bucket.erase(key, held.value.revision)
+    )
+  )
+
+/** How far the log is in the views. */
+const readPosition = (bucket: ViewBucket): Effect.Effect<number, BusError> =>
+  Effect.map(
+    bucket.get(cursorKey),
+    Option.match({ onNone: () => 0, onSome: ({ value }) => (isRow(value) ? 0 : value.position) })
+  )
+
+/** Never backwards. */
+const storePosition = (bucket: ViewBucket, position: number): Effect.Effect<void, BusError> =>
+  again(
+    Effect.flatMap(bucket.get(cursorKey), (held) => {
+      const cursor = { _tag: "Cursor" as const, position }
+      if (Option.isNone(held)) return Effect.asVoid(bucket.create(cursorKey, cursor))
+      const { value, revision } = held.value
+      return !isRow(value) && value.position >= position
+        ? Effect.void
+        : Effect.asVoid(bucket.update(cursorKey, cursor, revision))
+    })
+  )
+
+const again = <A>(write: Effect.Effect<A, BusError>): Effect.Effect<A, BusError> =>
+  Effect.retry(write, { times: triesMax, while: (error) => error._tag === "RevisionConflict" })

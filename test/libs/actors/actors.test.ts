@@ -1,0 +1,66 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber } from "effect"
+import { lruCache, keyedQueue } from "../../../libs/actors/actors.ts"
+
+describe("an LRU cache", () => {
+  it("keeps what was used last, and no more than there is room for", () => {
+    const cache = lruCache<number>(2)
+
+    cache.set("a", 1)
+    cache.set("b", 2)
+    assert.strictEqual(cache.get("a"), 1)
+    cache.set("c", 3)
+
+    assert.deepStrictEqual([cache.get("a"), cache.get("b"), cache.get("c")], [1, undefined, 3])
+  })
+
+  it("replaces a value by a newer one, and forgets what is removed", () => {
+    const cache = lruCache<number>(2)
+
+    cache.set("a", 1)
+    cache.set("a", 2)
+    assert.strictEqual(cache.get("a"), 2)
+    cache.remove("a")
+
+    assert.isUndefined(cache.get("a"))
+  })
+})
+
+const busy = () => "busy" as const
+
+describe("work queued by key", () => {
+  it.effect("runs in the order of coming, one at a time, and other keys wait for nobody", () =>
+    Effect.gen(function* () {
+      const queue = keyedQueue(8)
+      const gate = yield* Deferred.make<void>()
+      const done: Array<string> = []
+      const work = (name: string) => Effect.sync(() => void done.push(name))
+
+      const first = yield* Effect.forkChild(queue.run("a", busy, Effect.andThen(Deferred.await(gate), work("first"))))
+      yield* Effect.yieldNow
+      const others = yield* Effect.forEach(["second", "third"], (name) =>
+        Effect.forkChild(queue.run("a", busy, work(name)))
+      )
+      yield* queue.run("b", busy, work("other key"))
+      yield* Deferred.succeed(gate, undefined)
+      yield* Effect.forEach([first, ...others], Fiber.join)
+
+      assert.deepStrictEqual(done, ["other key", "first", "second", "third"])
+    })
+  )
+
+  it.effect("is refused at once when too many wait, and free again when they are through or gave up", () =>
+    Effect.gen(function* () {
+      const queue = keyedQueue(2)
+      const held = yield* Effect.forkChild(queue.run("a", busy, Effect.never))
+      const waiting = yield* Effect.forkChild(queue.run("a", busy, Effect.void))
+      yield* Effect.yieldNow
+
+      assert.deepStrictEqual(yield* Effect.exit(queue.run("a", busy, Effect.void)), Exit.fail("busy" as const))
+      yield* Fiber.interrupt(held)
+      yield* Fiber.join(waiting)
+
+      assert.strictEqual(yield* queue.run("a", busy, Effect.succeed("mine")), "mine")
+    })
+  )
+})
