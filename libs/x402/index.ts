@@ -2,18 +2,75 @@
  * x402, version 2: what a call costs and how a payment is asked for, read, claimed and accounted for. One
  * folder per kind of chain holds its scheme.
  */
-export * from "./claim/index.ts"
-export { ChainMismatch, ChainUnavailable, PaymentRefused, SettlementPending, SettlementRefused } from "./errors.ts"
-export * from "./evm/index.ts"
+export * from "./claims/index.ts"
+export {
+  ChainMismatch,
+  ChainUnavailable,
+  PaymentRefused,
+  SettlementPending,
+  SettlementRefused,
+  codeOf,
+  explained,
+  reason as paymentReason
+} from "./errors.ts"
+export * from "./chains/evm/index.ts"
 export * from "./facilitator/index.ts"
-export * from "./intake/index.ts"
+export {
+  differingField,
+  matchOffer,
+  decodePayment,
+  paymentHeaderBytesMax,
+  type PaymentHeaders,
+  readPayment,
+  paymentIdentifier
+} from "./payment-header.ts"
 export { x402Metrics } from "./metrics.ts"
-export { openChains, openNetworks, type OpenNetwork } from "./networks/open-networks.ts"
-export { TokenWatch } from "./networks/TokenWatch.ts"
-export * from "./quote/index.ts"
-export { codeOf, explained, reason as paymentReason } from "./reasons.ts"
-export { type Balance, type BookedClaim, type Books, type BookTimes, type Finding, reconcile } from "./reconcile.ts"
-export * from "./reply/index.ts"
+export { openChains, openNetworks, type OpenNetwork } from "./networks.ts"
+export { TokenWatch } from "./TokenWatch.ts"
+export {
+  chargedInputTokens,
+  inputTokensOf,
+  type PromptSize,
+  atomicAmount,
+  decimalAmount,
+  microUsdOf,
+  type Offer,
+  offerOf,
+  type OutputTokens,
+  outputTokensHeaders,
+  outputTokensOf,
+  flatPrice,
+  type Tariff,
+  tariffOf,
+  tokenPrice,
+  type TokenPrices,
+  type TokenUse
+} from "./quote.ts"
+export {
+  type Balance,
+  type BookedClaim,
+  type Books,
+  type BookTimes,
+  type Finding,
+  reconcile
+} from "./reconciliation.ts"
+export {
+  modelResource,
+  type Quote,
+  quoteText,
+  type QuoteText,
+  type ResourceOf,
+  exposedHeaders,
+  settledHeaders,
+  type SettledPayment,
+  unsettledHeaders,
+  type PaymentFailure,
+  type PaymentReply,
+  paymentRequired,
+  type ReplyShape,
+  settlementFailed,
+  verificationFailed
+} from "./replies.ts"
 export { verifyRequestCodec, verifyAnswerCodec, settlementOutcomeCodec, receiptCodec } from "./codecs.ts"
 export type {
   ChainPosition,
@@ -27,4 +84,4 @@ export type {
   SettlerLease,
   TokenTerms
 } from "./scheme.ts"
-export * from "./svm/index.ts"
+export * from "./chains/solana/index.ts"

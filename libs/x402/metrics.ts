@@ -1,6 +1,6 @@
 /** What payments count. */
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
-import { rpcMetrics } from "./rpc/metrics.ts"
+import { rpcMetrics } from "./chains/json-rpc.ts"
 
 export const claimsTaken = defineCounter({
   name: "x402_claims_total",

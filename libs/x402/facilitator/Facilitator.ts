@@ -18,7 +18,7 @@ import { Metrics } from "#runtime"
 import { ChainUnavailable, type PaymentRefused, SettlementPending, type SettlementRefused } from "../errors.ts"
 import { facilitatorCalls, facilitatorSeconds } from "../metrics.ts"
 import type { Settlement } from "../scheme.ts"
-import { hiddenOf, readSettlement, readVerification } from "./facilitator-verdict.ts"
+import { hiddenOf, readSettlement, readVerification } from "./remote-scheme.ts"
 
 export interface FacilitatorOptions {
   /** Up to the operation: `https://facilitator.example.com/v2`. */

@@ -5,6 +5,6 @@ export {
   settleAnswer,
   supportedAnswer,
   verifyAnswer
-} from "./facilitator-answers.ts"
+} from "./answers.ts"
 export { type Facilitator, type FacilitatorOptions, openFacilitator } from "./Facilitator.ts"
 export { remoteScheme } from "./remote-scheme.ts"

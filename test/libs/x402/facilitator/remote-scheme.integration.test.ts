@@ -1,7 +1,7 @@
 import { Cause, Clock, Effect, Redacted } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { EvmPayment } from "../../../../libs/x402/evm/EvmPayment.ts"
-import type { CheckedSvmPayment } from "../../../../libs/x402/svm/check.ts"
+import type { EvmPayment } from "../../../../libs/x402/chains/evm/payment.ts"
+import type { CheckedSvmPayment } from "../../../../libs/x402/chains/solana/check.ts"
 import { remoteScheme } from "../../../../libs/x402/facilitator/remote-scheme.ts"
 import {
   type CheckedPayment,
@@ -11,10 +11,10 @@ import {
   SettlementPending,
   SettlementRefused
 } from "#x402"
-import { newPayer, payment, payerOf, requirementsOf } from "../evm/payments.ts"
-import { checked, type Rig, startRig } from "../evm/rig.ts"
-import { egress, openScheme, startScene } from "../svm/scheme.ts"
-import { base64Of, memo, payloadOf } from "../svm/transactions.ts"
+import { newPayer, payment, payerOf, requirementsOf } from "../../../../dev/fixtures/evm/payments.ts"
+import { checked, type Rig, startRig } from "../../../../dev/fixtures/evm/rig.ts"
+import { egress, openScheme, startScene } from "../chains/solana/scheme.ts"
+import { base64Of, memo, payloadOf } from "../chains/solana/transactions.ts"
 
 type Settles = Facilitator["settle"]
 

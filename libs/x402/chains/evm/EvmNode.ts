@@ -1,0 +1,206 @@
+/**
+ * What is asked of a chain's node, with its answers read. A revert is an answer of its own; every other fault, of
+ * the transport or of the node, is `ChainUnavailable` and says nothing of a payment.
+ */
+import { Effect, Schema } from "effect"
+import { ChainUnavailable } from "../../errors.ts"
+import { type JsonRpc, type RpcError, RpcRejected } from "../json-rpc.ts"
+import { type Hex, hexOf, quantityOf, readQuantity } from "./encoding.ts"
+
+/** The call was carried out and the contract refused. `text` is its reason, empty when it gave none. */
+export class Reverted extends Schema.TaggedError<Reverted>()("Reverted", { text: Schema.String }) {}
+
+/** A node's limit on logs, or ours: fewer blocks in one question may do. */
+export class TooManyLogs extends Schema.TaggedError<TooManyLogs>()("TooManyLogs", { detail: Schema.String }) {}
+
+const HexText = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]*$/u))
+const Quantity = HexText.check(Schema.isMaxLength(66))
+
+export const Log = Schema.Struct({
+  address: HexText,
+  topics: Schema.Array(HexText).check(Schema.isMaxLength(4)),
+  data: HexText,
+  transactionHash: HexText,
+  blockNumber: Quantity,
+  logIndex: Quantity
+})
+export interface Log extends Schema.Schema.Type<typeof Log> {}
+
+export const TransactionReceipt = Schema.Struct({
+  transactionHash: HexText,
+  status: Quantity,
+  blockNumber: Quantity,
+  logs: Schema.Array(Log)
+})
+export interface TransactionReceipt extends Schema.Schema.Type<typeof TransactionReceipt> {}
+
+const Block = Schema.Struct({
+  number: Quantity,
+  timestamp: Quantity,
+  baseFeePerGas: Schema.optionalKey(Quantity)
+})
+
+export interface BlockFacts {
+  readonly number: bigint
+  /** Unix seconds. */
+  readonly timestamp: bigint
+  readonly baseFeeWei: bigint
+}
+
+export type BlockTag = "latest" | "safe" | "finalized" | bigint
+
+export interface LogFilter {
+  readonly address: string
+  readonly fromBlock: bigint
+  readonly toBlock: bigint
+  readonly topics: ReadonlyArray<string | ReadonlyArray<string> | null>
+}
+
+export class EvmNode {
+  readonly #rpc: JsonRpc
+
+  constructor(rpc: JsonRpc) {
+    this.#rpc = rpc
+  }
+
+  /** A call of a contract on top of the newest block. */
+  readonly call = (to: string, data: Uint8Array): Effect.Effect<string, Reverted | ChainUnavailable> =>
+    this.#rpc.call("eth_call", [{ to, data: hexOf(data) }, "latest"]).pipe(
+      Effect.mapError((error) => revertIn(error) ?? unavailable("call the token", error)),
+      Effect.flatMap((answer) => Effect.mapError(decodeHex(answer), () => otherShape("call the token")))
+    )
+
+  readonly hasCode = (address: string): Effect.Effect<boolean, ChainUnavailable> =>
+    Effect.map(this.#ask("read code", "eth_getCode", [address, "latest"], decodeHex), (code) => code.length > 2)
+
+  readonly receipt = (hash: string): Effect.Effect<TransactionReceipt | null, ChainUnavailable> =>
+    this.#ask("read a receipt", "eth_getTransactionReceipt", [hash], decodeReceipt)
+
+  /**
+   * Whether the node has taken the transaction in and it may still come into a block. One that lost its nonce to another
+   * never does, and some nodes go on listing it.
+   */
+  readonly isWaiting = Effect.fnUntraced(function* (
+    this: EvmNode,
+    hash: string
+  ): Effect.fn.Return<boolean, ChainUnavailable> {
+    const found = yield* this.#ask("look for a transaction", "eth_getTransactionByHash", [hash], decodeTransaction)
+    if (found === null || (found.blockNumber ?? null) !== null) return false
+    return (yield* this.transactionCount(found.from, "latest")) <= Number(found.nonce)
+  })
+
+  readonly logs = (filter: LogFilter): Effect.Effect<ReadonlyArray<Log>, TooManyLogs | ChainUnavailable> => {
+    const { fromBlock, toBlock } = filter
+    const range = { ...filter, fromBlock: quantityOf(fromBlock), toBlock: quantityOf(toBlock) }
+    return this.#rpc.call("eth_getLogs", [range]).pipe(
+      Effect.mapError((error) =>
+        error._tag === "RpcRejected" || error.why === "too long"
+          ? new TooManyLogs({ detail: error.message })
+          : unavailable("read logs", error)
+      ),
+      Effect.flatMap((answer) => Effect.mapError(decodeLogs(answer), () => otherShape("read logs")))
+    )
+  }
+
+  readonly block = (tag: BlockTag): Effect.Effect<BlockFacts, ChainUnavailable> =>
+    Effect.map(
+      this.#ask(
+        "read a block",
+        "eth_getBlockByNumber",
+        [typeof tag === "bigint" ? quantityOf(tag) : tag, false],
+        decodeBlock
+      ),
+      ({ number, timestamp, baseFeePerGas }) => ({
+        number: BigInt(number),
+        timestamp: BigInt(timestamp),
+        baseFeeWei: BigInt(baseFeePerGas ?? "0x0")
+      })
+    )
+
+  readonly chainId: Effect.Effect<bigint, ChainUnavailable> = Effect.suspend(() =>
+    Effect.map(this.#ask("read the chain's id", "eth_chainId", [], decodeQuantity), BigInt)
+  )
+
+  /** How many transactions an account has made: in blocks, or with those that wait. */
+  readonly transactionCount = (address: string, tag: "latest" | "pending"): Effect.Effect<number, ChainUnavailable> =>
+    Effect.map(this.#ask("read an account's nonce", "eth_getTransactionCount", [address, tag], decodeQuantity), Number)
+
+  readonly tipWei: Effect.Effect<bigint, ChainUnavailable> = Effect.suspend(() =>
+    Effect.map(this.#ask("read the tip", "eth_maxPriorityFeePerGas", [], decodeQuantity), BigInt)
+  )
+
+  readonly estimateGas = (
+    from: string,
+    to: string,
+    data: Uint8Array
+  ): Effect.Effect<bigint, Reverted | ChainUnavailable> =>
+    this.#rpc.call("eth_estimateGas", [{ from, to, data: hexOf(data) }]).pipe(
+      Effect.mapError((error) => revertIn(error) ?? unavailable("estimate gas", error)),
+      Effect.flatMap((answer) => Effect.mapError(decodeQuantity(answer), () => otherShape("estimate gas"))),
+      Effect.map(BigInt)
+    )
+
+  /** Takes it in and returns: the caller reads the refusals itself. */
+  readonly send = (raw: Hex): Effect.Effect<void, RpcError> =>
+    Effect.asVoid(this.#rpc.call("eth_sendRawTransaction", [raw]))
+
+  /**
+   * Takes it in and answers when it is in a block, where a node knows this (EIP-7966). Nodes disagree on how their
+   * own limit is given, so it is left to them and ours ends the wait: `RpcUnavailable` of which `why` says so.
+   */
+  readonly sendAndWait = (raw: Hex, waitMs: number): Effect.Effect<TransactionReceipt, RpcError | ChainUnavailable> =>
+    this.#rpc
+      .call("eth_sendRawTransactionSync", [raw], waitMs)
+      .pipe(
+        Effect.flatMap((answer) => Effect.mapError(decodeSyncReceipt(answer), () => otherShape("send a transaction")))
+      )
+
+  #ask<A>(
+    operation: string,
+    method: string,
+    params: ReadonlyArray<unknown>,
+    decode: (answer: unknown) => Effect.Effect<A, unknown>
+  ): Effect.Effect<A, ChainUnavailable> {
+    return this.#rpc.call(method, params).pipe(
+      Effect.mapError((error) => unavailable(operation, error)),
+      Effect.flatMap((answer) => Effect.mapError(decode(answer), () => otherShape(operation)))
+    )
+  }
+}
+
+const decodeHex = Schema.decodeUnknownEffect(HexText)
+const decodeQuantity = Schema.decodeUnknownEffect(Quantity)
+const decodeLogs = Schema.decodeUnknownEffect(Schema.Array(Log))
+const decodeBlock = Schema.decodeUnknownEffect(Block)
+const decodeReceipt = Schema.decodeUnknownEffect(Schema.NullOr(TransactionReceipt))
+const decodeSyncReceipt = Schema.decodeUnknownEffect(TransactionReceipt)
+const decodeTransaction = Schema.decodeUnknownEffect(
+  Schema.NullOr(
+    Schema.Struct({ from: HexText, nonce: Quantity, blockNumber: Schema.optionalKey(Schema.NullOr(Quantity)) })
+  )
+)
+
+const unavailable = (operation: string, error: RpcError) => new ChainUnavailable({ operation, detail: error.message })
+
+const otherShape = (operation: string) =>
+  new ChainUnavailable({ operation, detail: "the node's answer has another shape" })
+
+// Nodes agree on code 3 with the contract's words as data; older ones say it in the message alone.
+const revertCode = 3
+const revertWord = /\breverted\b|\bvm execution error\b/iu
+// Error(string): the selector, an offset and a length before the text.
+const errorSelector = "0x08c379a0"
+
+const revertIn = (error: RpcError): Reverted | undefined => {
+  if (!(error instanceof RpcRejected)) return undefined
+  if (error.code !== revertCode && !revertWord.test(error.detail)) return undefined
+  return new Reverted({ text: revertText(error.data) ?? error.detail })
+}
+
+const revertText = (data: unknown): string | undefined => {
+  if (typeof data !== "string" || !data.startsWith(errorSelector)) return undefined
+  const words = data.slice(errorSelector.length)
+  const length = readQuantity(`0x${words.slice(64, 128)}`)
+  if (length === undefined || length > 1_024n) return undefined
+  return Buffer.from(words.slice(128, 128 + Number(length) * 2), "hex").toString("utf8")
+}

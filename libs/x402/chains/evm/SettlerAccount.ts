@@ -1,0 +1,183 @@
+/**
+ * One settler's account while its key is leased to us: hands out leases with nonces that never collide and leave no
+ * gap, however many settlements run at once. The chain is asked for the account's nonce at the start, and again when
+ * it is not known what became of a transaction. Only one process may have an account at a time.
+ */
+import { Clock, Effect, Redacted, Semaphore } from "effect"
+import { ChainUnavailable } from "../../errors.ts"
+import type { SettlerKey, SettlerLease } from "../../scheme.ts"
+import type { EvmNode } from "./EvmNode.ts"
+import { type FeeSource, signTransaction } from "./transaction.ts"
+import { sendVerdict } from "./send.ts"
+
+/** `used`: the chain has it. `unsent`: it certainly has not. `unknown`: nobody can say. */
+export type LeaseEnd = "used" | "unsent" | "unknown"
+
+interface AccountParts {
+  readonly node: EvmNode
+  readonly fees: FeeSource
+  readonly chainId: bigint
+}
+
+// What an empty transfer to oneself costs on every chain of this family; some charge for data beside it.
+const fillerGas = 60_000n
+// Of one healing; whoever has more gaps has another trouble.
+const gapsMax = 64
+// Well within the time a caller waits for; a transaction that was signed so long ago and is not with the node is
+// signed anew.
+const stuckAfterMs = 4_000
+
+export class SettlerAccount {
+  readonly #parts: AccountParts
+  readonly #key: SettlerKey
+  readonly #turn = Semaphore.makeUnsafe(1)
+  #sequence: NonceSequence | undefined
+
+  constructor(parts: AccountParts, key: SettlerKey) {
+    this.#parts = parts
+    this.#key = key
+  }
+
+  /** The account's next nonce. Every lease must be ended. */
+  readonly take: Effect.Effect<SettlerLease, ChainUnavailable> = Effect.suspend(() =>
+    this.#turn.withPermits(1)(
+      Effect.zipWith(this.#known(), Clock.currentTimeMillis, (sequence, nowMs) => {
+        const [nonce, rest] = takeNonce(sequence, nowMs)
+        this.#sequence = rest
+        return { key: this.#key, nonce }
+      })
+    )
+  )
+
+  readonly end = ({ nonce }: SettlerLease, how: LeaseEnd): Effect.Effect<void> =>
+    Effect.sync(() => {
+      if (this.#sequence === undefined || nonce === null) return
+      const rest = how === "unsent" ? returnNonce(this.#sequence, nonce) : useNonce(this.#sequence, nonce)
+      // With nothing on its way the chain's own count is the truth again.
+      this.#sequence = how === "unknown" && rest.out.size === 0 ? undefined : rest
+    })
+
+  /** Whether a lease lasts so long that its transaction may be lost; asks nobody. */
+  readonly mayBeStuck: Effect.Effect<boolean> = Effect.map(Clock.currentTimeMillis, (nowMs) =>
+    [...(this.#sequence?.out.values() ?? [])].some((sinceMs) => sinceMs < nowMs - stuckAfterMs)
+  )
+
+  /** Fills what later transactions wait for with empty ones, and says how many that were. Takes wait for it. */
+  readonly heal: Effect.Effect<number, ChainUnavailable> = Effect.suspend(() =>
+    this.#turn.withPermits(1)(this.#fillGaps())
+  )
+
+  readonly #known = Effect.fnUntraced(function* (
+    this: SettlerAccount
+  ): Effect.fn.Return<NonceSequence, ChainUnavailable> {
+    if (this.#sequence !== undefined) return this.#sequence
+    return sequenceFrom(yield* this.#parts.node.transactionCount(this.#key.address, "pending"))
+  })
+
+  readonly #fillGaps = Effect.fnUntraced(function* (this: SettlerAccount): Effect.fn.Return<number, ChainUnavailable> {
+    const { node, fees, chainId } = this.#parts
+    // As it is before the node is asked: what ends after that is no gap, and changes the sequence while this goes on.
+    const before = yield* this.#known()
+    this.#sequence = before
+    const stuckSinceMs = (yield* Clock.currentTimeMillis) - stuckAfterMs
+    const pending = yield* node.transactionCount(this.#key.address, "pending")
+    if (this.#sequence !== undefined) this.#sequence = forgetBelow(this.#sequence, pending)
+    const gaps = gapsOf(before, pending, stuckSinceMs).slice(0, gapsMax)
+    for (const nonce of gaps) {
+      const offer = yield* fees.current()
+      const fields = { ...offer, chainId, nonce: BigInt(nonce), gas: fillerGas, to: this.#key.address }
+      const { raw } = signTransaction({ ...fields, data: new Uint8Array(0) }, Redacted.value(this.#key.secret))
+      yield* sendFiller(node, raw)
+      if (this.#sequence !== undefined) this.#sequence = fillNonce(this.#sequence, nonce)
+    }
+    return gaps.length
+  })
+}
+
+/** A place that is taken meanwhile is no gap any more. */
+const sendFiller = (node: EvmNode, raw: `0x${string}`): Effect.Effect<void, ChainUnavailable> =>
+  node.send(raw).pipe(
+    Effect.catchIf(
+      (error) => error._tag === "RpcRejected" && sendVerdict(error.detail) !== "not taken",
+      () => Effect.void
+    ),
+    Effect.mapError((error) => new ChainUnavailable({ operation: "fill a gap of nonces", detail: error.message }))
+  )
+
+/**
+ * The nonces of one settler's account: each transaction takes the next, a nonce that was never sent is taken again
+ * before any later one, and what the chain lacks between those that it has is a gap to be filled. Pure.
+ */
+export interface NonceSequence {
+  /** The first that was never given out. */
+  readonly next: number
+  /** Given back unsent, ascending. */
+  readonly returned: ReadonlyArray<number>
+  /** Given out, with the moment, and what became of the transaction is not said yet. */
+  readonly out: ReadonlyMap<number, number>
+}
+
+export const sequenceFrom = (next: number): NonceSequence => ({ next, returned: [], out: new Map() })
+
+export const takeNonce = ({ next, returned, out }: NonceSequence, nowMs: number): readonly [number, NonceSequence] => {
+  const [first, ...rest] = returned
+  if (first !== undefined) return [first, { next, returned: rest, out: new Map([...out, [first, nowMs]]) }]
+  return [next, { next: next + 1, returned, out: new Map([...out, [next, nowMs]]) }]
+}
+
+/** The transaction was sent, or may have been: the nonce is not given out again. */
+export const useNonce = (sequence: NonceSequence, nonce: number): NonceSequence => ({
+  ...sequence,
+  out: without(sequence.out, nonce)
+})
+
+/** Nothing was sent with it. */
+export const returnNonce = (sequence: NonceSequence, nonce: number): NonceSequence => {
+  if (!sequence.out.has(nonce)) return sequence
+  const returned = [...sequence.returned, nonce].toSorted((left, right) => left - right)
+  return dropTail({ ...sequence, returned, out: without(sequence.out, nonce) })
+}
+
+/**
+ * Nonces that later transactions wait for, where the chain's own next one is `pending`: those that nobody holds, and the
+ * next one itself when it was given out before `stuckSinceMs`, for then the node has dropped its transaction or passes
+ * it over.
+ */
+export const gapsOf = ({ next, out }: NonceSequence, pending: number, stuckSinceMs: number): ReadonlyArray<number> => {
+  const gaps: Array<number> = []
+  for (let nonce = pending; nonce < next; nonce += 1) {
+    const outSinceMs = out.get(nonce)
+    if (outSinceMs === undefined || (nonce === pending && outSinceMs < stuckSinceMs)) gaps.push(nonce)
+  }
+  return gaps
+}
+
+/** Those below the chain's own next were used by somebody else and are worth nothing. */
+export const forgetBelow = (sequence: NonceSequence, pending: number): NonceSequence => ({
+  next: Math.max(sequence.next, pending),
+  returned: sequence.returned.filter((nonce) => nonce >= pending),
+  out: sequence.out
+})
+
+/** A gap was filled with an empty transaction. */
+const fillNonce = (sequence: NonceSequence, filled: number): NonceSequence => ({
+  next: Math.max(sequence.next, filled + 1),
+  returned: sequence.returned.filter((nonce) => nonce !== filled),
+  out: sequence.out
+})
+
+const without = (out: ReadonlyMap<number, number>, nonce: number): ReadonlyMap<number, number> => {
+  const rest = new Map(out)
+  rest.delete(nonce)
+  return rest
+}
+
+/** The last ones that were given back were never missing. */
+const dropTail = (sequence: NonceSequence): NonceSequence => {
+  let { next, returned } = sequence
+  while (returned.at(-1) === next - 1) {
+    next -= 1
+    returned = returned.slice(0, -1)
+  }
+  return { ...sequence, next, returned }
+}

@@ -1,0 +1,83 @@
+/**
+ * The exact scheme on chains of this family, by transfer authorizations of the token (EIP-3009): the payer signs,
+ * anybody may submit, we pay the gas. One per network. Checking needs no key; settling is given one. It keeps
+ * nothing of any payment.
+ */
+import { Effect, Schema, type Scope } from "effect"
+import type { ConfiguredHttp } from "#egress"
+import type { Metrics } from "#runtime"
+import { openJsonRpc } from "../json-rpc.ts"
+import type { PaymentScheme, SettlerKey } from "../../scheme.ts"
+import { broadcast } from "./send.ts"
+import { checkPayment, type EvmPayment, type EvmPrepared } from "./payment.ts"
+import { DeployedContracts, simulate } from "./simulate.ts"
+import { DomainSeparators } from "./typed-data.ts"
+import { EvmNode } from "./EvmNode.ts"
+import { evmDefaults, type EvmSettings, chainIdOf } from "./settings.ts"
+import { FeeSource, prepare } from "./transaction.ts"
+import { funds } from "./token.ts"
+import { look } from "./look.ts"
+import { probe } from "./probe.ts"
+import { readSettlerKey } from "./signature.ts"
+import { SettlerAccount } from "./SettlerAccount.ts"
+import { transfers } from "./transfers.ts"
+
+type Defaulted = keyof typeof evmDefaults
+
+/** What must be said of a chain; the rest has defaults. */
+export type EvmOptions = Omit<EvmSettings, Defaulted> & Partial<Pick<EvmSettings, Defaulted>>
+
+export interface EvmScheme extends PaymentScheme<EvmPayment, EvmPrepared> {
+  readonly node: EvmNode
+  /** Leases of one settler's key; one for each key, in one process at a time. */
+  readonly account: (key: SettlerKey) => SettlerAccount
+}
+
+/** The configuration names no chain of this family: nothing can be started with it. */
+export class NotAnEvmNetwork extends Schema.TaggedError<NotAnEvmNetwork>()("NotAnEvmNetwork", {
+  network: Schema.String
+}) {
+  override get message() {
+    return `${this.network} is no network of the form eip155:<chain id>`
+  }
+}
+
+export const openEvmScheme = Effect.fn("openEvmScheme")(function* (
+  options: EvmOptions
+): Effect.fn.Return<EvmScheme, NotAnEvmNetwork, ConfiguredHttp | Metrics | Scope.Scope> {
+  const settings: EvmSettings = { ...evmDefaults, ...options }
+  const { network } = settings
+  const chainId = chainIdOf(network)
+  if (chainId === undefined) return yield* new NotAnEvmNetwork({ network })
+  const rpc = yield* openJsonRpc({
+    network,
+    urls: settings.rpcUrls,
+    deadlineMs: settings.rpcDeadlineMs,
+    connectionsMax: settings.connectionsMax
+  })
+  const node = new EvmNode(rpc)
+  const contracts = new DeployedContracts(node)
+  const { marginSeconds } = settings
+  const checking = { network, chainId, domains: new DomainSeparators(), marginSeconds, isSignatureKnown: false }
+  const checkingAgain = { ...checking, isSignatureKnown: true }
+  const preparation = { node, fees: new FeeSource(node, settings.feeWeiMax), chainId, settings }
+  const waiters = { isKnown: true, now: 0, atOnceMax: Math.max(1, Math.floor(settings.connectionsMax / 2)) }
+  const sending = { ...settings, waiters }
+  return {
+    network,
+    node,
+    probe: ({ name, version, decimals }) => probe(node, { name, version, chainId, asset: settings.asset }, decimals),
+    account: (key) => new SettlerAccount(preparation, key),
+    readKey: (secret) => readSettlerKey(network, secret),
+    check: (payload, requirements, nowMs) => checkPayment(payload, requirements, nowMs, checking),
+    checkAgain: (payload, requirements, nowMs) => checkPayment(payload, requirements, nowMs, checkingAgain),
+    simulate: (checked) => simulate(node, contracts, checked),
+    funds: (checked, claimKeys) => funds(node, checked, claimKeys),
+    recheck: (checked) => simulate(node, contracts, checked),
+    accountNonce: (address) => node.transactionCount(address, "pending"),
+    prepare: (checked, lease) => prepare(preparation, checked, lease),
+    broadcast: (prepared, checked) => broadcast(node, sending, prepared, checked),
+    look: (checked, transaction) => look(node, settings, checked, transaction),
+    transfers: (from) => transfers(node, settings, from)
+  }
+})

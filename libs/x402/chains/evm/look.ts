@@ -1,0 +1,114 @@
+/**
+ * What the chain says of a payment, whoever submitted it: made, still to be had, used up without us, or over. An
+ * authorization's use is one bit that never goes back, so an unused one whose time has passed in a final block can
+ * never be collected.
+ */
+import { Clock, Effect } from "effect"
+import { ChainUnavailable } from "../../errors.ts"
+import type { ChainStanding } from "../../scheme.ts"
+import { type BlockFacts, type EvmNode, type Log, Reverted } from "./EvmNode.ts"
+import type { EvmPayment } from "./payment.ts"
+import type { EvmSettings } from "./settings.ts"
+import { isHash, readQuantity } from "./encoding.ts"
+import { authorizationState, authorizationTopics, hasTransfer, hasUse, isCancellation } from "./token.ts"
+export type LookOptions = Pick<EvmSettings, "finality" | "logBlocksMax" | "logPagesMax">
+
+export const look = Effect.fn("evm.look")(function* (
+  node: EvmNode,
+  options: LookOptions,
+  payment: EvmPayment,
+  transaction: string | null
+): Effect.fn.Return<ChainStanding, ChainUnavailable> {
+  if (transaction !== null && (yield* isMadeBy(node, payment, transaction))) return { _tag: "Settled", transaction }
+  if (yield* isUsed(node, payment)) return yield* howUsed(node, options, payment)
+  return yield* unused(node, options, payment, transaction)
+})
+
+const isMadeBy = Effect.fnUntraced(function* (
+  node: EvmNode,
+  payment: EvmPayment,
+  transaction: string
+): Effect.fn.Return<boolean, ChainUnavailable> {
+  // Who sends for us may name anything, also an older payment of the same payer and amount.
+  if (!isHash(transaction)) return false
+  const receipt = yield* node.receipt(transaction)
+  if (receipt === null || readQuantity(receipt.status) !== 1n) return false
+  return hasTransfer(receipt.logs, payment) && hasUse(receipt.logs, payment)
+})
+
+const isUsed = ({ call }: EvmNode, { asset, payer, authorization }: EvmPayment) =>
+  call(asset, authorizationState(payer, authorization.nonce)).pipe(
+    // A token that has no such state has not used it.
+    Effect.catchIf(
+      (error) => error instanceof Reverted,
+      () => Effect.succeed("0x0")
+    ),
+    Effect.map((answer) => (readQuantity(answer) ?? 0n) !== 0n)
+  )
+
+const howUsed = Effect.fnUntraced(function* (
+  node: EvmNode,
+  options: LookOptions,
+  payment: EvmPayment
+): Effect.fn.Return<ChainStanding, ChainUnavailable> {
+  const event = yield* eventOf(node, options, payment)
+  if (event === undefined) return { _tag: "Undecided", detail: "it is used, and its event is not found yet" }
+  const { transactionHash } = event
+  const isPaid = !isCancellation(event) && (yield* isMadeBy(node, payment, transactionHash))
+  return isPaid ? { _tag: "Settled", transaction: transactionHash } : { _tag: "Spent", transaction: transactionHash }
+})
+
+// As long as a payer's clock may run ahead of ours; see the check.
+const clockSkewSeconds = 60
+
+/** Backwards from the newest block to where the authorization cannot have been signed yet. */
+const eventOf = Effect.fnUntraced(function* (
+  node: EvmNode,
+  { logBlocksMax, logPagesMax }: LookOptions,
+  { asset, payer, authorization, requirements }: EvmPayment
+): Effect.fn.Return<Log | undefined, ChainUnavailable> {
+  const notBefore = authorization.validBefore - BigInt(requirements.maxTimeoutSeconds + clockSkewSeconds)
+  const topics = authorizationTopics(payer, authorization.nonce)
+  let toBlock = (yield* node.block("latest")).number
+  for (let page = 0; page < logPagesMax; page += 1) {
+    const fromBlock = toBlock >= logBlocksMax ? toBlock - logBlocksMax + 1n : 0n
+    // One event at the most: a node that finds these too many has its limit on blocks.
+    const [event] = yield* node
+      .logs({ address: asset, topics, fromBlock, toBlock })
+      .pipe(Effect.catchTag("TooManyLogs", ({ detail }) => new ChainUnavailable({ operation: "read logs", detail })))
+    if (event !== undefined) return event
+    if (fromBlock === 0n || (yield* node.block(fromBlock)).timestamp < notBefore) return undefined
+    toBlock = fromBlock - 1n
+  }
+  return undefined
+})
+
+const unused = Effect.fnUntraced(function* (
+  node: EvmNode,
+  { finality }: LookOptions,
+  payment: EvmPayment,
+  transaction: string | null
+): Effect.fn.Return<ChainStanding, ChainUnavailable> {
+  const nowMs = yield* Clock.currentTimeMillis
+  if (nowMs < payment.validBeforeMs) {
+    const isWaiting = transaction !== null && (yield* node.isWaiting(transaction))
+    return isWaiting ? { _tag: "Undecided", detail: "its transaction waits for a block" } : { _tag: "Unused" }
+  }
+  const final = yield* finalBlock(node, finality)
+  if (final.timestamp < payment.authorization.validBefore) {
+    return { _tag: "Undecided", detail: "its time is over, but not yet in a final block" }
+  }
+  // Asked again behind that block: a use may have come between the first question and now.
+  if (yield* isUsed(node, payment)) return { _tag: "Undecided", detail: "it was used at the last moment" }
+  return { _tag: "Expired" }
+})
+
+export const finalBlock = Effect.fnUntraced(function* (
+  node: EvmNode,
+  finality: EvmSettings["finality"]
+): Effect.fn.Return<BlockFacts, ChainUnavailable> {
+  if (typeof finality === "string") return yield* node.block(finality)
+  const newest = yield* node.block("latest")
+  const depth = BigInt(finality.confirmations)
+  return yield* node.block(newest.number > depth ? newest.number - depth : 0n)
+})

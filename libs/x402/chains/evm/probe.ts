@@ -1,0 +1,114 @@
+/**
+ * Whether the nodes are those of the configured chain and the token there is the one that payers sign for. With a wrong
+ * name of the token every payment would be refused for its signature, and with wrong decimals every price be another.
+ */
+import { Effect } from "effect"
+import { ChainMismatch, type ChainUnavailable } from "../../errors.ts"
+import type { TokenTerms } from "../../scheme.ts"
+import type { EvmNode } from "./EvmNode.ts"
+import { bytesOf, hexOf, isSameAddress, addressInWord, numberInWord, textAt } from "./encoding.ts"
+import { tokenQuestions } from "./token.ts"
+import { domainSeparator, type TokenDomain } from "./typed-data.ts"
+export const probe = Effect.fn("evm.probe")(function* (
+  node: EvmNode,
+  domain: TokenDomain,
+  decimals: number
+): Effect.fn.Return<void, ChainMismatch | ChainUnavailable> {
+  const chainId = yield* node.chainId
+  if (chainId !== domain.chainId) {
+    return yield* new ChainMismatch({ detail: `the chain's id is ${chainId} instead of ${domain.chainId}` })
+  }
+  const ask = (question: string) => answerOf(node, domain.asset, question)
+  const answers = yield* Effect.all(
+    {
+      separator: ask(tokenQuestions.separator),
+      name: ask(tokenQuestions.name),
+      version: ask(tokenQuestions.version),
+      decimals: ask(tokenQuestions.decimals)
+    },
+    { concurrency: "unbounded" }
+  )
+  // Tokens that tell no separator may tell its parts (EIP-5267).
+  const parts = isWord(answers.separator) ? nothing : yield* ask(tokenQuestions.domain)
+  const detail = mismatchOf({ ...domain, decimals }, { ...answers, parts })
+  if (detail !== undefined) return yield* new ChainMismatch({ detail })
+})
+
+/** What a contract does not know, it reverts or answers with nothing. */
+const nothing = "0x"
+
+const answerOf = (node: EvmNode, asset: string, question: string) =>
+  node.call(asset, bytesOf(question)).pipe(Effect.catchTag("Reverted", () => Effect.succeed(nothing)))
+
+const isWord = (answer: string) => answer.length === 66
+
+/** The token's answers, as they came. */
+export interface TokenAnswers {
+  readonly separator: string
+  readonly name: string
+  readonly version: string
+  readonly decimals: string
+  /** The domain's parts, where the token tells them. */
+  readonly parts: string
+}
+
+/** In words what differs; undefined where nothing does. The signing domain decides: a name alone may be for show. Pure. */
+export const mismatchOf = (configured: TokenDomain & TokenTerms, answers: TokenAnswers): string | undefined => {
+  const told = {
+    name: textAt(answers.name, 0),
+    version: textAt(answers.version, 0),
+    decimals: isWord(answers.decimals) ? numberInWord(answers.decimals) : undefined
+  }
+  const isSame = isSameDomain(configured, answers, told)
+  if (isSame === undefined) return `${configured.asset} is no token whose transfers are signed (EIP-3009)`
+  const hasDecimals = told.decimals === undefined || told.decimals === BigInt(configured.decimals)
+  if (isSame && hasDecimals) return undefined
+  const { asset, name, version, decimals } = configured
+  const said = saidBy(told)
+  const more =
+    isSame || said !== saidBy({ name, version, decimals: BigInt(decimals) }) ? "" : "; its signing domain is another"
+  return `the token ${asset} is configured as ${saidBy({ name, version, decimals: BigInt(decimals) })}, and says ${said}${more}`
+}
+
+interface Told {
+  readonly name: string | undefined
+  readonly version: string | undefined
+  readonly decimals: bigint | undefined
+}
+
+/** Undefined for what tells nothing of the kind. */
+const isSameDomain = (configured: TokenDomain, answers: TokenAnswers, { name, version }: Told): boolean | undefined => {
+  if (isWord(answers.separator)) return answers.separator.toLowerCase() === hexOf(domainSeparator(configured))
+  const parts = domainParts(answers.parts)
+  if (parts !== undefined) {
+    return (
+      parts.hasUsualFields &&
+      parts.name === configured.name &&
+      parts.version === configured.version &&
+      parts.chainId === configured.chainId &&
+      isSameAddress(parts.asset, configured.asset)
+    )
+  }
+  if (name === undefined) return undefined
+  return name === configured.name && (version === undefined || version === configured.version)
+}
+
+const wordDigits = 64
+// Name, version, chain and contract; no salt.
+const usualFields = "0f"
+
+/** `eip712Domain()`: fields, name, version, chain, contract, salt, extensions. */
+const domainParts = (answer: string) => {
+  const word = (index: number) => `0x${answer.slice(2 + index * wordDigits, 2 + (index + 1) * wordDigits)}`
+  const [name, version] = [textAt(answer, 1), textAt(answer, 2)]
+  if (name === undefined || version === undefined || !isWord(word(4))) return undefined
+  const hasUsualFields = word(0).slice(2, 4) === usualFields
+  return { hasUsualFields, name, version, chainId: numberInWord(word(3)), asset: addressInWord(word(4)) }
+}
+
+const saidBy = ({ name, version, decimals }: Told) =>
+  [
+    name === undefined ? "no name" : `name ${JSON.stringify(name)}`,
+    version === undefined ? "no version" : `version ${JSON.stringify(version)}`,
+    decimals === undefined ? "no decimals" : `${decimals} decimals`
+  ].join(", ")

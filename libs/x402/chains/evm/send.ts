@@ -1,0 +1,214 @@
+/**
+ * Sends a signed transaction until it is in a block. A node may take one in and drop it, or pass it over, without a word:
+ * the same bytes are sent again after a while, which is harmless, and the answer tells when another transaction has the
+ * nonce for good.
+ */
+import { Clock, Effect } from "effect"
+import { ChainUnavailable, SettlementPending, type SettlementRefused } from "../../errors.ts"
+import { RpcRejected, type RpcError } from "../json-rpc.ts"
+import type { EvmNode, TransactionReceipt } from "./EvmNode.ts"
+import type { EvmPrepared, EvmPayment } from "./payment.ts"
+import type { EvmSettings } from "./settings.ts"
+import { type Hex, hexOf, readQuantity } from "./encoding.ts"
+import type { Settlement } from "../../scheme.ts"
+import { look, type LookOptions } from "./look.ts"
+import { settlementRefused, diagnose } from "./simulate.ts"
+import { hasTransfer } from "./token.ts"
+
+interface SendOptions extends Pick<EvmSettings, "receiptDeadlineMs" | "resendMs"> {
+  readonly waiters: Waiters
+}
+
+/** Sends that wait at the node for their block, each with a connection of its own. */
+interface Waiters {
+  /** Whether the node has the method that sends and waits in one; remembered once it says no. */
+  isKnown: boolean
+  now: number
+  /**
+   * Fewer than there are connections: what waits may wait for a transaction before it, of the same account, which must
+   * still find one. Who is beyond asks for its receipt again and again.
+   */
+  readonly atOnceMax: number
+}
+
+/** `SettlementPending` when there is none in time, or another has the nonce; `ChainUnavailable`: it was never sent. */
+const sendForReceipt = Effect.fnUntraced(function* (
+  node: EvmNode,
+  options: SendOptions,
+  prepared: EvmPrepared
+): Effect.fn.Return<TransactionReceipt, SettlementPending | ChainUnavailable> {
+  const sentAtMs = yield* Clock.currentTimeMillis
+  const raw = hexOf(prepared.raw)
+  const receipt = yield* sendFirst(node, options, prepared, raw)
+  return receipt ?? (yield* awaitReceipt(node, options, prepared, raw, sentAtMs))
+})
+
+/** The receipt, where the node waited for it; undefined when it must be asked for. */
+const sendFirst = Effect.fnUntraced(function* (
+  node: EvmNode,
+  { waiters, receiptDeadlineMs, resendMs }: SendOptions,
+  prepared: EvmPrepared,
+  raw: Hex
+): Effect.fn.Return<TransactionReceipt | undefined, SettlementPending | ChainUnavailable> {
+  if (waiters.isKnown && waiters.now < waiters.atOnceMax) {
+    waiters.now += 1
+    const leave = Effect.sync(() => void (waiters.now -= 1))
+    const waitMs = Math.min(receiptDeadlineMs, resendMs)
+    const waited = yield* Effect.result(Effect.ensuring(node.sendAndWait(raw, waitMs), leave))
+    if (waited._tag === "Success") return waited.success
+    // An answer that cannot be read came from a node that has the transaction; one that waits may have it.
+    if (waited.failure._tag === "ChainUnavailable" || isWaitOver(waited.failure)) return undefined
+    if (!isMissing(waited.failure)) return yield* afterRefusal(node, waited.failure, prepared)
+    waiters.isKnown = false
+  }
+  const sent = yield* Effect.result(node.send(raw))
+  return sent._tag === "Success" ? undefined : yield* afterRefusal(node, sent.failure, prepared)
+})
+
+const isWaitOver = (error: RpcError) => error._tag === "RpcUnavailable" && error.why === "wait over"
+
+const isMissing = (error: RpcError) => error instanceof RpcRejected && isMethodMissing(error.code, error.detail)
+
+const afterRefusal = Effect.fnUntraced(function* (
+  node: EvmNode,
+  error: RpcError,
+  prepared: EvmPrepared
+): Effect.fn.Return<TransactionReceipt | undefined, SettlementPending | ChainUnavailable> {
+  if (!(error instanceof RpcRejected)) {
+    if (!error.mayHaveArrived) return yield* new ChainUnavailable({ operation: "send", detail: error.message })
+    return yield* new SettlementPending({ transaction: prepared.transaction, detail: error.message })
+  }
+  const verdict = sendVerdict(error.detail)
+  if (verdict === "waiting") return undefined
+  if (verdict === "not taken") return yield* new ChainUnavailable({ operation: "send", detail: error.message })
+  return yield* outrun(node, prepared)
+})
+
+const outrunOf = ({ nonce }: EvmPrepared) =>
+  `another transaction has the nonce ${nonce}; unless this one was first, it must be signed anew`
+
+/** The nonce is taken; perhaps by this very transaction, sent before. */
+const outrun = Effect.fnUntraced(function* (
+  node: EvmNode,
+  prepared: EvmPrepared
+): Effect.fn.Return<TransactionReceipt, SettlementPending> {
+  const { transaction } = prepared
+  const own = yield* Effect.orElseSucceed(node.receipt(transaction), () => null)
+  return own ?? (yield* new SettlementPending({ transaction, detail: outrunOf(prepared) }))
+})
+
+const firstPollMs = 25
+const lastPollMs = 1_000
+
+const awaitReceipt = Effect.fnUntraced(function* (
+  node: EvmNode,
+  { receiptDeadlineMs, resendMs }: SendOptions,
+  prepared: EvmPrepared,
+  raw: Hex,
+  sentAtMs: number
+): Effect.fn.Return<TransactionReceipt, SettlementPending> {
+  const { transaction } = prepared
+  let [untilMs, resendAtMs] = [sentAtMs + receiptDeadlineMs, sentAtMs + resendMs]
+  let [pauseMs, detail] = [firstPollMs, "no receipt in time"]
+  while (true) {
+    const found = yield* Effect.result(node.receipt(transaction))
+    if (found._tag === "Success" && found.success !== null) return found.success
+    if (found._tag === "Failure") detail = found.failure.message
+    const nowMs = yield* Clock.currentTimeMillis
+    if (nowMs >= untilMs) return yield* new SettlementPending({ transaction, detail })
+    if (nowMs >= resendAtMs) {
+      resendAtMs = nowMs + resendMs
+      if (yield* isOutrunNow(node, raw)) {
+        // If this one was first, its receipt is there soon: nodes behind one address know of a block at different moments.
+        untilMs = Math.min(untilMs, nowMs + lastPollMs)
+        detail = outrunOf(prepared)
+      }
+    }
+    yield* Effect.sleep(Math.min(pauseMs, Math.max(0, untilMs - nowMs)))
+    pauseMs = Math.min(pauseMs * 1.5, lastPollMs)
+  }
+})
+
+/** By what a node says to the same bytes once more; whatever else it says, the first sending counts. */
+const isOutrunNow = (node: EvmNode, raw: Hex) =>
+  Effect.match(node.send(raw), {
+    onSuccess: () => false,
+    onFailure: (error) => error instanceof RpcRejected && sendVerdict(error.detail) === "outrun"
+  })
+
+type Refusal = SettlementRefused | SettlementPending | ChainUnavailable
+
+/**
+ * Sends a signed settlement and waits for the token's own word that the transfer was made: a receipt of success and
+ * the Transfer event. A transaction that fails because somebody submitted the same authorization first is paid all
+ * the same. What may be on its way is pending, never refused; only what certainly is not is `ChainUnavailable`.
+ */
+export const broadcast = Effect.fnUntraced(function* (
+  node: EvmNode,
+  options: LookOptions & SendOptions,
+  prepared: EvmPrepared,
+  payment: EvmPayment
+): Effect.fn.Return<Settlement, Refusal> {
+  return yield* concluded(node, options, payment, yield* sendForReceipt(node, options, prepared))
+})
+
+const concluded = Effect.fnUntraced(function* (
+  node: EvmNode,
+  options: LookOptions,
+  payment: EvmPayment,
+  receipt: TransactionReceipt
+): Effect.fn.Return<Settlement, Refusal> {
+  const transaction = receipt.transactionHash
+  const isCarriedOut = readQuantity(receipt.status) === 1n
+  if (isCarriedOut && hasTransfer(receipt.logs, payment)) return settlement(payment, transaction)
+  const standing = yield* look(node, options, payment, null).pipe(
+    Effect.mapError((error) => new SettlementPending({ transaction, detail: error.message }))
+  )
+  if (standing._tag === "Settled") return settlement(payment, standing.transaction)
+  if (standing._tag === "Spent") {
+    return yield* settlementRefused("invalid_exact_evm_nonce_already_used", payment.payer, transaction)
+  }
+  if (isCarriedOut) {
+    return yield* settlementRefused("invalid_exact_evm_transfer_event_mismatch", payment.payer, transaction)
+  }
+  if (standing._tag === "Undecided") return yield* new SettlementPending({ transaction, detail: standing.detail })
+  const reason = yield* diagnose(node, payment, "").pipe(
+    Effect.mapError((error) => new SettlementPending({ transaction, detail: error.message }))
+  )
+  const isVague = reason === "invalid_exact_evm_transaction_simulation_failed"
+  return yield* settlementRefused(isVague ? "invalid_exact_evm_transaction_failed" : reason, payment.payer, transaction)
+})
+
+const settlement = ({ network, payer, amount }: EvmPayment, transaction: string): Settlement => ({
+  transaction,
+  network,
+  payer,
+  amount
+})
+
+/**
+ * What a node's refusal to take a transaction in means, by the words that nodes use. Pure.
+ * `waiting`: the chain has it, or may have it; its receipt tells. `outrun`: another transaction has its place; this
+ * one will not be carried out unless it was already. `not taken`: it is certainly not on its way.
+ */
+type SendVerdict = "waiting" | "outrun" | "not taken"
+
+const rules: ReadonlyArray<readonly [RegExp, SendVerdict]> = [
+  [/already known|already imported|known transaction|already in mempool|alreadyknown/iu, "waiting"],
+  [/nonce too low|nonce is too low|invalid transaction nonce|nonce has already been used/iu, "outrun"],
+  [/replacement transaction underpriced|replacement.*underpriced|transaction with the same nonce/iu, "outrun"],
+  // EIP-7966: taken in, and the time to wait for it is over; or taken in behind a gap in the account's nonces.
+  [/timeout|timed out|was added to the mempool|added to the (?:tx)?pool|nonce gap|queued/iu, "waiting"]
+]
+
+export const sendVerdict = (text: string): SendVerdict => {
+  for (const [pattern, verdict] of rules) if (pattern.test(text)) return verdict
+  return "not taken"
+}
+
+// The JSON-RPC code of a method that a node does not have; some say it in words under another code.
+const methodMissing = -32_601
+
+export const isMethodMissing = (code: number, text: string): boolean =>
+  code === methodMissing ||
+  /method not found|method .* (?:not found|does not exist|not supported)|not whitelisted/iu.test(text)

@@ -1,0 +1,85 @@
+/**
+ * Signatures of plain keys. One form is taken: 65 bytes r, s, v, v 27 or 28 (or 0 or 1), s in the lower half of the curve's
+ * order, since the upper half is every signature written a second way. Accounts that are contracts sign otherwise
+ * (ERC-1271, ERC-6492) and are told so. Pure.
+ */
+import { Result, Redacted } from "effect"
+import { bytesOf, type Hex, hexOf, keccak256 } from "./encoding.ts"
+import secp256k1 from "secp256k1"
+import type { SettlerKey } from "../../scheme.ts"
+import { type Authorization, authorizationDigest, domainSeparator, type TokenDomain } from "./typed-data.ts"
+
+type SignatureFault = "smart wallet" | "smart wallet not deployed" | "form"
+
+const pattern = /^0x(?:[0-9a-f]{2})+$/iu
+const plainBytes = 65
+const sMax = Buffer.from("7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0", "hex")
+const zero = Buffer.alloc(32)
+// The last 32 bytes of a signature that is wrapped for a wallet yet to be deployed (ERC-6492).
+const wrapped = "6492".repeat(16)
+
+export const readSignature = (signature: string): Result.Result<CurveSignature, SignatureFault> => {
+  if (!pattern.test(signature)) return Result.fail("form")
+  if (signature.endsWith(wrapped)) return Result.fail("smart wallet not deployed")
+  const bytes = bytesOf(signature)
+  if (bytes.length > plainBytes) return Result.fail("smart wallet")
+  if (bytes.length < plainBytes) return Result.fail("form")
+  const parity = parityOf(bytes[64] ?? 255)
+  const s = bytes.subarray(32, 64)
+  if (parity === undefined || s.compare(sMax) > 0 || s.equals(zero)) return Result.fail("form")
+  return Result.succeed({ bytes: bytes.subarray(0, 64), parity })
+}
+
+const parityOf = (v: number): 0 | 1 | undefined => {
+  if (v === 0 || v === 27) return 0
+  return v === 1 || v === 28 ? 1 : undefined
+}
+
+/**
+ * The curve secp256k1, by the native library: recovering a signer costs a tenth of what it costs in JavaScript.
+ * The library throws on what is no signature or no key; this file turns that into a value and nothing else.
+ */
+export interface CurveSignature {
+  /** r and s, 32 bytes each; s is in the lower half. */
+  readonly bytes: Uint8Array
+  /** Which of the two points with this r. */
+  readonly parity: 0 | 1
+}
+
+/** The address whose key signed the digest, in lower case; nothing when no key can have made this signature. */
+export const recoverAddress = (digest: Uint8Array, signature: CurveSignature): Hex | undefined => {
+  const found = Result.try(() => secp256k1.ecdsaRecover(signature.bytes, signature.parity, digest, false))
+  return Result.isSuccess(found) ? addressOfPoint(found.success) : undefined
+}
+
+/** Deterministic (RFC 6979), s in the lower half. The key must have passed `addressOfKey`. */
+export const signDigest = (digest: Uint8Array, key: Uint8Array): CurveSignature => {
+  const { signature, recid } = secp256k1.ecdsaSign(digest, key)
+  return { bytes: signature, parity: recid === 0 ? 0 : 1 }
+}
+
+/** The address of a private key, in lower case; nothing when these 32 bytes are no key. */
+export const addressOfKey = (key: Uint8Array): Hex | undefined => {
+  const point = Result.try(() => secp256k1.publicKeyCreate(key, false))
+  return Result.isSuccess(point) ? addressOfPoint(point.success) : undefined
+}
+
+const addressOfPoint = (point: Uint8Array): Hex => hexOf(keccak256(point.subarray(1)).subarray(12))
+
+const keyPattern = /^(?:0x)?([0-9a-f]{64})$/iu
+
+/** Reads a settler's secret: 32 bytes in hex, with 0x or without. The reason of a failure never holds any of it. Pure. */
+export const readSettlerKey = (network: string, secret: string): Result.Result<SettlerKey, string> => {
+  const digits = keyPattern.exec(secret.trim())?.[1]
+  if (digits === undefined) return Result.fail("not 32 bytes in hex")
+  const bytes = Buffer.from(digits, "hex")
+  const address = addressOfKey(bytes)
+  if (address === undefined) return Result.fail("32 bytes that are no key of this curve")
+  return Result.succeed({ network, address, secret: Redacted.make(new Uint8Array(bytes)) })
+}
+
+/** 65 bytes r, s, v with v of 27 or 28. `key`: 32 bytes that are a key of the curve. */
+export const signAuthorization = (key: Uint8Array, domain: TokenDomain, authorization: Authorization): Hex => {
+  const { bytes, parity } = signDigest(authorizationDigest(domainSeparator(domain), authorization), key)
+  return hexOf(Buffer.concat([bytes, Buffer.from([27 + parity])]))
+}

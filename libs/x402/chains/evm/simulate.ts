@@ -1,0 +1,121 @@
+/**
+ * Whether the token would make the transfer now: one question when it would, and when it would not, one more for
+ * the reason. A node that gives no answer is never a refusal.
+ */
+import { Effect, Clock } from "effect"
+import { type ChainUnavailable, PaymentRefused, SettlementRefused, codeOf } from "../../errors.ts"
+import { type EvmNode, Reverted } from "./EvmNode.ts"
+import type { EvmPayment } from "./payment.ts"
+import { readQuantity } from "./encoding.ts"
+import {
+  manyCallsAddress,
+  tryAggregate,
+  wordsOf,
+  authorizationState,
+  balanceOf,
+  transferWithAuthorization
+} from "./token.ts"
+export const simulate = Effect.fnUntraced(function* (
+  node: EvmNode,
+  contracts: DeployedContracts,
+  payment: EvmPayment
+): Effect.fn.Return<void, PaymentRefused | ChainUnavailable> {
+  // A call of an address without code succeeds and does nothing.
+  if (!(yield* contracts.has(payment.asset))) {
+    return yield* refused("asset_not_deployed_contract", payment.payer)
+  }
+  const call = node.call(payment.asset, transferWithAuthorization(payment.authorization, payment.signature))
+  const outcome = yield* Effect.result(call)
+  if (outcome._tag === "Success") return
+  if (!(outcome.failure instanceof Reverted)) return yield* outcome.failure
+  const reason = yield* diagnose(node, payment, outcome.failure.text)
+  return yield* refused(reason, payment.payer)
+})
+
+/** Why the token refuses; `revertText` is what it said itself. */
+export const diagnose = Effect.fnUntraced(function* (
+  node: EvmNode,
+  { asset, payer, amount, authorization }: EvmPayment,
+  revertText: string
+): Effect.fn.Return<EvmReason, ChainUnavailable> {
+  const calls = [authorizationState(payer, authorization.nonce), balanceOf(payer)] as const
+  const [state, balance] = yield* read(node, asset, calls)
+  if (state === undefined) return "invalid_exact_evm_eip3009_not_supported"
+  if (state !== 0n) return "invalid_exact_evm_nonce_already_used"
+  // The signature is good for the domain that was asked for: the account has code, or the token another domain.
+  if (/invalid signature/iu.test(revertText)) return "invalid_exact_evm_signature"
+  if (balance !== undefined && balance < amount) return "invalid_exact_evm_insufficient_balance"
+  return "invalid_exact_evm_transaction_simulation_failed"
+})
+
+type Words = readonly [bigint | undefined, bigint | undefined]
+
+const read = Effect.fnUntraced(function* (
+  node: EvmNode,
+  asset: string,
+  calls: readonly [Uint8Array, Uint8Array]
+): Effect.fn.Return<Words, ChainUnavailable> {
+  const answer = yield* orElse(node.call(manyCallsAddress, tryAggregate(asset, calls)), "0x")
+  const together = wordsOf(answer, calls.length)
+  if (together !== undefined) return [together[0], together[1]]
+  const one = (data: Uint8Array) => Effect.map(orElse(node.call(asset, data), "0x"), readQuantity)
+  return yield* Effect.all([one(calls[0]), one(calls[1])], { concurrency: 2 })
+})
+
+const orElse = (call: Effect.Effect<string, Reverted | ChainUnavailable>, answer: string) =>
+  Effect.catchTag(call, "Reverted", () => Effect.succeed(answer))
+
+// Code does not go away where it matters, but a local chain starts anew.
+const keptMs = 15 * 60_000
+const keptMax = 64
+
+/** Which addresses are known to have code, so that it is asked for once in a while and not per payment. */
+export class DeployedContracts {
+  readonly #node: EvmNode
+  readonly #seenAtMs = new Map<string, number>()
+
+  constructor(node: EvmNode) {
+    this.#node = node
+  }
+
+  readonly has = Effect.fnUntraced(function* (
+    this: DeployedContracts,
+    address: string
+  ): Effect.fn.Return<boolean, ChainUnavailable> {
+    const nowMs = yield* Clock.currentTimeMillis
+    const seenAtMs = this.#seenAtMs.get(address)
+    if (seenAtMs !== undefined && nowMs - seenAtMs < keptMs) return true
+    const hasCode = yield* this.#node.hasCode(address)
+    if (!hasCode) return false
+    if (this.#seenAtMs.size >= keptMax) this.#seenAtMs.clear()
+    this.#seenAtMs.set(address, nowMs)
+    return true
+  })
+}
+
+/** Why a payment on a chain of this family is refused, in the words that x402 clients and facilitators know. Pure. */
+export type EvmReason =
+  | "invalid_payload"
+  | "invalid_payment_requirements"
+  | "invalid_exact_evm_missing_eip712_domain"
+  | "invalid_exact_evm_network_mismatch"
+  | "eip6492_factory_not_allowed"
+  | "invalid_exact_evm_signature"
+  | "invalid_exact_evm_recipient_mismatch"
+  | "invalid_exact_evm_payload_authorization_valid_before"
+  | "invalid_exact_evm_payload_authorization_valid_after"
+  | "invalid_exact_evm_payload_authorization_valid_too_long"
+  | "invalid_exact_evm_payload_authorization_value_mismatch"
+  | "asset_not_deployed_contract"
+  | "invalid_exact_evm_eip3009_not_supported"
+  | "invalid_exact_evm_nonce_already_used"
+  | "invalid_exact_evm_insufficient_balance"
+  | "invalid_exact_evm_transaction_simulation_failed"
+  | "invalid_exact_evm_transaction_failed"
+  | "invalid_exact_evm_transfer_event_mismatch"
+
+export const refused = (reason: EvmReason, payer: string | null, detail?: string): PaymentRefused =>
+  new PaymentRefused({ code: codeOf(reason), reason, payer, ...(detail === undefined ? {} : { detail }) })
+
+export const settlementRefused = (reason: EvmReason, payer: string, transaction: string | null): SettlementRefused =>
+  new SettlementRefused({ code: codeOf(reason), reason, payer, transaction })

@@ -1,0 +1,212 @@
+/**
+ * The token's functions and events that settling needs, as call data, selectors and topics; and several reads of it in one
+ * question, by the contract that every public chain has at the same address (Multicall3, tryAggregate).
+ */
+import {
+  bytesOf,
+  type Hex,
+  hexOf,
+  keccak256OfText,
+  addressWord,
+  numberWord,
+  readQuantity,
+  isSameAddress,
+  addressInWord,
+  addressTopic,
+  isHash
+} from "./encoding.ts"
+import type { CurveSignature } from "./signature.ts"
+import type { Authorization } from "./typed-data.ts"
+import type { Log, EvmNode, Reverted } from "./EvmNode.ts"
+import type { EvmPayment } from "./payment.ts"
+import { Effect } from "effect"
+import { ChainUnavailable } from "../../errors.ts"
+import type { Funds } from "../../scheme.ts"
+
+const selectorOf = (signature: string) => Buffer.from(keccak256OfText(signature).subarray(0, 4))
+const topicOf = (signature: string) => hexOf(keccak256OfText(signature))
+
+const transfer = selectorOf(
+  "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)"
+)
+const state = selectorOf("authorizationState(address,bytes32)")
+const balance = selectorOf("balanceOf(address)")
+
+export const transferTopic = topicOf("Transfer(address,address,uint256)")
+const authorizationUsedTopic = topicOf("AuthorizationUsed(address,bytes32)")
+const authorizationCanceledTopic = topicOf("AuthorizationCanceled(address,bytes32)")
+
+/** The form with v, r, s: every token with these authorizations has it. Tokens want v as 27 or 28. */
+export const transferWithAuthorization = (authorization: Authorization, { bytes, parity }: CurveSignature): Buffer =>
+  Buffer.concat([
+    transfer,
+    addressWord(authorization.from),
+    addressWord(authorization.to),
+    numberWord(authorization.value),
+    numberWord(authorization.validAfter),
+    numberWord(authorization.validBefore),
+    bytesOf(authorization.nonce),
+    numberWord(27n + BigInt(parity)),
+    bytes
+  ])
+
+export const authorizationState = (from: string, nonce: string): Buffer =>
+  Buffer.concat([state, addressWord(from), bytesOf(nonce)])
+
+export const balanceOf = (owner: string): Buffer => Buffer.concat([balance, addressWord(owner)])
+
+/** Call data of what a token says of itself. */
+export const tokenQuestions = {
+  separator: hexOf(selectorOf("DOMAIN_SEPARATOR()")),
+  domain: hexOf(selectorOf("eip712Domain()")),
+  name: hexOf(selectorOf("name()")),
+  version: hexOf(selectorOf("version()")),
+  decimals: hexOf(selectorOf("decimals()"))
+} as const satisfies Readonly<Record<string, Hex>>
+
+/**
+ * Several reads in one question, by the contract that every public chain has at the same address (Multicall3,
+ * tryAggregate). Only what its answer needs is read. Pure.
+ */
+export const manyCallsAddress = "0xcA11bde05977b3631167028862bE2a173976CA11"
+
+const selector = Buffer.from(keccak256OfText("tryAggregate(bool,(address,bytes)[])").subarray(0, 4))
+
+/** Each call may fail without failing the others. */
+export const tryAggregate = (target: string, calls: ReadonlyArray<Uint8Array>): Buffer => {
+  const parts = calls.map((data) => callOf(target, data))
+  let at = BigInt(calls.length) * 32n
+  const offsets = parts.map((part) => {
+    const offset = numberWord(at)
+    at += BigInt(part.length)
+    return offset
+  })
+  const head = [numberWord(0n), numberWord(64n), numberWord(BigInt(calls.length))]
+  return Buffer.concat([selector, ...head, ...offsets, ...parts])
+}
+
+const callOf = (target: string, data: Uint8Array): Buffer => {
+  const padding = Buffer.alloc((32 - (data.length % 32)) % 32)
+  return Buffer.concat([addressWord(target), numberWord(64n), numberWord(BigInt(data.length)), data, padding])
+}
+
+/** The first word of each answer, undefined where a call failed; nothing at all for what is no such answer. */
+export const wordsOf = (answer: string, count: number): ReadonlyArray<bigint | undefined> | undefined => {
+  const bytes = bytesOf(answer)
+  const list = offsetAt(bytes, 0)
+  if (list === undefined || offsetAt(bytes, list) !== count) return undefined
+  const start = list + 32
+  return Array.from({ length: count }, (_, index) => {
+    const offset = offsetAt(bytes, start + index * 32)
+    return offset === undefined ? undefined : wordOf(bytes, start + offset)
+  })
+}
+
+const wordOf = (bytes: Buffer, at: number): bigint | undefined => {
+  const isSuccess = offsetAt(bytes, at) === 1
+  const data = offsetAt(bytes, at + 32)
+  if (!isSuccess || data === undefined || (offsetAt(bytes, at + data) ?? 0) < 32) return undefined
+  return wordAt(bytes, at + data + 32)
+}
+
+const wordAt = (bytes: Buffer, at: number) =>
+  at + 32 <= bytes.length ? readQuantity(`0x${bytes.toString("hex", at, at + 32)}`) : undefined
+
+const offsetAt = (bytes: Buffer, at: number) => {
+  const word = wordAt(bytes, at)
+  return word === undefined || word > BigInt(bytes.length) ? undefined : Number(word)
+}
+
+/** Whether the token itself says that the required transfer was made. */
+export const hasTransfer = (logs: ReadonlyArray<Log>, payment: EvmPayment): boolean =>
+  logs.some(
+    ({ address, topics, data }) =>
+      isSameAddress(address, payment.asset) &&
+      topics[0] === transferTopic &&
+      topics[1] === addressTopic(payment.payer) &&
+      topics[2] === addressTopic(payment.payTo) &&
+      readQuantity(data) === payment.amount
+  )
+
+/** Whether the token itself says that this very authorization was used. */
+export const hasUse = (logs: ReadonlyArray<Log>, { asset, payer, authorization }: EvmPayment): boolean =>
+  logs.some(
+    ({ address, topics }) =>
+      isSameAddress(address, asset) &&
+      topics[0] === authorizationUsedTopic &&
+      topics[1] === addressTopic(payer) &&
+      topics[2]?.toLowerCase() === authorization.nonce.toLowerCase()
+  )
+
+/** Transfers and authorizations in the logs of a receipt. Pure. */
+export interface TransferFacts {
+  readonly payer: string
+  readonly amount: bigint
+  readonly transaction: string
+  readonly block: bigint
+  readonly logIndex: bigint
+}
+
+/** Nothing for a log that is no transfer of fungible tokens. */
+export const transferIn = ({
+  topics,
+  data,
+  transactionHash,
+  blockNumber,
+  logIndex
+}: Log): TransferFacts | undefined => {
+  const amount = readQuantity(data)
+  const from = topics[1]
+  if (topics[0] !== transferTopic || topics.length !== 3 || amount === undefined || from === undefined) return undefined
+  return {
+    payer: addressInWord(from),
+    amount,
+    transaction: transactionHash,
+    block: BigInt(blockNumber),
+    logIndex: BigInt(logIndex)
+  }
+}
+
+/** The event with which an authorization was used up. */
+export const authorizationTopics = (payer: string, nonce: string) => [
+  [authorizationUsedTopic, authorizationCanceledTopic],
+  addressTopic(payer),
+  nonce.toLowerCase()
+]
+
+export const isCancellation = ({ topics }: Log): boolean => topics[0] === authorizationCanceledTopic
+
+const operation = "read a balance"
+
+/**
+ * What a payer holds, and which of its authorizations that is already without: one question, answered as of one block,
+ * so that a transfer is never counted as both made and still to be made. Where the chain has no contract for several
+ * reads the balance alone is told.
+ */
+export const funds = Effect.fnUntraced(function* (
+  node: EvmNode,
+  { asset, payer }: Pick<EvmPayment, "asset" | "payer">,
+  claimKeys: ReadonlyArray<string>
+): Effect.fn.Return<Funds, ChainUnavailable> {
+  const authorizations = claimKeys.flatMap((claimKey) => {
+    const nonce = claimKey.slice(claimKey.lastIndexOf(".") + 1)
+    return isHash(nonce) ? [{ claimKey, nonce }] : []
+  })
+  const owned = balanceOf(payer)
+  if (authorizations.length > 0) {
+    const calls = [owned, ...authorizations.map(({ nonce }) => authorizationState(payer, nonce))]
+    const answer = yield* unlessReverted(node.call(manyCallsAddress, tryAggregate(asset, calls)))
+    const [balance, ...states] = (answer === undefined ? undefined : wordsOf(answer, calls.length)) ?? []
+    if (balance !== undefined) {
+      const used = authorizations.filter((_, index) => (states[index] ?? 0n) !== 0n)
+      return { balance, spent: new Set(used.map(({ claimKey }) => claimKey)) }
+    }
+  }
+  const answer = yield* unlessReverted(node.call(asset, owned))
+  const balance = answer === undefined ? undefined : readQuantity(answer)
+  if (balance === undefined) return yield* new ChainUnavailable({ operation, detail: "the token does not tell" })
+  return { balance, spent: claimKeys.length === 0 ? new Set() : null }
+})
+
+const unlessReverted = (call: Effect.Effect<string, Reverted | ChainUnavailable>) =>
+  Effect.catchTag(call, "Reverted", () => Effect.undefined)

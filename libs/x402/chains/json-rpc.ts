@@ -1,0 +1,269 @@
+/**
+ * JSON-RPC 2.0 over the configured door, shared by the schemes of all chains: a deadline and a cap on every
+ * answer, and a list of nodes of which the next is asked when one gives none. A node's own error is an answer and
+ * is not asked for twice; a node that gives none again and again is left alone for a while. Numbers beyond 2^53
+ * lose their last digits, as in any JSON: read amounts from strings.
+ */
+import { Clock, Effect, Result, Schema, type Scope } from "effect"
+import { ConfiguredHttp, type EgressError, type EgressResponse, type HttpDoor } from "#egress"
+import { Metrics, defineCounter, defineGauge, defineHistogram } from "#runtime"
+
+export type RpcError = RpcRejected | RpcUnavailable
+
+export interface JsonRpc {
+  /**
+   * `waitMs`: the node answers when something has come to be. One that does not within that time has not failed, and
+   * no other is asked.
+   */
+  readonly call: (method: string, params: ReadonlyArray<unknown>, waitMs?: number) => Effect.Effect<unknown, RpcError>
+}
+
+export interface JsonRpcOptions {
+  /** CAIP-2, for metrics. */
+  readonly network: string
+  /** Asked in this order; the one that answered last is asked first. */
+  readonly urls: ReadonlyArray<string>
+  /** Of one node for one answer. */
+  readonly deadlineMs: number
+  readonly connectionsMax: number
+}
+
+// The longest answer asked for is a page of a thousand signatures, a quarter of this.
+const responseBytesMax = 1_048_576
+
+const Answer = Schema.fromJsonString(
+  Schema.Struct({
+    id: Schema.Unknown,
+    result: Schema.optionalKey(Schema.Unknown),
+    error: Schema.optionalKey(
+      Schema.Struct({ code: Schema.Finite, message: Schema.String, data: Schema.optionalKey(Schema.Unknown) })
+    )
+  })
+)
+const decodeAnswer = Schema.decodeUnknownResult(Answer)
+const utf8 = new TextEncoder()
+const text = new TextDecoder()
+
+export const openJsonRpc = Effect.fn("openJsonRpc")(function* (
+  options: JsonRpcOptions
+): Effect.fn.Return<JsonRpc, never, ConfiguredHttp | Metrics | Scope.Scope> {
+  const door = yield* (yield* ConfiguredHttp).open({
+    use: "chain",
+    connectionsPerLaneMax: options.connectionsMax,
+    lanesMax: Math.max(1, options.urls.length),
+    connectTimeoutMs: options.deadlineMs
+  })
+  const metrics = yield* Metrics
+  const calls = metrics.counter(rpcCalls)
+  const seconds = metrics.histogram(rpcSeconds)
+  const nodesOpen = metrics.gauge(rpcNodesOpen)
+  const { network, urls } = options
+  const breakers: Array<Breaker> = urls.map(() => healthy)
+  nodesOpen.set({ network }, 0)
+  let first = 0
+  let lastId = 0
+
+  const observed = Effect.fnUntraced(function* (url: string, question: Question) {
+    const startedAt = yield* Clock.currentTimeNanos
+    const result = yield* Effect.result(ask(door, url, question))
+    const took = (yield* Clock.currentTimeNanos) - startedAt
+    seconds.observe({ network, method: question.method }, Number(took) / 1e9)
+    calls.inc({ network, method: question.method, outcome: outcomeOf(result) })
+    return yield* Effect.fromResult(result)
+  })
+
+  /** Nothing for a node that is left alone for now. */
+  const askNode = Effect.fnUntraced(function* (index: number, question: Question) {
+    const before = breakers[index] ?? healthy
+    const nowMs = yield* Clock.currentTimeMillis
+    if (!mayAsk(before, nowMs)) return undefined
+    breakers[index] = asked(before, nowMs, question.deadlineMs)
+    const result = yield* Effect.result(observed(urls[index] ?? "", question))
+    if (isWaitOver(result)) return result
+    const hasAnswer =
+      Result.isSuccess(result) || result.failure._tag === "RpcRejected" || result.failure.why === "too long"
+    const after = hasAnswer ? healthy : failed(breakers[index] ?? before, yield* Clock.currentTimeMillis)
+    breakers[index] = after
+    if (isOpen(after) !== isOpen(before)) nodesOpen.set({ network }, breakers.filter(isOpen).length)
+    return result
+  })
+
+  const call = Effect.fnUntraced(function* (method: string, params: ReadonlyArray<unknown>, waitMs?: number) {
+    lastId = (lastId + 1) % Number.MAX_SAFE_INTEGER
+    const body = utf8.encode(JSON.stringify({ jsonrpc: "2.0", id: lastId, method, params }))
+    const question = { method, body, deadlineMs: waitMs ?? options.deadlineMs, isWait: waitMs !== undefined }
+    // Made an error at the end: its stack would cost each good call more than its codec.
+    let unavailable: Unavailable = {
+      detail: urls.length === 0 ? noNode : allAlone,
+      mayHaveArrived: false,
+      why: "unanswered"
+    }
+    for (let tried = 0; tried < urls.length; tried += 1) {
+      const index = (first + tried) % urls.length
+      const result = yield* askNode(index, question)
+      if (result === undefined) continue
+      if (Result.isSuccess(result)) {
+        first = index
+        return result.success
+      }
+      if (result.failure instanceof RpcRejected || isWaitOver(result)) return yield* result.failure
+      const { detail, mayHaveArrived, why } = result.failure
+      unavailable = { detail, mayHaveArrived: mayHaveArrived || unavailable.mayHaveArrived, why }
+    }
+    return yield* new RpcUnavailable({ method, ...unavailable })
+  })
+  return { call }
+})
+
+interface Question {
+  readonly method: string
+  readonly body: Uint8Array
+  readonly deadlineMs: number
+  readonly isWait: boolean
+}
+
+type Unavailable = Pick<RpcUnavailable, "detail" | "mayHaveArrived" | "why">
+
+const isWaitOver = (result: Result.Result<unknown, RpcError>) =>
+  Result.isFailure(result) && result.failure._tag === "RpcUnavailable" && result.failure.why === "wait over"
+
+const ask = (door: HttpDoor, url: string, { method, body, deadlineMs, isWait }: Question) =>
+  door
+    .request({
+      method: "POST",
+      url,
+      headers: { "Content-Type": "application/json", Accept: "application/json" },
+      body,
+      deadlineMs,
+      responseBytesMax
+    })
+    .pipe(
+      Effect.mapError(
+        (error) =>
+          new RpcUnavailable({
+            method,
+            detail: error.message,
+            mayHaveArrived: hadConnection(error),
+            why: isWait && error._tag === "DeadlineExceeded" && hadConnection(error) ? "wait over" : "unanswered"
+          })
+      ),
+      Effect.flatMap((response) => Effect.fromResult(read(method, response)))
+    )
+
+const read = (method: string, response: EgressResponse): Result.Result<unknown, RpcError> => {
+  const unavailable = (detail: string, why: Unavailable["why"] = "unanswered") =>
+    Result.fail(new RpcUnavailable({ method, detail, mayHaveArrived: true, why }))
+  if (response.truncated) return unavailable(`the answer is longer than ${responseBytesMax} bytes`, "too long")
+  if (response.status === 429) return unavailable("the node refuses more calls for now (429)")
+  const answer = decodeAnswer(text.decode(response.body))
+  if (Result.isFailure(answer)) return unavailable(`status ${response.status} without a JSON-RPC answer`)
+  const { error, result } = answer.success
+  if (error !== undefined) {
+    if (isNodesOwn(method, error.code, error.message)) return unavailable(`${error.message} (${error.code})`)
+    return Result.fail(new RpcRejected({ method, code: error.code, detail: error.message, data: error.data }))
+  }
+  if (response.status >= 300) return unavailable(`status ${response.status}`)
+  return result === undefined ? unavailable("an answer without a result") : Result.succeed(result)
+}
+
+const noNode = "no node is configured"
+const allAlone = "every node has failed often and is left alone for now"
+
+/** Too many calls, a node that is behind, or one that broke: another node may answer. Of logs it says: too many of them. */
+const isNodesOwn = (method: string, code: number, message: string) =>
+  (code === -32_005 && method !== "eth_getLogs") ||
+  (code === -32_603 && /^internal (?:server )?error\.?$/iu.test(message))
+
+const hadConnection = (error: EgressError) => {
+  if (error._tag === "DeadlineExceeded") return error.phase !== "connect"
+  return error._tag === "Unreachable" && (error.reason === "reset" || error.reason === "protocol")
+}
+
+const outcomeOf = (result: Result.Result<unknown, RpcError>) => {
+  if (Result.isSuccess(result)) return "answered"
+  if (isWaitOver(result)) return "waited"
+  return result.failure instanceof RpcRejected ? "rejected" : "unavailable"
+}
+
+/**
+ * When a node that does not answer is left alone. Pure. Five calls in a row without an answer, and it is asked
+ * again only after half a second, by one call alone; each further failure doubles the wait, up to fifteen seconds.
+ */
+export interface Breaker {
+  /** Calls without an answer since the last one with. */
+  readonly failures: number
+  /** Nobody asks before it. */
+  readonly closedAtMs: number
+}
+
+export const healthy: Breaker = { failures: 0, closedAtMs: 0 }
+
+const failuresMax = 5
+const waitMsMin = 500
+const waitMsMax = 15_000
+
+export const isOpen = ({ failures }: Breaker): boolean => failures >= failuresMax
+
+export const mayAsk = (breaker: Breaker, nowMs: number): boolean => !isOpen(breaker) || nowMs >= breaker.closedAtMs
+
+/** The call that tries an open one out has it to itself for as long as it may take. */
+export const asked = (breaker: Breaker, nowMs: number, deadlineMs: number): Breaker =>
+  isOpen(breaker) ? { ...breaker, closedAtMs: nowMs + deadlineMs } : breaker
+
+export const failed = ({ failures }: Breaker, nowMs: number): Breaker => {
+  const now = failures + 1
+  if (now < failuresMax) return { failures: now, closedAtMs: 0 }
+  // Bounded, so that a power of two of many failures stays a number.
+  const doublings = Math.min(now - failuresMax, 10)
+  return { failures: now, closedAtMs: nowMs + Math.min(waitMsMin * 2 ** doublings, waitMsMax) }
+}
+
+/**
+ * No node gave an answer that can be read: nothing is known of what was asked. `mayHaveArrived` is false when no
+ * node was connected to, so that what was to be sent is certainly not on the chain. `why`: there was none; there was one,
+ * longer than is read, and who asks for less may have it; what the node waits for had not come to be in time.
+ */
+export class RpcUnavailable extends Schema.TaggedError<RpcUnavailable>()("RpcUnavailable", {
+  method: Schema.String,
+  detail: Schema.String,
+  mayHaveArrived: Schema.Boolean,
+  why: Schema.Literals(["unanswered", "too long", "wait over"])
+}) {
+  override get message() {
+    return `${this.method}: ${this.detail}`
+  }
+}
+
+/** A JSON-RPC error object. `data` is what the node put beside it, read by the caller's own schema. */
+export class RpcRejected extends Schema.TaggedError<RpcRejected>()("RpcRejected", {
+  method: Schema.String,
+  code: Schema.Finite,
+  detail: Schema.String,
+  data: Schema.Unknown
+}) {
+  override get message() {
+    return `${this.method}: ${this.detail} (${this.code})`
+  }
+}
+
+/** Calls to the nodes of the chains. The network is the CAIP-2 name, the method one of the few that the schemes use. */
+const rpcCalls = defineCounter({
+  name: "x402_rpc_calls_total",
+  help: "Calls to chain nodes, by network, method and outcome: answered, rejected (a JSON-RPC error), waited (for what did not come to be in time), unavailable.",
+  labels: ["network", "method", "outcome"]
+})
+
+const rpcSeconds = defineHistogram({
+  name: "x402_rpc_seconds",
+  help: "From a call to a chain node to its answer or failure, by network and method.",
+  labels: ["network", "method"],
+  buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+})
+
+const rpcNodesOpen = defineGauge({
+  name: "x402_rpc_nodes_open",
+  help: "Chain nodes that are left alone for now because they gave no answer again and again, by network.",
+  labels: ["network"]
+})
+
+export const rpcMetrics = [rpcCalls, rpcSeconds, rpcNodesOpen]

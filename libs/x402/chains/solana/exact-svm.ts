@@ -1,0 +1,93 @@
+/**
+ * The exact scheme on Solana: the payer signs a transfer of SPL tokens, we pay its fee. One per network, mint and
+ * receiver. Checking needs no key; settling is given one. It keeps nothing of any payment.
+ */
+import { Effect, type Scope } from "effect"
+import type { ConfiguredHttp } from "#egress"
+import type { Metrics } from "#runtime"
+import { openJsonRpc } from "../json-rpc.ts"
+import type { PaymentScheme } from "../../scheme.ts"
+import { checkPayment, type CheckedSvmPayment } from "./check.ts"
+import { fundsOf, simulatePayment } from "./simulate.ts"
+import { type FeeLimits, tokenProgram as splToken, associatedTokenAccount } from "./instructions.ts"
+import { lookAtPayment, lookForPayment } from "./look.ts"
+import { probeMint } from "./probe.ts"
+import { broadcastSettlement, type PreparedSvmSettlement, prepareSettlement, type SettleOptions } from "./settle.ts"
+import { readSettlerKey } from "./keys.ts"
+import { solanaRpc } from "./SolanaRpc.ts"
+import { transfersFrom } from "./transfers.ts"
+
+export type SvmScheme = PaymentScheme<CheckedSvmPayment, PreparedSvmSettlement>
+
+export interface SvmOptions {
+  /** CAIP-2. */
+  readonly network: string
+  /** The mint, base58. */
+  readonly asset: string
+  /** Whose token account is paid into, base58. */
+  readonly payTo: string
+  /** Addresses of our accounts that pay fees, base58. A quote's `extra.feePayer` is one of them. */
+  readonly feePayers: ReadonlyArray<string>
+  /** Nodes, asked in this order. */
+  readonly rpcUrls: ReadonlyArray<string>
+  /** For one call to one node. */
+  readonly rpcDeadlineMs?: number
+  readonly rpcConnectionsMax?: number
+  /** Of the mint; the SPL Token program unless it says Token-2022. */
+  readonly tokenProgram?: string
+  readonly limits?: Partial<FeeLimits>
+  readonly settle?: Partial<SettleOptions>
+  /** Somebody else signs for the fee and sends: transactions' names are not ours. */
+  readonly isRemote?: boolean
+}
+
+/**
+ * Fees: a payment costs us 5,000 lamports for each of two signatures and at most 200,000 units at 0.05 lamports,
+ * 10,000 more. A transfer with a memo uses about 15,000 units, wallets' assertions some tens of thousands; x402
+ * clients offer 1 to 70 micro-lamports, wallets more. Settling: a block comes every 0.4 s and most transactions are
+ * confirmed within three.
+ */
+export const svmDefaults = {
+  rpcDeadlineMs: 5_000,
+  rpcConnectionsMax: 16,
+  limits: { priorityFeeMax: 50_000, computeUnitsMax: 200_000, requiredSignaturesMax: 2 } satisfies FeeLimits,
+  settle: { deadlineMs: 30_000, pollMs: 250, resendMs: 2_000 } satisfies SettleOptions
+}
+
+export const openSvmScheme = Effect.fn("openSvmScheme")(function* (
+  options: SvmOptions
+): Effect.fn.Return<SvmScheme, never, ConfiguredHttp | Metrics | Scope.Scope> {
+  const { network, asset, payTo, feePayers } = options
+  const limits = { ...svmDefaults.limits, ...options.limits }
+  const settle = { ...svmDefaults.settle, ...options.settle }
+  const rpc = solanaRpc(
+    yield* openJsonRpc({
+      network,
+      urls: options.rpcUrls,
+      deadlineMs: options.rpcDeadlineMs ?? svmDefaults.rpcDeadlineMs,
+      connectionsMax: options.rpcConnectionsMax ?? svmDefaults.rpcConnectionsMax
+    })
+  )
+  const tokenProgram = options.tokenProgram ?? splToken
+  const account = associatedTokenAccount(payTo, tokenProgram, asset) ?? payTo
+  const check: SvmScheme["check"] = (payload, requirements, nowMs) =>
+    checkPayment({ network, feePayers, limits }, payload, requirements, nowMs)
+  return {
+    network,
+    probe: ({ decimals }) => probeMint(rpc, { mint: asset, tokenProgram, decimals }),
+    readKey: (secret) => readSettlerKey(network, secret),
+    check,
+    // Nobody is asked before it is sent.
+    checkAgain: check,
+    simulate: (checked) => simulatePayment(rpc, checked),
+    funds: (checked) => fundsOf(rpc, checked),
+    // The node runs it before it passes it on.
+    recheck: () => Effect.void,
+    accountNonce: () => Effect.succeed(null),
+    prepare: (checked, lease) => prepareSettlement(checked, lease),
+    broadcast: (prepared, checked) => broadcastSettlement(rpc, settle, prepared, checked),
+    look: (checked, transaction) =>
+      options.isRemote === true ? lookForPayment(rpc, checked, transaction) : lookAtPayment(rpc, checked, transaction),
+    transfers: (from) => transfersFrom(rpc, { network, asset, payTo, account, pageSize: 1_000 }, from)
+  }
+})

@@ -1,0 +1,147 @@
+/**
+ * Which instructions a payment may be made of, in which order: compute unit limit, compute unit price, the transfer,
+ * then up to four memos and Lighthouse assertions. Nothing else runs on our fee: accounts are not created, and the
+ * fee payer stands in no instruction, so that nothing it owns can move. Pure.
+ */
+import { Result } from "effect"
+import { reasons } from "./reasons.ts"
+import type { SvmInstruction, SvmTransaction } from "./transaction.ts"
+import { createHash } from "node:crypto"
+import { decodeAddress, encodeBase58, isOnCurve } from "./keys.ts"
+
+export interface FeeLimits {
+  /** Micro-lamports per compute unit. */
+  readonly priorityFeeMax: number
+  readonly computeUnitsMax: number
+  readonly requiredSignaturesMax: number
+}
+
+/** The transfer that a payment consists of; addresses in base58. */
+export interface SvmTransfer {
+  readonly tokenProgram: string
+  readonly source: string
+  readonly mint: string
+  readonly destination: string
+  readonly authority: string
+  readonly amount: bigint
+}
+
+/** Place of the transfer among the instructions; the chain names it in its errors. */
+export const transferIndex = 2
+const instructionsMin = 3
+const instructionsMax = 7
+
+/** The reason why not, or the transfer and the memos behind it. */
+export const readInstructions = (
+  transaction: SvmTransaction,
+  limits: FeeLimits
+): Result.Result<{ readonly transfer: SvmTransfer; readonly memos: ReadonlyArray<Uint8Array> }, string> => {
+  const { instructions } = transaction
+  const [limit, price, third] = instructions
+  if (limit === undefined || price === undefined || third === undefined || instructions.length > instructionsMax) {
+    return Result.fail(reasons.instructionCount)
+  }
+  const budgetFault = computeLimitFault(transaction, limit, limits) ?? computePriceFault(transaction, price, limits)
+  if (budgetFault !== undefined) return Result.fail(budgetFault)
+  const transfer = readTransfer(transaction, third)
+  if (transfer === undefined) return Result.fail(reasons.noTransfer)
+  const memos = instructions.slice(instructionsMin).filter((one) => programOf(transaction, one) === memoProgram)
+  return Result.succeed({ transfer, memos: memos.map(({ data }) => data) })
+}
+
+/** What stands behind the transfer and is neither memo nor assertion. */
+export const foreignInstruction = (transaction: SvmTransaction): string | undefined => {
+  const behind = transaction.instructions.slice(instructionsMin)
+  const index = behind.findIndex((one) => {
+    const program = programOf(transaction, one)
+    return program !== memoProgram && program !== lighthouseProgram
+  })
+  return index < 0 ? undefined : reasons.unknownInstruction[index]
+}
+
+/** The fee payer is account 0. A Lighthouse write, say, takes its rent from whom it names as payer. */
+export const usesFeePayer = (transaction: SvmTransaction): boolean =>
+  transaction.instructions.some(({ accounts }) => accounts.includes(0))
+
+/** Any transfer with a check of the mint, wherever it stands; `undefined` for other instructions. */
+export const readTransfer = (
+  transaction: Pick<SvmTransaction, "accounts">,
+  instruction: SvmInstruction
+): SvmTransfer | undefined => {
+  const program = transaction.accounts[instruction.program]
+  const { data } = instruction
+  if ((program !== tokenProgram && program !== token2022Program) || data.length < 10) return undefined
+  if (data[0] !== transferChecked) return undefined
+  const [source, mint, destination, authority] = [...instruction.accounts.subarray(0, 4)].map(
+    (index) => transaction.accounts[index]
+  )
+  if (source === undefined || mint === undefined || destination === undefined || authority === undefined) {
+    return undefined
+  }
+  const amount = view(data).getBigUint64(1, true)
+  return { tokenProgram: program, source, mint, destination, authority, amount }
+}
+
+const computeLimitFault = (transaction: SvmTransaction, one: SvmInstruction, limits: FeeLimits) => {
+  if (programOf(transaction, one) !== computeBudgetProgram) return reasons.computeLimit
+  if (one.data[0] !== setComputeUnitLimit || one.data.length < 5) return reasons.computeLimit
+  return view(one.data).getUint32(1, true) > limits.computeUnitsMax ? reasons.computeLimitHigh : undefined
+}
+
+const computePriceFault = (transaction: SvmTransaction, one: SvmInstruction, limits: FeeLimits) => {
+  if (programOf(transaction, one) !== computeBudgetProgram) return reasons.computePrice
+  if (one.data[0] !== setComputeUnitPrice || one.data.length < 9) return reasons.computePrice
+  const microLamports = view(one.data).getBigUint64(1, true)
+  return microLamports > BigInt(limits.priorityFeeMax) ? reasons.computePriceHigh : undefined
+}
+
+const programOf = (transaction: SvmTransaction, { program }: SvmInstruction) => transaction.accounts[program]
+
+const view = (data: Uint8Array) => new DataView(data.buffer, data.byteOffset, data.byteLength)
+
+/** The programs and instructions that a payment may be made of; their addresses are the same on every Solana network. */
+export const tokenProgram = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
+const token2022Program = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"
+const associatedTokenProgram = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL"
+export const computeBudgetProgram = "ComputeBudget111111111111111111111111111111"
+export const memoProgram = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr"
+/** Wallets put its assertions behind a transfer, to protect their owner from a transaction that does more than it shows. */
+const lighthouseProgram = "L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95"
+
+/** First byte of the data, by program. */
+export const setComputeUnitLimit = 2
+export const setComputeUnitPrice = 3
+export const transferChecked = 12
+
+const marker = Buffer.from("ProgramDerivedAddress")
+const keptMax = 64
+const kept = new Map<string, string>()
+
+/** All three in base58; `undefined` when one of them is no address. */
+export const associatedTokenAccount = (owner: string, tokenProgram: string, mint: string): string | undefined => {
+  const key = `${owner} ${tokenProgram} ${mint}`
+  const known = kept.get(key)
+  if (known !== undefined) return known
+  const seeds = [owner, tokenProgram, mint].map(decodeAddress)
+  const program = decodeAddress(associatedTokenProgram)
+  if (seeds.includes(undefined) || program === undefined) return undefined
+  const derived = derive(
+    seeds.flatMap((seed) => seed ?? []),
+    program
+  )
+  if (derived === undefined) return undefined
+  if (kept.size >= keptMax) kept.delete(kept.keys().next().value ?? "")
+  kept.set(key, derived)
+  return derived
+}
+
+/** The first hash that is no point, counting down: half of all are, so 256 tries do not fail before the sun does. */
+const derive = (seeds: ReadonlyArray<Uint8Array>, program: Uint8Array): string | undefined => {
+  for (let bump = 255; bump >= 0; bump -= 1) {
+    const hash = createHash("sha256")
+    for (const seed of seeds) hash.update(seed)
+    const address = hash.update(Uint8Array.of(bump)).update(program).update(marker).digest()
+    if (!isOnCurve(address)) return encodeBase58(address)
+  }
+  return undefined
+}

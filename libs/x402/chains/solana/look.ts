@@ -1,0 +1,96 @@
+/**
+ * What became of a payment. Only our signature makes the transaction whole, and its name is written down before it
+ * is sent: without a name nothing was sent, and only the blockhash's age is asked for. An end is told only when it
+ * is one in final blocks and the latest time of the payment is over.
+ */
+import { Clock, Effect } from "effect"
+import type { ChainUnavailable } from "../../errors.ts"
+import type { ChainStanding } from "../../scheme.ts"
+import type { CheckedSvmPayment } from "./check.ts"
+import { isConfirmed } from "./settle.ts"
+import type { SignatureStatus, SolanaRpc } from "./SolanaRpc.ts"
+import { isProcessed } from "./simulate.ts"
+import { decodeTransaction } from "./transaction.ts"
+
+export const lookAtPayment = Effect.fn("Svm.look")(function* (
+  rpc: SolanaRpc,
+  checked: CheckedSvmPayment,
+  transaction: string | null
+): Effect.fn.Return<ChainStanding, ChainUnavailable> {
+  // The blockhash first: one that ends between the two questions would hide a transaction just made.
+  const ended = yield* whetherEnded(rpc, checked)
+  const status = transaction === null ? null : yield* rpc.status(transaction, { history: true })
+  if (transaction !== null && status !== null) return standingOf(status, transaction)
+  if (ended === "no") return { _tag: "Unused" }
+  if (ended === "yes") return { _tag: "Expired" }
+  return { _tag: "Undecided", detail: "the blockhash is no longer taken, but that is not final yet" }
+})
+
+const standingOf = (status: SignatureStatus, transaction: string): ChainStanding => {
+  if (!isConfirmed(status)) return { _tag: "Undecided", detail: "in a block that is not confirmed yet" }
+  // It was in a block and failed there; the chain takes the same message no second time.
+  return status.err === null ? { _tag: "Settled", transaction } : { _tag: "Spent", transaction }
+}
+
+/**
+ * A node that lags behind knows a fresh blockhash as little as an old one. Hence also the clock: `validBeforeMs` is
+ * counted from when the payment was first checked.
+ */
+const whetherEnded = Effect.fnUntraced(function* (rpc: SolanaRpc, checked: CheckedSvmPayment) {
+  const { blockhash } = checked.transaction
+  if (yield* rpc.isBlockhashValid(blockhash, "processed")) return "no"
+  const nowMs = yield* Clock.currentTimeMillis
+  if (nowMs < checked.validBeforeMs) return "perhaps"
+  return (yield* rpc.isBlockhashValid(blockhash, "finalized")) ? "perhaps" : "yes"
+})
+
+const signaturePattern = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/u
+// Who makes more transactions than this within a minute and a half hides nobody's payment but their own.
+const searchedMax = 100
+
+/**
+ * What became of a payment that somebody else makes whole and sends. Its name is theirs to make, so what they name is
+ * believed only when that transaction is this very payment, by its message; without a true name it is looked for
+ * among the payer's newest transactions. An end is told only when it is one in final blocks.
+ */
+export const lookForPayment = Effect.fn("Svm.lookFor")(function* (
+  rpc: SolanaRpc,
+  checked: CheckedSvmPayment,
+  named: string | null
+): Effect.fn.Return<ChainStanding, ChainUnavailable> {
+  // The blockhash first: one that ends between the questions would hide a transaction just made.
+  const ended = yield* whetherEnded(rpc, checked)
+  const made = named === null ? undefined : yield* standingAs(rpc, checked, named)
+  if (made !== undefined) return made
+  if (ended === "no" && !(yield* isProcessed(rpc, checked))) return { _tag: "Unused" }
+  const found = yield* search(rpc, checked)
+  if (found !== undefined) return found
+  if (ended === "yes") return { _tag: "Expired" }
+  return { _tag: "Undecided", detail: "it is made or over, but that is not final yet" }
+})
+
+/** Nothing for a transaction that is not there, or is another one. */
+const standingAs = Effect.fnUntraced(function* (
+  rpc: SolanaRpc,
+  { transaction: { message } }: CheckedSvmPayment,
+  signature: string
+): Effect.fn.Return<ChainStanding | undefined, ChainUnavailable> {
+  if (!signaturePattern.test(signature)) return undefined
+  const landed = yield* rpc.transaction(signature, "confirmed")
+  if (landed === null) return undefined
+  const decoded = decodeTransaction(Buffer.from(landed.transaction[0], "base64"))
+  if (decoded === undefined || Buffer.compare(decoded.message, message) !== 0) return undefined
+  return landed.meta.err === null
+    ? { _tag: "Settled", transaction: signature }
+    : { _tag: "Spent", transaction: signature }
+})
+
+const search = Effect.fnUntraced(function* (rpc: SolanaRpc, checked: CheckedSvmPayment) {
+  const newest = { before: null, until: null, limit: searchedMax }
+  const listed = yield* rpc.signatures(checked.payer, newest, "confirmed")
+  for (const { signature } of listed) {
+    const found = yield* standingAs(rpc, checked, signature)
+    if (found !== undefined) return found
+  }
+  return undefined
+})

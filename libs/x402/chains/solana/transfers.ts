@@ -1,0 +1,102 @@
+/**
+ * Every transfer into our token account, as final blocks have it, for the reconciliation from the chain's side. A
+ * position is the signature of the last transaction that was read. Nodes list the newest first, so the pages are
+ * walked back to the position and given out from there; of a long way only the oldest part is kept in memory, and
+ * what is behind it is listed anew when that is read.
+ */
+import { createHash } from "node:crypto"
+import { Effect, Option, Stream } from "effect"
+import { ChainUnavailable } from "../../errors.ts"
+import type { ChainPosition, ChainTransfer } from "../../scheme.ts"
+import { readTransfer } from "./instructions.ts"
+import type { LandedTransaction, ListedSignature, SolanaRpc } from "./SolanaRpc.ts"
+import { decodeTransaction } from "./transaction.ts"
+
+export interface TransfersOptions {
+  readonly network: string
+  readonly asset: string
+  readonly payTo: string
+  /** The token account of `payTo`. */
+  readonly account: string
+  /** Signatures in one page: 1,000 is the most that nodes give. */
+  readonly pageSize: number
+}
+
+/** Ten thousand signatures of at most 88 characters: about two megabytes. */
+const pagesKept = 10
+/** A million transactions; somebody who is further behind has to begin anew. */
+const pagesMax = 1_000
+
+export const transfersFrom = (rpc: SolanaRpc, options: TransfersOptions, from: ChainPosition | null) =>
+  Stream.paginate(from, (position) => stretchAfter(rpc, options, position)).pipe(
+    Stream.rechunk(1),
+    Stream.mapEffect(({ signature }) =>
+      Effect.map(rpc.transaction(signature, "finalized"), (landed) =>
+        landed === null ? [] : transfersOf(options, signature, landed)
+      )
+    ),
+    Stream.flattenIterable
+  )
+
+/** The oldest part of what is after a position, oldest first, and where to go on when that is not all. */
+const stretchAfter = Effect.fnUntraced(function* (
+  rpc: SolanaRpc,
+  { account, pageSize }: TransfersOptions,
+  until: ChainPosition | null
+) {
+  const kept: Array<ReadonlyArray<ListedSignature>> = []
+  let before: string | null = null
+  for (let page = 0; page < pagesMax; page += 1) {
+    const range = { before, until, limit: pageSize }
+    const listed: ReadonlyArray<ListedSignature> = yield* rpc.signatures(account, range, "finalized")
+    kept.push(listed)
+    if (kept.length > pagesKept) kept.shift()
+    if (listed.length < pageSize) return stretchOf(kept.flat(), page >= pagesKept)
+    before = listed.at(-1)?.signature ?? null
+  }
+  const detail = `more than ${pagesMax * pageSize} transactions since ${until ?? "the beginning"}`
+  return yield* new ChainUnavailable({ operation: "getSignaturesForAddress", detail })
+})
+
+/** What failed moved nothing; it counts for where to go on. */
+const stretchOf = (newestFirst: ReadonlyArray<ListedSignature>, hasMore: boolean) => {
+  const next = hasMore ? Option.fromNullishOr(newestFirst[0]?.signature) : Option.none<ChainPosition>()
+  return [newestFirst.filter(({ err }) => err === null).toReversed(), next] as const
+}
+
+/** By its instructions when they show it, otherwise (a program made the transfer) by what the balances say. */
+export const transfersOf = (
+  { network, asset, payTo, account }: TransfersOptions,
+  signature: string,
+  landed: LandedTransaction
+): ReadonlyArray<ChainTransfer> => {
+  if (landed.meta.err !== null) return []
+  const common = { transaction: signature, network, asset, payTo, position: signature }
+  const decoded = decodeTransaction(Buffer.from(landed.transaction[0], "base64"))
+  const shown = decoded?.instructions.flatMap((instruction) => readTransfer(decoded, instruction) ?? []) ?? []
+  const ours = shown.filter(({ destination, mint }) => destination === account && mint === asset)
+  if (decoded !== undefined && ours.length > 0) {
+    const nonce = createHash("sha256").update(decoded.message).digest("hex")
+    return ours.map(({ authority, amount }) => ({ ...common, payer: authority, amount, nonce }))
+  }
+  const gained = changeOf(landed, asset, payTo)
+  if (gained <= 0n) return []
+  return [{ ...common, payer: largestLoser(landed, asset) ?? payTo, amount: gained, nonce: null }]
+}
+
+type Balances = LandedTransaction["meta"]["preTokenBalances"]
+
+const sum = (balances: Balances, asset: string, owner: string) =>
+  balances
+    .filter((balance) => balance.mint === asset && balance.owner === owner)
+    .reduce((total, { uiTokenAmount }) => total + BigInt(uiTokenAmount.amount), 0n)
+
+const changeOf = ({ meta }: LandedTransaction, asset: string, owner: string) =>
+  sum(meta.postTokenBalances, asset, owner) - sum(meta.preTokenBalances, asset, owner)
+
+const largestLoser = (landed: LandedTransaction, asset: string) => {
+  const owners = new Set(landed.meta.preTokenBalances.flatMap(({ owner }) => owner ?? []))
+  const changes = [...owners].map((owner) => ({ owner, change: changeOf(landed, asset, owner) }))
+  const [first] = changes.toSorted((one, other) => (one.change < other.change ? -1 : 1))
+  return first !== undefined && first.change < 0n ? first.owner : undefined
+}

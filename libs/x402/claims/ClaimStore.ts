@@ -1,0 +1,104 @@
+/**
+ * Claims in the bucket: read from the leader, changed only by their revision. A write whose answer was lost is
+ * looked for before it counts as failed; a record says by its ticket and count of moves whose it is.
+ */
+import { Clock, Effect, Option, Stream } from "effect"
+import { type BusError, Kv, type KvBucket, type KvEntry } from "#bus"
+import { type Retention, timeToLiveMs, ClaimRecord, moved, type Move } from "./claim.ts"
+import { ClaimLost } from "./errors.ts"
+
+export const claimBucket = "authorizations"
+
+/** A claim as it was read or written last. */
+export interface Claim {
+  readonly key: string
+  readonly revision: number
+  readonly record: ClaimRecord
+}
+
+export interface ClaimStore {
+  readonly read: (key: string) => Effect.Effect<Option.Option<Claim>, BusError>
+  /** Every claim that is kept, as it is now. */
+  readonly all: Stream.Stream<Claim, BusError>
+  /** `revision` 0: the key must be new. Fails with `RevisionConflict` when somebody else was first. */
+  readonly write: (key: string, record: ClaimRecord, revision: number) => Effect.Effect<Claim, BusError>
+}
+
+export const openClaimStore = Effect.fnUntraced(function* (
+  retention: Retention
+): Effect.fn.Return<ClaimStore, BusError, Kv> {
+  const bucket = yield* (yield* Kv).open(claimBucket, ClaimRecord)
+  return {
+    read: (key) => readFrom(bucket, key),
+    all: Stream.map(bucket.scan("claim.>"), toClaim),
+    write: (...args) => writeTo(bucket, retention, ...args)
+  }
+})
+
+const toClaim = ({ key, revision, value }: KvEntry<ClaimRecord>): Claim => ({ key, revision, record: value })
+
+const readFrom = (bucket: KvBucket<ClaimRecord>, key: string) => Effect.map(bucket.get(key), Option.map(toClaim))
+
+const writeTo = Effect.fnUntraced(function* (
+  bucket: KvBucket<ClaimRecord>,
+  retention: Retention,
+  key: string,
+  record: ClaimRecord,
+  revision: number
+): Effect.fn.Return<Claim, BusError> {
+  const ttlMs = timeToLiveMs(record, retention, yield* Clock.currentTimeMillis)
+  const written = yield* bucket
+    .update(key, record, revision, ttlMs)
+    .pipe(
+      Effect.catchTag("BusUnavailable", (unknown) =>
+        Effect.flatMap(readFrom(bucket, key), (found) =>
+          Option.isSome(found) && found.value.revision > revision && isSameWrite(found.value.record, record)
+            ? Effect.succeed(found.value.revision)
+            : Effect.fail(unknown)
+        )
+      )
+    )
+  return { key, revision: written, record }
+})
+
+/** Who moved a claim from the same revision may have led it to the same state: with another transaction, or none. */
+const isSameWrite = (found: ClaimRecord, written: ClaimRecord) =>
+  found.ticket === written.ticket &&
+  found.moves === written.moves &&
+  found.state === written.state &&
+  found.asked === written.asked &&
+  found.transactions.join() === written.transactions.join()
+
+// A renewal may come between a holder's read and its move, a sweep's question between a settler's; hardly both twice.
+const triesMax = 4
+
+/**
+ * Moves a claim along its table. Whoever writes the revision first has it. A strict move is of the revision that the mover
+ * knows; any other holds within one life of the claim, and is decided anew on what is read after a lost write.
+ */
+export const moveClaim = Effect.fnUntraced(function* (
+  store: ClaimStore,
+  claim: Claim,
+  step: Move,
+  isStrict: boolean
+): Effect.fn.Return<Claim, ClaimLost | BusError> {
+  let current = claim
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const next = moved(current.record, step)
+    if (next === undefined) break
+    const written = yield* store.write(current.key, next, current.revision).pipe(
+      Effect.asSome,
+      Effect.catchTag("RevisionConflict", () => Effect.succeedNone)
+    )
+    if (Option.isSome(written)) return written.value
+    const found = Option.getOrUndefined(yield* store.read(claim.key))
+    if (found === undefined) return yield* lost(claim, step, null)
+    const isOurs = !isStrict && found.record.ticket === claim.record.ticket
+    if (!isOurs) return yield* lost(claim, step, found.record.state)
+    current = found
+  }
+  return yield* lost(claim, step, current.record.state)
+})
+
+const lost = (claim: Claim, step: Move, state: string | null) =>
+  new ClaimLost({ claimKey: claim.key, move: step._tag, state })

@@ -1,0 +1,175 @@
+/**
+ * A claim: one payment's use for one call, as the bucket `authorizations` holds it, and its life as a table of which move
+ * leads from which state to which. Pure. What it promises, whoever crashes when: a payment is used by one call at a time;
+ * once it is to be settled it is never free again; and it ends as settled or, when the chain can make no transfer any
+ * more, as uncollected. It is never deleted to free it. Ended, it keeps what answers a replay and an audit alone.
+ */
+import { Schema } from "effect"
+import {
+  AnswerKind,
+  ChainAddress,
+  InstanceName,
+  Network,
+  PaymentPayload,
+  PaymentRequirements,
+  Sha256Hex,
+  TransactionId
+} from "#contracts"
+
+const claimStates = ["CLAIMED", "SERVING", "SETTLING", "SETTLED", "UNCOLLECTED", "RELEASED"] as const
+export type ClaimState = (typeof claimStates)[number]
+
+const Milliseconds = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+const Total = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** Transactions that were signed for one claim; a settler that died has left one, and its follower makes another. */
+const transactionsMax = 8
+
+export const ClaimRecord = Schema.Struct({
+  state: Schema.Literals(claimStates),
+  network: Network,
+  asset: ChainAddress,
+  payer: ChainAddress,
+  payTo: ChainAddress,
+  amount: Schema.String,
+  /** What the payment is for. */
+  binding: Sha256Hex,
+  kind: AnswerKind,
+  /** The gateway's instance. */
+  holder: InstanceName,
+  /** This life of the claim: a new one is drawn whenever it is taken. */
+  ticket: Schema.String,
+  /** Writes in this life. */
+  moves: Total,
+  validBeforeMs: Milliseconds,
+  claimedAtMs: Milliseconds,
+  /** Since it is to be settled. */
+  requestedAtMs: Schema.NullOr(Milliseconds),
+  /** Signed for it, the newest last; each is stored before it is sent. */
+  transactions: Schema.Array(TransactionId).check(Schema.isMaxLength(transactionsMax)),
+  /** How often settling was asked for. */
+  asked: Total,
+  /** Of a claim that ended unpaid. */
+  reason: Schema.NullOr(Schema.String),
+  /** Null once it has ended. */
+  payment: Schema.NullOr(Schema.Struct({ payload: PaymentPayload, requirements: PaymentRequirements }))
+})
+export interface ClaimRecord extends Schema.Schema.Type<typeof ClaimRecord> {}
+
+export type Move =
+  /** The holder is still at work. */
+  | { readonly _tag: "Renew" }
+  /** The first byte of a stream is about to go out. */
+  | { readonly _tag: "Serve" }
+  /** The answer is made, or what there is of it was given out. */
+  | { readonly _tag: "Settle"; readonly atMs: number }
+  /** Settling is asked for again: nobody has reported for a while. */
+  | { readonly _tag: "AskAgain" }
+  /** A transaction is signed; it is stored before it is sent. */
+  | { readonly _tag: "Prepare"; readonly transaction: string }
+  | { readonly _tag: "Settled"; readonly transaction: string }
+  /** The chain can make no transfer of this payment any more. */
+  | { readonly _tag: "Uncollected"; readonly reason: string }
+  /** The call failed before anything of it was given out, or its upstream failed: nothing is charged. */
+  | { readonly _tag: "Release"; readonly reason: string }
+
+/** States from which a move may be made, and where it leads; null stays. */
+const table: Readonly<
+  Record<Move["_tag"], { readonly from: ReadonlyArray<ClaimState>; readonly to: ClaimState | null }>
+> = {
+  Renew: { from: ["CLAIMED", "SERVING"], to: null },
+  Serve: { from: ["CLAIMED"], to: "SERVING" },
+  Settle: { from: ["CLAIMED", "SERVING"], to: "SETTLING" },
+  AskAgain: { from: ["SETTLING"], to: null },
+  Prepare: { from: ["SETTLING"], to: null },
+  Settled: { from: ["SETTLING"], to: "SETTLED" },
+  Uncollected: { from: ["SETTLING"], to: "UNCOLLECTED" },
+  Release: { from: ["CLAIMED", "SERVING"], to: "RELEASED" }
+}
+
+/** The record after a move; undefined where the table has no such move: somebody else has moved it on. */
+export const moved = (record: ClaimRecord, move: Move): ClaimRecord | undefined => {
+  const { from, to } = table[move._tag]
+  if (!from.includes(record.state)) return undefined
+  const state = to ?? record.state
+  const payment = hasEnded(state) ? null : record.payment
+  return { ...record, ...changes(record, move), state, payment, moves: record.moves + 1 }
+}
+
+const changes = (record: ClaimRecord, move: Move): Partial<ClaimRecord> => {
+  switch (move._tag) {
+    case "Settle":
+      return { requestedAtMs: move.atMs, asked: 1 }
+    case "AskAgain":
+      return { asked: record.asked + 1 }
+    case "Prepare":
+    case "Settled":
+      return { transactions: withLast(record.transactions, move.transaction) }
+    case "Uncollected":
+    case "Release":
+      return { reason: move.reason }
+    default:
+      return {}
+  }
+}
+
+const withLast = (transactions: ReadonlyArray<string>, last: string) =>
+  [...transactions.filter((one) => one !== last), last].slice(-transactionsMax)
+
+export const hasEnded = (state: ClaimState) => state === "SETTLED" || state === "UNCOLLECTED" || state === "RELEASED"
+
+/** What a claim found in the way says to one who wants to take it. */
+export const canBeTaken = (found: ClaimRecord) => found.state === "RELEASED"
+
+export interface Retention {
+  /** After the payment's own end, for one that has ended. */
+  readonly keptMs: number
+}
+
+// A payment that was let go cannot be used after its own end; clocks differ by less than this.
+const clocksApartMs = 600_000
+
+/**
+ * How long the bucket keeps a record in milliseconds, or undefined for as long as it is not moved. A released
+ * one goes soon, or a stranger with worthless signatures could fill the disk.
+ */
+export const timeToLiveMs = (record: ClaimRecord, retention: Retention, nowMs: number): number | undefined => {
+  if (!hasEnded(record.state)) return undefined
+  const leftMs = Math.max(0, record.validBeforeMs - nowMs)
+  return leftMs + (record.state === "RELEASED" ? clocksApartMs : retention.keptMs)
+}
+
+export interface SweepTimes {
+  readonly leaseMs: number
+  /** A settler that is at work reports within this. */
+  readonly settleWithinMs: number
+}
+
+export interface LiveState {
+  readonly state: ClaimState
+  readonly asked: number
+  /** When the record was written, by the broker. */
+  readonly writtenAtMs: number
+}
+
+export type SweepMove = "Release" | "Settle" | "AskAgain"
+
+const backoffDoublingsMax = 5
+
+/**
+ * The move that is due, if one is. What was given out must be paid for; what was not is let go. Ages are by the broker's
+ * clock, which alone says how old a record is: no replica's clock can end another's lease.
+ */
+export const dueMove = (live: LiveState, nowMs: number, times: SweepTimes): SweepMove | undefined => {
+  const ageMs = nowMs - live.writtenAtMs
+  if (live.state === "CLAIMED") return ageMs >= times.leaseMs ? "Release" : undefined
+  if (live.state === "SERVING") return ageMs >= times.leaseMs ? "Settle" : undefined
+  if (live.state !== "SETTLING") return undefined
+  const doublings = Math.min(backoffDoublingsMax, Math.max(0, live.asked - 1))
+  return ageMs >= times.settleWithinMs * 2 ** doublings ? "AskAgain" : undefined
+}
+
+export const moveOf = (due: SweepMove, nowMs: number): Move => {
+  if (due === "Release") return { _tag: "Release", reason: "lease ended" }
+  return due === "Settle" ? { _tag: "Settle", atMs: nowMs } : { _tag: "AskAgain" }
+}

@@ -1,0 +1,77 @@
+/**
+ * Every configured network with the scheme that speaks to its chain: our own, or one whose payments a facilitator
+ * verifies and settles. Opened once for each role that pays attention to payments; nothing is asked of a chain yet.
+ */
+import { Effect, type Scope } from "effect"
+import type { PaymentNetwork, Payments } from "#contracts"
+import type { ConfiguredHttp } from "#egress"
+import { Metrics } from "#runtime"
+import { type EvmScheme, type NotAnEvmNetwork, openEvmScheme } from "./chains/evm/exact-evm.ts"
+import { openFacilitator } from "./facilitator/Facilitator.ts"
+import { remoteScheme } from "./facilitator/remote-scheme.ts"
+import { facilitatorUnconfirmed } from "./metrics.ts"
+import type { PaymentScheme } from "./scheme.ts"
+import { openSvmScheme } from "./chains/solana/exact-svm.ts"
+
+export interface OpenNetwork {
+  readonly entry: PaymentNetwork
+  readonly scheme: PaymentScheme
+  /** Accounts with nonces to be kept in order; null where the chain has none, or somebody else signs. */
+  readonly accounts: Pick<EvmScheme, "account"> | null
+  /** Signs and sends for us. */
+  readonly isRemote: boolean
+}
+
+// Of one role to one facilitator: as many as are in work at once.
+const facilitatorConnectionsMax = 256
+// What is made is in a block, and our nodes are a block or two behind at the most.
+const facilitatorConfirmMs = 5_000
+
+type Needs = ConfiguredHttp | Metrics | Scope.Scope
+
+/** By the network's name. */
+export const openNetworks = Effect.fn("openNetworks")(function* (
+  section: Payments
+): Effect.fn.Return<ReadonlyMap<string, OpenNetwork>, NotAnEvmNetwork, Needs> {
+  const opened = yield* Effect.forEach(section.Networks, (entry) => openNetwork(section, entry))
+  return new Map(opened.map((one) => [one.entry.Network, one]))
+})
+
+/** The chains alone, for who asks them and no facilitator. */
+export const openChains = Effect.fn("openChains")(function* (
+  section: Pick<Payments, "Networks">
+): Effect.fn.Return<ReadonlyArray<Pick<OpenNetwork, "entry" | "scheme">>, NotAnEvmNetwork, Needs> {
+  return yield* Effect.forEach(section.Networks, (entry) =>
+    Effect.map(openOwn(entry), ({ scheme }) => ({ entry, scheme }))
+  )
+})
+
+const openNetwork = Effect.fnUntraced(function* (
+  section: Payments,
+  entry: PaymentNetwork
+): Effect.fn.Return<OpenNetwork, NotAnEvmNetwork, Needs> {
+  const own = yield* openOwn(entry)
+  if (entry.FacilitatorUrl === undefined) return { entry, ...own, isRemote: false }
+  const facilitator = yield* openFacilitator({
+    url: entry.FacilitatorUrl,
+    timeoutMs: section.FacilitatorTimeoutSeconds * 1_000,
+    connectionsMax: facilitatorConnectionsMax
+  })
+  const unconfirmed = (yield* Metrics).counter(facilitatorUnconfirmed)
+  const onUnconfirmed = () => unconfirmed.inc({ network: entry.Network })
+  const scheme = remoteScheme(own.scheme, facilitator, { confirmMs: facilitatorConfirmMs, onUnconfirmed })
+  return { entry, scheme, accounts: null, isRemote: true }
+})
+
+const openOwn = Effect.fnUntraced(function* (
+  entry: PaymentNetwork
+): Effect.fn.Return<Pick<OpenNetwork, "scheme" | "accounts">, NotAnEvmNetwork, Needs> {
+  const chain = { network: entry.Network, asset: entry.Asset, payTo: entry.PayTo, rpcUrls: entry.RpcUrls }
+  if (entry.Network.startsWith("solana:")) {
+    const feePayers = entry.FeePayer === undefined ? [] : [entry.FeePayer]
+    const isRemote = entry.FacilitatorUrl !== undefined
+    return { scheme: yield* openSvmScheme({ ...chain, feePayers, isRemote }), accounts: null }
+  }
+  const scheme = yield* openEvmScheme(chain)
+  return { scheme, accounts: scheme }
+})

@@ -1,0 +1,175 @@
+/**
+ * A payment as it arrives: `PAYMENT-SIGNATURE`, or `X-PAYMENT`, its name of version 1. Everything in it is a
+ * stranger's, so all limits act before it is believed: its length, the alphabet, the depth of its JSON. Two
+ * payments in one request are refused, for another reader might take the other one. Pure.
+ */
+import { Result, Schema } from "effect"
+import { faultsOf, PaymentPayload, x402Version, type PaymentRequirements } from "#contracts"
+import { PaymentRefused, reason } from "./errors.ts"
+
+/** Of either header. A payment is about 1 kB. */
+export const paymentHeaderBytesMax = 8_192
+const jsonDepthMax = 16
+
+/** Every value of either name, in the order in which they came; a name that is absent has none. */
+export interface PaymentHeaders {
+  readonly "payment-signature": ReadonlyArray<string>
+  readonly "x-payment": ReadonlyArray<string>
+}
+
+const standardBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u
+// Clients that leave the padding out are understood.
+const unpaddedBase64 = /^[A-Za-z0-9+/]+$/u
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+const decode = Schema.decodeUnknownResult(PaymentPayload, { errors: "first" })
+
+type Read<A> = Result.Result<A, PaymentRefused>
+
+/** The payment of a request, or null where there is none. */
+export const readPayment = (headers: PaymentHeaders): Read<PaymentPayload | null> => {
+  const signatures = separate(headers["payment-signature"])
+  const aliases = separate(headers["x-payment"])
+  if (signatures.length > 1) return refused(reason.invalidPayload, "PAYMENT-SIGNATURE is given more than once")
+  if (aliases.length > 1) return refused(reason.invalidPayload, "X-PAYMENT is given more than once")
+  const [signature] = signatures
+  const [alias] = aliases
+  if (signature !== undefined && alias !== undefined && signature !== alias) {
+    return refused(reason.invalidPayload, "PAYMENT-SIGNATURE and X-PAYMENT hold different payments")
+  }
+  const header = signature ?? alias
+  return header === undefined ? Result.succeed(null) : decodePayment(header)
+}
+
+// Servers and proxies join what is given twice with a comma, which base64 does not have.
+const separate = (values: ReadonlyArray<string>) =>
+  values.flatMap((value) => value.split(",", 3)).map((value) => value.trim())
+
+/** One header's value. */
+export const decodePayment = (header: string): Read<PaymentPayload> => {
+  if (header.length > paymentHeaderBytesMax) {
+    return refused(reason.invalidPayload, `the header is longer than ${paymentHeaderBytesMax} bytes`)
+  }
+  const isBase64 = standardBase64.test(header) || (unpaddedBase64.test(header) && header.length % 4 !== 1)
+  if (!isBase64 || header === "") return refused(reason.invalidPayload, "the header is not standard base64")
+  const json = Result.try((): unknown => JSON.parse(utf8.decode(Buffer.from(header, "base64"))))
+  if (Result.isFailure(json)) return refused(reason.invalidPayload, "the header is not base64 of UTF-8 JSON")
+  const fault = shapeFault(json.success)
+  if (fault !== undefined) return refused(reason.invalidPayload, fault)
+  return Result.mapError(decode(json.success), (error) => {
+    const [first] = faultsOf(error.issue)
+    const path = first?.path ?? ""
+    const detail = first === undefined ? "not a payment" : `${path === "" ? "/" : path}: ${first.message}`
+    return refusal(reasonAt(path, json.success), detail)
+  })
+}
+
+// The protocol has names for the first things that are looked at.
+const reasonAt = (path: string, json: unknown) => {
+  const isOtherVersion = typeof json === "object" && json !== null && "x402Version" in json
+  if (path === "/x402Version" && isOtherVersion && json.x402Version !== x402Version) return reason.invalidVersion
+  if (path === "/accepted/scheme") return reason.invalidScheme
+  return path === "/accepted/network" ? reason.invalidNetwork : reason.invalidPayload
+}
+
+/** Walked without recursion: what is too deep must not cost a stack. */
+const shapeFault = (json: unknown): string | undefined => {
+  let level: ReadonlyArray<unknown> = [json]
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > jsonDepthMax) return `nested deeper than ${jsonDepthMax} levels`
+    const below: Array<unknown> = []
+    for (const value of level) {
+      if (typeof value !== "object" || value === null) continue
+      if (Object.hasOwn(value, "__proto__")) return "the key __proto__ is not allowed"
+      below.push(...Object.values(value))
+    }
+    level = below
+  }
+  return undefined
+}
+
+const refusal = (text: string, detail: string) =>
+  new PaymentRefused({ code: "PAYMENT_INVALID", reason: text, payer: null, detail: detail.slice(0, 256) })
+
+const refused = (text: string, detail: string) => Result.fail(refusal(text, detail))
+
+// What a client says it accepted is compared field by field, never by bytes: clients write the entry anew, in an order and
+// with additions of their own. The amount must be the very one: a payment of an old quote is answered with the new one.
+
+/** Our own requirements that the payment is for. */
+export const matchOffer = (
+  payload: PaymentPayload,
+  offers: ReadonlyArray<PaymentRequirements>
+): Result.Result<PaymentRequirements, PaymentRefused> => {
+  const { accepted } = payload
+  const onNetwork = offers.filter((offer) => offer.network === accepted.network)
+  if (onNetwork.length === 0) return notOffered(reason.invalidNetwork, `${accepted.network} is not offered here`)
+  let wrong = ""
+  for (const offer of onNetwork) {
+    const field = differingField(accepted, offer)
+    if (field === undefined) return Result.succeed(offer)
+    wrong ||= field
+  }
+  const text = wrong === "scheme" ? reason.invalidScheme : reason.invalidRequirements
+  return notOffered(text, `accepted.${wrong} is not what is quoted`)
+}
+
+/** The first field that differs from what is required. */
+export const differingField = (accepted: PaymentRequirements, required: PaymentRequirements): string | undefined => {
+  const isSameAddress = sameAddress(required.network)
+  if (accepted.scheme !== required.scheme) return "scheme"
+  if (accepted.network !== required.network) return "network"
+  if (!isSameAddress(accepted.asset, required.asset)) return "asset"
+  if (!isSameAddress(accepted.payTo, required.payTo)) return "payTo"
+  if (accepted.amount !== required.amount) return "amount"
+  if (accepted.maxTimeoutSeconds !== required.maxTimeoutSeconds) return "maxTimeoutSeconds"
+  // What we put into `extra` is text; what a client adds is its own.
+  const given = accepted.extra ?? {}
+  const missing = Object.entries(required.extra ?? {}).find(([key, value]) => given[key] !== value)
+  return missing === undefined ? undefined : `extra.${missing[0]}`
+}
+
+const sameAddress = (network: string) =>
+  network.startsWith("eip155:")
+    ? (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
+    : (one: string, other: string) => one === other
+
+const notOffered = (text: string, detail: string) =>
+  Result.fail(new PaymentRefused({ code: "PAYMENT_INVALID", reason: text, payer: null, detail }))
+
+const extension = "payment-identifier"
+const pattern = "^[a-zA-Z0-9_-]{16,128}$"
+const identifier = new RegExp(pattern, "u")
+
+const info = { required: false }
+
+/** As a quote declares it; clients look at `info` alone. */
+export const identifierWithoutSchema = { [extension]: { info } }
+/**
+ * The `payment-identifier` extension: a client names its call, so that an answer that was paid for and lost on
+ * the way can be given out again to the same payment. Offered, not required. Pure.
+ */
+export const identifierDeclaration = {
+  [extension]: {
+    info,
+    schema: { type: "object", properties: { required: { type: "boolean" }, id: { type: "string", pattern } } }
+  }
+}
+
+/** The client's name for its call, or null without one. Fails when one is there that cannot be one. */
+export const paymentIdentifier = (payload: PaymentPayload): Result.Result<string | null, PaymentRefused> => {
+  const id = infoOf(payload.extensions?.[extension])["id"]
+  if (id === undefined) return Result.succeed(null)
+  if (typeof id === "string" && identifier.test(id)) return Result.succeed(id)
+  const detail = `${extension}: the id must be 16 to 128 letters, digits, hyphens and underscores`
+  return Result.fail(
+    new PaymentRefused({ code: "PAYMENT_INVALID", reason: reason.invalidPayload, payer: null, detail })
+  )
+}
+
+const infoOf = (declared: unknown): Readonly<Record<string, unknown>> => {
+  const { info } = recordOf(declared)
+  return recordOf(info)
+}
+
+const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? { ...value } : {}

@@ -1,0 +1,170 @@
+/**
+ * What a call costs, known before it is made: the guessed input, a share of the longest answer that is asked for, at
+ * least a minimum, and a flat fee. What is quoted is what is paid; nothing is refunded and nothing added
+ * afterwards. Integers throughout, rounded up once at the end. Pure.
+ */
+import { knownTokenOf, type PaymentNetwork, type PaymentRequirements } from "#contracts"
+
+/** What is true of every price; `outputShareMillionths` of the longest answer is charged. */
+export interface Tariff {
+  readonly flatFeeMicroUsd: bigint
+  readonly priceMinMicroUsd: bigint
+  readonly outputShareMillionths: bigint
+}
+
+/** The shares and dollars of the configuration's `Payments`. */
+export const tariffOf = (section: {
+  readonly FlatFeeUsd: number
+  readonly PriceMinUsd: number
+  readonly OutputShare: number
+}): Tariff => ({
+  flatFeeMicroUsd: microUsdOf(section.FlatFeeUsd),
+  priceMinMicroUsd: microUsdOf(section.PriceMinUsd),
+  outputShareMillionths: BigInt(Math.round(section.OutputShare * 1e6))
+})
+
+/** Millionths of a dollar for a million tokens; whole numbers. */
+export interface TokenPrices {
+  readonly inputMicroUsdPerMillionTokens: number
+  readonly outputMicroUsdPerMillionTokens: number
+}
+
+export interface TokenUse {
+  /** As `chargedInputTokens` gives them. */
+  readonly inputTokens: number
+  /** The longest answer. */
+  readonly outputTokens: number
+}
+
+const million = 1_000_000n
+
+/** The price of a call by tokens, in millionths of a dollar. */
+export const tokenPrice = (tariff: Tariff, prices: TokenPrices, use: TokenUse): bigint => {
+  const input = BigInt(use.inputTokens) * BigInt(prices.inputMicroUsdPerMillionTokens) * million
+  const output = BigInt(use.outputTokens) * BigInt(prices.outputMicroUsdPerMillionTokens) * tariff.outputShareMillionths
+  return withFee(tariff, divideUp(input + output, million * million))
+}
+
+/** The price of a call that costs the same whatever is said: `count` images, or one call. */
+export const flatPrice = (tariff: Tariff, microUsdEach: number, count = 1): bigint =>
+  withFee(tariff, BigInt(microUsdEach) * BigInt(count))
+
+const withFee = (tariff: Tariff, microUsd: bigint) =>
+  (microUsd > tariff.priceMinMicroUsd ? microUsd : tariff.priceMinMicroUsd) + tariff.flatFeeMicroUsd
+
+/** A price as requirements that a client can sign: one entry per network, in the configured order. Pure. */
+export interface Offer {
+  readonly requirements: PaymentRequirements
+  /** Dollars as a decimal text, equal to the amount: `0.025685`. */
+  readonly priceUsd: string
+  /** How people call the network: `base-sepolia`. */
+  readonly plainNetwork: string
+  readonly assetSymbol: string
+}
+
+export const offerOf = (network: PaymentNetwork, priceMicroUsd: bigint, maxTimeoutSeconds: number): Offer => {
+  const amount = atomicAmount(priceMicroUsd, network.AssetDecimals)
+  return {
+    requirements: {
+      scheme: "exact",
+      network: network.Network,
+      amount: amount.toString(),
+      asset: network.Asset,
+      payTo: network.PayTo,
+      maxTimeoutSeconds,
+      extra: extraOf(network)
+    },
+    priceUsd: decimalAmount(amount, network.AssetDecimals),
+    plainNetwork: network.PlainName ?? knownTokenOf(network.Network)?.plainName ?? network.Network,
+    assetSymbol: network.AssetSymbol
+  }
+}
+
+// What clients cannot sign without: the token's signing domain, or who pays the chain's fee.
+const extraOf = (network: PaymentNetwork): Readonly<Record<string, string>> =>
+  network.FeePayer === undefined || network.Network.startsWith("eip155:")
+    ? { name: network.AssetName, version: network.AssetVersion }
+    : { feePayer: network.FeePayer }
+
+const microDecimals = 6
+
+/** Dollars of the configuration as millionths, up. */
+export const microUsdOf = (usd: number): bigint => BigInt(Math.ceil(Number((usd * 1e6).toFixed(3))))
+
+/** Millionths of a dollar in the asset's smallest unit, up. */
+export const atomicAmount = (microUsd: bigint, assetDecimals: number): bigint => {
+  if (assetDecimals >= microDecimals) return microUsd * 10n ** BigInt(assetDecimals - microDecimals)
+  return divideUp(microUsd, 10n ** BigInt(microDecimals - assetDecimals))
+}
+
+/** An amount of the smallest unit as a decimal number of whole tokens: `0.025685`. */
+export const decimalAmount = (atomic: bigint, assetDecimals: number): string => {
+  const digits = atomic.toString().padStart(assetDecimals + 1, "0")
+  const whole = digits.slice(0, digits.length - assetDecimals)
+  return assetDecimals === 0 ? whole : `${whole}.${digits.slice(-assetDecimals)}`
+}
+
+/** Of numbers that are not negative. */
+const divideUp = (dividend: bigint, divisor: bigint): bigint => (dividend + divisor - 1n) / divisor
+
+/** What is counted of a request, whatever its wire format. */
+export interface PromptSize {
+  /** UTF-8 bytes of all text that goes to the model: messages, system prompt, tool definitions as JSON. */
+  readonly textBytes: number
+  /** Messages, each of which is wrapped in tokens of its own. */
+  readonly messages: number
+  readonly images: number
+}
+
+const bytesPerToken = 4
+const tokensPerMessage = 4
+/** Between what common models take for a small image (85) and a large one (1,105), nearer the latter. */
+const tokensPerImage = 1_024
+/** Below this all prompts cost the same. */
+const tokensMin = 64
+const stepsPerDoubling = 16
+
+/**
+ * How many tokens a prompt is, guessed without the model's tokenizer: four bytes of UTF-8 a token, so that
+ * scripts of three bytes a character, which tokenize at about one token each, are not sold at a quarter. The
+ * guess is rounded up to one of sixteen steps per doubling: a prompt that grows by a word keeps its price, and
+ * with it the authorization that a client has signed ahead; nobody pays for more than a sixteenth too much. Pure.
+ */
+export const inputTokensOf = (size: PromptSize): number =>
+  Math.ceil(size.textBytes / bytesPerToken) + size.messages * tokensPerMessage + size.images * tokensPerImage
+
+/** The tokens that are charged for: never fewer than `tokens`, at most a sixteenth more from 64 on. */
+export const chargedInputTokens = (tokens: number): number => {
+  if (tokens <= tokensMin) return tokensMin
+  const step = Math.max(1, 2 ** Math.floor(Math.log2(tokens)) / stepsPerDoubling)
+  return Math.ceil(tokens / step) * step
+}
+
+/** What is meant when a request does not say. */
+const outputTokensDefault = 8_192
+
+/** How many tokens an answer may have: what was asked for, within what the model can do. Pure. */
+export interface OutputTokens {
+  /** Null when the request did not say. */
+  readonly requested: number | null
+  readonly effective: number
+  /** The request asked for more than the model gives. */
+  readonly isCapped: boolean
+}
+
+/** `modelMax`: the model's longest answer. */
+export const outputTokensOf = (requested: number | null, modelMax: number): OutputTokens => {
+  const wanted = requested ?? Math.min(modelMax, outputTokensDefault)
+  const effective = Math.max(1, Math.min(wanted, modelMax))
+  return { requested, effective, isCapped: requested !== null && requested > modelMax }
+}
+
+/** What an answer says about a request that asked for too much; nothing otherwise. */
+export const outputTokensHeaders = (tokens: OutputTokens): Readonly<Record<string, string>> =>
+  tokens.isCapped
+    ? {
+        "x-max-tokens-capped": "true",
+        "x-max-tokens-requested": String(tokens.requested),
+        "x-max-tokens-effective": String(tokens.effective)
+      }
+    : {}

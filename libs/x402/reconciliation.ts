@@ -1,0 +1,161 @@
+/**
+ * The books, from both sides: every claim and receipt against the chain, every transfer to us against the
+ * receipts. Pure: what stands where, and what does not fit. A payment that is on its way is no finding until its
+ * time is over. Balanced is only what the chain has transferred and a receipt says was paid.
+ */
+import { claimKeyOf, type Receipt } from "#contracts"
+import type { ClaimState } from "./claims/claim.ts"
+import type { ChainTransfer } from "./scheme.ts"
+
+/** What of a claim the books look at. */
+export interface BookedClaim {
+  readonly key: string
+  readonly state: ClaimState
+  readonly network: string
+  readonly payer: string
+  readonly amount: string
+  readonly transactions: ReadonlyArray<string>
+  readonly validBeforeMs: number
+}
+
+export type Finding =
+  /** Money came that no receipt knows: a settlement whose end was not recorded, or a gift. */
+  | { readonly _tag: "TransferWithoutReceipt"; readonly transfer: ChainTransfer; readonly claimKey: string | null }
+  /** A receipt says paid, and the chain shows no such transfer. */
+  | { readonly _tag: "ReceiptWithoutTransfer"; readonly receipt: Receipt }
+  | { readonly _tag: "AmountDiffers"; readonly receipt: Receipt; readonly transfer: ChainTransfer }
+  /** One payment with two ends. */
+  | { readonly _tag: "ReceiptsDisagree"; readonly claimKey: string; readonly receipts: ReadonlyArray<Receipt> }
+  /** One transfer counted for two payments. */
+  | { readonly _tag: "TransferCountedTwice"; readonly transaction: string; readonly claimKeys: ReadonlyArray<string> }
+  /** Given up, and paid after all: the payer is owed an apology. */
+  | { readonly _tag: "UncollectedButPaid"; readonly claimKey: string; readonly transfer: ChainTransfer }
+  /** Ended, and nothing was recorded. */
+  | { readonly _tag: "ClaimWithoutReceipt"; readonly claim: BookedClaim }
+  /** Its time is over and nobody has ended it. */
+  | { readonly _tag: "SettlingOverdue"; readonly claim: BookedClaim }
+
+export interface Balance {
+  readonly network: string
+  readonly asset: string
+  /** Sums in the asset's smallest unit. */
+  readonly transferred: bigint
+  readonly receipted: bigint
+}
+
+export interface Books {
+  readonly findings: ReadonlyArray<Finding>
+  readonly balances: ReadonlyArray<Balance>
+}
+
+export interface BookTimes {
+  readonly nowMs: number
+  /** After a payment's own end: finality, and the settlers' last look. */
+  readonly graceMs: number
+}
+
+export const reconcile = (
+  claims: ReadonlyArray<BookedClaim>,
+  transfers: ReadonlyArray<ChainTransfer>,
+  receipts: ReadonlyArray<Receipt>,
+  times: BookTimes
+): Books => {
+  const paid = receipts.filter(({ outcome }) => outcome === "settled")
+  const findings = [
+    ...disagreements(receipts),
+    ...countedTwice(paid),
+    ...againstChain(paid, transfers),
+    ...unreceipted(claims, transfers, receipts),
+    ...unended(claims, receipts, times)
+  ]
+  return { findings, balances: balancesOf(transfers, paid) }
+}
+
+/** A transaction may hold transfers of several payers. */
+const transferKey = (of: { readonly network: string; readonly transaction: string | null; readonly payer: string }) =>
+  `${of.network} ${of.transaction} ${of.network.startsWith("eip155:") ? of.payer.toLowerCase() : of.payer}`
+
+const disagreements = (receipts: ReadonlyArray<Receipt>): ReadonlyArray<Finding> =>
+  [...Map.groupBy(receipts, ({ claimKey }) => claimKey)].flatMap(([claimKey, own]) => {
+    // The same receipt written twice says the same.
+    const ends = new Set(own.map(({ outcome, transaction }) => `${outcome} ${transaction}`))
+    return ends.size > 1 ? [{ _tag: "ReceiptsDisagree" as const, claimKey, receipts: own }] : []
+  })
+
+const countedTwice = (paid: ReadonlyArray<Receipt>): ReadonlyArray<Finding> =>
+  [...Map.groupBy(paid, transferKey)].flatMap(([, own]) => {
+    const claimKeys = [...new Set(own.map(({ claimKey }) => claimKey))]
+    const transaction = own[0]?.transaction ?? ""
+    return claimKeys.length > 1 ? [{ _tag: "TransferCountedTwice" as const, transaction, claimKeys }] : []
+  })
+
+const againstChain = (
+  paid: ReadonlyArray<Receipt>,
+  transfers: ReadonlyArray<ChainTransfer>
+): ReadonlyArray<Finding> => {
+  const made = Map.groupBy(transfers, transferKey)
+  return paid.flatMap((receipt): ReadonlyArray<Finding> => {
+    const own = made.get(transferKey(receipt)) ?? []
+    const [first] = own
+    if (first === undefined) return [{ _tag: "ReceiptWithoutTransfer", receipt }]
+    if (own.some(({ amount }) => amount === BigInt(receipt.amount))) return []
+    return [{ _tag: "AmountDiffers", receipt, transfer: first }]
+  })
+}
+
+const unreceipted = (
+  claims: ReadonlyArray<BookedClaim>,
+  transfers: ReadonlyArray<ChainTransfer>,
+  receipts: ReadonlyArray<Receipt>
+): ReadonlyArray<Finding> => {
+  const known = new Set(receipts.filter(({ outcome }) => outcome === "settled").map(transferKey))
+  const uncollected = new Set(receipts.flatMap((one) => (one.outcome === "uncollected" ? [one.claimKey] : [])))
+  const byKey = new Map(claims.map((claim) => [claim.key, claim]))
+  const byTransaction = new Map(
+    claims.flatMap((claim) =>
+      claim.transactions.map((transaction) => [transferKey({ ...claim, transaction }), claim] as const)
+    )
+  )
+  // Who submits a payment before us does so in a transaction of its own; what it used up says whose it was.
+  const claimOf = ({ nonce, ...transfer }: ChainTransfer) =>
+    byTransaction.get(transferKey(transfer)) ??
+    (nonce === null ? undefined : byKey.get(claimKeyOf({ ...transfer, nonce })))
+  return transfers.flatMap((transfer): ReadonlyArray<Finding> => {
+    if (known.has(transferKey(transfer))) return []
+    const claim = claimOf(transfer)
+    if (claim !== undefined && (claim.state === "UNCOLLECTED" || uncollected.has(claim.key))) {
+      return [{ _tag: "UncollectedButPaid", claimKey: claim.key, transfer }]
+    }
+    // A settler may be writing the receipt of it just now.
+    if (claim?.state === "SETTLING") return []
+    return [{ _tag: "TransferWithoutReceipt", transfer, claimKey: claim?.key ?? null }]
+  })
+}
+
+const unended = (
+  claims: ReadonlyArray<BookedClaim>,
+  receipts: ReadonlyArray<Receipt>,
+  { nowMs, graceMs }: BookTimes
+): ReadonlyArray<Finding> => {
+  const receipted = new Set(receipts.map(({ claimKey }) => claimKey))
+  return claims.flatMap((claim): ReadonlyArray<Finding> => {
+    const isOver = nowMs > claim.validBeforeMs + graceMs
+    if (claim.state === "SETTLING") return isOver ? [{ _tag: "SettlingOverdue", claim }] : []
+    const hasEnd = claim.state === "SETTLED" || claim.state === "UNCOLLECTED"
+    return hasEnd && !receipted.has(claim.key) ? [{ _tag: "ClaimWithoutReceipt", claim }] : []
+  })
+}
+
+const balancesOf = (transfers: ReadonlyArray<ChainTransfer>, paid: ReadonlyArray<Receipt>): ReadonlyArray<Balance> => {
+  const sums = new Map<string, { network: string; asset: string; transferred: bigint; receipted: bigint }>()
+  const sumOf = ({ network, asset }: { readonly network: string; readonly asset: string }) => {
+    const key = `${network} ${network.startsWith("eip155:") ? asset.toLowerCase() : asset}`
+    const sum = sums.get(key) ?? { network, asset, transferred: 0n, receipted: 0n }
+    sums.set(key, sum)
+    return sum
+  }
+  for (const transfer of transfers) sumOf(transfer).transferred += transfer.amount
+  const once = new Map(paid.map((receipt) => [`${receipt.claimKey} ${receipt.transaction}`, receipt]))
+  for (const receipt of once.values()) sumOf(receipt).receipted += BigInt(receipt.amount)
+  return [...sums.values()]
+}

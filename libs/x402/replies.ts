@@ -1,0 +1,221 @@
+/**
+ * Every 402: the quote for who has not paid, and why a payment was not taken. Each carries a fresh quote in its
+ * headers, for clients sign the next attempt from it, and a refusal its code, in its header and its body. Bodies come in the three shapes in which the routes
+ * answer: OpenAI's chat (and images), Anthropic's messages, OpenAI's responses. Pure.
+ */
+import { type PaymentCode, x402Version, type ResourceInfo, type SettleResponse } from "#contracts"
+import { sanitise } from "#egress"
+import { explained } from "./errors.ts"
+import type { Offer } from "./quote.ts"
+import { identifierDeclaration, identifierWithoutSchema } from "./payment-header.ts"
+
+export type ReplyShape = "chat" | "messages" | "responses"
+
+export interface PaymentReply {
+  readonly status: 402
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON. */
+  readonly body: string
+}
+
+/** Why a payment was not taken. `detail` is shown as `debug`, made fit for strangers. */
+export interface PaymentFailure {
+  readonly code: PaymentCode
+  readonly reason: string
+  readonly payer: string | null
+  readonly detail?: string | undefined
+}
+
+const message = "This endpoint requires x402 payment"
+
+/** To a call without a payment. */
+export const paymentRequired = (quote: Quote, shape: ReplyShape): PaymentReply => {
+  const { accepts, header } = quoteText(quote, "Payment Required")
+  const [{ priceUsd, plainNetwork, assetSymbol }] = quote.offers
+  const price = JSON.stringify({ amount: priceUsd, currency: "USD" })
+  const info = JSON.stringify({ network: plainNetwork, asset: assetSymbol, x402Version })
+  const mirror = `"x402Version":${x402Version},"accepts":${accepts}`
+  const rest = `"message":${JSON.stringify(message)},"price":${price},"paymentInfo":${info}`
+  const body = {
+    chat: () => `{${mirror},"error":"Payment Required",${rest}}`,
+    messages: () => `{"type":"error","error":${JSON.stringify(messagesError(message))},${mirror},${rest}}`,
+    responses: () => `{${mirror},"error":${JSON.stringify(responsesError(message))},${rest}}`
+  }[shape]()
+  return { status: 402, headers: quoteHeaders(header), body }
+}
+
+/** To a payment that cannot be taken; nothing was sent to the chain. */
+export const verificationFailed = (quote: Quote, shape: ReplyShape, failure: PaymentFailure): PaymentReply => ({
+  status: 402,
+  headers: { ...quoteHeaders(quoteText(quote, failure.reason).header), "x-error-code": failure.code },
+  body: JSON.stringify(
+    shape === "chat"
+      ? verificationBody(failure)
+      : vendorBody(shape, `Payment verification failed: ${failure.reason}`, failure.code)
+  )
+})
+
+/** To a payment that the chain refused after the call had been made: the answer is not given out. */
+export const settlementFailed = (
+  quote: Quote,
+  shape: ReplyShape,
+  failure: PaymentFailure & { readonly network: string; readonly transaction: string | null }
+): PaymentReply => ({
+  status: 402,
+  headers: {
+    ...quoteHeaders(quoteText(quote, failure.reason).header),
+    ...settleResponseHeader({
+      success: false,
+      errorReason: failure.reason,
+      transaction: failure.transaction ?? "",
+      network: failure.network,
+      ...payerOf(failure)
+    }),
+    "x-error-code": failure.code,
+    // Clients that retry by themselves would sign and pay again.
+    "x-should-retry": "false"
+  },
+  body: JSON.stringify(
+    shape === "chat"
+      ? settlementBody(failure)
+      : vendorBody(shape, `Payment settlement failed: ${failure.reason}`, failure.code)
+  )
+})
+
+const quoteHeaders = (header: string): Readonly<Record<string, string>> => ({
+  "content-type": "application/json",
+  "cache-control": "no-store",
+  "payment-required": header,
+  "x-payment-required": header,
+  // Quoted: base64 has characters that an unquoted parameter may not.
+  "www-authenticate": `X402 requirements="${header}"`,
+  "access-control-expose-headers": exposedHeaders
+})
+
+const advice: Readonly<Record<PaymentCode, string>> = {
+  PAYMENT_INVALID: "Sign exactly the requirements from the PAYMENT-REQUIRED header.",
+  PAYMENT_UNFUNDED: "Fund the wallet; if the clock is off, set it and sign again.",
+  PAYMENT_BLOCKHASH_STALE: "Sign again against a current blockhash; nothing was charged.",
+  PAYMENT_REPLAY: "Sign a fresh payment authorization for each request."
+}
+
+/** Also what a chain's node said: nothing of which one it was. */
+const toldDetail = ({ detail }: PaymentFailure) => sanitise(detail ?? "", { secrets: [], names: [] })
+
+const payerOf = ({ payer }: PaymentFailure) => (payer === null ? {} : { payer })
+
+const verificationBody = (failure: PaymentFailure) =>
+  failure.code === "PAYMENT_REPLAY"
+    ? {
+        error: "Payment authorization already used",
+        message: advice.PAYMENT_REPLAY,
+        code: failure.code,
+        ...payerOf(failure)
+      }
+    : { error: "Payment verification failed", ...whyBody(failure) }
+
+const settlementBody = (failure: PaymentFailure) => ({ error: "Payment settlement failed", ...whyBody(failure) })
+
+const whyBody = (failure: PaymentFailure) => ({
+  code: failure.code,
+  message: advice[failure.code],
+  debug: explained(failure.reason, toldDetail(failure)),
+  ...payerOf(failure)
+})
+
+/** With the code where the vendor's clients look for one; Anthropic's envelope has no place of its own for it. */
+const vendorBody = (shape: "messages" | "responses", text: string, code: PaymentCode) =>
+  shape === "messages"
+    ? { type: "error", error: { ...messagesError(text), code } }
+    : { error: { ...responsesError(text), code } }
+
+const messagesError = (text: string) => ({ type: "payment_required", message: text })
+const responsesError = (text: string) => ({ message: text, type: "payment_required", param: null, code: null })
+
+/** What is to be paid for, and how it can be. Clients sign the first offer. */
+export interface Quote {
+  readonly resource: ResourceInfo
+  readonly offers: readonly [Offer, ...ReadonlyArray<Offer>]
+}
+
+/**
+ * The quote as text. It is written once and used as header and in the body, so that what a client reads in
+ * the body is byte for byte what it would read in the decoded header. The header goes out three times, and
+ * proxies refuse answers with more than about 3 kB of them: nothing is said here that is not needed. Pure.
+ */
+export interface QuoteText {
+  /** The JSON text of `accepts`. */
+  readonly accepts: string
+  /** The value of `PAYMENT-REQUIRED`. */
+  readonly header: string
+}
+
+const descriptionCharactersMax = 96
+
+// Three copies in base64 and the other headers of a 402 then stay below 3,000 bytes.
+const quoteCharactersMax = 648
+
+/** What is left out first when a quote becomes too long: how the extension's data look, then the extension. */
+const extensionTexts = [
+  `,"extensions":${JSON.stringify(identifierDeclaration)}`,
+  `,"extensions":${JSON.stringify(identifierWithoutSchema)}`,
+  ""
+]
+
+export const quoteText = (quote: Quote, error: string): QuoteText => {
+  const accepts = JSON.stringify(quote.offers.map(({ requirements }) => requirements))
+  const resource = JSON.stringify(quote.resource)
+  const text = `{"x402Version":${x402Version},"error":${JSON.stringify(error)},"resource":${resource},"accepts":${accepts}`
+  const rest = extensionTexts.find((extensions) => text.length + extensions.length < quoteCharactersMax) ?? ""
+  return { accepts, header: Buffer.from(`${text}${rest}}`).toString("base64") }
+}
+
+export interface ResourceOf {
+  /** Configured, never the caller's Host: `https://models.example.com`. */
+  readonly origin: string
+  readonly path: string
+  readonly model: string
+  /** Absent for what is not sold by tokens. */
+  readonly tokens?: { readonly input: number; readonly output: number }
+}
+
+/** A model call as a resource. */
+export const modelResource = ({ origin, path, model, tokens }: ResourceOf): ResourceInfo => {
+  const size = tokens === undefined ? "" : ` (~${tokens.input} input, ${tokens.output} max output tokens)`
+  // Half a surrogate pair at the cut would not survive the header.
+  const description = `${model} API call${size}`.slice(0, descriptionCharactersMax).toWellFormed()
+  return { url: `${origin.replace(/\/+$/u, "")}${path}`, description, mimeType: "application/json" }
+}
+
+/** What a page's script may read of our answers. */
+export const exposedHeaders =
+  "PAYMENT-REQUIRED, X-Payment-Required, WWW-Authenticate, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, X-Payment-Receipt, X-Payment-Settled, X-Error-Code"
+
+/** How the chain answered, under the names of both protocol versions. */
+const settleResponseHeader = (response: SettleResponse): Readonly<Record<string, string>> => {
+  const header = Buffer.from(JSON.stringify(response)).toString("base64")
+  return { "payment-response": header, "x-payment-response": header }
+}
+
+/** What an answer that was paid for says of its payment: the receipt, or that the chain has not spoken yet. Pure. */
+export interface SettledPayment {
+  readonly transaction: string
+  readonly network: string
+  readonly payer: string
+}
+
+/** Of an answer that is paid. Nobody between us and the payer may keep it for another. */
+export const settledHeaders = ({ transaction, network, payer }: SettledPayment): Readonly<Record<string, string>> => ({
+  ...settleResponseHeader({ success: true, transaction, network, payer }),
+  "x-payment-receipt": transaction,
+  "cache-control": "private",
+  "access-control-expose-headers": exposedHeaders
+})
+
+/** Of an answer that is given out although the chain has not said yet that it is paid. */
+export const unsettledHeaders = (errorClass: string): Readonly<Record<string, string>> => ({
+  "x-payment-settled": "false",
+  "x-payment-settle-error-class": errorClass.replace(/[^A-Za-z0-9_.-]/gu, "_").slice(0, 64),
+  "cache-control": "private",
+  "access-control-expose-headers": exposedHeaders
+})

@@ -1,0 +1,87 @@
+import { Effect, Result } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import type { PaymentPayload, PaymentRequirements } from "#contracts"
+import { hexOf } from "../../../../../libs/x402/chains/evm/encoding.ts"
+import { cancelCall } from "./calls.ts"
+import {
+  cancellation,
+  newNonce,
+  newPayer,
+  payerOf,
+  payment,
+  requirementsOf
+} from "../../../../../dev/fixtures/evm/payments.ts"
+import { checked, type Rig, startRig } from "../../../../../dev/fixtures/evm/rig.ts"
+import { type StockFacilitator, stockFacilitator } from "../../../../../dev/fixtures/evm/stock.ts"
+import { vectors, type World } from "./vectors.ts"
+
+describe("a payment on an EVM chain is judged as others judge it", () => {
+  let rig: Rig
+  let stock: StockFacilitator
+  let world: World
+
+  beforeAll(async () => {
+    // No block but those of the preparations: the chain's time stands still behind ours while both are asked.
+    rig = await startRig({ blockTimeMs: 3_600_000 })
+    stock = stockFacilitator(rig.chain)
+    world = await makeWorld(rig)
+  })
+  afterAll(() => rig.end())
+
+  it.each(vectors.map((vector) => [vector.name, vector] as const))("%s", async (_, { make, says, other }) => {
+    const { payload, requirements } = await make({ ...world, nowSeconds: Math.floor(Date.now() / 1_000) })
+
+    const ours = await verdict(rig, payload, requirements)
+    const theirs = await stock.verdict(payload, requirements)
+
+    assert.strictEqual(ours, says)
+    assert.strictEqual(theirs, other?.says ?? says, "the other facilitator")
+  })
+
+  it("covers at least sixty payments, and each name once", () => {
+    assert.isAtLeast(vectors.length, 60)
+    assert.strictEqual(new Set(vectors.map(({ name }) => name)).size, vectors.length)
+  })
+})
+
+const verdict = async (rig: Rig, payload: PaymentPayload, requirements: PaymentRequirements) => {
+  const good = rig.scheme.check(payload, requirements, Date.now())
+  if (Result.isFailure(good)) return good.failure.reason
+  const outcome = await rig.run(Effect.result(rig.scheme.simulate(good.success)))
+  if (Result.isSuccess(outcome)) return "valid"
+  return outcome.failure._tag === "PaymentRefused" ? outcome.failure.reason : outcome.failure.message
+}
+
+const makeWorld = async ({ chain, run, scheme, lease }: Rig): Promise<World> => {
+  const nowMs = Date.now()
+  const nowSeconds = Math.floor(nowMs / 1_000)
+  const payer = payerOf(chain.payer.privateKey)
+  const [otherPayer, shortPayer, emptyPayer, delegatedPayer] = [newPayer(), newPayer(), newPayer(), newPayer()]
+  await run(chain.fund(otherPayer.address, 1_000_000n))
+  await run(chain.fund(shortPayer.address, 25_684n))
+  await run(chain.fund(delegatedPayer.address, 1_000_000n))
+  await run(chain.rpc("anvil_setCode", [delegatedPayer.address, "0x60006000fd"]))
+
+  const requirements = requirementsOf()
+  const paid = await payment(payer, requirements, { nowSeconds })
+  const good = checked(scheme, paid, requirements, nowMs)
+  const prepared = await run(scheme.prepare(good, await lease()))
+  await run(scheme.broadcast(prepared, good))
+
+  const cancelledNonce = newNonce()
+  const withdrawal = cancelCall(payer.address, cancelledNonce, await cancellation(payer, cancelledNonce))
+  const cancel = { from: chain.settlers[1]?.address, to: chain.asset, data: hexOf(withdrawal) }
+  await run(chain.rpc("anvil_impersonateAccount", [cancel.from]))
+  await run(chain.rpc("eth_sendTransactionSync", [cancel]))
+  return {
+    nowSeconds,
+    payer,
+    otherPayer,
+    shortPayer,
+    emptyPayer,
+    delegatedPayer,
+    usedNonce: good.authorization.nonce,
+    cancelledNonce,
+    contract: chain.asset
+  }
+}

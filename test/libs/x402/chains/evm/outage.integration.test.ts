@@ -1,0 +1,241 @@
+import { Effect, Result, Stream } from "effect"
+import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
+import type { EvmScheme } from "../../../../../libs/x402/chains/evm/exact-evm.ts"
+import { goodPayment, type Rig, startRig } from "../../../../../dev/fixtures/evm/rig.ts"
+import { answered, rejected, type SickAnswer, type SickNode, startSickNode } from "./sick-node.ts"
+
+// Nobody listens there: the port is reserved and needs rights to be bound.
+const closedUrl = "http://127.0.0.1:1"
+
+describe("a chain that gives no answer", () => {
+  let rig: Rig
+  let node: SickNode
+  /** Waits for nothing that does not come at once; for what does, a busy machine may need longer. */
+  let hasty: EvmScheme
+  beforeAll(async () => {
+    rig = await startRig({})
+    node = await startSickNode(rig.chain.rpcUrl)
+    hasty = await rig.schemeWith({ rpcDeadlineMs: 250, receiptDeadlineMs: 250 })
+  })
+  afterEach(async () => {
+    node.behave = () => undefined
+    await rig.run(rig.chain.resume)
+  })
+  afterAll(async () => {
+    await node.end()
+    await rig.end()
+  })
+
+  type Good = Awaited<ReturnType<typeof goodPayment>>
+
+  /** Everything that asks the chain, each by its error's name. */
+  const outcomes = async (scheme: EvmScheme, good: Good) => {
+    const lease = await rig.lease()
+    const tags = await rig.run(
+      Effect.all([
+        Effect.flip(scheme.simulate(good)),
+        Effect.flip(scheme.recheck(good)),
+        Effect.flip(scheme.prepare(good, lease)),
+        Effect.flip(scheme.look(good, null)),
+        Effect.flip(scheme.accountNonce(lease.key.address))
+      ])
+    )
+    return tags.map(({ _tag }) => _tag)
+  }
+  const unavailable = [
+    "ChainUnavailable",
+    "ChainUnavailable",
+    "ChainUnavailable",
+    "ChainUnavailable",
+    "ChainUnavailable"
+  ]
+
+  it.each<readonly [string, SickAnswer]>([
+    ["an error of the server", { status: 500, body: "oh no" }],
+    ["a gateway's page", { status: 502, body: "<html><body>Bad Gateway</body></html>" }],
+    ["nothing at all", { status: 200, body: "" }],
+    ["no JSON", { status: 200, body: "{" }],
+    ["JSON of another kind", { status: 200, body: "[]" }],
+    ["neither a result nor an error", { status: 200, body: `{"jsonrpc":"2.0","id":1}` }],
+    ["a result of another kind", answered({ of: "another kind" })],
+    ["a result that is no hex", answered("reverted")],
+    ["more than may be read", { status: 200, body: `"${"x".repeat(2_000_000)}"` }],
+    ["a limit that is reached", { status: 429, body: "" }],
+    ["a limit in the protocol's words", rejected(-32_005, "limit exceeded")],
+    ["an internal error", rejected(-32_603, "Internal error")],
+    ["a block that it lacks", rejected(-32_000, "header not found")],
+    ["a method that it lacks", rejected(-32_601, "the method eth_call does not exist")],
+    ["gas that ran out", rejected(-32_000, "out of gas")]
+  ])("says nothing of a payment when it answers with %s", async (_, answer) => {
+    const good = await goodPayment(rig)
+    const scheme = await rig.schemeWith({ rpcUrls: [node.url] })
+    node.behave = () => answer
+
+    assert.deepStrictEqual(await outcomes(scheme, good), unavailable)
+  })
+
+  it("says nothing of a payment when nobody listens", async () => {
+    const good = await goodPayment(rig)
+    const scheme = await rig.schemeWith({ rpcUrls: [closedUrl] })
+
+    assert.deepStrictEqual(await outcomes(scheme, good), unavailable)
+  })
+
+  it("says nothing of a payment when it takes calls and is silent", async () => {
+    const good = await goodPayment(rig)
+    const lease = await rig.lease()
+    await rig.run(rig.chain.pause)
+
+    const outcome = await rig.run(Effect.flip(hasty.simulate(good)))
+    const prepared = await rig.run(Effect.flip(hasty.prepare(good, lease)))
+
+    assert.strictEqual(outcome._tag, "ChainUnavailable")
+    assert.strictEqual(prepared._tag, "ChainUnavailable")
+  })
+
+  it("says nothing of a payment when it falls silent between the refusal and the reason", async () => {
+    const good = await goodPayment(rig)
+    const scheme = await rig.schemeWith({ rpcUrls: [node.url] })
+    await rig.run(scheme.simulate(good))
+    let calls = 0
+    const revert = rejected(3, "execution reverted")
+    node.behave = () => ((calls += 1) === 1 ? revert : { status: 503, body: "" })
+
+    const outcome = await rig.run(Effect.flip(scheme.simulate(good)))
+
+    assert.strictEqual(outcome._tag, "ChainUnavailable")
+  })
+
+  it("leaves a settlement pending that may have been sent, and sending it again is harmless", async () => {
+    const good = await goodPayment(rig)
+    const prepared = await rig.run(rig.scheme.prepare(good, await rig.lease()))
+    await rig.run(rig.chain.pause)
+
+    const outcome = await rig.run(Effect.flip(hasty.broadcast(prepared, good)))
+    await rig.run(rig.chain.resume)
+    const settled = await rig.run(rig.scheme.broadcast(prepared, good))
+
+    assert.deepInclude(outcome, { _tag: "SettlementPending", transaction: prepared.transaction })
+    assert.strictEqual(settled.transaction, prepared.transaction)
+    assert.deepStrictEqual(await rig.run(rig.scheme.look(good, null)), {
+      _tag: "Settled",
+      transaction: prepared.transaction
+    })
+  })
+
+  it("says that nothing was sent when nobody listens", async () => {
+    const good = await goodPayment(rig)
+    const prepared = await rig.run(rig.scheme.prepare(good, await rig.lease()))
+    const scheme = await rig.schemeWith({ rpcUrls: [closedUrl] })
+
+    const outcome = await rig.run(Effect.flip(scheme.broadcast(prepared, good)))
+
+    assert.strictEqual(outcome._tag, "ChainUnavailable")
+  })
+
+  it("is settled over a node that cannot send and wait in one", async () => {
+    const good = await goodPayment(rig)
+    const scheme = await rig.schemeWith({ rpcUrls: [node.url] })
+    const prepared = await rig.run(scheme.prepare(good, await rig.lease()))
+    node.behave = (method) =>
+      method === "eth_sendRawTransactionSync" ? rejected(-32_601, "Method not found") : undefined
+
+    const settled = await rig.run(scheme.broadcast(prepared, good))
+
+    assert.strictEqual(settled.transaction, prepared.transaction)
+    assert.include(node.calls, "eth_sendRawTransaction")
+    assert.include(node.calls, "eth_getTransactionReceipt")
+  })
+
+  it("is not taken for settled without the token's own event", async () => {
+    const good = await goodPayment(rig)
+    const scheme = await rig.schemeWith({ rpcUrls: [node.url] })
+    const prepared = await rig.run(scheme.prepare(good, await rig.lease()))
+    node.behave = (method) =>
+      method === "eth_sendRawTransactionSync"
+        ? answered({ transactionHash: prepared.transaction, status: "0x1", blockNumber: "0x1", logs: [] })
+        : undefined
+
+    const outcome = await rig.run(Effect.flip(scheme.broadcast(prepared, good)))
+
+    assert.deepInclude(outcome, {
+      _tag: "SettlementRefused",
+      code: "PAYMENT_INVALID",
+      reason: "invalid_exact_evm_transfer_event_mismatch"
+    })
+  })
+
+  it("is asked elsewhere when there is another node", async () => {
+    const good = await goodPayment(rig)
+    const scheme = await rig.schemeWith({ rpcUrls: [closedUrl, node.url, rig.chain.rpcUrl] })
+    node.behave = () => rejected(-32_005, "limit exceeded")
+
+    assert.isTrue(Result.isSuccess(await rig.run(Effect.result(scheme.simulate(good)))))
+  })
+
+  it("is left alone after it has failed often, and asked again when it is back", async () => {
+    const good = await goodPayment(rig)
+    const scheme = await rig.schemeWith({ rpcUrls: [node.url] })
+    node.behave = () => ({ status: 503, body: "" })
+    const failing = Effect.flip(scheme.simulate(good))
+    await rig.run(Effect.repeat(failing, { times: 4 }))
+    const before = node.calls.length
+
+    const alone = await rig.run(failing)
+    const asked = node.calls.length - before
+    node.behave = () => undefined
+    const back = await rig.run(
+      Effect.result(scheme.simulate(good)).pipe(
+        Effect.delay("50 millis"),
+        Effect.repeat({ until: Result.isSuccess, times: 100 })
+      )
+    )
+
+    assert.strictEqual(alone._tag, "ChainUnavailable")
+    assert.strictEqual(asked, 0)
+    assert.isTrue(Result.isSuccess(back))
+  })
+
+  it("tells the reason of a refusal where nothing reads several values at once", async () => {
+    const good = await goodPayment(rig)
+    const scheme = await rig.schemeWith({ rpcUrls: [node.url] })
+    const prepared = await rig.run(scheme.prepare(good, await rig.lease()))
+    await rig.run(rig.scheme.broadcast(prepared, good))
+    const code = await rig.run(rig.chain.rpc("eth_getCode", ["0xcA11bde05977b3631167028862bE2a173976CA11", "latest"]))
+    await rig.run(rig.chain.rpc("anvil_setCode", ["0xcA11bde05977b3631167028862bE2a173976CA11", "0x"]))
+
+    const outcome = await rig.run(Effect.flip(scheme.simulate(good)))
+    await rig.run(rig.chain.rpc("anvil_setCode", ["0xcA11bde05977b3631167028862bE2a173976CA11", code]))
+
+    assert.deepInclude(outcome, { code: "PAYMENT_REPLAY", reason: "invalid_exact_evm_nonce_already_used" })
+  })
+
+  it.each([
+    ["says that there are too many", rejected(-32_005, "query returned more than 10000 results")],
+    ["answers with more than is read", answered("0".repeat(2_000_000))]
+  ])("is asked for fewer blocks when it %s logs in them", async (_how, refusal) => {
+    const scheme = await rig.schemeWith({ rpcUrls: [node.url], finality: { confirmations: 0 }, logBlocksMax: 64n })
+    const plain = await rig.schemeWith({ finality: { confirmations: 0 } })
+    for (let index = 0; index < 3; index += 1) {
+      const good = await goodPayment(rig)
+      const lease = await rig.lease()
+      await rig.run(Effect.flatMap(plain.prepare(good, lease), (prepared) => plain.broadcast(prepared, good)))
+    }
+    const blocksOf = (body: string) => {
+      const [range] = (JSON.parse(body) as { params: [{ fromBlock: string; toBlock: string }] }).params
+      return Number(range.toBlock) - Number(range.fromBlock) + 1
+    }
+    const asked: Array<number> = []
+    node.behave = (method, body) => {
+      if (method !== "eth_getLogs") return undefined
+      asked.push(blocksOf(body))
+      return blocksOf(body) > 2 ? refusal : undefined
+    }
+
+    const all = await rig.run(Stream.runCollect(scheme.transfers(null)))
+
+    assert.deepStrictEqual(all, await rig.run(Stream.runCollect(plain.transfers(null))))
+    assert.isAtLeast(all.length, 3)
+    assert.isAbove(Math.max(...asked), 2)
+  })
+})

@@ -1,0 +1,98 @@
+import { Schema } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { addressOfKey, readSettlerKey } from "../../../../../libs/x402/chains/evm/signature.ts"
+import { feesFor } from "../../../../../libs/x402/chains/evm/transaction.ts"
+import { bytesOf, hexOf } from "../../../../../libs/x402/chains/evm/encoding.ts"
+import { tryAggregate, wordsOf } from "../../../../../libs/x402/chains/evm/token.ts"
+import { chainIdOf, networkOf } from "../../../../../libs/x402/chains/evm/settings.ts"
+import { isMethodMissing, sendVerdict } from "../../../../../libs/x402/chains/evm/send.ts"
+import { asset } from "../../../../../dev/fixtures/evm/terms.ts"
+
+const Bytes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 })))
+const key = bytesOf(`0x${"4c".repeat(32)}`)
+
+describe("the fee that is offered", () => {
+  it.each([
+    [100n, 10n, 1_000n, { feeMaxWei: 210n, tipWei: 10n }],
+    [100n, 10n, 150n, { feeMaxWei: 150n, tipWei: 10n }],
+    [100n, 10n, 110n, { feeMaxWei: 110n, tipWei: 10n }],
+    [100n, 10n, 109n, undefined],
+    [0n, 0n, 0n, { feeMaxWei: 0n, tipWei: 0n }]
+  ])("for a base fee of %s and a tip of %s under a cap of %s", (base, tip, cap, expected) => {
+    assert.deepStrictEqual(feesFor(base, tip, cap), expected)
+  })
+})
+
+describe("what a node says of a transaction", () => {
+  it.each([
+    ["already known", "waiting"],
+    ["known transaction: 0xabc", "waiting"],
+    ["AlreadyKnown", "waiting"],
+    ["transaction already imported", "waiting"],
+    ["The transaction was added to the mempool but wasn't processed within 20s", "waiting"],
+    ["nonce too low: next nonce 12, tx nonce 11", "outrun"],
+    ["replacement transaction underpriced", "outrun"],
+    ["insufficient funds for gas * price + value", "not taken"],
+    ["max fee per gas less than block base fee", "not taken"],
+    ["intrinsic gas too low", "not taken"],
+    ["exceeds block gas limit", "not taken"]
+  ] as const)("%s: %s", (text, verdict) => {
+    assert.strictEqual(sendVerdict(text), verdict)
+  })
+
+  it("may be that it does not know how to wait", () => {
+    assert.isTrue(isMethodMissing(-32_601, "whatever"))
+    assert.isTrue(isMethodMissing(-32_000, "the method eth_sendRawTransactionSync does not exist/is not available"))
+    assert.isFalse(isMethodMissing(-32_000, "already known"))
+  })
+})
+
+describe("a settler's key", () => {
+  it("is read from hex and gives its address", () => {
+    const read = readSettlerKey("eip155:84532", ` 0x${"4c".repeat(32)}\n`)
+
+    assert.strictEqual(read._tag, "Success")
+    if (read._tag === "Success") assert.strictEqual(read.success.address, addressOfKey(key))
+  })
+
+  it.each(["", "0x12", "4c".repeat(33), "zz".repeat(32), "00".repeat(32), "ff".repeat(32)])(
+    "is refused without a word of it: %s",
+    (secret) => {
+      const read = readSettlerKey("eip155:84532", secret)
+
+      assert.strictEqual(read._tag, "Failure")
+      if (read._tag === "Failure" && secret !== "") assert.notInclude(read.failure, secret)
+    }
+  )
+})
+
+describe("a network's name", () => {
+  it.each([
+    ["eip155:8453", 8_453n],
+    ["eip155:1", 1n],
+    ["eip155:0", undefined],
+    ["eip155:08453", undefined],
+    ["eip155:", undefined],
+    ["solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", undefined],
+    ["eip155:8453 ", undefined]
+  ])("%s", (name, id) => {
+    assert.strictEqual(chainIdOf(name), id)
+    if (id !== undefined) assert.strictEqual(networkOf(id), name)
+  })
+})
+
+describe("several reads in one", () => {
+  it.prop("gives nothing, or as many words as were asked for", [Bytes], ([bytes]) => {
+    const words = wordsOf(hexOf(Uint8Array.from(bytes)), 2)
+
+    assert.isTrue(words === undefined || words.length === 2)
+  })
+
+  it("gives nothing for an empty answer", () => {
+    assert.isUndefined(wordsOf("0x", 2))
+  })
+
+  it("is whole words after the selector", () => {
+    assert.strictEqual((tryAggregate(asset, [new Uint8Array(36), new Uint8Array(68)]).length - 4) % 32, 0)
+  })
+})

@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto"
+import { Effect, Schema } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { hashTypedData, keccak256, parseTransaction, recoverAddress, recoverTransactionAddress, toRlp } from "viem"
+import { addressOfKey, signAuthorization } from "../../../../../libs/x402/chains/evm/signature.ts"
+import { bytesOf, hexOf, keccak256 as ourKeccak256, encodeRlp } from "../../../../../libs/x402/chains/evm/encoding.ts"
+import { signTransaction } from "../../../../../libs/x402/chains/evm/transaction.ts"
+import {
+  type Authorization,
+  authorizationDigest,
+  domainSeparator
+} from "../../../../../libs/x402/chains/evm/typed-data.ts"
+import { asset, payTo, transferTypes } from "../../../../../dev/fixtures/evm/payments.ts"
+
+const key = bytesOf(`0x${"4c".repeat(32)}`)
+const payer = addressOfKey(key) ?? "0x"
+const domain = { name: "USDC", version: "2", chainId: 84_532n, asset }
+const Bytes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 })))
+
+describe("a settling transaction", () => {
+  const Small = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 40 }))
+  it.effect.prop(
+    "is read by others as it was meant, and its hash and sender are right",
+    [Small, Small, Small, Bytes],
+    ([nonce, tip, gas, content]) =>
+      Effect.gen(function* () {
+        const data = Uint8Array.from([1, ...content])
+        const fields = { nonce: BigInt(nonce), tipWei: BigInt(tip), feeMaxWei: BigInt(tip) + 1n, gas: BigInt(gas) }
+
+        const { hash, raw } = signTransaction({ ...fields, chainId: 84_532n, to: asset, data }, key)
+
+        const read = parseTransaction(raw)
+        assert.strictEqual(read.chainId, 84_532)
+        assert.strictEqual(read.nonce ?? 0, nonce)
+        assert.strictEqual(read.maxPriorityFeePerGas ?? 0n, fields.tipWei)
+        assert.strictEqual(read.maxFeePerGas, fields.feeMaxWei)
+        assert.strictEqual(read.gas ?? 0n, fields.gas)
+        assert.strictEqual(read.to, asset.toLowerCase())
+        assert.strictEqual(read.data, hexOf(data))
+        assert.strictEqual(hash, keccak256(raw))
+        const serializedTransaction = raw as `0x02${string}`
+        const sender = yield* Effect.promise(() => recoverTransactionAddress({ serializedTransaction }))
+        assert.strictEqual(sender.toLowerCase(), addressOfKey(key))
+      }),
+    { arbitrary: { runs: 20 } }
+  )
+
+  it.prop("is written in the prefix code that others write", [Schema.Array(Schema.Array(Bytes))], ([lists]) => {
+    const item = lists.map((list) => list.map((bytes) => Uint8Array.from(bytes)))
+
+    assert.strictEqual(hexOf(encodeRlp(item)), toRlp(item, "hex"))
+  })
+
+  it.each([0, 1, 55, 56, 255, 256, 70_000])("is written so with %d bytes too", (length) => {
+    assert.strictEqual(hexOf(encodeRlp(new Uint8Array(length))), toRlp(new Uint8Array(length), "hex"))
+    assert.strictEqual(hexOf(encodeRlp([new Uint8Array(length)])), toRlp([new Uint8Array(length)], "hex"))
+  })
+})
+
+/** As many bytes as are wanted, at random but the same for the same number. */
+const bytesOfSeed = (seed: number, bytes: number) =>
+  hexOf(createHash("shake256", { outputLength: bytes }).update(String(seed)).digest())
+
+describe("what a payer signs", () => {
+  it.prop("is hashed as wallets hash it", [Schema.Int, Schema.String], ([seed, name]) => {
+    const authorization = {
+      from: bytesOfSeed(seed, 20),
+      to: bytesOfSeed(seed + 1, 20),
+      value: BigInt(bytesOfSeed(seed + 2, 32)),
+      validAfter: BigInt(bytesOfSeed(seed + 3, 4)),
+      validBefore: BigInt(bytesOfSeed(seed + 4, 32)),
+      nonce: bytesOfSeed(seed + 5, 32)
+    }
+
+    const ours = authorizationDigest(domainSeparator({ ...domain, name }), authorization)
+
+    const theirs = hashTypedData({
+      domain: { name, version: "2", chainId: 84_532, verifyingContract: asset },
+      types: transferTypes,
+      primaryType: "TransferWithAuthorization",
+      message: authorization
+    })
+    assert.strictEqual(hexOf(ours), theirs)
+  })
+
+  it("is signed so that others find the signer", async () => {
+    const authorization: Authorization = {
+      from: payer,
+      to: payTo,
+      value: 25_685n,
+      validAfter: 0n,
+      validBefore: 1_790_000_600n,
+      nonce: `0x${"ab".repeat(32)}`
+    }
+    const hash = hexOf(authorizationDigest(domainSeparator(domain), authorization))
+
+    const found = await recoverAddress({ hash, signature: signAuthorization(key, domain, authorization) })
+
+    assert.strictEqual(found.toLowerCase(), payer)
+  })
+})
+
+describe("keccak", () => {
+  it.prop("is the one that this family of chains uses", [Bytes], ([bytes]) => {
+    assert.strictEqual(hexOf(ourKeccak256(Uint8Array.from(bytes))), keccak256(Uint8Array.from(bytes)))
+  })
+})

@@ -1,0 +1,129 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect, Fiber, Result } from "effect"
+import { eventually } from "../../../../../dev/fixtures/bus.ts"
+import { codeOf, inScope, live, scene } from "./exact-scene.ts"
+import { openScheme } from "./scheme.ts"
+import { amount } from "./vectors.ts"
+
+/** As the scheme of these tests polls, and as long as a busy machine may take. */
+const patience = { pollMs: 10, resendMs: 50, deadlineMs: 20_000 }
+
+describe("settling", () => {
+  live("goes on when the answer to the sending is lost", () =>
+    Effect.gen(function* () {
+      const { chain, pay, settle } = yield* scene()
+      chain.switches.outageMethods = ["sendTransaction"]
+      chain.switches.outage = "loses answers"
+      yield* settle(pay())
+
+      assert.strictEqual(yield* chain.balance(chain.payTo.address), amount)
+    }).pipe(inScope)
+  )
+
+  live("sends again what no leader took", () =>
+    Effect.gen(function* () {
+      // Long enough that a busy machine hears of the third before a fourth is due.
+      const { chain, pay, settle } = yield* scene({}, {}, { settle: { ...patience, resendMs: 1_000 } })
+      chain.switches.sendsLost = 2
+      yield* settle(pay())
+
+      assert.strictEqual(yield* chain.balance(chain.payTo.address), amount)
+      assert.strictEqual(chain.calls.get("sendTransaction"), 3)
+    }).pipe(inScope)
+  )
+
+  live("is pending, with the transaction's name, when nobody says what became of it", () =>
+    Effect.gen(function* () {
+      const { chain, lease, pay, scheme } = yield* scene(
+        {},
+        {},
+        { settle: { deadlineMs: 200, pollMs: 10, resendMs: 50 } }
+      )
+      const checked = pay()
+      const prepared = yield* scheme.prepare(checked, lease)
+      chain.switches.hidesStatuses = true
+      const result = yield* Effect.result(scheme.broadcast(prepared, checked))
+
+      assert(Result.isFailure(result) && result.failure._tag === "SettlementPending")
+      assert.strictEqual(result.failure.transaction, prepared.transaction)
+      chain.switches.hidesStatuses = false
+      assert.strictEqual((yield* scheme.look(checked, prepared.transaction))._tag, "Settled")
+    }).pipe(inScope)
+  )
+
+  live("is pending, not refused, when the chain is lost behind the sending", () =>
+    Effect.gen(function* () {
+      const { chain, lease, pay, scheme } = yield* scene()
+      const hasty = yield* openScheme(chain, {
+        rpcDeadlineMs: 50,
+        settle: { deadlineMs: 200, pollMs: 10, resendMs: 50 }
+      })
+      const prepared = yield* scheme.prepare(pay(), lease)
+      chain.switches.outageMethods = ["sendTransaction", "getSignatureStatuses"]
+      chain.switches.outage = "silent"
+
+      assert.strictEqual(codeOf(yield* Effect.result(hasty.broadcast(prepared, pay()))), "SettlementPending")
+    }).pipe(inScope)
+  )
+
+  live("is unavailable when nothing was connected to, for then nothing was sent", () =>
+    Effect.gen(function* () {
+      const { pay, settle } = yield* scene({}, {}, { rpcUrls: ["http://127.0.0.1:9"] })
+
+      assert.strictEqual(codeOf(yield* Effect.result(settle(pay()))), "ChainUnavailable")
+    }).pipe(inScope)
+  )
+
+  live("is pending when the chain has it already and does not say how it ended", () =>
+    Effect.gen(function* () {
+      const { chain, lease, pay, scheme, settle } = yield* scene()
+      const hasty = yield* openScheme(chain, { settle: { deadlineMs: 100, pollMs: 10, resendMs: 50 } })
+      yield* settle(pay())
+      chain.switches.hidesStatuses = true
+      const prepared = yield* scheme.prepare(pay(), lease)
+
+      assert.strictEqual(codeOf(yield* Effect.result(hasty.broadcast(prepared, pay()))), "SettlementPending")
+    }).pipe(inScope)
+  )
+
+  live("is refused when no node takes the signature", () =>
+    Effect.gen(function* () {
+      const { lease, pay, scheme } = yield* scene()
+      const prepared = yield* scheme.prepare(pay(), lease)
+      const raw = Uint8Array.from(prepared.raw)
+      raw[7] = (raw[7] ?? 0) ^ 1
+
+      assert.strictEqual(codeOf(yield* Effect.result(scheme.broadcast({ ...prepared, raw }, pay()))), "PAYMENT_INVALID")
+    }).pipe(inScope)
+  )
+
+  live("is harmless a second time, also after a crash behind the first", () =>
+    Effect.gen(function* () {
+      const { chain, pay, settle } = yield* scene()
+      const first = yield* settle(pay())
+      const second = yield* settle(pay())
+
+      assert.strictEqual(second.transaction, first.transaction)
+      assert.strictEqual(yield* chain.balance(chain.payTo.address), amount)
+    }).pipe(inScope)
+  )
+
+  live("can be interrupted", () =>
+    Effect.gen(function* () {
+      const { chain, pay, settle } = yield* scene()
+      chain.switches.hidesStatuses = true
+      const asked = () => chain.calls.get("getSignatureStatuses") ?? 0
+      const fiber = yield* Effect.forkChild(settle(pay()))
+      yield* eventually(Effect.sync(() => asked() >= 3))
+      yield* Fiber.interrupt(fiber)
+      // One question may have been on its way; who goes on asks every ten milliseconds.
+      let before = -1
+      const isQuiet = Effect.sync(() => {
+        const quiet = asked() === before
+        before = asked()
+        return quiet
+      })
+      yield* eventually(Effect.andThen(Effect.sleep(200), isQuiet))
+    }).pipe(inScope)
+  )
+})

@@ -1,0 +1,162 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Layer } from "effect"
+import { Claims, sweepClaims } from "#x402"
+import type { AskFunds } from "#x402"
+import { busOn, eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { checkedPayment, testCall, testRequirements } from "../../../support/payments.ts"
+import { onBus, options, stateOf, why } from "./claims-on-bus.ts"
+
+const price = BigInt(testRequirements.amount)
+
+/** A wallet as a chain would tell of it. `tells`: whether which payments were made is told with the balance. */
+const walletOf = (calls: number, tells = true) => {
+  const made = new Set<string>()
+  let asked = 0
+  const balance = () => BigInt(calls - made.size) * price
+  const ask: AskFunds = (claimKeys) =>
+    Effect.sync(() => {
+      asked += 1
+      return { balance: balance(), spent: tells ? new Set(claimKeys.filter((key) => made.has(key))) : null }
+    })
+  return { ask, balance, make: (claimKey: string) => void made.add(claimKey), asked: () => asked }
+}
+
+const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}`)
+
+describe("a payer's reservations", () => {
+  for (const tells of [true, false]) {
+    it.live(
+      `are never more than the wallet holds, of two hundred at once over two processes, on a chain that ${tells ? "tells" : "does not tell"} what it has made`,
+      () =>
+        Effect.gen(function* () {
+          const server = yield* natsServer
+          const replica = Layer.fresh(
+            Claims.layer({ ...options, exposureMax: 64 }).pipe(Layer.provideMerge(busOn(server)))
+          )
+          const wallet = walletOf(7, tells)
+          const flood = (from: string) =>
+            Effect.gen(function* () {
+              const claims = yield* Claims
+              return yield* Effect.forEach(
+                names(100),
+                (name) => {
+                  const call = testCall(name.endsWith("1") ? "stream" : "whole", from)
+                  return Effect.exit(
+                    claims.claim(checkedPayment(`${from} ${name}`), call, { isUnmet: true, askFunds: wallet.ask })
+                  )
+                },
+                { concurrency: 100 }
+              )
+            }).pipe(Effect.provide(replica))
+          const exits = (yield* Effect.all([flood("gateway-1"), flood("gateway-2")], { concurrency: 2 })).flat()
+          assert.strictEqual(exits.filter(Exit.isSuccess).length, 7)
+          assert.strictEqual(exits.filter((exit) => why(exit) === "exposure").length, 193)
+        })
+    )
+  }
+
+  it.live("do not take a balance that was seen before a settlement ended for one that is left after it", () =>
+    onBus(
+      Effect.gen(function* () {
+        const claims = yield* Claims
+        const wallet = walletOf(1, false)
+        const first = yield* claims.claim(checkedPayment("one"), testCall(), { isUnmet: true, askFunds: wallet.ask })
+        const settling = yield* claims.settling(first, null)
+        // Seen while the money is there; told when it is gone, and its claim has ended.
+        const isAsked = yield* Deferred.make<void>()
+        const mayAnswer = yield* Deferred.make<void>()
+        let isFirst = true
+        const late: AskFunds = (claimKeys) => {
+          if (!isFirst) return wallet.ask(claimKeys)
+          isFirst = false
+          const balance = wallet.balance()
+          return Deferred.succeed(isAsked, undefined).pipe(
+            Effect.andThen(Deferred.await(mayAnswer)),
+            Effect.as({ balance, spent: null })
+          )
+        }
+        const second = yield* Effect.forkChild(
+          Effect.exit(claims.claim(checkedPayment("two"), testCall(), { isUnmet: true, askFunds: late })),
+          { startImmediately: true }
+        )
+        yield* Deferred.await(isAsked)
+        wallet.make(first.key)
+        yield* claims.settled(settling, "0xaa")
+        yield* Deferred.succeed(mayAnswer, undefined)
+        assert.strictEqual(why(yield* Fiber.join(second)), "unfunded")
+        // Alone, and a moment after a settlement: what the simulation saw may be older than that.
+        const third = yield* Effect.exit(
+          claims.claim(checkedPayment("three"), testCall(), { isUnmet: true, askFunds: wallet.ask })
+        )
+        assert.strictEqual(why(third), "unfunded")
+        assert.strictEqual(yield* stateOf(checkedPayment("three").claimKey), "RELEASED")
+      })
+    )
+  )
+
+  it.live(
+    "of a payer that is alone ask nothing, and count what the chain has made and nobody has written down yet",
+    () =>
+      onBus(
+        Effect.gen(function* () {
+          const claims = yield* Claims
+          const wallet = walletOf(3)
+          const take = (name: string) =>
+            claims.claim(checkedPayment(name), testCall(), { isUnmet: true, askFunds: wallet.ask })
+          const one = yield* take("one")
+          assert.strictEqual(wallet.asked(), 0)
+          wallet.make(one.key)
+          yield* take("two")
+          yield* take("three")
+          assert.strictEqual(why(yield* Effect.exit(take("four"))), "exposure")
+          // Who was refused is asked about first, and writes nothing.
+          const again = claims.claim(checkedPayment("five"), testCall(), { askFunds: wallet.ask })
+          assert.strictEqual(why(yield* Effect.exit(again)), "exposure")
+          assert.strictEqual(yield* stateOf(checkedPayment("five").claimKey), "absent")
+          yield* claims.release(one, "its call failed")
+          assert.strictEqual((yield* Effect.result(take("six")))._tag, "Failure")
+        }),
+        64
+      )
+  )
+
+  it.live("that a killed verifier or gateway has left are given back, also while their payer goes on calling", () =>
+    onBus(
+      Effect.gen(function* () {
+        const claims = yield* Claims
+        const wallet = walletOf(2)
+        const take = (name: string) =>
+          claims.claim(checkedPayment(name), testCall(), { isUnmet: true, askFunds: wallet.ask })
+        const left = yield* take("left by a gateway")
+        // As a verifier leaves it that dies between its payer's record and the claim.
+        const orphan = { ...checkedPayment("left by a verifier"), claimKey: `${left.key.slice(0, -4)}dead` }
+        const held = yield* claims.claim(orphan, testCall(), { askFunds: wallet.ask })
+        yield* claims.expose({ ...held, record: { ...held.record, ticket: "an orphan" } })
+        yield* claims.release(held, "its call failed")
+        assert.strictEqual(why(yield* Effect.exit(take("refused"))), "exposure")
+        const busy = yield* Effect.forkChild(
+          Effect.forever(
+            Effect.gen(function* () {
+              const other = yield* claims.claim(checkedPayment("busy"), testCall(), {})
+              yield* claims.release(other, "its call failed")
+              yield* Effect.sleep(50)
+            })
+          )
+        )
+        const times = { leaseMs: 1_000, settleWithinMs: 500 }
+        const sweeper = yield* Effect.forkChild(sweepClaims({ holder: "settler-1", times, everyMs: 100 }))
+        yield* eventually(Effect.map(stateOf(left.key), (state) => state === "RELEASED"))
+        yield* eventually(Effect.map(Effect.exit(take("two")), Exit.isSuccess))
+        yield* Fiber.interrupt(busy)
+        yield* eventually(
+          Effect.map(
+            Effect.orDie(claims.payer(left.record)),
+            (payer) => payer._tag === "None" || payer.value.places.every(({ ticket }) => ticket !== "an orphan")
+          )
+        )
+        yield* Fiber.interrupt(sweeper)
+      }),
+      64
+    )
+  )
+})

@@ -1,0 +1,316 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { VerifyAnswer } from "#contracts"
+import { claimRefusalAnswer, ClaimRefused } from "#x402"
+import {
+  hasEnded,
+  moved,
+  type Move,
+  timeToLiveMs,
+  type ClaimRecord,
+  type ClaimState,
+  dueMove,
+  moveOf
+} from "../../../../libs/x402/claims/claim.ts"
+import {
+  type Place,
+  afterSettled,
+  amountNeeded,
+  isGivenOut,
+  isPlaceNeeded,
+  newPayer,
+  withoutPlace,
+  withPlace
+} from "../../../../libs/x402/claims/payer.ts"
+import { testPayload, testRequirements } from "../../../support/payments.ts"
+
+const record = (state: ClaimState, kind: ClaimRecord["kind"] = "whole"): ClaimRecord => ({
+  state,
+  network: testRequirements.network,
+  asset: testRequirements.asset,
+  payer: "0xAA",
+  payTo: testRequirements.payTo,
+  amount: "25685",
+  binding: "0".repeat(64),
+  kind,
+  holder: "gateway-1",
+  ticket: "t0",
+  moves: 0,
+  validBeforeMs: 1_000_000,
+  claimedAtMs: 0,
+  requestedAtMs: null,
+  transactions: [],
+  asked: 0,
+  reason: null,
+  payment: { payload: testPayload("one"), requirements: testRequirements }
+})
+
+const steps: Readonly<Record<Move["_tag"], Move>> = {
+  Renew: { _tag: "Renew" },
+  Serve: { _tag: "Serve" },
+  Settle: { _tag: "Settle", atMs: 5 },
+  AskAgain: { _tag: "AskAgain" },
+  Prepare: { _tag: "Prepare", transaction: "0xaa" },
+  Settled: { _tag: "Settled", transaction: "0xaa" },
+  Uncollected: { _tag: "Uncollected", reason: "expired" },
+  Release: { _tag: "Release", reason: "upstream failed" }
+}
+
+const allowed: Readonly<Record<ClaimState, Readonly<Partial<Record<Move["_tag"], ClaimState>>>>> = {
+  CLAIMED: { Renew: "CLAIMED", Serve: "SERVING", Settle: "SETTLING", Release: "RELEASED" },
+  SERVING: { Renew: "SERVING", Settle: "SETTLING", Release: "RELEASED" },
+  SETTLING: { AskAgain: "SETTLING", Prepare: "SETTLING", Settled: "SETTLED", Uncollected: "UNCOLLECTED" },
+  SETTLED: {},
+  UNCOLLECTED: {},
+  RELEASED: {}
+}
+
+describe("the life of a claim", () => {
+  for (const [from, targets] of Object.entries(allowed)) {
+    it(`from ${from} leads to ${[...new Set(Object.values(targets))].join(", ") || "nowhere"}`, () => {
+      for (const step of Object.values(steps)) {
+        const next = moved(record(from as ClaimState), step)
+        assert.strictEqual(next?.state, targets[step._tag], step._tag)
+      }
+    })
+  }
+
+  it("keeps what settling needs until it has ended, and every transaction that was signed, up to eight", () => {
+    let claim = moved(record("SERVING"), steps.Settle)
+    for (let index = 0; index < 12 && claim !== undefined; index += 1) {
+      claim = moved(claim, { _tag: "Prepare", transaction: `0x${index}` })
+    }
+    assert.strictEqual(claim?.transactions.length, 8)
+    assert.strictEqual(claim?.transactions.at(-1), "0x11")
+    assert.isNotNull(claim?.payment)
+    const ended = claim && moved(claim, { _tag: "Settled", transaction: "0x5" })
+    assert.isNull(ended?.payment)
+    assert.strictEqual(ended?.transactions.at(-1), "0x5")
+  })
+
+  it("is kept without end while it lasts, a day after its payment's end when settled, minutes when released", () => {
+    const keptMs = 86_400_000
+    for (const state of ["CLAIMED", "SERVING", "SETTLING"] as const) {
+      assert.isUndefined(timeToLiveMs(record(state), { keptMs }, 0))
+    }
+    assert.strictEqual(timeToLiveMs(record("SETTLED"), { keptMs }, 400_000), 600_000 + keptMs)
+    assert.strictEqual(timeToLiveMs(record("UNCOLLECTED"), { keptMs }, 2_000_000), keptMs)
+    assert.strictEqual(timeToLiveMs(record("RELEASED"), { keptMs }, 400_000), 1_200_000)
+  })
+})
+
+describe("the sweep's decision", () => {
+  const times = { leaseMs: 15_000, settleWithinMs: 30_000 }
+  const live = (state: ClaimState, asked = 1) => ({ state, asked, writtenAtMs: 100_000 })
+
+  it("lets a lease run out by the millisecond", () => {
+    assert.isUndefined(dueMove(live("CLAIMED"), 114_999, times))
+    assert.strictEqual(dueMove(live("CLAIMED"), 115_000, times), "Release")
+    assert.strictEqual(dueMove(live("SERVING"), 115_000, times), "Settle")
+    assert.isUndefined(dueMove(live("SETTLED"), 10 ** 9, times))
+  })
+
+  it("asks again twice as late each time, at most every sixteen minutes", () => {
+    for (const [asked, afterMs] of [
+      [1, 30_000],
+      [2, 60_000],
+      [4, 240_000],
+      [6, 960_000],
+      [60, 960_000]
+    ] as const) {
+      assert.isUndefined(dueMove(live("SETTLING", asked), 100_000 + afterMs - 1, times))
+      assert.strictEqual(dueMove(live("SETTLING", asked), 100_000 + afterMs, times), "AskAgain")
+    }
+  })
+})
+
+describe("a payer's places", () => {
+  const key = (nonce: string, asset = "0x2") => `claim.eip155=3a1.${asset}.0x1.${nonce}`
+  const place = (nonce: string, more: Partial<Place> = {}): Place => ({
+    claimKey: key(nonce),
+    ticket: `of ${nonce}`,
+    amount: "10",
+    isGivenOut: true,
+    ...more
+  })
+  const upTo = (exposureMax: number, aheadMax = exposureMax) => ({ exposureMax, aheadMax })
+  const payerWith = (...places: ReadonlyArray<Place>) => ({ ...newPayer("n", "p"), places })
+
+  it("are held once by a life of a claim, which counts no second time, and full at the limit of what is unpaid", () => {
+    const one = withPlace(newPayer("n", "p"), place("a"), upTo(1))
+    if (one._tag !== "Taken") return assert.fail(one._tag)
+    assert.strictEqual(withPlace(one.record, place("a"), upTo(1))._tag, "Held")
+    assert.strictEqual(withPlace(one.record, place("b"), upTo(1))._tag, "Full")
+    const next = withPlace(one.record, place("a", { ticket: "next" }), upTo(1))
+    // Whoever loses the claim gives back its own alone.
+    const tickets = next._tag === "Taken" ? next.record.places.map(({ ticket }) => ticket) : []
+    assert.deepStrictEqual(tickets, ["of a", "next"])
+    const denied = { ...one.record, denied: { claimKey: "k0", reason: "r", sinceMs: 0 } }
+    assert.strictEqual(withPlace(denied, place("a"), upTo(9))._tag, "Denied")
+  })
+
+  it("of whole answers are not bound by that limit until one is given out unpaid, only by that of a record", () => {
+    const whole = { isGivenOut: false }
+    const held = payerWith(place("a"), place("b", whole))
+    assert.strictEqual(withPlace(held, place("c", whole), upTo(1))._tag, "Taken")
+    assert.strictEqual(withPlace(held, place("b"), upTo(1))._tag, "Full")
+    const given = withPlace(held, place("b"), upTo(2))
+    if (given._tag !== "Taken") return assert.fail(given._tag)
+    assert.deepStrictEqual(given.record.places, [place("a"), place("b")])
+    assert.deepStrictEqual([isGivenOut(held, key("b")), isGivenOut(given.record, key("b"))], [false, true])
+    const many = payerWith(...Array.from({ length: 256 }, (_, index) => place(`n${index}`, whole)))
+    assert.strictEqual(withPlace(many, place("a", whole), upTo(300))._tag, "Full")
+  })
+
+  it("of whole answers that go out ahead of their payment have a limit of their own beside streams", () => {
+    const ahead = { isAhead: true } as const
+    const streams = payerWith(place("a"), place("b"))
+    const one = withPlace(streams, place("c", ahead), upTo(9, 1))
+    if (one._tag !== "Taken") return assert.fail(one._tag)
+    assert.strictEqual(withPlace(one.record, place("c", ahead), upTo(9, 1))._tag, "Held")
+    assert.strictEqual(withPlace(one.record, place("d", ahead), upTo(9, 1))._tag, "Full")
+    assert.strictEqual(withPlace(one.record, place("d"), upTo(9, 1))._tag, "Taken")
+    assert.strictEqual(withPlace(streams, place("c", ahead), upTo(2))._tag, "Full")
+  })
+
+  it("are given back by the life that took them, or by whichever once the claim has ended", () => {
+    const held = payerWith(place("a"))
+    const settling = { ...record("SETTLING"), ticket: "of a" }
+    assert.isUndefined(withoutPlace(held, key("a"), "t0"))
+    assert.deepStrictEqual(withoutPlace(held, key("a"), "of a")?.places, [])
+    assert.deepStrictEqual(withoutPlace(held, key("a"), null)?.places, [])
+    assert.deepStrictEqual(afterSettled(held, key("a"), "of a"), { ...payerWith(), settledLast: "of a" })
+    assert.isTrue(isPlaceNeeded(place("a"), settling))
+    assert.isFalse(isPlaceNeeded(place("a"), record("SETTLING")))
+    assert.isFalse(isPlaceNeeded(place("a"), { ...settling, state: "SETTLED" }))
+    assert.isFalse(isPlaceNeeded(place("a"), null))
+  })
+
+  it("need the money of all that were there before, each once, but for what has left the wallet", () => {
+    const other = place("x", { claimKey: key("x", "0x3"), amount: "500" })
+    const held = payerWith(other, place("a"), place("a", { ticket: "later life" }), place("b"), place("c"))
+    const needed = (nonce: string, spent: ReadonlyArray<string> | null) =>
+      amountNeeded(held, place(nonce), { spent: spent && new Set(spent.map((one) => key(one))) })
+    assert.deepStrictEqual([needed("a", []), needed("b", []), needed("c", []), needed("c", null)], [10n, 20n, 30n, 30n])
+    // Whoever has no place yet comes behind all.
+    assert.strictEqual(needed("d", []), 40n)
+    assert.deepStrictEqual([needed("c", ["a"]), needed("c", ["a", "b"]), needed("c", ["c"])], [20n, 10n, 30n])
+    const old: Place = { claimKey: key("o"), ticket: "of an older version" }
+    assert.strictEqual(amountNeeded(payerWith(old), place("a"), { spent: null }), 10n)
+  })
+})
+
+describe("a refused claim", () => {
+  const answer = (why: ClaimRefused["why"]) =>
+    claimRefusalAnswer(new ClaimRefused({ why, claimKey: "claim.a.b.c.d", payer: "0xp" }))
+
+  it("is told as a replay with the claim in the way, as a debt, or as a call that may be made again", () => {
+    const refused = { _tag: "Refused", payer: "0xp" } as const
+    assert.deepStrictEqual(answer("replay"), {
+      ...refused,
+      code: "PAYMENT_REPLAY",
+      reason: "nonce_already_used",
+      claimKey: "claim.a.b.c.d"
+    })
+    assert.deepStrictEqual(answer("denied"), {
+      ...refused,
+      code: "PAYMENT_INVALID",
+      reason: "payer_owes_an_uncollected_payment"
+    })
+    assert.deepStrictEqual(answer("unfunded"), { ...refused, code: "PAYMENT_UNFUNDED", reason: "insufficient_funds" })
+    assert.deepStrictEqual(answer("exposure"), {
+      _tag: "Unavailable",
+      why: "exposure",
+      retryAfterSeconds: 1,
+      reason: "unsettled_payment_exists"
+    })
+    for (const why of ["replay", "denied", "exposure", "unfunded"] as const)
+      assert.isTrue(Schema.is(VerifyAnswer)(answer(why)))
+  })
+})
+
+/** One key of the bucket: a write succeeds only on the revision it names. */
+const makeKey = () => {
+  let stored: { readonly record: ClaimRecord; readonly revision: number } | undefined
+  let revision = 0
+  return {
+    read: () => stored,
+    write: (next: ClaimRecord, expected: number) => {
+      if ((stored?.revision ?? 0) !== expected) return undefined
+      revision += 1
+      stored = { record: next, revision }
+      return revision
+    }
+  }
+}
+
+describe("whatever is done, by whomever, and whoever crashes in between", () => {
+  const actors = 4
+  // A crash forgets what the actor had read; a look reads anew; all else writes from what it read last.
+  const deeds = [
+    "crash",
+    "look",
+    "look",
+    "look",
+    "claim",
+    "sweep",
+    ...(Object.keys(steps) as Array<Move["_tag"]>)
+  ] as const
+  const scriptOf = (seed: number) => {
+    let state = seed >>> 0
+    const below = (bound: number) => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+      return Math.floor((state / 2 ** 32) * bound)
+    }
+    return Array.from({ length: 200 }, () => ({ actor: below(actors), does: deeds[below(deeds.length)] ?? "look" }))
+  }
+  const reached = new Set<string>()
+
+  it.prop(
+    "a payment has one holder at a time, is never free again once it is to be settled, and ends once",
+    [Schema.Int],
+    ([seed]) => {
+      const script = scriptOf(seed)
+      const key = makeKey()
+      const seen: Array<ReturnType<typeof key.read>> = Array.from({ length: actors })
+      const history: Array<ClaimRecord> = []
+      const writesOf = new Map<number, number>()
+      let tickets = 0
+      for (const { actor, does } of script) {
+        const known = seen[actor]
+        if (does === "crash") seen[actor] = undefined
+        if (does === "look") seen[actor] = key.read()
+        if (does === "crash" || does === "look") continue
+        let next: ClaimRecord | undefined
+        if (does === "claim") {
+          const isFree = known === undefined || known.record.state === "RELEASED"
+          next = isFree ? { ...record("CLAIMED"), ticket: `t${(tickets += 1)}` } : undefined
+        } else if (does === "sweep" && known !== undefined) {
+          const due = dueMove({ ...known.record, writtenAtMs: 0 }, 10 ** 9, { leaseMs: 1, settleWithinMs: 1 })
+          next = due === undefined ? undefined : moved(known.record, moveOf(due, 0))
+        } else if (does !== "sweep" && known !== undefined) next = moved(known.record, steps[does])
+        if (next === undefined) continue
+        const written = key.write(next, known?.revision ?? 0)
+        if (written === undefined) continue
+        writesOf.set(written, (writesOf.get(written) ?? 0) + 1)
+        seen[actor] = { record: next, revision: written }
+        history.push(next)
+        reached.add(next.state)
+      }
+      let mustSettle = false
+      for (const [index, now] of history.entries()) {
+        const before = history[index - 1]
+        if (mustSettle) assert.include(["SETTLING", "SETTLED", "UNCOLLECTED"], now.state)
+        mustSettle ||= now.state === "SETTLING"
+        if (before !== undefined && before.ticket !== now.ticket) assert.strictEqual(before.state, "RELEASED")
+        if (before !== undefined && hasEnded(before.state)) assert.strictEqual(before.state, "RELEASED")
+      }
+      assert.isTrue([...writesOf.values()].every((writes) => writes === 1))
+    },
+    { arbitrary: { runs: 500 } }
+  )
+
+  it("and the walks that showed it have been in every state", () => {
+    assert.deepStrictEqual([...reached].toSorted(), Object.keys(allowed).toSorted())
+  })
+})

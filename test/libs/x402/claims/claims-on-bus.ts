@@ -1,0 +1,32 @@
+/** Claims on a bus of the test's own, and what its streams and buckets say of them. */
+import { Effect, Exit, Option } from "effect"
+import { StreamReader, topology } from "#bus"
+import { ClaimRefused, Claims, settlementJobCodec } from "#x402"
+import { withBus } from "../../../../dev/fixtures/bus.ts"
+
+export const options = { exposureMax: 1, keptMs: 86_400_000 }
+
+export const onBus = <A, E, R>(test: Effect.Effect<A, E, R>, exposureMax = 1) =>
+  withBus(() => test.pipe(Effect.provide(Claims.layer({ ...options, exposureMax }))), topology)
+
+export const why = (exit: Exit.Exit<unknown, unknown>) => {
+  const error = Exit.findErrorOption(exit)
+  return Option.isSome(error) && error.value instanceof ClaimRefused ? error.value.why : "none"
+}
+
+export const stateOf = (key: string) =>
+  Effect.map(
+    Effect.flatMap(Claims, ({ read }) => read(key)),
+    (found) => (Option.isSome(found) ? found.value.record.state : "absent")
+  )
+
+export const jobs = Effect.gen(function* () {
+  const reader = yield* StreamReader
+  const { messages } = yield* reader.bounds("SETTLEMENTS")
+  const first = yield* reader.next("SETTLEMENTS", 0)
+  return { messages, first: Option.map(first, (message) => settlementJobCodec.decode(message)) }
+})
+
+/** On a machine that is busy with other things an answer may come too late; that is no refusal. */
+export const patiently = <A, E extends { readonly _tag: string }, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.retry(work, { times: 10, while: ({ _tag }) => _tag === "BusUnavailable" })

@@ -1,0 +1,35 @@
+import { assert, describe, it } from "@effect/vitest"
+import { acquaintance, recentKeys } from "../../../../libs/x402/claims/take-claim.ts"
+import { checkedPayment } from "../../../support/payments.ts"
+
+describe("keys that were met lately", () => {
+  it("are known until their time is over", () => {
+    const keys = recentKeys({ keysMax: 2, keptMs: 100 })
+    keys.add("a", 0)
+    assert.deepStrictEqual([keys.has("a", 99), keys.has("a", 100), keys.has("b", 0)], [true, false, false])
+  })
+
+  it("are forgotten oldest first when there are more than the memory takes, and counted from when they came last", () => {
+    const keys = recentKeys({ keysMax: 2, keptMs: 100 })
+    keys.add("a", 0)
+    keys.add("b", 1)
+    keys.add("a", 2)
+    keys.add("c", 3)
+    assert.deepStrictEqual([keys.has("a", 4), keys.has("b", 4), keys.has("c", 4)], [true, false, true])
+  })
+})
+
+describe("a payment", () => {
+  it("is met once", () => {
+    const { meet } = acquaintance()
+    assert.deepStrictEqual([meet(checkedPayment("one"), 0), meet(checkedPayment("one"), 0)], [true, false])
+    assert.isTrue(meet(checkedPayment("two"), 0))
+  })
+
+  it("of a payer who was refused is looked at first for a while, others' are not", () => {
+    const { meet, refused } = acquaintance()
+    refused(checkedPayment("one"), 0)
+    assert.deepStrictEqual([meet(checkedPayment("two"), 59_999), meet(checkedPayment("three"), 60_000)], [false, true])
+    assert.isTrue(meet(checkedPayment("four", "bob"), 0))
+  })
+})

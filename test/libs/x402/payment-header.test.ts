@@ -1,0 +1,180 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import { AtomicAmount, claimKeyOf, ClaimKey, encodeToken, payerKeyOf, type PaymentPayload, subjects } from "#contracts"
+import { decodePayment, matchOffer, paymentIdentifier, readPayment } from "#x402"
+import { testPayload, testRequirements } from "../../support/payments.ts"
+
+const payload = testPayload("one")
+const encoded = (json: unknown) => Buffer.from(JSON.stringify(json)).toString("base64")
+const good = encoded(payload)
+const none = { "payment-signature": [], "x-payment": [] }
+
+const refusal = <A>(
+  result: Result.Result<A, { readonly code: string; readonly reason: string; readonly detail?: string }>
+) => (Result.isFailure(result) ? [result.failure.code, result.failure.reason, result.failure.detail ?? ""] : ["taken"])
+
+describe("a payment's header", () => {
+  it("is read under either name, or both when they say the same", () => {
+    assert.deepStrictEqual(Result.getOrThrow(readPayment(none)), null)
+    for (const headers of [
+      { ...none, "payment-signature": [good] },
+      { ...none, "x-payment": [good] },
+      { "payment-signature": [good], "x-payment": [good] }
+    ]) {
+      assert.deepStrictEqual(Result.getOrThrow(readPayment(headers)), payload)
+    }
+    assert.deepStrictEqual(Result.getOrThrow(decodePayment(good.replace(/=+$/u, ""))), payload)
+  })
+
+  it("twice, or two different ones, is refused", () => {
+    const other = encoded(testPayload("two"))
+    const twice = readPayment({ ...none, "payment-signature": [good, good] })
+    assert.deepStrictEqual(refusal(twice).slice(0, 2), ["PAYMENT_INVALID", "invalid_payload"])
+    const both = readPayment({ "payment-signature": [good], "x-payment": [other] })
+    assert.include(refusal(both)[2], "different payments")
+    const joined = readPayment({ ...none, "x-payment": [`${good}, ${good}`] })
+    assert.include(refusal(joined)[2], "more than once")
+  })
+
+  const nested = (depth: number) => {
+    let value: unknown = 1
+    for (let level = 0; level < depth; level += 1) value = { a: value }
+    return value
+  }
+  it.each<readonly [what: string, header: string, reason: string, detail: string]>([
+    ["empty", "", "invalid_payload", "not standard base64"],
+    ["not base64", "{}", "invalid_payload", "not standard base64"],
+    ["of the other alphabet", `${good.slice(0, 8)}-_-_`, "invalid_payload", "not standard base64"],
+    ["padded in the middle", "eyJh==fQ", "invalid_payload", "not standard base64"],
+    ["too long", "A".repeat(8_193), "invalid_payload", "longer than 8192"],
+    ["not JSON", Buffer.from("{").toString("base64"), "invalid_payload", "UTF-8 JSON"],
+    ["not UTF-8", Buffer.from([0xff, 0xfe]).toString("base64"), "invalid_payload", "UTF-8 JSON"],
+    ["too deep", encoded({ ...payload, extensions: { a: nested(20) } }), "invalid_payload", "deeper than 16"],
+    [
+      "after a prototype",
+      Buffer.from(JSON.stringify(payload).replace('"signature"', '"__proto__":{},"signature"')).toString("base64"),
+      "invalid_payload",
+      "__proto__"
+    ],
+    ["of nothing", encoded(null), "invalid_payload", ""],
+    ["of version 1", encoded({ ...payload, x402Version: 1 }), "invalid_x402_version", ""],
+    [
+      "of another scheme",
+      encoded({ ...payload, accepted: { ...testRequirements, scheme: "upto" } }),
+      "invalid_scheme",
+      ""
+    ],
+    ["of no chain", encoded({ ...payload, accepted: { ...testRequirements, network: "base" } }), "invalid_network", ""],
+    [
+      "of an amount with a sign",
+      encoded({ ...payload, accepted: { ...testRequirements, amount: "-1" } }),
+      "invalid_payload",
+      "/accepted/amount"
+    ],
+    ["without a payload", encoded({ ...payload, payload: undefined }), "invalid_payload", "/payload"]
+  ])("%s is refused with a reason", (_what, header, reason, detail) => {
+    const [code, text, said] = refusal(decodePayment(header))
+    assert.deepStrictEqual([code, text], ["PAYMENT_INVALID", reason])
+    assert.include(said, detail)
+  })
+
+  it.prop("of any characters is read or refused, and never breaks", [Schema.String], ([text]) => {
+    assert.oneOf(refusal(decodePayment(text))[0], ["PAYMENT_INVALID", "taken"])
+    assert.oneOf(refusal(decodePayment(Buffer.from(text).toString("base64")))[0], ["PAYMENT_INVALID", "taken"])
+  })
+
+  it("full of unknown keys is read without them", () => {
+    const read = Result.getOrThrow(decodePayment(encoded({ ...payload, surprise: 1 })))
+    assert.notProperty(read, "surprise")
+  })
+})
+
+describe("what a client says it accepted", () => {
+  const accepting = (change: Partial<PaymentPayload["accepted"]>): PaymentPayload => ({
+    ...payload,
+    accepted: { ...testRequirements, ...change }
+  })
+
+  it("is matched by its fields: addresses in any case, additions allowed", () => {
+    for (const change of [
+      {},
+      { asset: testRequirements.asset.toLowerCase() },
+      { payTo: testRequirements.payTo.toUpperCase().replace("0X", "0x") },
+      { extra: { name: "USDC", version: "2", more: { of: "it" } } }
+    ]) {
+      assert.strictEqual(Result.getOrThrow(matchOffer(accepting(change), [testRequirements])), testRequirements)
+    }
+  })
+
+  it.each<readonly [field: string, change: Partial<PaymentPayload["accepted"]>, reason: string]>([
+    ["amount", { amount: "25684" }, "invalid_payment_requirements"],
+    ["asset", { asset: testRequirements.payTo }, "invalid_payment_requirements"],
+    ["payTo", { payTo: testRequirements.asset }, "invalid_payment_requirements"],
+    ["maxTimeoutSeconds", { maxTimeoutSeconds: 601 }, "invalid_payment_requirements"],
+    ["extra.version", { extra: { name: "USDC", version: "1" } }, "invalid_payment_requirements"],
+    ["extra.name", { extra: {} }, "invalid_payment_requirements"],
+    ["eip155:8453", { network: "eip155:8453" }, "invalid_network"]
+  ])("with another %s is refused", (field, change, reason) => {
+    const [code, text, said] = refusal(matchOffer(accepting(change), [testRequirements]))
+    assert.deepStrictEqual([code, text], ["PAYMENT_INVALID", reason])
+    assert.include(said, field)
+  })
+
+  it("may be any of the offers, and Solana's addresses are told apart by case", () => {
+    const network = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
+    const solana = { ...testRequirements, network, asset: "EPjFWdd5Auf", payTo: "AbC", extra: { feePayer: "F" } }
+    const offers = [testRequirements, solana]
+    assert.strictEqual(Result.getOrThrow(matchOffer(accepting(solana), offers)), solana)
+    const wrong = matchOffer(accepting({ ...solana, payTo: "aBc" }), offers)
+    assert.include(refusal(wrong)[2], "payTo")
+  })
+})
+
+describe("a client's name for its call", () => {
+  const named = (id: unknown): PaymentPayload => ({
+    ...payload,
+    extensions: { "payment-identifier": { info: { required: false, id } } }
+  })
+
+  it("is 16 to 128 plain characters, or absent", () => {
+    assert.isNull(Result.getOrThrow(paymentIdentifier(payload)))
+    assert.isNull(Result.getOrThrow(paymentIdentifier({ ...payload, extensions: { "payment-identifier": 1 } })))
+    for (const id of ["a".repeat(16), "pay_7d5d747b-e160", "Z".repeat(128)]) {
+      assert.strictEqual(Result.getOrThrow(paymentIdentifier(named(id))), id)
+    }
+    for (const id of ["a".repeat(15), "a".repeat(129), "with a space in it", 7, null, "ü".repeat(20)]) {
+      assert.strictEqual(refusal(paymentIdentifier(named(id)))[0], "PAYMENT_INVALID")
+    }
+  })
+})
+
+describe("the key of a claim", () => {
+  const parts = { network: "eip155:84532", asset: "0xAb", payer: "0xCd", nonce: "0xEF" }
+
+  it("is the same however hex is written, and another for any other part", () => {
+    const key = claimKeyOf(parts)
+    assert.strictEqual(claimKeyOf({ ...parts, asset: "0xaB", payer: "0xCD", nonce: "0xef" }), key)
+    for (const part of ["network", "asset", "payer", "nonce"] as const) {
+      assert.notStrictEqual(claimKeyOf({ ...parts, [part]: "other" }), key)
+    }
+    assert.isTrue(Schema.is(ClaimKey)(key))
+    assert.strictEqual(payerKeyOf(parts.network, "0xCD"), payerKeyOf(parts.network, "0xcd"))
+    assert.strictEqual(subjects.receipts("eip155:84532", "0xCD"), "receipts.eip155=3a84532.0xcd")
+    assert.strictEqual(subjects.settlements("eip155:84532"), `settlements.${encodeToken("eip155:84532")}`)
+  })
+
+  it("keeps the case of base58, which tells accounts apart", () => {
+    const solana = { ...parts, network: "solana:5eykt" }
+    assert.notStrictEqual(claimKeyOf(solana), claimKeyOf({ ...solana, payer: "0xcd" }))
+  })
+})
+
+describe("an amount", () => {
+  it("is a whole number of at most 256 bits in its one writing", () => {
+    const is = Schema.is(AtomicAmount)
+    for (const text of ["0", "1", "25685", (2n ** 256n - 1n).toString()]) assert.isTrue(is(text), text)
+    for (const text of ["", "01", "-1", "1.5", "1e3", "0x1", " 1", (2n ** 256n).toString(), "9".repeat(79)]) {
+      assert.isFalse(is(text), text)
+    }
+  })
+})

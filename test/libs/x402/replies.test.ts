@@ -1,0 +1,185 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { paymentCodes, PaymentRequired } from "#contracts"
+import {
+  modelResource,
+  offerOf,
+  paymentRequired,
+  type PaymentReply,
+  settledHeaders,
+  settlementFailed,
+  unsettledHeaders,
+  verificationFailed
+} from "#x402"
+import { testNetwork } from "../../support/payments.ts"
+
+const resource = modelResource({
+  origin: "https://models.example.com/",
+  path: "/api/v1/chat/completions",
+  model: "demo/echo",
+  tokens: { input: 64, output: 8_192 }
+})
+const offer = offerOf(testNetwork, 25_685n, 600)
+const quote = { resource, offers: [offer] as const }
+const shapes = ["chat", "messages", "responses"] as const
+const header = (reply: PaymentReply) => reply.headers["payment-required"] ?? ""
+const decoded = (text: string) => Buffer.from(text, "base64").toString("utf8")
+const bodyOf = (reply: PaymentReply): Record<string, unknown> => JSON.parse(reply.body)
+
+const failure = { code: "PAYMENT_UNFUNDED", reason: "insufficient_funds", payer: "0xabc" } as const
+
+describe("a 402", () => {
+  it.each(shapes)("of %s mirrors the header in its body byte for byte", (shape) => {
+    const reply = paymentRequired(quote, shape)
+    const text = decoded(header(reply))
+    const accepts = `"accepts":${text.slice(text.indexOf('"accepts":') + 10, text.indexOf("]") + 1)}`
+    assert.isAbove(accepts.length, 100)
+    assert.include(reply.body, accepts)
+    assert.include(reply.body, '"x402Version":2')
+    assert.isTrue(text.startsWith('{"x402Version":2,'))
+    const body = bodyOf(reply)
+    assert.deepStrictEqual(body["accepts"], JSON.parse(text).accepts)
+    assert.deepStrictEqual(body["price"], { amount: "0.025685", currency: "USD" })
+    assert.deepStrictEqual(body["paymentInfo"], { network: "base-sepolia", asset: "USDC", x402Version: 2 })
+    assert.strictEqual(body["message"], "This endpoint requires x402 payment")
+  })
+
+  it("says it in the vendor's words on the vendor's routes", () => {
+    assert.strictEqual(bodyOf(paymentRequired(quote, "chat"))["error"], "Payment Required")
+    assert.deepStrictEqual(bodyOf(paymentRequired(quote, "responses"))["error"], {
+      message: "This endpoint requires x402 payment",
+      type: "payment_required",
+      param: null,
+      code: null
+    })
+    const messages = bodyOf(paymentRequired(quote, "messages"))
+    assert.strictEqual(messages["type"], "error")
+    assert.deepStrictEqual(messages["error"], {
+      type: "payment_required",
+      message: "This endpoint requires x402 payment"
+    })
+  })
+
+  it("carries the quote under three names, unstorable, readable for pages, in less than 3 kB", () => {
+    const long = modelResource({
+      origin: "https://models.some-longer-name.example.com",
+      path: "/solana/api/v1/chat/completions",
+      model: `provider-with-a-name/${"m".repeat(60)}`,
+      tokens: { input: 10_000_000, output: 10_000_000 }
+    })
+    for (const reply of [
+      paymentRequired({ ...quote, resource: long }, "chat"),
+      verificationFailed({ ...quote, resource: long }, "chat", {
+        ...failure,
+        reason: "invalid_exact_evm_payload_authorization_valid_before"
+      })
+    ]) {
+      const { headers } = reply
+      assert.strictEqual(headers["x-payment-required"], header(reply))
+      assert.strictEqual(headers["www-authenticate"], `X402 requirements="${header(reply)}"`)
+      assert.strictEqual(headers["cache-control"], "no-store")
+      assert.include(headers["access-control-expose-headers"], "PAYMENT-REQUIRED")
+      const bytes = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
+      assert.isBelow(bytes, 3_000)
+    }
+  })
+
+  it("is a quote as the contract has it, named by the configured origin", () => {
+    const json = JSON.parse(decoded(header(paymentRequired(quote, "chat"))))
+    const quoted = Schema.decodeUnknownSync(PaymentRequired)(json)
+    assert.strictEqual(quoted.resource.url, "https://models.example.com/api/v1/chat/completions")
+    assert.strictEqual(quoted.resource.description, "demo/echo API call (~64 input, 8192 max output tokens)")
+    assert.deepStrictEqual(quoted.accepts, [offer.requirements])
+    assert.property(quoted.extensions, "payment-identifier")
+  })
+})
+
+describe("a refused payment", () => {
+  it.each(paymentCodes)("%s is told with its code, its payer and a fresh quote", (code) => {
+    const reply = verificationFailed(quote, "chat", { ...failure, code })
+    const body = bodyOf(reply)
+    assert.strictEqual(body["code"], code)
+    assert.strictEqual(body["payer"], "0xabc")
+    assert.strictEqual(JSON.parse(decoded(header(reply))).error, "insufficient_funds")
+    const isReplay = code === "PAYMENT_REPLAY"
+    assert.strictEqual(body["error"], isReplay ? "Payment authorization already used" : "Payment verification failed")
+    if (isReplay) {
+      assert.strictEqual(body["message"], "Sign a fresh payment authorization for each request.")
+      assert.doesNotHaveAnyKeys(body, ["debug"])
+    } else assert.include(body["debug"], "insufficient")
+  })
+
+  it("without a known payer names none", () => {
+    assert.notProperty(bodyOf(verificationFailed(quote, "chat", { ...failure, payer: null })), "payer")
+  })
+
+  it("keeps the vendor's envelope, with its code, and the words that clients look for", () => {
+    const expired = { ...failure, reason: "expired_signature" }
+    const message = "Payment verification failed: expired_signature"
+    const messages = verificationFailed(quote, "messages", expired)
+    assert.deepStrictEqual(bodyOf(messages), {
+      type: "error",
+      error: { type: "payment_required", message, code: "PAYMENT_UNFUNDED" }
+    })
+    const responses = verificationFailed(quote, "responses", expired)
+    assert.deepStrictEqual(bodyOf(responses), {
+      error: { message, type: "payment_required", param: null, code: "PAYMENT_UNFUNDED" }
+    })
+    assert.isNotEmpty(header(messages))
+    for (const shape of shapes) {
+      const refused = [
+        verificationFailed(quote, shape, expired),
+        settlementFailed(quote, shape, { ...expired, network: "eip155:84532", transaction: null })
+      ]
+      for (const { headers } of refused) assert.strictEqual(headers["x-error-code"], "PAYMENT_UNFUNDED")
+    }
+  })
+
+  it("tells nothing of who checked it, and all that the payer wrote", () => {
+    const debugOf = (detail: string) =>
+      String(bodyOf(verificationFailed(quote, "chat", { ...failure, detail }))["debug"])
+    const leaked = debugOf("POST https://rpc.example.com/v3/0123456789abcdef: Bearer sk-abcdef at 10.0.0.7:8545")
+    for (const secret of ["example.com", "0123456789abcdef", "sk-abcdef", "10.0.0.7"]) assert.notInclude(leaked, secret)
+    assert.include(debugOf("eip155:84532 is not offered here"), "eip155:84532 is not offered here")
+    assert.include(debugOf("accepted.payTo is not what is quoted"), "accepted.payTo is not what is quoted")
+  })
+
+  it("by the chain, after the call, says so and never the other", () => {
+    for (const shape of shapes) {
+      const reply = settlementFailed(quote, shape, { ...failure, network: "eip155:84532", transaction: null })
+      assert.include(reply.body, "Payment settlement failed")
+      assert.notInclude(reply.body, "verification")
+      assert.strictEqual(reply.headers["x-should-retry"], "false")
+      assert.isNotEmpty(header(reply))
+      assert.deepStrictEqual(JSON.parse(decoded(reply.headers["payment-response"] ?? "")), {
+        success: false,
+        errorReason: "insufficient_funds",
+        transaction: "",
+        network: "eip155:84532",
+        payer: "0xabc"
+      })
+    }
+    const body = bodyOf(settlementFailed(quote, "chat", { ...failure, network: "n:1", transaction: null }))
+    assert.deepInclude(body, { error: "Payment settlement failed", code: "PAYMENT_UNFUNDED", payer: "0xabc" })
+  })
+})
+
+describe("a paid answer", () => {
+  it("carries its receipt and is kept by nobody in between", () => {
+    const headers = settledHeaders({ transaction: "0xaa", network: "eip155:84532", payer: "0xabc" })
+    assert.strictEqual(headers["x-payment-receipt"], "0xaa")
+    assert.strictEqual(headers["cache-control"], "private")
+    assert.deepStrictEqual(JSON.parse(decoded(headers["payment-response"] ?? "")), {
+      success: true,
+      transaction: "0xaa",
+      network: "eip155:84532",
+      payer: "0xabc"
+    })
+  })
+
+  it("that the chain has not confirmed says so, in characters that a header may have", () => {
+    const headers = unsettledHeaders("timed out\r\nset-cookie: a")
+    assert.strictEqual(headers["x-payment-settled"], "false")
+    assert.strictEqual(headers["x-payment-settle-error-class"], "timed_out__set-cookie__a")
+  })
+})
