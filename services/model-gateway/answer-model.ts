@@ -7,23 +7,21 @@ import { Clock, Effect } from "effect"
 import { Admission, HttpCall, jsonAnswer } from "#http"
 import { Configuration, Metrics } from "#runtime"
 import { outputTokensHeaders } from "#x402"
-import { answering } from "./errors/answer-refusal.ts"
+import { answering } from "./answer-refusal.ts"
 import type { GatewayFault } from "./errors/GatewayFault.ts"
 import { ImageFetcher } from "./images/ImageFetcher.ts"
 import { tokensServed } from "./metrics.ts"
-import { freeCourse, paymentCourse, type PaymentCourse, withinPayment } from "./payment-course.ts"
+import { freeCourse, paymentCourse, type PaymentCourse, withinPayment } from "./payments/paid-call.ts"
 import { payable } from "./payable.ts"
-import { bodyFor, type ModelFace } from "./requests/faces.ts"
+import { bodyFor, type ModelFace } from "./requests/dialects.ts"
 import { FreeTier } from "./requests/FreeTier.ts"
 import { type ModelCall, readCall } from "./requests/read-call.ts"
 import { freeFault, streamAnswer } from "./stream-answer.ts"
-import { Till } from "./Till.ts"
-import { type Wanted, wholeAnswer } from "./translate/face-answer.ts"
+import { PaymentGate } from "./payments/PaymentGate.ts"
+import { type Wanted, wholeAnswer } from "./translate/translation.ts"
 import { anthropicUsage, openAiUsage, type Usage } from "./translate/stop-reasons.ts"
 import { type JsonObject, recordAt } from "./translate/json.ts"
-import type { UpstreamOrder } from "./upstream/Upstreams.ts"
-import { Upstreams } from "./upstream/Upstreams.ts"
-
+import { type UpstreamOrder, Upstreams } from "./upstream/Upstreams.ts"
 const utf8 = new TextEncoder()
 
 export const answerModel = (face: ModelFace) =>
@@ -104,8 +102,8 @@ const courseOf = Effect.fnUntraced(function* (call: ModelCall) {
     yield* (yield* FreeTier).takeCall(yield* HttpCall, call.model.family)
     return freeCourse
   }
-  const till = yield* Till
-  return yield* paymentCourse(till.pay(payable(call, yield* HttpCall)))
+  const gate = yield* PaymentGate
+  return yield* paymentCourse(gate.pay(payable(call, yield* HttpCall)))
 })
 
 const tokenCounter = Effect.fnUntraced(function* ({ model }: ModelCall) {

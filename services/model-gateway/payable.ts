@@ -1,11 +1,11 @@
-/** A call as the till sees it. Pure. */
+/** A call as the payment gate sees it. Pure. */
 import { Option } from "effect"
 import type { HttpCall } from "#http"
 import type { PaymentHeaders } from "#x402"
-import type { ImageCall } from "./images/read-image-call.ts"
+import type { ImageCall } from "./images/routes.ts"
 import type { CatalogueModel } from "./requests/Catalogue.ts"
 import type { ModelCall } from "./requests/read-call.ts"
-import type { PayableCall } from "./Till.ts"
+import type { PayableCall } from "./payments/PaymentGate.ts"
 
 /** Node joins the values of a repeated header; base64 has no commas of its own. */
 const valuesOf = (call: HttpCall["Service"], name: string) =>

@@ -6,14 +6,13 @@
 import { Array as Arr, Cause, Clock, Effect, Pull, Stream } from "effect"
 import { type CounterHandle, Metrics } from "#runtime"
 import { eventsAnswer, HttpCall, jsonEvent, type ServerSentEvent } from "#http"
-import { type CallFailure, codeOf, plainRoute } from "./errors/answer-refusal.ts"
-import { fault, GatewayFault } from "./errors/GatewayFault.ts"
-import { faultBody } from "./errors/render-fault.ts"
+import { type CallFailure, codeOf, plainRoute } from "./answer-refusal.ts"
+import { fault, GatewayFault, faultBody } from "./errors/GatewayFault.ts"
 import { firstByteSeconds, gatewayRequests } from "./metrics.ts"
-import type { PaymentCourse } from "./payment-course.ts"
+import type { PaymentCourse } from "./payments/paid-call.ts"
 import type { ModelCall } from "./requests/read-call.ts"
-import type { SettledCall } from "./Till.ts"
-import { streamTranslator, type Wanted } from "./translate/face-answer.ts"
+import type { SettledCall } from "./payments/PaymentGate.ts"
+import { streamTranslator, type Wanted } from "./translate/translation.ts"
 import type { JsonObject } from "./translate/json.ts"
 import type { StreamedAnswer } from "./upstream/Providers.ts"
 
@@ -93,7 +92,7 @@ const faceEvent = (face: ModelCall["face"], event: JsonObject): ServerSentEvent 
 
 const ending = Effect.fnUntraced(function* ({ call, course, onEnd }: StreamFrame) {
   yield* onEnd
-  // All has been given out: a payment that fails now is the till's to remember, not the caller's to see.
+  // All has been given out: a payment that fails now is the payment gate's to remember, not the caller's to see.
   const { headers } = yield* Effect.orElseSucceed(course.settle(null), (): SettledCall => ({ headers: {} }))
   const receipt = headers["payment-response"]
   const told = receipt === undefined ? [] : [{ data: "", comment: `payment-response ${receipt}` }]

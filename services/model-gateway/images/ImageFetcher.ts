@@ -15,8 +15,8 @@ import {
   keyOf,
   type NamedFile,
   withFiles
-} from "./conversation-files.ts"
-import { namedDocumentTokens } from "../requests/prompt-size.ts"
+} from "../requests/conversation-files.ts"
+import { namedDocumentTokens } from "../requests/read-call.ts"
 
 const deadlineMs = 15_000
 const atOnce = 4

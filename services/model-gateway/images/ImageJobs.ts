@@ -3,8 +3,10 @@
  * object beside it. One that its maker never ended counts as failed once it cannot be in work any more.
  */
 import { randomUUID } from "node:crypto"
-import { Clock, Context, Effect, Layer, Option, Schema, Stream } from "effect"
+import { Clock, Context, Effect, Layer, Option, Schema, Stream, Result } from "effect"
 import { type BusError, Kv, Objects } from "#bus"
+import type { ImageJob } from "#contracts"
+import { isRecord, recordsAt } from "../translate/json.ts"
 
 const JobEntry = Schema.Struct({
   model: Schema.String,
@@ -16,8 +18,8 @@ const JobEntry = Schema.Struct({
 })
 export interface JobEntry extends Schema.Schema.Type<typeof JobEntry> {}
 
-export const imageJobsBucket = "image-jobs"
-export const imageAnswersStore = "image-answers"
+const imageJobsBucket = "image-jobs"
+const imageAnswersStore = "image-answers"
 
 type JobError = NonNullable<JobEntry["error"]>
 
@@ -81,4 +83,31 @@ export class ImageJobs extends Context.Service<
       return ImageJobs.of({ open, complete, fail: (id, error) => end(id, "failed", error), find })
     })
   )
+}
+
+const lost = {
+  code: "TIMEOUT",
+  message: "The image was not made in time; send the same payment again, which is charged once at the most"
+}
+
+/** An image job as its caller sees it. Pure. */
+export const jobBody = ({ id, entry, answer }: FoundJob, nowMs: number, pollUrl: string): ImageJob => {
+  const isLost = entry.status === "in_progress" && nowMs > entry.deadlineMs
+  const status = isLost ? "failed" : entry.status
+  const error = isLost ? lost : entry.error
+  return {
+    id,
+    object: "image.generation.job",
+    status,
+    model: entry.model,
+    created: Math.floor(entry.createdAtMs / 1_000),
+    poll_url: pollUrl,
+    ...(answer === undefined ? {} : { data: imagesOf(answer) }),
+    ...(error === null ? {} : { error })
+  }
+}
+
+const imagesOf = (answer: Uint8Array) => {
+  const parsed = Result.getOrUndefined(Result.try(() => JSON.parse(Buffer.from(answer).toString("utf8")) as unknown))
+  return isRecord(parsed) ? recordsAt(parsed, "data") : []
 }

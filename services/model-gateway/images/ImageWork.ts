@@ -7,12 +7,12 @@ import type { BusError } from "#bus"
 import { Configuration, Metrics } from "#runtime"
 import type { GatewayFault } from "../errors/GatewayFault.ts"
 import { imageJobs } from "../metrics.ts"
-import { type PaymentCourse, withinPayment } from "../payment-course.ts"
-import type { PaymentRefusal, SettledCall } from "../Till.ts"
+import { type PaymentCourse, withinPayment } from "../payments/paid-call.ts"
+import type { PaymentRefusal, SettledCall } from "../payments/PaymentGate.ts"
 import { type JsonObject, without } from "../translate/json.ts"
 import { Upstreams } from "../upstream/Upstreams.ts"
 import { ImageJobs, type JobEntry } from "./ImageJobs.ts"
-import type { ImageCall } from "./read-image-call.ts"
+import type { ImageCall } from "./routes.ts"
 
 export interface MadeImages {
   readonly body: JsonObject

@@ -3,12 +3,10 @@
  * What does not fit together is told before anything starts. Does not change while the process runs.
  */
 import { Context, Effect, Layer, Redacted } from "effect"
-import type { ModelEntry, ProviderEntry } from "#contracts"
+import { type ModelEntry, type ProviderEntry, entriesOf, isJson, type Json, unreadable } from "#contracts"
 import type { SanitiseOptions } from "#egress"
-import { Configuration, InvalidConfiguration, secretFromEnv } from "#runtime"
+import { Configuration, InvalidConfiguration, secretFromEnv, type ConfigurationFault } from "#runtime"
 import { UnknownModel } from "../errors/GatewayFault.ts"
-import { catalogueFaults } from "./catalogue-faults.ts"
-import { suggestModels } from "./suggest-models.ts"
 
 export interface Provider {
   readonly name: string
@@ -94,3 +92,82 @@ const readProvider = Effect.fnUntraced(function* (entry: ProviderEntry, index: n
   }
   return provider
 })
+
+type Entry = readonly [index: number, entry: Json]
+
+/** Of a configuration as it is written, or as far as it can be read. */
+export const catalogueFaults = (file: Json): ReadonlyArray<ConfigurationFault> => {
+  const providers = entriesOf(file, "ModelGateway", "Providers")
+  const models = entriesOf(file, "ModelGateway", "Models")
+  return [
+    ...repeated(providers, "Name", "ModelGateway.Providers"),
+    ...repeated(models, "Id", "ModelGateway.Models"),
+    ...models.flatMap(([index, model]) => modelFaults(model, `ModelGateway.Models[${index}]`, providers))
+  ]
+}
+
+const repeated = (entries: ReadonlyArray<Entry>, key: string, path: string): ReadonlyArray<ConfigurationFault> => {
+  const seen = new Set<string>()
+  return entries.flatMap(([index, entry]) => {
+    const name = entry[key]
+    if (typeof name !== "string") return []
+    if (seen.has(name)) return [{ path: `${path}[${index}].${key}`, message: `${JSON.stringify(name)} is used twice` }]
+    seen.add(name)
+    return []
+  })
+}
+
+const modelFaults = (model: Json, path: string, providers: ReadonlyArray<Entry>) => [
+  ...upstreamFaults(model, path, providers),
+  ...priceFaults(model, path)
+]
+
+const upstreamFaults = (model: Json, path: string, providers: ReadonlyArray<Entry>): Array<ConfigurationFault> => {
+  const upstreams: ReadonlyArray<unknown> = Array.isArray(model["Upstreams"]) ? model["Upstreams"] : []
+  return upstreams.flatMap((upstream, index) => {
+    const name = isJson(upstream) ? upstream["Provider"] : undefined
+    if (typeof name !== "string") return []
+    const at = `${path}.Upstreams[${index}].Provider`
+    const provider = providers.find(([, { Name }]) => Name === name)?.[1]
+    if (provider === undefined) return [{ path: at, message: `there is no provider ${JSON.stringify(name)}` }]
+    const isImage = provider["Kind"] === "anthropic" && model["Kind"] === "image"
+    return isImage ? [{ path: at, message: "an anthropic provider makes no images" }] : []
+  })
+}
+
+const priceKeys = ["FlatMicroUsd", "InputMicroUsdPerMillionTokens", "OutputMicroUsdPerMillionTokens"] as const
+
+const priceFaults = (model: Json, path: string): Array<ConfigurationFault> => {
+  if (model["Free"] === true || [...priceKeys, "Free", "Kind"].some((key) => model[key] === unreadable)) return []
+  const [flat, ...byTokens] = priceKeys.map((key) => model[key])
+  const hasPrice = flat !== undefined || byTokens.some((price) => Number(price ?? 0) > 0)
+  return [
+    ...(hasPrice ? [] : [{ path, message: "a model has a price, or is Free" }]),
+    ...(model["Kind"] === "image" && flat === undefined
+      ? [{ path: `${path}.FlatMicroUsd`, message: "an image has a flat price" }]
+      : [])
+  ]
+}
+
+const suggestionsMax = 5
+// Ids of strangers are compared only so far.
+const charactersMax = 128
+
+const pairsOf = (text: string) => {
+  const plain = text.slice(0, charactersMax).toLowerCase()
+  return new Set(Array.from({ length: Math.max(0, plain.length - 1) }, (_, at) => plain.slice(at, at + 2)))
+}
+
+/** The ids that a mistaken one may have meant: those that share the longest parts with it, the nearest first. Pure. */
+export const suggestModels = (id: string, known: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const wanted = pairsOf(id)
+  const scored = known.map((other) => {
+    const pairs = pairsOf(other)
+    const shared = [...pairs].filter((pair) => wanted.has(pair)).length
+    return { other, score: (2 * shared) / Math.max(1, pairs.size + wanted.size) }
+  })
+  return scored
+    .toSorted((left, right) => right.score - left.score)
+    .slice(0, suggestionsMax)
+    .map(({ other }) => other)
+}

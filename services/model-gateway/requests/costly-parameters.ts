@@ -6,7 +6,7 @@ import { Result } from "effect"
 import { type CostlyParameter, costlyParameters } from "#contracts"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import { isRecord, type JsonObject, recordsAt, without } from "../translate/json.ts"
-import type { ModelFace } from "./faces.ts"
+import type { ModelFace } from "./dialects.ts"
 
 const isOneOf =
   (...usual: ReadonlyArray<unknown>) =>

@@ -1,15 +1,14 @@
 /** A call to a model, read, checked and measured: all that can be known before anybody pays or is asked. */
 import { Effect, Option, Result } from "effect"
-import { HttpCall } from "#http"
+import { HttpCall, jsonFault, readBytesWhile } from "#http"
 import { inputTokensOf, type OutputTokens, outputTokensOf, type PromptSize } from "#x402"
 import { fault } from "../errors/GatewayFault.ts"
-import { conversationFiles, type NamedFile } from "../images/conversation-files.ts"
-import { type JsonObject, numberAt, recordAt, textAt } from "../translate/json.ts"
+import { conversationFiles, type NamedFile } from "./conversation-files.ts"
+import { type JsonObject, numberAt, recordAt, textAt, isRecord } from "../translate/json.ts"
 import { Catalogue, type CatalogueModel } from "./Catalogue.ts"
 import { soldRequest } from "./costly-parameters.ts"
-import { checkConversation, checkFace, type ModelFace, requestedTokens } from "./faces.ts"
-import { promptSize } from "./prompt-size.ts"
-import { readBody } from "./read-body.ts"
+import { checkConversation, checkFace, type ModelFace, requestedTokens } from "./dialects.ts"
+import { Configuration } from "#runtime"
 
 export interface ModelCall {
   readonly face: ModelFace
@@ -68,4 +67,90 @@ const checkContext = (face: ModelFace, prompt: PromptSize, contextTokens: number
   const param = face === "responses" ? "input" : "messages"
   const message = `The prompt is about ${tokens} tokens, and the model's context window has ${contextTokens}`
   return Result.fail(fault("CONTEXT_LENGTH_EXCEEDED", { param, message }))
+}
+
+// Schemas of tools nest deeply.
+const depthMax = 96
+// How images are said in all of the shapes that are taken here.
+const imageMarks = ['"image_url"', '"input_image"', '"image"', "data:image/"].map((mark) => Buffer.from(mark))
+
+const hasImages = (head: Uint8Array) => {
+  const bytes = Buffer.from(head.buffer, head.byteOffset, head.length)
+  return imageMarks.some((mark) => bytes.includes(mark))
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+/**
+ * A body as JSON, within its limit: one mebibyte, ten for one with images. Told while reading, so that nobody
+ * sends ten mebibytes of text to hear that it was too much.
+ */
+export const readBody = Effect.gen(function* () {
+  const { ModelGateway } = yield* Configuration
+  const bytes = yield* readBytesWhile({
+    bytesMax: ModelGateway.ImageBodyBytesMax,
+    bytesMaxPlain: ModelGateway.BodyBytesMax,
+    mayBeLarger: hasImages
+  }).pipe(
+    Effect.mapError(({ status, message }) => {
+      if (status === 413) return fault("REQUEST_TOO_LARGE", { message: `The body is too large: ${message}` })
+      return fault(status === 415 ? "INVALID_REQUEST" : "INVALID_JSON", { message })
+    })
+  )
+  const text = yield* Effect.try({
+    try: () => utf8.decode(bytes),
+    catch: () => fault("INVALID_JSON", { message: "The body is not UTF-8" })
+  })
+  const broken = text.trim() === "" ? { reason: "it is empty", offset: 0 } : jsonFault(text, depthMax)
+  if (broken !== undefined) {
+    const message = `The body is not valid JSON: ${broken.reason} at offset ${broken.offset}`
+    return yield* fault("INVALID_JSON", { message })
+  }
+  return { bytes, json: JSON.parse(text) as unknown }
+})
+
+// Everything in these goes to the model.
+const spoken = [
+  "messages",
+  "system",
+  "input",
+  "instructions",
+  "prompt",
+  "tools",
+  "functions",
+  "response_format",
+  "text"
+]
+const pictures = new Set(["image_url", "image", "input_image"])
+// Bytes of files are no text; about that many of their characters are a token's.
+const fileKeys = new Set(["data", "file_data"])
+const fileBytesPerTextByte = 8
+/** What a document counts that is only named: nobody fetches it before the call is paid for. */
+export const namedDocumentTokens = 16_384
+const textBytesPerToken = 4
+
+/** `namedDocuments`: how many documents it names by their addresses. */
+export const promptSize = (request: JsonObject, namedDocuments = 0): PromptSize => {
+  let textBytes = namedDocuments * namedDocumentTokens * textBytesPerToken
+  let images = 0
+  // Walked without recursion; the depth was bounded when it was parsed.
+  const open: Array<unknown> = spoken.map((key) => request[key])
+  for (let value = open.pop(); open.length > 0 || value !== undefined; value = open.pop()) {
+    if (typeof value === "string") textBytes += Buffer.byteLength(value)
+    else if (Array.isArray(value)) open.push(...(value as ReadonlyArray<unknown>))
+    else if (isRecord(value)) {
+      if (typeof value["type"] === "string" && pictures.has(value["type"])) images += 1
+      else {
+        for (const [key, inner] of Object.entries(value)) {
+          // The data of a source of type text are text.
+          if (fileKeys.has(key) && typeof inner === "string" && value["type"] !== "text")
+            textBytes += Math.ceil(inner.length / fileBytesPerTextByte)
+          else open.push(inner)
+        }
+      }
+    } else if (typeof value === "number" || typeof value === "boolean") textBytes += 4
+  }
+  const { messages, input } = request
+  const turns = Array.isArray(messages) ? messages.length : Array.isArray(input) ? input.length : 1
+  return { textBytes, messages: turns, images }
 }

@@ -10,7 +10,7 @@ import {
   openAiReason,
   openAiUsage
 } from "./stop-reasons.ts"
-import { toolCallsOf } from "./tool-calls.ts"
+import { toolCallsOf } from "./messages-to-chat.ts"
 
 /** `model`: what the caller calls it. */
 export const messageToChat = (message: JsonObject, model: string, createdSeconds: number): JsonObject => {

@@ -1,9 +1,17 @@
 /** A request in OpenAI's shape as one in Anthropic's: roles alternate, results of tools are the user's. Pure. */
 import { Result } from "effect"
-import { isRecord, type JsonObject, numberAt, present, recordAt, recordsAt, textAt, without } from "./json.ts"
+import {
+  isRecord,
+  type JsonObject,
+  numberAt,
+  present,
+  recordAt,
+  recordsAt,
+  textAt,
+  without,
+  Untranslatable
+} from "./json.ts"
 import { systemText } from "./messages-to-chat.ts"
-import { Untranslatable } from "./Untranslatable.ts"
-
 const budgets: Readonly<Record<string, number>> = { low: 1_024, medium: 4_096, high: 16_384, xhigh: 32_768 }
 const thinkingBudgetMin = 1_024
 // Mean nothing there, or are said otherwise.

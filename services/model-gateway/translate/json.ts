@@ -1,4 +1,5 @@
 /** Reading JSON that may be anything. Pure. */
+import { Schema } from "effect"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -33,3 +34,13 @@ export const present = (object: Readonly<Record<string, unknown>>): JsonObject =
 /** Some keys left out. */
 export const without = (object: JsonObject, ...keys: ReadonlyArray<string>): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
+
+/** A part of a request that the model's provider has no word for. Only the caller can leave it out. */
+export class Untranslatable extends Schema.TaggedError<Untranslatable>()("Untranslatable", {
+  param: Schema.String,
+  reason: Schema.String
+}) {
+  override get message() {
+    return `${this.param}: ${this.reason}`
+  }
+}

@@ -1,8 +1,16 @@
 /** A request in Anthropic's shape as one in OpenAI's. Results of tools become messages of their own. Pure. */
 import { Result } from "effect"
-import { isRecord, type JsonObject, numberAt, present, recordAt, recordsAt, textAt, without } from "./json.ts"
-import { Untranslatable } from "./Untranslatable.ts"
-import { toolCallsOf } from "./tool-calls.ts"
+import {
+  isRecord,
+  type JsonObject,
+  numberAt,
+  present,
+  recordAt,
+  recordsAt,
+  textAt,
+  without,
+  Untranslatable
+} from "./json.ts"
 
 /** `max_tokens` keeps its name: both vendors have it. */
 export const messagesToChat = (request: JsonObject): Result.Result<JsonObject, Untranslatable> => {
@@ -133,3 +141,13 @@ const chatPart = (block: JsonObject): ReadonlyArray<JsonObject> => {
       return []
   }
 }
+
+/** Undefined without any: the key is then left out. */
+export const toolCallsOf = (blocks: ReadonlyArray<JsonObject>): ReadonlyArray<JsonObject> | undefined =>
+  blocks.length === 0
+    ? undefined
+    : blocks.map(({ id, name, input }) => ({
+        id,
+        type: "function",
+        function: { name, arguments: JSON.stringify(input ?? {}) }
+      }))

@@ -1,8 +1,6 @@
 /** A request in the shape of OpenAI's responses as one of chat. What needs a memory of ours is refused. Pure. */
 import { Result } from "effect"
-import { type JsonObject, present, recordAt, recordsAt, textAt, without } from "./json.ts"
-import { Untranslatable } from "./Untranslatable.ts"
-
+import { type JsonObject, present, recordAt, recordsAt, textAt, without, Untranslatable } from "./json.ts"
 const refused = (param: string, reason: string) => Result.fail(new Untranslatable({ param, reason }))
 
 const needsMemory = ["previous_response_id", "conversation", "prompt"] as const

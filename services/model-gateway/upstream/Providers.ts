@@ -3,15 +3,36 @@
  * event is awaited for a while, so that a provider that fails at once can still be replaced. Everything ends in
  * the caller's scope: a caller who leaves cuts the provider off.
  */
-import { Array as Arr, Cause, Clock, Context, Effect, Fiber, Layer, Pull, Result, type Scope, Stream } from "effect"
-import { ConfiguredHttp, type EgressStream, type HttpDoor } from "#egress"
+import {
+  Array as Arr,
+  Cause,
+  Clock,
+  Context,
+  Effect,
+  Fiber,
+  Layer,
+  Pull,
+  Result,
+  type Scope,
+  Stream,
+  Redacted,
+  Schema
+} from "effect"
+import {
+  ConfiguredHttp,
+  type EgressStream,
+  type HttpDoor,
+  sanitise,
+  type SanitiseOptions,
+  type StreamError
+} from "#egress"
 import { Configuration } from "#runtime"
-import { Catalogue, type ModelRoute } from "../requests/Catalogue.ts"
+import { Catalogue, type ModelRoute, type Provider } from "../requests/Catalogue.ts"
 import { isRecord, type JsonObject } from "../translate/json.ts"
 import type { StreamFacts } from "../translate/Translator.ts"
-import { type AttemptContext, type AttemptFailed, brokenBy, brokenOff, garbled, refusedBy } from "./attempt-failed.ts"
-import { type Decoded, type Dialect, eventDecoder } from "./event-decoder.ts"
-import { providerRequest, type UpstreamPath } from "./provider-request.ts"
+import { type Decoded, type Dialect, eventDecoder } from "../translate/event-decoder.ts"
+import { classifyUpstream, isWorthAnother, readUpstreamError } from "../errors/upstream-error.ts"
+import { fault, GatewayFault } from "../errors/GatewayFault.ts"
 
 export interface ProviderCall {
   readonly route: ModelRoute
@@ -28,7 +49,7 @@ export interface StreamedAnswer {
   readonly next: Pull.Pull<Events, AttemptFailed>
 }
 
-export type Events = Arr.NonEmptyReadonlyArray<JsonObject>
+type Events = Arr.NonEmptyReadonlyArray<JsonObject>
 
 // The largest: ten images in base64.
 const answerBytesMax = 64 * 1_024 * 1_024
@@ -212,4 +233,132 @@ const withFirst = Effect.fnUntraced(function* (next: Pull.Pull<Events, AttemptFa
     isFirst = false
     return Fiber.join(first)
   })
+})
+
+/** A call to a provider as an HTTP request. Pure. */
+export type UpstreamPath = "chat" | "images"
+
+const anthropicVersion = "2023-06-01"
+const utf8 = new TextEncoder()
+
+const pathOf = (provider: Provider, path: UpstreamPath) => {
+  if (path === "images") return "/images/generations"
+  return provider.kind === "anthropic" ? "/messages" : "/chat/completions"
+}
+
+const keyHeaders = ({ kind, key }: Provider): Readonly<Record<string, string>> => {
+  if (key === undefined) return {}
+  return kind === "anthropic"
+    ? { "x-api-key": Redacted.value(key) }
+    : { authorization: `Bearer ${Redacted.value(key)}` }
+}
+
+/** `more`: headers of the caller's that the provider should see. */
+const providerRequest = (
+  { provider, model }: ModelRoute,
+  path: UpstreamPath,
+  body: JsonObject,
+  more: Readonly<Record<string, string>>
+) => ({
+  method: "POST" as const,
+  url: `${provider.baseUrl}${pathOf(provider, path)}`,
+  headers: {
+    "content-type": "application/json",
+    accept: body["stream"] === true ? "text/event-stream" : "application/json",
+    "user-agent": "starling",
+    ...(provider.kind === "anthropic" ? { "anthropic-version": anthropicVersion, ...more } : {}),
+    ...keyHeaders(provider)
+  },
+  body: utf8.encode(JSON.stringify({ ...body, model })),
+  connectionsMax: provider.connectionsMax
+})
+
+/** Why one provider has not answered: the fault for the caller, and whether another provider may do better. Pure but for the type. */
+export class AttemptFailed extends Schema.TaggedError<AttemptFailed>()("AttemptFailed", {
+  fault: GatewayFault,
+  isWorthAnother: Schema.Boolean,
+  /** The provider's failure and not the caller's. */
+  isProviders: Schema.Boolean
+}) {}
+
+interface AttemptContext {
+  readonly hidden: SanitiseOptions
+  /** Of the model: whose limit it is. */
+  readonly family: string
+}
+
+const retryAfterSecondsMax = 3_600
+const retryAfterSecondsDefault = 60
+
+/** Seconds, or a date. */
+const secondsOf = (retryAfter: string | undefined, nowMs: number): number | undefined => {
+  if (retryAfter === undefined) return undefined
+  const text = retryAfter.trim()
+  const seconds = /^\d{1,9}(?:\.\d{1,9})?$/u.test(text) ? Number(text) : (Date.parse(text) - nowMs) / 1_000
+  return Number.isFinite(seconds) ? Math.min(retryAfterSecondsMax, Math.max(1, Math.ceil(seconds))) : undefined
+}
+
+interface Refusal {
+  readonly status: number
+  readonly contentType: string
+  readonly text: string
+  readonly retryAfter: string | undefined
+  readonly nowMs: number
+}
+
+const refusedBy = ({ hidden, family }: AttemptContext, refusal: Refusal): AttemptFailed => {
+  const error = readUpstreamError(refusal.status, refusal.contentType, refusal.text)
+  const { code, param } = classifyUpstream(error)
+  const wait = secondsOf(refusal.retryAfter, refusal.nowMs)
+  const limited = code === "RATE_LIMITED" ? { retryAfterSeconds: wait ?? retryAfterSecondsDefault, source: family } : {}
+  const isOurs = isWorthAnother(code)
+  const debug = sanitise(error.message, hidden)
+  return new AttemptFailed({
+    fault: fault(code, {
+      debug,
+      ...limited,
+      ...(code === "MODEL_UNAVAILABLE" && wait !== undefined ? { retryAfterSeconds: wait } : {}),
+      ...(param === undefined || isOurs ? {} : { param: param.slice(0, 200) }),
+      ...(code === "INVALID_PARAMETER" && debug !== undefined
+        ? { message: `The model rejected a parameter: ${debug}` }
+        : {})
+    }),
+    isWorthAnother: isOurs,
+    isProviders: isOurs && code !== "RATE_LIMITED"
+  })
+}
+
+/** `hasTimeLeft`: it failed so fast that asking another one is no second wait. */
+const brokenBy = ({ hidden }: AttemptContext, error: StreamError): AttemptFailed => {
+  const debug = sanitise(error.message, hidden)
+  const made = (code: "TIMEOUT" | "MODEL_UNAVAILABLE" | "INTERNAL_ERROR" | "PROVIDER_CONFIG_ERROR", isWorth: boolean) =>
+    new AttemptFailed({ fault: fault(code, { debug }), isWorthAnother: isWorth, isProviders: true })
+  switch (error._tag) {
+    // The caller has waited as long as anybody may; a second provider would double that.
+    case "DeadlineExceeded":
+    case "Stalled":
+      return made("TIMEOUT", false)
+    case "Unreachable":
+      return made("MODEL_UNAVAILABLE", true)
+    case "ResponseTooLarge":
+      return made("INTERNAL_ERROR", true)
+    case "AddressRefused":
+    case "InvalidUrl":
+      return made("PROVIDER_CONFIG_ERROR", true)
+  }
+}
+
+/** An answer that is none. */
+const garbled = ({ hidden }: AttemptContext, what: string): AttemptFailed =>
+  new AttemptFailed({
+    fault: fault("INTERNAL_ERROR", { debug: sanitise(what, hidden) }),
+    isWorthAnother: true,
+    isProviders: true
+  })
+
+/** A stream that stopped before it was whole. */
+const brokenOff = new AttemptFailed({
+  fault: fault("MODEL_UNAVAILABLE", { message: "The model's answer broke off" }),
+  isWorthAnother: true,
+  isProviders: true
 })

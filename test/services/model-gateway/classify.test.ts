@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { classifyUpstream } from "../../../services/model-gateway/errors/classify-upstream.ts"
-import { readUpstreamError } from "../../../services/model-gateway/errors/read-upstream-error.ts"
+import { classifyUpstream, readUpstreamError } from "../../../services/model-gateway/errors/upstream-error.ts"
 import { itIsTheCode, openAi, type Refusal } from "./upstream-refusals.ts"
 
 /** What comes from a proxy on the way, and what no vendor writes down. */

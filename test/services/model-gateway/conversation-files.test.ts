@@ -6,8 +6,8 @@ import {
   keyOf,
   type NamedFile,
   withFiles
-} from "../../../services/model-gateway/images/conversation-files.ts"
-import { parseFileAddress } from "../../../services/model-gateway/images/file-address.ts"
+} from "../../../services/model-gateway/requests/conversation-files.ts"
+import { parseFileAddress } from "../../../services/model-gateway/requests/file-address.ts"
 import type { JsonObject } from "../../../services/model-gateway/translate/json.ts"
 
 const web = "https://a.example/1.png"

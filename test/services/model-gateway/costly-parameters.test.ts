@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { costlyParameters, decodeConfiguration } from "#contracts"
 import { soldRequest } from "../../../services/model-gateway/requests/costly-parameters.ts"
-import type { ModelFace } from "../../../services/model-gateway/requests/faces.ts"
+import type { ModelFace } from "../../../services/model-gateway/requests/dialects.ts"
 import type { JsonObject } from "../../../services/model-gateway/translate/json.ts"
 
 const faces: ReadonlyArray<ModelFace> = ["chat", "messages", "responses"]

@@ -3,7 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { chat } from "../../support/gateway.ts"
 import { payingFetch, quoteOf } from "../../support/payment-client.ts"
-import { balanced, type Parts, payTo, withPayments } from "../../support/payment-fleet.ts"
+import { balanced, type Parts, withPayments } from "../../support/payment-fleet.ts"
+import { payTo } from "../../../dev/fixtures/payment-books.ts"
 
 type Json = Readonly<Record<string, unknown>>
 

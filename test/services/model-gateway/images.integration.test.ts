@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { eventually } from "../../support/bus.ts"
+import { eventually } from "../../../dev/fixtures/bus.ts"
 import { ask, chat, money, withGateway } from "../../support/gateway.ts"
 import { startReceiver } from "../../support/receiver.ts"
 

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { gatewayCodes } from "#contracts"
-import { gatewayOpenApi } from "../../../services/model-gateway/openapi.ts"
-import { modelGatewayPage } from "../../../services/model-gateway/openapi-page.ts"
+import { gatewayOpenApi, modelGatewayPage } from "../../../services/model-gateway/openapi.ts"
 import { gatewayRoutes } from "../../../services/model-gateway/routes.ts"
 
 const document = gatewayOpenApi() as {

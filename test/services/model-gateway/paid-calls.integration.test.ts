@@ -4,7 +4,7 @@ import { ask, chat, eventsOf, type Said } from "../../support/gateway.ts"
 import { type SigningOptions, payingFetch, quoteOf, signPayment } from "../../support/payment-client.ts"
 import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
 import { layouts } from "../../support/payment-layouts.ts"
-import { eventually } from "../../support/bus.ts"
+import { eventually } from "../../../dev/fixtures/bus.ts"
 
 const chatPath = "/api/v1/chat/completions"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { eventually } from "../../support/bus.ts"
+import { eventually } from "../../../dev/fixtures/bus.ts"
 import { ask, chat, type Said } from "../../support/gateway.ts"
 import { type SigningOptions, quoteOf, signPayment } from "../../support/payment-client.ts"
 import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"

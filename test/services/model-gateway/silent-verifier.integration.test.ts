@@ -6,9 +6,9 @@ import { ConfiguredHttp } from "#egress"
 import { Metrics } from "#runtime"
 import { Claims, openEvmScheme, verifyAnswerCodec, verifyRequestCodec } from "#x402"
 import { fundedKey, payWith, signFor } from "../../support/attacker.ts"
-import { eventually } from "../../support/bus.ts"
+import { eventually } from "../../../dev/fixtures/bus.ts"
 import { chat } from "../../support/gateway.ts"
-import { busOf } from "../../support/payment-bus.ts"
+import { busOf } from "../../../dev/fixtures/payment-bus.ts"
 import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
 
 /** Takes questions as a verifier does, claims their payments, and is never heard of again. */

@@ -1,8 +1,6 @@
 /** Refusals as providers make them, and the test that each is the code it is to be. */
 import { assert, it } from "@effect/vitest"
-import { classifyUpstream } from "../../../services/model-gateway/errors/classify-upstream.ts"
-import { readUpstreamError } from "../../../services/model-gateway/errors/read-upstream-error.ts"
-
+import { classifyUpstream, readUpstreamError } from "../../../services/model-gateway/errors/upstream-error.ts"
 /** Whose refusal of what, its status and body, and which code of ours that is, about which parameter. */
 export type Refusal = readonly [name: string, status: number, body: unknown, code: string, param?: string]
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { asked, closedBreaker, failed, untold, waitMs } from "../../../services/model-gateway/upstream/breaker.ts"
-import { type Decoded, eventDecoder } from "../../../services/model-gateway/upstream/event-decoder.ts"
+import { asked, closedBreaker, failed, untold, waitMs } from "../../../services/model-gateway/upstream/Upstreams.ts"
+import { type Decoded, eventDecoder } from "../../../services/model-gateway/translate/event-decoder.ts"
 import type { StreamFacts } from "../../../services/model-gateway/translate/Translator.ts"
 
 const failing = (times: number, everyMs: number) => {

@@ -1,0 +1,75 @@
+/**
+ * The last line before a caller of this API: whatever a route ended with becomes an answer in the route's own
+ * shape, and is counted by its code. Defects are logged with their causes and tell nothing but that they happened.
+ */
+import { Cause, Effect } from "effect"
+import { type Answer, bytesAnswer, HttpCall, jsonAnswer, WireError } from "#http"
+import { Metrics } from "#runtime"
+import { gatewayRequests } from "./metrics.ts"
+import { PaymentRefusal } from "./payments/PaymentGate.ts"
+import {
+  fault,
+  type GatewayFault,
+  UnknownModel,
+  type Face,
+  faultBody,
+  faultHeaders,
+  statusOf,
+  unknownModelBody
+} from "./errors/GatewayFault.ts"
+export type CallFailure = GatewayFault | UnknownModel | PaymentRefusal | WireError
+
+const utf8 = new TextEncoder()
+
+/** The code by which a failure is counted. */
+export const codeOf = (failure: CallFailure): string => {
+  if (failure instanceof UnknownModel) return "UNKNOWN_MODEL"
+  return failure.code
+}
+
+/** A refusal of the rooms below, in our words. */
+const asFault = ({ status, message, headers }: WireError): GatewayFault => {
+  const seconds = Number(headers?.["retry-after"])
+  const retryAfterSeconds = Number.isInteger(seconds) ? seconds : undefined
+  if (status === 429) return fault("RATE_LIMITED", { message, retryAfterSeconds, source: "gateway" })
+  if (status === 503) return fault("MODEL_UNAVAILABLE", { message, retryAfterSeconds })
+  return status >= 500 ? fault("INTERNAL_ERROR") : fault("INVALID_REQUEST", { message })
+}
+
+const written = (face: Face, failure: CallFailure): Answer => {
+  if (failure instanceof PaymentRefusal) {
+    const { status, headers, body } = failure
+    return bytesAnswer(utf8.encode(body), "application/json", { status, headers })
+  }
+  if (failure instanceof UnknownModel) {
+    return jsonAnswer(unknownModelBody(failure), { status: 400, headers: { "cache-control": "no-store" } })
+  }
+  const known = failure instanceof WireError ? asFault(failure) : failure
+  return jsonAnswer(faultBody(face, known), { status: statusOf(known.code), headers: faultHeaders(known) })
+}
+
+/** Answers with what the route answers, or with why it does not. */
+export const answering =
+  (face: Face) =>
+  <R>(handler: Effect.Effect<Answer, CallFailure, R>) =>
+    Effect.gen(function* () {
+      const count = (yield* Metrics).counter(gatewayRequests)
+      const { route } = yield* HttpCall
+      const counted = (answer: Answer, code: string) => {
+        count.inc({ route: plainRoute(route), status: String(answer.status), code })
+        return answer
+      }
+      return yield* handler.pipe(
+        Effect.map((answer) => counted(answer, "ok")),
+        Effect.catchDefect((defect) =>
+          Effect.as(
+            Effect.logError("a defect while answering", Cause.die(defect)),
+            counted(written(face, fault("INTERNAL_ERROR")), "INTERNAL_ERROR")
+          )
+        ),
+        Effect.catch((failure) => Effect.sync(() => counted(written(face, failure), codeOf(failure))))
+      )
+    })
+
+/** One name for a route under all of its base paths. */
+export const plainRoute = (route: string): string => route.replace(/^(?:\/solana)?(?:\/api)?(?=\/v1\/)/u, "")

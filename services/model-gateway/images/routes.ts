@@ -1,0 +1,149 @@
+/**
+ * Images: made within the time that a caller waits, or by a job that is asked for later. Whoever knows a job's
+ * id may fetch it; ids cannot be guessed.
+ */
+import { Clock, Effect, Option } from "effect"
+import { Admission, bytesAnswer, HttpCall, jsonAnswer } from "#http"
+import { Configuration } from "#runtime"
+import { unsettledHeaders } from "#x402"
+import { answering } from "../answer-refusal.ts"
+import { fault, GatewayFault } from "../errors/GatewayFault.ts"
+import { type FoundJob, ImageJobs, newImageJobId, jobBody } from "./ImageJobs.ts"
+import { ImageWork, type MadeImages } from "./ImageWork.ts"
+import { gatewayOrigin } from "../origin.ts"
+import { payableImages } from "../payable.ts"
+import { freeCourse, openCourse } from "../payments/paid-call.ts"
+import { FreeTier } from "../requests/FreeTier.ts"
+import { freeFault } from "../stream-answer.ts"
+import { PaymentRefusal, PaymentGate } from "../payments/PaymentGate.ts"
+import { ImagesRequest } from "#contracts"
+import { Catalogue, type CatalogueModel } from "../requests/Catalogue.ts"
+import { checkShape } from "../requests/dialects.ts"
+import { readBody } from "../requests/read-call.ts"
+import { imageRequestFault } from "../requests/conversation-files.ts"
+import { type JsonObject, numberAt, textAt } from "../translate/json.ts"
+
+const pollSeconds = 2
+
+const message = "There is no such image job, or it is older than a day"
+const noJob = {
+  error: { message, type: "invalid_request_error", code: "NOT_FOUND", param: null },
+  message,
+  code: "NOT_FOUND"
+}
+
+const courseOf = Effect.fnUntraced(function* (call: ImageCall, id: string) {
+  if (call.model.entry.Free) {
+    yield* (yield* FreeTier).takeCall(yield* HttpCall, call.model.family)
+    return freeCourse
+  }
+  return yield* openCourse((yield* PaymentGate).pay(payableImages(call, yield* HttpCall, id)))
+})
+
+const pollUrlOf = Effect.fnUntraced(function* (id: string) {
+  const { route } = yield* HttpCall
+  const base = /^(?:\/solana)?(?:\/api)?(?=\/v1\/)/u.exec(route)?.[0] ?? ""
+  const origin = yield* yield* gatewayOrigin
+  return `${origin}${base}/v1/images/jobs/${id}`
+})
+
+const headersOf = (id: string) => ({ "cache-control": "private, no-store", "x-image-job": id })
+
+export const answerImages = answering("images")(
+  Effect.gen(function* () {
+    const { ModelGateway } = yield* Configuration
+    yield* (yield* Admission).enter("callers")
+    const call = yield* readImageCall()
+    const id = newImageJobId()
+    // From the payment on the work does not end with the caller.
+    const started = Effect.uninterruptible(
+      Effect.flatMap(courseOf(call, id), (course) =>
+        Effect.flatMap(ImageWork, (work) => work.start({ id, call, course }))
+      )
+    )
+    return yield* Effect.matchEffect(started, {
+      onSuccess: ({ entry, made }) =>
+        answerStarted({ id, entry }, Effect.timeoutOption(made, ModelGateway.ImageInlineSeconds * 1_000)),
+      onFailure: (error) =>
+        error._tag === "PaymentRefusal" && error.jobId !== undefined
+          ? answerBegunBefore(error.jobId, error)
+          : Effect.fail(error)
+    }).pipe(Effect.mapError((error) => known(call, error)))
+  })
+)
+
+/** With the image, or with its job where it takes longer than a caller waits. */
+const answerStarted = Effect.fnUntraced(function* <E>(
+  job: Pick<FoundJob, "id" | "entry">,
+  made: Effect.Effect<Option.Option<MadeImages>, E>
+) {
+  const done = yield* made
+  if (Option.isNone(done)) return yield* answerInWork(job)
+  const { body, settled } = done.value
+  return jsonAnswer(body, { headers: { ...headersOf(job.id), ...settled.headers } })
+})
+
+const answerInWork = Effect.fnUntraced(function* ({ id, entry }: Pick<FoundJob, "id" | "entry">) {
+  const pollUrl = yield* pollUrlOf(id)
+  return jsonAnswer(jobBody({ id, entry, answer: undefined }, yield* Clock.currentTimeMillis, pollUrl), {
+    status: 202,
+    headers: { ...headersOf(id), "retry-after": String(pollSeconds), location: pollUrl }
+  })
+})
+
+/** To who sends a payment again: its own job, or its images where only the chain has not spoken yet. */
+const answerBegunBefore = Effect.fnUntraced(function* (id: string, otherwise: PaymentRefusal) {
+  const job = Option.getOrUndefined(yield* (yield* ImageJobs).find(id))
+  if (job?.answer !== undefined) {
+    const headers = { ...headersOf(id), ...unsettledHeaders("settlement_pending") }
+    return bytesAnswer(job.answer, "application/json", { headers })
+  }
+  // One that has failed, or whose maker is gone, has its payment given back, or settled for an image that is kept.
+  const isInWork = job?.entry.status === "in_progress" && (yield* Clock.currentTimeMillis) <= job.entry.deadlineMs
+  return isInWork ? yield* answerInWork(job) : yield* Effect.fail(otherwise)
+})
+
+/** The bus is not the caller's business. */
+const known = <E>(call: ImageCall, error: E) => {
+  if (error instanceof GatewayFault) return freeFault({ model: call.model, isStreamed: false }, error)
+  return error instanceof PaymentRefusal ? error : fault("MODEL_UNAVAILABLE", { retryAfterSeconds: 1 })
+}
+
+export const answerImageJob = answering("images")(
+  Effect.gen(function* () {
+    const { params } = yield* HttpCall
+    const id = params["id"] ?? ""
+    const found = yield* (yield* ImageJobs)
+      .find(id)
+      .pipe(Effect.mapError(() => fault("MODEL_UNAVAILABLE", { retryAfterSeconds: 1 })))
+    if (Option.isNone(found)) return jsonAnswer(noJob, { status: 404, headers: { "cache-control": "no-store" } })
+    const body = jobBody(found.value, yield* Clock.currentTimeMillis, yield* pollUrlOf(id))
+    return jsonAnswer(body, { headers: { "cache-control": "private, no-store" } })
+  })
+)
+
+/** A call for images, read and checked. */
+export interface ImageCall {
+  readonly model: CatalogueModel
+  readonly request: JsonObject
+  readonly bytes: Uint8Array
+  readonly prompt: string
+  readonly count: number
+}
+
+const readImageCall = Effect.fn("readImageCall")(function* () {
+  const { bytes, json } = yield* readBody
+  const request = yield* Effect.fromResult(checkShape(ImagesRequest, json))
+  const model = yield* (yield* Catalogue).find(textAt(request, "model") ?? "", "image")
+  if (request["stream"] === true) return yield* fault("STREAM_UNSUPPORTED", { param: "stream" })
+  const wrong = imageRequestFault(request)
+  if (wrong !== undefined) return yield* wrong
+  const call: ImageCall = {
+    model,
+    request,
+    bytes,
+    prompt: textAt(request, "prompt") ?? "",
+    count: numberAt(request, "n") ?? 1
+  }
+  return call
+})

@@ -1,0 +1,86 @@
+/** What a call costs, on the networks of the kind that its base path stands for. Pure. */
+import {
+  type PaymentNetwork,
+  type Payments,
+  type AnswerKind,
+  ExactEvmPayload,
+  type ModelGateway,
+  type PaymentPayload
+} from "#contracts"
+import {
+  chargedInputTokens,
+  flatPrice,
+  inputTokensOf,
+  modelResource,
+  offerOf,
+  type Quote,
+  tariffOf,
+  tokenPrice
+} from "#x402"
+import type { CallFacts } from "./PaymentGate.ts"
+import { Result, Schema } from "effect"
+
+const namespaces = { evm: "eip155:", solana: "solana:" } as const
+
+/** Undefined where no network of that kind is configured, or none is offered. */
+export const quoteCall = (
+  section: Payments,
+  /** How callers reach us. */
+  origin: string,
+  { chain, path, model, prices, prompt, outputTokens, count }: CallFacts,
+  isOffered: (network: PaymentNetwork) => boolean = () => true
+): Quote | undefined => {
+  const tariff = tariffOf(section)
+  const inputTokens = chargedInputTokens(inputTokensOf(prompt))
+  const { flatMicroUsd } = prices
+  const priceMicroUsd =
+    flatMicroUsd === undefined
+      ? tokenPrice(tariff, prices, { inputTokens, outputTokens })
+      : flatPrice(tariff, flatMicroUsd, count)
+  const tokens = flatMicroUsd === undefined ? { tokens: { input: inputTokens, output: outputTokens } } : {}
+  const offered = section.Networks.filter((one) => one.Network.startsWith(namespaces[chain]) && isOffered(one))
+  const [first, ...rest] = offered.map((network) => offerOf(network, priceMicroUsd, section.MaxTimeoutSeconds))
+  if (first === undefined) return undefined
+  return { resource: modelResource({ origin, path, model, ...tokens }), offers: [first, ...rest] }
+}
+
+/** Between the answer's end and the payment's: settling, and chains that are slow. */
+const settleMarginMs = 30_000
+/** Clients count from their own clocks, and lose time between signing and sending. */
+const clientSlackMs = 60_000
+/** A blockhash is good for some 60 s; clients take one that is up to half of that old. */
+const solanaLifeMs = 30_000
+/** As long as the verifier lets a Solana payment be at the most, counted from its check. */
+const solanaWindowMs = 90_000
+
+type Limits = Pick<ModelGateway, "FirstByteSeconds" | "StreamSeconds">
+
+/**
+ * How long from now a payment must be good for; never more than a fresh one is. A stream that its provider did not begin
+ * in time is told so after FirstByteSeconds, and may be asked for once more with the same payment: that time is spared.
+ * One that goes on for longer than its payment then is settled while it is given out.
+ */
+export const neededMs = (
+  limits: Limits,
+  { MaxTimeoutSeconds }: Pick<Payments, "MaxTimeoutSeconds">,
+  kind: AnswerKind
+) => {
+  const freshMs = Math.max(0, MaxTimeoutSeconds * 1_000 - clientSlackMs)
+  const firstByteMs = limits.FirstByteSeconds * 1_000
+  const wholeMs = Math.min(firstByteMs + settleMarginMs, freshMs)
+  if (kind === "whole") return wholeMs
+  return Math.max(wholeMs, Math.min(limits.StreamSeconds * 1_000 + settleMarginMs, freshMs - firstByteMs))
+}
+
+const decodeEvm = Schema.decodeUnknownResult(ExactEvmPayload)
+
+/** As the payer has written it; undefined where the payment does not say, or is none. */
+export const validBeforeMsOf = (payload: PaymentPayload): number | undefined => {
+  if (!payload.accepted.network.startsWith("eip155:")) return undefined
+  const decoded = decodeEvm(payload.payload)
+  return Result.isSuccess(decoded) ? Number(decoded.success.authorization.validBefore) * 1_000 : undefined
+}
+
+/** The last moment at which a payment is surely still to be had. */
+export const collectByMs = (network: string, validBeforeMs: number): number =>
+  network.startsWith("solana:") ? validBeforeMs - solanaWindowMs + solanaLifeMs : validBeforeMs - settleMarginMs

@@ -1,0 +1,91 @@
+/** What the payment gate answers instead of a model, in the shape of the route. Pure. */
+import { type PaymentReply, type ReplyShape, settledHeaders, type SettledPayment } from "#x402"
+import { fault, faultBody, faultHeaders } from "../errors/GatewayFault.ts"
+import { PaymentRefusal } from "./PaymentGate.ts"
+
+export const refusalOf = (code: string, { status, headers, body }: PaymentReply) =>
+  new PaymentRefusal({ status, code, headers, body })
+
+const text = (shape: ReplyShape, message: string, code = "PAYMENT_VERIFICATION_UNAVAILABLE") => {
+  const body = faultBody(shape, fault("PAYMENT_VERIFICATION_UNAVAILABLE", { message }))
+  return JSON.stringify(body).replaceAll('"PAYMENT_VERIFICATION_UNAVAILABLE"', JSON.stringify(code))
+}
+
+const headersOf = (code = "PAYMENT_VERIFICATION_UNAVAILABLE") => ({
+  "content-type": "application/json",
+  "cache-control": "no-store",
+  "x-error-code": code
+})
+
+/** Nothing was charged, and the same payment can be sent again. */
+export const unavailable = (shape: ReplyShape, message: string, retryAfterSeconds: number) =>
+  new PaymentRefusal({
+    status: 503,
+    code: "PAYMENT_VERIFICATION_UNAVAILABLE",
+    headers: { ...headersOf(), "retry-after": String(retryAfterSeconds) },
+    body: text(shape, message)
+  })
+
+/** The payer's other calls come first: nothing was charged, and the same payment can be sent again when they have ended. */
+export const exposureReached = (shape: ReplyShape, retryAfterSeconds: number) => {
+  const reached = fault("PAYMENT_EXPOSURE_LIMIT", { retryAfterSeconds, source: "payer" })
+  return new PaymentRefusal({
+    status: 429,
+    code: "PAYMENT_EXPOSURE_LIMIT",
+    headers: { "content-type": "application/json", ...faultHeaders(reached) },
+    body: JSON.stringify(faultBody(shape, reached))
+  })
+}
+
+/** The answer is made and its payment on its way, and the payer has as many unpaid answers as it may have. */
+export const stillSettling = (shape: ReplyShape) =>
+  new PaymentRefusal({
+    status: 503,
+    code: "PAYMENT_SETTLING",
+    headers: { ...headersOf(), "retry-after": "5", "x-should-retry": "false" },
+    body: text(
+      shape,
+      "The payment is being settled, which takes longer than usual; its answer is kept. Send the very same request and payment again"
+    )
+  })
+
+/** The call is in work, and pays with this very payment: who signs another one pays twice. */
+export const stillAnswering = (shape: ReplyShape) =>
+  new PaymentRefusal({
+    status: 503,
+    code: "PAYMENT_IN_WORK",
+    headers: { ...headersOf(), "retry-after": "2", "x-should-retry": "false" },
+    body: text(shape, "This call is being answered; send the very same request and payment again for its answer")
+  })
+
+/** The same of an image, which whoever answers can tell more of by its job. */
+export const stillMaking = (shape: ReplyShape, jobId: string) =>
+  new PaymentRefusal({
+    status: 503,
+    code: "PAYMENT_IN_WORK",
+    jobId,
+    headers: { ...headersOf(), "retry-after": "2", "x-should-retry": "false" },
+    body: text(shape, "The image of this payment is being made or settled; send the same payment again to fetch it")
+  })
+
+/** The answer that was lost on the way, with its receipt. */
+export const paidBefore = ({ answer, ...payment }: SettledPayment & { readonly answer: Uint8Array }) =>
+  new PaymentRefusal({
+    status: 200,
+    code: "PAID_BEFORE",
+    headers: { "content-type": "application/json", ...settledHeaders(payment) },
+    body: Buffer.from(answer).toString("utf8")
+  })
+
+/** A client's name for a call stands for another call. */
+export const identifierTaken = (shape: ReplyShape) =>
+  new PaymentRefusal({
+    status: 409,
+    code: "PAYMENT_IDENTIFIER_TAKEN",
+    headers: { ...headersOf("PAYMENT_IDENTIFIER_TAKEN"), "x-should-retry": "false" },
+    body: text(
+      shape,
+      "This payment-identifier was used with another payment or request; nothing was charged for this one",
+      "PAYMENT_IDENTIFIER_TAKEN"
+    ).replace('"api_error"', '"invalid_request_error"')
+  })

@@ -1,0 +1,272 @@
+/**
+ * The pictures and documents of a conversation, in each of the shapes: where each of them is, and the parts that hold
+ * them written anew from it. A part that names an address where none is known is refused, and so is the id of a file,
+ * for none are kept here. Pure.
+ */
+import { Result } from "effect"
+import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
+import { isRecord, type JsonObject, present, recordAt, textAt } from "../translate/json.ts"
+import { addressText, dataUrl, type FileAddress, parseBase64, parseFileAddress } from "./file-address.ts"
+export type FileKind = "image" | "document"
+
+export interface NamedFile {
+  readonly kind: FileKind
+  readonly url: string
+}
+
+export interface FetchedFile {
+  readonly mediaType: string
+  readonly base64: string
+}
+
+export interface ConversationFiles {
+  /** With every address as it was parsed. */
+  readonly request: JsonObject
+  /** What has to be fetched, each once, in the order in which it stands. */
+  readonly named: ReadonlyArray<NamedFile>
+  /** How often documents are named: each goes on as often as that. */
+  readonly documents: number
+}
+
+/** Wherever they stand: each is up to 8 MiB of what goes on. */
+const namedFilesMax = 16
+
+export const conversationFiles = (request: JsonObject): Result.Result<ConversationFiles, GatewayFault> => {
+  const named = new Map<string, NamedFile>()
+  const count = { image: 0, document: 0 }
+  let first: GatewayFault | undefined
+  const refuse = (path: string, why: string) => {
+    first ??= invalidAddress(path, why)
+    return undefined
+  }
+  const place = (kind: FileKind, address: FileAddress, path: string) => {
+    if (address._tag === "Data") return address
+    count[kind] += 1
+    if (count.image + count.document > namedFilesMax) {
+      return refuse(path, `is one too many: no more than ${namedFilesMax} pictures and documents are fetched`)
+    }
+    const file = { kind, url: address.url }
+    named.set(keyOf(file), file)
+    return address
+  }
+  const rewritten = rewriteFiles(request, { place, refuse })
+  if (first !== undefined) return Result.fail(first)
+  return Result.succeed({ request: rewritten, named: [...named.values()], documents: count.document })
+}
+
+/** `fetched`: by `keyOf`. */
+export const withFiles = (request: JsonObject, fetched: ReadonlyMap<string, FetchedFile>): JsonObject =>
+  rewriteFiles(request, {
+    place: (kind, address) => {
+      const file = address._tag === "Web" ? fetched.get(keyOf({ kind, url: address.url })) : undefined
+      return file === undefined ? address : { _tag: "Data", ...file }
+    },
+    refuse: () => undefined
+  })
+
+export const keyOf = ({ kind, url }: NamedFile): string => `${kind} ${url}`
+
+const invalidAddress = (path: string, why: string): GatewayFault =>
+  fault("INVALID_IMAGE_URL", { param: path.slice(0, 200), message: `${path.slice(0, 200)} ${why}` })
+
+interface Rewriting {
+  /** Where a file is from now on; undefined where it was refused. */
+  readonly place: (kind: FileKind, address: FileAddress, path: string) => FileAddress | undefined
+  readonly refuse: (path: string, why: string) => undefined
+}
+
+// What is said stands in one of these, and within an entry of theirs in one of those.
+const spoken = ["messages", "input", "system"] as const
+const held = ["content", "output", "images"] as const
+
+const rewriteFiles = (request: JsonObject, rewriting: Rewriting): JsonObject => {
+  const changed: Record<string, unknown> = { ...request }
+  for (const key of spoken) if (Array.isArray(request[key])) changed[key] = parts(request[key], key, rewriting)
+  return changed
+}
+
+const parts = (value: ReadonlyArray<unknown>, path: string, rewriting: Rewriting): ReadonlyArray<unknown> =>
+  value.map((item, at) => (isRecord(item) ? part(item, `${path}[${at}]`, rewriting) : item))
+
+/** A message, an item, or a part of one: they hold each other, as deep as JSON may be here. */
+const part = (value: JsonObject, path: string, rewriting: Rewriting): JsonObject => {
+  const write = typeof value["type"] === "string" ? writers[value["type"]] : undefined
+  if (write !== undefined) return write(value, path, rewriting) ?? value
+  if (isOwnWords(value)) return value
+  refuseAddresses(value, path, rewriting)
+  const changed: Record<string, unknown> = { ...value }
+  for (const key of held) {
+    if (Array.isArray(value[key])) changed[key] = parts(value[key], `${path}.${key}`, rewriting)
+  }
+  return changed
+}
+
+type Writer = (value: JsonObject, path: string, rewriting: Rewriting) => JsonObject | undefined
+
+const placed = (kind: FileKind, text: unknown, path: string, { place, refuse }: Rewriting) => {
+  if (typeof text !== "string") return refuse(path, "must be a URL")
+  const parsed = parseFileAddress(text)
+  return Result.isFailure(parsed) ? refuse(path, parsed.failure) : place(kind, parsed.success, path)
+}
+
+/** `image_url`: a text, or an object with a text in it. */
+const imageUrl: Writer = (value, path, rewriting) => {
+  const { type, image_url: image, cache_control } = value
+  const isObject = isRecord(image)
+  const where = isObject ? `${path}.image_url.url` : `${path}.image_url`
+  const address = placed("image", isObject ? image["url"] : image, where, rewriting)
+  if (address === undefined) return undefined
+  const url = addressText(address)
+  const detail = (isObject ? image["detail"] : undefined) ?? value["detail"] ?? undefined
+  return present(
+    type === "image_url"
+      ? { type, image_url: present({ url, detail }), cache_control }
+      : { type, image_url: url, detail, cache_control }
+  )
+}
+
+const sourceOf = (kind: FileKind, value: JsonObject, path: string, rewriting: Rewriting): JsonObject | undefined => {
+  const source = recordAt(value, "source")
+  switch (source["type"]) {
+    case "url": {
+      const address = placed(kind, source["url"], `${path}.source.url`, rewriting)
+      if (address === undefined) return undefined
+      return address._tag === "Web" ? { type: "url", url: address.url } : dataSource(kind, address)
+    }
+    case "base64": {
+      const data = `data:${textAt(source, "media_type") ?? ""};base64,${textAt(source, "data") ?? ""}`
+      const address = placed(kind, data, `${path}.source`, rewriting)
+      return address?._tag === "Data" ? dataSource(kind, address) : undefined
+    }
+    case "text":
+    case "content": {
+      if (kind === "image") break
+      const { data, content } = source
+      if (source["type"] === "text") return present({ type: "text", media_type: "text/plain", data })
+      const within = Array.isArray(content) ? parts(content, `${path}.source.content`, rewriting) : content
+      return { type: "content", content: within }
+    }
+  }
+  return rewriting.refuse(`${path}.source`, "must be of type base64 or url")
+}
+
+const dataSource = (kind: FileKind, { mediaType, base64 }: FetchedFile): JsonObject =>
+  kind === "document" && mediaType.startsWith("text/")
+    ? { type: "text", media_type: "text/plain", data: Buffer.from(base64, "base64").toString("utf8") }
+    : { type: "base64", media_type: mediaType, data: base64 }
+
+const image: Writer = (value, path, rewriting) => {
+  const source = sourceOf("image", value, path, rewriting)
+  return source && present({ type: "image", source, cache_control: value["cache_control"] })
+}
+
+const document: Writer = (value, path, rewriting) => {
+  const source = sourceOf("document", value, path, rewriting)
+  const { title, context, citations, cache_control } = value
+  return source && present({ type: "document", source, title, context, citations, cache_control })
+}
+
+/** The data of a file may stand without what says that they are data. */
+const fileData = (data: string, path: string, rewriting: Rewriting) =>
+  Result.isSuccess(parseBase64(data))
+    ? placed("document", `data:application/pdf;base64,${data}`, path, rewriting)
+    : placed("document", data, path, rewriting)
+
+const file: Writer = (value, path, rewriting) => {
+  const { file_data: data, filename } = recordAt(value, "file")
+  if (typeof data !== "string")
+    return rewriting.refuse(`${path}.file.file_data`, "must be data: no files are kept here")
+  const address = fileData(data, `${path}.file.file_data`, rewriting)
+  if (address === undefined) return undefined
+  const held = present({ filename: nameOf(filename, address), file_data: addressText(address) })
+  return present({ type: "file", file: held, cache_control: value["cache_control"] })
+}
+
+const inputFile: Writer = (value, path, rewriting) => {
+  const { file_data: data, file_url: url, filename } = value
+  const address =
+    typeof data === "string"
+      ? fileData(data, `${path}.file_data`, rewriting)
+      : placed("document", url, `${path}.file_url`, rewriting)
+  if (address === undefined) return undefined
+  const where = address._tag === "Web" ? { file_url: address.url } : { file_data: dataUrl(address) }
+  return present({ type: "input_file", filename: nameOf(filename, address), ...where })
+}
+
+/** Providers want a name; what is fetched is called by the end of its address. */
+const nameOf = (given: unknown, address: FileAddress) => {
+  if (typeof given === "string") return given
+  if (address._tag === "Data") return address.mediaType === "application/pdf" ? "document.pdf" : undefined
+  const last = new URL(address.url).pathname.split("/").at(-1) ?? ""
+  return /^[\w.-]{1,100}$/u.test(last) ? last : "document.pdf"
+}
+
+/** What a provider's own tool has read: its address is a word, the document in it is not. */
+const fetchedPage: Writer = (value, path, rewriting) => {
+  const result = recordAt(value, "content")
+  const page = recordAt(result, "content")
+  if (page["type"] !== "document") return value
+  const content = document(page, `${path}.content.content`, rewriting)
+  return content && { ...value, content: { ...result, content } }
+}
+
+const writers: Readonly<Record<string, Writer | undefined>> = {
+  __proto__: null as never,
+  image_url: imageUrl,
+  input_image: imageUrl,
+  image,
+  document,
+  file,
+  input_file: inputFile,
+  web_fetch_tool_result: fetchedPage
+}
+
+// Holds what the model or its tools wrote: addresses in there are words.
+const ownWords =
+  /^(?:text|input_text|output_text|summary_text|reasoning_text|refusal|thinking|redacted_thinking|reasoning|function_call|custom_tool_call|mcp_approval_response|(?:server_|mcp_)?tool_use|(?:web_search|code_execution|bash_code_execution|text_editor_code_execution|tool_search)_tool_result)$/u
+
+const isOwnWords = ({ type }: JsonObject) => typeof type === "string" && ownWords.test(type)
+
+const addressKey = /(?:url|uri|href|src)s?$|(?:^|_)(?:image|mask|video)s?(?:_\d{1,2})?$/iu
+const fileKey = /(?:^|_)file_?ids?$/iu
+// What was called, and what was found: words. A part's own parts are looked at by themselves.
+const words: ReadonlySet<string> = new Set(["tool_calls", "function_call", "arguments", "annotations", "citations"])
+const ownParts: ReadonlySet<string> = new Set(held)
+// Texts of nearly every message: looked at no further.
+const texts: ReadonlySet<string> = new Set(["role", "type", "content", "name", "id", "tool_call_id", "tool_use_id"])
+const seemsAddress = /^[\s\p{Cc}]*(?:[a-z][a-z0-9+.-]{0,30}:|[\\/]{2})/iu
+
+/** Of a part of a kind that is not known here: only what is in the request itself goes on. */
+const refuseAddresses = (value: unknown, path: string, rewriting: Rewriting, under = ""): void => {
+  if (Array.isArray(value)) {
+    for (const [at, item] of value.entries()) refuseAddresses(item, `${path}[${at}]`, rewriting, under)
+  } else if (isRecord(value)) {
+    for (const [key, inner] of Object.entries(value)) {
+      if ((typeof inner === "string" && texts.has(key)) || words.has(key)) continue
+      if (ownParts.has(key) && Array.isArray(inner)) continue
+      const where = path === "" ? key : `${path}.${key}`
+      if (fileKey.test(key) && inner !== null) rewriting.refuse(where, "names a file, and none are kept here")
+      else refuseAddresses(inner, where, rewriting, key)
+    }
+  } else if (typeof value === "string" && (addressKey.test(under) || (under === "data" && seemsAddress.test(value)))) {
+    if (!isData(value)) rewriting.refuse(path, "may only hold data: here")
+  }
+}
+
+const isData = (text: string) => {
+  const parsed = parseFileAddress(text)
+  return Result.isSuccess(parsed) && parsed.success._tag === "Data"
+}
+
+/** Of a request for images: the pictures that it is made from stand in it, for nobody fetches any here. */
+export const imageRequestFault = (request: JsonObject): GatewayFault | undefined => {
+  let first: GatewayFault | undefined
+  const refuse = (path: string, why: string) => {
+    first ??= invalidAddress(path, why)
+    return undefined
+  }
+  for (const [key, value] of Object.entries(request)) {
+    refuseAddresses(value, key, { place: (_kind, address) => address, refuse }, key)
+  }
+  return first
+}

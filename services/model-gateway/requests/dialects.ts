@@ -1,0 +1,221 @@
+/**
+ * The three shapes in which models are asked, as what differs between them: how a request is checked, where it
+ * says how long the answer may be, and how it is put into a provider's own shape. Pure.
+ */
+import { Result, Schema } from "effect"
+import { ChatRequest, faultsOf, MessagesRequest, ResponsesRequest } from "#contracts"
+import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
+import { chatToMessages } from "../translate/chat-to-messages.ts"
+import {
+  isRecord,
+  type JsonObject,
+  numberAt,
+  recordAt,
+  without,
+  recordsAt,
+  textAt,
+  type Untranslatable
+} from "../translate/json.ts"
+import { messagesToChat } from "../translate/messages-to-chat.ts"
+import { responsesToChat, statelessFault } from "../translate/responses-to-chat.ts"
+import type { ModelRoute } from "./Catalogue.ts"
+
+type Checked = Result.Result<void, GatewayFault>
+const fine: Checked = Result.succeed(undefined)
+
+const isSystem = ({ role }: JsonObject) => role === "system" || role === "developer"
+
+const empty = (param: "messages" | "input" = "messages"): Checked => Result.fail(fault("EMPTY_CONVERSATION", { param }))
+
+const toolFault = (param: string, message: string): Checked =>
+  Result.fail(fault("TOOL_ID_FORMAT_ERROR", { param, message }))
+
+/** In OpenAI's shape. */
+export const checkChat = (request: JsonObject): Checked => {
+  const messages = recordsAt(request, "messages")
+  if (messages.every(isSystem)) return empty()
+  const called = new Set<string>()
+  for (const [at, message] of messages.entries()) {
+    const reasoning = message["reasoning_content"] ?? null
+    if (reasoning !== null && typeof reasoning !== "string") {
+      const param = `messages[${at}].reasoning_content`
+      return Result.fail(fault("REASONING_FORMAT_ERROR", { param, message: `${param} must be a text` }))
+    }
+    for (const [nth, call] of recordsAt(message, "tool_calls").entries()) {
+      const id = textAt(call, "id")
+      const param = `messages[${at}].tool_calls[${nth}].id`
+      if (id === undefined || id === "") return toolFault(param, `${param} must be a text`)
+      called.add(id)
+    }
+    if (message["role"] !== "tool") continue
+    const id = textAt(message, "tool_call_id")
+    const param = `messages[${at}].tool_call_id`
+    if (id === undefined || id === "") return toolFault(param, `${param} must be a text`)
+    if (!called.has(id)) return toolFault(param, `${param} belongs to no tool call before it`)
+  }
+  return fine
+}
+
+/** In Anthropic's shape. */
+export const checkMessages = (request: JsonObject): Checked => {
+  const messages = recordsAt(request, "messages")
+  if (messages.every(isSystem)) return empty()
+  const called = new Set<string>()
+  for (const [at, message] of messages.entries()) {
+    for (const [nth, block] of recordsAt(message, "content").entries()) {
+      const path = `messages[${at}].content[${nth}]`
+      const isThought = block["type"] === "thinking"
+      if (isThought && (typeof block["thinking"] !== "string" || typeof block["signature"] !== "string")) {
+        const told = `${path} must have its thinking and its signature`
+        return Result.fail(fault("REASONING_FORMAT_ERROR", { param: path, message: told }))
+      }
+      if (block["type"] === "tool_use") {
+        const id = textAt(block, "id")
+        if (id === undefined || id === "") return toolFault(`${path}.id`, `${path}.id must be a text`)
+        called.add(id)
+      }
+      if (block["type"] !== "tool_result") continue
+      const id = textAt(block, "tool_use_id")
+      if (id === undefined || !called.has(id)) {
+        return toolFault(`${path}.tool_use_id`, `${path}.tool_use_id belongs to no tool use before it`)
+      }
+    }
+  }
+  return fine
+}
+
+/** In the shape of responses. */
+export const checkResponses = (request: JsonObject): Checked => {
+  const items = recordsAt(request, "input")
+  const isText = typeof request["input"] === "string" && request["input"] !== ""
+  // Instructions are the system's; what a model thought asks nothing.
+  const saysNothing = (item: JsonObject) => {
+    const type = item["type"] ?? "message"
+    return type === "reasoning" || (type === "message" && isSystem(item))
+  }
+  if (!isText && items.every(saysNothing)) return empty("input")
+  const called = new Set<string>()
+  for (const [at, item] of items.entries()) {
+    const id = textAt(item, "call_id")
+    const param = `input[${at}].call_id`
+    if (item["type"] !== "function_call" && item["type"] !== "function_call_output") continue
+    if (id === undefined || id === "") return toolFault(param, `${param} must be a text`)
+    if (item["type"] === "function_call") called.add(id)
+    else if (!called.has(id)) return toolFault(param, `${param} belongs to no call before it`)
+  }
+  return fine
+}
+
+export type ModelFace = "chat" | "messages" | "responses"
+
+type Made = Result.Result<JsonObject, Untranslatable>
+
+interface FaceRules {
+  readonly schema: Schema.Codec<unknown, unknown>
+  readonly check: (request: JsonObject) => Result.Result<void, GatewayFault>
+  /** Where a caller says how many tokens the answer may have; the first that is there counts. */
+  readonly tokenKeys: readonly [string, ...ReadonlyArray<string>]
+  readonly toChat: (request: JsonObject) => Made
+  readonly toMessages: (request: JsonObject) => Made
+}
+
+// However any provider calls the limit of an answer: only the one that was quoted goes on.
+const limitKeys = ["max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "max_length"] as const
+
+const asChat = (request: JsonObject): Made => Result.succeed(request)
+
+const rules: Readonly<Record<ModelFace, FaceRules>> = {
+  chat: {
+    schema: ChatRequest,
+    check: checkChat,
+    tokenKeys: ["max_completion_tokens", "max_tokens"],
+    toChat: asChat,
+    toMessages: chatToMessages
+  },
+  messages: {
+    schema: MessagesRequest,
+    check: checkMessages,
+    tokenKeys: ["max_tokens"],
+    toChat: messagesToChat,
+    toMessages: asChat
+  },
+  responses: {
+    schema: ResponsesRequest,
+    check: (request) => {
+      const stateful = statelessFault(request)
+      return stateful === undefined
+        ? checkResponses(request)
+        : Result.fail(untranslatableFault(stateful, "INVALID_REQUEST"))
+    },
+    tokenKeys: ["max_output_tokens"],
+    toChat: responsesToChat,
+    toMessages: (request) => Result.flatMap(responsesToChat(request), chatToMessages)
+  }
+}
+
+const untranslatableFault = ({ param, message }: Untranslatable, code: "INVALID_PARAMETER" | "INVALID_REQUEST") =>
+  fault(code, { param, message })
+
+const detailsMax = 50
+const options = { errors: "all" } as const
+
+/** Every fault of the shape, by its path. */
+export const checkShape = (
+  schema: Schema.Codec<unknown, unknown>,
+  body: unknown
+): Result.Result<JsonObject, GatewayFault> => {
+  const decoded = Schema.decodeUnknownResult(schema, options)(body)
+  if (Result.isSuccess(decoded) && isRecord(body)) return Result.succeed(body)
+  const faults = Result.isFailure(decoded) ? faultsOf(decoded.failure.issue) : [{ path: "", message: "not an object" }]
+  const details = faults.slice(0, detailsMax).map(({ path, message }) => ({
+    path: path.split("/").slice(1),
+    message: message.slice(0, 200)
+  }))
+  const [first] = details
+  return Result.fail(
+    fault("INVALID_REQUEST_BODY", {
+      details,
+      param: first === undefined || first.path.length === 0 ? undefined : first.path.join(".").slice(0, 200),
+      message:
+        first === undefined ? undefined : `Invalid request body: ${first.path.join(".") || "body"}: ${first.message}`
+    })
+  )
+}
+
+export const checkFace = (face: ModelFace, body: unknown) => checkShape(rules[face].schema, body)
+
+export const checkConversation = (face: ModelFace, request: JsonObject) => rules[face].check(request)
+
+/** Null when the request does not say. */
+export const requestedTokens = (face: ModelFace, request: JsonObject): number | null => {
+  for (const key of rules[face].tokenKeys) {
+    const tokens = numberAt(request, key)
+    if (tokens !== undefined) return tokens
+  }
+  return null
+}
+
+/** The request as a provider of a model wants it, with an answer of at most so many tokens. */
+export const bodyFor =
+  (face: ModelFace, request: JsonObject, outputTokens: number) =>
+  ({ provider, maxTokensParameter }: ModelRoute): Result.Result<JsonObject, GatewayFault> => {
+    const { tokenKeys, toChat, toMessages } = rules[face]
+    const given = tokenKeys.find((key) => numberAt(request, key) !== undefined) ?? tokenKeys.at(-1) ?? "max_tokens"
+    const limited = { ...without(request, ...limitKeys), [given]: outputTokens }
+    const made = provider.kind === "anthropic" ? toMessages(limited) : Result.map(toChat(limited), withOptions)
+    return Result.mapBoth(made, {
+      onSuccess: (body) => (provider.kind === "anthropic" ? body : renamed(body, maxTokensParameter, outputTokens)),
+      onFailure: (error) => untranslatableFault(error, "INVALID_PARAMETER")
+    })
+  }
+
+/** What a stream has cost is told only to who asks for it. */
+const withOptions = (body: JsonObject): JsonObject =>
+  body["stream"] === true
+    ? { ...body, stream_options: { ...recordAt(body, "stream_options"), include_usage: true } }
+    : without(body, "stream_options")
+
+const renamed = (body: JsonObject, key: ModelRoute["maxTokensParameter"], outputTokens: number): JsonObject =>
+  key === "max_tokens"
+    ? body
+    : { ...without(body, "max_tokens", "max_completion_tokens"), max_completion_tokens: outputTokens }

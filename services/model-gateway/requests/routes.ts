@@ -1,0 +1,67 @@
+/** The models that are served here, with what they cost. */
+import { Effect } from "effect"
+import type { ListedModel } from "#contracts"
+import { HttpCall, jsonAnswer } from "#http"
+import { answering } from "../answer-refusal.ts"
+import { UnknownModel, unknownModelBody } from "../errors/GatewayFault.ts"
+import { Catalogue, type CatalogueModel, suggestModels } from "./Catalogue.ts"
+import { FreeTier } from "./FreeTier.ts"
+const usd = (microUsd: number) => microUsd / 1_000_000
+
+export const listedModel = ({ entry, family }: CatalogueModel): ListedModel => ({
+  id: entry.Id,
+  object: "model",
+  created: entry.Created,
+  owned_by: family,
+  name: entry.Name ?? entry.Id,
+  description: entry.Description,
+  context_window: entry.ContextTokens,
+  max_output: entry.Kind === "image" ? 0 : entry.OutputTokensMax,
+  categories: entry.Categories.length === 0 ? [entry.Kind] : entry.Categories,
+  streaming: entry.Kind === "chat" && entry.Streams,
+  billing_mode: entry.Free ? "free" : entry.FlatMicroUsd === undefined ? "paid" : "flat",
+  pricing:
+    entry.FlatMicroUsd === undefined || entry.Free
+      ? {
+          input: entry.Free ? 0 : usd(entry.InputMicroUsdPerMillionTokens),
+          output: entry.Free ? 0 : usd(entry.OutputMicroUsdPerMillionTokens)
+        }
+      : { flat: usd(entry.FlatMicroUsd) }
+})
+
+const headers = { "cache-control": "no-store" }
+
+/** Counted, or refused in the few words that lists are refused with. */
+const counted = <A, E, R>(answer: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const refused = yield* Effect.flip((yield* FreeTier).takeMetadata(yield* HttpCall)).pipe(Effect.option)
+    if (refused._tag === "None") return yield* answer
+    const { status, headers: given = {} } = refused.value
+    const error = status === 429 ? "Rate limit exceeded" : "Not available just now"
+    return jsonAnswer({ error }, { status, headers: { ...headers, ...given } })
+  })
+
+export const answerModels = answering("chat")(
+  counted(Effect.map(Catalogue, ({ all }) => jsonAnswer({ object: "list", data: all.map(listedModel) }, { headers })))
+)
+
+/** One model. Clients write the slash of an id as it is, or percent-encoded. */
+export const answerModelById = answering("chat")(
+  counted(
+    Effect.gen(function* () {
+      const { params } = yield* HttpCall
+      const id = params["*"] ?? ""
+      const { all } = yield* Catalogue
+      const found = all.find(({ entry }) => entry.Id === id)
+      if (found !== undefined) return jsonAnswer(listedModel(found), { headers })
+      const suggestions = suggestModels(
+        id,
+        all.map(({ entry }) => entry.Id)
+      )
+      return jsonAnswer(unknownModelBody(new UnknownModel({ model: id.slice(0, 200), suggestions })), {
+        status: 404,
+        headers
+      })
+    })
+  )
+)

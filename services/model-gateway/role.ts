@@ -1,0 +1,109 @@
+/**
+ * The role model-gateway, whole.
+ *
+ * in: HTTP on ModelGateway.Port
+ * out: calls to the providers of ModelGateway.Providers; images that conversations name, by the guarded door
+ * state: none that outlives an answer but image jobs (KV `image-jobs`, objects `image-answers`) and what free
+ * callers have used (KV `rate-windows`)
+ * failure policy: the next provider of a model is asked while nothing has been given out; a payment is
+ * released before a failure is told; a caller that is gone cuts its provider off; nothing is answered unpaid
+ */
+import { Effect, Layer } from "effect"
+import { Admission, crossOrigin, descriptionRoute, HttpListener, type CorsPolicy } from "#http"
+import { Addresses, Configuration } from "#runtime"
+import { ImageFetcher } from "./images/ImageFetcher.ts"
+import { ImageJobs } from "./images/ImageJobs.ts"
+import { ImageWork } from "./images/ImageWork.ts"
+import { Catalogue } from "./requests/Catalogue.ts"
+import { FreeTier } from "./requests/FreeTier.ts"
+import { gatewayOpenApi } from "./openapi.ts"
+import { gatewayRoutes, renderGatewayError } from "./routes.ts"
+import { configuredPaymentGate } from "./payments/take-payment.ts"
+import { Providers } from "./upstream/Providers.ts"
+import { Upstreams } from "./upstream/Upstreams.ts"
+export { configuredModels as checkModelGateway } from "./requests/Catalogue.ts"
+import { exposedHeaders } from "#x402"
+
+const admission = Layer.unwrap(
+  Effect.map(Configuration, ({ ModelGateway }) =>
+    Admission.layer({ runningMax: ModelGateway.RunningMax, perWorkspaceMax: ModelGateway.RunningMax })
+  )
+)
+
+const parts = ImageWork.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(Upstreams.layer, ImageJobs.layer)),
+  Layer.provideMerge(Providers.layer),
+  Layer.provideMerge(Layer.mergeAll(Catalogue.layer, FreeTier.layer, ImageFetcher.layer, admission))
+)
+
+const listener = Layer.unwrap(
+  Effect.map(Configuration, ({ ModelGateway }) =>
+    HttpListener.layer({
+      name: "model-gateway",
+      host: ModelGateway.Host,
+      port: ModelGateway.Port,
+      routes: crossOrigin([...gatewayRoutes, descriptionRoute(gatewayOpenApi)]),
+      cors: gatewayCors(ModelGateway.AllowedOrigins),
+      renderError: renderGatewayError,
+      requestIdHeaders: ["Request-Id"]
+    })
+  )
+)
+
+const shown = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { url } = yield* HttpListener
+    yield* (yield* Addresses).add("model-gateway", url)
+  })
+)
+
+/** With its listener in reach. Needs the bus, the egress, the runtime, and a payment gate. */
+export const modelGatewayWith = shown.pipe(Layer.provideMerge(listener), Layer.provide(parts))
+
+export const modelGateway = shown.pipe(
+  Layer.provide(listener),
+  Layer.provide(parts),
+  Layer.provide(configuredPaymentGate)
+)
+
+/** What is wrong with the configuration, before anything is asked of the broker. */
+
+/** What pages of other origins may send to the gateway, and read of its answers. Wallets live in browsers. Pure. */
+const gatewayCors = (origins: CorsPolicy["origins"]): CorsPolicy => ({
+  origins,
+  requestHeaders: [
+    "PAYMENT-SIGNATURE",
+    "X-PAYMENT",
+    "Content-Type",
+    "Accept",
+    "Authorization",
+    "x-api-key",
+    "anthropic-version",
+    "anthropic-beta",
+    "anthropic-dangerous-direct-browser-access",
+    "traceparent",
+    "X-Request-Id",
+    // The client libraries of x402 send it with what they pay for, although it is a header of answers.
+    "Access-Control-Expose-Headers"
+  ],
+  // The official libraries of both API families.
+  requestHeaderPrefixes: ["x-stainless-", "openai-"],
+  exposedHeaders: [
+    exposedHeaders,
+    "X-Payment-Settle-Error-Class",
+    "Retry-After",
+    "Location",
+    "X-Image-Job",
+    "X-Should-Retry",
+    "X-RateLimit-Limit",
+    "X-RateLimit-Remaining",
+    "X-RateLimit-Reset",
+    "X-RateLimit-Source",
+    "X-Free-Model",
+    "X-Max-Tokens-Capped",
+    "X-Max-Tokens-Requested",
+    "X-Max-Tokens-Effective",
+    "Request-Id",
+    "X-Request-Id"
+  ]
+})

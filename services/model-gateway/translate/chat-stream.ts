@@ -1,0 +1,168 @@
+/**
+ * Chat's chunks as Anthropic's events. One block is open at a time: it closes when another kind of content, or
+ * another call of a tool, begins. Usage stands in the last delta, for chat tells it at the end. Pure but for
+ * where in the stream it is.
+ */
+import { messageId, thoughtOf } from "./answers.ts"
+import { isRecord, type JsonObject, recordAt, recordsAt, textAt, present } from "./json.ts"
+import {
+  anthropicReason,
+  asAnthropicUsage,
+  noUsage,
+  openAiUsage,
+  type Usage,
+  anthropicUsage,
+  asOpenAiUsage,
+  openAiReason
+} from "./stop-reasons.ts"
+import type { Translator } from "./Translator.ts"
+
+export const chunksToEvents = (model: string): Translator => {
+  let hasStarted = false
+  let index = -1
+  let open: string | undefined
+  let reason: string | undefined
+  let usage: Usage = noUsage
+
+  const start = (id: string | undefined): ReadonlyArray<JsonObject> => {
+    if (hasStarted) return []
+    hasStarted = true
+    const message = {
+      id: messageId(id),
+      type: "message",
+      role: "assistant",
+      model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: asAnthropicUsage(noUsage)
+    }
+    return [{ type: "message_start", message }]
+  }
+  const close = (): ReadonlyArray<JsonObject> => {
+    if (open === undefined) return []
+    open = undefined
+    return [{ type: "content_block_stop", index }]
+  }
+  const within = (kind: string, block: JsonObject, delta: JsonObject | undefined): ReadonlyArray<JsonObject> => {
+    const events: Array<JsonObject> = []
+    if (open !== kind) {
+      events.push(...close())
+      open = kind
+      index += 1
+      events.push({ type: "content_block_start", index, content_block: block })
+    }
+    if (delta !== undefined) events.push({ type: "content_block_delta", index, delta })
+    return events
+  }
+  const called = (call: JsonObject): ReadonlyArray<JsonObject> => {
+    const { name, arguments: input } = recordAt(call, "function")
+    const kind = `tool ${String(call["index"] ?? 0)}`
+    const block = { type: "tool_use", id: call["id"] ?? "", name: name ?? "", input: {} }
+    const piece =
+      typeof input === "string" && input !== "" ? { type: "input_json_delta", partial_json: input } : undefined
+    return within(kind, block, piece)
+  }
+  const said = (delta: JsonObject): ReadonlyArray<JsonObject> => {
+    const thought = thoughtOf(delta)
+    const text = textAt(delta, "content") ?? ""
+    return [
+      ...(thought === ""
+        ? []
+        : within(
+            "thinking",
+            { type: "thinking", thinking: "", signature: "" },
+            { type: "thinking_delta", thinking: thought }
+          )),
+      ...(text === "" ? [] : within("text", { type: "text", text: "" }, { type: "text_delta", text })),
+      ...recordsAt(delta, "tool_calls").flatMap(called)
+    ]
+  }
+  return {
+    push: (chunk) => {
+      const [choice] = recordsAt(chunk, "choices")
+      if (isRecord(chunk["usage"])) usage = openAiUsage(chunk["usage"])
+      const events = [...start(textAt(chunk, "id")), ...(choice === undefined ? [] : said(recordAt(choice, "delta")))]
+      if (choice !== undefined) reason = textAt(choice, "finish_reason") ?? reason
+      return events
+    },
+    end: () => [
+      ...start(undefined),
+      ...close(),
+      {
+        type: "message_delta",
+        delta: { stop_reason: anthropicReason(reason), stop_sequence: null },
+        usage: asAnthropicUsage(usage)
+      },
+      { type: "message_stop" }
+    ]
+  }
+}
+
+/** Anthropic's events as chat's chunks. Pure but for where in the stream it is. */
+export const eventsToChunks = (model: string, createdSeconds: number): Translator => {
+  let id = ""
+  let calls = -1
+  let usage: JsonObject = {}
+  let reason: string | undefined
+
+  const chunk = (delta: JsonObject, finish: string | null = null): JsonObject => ({
+    ...head(),
+    choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }]
+  })
+  const head = () => ({ id, object: "chat.completion.chunk", created: createdSeconds, model })
+
+  const started = (block: JsonObject) => {
+    if (block["type"] !== "tool_use") return []
+    calls += 1
+    const declared = { name: block["name"], arguments: "" }
+    return [chunk({ tool_calls: [{ index: calls, id: block["id"], type: "function", function: declared }] })]
+  }
+  const continued = (delta: JsonObject) => {
+    switch (delta["type"]) {
+      case "text_delta":
+        return [chunk({ content: textAt(delta, "text") ?? "" })]
+      case "thinking_delta":
+        return [chunk({ reasoning_content: textAt(delta, "thinking") ?? "" })]
+      case "input_json_delta":
+        return [chunk({ tool_calls: [{ index: calls, function: { arguments: textAt(delta, "partial_json") ?? "" } }] })]
+      default:
+        return []
+    }
+  }
+  return {
+    push: (event) => {
+      switch (event["type"]) {
+        case "message_start": {
+          const message = recordAt(event, "message")
+          id = textAt(message, "id") ?? ""
+          usage = recordAt(message, "usage")
+          return [chunk({ role: "assistant", content: "" })]
+        }
+        case "content_block_start":
+          return started(recordAt(event, "content_block"))
+        case "content_block_delta":
+          return continued(recordAt(event, "delta"))
+        case "message_delta":
+          reason = textAt(recordAt(event, "delta"), "stop_reason") ?? reason
+          usage = { ...usage, ...present(recordAt(event, "usage")) }
+          return []
+        case "message_stop":
+          return [
+            chunk({}, openAiReason(reason)),
+            { ...head(), choices: [], usage: asOpenAiUsage(anthropicUsage(usage)) }
+          ]
+        default:
+          return []
+      }
+    },
+    end: () => []
+  }
+}
+
+/** Anthropic's own events as a caller gets them. */
+export const anthropicEvents = (model: string): Translator => ({
+  push: (event) =>
+    event["type"] === "message_start" ? [{ ...event, message: { ...recordAt(event, "message"), model } }] : [event],
+  end: () => []
+})

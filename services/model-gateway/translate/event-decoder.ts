@@ -1,0 +1,66 @@
+/**
+ * A provider's server-sent events as they come, in whatever pieces: each as JSON, an error among them as what
+ * it is. Knows whether the provider has said why it ended; a stream that stops before that is broken. What is
+ * held of an unfinished event is bounded. Keeps its place in the stream; nothing else.
+ */
+import { Result } from "effect"
+import * as Sse from "effect/encoding/Sse"
+import { isRecord, type JsonObject, numberAt, recordAt, recordsAt, textAt } from "./json.ts"
+import { anthropicUsage, openAiUsage } from "./stop-reasons.ts"
+import type { StreamFacts } from "./Translator.ts"
+
+export type Dialect = "openai" | "anthropic"
+
+export type Decoded =
+  | { readonly _tag: "Event"; readonly event: JsonObject }
+  /** The provider's own words for why it stops. */
+  | { readonly _tag: "Error"; readonly status: number; readonly text: string }
+  | { readonly _tag: "Garbage"; readonly text: string }
+  | { readonly _tag: "End" }
+
+// The longest event is a whole answer of a reasoning model in one piece.
+const eventCharactersMax = 4 * 1_024 * 1_024
+
+export const eventDecoder = (dialect: Dialect, facts: StreamFacts) => {
+  const utf8 = new TextDecoder("utf-8")
+  let decoded: Array<Decoded> = []
+  const parser = Sse.makeParser(
+    (event) => {
+      if (event._tag === "Event") decoded.push(read(dialect, facts, event.data))
+    },
+    { maxEventSize: eventCharactersMax }
+  )
+  return (bytes: Uint8Array): ReadonlyArray<Decoded> => {
+    const error = parser.feed(utf8.decode(bytes, { stream: true }))
+    const found = error === undefined ? decoded : [...decoded, { _tag: "Garbage" as const, text: "an endless event" }]
+    decoded = []
+    return found
+  }
+}
+
+const read = (dialect: Dialect, facts: StreamFacts, data: string): Decoded => {
+  if (data === "[DONE]") return { _tag: "End" }
+  const event = Result.getOrUndefined(Result.try(() => JSON.parse(data) as unknown))
+  if (!isRecord(event)) return { _tag: "Garbage", text: data.slice(0, 200) }
+  if (event["type"] === "error" || (event["error"] ?? null) !== null) {
+    const code = numberAt(recordAt(event, "error"), "code") ?? 500
+    return { _tag: "Error", status: code >= 400 && code < 600 ? code : 500, text: data }
+  }
+  note(dialect, facts, event)
+  return { _tag: "Event", event }
+}
+
+const note = (dialect: Dialect, facts: StreamFacts, event: JsonObject) => {
+  if (dialect === "openai") {
+    if (isRecord(event["usage"])) facts.usage = openAiUsage(event["usage"])
+    if (recordsAt(event, "choices").some((choice) => textAt(choice, "finish_reason") !== undefined))
+      facts.isFinished = true
+    return
+  }
+  if (event["type"] === "message_stop") facts.isFinished = true
+  const usage = event["type"] === "message_start" ? recordAt(event, "message")["usage"] : event["usage"]
+  if (!isRecord(usage)) return
+  const now = anthropicUsage(usage)
+  const { usage: before } = facts
+  facts.usage = before === undefined || now.inputTokens > 0 ? now : { ...before, outputTokens: now.outputTokens }
+}

@@ -1,0 +1,57 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option, Result } from "effect"
+import { Configuration } from "#runtime"
+import { Claims, keepAsking } from "#x402"
+import { Settlements } from "../../../../services/model-gateway/payments/Settlements.ts"
+import { jobsAway } from "../../../support/broker-away.ts"
+import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { checkedPayment, testCall } from "../../../support/payments.ts"
+import { jobs, onBus, stateOf } from "../../../libs/x402/claims/claims-on-bus.ts"
+
+const settlements = Settlements.layer.pipe(Layer.provide(Configuration.layerOf({})))
+
+describe("a payment whose job cannot be stored, for the broker restarts", () => {
+  it.live.each([
+    ["nothing is stored", false],
+    ["what is stored is not confirmed", true]
+  ] as const)("is asked for again until it is stored, once, long before the sweep, where %s", ([_where, stores]) =>
+    onBus(
+      Effect.gen(function* () {
+        const broker = jobsAway(3, stores)
+        yield* Effect.gen(function* () {
+          const claim = yield* (yield* Claims).claim(checkedPayment("one"), testCall())
+          const asked = yield* (yield* Settlements).ask(claim, Effect.void)
+          assert.strictEqual(yield* stateOf(claim.key), "SETTLING", "it is never given back")
+          yield* eventually(Effect.sync(() => broker.asked() === 4))
+          yield* eventually(Effect.map(jobs, ({ messages }) => messages === 1))
+          const { first } = yield* jobs
+          const job = Result.getOrThrow(Option.getOrThrow(first))
+          assert.strictEqual(job.claimKey, claim.key)
+          assert.isNotNull(job.replyTo, "the call that waits is told")
+          yield* asked.close
+          assert.strictEqual((yield* jobs).messages, 1)
+        }).pipe(Effect.provide(settlements.pipe(Layer.provideMerge(broker.layer))))
+      })
+    )
+  )
+
+  it.live("is not asked for once a settler has begun with it, or the sweep has asked", () =>
+    onBus(
+      Effect.gen(function* () {
+        const claims = yield* Claims
+        const settlingOf = (name: string) =>
+          Effect.flatMap(claims.claim(checkedPayment(name, name), testCall()), claims.commit)
+        const begun = yield* settlingOf("one")
+        const prepared = yield* claims.prepared(begun, "0xaa")
+        yield* keepAsking(claims, begun, null)
+        yield* claims.settled(prepared, "0xaa")
+        yield* keepAsking(claims, begun, null)
+        assert.strictEqual((yield* jobs).messages, 0)
+        const swept = yield* settlingOf("two")
+        yield* claims.sweep(swept.key, swept.revision, "AskAgain")
+        yield* keepAsking(claims, swept, null)
+        assert.strictEqual((yield* jobs).messages, 1, "the sweep's")
+      })
+    )
+  )
+})

@@ -1,0 +1,44 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { decodeConfiguration } from "#contracts"
+import { quoteCall } from "../../../../services/model-gateway/payments/quote.ts"
+import type { CallFacts } from "../../../../services/model-gateway/payments/PaymentGate.ts"
+import { testNetwork } from "../../../support/payments.ts"
+
+const { Payments } = Result.getOrThrow(decodeConfiguration({ Payments: { Networks: [testNetwork] } }))
+const facts: CallFacts = {
+  path: "/api/v1/chat/completions",
+  chain: "evm",
+  model: "demo/echo",
+  prices: {
+    inputMicroUsdPerMillionTokens: 1_000_000,
+    outputMicroUsdPerMillionTokens: 2_000_000,
+    flatMicroUsd: undefined
+  },
+  prompt: { textBytes: 4_000, messages: 1, images: 0 },
+  outputTokens: 1_000,
+  count: 1
+}
+
+describe("a quote", () => {
+  it("is for tokens: the guessed input, a tenth of the longest answer, and the fee", () => {
+    const quote = quoteCall(Payments, "http://127.0.0.1:7402", facts)
+    // 1,024 tokens at a millionth of a dollar each, 100 at two, and a thousandth of a dollar.
+    assert.strictEqual(quote?.offers[0].requirements.amount, "2224")
+    assert.strictEqual(quote?.offers[0].priceUsd, "0.002224")
+    assert.strictEqual(quote?.resource.url, "http://127.0.0.1:7402/api/v1/chat/completions")
+    assert.include(quote?.resource.description, "~1024 input, 1000 max")
+  })
+
+  it("is flat where that is the price, for each image", () => {
+    const prices = { ...facts.prices, flatMicroUsd: 20_000 }
+    const quote = quoteCall(Payments, "http://127.0.0.1:7402", { ...facts, prices, count: 3 })
+    assert.strictEqual(quote?.offers[0].requirements.amount, "61000")
+    assert.notInclude(quote?.resource.description, "tokens")
+  })
+
+  it("is none on a chain that is not configured, or not offered now", () => {
+    assert.isUndefined(quoteCall(Payments, "http://127.0.0.1:7402", { ...facts, chain: "solana" }))
+    assert.isUndefined(quoteCall(Payments, "http://127.0.0.1:7402", facts, () => false))
+  })
+})
