@@ -22,8 +22,8 @@ import {
   InvalidConfiguration,
   unsetSecret
 } from "#runtime"
-import { catalogueFaults } from "../model-gateway/requests/catalogue-faults.ts"
-import { keyFaultsOf } from "../payment-settler/key-faults.ts"
+import { catalogueFaults } from "#model-gateway/catalogue"
+import { keyFaultsOf } from "#payment-settler/faults"
 
 type Variables = Readonly<Record<string, string | undefined>>
 

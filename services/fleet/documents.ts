@@ -1,5 +1,5 @@
 /** Every generated document of the project: contracts, the APIs, metrics, topology. Pure. */
-import { actorMetrics } from "#actor"
+import { actorMetrics } from "#actors"
 import { audioMetrics, intakeMetrics } from "#audio"
 import { busMetrics, topology, topologyDocument } from "#bus"
 import { contractDocuments, settingsPage } from "#contracts"
@@ -8,22 +8,15 @@ import { httpMetrics } from "#http"
 import { drainMetrics, metricsDocument, tracingMetrics } from "#runtime"
 import { cloningMetrics, consentMetrics, engineMetrics } from "#speech"
 import { x402Metrics } from "#x402"
-import { modelGatewayMetrics } from "../model-gateway/metrics.ts"
-import { gatewayOpenApi } from "../model-gateway/openapi.ts"
-import { tillMetrics } from "../model-gateway/till/metrics.ts"
-import { modelGatewayPage } from "../model-gateway/openapi-page.ts"
-import { pipelineMetrics } from "../pipeline-api/metrics.ts"
-import { pipelineOpenApi } from "../pipeline-api/openapi/document.ts"
-import { pipelinePage } from "../pipeline-api/openapi/page.ts"
-import { speechApiMetrics } from "../speech-api/metrics.ts"
-import { settlerMetrics } from "../payment-settler/metrics.ts"
-import { verifierMetrics } from "../payment-verifier/metrics.ts"
-import { openApiDocument } from "../speech-api/openapi.ts"
-import { speechApiPage } from "../speech-api/openapi-page.ts"
-import { sequencerMetrics } from "../speech-sequencer/metrics.ts"
-import { synthesizerMetrics } from "../speech-synthesizer/metrics.ts"
-import { sweeperMetrics } from "../sweeper/metrics.ts"
-import { webhookMetrics } from "../webhook-dispatcher/metrics.ts"
+import { modelGatewayMetrics, gatewayOpenApi, modelGatewayPage, paymentMetrics } from "#model-gateway/documents"
+import { pipelineMetrics, pipelineOpenApi, pipelinePage } from "#pipeline-api/documents"
+import { speechApiMetrics, openApiDocument, speechApiPage } from "#speech-api/documents"
+import { settlerMetrics } from "#payment-settler/metrics"
+import { verifierMetrics } from "#payment-verifier/metrics"
+import { sequencerMetrics } from "#speech-sequencer/metrics"
+import { synthesizerMetrics } from "#speech-synthesizer/metrics"
+import { sweeperMetrics } from "#sweeper/metrics"
+import { webhookMetrics } from "#webhook-dispatcher/metrics"
 
 export const generatedDocuments = () => [
   ...contractDocuments(),
@@ -41,7 +34,7 @@ export const generatedDocuments = () => [
       { title: "pipeline-api", metrics: pipelineMetrics },
       { title: "webhook-dispatcher", metrics: webhookMetrics },
       { title: "sweeper", metrics: sweeperMetrics },
-      { title: "model-gateway", metrics: [...modelGatewayMetrics, ...tillMetrics] },
+      { title: "model-gateway", metrics: [...modelGatewayMetrics, ...paymentMetrics] },
       { title: "payment-verifier", metrics: verifierMetrics },
       { title: "payment-settler", metrics: settlerMetrics },
       { title: "speech-api", metrics: speechApiMetrics },

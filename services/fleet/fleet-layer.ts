@@ -4,7 +4,7 @@
  * alone is the same with a shorter list.
  */
 import { Effect, Layer } from "effect"
-import { busLayer, neighbours } from "#bus"
+import { busLayer, localTransport } from "#bus"
 import type { RoleName } from "#contracts"
 import { ConfiguredHttp, otlpTransport, UntrustedHttp } from "#egress"
 import {
@@ -20,6 +20,7 @@ import {
   Tracing
 } from "#runtime"
 import { settlerNextDoor } from "#x402"
+import { patientStart } from "./patient-start.ts"
 import { checks, roles } from "./roles.ts"
 
 const egress = Layer.mergeAll(UntrustedHttp.layer, ConfiguredHttp.layer)
@@ -37,7 +38,7 @@ type RoleLayer = Layer.Layer<never, Layer.Error<Roles>, Layer.Services<Roles>>
 
 const roleLayer = (name: RoleName) => {
   const role: RoleLayer = roles[name]
-  return role.pipe(
+  return patientStart(role).pipe(
     Layer.provide(tracing),
     Layer.provide(busLayer),
     Layer.provide(egress),
@@ -55,7 +56,7 @@ const opsServer = Layer.unwrap(
 const logLevel = Layer.unwrap(Effect.map(Configuration, ({ Telemetry }) => minimumLevel(Telemetry.LogLevel)))
 
 /** What the roles of a process share. Needs the configuration. */
-export const processLayer = Layer.mergeAll(opsServer, Drain.layer, logLevel, neighbours, settlerNextDoor).pipe(
+export const processLayer = Layer.mergeAll(opsServer, Drain.layer, logLevel, localTransport, settlerNextDoor).pipe(
   Layer.provideMerge(Layer.mergeAll(Health.layer, Addresses.layer)),
   Layer.provideMerge(Metrics.layer),
   Layer.provideMerge(MetricsRegistry.layer)

@@ -1,5 +1,5 @@
 /** The local world as the configuration and the environment of the roles. Pure. */
-import { roleNames } from "#contracts"
+import { type ChainsReport, roleNames } from "#contracts"
 import type { LocalWorld } from "./LocalWorld.ts"
 
 type World = LocalWorld["Service"]
@@ -69,16 +69,6 @@ export const localKeys = ({ evm, solana }: World): Readonly<Record<string, strin
   ),
   ...(solana === undefined ? {} : { [feePayerVariable]: solana.feePayer.secretKey })
 })
-
-export interface ChainsReport {
-  readonly evm?: {
-    readonly rpc: string
-    readonly chainId: number
-    readonly asset: string
-    readonly payer: { readonly address: string; readonly privateKey: `0x${string}` }
-  }
-  readonly solana?: { readonly rpc: string; readonly payer: { readonly address: string; readonly secretKey: string } }
-}
 
 /** For who wants to pay on the local chains; absent without any. */
 export const chainsReport = ({ evm, solana }: World): ChainsReport | undefined =>

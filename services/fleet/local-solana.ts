@@ -1,6 +1,7 @@
 /** The local Solana chain in a process of its own: it answers on the thread that it computes on. Ends with its scope. */
 import { Deferred, Effect, Schema } from "effect"
-import { startChild } from "./nats-server/child.ts"
+import { solanaProgram } from "#dev/chain"
+import { startChild } from "#runtime"
 
 const Account = Schema.Struct({ address: Schema.String, secretKey: Schema.String })
 
@@ -17,7 +18,6 @@ export interface LocalSolana extends Schema.Schema.Type<typeof LocalSolana> {}
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(LocalSolana))
 // Its native module loads in a tenth of a second on an idle machine.
 const readyWithin = "10 seconds"
-const program = new URL("../../dev/chain/solana/main.ts", import.meta.url).pathname
 
 /** `port` 0 takes any free one. The payer stays the same with the seed, the payee with its own. */
 export const startLocalSolana = Effect.fn("startLocalSolana")(function* (
@@ -27,7 +27,7 @@ export const startLocalSolana = Effect.fn("startLocalSolana")(function* (
 ) {
   const said = yield* Deferred.make<string>()
   const child = yield* Effect.acquireRelease(
-    startChild(process.execPath, [...process.execArgv, program, seed, payeeSeed, String(port)], {
+    startChild(process.execPath, [...process.execArgv, solanaProgram, seed, payeeSeed, String(port)], {
       onLine: (line) => void Deferred.doneUnsafe(said, Effect.succeed(line))
     }),
     (child) => child.stop

@@ -4,8 +4,7 @@
  */
 import { Clock, Deferred, Effect, Layer, Option, Queue, Ref } from "effect"
 import type { RoleName } from "#contracts"
-import { Health } from "#runtime"
-import { type Child, startChild } from "./nats-server/child.ts"
+import { type Child, Health, startChild } from "#runtime"
 import { afterDeath, type Deaths, noDeaths } from "./nats-server/restart-policy.ts"
 import { forgetProcess, noteProcess } from "./process-note.ts"
 
@@ -33,7 +32,7 @@ export const roleProcess = (role: RoleName, environment: Readonly<Record<string,
         Deferred.doneUnsafe(firstReady, Effect.void)
       }
       const start = Effect.tap(
-        startChild(process.execPath, [...process.execArgv, mainPath, "role", role, "--ready-json"], {
+        startChild(process.execPath, [...process.execArgv, ownProgram, "role", role, "--ready-json"], {
           // Metrics of two processes cannot share a port: the child takes any free one, and logs which.
           environment: { ...environment, TELEMETRY_PORT: "0" },
           onLine
@@ -63,4 +62,5 @@ export const roleProcess = (role: RoleName, environment: Readonly<Record<string,
     })
   )
 
-const mainPath = new URL("main.ts", import.meta.url).pathname
+// The program that started the fleet runs its roles too.
+const ownProgram = process.argv[1] ?? ""

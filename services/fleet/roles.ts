@@ -5,15 +5,15 @@
 import { Effect, Layer } from "effect"
 import type { RoleName } from "#contracts"
 
-const pipelineApi = Effect.promise(() => import("../pipeline-api/layer.ts"))
-const webhookDispatcher = Effect.promise(() => import("../webhook-dispatcher/layer.ts"))
-const sweeper = Effect.promise(() => import("../sweeper/layer.ts"))
-const modelGateway = Effect.promise(() => import("../model-gateway/layer.ts"))
-const speechApi = Effect.promise(() => import("../speech-api/layer.ts"))
-const speechSequencer = Effect.promise(() => import("../speech-sequencer/layer.ts"))
-const speechSynthesizer = Effect.promise(() => import("../speech-synthesizer/layer.ts"))
-const paymentVerifier = Effect.promise(() => import("../payment-verifier/layer.ts"))
-const paymentSettler = Effect.promise(() => import("../payment-settler/layer.ts"))
+const pipelineApi = Effect.promise(() => import("#pipeline-api"))
+const webhookDispatcher = Effect.promise(() => import("#webhook-dispatcher"))
+const sweeper = Effect.promise(() => import("#sweeper"))
+const modelGateway = Effect.promise(() => import("#model-gateway"))
+const speechApi = Effect.promise(() => import("#speech-api"))
+const speechSequencer = Effect.promise(() => import("#speech-sequencer"))
+const speechSynthesizer = Effect.promise(() => import("#speech-synthesizer"))
+const paymentVerifier = Effect.promise(() => import("#payment-verifier"))
+const paymentSettler = Effect.promise(() => import("#payment-settler"))
 
 export const roles = {
   "pipeline-api": Layer.unwrap(Effect.map(pipelineApi, (room) => room.pipelineApi)),

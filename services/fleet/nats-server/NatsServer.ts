@@ -6,11 +6,10 @@
  */
 import { mkdir } from "node:fs/promises"
 import { Clock, Context, Effect, Layer, Option, Ref, Schedule } from "effect"
-import type { Child } from "./child.ts"
+import { type Child, freePort } from "#runtime"
 import { findBinary } from "./find-binary.ts"
 import { stopOrphan } from "./orphan.ts"
 import { keepPasswords, passwordsFolder } from "./passwords.ts"
-import { freePort } from "./ports.ts"
 import { afterDeath, type Deaths, noDeaths } from "./restart-policy.ts"
 import { NatsServerFailed, startServer } from "./start-server.ts"
 import { machineUsers } from "./users.ts"

@@ -1,31 +1,9 @@
-/** Ports of this machine's loopback address: which are free, and which nats-server answers on one. */
-import { connect, createServer } from "node:net"
+/** Which nats-server answers on a port of this machine's loopback address. */
+import { connect } from "node:net"
 import { Effect, Option, Schema } from "effect"
 
-// More neighbours than a person starts by hand; past them something else is wrong.
-const triesMax = 100
 // The banner is about 500 bytes; what sends more before its first line end is no nats-server.
 const bannerBytesMax = 64 * 1_024
-
-/** `wanted` when it is free, else the next free one above; 0 takes any. Nothing when a hundred are taken. */
-export const freePort = Effect.fnUntraced(function* (wanted: number) {
-  for (let port = wanted; port < wanted + triesMax && port <= 65_535; port++) {
-    const found = yield* tryPort(port)
-    if (Option.isSome(found)) return found
-  }
-  return Option.none<number>()
-})
-
-const tryPort = (port: number) =>
-  Effect.callback<Option.Option<number>>((resume) => {
-    const probe = createServer()
-    probe.once("error", () => resume(Effect.succeedNone))
-    probe.listen(port, "127.0.0.1", () => {
-      const address = probe.address()
-      const found = typeof address === "object" && address !== null ? address.port : port
-      probe.close(() => resume(Effect.succeedSome(found)))
-    })
-  })
 
 const Banner = Schema.fromJsonString(Schema.Struct({ server_name: Schema.String }))
 const decodeBanner = Schema.decodeUnknownOption(Banner)

@@ -4,7 +4,7 @@
  */
 import { readFile } from "node:fs/promises"
 import { Effect, Option, Ref, Schedule, Schema } from "effect"
-import { type Child, startChild } from "./child.ts"
+import { type Child, startChild } from "#runtime"
 import { writePrivately } from "../private-file.ts"
 import { serverNameOn } from "./ports.ts"
 import { serverConfig, serverNameOf } from "./server-config.ts"

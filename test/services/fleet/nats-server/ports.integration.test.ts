@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { freePort, serverNameOn } from "../../../../services/fleet/nats-server/ports.ts"
+import { serverNameOn } from "../../../../services/fleet/nats-server/ports.ts"
 
 const listener = (port: number, banner: string) =>
   Effect.acquireRelease(
@@ -18,22 +18,7 @@ const listener = (port: number, banner: string) =>
     ({ server }) => Effect.sync(() => server.close())
   )
 
-describe("a port for the embedded nats-server", () => {
-  it.live("is the wanted one when it is free, else a higher one", () =>
-    Effect.gen(function* () {
-      const any = Option.getOrThrow(yield* freePort(0))
-      assert.deepStrictEqual(yield* freePort(any), Option.some(any))
-      const { port } = yield* listener(any, "")
-      assert.isAbove(Option.getOrThrow(yield* freePort(port)), port)
-    })
-  )
-
-  it.live("is none at all beyond the last number", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* freePort(65_536), Option.none())
-    })
-  )
-
+describe("the nats-server on a port", () => {
   it.live("is ours when the server on it says our name, and no one's when it says nothing sensible", () =>
     Effect.gen(function* () {
       const ours = yield* listener(0, 'INFO {"server_name":"starling-1"} \r\n')

@@ -1,0 +1,67 @@
+/**
+ * Who agreed to have a voice cloned, for an operator who is asked. Consents of voices that are deleted are among them.
+ * A recording is written to a file of one's own.
+ */
+import { createWriteStream } from "node:fs"
+import { Effect, Layer, Option, Stream } from "effect"
+import * as NodeSink from "@effect/platform-node/NodeSink"
+import { Consents, type ConsentRecord, VoiceFiles } from "#speech-api/consents"
+import { busOf } from "./connection.ts"
+import { faultOfFile, fileOf } from "./files.ts"
+import { CommandRefused, note, print } from "./refusals.ts"
+
+interface Shared {
+  readonly workspace: string | undefined
+  readonly nats: string | undefined
+}
+
+const stores = (nats: string | undefined) =>
+  Layer.mergeAll(Consents.layer, VoiceFiles.layer).pipe(Layer.provideMerge(busOf(nats)))
+
+export const listConsents = ({ workspace, nats, json }: Shared & { readonly json: boolean }) =>
+  Effect.provide(list(workspace, json), stores(nats))
+
+export const saveConsent = ({ id, out, workspace, nats }: Shared & { readonly id: string; readonly out: string }) =>
+  Effect.provide(save(id, workspace, out), stores(nats))
+
+const list = Effect.fnUntraced(function* (workspace: string | undefined, isJson: boolean) {
+  const { list } = yield* Consents
+  const lines = Stream.map(list(workspace), isJson ? (record) => JSON.stringify(record) : lineOf)
+  const count = yield* Stream.runFold(
+    Stream.tap(lines, print),
+    () => 0,
+    (sum) => sum + 1
+  )
+  const place = workspace === undefined ? "" : ` in the workspace ${workspace}`
+  // Beside the lines, so that a program reads none.
+  if (count === 0) yield* note(`starling: there is no consent${place}`)
+})
+
+const save = Effect.fnUntraced(function* (id: string, workspace: string | undefined, out: string) {
+  const all = (yield* Consents).list(workspace)
+  const found = yield* Stream.runHead(Stream.filter(all, ({ voiceId }) => voiceId === id))
+  if (Option.isNone(found)) return yield* new CommandRefused({ reason: `no consent for a voice ${id}` })
+  const { method } = found.value
+  if (method._tag === "Declared") {
+    return yield* new CommandRefused({ reason: "this consent was declared, there is no recording of it" })
+  }
+  const path = yield* fileOf(out)
+  const file = NodeSink.fromWritable({
+    // Nobody's file is written over, and nobody else reads this one.
+    evaluate: () => createWriteStream(path, { flags: "wx", mode: 0o600 }),
+    onError: (cause) => new CommandRefused({ reason: `cannot write ${out}: ${faultOfFile(cause)}` })
+  })
+  yield* Stream.run((yield* VoiceFiles).read(method.recording), file)
+  yield* print(`wrote ${method.recording.bytes} bytes of ${method.recording.mediaType} to ${out}`)
+})
+
+const lineOf = ({ voiceId, workspace, fullName, givenAt, voiceDeletedAt, method }: ConsentRecord) =>
+  [
+    voiceId,
+    workspace,
+    givenAt,
+    method._tag === "Verified" ? `verified (${method.evidence.speakerStrength})` : `declared (${method.email})`,
+    voiceDeletedAt === null ? "voice in use" : `voice deleted ${voiceDeletedAt}`,
+    // Last, for it may hold anything but a line's end.
+    fullName
+  ].join("  ")

@@ -1,0 +1,55 @@
+/** What commands take, in the few shapes that they share. */
+import { Argument, Flag } from "effect/cli"
+import * as Option from "effect/Option"
+
+/** Given or not. It takes no value, so the word after it is never eaten. */
+export const toggle = (name: string, description: string) =>
+  Flag.Boolean(name).pipe(
+    Flag.withOptionalValue("true"),
+    Flag.withoutNegation,
+    Flag.withDescription(description),
+    Flag.withDefault(false)
+  )
+
+/** A text, or undefined where it is not given. */
+export const text = (name: string, metavar: string, description: string) =>
+  Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), orUndefined)
+
+/** A text that may be given again. */
+export const texts = (name: string, metavar: string, description: string) =>
+  Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.atLeast(0))
+
+/** A file, which shells complete; it is named from where the person stands, or `-`. */
+export const file = (name: string, description: string) =>
+  Flag.File(name).pipe(Flag.withMetavar("FILE"), Flag.withDescription(description), orUndefined)
+
+/** One of a few words, or undefined where none is given. */
+export const choice = <const Words extends ReadonlyArray<string>>(name: string, words: Words, description: string) =>
+  Flag.Literals(name, words).pipe(Flag.withDescription(description), orUndefined)
+
+/** A whole number within bounds. */
+export const wholeNumber = (
+  name: string,
+  { min, max, description }: { readonly min: number; readonly max: number; readonly description: string }
+) => {
+  const within = (given: string) => {
+    const value = given.trim() === "" ? Number.NaN : Number(given)
+    return Number.isInteger(value) && value >= min && value <= max ? Option.some(value) : Option.none()
+  }
+  return Flag.String(name).pipe(
+    Flag.withMetavar("N"),
+    Flag.withDescription(description),
+    Flag.filterMap(within, () => `a whole number from ${min} to ${max}`)
+  )
+}
+
+export const orUndefined = <A>(flag: Flag.Flag<A>) => flag.pipe(Flag.optional, Flag.map(Option.getOrUndefined))
+
+export const json = toggle("json", "for programs: JSON instead of lines for people")
+
+export const nats = text("nats", "URL", "the broker; else NATS_URL or BUS_URL, else the fleet of this home")
+
+export const word = (name: string, description: string) =>
+  Argument.String(name).pipe(Argument.withDescription(description))
+
+export const words = (name: string, description: string) => Argument.variadic(word(name, description))

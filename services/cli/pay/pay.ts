@@ -1,0 +1,82 @@
+/**
+ * Asks the gateway for its quote, signs it and shows the answer as it comes; the quote, the receipt
+ * and what the wallet had before and after go to standard error. A key is read and never shown.
+ */
+import { Effect, Option, Result } from "effect"
+import { CommandRefused } from "../refusals.ts"
+import { type PaidAnswer, takeAnswer } from "./answer.ts"
+import { callGateway, callPaid, refusedBy } from "./gateway.ts"
+import { findPayFleet } from "./fleet.ts"
+import { type PayGiven, type PayOrder, readOrder } from "./order.ts"
+import { type PayQuote, readQuote, usdText } from "./quote.ts"
+import { openWallet, type Wallet } from "./wallet.ts"
+
+export const pay = Effect.fnUntraced(function* (given: PayGiven) {
+  const order = yield* readOrder(given)
+  const fleet = yield* findPayFleet(order)
+  const wallet = yield* openWallet(order.chain, fleet)
+  const asked = yield* callGateway(fleet.gatewayUrl, order, Option.none())
+  if (asked.ok) return yield* free(order, asked)
+  if (asked.status !== 402) return yield* refusedBy(asked, false)
+  const read = readQuote(asked.headers.get("payment-required"), order)
+  if (Result.isFailure(read)) return yield* new CommandRefused({ reason: read.failure })
+  const quote = read.success
+  const before = yield* wallet.balance(quote)
+  tell(order, quoteLine(order, quote))
+  tell(order, `wallet:   ${wallet.address} has ${usdText(before)} USD`)
+  const answered = yield* callPaid(fleet.gatewayUrl, order, yield* wallet.sign(quote))
+  if (!answered.ok) return yield* refusedBy(answered, true)
+  const answer = yield* takeAnswer(answered, shower(order))
+  const after = yield* wallet.balance(quote)
+  return report(order, { quote, wallet, before, after, answer })
+}, Effect.scoped)
+
+interface Paid {
+  readonly quote: PayQuote
+  readonly wallet: Wallet
+  readonly before: bigint
+  readonly after: bigint
+  readonly answer: PaidAnswer
+}
+
+const free = Effect.fnUntraced(function* (order: PayOrder, response: Response) {
+  const { text } = yield* takeAnswer(response, shower(order))
+  if (order.isJson) return writeJson({ model: order.model, answer: text, priceUsd: "0.000000" })
+  process.stdout.write("\n")
+  return tell(order, `${order.model} is free, nothing was paid`)
+})
+
+const report = (order: PayOrder, { quote, wallet, before, after, answer }: Paid) => {
+  const { receipt, text } = answer
+  const { network, payTo, asset } = quote.requirements
+  if (order.isJson) {
+    return writeJson({
+      model: order.model,
+      answer: text,
+      priceUsd: usdText(quote.microUsd),
+      network,
+      asset,
+      payer: wallet.address,
+      payTo,
+      settled: receipt?.success === true,
+      transaction: receipt?.transaction ?? null,
+      balanceBeforeUsd: usdText(before),
+      balanceAfterUsd: usdText(after)
+    })
+  }
+  process.stdout.write("\n")
+  tell(order, receipt?.success === true ? `receipt:  ${receipt.transaction}` : "receipt:  the chain has not spoken yet")
+  return tell(order, `wallet:   ${usdText(after)} USD left, ${usdText(before - after)} paid`)
+}
+
+const quoteLine = ({ model }: PayOrder, { quote, requirements, microUsd }: PayQuote) => {
+  const what = quote.resource.description ?? model
+  return `quote:    ${usdText(microUsd)} USD to ${requirements.payTo} on ${requirements.network} for ${what}`
+}
+
+/** Words as they come; with --json all at the end. */
+const shower = ({ isJson }: PayOrder) => (isJson ? () => undefined : (text: string) => void process.stdout.write(text))
+
+const tell = ({ isJson }: PayOrder, line: string) => void (isJson || process.stderr.write(`${line}\n`))
+
+const writeJson = (value: unknown) => void process.stdout.write(`${JSON.stringify(value)}\n`)

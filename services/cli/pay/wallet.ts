@@ -1,0 +1,120 @@
+/** A payer's key as something that pays: it knows its address, what it has, and signs what a quote asks for. */
+import { randomBytes } from "node:crypto"
+import { Clock, Effect, Redacted, Result, Schema } from "effect"
+import type { PaymentPayload } from "#contracts"
+import { checksummedEvmAddress, readEvmKey, readSvmKey, signAuthorization, signTransfer } from "#x402"
+import { CommandRefused, misused } from "../refusals.ts"
+import type { PayFleet } from "./fleet.ts"
+import type { ChainKind } from "./order.ts"
+import type { PayQuote } from "./quote.ts"
+
+export interface Wallet {
+  readonly address: string
+  /** Of the quote's token, in millionths. */
+  readonly balance: (quote: PayQuote) => Effect.Effect<bigint, CommandRefused>
+  readonly sign: (quote: PayQuote) => Effect.Effect<PaymentPayload, CommandRefused>
+}
+
+export const openWallet = Effect.fnUntraced(function* (chain: ChainKind, { key, rpcUrl }: PayFleet) {
+  const read = chain === "evm" ? readEvmKey : readSvmKey
+  const found = read("payer", Redacted.value(key))
+  // The reason never holds any of the key.
+  if (Result.isFailure(found)) return yield* misused(`the payer's key cannot be read: ${found.failure}`)
+  const { address, secret } = found.success
+  return chain === "evm"
+    ? evmWallet(checksummedEvmAddress(address), secret, rpcUrl)
+    : solanaWallet(address, secret, rpcUrl)
+})
+
+type Secret = Redacted.Redacted<Uint8Array>
+
+const Quantity = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{1,64}$/u))
+const balanceOf = "0x70a08231"
+// Clocks of wallets and chains differ by minutes.
+const validSinceSeconds = 600n
+
+const evmWallet = (address: string, secret: Secret, rpcUrl: string): Wallet => ({
+  address,
+  balance: ({ requirements }) => {
+    const data = `${balanceOf}${address.slice(2).toLowerCase().padStart(64, "0")}`
+    return Effect.map(askChain(rpcUrl, "eth_call", [{ to: requirements.asset, data }, "latest"], Quantity), BigInt)
+  },
+  sign: Effect.fnUntraced(function* ({ requirements, quote }) {
+    const { asset, amount, payTo, maxTimeoutSeconds, network, extra } = requirements
+    const [name, version] = [extra?.["name"], extra?.["version"]]
+    if (typeof name !== "string" || typeof version !== "string") return yield* cannotSign("it does not name the token")
+    const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1_000))
+    const [validAfter, validBefore] = [now - validSinceSeconds, now + BigInt(maxTimeoutSeconds)]
+    const nonce = `0x${randomBytes(32).toString("hex")}`
+    const domain = { name, version, chainId: BigInt(network.slice("eip155:".length)), asset }
+    const terms = { from: address, to: payTo, value: BigInt(amount), validAfter, validBefore, nonce }
+    const signature = signAuthorization(Redacted.value(secret), domain, terms)
+    const times = { validAfter: String(validAfter), validBefore: String(validBefore) }
+    const authorization = { from: address, to: payTo, value: amount, ...times, nonce }
+    return payloadOf(quote, requirements, { signature, authorization })
+  })
+})
+
+const Blockhash = Schema.Struct({ value: Schema.Struct({ blockhash: Schema.String }) })
+const TokenAmount = Schema.Struct({ amount: Schema.String.check(Schema.isPattern(/^\d{1,20}$/u)) })
+const Info = Schema.Struct({ tokenAmount: TokenAmount })
+const Account = Schema.Struct({
+  account: Schema.Struct({ data: Schema.Struct({ parsed: Schema.Struct({ info: Info }) }) })
+})
+const Accounts = Schema.Struct({ value: Schema.Array(Account) })
+const dollarDecimals = 6
+
+const solanaWallet = (address: string, secret: Secret, rpcUrl: string): Wallet => ({
+  address,
+  balance: ({ requirements }) => {
+    const question = [address, { mint: requirements.asset }, { encoding: "jsonParsed", commitment: "confirmed" }]
+    return Effect.map(askChain(rpcUrl, "getTokenAccountsByOwner", question, Accounts), ({ value }) =>
+      value.reduce((sum, { account }) => sum + BigInt(account.data.parsed.info.tokenAmount.amount), 0n)
+    )
+  },
+  sign: Effect.fnUntraced(function* ({ requirements, quote }) {
+    const latest = yield* askChain(rpcUrl, "getLatestBlockhash", [{ commitment: "confirmed" }], Blockhash)
+    const signed = signTransfer({
+      requirements,
+      seed: Redacted.value(secret),
+      blockhash: latest.value.blockhash,
+      decimals: dollarDecimals,
+      memo: randomBytes(16).toString("hex")
+    })
+    if (Result.isFailure(signed)) return yield* cannotSign(signed.failure)
+    return payloadOf(quote, requirements, { ...signed.success })
+  })
+})
+
+const cannotSign = (reason: string) => new CommandRefused({ reason: `the quote cannot be signed: ${reason}` })
+
+const payloadOf = (
+  { resource }: PayQuote["quote"],
+  accepted: PayQuote["requirements"],
+  payload: PaymentPayload["payload"]
+): PaymentPayload => ({ x402Version: 2, resource, accepted, payload })
+
+// A node that is well answers in milliseconds.
+const answerMs = 10_000
+
+/** One question to a node, one answer, within seconds: the method's result in that shape. */
+const askChain = <A>(
+  rpcUrl: string,
+  method: string,
+  params: ReadonlyArray<unknown>,
+  result: Schema.Codec<A, unknown>
+) => {
+  const decode = Schema.decodeUnknownEffect(Schema.Struct({ result }))
+  return Effect.tryPromise((signal) =>
+    fetch(rpcUrl, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)])
+    }).then((response) => response.json() as Promise<unknown>)
+  ).pipe(
+    Effect.flatMap(decode),
+    Effect.map((answer) => answer.result),
+    Effect.mapError(() => new CommandRefused({ reason: `the chain at ${rpcUrl} does not answer ${method}` }))
+  )
+}

@@ -1,0 +1,95 @@
+/**
+ * Runs a command line to its end. The exit code says what became of it: 0 done, 1 it could not, 2 asked wrongly, 69 no
+ * fleet there, 130 stopped. Whatever went wrong is told on standard error, below `starling: `.
+ */
+import * as CliConfig from "effect/cli/CliConfig"
+import * as CliError from "effect/cli/CliError"
+import * as CliOutput from "effect/cli/CliOutput"
+import * as Command from "effect/cli/Command"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
+import type { HelpDoc } from "effect/cli/HelpDoc"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
+import * as Result from "effect/Result"
+import { faultLines } from "./faults.ts"
+import { signals } from "./running.ts"
+import { starling } from "./starling.ts"
+
+export const runCommandLine = (parameters: ReadonlyArray<string>, version: string): void => {
+  const hasColors = process.stdout.isTTY === true && !process.env["NO_COLOR"]
+  const told = interpret(parameters, { version, presenter: onTerminal(hasColors) }).pipe(
+    Effect.as(0),
+    Effect.catchCause((cause) => Effect.sync(() => refuse(cause)))
+  )
+  const stop = Effect.runCallback(told, {
+    onExit: (exit) => process.exit(exit._tag === "Success" ? exit.value : 130)
+  })
+  for (const signal of signals) process.on(signal, () => stop())
+  // Whoever read what is printed has gone, as in `tail | head`.
+  process.stdout.on("error", () => stop())
+}
+
+export interface Interpreting {
+  readonly version: string
+  readonly presenter: CliOutput.Presenter
+}
+
+/** Does what the command line says; help, the version and faults of the command line go to the presenter. */
+export const interpret = (
+  parameters: ReadonlyArray<string>,
+  { version, presenter }: Interpreting
+): Effect.Effect<void, unknown> =>
+  Command.runWith(starling, { version })(parameters).pipe(
+    Effect.provide(Layer.merge(surroundings, CliOutput.layerPresenter(presenter)))
+    // A terminal and children it could ask for too; no command of ours does.
+  ) as Effect.Effect<void, unknown>
+
+// Names of files stay as they were written: a command reads them from where the person stands, and `-` is no file.
+const surroundings = Layer.mergeAll(
+  CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
+  FileSystem.layerNoop({ exists: () => Effect.succeed(false) }),
+  Layer.effect(
+    Path.Path,
+    Effect.map(Path.Path, (path) => ({ ...path, isAbsolute: () => true }))
+  ).pipe(Layer.provide(Path.layer))
+)
+
+const onTerminal = (hasColors: boolean): CliOutput.Presenter => ({
+  present: (event) => {
+    switch (event._tag) {
+      case "Help":
+        // Who named half a command gets the other half to choose from, as a refusal.
+        return (event.reason === "Requested" ? write : writeError)(helpText(event.helpDoc, hasColors))
+      case "InvalidInvocation":
+        return writeError(faultLines(event).join("\n"))
+      case "Version":
+        return write(`${event.name} ${event.version}`)
+    }
+  }
+})
+
+export const helpText = (doc: HelpDoc, hasColors: boolean): string => {
+  const { formatHelpDoc } = CliOutput.defaultFormatter({ colors: hasColors, globalFlags: "summary" })
+  // A flag that is given or not takes no value that a person would write.
+  const flags = doc.flags.map((flag) => (flag.type === "[=boolean]" ? { ...flag, type: "boolean" } : flag))
+  const inherited = doc.inheritedFlags?.map((flag) =>
+    flag.type === "[=boolean]" ? { ...flag, type: "boolean" } : flag
+  )
+  return formatHelpDoc({ ...doc, flags, ...(inherited === undefined ? {} : { inheritedFlags: inherited }) })
+}
+
+const write = (text: string) => Effect.sync(() => void process.stdout.write(`${text}\n`))
+const writeError = (text: string) => Effect.sync(() => void process.stderr.write(`${text}\n`))
+
+/** Tells why, unless it has been told, and answers with the exit code. */
+const refuse = (cause: Cause.Cause<unknown>): number => {
+  const found = Cause.findError(cause)
+  const failure = Result.isSuccess(found) ? found.success : undefined
+  if (CliError.isCliError(failure)) return 2
+  const text = failure instanceof Error && failure.message !== "" ? failure.message : Cause.pretty(cause)
+  process.stderr.write(`starling: ${text}\n`)
+  return failure instanceof Error && "exitCode" in failure ? Number(failure.exitCode) : 1
+}

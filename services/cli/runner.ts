@@ -1,0 +1,39 @@
+/**
+ * `./starling runner`: takes work items through their phases on real git repositories. SIGTERM or Ctrl-C: what is in
+ * hand is handed back, then it ends with 0.
+ */
+import { Cause, Effect, Layer, Logger, References } from "effect"
+import { Environment, lineLogger } from "#runtime"
+import { busOf } from "./connection.ts"
+import { serviceUser } from "#fleet/broker-users"
+import { readSettings } from "#fleet"
+import { type RunnerGiven, runnerOptions, runRunner } from "#dev/runner"
+
+const setting = Layer.mergeAll(
+  Layer.succeed(Environment, process.env),
+  Logger.layer([lineLogger("pretty", (line) => void process.stderr.write(`${line}\n`))]),
+  Layer.succeed(References.MinimumLogLevel, "Info")
+)
+
+const program = Effect.fnUntraced(function* (given: RunnerGiven) {
+  const { home } = yield* readSettings
+  const bus = busOf(given.nats, { keptUser: serviceUser })
+  return yield* runRunner(runnerOptions(given, home)).pipe(Effect.provide(bus))
+})
+
+export const runner = (given: RunnerGiven): void => {
+  const stop = Effect.runCallback(program(given).pipe(Effect.provide(setting)), {
+    onExit: (exit) => {
+      const isStopped = exit._tag === "Success" || Cause.hasInterruptsOnly(exit.cause)
+      if (!isStopped) process.stderr.write(`starling: ${told(exit.cause)}\n`)
+      process.exit(isStopped ? 0 : 1)
+    }
+  })
+  process.once("SIGTERM", () => stop())
+  process.once("SIGINT", () => stop())
+}
+
+const told = (cause: Cause.Cause<unknown>) => {
+  const error = Cause.squash(cause)
+  return error instanceof Error && error.message !== "" ? error.message : Cause.pretty(cause)
+}

@@ -1,0 +1,111 @@
+/** Reads what `say` is asked for, and the text: what cannot be meant is told before anything is sent. */
+import { createReadStream } from "node:fs"
+import { Effect } from "effect"
+import { speechInputMax } from "#contracts"
+import { defaultVoiceId } from "#speech"
+import { faultOfFile, fileOf } from "../files.ts"
+import { misused } from "../refusals.ts"
+import { chooseFormat, playedFormat, type SayFormat } from "./format.ts"
+
+/** As it is written on the command line. */
+export interface SayGiven {
+  readonly words: ReadonlyArray<string>
+  readonly file: string | undefined
+  readonly out: string | undefined
+  readonly format: string | undefined
+  readonly voice: string | undefined
+  readonly voices: boolean
+  readonly language: string | undefined
+  readonly model: string | undefined
+  readonly marks: MarksShown | undefined
+}
+
+export type MarksShown = "words" | "json"
+
+export interface SayOrder {
+  readonly text: string
+  /** As the API names them. */
+  readonly asked: Readonly<Record<string, string>>
+  /** Without one it is played. */
+  readonly file: string | undefined
+  readonly format: SayFormat
+  readonly marks: MarksShown | undefined
+}
+
+/** Nothing when the voices are asked for. */
+export const readOrder = Effect.fnUntraced(function* (given: SayGiven) {
+  const { out, format: named, language, model, marks } = given
+  if (given.voices || given.voice === "list") return undefined
+  if (out === undefined && named !== undefined) return yield* misused("--format is for a file, name it with -o")
+  const text = yield* readText(yield* sourceOf(given.words, given.file))
+  if (text.trim() === "") return yield* misused("there is nothing to say in that")
+  if (text.length > speechInputMax.stream) {
+    const longest = speechInputMax.stream.toLocaleString("en")
+    return yield* misused(`that is ${text.length.toLocaleString("en")} characters long, ${longest} are spoken at once`)
+  }
+  const format =
+    out === undefined
+      ? playedFormat
+      : yield* Effect.mapError(Effect.fromResult(chooseFormat(out, named, text.length)), misused)
+  const order: SayOrder = {
+    text,
+    asked: {
+      voice_id: given.voice ?? defaultVoiceId(language),
+      ...(model === undefined ? {} : { model }),
+      ...(language === undefined ? {} : { language })
+    },
+    file: out,
+    format,
+    marks
+  }
+  return order
+})
+
+type TextSource =
+  | { readonly from: "words"; readonly text: string }
+  | { readonly from: "file"; readonly file: string }
+  | { readonly from: "stdin" }
+
+const sourceOf = Effect.fnUntraced(function* (words: ReadonlyArray<string>, file: string | undefined) {
+  const isStdin = words.length === 1 && words[0] === "-"
+  if (file !== undefined && words.length > 0) return yield* misused("either a text or a --file is said, not both")
+  if (file !== undefined || isStdin) {
+    const source: TextSource = file === undefined || file === "-" ? { from: "stdin" } : { from: "file", file }
+    return source
+  }
+  if (words.length > 0) return { from: "words", text: words.join(" ") } satisfies TextSource
+  return yield* misused('say what? a "text", --file F, or - for standard input')
+})
+
+// A UTF-16 unit is three bytes of UTF-8 at most.
+const bytesMax = speechInputMax.stream * 3 + 1_024
+
+const readText = Effect.fnUntraced(function* (source: TextSource) {
+  if (source.from === "words") return source.text
+  const name = source.from === "file" ? source.file : "standard input"
+  const path = source.from === "file" ? yield* fileOf(source.file) : undefined
+  const bytes = yield* Effect.tryPromise({
+    try: () => allOf(path === undefined ? process.stdin : createReadStream(path)),
+    catch: (cause) => misused(`${name} cannot be read: ${faultOfFile(cause)}`)
+  })
+  if (bytes.length > bytesMax) {
+    const longest = speechInputMax.stream.toLocaleString("en")
+    return yield* misused(`${name} is too long, ${longest} characters are spoken at once`)
+  }
+  const text = yield* Effect.try({
+    try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
+    catch: () => misused(`${name} is not text in UTF-8`)
+  })
+  return text.trimEnd()
+})
+
+const allOf = async (source: AsyncIterable<Uint8Array>) => {
+  const parts: Array<Uint8Array> = []
+  let length = 0
+  for await (const part of source) {
+    parts.push(part)
+    length += part.length
+    if (length > bytesMax) break
+  }
+  return Buffer.concat(parts)
+}

@@ -1,0 +1,57 @@
+/**
+ * Has the running fleet speak a text, to a file or to the sound card, and shows the words at their time. Ctrl-C ends the
+ * request at once and leaves no half file.
+ */
+import { Effect, Schema } from "effect"
+import { fileOf } from "../files.ts"
+import { note, print } from "../refusals.ts"
+import { callFor, findFleet, type SpeechFleet } from "./client.ts"
+import { openFile } from "./file.ts"
+import { readOrder, type SayGiven, type SayOrder } from "./order.ts"
+import { openPlayer } from "./player.ts"
+import { speak } from "./speech.ts"
+import { showWords } from "./words.ts"
+
+export const say = Effect.fnUntraced(function* (given: SayGiven) {
+  const order = yield* readOrder(given)
+  const fleet = yield* findFleet
+  if (order === undefined) return yield* printVoices(fleet)
+  const file = order.file === undefined ? undefined : yield* openFile(yield* fileOf(order.file), order.format.wavRateHz)
+  const durationMs = yield* speak(fleet, order, file ?? (yield* openPlayer), wordsOf(order))
+  if (file === undefined) return
+  // Not on standard output, which is for the words.
+  yield* note(`${file.path}: ${(durationMs / 1_000).toFixed(3)} s, ${file.bytes()} bytes`)
+}, Effect.scoped)
+
+const wordsOf = ({ text, marks }: SayOrder) =>
+  showWords({
+    text,
+    marks,
+    hasProgress: process.stderr.isTTY && !(marks !== undefined && process.stdout.isTTY),
+    out: (words) => void process.stdout.write(words),
+    progress: (line) => void process.stderr.write(line)
+  })
+
+const Voices = Schema.Struct({
+  voices: Schema.Array(
+    Schema.Struct({
+      id: Schema.String,
+      gender: Schema.String,
+      locale: Schema.String,
+      tags: Schema.optionalKey(Schema.Array(Schema.String))
+    })
+  )
+})
+
+/** Who can speak, a line each. */
+const printVoices = Effect.fnUntraced(function* (fleet: SpeechFleet) {
+  const { voices } = yield* callFor(Voices, fleet, "/v1/voices")
+  const idWidth = Math.max(0, ...voices.map(({ id }) => id.length))
+  const byLocale = voices.toSorted((left, right) => left.locale.localeCompare(right.locale))
+  yield* Effect.forEach(
+    byLocale,
+    ({ id, gender, locale, tags }) =>
+      print(`${id.padEnd(idWidth)}  ${locale}  ${gender.padEnd(6)}  ${(tags ?? []).join(", ")}`.trimEnd()),
+    { discard: true }
+  )
+}, Effect.scoped)

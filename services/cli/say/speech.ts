@@ -1,0 +1,139 @@
+/** One order spoken: from the API's events to the sink, each word shown when it is heard. */
+import { Effect, Fiber, Queue, Result, Schema, Stream } from "effect"
+import { SpeechMarks, WordMark } from "#contracts"
+import { CommandRefused } from "../refusals.ts"
+import { brokenOff, call, callFor, type SpeechFleet } from "./client.ts"
+import type { SaySink } from "./file.ts"
+import type { SayOrder } from "./order.ts"
+import type { WordsShown } from "./words.ts"
+
+interface Taker {
+  readonly audio: SaySink["write"]
+  readonly marks: (marks: ReadonlyArray<WordMark>) => Effect.Effect<unknown>
+}
+
+/** How long the speech is, in milliseconds, once all of it is written or heard. */
+export const speak = Effect.fnUntraced(function* (
+  fleet: SpeechFleet,
+  order: SayOrder,
+  sink: SaySink,
+  words: WordsShown
+) {
+  const waiting = yield* Queue.unbounded<WordMark | "end">()
+  const showing = yield* Effect.forkScoped(showAll(waiting, sink, words))
+  const taker: Taker = { audio: sink.write, marks: (marks) => Queue.offerAll(waiting, marks) }
+  const body = { ...order.asked, input: order.text, output_format: order.format.outputFormat }
+  const speaking = order.format.route === "answer" ? whole(fleet, body, taker) : streamed(fleet, body, taker)
+  const durationMs = yield* speaking
+  yield* Queue.offer(waiting, "end")
+  yield* Effect.all([Fiber.join(showing), sink.finish], { concurrency: 2, discard: true })
+  return durationMs
+}, Effect.scoped)
+
+const showAll = Effect.fnUntraced(
+  function* (waiting: Queue.Queue<WordMark | "end">, sink: SaySink, words: WordsShown) {
+    for (;;) {
+      const next = yield* Queue.take(waiting)
+      if (next === "end") return words.end(true)
+      yield* sink.heard(next.start_time)
+      words.show(next)
+    }
+  },
+  (showing, _waiting, _sink, words) => Effect.onInterrupt(showing, () => Effect.sync(() => words.end(false)))
+)
+
+const WholeSpeech = Schema.Struct({
+  audio_data: Schema.Uint8ArrayFromBase64,
+  audio_duration_ms: Schema.Finite,
+  speech_marks: SpeechMarks
+})
+
+const whole = Effect.fnUntraced(function* (fleet: SpeechFleet, body: unknown, taker: Taker) {
+  const spoken = yield* callFor(WholeSpeech, fleet, "/v1/audio/speech", body)
+  yield* taker.audio(spoken.audio_data)
+  yield* taker.marks(spoken.speech_marks.chunks.flatMap(({ chunks }) => chunks))
+  return spoken.audio_duration_ms
+}, Effect.scoped)
+
+const streamed = Effect.fnUntraced(function* (fleet: SpeechFleet, body: unknown, taker: Taker) {
+  const response = yield* call(fleet, "/v1/audio/stream/with-timestamps", body)
+  const read = eventReader()
+  let durationMs: number | undefined
+  const take = (event: SpeechEvent) => {
+    switch (event.type) {
+      case "chunk":
+        return Effect.andThen(
+          event.audio.length === 0 ? Effect.void : taker.audio(event.audio),
+          taker.marks(event.marks)
+        )
+      case "done":
+        durationMs = event.durationMs
+        return Effect.void
+      case "failed":
+        return Effect.fail(new CommandRefused({ reason: event.reason }))
+    }
+  }
+  const bytes = Stream.fromAsyncIterable(response.body ?? nothing(), brokenOff)
+  yield* Stream.runForEach(bytes, (part: Uint8Array) => Effect.forEach(read(part), take, { discard: true }))
+  return durationMs ?? (yield* new CommandRefused({ reason: "the speech broke off before its end" }))
+}, Effect.scoped)
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+export type SpeechEvent =
+  | { readonly type: "chunk"; readonly audio: Uint8Array; readonly marks: ReadonlyArray<WordMark> }
+  | { readonly type: "done"; readonly durationMs: number }
+  | { readonly type: "failed"; readonly reason: string }
+
+const Wire = Schema.fromJsonString(
+  Schema.Union([
+    Schema.Struct({
+      type: Schema.Literal("speech.chunk"),
+      audio: Schema.optionalKey(Schema.String),
+      speech_marks: Schema.optionalKey(Schema.Array(WordMark))
+    }),
+    Schema.Struct({ type: Schema.Literal("speech.done"), audio_duration_ms: Schema.Finite }),
+    Schema.Struct({
+      type: Schema.Literal("speech.error"),
+      error: Schema.Struct({ code: Schema.String, message: Schema.String }),
+      request_id: Schema.optionalKey(Schema.String)
+    })
+  ])
+)
+
+const decode = Schema.decodeResult(Wire)
+const known = new Set(["speech.chunk", "speech.done", "speech.error"])
+
+/** Reads the events of the timestamps stream out of bytes that come in pieces of any size; others are passed over. Pure. */
+export const eventReader = () => {
+  const utf8 = new TextDecoder()
+  let rest = ""
+  return (bytes: Uint8Array): ReadonlyArray<SpeechEvent> => {
+    const blocks = (rest + utf8.decode(bytes, { stream: true })).split("\n\n")
+    rest = blocks.pop() ?? ""
+    return blocks.flatMap(eventsOf)
+  }
+}
+
+const eventsOf = (block: string): ReadonlyArray<SpeechEvent> => {
+  const lines = block.split("\n")
+  const name = lines.find((line) => line.startsWith("event: "))?.slice("event: ".length)
+  const data = lines.find((line) => line.startsWith("data: "))?.slice("data: ".length)
+  if (name === undefined || data === undefined || !known.has(name)) return []
+  const read = decode(data)
+  if (Result.isFailure(read)) return [{ type: "failed", reason: `an event cannot be read: ${read.failure.message}` }]
+  return [eventOf(read.success)]
+}
+
+const eventOf = (wire: typeof Wire.Type): SpeechEvent => {
+  switch (wire.type) {
+    case "speech.chunk":
+      return { type: "chunk", audio: Buffer.from(wire.audio ?? "", "base64"), marks: wire.speech_marks ?? [] }
+    case "speech.done":
+      return { type: "done", durationMs: wire.audio_duration_ms }
+    case "speech.error": {
+      const request = wire.request_id === undefined ? "" : `, ${wire.request_id}`
+      return { type: "failed", reason: `${wire.error.message} (${wire.error.code}${request})` }
+    }
+  }
+}

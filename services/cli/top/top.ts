@@ -1,0 +1,71 @@
+/**
+ * The fleet as it is now, again each second: roles, backlogs, breakers, streams, payments, latencies. Where standard
+ * output is no terminal, or once is enough, one frame.
+ */
+import { Effect, Option } from "effect"
+import { noFleet, print } from "../refusals.ts"
+import { type Frame, frameOf } from "./frame.ts"
+import type { Target } from "./roles.ts"
+import { scrape, type Scraped } from "./scrape.ts"
+import { openScreen } from "./screen.ts"
+import { findTargets } from "./targets.ts"
+import { frameLines } from "./text.ts"
+
+// Enough for a rate that does not jump, few enough to follow what happens.
+const windowReadings = 5
+const printed = { columns: 160, rows: 1_000 }
+
+export interface TopOrder {
+  readonly urls: ReadonlyArray<string>
+  readonly intervalSeconds: number
+  readonly once: boolean
+  readonly json: boolean
+}
+
+export const top = Effect.fnUntraced(function* ({ urls, intervalSeconds, once, json }: TopOrder) {
+  const intervalMs = intervalSeconds * 1_000
+  const next = watch(urls)
+  yield* mustRun(yield* next, urls)
+  const isTerminal = process.stdout.isTTY && process.stdin.isTTY
+  if (once || json || !isTerminal) {
+    yield* Effect.sleep(intervalMs)
+    const frame = yield* next
+    return yield* print(json ? JSON.stringify(frame) : frameLines(frame, printed).join("\n"))
+  }
+  const screen = yield* openScreen
+  const draw = Effect.gen(function* () {
+    yield* screen.show(frameLines(yield* next, yield* screen.room))
+    // The terminal may change in between; what is shown is then at most this old.
+    yield* Effect.sleep(intervalMs)
+  })
+  yield* Effect.raceFirst(Effect.forever(draw), screen.left)
+}, Effect.scoped)
+
+/** Each time a frame, over the last few readings. What was seen to run at an address is known when it is gone. */
+const watch = (urls: ReadonlyArray<string>) => {
+  const readings: Array<Scraped["reading"]> = []
+  const rolesAt = new Map<string, ReadonlyArray<string>>()
+  let last: ReadonlyArray<Target> = []
+  return Effect.gen(function* () {
+    // A home whose fleet is gone for the moment is looked at where it was.
+    const found = yield* last.length === 0 ? findTargets(urls) : Effect.orElseSucceed(findTargets(urls), () => last)
+    last = found
+    const { reading, readiness } = yield* scrape(found)
+    const targets = found.map(({ url, roles }) => ({ url, roles: rolesAt.get(url) ?? roles }))
+    const frame = frameOf({ before: readings[0], after: reading, targets, readiness })
+    for (const { url } of targets) {
+      const here = frame.roles.filter(({ at, state }) => at === url && state !== "down").map(({ role }) => role)
+      if (here.length > 0) rolesAt.set(url, here)
+    }
+    readings.push(reading)
+    if (readings.length > windowReadings) readings.shift()
+    return frame
+  })
+}
+
+const mustRun = Effect.fnUntraced(function* (frame: Frame, urls: ReadonlyArray<string>) {
+  if (frame.roles.some(({ state }) => state !== "down")) return
+  const places = Option.fromUndefinedOr(urls.length === 0 ? undefined : urls.join(", "))
+  const where = Option.getOrElse(places, () => [...new Set(frame.roles.map(({ at }) => at))].join(", "))
+  return yield* noFleet(`no fleet runs there, nothing answers at ${where}; start one with ./starling up`)
+})

@@ -1,0 +1,229 @@
+/**
+ * `up`: the whole fleet on this machine, with an embedded nats-server, and a receiver to try things with
+ * when nothing is configured. Prints where everything is; `--ready-json` prints it as one line on stdout.
+ */
+import { existsSync } from "node:fs"
+import { Effect, Layer, Redacted } from "effect"
+import { applyTopology, busServices, Nats, topology } from "#bus"
+import { type ReadyReport, type RoleName, roleNames } from "#contracts"
+import { Tokens } from "#http"
+import {
+  Addresses,
+  Configuration,
+  Environment,
+  logFormatOfChildren,
+  logFormatVariable,
+  Metrics,
+  OpsServer,
+  Role,
+  runProgram
+} from "#runtime"
+import { startReceiver } from "#dev/receiver"
+import { checkConfiguration } from "./configuration-check.ts"
+import { configuredParts } from "./configured-parts.ts"
+import { processLayer, rolesLayer } from "./fleet-layer.ts"
+import { homeLock } from "./home-lock.ts"
+import { chainsReport, localDefaults, localKeys } from "./local-configuration.ts"
+import { LocalWorld } from "./LocalWorld.ts"
+import { NatsServer } from "./nats-server/NatsServer.ts"
+import { keeperUser, operatorUser, serviceUser } from "./nats-server/users.ts"
+import { ownerToken } from "./owner-token.ts"
+import { writePrivately } from "./private-file.ts"
+import { roleProcess } from "./role-process.ts"
+import { loadRoles } from "./roles.ts"
+import {
+  demoConfiguration,
+  demoSecretOf,
+  type FleetSettings,
+  natsFolder,
+  readSettings,
+  secretVariable
+} from "./settings.ts"
+
+// Receivers on this machine are what one tries things with; a deployment opens nothing by itself.
+const loopback = ["127.0.0.0/8", "::1/128"]
+
+const whole = Layer.unwrap(
+  Effect.gen(function* () {
+    const settings = yield* readSettings
+    const environment = yield* Environment
+    const isDemo = !settings.isConfigNamed && !existsSync(settings.configPath)
+    yield* checkConfiguration({ path: settings.configPath, isRequired: settings.isConfigNamed }).pipe(
+      Effect.provideService(Environment, {
+        ...environment,
+        ...ownBroker({ url: "nats://127.0.0.1:4222", passwordsFolder: settings.home }),
+        [secretVariable]: demoSecretOf(environment)
+      })
+    )
+    const receiver = isDemo ? yield* demoReceiver(settings, demoSecretOf(environment)) : undefined
+    const configuration = Layer.unwrap(
+      Effect.map(LocalWorld, (world) =>
+        Configuration.layer({
+          path: settings.configPath,
+          isRequired: settings.isConfigNamed,
+          defaults: { WebhookDelivery: { AllowCidrs: loopback }, ...localDefaults(world) },
+          ...(receiver === undefined ? {} : { whenMissing: demoConfiguration(receiver) })
+        })
+      )
+    )
+    const nats = Layer.provideMerge(
+      streams,
+      NatsServer.layer({ folder: natsFolder(settings.home), port: settings.natsPort })
+    )
+    const code = Layer.effectDiscard(loadCode(settings, environment))
+    return Layer.mergeAll(rolesHere, rolesApart).pipe(
+      Layer.provideMerge(processLayer),
+      Layer.provideMerge(configuration),
+      Layer.provideMerge(roleEnvironment(environment)),
+      // Side by side: the broker reads its store and the chains start while the code of the roles is loaded.
+      Layer.provideMerge(Layer.mergeAll(nats, LocalWorld.layer(settings), code)),
+      Layer.provideMerge(homeLock(settings.home))
+    )
+  })
+)
+
+/** Who connects to the broker beside the roles. */
+const connectionAs = (user: string) =>
+  Layer.unwrap(
+    Effect.map(NatsServer, ({ url, passwordOf }) =>
+      Nats.layerWith({ servers: [url], name: "up", user, password: Redacted.make(passwordOf(user)) })
+    )
+  )
+
+/** Made before any role connects: none of them may make or change one. */
+const streams = Layer.effectDiscard(
+  applyTopology(topology, { mode: "create", replicas: 1 }).pipe(
+    Effect.provide(connectionAs(keeperUser).pipe(Layer.provide(Metrics.layerTest)))
+  )
+)
+
+// What may crash for reasons that are not ours runs in a process of its own.
+const apart: ReadonlyArray<RoleName> = ["speech-synthesizer"]
+
+/** What will run here, as far as the file tells before it is checked. */
+const loadCode = ({ configPath }: FleetSettings, environment: Readonly<Record<string, string | undefined>>) =>
+  Effect.flatMap(configuredParts(configPath, environment), ({ roles }) =>
+    loadRoles(roleNames.filter((role) => roles.includes(role) && !apart.includes(role)))
+  )
+
+const rolesHere = Layer.unwrap(
+  Effect.map(Configuration, ({ Fleet }) => rolesLayer(Fleet.Roles.filter((role) => !apart.includes(role))))
+)
+
+const rolesApart = Layer.unwrap(
+  Effect.gen(function* () {
+    const { Fleet } = yield* Configuration
+    const environment = { ...(yield* Environment), [logFormatVariable]: logFormatOfChildren() }
+    const { home } = yield* readSettings
+    const [first, ...rest] = Fleet.Roles.filter((role) => apart.includes(role)).map((role) =>
+      roleProcess(role, environment, home)
+    )
+    return first === undefined ? Layer.empty : Layer.mergeAll(first, ...rest)
+  })
+)
+
+const demoReceiver = Effect.fnUntraced(function* (settings: FleetSettings, secret: string) {
+  const run = Effect.runForkWith(yield* Effect.context<never>())
+  const show = (line: string) => void run(Effect.annotateLogs(Effect.logInfo(line), { part: "receiver" }))
+  const start = (port: number) => startReceiver({ port, secret, show })
+  const { url } = yield* start(settings.receiverPort).pipe(Effect.catch(() => start(0)))
+  return url
+})
+
+/** Stands over whatever broker the file and the environment name. */
+const ownBroker = ({ url, passwordsFolder }: { readonly url: string; readonly passwordsFolder: string }) => ({
+  BUS_URL: url,
+  BUS_PASSWORDS_FOLDER: passwordsFolder,
+  BUS_TOPOLOGY: "verify",
+  BUS_REPLICAS: "1"
+})
+
+/** The roles find the embedded broker and who they are to it, the demo endpoint its secret, and settlers their keys, in their environment. */
+const roleEnvironment = (environment: Readonly<Record<string, string | undefined>>) =>
+  Layer.effect(
+    Environment,
+    Effect.gen(function* () {
+      const { url, passwordsFolder } = yield* NatsServer
+      const keys = localKeys(yield* LocalWorld)
+      return {
+        ...environment,
+        ...keys,
+        ...ownBroker({ url, passwordsFolder }),
+        [secretVariable]: demoSecretOf(environment)
+      }
+    })
+  )
+
+const onReady = (asJson: boolean) =>
+  Effect.gen(function* () {
+    const settings = yield* readSettings
+    const ops = yield* OpsServer
+    const nats = yield* NatsServer
+    const token = yield* ownerTokenOf(settings)
+    const addresses = yield* (yield* Addresses).all
+    const pipeline = addresses.get("pipeline-api")
+    const speech = addresses.get("speech-api")
+    const gateway = addresses.get("model-gateway")
+    const chains = chainsReport(yield* LocalWorld)
+    const report: ReadyReport = {
+      ...(pipeline === undefined ? {} : { pipeline }),
+      ...(gateway === undefined ? {} : { gateway }),
+      ...(speech === undefined ? {} : { speech }),
+      metrics: ops.url,
+      nats: nats.url,
+      natsCredentials: { user: serviceUser, pass: nats.passwordOf(serviceUser) },
+      token,
+      ...(chains === undefined ? {} : { chains })
+    }
+    // Other commands find the running fleet by this file.
+    yield* writePrivately(`${settings.home}/ready.json`, `${JSON.stringify(report)}\n`)
+    process.stdout.write(asJson ? `${JSON.stringify(report)}\n` : welcome(report))
+  }).pipe(Effect.orDie)
+
+/** As the operator of the embedded broker. */
+const ownerTokenOf = ({ home }: FleetSettings) =>
+  ownerToken(home).pipe(
+    Effect.provide(
+      Tokens.layer.pipe(
+        Layer.provide(busServices),
+        Layer.provide(connectionAs(operatorUser)),
+        Layer.provide(Layer.succeed(Role, operatorUser))
+      )
+    )
+  )
+
+const welcome = (report: ReadyReport) =>
+  [
+    "",
+    "Starling is up.",
+    ...(report.pipeline === undefined ? [] : [`  pipeline            ${report.pipeline}/workitems`]),
+    ...(report.gateway === undefined
+      ? []
+      : [`  models              ${report.gateway}/v1/chat/completions  (demo/echo, demo/free)`]),
+    ...(report.speech === undefined ? [] : [`  speech              ${report.speech}/v1/audio/stream`]),
+    `  metrics and health  ${report.metrics}/metrics  /livez  /readyz`,
+    `  bus                 ${report.nats}`,
+    `    for a service     ${report.natsCredentials.user}  ${report.natsCredentials.pass}`,
+    `  owner's token       ${report.token}`,
+    ...(report.chains?.evm === undefined
+      ? []
+      : [`  a funded test key   ${report.chains.evm.payer.privateKey}  (local EVM chain)`]),
+    ...(report.chains?.solana === undefined
+      ? []
+      : [`  and for Solana      ${report.chains.solana.payer.secretKey}  (local Solana chain)`]),
+    "",
+    "Try, in another terminal:",
+    "  ./starling publish work_item.merged --file dev/examples/merged.json",
+    ...(report.speech === undefined ? [] : ['  ./starling say "Hello there, this is Starling." -o hello.mp3 --marks']),
+    ...(report.gateway === undefined || report.chains === undefined
+      ? []
+      : ['  ./starling pay "Hello there" --model demo/echo']),
+    "  ./starling endpoints list",
+    "  ./starling tail",
+    "",
+    ""
+  ].join("\n")
+
+export const up = ({ readyJson }: { readonly readyJson: boolean }): void => {
+  runProgram({ layer: whole, onReady: onReady(readyJson) })
+}

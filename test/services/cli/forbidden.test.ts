@@ -1,0 +1,51 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Forbidden } from "#bus"
+import { forbiddenText, mayDo } from "../../../services/cli/forbidden.ts"
+
+const publish = (subject: string, user?: string): Forbidden => ({ user, operation: "publish", subject })
+
+const texts: ReadonlyArray<readonly [Forbidden, string]> = [
+  [
+    publish("$KV.tokens.3f8a", "pipeline-api"),
+    "the broker's user pipeline-api may not write the bucket tokens ($KV.tokens.3f8a); operator may"
+  ],
+  [
+    publish("$JS.API.CONSUMER.CREATE.KV_tokens.spy.$KV.tokens.>", "sweeper"),
+    "the broker's user sweeper may not read the bucket tokens ($JS.API.CONSUMER.CREATE.KV_tokens.spy.$KV.tokens.>); pipeline-api, model-gateway, speech-api, operator may"
+  ],
+  [
+    publish("$JS.API.STREAM.MSG.GET.ABANDONED", "pipeline-api"),
+    "the broker's user pipeline-api may not read the stream ABANDONED ($JS.API.STREAM.MSG.GET.ABANDONED); webhook-dispatcher, operator may"
+  ],
+  [
+    publish("events.work_item.merged", "operator"),
+    "the broker's user operator may not publish the event work_item.merged (events.work_item.merged); pipeline-api may"
+  ],
+  [
+    publish("$JS.API.STREAM.DELETE.LOG", "operator"),
+    "the broker's user operator may not make, change or copy the stream LOG ($JS.API.STREAM.DELETE.LOG); no other user of the fleet may either"
+  ],
+  [
+    publish("$JS.API.STREAM.PURGE.OBJ_paid-answers"),
+    "whoever names no user to the broker may not remove messages from the object store paid-answers ($JS.API.STREAM.PURGE.OBJ_paid-answers); model-gateway may"
+  ],
+  [
+    { user: "operator", operation: "subscription", subject: "_INBOX_sweeper.>" },
+    "the broker's user operator may not hear _INBOX_sweeper.>; sweeper may"
+  ],
+  [
+    publish("nobody.declared.this", "operator"),
+    "the broker's user operator may not publish to nobody.declared.this; no other user of the fleet may either"
+  ]
+]
+
+describe("a command that the broker forbids", () => {
+  it.each(texts)("names the user, the thing and who may: %j", (forbidden, text) => {
+    assert.strictEqual(forbiddenText(forbidden), text)
+  })
+
+  it("counts what a user is denied as not allowed: an internal service publishes its own events alone", () => {
+    assert.include(mayDo(publish("events.sandbox.leak_detected")), "internal-services")
+    assert.notInclude(mayDo(publish("events.work_item.merged")), "internal-services")
+  })
+})

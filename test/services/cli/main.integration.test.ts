@@ -1,0 +1,73 @@
+import { spawnSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+
+const run = (program: string, ...parameters: ReadonlyArray<string>) => {
+  const { status, stdout, stderr } = spawnSync(program, parameters, { encoding: "utf8", timeout: 60_000 })
+  return { code: status, out: stdout, error: stderr }
+}
+const starling = (...parameters: ReadonlyArray<string>) => run("./starling", ...parameters)
+
+describe("./starling", () => {
+  it("says its version", () => {
+    const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string }
+    for (const flag of ["--version", "-v"]) {
+      assert.deepStrictEqual(starling(flag), { code: 0, out: `starling ${version}\n`, error: "" })
+    }
+  })
+
+  it("helps in each way that it is asked to", () => {
+    const help = starling("--help")
+    assert.strictEqual(help.code, 0)
+    assert.include(help.out, "start the whole fleet on this machine")
+    for (const way of [[], ["help"], ["-h"]]) assert.deepStrictEqual(starling(...way), help, way.join(" "))
+    assert.deepStrictEqual(starling("help", "token"), starling("token", "--help"))
+  })
+
+  it.each(["check", "test", "load"])("helps with %s, which the launcher runs, and starts nothing", (command) => {
+    const { code, out, error } = starling(command, "--help")
+    assert.deepStrictEqual([code, error], [0, ""])
+    assert.include(out, `starling ${command}`)
+  })
+
+  it("asked for half a command tells the other half as a refusal", () => {
+    const { code, out, error } = starling("token")
+    assert.deepStrictEqual([code, out], [2, ""])
+    assert.include(error, "revoke")
+  })
+
+  it("asked wrongly tells what was meant, and ends with 2", () => {
+    const { code, out, error } = starling("tial")
+    assert.deepStrictEqual([code, out], [2, ""])
+    assert.include(error, "starling: there is no command tial; did you mean tail?")
+  })
+})
+
+/** What bash offers at the end of a line. */
+const offered = (line: string) => {
+  const script = `
+    # What the package bash-completion gives it, for words without quotes.
+    _init_completion() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${words[cword]}; prev=\${words[cword-1]}; }
+    eval "$(./starling --completions bash)"
+    read -ra COMP_WORDS <<<"$1"
+    [[ $1 == *" " ]] && COMP_WORDS+=("")
+    COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
+    _starling starling "\${COMP_WORDS[COMP_CWORD]}" "\${COMP_WORDS[COMP_CWORD-1]}"
+    printf '%s\n' "\${COMPREPLY[@]}"`
+  const { code, out, error } = run("bash", "-c", script, "bash", line)
+  assert.strictEqual(code, 0, error)
+  return out.split("\n").filter((word) => word !== "")
+}
+
+describe("completions in bash", () => {
+  it.each([
+    ["starling en", ["endpoints"]],
+    ["starling endpoints p", ["pause"]],
+    ["starling pay --chain s", ["solana"]],
+    ["starling token make --lab", ["--label"]],
+    ["starling role swee", ["sweeper"]],
+    ["starling load so", ["soak"]]
+  ])("%j lead to %j", (line, words) => {
+    assert.deepStrictEqual(offered(line), words)
+  })
+})

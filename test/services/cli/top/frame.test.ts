@@ -1,0 +1,113 @@
+import { assert, describe, it } from "@effect/vitest"
+import { parseExposition } from "../../../../services/cli/top/exposition.ts"
+import { frameOf } from "../../../../services/cli/top/frame.ts"
+import type { Readiness, Seen } from "../../../../services/cli/top/roles.ts"
+import { frameLines } from "../../../../services/cli/top/text.ts"
+
+const metrics = (delivered: number) =>
+  [
+    'bus_connected{role="webhook-dispatcher"} 1',
+    'bus_connected{role="sweeper"} 1',
+    'bus_connected{role="fleet"} 1',
+    "process_resident_memory_bytes 104857600",
+    `process_cpu_seconds_total ${delivered / 64}`,
+    `webhook_deliveries_total{role="webhook-dispatcher",endpoint="a",outcome="delivered"} ${delivered}`,
+    'webhook_backlog{role="webhook-dispatcher",endpoint="a"} 7',
+    'webhook_backlog{role="webhook-dispatcher",endpoint="b"} 70',
+    'webhook_circuit_state{role="webhook-dispatcher",endpoint="a"} 0',
+    'webhook_circuit_state{role="webhook-dispatcher",endpoint="b"} 2'
+  ].join("\n")
+
+const seen = (changes: Partial<Seen> = {}): Seen => ({
+  before: { atMs: 0, targets: new Map([["http://x", parseExposition(metrics(128))]]) },
+  after: { atMs: 2_000, targets: new Map([["http://x", parseExposition(metrics(192))]]) },
+  targets: [{ url: "http://x", roles: [] }],
+  readiness: new Map<string, Readiness | undefined>([["http://x", { checks: { bus: "ok" } }]]),
+  ...changes
+})
+
+const stateOf = (of: Seen, role: string) => frameOf(of).roles.find((row) => row.role === role)
+
+describe("a frame of top", () => {
+  it("shows who is up, what was delivered, and which breaker is open", () => {
+    const frame = frameOf(seen())
+    assert.deepStrictEqual(
+      frame.roles.map(({ role, state, residentMb, cores }) => [role, state, residentMb, cores]),
+      [
+        ["webhook-dispatcher", "up", 100, 0.5],
+        ["sweeper", "up", 100, 0.5]
+      ]
+    )
+    assert.strictEqual(frame.totals["webhooks"]?.["delivered/s"], 32)
+    assert.strictEqual(frame.totals["webhooks"]?.["backlog"], 77)
+    assert.deepStrictEqual(
+      frame.endpoints.map(({ endpoint, breaker }) => [endpoint, breaker]),
+      [
+        ["b", "open"],
+        ["a", "closed"]
+      ]
+    )
+    assert.deepStrictEqual(frame.breakersOpen, ["endpoint b"])
+  })
+
+  it("shows a role down whose process gives no answer, by the name it was known by", () => {
+    const row = stateOf(
+      seen({
+        after: { atMs: 2_000, targets: new Map([["http://x", undefined]]) },
+        targets: [{ url: "http://x", roles: ["sweeper"] }]
+      }),
+      "sweeper"
+    )
+    assert.deepInclude(row, { state: "down", why: "no answer", residentMb: null })
+  })
+
+  it("shows a role down of which its fleet says that its process is away", () => {
+    const checks = { bus: "ok", "speech-synthesizer": "its process is not ready" }
+    const of = seen({ readiness: new Map([["http://x", { checks }]]) })
+    assert.deepInclude(stateOf(of, "speech-synthesizer"), { state: "down", why: "its process is not ready" })
+    assert.strictEqual(stateOf(of, "sweeper")?.state, "up")
+  })
+
+  it("says why a role is not ready, and blames no other role for it", () => {
+    const of = seen({ readiness: new Map([["http://x", { checks: { bus: "ok", "http sweeper": "not listening" } }]]) })
+    assert.deepInclude(stateOf(of, "sweeper"), { state: "not ready", why: "http sweeper: not listening" })
+    assert.strictEqual(stateOf(of, "webhook-dispatcher")?.state, "up")
+  })
+
+  it("has no rates before a second reading", () => {
+    const frame = frameOf(seen({ before: undefined }))
+    assert.isNull(frame.totals["webhooks"]?.["delivered/s"])
+    assert.isNull(frame.roles[0]?.cores)
+  })
+})
+
+describe("the text of a frame", () => {
+  it.each([
+    [200, 50],
+    [80, 24],
+    [40, 10],
+    [20, 3],
+    [1, 1]
+  ])("fits %d columns and %d rows", (columns, rows) => {
+    const lines = frameLines(frameOf(seen()), { columns, rows })
+    assert.isAtMost(lines.length, rows)
+    for (const line of lines) assert.isAtMost(line.length, columns)
+  })
+
+  it("says how many endpoints it leaves out, those with the least to do", () => {
+    const many = Array.from({ length: 40 }, (_, index) => `webhook_backlog{endpoint="e${index}"} ${index}`).join("\n")
+    const frame = frameOf(seen({ after: { atMs: 1_000, targets: new Map([["http://x", parseExposition(many)]]) } }))
+    const text = frameLines(frame, { columns: 100, rows: 40 }).join("\n")
+    assert.include(text, "e39")
+    assert.notMatch(text, /^e0 /mu)
+    assert.match(text, /and \d+ more/u)
+  })
+
+  it("lets no name move the cursor", () => {
+    const hostile = 'webhook_backlog{endpoint="a\u001B[2Jb"} 1'
+    const frame = frameOf(seen({ after: { atMs: 1_000, targets: new Map([["http://x", parseExposition(hostile)]]) } }))
+    const text = frameLines(frame, { columns: 100, rows: 60 }).join("")
+    assert.include(text, "a?[2Jb")
+    assert.notInclude(text, "\u001B")
+  })
+})
