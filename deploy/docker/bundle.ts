@@ -11,7 +11,7 @@ import { build, type Plugin } from "esbuild"
 const root = join(import.meta.dirname, "../..")
 /** The programs of the image. */
 const programs: Readonly<Record<string, string>> = {
-  "services/fleet/main.ts": "main",
+  "services/cli/main.ts": "main",
   "deploy/backup/main.ts": "backup"
 }
 
@@ -29,13 +29,9 @@ const named = (file: string, target: string) => relative(root, resolve(dirname(f
 
 /** Everything of ours that is started by its URL. */
 const threads = () =>
-  sources()
-    .flatMap((path) =>
-      [...readFileSync(join(root, path), "utf8").matchAll(byUrl)].map((match) =>
-        named(join(root, path), match[1] ?? "")
-      )
-    )
-    .filter((path) => !path.startsWith("dev/"))
+  sources().flatMap((path) =>
+    [...readFileSync(join(root, path), "utf8").matchAll(byUrl)].map((match) => named(join(root, path), match[1] ?? ""))
+  )
 
 const threadUrls: Plugin = {
   name: "thread urls",
@@ -54,10 +50,10 @@ const threadUrls: Plugin = {
 const withoutUp: Plugin = {
   name: "without up",
   setup: ({ onLoad }) =>
-    onLoad({ filter: /\/services\/fleet\/commands\/up\.ts$/ }, () => ({
+    onLoad({ filter: /\/services\/fleet\/up\.ts$/ }, () => ({
       contents: `export const up = () => {
         process.stderr.write("starling: a container runs roles: role <name>...\\n")
-        process.exitCode = 2
+        process.exit(2)
       }`,
       loader: "js"
     }))
@@ -93,8 +89,14 @@ export const bundle = async (folder: string) => {
     join(folder, "app/package.json"),
     `${JSON.stringify({ name: "starling", private: true, type: "module" })}\n`
   )
+  writeFileSync(join(folder, "app/starling"), launcher, { mode: 0o755 })
   return Object.keys(metafile.outputs).length
 }
+
+/** Any command in a container: `kubectl exec ... -- starling token list`. */
+const launcher = `#!/bin/sh
+exec node "$(dirname "$0")/main.js" "$@"
+`
 
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>

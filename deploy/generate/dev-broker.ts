@@ -26,6 +26,8 @@ export const reservedBytes = (topology: Topology, storage: "file" | "memory"): n
     .filter((config) => (config.storage ?? "file") === storage)
     .reduce((sum, config) => sum + Math.max(0, config.max_bytes ?? 0), 0)
 
+export const brokerRequests = { cpu: "250m", memory: "256Mi" }
+
 /** Its own file. Kustomize calls the ConfigMap after its content, so that an edit restarts the server. */
 export const devBrokerFile = (topology: Topology): string =>
   [
@@ -72,7 +74,7 @@ const pod = (topology: Topology) => ({
       ],
       readinessProbe: { httpGet: { path: "/healthz?js-server-only=true", port: "monitor" }, periodSeconds: 2 },
       livenessProbe: { httpGet: { path: "/healthz?js-enabled-only=true", port: "monitor" }, periodSeconds: 10 },
-      resources: { requests: { cpu: "250m", memory: "256Mi" }, limits: { memory: "1Gi" } },
+      resources: { requests: brokerRequests, limits: { memory: "1Gi" } },
       securityContext: containerSecurity,
       volumeMounts: [
         { name: "configuration", mountPath: "/etc/nats", readOnly: true },

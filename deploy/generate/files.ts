@@ -7,6 +7,7 @@ import { devBroker, devBrokerFile } from "./dev-broker.ts"
 import { brokerNetwork, network } from "./network.ts"
 import { natsValues } from "./nats-values.ts"
 import { type KubernetesObject, partOfStarling } from "./objects.ts"
+import { operator } from "./operator.ts"
 import { roleDeployments } from "./roles.ts"
 import { ruleObject, type RuleGroup } from "./rules.ts"
 import { fleetRules } from "./rules-fleet.ts"
@@ -30,8 +31,9 @@ const kubernetes = "deploy/k8s"
 
 export const generatedFiles = (): ReadonlyArray<GeneratedFile> => [
   ...roleDeployments.map((role) => yamlFile(`base/${role.name}.yaml`, workload(role))),
+  yamlFile("base/operator.yaml", operator),
   yamlFile("base/network.yaml", network),
-  kustomization("base", [...roleDeployments.map(({ name }) => `${name}.yaml`), "network.yaml"]),
+  kustomization("base", [...roleDeployments.map(({ name }) => `${name}.yaml`), "operator.yaml", "network.yaml"]),
   yamlFile("scaling/scaled-objects.yaml", scaling()),
   kustomization("scaling", ["scaled-objects.yaml"]),
   yamlFile("nats/streams.yaml", streamResources(topology)),

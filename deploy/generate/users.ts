@@ -43,7 +43,7 @@ export const accounts = (topology: Topology, variable: (name: string) => string)
 /** Accounts in the syntax of a server's file, to be included in it. */
 export const accountsFile = (topology: Topology) =>
   [
-    "# Made from libs/bus/topology.ts by `node deploy/generate/main.ts`. Change it there.",
+    "# Made from libs/bus/topology/ by `node deploy/generate/main.ts`. Change it there.",
     `accounts: ${serverSyntax(accounts(topology, (name) => `$${name}`))}`,
     "system_account: SYS",
     ""

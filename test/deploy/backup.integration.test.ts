@@ -7,7 +7,7 @@ import { AckPolicy, jetstream, jetstreamManager } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
 import { streamKeeper } from "../../deploy/generate/users.ts"
 import { keeperUser } from "../../services/fleet/nats-server/users.ts"
-import { connectAs, passwordOf, startFleetBroker, startMachineBroker } from "./fleet-broker.ts"
+import { connectAs, passwordOf, startFleetBroker, startMachineBroker } from "../support/fleet-broker.ts"
 import { repository } from "./tools.ts"
 
 const root = mkdtempSync(join(tmpdir(), "starling-backup-"))

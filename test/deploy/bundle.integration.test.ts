@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { roleNames } from "#contracts"
 import { bundle } from "../../deploy/docker/bundle.ts"
-import { startNatsServer, type TestNatsServer } from "../support/nats-server.ts"
+import { startNatsServer, type TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "starling-bundle-"))
 const program = join(folder, "app/main.js")
@@ -68,6 +68,16 @@ describe("the bundle", () => {
 
     assert.strictEqual(status, 2)
     assert.include(stderr, "role <name>")
+  })
+
+  it("runs any command by its name", () => {
+    const { status, stdout } = spawnSync(join(folder, "app/starling"), ["topology"], {
+      encoding: "utf8",
+      timeout: 20_000
+    })
+
+    assert.strictEqual(status, 0)
+    assert.include(stdout, "DELIVERIES")
   })
 
   it("holds the program that copies streams", () => {

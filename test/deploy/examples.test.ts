@@ -6,7 +6,7 @@ import { generatePrivateKey } from "viem/accounts"
 import { decodeConfiguration, knownTokenOf } from "#contracts"
 import { Configuration, Environment } from "#runtime"
 import { readEvmKey } from "#x402"
-import { checkModelGateway } from "../../services/model-gateway/layer.ts"
+import { checkModelGateway } from "../../services/model-gateway/role.ts"
 
 const folder = join(import.meta.dirname, "../../deploy/examples")
 const names = readdirSync(folder).filter((name) => name.endsWith(".json"))

@@ -1,10 +1,10 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option, Schema } from "effect"
 import { coreSubjects, jsonCodec, Leases, Mailbox, type Party, Requests, StreamReader, topology } from "#bus"
-import { eventually } from "../support/bus.ts"
-import type { TestNatsServer } from "../support/nats-server.ts"
+import { eventually } from "../../dev/fixtures/bus.ts"
+import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { busAs as busFor, sample } from "./bus-as.ts"
-import { startFleetBroker } from "./fleet-broker.ts"
+import { startFleetBroker } from "../support/fleet-broker.ts"
 
 let server: TestNatsServer
 beforeAll(async () => void (server = await startFleetBroker()))

@@ -5,7 +5,7 @@ import {
   Consumers,
   consume,
   coreSubjects,
-  done,
+  ack,
   jsonCodec,
   Kv,
   Objects,
@@ -19,10 +19,10 @@ import {
   userOf
 } from "#bus"
 import { eventCatalogue } from "#contracts"
-import { eventually } from "../support/bus.ts"
-import type { TestNatsServer } from "../support/nats-server.ts"
+import { eventually } from "../../dev/fixtures/bus.ts"
+import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { busAs as busFor, sample } from "./bus-as.ts"
-import { connectAs, refusals, startFleetBroker } from "./fleet-broker.ts"
+import { connectAs, refusals, startFleetBroker } from "../support/fleet-broker.ts"
 
 let server: TestNatsServer
 beforeAll(async () => void (server = await startFleetBroker()))
@@ -77,7 +77,7 @@ describe.each(parties)("%s, with the rights that the topology gives it,", (party
         },
         codec,
         origin: "trial",
-        handler: (received) => Effect.sync(() => (taken.push(received.subject), done))
+        handler: (received) => Effect.sync(() => (taken.push(received.subject), ack))
       })
       yield* eventually(Effect.sync(() => taken.length === 1))
       yield* consumption.drain(1_000)

@@ -31,6 +31,35 @@ interface PodSpec {
   readonly volumes: ReadonlyArray<{ readonly name: string; readonly configMap?: { readonly name: string } }>
 }
 
+interface PodTemplate {
+  readonly metadata: { readonly labels: Readonly<Record<string, string>> }
+  readonly spec: {
+    readonly automountServiceAccountToken: boolean
+    readonly containers: ReadonlyArray<{
+      readonly ports?: ReadonlyArray<unknown>
+      readonly env: ReadonlyArray<{ readonly valueFrom?: { readonly secretKeyRef: { readonly key: string } } }>
+    }>
+  }
+}
+
+const cronJobIn = (objects: ReadonlyArray<Rendered>) =>
+  objects.find(({ kind }) => kind === "CronJob")?.spec as
+    | {
+        readonly suspend: boolean
+        readonly jobTemplate: {
+          readonly spec: { readonly activeDeadlineSeconds: number; readonly template: PodTemplate }
+        }
+      }
+    | undefined
+
+/** Whether a policy is about a pod with these labels. */
+const reaches = (policy: Rendered["spec"], labels: Readonly<Record<string, string>>) => {
+  const { podSelector } = policy as unknown as {
+    readonly podSelector: { readonly matchLabels?: Readonly<Record<string, string>> }
+  }
+  return Object.entries(podSelector.matchLabels ?? {}).every(([name, value]) => labels[name] === value)
+}
+
 const render = (overlay: string): ReadonlyArray<Rendered> => {
   const [command = "", ...parameters] = kustomize ?? []
   const text = execFileSync(command, [...parameters, join(repository, "deploy/k8s/overlays", overlay)], {
@@ -103,6 +132,32 @@ describe.skipIf(kustomize === undefined).each(["dev", "prod"])("the overlay %s",
 
     assert.strictEqual(wanted.length, 1)
     assert.includeMembers(maps, wanted)
+  })
+
+  it("has a pod for the operator's commands that nobody runs until it is wanted, and that ends by itself", () => {
+    const job = cronJobIn(objects)
+
+    assert.isTrue(job?.suspend)
+    assert.isAtMost(job?.jobTemplate.spec.activeDeadlineSeconds ?? Number.POSITIVE_INFINITY, 4 * 3_600)
+    assert.isAbove(job?.jobTemplate.spec.activeDeadlineSeconds ?? 0, 0)
+  })
+
+  it("gives the operator's pod one password and one secret, and no way but to the broker", () => {
+    const job = cronJobIn(objects) ?? assert.fail("there is none")
+    const { metadata, spec } = job.jobTemplate.spec.template
+    const keys = spec.containers.flatMap(({ env }) => env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef.key ?? []))
+    const ways = named("NetworkPolicy").filter(({ spec: policy }) => reaches(policy, metadata.labels))
+
+    assert.deepStrictEqual(keys, overlay === "prod" ? ["operator"] : [])
+    assert.strictEqual(spec.automountServiceAccountToken, false)
+    assert.deepStrictEqual(
+      spec.containers.flatMap(({ ports }) => ports ?? []),
+      []
+    )
+    assert.sameMembers(
+      ways.map(({ metadata: { name } }) => name),
+      ["deny-all", "metrics", "bus-and-names"]
+    )
   })
 
   it("puts everything into one namespace", () => {

@@ -2,10 +2,10 @@ import { connect, type NatsConnection } from "@nats-io/transport-node"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type RoleName, roleNames } from "#contracts"
 import { systemUser } from "../../deploy/generate/users.ts"
-import type { TestNatsServer } from "../support/nats-server.ts"
+import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { endRoles, startRole } from "../support/role.ts"
-import { until } from "../support/starling.ts"
-import { passwordOf, startFleetBroker } from "./fleet-broker.ts"
+import { until } from "../../dev/fixtures/starling.ts"
+import { passwordOf, startFleetBroker } from "../support/fleet-broker.ts"
 
 let server: TestNatsServer
 let system: NatsConnection

@@ -3,10 +3,10 @@ import { createServer, type AddressInfo } from "node:net"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { connect } from "@nats-io/transport-node"
 import { type Authority, newAuthority, type Signed } from "../support/certificates.ts"
-import { startNatsServer, type TestNatsServer } from "../support/nats-server.ts"
+import { startNatsServer, type TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { endRoles, type RunningRole, startRole } from "../support/role.ts"
-import { until } from "../support/starling.ts"
-import { passwordOf, startFleetBroker } from "./fleet-broker.ts"
+import { until } from "../../dev/fixtures/starling.ts"
+import { passwordOf, startFleetBroker } from "../support/fleet-broker.ts"
 
 let authority: Authority
 let stranger: Authority
