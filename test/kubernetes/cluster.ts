@@ -1,0 +1,116 @@
+/**
+ * The cluster that the tests of this folder run on: one machine's own, of two nodes, with real API server, scheduler,
+ * kubelets and enforced network policies. It is brought up, given images and taken down by a tool beside the checkout.
+ */
+import { execFile } from "node:child_process"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+
+export const root = join(import.meta.dirname, "../..")
+const run = promisify(execFile)
+
+export const clusterTool = process.env["STARLING_CLUSTER_TOOL"] ?? join(root, "../shared/tools/offline-k8s.sh")
+
+/** Where the tool keeps programs, sockets and the way to its API server. */
+export const workFolder = process.env["WORK"] ?? "/var/tmp/offline-k8s"
+
+const nodes = ["node1", "node2"] as const
+
+/** Two nodes that say of each that it has sixteen processors: what production requests is scheduled, and shared. */
+const shape = { NODES: String(nodes.length), CPUS: "16" }
+
+// A busy machine builds what is not in the cache for an hour; a cluster starts within a minute or two.
+const toolWithinMs = 90 * 60_000
+const outputBytesMax = 64 * 1_024 * 1_024
+
+export const clusterEnvironment = (): NodeJS.ProcessEnv => {
+  const cache = join(clusterTool, "../kubernetes")
+  return {
+    ...process.env,
+    ...shape,
+    WORK: workFolder,
+    KUBECONFIG: join(workFolder, "kubeconfig"),
+    PATH: `${join(workFolder, "bin")}:${process.env["PATH"] ?? ""}`,
+    ...(process.env["CACHE"] === undefined && existsSync(cache) ? { CACHE: cache } : {})
+  }
+}
+
+/** Runs a program with the cluster's own ones before the machine's. Fails with what it says where it fails. */
+export const within = async (
+  command: string,
+  parameters: ReadonlyArray<string>,
+  { withinMs = 120_000, input }: { readonly withinMs?: number; readonly input?: string } = {}
+): Promise<string> => {
+  const running = run(command, [...parameters], {
+    cwd: root,
+    env: clusterEnvironment(),
+    timeout: withinMs,
+    maxBuffer: outputBytesMax
+  })
+  running.child.stdin?.end(input)
+  try {
+    return (await running).stdout
+  } catch (error) {
+    const {
+      stderr = "",
+      stdout = "",
+      killed = false
+    } = error as Partial<Record<"stderr" | "stdout", string>> & {
+      readonly killed?: boolean
+    }
+    const why = killed ? `not done within ${withinMs / 1_000} s` : `${stderr}${stdout}`.trim().slice(-3_000)
+    throw new Error(`${command} ${parameters.slice(0, 6).join(" ")}: ${why}`, { cause: error })
+  }
+}
+
+export const tool = (...parameters: ReadonlyArray<string>) =>
+  within(clusterTool, parameters, { withinMs: toolWithinMs })
+
+export const stands = () =>
+  within("kubectl", ["get", "--raw", "/readyz"], { withinMs: 10_000 }).then(
+    () => true,
+    () => false
+  )
+
+const ctr = (node: string, ...parameters: ReadonlyArray<string>) =>
+  within("ctr", ["-a", join(workFolder, "run", `${node}.sock`), "-n", "k8s.io", "images", ...parameters], {
+    withinMs: 900_000
+  })
+
+const importTries = 3
+
+/** Images by the names that the manifests have for them. */
+export interface Loaded {
+  /** Of the Docker engine. */
+  readonly from: string
+  readonly as: ReadonlyArray<string>
+}
+
+/** To every node, in one file, so that what images share is taken once. Each node is asked whether it has them. */
+export const loadImages = async (images: ReadonlyArray<Loaded>) => {
+  const folder = mkdtempSync(join(tmpdir(), "starling-images-"))
+  const file = join(folder, "images.tar")
+  try {
+    await within("docker", ["save", "--output", file, ...images.map(({ from }) => from)], { withinMs: 600_000 })
+    for (const node of nodes) await loadTo(node, file, images)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const library = (image: string) => (image.includes("/") ? image : `docker.io/library/${image}`)
+
+const loadTo = async (node: string, file: string, images: ReadonlyArray<Loaded>) => {
+  for (let tried = 1; ; tried += 1) {
+    const failure = await ctr(node, "import", file).catch((error: unknown) => error)
+    const there = (await ctr(node, "ls", "-q")).split("\n")
+    const missing = images.filter(({ from }) => !there.includes(library(from)))
+    if (missing.length === 0) break
+    const named = missing.map(({ from }) => from).join(", ")
+    if (tried === importTries) throw new Error(`${node} has no image ${named}`, { cause: failure })
+  }
+  for (const { from, as } of images)
+    for (const name of as) await ctr(node, "tag", "--force", library(from), library(name))
+}

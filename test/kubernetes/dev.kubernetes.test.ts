@@ -1,0 +1,77 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { apply, type ClusterFleet, deliverOne, fleetOn } from "./fleet.ts"
+import { namespaceOf, overlayFolder, withHouse } from "./house.ts"
+import { kubectl, untilReady } from "./kubectl.ts"
+import { removeOutside, startOutside } from "./outside.ts"
+import { everyEvent } from "../containers/world-places.ts"
+
+const namespace = namespaceOf("dev")
+const folder = overlayFolder("dev")
+const readyWithinMs = 300_000
+
+/** What an apply did, object by object, that is more than nothing. */
+const changes = (said: string) => said.split("\n").filter((line) => line !== "" && !line.endsWith(" unchanged"))
+
+let fleet: ClusterFleet
+let token = ""
+beforeAll(startOutside)
+afterAll(async () => {
+  await kubectl("delete", "namespace", namespace, "--ignore-not-found", "--timeout=180s")
+  await removeOutside()
+})
+
+describe("the development overlay on a cluster", () => {
+  it("has every pod ready after one apply, in a namespace that enforces restricted", async () => {
+    await apply(folder)
+    const tookMs = await untilReady(namespace, readyWithinMs)
+    process.stdout.write(`kubernetes: dev is ready ${Math.round(tookMs / 1_000)} s after its apply\n`)
+
+    const enforced = await kubectl("get", "namespace", namespace, "-o", "jsonpath={.metadata.labels}")
+    assert.include(enforced, '"pod-security.kubernetes.io/enforce":"restricted"')
+  })
+
+  it("changes nothing by a second apply, and says so of each object", async () => {
+    assert.deepStrictEqual(changes(await apply(folder)), [])
+  })
+
+  it("takes a house's configuration, secrets and way out in an overlay over it", async () => {
+    await withHouse("dev", apply)
+    await untilReady(namespace, readyWithinMs)
+    fleet = fleetOn("dev", { BUS_URL: "nats://nats:4222" })
+    token = await fleet.command("token", "make", "--role", "owner")
+
+    assert.isAbove(token.length, 20)
+  })
+
+  it("delivers a published event to a receiver outside, with a signature that the receiver can verify", async () => {
+    const { isOurs, signature } = await deliverOne(fleet, "sandbox.leak_detected", everyEvent)
+
+    assert.isTrue(isOurs, signature)
+  })
+
+  it("sells an answer through the service to who pays on an EVM chain", async () => {
+    const { answer, taken } = await fleet.send<Sale>("payOnEvm", { text: "The apples are ripe" })
+
+    assert.include(answer, "The apples are ripe")
+    assert.isTrue(BigInt(taken) > 0n)
+  })
+
+  it("sells an answer through the service to who pays on Solana", async () => {
+    const { answer, taken } = await fleet.send<Sale>("payOnSolana", { text: "The pears are ripe" })
+
+    assert.include(answer, "The pears are ripe")
+    assert.isTrue(BigInt(taken) > 0n)
+  })
+
+  it("speaks a text through the service, every word with its mark", async () => {
+    const heard = await fleet.send("speak", { token, text: "The harbour wakes before the town does." })
+
+    assert.deepStrictEqual(heard, { started: true, cut: false, faults: [] })
+  })
+})
+
+interface Sale {
+  readonly answer: string
+  /** By the payee, in the smallest unit. */
+  readonly taken: string
+}

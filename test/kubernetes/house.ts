@@ -1,0 +1,77 @@
+/**
+ * An overlay as a house makes it beside ours: configuration, secrets, images, and a way out to receivers, providers and
+ * chains with private addresses.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, relative } from "node:path"
+import { stringify } from "yaml"
+import { partOfStarling } from "../../deploy/generate/objects.ts"
+import { secretsWithSolana, withSolanaIn } from "../containers/configuration.ts"
+import { worldPorts } from "../containers/world-places.ts"
+import { root } from "./cluster.ts"
+import { outside, worldName } from "./outside.ts"
+
+export type OverlayName = "dev" | "prod"
+
+export const overlayFolder = (overlay: OverlayName) => join(root, "deploy/k8s/overlays", overlay)
+export const namespaceOf = (overlay: OverlayName) => (overlay === "dev" ? "starling-dev" : "starling")
+
+const secret = (name: string, stringData: Readonly<Record<string, string>>) => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name },
+  stringData
+})
+
+const isSettlers = ([name]: readonly [string, string]) => name.startsWith("SETTLER_")
+const given = Object.entries(secretsWithSolana)
+
+const ofTheHouse = [
+  secret("starling-settler-keys", Object.fromEntries(given.filter(isSettlers))),
+  secret("starling-webhook-secrets", Object.fromEntries(given.filter((entry) => !isSettlers(entry)))),
+  {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "NetworkPolicy",
+    metadata: { name: "house-way-out" },
+    spec: {
+      podSelector: { matchLabels: partOfStarling },
+      policyTypes: ["Egress"],
+      egress: [
+        {
+          to: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": outside } } }],
+          ports: Object.values(worldPorts).map((port) => ({ port, protocol: "TCP" }))
+        }
+      ]
+    }
+  }
+]
+
+const configurationOf = (overlay: OverlayName) => {
+  const ours = JSON.parse(readFileSync(join(overlayFolder(overlay), "starling.config.json"), "utf8")) as object
+  const theirs = withSolanaIn(worldName)
+  const Origin = `http://model-gateway.${namespaceOf(overlay)}`
+  return { ...ours, ...theirs, ModelGateway: { ...theirs.ModelGateway, Origin } }
+}
+
+const yamlOf = (objects: ReadonlyArray<object>) => objects.map((object) => stringify(object)).join("---\n")
+
+/** Writes it to a folder that goes when `use` has ended. */
+export const withHouse = async <A>(overlay: OverlayName, use: (folder: string) => Promise<A>): Promise<A> => {
+  const folder = mkdtempSync(join(tmpdir(), "starling-house-"))
+  try {
+    writeFileSync(join(folder, "house.yaml"), yamlOf(ofTheHouse))
+    writeFileSync(join(folder, "starling.config.json"), JSON.stringify(configurationOf(overlay), null, 2))
+    const kustomization = {
+      apiVersion: "kustomize.config.k8s.io/v1beta1",
+      kind: "Kustomization",
+      namespace: namespaceOf(overlay),
+      resources: [relative(folder, overlayFolder(overlay)), "house.yaml"],
+      configMapGenerator: [{ name: "starling-configuration", behavior: "replace", files: ["starling.config.json"] }]
+    }
+    writeFileSync(join(folder, "kustomization.yaml"), stringify(kustomization))
+    return await use(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,51 @@
+/** kubectl, as an operator calls it, and waits for facts that it tells. */
+import { within } from "./cluster.ts"
+import { faultsOf, type Observed } from "./faults.ts"
+
+/** Its standard output. Fails with what it says where it fails. */
+export const kubectl = (...parameters: ReadonlyArray<string>) => within("kubectl", parameters)
+
+export const applyObjects = (objects: ReadonlyArray<object>) =>
+  within("kubectl", ["apply", "-f", "-"], { input: JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }) })
+
+/** Objects of some kinds, separated by commas, in a namespace. */
+export const objectsOf = async (namespace: string, kinds: string): Promise<ReadonlyArray<Observed>> => {
+  const { items } = JSON.parse(await kubectl("-n", namespace, "get", kinds, "-o", "json")) as {
+    readonly items: ReadonlyArray<Observed>
+  }
+  return items
+}
+
+export const pauseMs = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+/** What a container said last: of the run before, where it has just been started again. */
+const lastWords = async (namespace: string, pod: string) => {
+  const log = (...more: ReadonlyArray<string>) =>
+    kubectl("-n", namespace, "logs", pod, "--all-containers", "--tail=4", ...more).catch(() => "")
+  return ((await log("--previous")) || (await log())).trim().slice(-1_200)
+}
+
+const watched = "deployments,statefulsets,pods,events"
+
+/**
+ * Waits until every workload of a namespace has all its pods ready, and returns how long it took. When the time is
+ * over, says of each object that is not ready what keeps it.
+ */
+export const untilReady = async (namespace: string, withinMs: number): Promise<number> => {
+  const beganMs = performance.now()
+  for (;;) {
+    const observed = await objectsOf(namespace, watched)
+    const faults = faultsOf(observed)
+    const tookMs = performance.now() - beganMs
+    if (faults.length === 0) return tookMs
+    if (tookMs > withinMs) {
+      const unready = faults.flatMap(({ kind, name }) => (kind === "Pod" ? [name] : []))
+      const words = await Promise.all(
+        unready.slice(0, 5).map(async (pod) => `${pod} said:\n${await lastWords(namespace, pod)}`)
+      )
+      const said = faults.map(({ kind, name, why }) => `${kind} ${name}: ${why}`)
+      throw new Error([`not ready in ${namespace} within ${withinMs / 1_000} s:`, ...said, ...words].join("\n"))
+    }
+    await pauseMs(1_000)
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * What is not the fleet: receivers, providers and chains in the namespace `outside`, and a caller of the APIs in
+ * `ingress`, from where production lets calls in. Both run this tree's own scripts, which the nodes read from this machine.
+ */
+import { applyObjects, kubectl, untilReady } from "./kubectl.ts"
+import { root } from "./cluster.ts"
+import { nodeImage } from "./images.ts"
+import { worldPorts } from "../containers/world-places.ts"
+
+export const outside = "outside"
+export const callers = "ingress"
+
+/** How the fleet calls the outside world. */
+export const worldName = `world.${outside}`
+
+const readyWithinMs = 180_000
+
+const namespace = (name: string) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } })
+
+/** Runs a script of this tree, or waits to be told what to run. */
+const scripts = (name: string, inNamespace: string, script: ReadonlyArray<string>, port?: number) => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name, namespace: inNamespace },
+  spec: {
+    replicas: 1,
+    selector: { matchLabels: { app: name } },
+    template: {
+      metadata: { labels: { app: name } },
+      spec: {
+        terminationGracePeriodSeconds: 1,
+        // The tree is the tester's, who may be root and keep it for themselves.
+        securityContext: { runAsUser: 0 },
+        containers: [
+          {
+            name,
+            image: nodeImage,
+            imagePullPolicy: "IfNotPresent",
+            command: ["node", ...script],
+            workingDir: "/src",
+            volumeMounts: [{ name: "tree", mountPath: "/src", readOnly: true }],
+            ...(port === undefined
+              ? {}
+              : { readinessProbe: { tcpSocket: { port }, periodSeconds: 1, failureThreshold: 120 } })
+          }
+        ],
+        volumes: [{ name: "tree", hostPath: { path: root } }]
+      }
+    }
+  }
+})
+
+const world = [
+  scripts("world", outside, ["test/containers/world.ts"], worldPorts.hooks),
+  {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "world", namespace: outside },
+    spec: {
+      selector: { app: "world" },
+      ports: Object.entries(worldPorts).map(([name, port]) => ({ name, port }))
+    }
+  }
+]
+
+const waiting = ["-e", "setInterval(() => undefined, 60_000)"]
+
+export const startOutside = async () => {
+  await applyObjects([namespace(outside), namespace(callers), ...world, scripts("caller", callers, waiting)])
+  await untilReady(outside, readyWithinMs)
+  await untilReady(callers, readyWithinMs)
+}
+
+/** A world of which nothing has been asked yet. */
+export const removeOutside = () => kubectl("delete", "namespace", outside, callers, "--wait=true", "--timeout=120s")
+
+/** Has the caller do one errand of errand.ts, and returns what it came back with. */
+export const send = async <A>(errand: string, order: object): Promise<A> => {
+  const script = ["node", "test/kubernetes/errand.ts", errand, JSON.stringify(order)]
+  const said = await kubectl("-n", callers, "exec", "deployment/caller", "--", ...script)
+  return JSON.parse(said) as A
+}
