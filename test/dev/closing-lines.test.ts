@@ -1,5 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { charactersMax, closingLines, type Failure, failureOutside, failuresNamedMax } from "../../dev/closing-lines.ts"
+import {
+  charactersMax,
+  closingLines,
+  type Failure,
+  failureOutside,
+  failuresNamedMax,
+  flakyLine
+} from "../../dev/closing-lines.ts"
 
 const failure = (changes: Partial<Failure> = {}): Failure => ({
   ring: "fleet",
@@ -49,7 +56,11 @@ describe("the closing lines", () => {
   it.each([1, 2, 7, 20, 500])("fit in the last 4 kB with %i failures, however long names and messages are", (count) => {
     const lines = closingLines(many(count, { name: "n".repeat(3_000), message: "message ".repeat(2_000) }))
     assert.isAtMost(lines.join("\n").length, charactersMax)
-    assert.isBelow(Buffer.byteLength(`${lines.join("\n")}\n12345 passed, 12345 failed, 12345 skipped\n`), 4_096)
+    const flaky = flakyLine(many(count, { name: "n".repeat(3_000) }))
+    assert.isBelow(
+      Buffer.byteLength(`${[...lines, ...flaky].join("\n")}\n12345 passed, 12345 failed, 12345 skipped\n`),
+      4_096
+    )
     for (const line of lines.filter((each) => each.startsWith("✗"))) assert.include(line, "test/fleet/voices")
   })
 
@@ -83,5 +94,24 @@ describe("what failed beside the tests", () => {
 
   it("is told even where the program said nothing", () => {
     assert.deepStrictEqual(closingLines([failureOutside("topology", "")]), ["== failed", "✗ topology failed"])
+  })
+})
+
+describe("the line of what is flaky", () => {
+  it("is none where everything held at once", () => {
+    assert.deepStrictEqual(flakyLine([]), [])
+  })
+
+  it("counts the tests and names them by file and full name", () => {
+    const other = failure({ file: null, name: "\u001b[31mlost\u001b[39m" })
+    assert.deepStrictEqual(flakyLine([failure(), other]), [
+      "2 flaky: test/fleet/voices.fleet.test.ts › a voice > is heard; lost"
+    ])
+  })
+
+  it("names three, and says how many more there are", () => {
+    const [line = ""] = flakyLine(many(5))
+    assert.match(line, /^5 flaky: .*; and 2 more$/u)
+    assert.strictEqual(line.split("›").length - 1, 3)
   })
 })

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { pickUpPassedOver } from "../../../dev/chain/evm/pick-up-passed-over.ts"
-import { hexOf } from "../../../libs/x402/evm/hex.ts"
-import { goodPayment, type Rig, startRig } from "../../libs/x402/evm/rig.ts"
-import { until } from "../../support/starling.ts"
+import { hexOf } from "../../../libs/x402/chains/evm/encoding.ts"
+import { goodPayment, type Rig, startRig } from "../../../dev/fixtures/evm/rig.ts"
+import { until } from "../../../dev/fixtures/starling.ts"
 
 describe("transactions that the local chain took for too early", () => {
   let rig: Rig

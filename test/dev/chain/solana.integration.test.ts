@@ -14,8 +14,8 @@ import { createTransferCheckedInstruction, getAccount, getAssociatedTokenAddress
 import { Effect } from "effect"
 import { localAccount } from "../../../dev/chain/solana/accounts.ts"
 import { type LocalSolana, startLocalSolanaChain } from "../../../dev/chain/solana/LocalSolanaChain.ts"
-import { bytesOf } from "../../libs/x402/svm/transactions.ts"
-import { decodeBase58 } from "../../../libs/x402/svm/base58.ts"
+import { bytesOf } from "../../libs/x402/chains/solana/transactions.ts"
+import { decodeBase58 } from "../../../libs/x402/chains/solana/keys.ts"
 
 const keypairOf = ({ secretKey }: { readonly secretKey: string }) =>
   Keypair.fromSecretKey(decodeBase58(secretKey) ?? new Uint8Array(0))

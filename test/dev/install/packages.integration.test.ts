@@ -35,10 +35,52 @@ describe("the install step", () => {
     assert.notInclude(stderr, "npm was called")
   })
 
-  it("goes on with one that it belongs to", () => {
+  it("goes on with one that it belongs to, and tells where npm's own words are when it fails", () => {
     const { status, stderr } = install((manifest) => manifest)
 
     assert.strictEqual(status, 69)
-    assert.include(stderr, "npm was called")
+    const [, log = ""] =
+      /^starling: installing packages \.\.\. failed after \d+ s; what it said is in (\S+), and ends with$/mu.exec(
+        stderr
+      ) ?? []
+    assert.include(readFileSync(log, "utf8"), "npm was called")
+    assert.include(stderr, "\n    npm was called\n")
+  })
+})
+
+describe("a step of an install", () => {
+  const step = (command: string) => {
+    const folder = mkdtempSync(join(tmpdir(), "starling-install-"))
+    folders.push(folder)
+    const script = `set -euo pipefail; source dev/install/steps.sh; step "doing it" bash -c "$1"`
+    const ran = spawnSync("bash", ["-c", script, "bash", command], {
+      cwd: root,
+      encoding: "utf8",
+      env: { ...process.env, tools: folder }
+    })
+    return { ...ran, log: readFileSync(join(folder, "install.log"), "utf8") }
+  }
+
+  it("is one line, however much the command prints, which is kept in a log", () => {
+    const { status, stdout, stderr, log } = step("seq 400; seq 400 >&2")
+
+    assert.strictEqual(status, 0)
+    assert.strictEqual(stdout, "")
+    assert.match(stderr, /^starling: doing it \.\.\. \d+ s\n$/u)
+    assert.lengthOf(log.trim().split("\n"), 801)
+  })
+
+  it("that fails shows the last lines of the log alone, and ends as the command did", () => {
+    const { status, stderr } = step("seq 400; exit 7")
+
+    assert.strictEqual(status, 7)
+    assert.lengthOf(stderr.trim().split("\n"), 6)
+    assert.include(stderr, "\n    400\n")
+  })
+
+  it("begins the log anew before it grows without end", () => {
+    const { log } = step("seq 200000; source dev/install/steps.sh; step again true")
+
+    assert.strictEqual(log, "== again\n")
   })
 })

@@ -6,7 +6,7 @@ import { Effect, Layer, Logger, Semaphore } from "effect"
 import type { PickupDispatch, Report, ReportKind } from "#contracts"
 import type { RunnerOptions } from "../../../dev/runner/options.ts"
 import { perform } from "../../../dev/runner/perform.ts"
-import { busOn, natsServer } from "../../support/bus.ts"
+import { busOn, natsServer } from "../../../dev/fixtures/bus.ts"
 import { dispatchOf, reportsOf, runnerOptions } from "../../support/pipeline-dispatch.ts"
 import { makeRepositories, type TestRepository } from "../../support/pipeline-repository.ts"
 

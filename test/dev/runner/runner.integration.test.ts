@@ -5,7 +5,7 @@ import { Deferred, Effect, Fiber, Layer, Logger, Schema } from "effect"
 import { jsonCodec, Requests } from "#bus"
 import { HeldAnswer, HeldQuestion, PickupAnswer, type PickupDispatch, PickupQuestion, subjects } from "#contracts"
 import { runRunner } from "../../../dev/runner/runner.ts"
-import { busOn, eventually, natsServer } from "../../support/bus.ts"
+import { busOn, eventually, natsServer } from "../../../dev/fixtures/bus.ts"
 import { dispatchOf, reportsOf, runnerOptions } from "../../support/pipeline-dispatch.ts"
 import { makeRepositories } from "../../support/pipeline-repository.ts"
 

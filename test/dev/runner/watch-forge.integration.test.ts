@@ -4,7 +4,7 @@ import { StreamReader } from "#bus"
 import { openPullRequest } from "../../../dev/runner/forge/client.ts"
 import { startForge } from "../../../dev/runner/forge/Forge.ts"
 import { watchForge } from "../../../dev/runner/watch-forge.ts"
-import { busOn, eventually, natsServer } from "../../support/bus.ts"
+import { busOn, eventually, natsServer } from "../../../dev/fixtures/bus.ts"
 import { makeRepositories } from "../../support/pipeline-repository.ts"
 
 const bus = Layer.unwrap(Effect.map(natsServer, (server) => busOn(server))).pipe(Layer.provideMerge(Logger.layer([])))

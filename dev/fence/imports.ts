@@ -1,0 +1,37 @@
+/**
+ * What a file imports, however it says so: `import`, `export from`, types, `import()` and threads that are started by
+ * their URL. Read by the parser of our linter and formatter, so that text and comments are not taken for imports.
+ */
+import { parseSync } from "oxc-parser"
+
+export interface Import {
+  /** Empty where only the run tells what it is. */
+  readonly specifier: string
+  readonly line: number
+}
+
+const byUrl = /new URL\(\s*"(\.[^"]+\.ts)",\s*import\.meta\.url\s*\)/gu
+const quoted = /^(["'`])([^"'`$]*)\1$/u
+
+export class Unreadable extends Error {}
+
+/** Each thing once. Throws Unreadable where the parser finds no program. */
+export const importsOf = (path: string, text: string): ReadonlyArray<Import> => {
+  const { module, errors } = parseSync(path, text)
+  const [error] = errors
+  if (error !== undefined) throw new Unreadable(`${path}: ${error.message}`)
+  const lineAt = (offset: number) => text.slice(0, offset).split("\n").length
+  const found: Array<Import> = []
+  const add = (specifier: string, offset: number) => found.push({ specifier, line: lineAt(offset) })
+  for (const { moduleRequest } of module.staticImports) add(moduleRequest.value, moduleRequest.start)
+  for (const { moduleRequest } of module.staticExports.flatMap(({ entries }) => entries)) {
+    if (moduleRequest !== null && moduleRequest !== undefined) add(moduleRequest.value, moduleRequest.start)
+  }
+  for (const { moduleRequest } of module.dynamicImports) {
+    const [, , specifier] = quoted.exec(text.slice(moduleRequest.start, moduleRequest.end)) ?? []
+    add(specifier ?? "", moduleRequest.start)
+  }
+  if (module.importMetas.length > 0) for (const match of text.matchAll(byUrl)) add(match[1] ?? "", match.index)
+  const seen = new Set<string>()
+  return found.filter(({ specifier }) => !seen.has(specifier) && seen.add(specifier))
+}

@@ -1,0 +1,164 @@
+/**
+ * The one table of rooms: who may know whom, and which packages each may use. A room is entered by the `#` names that
+ * package.json gives it, and by nothing else. A new room is a line here, and its names there.
+ */
+
+export interface Room {
+  /** What lies there. */
+  readonly holds: string
+  /** Rooms that it may import, by their names. */
+  readonly knows: ReadonlyArray<string>
+  /** Packages beyond `effect` and Node's own. `scope/*` is the whole scope. */
+  readonly packages?: ReadonlyArray<string>
+  /** Data only: not even Node's own modules. */
+  readonly isPure?: true
+  /** It looks inside: what it knows it may also reach by a path, and use any package. Tests do. */
+  readonly looksInside?: true
+}
+
+const bus = ["libs/contracts", "libs/runtime", "libs/bus"]
+const pipeline = [...bus, "libs/actors"]
+const payments = [...bus, "libs/egress", "libs/x402"]
+const speech = [...bus, "libs/audio", "libs/speech"]
+const libs = [...new Set([...pipeline, ...payments, ...speech, "libs/http"])]
+const roles = [
+  "services/pipeline-api",
+  "services/webhook-dispatcher",
+  "services/sweeper",
+  "services/model-gateway",
+  "services/payment-verifier",
+  "services/payment-settler",
+  "services/speech-api",
+  "services/speech-sequencer",
+  "services/speech-synthesizer"
+]
+const world = ["dev/chain", "dev/upstream", "dev/receiver", "dev/runner"]
+
+/** By folder; a file belongs to the room with the longest path above it. */
+export const rooms: Readonly<Record<string, Room>> = {
+  "libs/contracts": {
+    holds: "schemas, events, subjects, settings: data only",
+    knows: [],
+    packages: ["effect/http", "effect/http-api"],
+    isPure: true
+  },
+  "libs/runtime": {
+    holds: "configuration, logs, metrics, health, drain, child processes",
+    knows: ["libs/contracts"],
+    packages: ["prom-client"]
+  },
+  "libs/bus": {
+    holds: "the broker: topology, publish, consume, request, KV, relays",
+    knows: ["libs/contracts", "libs/runtime"],
+    packages: ["@nats-io/*"]
+  },
+  "libs/egress": {
+    holds: "every call to another host; the address guard",
+    knows: ["libs/contracts", "libs/runtime"],
+    packages: ["undici"]
+  },
+  "libs/actors": { holds: "actors on the log: decide, append, project", knows: bus },
+  "libs/http": {
+    holds: "the listener: authentication, idempotency, rate limits, uploads",
+    knows: bus,
+    packages: ["effect/http", "effect/http-api", "@effect/platform-node"]
+  },
+  "libs/audio": { holds: "formats, samples, encoders, recordings", knows: ["libs/contracts", "libs/runtime"] },
+  "libs/speech": {
+    holds: "text, engines, word times, voices, consent",
+    knows: ["libs/contracts", "libs/runtime", "libs/audio"],
+    packages: ["koffi", "saxes", "sherpa-onnx-node", "node:module"]
+  },
+  "libs/x402": {
+    holds: "schemes, chains, claims, quotes, settlement",
+    knows: [...bus, "libs/egress"],
+    packages: ["@noble/hashes", "secp256k1"]
+  },
+  "services/pipeline-api": {
+    holds: "work items, releases, projects, agents, queues",
+    knows: [...pipeline, "libs/http"]
+  },
+  "services/webhook-dispatcher": { holds: "signed deliveries to receivers", knows: [...bus, "libs/egress"] },
+  "services/sweeper": { holds: "what is due: quotas, budgets, watchdogs, retention", knows: pipeline },
+  "services/model-gateway": {
+    holds: "paid model calls",
+    knows: [...payments, "libs/http"],
+    packages: ["effect/encoding"]
+  },
+  "services/payment-verifier": { holds: "whether a payment would settle", knows: [...payments, "libs/http"] },
+  "services/payment-settler": { holds: "settlement and the books", knows: payments },
+  "services/speech-api": {
+    holds: "speech over HTTP",
+    knows: [...speech, "libs/http"],
+    packages: ["@effect/platform-node"]
+  },
+  "services/speech-sequencer": { holds: "text into chunks, sound into a stream", knows: speech },
+  "services/speech-synthesizer": { holds: "the engines", knows: speech },
+  "services/fleet": {
+    holds: "roles in one process, the embedded broker, the local world",
+    knows: [...libs, ...roles, ...world]
+  },
+  "services/cli": {
+    holds: "the command line",
+    knows: [...libs, "services/fleet", "services/webhook-dispatcher", "services/speech-api", "dev/runner", "deploy"],
+    packages: ["effect/cli", "@effect/platform-node"]
+  },
+  "dev/chain": {
+    holds: "chains of this machine",
+    knows: ["libs/contracts", "libs/runtime", "libs/x402"],
+    packages: ["@solana/kit", "litesvm", "solc", "node:module"]
+  },
+  "dev/upstream": { holds: "a model provider of this machine", knows: [] },
+  "dev/receiver": { holds: "a receiver of webhooks", knows: ["libs/contracts"] },
+  "dev/runner": { holds: "a reference runner on git repositories", knows: bus },
+  "dev/fixtures": {
+    holds: "brokers, fleets and payments that tests and load tests stand on",
+    knows: [...payments, "dev/chain"],
+    packages: ["@x402/*", "viem"]
+  },
+  dev: { holds: "checks, tests, installers", knows: [], packages: ["oxc-parser", "vitest"] },
+  deploy: {
+    holds: "images, manifests, backup, the doctor of clusters",
+    knows: ["libs/contracts", "libs/bus"],
+    packages: ["@nats-io/*", "esbuild", "yaml"]
+  },
+  "load-tests": {
+    holds: "scenarios, figures, reports",
+    knows: [
+      ...libs,
+      "services/cli",
+      "services/pipeline-api",
+      "services/sweeper",
+      "dev/chain",
+      "dev/upstream",
+      "dev/fixtures"
+    ],
+    packages: ["@nats-io/*", "@x402/*", "express", "undici", "viem"]
+  },
+  test: { holds: "tests, as the tree is", knows: [], looksInside: true }
+}
+
+/** The room of a path, from the root of the tree. */
+export const roomOf = (path: string): string | undefined => {
+  for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+    const folder = path.slice(0, end)
+    if (Object.hasOwn(rooms, folder)) return folder
+  }
+  return undefined
+}
+
+const namesOf = (room: string, entrances: Readonly<Record<string, string>>) =>
+  Object.entries(entrances)
+    .filter(([, target]) => roomOf(target.replace(/^\.\//u, "")) === room)
+    .map(([name]) => `\`${name}\``)
+
+/** The table as docs/architecture.md shows it. `entrances`: the imports of package.json. */
+export const roomTable = (entrances: Readonly<Record<string, string>>): string => {
+  const short = (room: string) => room.replace(/^(?:libs|services)\//u, "")
+  const rows = Object.entries(rooms).map(([path, room]) => {
+    const knows = room.looksInside ? "every room, and its inside" : room.knows.map(short).join(", ")
+    const packages = room.looksInside ? "any" : (room.packages ?? []).join(", ")
+    return `| \`${path}\` | ${room.holds} | ${namesOf(path, entrances).join(" ")} | ${knows} | ${packages} |`
+  })
+  return ["| room | holds | entered by | knows | packages of its own |", "|---|---|---|---|---|", ...rows].join("\n")
+}

@@ -1,0 +1,195 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join, posix } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { type Entrances, faultsOf } from "../../../dev/fence/fence.ts"
+import { roomOf, rooms, roomTable } from "../../../dev/fence/rooms.ts"
+
+const { imports, dependencies, devDependencies } = JSON.parse(readFileSync("package.json", "utf8")) as {
+  readonly imports: Entrances
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
+}
+const names = Object.keys(rooms)
+
+const folder = mkdtempSync(join(tmpdir(), "starling-fence-"))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Writes each room's statements into one file of it, a line each; what the fence says of a line. */
+const judged = (statements: ReadonlyMap<string, ReadonlyArray<string>>) => {
+  for (const [file, lines] of statements) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    writeFileSync(join(folder, file), lines.join("\n"))
+  }
+  const faults = new Map<string, Array<string>>()
+  // Circles, which many trials together make, name no file.
+  for (const fault of faultsOf(folder, [...statements.keys()], imports)) {
+    const place = /^[^ ]*(?=[ :])/u.exec(fault)?.[0].replace(/:$/u, "") ?? ""
+    faults.set(place, [...(faults.get(place) ?? []), fault])
+  }
+  return (file: string, line: number) => faults.get(`${file}:${line}`) ?? []
+}
+
+const bare = (path: string) => path.replace(/^\.\//u, "").replace("*", "bus")
+const entrancesOf = (room: string) =>
+  Object.entries(imports)
+    .filter(([, target]) => roomOf(bare(target)) === room)
+    .map(([name]) => name.replace("*", "bus"))
+const pathTo = (from: string, to: string) => {
+  const path = posix.relative(from, to)
+  return path.startsWith(".") ? path : `./${path}`
+}
+
+describe("the fence between rooms", () => {
+  const others = (room: string) => names.filter((name) => name !== room)
+  const byName = (from: string) => others(from).flatMap((to) => entrancesOf(to).map((name) => ({ to, name })))
+  const packages = [
+    ...Object.keys(dependencies),
+    ...Object.keys(devDependencies),
+    "effect/http",
+    "node:fs",
+    "node:module"
+  ]
+  let told: ReturnType<typeof judged>
+  beforeAll(() => {
+    const statements = names.flatMap((from): ReadonlyArray<[string, ReadonlyArray<string>]> => [
+      [`${from}/by-name.ts`, byName(from).map(({ name }) => `import "${name}"`)],
+      [`${from}/by-path.ts`, others(from).map((to) => `export * from "${pathTo(from, `${to}/index.ts`)}"`)],
+      [`${from}/packages.ts`, packages.map((name) => `import type { Trial } from "${name}"`)]
+    ])
+    told = judged(new Map(statements))
+  })
+
+  it.each(names)(
+    "lets %s import by their names the rooms that its line in the table knows, and nobody else",
+    (from) => {
+      const { looksInside = false, knows = [] } = rooms[from] ?? {}
+      assert.isAbove(byName(from).length, 30)
+      for (const [index, { to, name }] of byName(from).entries()) {
+        const found = told(`${from}/by-name.ts`, index + 1)
+        assert.lengthOf(found, looksInside || knows.includes(to) ? 0 : 1, `${from} imports ${name}: ${found}`)
+      }
+    }
+  )
+
+  it.each(names)("lets %s reach into no other room by a path, unless it is the tests", (from) => {
+    for (const [index, to] of others(from).entries()) {
+      const found = told(`${from}/by-path.ts`, index + 1)
+      assert.lengthOf(found, from === "test" ? 0 : 1, `${from} reaches into ${to}: ${found}`)
+    }
+  })
+
+  it.each(names)("lets %s use the packages of its line in the table, and no other", (from) => {
+    const { packages: own = [], isPure = false, looksInside = false } = rooms[from] ?? {}
+    for (const [index, name] of packages.entries()) {
+      const isListed = own.some((one) => (one.endsWith("/*") ? name.startsWith(one.slice(0, -1)) : one === name))
+      const isCommon = name === "effect" || (name === "node:fs" && !isPure)
+      const found = told(`${from}/packages.ts`, index + 1)
+      assert.lengthOf(found, looksInside || isListed || isCommon ? 0 : 1, `${from} uses ${name}: ${found}`)
+    }
+  })
+})
+
+/** Stated apart from the table, so that a slip in the table is seen. */
+const refused = [
+  ["libs/contracts/a.ts", `export { Metrics } from "#runtime"`],
+  ["libs/contracts/a.ts", `import { readFile } from "node:fs/promises"`],
+  ["libs/runtime/a.ts", `import { Kv } from "#bus"`],
+  ["libs/runtime/a.ts", `import { Actors } from "#actors"`],
+  ["libs/egress/a.ts", `import { Kv } from "#bus"`],
+  ["libs/bus/a.ts", `import { UntrustedHttp } from "#egress"`],
+  ["libs/bus/a.ts", `import { Registry } from "prom-client"`],
+  ["libs/bus/inner/a.ts", `import { Kv } from "#bus"`],
+  ["libs/bus/inner/a.ts", `import { metric } from "../../runtime/index.ts"`],
+  ["libs/x402/a.ts", `import koffi from "koffi"`],
+  ["libs/http/a.ts", `import { Actors } from "#actors"`],
+  ["services/webhook-dispatcher/a.ts", `export { connect } from "@nats-io/transport-node"`],
+  ["services/webhook-dispatcher/a.ts", `export { Pool } from "undici"`],
+  ["services/webhook-dispatcher/a.ts", `export { roles } from "../fleet/roles.ts"`],
+  ["services/webhook-dispatcher/a.ts", `export { Nats } from "../../libs/bus/Nats.ts"`],
+  ["services/sweeper/a.ts", `import type { Layer } from "#pipeline-api"`],
+  ["services/sweeper/a.ts", `const role = await import("../pipeline-api/layer.ts")`],
+  ["services/sweeper/a.ts", "const role = await import(`#pipeline-api`)"],
+  ["services/sweeper/a.ts", `const role = await import(process.argv[2])`],
+  ["services/sweeper/a.ts", `new Worker(new URL("../fleet/thread.ts", import.meta.url))`],
+  ["services/sweeper/a.ts", `import { createRequire } from "node:module"`],
+  ["services/sweeper/a.ts", `import "#nobody"`],
+  ["services/sweeper/a.ts", `import "fs"`],
+  ["services/sweeper/a.ts", `import { HttpClient } from "effect/http"`],
+  ["services/sweeper/a.ts", `import settings from "../../tsconfig.json" with { type: "json" }`],
+  ["services/fleet/a.ts", `import { layer } from "../sweeper/layer.ts"`],
+  ["services/fleet/a.ts", `import { main } from "#cli/exposition"`],
+  ["dev/chain/a.ts", `import { up } from "#fleet/up"`],
+  ["load-tests/a.ts", `import { until } from "../test/support/role.ts"`]
+] as const
+
+const allowed = [
+  ["libs/bus/inner/a.ts", `import { Kv } from "../Kv.ts"`],
+  ["libs/bus/a.ts", `import { jetstream } from "@nats-io/jetstream/internal"`],
+  ["services/webhook-dispatcher/a.ts", `import { Kv } from "#bus"`],
+  ["services/sweeper/a.ts", `// import { Pool } from "undici"\nexport const text = 'import "undici"'`],
+  ["services/sweeper/a.ts", `import * as Option from "effect/Option"`],
+  ["services/cli/a.ts", `import manifest from "../../package.json" with { type: "json" }`],
+  ["services/fleet/a.ts", `const role = await import("#sweeper")`],
+  ["test/libs/bus/a.ts", `import { Nats } from "../../../libs/bus/Nats.ts"`]
+] as const
+
+describe("the fence on one import", () => {
+  const places = [...refused, ...allowed].map(([file], index) => `${dirname(file)}/one-${index}.ts`)
+  let told: (index: number) => ReadonlyArray<string>
+  beforeAll(() => {
+    const faults = judged(new Map([...refused, ...allowed].map(([, line], index) => [places[index] ?? "", [line]])))
+    told = (index) => faults(places[index] ?? "", 1)
+  })
+
+  it.each(refused.map((trial, index) => [...trial, index] as const))("refuses in %s: %s", (_, __, index) => {
+    assert.lengthOf(told(index), 1)
+  })
+
+  it.each(allowed.map((trial, index) => [...trial, index] as const))("lets through in %s: %s", (_, __, index) => {
+    assert.deepStrictEqual(told(refused.length + index), [])
+  })
+
+  it("says the file, the line, what is imported and which room may not know which", () => {
+    assert.deepStrictEqual(told(2), [`libs/runtime/one-2.ts:1 imports "#bus": libs/runtime may not know libs/bus`])
+  })
+})
+
+/** Faults of a whole file. */
+describe("the fence on a file", () => {
+  const whole = (file: string, text: string) => {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    writeFileSync(join(folder, file), text)
+    return faultsOf(folder, [file], imports)
+  }
+
+  it("refuses one that lies in no room", () => {
+    assert.match(whole("nowhere/a.ts", "export const nothing = 0").join("\n"), /^nowhere\/a\.ts: it lies in no room/u)
+  })
+
+  it("refuses one that is no program", () => {
+    assert.match(whole("libs/bus/broken.ts", "export const = 1").join("\n"), /^libs\/bus\/broken\.ts: /u)
+  })
+})
+
+describe("the table of rooms", () => {
+  it("names only rooms that there are, as folders of this tree", () => {
+    for (const [room, { knows }] of Object.entries(rooms)) {
+      assert.isTrue(existsSync(room), room)
+      for (const known of knows) assert.include(names, known, `${room} knows ${known}`)
+    }
+  })
+
+  it("makes no circle: of two rooms at most one knows the other, by however many steps", () => {
+    const reach = (from: string, seen = new Set<string>()): Set<string> => {
+      for (const next of rooms[from]?.knows ?? []) if (!seen.has(next)) reach(next, seen.add(next))
+      return seen
+    }
+    for (const room of names) assert.isFalse(reach(room).has(room), room)
+  })
+
+  it("is the one that docs/architecture.md shows", () => {
+    const page = readFileSync("docs/architecture.md", "utf8")
+    assert.include(page, roomTable(imports), "print the new one with: node dev/fence/main.ts table")
+  })
+})
