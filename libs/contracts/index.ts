@@ -55,6 +55,7 @@ export { findModel, type ModelId, type SpeechModel, speechModels } from "./speec
 export * from "./speech/sessions.ts"
 export * from "./speech/wire.ts"
 export * from "./speech/wire-voices.ts"
+export type { ChainsReport, ReadyReport } from "./ready-report.ts"
 export { subjects } from "./subjects.ts"
 export { decodeToken, encodeToken, tokenCharactersMax } from "./tokens.ts"
 export * from "./webhooks.ts"

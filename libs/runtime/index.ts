@@ -1,12 +1,14 @@
 /** The runtime: what every role needs to be run, watched and stopped. */
 export { acquireLightly } from "./acquire-lightly.ts"
 export { Addresses } from "./Addresses.ts"
+export { type Child, type ChildOptions, startChild } from "./child-process.ts"
 export { Configuration, configurationInput, type ConfigurationSource, overlay } from "./Configuration.ts"
 export { Drain, drainMetrics, drainMsMax, type DrainReport } from "./Drain.ts"
 export { Environment } from "./Environment.ts"
+export { freePort } from "./free-port.ts"
 export { Health, type HealthLoop, type HealthReport, type LoopOptions } from "./Health.ts"
 export { type ConfigurationFault, InvalidConfiguration } from "./InvalidConfiguration.ts"
-export { lineLogger, type LogFormat } from "./logger.ts"
+export { chosenFormat, lineLogger, type LogFormat, logFormatVariable } from "./logger.ts"
 export {
   type CounterDefinition,
   defineCounter,
@@ -26,7 +28,7 @@ export { makeRedact, type Redact } from "./redaction/redact.ts"
 export { redactBody } from "./redaction/redact-body.ts"
 export { Redactor, redactorLayer } from "./redaction/Redactor.ts"
 export { Role } from "./Role.ts"
-export { configurationExitCode, minimumLevel, runProgram } from "./run-program.ts"
+export { configurationExitCode, logFormatOfChildren, minimumLevel, runProgram } from "./run-program.ts"
 export { secretFromEnv, unsetSecret } from "./secret-from-env.ts"
 export { type KnownSecrets, makeSecrets, Secrets } from "./Secrets.ts"
 export { supervise } from "./supervise.ts"

@@ -1,13 +1,34 @@
 /**
  * One line per log entry on stderr (stdout belongs to what a command answers): JSON for machines, or short
- * text for a terminal. Secrets are blotted out of every line. An entry of more than 8,192 characters is
+ * text for people, in colours where they are shown. Secrets are blotted out of every line. An entry of more than 8,192 characters is
  * shortened field by field, so that it stays an object, and says so.
  */
-import { Cause, Context, Logger, References, Tracer } from "effect"
+import { styleText } from "node:util"
+import { Cause, Context, Logger, type LogLevel, References, Tracer } from "effect"
 import { Role } from "./Role.ts"
 import { Secrets } from "./Secrets.ts"
 
-export type LogFormat = "json" | "pretty"
+export type LogFormat = "json" | "pretty" | "coloured"
+
+/** Asks for a format, whatever the streams are: `json` or `text`. */
+export const logFormatVariable = "STARLING_LOG_FORMAT"
+
+export interface LogFormatFacts {
+  /** What the variable says, if anything. */
+  readonly asked: string | undefined
+  /** Of a program that has one whoever sees it. */
+  readonly own?: LogFormat | undefined
+  readonly hasTerminal: boolean
+  readonly wantsColours: boolean
+}
+
+/** Nothing where what is asked for is no format. */
+export const chosenFormat = ({ asked = "", own, hasTerminal, wantsColours }: LogFormatFacts): LogFormat | undefined => {
+  const text = hasTerminal && wantsColours ? "coloured" : "pretty"
+  if (asked === "") return own ?? (hasTerminal ? text : "json")
+  if (asked === "text") return text
+  return asked === "json" ? "json" : undefined
+}
 
 const lineCharactersMax = 8_192
 // What is left of a field in a line that is too long. A cause with a long chain says the important part first.
@@ -21,7 +42,9 @@ type Entry = Logger.Options<unknown>
 export const lineLogger = (format: LogFormat, write: (line: string) => void) =>
   Logger.make((entry: Entry) => {
     const { redact } = Context.get(entry.fiber.context, Secrets)
-    write(format === "json" ? jsonLine(entry, redact) : cut(redact(prettyLine(entry)), lineCharactersMax))
+    write(
+      format === "json" ? jsonLine(entry, redact) : textLine(entry, redact, format === "pretty" ? plainly : coloured)
+    )
   })
 
 const cut = (text: string, charactersMax: number) =>
@@ -53,13 +76,39 @@ const jsonLine = (entry: Entry, redact: (text: string) => string) => {
   })
 }
 
-const prettyLine = (entry: Entry) => {
+type Colour = "gray" | "green" | "yellow" | "red" | "cyan"
+type Paint = (colour: Colour, text: string) => string
+
+const plainly: Paint = (_colour, text) => text
+const coloured: Paint = (colour, text) => (text === "" ? "" : styleText(colour, text, { validateStream: false }))
+
+const colourOf = (level: LogLevel.LogLevel): Colour => {
+  if (level === "Fatal" || level === "Error") return "red"
+  if (level === "Warn") return "yellow"
+  return level === "Info" ? "green" : "gray"
+}
+
+// Who wrote a message may not move the cursor, nor change the colours, of the terminal that shows it.
+// oxlint-disable-next-line no-control-regex
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu
+
+const textLine = (entry: Entry, redact: (text: string) => string, paint: Paint) => {
   const { messages, causes } = split(entry)
-  const annotations = Object.entries(annotationsOf(entry)).map(([key, value]) => `${key}=${plain(value)}`)
-  const time = entry.date.toISOString().slice(11, 23)
-  const role = Context.get(entry.fiber.context, Role)
-  const head = [time, entry.logLevel.toUpperCase().padEnd(5), role, messages.map(plain).join(" "), ...annotations]
-  return [head.join(" "), ...causes].join("\n  ")
+  // Each part by itself: a line is cut before it is coloured, for a colour that does not end runs on.
+  let left = lineCharactersMax
+  const shown = (text: string) => {
+    const part = cut(redact(text).replaceAll(controls, "\ufffd"), left)
+    left = Math.max(0, left - part.length)
+    return part
+  }
+  const time = paint("gray", entry.date.toISOString().slice(11, 23))
+  const level = paint(colourOf(entry.logLevel), entry.logLevel.toUpperCase().padEnd(5))
+  const role = paint("cyan", Context.get(entry.fiber.context, Role))
+  const message = shown(messages.map(plain).join(" "))
+  const notes = Object.entries(annotationsOf(entry)).map(([key, value]) => `${key}=${plain(value)}`)
+  const annotations = paint("gray", shown(notes.join(" ")))
+  const head = [time, level, role, message, annotations].filter((part) => part !== "").join(" ")
+  return [head, ...causes.map((cause) => shown(cause))].filter((part) => part !== "").join("\n  ")
 }
 
 const split = (entry: Entry) => {

@@ -13,15 +13,17 @@ import {
   hasTerminal,
   hostEnvironment,
   stopSignal,
+  wantsColours,
   watchForBugs,
   writeStderr
 } from "./host.ts"
 import { InvalidConfiguration } from "./InvalidConfiguration.ts"
-import { lineLogger, type LogFormat } from "./logger.ts"
+import { chosenFormat, lineLogger, type LogFormat, logFormatVariable } from "./logger.ts"
 
 export interface ProgramOptions<A, E> {
   /** Everything that runs. It must hold `Drain` and `Health`. */
   readonly layer: Layer.Layer<A | Drain | Health, E>
+  /** Unless another is asked for; without a word text on a terminal, JSON elsewhere. */
   readonly format?: LogFormat
   /** Called when the layer stands, with what is in it. */
   readonly onReady?: Effect.Effect<void, never, A | Drain | Health>
@@ -33,15 +35,26 @@ export const configurationExitCode = 78
 // What a close may take after the drain's 30 s; a deployment kills after 45.
 const closeMsMax = 10_000
 
+const formatAsked = () => hostEnvironment()[logFormatVariable]
+const formatHere = (own?: LogFormat) =>
+  chosenFormat({ asked: formatAsked(), own, hasTerminal: hasTerminal(), wantsColours: wantsColours() })
+
+/** What a program tells its children to write, whose lines stand among its own. */
+export const logFormatOfChildren = () => (formatHere() === "json" ? "json" : "text")
+
 /** Never returns. Meant to be the last line of a `main.ts`. */
 export const runProgram = <A, E>(options: ProgramOptions<A, E>): void => {
   tuneCollector()
-  const format = options.format ?? (hasTerminal() ? "pretty" : "json")
+  const format = formatHere(options.format)
   const logging = Layer.mergeAll(
-    Logger.layer([lineLogger(format, writeStderr)]),
+    Logger.layer([lineLogger(format ?? "json", writeStderr)]),
     Layer.succeed(Environment, hostEnvironment())
   )
   const program = Effect.gen(function* () {
+    if (format === undefined) {
+      yield* Effect.logFatal(`${logFormatVariable} must be json or text, not ${formatAsked()}`)
+      return configurationExitCode
+    }
     const scope = yield* Scope.make()
     const stopping = yield* Effect.forkChild(stopSignal)
     // A start may wait for a broker without end, and a part of it may not let itself be interrupted.

@@ -5,7 +5,7 @@
  * soon as the chain has it: until the job is acked the books will be written by somebody.
  */
 import { Clock, Context, Effect, Layer, Ref } from "effect"
-import { consume, type Consumption, done, handBack, Mailbox, type Received, type Settlement } from "#bus"
+import { consume, type Consumption, ack, nak, Mailbox, type Received, type AckDecision } from "#bus"
 import { type SettlementJob, type SettlementOutcome, subjects } from "#contracts"
 import { Configuration, Drain, Health, supervise } from "#runtime"
 import { claimOfJob, settlementJobCodec, settlementOutcomeCodec } from "#x402"
@@ -39,18 +39,18 @@ export class Jobs extends Context.Service<Jobs, { readonly inWork: () => number 
         })
 
       const concluded = Effect.fnUntraced(function* (job: SettlementJob, settling: Settling) {
-        if (settling._tag === "Stale") return done
+        if (settling._tag === "Stale") return ack
         if (settling.outcome._tag !== "Settled") yield* tell(job, settling.outcome)
         yield* count(job.requirements.network, job.requestedAtMs, settling)
-        if (settling._tag === "Ended") return done
+        if (settling._tag === "Ended") return ack
         const delayMs = retryDelayMs(job.requestedAtMs, yield* Clock.currentTimeMillis)
         yield* Effect.logWarning("a payment's end is not known yet").pipe(
           Effect.annotateLogs({ claim: job.claimKey, detail: settling.detail, delayMs })
         )
-        return handBack(delayMs)
+        return nak(delayMs)
       })
 
-      const handle = ({ value: job }: Received<SettlementJob>): Effect.Effect<Settlement> =>
+      const handle = ({ value: job }: Received<SettlementJob>): Effect.Effect<AckDecision> =>
         settler
           .settle(job.claimKey, (transaction) => tell(job, { _tag: "Settled", transaction }), claimOfJob(job))
           .pipe(Effect.flatMap((settling) => concluded(job, settling)))

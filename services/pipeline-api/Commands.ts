@@ -3,7 +3,7 @@
  * is decided or kept. An operator's answer is set aside for the item's runner as it was written.
  */
 import { Context, Effect, Layer, Option } from "effect"
-import { Actors, type CommandAddress, type CommandError, type Outcome } from "#actor"
+import { Actors, type CommandAddress, type CommandError, type Outcome } from "#actors"
 import type { BusError } from "#bus"
 import type { CommandEntity, PickupReply, WorkItemCommand } from "#contracts"
 import { Redactor } from "#runtime"

@@ -3,7 +3,7 @@
  * the moment of the decision is a condition. That the release lists the item is the follow-up's work.
  */
 import { Context, Effect, Layer, Option, Result } from "effect"
-import { type CommandError, type Outcome, Refusal } from "#actor"
+import { type CommandError, type Outcome, Refusal } from "#actors"
 import type { CreateReleaseRequest, CreateWorkItemRequest, ReleaseState, WorkItemState } from "#contracts"
 import { Configuration } from "#runtime"
 import { agentRoster } from "./agents.ts"
@@ -39,7 +39,7 @@ export class ItemCreation extends Context.Service<
       const configured = yield* Configuration
       const roster = agentRoster(configured.Agents)
 
-      const createOnGrounds = Effect.fnUntraced(function* (id: string, request: CreateWorkItemRequest) {
+      const createConditionally = Effect.fnUntraced(function* (id: string, request: CreateWorkItemRequest) {
         const project = yield* commands.read("project", request.projectId)
         const release = request.releaseId == null ? Option.none() : yield* commands.read("release", request.releaseId)
         const creation = itemCreation(request, {
@@ -55,17 +55,17 @@ export class ItemCreation extends Context.Service<
             reason: "only an open release takes work items"
           })
         }
-        const grounds = Option.match(release, {
+        const preconditions = Option.match(release, {
           onNone: () => [],
           onSome: ({ sequence }) => [{ entity: "release", id: request.releaseId ?? "", sequence }]
         })
-        const address = { id, commandId: `create-${id}`, grounds }
+        const address = { id, commandId: `create-${id}`, preconditions }
         return Result.succeed(yield* madeOf(yield* commands.run("workitem", address, creation.success)))
       })
 
       const create = Effect.fn("ItemCreation.create")(function* (id: string, request: CreateWorkItemRequest) {
-        return yield* createOnGrounds(id, request).pipe(
-          Effect.retry({ times: triesMax, while: (error) => error._tag === "GroundsChanged" })
+        return yield* createConditionally(id, request).pipe(
+          Effect.retry({ times: triesMax, while: (error) => error._tag === "PreconditionFailed" })
         )
       })
 

@@ -1,6 +1,6 @@
 /** Whether agents take work now, as their actors have it, and who stands in for one that does not. */
 import { Clock, Context, Effect, Layer, Option } from "effect"
-import type { Grounds } from "#actor"
+import type { Precondition } from "#actors"
 import type { BusError } from "#bus"
 import { agentIdOf, type AgentStanding, type AgentState, type WorkItemPhase } from "#contracts"
 import { Configuration } from "#runtime"
@@ -13,7 +13,7 @@ export interface AgentHold {
   readonly hold: Exclude<AgentStanding, "Available"> | undefined
   readonly reason: string | null
   /** It stands so as long as these stand. */
-  readonly grounds: ReadonlyArray<Grounds>
+  readonly preconditions: ReadonlyArray<Precondition>
 }
 
 export class Routing extends Context.Service<
@@ -44,7 +44,7 @@ export class Routing extends Context.Service<
         return {
           hold: holdOf(holding, nowMs),
           reason: reasonOf(holding, nowMs),
-          grounds: ids.map((id, index) => ({
+          preconditions: ids.map((id, index) => ({
             entity: "agent",
             id,
             sequence: Option.match(held[index] ?? Option.none(), {

@@ -1,5 +1,5 @@
 /** The actors of this role by the names that they have in LOG and on `commands.<entity>`. */
-import type { ActorDefinition } from "#actor"
+import type { ActorDefinition } from "#actors"
 import type { CommandEntity } from "#contracts"
 import { agent } from "./agent/index.ts"
 import { project } from "./project/index.ts"

@@ -8,7 +8,7 @@
  * process dies in between; a report is handed back until it was decided on; a log that is full or away is 503
  */
 import { Effect, Layer } from "effect"
-import { Actors, Views } from "#actor"
+import { Actors, Views } from "#actors"
 import { Auth, crossOrigin, HttpListener, Idempotency, Tokens, TokenUses } from "#http"
 import { Addresses, Configuration, redactorLayer } from "#runtime"
 import { Answers } from "./Answers.ts"

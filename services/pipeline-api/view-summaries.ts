@@ -1,11 +1,11 @@
 /** The rows that lists, pickup and follow-ups go by, with their summaries read. */
-import { type Seen, summaryReader } from "#actor"
+import { type SummaryRow, summaryReader } from "#actors"
 import { AgentSummary, ProjectSummary, ReleaseSummary, WorkItemSummary } from "#contracts"
 
-export type SeenWorkItem = Seen<WorkItemSummary>
-export type SeenAgent = Seen<AgentSummary>
-export type SeenProject = Seen<ProjectSummary>
-export type SeenRelease = Seen<ReleaseSummary>
+export type SeenWorkItem = SummaryRow<WorkItemSummary>
+export type SeenAgent = SummaryRow<AgentSummary>
+export type SeenProject = SummaryRow<ProjectSummary>
+export type SeenRelease = SummaryRow<ReleaseSummary>
 
 export const readWorkItems = summaryReader(WorkItemSummary)
 export const readAgents = summaryReader(AgentSummary)

@@ -35,9 +35,9 @@ interface Waiter extends Entrance {
   listener: Listener | undefined
 }
 
-// The rest of the second in which a refusal is told goes to the sequencer's answer.
-const decideWithinMs = 600
-const refusedWithinMs = 850
+// The rest of the second in which a refusal is told goes to the sequencer's answer and to two busy cores.
+const decideWithinMs = 500
+const refusedWithinMs = 750
 // Who was promised to be served waits for a sequencer, too; and while we are late ourselves no silence tells anything.
 const patientlyMs = 5_000
 // A thousand callers read and refused take a second of a processor.

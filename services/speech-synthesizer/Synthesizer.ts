@@ -4,7 +4,7 @@
  * within the ack wait. A session that was cancelled has its jobs ended within a callback of the engine.
  */
 import { Cause, Clock, Context, Deferred, Effect, Layer, Schedule, Stream } from "effect"
-import { consume, done, jsonCodec, Mailbox, type Received, type Settlement } from "#bus"
+import { consume, ack, jsonCodec, Mailbox, type Received, type AckDecision } from "#bus"
 import { ChunkJob, frameCodec, frameSamplesMax, SequencerMail, subjects } from "#contracts"
 import { Configuration, Drain, Metrics } from "#runtime"
 import type { EngineFrame } from "#speech"
@@ -84,7 +84,7 @@ export class Synthesizer extends Context.Service<Synthesizer, { readonly inWork:
         return "made"
       })
 
-      const handle = Effect.fnUntraced(function* ({ value: job }: Received<ChunkJob>): Effect.fn.Return<Settlement> {
+      const handle = Effect.fnUntraced(function* ({ value: job }: Received<ChunkJob>): Effect.fn.Return<AckDecision> {
         const cancelled = Deferred.makeUnsafe<void>()
         const ofSession = cancels.get(job.sessionId) ?? new Set()
         cancels.set(job.sessionId, ofSession.add(cancelled))
@@ -98,7 +98,7 @@ export class Synthesizer extends Context.Service<Synthesizer, { readonly inWork:
           )
         )
         jobs.inc({ outcome })
-        return done
+        return ack
       })
 
       // The sequencer decides whether to ask again; a job that kills its engine must not come back by itself.

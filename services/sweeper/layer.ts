@@ -8,7 +8,7 @@
  * and run again at its next interval; a command that is sent twice has one id
  */
 import { Effect, Layer } from "effect"
-import { Views } from "#actor"
+import { Views } from "#actors"
 import { agentSweep } from "./agents/agent-sweep.ts"
 import { restoreSweep } from "./agents/restore-sweep.ts"
 import { budgetSweep } from "./budget/budget-sweep.ts"

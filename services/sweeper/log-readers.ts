@@ -1,6 +1,6 @@
 /** How far those are who read LOG in order: what is above any of them must not go. */
 import { Effect, Option, Result, Schema } from "effect"
-import type { Views } from "#actor"
+import type { Views } from "#actors"
 import { type BusError, BusRefused, type Kv, relayRecordCodec, type StreamReader } from "#bus"
 import { Count, SpendEntry, spendCursorKey, subjects } from "#contracts"
 

@@ -1,10 +1,10 @@
 /** The rows that sweeps go by, with their summaries read. */
-import { type Seen, summaryReader } from "#actor"
+import { type SummaryRow, summaryReader } from "#actors"
 import { AgentSummary, ReleaseSummary, WorkItemSummary } from "#contracts"
 
-export type SeenWorkItem = Seen<WorkItemSummary>
-export type SeenAgent = Seen<AgentSummary>
-export type SeenRelease = Seen<ReleaseSummary>
+export type SeenWorkItem = SummaryRow<WorkItemSummary>
+export type SeenAgent = SummaryRow<AgentSummary>
+export type SeenRelease = SummaryRow<ReleaseSummary>
 
 export const readWorkItems = summaryReader(WorkItemSummary)
 export const readAgents = summaryReader(AgentSummary)

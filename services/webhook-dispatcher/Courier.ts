@@ -7,7 +7,7 @@
  * meanwhile, and on drain it is handed back unfinished.
  */
 import { Clock, Context, Effect, Layer, Random, Schedule } from "effect"
-import { type BusError, done, handBack, Publisher, scheduleHeaders, type Settlement } from "#bus"
+import { type BusError, ack, nak, Publisher, scheduleHeaders, type AckDecision } from "#bus"
 import { isoTime, subjects } from "#contracts"
 import type { EgressError, EgressResponse } from "#egress"
 import { Secrets } from "#runtime"
@@ -35,9 +35,9 @@ export interface Courier_ {
   /** Sends once. `onLeave` is called when the bytes go to the receiver. */
   readonly attempt: (endpoint: EndpointSettings, due: DueDelivery, onLeave: () => void) => Effect.Effect<Attempted>
   /** Decides and stores what follows; the message may be settled with what it answers. */
-  readonly conclude: (endpoint: EndpointSettings, due: DueDelivery, attempted: Attempted) => Effect.Effect<Settlement>
+  readonly conclude: (endpoint: EndpointSettings, due: DueDelivery, attempted: Attempted) => Effect.Effect<AckDecision>
   /** Puts a delivery off until a moment (epoch ms) without counting an attempt. */
-  readonly postpone: (due: DueDelivery, subject: string, untilMs: number) => Effect.Effect<Settlement>
+  readonly postpone: (due: DueDelivery, subject: string, untilMs: number) => Effect.Effect<AckDecision>
 }
 
 // The receiver's answer is read to this size, to be seen in the delivery log.
@@ -153,21 +153,21 @@ export class Courier extends Context.Service<Courier, Courier_>()("starling/webh
   )
 }
 
-const stored = (store: Effect.Effect<unknown, BusError>): Effect.Effect<Settlement> =>
+const stored = (store: Effect.Effect<unknown, BusError>): Effect.Effect<AckDecision> =>
   store.pipe(
     Effect.retry({
       schedule: Schedule.spaced(storeAgainEvery),
       while: (error) => error._tag === "BusUnavailable" || error._tag === "RevisionConflict"
     }),
-    Effect.as(done),
+    Effect.as(ack),
     Effect.catch((error) =>
       Effect.logError("the broker refused to store what follows from an attempt", error).pipe(
-        Effect.as(handBack(refusedDelayMs))
+        Effect.as(nak(refusedDelayMs))
       )
     )
   )
 
-const delivered = Effect.succeed(done)
+const delivered = Effect.succeed(ack)
 const noBody = new Uint8Array(0)
 
 const answered = (response: EgressResponse, startedAtMs: number, durationMs: number): Attempted => ({

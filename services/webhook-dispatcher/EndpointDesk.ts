@@ -1,9 +1,9 @@
 /**
  * Everything one endpoint's deliveries share in this process: its breaker, its lines of departure and its
- * count of deliveries in work. `handle` takes a delivery from arrival to settlement.
+ * count of deliveries in work. `handle` takes a delivery from arrival to its ack.
  */
 import { Clock, Effect, Exit } from "effect"
-import { type BusError, handBack, type Received, type Settlement } from "#bus"
+import { type BusError, nak, type Received, type AckDecision } from "#bus"
 import type { BreakerLimits } from "./breaker-policy.ts"
 import type { Attempted, Courier } from "./Courier.ts"
 import type { CourierMetrics } from "./CourierMetrics.ts"
@@ -19,7 +19,7 @@ export interface EndpointDesk {
   readonly breaker: EndpointBreaker
   readonly inWork: () => number
   /** For a delivery that may go now; never fails, however the receiver behaves. */
-  readonly handle: (received: Received<DueDelivery>) => Effect.Effect<Settlement>
+  readonly handle: (received: Received<DueDelivery>) => Effect.Effect<AckDecision>
 }
 
 export interface DeskServices {
@@ -51,7 +51,7 @@ export const endpointDesk = (settings: EndpointSettings, services: DeskServices)
   })
 
   // Every delivery comes through here, so it is made of as few steps as it can be.
-  const send = (due: DueDelivery, clock: Clock.Clock): Effect.Effect<Settlement> =>
+  const send = (due: DueDelivery, clock: Clock.Clock): Effect.Effect<AckDecision> =>
     Effect.suspend(() => {
       const { delivery } = due
       const isFirst = delivery.attempt === 1 && delivery.entity !== undefined
@@ -81,7 +81,7 @@ export const endpointDesk = (settings: EndpointSettings, services: DeskServices)
     const admission = yield* breaker.admit
     if (admission._tag === "Wait") {
       metrics.postponed(settings, "circuit_open")
-      return handBack(Math.max(0, admission.untilMs - clock.currentTimeMillisUnsafe()))
+      return nak(Math.max(0, admission.untilMs - clock.currentTimeMillisUnsafe()))
     }
     if (due.delivery.attempt > 1) yield* counted(waitUntil(due.delivery.dueAt, clock))
     return yield* send(due, clock)
@@ -97,7 +97,7 @@ export const endpointDesk = (settings: EndpointSettings, services: DeskServices)
       )
     })
 
-  const handle = ({ value: due }: Received<DueDelivery>): Effect.Effect<Settlement> =>
+  const handle = ({ value: due }: Received<DueDelivery>): Effect.Effect<AckDecision> =>
     Effect.flatMap(Clock.Clock, (clock) =>
       due.delivery.attempt === 1 && breaker.isPristine() ? send(due, clock) : handleWithCare(due, clock)
     )

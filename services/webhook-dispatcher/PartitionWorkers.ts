@@ -4,7 +4,7 @@
  * (endpoint full: half a second; breaker open: until it may be tried; paused: a minute) and acked.
  */
 import { Clock, Effect } from "effect"
-import { consume, handBack, type Received, type Settlement } from "#bus"
+import { consume, nak, type Received, type AckDecision } from "#bus"
 import { BreakerLimits } from "./breaker-policy.ts"
 import { partitionConsumer } from "./consumers.ts"
 import { Courier } from "./Courier.ts"
@@ -34,9 +34,9 @@ export const partitionWorkers = Effect.fnUntraced(function* (endpoints: Readonly
     ])
   )
 
-  const handle = Effect.fnUntraced(function* (received: Received<DueDelivery>): Effect.fn.Return<Settlement> {
+  const handle = Effect.fnUntraced(function* (received: Received<DueDelivery>): Effect.fn.Return<AckDecision> {
     const desk = desks.get(received.value.delivery.endpointId)
-    if (desk === undefined) return handBack(strangerDelayMs)
+    if (desk === undefined) return nak(strangerDelayMs)
     const nowMs = yield* Clock.currentTimeMillis
     const obstacle = obstacleTo(desk, states, nowMs)
     if (obstacle === undefined) return yield* desk.handle(received)

@@ -1,5 +1,5 @@
 /** Samples cut into overlapping stretches, and how loud each of them is: what every measure of a voice begins with. */
-import { makeResampler } from "../../audio/resample.ts"
+import { makeResampler } from "#audio/resample"
 
 /** All of the pitch and most of what carries syllables lies below half of this. */
 export const voiceHz = 8_000

@@ -4,9 +4,9 @@
  * another agent is told by the item it was of.
  */
 import { Schema } from "effect"
-import type { ActorDefinition, DecisionContext } from "#actor"
+import type { ActorDefinition, DecisionContext } from "#actors"
 import { type AgentCommand, AgentFact, AgentState } from "#contracts"
-import { announce } from "./announce.ts"
+import { toEvents } from "./events.ts"
 import { benchDeciders, benchEvolvers } from "./bench.ts"
 import { type Deciders, decided, type Decision, type Evolvers } from "./decisions.ts"
 import { pauseDeciders, pauseEvolvers } from "./pauses.ts"
@@ -48,5 +48,5 @@ export const agent: ActorDefinition<AgentState | null, AgentCommand, AgentFact> 
     const known = state ?? unheardOf(context.atMs)
     return { ...known, ...(evolvers[fact._tag] as Evolve)(known, fact, context), updatedAtMs: context.atMs }
   },
-  announce: (state, fact, context) => announce(state ?? unheardOf(context.atMs), fact, context)
+  toEvents: (state, fact, context) => toEvents(state ?? unheardOf(context.atMs), fact, context)
 }

@@ -1,4 +1,4 @@
 /** The agent actor, as the rest of the role sees it. */
 export { agent } from "./agent.ts"
 export { holdOf, holdsOf } from "./standing.ts"
-export { agentViewer } from "./viewer.ts"
+export { agentProjection } from "./projection.ts"

@@ -4,7 +4,7 @@
  * is answered with the present state.
  */
 import { Clock, Effect, Result } from "effect"
-import type { CommandError } from "#actor"
+import type { CommandError } from "#actors"
 import { jsonCodec, Requests } from "#bus"
 import {
   CommandAnswer,
@@ -88,7 +88,7 @@ const notCarriedOut = (error: CommandError): Effect.Effect<CommandAnswer> => {
     case "EntityNotFound":
       return Effect.succeed({ _tag: "NotFound", entity: error.entity, id: error.id })
     case "EntityBusy":
-    case "GroundsChanged":
+    case "PreconditionFailed":
       return Effect.succeed({ _tag: "Busy", retryAfterMs: busyMs })
     default:
       return Effect.as(Effect.logWarning("a command could not be carried out", error), {

@@ -3,7 +3,7 @@
  * what was done before is not done again. What an entity refuses is an end; what is busy or away is tried again later.
  */
 import { Context, Effect, Layer, Option, Schedule } from "effect"
-import { type CommandError, Views } from "#actor"
+import { type CommandError, Views } from "#actors"
 import { type BusError, BusUnavailable } from "#bus"
 import { agentOfId, type CommandEntity, priorityDefault } from "#contracts"
 import { Configuration, Metrics } from "#runtime"

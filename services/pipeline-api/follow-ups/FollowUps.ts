@@ -49,7 +49,7 @@ const follow = Effect.fnUntraced(function* (bucket: KvBucket<Cursor>, onPosition
   })
   const done = yield* readCursor(bucket)
   onPosition(done)
-  yield* Stream.runForEach(reader.followInRuns("LOG", done + 1, run), take)
+  yield* Stream.runForEach(reader.followInBatches("LOG", done + 1, run), take)
 })
 
 export const FollowUps = {

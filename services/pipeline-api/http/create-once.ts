@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { Effect, type Schema } from "effect"
-import type { CommandError } from "#actor"
+import type { CommandError } from "#actors"
 import { type Answer, Caller, HttpCall, Idempotency, idempotencyKey, jsonFingerprint, type WireError } from "#http"
 import { uuidFrom } from "../ids.ts"
 import { refusing } from "./refusals.ts"

@@ -1,6 +1,6 @@
 /** The routes of the pickup queue and of agents: what keeps work from being given out, and who says so. */
 import { Clock, Effect, Option } from "effect"
-import { Views } from "#actor"
+import { Views } from "#actors"
 import {
   agentIdOf,
   type AgentCommand,

@@ -1,6 +1,6 @@
 /** The routes of projects: their settings, their spend, and their queues. */
 import { Effect, Option } from "effect"
-import { Views } from "#actor"
+import { Views } from "#actors"
 import {
   type ProjectCommand,
   ProjectsQuery,

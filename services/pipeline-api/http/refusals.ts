@@ -1,6 +1,6 @@
 /** What a command that was not carried out is to a caller. Pure but for the log of what is our own fault. */
 import { Effect } from "effect"
-import type { CommandError } from "#actor"
+import type { CommandError } from "#actors"
 import type { BusError } from "#bus"
 import { amended, conflict, internalError, notFound, serviceUnavailable, type WireError } from "#http"
 import { entityNames } from "../definitions.ts"
@@ -16,7 +16,7 @@ export const refusalOf = (error: CommandError): Effect.Effect<WireError> => {
     case "EntityNotFound":
       return Effect.succeed(noSuch(error.entity as keyof typeof entityNames))
     case "EntityBusy":
-    case "GroundsChanged":
+    case "PreconditionFailed":
       return Effect.succeed(serviceUnavailable(soonSeconds, "too many want to change it at once"))
     case "StreamFull":
       return Effect.succeed(serviceUnavailable(fullSeconds, "the log is full, nothing can be decided"))

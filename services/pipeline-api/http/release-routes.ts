@@ -1,6 +1,6 @@
 /** The routes of releases. */
 import { Effect, Option, Result } from "effect"
-import { Views } from "#actor"
+import { Views } from "#actors"
 import { CreateReleaseRequest, ReleaseChangeRequest, ReleasesQuery } from "#contracts"
 import { authenticated, jsonAnswer, readQuery, route, validationFailed } from "#http"
 import { Commands } from "../Commands.ts"

@@ -1,6 +1,6 @@
 /** The routes that look at many records: lists of work items, an item's history, and suggestions with their reasons. */
 import { Effect, Option, Schema } from "effect"
-import { Views } from "#actor"
+import { Views } from "#actors"
 import { HistoryQuery, type SuggestionView, WorkItemsQuery, Uuid } from "#contracts"
 import { authenticated, HttpCall, jsonAnswer, notFound, readQuery, route, validationFailed } from "#http"
 import { Commands } from "../Commands.ts"

@@ -5,7 +5,7 @@
  * is marked in the log with the dispatch.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
-import { Actors, type Grounds, type Mark } from "#actor"
+import { Actors, type Precondition, type UniqueKey } from "#actors"
 import type { BusError } from "#bus"
 import type { PickupDispatch, PickupQuestion, ProjectState, WorkItemState } from "#contracts"
 import { Configuration, Metrics } from "#runtime"
@@ -20,7 +20,7 @@ import { progressGrainMs } from "../work-item/index.ts"
 import type { Nothing } from "./conditions.ts"
 import { auditorsOf, dispatchAnswer } from "./dispatch-answer.ts"
 import { InFlightCount } from "./InFlightCount.ts"
-import { firstOfPickup, pickupMark } from "./pickup-marks.ts"
+import { firstOfPickup, pickupKey } from "./unique-keys.ts"
 import { Ready, type Wanted } from "./Ready.ts"
 import type { ReadyItem } from "./ready-items.ts"
 
@@ -38,8 +38,8 @@ export interface Over extends NotGiven {
 
 /** What must stand as it did, and what is left in the log with the dispatch. */
 interface On {
-  readonly grounds: ReadonlyArray<Grounds>
-  readonly marks: ReadonlyArray<Mark>
+  readonly preconditions: ReadonlyArray<Precondition>
+  readonly uniqueKeys: ReadonlyArray<UniqueKey>
 }
 
 // Each is a read and a write of the broker; others were quicker that often.
@@ -53,7 +53,7 @@ export class Dispatches extends Context.Service<
     readonly first: (
       question: PickupQuestion,
       wanted: Wanted,
-      grounds: ReadonlyArray<Grounds>
+      preconditions: ReadonlyArray<Precondition>
     ) => Effect.Effect<PickupDispatch | NotGiven, BusError>
     /** What the runner was given for this pickup id before; nothing, if it was given nothing. */
     readonly again: (question: PickupQuestion) => Effect.Effect<PickupDispatch | Over | undefined, BusError>
@@ -84,9 +84,9 @@ export class Dispatches extends Context.Service<
       })
 
       const again = Effect.fn("Dispatches.again")(function* ({ pickupId }: PickupQuestion) {
-        const mark = yield* actors.mark(pickupMark(pickupId))
-        if (Option.isNone(mark)) return undefined
-        const { id } = mark.value
+        const key = yield* actors.uniqueKey(pickupKey(pickupId))
+        if (Option.isNone(key)) return undefined
+        const { id } = key.value
         const held = yield* commands.read("workitem", id)
         const given = Option.isSome(held) ? yield* answerOf(id, held.value.state, pickupId) : undefined
         const reason = `work item ${id} was given for this pickup id, and that is over`
@@ -113,7 +113,12 @@ export class Dispatches extends Context.Service<
         const { agent, agentInstanceId, runner, sandboxId, pickupId } = question
         const outcome = yield* commands.run(
           "workitem",
-          { id: item.id, commandId: pickupId, grounds: on.grounds, marks: [firstOfPickup(pickupId), ...on.marks] },
+          {
+            id: item.id,
+            commandId: pickupId,
+            preconditions: on.preconditions,
+            uniqueKeys: [firstOfPickup(pickupId), ...on.uniqueKeys]
+          },
           {
             _tag: "Dispatch",
             dispatchId: pickupId,
@@ -149,23 +154,23 @@ export class Dispatches extends Context.Service<
       const tried = Effect.fnUntraced(function* (
         item: ReadyItem,
         question: PickupQuestion,
-        grounds: ReadonlyArray<Grounds>,
+        preconditions: ReadonlyArray<Precondition>,
         onDispatched: (sequence: number) => void
       ) {
         const held = yield* commands.read("project", item.projectId)
         const project = Option.getOrUndefined(Option.map(held, ({ state }) => state))
         if (project !== undefined && isQueuePaused(project)) return notGiven("project-paused")
         const sequence = Option.match(held, { onNone: () => 0, onSome: (known) => known.sequence })
-        const all = [...grounds, { entity: "project", id: item.projectId, sequence }]
-        const give = (marks: ReadonlyArray<Mark>) =>
-          giveUnlessCapped(item, question, project, { grounds: all, marks }, onDispatched)
+        const all = [...preconditions, { entity: "project", id: item.projectId, sequence }]
+        const give = (uniqueKeys: ReadonlyArray<UniqueKey>) =>
+          giveUnlessCapped(item, question, project, { preconditions: all, uniqueKeys }, onDispatched)
         const uncounted = () => notGiven("busy", "what the project has in hand is not known just now")
         return yield* (
           project !== undefined && isCapped(project)
-            ? inFlightCount.whileKnown({ id: item.projectId, sequence }, (mark) => give([mark]), uncounted)
+            ? inFlightCount.whileKnown({ id: item.projectId, sequence }, (key) => give([key]), uncounted)
             : give([])
         ).pipe(
-          Effect.catchTag("GroundsChanged", () => Effect.succeed(notGiven("again"))),
+          Effect.catchTag("PreconditionFailed", () => Effect.succeed(notGiven("again"))),
           Effect.catchTag(["Refusal", "EntityNotFound", "EntityBusy"], () => Effect.succeed(undefined))
         )
       })
@@ -174,27 +179,27 @@ export class Dispatches extends Context.Service<
       const claimed = Effect.fnUntraced(function* (
         item: ReadyItem,
         question: PickupQuestion,
-        grounds: ReadonlyArray<Grounds>
+        preconditions: ReadonlyArray<Precondition>
       ): Effect.fn.Return<PickupDispatch | NotGiven | undefined, BusError> {
         const claim = ready.claim(item, { agent: question.agent, dispatchId: question.pickupId })
         let dispatchedAt: number | undefined
-        const taken = yield* tried(item, question, grounds, (sequence) => claim.done((dispatchedAt = sequence))).pipe(
-          Effect.ensuring(Effect.sync(() => (dispatchedAt === undefined ? claim.done(undefined) : undefined)))
-        )
+        const taken = yield* tried(item, question, preconditions, (sequence) =>
+          claim.done((dispatchedAt = sequence))
+        ).pipe(Effect.ensuring(Effect.sync(() => (dispatchedAt === undefined ? claim.done(undefined) : undefined))))
         return taken === undefined || "_tag" in taken ? taken : yield* answerOf(item.id, taken.state, question.pickupId)
       })
 
       const first = Effect.fn("Dispatches.first")(function* (
         question: PickupQuestion,
         wanted: Wanted,
-        grounds: ReadonlyArray<Grounds>
+        preconditions: ReadonlyArray<Precondition>
       ) {
         const passedOver = new Map<string, NotGiven>()
         let left = triesMax
         for (const item of ready.candidates(wanted, yield* Clock.currentTimeMillis)) {
           if (passedOver.has(item.projectId) || !ready.isFree(item)) continue
           if (left-- === 0) return notGiven("busy")
-          const given = yield* claimed(item, question, grounds)
+          const given = yield* claimed(item, question, preconditions)
           tries.inc({ outcome: outcomeOf(given) })
           if (given === undefined) continue
           if (given._tag === "Dispatch" || given.why === "again") return given

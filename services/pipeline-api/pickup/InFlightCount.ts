@@ -1,13 +1,13 @@
 /**
  * What a project with a cap has in hand, counted truly. The count comes from the views, which are a moment behind; so
- * every dispatch of such a project moves a mark in the log, and the next one, on whichever replica, is made only when
+ * every dispatch of such a project moves a unique key, and the next one, on whichever replica, is made only when
  * the views show the last, and only if none was made meanwhile. Here one is made at a time, so that replicas alone
  * race.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
-import { Actors, type Mark } from "#actor"
+import { Actors, type UniqueKey } from "#actors"
 import type { BusError } from "#bus"
-import { capMark, nextOfCap } from "./pickup-marks.ts"
+import { capKey, nextOfCap } from "./unique-keys.ts"
 import { projectTurns } from "./project-turns.ts"
 import { Ready } from "./Ready.ts"
 
@@ -25,11 +25,11 @@ export class InFlightCount extends Context.Service<
   {
     /**
      * Runs `work` once what is in flight can be told as of the project's record and of its last dispatch. What is
-     * dispatched is to leave the mark. `late`: the answer where the views are too far behind.
+     * dispatched is to move the key. `late`: the answer where the views are too far behind.
      */
     readonly whileKnown: <A, E, R, B>(
       project: Project,
-      work: (mark: Mark) => Effect.Effect<A, E, R>,
+      work: (key: UniqueKey) => Effect.Effect<A, E, R>,
       late: () => B
     ) => Effect.Effect<A | B, E | BusError, R>
   }
@@ -52,14 +52,14 @@ export class InFlightCount extends Context.Service<
 
       const onceKnown = Effect.fnUntraced(function* <A, E, R, B>(
         { id, sequence }: Project,
-        work: (mark: Mark) => Effect.Effect<A, E, R>,
+        work: (key: UniqueKey) => Effect.Effect<A, E, R>,
         late: () => B
       ) {
-        const last = yield* actors.mark(capMark(id))
-        // What was given out here is counted before it is shown. The record stands right after its mark.
+        const last = yield* actors.uniqueKey(capKey(id))
+        // What was given out here is counted before it is shown. The record stands right after its key.
         const dispatchedAt = Option.match(last, {
           onNone: () => 0,
-          onSome: (mark) => (ready.wasGiven(mark.commandId) ? 0 : mark.sequence + 1)
+          onSome: (key) => (ready.wasGiven(key.commandId) ? 0 : key.sequence + 1)
         })
         // What was given out before the project had its cap is in the log before the project's own record.
         const isKnown = yield* untilShown(Math.max(dispatchedAt, sequence))

@@ -74,7 +74,7 @@ export class Pickup extends Context.Service<
       /** Items for which nobody is left wait for the agent instead of for a runner. */
       const park = Effect.fnUntraced(function* (question: PickupQuestion) {
         const kind = question.agent
-        const { hold, reason, grounds } = yield* routing.holdOn(kind, null)
+        const { hold, reason, preconditions } = yield* routing.holdOn(kind, null)
         // An instance that is paused leaves the others.
         if (hold !== "Paused") return
         const nowMs = yield* Clock.currentTimeMillis
@@ -82,7 +82,7 @@ export class Pickup extends Context.Service<
         const command = { _tag: "ParkForAgent", reason: parkReason(kind, reason, nowMs) } as const
         yield* Effect.forEach(
           ready.candidates(wanted, nowMs).slice(0, parkedMax),
-          ({ id }) => Effect.ignore(commands.run("workitem", { id, commandId: randomUUID(), grounds }, command)),
+          ({ id }) => Effect.ignore(commands.run("workitem", { id, commandId: randomUUID(), preconditions }, command)),
           { concurrency: 4, discard: true }
         )
       })
@@ -115,8 +115,8 @@ export class Pickup extends Context.Service<
             return nothing(condition)
           }
           const sequence = Option.match(queue, { onNone: () => 0, onSome: (held) => held.sequence })
-          const grounds = [{ entity: "queue", id: queueId, sequence }, ...agent.grounds]
-          const given = yield* dispatches.first(question, wanted, grounds)
+          const preconditions = [{ entity: "queue", id: queueId, sequence }, ...agent.preconditions]
+          const given = yield* dispatches.first(question, wanted, preconditions)
           if (given._tag === "Dispatch") return given
           if (given.why !== "again") return nothing({ why: given.why, reason: given.reason })
         }

@@ -5,7 +5,7 @@
  * their agent is held, as the views show it.
  */
 import { Clock, Context, Deferred, Effect, Layer, Option, Schedule } from "effect"
-import { Views } from "#actor"
+import { Views } from "#actors"
 import { queueId, type WorkItemPhase, type WorkItemStateName } from "#contracts"
 import { Metrics } from "#runtime"
 import { pickupWaiters, readyItems } from "../metrics.ts"

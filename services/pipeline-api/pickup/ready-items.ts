@@ -3,7 +3,7 @@
  * be given out; what of each project is in hand; which agents items are parked for; which projects are paused. A moment
  * behind the actors, who decide. Pure.
  */
-import type { ViewRow } from "#actor"
+import type { ViewRow } from "#actors"
 import type { WorkItemPhase, WorkItemSummary } from "#contracts"
 
 export interface ReadyItem {

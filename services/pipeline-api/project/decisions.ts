@@ -1,6 +1,6 @@
 /** The shapes that every concern of a project is written in: what decides a command, and what a fact changes. */
 import { Result } from "effect"
-import type { DecisionContext, Refusal } from "#actor"
+import type { DecisionContext, Refusal } from "#actors"
 import type {
   ProjectCommandOf,
   ProjectCommandTag,

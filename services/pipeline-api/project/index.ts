@@ -2,5 +2,5 @@
 export { capDeferral, type InFlight } from "./caps.ts"
 export { holdsOf, isQueuePaused } from "./holds.ts"
 export { project } from "./project.ts"
-export { projectViewer } from "./viewer.ts"
+export { projectProjection } from "./projection.ts"
 export { workItemSettingsOf } from "./work-item-settings.ts"

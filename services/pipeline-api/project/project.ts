@@ -3,9 +3,9 @@
  * or comes from outside is in the command, and the time is the record's.
  */
 import { Equal, Result, Schema } from "effect"
-import { type ActorDefinition, type DecisionContext, EntityNotFound, Refusal } from "#actor"
+import { type ActorDefinition, type DecisionContext, EntityNotFound, Refusal } from "#actors"
 import { type ProjectCommand, ProjectFact, type ProjectFactOf, ProjectState } from "#contracts"
-import { announce } from "./announce.ts"
+import { toEvents } from "./events.ts"
 import { budgetDeciders, budgetEvolvers, budgetRemoved } from "./budget.ts"
 import { type Deciders, decided, type Decision, type Evolvers, nothing } from "./decisions.ts"
 import { holdDeciders, holdEvolvers, isQueuePaused } from "./holds.ts"
@@ -69,5 +69,5 @@ export const project: ActorDefinition<ProjectState | null, ProjectCommand, Proje
     type Evolve = (project: ProjectState, fact: ProjectFact, context: DecisionContext) => Partial<ProjectState>
     return { ...state, ...(evolvers[fact._tag] as Evolve)(state, fact, context), updatedAtMs: context.atMs }
   },
-  announce: (state, fact, { id }) => (state === null ? [] : announce(state, fact, id))
+  toEvents: (state, fact, { id }) => (state === null ? [] : toEvents(state, fact, id))
 }

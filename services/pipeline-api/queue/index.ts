@@ -1,3 +1,3 @@
 /** The pickup queue's actor, as the rest of the role sees it. */
 export { queue } from "./queue.ts"
-export { queueViewer } from "./viewer.ts"
+export { queueProjection } from "./projection.ts"

@@ -3,7 +3,7 @@
  * so that its two events take turns. What runs while it is paused is left alone.
  */
 import { Result, Schema } from "effect"
-import type { ActorDefinition, Announcement, DecisionContext } from "#actor"
+import type { ActorDefinition, EventDraft, DecisionContext } from "#actors"
 import { isoTime, type QueueCommand, QueueFact, QueueState } from "#contracts"
 
 /** Null: nobody has ever paused it. */
@@ -23,10 +23,10 @@ export const queue: ActorDefinition<QueueState | null, QueueCommand, QueueFact> 
     createdAtMs: state?.createdAtMs ?? atMs,
     updatedAtMs: atMs
   }),
-  announce: (_state, fact, context) => [announcement(fact, context)]
+  toEvents: (_state, fact, context) => [draft(fact, context)]
 }
 
-const announcement = (fact: QueueFact, { atMs }: DecisionContext): Announcement => {
+const draft = (fact: QueueFact, { atMs }: DecisionContext): EventDraft => {
   const nobodys = { workItem: null, project: null }
   return fact._tag === "Paused"
     ? {

@@ -3,7 +3,7 @@
  * release was closed, and are told of then; an item that was told of is not told of again until it fails anew.
  */
 import { Result } from "effect"
-import { type ActorDefinition, type DecisionContext, EntityNotFound, Refusal } from "#actor"
+import { type ActorDefinition, type DecisionContext, EntityNotFound, Refusal } from "#actors"
 import {
   type ReleaseCommandOf,
   type ReleaseFact,

@@ -1,5 +1,5 @@
 /** What each fact makes of a release. Nothing here decides; what grows is bounded. */
-import type { DecisionContext } from "#actor"
+import type { DecisionContext } from "#actors"
 import {
   type ReleaseFact,
   type ReleaseFactOf,

@@ -1,4 +1,4 @@
 /** The release actor, as the rest of the role sees it. */
 export { release } from "./release.ts"
 export { releaseTransitions } from "./transitions.ts"
-export { releaseViewer } from "./viewer.ts"
+export { releaseProjection } from "./projection.ts"

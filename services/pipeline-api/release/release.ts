@@ -3,9 +3,9 @@
  * chance or comes from outside is in the command, and the time is the record's.
  */
 import { Schema } from "effect"
-import type { ActorDefinition } from "#actor"
+import type { ActorDefinition } from "#actors"
 import { type ReleaseCommand, ReleaseFact, ReleaseState } from "#contracts"
-import { announce } from "./announce.ts"
+import { toEvents } from "./events.ts"
 import { decide } from "./decide.ts"
 import { evolve } from "./evolve.ts"
 
@@ -18,6 +18,6 @@ export const release: ActorDefinition<ReleaseState | null, ReleaseCommand, Relea
   stateVersion: 1,
   decide,
   evolve,
-  announce,
+  toEvents,
   retires: (fact) => fact._tag === "Retired"
 }

@@ -8,7 +8,7 @@
  * lease or for a broker that is away.
  */
 import { Clock, Effect, Layer } from "effect"
-import { type Consumption, consume, Consumers, done, handBack, Leases, type Received, type Settlement } from "#bus"
+import { type Consumption, consume, Consumers, ack, nak, Leases, type Received, type AckDecision } from "#bus"
 import type { Report } from "#contracts"
 import { Configuration, Drain, Health, Metrics, supervise } from "#runtime"
 import { beatWhile, movement, stallMsDefault } from "../beat-while.ts"
@@ -47,12 +47,12 @@ const takeReports = Effect.fnUntraced(function* (
   const turns = orderedKeys()
 
   const handle = ({ value, sequence, storedAtMs }: Received<Report>) => {
-    const work = Effect.map(reports.carryOut(value, storedAtMs), (outcome): Settlement => {
+    const work = Effect.map(reports.carryOut(value, storedAtMs), (outcome): AckDecision => {
       counted.inc({ kind: value.kind, outcome })
-      return outcome === "handed_back" ? handBack(againMs) : done
+      return outcome === "handed_back" ? nak(againMs) : ack
     })
-    const isDone = (settlement: Settlement) => settlement._tag === "Done"
-    const inTurn = turns.inTurn(orderKeyOf(value), sequence, work, isDone, handBack(againMs))
+    const isDone = (decision: AckDecision) => decision._tag === "Ack"
+    const inTurn = turns.inTurn(orderKeyOf(value), sequence, work, isDone, nak(againMs))
     return Effect.andThen(
       Effect.map(Clock.currentTimeMillis, (nowMs) => sinceMs.set(sequence, nowMs)),
       Effect.ensuring(

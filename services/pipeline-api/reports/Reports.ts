@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Option, Random } from "effect"
-import type { CommandError } from "#actor"
+import type { CommandError } from "#actors"
 import { type BusError, jsonCodec, Kv, Publisher } from "#bus"
 import {
   type ConcernedItem,

@@ -4,7 +4,7 @@
  * that.
  */
 import { findingSeverities, type WorkItemDispatch, type WorkItemFact, type WorkItemState } from "#contracts"
-import { type Announcers, decided, type Decision, type Evolvers, type InHandDeciders, refused } from "./decisions.ts"
+import { type EventsByFact, decided, type Decision, type Evolvers, type InHandDeciders, refused } from "./decisions.ts"
 import { escalation } from "./delegation.ts"
 import { itemEvent } from "./envelope.ts"
 import { readyFor, standing } from "./phases.ts"
@@ -58,7 +58,7 @@ export const auditEvolvers = {
   })
 } satisfies Partial<Evolvers>
 
-export const auditAnnouncers = {
+export const auditEvents = {
   AuditEnded: (item, { iteration, totalIterations, findings, blocking, nonBlocking, verdict, durationMs }, context) => {
     const of = { workItemId: context.id, iteration }
     const counts = { blockingFindings: blocking, nonBlockingFindings: nonBlocking }
@@ -80,4 +80,4 @@ export const auditAnnouncers = {
   AuditPassed: (item, _fact, context) => [itemEvent(item, context, "work_item.audit_passed")],
   ReworkBegan: (item, _fact, context) => [itemEvent(item, context, "work_item.reworking")],
   AuditFailed: (item, _fact, context) => [itemEvent(item, context, "work_item.audit_failed")]
-} satisfies Partial<Announcers>
+} satisfies Partial<EventsByFact>

@@ -4,7 +4,7 @@
  * begins anew where none is known.
  */
 import type { WorkItemState } from "#contracts"
-import { type Announcers, type CommandDeciders, decided, type Evolvers } from "./decisions.ts"
+import { type EventsByFact, type CommandDeciders, decided, type Evolvers } from "./decisions.ts"
 import { itemEvent } from "./envelope.ts"
 import { isEnded, isParked, readyFor, standing } from "./phases.ts"
 
@@ -36,7 +36,7 @@ export const cancellationEvolvers = {
   })
 } satisfies Partial<Evolvers>
 
-export const cancellationAnnouncers = {
+export const cancellationEvents = {
   Cancelled: (item, { priorState, reason, resolutionSha, isDetailed }, context) => [
     itemEvent(item, context, "work_item.cancelled", isDetailed ? { priorState, reason, resolutionSha } : null)
   ],
@@ -47,4 +47,4 @@ export const cancellationAnnouncers = {
       resumedFromPhase
     })
   ]
-} satisfies Partial<Announcers>
+} satisfies Partial<EventsByFact>

@@ -4,7 +4,7 @@
  * once per iteration.
  */
 import {
-  type Announcers,
+  type EventsByFact,
   decided,
   type Evolvers,
   type InHandDeciders,
@@ -39,7 +39,7 @@ export const checkEvolvers = {
   RecheckCompleted: (_item, { iteration }) => ({ recheckedIteration: iteration })
 } satisfies Partial<Evolvers>
 
-export const checkAnnouncers = {
+export const checkEvents = {
   FollowUpAsked: (item, { followupWorkItemId }, context) => [
     itemEvent(item, context, "work_item.check_followup_enqueued", {
       originCheckWorkItemId: context.id,
@@ -49,4 +49,4 @@ export const checkAnnouncers = {
   RecheckCompleted: (item, { _tag, ...details }, context) => [
     itemEvent(item, context, "work_item.post_act_recheck_completed", details)
   ]
-} satisfies Partial<Announcers>
+} satisfies Partial<EventsByFact>

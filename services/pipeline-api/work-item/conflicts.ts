@@ -6,7 +6,7 @@
  */
 import type { WorkItemDispatch, WorkItemPhase, WorkItemState } from "#contracts"
 import {
-  type Announcers,
+  type EventsByFact,
   type CommandDeciders,
   decided,
   type Decision,
@@ -121,7 +121,7 @@ export const conflictEvolvers = {
   StaleHeadForgotten: forgotten
 } satisfies Partial<Evolvers>
 
-export const conflictAnnouncers = {
+export const conflictEvents = {
   ConflictFound: silent,
   ConflictResolved: silent,
   StaleHeadNoted: silent,
@@ -134,4 +134,4 @@ export const conflictAnnouncers = {
       toModel: null
     })
   ]
-} satisfies Partial<Announcers>
+} satisfies Partial<EventsByFact>

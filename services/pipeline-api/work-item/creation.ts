@@ -1,6 +1,6 @@
 /** How an item begins, and how it goes: created once under its id, and retired when it has ended long enough ago. */
 import { Result } from "effect"
-import { type DecisionContext, Refusal } from "#actor"
+import { type DecisionContext, Refusal } from "#actors"
 import { type WorkItemCommandOf, type WorkItemFactOf, type WorkItemState, workBranchOf } from "#contracts"
 import { type CommandDeciders, decided, type Decision, type Evolvers, refused } from "./decisions.ts"
 

@@ -4,7 +4,7 @@
  * the report leads to, and alone when that is nothing.
  */
 import { Result } from "effect"
-import { type ActorDefinition, type DecisionContext, EntityNotFound } from "#actor"
+import { type ActorDefinition, type DecisionContext, EntityNotFound } from "#actors"
 import type { WorkItemCommand, WorkItemCommandOf, WorkItemFact, WorkItemReport, WorkItemState } from "#contracts"
 import { auditDeciders } from "./audit.ts"
 import { cancellationDeciders } from "./cancellation.ts"

@@ -4,7 +4,7 @@
  * in the table of transitions.
  */
 import { Result } from "effect"
-import { type Announcement, type DecisionContext, Refusal } from "#actor"
+import { type EventDraft, type DecisionContext, Refusal } from "#actors"
 import type {
   WorkItemCommandOf,
   WorkItemCommandTag,
@@ -63,12 +63,12 @@ export type Evolvers = {
   ) => Partial<WorkItemState>
 }
 /** `item`: the state after the fact. */
-export type Announcers = {
+export type EventsByFact = {
   readonly [Tag in WorkItemFactTag]: (
     item: WorkItemState,
     fact: WorkItemFactOf<Tag>,
     context: DecisionContext
-  ) => ReadonlyArray<Announcement>
+  ) => ReadonlyArray<EventDraft>
 }
 
 export const decided = (...facts: ReadonlyArray<WorkItemFact>): Decision => Result.succeed(facts)

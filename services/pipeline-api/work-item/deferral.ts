@@ -3,7 +3,7 @@
  * ready, or becomes so again when its launch was refused, and is not to be taken before the time that was suggested.
  */
 import { isoTime, type WorkItemDeferral } from "#contracts"
-import { type Announcers, type CommandDeciders, decided, type Evolvers, nothing, refused } from "./decisions.ts"
+import { type EventsByFact, type CommandDeciders, decided, type Evolvers, nothing, refused } from "./decisions.ts"
 import { itemEvent } from "./envelope.ts"
 import { phaseOf, readyState, standing } from "./phases.ts"
 
@@ -32,11 +32,11 @@ const detailsOf = ({ kind: _kind, suggestedRetryAtMs, ...details }: WorkItemDefe
   suggestedRetryAt: isoTime(suggestedRetryAtMs)
 })
 
-export const deferralAnnouncers = {
+export const deferralEvents = {
   Deferred: (item, { deferral, resumeState }, context) => [
     itemEvent(item, context, eventOf[deferral.kind], {
       ...detailsOf(deferral),
       ...(deferral.kind === "sandbox" ? { resumeState } : {})
     })
   ]
-} satisfies Partial<Announcers>
+} satisfies Partial<EventsByFact>

@@ -4,7 +4,7 @@
  * pass an item to and fro without end. Numbering begins again with it.
  */
 import type { WorkItemFactOf, WorkItemState } from "#contracts"
-import { type Announcers, type CommandDeciders, decided, type Evolvers, refused } from "./decisions.ts"
+import { type EventsByFact, type CommandDeciders, decided, type Evolvers, refused } from "./decisions.ts"
 import { itemEvent } from "./envelope.ts"
 import { readyFor } from "./phases.ts"
 
@@ -62,8 +62,8 @@ export const delegationEvolvers = {
   })
 } satisfies Partial<Evolvers>
 
-export const delegationAnnouncers = {
+export const delegationEvents = {
   Delegated: (item, { _tag, isAutoEscalated, ...details }, context) => [
     itemEvent(item, context, "work_item.delegated", { ...details, autoEscalated: isAutoEscalated })
   ]
-} satisfies Partial<Announcers>
+} satisfies Partial<EventsByFact>

@@ -5,7 +5,7 @@
  */
 import { isoTime, type WorkItemDispatch, type WorkItemState } from "#contracts"
 import {
-  type Announcers,
+  type EventsByFact,
   type CommandDeciders,
   decided,
   type Evolvers,
@@ -62,7 +62,7 @@ export const dispatchEvolvers = {
     item.dispatch === null ? {} : { dispatch: { ...item.dispatch, lastProgressAtMs: atMs } }
 } satisfies Partial<Evolvers>
 
-export const dispatchAnnouncers = {
+export const dispatchEvents = {
   Dispatched: (item, { dispatch, auditors, from }, context) => {
     const { phase, iteration } = dispatch
     const of = { workItemId: context.id, iteration }
@@ -86,7 +86,7 @@ export const dispatchAnnouncers = {
     }
   },
   Progressed: silent
-} satisfies Partial<Announcers>
+} satisfies Partial<EventsByFact>
 
 /** What the events of a merge say of the branches. */
 export const branches = (item: WorkItemState, workItemId: string) => ({

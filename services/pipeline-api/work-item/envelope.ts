@@ -2,7 +2,7 @@
  * The envelope of an item's event, made from the state after the fact. Money leaves as US dollars; where no cost is
  * known, there is no usage block at all, for receivers take zero for zero.
  */
-import type { Announcement, DecisionContext } from "#actor"
+import type { EventDraft, DecisionContext } from "#actors"
 import { isoTime, type WorkItem, type WorkItemCost, type WorkItemState } from "#contracts"
 
 const microUsdPerUsd = 1_000_000
@@ -15,7 +15,7 @@ export const itemEvent = (
   { id }: DecisionContext,
   event: string,
   details: Details = null
-): Announcement => ({
+): EventDraft => ({
   event,
   workItem: eventItem(id, item),
   project: item.project,
@@ -25,7 +25,7 @@ export const itemEvent = (
 })
 
 /** An event of the fleet at large that an item gave rise to. */
-export const fleetEvent = (event: string, details: Details): Announcement => ({
+export const fleetEvent = (event: string, details: Details): EventDraft => ({
   event,
   workItem: null,
   project: null,

@@ -1,5 +1,5 @@
 /** What a fact makes of an item, by its concern. The same facts make the same item, whenever they are read. */
-import type { DecisionContext } from "#actor"
+import type { DecisionContext } from "#actors"
 import type { WorkItemFact, WorkItemState } from "#contracts"
 import { auditEvolvers } from "./audit.ts"
 import { cancellationEvolvers } from "./cancellation.ts"

@@ -3,7 +3,7 @@
  * often delegates itself. Credentials that are refused fail the item too; of the agent, its own actor tells.
  */
 import { errorCharactersMax, type FailureKind, type WorkItemFact, type WorkItemState } from "#contracts"
-import { type Announcers, decided, type Evolvers, type InHandDeciders, silent } from "./decisions.ts"
+import { type EventsByFact, decided, type Evolvers, type InHandDeciders, silent } from "./decisions.ts"
 import { escalation } from "./delegation.ts"
 import { itemEvent } from "./envelope.ts"
 import { standing } from "./phases.ts"
@@ -43,7 +43,7 @@ export const failureEvolvers = {
   })
 } satisfies Partial<Evolvers>
 
-export const failureAnnouncers = {
+export const failureEvents = {
   AuthFailed: silent,
   Failed: (item, _fact, context) => [itemEvent(item, context, "work_item.failed")]
-} satisfies Partial<Announcers>
+} satisfies Partial<EventsByFact>

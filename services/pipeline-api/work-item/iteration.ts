@@ -5,7 +5,7 @@
  */
 import type { WorkItemState } from "#contracts"
 import {
-  type Announcers,
+  type EventsByFact,
   decided,
   type Decision,
   type Evolvers,
@@ -53,7 +53,7 @@ export const iterationEvolvers = {
   Completed: (_item, _fact, { atMs }) => ({ ...standing("Done"), phase: null, endedAtMs: atMs, lastError: null })
 } satisfies Partial<Evolvers>
 
-export const iterationAnnouncers = {
+export const iterationEvents = {
   IterationCompleted: (item, { _tag, ...details }, context) => [
     itemEvent(item, context, "iteration.completed", { workItemId: context.id, ...details })
   ],
@@ -62,4 +62,4 @@ export const iterationAnnouncers = {
   Completed: (item, _fact, context) => [itemEvent(item, context, "work_item.done")],
   Created: silent,
   Retired: silent
-} satisfies Partial<Announcers>
+} satisfies Partial<EventsByFact>

@@ -1,6 +1,6 @@
 /** The merge into the base branch: done, failed, or in conflict, which is a concern of its own. */
 import { conflicted } from "./conflicts.ts"
-import { type Announcers, decided, type Evolvers, type InHandDeciders, refused } from "./decisions.ts"
+import { type EventsByFact, decided, type Evolvers, type InHandDeciders, refused } from "./decisions.ts"
 import { branches } from "./dispatch.ts"
 import { itemEvent } from "./envelope.ts"
 import { failing } from "./failures.ts"
@@ -24,9 +24,9 @@ export const mergeEvolvers = {
   Merged: (_item, { mergeSha }) => ({ ...readyFor("upstream"), mergeSha })
 } satisfies Partial<Evolvers>
 
-export const mergeAnnouncers = {
+export const mergeEvents = {
   Merged: (item, { mergeSha }, context) => [
     itemEvent(item, context, "merge.completed", { ...branches(item, context.id), mergeSha }),
     itemEvent(item, context, "work_item.merged")
   ]
-} satisfies Partial<Announcers>
+} satisfies Partial<EventsByFact>

@@ -11,7 +11,7 @@ import {
   type WorkItemState
 } from "#contracts"
 import {
-  type Announcers,
+  type EventsByFact,
   type CommandDeciders,
   decided,
   type Decision,
@@ -81,7 +81,7 @@ export const questionEvolvers = {
 
 const place = (item: WorkItemState, workItemId: string) => ({ workItemId, projectId: item.projectId })
 
-export const questionAnnouncers = {
+export const questionEvents = {
   OperatorInputNeeded: (item, _fact, context) => [itemEvent(item, context, "work_item.needs_operator_input")],
   QuestionAsked: (item, { _tag, ...question }, context) => [
     itemEvent(item, context, "work_item.question_asked", question)
@@ -98,4 +98,4 @@ export const questionAnnouncers = {
   QuestionDismissed: (item, { questionId, reason }, context) => [
     itemEvent(item, context, "work_item.question_dismissed", { ...place(item, context.id), questionId, reason })
   ]
-} satisfies Partial<Announcers>
+} satisfies Partial<EventsByFact>

@@ -5,7 +5,7 @@
  */
 import type { WorkItemFactOf, WorkItemState } from "#contracts"
 import {
-  type Announcers,
+  type EventsByFact,
   type CommandDeciders,
   decided,
   type Decision,
@@ -63,7 +63,7 @@ export const recoveryEvolvers = {
   }
 } satisfies Partial<Evolvers>
 
-export const recoveryAnnouncers = {
+export const recoveryEvents = {
   Recovered: (item, { _tag, ...details }, context) => [
     itemEvent(item, context, "work_item.recovered", {
       workItemId: context.id,
@@ -72,4 +72,4 @@ export const recoveryAnnouncers = {
     })
   ],
   Preempted: silent
-} satisfies Partial<Announcers>
+} satisfies Partial<EventsByFact>

@@ -4,7 +4,7 @@
  */
 import { isoTime, type FailureKind, type WorkItemState } from "#contracts"
 import {
-  type Announcers,
+  type EventsByFact,
   type CommandDeciders,
   decided,
   type Evolvers,
@@ -81,7 +81,7 @@ export const retryEvolvers = {
   })
 } satisfies Partial<Evolvers>
 
-export const retryAnnouncers = {
+export const retryEvents = {
   AgentStuck: (item, { _tag, ...details }, context) => [
     itemEvent(item, context, "work_item.agent_stuck", { ...details, killed: true })
   ],
@@ -100,4 +100,4 @@ export const retryAnnouncers = {
       restoredAt: isoTime(restoredAtMs)
     })
   ]
-} satisfies Partial<Announcers>
+} satisfies Partial<EventsByFact>

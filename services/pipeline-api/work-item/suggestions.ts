@@ -3,7 +3,7 @@
  * the item's and a number, so that whoever has the id finds the item.
  */
 import { suggestionsMax } from "#contracts"
-import { type Announcers, decided, type Evolvers, type OtherDeciders, refused } from "./decisions.ts"
+import { type EventsByFact, decided, type Evolvers, type OtherDeciders, refused } from "./decisions.ts"
 import { itemEvent } from "./envelope.ts"
 
 export const suggestionIdOf = (workItemId: string, number: number) => `${workItemId}-${number}`
@@ -29,8 +29,8 @@ export const suggestionEvolvers = {
   SuggestionMade: (item) => ({ suggestions: item.suggestions + 1 })
 } satisfies Partial<Evolvers>
 
-export const suggestionAnnouncers = {
+export const suggestionEvents = {
   SuggestionMade: (item, { _tag, rationale: _rationale, ...told }, context) => [
     itemEvent(item, context, "work_item.suggestion", told)
   ]
-} satisfies Partial<Announcers>
+} satisfies Partial<EventsByFact>

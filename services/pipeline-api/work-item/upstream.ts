@@ -4,7 +4,15 @@
  * lets it be; else it stays open.
  */
 import type { RetryBackoff } from "#contracts"
-import { type Announcers, decided, type Evolvers, type InHandDeciders, nothing, refused, silent } from "./decisions.ts"
+import {
+  type EventsByFact,
+  decided,
+  type Evolvers,
+  type InHandDeciders,
+  nothing,
+  refused,
+  silent
+} from "./decisions.ts"
 import { itemEvent } from "./envelope.ts"
 import { failing } from "./failures.ts"
 import { readyFor } from "./phases.ts"
@@ -40,7 +48,7 @@ export const upstreamEvolvers = {
   PushFailed: (_item, { reason, notBeforeMs }) => ({ ...readyFor("upstream"), lastError: reason, notBeforeMs })
 } satisfies Partial<Evolvers>
 
-export const upstreamAnnouncers = {
+export const upstreamEvents = {
   PullRequestOpened: (item, { _tag, ...details }, context) => [
     itemEvent(item, context, "work_item.pull_request_opened", {
       workBranch: item.workBranch,
@@ -49,4 +57,4 @@ export const upstreamAnnouncers = {
     })
   ],
   PushFailed: silent
-} satisfies Partial<Announcers>
+} satisfies Partial<EventsByFact>

@@ -13,7 +13,7 @@ import {
   type WorkItemReport,
   type WorkItemState
 } from "#contracts"
-import { type Announcers, type Evolvers, silent } from "./decisions.ts"
+import { type EventsByFact, type Evolvers, silent } from "./decisions.ts"
 import { iterationOf } from "./phases.ts"
 
 /** The fact of a report that tells what was spent; nothing if it tells none, or was counted before. */
@@ -84,4 +84,4 @@ export const usageEvolvers = {
   })
 } satisfies Partial<Evolvers>
 
-export const usageAnnouncers = { UsageAdded: silent } satisfies Partial<Announcers>
+export const usageEvents = { UsageAdded: silent } satisfies Partial<EventsByFact>

@@ -5,7 +5,7 @@
  */
 import { isoTime, type WorkItemPhase } from "#contracts"
 import {
-  type Announcers,
+  type EventsByFact,
   type CommandDeciders,
   decided,
   type Evolvers,
@@ -74,7 +74,7 @@ export const waitEvolvers = {
   FellBack: (_item, { phase, toAgent }) => ({ ...readyFor(phase), assignedAgent: toAgent })
 } satisfies Partial<Evolvers>
 
-export const waitAnnouncers = {
+export const waitEvents = {
   // Nobody is told: the next phase tells of itself.
   AgentResumed: silent,
   WaitingForAgent: (item, { reason, retryFrom }, context) => [
@@ -101,4 +101,4 @@ export const waitAnnouncers = {
   FellBack: (_item, { _tag, ...handover }, context) => [
     fleetEvent("agent.fallback", { workItemId: context.id, ...handover })
   ]
-} satisfies Partial<Announcers>
+} satisfies Partial<EventsByFact>

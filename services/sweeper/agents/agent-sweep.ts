@@ -1,6 +1,6 @@
 /** The agent sweep: ends pauses whose time is over, brings quotas back, and lets go of items that wait in vain. */
 import { Clock, Effect } from "effect"
-import { Views } from "#actor"
+import { Views } from "#actors"
 import { Configuration } from "#runtime"
 import { Commander, findingsOf } from "../Commander.ts"
 import { eligibleAgents } from "../eligible-agents.ts"

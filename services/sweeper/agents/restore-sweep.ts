@@ -4,7 +4,7 @@
  * was queued before it.
  */
 import { Effect, Option } from "effect"
-import { Views } from "#actor"
+import { Views } from "#actors"
 import type { BusError } from "#bus"
 import { Configuration } from "#runtime"
 import { Commander, findingsOf, isDone, type Sent } from "../Commander.ts"

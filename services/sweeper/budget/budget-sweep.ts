@@ -1,9 +1,9 @@
 /**
  * The budget sweep: counts what was spent, and tells the projects that have a budget. Their actors say where that
- * stands, pause and resume their queues, and announce it.
+ * stands, pause and resume their queues, and tell of it.
  */
 import { Clock, Effect } from "effect"
-import { Views } from "#actor"
+import { Views } from "#actors"
 import type { Kv, Rejections, StreamReader } from "#bus"
 import { Configuration, Metrics } from "#runtime"
 import { Commander, findingsOf, type Sent } from "../Commander.ts"

@@ -3,7 +3,7 @@
  * of this process: where none of them has changed since it was last told, it is not told again. The first sweep of a
  * run tells them all, so that where a budget stands is said again after a restart. Pure.
  */
-import type { ViewRow } from "#actor"
+import type { ViewRow } from "#actors"
 import { spendMicroUsdMax } from "#contracts"
 import { type PlannedCommand, toProject } from "../planned-command.ts"
 

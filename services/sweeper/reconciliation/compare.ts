@@ -2,7 +2,7 @@
  * LOG beside what is made of it. Every event that a record says must be in EVENTS, by the id it was published under;
  * and every entity that the views show must be shown as of its last record, or a later one. Pure.
  */
-import type { ViewRow } from "#actor"
+import type { ViewRow } from "#actors"
 
 /** A record as it is compared. */
 export interface Recorded {

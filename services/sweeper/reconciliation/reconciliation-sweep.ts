@@ -4,7 +4,7 @@
  * that events that are on their way count as there.
  */
 import { Clock, Effect, Option } from "effect"
-import { Views } from "#actor"
+import { Views } from "#actors"
 import { type BusError, eventsKeptDays, StreamReader } from "#bus"
 import { Configuration } from "#runtime"
 import { readAnnounced } from "../log-readers.ts"

@@ -1,6 +1,6 @@
 /** The release sweep: brings releases up to how their linked items stand. */
 import { Clock, Effect } from "effect"
-import { Views } from "#actor"
+import { Views } from "#actors"
 import { Configuration } from "#runtime"
 import { Commander, findingsOf } from "../Commander.ts"
 import type { Sweep } from "../sweep.ts"

@@ -5,7 +5,7 @@
  * slowest reader of LOG is.
  */
 import { Clock, Effect, Option, Stream } from "effect"
-import { Views } from "#actor"
+import { Views } from "#actors"
 import { Kv, type SourceMessage, StreamReader } from "#bus"
 import { Configuration } from "#runtime"
 import { readSlowest } from "../log-readers.ts"

@@ -3,7 +3,7 @@
  * need no sweep: their buckets forget them by themselves.
  */
 import { Clock, Effect } from "effect"
-import { Views } from "#actor"
+import { Views } from "#actors"
 import { Configuration } from "#runtime"
 import { Commander, findingsOf } from "../Commander.ts"
 import type { Sweep } from "../sweep.ts"

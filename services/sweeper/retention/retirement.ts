@@ -1,5 +1,5 @@
 /** Items and releases that ended long enough ago to be forgotten, those that ended first before the others. Pure. */
-import type { ViewRow } from "#actor"
+import type { ViewRow } from "#actors"
 import { type PlannedCommand, toRelease, toWorkItem } from "../planned-command.ts"
 
 type Ended = Pick<ViewRow, "id" | "sequence" | "deadlinesMs">

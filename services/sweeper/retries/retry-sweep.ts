@@ -1,6 +1,6 @@
 /** The retry sweep: queues items again that wait for a quota or after a transport failure, when their time has come. */
 import { Clock, Effect } from "effect"
-import { Views } from "#actor"
+import { Views } from "#actors"
 import { Configuration } from "#runtime"
 import { Commander, findingsOf } from "../Commander.ts"
 import { eligibleAgents, type EligibleAgents } from "../eligible-agents.ts"

@@ -1,6 +1,6 @@
 /** The dead-worker reaper: hands back the items of runners that have fallen silent altogether. */
 import { Effect } from "effect"
-import { Views } from "#actor"
+import { Views } from "#actors"
 import { Configuration } from "#runtime"
 import { Commander } from "../Commander.ts"
 import type { Sweep } from "../sweep.ts"

@@ -1,5 +1,5 @@
 /** The items that runners have in hand, as the views show them, and how long a runner may be silent. */
-import type { Views } from "#actor"
+import type { Views } from "#actors"
 import type { Pipeline } from "#contracts"
 import { readWorkItems, type SeenWorkItem } from "../view-summaries.ts"
 

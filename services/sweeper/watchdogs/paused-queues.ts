@@ -1,5 +1,5 @@
 /** Remembers when queues were last seen paused: a project's own, and the one of all. No effects. */
-import type { ViewRow } from "#actor"
+import type { ViewRow } from "#actors"
 
 type Row = Pick<ViewRow, "id" | "state">
 

@@ -1,6 +1,6 @@
 /** The worker-progress watchdog: hands back single items that do not move, although their runner lives. */
 import { Effect } from "effect"
-import { Views } from "#actor"
+import { Views } from "#actors"
 import { Configuration } from "#runtime"
 import { Commander } from "../Commander.ts"
 import type { Sweep } from "../sweep.ts"

@@ -1,6 +1,6 @@
 /** The item-stale watchdog: hands back items that should move and did not change for too long. */
 import { Effect, Option } from "effect"
-import { Views } from "#actor"
+import { Views } from "#actors"
 import { queueId } from "#contracts"
 import { Configuration } from "#runtime"
 import { Commander } from "../Commander.ts"

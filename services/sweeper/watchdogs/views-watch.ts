@@ -3,7 +3,7 @@
  * hear: views that stand still while the log goes on make every runner look dead, and after such a time runners must
  * be given the chance to be heard again. Pure.
  */
-import type { ViewFreshness } from "#actor"
+import type { ViewFreshness } from "#actors"
 
 export interface ViewsWatch {
   readonly sequence: number

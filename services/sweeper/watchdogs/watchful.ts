@@ -3,7 +3,7 @@
  * not right after a time in which nobody answered, for then reports still wait to be read.
  */
 import { Clock, Effect, Ref } from "effect"
-import type { Views } from "#actor"
+import type { Views } from "#actors"
 import { type Commander, findingsOf } from "../Commander.ts"
 import type { PlannedCommand } from "../planned-command.ts"
 import type { Sweep, SweepName } from "../sweep.ts"

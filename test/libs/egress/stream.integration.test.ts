@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Scope, Stream } from "effect"
 import { ConfiguredHttp, type EgressStreamRequest } from "#egress"
 import { Metrics } from "#runtime"
-import { eventually } from "../../support/bus.ts"
+import { eventually } from "../../../dev/fixtures/bus.ts"
 
 const egress = ConfiguredHttp.layer.pipe(Layer.provideMerge(Metrics.layerTest))
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Stream } from "effect"
 import { eventsAnswer, HttpListener, jsonEvent, route, streamAnswer, WireError } from "#http"
 import { Metrics } from "#runtime"
-import { eventually } from "../../support/bus.ts"
+import { eventually } from "../../../dev/fixtures/bus.ts"
 import { api, call, dial, errorOf, type LogLine, pause } from "./api.ts"
 
 const endless = (onPull: () => void, onEnd: (exit: Exit.Exit<unknown, unknown>) => void) =>

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { jsonAnswer, type RenderError, renderStandardError, route, type WireError } from "#http"
 import { Metrics } from "#runtime"
-import { eventually } from "../../support/bus.ts"
+import { eventually } from "../../../dev/fixtures/bus.ts"
 import { api, call, errorOf, type LogLine } from "./api.ts"
 import { broken, gone, standing } from "./voices-api.ts"
 

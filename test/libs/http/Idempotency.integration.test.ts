@@ -12,7 +12,7 @@ import {
   streamAnswer,
   type WireError
 } from "#http"
-import { eventually, natsServer } from "../../support/bus.ts"
+import { eventually, natsServer } from "../../../dev/fixtures/bus.ts"
 import { counting, created, run } from "./counted-runs.ts"
 import { countOf, replicaOf, seen } from "./replicas.ts"
 

@@ -3,9 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Kv } from "#bus"
 import { type TokenRecord, Tokens, TokenUses } from "#http"
-import { busOn, eventually, natsServer } from "../../support/bus.ts"
+import { busOn, eventually, natsServer } from "../../../dev/fixtures/bus.ts"
 import { later } from "../../support/clock.ts"
-import type { TestNatsServer } from "../../support/nats-server.ts"
+import type { TestNatsServer } from "../../../dev/fixtures/nats-server.ts"
 
 const replicaOf = (server: TestNatsServer) =>
   Layer.build(Layer.fresh(Layer.mergeAll(TokenUses.layer, Tokens.layer).pipe(Layer.provideMerge(busOn(server)))))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Stream } from "effect"
 import { downloadAnswer, HttpListener, notFound, route } from "#http"
-import { eventually } from "../../support/bus.ts"
+import { eventually } from "../../../dev/fixtures/bus.ts"
 import { api, call, dial, type LogLine, readAll } from "./api.ts"
 
 const pieces = (...sizes: ReadonlyArray<number>) =>

@@ -8,7 +8,7 @@ import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { FormFiles, type FormSpec, HttpListener, jsonAnswer, readForm, route } from "#http"
 import { Metrics } from "#runtime"
-import { eventually } from "../../support/bus.ts"
+import { eventually } from "../../../dev/fixtures/bus.ts"
 import { api, call, dial, pause, readAll } from "./api.ts"
 import { contentType, packed } from "./forms.ts"
 

@@ -4,8 +4,8 @@ import type { HttpServerResponse } from "effect/http"
 import type { Kv } from "#bus"
 import { Idempotency, type IdempotencyOptions, type WireError } from "#http"
 import { Metrics } from "#runtime"
-import { busOn } from "../../support/bus.ts"
-import type { TestNatsServer } from "../../support/nats-server.ts"
+import { busOn } from "../../../dev/fixtures/bus.ts"
+import type { TestNatsServer } from "../../../dev/fixtures/nats-server.ts"
 
 export const replicaOf = (server: TestNatsServer, options: IdempotencyOptions = {}) =>
   Effect.map(

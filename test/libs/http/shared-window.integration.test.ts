@@ -3,9 +3,9 @@ import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { Nats } from "#bus"
 import { sharedWindow, type SharedWindow, type SharedWindowOptions, takeFromShared } from "#http"
 import { Metrics } from "#runtime"
-import { busOn, eventually, natsServer } from "../../support/bus.ts"
+import { busOn, eventually, natsServer } from "../../../dev/fixtures/bus.ts"
 import { later, standingAt } from "../../support/clock.ts"
-import type { TestNatsServer } from "../../support/nats-server.ts"
+import type { TestNatsServer } from "../../../dev/fixtures/nats-server.ts"
 
 const replicaOf = (server: TestNatsServer) => Layer.build(busOn(server))
 type Replica = Effect.Success<ReturnType<typeof replicaOf>>

@@ -1,17 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
-import { lineLogger, Role } from "#runtime"
+import { chosenFormat, lineLogger, type LogFormat, Role } from "#runtime"
 import { makeSecrets, Secrets } from "../../../libs/runtime/Secrets.ts"
 
 const secret = 'hunter2"with\\odd characters'
 
-const logged = (log: Effect.Effect<void>) =>
+const logged = (log: Effect.Effect<void>, format: LogFormat = "json") =>
   Effect.gen(function* () {
     const lines: Array<string> = []
     const secrets = makeSecrets()
     secrets.add(secret)
     const layer = Layer.mergeAll(
-      Logger.layer([lineLogger("json", (line) => void lines.push(line))]),
+      Logger.layer([lineLogger(format, (line) => void lines.push(line))]),
       Layer.succeed(Role, "trial-role"),
       Layer.succeed(Secrets, secrets)
     )
@@ -64,4 +64,75 @@ describe("a log line", () => {
       assert.deepInclude(JSON.parse(line), { amount: "12", circle: { self: "[seen]" } })
     })
   )
+})
+
+const escape = String.fromCodePoint(27)
+
+describe("a log line for people", () => {
+  const log = Effect.logWarning("the house is full").pipe(Effect.annotateLogs({ endpoint: "ci", left: 3 }))
+
+  it.effect("has the time, the level, the role, the message and what it is about", () =>
+    Effect.gen(function* () {
+      const line = yield* logged(log, "pretty")
+      assert.match(line, /^\d\d:\d\d:\d\d\.\d{3} WARN  trial-role the house is full endpoint=ci left=3$/u)
+    })
+  )
+
+  it.effect("says the same in colours, and ends each of them", () =>
+    Effect.gen(function* () {
+      const line = yield* logged(log, "coloured")
+      assert.include(line, `${escape}[33mWARN ${escape}[39m`)
+      const codes = new RegExp(`${escape}\\[(\\d+)m`, "gu")
+      assert.match(line.replaceAll(codes, ""), /WARN {2}trial-role the house is full endpoint=ci left=3$/u)
+      const begunAndEnded = [...line.matchAll(codes)].map(([, code]) => code === "39")
+      assert.deepStrictEqual(
+        begunAndEnded,
+        begunAndEnded.map((_, index) => index % 2 === 1)
+      )
+    })
+  )
+
+  it.effect("gives no control of the terminal to who wrote a message", () =>
+    Effect.gen(function* () {
+      const line = yield* logged(
+        Effect.logInfo(`${escape}[2Jgone`).pipe(Effect.annotateLogs({ title: `${escape}]0;mine\u0007` })),
+        "pretty"
+      )
+      assert.notInclude(line, escape)
+      assert.notInclude(line, "\u0007")
+      assert.include(line, "[2Jgone")
+    })
+  )
+
+  it.effect("shows no secret, and no more than a few screens of what has no end", () =>
+    Effect.gen(function* () {
+      const line = yield* logged(
+        Effect.logError(`${secret} ${"long ".repeat(20_000)}`, new Error(secret)).pipe(
+          Effect.annotateLogs({ plain: secret })
+        ),
+        "coloured"
+      )
+      assert.notInclude(line, "hunter2")
+      assert.isBelow(line.length, 8_400)
+    })
+  )
+})
+
+describe("the format of log lines", () => {
+  const terminal = { hasTerminal: true, wantsColours: true }
+  const plainTerminal = { hasTerminal: true, wantsColours: false }
+  const pipe = { hasTerminal: false, wantsColours: true }
+
+  it.each([
+    ["coloured", "on a terminal", { asked: undefined, ...terminal }],
+    ["pretty", "on a terminal without colours", { asked: "", ...plainTerminal }],
+    ["json", "where it is no terminal", { asked: undefined, ...pipe }],
+    ["json", "on a terminal that is asked for JSON", { asked: "json", ...terminal }],
+    ["pretty", "in a pipe that is asked for text", { asked: "text", ...pipe }],
+    ["json", "of a program that has it as its own", { asked: undefined, own: "json", ...terminal }],
+    ["coloured", "of a program whose own is overruled", { asked: "text", own: "json", ...terminal }],
+    [undefined, "where something else is asked for", { asked: "yaml", ...terminal }]
+  ] as const)("is %s %s", (format, _where, facts) => {
+    assert.strictEqual(chosenFormat(facts), format)
+  })
 })

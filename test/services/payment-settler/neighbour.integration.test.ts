@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { cancelOnChain, emptyWallet, fundedKey, payWith, signFor } from "../../support/attacker.ts"
-import { eventually } from "../../support/bus.ts"
+import { eventually } from "../../../dev/fixtures/bus.ts"
 import { chat, eventsOf } from "../../support/gateway.ts"
 import {
   body,
@@ -14,8 +14,8 @@ import {
   withoutSettler
 } from "../../support/next-door.ts"
 import { balanced } from "../../support/payment-fleet.ts"
-import { freePort } from "../../support/free-port.ts"
-import { rejected, startSickNode } from "../../libs/x402/evm/sick-node.ts"
+import { freePort } from "../../../dev/fixtures/free-port.ts"
+import { rejected, startSickNode } from "../../libs/x402/chains/evm/sick-node.ts"
 
 describe("a paid call whose settler is in the gateway's process", () => {
   it.live("is answered with its receipt, and is in the books once without a job, streamed or not", () =>

@@ -4,9 +4,9 @@ import { Configuration } from "#runtime"
 import { Settlements } from "../../../services/payment-verifier/Settlements.ts"
 import type { Checked } from "../../../services/payment-verifier/Verifier.ts"
 import { jobsAway } from "../../support/broker-away.ts"
-import { eventually } from "../../support/bus.ts"
+import { eventually } from "../../../dev/fixtures/bus.ts"
 import { checkedPayment, testPayload, testRequirements } from "../../support/payments.ts"
-import { jobs, onBus } from "../../libs/x402/claim/claims-on-bus.ts"
+import { jobs, onBus } from "../../libs/x402/claims/claims-on-bus.ts"
 
 const settlements = Settlements.layer.pipe(
   Layer.provide(Configuration.layerOf({ PaymentVerifier: { FacilitatorSettleSeconds: 1 } }))

@@ -5,7 +5,7 @@
  */
 import { assert } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { type ActorDefinition, type ActorRecord, decideRecord, type Held, replay } from "#actor"
+import { type ActorDefinition, type ActorRecord, decideRecord, type Held, replay } from "#actors"
 import { decodeEnvelope, type Envelope } from "#contracts"
 
 export const startMs = 1_700_000_000_000

@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Layer } from "effect"
-import { Actors, entityViewer, projectViews } from "#actor"
+import { Actors, entityProjection, projectViews } from "#actors"
 import { Publisher, Rejections, StreamReader } from "#bus"
 import { subjects } from "#contracts"
 import { Configuration, Drain, Health } from "#runtime"
-import { agent, agentViewer } from "../../../services/pipeline-api/agent/index.ts"
+import { agent, agentProjection } from "../../../services/pipeline-api/agent/index.ts"
 import { CarryOn } from "../../../services/pipeline-api/follow-ups/CarryOn.ts"
 import { FollowUps } from "../../../services/pipeline-api/follow-ups/FollowUps.ts"
 import { ReportIntake } from "../../../services/pipeline-api/reports/ReportIntake.ts"
 import { Reports } from "../../../services/pipeline-api/reports/Reports.ts"
-import { busOn, eventually, natsServer } from "../../support/bus.ts"
+import { busOn, eventually, natsServer } from "../../../dev/fixtures/bus.ts"
 import { publishReport } from "../../support/pipeline.ts"
 
-const viewers = [entityViewer(agentViewer)]
+const projections = [entityProjection(agentProjection)]
 
 // A machine that has other work to do may be late with a look, of which there are six.
 const stallMs = 1_500
@@ -112,7 +112,7 @@ describe("the loop of views", () => {
           Rejections,
           Rejections.of({ reject: () => Deferred.await(goOn), told: (faults) => faults })
         )
-        const projecting = yield* Effect.provide(projectViews({ holder: "one", viewers, stallMs }), stuck)
+        const projecting = yield* Effect.provide(projectViews({ holder: "one", projections, stallMs }), stuck)
         yield* Effect.forkScoped(projecting)
         yield* staysAlive
 
@@ -131,11 +131,11 @@ describe("the loop of views", () => {
   it.live("is alive where another replica keeps the views", () =>
     onBus(
       Effect.gen(function* () {
-        const first = yield* projectViews({ holder: "one", viewers })
+        const first = yield* projectViews({ holder: "one", projections })
         yield* Effect.forkScoped(first)
         yield* resumeAnAgent
         // It asks for the lease each second.
-        const second = yield* projectViews({ holder: "two", viewers, stallMs: 3 * stallMs })
+        const second = yield* projectViews({ holder: "two", projections, stallMs: 3 * stallMs })
         yield* Effect.forkScoped(second)
         yield* staysAlive
       })

@@ -18,7 +18,7 @@ import { planSpeech, type SpeechRoute } from "../../../services/speech-api/plan.
 import { pageOfVoices, voiceBody } from "../../../services/speech-api/voice-list.ts"
 import { readVoiceForm, voiceFormSpec } from "../../../services/speech-api/voices/voice-form.ts"
 import { usedChallenge } from "./voices/records.ts"
-import { at, contractOf, type Json, refsIn, resolved } from "./openapi-answers.ts"
+import { at, contractOf, type Json, refsIn, resolved } from "../../support/openapi-answers.ts"
 
 // As callers get it: what JSON does not have is gone.
 const document = JSON.parse(JSON.stringify(openApiDocument())) as Json

@@ -7,7 +7,7 @@ import { Configuration, Drain } from "#runtime"
 import { openEngineThreads } from "../../../libs/speech/engine/EngineThreads.ts"
 import { Engines } from "../../../services/speech-synthesizer/Engines.ts"
 import { Synthesizer } from "../../../services/speech-synthesizer/Synthesizer.ts"
-import { eventually, withBus } from "../../support/bus.ts"
+import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
 import { piece, voiceOf } from "../../libs/speech/engine/jobs.ts"
 
 const mail = frameCodec(SequencerMail)

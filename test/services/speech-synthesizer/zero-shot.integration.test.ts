@@ -10,7 +10,7 @@ import { Configuration, Drain } from "#runtime"
 import { zeroShotVoice } from "#speech"
 import { speechSynthesizer } from "../../../services/speech-synthesizer/layer.ts"
 import { References } from "../../../services/speech-synthesizer/References.ts"
-import { eventually, withBus } from "../../support/bus.ts"
+import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
 import { writeTinyVits } from "../../support/tiny-voices.ts"
 
 const store = "voice-samples"

@@ -3,15 +3,15 @@
  * actors are the real ones; only the role that serves them is left out.
  */
 import { Effect, Layer, Option, Result, Schema, Stream } from "effect"
-import { type ActorDefinition, Actors, entityViewer, projectViews, Views } from "#actor"
+import { type ActorDefinition, Actors, entityProjection, projectViews, Views } from "#actors"
 import { jsonCodec, Requests, StreamReader } from "#bus"
 import { CommandAnswer, CommandRequest, type Envelope, subjects } from "#contracts"
 import { Configuration, Drain } from "#runtime"
-import { agent, agentViewer } from "../../../services/pipeline-api/agent/index.ts"
-import { project, projectViewer } from "../../../services/pipeline-api/project/index.ts"
-import { workItem, workItemViewer } from "../../../services/pipeline-api/work-item/index.ts"
-import { busOn } from "../../support/bus.ts"
-import type { TestNatsServer } from "../../support/nats-server.ts"
+import { agent, agentProjection } from "../../../services/pipeline-api/agent/index.ts"
+import { project, projectProjection } from "../../../services/pipeline-api/project/index.ts"
+import { workItem, workItemProjection } from "../../../services/pipeline-api/work-item/index.ts"
+import { busOn } from "../../../dev/fixtures/bus.ts"
+import type { TestNatsServer } from "../../../dev/fixtures/nats-server.ts"
 import { Commander } from "../../../services/sweeper/Commander.ts"
 import { Marks } from "../../../services/sweeper/Marks.ts"
 
@@ -51,8 +51,12 @@ export const serveAgents = answering(agent)
 export const serveItems = Effect.gen(function* () {
   yield* answering(workItem)
   yield* answering(project)
-  const viewers = [entityViewer(workItemViewer), entityViewer(projectViewer), entityViewer(agentViewer)]
-  yield* Effect.forkScoped(yield* projectViews({ holder: "test", viewers }))
+  const projections = [
+    entityProjection(workItemProjection),
+    entityProjection(projectProjection),
+    entityProjection(agentProjection)
+  ]
+  yield* Effect.forkScoped(yield* projectViews({ holder: "test", projections }))
 })
 
 export const serveActors = Effect.andThen(serveAgents, serveItems)

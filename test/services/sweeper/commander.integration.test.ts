@@ -5,7 +5,7 @@ import { CommandAnswer, CommandRequest, subjects } from "#contracts"
 import { Metrics } from "#runtime"
 import { Commander, findingsOf } from "../../../services/sweeper/Commander.ts"
 import { toAgent } from "../../../services/sweeper/planned-command.ts"
-import { natsServer } from "../../support/bus.ts"
+import { natsServer } from "../../../dev/fixtures/bus.ts"
 import { inProcess } from "./actors-at-work.ts"
 
 const question = jsonCodec(CommandRequest)

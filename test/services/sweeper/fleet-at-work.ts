@@ -1,11 +1,11 @@
 /** A fleet with actors, the commands that bring an item and an agent to where a sweep finds them, and what is shown. */
 import { Effect } from "effect"
-import { Actors } from "#actor"
+import { Actors } from "#actors"
 import { type AgentCommand, type WorkItemCommand, type WorkItemReport, workItemSettingsDefault } from "#contracts"
 import { agent } from "../../../services/pipeline-api/agent/index.ts"
 import { workItem } from "../../../services/pipeline-api/work-item/index.ts"
 import type { Sweep } from "../../../services/sweeper/sweep.ts"
-import { eventually, natsServer } from "../../support/bus.ts"
+import { eventually, natsServer } from "../../../dev/fixtures/bus.ts"
 import { creation } from "../pipeline-api/work-item/item-at-work.ts"
 import { eventsOf, inProcess, rowOf, serveActors } from "./actors-at-work.ts"
 import { uuid } from "./rows.ts"

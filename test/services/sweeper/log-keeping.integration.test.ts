@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Schema } from "effect"
-import { announceRelay, Views } from "#actor"
+import { eventRelay, Views } from "#actors"
 import { Kv, StreamReader } from "#bus"
 import { Count, subjects } from "#contracts"
 import { openSpendLedger } from "../../../services/sweeper/budget/SpendLedger.ts"
 import { reconciliationSweep } from "../../../services/sweeper/reconciliation/reconciliation-sweep.ts"
 import { purgeSweep } from "../../../services/sweeper/retention/purge-sweep.ts"
 import { retentionSweep } from "../../../services/sweeper/retention/retention-sweep.ts"
-import { eventually } from "../../support/bus.ts"
+import { eventually } from "../../../dev/fixtures/bus.ts"
 import { later } from "../../support/clock.ts"
 import { rowOf } from "./actors-at-work.ts"
 import { begun, dispatched, fleet, item, reported, shownAs, toItem } from "./fleet-at-work.ts"
@@ -33,7 +33,7 @@ describe("the sweeper", () => {
         yield* eventually(Effect.map(rowOf("workitem", item), (row) => row === undefined))
 
         const purge = yield* begun(purgeSweep)
-        yield* Effect.forkScoped(yield* announceRelay(Effect.void))
+        yield* Effect.forkScoped(yield* eventRelay(Effect.void))
         const { lastSequence } = yield* reader.bounds("LOG")
         const cursors = yield* (yield* Kv).open("cursors", Schema.Struct({ position: Count }))
         yield* cursors.create("follow-ups", { position: lastSequence })
@@ -60,7 +60,7 @@ describe("the sweeper", () => {
         const reader = yield* StreamReader
         yield* dispatched
         const { lastSequence } = yield* reader.bounds("LOG")
-        yield* Effect.forkScoped(yield* announceRelay(Effect.void))
+        yield* Effect.forkScoped(yield* eventRelay(Effect.void))
         // Two events and the cursor.
         yield* eventually(Effect.map(reader.bounds("EVENTS"), ({ messages }) => messages >= 3))
         const good = yield* begun(reconciliationSweep)

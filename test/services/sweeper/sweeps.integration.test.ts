@@ -5,7 +5,7 @@ import { BusUnavailable } from "#bus"
 import { Metrics } from "#runtime"
 import type { Findings, Sweep } from "../../../services/sweeper/sweep.ts"
 import { runSweeps } from "../../../services/sweeper/Sweeps.ts"
-import { busOn, eventually, natsServer } from "../../support/bus.ts"
+import { busOn, eventually, natsServer } from "../../../dev/fixtures/bus.ts"
 
 const sweepOf = (run: Effect.Effect<Findings, BusUnavailable>, everyMs = 20): Sweep => ({
   name: "agents",

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { eventually } from "../../support/bus.ts"
+import { eventually } from "../../../dev/fixtures/bus.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, metric, publish, sequencesTo, setUp, stream } from "../../support/webhooks.ts"
 

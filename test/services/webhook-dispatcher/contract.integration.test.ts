@@ -4,7 +4,7 @@ import { Effect, Logger } from "effect"
 import { Publisher } from "#bus"
 import { exampleEnvelope, subjects } from "#contracts"
 import { lineLogger } from "#runtime"
-import { eventually } from "../../support/bus.ts"
+import { eventually } from "../../../dev/fixtures/bus.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { abandoned, abandonments, arrived, eventsTo, publish, requestsTo, setUp } from "../../support/webhooks.ts"
 

@@ -5,7 +5,7 @@ import { Publisher } from "#bus"
 import { eventSchemaVersion, exampleEnvelope } from "#contracts"
 import { Metrics } from "#runtime"
 import { redrive } from "../../../services/webhook-dispatcher/redrive.ts"
-import { eventually } from "../../support/bus.ts"
+import { eventually } from "../../../dev/fixtures/bus.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, publish, quick, setUp, stream, utf8 } from "./event-to-receiver.ts"
 

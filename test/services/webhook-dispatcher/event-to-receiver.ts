@@ -2,7 +2,7 @@
 import { Effect, Stream } from "effect"
 import { Publisher, StreamReader } from "#bus"
 import { exampleEnvelope, subjects } from "#contracts"
-import { eventually, natsServer } from "../../support/bus.ts"
+import { eventually, natsServer } from "../../../dev/fixtures/bus.ts"
 import { startReceiver, type TestReceiver } from "../../support/receiver.ts"
 
 export const utf8 = new TextEncoder()

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { redrive } from "../../../services/webhook-dispatcher/redrive.ts"
-import { eventually } from "../../support/bus.ts"
+import { eventually } from "../../../dev/fixtures/bus.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import type { TestReceiver } from "../../support/receiver.ts"
 import { abandoned, arrived, eventsTo, publish, requestsTo, setUp, stream } from "../../support/webhooks.ts"

@@ -1,10 +1,10 @@
 /**
  * The inside of an engine's thread: takes one job after the other, has it spoken, brings it to the fleet's rate
  * and hands the frames over. Loads no Effect, so that a thread is small and starts fast; for the same reason
- * the resampler is imported as a file and not by the door of its room.
+ * the resampler is imported by a name of its own, and not with all of its room.
  */
 import { parentPort, workerData } from "node:worker_threads"
-import { makeResampler } from "../../../audio/resample.ts"
+import { makeResampler } from "#audio/resample"
 import { engineHz } from "../Engine.ts"
 import { formantShift } from "./formant-shift.ts"
 import { makeFrameBatcher } from "./frame-batcher.ts"

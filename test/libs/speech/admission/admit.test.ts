@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { admit, type AdmissionLimits, type Asker, type Load } from "#speech"
 
-const limits: AdmissionLimits = { youngMax: 8, decideWithinMs: 600, beginWithinMs: 2_500, waitingMax: 256 }
+const limits: AdmissionLimits = { youngMax: 8, decideWithinMs: 500, beginWithinMs: 2_500, waitingMax: 256 }
 const idle: Load = { young: 0, growMs: 100, thin: 0, listening: 0, lastsMs: 10_000, lateMs: 0 }
 const first: Asker = { ahead: 0, waitedMs: 0, isPromised: false, sentAway: 0 }
 
@@ -25,13 +25,13 @@ const cases: ReadonlyArray<Case> = [
   {
     says: "the time to decide is over and the line is short enough",
     load: { young: 8, growMs: 300 },
-    asker: { ahead: 30, waitedMs: 600 },
+    asker: { ahead: 30, waitedMs: 500 },
     is: "Promise"
   },
   {
     says: "the time to decide is over and the line is too long",
     load: { young: 8, growMs: 300 },
-    asker: { ahead: 45, waitedMs: 600 },
+    asker: { ahead: 45, waitedMs: 500 },
     is: "Refuse beginnings 2"
   },
   {
@@ -43,7 +43,7 @@ const cases: ReadonlyArray<Case> = [
   {
     says: "the time to decide is over and a listener has little left: a place is free when one of them ends",
     load: { thin: 2, listening: 10, lastsMs: 30_000 },
-    asker: { ahead: 1, waitedMs: 600 },
+    asker: { ahead: 1, waitedMs: 500 },
     is: "Refuse listeners 6"
   },
   {
@@ -67,19 +67,19 @@ const cases: ReadonlyArray<Case> = [
   {
     says: "others were told to come again before it",
     load: { thin: 2, listening: 10, lastsMs: 30_000 },
-    asker: { waitedMs: 600, sentAway: 4 },
+    asker: { waitedMs: 500, sentAway: 4 },
     is: "Refuse listeners 15"
   },
   {
     says: "the process is late itself until the time to decide is over",
     load: { young: 1, lateMs: 400 },
-    asker: { waitedMs: 600 },
+    asker: { waitedMs: 500 },
     is: "Refuse stalled 1"
   },
   {
     says: "it would have to come again after minutes",
     load: { thin: 1, listening: 1, lastsMs: 400_000 },
-    asker: { waitedMs: 600 },
+    asker: { waitedMs: 500 },
     is: "Refuse listeners 60"
   },
   {

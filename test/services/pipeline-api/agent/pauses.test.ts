@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { entityViewer } from "#actor"
+import { entityProjection } from "#actors"
 import { agentIdOf, agentOfId, AgentSummary, isoTime } from "#contracts"
-import { agentViewer, holdOf, holdsOf } from "../../../../services/pipeline-api/agent/index.ts"
+import { agentProjection, holdOf, holdsOf } from "../../../../services/pipeline-api/agent/index.ts"
 import { startMs } from "../entity-at-work.ts"
 import { agentAtWork, failed, failedFast, pause, resume } from "./agent-at-work.ts"
 
@@ -129,7 +129,7 @@ describe("an agent", () => {
 
 describe("the view of an agent", () => {
   it("shows what keeps it from new work, and when somebody has to look", () => {
-    const show = (state: unknown) => Result.getOrThrow(entityViewer(agentViewer).show(state, "smith/anvil-1"))
+    const show = (state: unknown) => Result.getOrThrow(entityProjection(agentProjection).show(state, "smith/anvil-1"))
     assert.isUndefined(show(null))
     const smith = agentAtWork("smith/anvil-1")
     smith.does(failedFast(1))

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema, Stream } from "effect"
 import { jsonCodec, Kv, Requests, StreamReader } from "#bus"
 import { HeldAnswer, HeldQuestion, subjects } from "#contracts"
-import { eventually } from "../../../support/bus.ts"
+import { eventually } from "../../../../dev/fixtures/bus.ts"
 import {
   commandOver,
   createItem,
@@ -16,7 +16,7 @@ import {
   untilState,
   withPipeline
 } from "../../../support/pipeline.ts"
-import { creation } from "../../../support/work-item-creation.ts"
+import { creation } from "../../../../dev/fixtures/work-item-creation.ts"
 
 const create = creation({
   projectId,

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { Actors } from "#actor"
+import { Actors } from "#actors"
 import type { WorkItemPage } from "#contracts"
 import { release } from "../../../../services/pipeline-api/release/index.ts"
 import { workItem } from "../../../../services/pipeline-api/work-item/index.ts"
-import { busOn, eventually, natsServer } from "../../../support/bus.ts"
+import { busOn, eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
 import {
   type Call,
   caller,

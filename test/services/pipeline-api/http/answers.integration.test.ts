@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { eventually, natsServer } from "../../../support/bus.ts"
+import { eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
 import {
   caller,
   createItem,

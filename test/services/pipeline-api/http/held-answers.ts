@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { pipelineOpenApi } from "../../../../services/pipeline-api/openapi/document.ts"
 import type { Asked, Call, Heard, Json } from "../../../support/pipeline.ts"
-import { contractOf } from "../../speech-api/openapi-answers.ts"
+import { contractOf } from "../../../support/openapi-answers.ts"
 
 const document = JSON.parse(JSON.stringify(pipelineOpenApi())) as Json
 const { breaches } = contractOf({ ...document })

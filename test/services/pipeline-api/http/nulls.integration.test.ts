@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { pipelineOpenApi } from "../../../../services/pipeline-api/openapi/document.ts"
 import { operations } from "../../../../services/pipeline-api/openapi/operations.ts"
-import { eventually } from "../../../support/bus.ts"
+import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { createItem, eventsTold, type Json, setUpProject, withPipeline } from "../../../support/pipeline.ts"
-import { at } from "../../speech-api/openapi-answers.ts"
+import { at } from "../../../support/openapi-answers.ts"
 
 const schemas = at(JSON.parse(JSON.stringify(pipelineOpenApi())), "components", "schemas") as Record<string, Json>
 

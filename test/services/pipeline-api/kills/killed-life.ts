@@ -7,7 +7,7 @@ import { Clock, Effect, Exit, Layer, Option, References, Scope, Stream } from "e
 import { BusUnavailable, Nats, type Publisher, type Requests, StreamReader } from "#bus"
 import { subjects } from "#contracts"
 import { type Cut, type CutProxy, startCutProxy } from "../../../support/cut-proxy.ts"
-import type { TestNatsServer } from "../../../support/nats-server.ts"
+import type { TestNatsServer } from "../../../../dev/fixtures/nats-server.ts"
 import { commandOver, type Json, pipelineOn, publishReport } from "../../../support/pipeline.ts"
 import type { Dice } from "../../../support/random-ssml.ts"
 import { type Given, type Input, placeOf, randomInput } from "./random-inputs.ts"

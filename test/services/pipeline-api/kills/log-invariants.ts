@@ -4,17 +4,17 @@
  */
 import { assert } from "@effect/vitest"
 import { Result } from "effect"
-import { type ActorDefinition, type EntityViewer, entityViewer } from "#actor"
+import { type ActorDefinition, type EntityProjection, entityProjection } from "#actors"
 import { header, type SourceMessage } from "#bus"
 import { type CommandEntity, decodeToken, subjects } from "#contracts"
-import { agentViewer } from "../../../../services/pipeline-api/agent/index.ts"
+import { agentProjection } from "../../../../services/pipeline-api/agent/index.ts"
 import { definitions } from "../../../../services/pipeline-api/definitions.ts"
 import { followUpsOf } from "../../../../services/pipeline-api/follow-ups/follow-ups-of.ts"
-import { projectViewer } from "../../../../services/pipeline-api/project/index.ts"
-import { queueViewer } from "../../../../services/pipeline-api/queue/index.ts"
+import { projectProjection } from "../../../../services/pipeline-api/project/index.ts"
+import { queueProjection } from "../../../../services/pipeline-api/queue/index.ts"
 import { readRecord } from "../../../../services/pipeline-api/records.ts"
-import { releaseViewer } from "../../../../services/pipeline-api/release/index.ts"
-import { workItemViewer } from "../../../../services/pipeline-api/work-item/index.ts"
+import { releaseProjection } from "../../../../services/pipeline-api/release/index.ts"
+import { workItemProjection } from "../../../../services/pipeline-api/work-item/index.ts"
 import type { Told } from "./killed-life.ts"
 
 type AnyDefinition = ActorDefinition<unknown, unknown, unknown>
@@ -78,7 +78,7 @@ export const assertOnce = (records: ReadonlyArray<LogRecord>, told: ReadonlyArra
   }
 }
 
-/** EVENTS is what the records announce, each once, in the order of the log, and nothing else but what was reported. */
+/** EVENTS is what the records carry, each once, in the order of the log, and nothing else but what was reported. */
 export const assertTold = (
   records: ReadonlyArray<LogRecord>,
   events: ReadonlyArray<SourceMessage>,
@@ -103,14 +103,14 @@ export const assertTold = (
   for (const id of others) assert.include(reports, id.replace("report.", ""), "an event that nothing stands for")
 }
 
-const viewers = new Map<string, EntityViewer>(
+const projections = new Map<string, EntityProjection>(
   [
-    entityViewer(workItemViewer),
-    entityViewer(releaseViewer),
-    entityViewer(projectViewer),
-    entityViewer(agentViewer),
-    entityViewer(queueViewer)
-  ].map((viewer) => [viewer.entity, viewer])
+    entityProjection(workItemProjection),
+    entityProjection(releaseProjection),
+    entityProjection(projectProjection),
+    entityProjection(agentProjection),
+    entityProjection(queueProjection)
+  ].map((projection) => [projection.entity, projection])
 )
 
 /** `bucket`: what is stored of the views. There is a row for every entity, of its last record, and no other. */
@@ -118,10 +118,10 @@ export const assertShown = (records: ReadonlyArray<LogRecord>, bucket: ReadonlyA
   const rows = bucket.filter(({ data, subject }) => data.length > 0 && subject !== "$KV.views.cursor").map(jsonOf)
   const wanted = [...byEntity(records).values()].flatMap((own) => {
     const last = own.at(-1)
-    const viewer = viewers.get(last?.entity ?? "")
-    if (last === undefined || viewer === undefined || last.isRetired) return []
+    const projection = projections.get(last?.entity ?? "")
+    if (last === undefined || projection === undefined || last.isRetired) return []
     const { entity, id, message } = last
-    const shown = Result.getOrThrow(viewer.show(last.state, id))
+    const shown = Result.getOrThrow(projection.show(last.state, id))
     return shown === undefined ? [] : [{ entity, id, sequence: message.sequence, ...shown }]
   })
   const sorted = (all: ReadonlyArray<unknown>) =>

@@ -5,7 +5,7 @@ import { pipelineOpenApi } from "../../../../services/pipeline-api/openapi/docum
 import { errorCodes } from "../../../../services/pipeline-api/openapi/error-codes.ts"
 import { operations } from "../../../../services/pipeline-api/openapi/operations.ts"
 import { pipelinePage } from "../../../../services/pipeline-api/openapi/page.ts"
-import { at, contractOf, type Json, refsIn, resolved } from "../../speech-api/openapi-answers.ts"
+import { at, contractOf, type Json, refsIn, resolved } from "../../../support/openapi-answers.ts"
 
 // As callers get it: what JSON does not have is gone.
 const document = JSON.parse(JSON.stringify(pipelineOpenApi())) as Json

@@ -2,7 +2,7 @@
 import { Effect, Stream } from "effect"
 import { StreamReader } from "#bus"
 import type { PickupQuestion } from "#contracts"
-import { eventually } from "../../../support/bus.ts"
+import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { type Call, createItem, metricsText, pickUp } from "../../../support/pipeline.ts"
 
 export const createMany = (call: Call, count: number, changes = {}) =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { eventually } from "../../../support/bus.ts"
+import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { createItem, eventsTold, type Json, metricsText, pickUp, withPipeline } from "../../../support/pipeline.ts"
 
 const settings = { DiskGuard: { MinFreeBytes: 5_000, RetryAfterSeconds: 2 } }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber } from "effect"
 import type { PickupNothing, PickupQuestion } from "#contracts"
-import { eventually } from "../../../support/bus.ts"
+import { eventually } from "../../../../dev/fixtures/bus.ts"
 import {
   type Call,
   createItem,

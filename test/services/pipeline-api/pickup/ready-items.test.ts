@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { ViewRow } from "#actor"
+import type { ViewRow } from "#actors"
 import { agentRoster } from "../../../../services/pipeline-api/agents.ts"
 import {
   agentCondition,
@@ -118,14 +118,14 @@ describe("what keeps a runner from being given anything", () => {
         ?.why,
       "queue-paused"
     ],
-    ["a paused agent", agentCondition({ hold: "Paused", reason: "moult", grounds: [] })?.why, "agent-paused"],
-    ["a benched agent", agentCondition({ hold: "Benched", reason: null, grounds: [] })?.why, "agent-benched"],
+    ["a paused agent", agentCondition({ hold: "Paused", reason: "moult", preconditions: [] })?.why, "agent-paused"],
+    ["a benched agent", agentCondition({ hold: "Benched", reason: null, preconditions: [] })?.why, "agent-benched"],
     [
       "an agent without quota",
-      agentCondition({ hold: "QuotaExhausted", reason: null, grounds: [] })?.reason,
+      agentCondition({ hold: "QuotaExhausted", reason: null, preconditions: [] })?.reason,
       "its quota is used up"
     ],
-    ["an agent that takes work", agentCondition({ hold: undefined, reason: null, grounds: [] }), undefined],
+    ["an agent that takes work", agentCondition({ hold: undefined, reason: null, preconditions: [] }), undefined],
     [
       "enough disk",
       diskCondition({ disks: [{ mountPath: "/", freeBytes: 10 }] }, { MinFreeBytes: 10, RetryAfterSeconds: 1 }),

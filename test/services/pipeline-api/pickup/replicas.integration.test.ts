@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { natsServer } from "../../../support/bus.ts"
+import { natsServer } from "../../../../dev/fixtures/bus.ts"
 import { caller, createItem, pipelineOn, reportSuccess, setUpProject, untilState } from "../../../support/pipeline.ts"
 import { askers, createMany, dispatchedAndPaused, isBusy, listed, pickUpOnce } from "./asked-at-once.ts"
 

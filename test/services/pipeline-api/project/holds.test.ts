@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { decideRecord, recordCodec, replay } from "#actor"
+import { decideRecord, recordCodec, replay } from "#actors"
 import { isoTime, ProjectFact, type ProjectState } from "#contracts"
 import { holdsOf, isQueuePaused, project } from "../../../../services/pipeline-api/project/index.ts"
 import { pause, projectId, projectWith, resume, settingsOf, spent } from "./project-at-work.ts"

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { entityViewer } from "#actor"
+import { entityProjection } from "#actors"
 import { ProjectCommand, ProjectSettings, ProjectSummary, workItemSettingsDefault } from "#contracts"
 import {
   capDeferral,
   project,
-  projectViewer,
+  projectProjection,
   workItemSettingsOf
 } from "../../../../services/pipeline-api/project/index.ts"
 import { entityAtWork } from "../entity-at-work.ts"
@@ -76,7 +76,7 @@ describe("a cap on items in flight", () => {
 })
 
 describe("the view of a project", () => {
-  const show = (state: unknown) => Result.getOrThrow(entityViewer(projectViewer).show(state, projectId))
+  const show = (state: unknown) => Result.getOrThrow(entityProjection(projectProjection).show(state, projectId))
 
   it("shows whether its queue runs, what holds it, and its settings", () => {
     const garden = projectWith()

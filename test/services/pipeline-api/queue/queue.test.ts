@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { entityViewer } from "#actor"
+import { entityProjection } from "#actors"
 import { isoTime, QueueCommand, queueId } from "#contracts"
-import { queue, queueViewer } from "../../../../services/pipeline-api/queue/index.ts"
+import { queue, queueProjection } from "../../../../services/pipeline-api/queue/index.ts"
 import { diceOf } from "../../../support/random-ssml.ts"
 import { entityAtWork } from "../entity-at-work.ts"
 
@@ -40,7 +40,7 @@ describe("the pickup queue", () => {
   })
 
   it("is shown as running or paused", () => {
-    const show = (state: unknown) => Result.getOrThrow(entityViewer(queueViewer).show(state, queueId))
+    const show = (state: unknown) => Result.getOrThrow(entityProjection(queueProjection).show(state, queueId))
     const line = theQueue()
     assert.isUndefined(show(null))
     line.does(pause)

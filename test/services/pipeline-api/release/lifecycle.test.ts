@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { entityViewer } from "#actor"
+import { entityProjection } from "#actors"
 import { ReleaseCommand, type ReleaseCommandTag, releaseStates, ReleaseSummary } from "#contracts"
-import { release, releaseTransitions, releaseViewer } from "../../../../services/pipeline-api/release/index.ts"
+import { release, releaseTransitions, releaseProjection } from "../../../../services/pipeline-api/release/index.ts"
 import { entityAtWork } from "../entity-at-work.ts"
 import { wireProject } from "../wire-item.ts"
 import {
@@ -139,7 +139,7 @@ describe("a release that is over", () => {
 })
 
 describe("the view of a release", () => {
-  const view = entityViewer(releaseViewer)
+  const view = entityProjection(releaseProjection)
   const show = (state: unknown) => Result.getOrThrow(view.show(JSON.parse(JSON.stringify(state)), releaseId))
 
   it("shows its project, its state and how its items stand", () => {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { Publisher, StreamReader } from "#bus"
-import { eventually, busOn, natsServer } from "../../../support/bus.ts"
+import { eventually, busOn, natsServer } from "../../../../dev/fixtures/bus.ts"
 import {
   caller,
   commandOver,

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import { eventually } from "../../../support/bus.ts"
+import { eventually } from "../../../../dev/fixtures/bus.ts"
 import {
   type Call,
   createItem,

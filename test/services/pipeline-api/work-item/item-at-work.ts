@@ -4,7 +4,7 @@
  */
 import { assert } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { type ActorRecord, decideRecord, type Held } from "#actor"
+import { type ActorRecord, decideRecord, type Held } from "#actors"
 import {
   decodeEnvelope,
   type Envelope,
@@ -20,7 +20,7 @@ import {
   type WorkItemState
 } from "#contracts"
 import { workItem } from "../../../../services/pipeline-api/work-item/index.ts"
-import { creation } from "../../../support/work-item-creation.ts"
+import { creation } from "../../../../dev/fixtures/work-item-creation.ts"
 
 export { creation }
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { type ActorRecord, decideRecord, factsMax, type Held } from "#actor"
+import { type ActorRecord, decideRecord, factsMax, type Held } from "#actors"
 import {
   decodeEnvelope,
   findEvent,
@@ -68,7 +68,7 @@ const factsOf = ({ before, record: { facts, atMs, commandId } }: Step) => {
   return facts.map((fact) => {
     const from = state
     state = workItem.evolve(state, fact, context) ?? state
-    return { fact, from, to: state, events: workItem.announce(state, fact, context) }
+    return { fact, from, to: state, events: workItem.toEvents(state, fact, context) }
   })
 }
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { decideRecord } from "#actor"
+import { decideRecord } from "#actors"
 import { staleHeadsMax, workItemStates } from "#contracts"
 import { workItem } from "../../../../services/pipeline-api/work-item/index.ts"
 import { inHand, type ItemAtWork, itemId } from "./item-at-work.ts"

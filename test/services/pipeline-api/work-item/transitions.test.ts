@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { decideRecord } from "#actor"
+import { decideRecord } from "#actors"
 import { type WorkItemCommand, type WorkItemReportKind, workItemReportKinds, workItemStates } from "#contracts"
 import { transitions, workItem } from "../../../../services/pipeline-api/work-item/index.ts"
 import { checkId, freshId, itemId, type ItemAtWork, readyFor } from "./item-at-work.ts"

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { WorkItemSummary, workItemStates } from "#contracts"
-import { workItemViewer } from "../../../../services/pipeline-api/work-item/index.ts"
+import { workItemProjection } from "../../../../services/pipeline-api/work-item/index.ts"
 import { inHand, type ItemAtWork, itemAtWork, itemId, readyFor, usage } from "./item-at-work.ts"
 import { itemIn } from "./states.ts"
 
 const show = (item: ItemAtWork) => {
-  const row = workItemViewer.show(item.state(), itemId)
+  const row = workItemProjection.show(item.state(), itemId)
   assert.isDefined(row)
   return row
 }
@@ -20,7 +20,7 @@ describe("a work item's row", () => {
       assert.deepInclude(row, { project: "garden", state })
       assert.isTrue(Result.isSuccess(decodeSummary(row.summary)), state)
     }
-    assert.isUndefined(workItemViewer.show(null, itemId))
+    assert.isUndefined(workItemProjection.show(null, itemId))
   })
 
   it("says what a runner may take, for whom, and how urgent it is", () => {

@@ -12,7 +12,7 @@ import { Consents } from "../../../../services/speech-api/voices/Consents.ts"
 import type { ConsentRecord } from "../../../../services/speech-api/voices/records.ts"
 import { VoiceFiles } from "../../../../services/speech-api/voices/VoiceFiles.ts"
 import { VoiceRemoval } from "../../../../services/speech-api/voices/VoiceRemoval.ts"
-import { withBus } from "../../../support/bus.ts"
+import { withBus } from "../../../../dev/fixtures/bus.ts"
 import { clonedVoice, formFile, keptFile } from "./records.ts"
 
 export const voicesMax = 3

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Actors, Views } from "#actor"
+import { Actors, Views } from "#actors"
 import {
   type WorkItemCommand,
   type WorkItemPhase,
@@ -11,7 +11,7 @@ import {
 import { workItem } from "../../../../services/pipeline-api/work-item/index.ts"
 import { progressWatchdog } from "../../../../services/sweeper/watchdogs/progress-watchdog.ts"
 import { staleWatchdog } from "../../../../services/sweeper/watchdogs/stale-watchdog.ts"
-import { eventually, natsServer } from "../../../support/bus.ts"
+import { eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
 import { creation } from "../../pipeline-api/work-item/item-at-work.ts"
 import { eventsOf, inProcess, rowOf, serveActors } from "../actors-at-work.ts"
 import { uuid } from "../rows.ts"

@@ -1,10 +1,10 @@
 /** An agent as lists and sweeps see it: by what keeps it from new work, as last heard of. */
 import { Schema } from "effect"
-import type { Viewer } from "#actor"
+import type { Projection } from "#actors"
 import { type AgentDeadline, agentOfId, AgentState, type AgentSummary } from "#contracts"
 import { standingOf } from "./standing.ts"
 
-export const agentViewer: Viewer<AgentState | null> = {
+export const agentProjection: Projection<AgentState | null> = {
   entity: "agent",
   state: Schema.NullOr(AgentState),
   show: (agent, id) =>

@@ -3,18 +3,18 @@
  * leave open are these, and stay: counts of the linked items where the release changes hands, ids where somebody has
  * to look at an item, the reason that an operator gave.
  */
-import type { Announcement, DecisionContext } from "#actor"
+import type { EventDraft, DecisionContext } from "#actors"
 import type { ReleaseFact, ReleaseFactOf, ReleaseFactTag, ReleaseState } from "#contracts"
 import { countsOf, idsOf } from "./linked-items.ts"
 
 type Told = readonly [event: string, details: Readonly<Record<string, unknown>>] | undefined
-type Announcers = {
+type EventsByFact = {
   readonly [Tag in ReleaseFactTag]: (release: ReleaseState, fact: ReleaseFactOf<Tag>) => Told
 }
 
 const silent = () => undefined
 
-const announcers: Announcers = {
+const eventsByFact: EventsByFact = {
   Created: ({ sourceBranch, targetBranch, description }) => [
     "release.created",
     { sourceBranch, targetBranch, description }
@@ -59,15 +59,15 @@ const announcers: Announcers = {
   Retired: silent
 }
 
-export const announce = (
+export const toEvents = (
   release: ReleaseState | null,
   fact: ReleaseFact,
   { id }: DecisionContext
-): ReadonlyArray<Announcement> => {
+): ReadonlyArray<EventDraft> => {
   if (release === null) return []
   // A fact and its own function are of one tag; the compiler cannot tell that of two looked up apart.
   type Tell = (release: ReleaseState, fact: ReleaseFact) => Told
-  const told = (announcers[fact._tag] as Tell)(release, fact)
+  const told = (eventsByFact[fact._tag] as Tell)(release, fact)
   if (told === undefined) return []
   const { name, state, project } = release
   const [event, details] = told

@@ -1,10 +1,10 @@
 /** A work item as lists and sweeps see it. Deadlines are given only to items on which somebody has to act by them. */
 import { Schema } from "effect"
-import type { Viewer } from "#actor"
+import type { Projection } from "#actors"
 import { type WorkItemDeadline, WorkItemState, type WorkItemSummary } from "#contracts"
 import { isEnded, isParked, isReady } from "./phases.ts"
 
-export const workItemViewer: Viewer<WorkItemState | null> = {
+export const workItemProjection: Projection<WorkItemState | null> = {
   entity: "workitem",
   state: Schema.NullOr(WorkItemState),
   show: (item) =>

@@ -1,11 +1,11 @@
 /** A release as lists and sweeps see it. */
 import { Schema } from "effect"
-import type { Viewer } from "#actor"
+import type { Projection } from "#actors"
 import { type ReleaseDeadline, ReleaseState, type ReleaseSummary } from "#contracts"
 import { countsOf } from "./linked-items.ts"
 import { releaseTransitions } from "./transitions.ts"
 
-export const releaseViewer: Viewer<ReleaseState | null> = {
+export const releaseProjection: Projection<ReleaseState | null> = {
   entity: "release",
   state: Schema.NullOr(ReleaseState),
   show: (release) =>

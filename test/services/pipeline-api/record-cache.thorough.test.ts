@@ -1,12 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { type ActorDefinition, decideRecord, entityViewer, type Held, recordCodec, type Viewer, ViewRow } from "#actor"
+import {
+  type ActorDefinition,
+  decideRecord,
+  entityProjection,
+  type Held,
+  recordCodec,
+  type Projection,
+  ViewRow
+} from "#actors"
 import { jsonCodec } from "#bus"
 import type { AgentState, ProjectState, ReleaseState, WorkItemState } from "#contracts"
-import { agent, agentViewer } from "../../../services/pipeline-api/agent/index.ts"
-import { project, projectViewer } from "../../../services/pipeline-api/project/index.ts"
-import { release, releaseViewer } from "../../../services/pipeline-api/release/index.ts"
-import { workItem, workItemViewer } from "../../../services/pipeline-api/work-item/index.ts"
+import { agent, agentProjection } from "../../../services/pipeline-api/agent/index.ts"
+import { project, projectProjection } from "../../../services/pipeline-api/project/index.ts"
+import { release, releaseProjection } from "../../../services/pipeline-api/release/index.ts"
+import { workItem, workItemProjection } from "../../../services/pipeline-api/work-item/index.ts"
 import { type Dice, diceOf } from "../../support/random-ssml.ts"
 import { randomCommand as randomAgentCommand } from "./agent/random-commands.ts"
 import { settingsOf } from "./project/project-at-work.ts"
@@ -17,7 +25,7 @@ import { randomCommand as randomItemCommand, randomCreation } from "./work-item/
 
 interface Kind<State, Command, Fact> {
   readonly definition: ActorDefinition<State, Command, Fact>
-  readonly viewer: Viewer<State>
+  readonly projection: Projection<State>
   readonly command: (dice: Dice, state: State, step: number, atMs: number) => Command
 }
 
@@ -31,7 +39,7 @@ const compareLife = <State, Command, Fact>(kind: Kind<State, Command, Fact>, see
   const { definition } = kind
   const dice = spread(seed)
   const codec = recordCodec(definition)
-  const viewer = entityViewer(kind.viewer)
+  const projection = entityProjection(kind.projection)
   let held: Held<State> = { state: definition.initial, recentCommands: [] }
   let decisions = 0
   for (let step = 0, atMs = startMs; step < 60; step++) {
@@ -44,8 +52,8 @@ const compareLife = <State, Command, Fact>(kind: Kind<State, Command, Fact>, see
     decisions += 1
     const read = Result.getOrThrow(codec.decode(asMessage(codec.encode(record))))
     assert.deepStrictEqual(read, record)
-    const shown = viewer.showOwn(record.state, id)
-    assert.deepStrictEqual(Result.getOrThrow(viewer.show(read.state, id)), shown)
+    const shown = projection.showDecoded(record.state, id)
+    assert.deepStrictEqual(Result.getOrThrow(projection.show(read.state, id)), shown)
     if (shown === undefined) continue
     const row = { entity: definition.entity, id, sequence: step + 1, ...shown }
     assert.deepStrictEqual(Result.getOrThrow(rowCodec.decode(asMessage(rowCodec.encode(row)))), row)
@@ -56,22 +64,22 @@ const compareLife = <State, Command, Fact>(kind: Kind<State, Command, Fact>, see
 
 const items: Kind<WorkItemState | null, Parameters<typeof workItem.decide>[1], unknown> = {
   definition: workItem as never,
-  viewer: workItemViewer,
+  projection: workItemProjection,
   command: (dice, state, step) => (state === null ? randomCreation(dice) : randomItemCommand(dice, state, step))
 }
 const releases: Kind<ReleaseState | null, Parameters<typeof release.decide>[1], unknown> = {
   definition: release as never,
-  viewer: releaseViewer,
+  projection: releaseProjection,
   command: (dice, state) => randomReleaseCommand(dice, state)
 }
 const projects: Kind<ProjectState | null, Parameters<typeof project.decide>[1], unknown> = {
   definition: project as never,
-  viewer: projectViewer,
+  projection: projectProjection,
   command: (dice, state) => (state === null ? { _tag: "Create", settings: settingsOf() } : randomProjectCommand(dice))
 }
 const agents: Kind<AgentState | null, Parameters<typeof agent.decide>[1], unknown> = {
   definition: agent as never,
-  viewer: agentViewer,
+  projection: agentProjection,
   command: (dice, _state, _step, atMs) => randomAgentCommand(dice, atMs)
 }
 

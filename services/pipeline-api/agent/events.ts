@@ -2,7 +2,7 @@
  * What the world is told of an agent: never about an item or project, but for a failed test that met an item at its
  * pickup or in its run. The events that name an agent and its instance apart give the kind as the agent.
  */
-import type { Announcement, DecisionContext } from "#actor"
+import type { EventDraft, DecisionContext } from "#actors"
 import { type AgentFact, type AgentFactOf, type AgentFactTag, agentOfId, type AgentState, isoTime } from "#contracts"
 import { holdsOf } from "./standing.ts"
 
@@ -11,11 +11,11 @@ interface Context extends DecisionContext {
   readonly agent: AgentState
 }
 
-type Announcers = {
-  readonly [Tag in AgentFactTag]: (fact: AgentFactOf<Tag>, context: Context) => Announcement | undefined
+type EventsByFact = {
+  readonly [Tag in AgentFactTag]: (fact: AgentFactOf<Tag>, context: Context) => EventDraft | undefined
 }
 
-const told = (event: string, details: Readonly<Record<string, unknown>>): Announcement => ({
+const told = (event: string, details: Readonly<Record<string, unknown>>): EventDraft => ({
   event,
   workItem: null,
   project: null,
@@ -31,7 +31,7 @@ const named = (id: string) => {
   return { agent: agentKind, agentInstanceId }
 }
 
-const announcers: Announcers = {
+const eventsByFact: EventsByFact = {
   Paused: ({ reason, pausedBy, expiresAtMs }, { id, atMs }) =>
     told("agent.paused", {
       ...named(id),
@@ -93,9 +93,9 @@ const adviceOf = (advice: AgentFactOf<"SpendingAdvised">, agent: string) => ({
   usableQuotaPct: advice.usableQuotaPct
 })
 
-export const announce = (agent: AgentState, fact: AgentFact, context: DecisionContext): ReadonlyArray<Announcement> => {
+export const toEvents = (agent: AgentState, fact: AgentFact, context: DecisionContext): ReadonlyArray<EventDraft> => {
   // A fact and its own function are of one tag; the compiler cannot tell that of two looked up apart.
-  type Tell = (fact: AgentFact, context: Context) => Announcement | undefined
-  const announcement = (announcers[fact._tag] as Tell)(fact, { ...context, agent })
-  return announcement === undefined ? [] : [announcement]
+  type Tell = (fact: AgentFact, context: Context) => EventDraft | undefined
+  const draft = (eventsByFact[fact._tag] as Tell)(fact, { ...context, agent })
+  return draft === undefined ? [] : [draft]
 }

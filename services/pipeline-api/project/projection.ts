@@ -1,10 +1,10 @@
 /** A project as lists and sweeps see it: `Running` or `Paused`. */
 import { Schema } from "effect"
-import type { Viewer } from "#actor"
+import type { Projection } from "#actors"
 import { ProjectState, type ProjectSummary } from "#contracts"
 import { isQueuePaused } from "./holds.ts"
 
-export const projectViewer: Viewer<ProjectState | null> = {
+export const projectProjection: Projection<ProjectState | null> = {
   entity: "project",
   state: Schema.NullOr(ProjectState),
   show: (project, id) =>

@@ -1,9 +1,9 @@
 /** The pickup queue as lists see it: `Running` or `Paused`. */
 import { Schema } from "effect"
-import type { Viewer } from "#actor"
+import type { Projection } from "#actors"
 import { QueueState } from "#contracts"
 
-export const queueViewer: Viewer<QueueState | null> = {
+export const queueProjection: Projection<QueueState | null> = {
   entity: "queue",
   state: Schema.NullOr(QueueState),
   show: (queue) =>

@@ -1,10 +1,10 @@
 /** What the world is told of a project. Budget events are about no project object: their details name the project. */
-import type { Announcement } from "#actor"
+import type { EventDraft } from "#actors"
 import { isoTime, type Project, type ProjectFact, type ProjectState } from "#contracts"
 import { budgetDetails } from "./budget.ts"
 import { holdTold } from "./holds.ts"
 
-export const announce = (project: ProjectState, fact: ProjectFact, id: string): ReadonlyArray<Announcement> => {
+export const toEvents = (project: ProjectState, fact: ProjectFact, id: string): ReadonlyArray<EventDraft> => {
   const nobodys = { workItem: null, project: null }
   switch (fact._tag) {
     case "BudgetWarned":

@@ -1,0 +1,23 @@
+/** What `up` says when a fleet is ready, on its output and in the home's `ready.json`: where everything is. */
+export interface ReadyReport {
+  readonly pipeline?: string
+  readonly gateway?: string
+  readonly speech?: string
+  readonly metrics: string
+  readonly nats: string
+  /** Of an internal service: internal events, reports and pickup, and nothing else. */
+  readonly natsCredentials: { readonly user: string; readonly pass: string }
+  readonly token: string
+  readonly chains?: ChainsReport
+}
+
+/** For who wants to pay on the local chains. */
+export interface ChainsReport {
+  readonly evm?: {
+    readonly rpc: string
+    readonly chainId: number
+    readonly asset: string
+    readonly payer: { readonly address: string; readonly privateKey: `0x${string}` }
+  }
+  readonly solana?: { readonly rpc: string; readonly payer: { readonly address: string; readonly secretKey: string } }
+}
