@@ -1,15 +1,39 @@
+import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
 /**
- * Five rings of tests, told apart by file name: `*.test.ts` is pure and fast, for it runs at every check;
+ * Six rings of tests, told apart by file name: `*.test.ts` is pure and fast, for it runs at every check;
  * `*.thorough.test.ts` is pure and takes its time (random lives, sweeps over a whole range, other libraries as
  * judges, whole documents); `*.integration.test.ts` talks to a real nats-server and real sockets, `*.fleet.test.ts`
- * starts the whole fleet, `*.containers.test.ts` runs it in containers and needs a Docker engine.
+ * starts the whole fleet, `*.containers.test.ts` runs it in containers and needs a Docker engine,
+ * `*.kubernetes.test.ts` applies its manifests to a cluster of the tests' own (`./starling test --kubernetes`).
  *
  * All of them are loaded by Node itself, as the roles are: what runs in a test is the source that runs in production,
  * and a check takes a quarter less time than with modules that Vite has rewritten.
  */
 const loadedByNode = { viteModuleRunner: false } as const
+
+/**
+ * Files of real processes at once. One keeps about one processor busy, with the brokers, chains and fleets that it
+ * starts; more than four of them would want more memory than many a machine has.
+ */
+const filesAtOnce = Number(process.env["STARLING_TEST_FILES_AT_ONCE"] ?? Math.min(availableParallelism(), 4))
+
+/** Fleets that are held to a pace: they run after all others, one by one. */
+const fleetsAlone = [
+  // Events at a rate; what comes twice is counted against what 200 ms of them are.
+  "test/fleet/killed.fleet.test.ts",
+  // The half of the answers to clients that leave ends within 100 ms.
+  "test/fleet/speech-clients.fleet.test.ts",
+  // Fifty streams, heard at their own pace, none late by more than two seconds.
+  "test/fleet/speech-kills.fleet.test.ts",
+  // A caller is refused whose first sound would be half a second away.
+  "test/fleet/speech-limits.fleet.test.ts",
+  // Medians of a thousand answers, which may differ by a few hundredths.
+  "test/fleet/voices-strangers.fleet.test.ts"
+]
+
+const fleet = { experimental: loadedByNode, testTimeout: 180_000, hookTimeout: 120_000 }
 
 export default defineConfig({
   test: {
@@ -19,7 +43,7 @@ export default defineConfig({
           name: "unit",
           experimental: loadedByNode,
           include: ["test/**/*.test.ts"],
-          exclude: ["test/**/*.{thorough,integration,fleet,containers}.test.ts"],
+          exclude: ["test/**/*.{thorough,integration,fleet,containers,kubernetes}.test.ts"],
           isolate: false,
           testTimeout: 10_000
         }
@@ -40,17 +64,27 @@ export default defineConfig({
           include: ["test/**/*.integration.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          fileParallelism: false
+          sequence: { groupOrder: 1 },
+          maxWorkers: filesAtOnce
         }
       },
       {
         test: {
+          ...fleet,
           name: "fleet",
-          experimental: loadedByNode,
           include: ["test/**/*.fleet.test.ts"],
-          testTimeout: 180_000,
-          hookTimeout: 120_000,
-          fileParallelism: false
+          exclude: fleetsAlone,
+          sequence: { groupOrder: 1 },
+          maxWorkers: filesAtOnce
+        }
+      },
+      {
+        test: {
+          ...fleet,
+          name: "fleet-alone",
+          include: fleetsAlone,
+          sequence: { groupOrder: 2 },
+          maxWorkers: 1
         }
       },
       {
@@ -62,6 +96,18 @@ export default defineConfig({
           env: { TESTCONTAINERS_RYUK_DISABLED: "true" },
           testTimeout: 180_000,
           hookTimeout: 180_000,
+          sequence: { groupOrder: 1 },
+          maxWorkers: filesAtOnce
+        }
+      },
+      {
+        test: {
+          name: "kubernetes",
+          experimental: loadedByNode,
+          include: ["test/**/*.kubernetes.test.ts"],
+          globalSetup: "test/kubernetes/start-cluster.ts",
+          testTimeout: 300_000,
+          hookTimeout: 600_000,
           fileParallelism: false
         }
       }

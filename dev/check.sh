@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Types with Effect diagnostics, lint, format and unit tests, side by side; then the topology. Where STARLING_REPORTS
-# names a folder, the report of the unit tests and what failed are left there.
+# Types with Effect diagnostics, the fence between the rooms, lint, format, unit tests and the topology, side by side: a
+# line each, and what a failed one printed. Where STARLING_REPORTS names a folder, the report of the unit tests and what
+# failed are left there.
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -53,17 +54,18 @@ report() { # name
 }
 
 start types types_check; types=$!
+start fence node dev/fence/main.ts; fence=$!
 start lint "$bin/oxlint" --quiet; lint=$!
 start format "$bin/oxfmt" --check libs services dev deploy/backup deploy/generate deploy/docker test load-tests vitest.config.ts; format=$!
 start unit env STARLING_FAILURES="$reports/unit.failures" "$bin/vitest" run --project unit \
   --maxWorkers="$(at_most "$cores" 4)" --reporter=dot --reporter=./dev/report-failures.ts \
   --reporter=json --outputFile.json="$reports/unit.json"; unit=$!
-start topology node services/fleet/main.ts topology; topology=$!
+start topology node services/cli/main.ts topology; topology=$!
 
 report types $types
+report fence $fence
 report lint $lint
 report format $format
 report unit $unit
 report topology $topology
-((failed == 0)) && cat "$folder/topology.out"
 exit $failed

@@ -20,7 +20,11 @@ export interface Failure {
 /** Failures that are named; of more than these is said how many they are. */
 export const failuresNamedMax = 20
 /** All characters together: what must fit in 4,096 bytes with the counts, and with some letters of two bytes. */
-export const charactersMax = 3_700
+export const charactersMax = 3_450
+/** Of the names in the line of what is flaky, which stands between what failed and the counts. */
+export const flakyCharactersMax = 240
+/** Names in that line; they stand with what they said further up. */
+const flakyNamedMax = 3
 /** For the heading, and for how many more there are. */
 const charactersAround = 40
 const messageLinesMax = 4
@@ -72,6 +76,16 @@ export const closingLines = (failures: ReadonlyArray<Failure>, heading = "== fai
     ...named.flatMap((failure) => linesOfFailure(failure, share)),
     ...(more > 0 ? [`and ${more} more`] : [])
   ]
+}
+
+/** How many tests held only when run again, and which: one line beside the counts; none where all held at once. */
+export const flakyLine = (failures: ReadonlyArray<Failure>): ReadonlyArray<string> => {
+  if (failures.length === 0) return []
+  const names = failures.map(({ file, name }) => [...(file === null ? [] : [file, "›"]), plain(name)].join(" "))
+  const share = Math.floor(flakyCharactersMax / Math.min(names.length, flakyNamedMax))
+  const named = names.slice(0, flakyNamedMax).map((name) => clippedInside(name, share))
+  const more = names.length - named.length
+  return [`${names.length} flaky: ${named.join("; ")}${more > 0 ? `; and ${more} more` : ""}`]
 }
 
 /** What a program that checks has to say: the compiler's errors without its suggestions; all lines of others. */

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Every test: the checks, what is known against the packages, what is pure but takes its time, then real servers, whole
-# fleets, and the fleet in containers where there is a Docker engine. The last lines name what failed, and count them all.
+# Every test: the checks, what is known against the packages, what is pure but takes its time; then real servers, whole
+# fleets, and the fleet in containers where there is a Docker engine, as many files at once as there are processors. The
+# last lines name what failed and what is flaky, and count them all.
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+[[ ${1:-} == --kubernetes ]] && exec dev/test-kubernetes.sh "${@:2}"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failed=0
@@ -13,34 +15,61 @@ if ! node dev/advisories.ts | tee "$folder/advisories"; then
   mv "$folder/advisories" "$folder/advisories.failed"
   failed=1
 fi
-rings=(thorough integration fleet)
-without=$(dev/docker-engine.sh) && rings+=(containers) && without=$(dev/docker-compose.sh)
 
-run() { # ring report files...
-  local ring=$1 report=$2
-  shift 2
-  STARLING_FAILURES=$folder/$report.failures node_modules/.bin/vitest run --project "$ring" --reporter=verbose \
+run() { # report words...
+  local report=$1
+  shift
+  STARLING_FAILURES=$folder/$report.failures node_modules/.bin/vitest run --reporter=verbose \
     --reporter=./dev/report-failures.ts --reporter=json --outputFile.json="$folder/$report.json" "$@"
 }
 
-# What is tried with real processes may fail because the machine stood still: see dev/second-run.ts.
-again() { # ring
-  local files
-  [[ $1 != thorough ]] && files=$(node dev/unsteady.ts files "$folder" "$1") || return 1
-  echo "== $1, once more: $files"
-  # shellcheck disable=SC2086
-  run "$1" "$1.again" $files && node dev/unsteady.ts hold "$folder" "$1"
+ended() { # report code
+  echo "the run ended with exit code $2" >"$folder/$1.failed"
+  failed=1
 }
 
-for ring in "${rings[@]}"; do
-  echo "== $ring"
-  run "$ring" "$ring" && continue
-  code=$?
-  again "$ring" && continue
-  rm -f "$folder/$ring.again".*
-  echo "the run ended with exit code $code" >"$folder/$ring.failed"
+# The images are made beside pure tests, which leave time between them.
+images=
+without=$(dev/docker-engine.sh)
+has_engine=$?
+if ((has_engine == 0)); then
+  without=$(dev/docker-compose.sh)
+  if [[ -z ${STARLING_IMAGES:-} ]]; then
+    deploy/docker/build.sh containers >"$folder/images" 2>&1 &
+    images=$!
+  fi
+fi
+
+echo "== thorough"
+run thorough --project thorough || ended thorough $?
+
+processes=(--project integration --project fleet --project fleet-alone)
+if [[ -n $images ]] && ! wait "$images"; then
+  mv "$folder/images" "$folder/images.failed"
   failed=1
-done
+elif ((has_engine == 0)); then
+  export STARLING_IMAGES=${STARLING_IMAGES:-containers}
+  processes+=(--project containers)
+fi
+
+# What is tried with real processes may fail because the machine stood still: see dev/second-run.ts. Few files are
+# tried again, one by one.
+again() {
+  local files
+  files=$(node dev/flaky.ts files "$folder" processes) || return
+  echo "== once more: $files"
+  # shellcheck disable=SC2086
+  STARLING_TEST_FILES_AT_ONCE=1 run processes.again "${processes[@]}" $files &&
+    node dev/flaky.ts hold "$folder" processes
+}
+
+echo "== integration, fleet, containers"
+run processes "${processes[@]}"
+code=$?
+if ((code != 0)) && ! again; then
+  rm -f "$folder/processes.again".*
+  ended processes $code
+fi
 
 [[ -n $without ]] && echo "$without"
 node dev/count-tests.ts "$failed" "$folder"

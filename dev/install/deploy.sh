@@ -41,7 +41,7 @@ install_kustomize() {
   rm -rf "$folder.partial"
   mkdir -p "$folder.partial"
   step "building kustomize $kustomize_version" env GOBIN="$folder.partial" GOFLAGS=-mod=mod \
-    go install "sigs.k8s.io/kustomize/kustomize/v5@$kustomize_version" >&2 || return
+    go install "sigs.k8s.io/kustomize/kustomize/v5@$kustomize_version" || return
   mv "$folder.partial" "$folder"
 }
 
@@ -66,7 +66,7 @@ install_prometheus() {
   rm -rf "$partial"
   mkdir -p "$partial"
   chmod a+rwx "$partial"
-  (cd "$partial" && step "fetching Prometheus from the system's packages" apt-get download -qq prometheus >&2) || return
+  (cd "$partial" && step "fetching Prometheus from the system's packages" apt-get download -qq prometheus) || return
   dpkg-deb --fsys-tarfile "$partial"/prometheus_*.deb | tar -x -C "$partial" ./usr/bin || return
   mv "$partial"/usr/bin/{prometheus,promtool} "$partial"
   rm -rf "$partial/usr" "$partial"/*.deb
@@ -104,4 +104,4 @@ install_schemas() {
   mv "$partial" "$folder"
 }
 
-fetch_module() { (cd / && go mod download -json "$1") >"$2" 2>/dev/null; }
+fetch_module() { (cd / && go mod download -json "$1") >"$2"; }

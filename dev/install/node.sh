@@ -25,7 +25,7 @@ install_node() {
   [[ -x $tools/node-$node_version/bin/node ]] && return
   local partial=$tools/node-$node_version.partial
   rm -rf "$partial"
-  step "fetching Node $node_version" npm install --silent --no-save --no-audit --no-fund --prefix "$partial" "node@$node_version" >&2 ||
+  step "fetching Node $node_version" npm install --no-save --no-audit --no-fund --prefix "$partial" "node@$node_version" ||
     missing "Node $node_version" "npm could not fetch it; install Node 24 by hand and put it on the PATH"
   mkdir -p "$partial/bin"
   mv "$partial/node_modules/node/bin/node" "$partial/bin/node"

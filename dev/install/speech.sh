@@ -35,11 +35,11 @@ install_speech() {
       command -v sudo >/dev/null && sudo -n true 2>/dev/null || missing "ffmpeg, espeak-ng, flite or pocketsphinx, and the right to install them" "$how"
       root=(sudo -n)
     fi
-    step "reading the package lists" "${root[@]}" apt-get update -qq >&2 || say "the package lists could not be read anew"
+    step "reading the package lists" "${root[@]}" apt-get update -qq || say "the package lists could not be read anew"
     step "installing ${speech_debian[*]}" "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
-      apt-get install -y -qq --no-install-recommends "${speech_debian[@]}" >&2 || missing "ffmpeg, espeak-ng, flite or pocketsphinx" "$how"
+      apt-get install -y -qq --no-install-recommends "${speech_debian[@]}" || missing "ffmpeg, espeak-ng, flite or pocketsphinx" "$how"
   elif command -v brew >/dev/null; then
-    step "installing ${speech_brew[*]}" brew install --quiet "${speech_brew[@]}" >&2 || missing "ffmpeg, espeak-ng, flite or pocketsphinx" "$how"
+    step "installing ${speech_brew[*]}" brew install --quiet "${speech_brew[@]}" || missing "ffmpeg, espeak-ng, flite or pocketsphinx" "$how"
   fi
   speech_is_here || missing "ffmpeg, espeak-ng, flite or pocketsphinx" "$how"
 }

@@ -1,14 +1,27 @@
-# What the install steps share: progress on stderr, a lock, and an end that says what is missing.
+# What the install steps share: progress on stderr, a log of what others print, a lock, and an end that says what is missing.
 
 say() { printf 'starling: %s\n' "$*" >&2; }
 
-# A step with its time: step "what it does" command...
+# More than the package managers print in several installs.
+install_log_bytes_max=1000000
+
+# A step in one line with its time; what the command prints goes to a log. Where it fails, the line names the log, and the
+# last of it follows: step "what it does" command...
 step() {
-  local what=$1 started=$SECONDS
+  local what=$1 started=$SECONDS log=$tools/install.log code=0
   shift
-  say "$what ..."
-  "$@" || return
-  say "$what: done in $((SECONDS - started)) s"
+  mkdir -p "$tools"
+  [[ -f $log ]] && (($(wc -c <"$log") > install_log_bytes_max)) && rm -f "$log"
+  printf '== %s\n' "$what" >>"$log"
+  printf 'starling: %s ...' "$what" >&2
+  "$@" >>"$log" 2>&1 || code=$?
+  if ((code == 0)); then
+    printf ' %s s\n' $((SECONDS - started)) >&2
+    return
+  fi
+  printf ' failed after %s s; what it said is in %s, and ends with\n' $((SECONDS - started)) "$log" >&2
+  tail -n 5 "$log" | sed 's/^/    /' >&2
+  return $code
 }
 
 # Exit code 69: something this machine lacks, and how to get it.

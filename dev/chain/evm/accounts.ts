@@ -3,8 +3,8 @@
  * over restarts. Worthless by design: whoever knows the text has them, and they own nothing on any other chain.
  */
 import { createHash } from "node:crypto"
-import { addressOfKey } from "../../../libs/x402/evm/curve.ts"
-import { bytesOf, checksummed, type Hex } from "../../../libs/x402/evm/hex.ts"
+import { evmAddressOfKey } from "#x402"
+import { bytesOf, checksummed, type Hex } from "#x402/evm-encoding"
 
 export interface LocalAccount {
   readonly address: Hex
@@ -19,7 +19,7 @@ export const localAccount = (seed: string, name: string): LocalAccount => {
       .update(JSON.stringify(["starling local evm chain", seed, name, attempt]))
       .digest("hex")
     const privateKey: Hex = `0x${hash}`
-    const address = addressOfKey(bytesOf(privateKey))
+    const address = evmAddressOfKey(bytesOf(privateKey))
     if (address !== undefined) return { address: checksummed(address), privateKey }
   }
 }

@@ -3,8 +3,7 @@
  * so that it does not outlive this process. It keeps no history of states and a bounded number of blocks.
  */
 import { Effect, Option, Schema, type Scope } from "effect"
-import { type Child, startChild } from "../../../services/fleet/nats-server/child.ts"
-import { freePort } from "../../../services/fleet/nats-server/ports.ts"
+import { type Child, freePort, startChild } from "#runtime"
 import { findAnvil } from "./anvil-binary.ts"
 import { askLocal } from "./local-rpc.ts"
 

@@ -5,7 +5,7 @@
  * out, with those after it, and sent once more as it was.
  */
 import { Effect, Schema } from "effect"
-import { readQuantity } from "../../../libs/x402/evm/hex.ts"
+import { readQuantity } from "#x402/evm-encoding"
 import type { LocalChainFailed } from "./local-rpc.ts"
 
 type Ask = (method: string, params: ReadonlyArray<unknown>) => Effect.Effect<unknown, LocalChainFailed>

@@ -1,15 +1,15 @@
 /**
  * Tests that failed at first and held when their files were run once more. In the folder of reports:
- *   files <folder> <ring>   prints the files to run again; exits with 1 where there is nothing that may be
- *   hold <folder> <ring>    counts those files as the second run did, and keeps the failures as `<ring>.unsteady`
+ *   files <folder> <run>   prints the files to run again; exits with 1 where there is nothing that may be
+ *   hold <folder> <run>    counts those files as the second run did, and keeps the failures as `<run>.flaky`
  */
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Failure } from "./closing-lines.ts"
 import { afterSecondRun, filesToRepeat, type RunReport } from "./second-run.ts"
 
-const [order = "", folder = ".", ring = ""] = process.argv.slice(2)
-const pathOf = (name: string) => join(folder, `${ring}.${name}`)
+const [order = "", folder = ".", run = ""] = process.argv.slice(2)
+const pathOf = (name: string) => join(folder, `${run}.${name}`)
 const read = <A>(name: string) => JSON.parse(readFileSync(pathOf(name), "utf8")) as A
 
 if (order === "files") {
@@ -18,6 +18,6 @@ if (order === "files") {
   process.exitCode = files.length === 0 ? 1 : 0
 } else {
   writeFileSync(pathOf("json"), JSON.stringify(afterSecondRun(read<RunReport>("json"), read<RunReport>("again.json"))))
-  renameSync(pathOf("failures"), pathOf("unsteady"))
+  renameSync(pathOf("failures"), pathOf("flaky"))
   for (const name of ["again.json", "again.failures"]) rmSync(pathOf(name), { force: true })
 }
