@@ -1,6 +1,6 @@
 /** Paid calls to one server: signed before the clock starts, at a rate or as fast as they go, and counted. */
 import type { PaymentRequired } from "#contracts"
-import type { LocalAccount } from "../../dev/chain/evm/accounts.ts"
+import type { LocalAccount } from "#dev/chain"
 import { closedLoop, openLoop } from "../loops.ts"
 import { type Answered, type Client, markOf, openClient, quoteFrom } from "./client.ts"
 import { signCall, type SignedCall } from "./payers.ts"

@@ -3,8 +3,7 @@ import { randomBytes } from "node:crypto"
 import { Effect } from "effect"
 import type { PaymentRequired } from "#contracts"
 import { signAuthorization } from "#x402"
-import { type LocalAccount, localAccount } from "../../dev/chain/evm/accounts.ts"
-import type { LocalChain } from "../../dev/chain/evm/LocalEvmChain.ts"
+import { type LocalAccount, localAccount, type LocalChain } from "#dev/chain"
 
 const units = 1_000_000_000_000n
 

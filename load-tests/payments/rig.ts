@@ -5,9 +5,9 @@
  */
 import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
-import { type LocalChain, startLocalEvmChain } from "../../dev/chain/evm/LocalEvmChain.ts"
-import { startNatsServer, type TestNatsServer } from "../../test/support/nats-server.ts"
-import { booksOf, payTo } from "../../test/support/payment-fleet.ts"
+import { type LocalChain, startLocalEvmChain } from "#dev/chain"
+import { startNatsServer, type TestNatsServer } from "#dev/fixtures/nats-server"
+import { booksOf, payTo } from "#dev/fixtures/payment-books"
 import { type Roles, startHelper, startRoles } from "../children.ts"
 import { metricsOf } from "./stages.ts"
 import { startProxy } from "./start-proxy.ts"

@@ -6,12 +6,12 @@ import { randomUUID } from "node:crypto"
 import { headers, type NatsConnection } from "@nats-io/nats-core"
 import { jetstream, jetstreamManager } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
-import { startNatsServer } from "../../test/support/nats-server.ts"
+import { startNatsServer } from "#dev/fixtures/nats-server"
 import { startRoles } from "../children.ts"
 import { atLeast, figuresOf, type Findings, percentile } from "../figures.ts"
 import { timedLoop } from "../loops.ts"
 import { useOf } from "../process-use.ts"
-import { creation } from "../../test/support/work-item-creation.ts"
+import { creation } from "#dev/fixtures/work-item-creation"
 
 const counts = { warmUp: 2_000, distinct: 20_000, one: 4_000 }
 const inFlight = { distinct: 128, one: 32 }

@@ -4,9 +4,9 @@
  */
 import type { JetStreamClient } from "@nats-io/jetstream"
 import { Result } from "effect"
-import { decideRecord, type Held } from "#actor"
+import { decideRecord, type Held } from "#actors"
 import { hourOf, spendHoursWhole, type WorkItemCommand, workItemSettingsDefault, type WorkItemState } from "#contracts"
-import { workItem } from "../../services/pipeline-api/work-item/index.ts"
+import { workItem } from "#pipeline-api/work-item"
 
 const hourMs = 3_600_000
 const spreadMs = 31 * 24 * hourMs

@@ -4,8 +4,8 @@
  */
 import { Effect } from "effect"
 import type { PaymentRequired } from "#contracts"
-import { askLocal } from "../../dev/chain/evm/local-rpc.ts"
-import { booksOf } from "../../test/support/payment-fleet.ts"
+import { askLocal } from "#dev/chain"
+import { booksOf } from "#dev/fixtures/payment-books"
 import type { SoakWorld } from "./world.ts"
 
 const balanceOf = "0x70a08231"

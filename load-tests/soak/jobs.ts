@@ -1,8 +1,8 @@
 /** The three jobs as steady loads: events out, paid and unpaid calls, speech. Each counts what did not come to its end. */
 import { jetstream } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
-import type { LocalAccount } from "../../dev/chain/evm/accounts.ts"
-import { connectionTo } from "../../test/support/bus-address.ts"
+import type { LocalAccount } from "#dev/chain"
+import { connectionTo } from "#dev/fixtures/bus-address"
 import { pause, steadyLoop } from "../loops.ts"
 import { markOf, openClient, quoteFrom } from "../payments/client.ts"
 import { signCall } from "../payments/payers.ts"

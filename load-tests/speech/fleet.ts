@@ -1,5 +1,5 @@
 /** What a scenario stands on: the fleet as `./starling up` starts it, in a home of its own, ended by its pid. */
-import { newHome, startFleet } from "../../test/support/starling.ts"
+import { newHome, startFleet } from "#dev/fixtures/starling"
 
 export interface Fleet {
   readonly speech: string

@@ -5,7 +5,7 @@
 import { join } from "node:path"
 import { jetstream, type JetStreamClient, jetstreamManager, type JetStreamManager } from "@nats-io/jetstream"
 import { connect, type NatsConnection } from "@nats-io/transport-node"
-import { startNatsServer, type TestNatsServer } from "../../test/support/nats-server.ts"
+import { startNatsServer, type TestNatsServer } from "#dev/fixtures/nats-server"
 import { startHelper, startRoles } from "../children.ts"
 import { useOf } from "../process-use.ts"
 import type { Arrival } from "./receiver.ts"

@@ -10,6 +10,8 @@ export interface Arrival {
   readonly sequence: number
   readonly delivery: string
   readonly signature: string
+  /** The signature is that of this body, by the endpoint's secret. */
+  readonly isOurs: boolean
   readonly atMs: number
 }
 

@@ -4,9 +4,9 @@ import { connect, type NatsConnection } from "@nats-io/transport-node"
 import { GenericContainer, type StartedNetwork, type StartedTestContainer, Wait } from "testcontainers"
 import { bucketConfig, objectStoreConfig, streamConfig, topology } from "#bus"
 import { accountsFile, fleetUsers, passwordVariable, streamKeeper, systemUser } from "../../deploy/generate/users.ts"
-import { passwordOf } from "../deploy/fleet-broker.ts"
+import { passwordOf } from "../support/fleet-broker.ts"
 import { kill } from "./engine.ts"
-import { freePort } from "../support/free-port.ts"
+import { freePort } from "../../dev/fixtures/free-port.ts"
 
 export const replicas = 3
 

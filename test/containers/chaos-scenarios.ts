@@ -1,6 +1,6 @@
 /** What can be done to a fleet in containers, each until it is as it was before. */
 import { assert } from "@effect/vitest"
-import { until } from "../support/starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 import { bringBack, cutOff, ended, kill, pause, startAgain, unpause } from "./engine.ts"
 import type { Fleet, RunningRole } from "./fleet.ts"
 import type { Server } from "./broker.ts"

@@ -1,6 +1,6 @@
 /** A disturbance under load: all three jobs run, something is broken and mended, and the books are held together. */
 import { assert } from "@effect/vitest"
-import { until } from "../support/starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 import type { Books, Reconciled } from "./books.ts"
 import { logOf } from "./engine.ts"
 import type { Fleet } from "./fleet.ts"

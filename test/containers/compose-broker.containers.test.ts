@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { parse } from "yaml"
-import { until } from "../support/starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 
 interface Service {
   readonly image: string

@@ -11,7 +11,7 @@ import { roleNames } from "#contracts"
 import { type Arrivals, arrivalsAt } from "./arrivals.ts"
 import { secretsWithSolana as secrets, withSolana } from "./configuration.ts"
 import type { Callable } from "./fleet.ts"
-import { freePort } from "../support/free-port.ts"
+import { freePort } from "../../dev/fixtures/free-port.ts"
 import { worldPorts } from "./world-places.ts"
 
 export interface ComposedFleet extends Callable {

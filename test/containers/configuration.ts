@@ -3,16 +3,14 @@ import { localEvmAsset, localEvmChainId } from "../../dev/chain/evm/LocalEvmChai
 import { localAccount } from "../../dev/chain/evm/accounts.ts"
 import { localAccount as localSolanaAccount } from "../../dev/chain/solana/accounts.ts"
 import { localSolanaMint, localSolanaNetwork } from "../../dev/chain/solana/LocalSolanaChain.ts"
-import { everyEvent, payTo, settlerCount, slowEvents, worldPorts, worldSeed } from "./world-places.ts"
+import { everyEvent, hookSecret, payTo, settlerCount, slowEvents, worldPorts, worldSeed } from "./world-places.ts"
 
-const world = "world"
 const feePayer = localSolanaAccount(worldSeed, "fee payer 0")
 const feePayerVariable = "SETTLER_SOLANA"
 const settlerVariables = Array.from({ length: settlerCount }, (_, index) => `SETTLER_${index}`)
 
-export const hookSecret = "as long as a secret of a test must be"
-
-export const configuration = {
+/** Of a fleet that knows the outside world by that name. */
+export const configurationWith = (world: string) => ({
   Webhooks: [
     {
       Name: "books",
@@ -53,7 +51,12 @@ export const configuration = {
     ]
   },
   PaymentSettler: { ReconcileSeconds: 5, BooksGraceSeconds: 60 }
-}
+})
+
+/** As containers on one network call it. */
+const besideUs = "world"
+
+export const configuration = configurationWith(besideUs)
 
 export const secrets: Readonly<Record<string, string>> = {
   HOOK_SECRET: hookSecret,
@@ -63,23 +66,20 @@ export const secrets: Readonly<Record<string, string>> = {
 }
 
 /** The same with a second chain to be paid on. */
-export const withSolana = {
-  ...configuration,
-  Payments: {
-    ...configuration.Payments,
-    Networks: [
-      ...configuration.Payments.Networks,
-      {
-        Network: localSolanaNetwork,
-        RpcUrls: [`http://${world}:${worldPorts.solana}`],
-        Asset: localSolanaMint,
-        PayTo: localSolanaAccount(worldSeed, "payee").address,
-        FeePayer: feePayer.address,
-        SettlerKeyEnvVars: [feePayerVariable]
-      }
-    ]
+export const withSolanaIn = (world: string) => {
+  const onOneChain = configurationWith(world)
+  const solana = {
+    Network: localSolanaNetwork,
+    RpcUrls: [`http://${world}:${worldPorts.solana}`],
+    Asset: localSolanaMint,
+    PayTo: localSolanaAccount(worldSeed, "payee").address,
+    FeePayer: feePayer.address,
+    SettlerKeyEnvVars: [feePayerVariable]
   }
+  return { ...onOneChain, Payments: { ...onOneChain.Payments, Networks: [...onOneChain.Payments.Networks, solana] } }
 }
+
+export const withSolana = withSolanaIn(besideUs)
 
 export const secretsWithSolana: Readonly<Record<string, string>> = {
   ...secrets,

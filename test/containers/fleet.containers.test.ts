@@ -1,7 +1,7 @@
 import { jetstream } from "@nats-io/jetstream"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { exampleEnvelope, type RoleName } from "#contracts"
-import { until } from "../support/starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 import { type Books, openBooks } from "./books.ts"
 import { boundedBy, tell, underLoad } from "./chaos.ts"
 import {

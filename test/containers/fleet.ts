@@ -16,12 +16,12 @@ import {
 } from "testcontainers"
 import { type RoleName, roleNames } from "#contracts"
 import { roleDeployments } from "../../deploy/generate/roles.ts"
-import { passwordOf } from "../deploy/fleet-broker.ts"
+import { passwordOf } from "../support/fleet-broker.ts"
 import { type Arrivals, arrivalsAt } from "./arrivals.ts"
 import { type Broker, replicas, startBroker } from "./broker.ts"
 import { configuration, secrets } from "./configuration.ts"
 import { removeLabelled } from "./engine.ts"
-import { freePort } from "../support/free-port.ts"
+import { freePort } from "../../dev/fixtures/free-port.ts"
 import { worldPorts } from "./world-places.ts"
 
 export interface RunningRole {

@@ -14,7 +14,7 @@ export const payOnSolana = async (fleet: Callable, rpc: string, text: string): P
   const places = ["--gateway", fleet.of("model-gateway").url, "--rpc", rpc]
   const { stdout } = await run(
     process.execPath,
-    ["services/fleet/main.ts", "pay", text, "--chain", "solana", ...places, "--key-env", "PAYER_KEY"],
+    ["services/cli/main.ts", "pay", text, "--chain", "solana", ...places, "--key-env", "PAYER_KEY"],
     {
       cwd: join(import.meta.dirname, "../.."),
       env: { ...process.env, PAYER_KEY: localAccount(worldSeed, "payer").secretKey },

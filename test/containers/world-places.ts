@@ -7,6 +7,9 @@ export const everyEvent = "/books"
 export const slowEvents = "/slow"
 export const slowMs = 4_000
 
+/** Both are signed with it. */
+export const hookSecret = "as long as a secret of a test must be"
+
 /** Keys of the chain are derived from it; nothing on it is worth anything. */
 export const worldSeed = "a flock of containers"
 

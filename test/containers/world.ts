@@ -2,6 +2,7 @@
  * The outside world as one container: a receiver of webhooks that remembers what it was sent, a provider of models, and
  * two chains. What listens on loopback alone is passed on to the container's own address.
  */
+import { createHmac } from "node:crypto"
 import { createServer as createHttpServer, type IncomingMessage } from "node:http"
 import { connect, createServer } from "node:net"
 import { Effect } from "effect"
@@ -10,7 +11,16 @@ import { startLocalEvmChain } from "../../dev/chain/evm/LocalEvmChain.ts"
 import { startLocalSolanaChain } from "../../dev/chain/solana/LocalSolanaChain.ts"
 import { startLocalUpstream } from "../../dev/upstream/LocalUpstream.ts"
 import type { Arrival } from "./arrivals.ts"
-import { payerNames, payerUnits, settlerCount, slowEvents, slowMs, worldPorts, worldSeed } from "./world-places.ts"
+import {
+  hookSecret,
+  payerNames,
+  payerUnits,
+  settlerCount,
+  slowEvents,
+  slowMs,
+  worldPorts,
+  worldSeed
+} from "./world-places.ts"
 
 const passOn = (port: number, url: string) => {
   const { hostname, port: to } = new URL(url)
@@ -47,6 +57,7 @@ const arrivalOf = (request: IncomingMessage, body: Buffer): Arrival => {
     sequence: Number(header("x-service-sequence")),
     delivery: header("x-service-delivery"),
     signature: header("x-service-signature"),
+    isOurs: header("x-service-signature") === `sha256=${createHmac("sha256", hookSecret).update(body).digest("hex")}`,
     atMs: Date.now()
   }
 }

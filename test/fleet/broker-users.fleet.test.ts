@@ -5,11 +5,11 @@ import { connect } from "@nats-io/transport-node"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { parties, streamConfig, topology, userOf } from "#bus"
 import { exampleEnvelope, exampleReport } from "#contracts"
-import { refusals } from "../deploy/fleet-broker.ts"
-import { type BusAddress, connectionTo } from "../support/bus-address.ts"
-import { startNatsServer } from "../support/nats-server.ts"
+import { refusals } from "../support/fleet-broker.ts"
+import { type BusAddress, connectionTo } from "../../dev/fixtures/bus-address.ts"
+import { startNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { openPipelineBus } from "../support/pipeline-bus.ts"
-import { type Home, newHome, type RunningFleet, starling, startFleet, until } from "../support/starling.ts"
+import { type Home, newHome, type RunningFleet, starling, startFleet, until } from "../../dev/fixtures/starling.ts"
 
 let [home, older]: Array<Home> = []
 let [fleet, olderFleet]: Array<RunningFleet> = []

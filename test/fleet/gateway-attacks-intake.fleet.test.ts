@@ -12,7 +12,7 @@ import {
   termsIn,
   written
 } from "../support/attacker.ts"
-import { eventually } from "../support/bus.ts"
+import { eventually } from "../../dev/fixtures/bus.ts"
 import { ask, chat } from "../support/gateway.ts"
 import { balanced, type PaymentFleet, withPayments } from "../support/payment-fleet.ts"
 

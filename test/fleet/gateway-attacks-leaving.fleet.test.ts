@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
 import { cancelOnChain, emptyWallet, fundedKey, path, payWith, signFor } from "../support/attacker.ts"
-import { eventually } from "../support/bus.ts"
+import { eventually } from "../../dev/fixtures/bus.ts"
 import { chat, eventsOf } from "../support/gateway.ts"
 import { balanced, type PaymentFleet, withPayments } from "../support/payment-fleet.ts"
 

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { startLocalUpstream } from "../../dev/upstream/LocalUpstream.ts"
-import { natsServer } from "../support/bus.ts"
+import { natsServer } from "../../dev/fixtures/bus.ts"
 import { ask, chat, eventsOf } from "../support/gateway.ts"
-import { freePort } from "../support/free-port.ts"
+import { freePort } from "../../dev/fixtures/free-port.ts"
 import { endRoles, startRole } from "../support/role.ts"
-import { until } from "../support/starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 
 const key = "a-key-that-must-never-be-seen"
 const priced = { FlatMicroUsd: 1_000 }
@@ -24,7 +24,7 @@ const start = (bus: string, models: ReadonlyArray<object>, providers: ReadonlyAr
   })
 
 describe("the gateway as a process", () => {
-  it.live("answers for free models, sells nothing without a till, shows no key, and ends cleanly", () =>
+  it.live("answers for free models, sells nothing without a payment gate, shows no key, and ends cleanly", () =>
     Effect.gen(function* () {
       const upstream = yield* startLocalUpstream({ key })
       const server = yield* natsServer

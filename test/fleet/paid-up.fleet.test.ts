@@ -7,7 +7,7 @@ import Anthropic from "@anthropic-ai/sdk"
 import OpenAI from "openai"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { payingFetch } from "../support/payment-client.ts"
-import { type Home, newHome, type RunningFleet, startFleet, until, type Ready } from "../support/starling.ts"
+import { type Home, newHome, type RunningFleet, startFleet, until, type Ready } from "../../dev/fixtures/starling.ts"
 
 let home: Home
 let fleet: RunningFleet

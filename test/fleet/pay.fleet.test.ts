@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { generatePrivateKey } from "viem/accounts"
 import { type PaidFleet, startPaidFleet } from "../support/paid-fleet.ts"
-import { type Home, newHome, type Ran, starling } from "../support/starling.ts"
+import { type Home, newHome, type Ran, starling } from "../../dev/fixtures/starling.ts"
 
 let paid: PaidFleet
 

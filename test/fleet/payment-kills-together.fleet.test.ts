@@ -19,7 +19,7 @@ import {
   simulating,
   startPaidProcesses
 } from "../support/payment-kills.ts"
-import { until } from "../support/starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 
 const roles: ReadonlyArray<RoleName> = ["payment-verifier", "payment-settler", "model-gateway"]
 // Who settles is missed after half a minute at the latest, and then has to get a key.

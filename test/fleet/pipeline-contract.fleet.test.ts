@@ -3,7 +3,7 @@ import { eventCatalogue } from "#contracts"
 import { readEnvelope } from "../support/pipeline-deliveries.ts"
 import { everyEvent, type PipelineFleet, startPipelineFleet } from "../support/pipeline-fleet.ts"
 import { createItem } from "../support/pipeline-item-scenarios.ts"
-import { until } from "../support/starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 
 let fleet: PipelineFleet
 

@@ -2,7 +2,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type PipelineFleet, startPipelineFleet } from "../support/pipeline-fleet.ts"
 import { createItem } from "../support/pipeline-item-scenarios.ts"
 import { assertAllTold, assertReplays, readItemLogs } from "../support/pipeline-records.ts"
-import { until } from "../support/starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 
 let fleet: PipelineFleet
 

@@ -4,7 +4,7 @@ import { type PipelineFleet, startPipelineFleet } from "../support/pipeline-flee
 import { createItem } from "../support/pipeline-item-scenarios.ts"
 import { provocations, type ScenarioName, scenarios } from "../support/pipeline-provocations.ts"
 import { assertAllTold, assertReplays, readItemLogs } from "../support/pipeline-records.ts"
-import { until } from "../support/starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 
 let fleet: PipelineFleet
 /** What became of each scenario. */

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { Begin } from "../services/pipeline-api/kills/killed-life.ts"
 import { diceFor, lifeWith, randomCut, untilDead } from "../services/pipeline-api/kills/killed-lives.ts"
 import { startRole } from "../support/role.ts"
-import { until } from "../support/starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 
 const kills = 6
 

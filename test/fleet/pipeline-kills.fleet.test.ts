@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { assertAllTold, assertReplays, readItemLogs } from "../support/pipeline-records.ts"
 import { type PipelineRoles, startPipelineRoles } from "../support/pipeline-roles.ts"
-import { until } from "../support/starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 
 let fleet: PipelineRoles
 

@@ -15,7 +15,15 @@ import { leakyConfiguration, type LeakyWorld, startLeakyWorld } from "../support
 import { payingFetch } from "../support/payment-client.ts"
 import { pipelineApi } from "../support/pipeline-api.ts"
 import { broughtToLight, formsOf, planted, plantedSecrets, type Secrets } from "../support/planted.ts"
-import { type Home, newHome, type RunningFleet, starling, startFleet, until, type Ready } from "../support/starling.ts"
+import {
+  type Home,
+  newHome,
+  type RunningFleet,
+  starling,
+  startFleet,
+  until,
+  type Ready
+} from "../../dev/fixtures/starling.ts"
 
 const planting = plantedSecrets()
 let secrets: Secrets = planting

@@ -9,7 +9,7 @@ import { prometheus as program } from "../deploy/tools.ts"
 import { type Collector, startCollector } from "../support/collector.ts"
 import { type RunningPrometheus, startPrometheus } from "../support/prometheus.ts"
 import { endRoles, startRole } from "../support/role.ts"
-import { type Home, newHome, type RunningFleet, starling, startFleet, until } from "../support/starling.ts"
+import { type Home, newHome, type RunningFleet, starling, startFleet, until } from "../../dev/fixtures/starling.ts"
 
 interface Targets {
   readonly activeTargets: ReadonlyArray<{ readonly health: string; readonly labels: Readonly<Record<string, string>> }>

@@ -5,9 +5,9 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { parseAllDocuments } from "yaml"
 import { metricsPort, roleDeployments } from "../../deploy/generate/roles.ts"
 import { repository } from "../deploy/tools.ts"
-import { freePort } from "../support/free-port.ts"
+import { freePort } from "../../dev/fixtures/free-port.ts"
 import { endRoles, startRole } from "../support/role.ts"
-import { type Home, newHome, type RunningFleet, startFleet, until } from "../support/starling.ts"
+import { type Home, newHome, type RunningFleet, startFleet, until } from "../../dev/fixtures/starling.ts"
 
 const opsPaths = ["/metrics", "/livez", "/readyz"]
 const apis = ["pipeline", "gateway", "speech"] as const

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { dispatcher, endpoint, publish, ready, scene, setUpEachTest } from "../support/dispatcher-role.ts"
-import { until } from "../support/starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 
 setUpEachTest()
 

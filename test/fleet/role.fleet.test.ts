@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import { startCollector } from "../support/collector.ts"
 import { endpoint, publish, ready, receiverUrl, scene, setUpEachTest } from "../support/dispatcher-role.ts"
-import { until } from "../support/starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 
 const secret = "hunter2-this-must-never-be-seen"
 

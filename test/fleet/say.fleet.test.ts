@@ -2,7 +2,15 @@ import { execFileSync, spawn } from "node:child_process"
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { type Home, newHome, type Ran, type RunningFleet, starling, startFleet, until } from "../support/starling.ts"
+import {
+  type Home,
+  newHome,
+  type Ran,
+  type RunningFleet,
+  starling,
+  startFleet,
+  until
+} from "../../dev/fixtures/starling.ts"
 
 const text = "Hello there, Dr. Smith (a Thursday). This is spoken by a fleet."
 const sentence = "The quick brown fox jumps over the lazy dog, and the dog sleeps on. "
@@ -162,7 +170,7 @@ describe("./starling say, asked for what cannot be", () => {
       [["Hi.", "--file", "x"], "not both"],
       [["Hi.", "-o", file("e.txt")], "does not say what it is"],
       [["Hi.", "--format", "mp3"], "name it with -o"],
-      [["Hi.", "--marks=xml"], "--marks=json"],
+      [["Hi.", "--marks=xml"], "--marks xml? it is words or json"],
       [["Hi.", "--loud"], "Unknown option"],
       [["a".repeat(20_001)], "20,001 characters"]
     ]

@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type SpeechFleet, startSpeechFleet } from "../support/speech.ts"
 import { childrenOf, firstBytes, openStream, residentMegabytes, type Stream } from "../support/speech-clients.ts"
-import { until } from "../support/starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 
 let fleet: SpeechFleet
 beforeAll(async () => {

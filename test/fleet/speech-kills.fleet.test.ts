@@ -2,7 +2,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { endRoles, type RunningRole, startRole } from "../support/role.ts"
 import { faultsOfMarks, type SpeechFleet, startSpeechFleet, sumOf, unmarked } from "../support/speech.ts"
 import { childrenOf, listenSlowly, type Paced, type PacedEnd } from "../support/speech-clients.ts"
-import { until } from "../support/starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 
 let fleet: SpeechFleet
 let sequencers: ReadonlyArray<RunningRole>

@@ -8,7 +8,7 @@ import {
   unmarked
 } from "../support/speech.ts"
 import { childrenOf, listenSlowly, openStream } from "../support/speech-clients.ts"
-import { until } from "../support/starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 
 let fleet: SpeechFleet
 beforeAll(async () => {

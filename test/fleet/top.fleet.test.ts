@@ -2,7 +2,15 @@ import { execFileSync, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { type Home, newHome, type Ran, type RunningFleet, starling, startFleet, until } from "../support/starling.ts"
+import {
+  type Home,
+  newHome,
+  type Ran,
+  type RunningFleet,
+  starling,
+  startFleet,
+  until
+} from "../../dev/fixtures/starling.ts"
 
 const root = join(import.meta.dirname, "../..")
 let home: Home

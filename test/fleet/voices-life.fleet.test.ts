@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { codeOf, containerOf, eventsIn, type SpeechFleet } from "../support/speech-fleet.ts"
 import { openStream } from "../support/speech-clients.ts"
-import { starling } from "../support/starling.ts"
+import { starling } from "../../dev/fixtures/starling.ts"
 import { cloned, create, refusalIn, toldIn } from "../support/voices.ts"
 import { fleetWithVoice, idsOf, input, listedIn, name, picture } from "../support/voices-life.ts"
 

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { SpeechifyClient, type SpeechifyError } from "@speechify/api"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { speechFleet, type SpeechFleet } from "../support/speech-fleet.ts"
-import { starling } from "../support/starling.ts"
+import { starling } from "../../dev/fixtures/starling.ts"
 import { challengeFor, create, recorded, refusalIn, story, toldIn } from "../support/voices.ts"
 
 const consent = JSON.stringify({ fullName: "Grace Hopper", email: "grace@example.org" })

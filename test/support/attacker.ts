@@ -6,7 +6,7 @@ import { privateKeyToAccount } from "viem/accounts"
 import { PaymentPayload } from "#contracts"
 import type { LocalChain } from "../../dev/chain/evm/LocalEvmChain.ts"
 import { transferCall } from "../../dev/chain/evm/token.ts"
-import { cancellation } from "../libs/x402/evm/payments.ts"
+import { cancellation } from "../../dev/fixtures/evm/payments.ts"
 import { ask, type Said } from "./gateway.ts"
 import { quoteOf, signPayment, type SigningOptions } from "./payment-client.ts"
 

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto"
 import { jetstream, jetstreamManager } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
-import { type BusAddress, connectionTo } from "./bus-address.ts"
+import { type BusAddress, connectionTo } from "../../dev/fixtures/bus-address.ts"
 
 export const busContents = async (bus: BusAddress): Promise<ReadonlyArray<readonly [stream: string, text: string]>> => {
   const connection = await connect(connectionTo(bus))

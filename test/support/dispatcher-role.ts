@@ -5,10 +5,10 @@ import { afterEach, beforeEach } from "@effect/vitest"
 import { Effect } from "effect"
 import { Publisher } from "#bus"
 import { exampleEnvelope, subjects } from "#contracts"
-import { busOn } from "./bus.ts"
-import { startNatsServer, type TestNatsServer } from "./nats-server.ts"
+import { busOn } from "../../dev/fixtures/bus.ts"
+import { startNatsServer, type TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { endRoles, type RoleOptions, startRole } from "./role.ts"
-import { until } from "./starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 
 interface Scene {
   nats: TestNatsServer

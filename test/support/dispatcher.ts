@@ -3,8 +3,8 @@ import { Effect, Layer } from "effect"
 import { UntrustedHttp } from "#egress"
 import { Configuration, Drain, Environment, Role } from "#runtime"
 import { webhookDispatcher } from "../../services/webhook-dispatcher/layer.ts"
-import { busOn } from "./bus.ts"
-import type { TestNatsServer } from "./nats-server.ts"
+import { busOn } from "../../dev/fixtures/bus.ts"
+import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 
 export interface DispatcherOptions {
   readonly endpoints: ReadonlyArray<Readonly<Record<string, unknown>>>

@@ -1,16 +1,16 @@
-/** A whole model gateway of the test's own: its bus, its local upstream, and a till that takes one kind of money. */
+/** A whole model gateway of the test's own: its bus, its local upstream, and a payment gate that takes one kind of money. */
 import { Effect, Layer, type Scope } from "effect"
 import { ConfiguredHttp, UntrustedHttp } from "#egress"
 import { HttpListener } from "#http"
 import { Addresses, Configuration, Drain, Metrics } from "#runtime"
 import { type LocalUpstream, startLocalUpstream } from "../../dev/upstream/LocalUpstream.ts"
-import { modelGatewayWith } from "../../services/model-gateway/layer.ts"
-import { type PayableCall, PaymentRefusal, Till } from "../../services/model-gateway/Till.ts"
-import { busOn, natsServer } from "./bus.ts"
+import { modelGatewayWith } from "../../services/model-gateway/role.ts"
+import { type PayableCall, PaymentRefusal, PaymentGate } from "../../services/model-gateway/payments/PaymentGate.ts"
+import { busOn, natsServer } from "../../dev/fixtures/bus.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
-/** What happened at the till, in order. */
+/** What happened at the payment gate, in order. */
 export interface TillBook {
   readonly calls: Array<PayableCall>
   readonly steps: Array<"pay" | "serve" | "release" | "settle">
@@ -25,7 +25,7 @@ const testTill = (book: TillBook) => {
       new PaymentRefusal({ status: 402, code, headers: { "payment-required": "quote" }, body: JSON.stringify(body) })
     )
   const step = (name: TillBook["steps"][number]) => Effect.sync(() => void book.steps.push(name))
-  return Layer.succeed(Till, {
+  return Layer.succeed(PaymentGate, {
     quote: () => Effect.die(new Error("nobody asks")),
     pay: (call) =>
       Effect.gen(function* () {

@@ -4,9 +4,9 @@ import { applyTopology, Leases, Nats, StreamReader, topology } from "#bus"
 import { privateKeyToAccount } from "viem/accounts"
 import { settlementJobCodec } from "#x402"
 import { type Key, payWith, signFor } from "./attacker.ts"
-import { eventually } from "./bus.ts"
+import { eventually } from "../../dev/fixtures/bus.ts"
 import { chat } from "./gateway.ts"
-import { busOf } from "./payment-bus.ts"
+import { busOf } from "../../dev/fixtures/payment-bus.ts"
 import { type PaymentFleet, type PaymentFleetOptions, withPayments } from "./payment-fleet.ts"
 
 export interface NextDoor extends PaymentFleet {
@@ -78,18 +78,18 @@ const nextDoor = Effect.fnUntraced(function* (fleet: PaymentFleet) {
 /** Gateway, verifier and settler of one process, and a key to sign with. */
 export const withNeighbours = <A, E>(
   test: (fleet: NextDoor) => Effect.Effect<A, E, Scope.Scope>,
-  options: Omit<PaymentFleetOptions, "areNeighbours" | "roles"> = {}
+  options: Omit<PaymentFleetOptions, "hasLocalTransport" | "roles"> = {}
 ) => withoutSettler((fleet) => Effect.andThen(startSettler(fleet), test(fleet)), options)
 
 /** The same before there is a settler. */
 export const withoutSettler = <A, E>(
   test: (fleet: NextDoor) => Effect.Effect<A, E, Scope.Scope>,
-  options: Omit<PaymentFleetOptions, "areNeighbours" | "roles"> = {}
+  options: Omit<PaymentFleetOptions, "hasLocalTransport" | "roles"> = {}
 ) =>
   withPayments((fleet) => Effect.flatMap(nextDoor(fleet), test), {
     ...options,
     roles: ["payment-verifier", "model-gateway"],
-    areNeighbours: true
+    hasLocalTransport: true
   })
 
 export const startSettler = (fleet: NextDoor) => Effect.andThen(fleet.start("payment-settler"), fleet.hasKey)

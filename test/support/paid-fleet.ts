@@ -8,7 +8,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
 import { startLocalUpstream } from "../../dev/upstream/LocalUpstream.ts"
-import { type Home, newHome, type RunningFleet, startFleet } from "./starling.ts"
+import { type Home, newHome, type RunningFleet, startFleet } from "../../dev/fixtures/starling.ts"
 import { startWire, type Wire } from "./wire.ts"
 
 export interface PaidFleet {

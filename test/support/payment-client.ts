@@ -5,7 +5,7 @@ import { wrapFetchWithPayment, x402Client } from "@x402/fetch"
 import { privateKeyToAccount } from "viem/accounts"
 import { Schema } from "effect"
 import { PaymentRequired, type PaymentRequirements } from "#contracts"
-import { transferTypes } from "../libs/x402/evm/payments.ts"
+import { transferTypes } from "../../dev/fixtures/evm/payments.ts"
 
 /** Pays by itself, as the protocol's own client does. */
 export const payingFetch = (privateKey: `0x${string}`): typeof fetch => {

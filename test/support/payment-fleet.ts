@@ -2,25 +2,22 @@
  * The paid gateway of a test's own: a broker, a chain, an upstream, and the three roles, each with a connection of
  * its own, in this process.
  */
-import { Context, Effect, Layer, type Scope, Stream } from "effect"
-import { neighbours, StreamReader } from "#bus"
+import { Effect, Layer, type Scope } from "effect"
+import { localTransport } from "#bus"
 import { type Receipt, type RoleName } from "#contracts"
 import { ConfiguredHttp, UntrustedHttp } from "#egress"
 import { Addresses, Configuration, Drain, Environment, Health, type HealthReport, Metrics, Role } from "#runtime"
-import { type ClaimState, Claims, receiptCodec, settlerNextDoor } from "#x402"
+import { type ClaimState, settlerNextDoor } from "#x402"
 import { type LocalChain, startLocalEvmChain, type LocalEvmChainOptions } from "../../dev/chain/evm/LocalEvmChain.ts"
 import { type LocalUpstream, startLocalUpstream } from "../../dev/upstream/LocalUpstream.ts"
-import { modelGateway } from "../../services/model-gateway/layer.ts"
+import { modelGateway } from "../../services/model-gateway/role.ts"
 import { paymentSettler } from "../../services/payment-settler/layer.ts"
 import { paymentVerifier } from "../../services/payment-verifier/layer.ts"
-import { natsServer, busOn, eventually } from "./bus.ts"
-import type { BusAddress } from "./bus-address.ts"
-import { busOf } from "./payment-bus.ts"
-import type { TestNatsServer } from "./nats-server.ts"
+import { natsServer, busOn, eventually } from "../../dev/fixtures/bus.ts"
+import { booksOf, payTo } from "../../dev/fixtures/payment-books.ts"
+import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 
 type Json = Readonly<Record<string, unknown>>
-
-export const payTo = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 
 export interface PaymentFleetOptions {
   readonly payments?: Json
@@ -33,8 +30,8 @@ export interface PaymentFleetOptions {
   readonly configure?: (parts: Parts) => Pick<Parts, "configuration" | "environment">
   /** Without a word all three, once each. */
   readonly roles?: ReadonlyArray<RoleName>
-  /** Neighbours, as the roles of one process are; without a word each is alone. */
-  readonly areNeighbours?: boolean
+  /** Whether the roles reach each other as those of one process do; by default only through the broker. */
+  readonly hasLocalTransport?: boolean
 }
 
 export interface Parts {
@@ -143,8 +140,8 @@ export const withPayments = <A, E>(
     const texts: Array<Effect.Effect<string>> = []
     const ready: Record<string, Effect.Effect<HealthReport>> = {}
     const beside =
-      options.areNeighbours === true
-        ? Layer.succeedContext(yield* Layer.build(Layer.mergeAll(neighbours, settlerNextDoor)))
+      options.hasLocalTransport === true
+        ? Layer.succeedContext(yield* Layer.build(Layer.mergeAll(localTransport, settlerNextDoor)))
         : Layer.empty
     const start = Effect.fnUntraced(function* (role: RoleName) {
       const context = yield* Layer.build(roleOf(role as keyof typeof layers, parts, beside))
@@ -174,53 +171,6 @@ export const withPayments = <A, E>(
     }
     return yield* test(fleet)
   }).pipe(Effect.scoped)
-
-export interface Accounts {
-  readonly server: BusAddress
-  readonly chain: Pick<LocalChain, "asset" | "rpc">
-}
-
-/** What the three books say: the chain, the receipts, the claims. */
-export const booksOf = Effect.fnUntraced(function* ({ server, chain }: Accounts) {
-  const bus = yield* busOf(server)
-  const context = yield* Effect.provideContext(
-    Layer.build(Claims.layer({ exposureMax: 1, keptMs: 86_400_000 })),
-    bus
-  ).pipe(Effect.map((claims) => Context.merge(bus, claims)))
-  const { read, all } = yield* Effect.provideContext(
-    Effect.gen(function* () {
-      const reader = yield* StreamReader
-      return { read: reader, all: (yield* Claims).all }
-    }),
-    context
-  )
-  const receipts = Effect.gen(function* () {
-    const { lastSequence } = yield* read.bounds("RECEIPTS")
-    if (lastSequence === 0) return []
-    const found = yield* Stream.runCollect(read.range("RECEIPTS", { fromSequence: 1, toSequence: lastSequence }))
-    return found.flatMap((message) => {
-      const receipt = receiptCodec.decode(message)
-      return receipt._tag === "Success" ? [receipt.success] : []
-    })
-  }).pipe(Effect.orDie)
-  const topic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
-  const transfers = chain
-    .rpc("eth_getLogs", [
-      {
-        fromBlock: "0x0",
-        address: chain.asset,
-        topics: [topic, null, `0x${payTo.slice(2).toLowerCase().padStart(64, "0")}`]
-      }
-    ])
-    .pipe(
-      Effect.orDie,
-      Effect.map((logs) => (logs as ReadonlyArray<{ readonly data: string }>).map(({ data }) => BigInt(data)))
-    )
-  const claimStates = Effect.map(Effect.orDie(Stream.runCollect(all)), (claims) =>
-    claims.map(({ record }) => record.state)
-  )
-  return { receipts, transfers, claimStates }
-})
 
 /** Until transfers, receipts and settled claims are as many, and nothing is on its way; the number of them. */
 export const balanced = (

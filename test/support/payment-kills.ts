@@ -7,17 +7,11 @@ import type { RoleName } from "#contracts"
 import { ask, chat, type Said } from "./gateway.ts"
 import { type GateNode, gateNode } from "./gate-node.ts"
 import { quoteOf, type SigningOptions, signPayment } from "./payment-client.ts"
-import {
-  balanced,
-  booksOf,
-  type Parts,
-  type PaymentFleet,
-  type PaymentFleetOptions,
-  startParts
-} from "./payment-fleet.ts"
-import { freePort } from "./free-port.ts"
+import { booksOf } from "../../dev/fixtures/payment-books.ts"
+import { balanced, type Parts, type PaymentFleet, type PaymentFleetOptions, startParts } from "./payment-fleet.ts"
+import { freePort } from "../../dev/fixtures/free-port.ts"
 import { endRoles, type RunningRole, startRole } from "./role.ts"
-import { until } from "./starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 
 export const path = "/api/v1/chat/completions"
 export const sending = /^eth_sendRawTransaction/u

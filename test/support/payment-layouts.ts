@@ -4,7 +4,7 @@ import { withPayments } from "./payment-fleet.ts"
 export const layouts: ReadonlyArray<{ readonly layout: string; readonly withPayments: typeof withPayments }> = [
   { layout: "roles apart", withPayments },
   {
-    layout: "roles as neighbours",
-    withPayments: (test, options) => withPayments(test, { ...options, areNeighbours: true })
+    layout: "roles of one process",
+    withPayments: (test, options) => withPayments(test, { ...options, hasLocalTransport: true })
   }
 ]

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { verify } from "@octokit/webhooks-methods"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import type { ReceivedRequest, TestReceiver } from "./receiver.ts"
-import { until } from "./starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 
 export interface ReceivedEnvelope {
   readonly event: string

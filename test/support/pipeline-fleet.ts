@@ -9,7 +9,7 @@ import { type Deliveries, deliverySecret, watchDeliveries } from "./pipeline-del
 import { makeRepositories, type TestRepository } from "./pipeline-repository.ts"
 import { startRunner, type TestRunner, type TestRunnerOptions } from "./pipeline-runner.ts"
 import { startReceiver, type TestReceiver } from "./receiver.ts"
-import { newHome, startFleet } from "./starling.ts"
+import { newHome, startFleet } from "../../dev/fixtures/starling.ts"
 
 export interface PipelineFleet {
   readonly api: PipelineApi

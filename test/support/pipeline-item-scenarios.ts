@@ -6,7 +6,7 @@ import { assert } from "@effect/vitest"
 import type { Json } from "./pipeline-api.ts"
 import type { ReceivedEnvelope } from "./pipeline-deliveries.ts"
 import type { PipelineFleet } from "./pipeline-fleet.ts"
-import { until } from "./starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 
 export type Scenario = (fleet: PipelineFleet, projectId: string) => Promise<void>
 

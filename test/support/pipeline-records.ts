@@ -1,11 +1,11 @@
 /** The log of work items as it is stored, replayed; and compared with what the world was told. */
 import { assert } from "@effect/vitest"
-import { replay } from "#actor"
+import { replay } from "#actors"
 import { decodeToken, type WorkItemFact, type WorkItemState } from "#contracts"
 import { workItem } from "../../services/pipeline-api/work-item/index.ts"
 import type { Json } from "./pipeline-api.ts"
 import type { PipelineBus } from "./pipeline-bus.ts"
-import { until } from "./starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 
 interface StoredRecord {
   readonly commandId: string
@@ -51,7 +51,7 @@ const ownerless = (event: Json) =>
   (event["workItem"] === null && ["disk.deferred", "sandbox.provisioning_deferred"].includes(String(event["event"])))
 
 /**
- * EVENTS holds what the records of LOG announce, each once and in their order, and nothing of any entity beside it.
+ * EVENTS holds what the records of LOG carry, each once and in their order, and nothing of any entity beside it.
  * What happens meanwhile is not looked at.
  */
 export const assertAllTold = async (bus: PipelineBus) => {

@@ -7,11 +7,11 @@ import { type Deliveries, deliverySecret, watchDeliveries } from "./pipeline-del
 import { everyEvent, quickSections, secretVariable } from "./pipeline-fleet.ts"
 import { makeRepositories, type TestRepository } from "./pipeline-repository.ts"
 import { startRunner } from "./pipeline-runner.ts"
-import { startNatsServer } from "./nats-server.ts"
+import { startNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { startReceiver } from "./receiver.ts"
 import { endRoles, type RunningRole, startRole } from "./role.ts"
-import { newHome, starling, until } from "./starling.ts"
-import { freePort } from "./free-port.ts"
+import { newHome, starling, until } from "../../dev/fixtures/starling.ts"
+import { freePort } from "../../dev/fixtures/free-port.ts"
 
 export interface PipelineRoles {
   readonly api: PipelineApi

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { until } from "./starling.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 
 const root = join(import.meta.dirname, "../..")
 

@@ -15,8 +15,8 @@ import {
 import { HttpListener, Tokens } from "#http"
 import { Addresses, Configuration, Drain, Environment, Metrics } from "#runtime"
 import { pipelineApiWith } from "../../services/pipeline-api/layer.ts"
-import { busOn, eventually, natsServer } from "./bus.ts"
-import type { TestNatsServer } from "./nats-server.ts"
+import { busOn, eventually, natsServer } from "../../dev/fixtures/bus.ts"
+import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 
 export type Json = Readonly<Record<string, unknown>>
 

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { stringify } from "yaml"
-import { until } from "./starling.ts"
-import { freePort } from "./free-port.ts"
+import { until } from "../../dev/fixtures/starling.ts"
+import { freePort } from "../../dev/fixtures/free-port.ts"
 
 export interface RunningPrometheus {
   /** The `data` of an answer. */

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { freePort } from "./free-port.ts"
+import { freePort } from "../../dev/fixtures/free-port.ts"
 
 const root = join(import.meta.dirname, "../..")
 

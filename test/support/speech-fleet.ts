@@ -1,7 +1,7 @@
 /** A fleet that speaks, and a caller that holds every answer against the document which the fleet serves. */
 import { assert } from "@effect/vitest"
-import { type Answered, contractOf, type Json } from "../services/speech-api/openapi-answers.ts"
-import { type Home, newHome, type RunningFleet, startFleet, starling } from "./starling.ts"
+import { type Answered, contractOf, type Json } from "./openapi-answers.ts"
+import { type Home, newHome, type RunningFleet, startFleet, starling } from "../../dev/fixtures/starling.ts"
 
 export interface Asked {
   readonly method?: "GET" | "POST" | "DELETE"

@@ -1,5 +1,5 @@
 /** A fleet that speaks, and what a caller of its speech API sees. */
-import { type Home, newHome, type RunningFleet, starling, startFleet } from "./starling.ts"
+import { type Home, newHome, type RunningFleet, starling, startFleet } from "../../dev/fixtures/starling.ts"
 
 export interface Mark {
   readonly type: string

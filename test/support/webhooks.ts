@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 import { Publisher, StreamReader } from "#bus"
 import { exampleEnvelope, subjects } from "#contracts"
 import { Metrics } from "#runtime"
-import { eventually, natsServer } from "./bus.ts"
+import { eventually, natsServer } from "../../dev/fixtures/bus.ts"
 import { startReceiver, type TestReceiver } from "./receiver.ts"
 
 const utf8 = new TextEncoder()

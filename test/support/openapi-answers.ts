@@ -1,0 +1,61 @@
+/** Holds answers against an OpenAPI document: is the status described, its headers there, its body as promised? */
+import { Ajv2020 } from "ajv/dist/2020.js"
+
+export type Json = Record<string, unknown>
+
+export interface Answered {
+  readonly status: number
+  readonly headers: Headers
+  readonly contentType: string
+  /** Parsed when it is JSON, the data of each event when it is a stream of them. */
+  readonly body: unknown
+}
+
+export const at = (document: unknown, ...path: ReadonlyArray<string>): Json => {
+  let found = document as Json | undefined
+  for (const step of path) found = found?.[step] as Json | undefined
+  return found ?? {}
+}
+
+/** The value a local reference stands for. */
+export const resolved = (document: unknown, ref: string): unknown => {
+  let found: unknown = document
+  for (const step of ref.replace("#/", "").split("/")) found = (found as Json | undefined)?.[step]
+  return found
+}
+
+export const refsIn = (value: unknown): ReadonlyArray<string> => {
+  if (typeof value !== "object" || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) => (key === "$ref" ? [String(inner)] : refsIn(inner)))
+}
+
+/** Every place at which an answer is not what the document says, nothing when it is. */
+export const contractOf = (document: Json) => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+  ajv.addSchema(document, "api")
+  const faultsOf = (schema: unknown, value: unknown): ReadonlyArray<string> => {
+    const rooted = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"api#/')) as Json
+    const validate = ajv.compile(rooted)
+    return validate(value)
+      ? []
+      : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
+  }
+  const breaches = (method: string, template: string, answer: Answered): ReadonlyArray<string> => {
+    const responses = at(document, "paths", template, method.toLowerCase(), "responses")
+    const response = responses[String(answer.status)] as Json | undefined
+    if (response === undefined) return [`${answer.status} is not described`]
+    const missing = Object.entries(at(response, "headers"))
+      .filter(([, ref]) => at(resolved(document, String((ref as Json)["$ref"])))["required"] === true)
+      .filter(([name]) => !answer.headers.has(name))
+      .map(([name]) => `the header ${name} is missing`)
+    const type = answer.contentType.split(";")[0] ?? ""
+    if (type === "" && Object.keys(at(response, "content")).length === 0) return missing
+    const content = at(response, "content")[type] as Json | undefined
+    if (content === undefined) return [...missing, `${type} is not described`]
+    const schema = content["schema"]
+    if (schema === undefined) return missing
+    const values = type === "text/event-stream" ? (answer.body as ReadonlyArray<unknown>) : [answer.body]
+    return [...missing, ...values.flatMap((value) => faultsOf(schema, value))]
+  }
+  return { breaches, faultsOf }
+}
