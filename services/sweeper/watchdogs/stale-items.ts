@@ -1,11 +1,33 @@
-/**
- * Items that should move and did not change for too long. One whose queue was paused, or that is not to be taken yet,
- * has had a reason to stand: its time counts from when that ended, as far as this process has seen it. Pure.
- */
-import { type PlannedCommand, toWorkItem } from "../planned-command.ts"
-import type { SeenWorkItem } from "../view-summaries.ts"
+/** The item-stale watchdog hands back items that should move and did not change for too long. */
+import { Effect, Option } from "effect"
+import { type ViewRow, Views } from "#actors"
+import { queueId } from "#contracts"
+import { Configuration } from "#runtime"
+import { CommandClient, type PlannedCommand, toWorkItem } from "../command-client.ts"
+import type { Sweep } from "../sweeps.ts"
+import { readWorkItems, type SeenWorkItem } from "../views.ts"
+import { type Judge, watchful } from "./watchful.ts"
 
-export interface StaleInput {
+export const staleWatchdog: Effect.Effect<Sweep, never, CommandClient | Configuration | Views> = Effect.gen(
+  function* () {
+    const { Sweeper, Pipeline } = yield* Configuration
+    const views = yield* Views
+    const staleMs = Pipeline.StaleHours * 3_600_000
+
+    const judge = (): Judge => {
+      const queues = makePausedQueues()
+      return (nowMs) => {
+        queues.look(views.list({ entity: "project" }), Option.getOrUndefined(views.find("queue", queueId)), nowMs)
+        const items = readWorkItems(views.due("workitem", "stale", nowMs - staleMs))
+        return staleItems({ items, lastPausedMs: queues.lastPausedMs, nowMs, staleMs })
+      }
+    }
+    const everyMs = Sweeper.WatchdogSeconds * 1_000
+    return watchful({ name: "stale-items", everyMs, views, client: yield* CommandClient, judge })
+  }
+)
+
+interface StaleInput {
   readonly items: ReadonlyArray<SeenWorkItem>
   /** When the queue of that project was last seen paused, by itself or with the others; null: never. */
   readonly lastPausedMs: (projectId: string | null) => number | null
@@ -13,6 +35,10 @@ export interface StaleInput {
   readonly staleMs: number
 }
 
+/**
+ * An item whose queue was paused, or that is not to be taken yet, has had a reason to stand: its time counts from when
+ * that ended, as far as this process has seen it. Pure.
+ */
 export const staleItems = ({ items, lastPausedMs, nowMs, staleMs }: StaleInput): ReadonlyArray<PlannedCommand> => {
   const standingSinceMs = ({ project, summary, deadlinesMs }: SeenWorkItem) => {
     const staleSinceMs = deadlinesMs["stale"] ?? Infinity
@@ -29,4 +55,27 @@ export const staleItems = ({ items, lastPausedMs, nowMs, staleMs }: StaleInput):
         dispatchId: item.summary.dispatchId
       })
     )
+}
+
+type Row = Pick<ViewRow, "id" | "state">
+
+/** When queues were last seen paused: a project's own, and the one of all. */
+interface PausedQueues {
+  readonly look: (projects: ReadonlyArray<Row>, queue: Row | undefined, nowMs: number) => void
+  readonly lastPausedMs: (projectId: string | null) => number | null
+}
+
+export const makePausedQueues = (): PausedQueues => {
+  const projectsMs = new Map<string, number>()
+  let allMs: number | null = null
+  return {
+    look: (projects, queue, nowMs) => {
+      if (queue?.state === "Paused") allMs = nowMs
+      for (const { id, state } of projects) if (state === "Paused") projectsMs.set(id, nowMs)
+    },
+    lastPausedMs: (projectId) => {
+      const ownMs = projectId === null ? undefined : projectsMs.get(projectId)
+      return ownMs === undefined ? allMs : Math.max(ownMs, allMs ?? 0)
+    }
+  }
 }

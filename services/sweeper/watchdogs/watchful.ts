@@ -1,19 +1,17 @@
 /**
- * A sweep that concludes from silence. It judges only what it was able to hear: not while the views stand still, and
+ * A watchful sweep concludes from silence. It judges only what it was able to hear: not while the views stand still, and
  * not right after a time in which nobody answered, for then reports still wait to be read.
  */
 import { Clock, Effect, Ref } from "effect"
-import type { Views } from "#actors"
-import { type Commander, findingsOf } from "../Commander.ts"
-import type { PlannedCommand } from "../planned-command.ts"
-import type { Sweep, SweepName } from "../sweep.ts"
-import { beginWatch, lookAtViews } from "./views-watch.ts"
+import type { ViewFreshness, Views } from "#actors"
+import { type CommandClient, findingsOf, type PlannedCommand } from "../command-client.ts"
+import type { Sweep, SweepName } from "../sweeps.ts"
 
-export interface WatchfulOptions {
+interface WatchfulOptions {
   readonly name: SweepName
   readonly everyMs: number
   readonly views: Views["Service"]
-  readonly commander: Commander["Service"]
+  readonly client: CommandClient["Service"]
   /** Made anew whenever the lease is taken. */
   readonly judge: () => Judge
 }
@@ -21,7 +19,7 @@ export interface WatchfulOptions {
 /** What is due, given the time, and since when silence would have been noticed. */
 export type Judge = (nowMs: number, watchingSinceMs: number) => ReadonlyArray<PlannedCommand>
 
-export const watchful = ({ name, everyMs, views, commander, judge }: WatchfulOptions): Sweep => ({
+export const watchful = ({ name, everyMs, views, client, judge }: WatchfulOptions): Sweep => ({
   name,
   everyMs,
   begin: Effect.gen(function* () {
@@ -31,10 +29,46 @@ export const watchful = ({ name, everyMs, views, commander, judge }: WatchfulOpt
       const nowMs = yield* Clock.currentTimeMillis
       const look = yield* Ref.updateAndGet(watch, (before) => lookAtViews(before, views.freshness(), nowMs))
       if (!look.isFresh) return look.isStill ? { "views-still": 1 } : {}
-      const sent = yield* commander
+      const sent = yield* client
         .send(name, due(nowMs, look.sinceMs))
         .pipe(Effect.tapError(() => Ref.set(watch, beginWatch(nowMs))))
       return findingsOf(sent)
     })
   })
 })
+
+/**
+ * Whether the views can be trusted to show that nothing happened. Views that stand still while the log goes on make
+ * every runner look dead, and after such a time runners must be given the chance to be heard again.
+ */
+interface ViewsWatch {
+  readonly sequence: number
+  /** Since when the views have shown what happens, without a break. */
+  readonly sinceMs: number
+  /** When they were last seen at the log's end, or moving on. */
+  readonly freshAtMs: number
+  /** At this look they were. */
+  readonly isFresh: boolean
+  readonly isStill: boolean
+}
+
+// A projector that dies is replaced within a lease's life; longer than this is a break.
+const stillMsMin = 10_000
+
+export const beginWatch = (nowMs: number): ViewsWatch => ({
+  sequence: -1,
+  sinceMs: nowMs,
+  freshAtMs: nowMs,
+  isFresh: false,
+  isStill: false
+})
+
+/** Pure. */
+export const lookAtViews = (
+  before: ViewsWatch,
+  { sequence, behind }: Pick<ViewFreshness, "sequence" | "behind">,
+  nowMs: number
+): ViewsWatch =>
+  behind === 0 || sequence > before.sequence
+    ? { sequence, sinceMs: before.isStill ? nowMs : before.sinceMs, freshAtMs: nowMs, isFresh: true, isStill: false }
+    : { ...before, isFresh: false, isStill: before.isStill || nowMs - before.freshAtMs > stillMsMin }

@@ -12,8 +12,8 @@ import { project, projectProjection } from "../../../services/pipeline-api/proje
 import { workItem, workItemProjection } from "../../../services/pipeline-api/work-item/index.ts"
 import { busOn } from "../../../dev/fixtures/bus.ts"
 import type { TestNatsServer } from "../../../dev/fixtures/nats-server.ts"
-import { Commander } from "../../../services/sweeper/Commander.ts"
-import { Marks } from "../../../services/sweeper/Marks.ts"
+import { CommandClient } from "../../../services/sweeper/command-client.ts"
+import { Checkpoints } from "../../../services/sweeper/checkpoints.ts"
 
 const question = jsonCodec(CommandRequest)
 const answer = jsonCodec(CommandAnswer)
@@ -63,7 +63,7 @@ export const serveActors = Effect.andThen(serveAgents, serveItems)
 
 /** A fleet's process on that server, for a sweeper: its own services, with this configuration. */
 export const processOn = (server: TestNatsServer, configuration: unknown = {}) =>
-  Layer.mergeAll(Commander.layer, Marks.layer, Views.layer(), Actors.layer).pipe(
+  Layer.mergeAll(CommandClient.layer, Checkpoints.layer, Views.layer(), Actors.layer).pipe(
     Layer.provideMerge(Drain.layer),
     Layer.provideMerge(busOn(server)),
     Layer.provideMerge(Configuration.layerOf(configuration))

@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { applyTopology, busServices, Nats, topology } from "#bus"
 import { Health, Metrics } from "#runtime"
-import { runSweeps } from "../../../services/sweeper/Sweeps.ts"
+import { runSweeps } from "../../../services/sweeper/sweeps.ts"
 
 const url = process.argv[2] ?? ""
 const bus = busServices.pipe(

@@ -3,9 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { BusUnavailable } from "#bus"
 import { Metrics } from "#runtime"
-import type { Findings, Sweep } from "../../../services/sweeper/sweep.ts"
-import { runSweeps } from "../../../services/sweeper/Sweeps.ts"
 import { busOn, eventually, natsServer } from "../../../dev/fixtures/bus.ts"
+import { type Findings, runSweeps, type Sweep } from "../../../services/sweeper/sweeps.ts"
 
 const sweepOf = (run: Effect.Effect<Findings, BusUnavailable>, everyMs = 20): Sweep => ({
   name: "agents",

@@ -9,8 +9,8 @@ import {
   type WorkItemState
 } from "#contracts"
 import { workItem } from "../../../../services/pipeline-api/work-item/index.ts"
-import { progressWatchdog } from "../../../../services/sweeper/watchdogs/progress-watchdog.ts"
-import { staleWatchdog } from "../../../../services/sweeper/watchdogs/stale-watchdog.ts"
+import { progressWatchdog } from "../../../../services/sweeper/watchdogs/silent-runners.ts"
+import { staleWatchdog } from "../../../../services/sweeper/watchdogs/stale-items.ts"
 import { eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
 import { creation } from "../../pipeline-api/work-item/item-at-work.ts"
 import { eventsOf, inProcess, rowOf, serveActors } from "../actors-at-work.ts"

@@ -1,0 +1,107 @@
+/** The agent sweep ends pauses whose time is over, brings quotas back, and lets go of items that wait in vain. */
+import { Clock, Effect } from "effect"
+import { Views } from "#actors"
+import type { AgentKindEntry } from "#contracts"
+import { Configuration } from "#runtime"
+import { CommandClient, findingsOf, type PlannedCommand, toAgent, toWorkItem } from "./command-client.ts"
+import type { Sweep } from "./sweeps.ts"
+import {
+  eligibleAgents,
+  type EligibleAgents,
+  readAgents,
+  readWorkItems,
+  type SeenAgent,
+  type SeenWorkItem
+} from "./views.ts"
+
+// The follow-ups of the log need a moment; an item that waits longer than a few sweeps was overlooked.
+const patienceMsMin = 10_000
+const patienceSweeps = 3
+
+export const agentSweep: Effect.Effect<Sweep, never, CommandClient | Configuration | Views> = Effect.gen(function* () {
+  const { Sweeper, QuotaRetry, Agents } = yield* Configuration
+  const client = yield* CommandClient
+  const views = yield* Views
+  const eligible = eligibleAgents(Agents.Kinds)
+  const everyMs = Sweeper.AgentSeconds * 1_000
+
+  const sweep = Effect.gen(function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    const agents = readAgents(views.list({ entity: "agent" }))
+    const times = { nowMs, marginMs: QuotaRetry.MarginSeconds * 1_000, periodicMs: QuotaRetry.PeriodicMinutes * 60_000 }
+    const items = readWorkItems(views.list({ entity: "workitem", states: ["WaitingForAgentResume"] }))
+    const patienceMs = Math.max(patienceMsMin, patienceSweeps * everyMs)
+    const sent = yield* client.send("agents", [
+      ...agentCommandsDue(agents, times),
+      ...overlookedItems({ items, agents, kinds: Agents.Kinds, eligible, nowMs, patienceMs })
+    ])
+    return findingsOf(sent)
+  })
+  return { name: "agents", everyMs, begin: Effect.succeed(sweep) }
+})
+
+interface AgentTimes {
+  readonly nowMs: number
+  /** After the reset of a quota, for clocks differ. */
+  readonly marginMs: number
+  /** For a quota whose reset nobody knows. */
+  readonly periodicMs: number
+}
+
+/** Pauses whose time is over, quotas whose reset has come, and those tried again as nobody knows their reset. Pure. */
+export const agentCommandsDue = (agents: ReadonlyArray<SeenAgent>, times: AgentTimes): ReadonlyArray<PlannedCommand> =>
+  agents.flatMap((agent) => [...pauseDue(agent, times), ...quotaDue(agent, times)])
+
+const pauseDue = (agent: SeenAgent, { nowMs }: AgentTimes): ReadonlyArray<PlannedCommand> => {
+  const expiresAtMs = agent.summary.pause?.expiresAtMs ?? null
+  return expiresAtMs !== null && expiresAtMs <= nowMs ? [toAgent(agent, "pause-expired", { _tag: "ExpirePause" })] : []
+}
+
+const quotaDue = (agent: SeenAgent, { nowMs, marginMs, periodicMs }: AgentTimes): ReadonlyArray<PlannedCommand> => {
+  const { isQuotaExhausted, quotaResetAtMs } = agent.summary
+  if (!isQuotaExhausted) return []
+  if (quotaResetAtMs === null) {
+    return nowMs - agent.updatedAtMs >= periodicMs
+      ? [toAgent(agent, "quota-tried", { _tag: "ResetQuota", isForced: true })]
+      : []
+  }
+  return quotaResetAtMs + marginMs <= nowMs
+    ? [toAgent(agent, "quota-reset", { _tag: "ResetQuota", isForced: false })]
+    : []
+}
+
+interface WaitingInput {
+  readonly items: ReadonlyArray<SeenWorkItem>
+  readonly agents: ReadonlyArray<SeenAgent>
+  readonly kinds: ReadonlyArray<Pick<AgentKindEntry, "Kind" | "Instances">>
+  readonly eligible: EligibleAgents
+  readonly nowMs: number
+  /** For so long an item is left to the follow-ups of the log. */
+  readonly patienceMs: number
+}
+
+/**
+ * Items that wait for a paused agent although one takes work: parked in the moment in which the agent resumed, say.
+ * The follow-ups of the log let the others go; these have been overlooked. Pure.
+ */
+export const overlookedItems = (input: WaitingInput): ReadonlyArray<PlannedCommand> => {
+  const { items, eligible, nowMs, patienceMs } = input
+  const isPaused = pausedKinds(input)
+  return items
+    .filter(({ updatedAtMs }) => nowMs - updatedAtMs >= patienceMs)
+    .filter(({ summary }) => !eligible(summary).every(isPaused))
+    .map((item) => toWorkItem(item, "agent-takes-work", { _tag: "AgentResumed" }))
+}
+
+/** A kind is paused as such, or when each of its instances is. */
+const pausedKinds = ({ agents, kinds, nowMs }: WaitingInput) => {
+  const paused = new Set(
+    agents
+      .filter(({ summary: { pause } }) => pause !== null && (pause.expiresAtMs === null || pause.expiresAtMs > nowMs))
+      .map(({ id }) => id)
+  )
+  return (kind: string) => {
+    const instances = kinds.find((entry) => entry.Kind === kind)?.Instances ?? []
+    return paused.has(kind) || (instances.length > 0 && instances.every((name) => paused.has(`${kind}/${name}`)))
+  }
+}

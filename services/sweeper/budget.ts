@@ -1,0 +1,101 @@
+/**
+ * The budget sweep counts what was spent, and tells the projects that have a budget. Their actors decide where that
+ * stands, pause and resume their queues, and publish it.
+ */
+import { Clock, Effect } from "effect"
+import { type ViewRow, Views } from "#actors"
+import type { Kv, Rejections, StreamReader } from "#bus"
+import { spendMicroUsdMax } from "#contracts"
+import { Configuration, Metrics } from "#runtime"
+import { CommandClient, findingsOf, type PlannedCommand, type Sent, toProject } from "./command-client.ts"
+import { spendPosition } from "./metrics.ts"
+import { openSpendLedger, type SpendLedger } from "./spend-ledger.ts"
+import type { Run, Sweep } from "./sweeps.ts"
+
+export const budgetSweep = Effect.fnUntraced(function* ({
+  epoch
+}: Run): Effect.fn.Return<
+  Sweep,
+  never,
+  CommandClient | Configuration | Kv | Metrics | Rejections | StreamReader | Views
+> {
+  const { Sweeper } = yield* Configuration
+  const client = yield* CommandClient
+  const views = yield* Views
+  const position = (yield* Metrics).gauge(spendPosition)
+  const open = Effect.provideContext(openSpendLedger(), yield* Effect.context<Kv | StreamReader | Rejections>())
+
+  const begin = Effect.sync(() => {
+    let ledger: SpendLedger | undefined
+    const told = new Map<string, Told>()
+    let turn = 0
+
+    const countUp = Effect.fnUntraced(function* (nowMs: number) {
+      const counting = (ledger ??= yield* open)
+      position.set({}, yield* counting.catchUp(nowMs))
+      return counting.book
+    })
+    const remember = ({ planned, answer }: Sent) => {
+      const { command, id } = planned
+      if (answer._tag !== "Accepted" || command._tag !== "SweepSpend") return
+      told.set(id, { spendMicroUsd: command.spendMicroUsd, sequence: answer.sequence, turn })
+    }
+    return Effect.gen(function* () {
+      const nowMs = yield* Clock.currentTimeMillis
+      // What was begun and failed is not known to be stored: it is opened again.
+      const book = yield* Effect.onError(countUp(nowMs), () => Effect.sync(() => (ledger = undefined)))
+      const projects = views.list({ entity: "project" })
+      const spentBy = (projectId: string) => book.spentBy(projectId, nowMs)
+      turn += 1
+      const sent = yield* client.send("budget", spendCommands({ projects, spentBy, told, epoch }))
+      sent.forEach(remember)
+      return findingsOf(sent)
+    })
+  })
+  return { name: "budget", everyMs: Sweeper.BudgetSeconds * 1_000, begin }
+})
+
+export interface Told {
+  readonly spendMicroUsd: number
+  /** Of the project's last record after it was told. */
+  readonly sequence: number
+  /** The sweep that told it. */
+  readonly turn: number
+}
+
+interface SpendPlanInput {
+  readonly projects: ReadonlyArray<Pick<ViewRow, "id" | "sequence" | "summary">>
+  readonly spentBy: (projectId: string) => number
+  readonly told: ReadonlyMap<string, Told>
+  readonly epoch: string
+}
+
+/**
+ * Projects that are to hear of their spend: those whose spend or own record has changed since they were last told, and
+ * all of them in the first sweep of a run. Who has waited longest comes first: a sweep has a bound. Pure.
+ */
+export const spendCommands = ({ projects, spentBy, told, epoch }: SpendPlanInput): ReadonlyArray<PlannedCommand> =>
+  projects
+    .filter(hasBudget)
+    .map((project) => ({ project, spendMicroUsd: Math.min(spentBy(project.id), spendMicroUsdMax) }))
+    .filter(({ project, spendMicroUsd }) => {
+      const last = told.get(project.id)
+      return last === undefined || last.spendMicroUsd !== spendMicroUsd || project.sequence > last.sequence
+    })
+    .toSorted((left, right) => turnOf(told, left.project.id) - turnOf(told, right.project.id))
+    .map(({ project, spendMicroUsd }) => ({
+      ...toProject(project, "spend", { _tag: "SweepSpend", spendMicroUsd, epoch }),
+      commandId: `sweep.spend.${epoch}.${project.sequence}.${spendMicroUsd}`
+    }))
+
+const turnOf = (told: ReadonlyMap<string, Told>, projectId: string) => told.get(projectId)?.turn ?? -1
+
+const hasBudget = ({ summary }: Pick<ViewRow, "summary">) => {
+  const settings = summary["settings"]
+  return (
+    typeof settings === "object" &&
+    settings !== null &&
+    "budgetMicroUsd" in settings &&
+    settings.budgetMicroUsd !== null
+  )
+}

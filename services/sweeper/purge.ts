@@ -1,0 +1,63 @@
+/**
+ * The purge sweep takes the history of retired entities out of LOG, 31 days after they were retired, so that what
+ * they cost can be counted anew from LOG for as long as it counts. Their last record stays, so that they stay gone. It
+ * walks LOG in order, 31 days behind, and meets every retired record once; nothing goes that is above where the
+ * slowest reader of LOG is.
+ */
+import { Clock, Effect, Option, Result, Schema, Stream } from "effect"
+import { Views } from "#actors"
+import { jsonCodec, Kv, type SourceMessage, StreamReader } from "#bus"
+import { Configuration } from "#runtime"
+import { Checkpoints } from "./checkpoints.ts"
+import { readSlowest } from "./log-positions.ts"
+import type { Sweep } from "./sweeps.ts"
+
+const dayMs = 86_400_000
+/** A day more than spend is counted for. */
+const usageKeptMs = 31 * dayMs
+const key = "purge"
+// Of one run: some seconds of reading. The rest is for the next.
+const recordsMax = 100_000
+const purgesAtOnce = 8
+
+export const purgeSweep: Effect.Effect<Sweep, never, Configuration | Kv | Checkpoints | StreamReader | Views> =
+  Effect.gen(function* () {
+    const { Sweeper } = yield* Configuration
+    const kv = yield* Kv
+    const checkpoints = yield* Checkpoints
+    const reader = yield* StreamReader
+    const views = yield* Views
+
+    const sweep = Effect.gen(function* () {
+      const beforeMs = (yield* Clock.currentTimeMillis) - usageKeptMs
+      const held = yield* checkpoints.read(key)
+      const checkpoint = Option.getOrUndefined(held.checkpoint)
+      const from = checkpoint?._tag === "Purge" ? checkpoint.position : 0
+      const toSequence = Math.min(yield* readSlowest(reader, kv, views), from + recordsMax)
+      if (toSequence <= from) return {}
+      let position = from
+      let purged = 0
+      const take = Effect.fnUntraced(function* (message: SourceMessage) {
+        if (isRetiredRecord(message)) purged += yield* reader.purge("LOG", message.subject, message.sequence)
+        position = Math.max(position, message.sequence)
+      })
+      yield* reader.range("LOG", { fromSequence: from + 1, toSequence }).pipe(
+        Stream.takeWhile(({ storedAtMs }) => storedAtMs <= beforeMs),
+        Stream.mapEffect(take, { concurrency: purgesAtOnce }),
+        Stream.runDrain
+      )
+      if (position > from) yield* checkpoints.set(key, held, { _tag: "Purge", position })
+      return { "purged-record": purged }
+    })
+    return { name: "purge", everyMs: Sweeper.RetentionSeconds * 1_000, begin: Effect.succeed(sweep) }
+  })
+
+const codec = jsonCodec(Schema.Struct({ isRetired: Schema.Boolean }))
+const retiredMember = '"isRetired":true'
+
+const isRetiredRecord = (message: SourceMessage): boolean => {
+  const { buffer, byteOffset, byteLength } = message.data
+  if (!Buffer.from(buffer, byteOffset, byteLength).includes(retiredMember)) return false
+  const record = codec.decode(message)
+  return Result.isSuccess(record) && record.success.isRetired
+}

@@ -1,0 +1,178 @@
+/**
+ * The reconciliation compares LOG with the events and the views that are made of it, and says what is missing. It
+ * mends nothing: what is missing was lost by a mistake, and somebody must look. It stays one run behind the relay, so
+ * that events that are on their way count as there.
+ */
+import { Clock, Effect, Option, Result, Schema, Stream } from "effect"
+import { type ViewRow, Views } from "#actors"
+import { type BusError, eventsKeptDays, header, jsonCodec, type SourceMessage, StreamReader } from "#bus"
+import { decodeToken, EpochMs } from "#contracts"
+import { Configuration } from "#runtime"
+import { Checkpoints } from "./checkpoints.ts"
+import { readAnnounced } from "./log-positions.ts"
+import type { Findings, Sweep } from "./sweeps.ts"
+
+const dayMs = 86_400_000
+// A day less than EVENTS keeps: at its edge an event may just have gone.
+const keptMs = (eventsKeptDays - 1) * dayMs
+const key = "reconciliation"
+// Enough to look them up by; the metric says how many there are.
+const idsShownMax = 10
+
+export const reconciliationSweep: Effect.Effect<Sweep, never, Configuration | Checkpoints | StreamReader | Views> =
+  Effect.gen(function* () {
+    const { Sweeper } = yield* Configuration
+    const checkpoints = yield* Checkpoints
+    const reader = yield* StreamReader
+    const views = yield* Views
+
+    const compareTo = Effect.fnUntraced(function* (announced: number): Effect.fn.Return<Findings, BusError> {
+      const keptSinceMs = (yield* Clock.currentTimeMillis) - keptMs
+      const held = yield* checkpoints.read(key)
+      const checkpoint = Option.getOrUndefined(held.checkpoint)
+      const from = checkpoint?._tag === "Reconciliation" ? checkpoint : { position: 0, eventsPosition: 0 }
+      const position = Math.min(announced, from.position + recordsMax)
+      if (position <= from.position) return {}
+      const { records, unreadable } = yield* readRecorded(reader, from.position + 1, position)
+      const events = yield* readAnnouncedEvents(reader, from.eventsPosition, position)
+      const missing = missingEvents(records, (id) => events.ids.has(id), keptSinceMs)
+      const find = (entity: string, id: string) => Option.getOrUndefined(views.find(entity, id))
+      const outdated = outdatedViews(records, find, views.freshness().sequence)
+      if (missing.length + outdated.length > 0) {
+        const found = { missing: missing.slice(0, idsShownMax), outdated: outdated.slice(0, idsShownMax) }
+        yield* Effect.logError("LOG says what events or views do not").pipe(Effect.annotateLogs(found))
+      }
+      yield* checkpoints.set(key, held, { _tag: "Reconciliation", position, eventsPosition: events.position })
+      return { "missing-event": missing.length, "outdated-view": outdated.length, "unreadable-record": unreadable }
+    })
+
+    const begin = Effect.sync(() => {
+      let before = 0
+      return Effect.gen(function* () {
+        const announced = yield* readAnnounced(reader)
+        const findings = yield* compareTo(before)
+        before = announced
+        return findings
+      })
+    })
+    return { name: "reconciliation", everyMs: Sweeper.ReconciliationSeconds * 1_000, begin }
+  })
+
+const codec = jsonCodec(Schema.Struct({ atMs: EpochMs, events: Schema.Array(Schema.Unknown) }))
+
+// Of one run; some seconds of reading.
+const recordsMax = 20_000
+// The relay writes one step after the other; within one, events may change places. No step has so many.
+const stepEventsMax = 1_024
+
+interface RecordedRange {
+  readonly records: ReadonlyArray<Recorded>
+  /** Records that say nothing readable; the relay has put them into REJECTED. */
+  readonly unreadable: number
+}
+
+const readRecorded = Effect.fnUntraced(function* (
+  reader: StreamReader["Service"],
+  fromSequence: number,
+  toSequence: number
+): Effect.fn.Return<RecordedRange, BusError> {
+  const records: Array<Recorded> = []
+  let unreadable = 0
+  const take = (message: SourceMessage) => {
+    const record = codec.decode(message)
+    const [, entity = "", token = ""] = message.subject.split(".")
+    if (Result.isFailure(record)) unreadable += 1
+    else {
+      const { atMs, events } = record.success
+      records.push({ sequence: message.sequence, entity, id: decodeToken(token), events: events.length, atMs })
+    }
+  }
+  yield* Stream.runForEach(reader.range("LOG", { fromSequence, toSequence }), (message) =>
+    Effect.sync(() => take(message))
+  )
+  return { records, unreadable }
+})
+
+interface AnnouncedRange {
+  readonly ids: ReadonlySet<string>
+  /** Where the next stretch begins: before it there is no event of a later record. */
+  readonly position: number
+}
+
+/** Events of records up to `toRecord`. */
+const readAnnouncedEvents = Effect.fnUntraced(function* (
+  reader: StreamReader["Service"],
+  position: number,
+  toRecord: number
+): Effect.fn.Return<AnnouncedRange, BusError> {
+  const { lastSequence } = yield* reader.bounds("EVENTS")
+  const ids = new Set<string>()
+  let read = position
+  let later: number | undefined
+  const take = (message: SourceMessage) => {
+    const id = message.header(header.messageId)
+    const announced = announcedBy(id)
+    read = message.sequence
+    if (announced === undefined || id === undefined) return
+    if (announced.record <= toRecord) ids.add(id)
+    else later ??= message.sequence
+  }
+  if (lastSequence > position) {
+    yield* reader.range("EVENTS", { fromSequence: position + 1, toSequence: lastSequence }).pipe(
+      Stream.takeWhile(({ sequence }) => later === undefined || sequence < later + stepEventsMax),
+      Stream.runForEach((message) => Effect.sync(() => take(message)))
+    )
+  }
+  return { ids, position: later === undefined ? read : later - 1 }
+})
+
+/** A record as it is compared. */
+interface Recorded {
+  readonly sequence: number
+  readonly entity: string
+  readonly id: string
+  /** How many events it says. */
+  readonly events: number
+  readonly atMs: number
+}
+
+/** An event that was made from LOG, by the id it was published under. */
+interface Announced {
+  readonly record: number
+  readonly index: number
+}
+
+const pattern = /^log\.(\d{1,15})\.(\d{1,6})$/u
+
+/** Nothing for an event that others published. */
+export const announcedBy = (messageId: string | undefined): Announced | undefined => {
+  const [, record, index] = pattern.exec(messageId ?? "") ?? []
+  return record === undefined || index === undefined ? undefined : { record: Number(record), index: Number(index) }
+}
+
+/** The ids of the events that are not there. Of records before `keptSinceMs` EVENTS keeps none any more. */
+export const missingEvents = (
+  records: ReadonlyArray<Recorded>,
+  isThere: (id: string) => boolean,
+  keptSinceMs: number
+): ReadonlyArray<string> =>
+  records
+    .filter(({ atMs }) => atMs >= keptSinceMs)
+    .flatMap(({ sequence, events }) => Array.from({ length: events }, (_, index) => `log.${sequence}.${index}`))
+    .filter((id) => !isThere(id))
+
+/** Entities that are shown as they were before their last record, though the views have come that far. */
+export const outdatedViews = (
+  records: ReadonlyArray<Recorded>,
+  find: (entity: string, id: string) => Pick<ViewRow, "sequence"> | undefined,
+  viewsPosition: number
+): ReadonlyArray<string> => {
+  const last = new Map<string, Recorded>()
+  for (const record of records) {
+    if (record.sequence <= viewsPosition) last.set(`${record.entity} ${record.id}`, record)
+  }
+  return [...last].flatMap(([name, { entity, id, sequence }]) => {
+    const row = find(entity, id)
+    return row !== undefined && row.sequence < sequence ? [name] : []
+  })
+}

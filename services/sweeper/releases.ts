@@ -1,0 +1,98 @@
+/**
+ * The release sweep brings releases up to how their linked items stand. The follow-ups of the log tell a release when
+ * an item ends or returns; here releases whose counts do not fit their items are told again, item by item. What a
+ * release knows already changes nothing.
+ */
+import { Clock, Effect } from "effect"
+import { Views } from "#actors"
+import type { ReleaseCommandOf, WorkItemStateName } from "#contracts"
+import { Configuration } from "#runtime"
+import { CommandClient, findingsOf, type PlannedCommand } from "./command-client.ts"
+import type { Sweep } from "./sweeps.ts"
+import { readReleases, readWorkItems, type SeenRelease, type SeenWorkItem } from "./views.ts"
+
+// The follow-ups of the log take moments; a minute later an item was overlooked.
+const patienceMsMax = 60_000
+
+export const releaseSweep: Effect.Effect<Sweep, never, CommandClient | Configuration | Views> = Effect.gen(
+  function* () {
+    const { Sweeper } = yield* Configuration
+    const client = yield* CommandClient
+    const views = yield* Views
+    const everyMs = Sweeper.ReleaseSeconds * 1_000
+
+    const sweep = Effect.gen(function* () {
+      const nowMs = yield* Clock.currentTimeMillis
+      const releases = readReleases(
+        views.list({ entity: "release", states: ["open", "closed", "in_review", "failed"] })
+      )
+      const known = new Set(releases.map(({ id }) => id))
+      const linked = views.list({ entity: "workitem" }).filter(({ summary }) => isOf(known, summary["releaseId"]))
+      const patienceMs = Math.min(patienceMsMax, everyMs)
+      const commands = untoldEnds({ releases, items: readWorkItems(linked), nowMs, patienceMs })
+      return findingsOf(yield* client.send("releases", commands))
+    })
+    return { name: "releases", everyMs, begin: Effect.succeed(sweep) }
+  }
+)
+
+const isOf = (known: ReadonlySet<string>, releaseId: unknown) => typeof releaseId === "string" && known.has(releaseId)
+
+interface ReleasesInput {
+  readonly releases: ReadonlyArray<SeenRelease>
+  readonly items: ReadonlyArray<SeenWorkItem>
+  readonly nowMs: number
+  /** For so long after it changed an item is left to the follow-ups of the log. */
+  readonly patienceMs: number
+}
+
+type Outcome = ReleaseCommandOf<"EndWorkItem">["outcome"]
+
+const outcomes: Readonly<Partial<Record<WorkItemStateName, Outcome>>> = {
+  Done: "done",
+  NoActionRequired: "done",
+  Cancelled: "cancelled",
+  Failed: "failed",
+  AuditFailed: "failed",
+  MergeConflictResolutionFailed: "failed",
+  AbandonedAfterRecoveryAttempts: "failed"
+}
+
+const outcomeOf = ({ state }: SeenWorkItem): Outcome | undefined =>
+  (outcomes as Readonly<Record<string, Outcome | undefined>>)[state]
+
+/** Linked items whose end, or return, their release was not told of. Pure. */
+export const untoldEnds = ({ releases, items, nowMs, patienceMs }: ReleasesInput): ReadonlyArray<PlannedCommand> => {
+  const byRelease = Map.groupBy(items, ({ summary }) => summary.releaseId)
+  return releases.flatMap((release) => {
+    const linked = byRelease.get(release.id) ?? []
+    if (fits(release, linked)) return []
+    return linked.filter(({ updatedAtMs }) => nowMs - updatedAtMs >= patienceMs).map((item) => telling(release, item))
+  })
+}
+
+/** Items that are gone are not in the views: a release may know of more that ended, never of fewer. */
+const fits = ({ summary }: SeenRelease, linked: ReadonlyArray<SeenWorkItem>) => {
+  const count = (outcome: Outcome | undefined) => linked.filter((item) => outcomeOf(item) === outcome).length
+  return (
+    summary.openCount === count(undefined) &&
+    summary.doneCount >= count("done") &&
+    summary.failedCount >= count("failed") &&
+    summary.cancelledCount >= count("cancelled")
+  )
+}
+
+const telling = (release: SeenRelease, item: SeenWorkItem): PlannedCommand => {
+  const outcome = outcomeOf(item)
+  return {
+    entity: "release",
+    id: release.id,
+    // The item's record is what is told: of one release there are many.
+    commandId: `sweep.linked-item.${item.sequence}`,
+    command:
+      outcome === undefined
+        ? { _tag: "ReturnWorkItem", workItemId: item.id }
+        : { _tag: "EndWorkItem", workItemId: item.id, outcome },
+    finding: "linked-item"
+  }
+}

@@ -1,0 +1,158 @@
+/** The retry sweep queues items again that wait for a quota or after a transport failure, when their time has come. */
+import { Clock, Effect } from "effect"
+import { Views } from "#actors"
+import type { WorkItemCommandOf } from "#contracts"
+import { Configuration } from "#runtime"
+import { CommandClient, findingsOf, type PlannedCommand, toWorkItem } from "./command-client.ts"
+import type { Sweep } from "./sweeps.ts"
+import {
+  eligibleAgents,
+  type EligibleAgents,
+  readAgents,
+  readWorkItems,
+  type SeenAgent,
+  type SeenWorkItem
+} from "./views.ts"
+
+const waiting = ["WaitingForQuotaReset", "WaitingForTransientRetry"] as const
+// An item that is so many sweeps late was not merely between two of them.
+const overdueSweeps = 6
+const overdueMsMin = 60_000
+
+export const retrySweep: Effect.Effect<Sweep, never, CommandClient | Configuration | Views> = Effect.gen(function* () {
+  const { Sweeper, QuotaRetry, Agents } = yield* Configuration
+  const client = yield* CommandClient
+  const views = yield* Views
+  const eligible = eligibleAgents(Agents.Kinds)
+  const everyMs = Sweeper.RetrySeconds * 1_000
+
+  const begin = Effect.sync(() => {
+    let returns = noReturns
+    let isFirst = true
+    return Effect.gen(function* () {
+      const times: RetryTimes = {
+        nowMs: yield* Clock.currentTimeMillis,
+        isFirst,
+        periodicMs: QuotaRetry.PeriodicMinutes * 60_000,
+        marginMs: QuotaRetry.MarginSeconds * 1_000,
+        overdueMs: Math.max(overdueMsMin, overdueSweeps * everyMs)
+      }
+      returns = seeAgents(returns, readAgents(views.list({ entity: "agent" })))
+      const items = readWorkItems(views.list({ entity: "workitem", states: waiting }))
+      const sent = yield* client.send("retries", retries(items, returns, eligible, times))
+      isFirst = false
+      return findingsOf(sent)
+    })
+  })
+  return { name: "retries", everyMs, begin }
+})
+
+/** Pure. */
+export const retries = (
+  items: ReadonlyArray<SeenWorkItem>,
+  returns: QuotaReturns,
+  eligible: EligibleAgents,
+  times: RetryTimes
+): ReadonlyArray<PlannedCommand> =>
+  items.flatMap((item) => {
+    const command = retryOf(parkedOf(item, returns, eligible), times)
+    return command === undefined ? [] : [toWorkItem(item, `${command.reason}-${command.triggeredBy}`, command)]
+  })
+
+const parkedOf = (item: SeenWorkItem, returns: QuotaReturns, eligible: EligibleAgents): Parked => {
+  const { updatedAtMs, summary, deadlinesMs } = item
+  return item.state === "WaitingForQuotaReset"
+    ? {
+        state: item.state,
+        updatedAtMs,
+        dueAtMs: deadlinesMs["quotaResetAt"] ?? null,
+        attemptsSoFar: summary.quotaRetries,
+        quotaBackAtMs: lastReturn(returns, eligible(summary))
+      }
+    : {
+        state: "WaitingForTransientRetry",
+        updatedAtMs,
+        dueAtMs: deadlinesMs["retryAt"] ?? null,
+        attemptsSoFar: summary.transientRetries,
+        quotaBackAtMs: null
+      }
+}
+
+type AutoRetry = WorkItemCommandOf<"AutoRetry">
+
+export interface Parked {
+  readonly state: "WaitingForQuotaReset" | "WaitingForTransientRetry"
+  /** When it was parked. */
+  readonly updatedAtMs: number
+  /** Null: nobody knows. */
+  readonly dueAtMs: number | null
+  readonly attemptsSoFar: number
+  /** The last time the quota of an agent that may take it came back; null: it did not. */
+  readonly quotaBackAtMs: number | null
+}
+
+export interface RetryTimes {
+  readonly nowMs: number
+  readonly isFirst: boolean
+  /** For a quota whose reset nobody knows. */
+  readonly periodicMs: number
+  /** After the reset of a quota, for clocks differ. */
+  readonly marginMs: number
+  /** Later than this after its time an item was overlooked. */
+  readonly overdueMs: number
+}
+
+/**
+ * When a parked item is queued again, and by what. `targeted`: its own time has come, or the quota of an agent that
+ * may take it is back. `periodic`: nobody knows when its quota is reset. `rearm-overdue`: its time has passed unseen.
+ * `startup`: the first look of a run finds it due. The attempt that is meant goes with it, so that an item that moved
+ * on meanwhile is left alone; how often an item may wait is its actor's to decide. Pure.
+ */
+export const retryOf = (item: Parked, times: RetryTimes): AutoRetry | undefined => {
+  const triggeredBy = triggerOf(item, times)
+  if (triggeredBy === undefined) return undefined
+  return {
+    _tag: "AutoRetry",
+    reason: item.state === "WaitingForQuotaReset" ? "quota" : "transient",
+    triggeredBy: times.isFirst ? "startup" : triggeredBy,
+    attempt: item.attemptsSoFar + 1
+  }
+}
+
+const triggerOf = (item: Parked, times: RetryTimes): AutoRetry["triggeredBy"] | undefined => {
+  const { nowMs, periodicMs, marginMs, overdueMs } = times
+  const isQuota = item.state === "WaitingForQuotaReset"
+  if (isQuota && item.quotaBackAtMs !== null && item.quotaBackAtMs >= item.updatedAtMs) return "targeted"
+  if (item.dueAtMs === null) return nowMs - item.updatedAtMs >= periodicMs ? "periodic" : undefined
+  const lateMs = nowMs - item.dueAtMs - (isQuota ? marginMs : 0)
+  if (lateMs < 0) return undefined
+  return lateMs > overdueMs ? "rearm-overdue" : "targeted"
+}
+
+/** When the quotas of agents came back, as one look after another sees it. */
+interface QuotaReturns {
+  /** Ids of agents without quota at the last look; undefined before the first. */
+  readonly exhausted: ReadonlySet<string> | undefined
+  /** By agent kind. */
+  readonly backAtMs: ReadonlyMap<string, number>
+}
+
+export const noReturns: QuotaReturns = { exhausted: undefined, backAtMs: new Map() }
+
+/** At the first look an agent that has quota counts as back since its last change: what was parked before may try. */
+export const seeAgents = (before: QuotaReturns, agents: ReadonlyArray<SeenAgent>): QuotaReturns => {
+  const backAtMs = new Map(before.backAtMs)
+  for (const { id, updatedAtMs, summary } of agents) {
+    if (summary.isQuotaExhausted) continue
+    // Of a change that was not seen, such as a pause, nothing follows.
+    const isBack = before.exhausted === undefined || before.exhausted.has(id)
+    if (isBack) backAtMs.set(summary.agentKind, Math.max(updatedAtMs, backAtMs.get(summary.agentKind) ?? 0))
+  }
+  const exhausted = new Set(agents.filter(({ summary }) => summary.isQuotaExhausted).map(({ id }) => id))
+  return { exhausted, backAtMs }
+}
+
+export const lastReturn = ({ backAtMs }: QuotaReturns, agentKinds: ReadonlyArray<string>): number | null => {
+  const times = agentKinds.flatMap((kind) => backAtMs.get(kind) ?? [])
+  return times.length === 0 ? null : Math.max(...times)
+}

@@ -1,0 +1,51 @@
+/**
+ * The role sweeper: everything that happens because time has passed.
+ *
+ * in: KV `views` and `forecasts`; LOG, and EVENTS to compare with it
+ * out: commands on `commands.<entity>`; it never writes LOG or EVENTS
+ * state: KV `spend` (made again from LOG when empty) and `sweeps`; a lease per sweep in KV `leases`
+ * failure policy: one process runs a sweep, another takes over 3 s after it died; a sweep that fails is logged, counted
+ * and run again at its next interval; a command that is sent twice has one id
+ */
+import { Effect, Layer } from "effect"
+import { Views } from "#actors"
+import { CommandClient } from "./command-client.ts"
+import { Checkpoints } from "./checkpoints.ts"
+import { runSweeps } from "./sweeps.ts"
+import { adviceSweep } from "./advice.ts"
+import { agentSweep } from "./agents.ts"
+import { budgetSweep } from "./budget.ts"
+import { purgeSweep } from "./purge.ts"
+import { reconciliationSweep } from "./reconciliation.ts"
+import { releaseSweep } from "./releases.ts"
+import { restoreSweep } from "./restores.ts"
+import { retentionSweep } from "./retention.ts"
+import { retrySweep } from "./retries.ts"
+import { deadWorkerReaper, progressWatchdog } from "./watchdogs/silent-runners.ts"
+import { staleWatchdog } from "./watchdogs/stale-items.ts"
+
+const sweeping = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const run = { epoch: crypto.randomUUID() }
+    const sweeps = yield* Effect.all([
+      retrySweep,
+      agentSweep,
+      deadWorkerReaper,
+      progressWatchdog,
+      staleWatchdog,
+      budgetSweep(run),
+      restoreSweep,
+      adviceSweep,
+      releaseSweep,
+      retentionSweep,
+      purgeSweep,
+      reconciliationSweep
+    ])
+    yield* runSweeps(run, sweeps)
+  })
+)
+
+/** Needs the bus and the runtime. */
+export const sweeper = sweeping.pipe(
+  Layer.provide(Layer.mergeAll(CommandClient.layer, Checkpoints.layer, Views.layer()))
+)

@@ -1,0 +1,236 @@
+/**
+ * The spend ledger keeps what projects spent up to LOG, and a copy of it in KV `spend`, so that a restart reads only what is new. Sums are
+ * stored before the cursor: after a crash between the two, what is read again is passed over by the projects whose
+ * sums have it. An emptied bucket is filled again from the log's beginning. Another process that wrote first is a
+ * `RevisionConflict`: then everything here is old, and is to be opened anew.
+ */
+import { Effect, Result, Schema, Stream } from "effect"
+import { type BusError, jsonCodec, Kv, type KvBucket, Rejections, type SourceMessage, StreamReader } from "#bus"
+import {
+  EpochMs,
+  type Fault,
+  hourOf,
+  type ProjectSpend,
+  spendCursorKey,
+  SpendEntry,
+  spendHoursWhole,
+  spendKey,
+  spentMicroUsd,
+  workItemFacts
+} from "#contracts"
+
+export interface SpendLedger {
+  readonly book: SpendBook
+  /** Counts what LOG has by now and stores the sums. Answers with the position. */
+  readonly catchUp: (nowMs: number) => Effect.Effect<number, BusError>
+}
+
+// A crash while a long log is counted loses no more work than this.
+const storeEveryRecords = 100_000
+const writesAtOnce = 32
+
+export const openSpendLedger = Effect.fn("openSpendLedger")(function* (): Effect.fn.Return<
+  SpendLedger,
+  BusError,
+  Kv | StreamReader | Rejections
+> {
+  const bucket = yield* (yield* Kv).open("spend", SpendEntry)
+  const reader = yield* StreamReader
+  const rejections = yield* Rejections
+  const book = makeSpendBook()
+  const revisions = new Map<string, number>()
+  let position = 0
+  let stored = 0
+  yield* Stream.runForEach(bucket.scan(">"), ({ key, value, revision }) =>
+    Effect.sync(() => {
+      revisions.set(key, revision)
+      if (value._tag === "ProjectSpend") book.load(value)
+      else position = value.position
+    })
+  )
+  stored = position
+
+  const write = writer(bucket, revisions)
+  const store = Effect.gen(function* () {
+    const changed = book.takeChanged()
+    if (changed.length === 0 && stored === position) return
+    yield* Effect.forEach(changed, (spend) => write(spendKey(spend.projectId), spend), {
+      concurrency: writesAtOnce,
+      discard: true
+    })
+    yield* write(spendCursorKey, { _tag: "SpendCursor", position })
+    stored = position
+  })
+
+  const take = (message: SourceMessage) => {
+    const spent = spentIn(message)
+    if (Result.isFailure(spent)) {
+      const { subject, sequence, data: payload } = message
+      return Effect.as(
+        rejections.reject({ origin: "log", subject, sequence, faults: spent.failure, payload }),
+        undefined
+      )
+    }
+    book.add(message.sequence, spent.success)
+    return undefined
+  }
+
+  // The arrays of a page are read in a plain loop: a million records come through here.
+  const takeAll = Effect.fnUntraced(function* (page: ReadonlyArray<SourceMessage>) {
+    for (const message of page) {
+      const rejecting = take(message)
+      if (rejecting !== undefined) yield* rejecting
+      position = message.sequence
+    }
+    if (position - stored >= storeEveryRecords) yield* store
+  })
+
+  const catchUp = Effect.fn("SpendLedger.catchUp")(function* (nowMs: number) {
+    const { lastSequence } = yield* reader.bounds("LOG")
+    if (lastSequence > position) {
+      yield* reader
+        .range("LOG", { fromSequence: position + 1, toSequence: lastSequence })
+        .pipe(Stream.runForEachArray(takeAll))
+    }
+    book.prune(nowMs)
+    yield* store
+    return position
+  })
+  return { book, catchUp }
+})
+
+const writer =
+  (bucket: KvBucket<SpendEntry>, revisions: Map<string, number>) =>
+  (key: string, value: SpendEntry): Effect.Effect<void, BusError> => {
+    const revision = revisions.get(key)
+    if (revision === undefined && isEmpty(value)) return Effect.void
+    const written = isEmpty(value)
+      ? Effect.map(bucket.remove(key, revision ?? 0), () => revisions.delete(key))
+      : Effect.map(
+          revision === undefined ? bucket.create(key, value) : bucket.update(key, value, revision),
+          (next) => void revisions.set(key, next)
+        )
+    return Effect.asVoid(written)
+  }
+
+// Of a project without spend in the window nothing is kept.
+const isEmpty = (value: SpendEntry): value is ProjectSpend => value._tag === "ProjectSpend" && value.hours.length === 0
+
+interface Sums {
+  position: number
+  readonly hours: Map<number, number>
+}
+
+/**
+ * What was spent, by project and hour, as it is counted in memory. Every record counts once: a project knows the last
+ * record that is in its sums, and passes over what is not later.
+ */
+interface SpendBook {
+  /** Counts what one record of LOG says; one that is counted already changes nothing. */
+  readonly add: (sequence: number, spent: ReadonlyArray<Spent>) => void
+  readonly load: (stored: ProjectSpend) => void
+  /** Of the window that ends now, in micro-USD. */
+  readonly spentBy: (projectId: string, nowMs: number) => number
+  /** Lets go of hours before the window. */
+  readonly prune: (nowMs: number) => void
+  /** Projects whose sums changed since they were last taken; without hours: nothing is left of it. */
+  readonly takeChanged: () => ReadonlyArray<ProjectSpend>
+}
+
+export const makeSpendBook = (): SpendBook => {
+  const projects = new Map<string, Sums>()
+  const changed = new Set<string>()
+
+  const sumsOf = (projectId: string) => {
+    const known = projects.get(projectId) ?? { position: 0, hours: new Map<number, number>() }
+    projects.set(projectId, known)
+    return known
+  }
+  const addTo = (sums: Sums, { atMs, costMicroUsd }: Spent) => {
+    const hour = hourOf(atMs)
+    sums.hours.set(hour, Math.min((sums.hours.get(hour) ?? 0) + costMicroUsd, Number.MAX_SAFE_INTEGER))
+  }
+  return {
+    add: (sequence, spent) => {
+      // One record may say several things of one project: its position moves when all are counted.
+      const open = spent.filter(({ projectId }) => sequence > sumsOf(projectId).position)
+      for (const one of open) addTo(sumsOf(one.projectId), one)
+      for (const { projectId } of open) {
+        sumsOf(projectId).position = sequence
+        changed.add(projectId)
+      }
+    },
+    load: ({ projectId, position, hours }) => {
+      projects.set(projectId, { position, hours: new Map(hours) })
+      changed.delete(projectId)
+    },
+    spentBy: (projectId, nowMs) => spentMicroUsd(projects.get(projectId)?.hours ?? [], nowMs),
+    prune: (nowMs) => {
+      const first = hourOf(nowMs) - spendHoursWhole
+      for (const [projectId, { hours }] of projects) {
+        for (const hour of hours.keys()) {
+          if (hour < first && hours.delete(hour)) changed.add(projectId)
+        }
+      }
+    },
+    takeChanged: () => {
+      const taken = [...changed].map((projectId): ProjectSpend => {
+        const { position, hours } = sumsOf(projectId)
+        return { _tag: "ProjectSpend", projectId, position, hours: [...hours] }
+      })
+      changed.clear()
+      return taken
+    }
+  }
+}
+
+/** What a record of LOG says was spent. */
+interface Spent {
+  readonly projectId: string
+  readonly atMs: number
+  readonly costMicroUsd: number
+}
+
+type Read = Result.Result<ReadonlyArray<Spent>, ReadonlyArray<Fault>>
+
+const codec = jsonCodec(Schema.Struct({ atMs: EpochMs, facts: Schema.Array(Schema.Unknown) }))
+const { projectId, costMicroUsd } = workItemFacts.UsageAdded.fields
+const decodeUsage = Schema.decodeUnknownResult(Schema.Struct({ projectId, costMicroUsd }))
+
+const itemSubjects = "log.workitem."
+const usageTag = '"UsageAdded"'
+// Quotes within texts are escaped, so this is a member's name wherever it stands.
+const stateMember = ',"state":{'
+const closing = Buffer.from("}")
+const nothing: Read = Result.succeed([])
+
+/**
+ * A million records are read when spending is counted anew: one is parsed only when its bytes speak of usage at all,
+ * and then without the state, which is most of it and comes last. One that cannot be read is a failure.
+ */
+export const spentIn = (message: SourceMessage): Read => {
+  if (!message.subject.startsWith(itemSubjects)) return nothing
+  const { buffer, byteOffset, byteLength } = message.data
+  const bytes = Buffer.from(buffer, byteOffset, byteLength)
+  if (!bytes.includes(usageTag)) return nothing
+  return Result.flatMap(headOf(message, bytes), ({ atMs, facts }) => {
+    const spent: Array<Spent> = []
+    for (const fact of facts.filter(isUsage)) {
+      const usage = decodeUsage(fact)
+      if (Result.isFailure(usage)) return Result.fail([{ path: "/facts", message: usage.failure.message }])
+      spent.push({ projectId: usage.success.projectId, atMs, costMicroUsd: usage.success.costMicroUsd })
+    }
+    return Result.succeed(spent)
+  })
+}
+
+const isUsage = (fact: unknown) =>
+  typeof fact === "object" && fact !== null && "_tag" in fact && fact._tag === "UsageAdded"
+
+/** What is before the state, if that reads as a whole: cut anywhere but between two members of it, it would not. */
+const headOf = (message: SourceMessage, bytes: Buffer) => {
+  const end = bytes.indexOf(stateMember)
+  if (end < 0) return codec.decode(message)
+  const head = codec.decode({ data: Buffer.concat([bytes.subarray(0, end), closing]), header: message.header })
+  return Result.isSuccess(head) ? head : codec.decode(message)
+}

@@ -1,0 +1,96 @@
+/**
+ * A sweep looks at something again and again, in one process at a time. It begins whenever that process gets the lease,
+ * with nothing remembered, and then runs at every interval, whatever became of the last run. Whatever it finds it asks
+ * the actors to act on, so that looking twice, or late, does no harm.
+ */
+import { Clock, Duration, Effect, Exit, type Scope } from "effect"
+import { type BusError, Leases } from "#bus"
+import { Metrics, supervise } from "#runtime"
+import { sweepFailures, sweepFindings, sweepHeld, sweepLastRun, sweepSeconds } from "./metrics.ts"
+
+const sweepNames = [
+  "budget",
+  "retries",
+  "agents",
+  "restores",
+  "dead-workers",
+  "progress",
+  "stale-items",
+  "releases",
+  "advice",
+  "retention",
+  "purge",
+  "reconciliation"
+] as const
+export type SweepName = (typeof sweepNames)[number]
+
+/** How many of what it found, by a short name each. */
+export type Findings = Readonly<Record<string, number>>
+
+export interface Sweep {
+  readonly name: SweepName
+  readonly everyMs: number
+  readonly begin: Effect.Effect<Effect.Effect<Findings, BusError>, BusError>
+}
+
+/** What all sweeps of a process have in common. */
+export interface Run {
+  /** This run of the process: who holds the leases, and what is told once in each run. */
+  readonly epoch: string
+}
+
+// So that a start is not all sweeps at once.
+const staggerMs = 250
+// The longest honest run makes spending anew out of a log of months.
+const runWithin = "10 minutes"
+
+/**
+ * Starts sweeps, a little after one another; they end with the scope. Each has a lease of its own, so that over all
+ * replicas one process runs it, and another one takes over within seconds after a crash.
+ */
+export const runSweeps = Effect.fnUntraced(function* (
+  run: Run,
+  sweeps: ReadonlyArray<Sweep>
+): Effect.fn.Return<void, never, Leases | Metrics | Scope.Scope> {
+  const leases = yield* Leases
+  const held = (yield* Metrics).gauge(sweepHeld)
+  for (const [index, sweep] of sweeps.entries()) {
+    const { name: label } = sweep
+    const hold = Effect.acquireUseRelease(
+      Effect.sync(() => held.set({ sweep: label }, 1)),
+      () => Effect.andThen(Effect.sleep(Math.min(index * staggerMs, sweep.everyMs)), loop(sweep)),
+      () => Effect.sync(() => held.set({ sweep: label }, 0))
+    )
+    held.set({ sweep: label }, 0)
+    const holding = leases.whileHeld({ key: `sweep-${label}`, holder: run.epoch }, hold)
+    yield* Effect.forkScoped(supervise(`sweep ${label}`, Effect.annotateLogs(holding, { sweep: label })))
+  }
+})
+
+const loop = Effect.fnUntraced(function* (sweep: Sweep): Effect.fn.Return<never, never, Metrics> {
+  let begun: Effect.Effect<Findings, BusError> | undefined
+  const next = Effect.gen(function* () {
+    begun ??= yield* sweep.begin
+    return yield* begun
+  })
+  while (true) {
+    yield* oneRun(sweep, next)
+    yield* Effect.sleep(sweep.everyMs)
+  }
+})
+
+/** Of a run that fails or dies the rest of the role hears nothing but the log and the count. */
+const oneRun = Effect.fnUntraced(function* ({ name }: Sweep, run: Effect.Effect<Findings, BusError>) {
+  const metrics = yield* Metrics
+  const [took, exit] = yield* Effect.timed(Effect.exit(Effect.timeout(run, runWithin)))
+  metrics.histogram(sweepSeconds).observe({ sweep: name }, Duration.toSeconds(took))
+  if (Exit.isFailure(exit)) {
+    metrics.counter(sweepFailures).inc({ sweep: name })
+    yield* Effect.logWarning("a sweep failed, it runs again at its next interval", exit.cause)
+    return
+  }
+  metrics.gauge(sweepLastRun).set({ sweep: name }, (yield* Clock.currentTimeMillis) / 1_000)
+  const found = Object.entries(exit.value).filter(([, count]) => count > 0)
+  for (const [finding, count] of found) metrics.counter(sweepFindings).inc({ sweep: name, finding }, count)
+  if (found.length > 0) yield* Effect.logInfo("a sweep found something", Object.fromEntries(found))
+})

@@ -1,0 +1,53 @@
+import { assert, describe, it } from "@effect/vitest"
+import { announcedBy, missingEvents, outdatedViews } from "../../../services/sweeper/reconciliation.ts"
+import { dayMs, nowMs } from "./rows.ts"
+
+const record = (sequence: number, events: number, atMs = nowMs) => ({
+  sequence,
+  entity: "workitem",
+  id: "a",
+  events,
+  atMs
+})
+
+describe("LOG beside EVENTS", () => {
+  it("misses every event that is not there under its id", () => {
+    const there = new Set(["log.1.0", "log.3.1"])
+    const missing = missingEvents([record(1, 1), record(2, 0), record(3, 3)], (id) => there.has(id), 0)
+    assert.deepStrictEqual(missing, ["log.3.0", "log.3.2"])
+  })
+
+  it("does not miss what EVENTS no longer keeps", () => {
+    assert.deepStrictEqual(
+      missingEvents([record(1, 1, nowMs - 40 * dayMs)], () => false, nowMs - 34 * dayMs),
+      []
+    )
+  })
+
+  it.each([
+    ["log.12.3", { record: 12, index: 3 }],
+    ["log.12", undefined],
+    ["other", undefined],
+    ["log.1.2.3", undefined],
+    [undefined, undefined]
+  ] as const)("reads the id %s", (id, announced) => {
+    assert.deepStrictEqual(announcedBy(id), announced)
+  })
+})
+
+describe("LOG beside the views", () => {
+  const shown = (sequence: number) => () => ({ sequence })
+
+  it("finds an entity that is shown as it was before", () => {
+    assert.deepStrictEqual(outdatedViews([record(5, 0), record(9, 0)], shown(5), 9), ["workitem a"])
+    assert.deepStrictEqual(outdatedViews([record(5, 0), record(9, 0)], shown(9), 9), [])
+  })
+
+  it("does not ask of the views what they have not come to, nor of entities that are not shown", () => {
+    assert.deepStrictEqual(outdatedViews([record(5, 0), record(9, 0)], shown(5), 8), [])
+    assert.deepStrictEqual(
+      outdatedViews([record(5, 0)], () => undefined, 9),
+      []
+    )
+  })
+})
