@@ -17,7 +17,7 @@ export interface Room {
 }
 
 const bus = ["libs/contracts", "libs/runtime", "libs/bus"]
-const pipeline = [...bus, "libs/actors"]
+const pipeline = [...bus, "libs/actors", "libs/pipeline"]
 const payments = [...bus, "libs/egress", "libs/x402"]
 const speech = [...bus, "libs/audio", "libs/speech"]
 const libs = [...new Set([...pipeline, ...payments, ...speech, "libs/http"])]
@@ -58,6 +58,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     packages: ["undici"]
   },
   "libs/actors": { holds: "actors on the log: decide, append, project", knows: bus },
+  "libs/pipeline": {
+    holds: "the pipeline's actors: commands, facts, state, decisions, events; pure",
+    knows: ["libs/contracts", "libs/actors"]
+  },
   "libs/http": {
     holds: "the listener: authentication, idempotency, rate limits, uploads",
     knows: bus,

@@ -41,6 +41,26 @@ export interface ActorDefinition<State, Command, Fact> {
   readonly retires?: (fact: Fact) => boolean
 }
 
+/** A row of the views without what every row says of itself. */
+export interface ViewFields {
+  /** Null for what belongs to none. */
+  readonly project: string | null
+  readonly state: string
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+  /** When somebody has to look at it, by what for. */
+  readonly deadlinesMs: Readonly<Record<string, number>>
+  /** What lists show and sweeps go by; the entity's own. */
+  readonly summary: Readonly<Record<string, unknown>>
+}
+
+/** What an entity's kind shows of a state; nothing for one that is not to be listed. */
+export interface Projection<State> {
+  readonly entity: string
+  readonly state: Schema.Codec<State, State>
+  readonly show: (state: State, id: string) => ViewFields | undefined
+}
+
 /** The entity's state does not allow it; sending it again changes nothing. `state`: what it is in. */
 export class Refusal extends Schema.TaggedError<Refusal>()("Refusal", {
   state: Schema.String,

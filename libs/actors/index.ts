@@ -14,20 +14,14 @@ export {
   EntityBusy,
   EntityNotFound,
   PreconditionFailed,
-  Refusal
+  type Projection,
+  Refusal,
+  type ViewFields
 } from "./definition.ts"
 export { eventRelay } from "./event-relay.ts"
 export { type ActorRecord, recordCodec, recordHeadCodec } from "./record.ts"
 export { projectViews } from "./views/projector.ts"
-export {
-  type EntityProjection,
-  entityProjection,
-  type SummaryRow,
-  type ViewFields,
-  summaryReader,
-  type Projection,
-  ViewRow
-} from "./views/row.ts"
+export { type EntityProjection, entityProjection, type SummaryRow, summaryReader, ViewRow } from "./views/row.ts"
 export { type ViewFreshness, Views, type ViewsOptions } from "./views/views.ts"
 
 /** For the generated page. */

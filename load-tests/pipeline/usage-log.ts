@@ -6,7 +6,7 @@ import type { JetStreamClient } from "@nats-io/jetstream"
 import { Result } from "effect"
 import { decideRecord, type Held } from "#actors"
 import { hourOf, spendHoursWhole, type WorkItemCommand, workItemSettingsDefault, type WorkItemState } from "#contracts"
-import { workItem } from "#pipeline-api/work-item"
+import { workItem } from "#pipeline"
 
 const hourMs = 3_600_000
 const spreadMs = 31 * 24 * hourMs

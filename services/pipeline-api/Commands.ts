@@ -8,7 +8,7 @@ import type { BusError } from "#bus"
 import type { CommandEntity, PickupReply, WorkItemCommand } from "#contracts"
 import { Redactor } from "#runtime"
 import { type AnswerPlace, Answers } from "./Answers.ts"
-import { type CommandOf, definitionOf, type StateOf } from "./definitions.ts"
+import { type CommandOf, definitionOf, type StateOf } from "#pipeline"
 import { redactTexts } from "./redaction/redact-command.ts"
 
 export interface Known<State> {

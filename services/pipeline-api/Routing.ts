@@ -5,7 +5,7 @@ import type { BusError } from "#bus"
 import { agentIdOf, type AgentStanding, type AgentState, type WorkItemPhase } from "#contracts"
 import { Configuration } from "#runtime"
 import { agentRoster } from "./agents.ts"
-import { holdOf, holdsOf } from "./agent/index.ts"
+import { agentHold, agentHolds } from "#pipeline"
 import { Commands } from "./Commands.ts"
 
 export interface AgentHold {
@@ -40,9 +40,9 @@ export class Routing extends Context.Service<
         const nowMs = yield* Clock.currentTimeMillis
         const held = yield* Effect.forEach(ids, (id) => commands.read("agent", id), { concurrency: 2 })
         const states = held.map((each) => Option.getOrNull(Option.map(each, ({ state }) => state)))
-        const holding = states.find((state) => holdOf(state, nowMs) !== undefined) ?? null
+        const holding = states.find((state) => agentHold(state, nowMs) !== undefined) ?? null
         return {
-          hold: holdOf(holding, nowMs),
+          hold: agentHold(holding, nowMs),
           reason: reasonOf(holding, nowMs),
           preconditions: ids.map((id, index) => ({
             entity: "agent",
@@ -69,4 +69,4 @@ export class Routing extends Context.Service<
 }
 
 const reasonOf = (agent: AgentState | null, nowMs: number): string | null =>
-  (agent === null ? undefined : holdsOf(agent, nowMs)[0])?.reason ?? null
+  (agent === null ? undefined : agentHolds(agent, nowMs)[0])?.reason ?? null

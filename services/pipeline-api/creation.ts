@@ -17,7 +17,7 @@ import {
   type WorkItemSettings
 } from "#contracts"
 import type { AgentRoster } from "./agents.ts"
-import { workItemSettingsOf } from "./project/index.ts"
+import { workItemSettingsOf } from "#pipeline"
 
 export type Configured = Pick<ConfigurationFile, "Pipeline" | "AutoRetryOnTransientFailure" | "QuotaRetry">
 export type Faults = Readonly<Record<string, string>>

@@ -3,13 +3,9 @@ import { randomUUID } from "node:crypto"
 import { Effect, Latch, Layer } from "effect"
 import { eventRelay, entityProjection, projectViews } from "#actors"
 import { supervise } from "#runtime"
-import { agentProjection } from "./agent/index.ts"
+import { agentProjection, projectProjection, queueProjection, releaseProjection, workItemProjection } from "#pipeline"
 import { FollowUps } from "./follow-ups/FollowUps.ts"
-import { projectProjection } from "./project/index.ts"
-import { queueProjection } from "./queue/index.ts"
-import { releaseProjection } from "./release/index.ts"
 import { ReportIntake } from "./reports/ReportIntake.ts"
-import { workItemProjection } from "./work-item/index.ts"
 
 const projections = [
   entityProjection(workItemProjection),

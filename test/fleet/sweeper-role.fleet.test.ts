@@ -6,7 +6,7 @@ import { busOn, eventually, natsServer } from "../../dev/fixtures/bus.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { openPipelineBus } from "../support/pipeline-bus.ts"
 import { endRoles, startRole } from "../support/role.ts"
-import { creation } from "../services/pipeline-api/work-item/item-at-work.ts"
+import { creation } from "../libs/pipeline/work-item/item-at-work.ts"
 import { uuid } from "../services/sweeper/rows.ts"
 
 const started = Effect.fnUntraced(function* (name: string, server: TestNatsServer, sections: object = {}) {

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { replay } from "#actors"
 import { decodeToken, type WorkItemFact, type WorkItemState } from "#contracts"
-import { workItem } from "../../services/pipeline-api/work-item/index.ts"
+import { workItem } from "#pipeline"
 import type { Json } from "./pipeline-api.ts"
 import type { PipelineBus } from "./pipeline-bus.ts"
 import { until } from "../../dev/fixtures/starling.ts"

@@ -4,6 +4,7 @@
  */
 import { Option, Result, Schema } from "effect"
 import { Count, encodeToken, EpochMs } from "#contracts"
+import type { Projection, ViewFields } from "../definition.ts"
 
 export const ViewRow = Schema.Struct({
   entity: Schema.String,
@@ -32,15 +33,6 @@ export const cursorKey = "cursor"
 /** `<project>.<entity>.<id>`, so that one project's can be read alone; of no project is `=`. */
 export const viewKey = ({ entity, id, project }: Pick<ViewRow, "entity" | "id" | "project">) =>
   `${encodeToken(project ?? "")}.${encodeToken(entity)}.${encodeToken(id)}`
-
-export type ViewFields = Pick<ViewRow, "project" | "state" | "createdAtMs" | "updatedAtMs" | "deadlinesMs" | "summary">
-
-/** What an entity's kind shows of a state; nothing for one that is not to be listed. */
-export interface Projection<State> {
-  readonly entity: string
-  readonly state: Schema.Codec<State, State>
-  readonly show: (state: State, id: string) => ViewFields | undefined
-}
 
 /** A projection that reads stored states itself, so that those of different kinds stand beside each other. */
 export interface EntityProjection {

@@ -16,7 +16,7 @@ import {
 } from "#contracts"
 import { Configuration, Metrics } from "#runtime"
 import { Commands } from "../Commands.ts"
-import type { CommandOf } from "../definitions.ts"
+import type { CommandOf } from "#pipeline"
 import { commandsAnswered } from "../metrics.ts"
 import { entityView } from "../shown/entity.ts"
 import { commandQuestion } from "./command-question.ts"

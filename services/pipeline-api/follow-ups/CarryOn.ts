@@ -11,7 +11,7 @@ import { agentRoster } from "../agents.ts"
 import { Commands } from "../Commands.ts"
 import { projectSnapshot, settingsFor } from "../creation.ts"
 import { followUpsTotal } from "../metrics.ts"
-import type { CommandOf } from "../definitions.ts"
+import type { CommandOf } from "#pipeline"
 import { readWorkItems } from "../view-summaries.ts"
 import type { FollowUp } from "./follow-ups-of.ts"
 

@@ -15,10 +15,9 @@ import {
   type WorkItemFactOf,
   WorkItemState
 } from "#contracts"
-import type { CommandOf } from "../definitions.ts"
+import { type CommandOf, isEnded } from "#pipeline"
 import type { ReadRecord } from "../records.ts"
 import { concernedItem } from "../shown/concerned-item.ts"
-import { isEnded } from "../work-item/index.ts"
 
 interface CommandFollowUp<Entity extends CommandEntity> {
   readonly _tag: "Command"

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { CommandError } from "#actors"
 import type { BusError } from "#bus"
 import { amended, conflict, internalError, notFound, serviceUnavailable, type WireError } from "#http"
-import { entityNames } from "../definitions.ts"
+import { entityNames } from "#pipeline"
 
 // Who lost to others, or found the broker away, may try again at once; a full log takes an operator.
 const soonSeconds = 1

@@ -11,7 +11,7 @@ import { Metrics } from "#runtime"
 import { pickupWaiters, readyItems } from "../metrics.ts"
 import { agentRow } from "../shown/agent.ts"
 import { readAgents, readWorkItems } from "../view-summaries.ts"
-import type { InFlight } from "../project/index.ts"
+import type { InFlight } from "#pipeline"
 import { emptyLook, goesFirst, lookOf, type ReadyItem } from "./ready-items.ts"
 
 export interface Wanted {

@@ -1,6 +1,6 @@
 /** All that a runner is told of the phase that it was given. Pure. */
 import type { ConfigurationFile, PickupDispatch, PickupReply, WorkItemDispatch, WorkItemState } from "#contracts"
-import { eventItem } from "../work-item/index.ts"
+import { eventItem } from "#pipeline"
 
 export interface DispatchMaterial {
   readonly item: WorkItemState

@@ -15,7 +15,7 @@ import {
   type WorkItemDispatch
 } from "#contracts"
 import type { AgentRoster } from "../agents.ts"
-import type { CommandOf } from "../definitions.ts"
+import type { CommandOf } from "#pipeline"
 
 interface StepOf<Entity extends CommandEntity> {
   readonly _tag: "Command"

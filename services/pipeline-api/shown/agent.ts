@@ -1,14 +1,14 @@
 /** An agent, or an instance of one, as the API shows it: from its state, or for lists from its row. Pure. */
 import { type AgentBench, agentOfId, type AgentPause, type AgentState, type AgentView, isoTime } from "#contracts"
-import { holdOf, holdsOf } from "../agent/index.ts"
+import { agentHold, agentHolds } from "#pipeline"
 import type { SeenAgent } from "../view-summaries.ts"
 import { maybeTime } from "./values.ts"
 
 /** `agent` null: nothing has happened to it. */
 export const agentView = (id: string, agent: AgentState | null, sequence: number, nowMs: number): AgentView => ({
   ...namesOf(id),
-  state: holdOf(agent, nowMs) ?? "Available",
-  holds: agent === null ? [] : holdsOf(agent, nowMs),
+  state: agentHold(agent, nowMs) ?? "Available",
+  holds: agent === null ? [] : agentHolds(agent, nowMs),
   pause: pauseOf(agent?.pause ?? null),
   bench: benchOf(agent?.bench ?? null),
   quotaResetAt: maybeTime(agent?.quota?.resetAtMs ?? null),
@@ -21,8 +21,8 @@ export const agentRow = (row: SeenAgent, nowMs: number): AgentView => {
   const held = { pause, bench, quota: quotaOf(row) }
   return {
     ...namesOf(id),
-    state: holdOf(held, nowMs) ?? "Available",
-    holds: holdsOf(held, nowMs),
+    state: agentHold(held, nowMs) ?? "Available",
+    holds: agentHolds(held, nowMs),
     pause: pauseOf(pause),
     bench: benchOf(bench),
     quotaResetAt: maybeTime(quotaResetAtMs),

@@ -1,6 +1,6 @@
 /** An item and its project as the events of others carry them. Pure. */
 import type { ConcernedItem, WorkItemState } from "#contracts"
-import { eventItem } from "../work-item/index.ts"
+import { eventItem } from "#pipeline"
 
 export const concernedItem = (id: string, item: WorkItemState): ConcernedItem => ({
   workItem: eventItem(id, item),

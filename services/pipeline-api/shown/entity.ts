@@ -1,6 +1,6 @@
 /** Any entity as the API shows it, for whoever sent a command over the bus. Pure. */
 import type { AgentState, CommandEntity, ProjectState, QueueState, ReleaseState, WorkItemState } from "#contracts"
-import type { StateOf } from "../definitions.ts"
+import type { StateOf } from "#pipeline"
 import { agentView } from "./agent.ts"
 import { projectView } from "./project.ts"
 import { queueView } from "./queue.ts"

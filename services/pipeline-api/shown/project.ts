@@ -9,7 +9,7 @@ import {
   type ProjectView,
   type PutProjectRequest
 } from "#contracts"
-import { holdsOf, isQueuePaused } from "../project/index.ts"
+import { isQueuePaused, projectHolds } from "#pipeline"
 import type { SeenProject } from "../view-summaries.ts"
 import { microUsdOf, usdOf } from "./values.ts"
 
@@ -26,7 +26,7 @@ export const projectView = (
     displayName: settings.displayName,
     repositoryUrl: settings.repositoryUrl,
     state: isQueuePaused(project) ? "Paused" : "Running",
-    holds: holdsOf(project),
+    holds: projectHolds(project),
     manualPause: manualPause === null ? null : pauseOf(manualPause, manualPause.pausedBy),
     automaticPause: automaticPause === null ? null : pauseOf(automaticPause, null),
     monthlyBudgetUsd: settings.budgetMicroUsd === null ? null : usdOf(settings.budgetMicroUsd),

@@ -1,7 +1,7 @@
 /** A work item as the API shows it: from its state, or for lists from its row. Pure. */
 import { isoTime, type WorkItemRow, type WorkItemState, type WorkItemView } from "#contracts"
 import type { SeenWorkItem } from "../view-summaries.ts"
-import { eventItem, isReady } from "../work-item/index.ts"
+import { eventItem, isReady } from "#pipeline"
 import { maybeTime, usdOf } from "./values.ts"
 
 export const workItemView = (id: string, item: WorkItemState, sequence: number): WorkItemView => ({

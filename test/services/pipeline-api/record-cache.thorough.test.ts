@@ -11,17 +11,23 @@ import {
 } from "#actors"
 import { jsonCodec } from "#bus"
 import type { AgentState, ProjectState, ReleaseState, WorkItemState } from "#contracts"
-import { agent, agentProjection } from "../../../services/pipeline-api/agent/index.ts"
-import { project, projectProjection } from "../../../services/pipeline-api/project/index.ts"
-import { release, releaseProjection } from "../../../services/pipeline-api/release/index.ts"
-import { workItem, workItemProjection } from "../../../services/pipeline-api/work-item/index.ts"
+import {
+  agent,
+  agentProjection,
+  project,
+  projectProjection,
+  release,
+  releaseProjection,
+  workItem,
+  workItemProjection
+} from "#pipeline"
 import { type Dice, diceOf } from "../../support/random-ssml.ts"
-import { randomCommand as randomAgentCommand } from "./agent/random-commands.ts"
-import { settingsOf } from "./project/project-at-work.ts"
-import { randomCommand as randomProjectCommand } from "./project/random-commands.ts"
-import { randomCommand as randomReleaseCommand } from "./release/random-commands.ts"
-import { startMs } from "./work-item/item-at-work.ts"
-import { randomCommand as randomItemCommand, randomCreation } from "./work-item/random-commands.ts"
+import { randomCommand as randomAgentCommand } from "../../libs/pipeline/agent/random-commands.ts"
+import { settingsOf } from "../../libs/pipeline/project/project-at-work.ts"
+import { randomCommand as randomProjectCommand } from "../../libs/pipeline/project/random-commands.ts"
+import { randomCommand as randomReleaseCommand } from "../../libs/pipeline/release/random-commands.ts"
+import { startMs } from "../../libs/pipeline/work-item/item-at-work.ts"
+import { randomCommand as randomItemCommand, randomCreation } from "../../libs/pipeline/work-item/random-commands.ts"
 
 interface Kind<State, Command, Fact> {
   readonly definition: ActorDefinition<State, Command, Fact>

@@ -2,11 +2,10 @@
 import { Effect } from "effect"
 import { Actors } from "#actors"
 import { type AgentCommand, type WorkItemCommand, type WorkItemReport, workItemSettingsDefault } from "#contracts"
-import { agent } from "../../../services/pipeline-api/agent/index.ts"
-import { workItem } from "../../../services/pipeline-api/work-item/index.ts"
+import { agent, workItem } from "#pipeline"
 import type { Sweep } from "../../../services/sweeper/sweeps.ts"
 import { eventually, natsServer } from "../../../dev/fixtures/bus.ts"
-import { creation } from "../pipeline-api/work-item/item-at-work.ts"
+import { creation } from "../../libs/pipeline/work-item/item-at-work.ts"
 import { eventsOf, inProcess, rowOf, serveActors } from "./actors-at-work.ts"
 import { uuid } from "./rows.ts"
 

@@ -3,8 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Actors } from "#actors"
 import type { WorkItemPage } from "#contracts"
-import { release } from "../../../../services/pipeline-api/release/index.ts"
-import { workItem } from "../../../../services/pipeline-api/work-item/index.ts"
+import { release, workItem } from "#pipeline"
 import { busOn, eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
 import {
   type Call,
@@ -22,7 +21,7 @@ import {
   untilState,
   withPipeline
 } from "../../../support/pipeline.ts"
-import { creation } from "../work-item/item-at-work.ts"
+import { creation } from "../../../libs/pipeline/work-item/item-at-work.ts"
 
 const createRelease = (call: Call) =>
   Effect.map(call("POST /releases", { body: { name: "Spring", projectId } }), ({ body }) => String(body["id"]))

@@ -7,14 +7,16 @@ import { Result } from "effect"
 import { type ActorDefinition, type EntityProjection, entityProjection } from "#actors"
 import { header, type SourceMessage } from "#bus"
 import { type CommandEntity, decodeToken, subjects } from "#contracts"
-import { agentProjection } from "../../../../services/pipeline-api/agent/index.ts"
-import { definitions } from "../../../../services/pipeline-api/definitions.ts"
+import {
+  agentProjection,
+  definitions,
+  projectProjection,
+  queueProjection,
+  releaseProjection,
+  workItemProjection
+} from "#pipeline"
 import { followUpsOf } from "../../../../services/pipeline-api/follow-ups/follow-ups-of.ts"
-import { projectProjection } from "../../../../services/pipeline-api/project/index.ts"
-import { queueProjection } from "../../../../services/pipeline-api/queue/index.ts"
 import { readRecord } from "../../../../services/pipeline-api/records.ts"
-import { releaseProjection } from "../../../../services/pipeline-api/release/index.ts"
-import { workItemProjection } from "../../../../services/pipeline-api/work-item/index.ts"
 import type { Told } from "./killed-life.ts"
 
 type AnyDefinition = ActorDefinition<unknown, unknown, unknown>

@@ -14,14 +14,14 @@ import {
   type WorkItemState
 } from "#contracts"
 import type { Dice } from "../../../support/random-ssml.ts"
-import { randomCommand as agentCommand } from "../agent/random-commands.ts"
-import { uuid } from "../entity-at-work.ts"
-import { settingsOf } from "../project/project-at-work.ts"
-import { randomCommand as projectCommand } from "../project/random-commands.ts"
-import { randomCommand as releaseCommand } from "../release/random-commands.ts"
-import { conflict, create as createRelease } from "../release/release-at-work.ts"
-import type { creation } from "../work-item/item-at-work.ts"
-import { randomCommand as itemCommand, randomCreation } from "../work-item/random-commands.ts"
+import { randomCommand as agentCommand } from "../../../libs/pipeline/agent/random-commands.ts"
+import { uuid } from "../../../libs/pipeline/entity-at-work.ts"
+import { settingsOf } from "../../../libs/pipeline/project/project-at-work.ts"
+import { randomCommand as projectCommand } from "../../../libs/pipeline/project/random-commands.ts"
+import { randomCommand as releaseCommand } from "../../../libs/pipeline/release/random-commands.ts"
+import { conflict, create as createRelease } from "../../../libs/pipeline/release/release-at-work.ts"
+import type { creation } from "../../../libs/pipeline/work-item/item-at-work.ts"
+import { randomCommand as itemCommand, randomCreation } from "../../../libs/pipeline/work-item/random-commands.ts"
 
 export type Tagged = Readonly<Record<string, unknown>> & { readonly _tag: string }
 export interface Given {

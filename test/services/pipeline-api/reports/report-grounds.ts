@@ -10,7 +10,7 @@ import {
 } from "#contracts"
 import { agentRoster } from "../../../../services/pipeline-api/agents.ts"
 import { type ReportGrounds, reportSteps } from "../../../../services/pipeline-api/reports/report-steps.ts"
-import { wireItem, wireProject } from "../wire-item.ts"
+import { wireItem, wireProject } from "../../../libs/pipeline/wire-item.ts"
 
 export const configured = Result.getOrThrow(
   decodeConfiguration({

@@ -8,11 +8,11 @@ import {
   workItemSettingsDefault,
   type WorkItemState
 } from "#contracts"
-import { workItem } from "../../../../services/pipeline-api/work-item/index.ts"
+import { workItem } from "#pipeline"
 import { progressWatchdog } from "../../../../services/sweeper/watchdogs/silent-runners.ts"
 import { staleWatchdog } from "../../../../services/sweeper/watchdogs/stale-items.ts"
 import { eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
-import { creation } from "../../pipeline-api/work-item/item-at-work.ts"
+import { creation } from "../../../libs/pipeline/work-item/item-at-work.ts"
 import { eventsOf, inProcess, rowOf, serveActors } from "../actors-at-work.ts"
 import { uuid } from "../rows.ts"
 

@@ -1,0 +1,32 @@
+/** The shapes that every concern of a project is written in: what decides a command, and what a fact changes. */
+import { Result } from "effect"
+import type { DecisionContext, Refusal } from "#actors/definition"
+import type {
+  ProjectCommandOf,
+  ProjectCommandTag,
+  ProjectFact,
+  ProjectFactOf,
+  ProjectFactTag,
+  ProjectState
+} from "#contracts"
+
+export type Decision = Result.Result<ReadonlyArray<ProjectFact>, Refusal>
+
+export type Deciders = {
+  readonly [Tag in Exclude<ProjectCommandTag, "Create">]: (
+    project: ProjectState,
+    command: ProjectCommandOf<Tag>
+  ) => Decision
+}
+export type Evolvers = {
+  readonly [Tag in Exclude<ProjectFactTag, "Created">]: (
+    project: ProjectState,
+    fact: ProjectFactOf<Tag>,
+    context: DecisionContext
+  ) => Partial<ProjectState>
+}
+
+export const decided = (...facts: ReadonlyArray<ProjectFact>): Decision => Result.succeed(facts)
+
+/** The command changes nothing. */
+export const nothing: Decision = decided()

@@ -1,0 +1,86 @@
+/**
+ * What holds a project's queue: an operator, its budget, or both; it runs while neither does. Each hold goes with its
+ * own cause: an operator's when one resumes the queue, the budget's when spend has recovered, or the budget was raised
+ * beyond it or taken away. The world is told of each hold that comes, and that the queue runs when the last one goes.
+ */
+import { type Hold, isoTime, type ProjectFact, type ProjectFactOf, type ProjectState } from "#contracts"
+import { type Deciders, decided, type Evolvers, nothing } from "./decisions.ts"
+
+type Held = Pick<ProjectState, "manualPause" | "automaticPause">
+type Cap = NonNullable<ProjectFactOf<"PausedAutomatically">["cap"]>
+
+/** The operator's first. */
+export const projectHolds = ({ manualPause, automaticPause }: Held): ReadonlyArray<Hold> => [
+  ...(manualPause === null ? [] : [holdOf("manual", manualPause, manualPause.pausedBy)]),
+  ...(automaticPause === null ? [] : [holdOf("budget", automaticPause, null)])
+]
+
+const holdOf = (
+  cause: Hold["cause"],
+  { reason, pausedAtMs }: { readonly reason: string; readonly pausedAtMs: number },
+  pausedBy: string | null
+): Hold => ({ cause, reason, pausedBy, since: isoTime(pausedAtMs), until: null })
+
+export const isQueuePaused = ({ manualPause, automaticPause }: Held): boolean =>
+  manualPause !== null || automaticPause !== null
+
+/** The budget's hold, unless it is there. */
+export const heldByBudget = (project: Held, reason: string, cap: Cap): ReadonlyArray<ProjectFact> =>
+  project.automaticPause === null
+    ? [{ _tag: "PausedAutomatically", reason, isFirst: project.manualPause === null, cap }]
+    : []
+
+export const releasedByBudget = (project: Held, reason: string): ReadonlyArray<ProjectFact> =>
+  project.automaticPause === null
+    ? []
+    : [{ _tag: "AutomaticPauseLifted", reason, isLast: project.manualPause === null }]
+
+export const holdDeciders = {
+  PauseQueue: (project, { reason, pausedBy }) =>
+    project.manualPause === null
+      ? decided({ _tag: "PausedManually", reason, pausedBy, isFirst: project.automaticPause === null })
+      : nothing,
+  ResumeQueue: (project, { reason, resumedBy }) =>
+    project.manualPause === null
+      ? nothing
+      : decided({ _tag: "ResumedManually", reason, resumedBy, isLast: project.automaticPause === null })
+} satisfies Partial<Deciders>
+
+export const holdEvolvers = {
+  PausedManually: (_project, { reason, pausedBy }, { atMs }) => ({
+    manualPause: { reason, pausedBy, pausedAtMs: atMs }
+  }),
+  PausedAutomatically: (_project, { reason, cap }, { atMs }) => ({
+    automaticPause: { reason, pausedAtMs: atMs, ...(cap === undefined ? {} : { cap }) }
+  }),
+  // One that does not say whether it was the last freed the queue of both.
+  ResumedManually: (_project, { isLast }) =>
+    isLast === undefined ? { manualPause: null, automaticPause: null } : { manualPause: null },
+  AutomaticPauseLifted: () => ({ automaticPause: null })
+} satisfies Partial<Evolvers>
+
+type HoldFact = ProjectFactOf<keyof typeof holdEvolvers>
+
+/** `project`: as it stands after the fact. Nothing for a hold that goes while another one stands. */
+export const holdTold = (project: Held, fact: HoldFact) => {
+  switch (fact._tag) {
+    case "PausedManually":
+      return paused(project, fact.reason, fact.pausedBy)
+    case "PausedAutomatically":
+      return paused(project, fact.reason, null)
+    case "ResumedManually":
+      return isQueuePaused(project) ? undefined : resumed(fact.reason, fact.resumedBy, false)
+    case "AutomaticPauseLifted":
+      return isQueuePaused(project) ? undefined : resumed(fact.reason, null, true)
+  }
+}
+
+const paused = (project: Held, reason: string, pausedBy: string | null) => ({
+  event: "project.queue_paused",
+  details: { reason, pausedBy, automatic: pausedBy === null, holds: projectHolds(project) }
+})
+
+const resumed = (reason: string | null, resumedBy: string | null, automatic: boolean) => ({
+  event: "project.queue_resumed",
+  details: { reason, resumedBy, automatic }
+})

@@ -1,0 +1,38 @@
+/**
+ * The actor of the pickup queue, of which there is one. Pausing what is paused and resuming what runs change nothing,
+ * so that its two events take turns. What runs while it is paused is left alone.
+ */
+import { Result, Schema } from "effect"
+import type { ActorDefinition, EventDraft, DecisionContext } from "#actors/definition"
+import { isoTime, type QueueCommand, QueueFact, QueueState } from "#contracts"
+
+/** Null: nobody has ever paused it. */
+export const queue: ActorDefinition<QueueState | null, QueueCommand, QueueFact> = {
+  entity: "queue",
+  state: Schema.NullOr(QueueState),
+  fact: QueueFact,
+  initial: null,
+  stateVersion: 1,
+  decide: (state, command) => {
+    const isPaused = state !== null && state.pause !== null
+    if (command._tag === "Pause") return Result.succeed(isPaused ? [] : [{ ...command, _tag: "Paused" }])
+    return Result.succeed(isPaused ? [{ ...command, _tag: "Resumed" }] : [])
+  },
+  evolve: (state, fact, { atMs }) => ({
+    pause: fact._tag === "Paused" ? { reason: fact.reason, pausedBy: fact.pausedBy, pausedAtMs: atMs } : null,
+    createdAtMs: state?.createdAtMs ?? atMs,
+    updatedAtMs: atMs
+  }),
+  toEvents: (_state, fact, context) => [draft(fact, context)]
+}
+
+const draft = (fact: QueueFact, { atMs }: DecisionContext): EventDraft => {
+  const nobodys = { workItem: null, project: null }
+  return fact._tag === "Paused"
+    ? {
+        event: "queue.paused",
+        ...nobodys,
+        details: { pausedAt: isoTime(atMs), reason: fact.reason, pausedBy: fact.pausedBy }
+      }
+    : { event: "queue.resumed", ...nobodys, details: { resumedAt: isoTime(atMs) } }
+}
