@@ -8,8 +8,9 @@ import { Effect, Option, Result, Schedule, type Scope, Stream } from "effect"
 import { type BusError, Kv, type KvBucket, Leases, Rejections, type SourceMessage, StreamReader } from "#bus"
 import { decodeToken } from "#contracts"
 import { defineCounter, Health, Metrics } from "#runtime"
+import type { ViewFields } from "../definition.ts"
 import { cachedRecord, storedRecordCodec } from "../record.ts"
-import { cursorKey, type EntityProjection, type ViewFields, Viewed, viewKey, type ViewRow } from "./row.ts"
+import { cursorKey, type EntityProjection, Viewed, viewKey, type ViewRow } from "./row.ts"
 
 export const viewsWritten = defineCounter({
   name: "actor_views_written_total",
