@@ -1,36 +1,26 @@
 /** Contracts: what is said between roles and to the outside, as data. Imports nothing but Effect's schemas. */
+export { AgentKindEntry, type Agents } from "./configuration/agents.ts"
 export {
   type ConfigurationFile,
   decodeConfiguration,
-  type EnvironmentKey,
   environmentKeys,
   environmentValue,
   readableConfiguration,
   type WebhookDelivery
 } from "./configuration/configuration.ts"
-export { AgentKindEntry, type Agents } from "./configuration/agents-section.ts"
-export * from "./configuration/gateway-section.ts"
+export * from "./configuration/gateway.ts"
+export { PaymentNetwork, type Payments, type PaymentSettler, type PaymentVerifier } from "./configuration/payments.ts"
+export { itemSettingsOf, type Pipeline, type PipelineApi, type Sweeper } from "./configuration/pipeline.ts"
+export { type Redaction, RedactionPattern, type RoleName, roleNames } from "./configuration/platform.ts"
 export { entriesOf, inFileOrder, isJson, type Json, unreadable } from "./configuration/readable-parts.ts"
-export { itemSettingsOf } from "./configuration/item-settings.ts"
-export {
-  PaymentNetwork,
-  type Payments,
-  type PaymentSettler,
-  type PaymentVerifier
-} from "./configuration/payments-section.ts"
-export type { Pipeline, PipelineApi } from "./configuration/pipeline-sections.ts"
-export { logLevels, type RoleName, roleNames } from "./configuration/platform-sections.ts"
-export { type Redaction, RedactionPattern } from "./configuration/redaction-section.ts"
-export type { Sweeper } from "./configuration/sweeper-section.ts"
-export { EndpointEntry, endpointsMax } from "./configuration/webhooks-section.ts"
+export { EndpointEntry } from "./configuration/webhooks.ts"
 export { contractDocuments } from "./documents/contract-documents.ts"
-export { exampleEnvelope } from "./documents/example-envelope.ts"
-export { exampleReport } from "./documents/example-report.ts"
+export { exampleEnvelope, exampleReport } from "./documents/examples.ts"
 export { settingsPage } from "./documents/settings-page.ts"
-export { endpointIdOf, partitionOf } from "./endpoint-id.ts"
-export * from "./entities.ts"
+export { catalogueFingerprint, eventCatalogue, eventSchemaVersion, findEvent } from "./events/catalogue.ts"
+export type { EventDeclaration } from "./events/declaration.ts"
+export * from "./events/entities.ts"
 export {
-  type DecodedEnvelope,
   decodeEnvelope,
   entityOf,
   Envelope,
@@ -38,24 +28,53 @@ export {
   EventName,
   faultsOf,
   SchemaVersion
-} from "./Envelope.ts"
-export { eventCatalogue, findEvent } from "./events/catalogue.ts"
-export type { EventDeclaration } from "./events/declaration.ts"
-export { catalogueFingerprint, eventSchemaVersion } from "./events/schema-version.ts"
-export { compileFilter, unknownFilterNames } from "./filter.ts"
-export * from "./gateway/index.ts"
-export { Hold, type HoldCause } from "./holds.ts"
-export * from "./payments/index.ts"
-export * from "./pipeline/index.ts"
-export { Count, EpochMs, Fault, Id, isoTime, Ordinal, Timestamp, Uuid } from "./primitives.ts"
+} from "./events/Envelope.ts"
+export { compileFilter, unknownFilterNames } from "./events/filter.ts"
+export * from "./gateway/answers.ts"
+export * from "./gateway/requests.ts"
+export { isSameToken, knownTokenOf, knownTokens } from "./payments/known-tokens.ts"
+export {
+  AtomicAmount,
+  ChainAddress,
+  ClaimKey,
+  claimKeyOf,
+  DecimalWord,
+  EvmAddress,
+  InstanceName,
+  Network,
+  payerKeyOf,
+  Sha256Hex,
+  TransactionId
+} from "./payments/primitives.ts"
+export * from "./payments/settlement.ts"
+export * from "./payments/verification.ts"
+export * from "./payments/x402.ts"
+export * from "./pipeline/agent.ts"
+export { pageSizeDefault, pageSizeMax } from "./pipeline/api/parts.ts"
+export * from "./pipeline/api/pauses.ts"
+export * from "./pipeline/api/projects.ts"
+export * from "./pipeline/api/releases.ts"
+export * from "./pipeline/api/work-items.ts"
+export * from "./pipeline/commands.ts"
+export * from "./pipeline/pickup.ts"
+export * from "./pipeline/project.ts"
+export * from "./pipeline/queue.ts"
+export * from "./pipeline/release.ts"
+export * from "./pipeline/reports.ts"
+export * from "./pipeline/spend.ts"
+export * from "./pipeline/work-item/commands.ts"
+export * from "./pipeline/work-item/facts.ts"
+export * from "./pipeline/work-item/reports.ts"
+export * from "./pipeline/work-item/settings.ts"
+export * from "./pipeline/work-item/state.ts"
+export { Count, EpochMs, Fault, Id, isoTime, Ordinal, Timestamp, Uuid, waitMsMax } from "./primitives.ts"
+export type { ChainsReport, ReadyReport } from "./ready-report.ts"
+export * from "./speech/api.ts"
 export * from "./speech/engine-voice.ts"
-export { type Frame, type FrameCodec, frameCodec, frameSamplesMax } from "./speech/frames.ts"
 export * from "./speech/marks.ts"
 export { findModel, type ModelId, type SpeechModel, speechModels } from "./speech/models.ts"
 export * from "./speech/sessions.ts"
-export * from "./speech/wire.ts"
-export * from "./speech/wire-voices.ts"
-export type { ChainsReport, ReadyReport } from "./ready-report.ts"
+export * from "./speech/voice-cloning.ts"
 export { subjects } from "./subjects.ts"
 export { decodeToken, encodeToken, tokenCharactersMax } from "./tokens.ts"
 export * from "./webhooks.ts"

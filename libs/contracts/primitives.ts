@@ -48,3 +48,13 @@ export const EpochMs = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 
 
 /** Epoch milliseconds as the wire writes an instant. */
 export const isoTime = (epochMs: number): string => new Date(epochMs).toISOString()
+
+/** What a field is for, told beside its schema; the description of the API carries it on. */
+export const describe =
+  (description: string) =>
+  <S extends Schema.Top>(field: S): S["Rebuild"] =>
+    field.annotateKey({ description })
+
+/** A wait that comes from outside the actors: never longer than a year. */
+export const waitMsMax = 366 * 24 * 60 * 60 * 1_000
+export const WaitMs = Count.check(Schema.isLessThanOrEqualTo(waitMsMax))

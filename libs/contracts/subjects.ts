@@ -1,5 +1,5 @@
 /** Every subject of the bus, built in one place. Ids that may hold anything are encoded as tokens. */
-import { addressToken } from "./payments/claim-key.ts"
+import { addressToken } from "./payments/primitives.ts"
 import { encodeToken } from "./tokens.ts"
 
 export const subjects = {

@@ -1,6 +1,6 @@
-/** What the dispatcher keeps and tells about deliveries. Times ending in `At` on the wire are ISO-8601. */
+/** What the dispatcher keeps and tells about deliveries, and the ids of endpoints. Times ending in `At` on the wire are ISO-8601. */
 import { Schema } from "effect"
-import { EventName, SchemaVersion } from "./Envelope.ts"
+import { EventName, SchemaVersion } from "./events/Envelope.ts"
 import { Count, EpochMs, Fault, Ordinal, text, Timestamp, Uuid } from "./primitives.ts"
 
 /**
@@ -71,3 +71,22 @@ export const Rejection = Schema.Struct({
   truncated: Schema.Boolean
 })
 export interface Rejection extends Schema.Schema.Type<typeof Rejection> {}
+
+const offsetBasis = 0xcbf29ce484222325n
+const prime = 0x100000001b3n
+const mask = 0xffffffffffffffffn
+const utf8 = new TextEncoder()
+
+/**
+ * An endpoint's id: 13 lower-case letters and digits, made from its Name so that every replica and every start agrees.
+ * 64-bit FNV-1a in base 36 is short, and good for subjects and keys. Two names with one id are refused at the start.
+ */
+export const endpointIdOf = (name: string): string => {
+  let hash = offsetBasis
+  for (const byte of utf8.encode(name)) hash = ((hash ^ BigInt(byte)) * prime) & mask
+  return hash.toString(36).padStart(13, "0")
+}
+
+/** Which partition of DELIVERIES an endpoint's messages stand in, from 0. */
+export const partitionOf = (endpointId: string, partitions: number): number =>
+  Number.parseInt(endpointId.slice(-8), 36) % partitions

@@ -3,12 +3,12 @@
  * unknown key is a mistake wherever it stands. A new job adds its sections here.
  */
 import { Result, Schema } from "effect"
-import { faultsOf } from "../Envelope.ts"
+import { faultsOf } from "../events/Envelope.ts"
 import type { Fault } from "../primitives.ts"
-import { ModelGateway } from "./gateway-section.ts"
-import { networkRule, Payments, PaymentSettler, PaymentVerifier, repeatedNetworks } from "./payments-section.ts"
-import { Agents, repeatedKinds } from "./agents-section.ts"
-import { sectionRule } from "./defaults.ts"
+import { Agents, repeatedKinds } from "./agents.ts"
+import { ModelGateway } from "./gateway.ts"
+import { sectionRule } from "./keys.ts"
+import { networkRule, Payments, PaymentSettler, PaymentVerifier, repeatedNetworks } from "./payments.ts"
 import {
   AutoRetryOnTransientFailure,
   Budget,
@@ -16,14 +16,13 @@ import {
   Pipeline,
   PipelineApi,
   QuotaRetry,
-  StalePullRequestSweep
-} from "./pipeline-sections.ts"
-import { Bus, Fleet, Telemetry } from "./platform-sections.ts"
+  StalePullRequestSweep,
+  Sweeper
+} from "./pipeline.ts"
+import { Bus, Fleet, Redaction, Telemetry } from "./platform.ts"
 import { entriesOf, inFileOrder, isJson, type Json, judged, readableParts, unreadable } from "./readable-parts.ts"
-import { Redaction } from "./redaction-section.ts"
-import { Audio, SpeechApi, SpeechSequencer, SpeechSynthesizer, VoiceCloning } from "./speech-sections.ts"
-import { Sweeper } from "./sweeper-section.ts"
-import { repeatedEndpoints, WebhookDelivery, Webhooks } from "./webhooks-section.ts"
+import { Audio, SpeechApi, SpeechSequencer, SpeechSynthesizer, VoiceCloning } from "./speech.ts"
+import { repeatedEndpoints, WebhookDelivery, Webhooks } from "./webhooks.ts"
 
 const sections = {
   WebhookDelivery,
@@ -134,7 +133,7 @@ const writtenPath = (pointer: string) =>
     .replace(/^\./u, "")
 
 /** A key that one environment variable sets: `Bus.Url` is `BUS_URL`. */
-export interface EnvironmentKey {
+interface EnvironmentKey {
   readonly section: string
   readonly key: string
   readonly variable: string

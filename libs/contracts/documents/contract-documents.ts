@@ -3,7 +3,7 @@ import { eventCatalogue } from "../events/catalogue.ts"
 import { asyncApiDocument } from "./async-api.ts"
 import { eventJsonSchema, sharedJsonSchema, sharedSchemaFile } from "./event-json-schema.ts"
 
-export interface GeneratedDocument {
+interface GeneratedDocument {
   readonly path: string
   readonly content: string
 }

@@ -3,7 +3,7 @@
  * (work item, project, usage, ...) stands once; `refPrefix` says where.
  */
 import { Schema } from "effect"
-import { envelopeSchema } from "../Envelope.ts"
+import { envelopeSchema } from "../events/Envelope.ts"
 import { eventCatalogue } from "../events/catalogue.ts"
 import type { EventDeclaration } from "../events/declaration.ts"
 

@@ -3,7 +3,6 @@
  * the schemas say them. Pure; docs/settings.md is written from it and a test fails when the page is stale.
  */
 import { Result, Schema } from "effect"
-import { settingsReasons } from "./settings-reasons.ts"
 import { ConfigurationFile, decodeConfiguration, environmentKeys } from "../configuration/configuration.ts"
 
 interface JsonSchema {
@@ -76,7 +75,6 @@ const table = (path: string, keys: ReadonlyArray<readonly [string, JsonSchema]>,
 
 const row = (cells: ReadonlyArray<string>) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`
 
-const reasons = settingsReasons(ConfigurationFile)
 const variables = new Map(environmentKeys.map(({ section, key, variable }) => [`${section}.${key}`, variable]))
 
 const variableOf = (path: string, key: string) => {
@@ -109,3 +107,34 @@ const range = (field: JsonSchema) => {
   const most = all.find(({ maximum }) => maximum !== undefined)?.maximum
   return least === undefined || most === undefined ? "" : `${least} to ${most}: `
 }
+
+/** The parts of a schema that may hold fields further within. */
+interface Holder {
+  readonly fields?: Readonly<Record<string, Schema.Top>>
+  readonly to?: Schema.Top
+  readonly schema?: Schema.Top
+  /** Of a list. */
+  readonly value?: Schema.Top
+}
+
+/** What each key is for, by its path: `Bus.Url`, `Webhooks[].Name`. */
+const settingsReasons = (file: { readonly fields: Readonly<Record<string, Schema.Top>> }) => {
+  const reasons = new Map<string, string>()
+  const look = (schema: Schema.Top, path: string): void => {
+    const holder = schema as Holder
+    if (holder.value !== undefined) return look(holder.value, `${path}[]`)
+    if (holder.fields === undefined) {
+      const within = holder.to ?? holder.schema
+      return within === undefined ? undefined : look(within, path)
+    }
+    for (const [key, field] of Object.entries(holder.fields)) {
+      const reason = Schema.resolveAnnotationsKey(field)?.["description"]
+      if (typeof reason === "string") reasons.set(`${path}.${key}`, reason)
+      look(field, `${path}.${key}`)
+    }
+  }
+  for (const [name, section] of Object.entries(file.fields)) look(section, name)
+  return reasons
+}
+
+const reasons = settingsReasons(ConfigurationFile)

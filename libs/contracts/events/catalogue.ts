@@ -1,11 +1,8 @@
 /** All 75 events, by name. What is not in here may still pass: receivers and filters treat names as open. */
-import { agentEvents } from "./agent-events.ts"
+import { agentEvents } from "./agents.ts"
 import type { EventDeclaration } from "./declaration.ts"
-import { progressEvents } from "./progress-events.ts"
-import { projectEvents } from "./project-events.ts"
-import { releaseEvents } from "./release-events.ts"
-import { waitingEvents } from "./waiting-events.ts"
-import { workItemEvents } from "./work-item-events.ts"
+import { projectEvents, releaseEvents } from "./projects.ts"
+import { progressEvents, waitingEvents, workItemEvents } from "./work-items.ts"
 
 export const eventCatalogue: ReadonlyArray<EventDeclaration> = [
   ...workItemEvents,
@@ -19,3 +16,11 @@ export const eventCatalogue: ReadonlyArray<EventDeclaration> = [
 const byName = new Map(eventCatalogue.map((event) => [event.name, event]))
 
 export const findEvent = (name: string): EventDeclaration | undefined => byName.get(name)
+
+/**
+ * The version of the envelope's contract, and the fingerprint of the catalogue it was given for. New events
+ * and new optional details fields are a minor bump; the fingerprint makes forgetting it impossible.
+ */
+export const eventSchemaVersion = "1.2.0"
+
+export const catalogueFingerprint = "d4f6cbe18db2d912"

@@ -8,7 +8,7 @@ import { Schema } from "effect"
 
 export type Presence = "present" | "null" | "either"
 
-export type DetailsSchema = Schema.Codec<unknown, unknown>
+type DetailsSchema = Schema.Codec<unknown, unknown>
 
 export interface EventDeclaration {
   readonly name: string

@@ -3,7 +3,7 @@
  * else goes on to the model as it came. Field names are those of the wire.
  */
 import { Schema } from "effect"
-import { says } from "../speech/says.ts"
+import { describe } from "../primitives.ts"
 
 const optional = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 const Flag = optional(Schema.Boolean)
@@ -11,7 +11,7 @@ const Tokens = optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)))
 const Part = Schema.Struct({ type: Schema.String })
 const Parts = Schema.Union([Schema.String, Schema.Array(Part)])
 const Model = Schema.String.check(Schema.isBetweenLength(1, 256)).pipe(
-  says("`<provider>/<model>`, from `GET /v1/models`.")
+  describe("`<provider>/<model>`, from `GET /v1/models`.")
 )
 const Open = Schema.Record(Schema.String, Schema.Unknown)
 const Tools = optional(Schema.Array(Open).check(Schema.isMaxLength(512)))
@@ -102,3 +102,45 @@ export const ImagesRequest = Schema.Struct({
   stream: Flag
 }).annotate({ identifier: "ImagesRequest" })
 export interface ImagesRequest extends Schema.Schema.Type<typeof ImagesRequest> {}
+
+/**
+ * Parameters for which a provider charges beside its tokens, or by which a caller picks a dearer one. A quote knows
+ * nothing of them, so a model is sold with those alone that its configuration names.
+ */
+export const costlyParameters = [
+  // Faster or elsewhere, for more.
+  "service_tier",
+  "speed",
+  "inference_geo",
+  // Other ways to answer than in words.
+  "modalities",
+  "audio",
+  // What is guessed wrong is billed as output.
+  "prediction",
+  // More answers than are given out.
+  "best_of",
+  "candidate_count",
+  // The provider looks things up, by the search and with all that it finds as input.
+  "web_search_options",
+  "web_search",
+  "search_parameters",
+  "enable_search",
+  "plugins",
+  "connectors",
+  "data_sources",
+  "mcp_servers",
+  "container",
+  // Whom a router asks instead.
+  "models",
+  "fallbacks",
+  "route",
+  "provider",
+  "preset"
+] as const
+export type CostlyParameter = (typeof costlyParameters)[number]
+
+/** One of them, or a tool that the provider runs itself: `tools.web_search`, whatever its version. */
+export const ExtraParameter = Schema.Union([
+  Schema.Literals(costlyParameters),
+  Schema.String.check(Schema.isPattern(/^tools\.[a-z][a-z0-9_]{0,63}$/u))
+])

@@ -3,7 +3,7 @@
  * chains payers sign its name and version, which differ from chain to chain: one that is wrong makes every signature
  * invalid. Other tokens are taken as they are configured; the chain is asked about all of them.
  */
-export interface KnownToken {
+interface KnownToken {
   /** CAIP-2. */
   readonly network: string
   /** How people call the network. */

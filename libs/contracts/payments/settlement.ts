@@ -1,10 +1,9 @@
 /** Payments on their way to the chain, what becomes of them, and the record that is kept. */
 import { Schema } from "effect"
 import { EpochMs } from "../primitives.ts"
-import { AtomicAmount, ChainAddress, ClaimKey, InstanceName, Network, ReasonText, TransactionId } from "./amounts.ts"
-import { PaymentPayload } from "./payload.ts"
-import { PaymentRequirements } from "./requirements.ts"
+import { AtomicAmount, ChainAddress, ClaimKey, InstanceName, Network, ReasonText, TransactionId } from "./primitives.ts"
 import { ClaimFacts, PaymentCode } from "./verification.ts"
+import { PaymentPayload, PaymentRequirements } from "./x402.ts"
 
 /**
  * One payment to be settled exactly once. `replyTo`: the gateway that waits for the outcome, if one does. `claim`: as

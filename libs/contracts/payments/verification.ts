@@ -1,9 +1,8 @@
 /** `payments.verify`: the gateway asks whether a call is paid for, and a verifier claims the payment for it. */
 import { Schema } from "effect"
 import { Count, EpochMs, text } from "../primitives.ts"
-import { AtomicAmount, ChainAddress, ClaimKey, InstanceName, Network, ReasonText, Sha256Hex } from "./amounts.ts"
-import { PaymentPayload } from "./payload.ts"
-import { PaymentRequirements } from "./requirements.ts"
+import { AtomicAmount, ChainAddress, ClaimKey, InstanceName, Network, ReasonText, Sha256Hex } from "./primitives.ts"
+import { PaymentPayload, PaymentRequirements } from "./x402.ts"
 
 export const paymentCodes = [
   "PAYMENT_INVALID",

@@ -4,13 +4,13 @@
  * answered with the entity's present state and changes nothing.
  */
 import { Result, Schema } from "effect"
-import { faultsOf } from "../Envelope.ts"
+import { faultsOf } from "../events/Envelope.ts"
 import { Count, Fault, Id } from "../primitives.ts"
-import { AgentCommand } from "./agent-commands.ts"
-import { ProjectCommand } from "./project-commands.ts"
-import { QueueCommand } from "./queue-commands.ts"
-import { ReleaseCommand } from "./release-commands.ts"
-import { WorkItemCommand } from "./work-item-commands.ts"
+import { AgentCommand } from "./agent.ts"
+import { ProjectCommand } from "./project.ts"
+import { QueueCommand } from "./queue.ts"
+import { ReleaseCommand } from "./release.ts"
+import { WorkItemCommand } from "./work-item/commands.ts"
 
 export const CommandRequest = Schema.Struct({
   /** Whoever asks again because no answer came asks with the same. */
@@ -20,7 +20,7 @@ export const CommandRequest = Schema.Struct({
 }).annotate({ identifier: "CommandRequest" })
 export interface CommandRequest extends Schema.Schema.Type<typeof CommandRequest> {}
 
-export const commandOutcomes = ["decided", "unchanged", "repeated"] as const
+const commandOutcomes = ["decided", "unchanged", "repeated"] as const
 
 export const CommandAnswer = Schema.TaggedUnion({
   /** `state`: the entity as the API shows it. `sequence`: of its last record in LOG. */
@@ -38,7 +38,7 @@ export const CommandAnswer = Schema.TaggedUnion({
 }).annotate({ identifier: "CommandAnswer" })
 export type CommandAnswer = typeof CommandAnswer.Type
 
-export interface CommandDeclaration {
+interface CommandDeclaration {
   readonly why: string
   readonly schema: Schema.Codec<unknown, unknown>
 }

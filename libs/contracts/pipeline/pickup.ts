@@ -1,15 +1,15 @@
 /**
  * Pickup: a runner asks on `pickup.next.<agent kind>` for something to do, and is given one phase of one item or
- * nothing. Who asks again with the same `pickupId`, because no answer came, is given the same dispatch, whichever
- * replica answers, and never another: once that dispatch is over, nothing.
+ * nothing. Asking again with the same `pickupId` gets the same dispatch from every replica; once it is over, nothing.
+ * While it works it asks on `pickup.held` whether the dispatch is still its own.
  */
 import { Schema } from "effect"
-import { Project, WorkItem } from "../entities.ts"
-import { QuestionId } from "../events/waiting-events.ts"
+import { Project, WorkItem } from "../events/entities.ts"
+import { QuestionId } from "../events/work-items.ts"
 import { Count, EpochMs, Id, Ordinal, text, Uuid } from "../primitives.ts"
-import { answerCharactersMax } from "./work-item-commands.ts"
-import { auditorsMax, findingsMax, questionsPerReportMax, ReportedFinding } from "./work-item-reports.ts"
-import { WorkItemSettings } from "./work-item-settings.ts"
+import { answerCharactersMax } from "./work-item/commands.ts"
+import { auditorsMax, findingsMax, questionsPerReportMax, ReportedFinding } from "./work-item/reports.ts"
+import { WorkItemSettings } from "./work-item/settings.ts"
 import {
   AgentName,
   errorCharactersMax,
@@ -18,11 +18,12 @@ import {
   WorkItemKind,
   WorkItemPhase,
   workItemPhases,
-  WorkItemPullRequest
-} from "./work-item-state.ts"
+  WorkItemPullRequest,
+  WorkItemStateName
+} from "./work-item/state.ts"
 
 /** A runner waits no longer for an answer than this; then it asks again. */
-export const pickupWaitMsMax = 30_000
+const pickupWaitMsMax = 30_000
 const mountsMax = 16
 
 export const PickupQuestion = Schema.Struct({
@@ -93,7 +94,7 @@ export const PickupDispatch = Schema.TaggedStruct("Dispatch", {
 }).annotate({ identifier: "PickupDispatch" })
 export interface PickupDispatch extends Schema.Schema.Type<typeof PickupDispatch> {}
 
-export const nothingReasons = [
+const nothingReasons = [
   "empty",
   "queue-paused",
   "project-paused",
@@ -117,3 +118,19 @@ export interface PickupNothing extends Schema.Schema.Type<typeof PickupNothing> 
 
 export const PickupAnswer = Schema.Union([PickupDispatch, PickupNothing])
 export type PickupAnswer = typeof PickupAnswer.Type
+
+export const HeldQuestion = Schema.Struct({ workItemId: Uuid, dispatchId: Id }).annotate({ identifier: "HeldQuestion" })
+export interface HeldQuestion extends Schema.Schema.Type<typeof HeldQuestion> {}
+
+/**
+ * A dispatch is over when its item was cancelled, retired, or given to another because this runner was silent: it stops,
+ * and what it still reports counts as cost alone.
+ */
+export const HeldAnswer = Schema.TaggedUnion({
+  Held: {},
+  /** `state`: the item's; null: there is no such item any more. */
+  Over: { state: Schema.NullOr(WorkItemStateName) },
+  /** The log cannot be read just now: go on, and ask again. */
+  Busy: { retryAfterMs: Count }
+}).annotate({ identifier: "HeldAnswer" })
+export type HeldAnswer = typeof HeldAnswer.Type

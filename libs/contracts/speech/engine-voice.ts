@@ -32,7 +32,6 @@ export const EngineVoice = Schema.Union([
   Schema.Struct({ engine: Schema.Literal("zero-shot"), ...settings, reference: VoiceReference })
 ])
 export type EngineVoice = Schema.Schema.Type<typeof EngineVoice>
-export type EngineName = EngineVoice["engine"]
 
 /** Of 10 to 30 seconds of one person's speech. */
 export const VoiceTraits = Schema.Struct({

@@ -1,20 +1,19 @@
 /** Speech marks: which stretch of the input is heard when. Offsets are UTF-16 units of the input as it was sent. */
 import { Schema } from "effect"
-import { Count } from "../primitives.ts"
-import { says } from "./says.ts"
+import { Count, describe } from "../primitives.ts"
 
 /** Milliseconds from the start of the synthesis, on one timeline for the whole answer. */
 export const MarkTime = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
 
 const span = {
-  start: Count.pipe(says("Where it begins in the input as it was sent, in UTF-16 units.")),
-  end: Count.pipe(says("Where it has ended.")),
-  start_time: MarkTime.pipe(says("When it begins to be heard, in ms from the start of the audio.")),
-  end_time: MarkTime.pipe(says("When it has ended.")),
-  value: Schema.String.pipe(says("`input.slice(start, end)`, exactly."))
+  start: Count.pipe(describe("Where it begins in the input as it was sent, in UTF-16 units.")),
+  end: Count.pipe(describe("Where it has ended.")),
+  start_time: MarkTime.pipe(describe("When it begins to be heard, in ms from the start of the audio.")),
+  end_time: MarkTime.pipe(describe("When it has ended.")),
+  value: Schema.String.pipe(describe("`input.slice(start, end)`, exactly."))
 }
 
-const turn = Schema.optionalKey(Count).pipe(says("In a dialogue: the turn whose input it is."))
+const turn = Schema.optionalKey(Count).pipe(describe("In a dialogue: the turn whose input it is."))
 
 /** One word. `turn` only in a dialogue. */
 export const WordMark = Schema.Struct({

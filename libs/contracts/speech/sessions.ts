@@ -3,7 +3,8 @@
  * sequencers for it, a sequencer cuts the text and hands chunks to the synthesizers, and PCM and marks come
  * back as frames. All PCM inside is 24,000 Hz, mono, 16 bit; samples count from the session's first.
  */
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
+import { faultsOf } from "../events/Envelope.ts"
 import { Count, Fault } from "../primitives.ts"
 import { EngineVoice } from "./engine-voice.ts"
 import { WordMark } from "./marks.ts"
@@ -12,7 +13,7 @@ export const speechSampleRateHz = 24_000
 
 /** A process that takes part, and a session: names made by us, safe as subject tokens. */
 const Instance = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u))
-export const SessionId = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u))
+const SessionId = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u))
 
 /** One voice speaking one input; a dialogue has several. */
 export const SpeechTurn = Schema.Struct({
@@ -70,7 +71,7 @@ export const SessionFrameHead = Schema.Union([
 export type SessionFrameHead = Schema.Schema.Type<typeof SessionFrameHead>
 
 /** A stretch of plain text in one style, for an engine. */
-export const ChunkPiece = Schema.Struct({
+const ChunkPiece = Schema.Struct({
   text: Schema.String,
   ratePercent: Schema.Finite,
   pitchPercent: Schema.Finite,
@@ -94,7 +95,7 @@ export const ChunkJob = Schema.Struct({
 export interface ChunkJob extends Schema.Schema.Type<typeof ChunkJob> {}
 
 /** A word that begins in a chunk: `position` is the UTF-16 index in the piece's text. */
-export const WordStart = Schema.Struct({ piece: Count, position: Count, sample: Count })
+const WordStart = Schema.Struct({ piece: Count, position: Count, sample: Count })
 
 /**
  * What a session receives at its sequencer. From speech-api, four times a second and more: how far the client
@@ -118,3 +119,65 @@ export const SequencerMail = Schema.Union([
 ])
 export type SequencerMail = Schema.Schema.Type<typeof SequencerMail>
 export type ChunkFrameHead = Extract<SequencerMail, { readonly _tag: "Chunk" }>
+
+export interface Frame<Head> {
+  readonly head: Head
+  readonly pcm: Int16Array
+}
+
+interface FrameCodec<Head> {
+  readonly encode: (frame: Frame<Head>) => Uint8Array
+  readonly decode: (bytes: Uint8Array) => Result.Result<Frame<Head>, ReadonlyArray<Fault>>
+}
+
+/** The largest stretch of PCM in one frame, so that a frame stays below 32 kB. */
+export const frameSamplesMax = 12_000
+
+const lengthBytes = 4
+const utf8 = new TextEncoder()
+const utf8Strict = new TextDecoder("utf-8", { fatal: true })
+
+/**
+ * A frame as bytes: the length of its head (4 bytes, big-endian), the head as JSON, then PCM as 16-bit little-endian
+ * samples. The head is checked by its schema, PCM by its length.
+ */
+export const frameCodec = <Head>(schema: Schema.Codec<Head, Head>): FrameCodec<Head> => {
+  const decodeHead = Schema.decodeUnknownResult(schema, { errors: "all" })
+  return {
+    encode: ({ head, pcm }) => {
+      const text = utf8.encode(JSON.stringify(head))
+      const bytes = new Uint8Array(lengthBytes + text.length + pcm.length * 2)
+      const view = new DataView(bytes.buffer)
+      view.setUint32(0, text.length)
+      bytes.set(text, lengthBytes)
+      bytes.set(new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength), lengthBytes + text.length)
+      return bytes
+    },
+    decode: (bytes) => {
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+      const headEnd = bytes.length < lengthBytes ? Number.NaN : lengthBytes + view.getUint32(0)
+      if (!(headEnd <= bytes.length)) return broken("the head is longer than the frame")
+      if ((bytes.length - headEnd) % 2 !== 0) return broken("half a sample at the end")
+      return Result.map(readHead(bytes.subarray(lengthBytes, headEnd), decodeHead), (head) => ({
+        head,
+        // A copy: the samples may stand at an odd address, and in memory that others share.
+        pcm: new Int16Array(bytes.buffer.slice(bytes.byteOffset + headEnd, bytes.byteOffset + bytes.length))
+      }))
+    }
+  }
+}
+
+const broken = (message: string) => Result.fail([{ path: "", message }])
+
+const readHead = <Head>(
+  text: Uint8Array,
+  decode: (value: unknown) => Result.Result<Head, Schema.SchemaError>
+): Result.Result<Head, ReadonlyArray<Fault>> => {
+  let value: unknown
+  try {
+    value = JSON.parse(utf8Strict.decode(text))
+  } catch {
+    return broken("the head is not UTF-8 JSON")
+  }
+  return Result.mapError(decode(value), (error) => faultsOf(error.issue))
+}

@@ -1,0 +1,124 @@
+/** `ModelGateway`: where models are served, by which providers, at which prices, and within which limits. */
+import { Schema } from "effect"
+import { ExtraParameter } from "../gateway/requests.ts"
+import {
+  AllowedOrigins,
+  Cidr,
+  EnvironmentName,
+  WebUrl,
+  optional,
+  required,
+  section,
+  span,
+  whole,
+  withDefault
+} from "./keys.ts"
+
+const seconds = (maximum: number) => span(0.05, maximum)
+const Name = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u))
+
+/** Whom models are asked of. */
+export const ProviderEntry = Schema.Struct({
+  Name: required(Name, "By which models name it."),
+  Kind: withDefault(Schema.Literals(["openai", "anthropic"]), "openai", "Which API it speaks."),
+  BaseUrl: required(WebUrl, "Up to the version: `https://api.example.com/v1`."),
+  KeyEnvVar: optional(EnvironmentName, "The variable that holds its key; without one no key is sent."),
+  ConnectionsMax: withDefault(whole(1, 10_000), 512, "Connections of one process; further calls wait for one.")
+})
+export interface ProviderEntry extends Schema.Schema.Type<typeof ProviderEntry> {}
+
+const ModelUpstream = Schema.Struct({
+  Provider: required(Name, "One of the Providers, by its Name."),
+  Model: required(Schema.String.check(Schema.isBetweenLength(1, 256)), "What the provider calls it."),
+  MaxTokensParameter: withDefault(
+    Schema.Literals(["max_tokens", "max_completion_tokens"]),
+    "max_tokens",
+    "What the provider calls the limit of an answer."
+  )
+})
+interface ModelUpstream extends Schema.Schema.Type<typeof ModelUpstream> {}
+
+const microUsdMax = 1_000_000_000_000
+const MicroUsd = whole(0, microUsdMax)
+
+/** A model as callers see it. Prices are in millionths of a US dollar. */
+export const ModelEntry = Schema.Struct({
+  Id: required(
+    Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\/[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/u)),
+    "What callers name it by."
+  ),
+  Name: optional(Schema.NonEmptyString, "What people call it; without it, its Id."),
+  Description: withDefault(Schema.String, "", "What lists of models say of it."),
+  Kind: withDefault(Schema.Literals(["chat", "image"]), "chat", "Whether it answers in words or makes images."),
+  Upstreams: required(
+    Schema.Array(ModelUpstream).check(Schema.isBetweenLength(1, 8)),
+    "Where it is had, in the order in which they are tried."
+  ),
+  ContextTokens: withDefault(
+    whole(1, 100_000_000),
+    128_000,
+    "Tokens of question and answer together, as lists of models say; a prompt that does not fit is refused before it is quoted."
+  ),
+  OutputTokensMax: withDefault(whole(1, 10_000_000), 8_192, "Tokens of an answer at most; a quote counts with them."),
+  InputMicroUsdPerMillionTokens: withDefault(MicroUsd, 0, "Price of what is asked, in millionths of a US dollar."),
+  OutputMicroUsdPerMillionTokens: withDefault(MicroUsd, 0, "Price of what is answered, in millionths of a US dollar."),
+  FlatMicroUsd: optional(MicroUsd, "Price of each call or image, instead of tokens."),
+  ExtraParameters: withDefault(
+    Schema.Array(ExtraParameter).check(Schema.isMaxLength(64)),
+    [],
+    "What costs extra upstream and is sold at its prices all the same: a parameter such as `service_tier` or `web_search_options`, or a tool that the provider runs, such as `tools.web_search`. None by default, for a quote knows nothing of what they cost; others are refused."
+  ),
+  Free: withDefault(Schema.Boolean, false, "Whether it is served without payment, within FreeTier."),
+  Streams: withDefault(Schema.Boolean, true, "Whether it may be asked for a stream."),
+  Categories: withDefault(Schema.Array(Schema.NonEmptyString), [], "Under what lists of models show it."),
+  Created: withDefault(whole(0, 4_102_444_800), 0, "When it came up, in epoch seconds, as lists of models say.")
+})
+export interface ModelEntry extends Schema.Schema.Type<typeof ModelEntry> {}
+
+// A window remembers each of its calls, at most 300 of them.
+const perWindow = whole(1, 300)
+
+export const ModelGateway = section({
+  Host: withDefault(Schema.NonEmptyString, "127.0.0.1", "Where the gateway listens."),
+  Port: withDefault(whole(0, 65_535), 7_402, "0: any free one."),
+  Origin: optional(
+    WebUrl,
+    "How callers reach it: quotes and image jobs name their URLs by it, never by what a caller sends as Host. Without it, where the gateway really listens: its `Host` and port, 127.0.0.1 where that is every address."
+  ),
+  AllowedOrigins: withDefault(
+    AllowedOrigins,
+    ["*"],
+    "Whose pages may call from a browser, `*` for any: nothing that a browser adds by itself is believed here."
+  ),
+  Providers: withDefault(Schema.Array(ProviderEntry).check(Schema.isMaxLength(64)), [], "Whom models are asked of."),
+  Models: withDefault(Schema.Array(ModelEntry).check(Schema.isMaxLength(1_000)), [], "What is sold, or given away."),
+  /** Requests to free models, for each address, over all replicas. */
+  FreeTier: section({
+    PerMinute: withDefault(perWindow, 30, "Requests to free models, for each address, over all replicas."),
+    PerHour: withDefault(perWindow, 300, "The same by the hour.")
+  }),
+  MetadataPerHour: withDefault(perWindow, 100, "`GET /v1/models`, for each address."),
+  TrustedProxies: withDefault(Schema.Array(Cidr), [], "Networks of proxies whose X-Forwarded-For is believed."),
+  ImageAllowCidrs: withDefault(
+    Schema.Array(Cidr),
+    [],
+    "Networks that pictures and documents may be fetched from although they are not public."
+  ),
+  BodyBytesMax: withDefault(
+    whole(1_024, 104_857_600),
+    1_048_576,
+    "Of a request without images; a larger one is refused before it is read."
+  ),
+  ImageBodyBytesMax: withDefault(whole(1_024, 104_857_600), 10_485_760, "Of a request with images."),
+  RunningMax: withDefault(
+    whole(1, 100_000),
+    2_000,
+    "Calls being answered at once in one process; further callers are told to come back."
+  ),
+  FirstByteSeconds: withDefault(seconds(600), 120, "How long a provider may take to begin its answer."),
+  StallSeconds: withDefault(seconds(600), 120, "Between two chunks of a stream."),
+  StreamSeconds: withDefault(seconds(3_600), 500, "A stream in all; a payment has to be valid for longer."),
+  KeepAliveSeconds: withDefault(seconds(60), 10, "A stream that is silent for so long is sent a comment."),
+  ImageInlineSeconds: withDefault(seconds(120), 30, "An image that takes longer is fetched by its job.")
+})
+export interface ModelGateway extends Schema.Schema.Type<typeof ModelGateway> {}

@@ -1,0 +1,74 @@
+/** The kinds of keys that sections of the configuration are made of. Each key says what it is for: docs/settings.md tells it. */
+import { Effect, Schema } from "effect"
+
+/** `why`: what the key is for, as docs/settings.md tells it. */
+export const withDefault = <S extends Schema.Codec<unknown, unknown>>(schema: S, value: S["Encoded"], why: string) =>
+  told(schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed(value))), why)
+
+/** A key without a default. */
+export const optional = <S extends Schema.Top>(schema: S, why: string) => told(Schema.optionalKey(schema), why)
+
+/** A key that must be there. */
+export const required = <S extends Schema.Top>(schema: S, why: string) => told(schema, why)
+
+interface RuledSection {
+  /** Without its rule. */
+  readonly plain: Schema.ConstraintDecoder<unknown>
+  readonly fields: ReadonlyArray<string>
+  readonly rule: (section: never) => true | string
+}
+const ruled = new WeakMap<object, RuledSection>()
+
+/** What holds between the keys of a section, for who judges one that cannot be read whole. */
+export const sectionRule = (section: object): RuledSection | undefined => ruled.get(section)
+
+/** A section that may be left out whole: then each of its keys has its default. `rule`: what holds between keys. */
+export const section = <Fields extends Schema.Struct.Fields>(
+  fields: Fields,
+  rule?: (section: Schema.Struct.Type<Fields>) => true | string
+) => {
+  const plain = Schema.Struct(fields)
+  const struct = rule === undefined ? plain : plain.check(Schema.makeFilter(rule))
+  const made = struct.pipe(Schema.withDecodingDefaultKey(Effect.succeed({} as (typeof struct)["Encoded"])))
+  if (rule !== undefined) ruled.set(made, { plain, fields: Object.keys(fields), rule } as unknown as RuledSection)
+  return made
+}
+
+const told = <S extends Schema.Top>(schema: S, why: string): S["Rebuild"] => schema.annotateKey({ description: why })
+
+export const whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+export const span = (minimum: number, maximum: number) => Schema.Finite.check(Schema.isBetween({ minimum, maximum }))
+
+export const EnvironmentName = Schema.String.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]*$/u))
+
+/** A URL of http or https without credentials or a fragment. */
+const isWebUrl = (text: string) => {
+  if (!URL.canParse(text)) return "not a URL"
+  const url = new URL(text)
+  if (url.protocol !== "https:" && url.protocol !== "http:") return "only https and http URLs can be called"
+  if (url.username !== "" || url.password !== "") return "a URL with credentials is refused: sign with SecretEnvVar"
+  return url.hash === "" ? true : "a URL to call has no fragment"
+}
+
+export const WebUrl = Schema.String.check(Schema.isMaxLength(2_048), Schema.makeFilter(isWebUrl))
+
+const cidr =
+  /^(?:\d{1,3}(?:\.\d{1,3}){3}\/(?:[12]?\d|3[0-2])|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*\/(?:\d{1,2}|1[01]\d|12[0-8]))$/u
+
+/** A network: an address and how many of its bits count. */
+export const Cidr = Schema.String.check(Schema.isPattern(cidr))
+
+/** An origin as browsers write it, `https://app.example.com`, or `*` for every page. */
+const isOrigin = (text: string) => {
+  if (text === "*") return true
+  const url = URL.canParse(text) && !text.includes("*") ? new URL(text) : undefined
+  if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) {
+    return "neither * nor an origin of https or http"
+  }
+  return url.origin === text ? true : `an origin is written as browsers do: ${url.origin}`
+}
+
+/** Whose pages may call an API of ours from a browser. */
+export const AllowedOrigins = Schema.Array(
+  Schema.String.check(Schema.isMaxLength(512), Schema.makeFilter(isOrigin))
+).check(Schema.isMaxLength(64))

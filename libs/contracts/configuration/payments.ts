@@ -1,0 +1,203 @@
+/**
+ * `Payments`: on which chains the gateway is paid, to whom, and what of a price is not the model's. Without a
+ * network nothing paid is sold.
+ */
+import { Schema, SchemaTransformation } from "effect"
+import { ChainAddress, Network } from "../payments/primitives.ts"
+import { isSameToken, knownTokenOf } from "../payments/known-tokens.ts"
+import { EnvironmentName, WebUrl, optional, required, section, span, whole, withDefault } from "./keys.ts"
+
+const ShortText = Schema.String.check(Schema.isBetweenLength(1, 64))
+
+const evmAddress = /^0x[0-9a-fA-F]{40}$/u
+
+const chainFields = {
+  Network: required(Network, "The chain, by CAIP-2."),
+  RpcUrls: required(
+    Schema.Array(WebUrl).check(Schema.isBetweenLength(1, 8)),
+    "Nodes, asked in turn: a chain is unavailable only when none answers. Needed also where a facilitator settles."
+  )
+}
+
+const tokenWhy = {
+  Asset:
+    "The token's contract, or its mint; without it the dollar token that is known of the chain (docs/payments.md).",
+  AssetSymbol: "What the token is called where prices are told; without it by the table of known tokens, or its name.",
+  AssetName: "The token's own name, which clients on EVM chains sign. Needed for tokens that are not in the table.",
+  AssetVersion: "The token's own version, which they sign too. Needed for tokens that are not in the table.",
+  AssetDecimals: "Digits of the token after the point. Needed for tokens that are not in the table."
+}
+
+const Decimals = whole(0, 18)
+const Variables = Schema.Array(EnvironmentName).check(Schema.isMaxLength(64))
+const variablesWhy = "Variables that hold the settlers' keys; only payment-settler reads them."
+
+const otherFields = {
+  PayTo: required(ChainAddress, "Who is paid."),
+  FeePayer: optional(ChainAddress, "Who pays the chain's fee on Solana: the address of a settler's key."),
+  PlainName: optional(ShortText, "How a person calls the chain; without it by the table of known tokens."),
+  SettlerKeyEnvVars: withDefault(Variables, [], variablesWhy),
+  FacilitatorUrl: optional(
+    WebUrl,
+    "Somebody else verifies and settles. What they call settled counts once a node of RpcUrls has it on the chain."
+  )
+}
+
+/** As it is written: what the table knows of the token may be left out. */
+const WrittenNetwork = Schema.Struct({
+  ...chainFields,
+  Asset: optional(ChainAddress, tokenWhy.Asset),
+  AssetSymbol: optional(ShortText, tokenWhy.AssetSymbol),
+  AssetName: optional(ShortText, tokenWhy.AssetName),
+  AssetVersion: optional(ShortText, tokenWhy.AssetVersion),
+  AssetDecimals: optional(Decimals, tokenWhy.AssetDecimals),
+  ...otherFields
+})
+interface WrittenNetwork extends Schema.Schema.Type<typeof WrittenNetwork> {}
+
+const WholeNetwork = Schema.Struct({
+  ...chainFields,
+  Asset: required(ChainAddress, tokenWhy.Asset),
+  AssetSymbol: required(ShortText, tokenWhy.AssetSymbol),
+  AssetName: required(ShortText, tokenWhy.AssetName),
+  AssetVersion: required(ShortText, tokenWhy.AssetVersion),
+  AssetDecimals: required(Decimals, tokenWhy.AssetDecimals),
+  ...otherFields,
+  SettlerKeyEnvVars: required(Variables, variablesWhy)
+})
+
+const knownOf = ({ Network, Asset }: Pick<WrittenNetwork, "Network" | "Asset">) => {
+  const known = knownTokenOf(Network)
+  return known !== undefined && isSameToken(Network, Asset ?? known.asset, known.asset) ? known : undefined
+}
+
+type TokenOfNetwork = Pick<
+  WrittenNetwork,
+  "Network" | "PayTo" | "FeePayer" | "Asset" | "AssetName" | "AssetVersion" | "AssetDecimals"
+>
+
+/** What does not fit together in one network. */
+export const networkRule = (entry: TokenOfNetwork): ReadonlyArray<Schema.FilterIssue> => {
+  const fault = inconsistency(entry)
+  return [...(fault === undefined ? [] : [fault]), ...untold(entry)]
+}
+
+const inconsistency = (entry: TokenOfNetwork): string | undefined => {
+  if (entry.Network.startsWith("eip155:")) {
+    const wrong = [entry.Asset, entry.PayTo].find((address) => address !== undefined && !evmAddress.test(address))
+    return wrong === undefined ? undefined : `${wrong} is not an address of ${entry.Network}`
+  }
+  if (!entry.Network.startsWith("solana:")) return "only networks of eip155 and solana are known"
+  return entry.FeePayer === undefined ? "FeePayer is needed: clients name it in what they sign" : undefined
+}
+
+/** Nothing is guessed of a token that is not in the table: a wrong name makes every payment's signature invalid. */
+const untold = (entry: TokenOfNetwork): ReadonlyArray<Schema.FilterIssue> => {
+  if (knownOf(entry) !== undefined) return []
+  const missing = (key: "Asset" | "AssetName" | "AssetVersion" | "AssetDecimals", why: string) =>
+    entry[key] === undefined ? [{ path: [key], issue: `${key} is needed: ${why}` }] : []
+  if (entry.Asset === undefined) return missing("Asset", `no token of ${entry.Network} is known`)
+  const why = `the token ${entry.Asset} of ${entry.Network} is not in the table of known ones`
+  const version = entry.Network.startsWith("eip155:") ? missing("AssetVersion", why) : []
+  return [...missing("AssetName", why), ...version, ...missing("AssetDecimals", why)]
+}
+
+const completed = (entry: WrittenNetwork): typeof WholeNetwork.Encoded => {
+  const known = knownOf(entry)
+  const name = entry.AssetName ?? known?.name ?? ""
+  return {
+    ...entry,
+    Asset: entry.Asset ?? known?.asset ?? "",
+    AssetSymbol: entry.AssetSymbol ?? known?.symbol ?? name,
+    AssetName: name,
+    AssetVersion: entry.AssetVersion ?? known?.version ?? "1",
+    AssetDecimals: entry.AssetDecimals ?? known?.decimals ?? 0
+  }
+}
+
+/** One chain and the token that is taken on it. */
+export const PaymentNetwork = WrittenNetwork.check(Schema.makeFilter(networkRule)).pipe(
+  Schema.decodeTo(
+    WholeNetwork,
+    SchemaTransformation.transform({ decode: completed, encode: (entry): WrittenNetwork => entry })
+  )
+)
+export interface PaymentNetwork extends Schema.Schema.Type<typeof PaymentNetwork> {}
+
+/** All that are there twice. */
+export const repeatedNetworks = (entries: ReadonlyArray<Pick<PaymentNetwork, "Network">>): ReadonlyArray<string> => {
+  const names = entries.map((entry) => entry.Network)
+  const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index))
+  return [...repeated].map((name) => `the Network ${name} is configured twice`)
+}
+
+export const Payments = section({
+  Networks: withDefault(
+    Schema.Array(PaymentNetwork).check(Schema.isMaxLength(16), Schema.makeFilter(repeatedNetworks)),
+    [],
+    "Chains on which the gateway is paid. None: nothing paid is sold."
+  ),
+  MaxTimeoutSeconds: withDefault(
+    whole(60, 3_600),
+    600,
+    "How long a quote's authorization may be valid. A stream may last 500 s."
+  ),
+  FlatFeeUsd: withDefault(span(0, 100), 0.001, "Part of every price."),
+  PriceMinUsd: withDefault(span(0, 100), 0.001, "The least that is charged for a call, before the fee."),
+  OutputShare: withDefault(span(0, 1), 0.1, "Which part of the tokens that an answer may have is charged."),
+  ExposureMax: withDefault(
+    whole(1, 256),
+    64,
+    "Answers that one payer may have, or be getting, before they are paid for; never more than its wallet was seen to hold. The most that can be lost to one that empties its wallet meanwhile."
+  ),
+  AheadMax: withDefault(
+    whole(1, 256),
+    1,
+    "Of these, whole answers that one payer may have although nobody knows yet that they are paid for: when the chain, or a facilitator, does not say within SettleWaitSeconds."
+  ),
+  LeaseSeconds: withDefault(span(1, 300), 15, "A claim that is not renewed for so long is given up."),
+  KeptHours: withDefault(whole(1, 8_760), 24, "How long an ended claim is kept after its authorization's own end."),
+  SettleWaitSeconds: withDefault(span(0.1, 60), 10, "How long an answer that is made waits for the chain."),
+  FacilitatorTimeoutSeconds: withDefault(span(0.1, 300), 30, "How long a facilitator may take to answer.")
+})
+export interface Payments extends Schema.Schema.Type<typeof Payments> {}
+
+/** `PaymentVerifier`: how many payments are looked at at once, how long one may take, and the facilitator's API. */
+export const PaymentVerifier = section({
+  RunningMax: withDefault(whole(1, 10_000), 256, "Payments in work at once in one process."),
+  DeadlineSeconds: withDefault(span(0.1, 60), 8, "From a question to its answer; then nobody can say."),
+  FacilitatorHost: withDefault(
+    Schema.NonEmptyString,
+    "127.0.0.1",
+    "Where other x402 servers may have payments to us verified and settled."
+  ),
+  FacilitatorPort: optional(whole(0, 65_535), "Its port; without one nowhere."),
+  FacilitatorSettleSeconds: withDefault(
+    span(0.1, 85),
+    30,
+    "How long `/settle` waits for the chain before it answers that it is pending."
+  )
+})
+export interface PaymentVerifier extends Schema.Schema.Type<typeof PaymentVerifier> {}
+
+/** `PaymentSettler`: settlements at once, keys, and how often the books are gone through. */
+export const PaymentSettler = section({
+  UnackedMax: withDefault(
+    whole(1, 10_000),
+    512,
+    "Settlements in work of one network, over all processes; payments that wait for a sick chain count."
+  ),
+  KeysHeldMax: withDefault(
+    whole(1, 64),
+    4,
+    "Keys of one network that one process holds; what is left is for its twins."
+  ),
+  ReconcileSeconds: withDefault(span(1, 86_400), 60, "Between two readings of the books."),
+  BooksGraceSeconds: withDefault(
+    span(0, 86_400),
+    1_800,
+    "After so long a receipt must have its transfer in a final block, and a transfer its receipt."
+  ),
+  SweepSeconds: withDefault(span(0.1, 60), 2, "Between two sweeps of claims whose holders are gone.")
+})
+export interface PaymentSettler extends Schema.Schema.Type<typeof PaymentSettler> {}

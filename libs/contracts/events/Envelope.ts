@@ -1,0 +1,153 @@
+/**
+ * The envelope: what is published per event, and the body that receivers get. One schema per event, made
+ * from its declaration; decoding reports every fault with its path. Names and fields that the catalogue
+ * does not know pass as additive and are listed, so that they can be counted.
+ */
+import { Result, Schema, SchemaIssue } from "effect"
+import { Project, Release, Usage, UsageTotal, WorkItem } from "./entities.ts"
+import { findEvent } from "./catalogue.ts"
+import type { EventDeclaration, Presence } from "./declaration.ts"
+import { type Fault, Timestamp } from "../primitives.ts"
+
+/** Lower-case tokens joined by dots, as they stand in a subject. */
+export const EventName = Schema.String.check(
+  Schema.isPattern(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/u),
+  Schema.isMaxLength(100)
+)
+
+/** A semantic version whose major we speak. */
+export const SchemaVersion = Schema.String.check(Schema.isPattern(/^1\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/u))
+
+const OpenObject = Schema.Record(Schema.String, Schema.Unknown)
+
+const head = { eventSchemaVersion: SchemaVersion, occurredAt: Timestamp }
+const costs = { usage: Schema.optionalKey(Usage), usageTotal: Schema.optionalKey(UsageTotal) }
+
+/** An event whose name is not in the catalogue: only the envelope itself is checked. */
+export const Envelope = Schema.Struct({
+  ...head,
+  event: EventName,
+  workItem: Schema.optionalKey(Schema.NullOr(WorkItem)),
+  release: Schema.optionalKey(Release),
+  project: Schema.optionalKey(Schema.NullOr(Project)),
+  details: Schema.optionalKey(Schema.NullOr(OpenObject)),
+  usage: Schema.optionalKey(Schema.NullOr(Usage)),
+  usageTotal: Schema.optionalKey(Schema.NullOr(UsageTotal))
+})
+export interface Envelope extends Schema.Schema.Type<typeof Envelope> {}
+
+const presence = <A, I>(schema: Schema.Codec<A, I>, present: Presence): Schema.Codec<A | null, I | null> => {
+  if (present === "present") return schema
+  return present === "null" ? Schema.Null : Schema.NullOr(schema)
+}
+
+const detailsOf = (declaration: EventDeclaration): Schema.Codec<unknown, unknown> => {
+  if (declaration.details === "null") return Schema.Null
+  return declaration.details === "open" ? Schema.NullOr(OpenObject) : declaration.details
+}
+
+/** The exact schema of one event's envelope. */
+export const envelopeSchema = (declaration: EventDeclaration): Schema.Codec<unknown, unknown> =>
+  Schema.Struct({
+    ...head,
+    event: Schema.Literal(declaration.name),
+    ...(declaration.about === "release"
+      ? { release: Release }
+      : { workItem: presence(WorkItem, declaration.workItem) }),
+    project: presence(Project, declaration.project),
+    details: detailsOf(declaration),
+    ...costs,
+    ...(declaration.usageIsNull
+      ? { usage: Schema.Null, usageTotal: Schema.optionalKey(Schema.NullOr(UsageTotal)) }
+      : {})
+  })
+
+/** A good envelope. `known`: its name is in the catalogue. `unknownFields`: JSON pointers of what is additive. */
+interface DecodedEnvelope {
+  readonly envelope: Envelope
+  readonly known: boolean
+  readonly unknownFields: ReadonlyArray<string>
+}
+
+type Decoder = (input: unknown) => Result.Result<unknown, Schema.SchemaError>
+
+// Made when an event is first seen: building all of them would cost every start a tenth of a second.
+const decoders = new Map<string, Decoder>()
+const decodeUnlisted: Decoder = Schema.decodeUnknownResult(Envelope, { errors: "all" })
+
+const decoderOf = (declaration: EventDeclaration): Decoder => {
+  const made = decoders.get(declaration.name)
+  if (made !== undefined) return made
+  const decoder = Schema.decodeUnknownResult(envelopeSchema(declaration), { errors: "all" })
+  decoders.set(declaration.name, decoder)
+  return decoder
+}
+
+/** Decodes what came from outside. The value itself is not changed: unknown fields stay in it. */
+export const decodeEnvelope = (input: unknown): Result.Result<DecodedEnvelope, ReadonlyArray<Fault>> => {
+  const declaration = findEvent(nameOf(input))
+  const decoded = (declaration === undefined ? decodeUnlisted : decoderOf(declaration))(input)
+  if (Result.isFailure(decoded)) return Result.fail(faultsOf(decoded.failure.issue))
+  const unknownFields = listUnknown(input as Record<string, unknown>, declaration)
+  return Result.succeed({ envelope: input as Envelope, known: declaration !== undefined, unknownFields })
+}
+
+const nameOf = (input: unknown) =>
+  typeof input === "object" && input !== null && "event" in input ? String(input.event) : ""
+
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Every fault of a failed decoding, with its JSON pointer. */
+export const faultsOf = (issue: SchemaIssue.Issue): ReadonlyArray<Fault> =>
+  formatIssue(issue).issues.map(({ path, message }) => ({
+    path: (path ?? []).map((part) => `/${String(typeof part === "object" ? part.key : part)}`).join(""),
+    message
+  }))
+
+const envelopeFields = new Set(Object.keys(Envelope.fields))
+const workItemFields = new Set(Object.keys(WorkItem.fields))
+
+const listUnknown = (input: Record<string, unknown>, declaration: EventDeclaration | undefined) => {
+  const unknown: Array<string> = []
+  const look = (value: unknown, known: ReadonlySet<string>, at: string) => {
+    if (typeof value !== "object" || value === null) return
+    for (const key of Object.keys(value)) if (!known.has(key)) unknown.push(`${at}/${key}`)
+  }
+  look(input, envelopeFields, "")
+  look(input["workItem"], workItemFields, "/workItem")
+  const details = declaration === undefined ? undefined : knownDetails(declaration)
+  if (details !== undefined) look(input["details"], details, "/details")
+  return unknown
+}
+
+const detailsFields = new Map<string, ReadonlySet<string> | undefined>()
+
+const knownDetails = (declaration: EventDeclaration) => {
+  if (detailsFields.has(declaration.name)) return detailsFields.get(declaration.name)
+  const found =
+    declaration.details === "null" || declaration.details === "open" ? undefined : fieldNames(declaration.details)
+  detailsFields.set(declaration.name, found)
+  return found
+}
+
+const fieldNames = (schema: Schema.Codec<unknown, unknown>): ReadonlySet<string> => {
+  const struct = "members" in schema ? (schema.members as ReadonlyArray<unknown>)[0] : schema
+  const shape = struct as { readonly fields: Record<string, unknown> }
+  return new Set(Object.keys(shape.fields))
+}
+
+/**
+ * The entity an event concerns, for ordering: its work item, release, project or agent. Nothing for events
+ * of the fleet at large.
+ */
+export const entityOf = (envelope: Envelope): string | undefined => {
+  if (envelope.workItem != null) return `workItem:${envelope.workItem.id}`
+  if (envelope.release !== undefined) return `release:${envelope.release.id}`
+  const details = envelope.details ?? {}
+  const item = details["workItemId"]
+  if (typeof item === "string") return `workItem:${item}`
+  const project = envelope.project?.id ?? details["projectId"]
+  if (typeof project === "string") return `project:${project}`
+  const agent = details["agent"] ?? details["agentKind"]
+  return typeof agent === "string" ? `agent:${agent}` : undefined
+}

@@ -1,0 +1,71 @@
+/**
+ * Amounts, addresses and keys of payments. An amount is a decimal text of the asset's smallest unit, in its one
+ * canonical writing, so that equal amounts are equal texts. Every shape is bounded: a stranger wrote the payment.
+ */
+import { Schema } from "effect"
+import { encodeToken } from "../tokens.ts"
+
+/** The largest number a chain's 256-bit word holds has 78 digits. */
+const canonicalInteger = /^(?:0|[1-9][0-9]{0,77})$/u
+const wordMax = 2n ** 256n - 1n
+
+const fitsWord = (text: string) =>
+  // Filters run side by side; a text of another form is named by the pattern.
+  text.length < 78 || !canonicalInteger.test(text) || BigInt(text) <= wordMax || "more than 256 bits hold"
+
+/** A whole number from 0 to 2^256 - 1 in decimal, without sign or leading zeros. */
+export const DecimalWord = Schema.String.check(Schema.isPattern(canonicalInteger), Schema.makeFilter(fitsWord))
+
+/** An amount in the asset's smallest unit. */
+export const AtomicAmount = DecimalWord.annotate({ identifier: "AtomicAmount" })
+
+/** A chain by CAIP-2: `eip155:8453`, `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp`. */
+export const Network = Schema.String.check(Schema.isPattern(/^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/u))
+
+/** An account or token of any chain that we know: hex with 0x, or base58. */
+export const ChainAddress = Schema.String.check(Schema.isPattern(/^[0-9A-Za-z]{1,64}$/u))
+
+export const EvmAddress = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{40}$/u))
+
+/** A transaction's hash or signature, as its chain writes it. */
+export const TransactionId = Schema.String.check(Schema.isPattern(/^[0-9A-Za-z]{1,128}$/u))
+
+/** A reason as the protocol spells it: `insufficient_funds`. */
+export const ReasonText = Schema.String.check(Schema.isMaxLength(256))
+
+/** What a chain's own client or a scheme adds. It is carried, never trusted. */
+export const Extra = Schema.Record(Schema.String, Schema.Unknown)
+
+/** A name made by us, safe as a subject token. */
+export const InstanceName = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u))
+
+/** SHA-256 in lower-case hex. */
+export const Sha256Hex = Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/u))
+
+/** Where a claim stands in the bucket; `claimKeyOf` makes it. */
+export const ClaimKey = Schema.String.check(Schema.isPattern(/^claim(?:\.[A-Za-z0-9_=-]{1,160}){4}$/u))
+
+/**
+ * What the chain itself holds single-use: token, payer and nonce on EVM chains, the message's hash on Solana. Never a
+ * header's or a signature's bytes, which a payer can vary at will.
+ */
+interface ClaimParts {
+  readonly network: string
+  readonly asset: string
+  readonly payer: string
+  /** The authorization's nonce, or the message's hash. */
+  readonly nonce: string
+}
+
+/** Hex is written in either case and means the same; base58 is told apart by it. */
+const oneCase = (network: string, text: string) => (network.startsWith("eip155:") ? text.toLowerCase() : text)
+
+/** An account, token or nonce of a network as one token, the same for every way to write it. */
+export const addressToken = (network: string, text: string) => encodeToken(oneCase(network, text))
+
+export const claimKeyOf = ({ network, asset, payer, nonce }: ClaimParts): string =>
+  `claim.${encodeToken(network)}.${addressToken(network, asset)}.${addressToken(network, payer)}.${addressToken(network, nonce)}`
+
+/** The record of a payer over all its claims on one network. */
+export const payerKeyOf = (network: string, payer: string): string =>
+  `payer.${encodeToken(network)}.${addressToken(network, payer)}`

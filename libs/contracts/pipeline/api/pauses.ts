@@ -1,0 +1,98 @@
+/** Pausing and resuming: the pickup queue, one project's queue, an agent kind or one instance. Runs in hand go on. */
+import { Schema } from "effect"
+import { Holds } from "../../events/entities.ts"
+import { Count, Id, describe, text, Timestamp } from "../../primitives.ts"
+import { agentStandings, BenchCause, SmokeCategory } from "../agent.ts"
+import { isNotBlank, mayBeLeftOut, page, pageQuery } from "./parts.ts"
+import { pauseReasonCharactersMax } from "../queue.ts"
+import { AgentName } from "../work-item/state.ts"
+
+/** Nobody remembers a pause that is longer; pause without an end instead. */
+const pauseSecondsMax = 31_536_000
+
+const PauseReason = Schema.String.check(Schema.isBetweenLength(1, pauseReasonCharactersMax), isNotBlank)
+const instance = {
+  agentInstanceId: mayBeLeftOut(Id).pipe(describe("One instance; the whole kind without it."))
+}
+
+/** Body of `POST /queue/pause` and `POST /projects/{id}/queue/pause`. */
+export const PauseQueueRequest = Schema.Struct({
+  reason: PauseReason.pipe(describe("Why; told with the event."))
+}).annotate({ identifier: "PauseQueueRequest" })
+export interface PauseQueueRequest extends Schema.Schema.Type<typeof PauseQueueRequest> {}
+
+/** Body of the queues' resume routes; it may be left out. */
+export const ResumeQueueRequest = Schema.Struct({
+  reason: mayBeLeftOut(text(pauseReasonCharactersMax)).pipe(describe("Why; told with the event."))
+}).annotate({ identifier: "ResumeQueueRequest" })
+export interface ResumeQueueRequest extends Schema.Schema.Type<typeof ResumeQueueRequest> {}
+
+export const PauseAgentRequest = Schema.Struct({
+  ...instance,
+  reason: PauseReason.pipe(describe("Why; told with the event.")),
+  expiresInSeconds: mayBeLeftOut(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: pauseSecondsMax }))).pipe(
+    describe("It resumes by itself after so long; without it not before it is resumed.")
+  )
+}).annotate({ identifier: "PauseAgentRequest" })
+export interface PauseAgentRequest extends Schema.Schema.Type<typeof PauseAgentRequest> {}
+
+/** An operator says that an agent is back: items that its absence failed are tried again. */
+export const RestoreAgentRequest = Schema.Struct({
+  ...instance,
+  outageStartedAt: mayBeLeftOut(Timestamp).pipe(
+    describe("Items that failed since are tried again; since it was benched without it, else none.")
+  )
+}).annotate({ identifier: "RestoreAgentRequest" })
+export interface RestoreAgentRequest extends Schema.Schema.Type<typeof RestoreAgentRequest> {}
+
+export const ResumeAgentRequest = Schema.Struct({
+  ...instance,
+  reason: mayBeLeftOut(text(pauseReasonCharactersMax)).pipe(describe("Why; told with the event."))
+}).annotate({ identifier: "ResumeAgentRequest" })
+export interface ResumeAgentRequest extends Schema.Schema.Type<typeof ResumeAgentRequest> {}
+
+const MaybeText = Schema.NullOr(Schema.String)
+
+export const QueueView = Schema.Struct({
+  state: Schema.Literals(["Running", "Paused"]),
+  holds: Holds.pipe(describe("All that holds it; it runs when there is none.")),
+  reason: MaybeText,
+  pausedBy: MaybeText,
+  pausedAt: Schema.NullOr(Timestamp),
+  sequence: Count.pipe(describe("Of its last record in the log; 0 before the first."))
+}).annotate({ identifier: "QueueView" })
+export interface QueueView extends Schema.Schema.Type<typeof QueueView> {}
+
+export const AgentsQuery = Schema.Struct(pageQuery)
+export interface AgentsQuery extends Schema.Schema.Type<typeof AgentsQuery> {}
+
+const AgentPauseView = Schema.Struct({
+  reason: Schema.String,
+  pausedBy: Schema.String,
+  pausedAt: Timestamp,
+  expiresAt: Schema.NullOr(Timestamp).pipe(describe("Null: not before it is resumed."))
+}).annotate({ identifier: "AgentPauseView" })
+
+const AgentBenchView = Schema.Struct({
+  cause: BenchCause,
+  reason: MaybeText,
+  category: SmokeCategory,
+  since: Timestamp
+}).annotate({ identifier: "AgentBenchView" })
+
+export const AgentView = Schema.Struct({
+  agent: AgentName,
+  agentInstanceId: Schema.NullOr(Id).pipe(describe("Null for the kind as a whole.")),
+  state: Schema.Literals(agentStandings).pipe(
+    describe("`Benched`: its credentials fail, or its runs end too fast; it is left out until it is found fit.")
+  ),
+  holds: Holds.pipe(describe("All that keeps it from new work. An instance is held by what holds its kind as well.")),
+  pause: Schema.NullOr(AgentPauseView),
+  bench: Schema.NullOr(AgentBenchView),
+  quotaResetAt: Schema.NullOr(Timestamp).pipe(describe("While its quota is used up: until when, where that is known.")),
+  sequence: Count.pipe(describe("Of its last record in the log; 0 before the first."))
+}).annotate({ identifier: "AgentView" })
+export interface AgentView extends Schema.Schema.Type<typeof AgentView> {}
+
+export const AgentPage = Schema.Struct(page(AgentView, "Agents and instances")).annotate({ identifier: "AgentPage" })
+export interface AgentPage extends Schema.Schema.Type<typeof AgentPage> {}

@@ -1,0 +1,205 @@
+/**
+ * Work items, as callers send them and see them: requests, the item with what else is to be seen of it, its history.
+ * Field names are those of the events. Lengths are UTF-16 units.
+ */
+import { Schema } from "effect"
+import { Project, UsageTotal, WorkItem } from "../../events/entities.ts"
+import { cancelReasonCharactersMax, QuestionId, ResolutionSha } from "../../events/work-items.ts"
+import { Count, Id, Ordinal, describe, text, Timestamp, Uuid } from "../../primitives.ts"
+import { answerCharactersMax } from "../work-item/commands.ts"
+import { ReportedSuggestion } from "../work-item/reports.ts"
+import {
+  AgentName,
+  FailureKind,
+  instructionsCharactersMax,
+  titleCharactersMax,
+  WorkItemKind,
+  WorkItemPhase,
+  WorkItemStateName
+} from "../work-item/state.ts"
+import { BranchName, BranchPrefix, isNotBlank, mayBeLeftOut, page, pageQuery, pageSizeMax } from "./parts.ts"
+
+const noteCharactersMax = 2_000
+export const priorityDefault = 5
+
+export const CreateWorkItemRequest = Schema.Struct({
+  title: Schema.String.check(Schema.isBetweenLength(1, titleCharactersMax), isNotBlank).pipe(
+    describe("What is to be done, in a line.")
+  ),
+  instructions: mayBeLeftOut(text(instructionsCharactersMax)).pipe(
+    describe("What the agent is told beyond the title.")
+  ),
+  projectId: Id.pipe(describe("A project that exists.")),
+  agent: mayBeLeftOut(AgentName).pipe(describe("An agent kind, or a class of agents; the configured one without it.")),
+  baseBranch: mayBeLeftOut(BranchName).pipe(
+    describe("The branch it starts from; its release's, else the configured one without it.")
+  ),
+  workBranchPrefix: mayBeLeftOut(BranchPrefix).pipe(
+    describe("The work branch is `<prefix>/<short id>`; the configured prefix without it.")
+  ),
+  externalId: mayBeLeftOut(Id).pipe(describe("Your own id of it, told with every event.")),
+  releaseId: mayBeLeftOut(Uuid).pipe(describe("An open release of the same project to link it to.")),
+  kind: mayBeLeftOut(Schema.Literals(["act", "check"])).pipe(
+    describe("`act` changes code; `check` ends with a verdict, which may queue a follow-up. `act` without it.")
+  ),
+  priority: mayBeLeftOut(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 }))).pipe(
+    describe(`Higher goes first, among equals the older; ${priorityDefault} without it.`)
+  )
+}).annotate({ identifier: "CreateWorkItemRequest" })
+export interface CreateWorkItemRequest extends Schema.Schema.Type<typeof CreateWorkItemRequest> {}
+
+export const AnswerQuestionRequest = Schema.Struct({
+  questionId: QuestionId.pipe(describe("A question of the item that is open.")),
+  answer: Schema.String.check(Schema.isBetweenLength(1, answerCharactersMax), isNotBlank).pipe(
+    describe("Given to the agent as it is; secrets are removed from what is told and kept of it.")
+  )
+}).annotate({ identifier: "AnswerQuestionRequest" })
+export interface AnswerQuestionRequest extends Schema.Schema.Type<typeof AnswerQuestionRequest> {}
+
+export const DismissQuestionRequest = Schema.Struct({
+  questionId: QuestionId.pipe(describe("A question of the item that is open.")),
+  reason: mayBeLeftOut(text(answerCharactersMax)).pipe(
+    describe("Given to the agent as it is; secrets are removed from what is told and kept of it.")
+  )
+}).annotate({ identifier: "DismissQuestionRequest" })
+export interface DismissQuestionRequest extends Schema.Schema.Type<typeof DismissQuestionRequest> {}
+
+const cancelReason = text(cancelReasonCharactersMax)
+const whyCancelled = describe("Why it is cancelled; told with the event.")
+const whichCommit = describe("The commit that made it needless, 7 to 40 hex digits.")
+
+/** In the query, where the body says nothing. */
+export const CancelWorkItemQuery = Schema.Struct({
+  reason: Schema.optionalKey(cancelReason).pipe(whyCancelled),
+  resolutionSha: Schema.optionalKey(ResolutionSha).pipe(whichCommit)
+})
+export interface CancelWorkItemQuery extends Schema.Schema.Type<typeof CancelWorkItemQuery> {}
+
+/** It may be left out. */
+export const CancelWorkItemRequest = Schema.Struct({
+  reason: mayBeLeftOut(cancelReason).pipe(whyCancelled),
+  resolutionSha: mayBeLeftOut(ResolutionSha).pipe(whichCommit)
+}).annotate({ identifier: "CancelWorkItemRequest" })
+export interface CancelWorkItemRequest extends Schema.Schema.Type<typeof CancelWorkItemRequest> {}
+
+export const DelegateWorkItemRequest = Schema.Struct({
+  reason: Schema.String.check(Schema.isBetweenLength(1, noteCharactersMax), isNotBlank).pipe(
+    describe("Why it goes to delegation; told with the event.")
+  ),
+  note: mayBeLeftOut(text(noteCharactersMax)).pipe(describe("For whoever takes it up."))
+}).annotate({ identifier: "DelegateWorkItemRequest" })
+export interface DelegateWorkItemRequest extends Schema.Schema.Type<typeof DelegateWorkItemRequest> {}
+
+export const WorkItemsQuery = Schema.Struct({
+  ...pageQuery,
+  project: Schema.optionalKey(Id).pipe(describe("Items of this project.")),
+  state: Schema.optionalKey(WorkItemStateName).pipe(describe("Items in this state.")),
+  release: Schema.optionalKey(Uuid).pipe(describe("Items linked to this release.")),
+  externalId: Schema.optionalKey(Id).pipe(describe("Items of this id of yours.")),
+  kind: Schema.optionalKey(WorkItemKind)
+})
+export interface WorkItemsQuery extends Schema.Schema.Type<typeof WorkItemsQuery> {}
+
+const MaybeText = Schema.NullOr(Schema.String)
+const MaybeTime = Schema.NullOr(Timestamp)
+
+const item = {
+  ...WorkItem.fields,
+  state: WorkItemStateName.pipe(describe("A new state may come; take one that you do not know as unknown.")),
+  kind: WorkItemKind,
+  priority: Schema.Int,
+  phase: Schema.NullOr(WorkItemPhase).pipe(describe("In hand, waited for, or to be taken up again.")),
+  releaseId: MaybeText,
+  originCheckWorkItemId: Schema.NullOr(Uuid).pipe(describe("The check whose verdict queued this item.")),
+  failureKind: Schema.NullOr(FailureKind),
+  isReady: Schema.Boolean.pipe(describe("A runner may take its phase.")),
+  notBefore: MaybeTime.pipe(describe("No runner takes it before."))
+}
+
+const OpenQuestion = Schema.Struct({
+  questionId: Schema.String,
+  questionText: Schema.String.pipe(describe("Without secrets.")),
+  askedAt: Timestamp
+}).annotate({ identifier: "OpenQuestion" })
+
+const Running = Schema.Struct({
+  dispatchId: Schema.String,
+  phase: WorkItemPhase,
+  iteration: Ordinal,
+  agent: Schema.String,
+  agentInstanceId: MaybeText,
+  runner: Schema.String,
+  dispatchedAt: Timestamp,
+  lastProgressAt: Timestamp
+}).annotate({ identifier: "RunningPhase" })
+
+const PullRequest = Schema.Struct({
+  number: Count,
+  url: Schema.String,
+  mergedSha: MaybeText.pipe(describe("Null while it is open."))
+}).annotate({ identifier: "WorkItemPullRequest" })
+
+/** One item, as its actor has it: right at this moment. */
+export const WorkItemView = Schema.Struct({
+  ...item,
+  instructions: MaybeText,
+  project: Project,
+  running: Schema.NullOr(Running),
+  openQuestions: Schema.Array(OpenQuestion),
+  retryAt: MaybeTime.pipe(describe("When a parked retry is due.")),
+  quotaResetAt: MaybeTime,
+  endedAt: MaybeTime,
+  auditedIterations: Count.pipe(describe("Audits of this run that have ended.")),
+  recoveryAttempts: Count,
+  quotaRetries: Count,
+  transientRetries: Count,
+  conflictReworks: Count,
+  pullRequest: Schema.NullOr(PullRequest),
+  commitSha: MaybeText,
+  mergeSha: MaybeText,
+  followupWorkItemId: Schema.NullOr(Uuid),
+  usageTotal: Schema.optionalKey(UsageTotal).pipe(describe("Absent while nothing is known of what it cost.")),
+  sequence: Count.pipe(describe("Of its last record in the log."))
+}).annotate({ identifier: "WorkItemView" })
+export interface WorkItemView extends Schema.Schema.Type<typeof WorkItemView> {}
+
+export const WorkItemRow = Schema.Struct({
+  ...item,
+  openQuestionIds: Schema.Array(Schema.String),
+  recoveryAttempts: Count,
+  pullRequestUrl: MaybeText,
+  costUsd: Schema.NullOr(Schema.Finite).pipe(describe("Null while nothing is known of what it cost."))
+}).annotate({ identifier: "WorkItemRow" })
+export interface WorkItemRow extends Schema.Schema.Type<typeof WorkItemRow> {}
+
+export const WorkItemPage = Schema.Struct(page(WorkItemRow, "Work items")).annotate({ identifier: "WorkItemPage" })
+export interface WorkItemPage extends Schema.Schema.Type<typeof WorkItemPage> {}
+
+export const SuggestionView = Schema.Struct({
+  id: Schema.String,
+  workItemId: Uuid,
+  projectId: Schema.String,
+  madeAt: Timestamp,
+  ...ReportedSuggestion.fields
+}).annotate({ identifier: "Suggestion" })
+export interface SuggestionView extends Schema.Schema.Type<typeof SuggestionView> {}
+
+export const HistoryQuery = Schema.Struct(pageQuery)
+export interface HistoryQuery extends Schema.Schema.Type<typeof HistoryQuery> {}
+
+/** One record of its log: facts without secrets, and the events told of it. */
+export const HistoryRecord = Schema.Struct({
+  sequence: Count.pipe(describe("Of the record in the log.")),
+  at: Timestamp,
+  facts: Schema.Array(Schema.Record(Schema.String, Schema.Unknown)).pipe(
+    describe("What was decided, in order. `fact` names each; a new one may come.")
+  ),
+  events: Schema.Array(Schema.String).pipe(describe("Names of the events that were told of it."))
+}).annotate({ identifier: "HistoryRecord" })
+export interface HistoryRecord extends Schema.Schema.Type<typeof HistoryRecord> {}
+
+export const HistoryPage = Schema.Struct({
+  items: Schema.Array(HistoryRecord).check(Schema.isMaxLength(pageSizeMax)).pipe(describe("Oldest first.")),
+  nextCursor: Schema.NullOr(Schema.String).pipe(describe("For `cursor`; null on the last page."))
+}).annotate({ identifier: "HistoryPage" })
+export interface HistoryPage extends Schema.Schema.Type<typeof HistoryPage> {}
