@@ -1,6 +1,5 @@
-/** What an SRE sees of speech-api, beside what its listener tells. */
+/** What an SRE sees of speech-api and of cloned voices, beside what its listener tells. */
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
-import { voiceMetrics } from "./voices/metrics.ts"
 
 const quick = [0.002, 0.004, 0.006, 0.008, 0.012, 0.016, 0.024, 0.04, 0.08, 0.16, 0.5, 1, 2, 5]
 
@@ -78,6 +77,33 @@ export const charactersSpoken = defineCounter({
   labels: ["model"]
 })
 
+export const challengesAsked = defineCounter({
+  name: "speech_consent_challenges_total",
+  help: "Consent challenges asked for, by outcome: given, or the code of the refusal.",
+  labels: ["outcome"]
+})
+export const voicesCreated = defineCounter({
+  name: "speech_voice_creates_total",
+  help: "Voices asked for, by flow (challenge, declared) and outcome: created, or the code of the refusal.",
+  labels: ["flow", "outcome"]
+})
+export const voicesDeleted = defineCounter({
+  name: "speech_voice_deletes_total",
+  help: "Cloned voices deleted by their workspaces.",
+  labels: []
+})
+export const voiceStageSeconds = defineHistogram({
+  name: "speech_voice_stage_seconds",
+  help: "Parts of making a voice: challenge, decode, verify, measure, store.",
+  labels: ["stage"],
+  buckets: [0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20]
+})
+export const voicesSwept = defineCounter({
+  name: "speech_voices_swept_total",
+  help: "Voices cleared away that were neither finished nor removed by whoever began it.",
+  labels: []
+})
+
 export const speechApiMetrics = [
   streamsActive,
   firstByteSeconds,
@@ -93,5 +119,9 @@ export const speechApiMetrics = [
   beginSeconds,
   leastStore,
   charactersSpoken,
-  ...voiceMetrics
+  challengesAsked,
+  voicesCreated,
+  voicesDeleted,
+  voiceStageSeconds,
+  voicesSwept
 ]

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { ErrorEnvelope, speechModels } from "#contracts"
-import { errorCodes } from "../../services/speech-api/openapi-errors.ts"
+import { errorCodes } from "../../services/speech-api/openapi/components.ts"
 import { codeOf, containerOf, type Heard, speechFleet, type SpeechFleet } from "../support/speech-fleet.ts"
 
 let fleet: SpeechFleet

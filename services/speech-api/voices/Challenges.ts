@@ -5,11 +5,10 @@
  */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { type BusError, Kv } from "#bus"
-import { isoTime } from "#contracts"
-import { type SharedTaken, sharedWindow } from "#http"
+import { fullNameBytesMax, isoTime } from "#contracts"
+import { amended, type SharedTaken, sharedWindow, validationFailed, type WireError } from "#http"
 import { Configuration } from "#runtime"
 import { newPhrase } from "#speech"
-import { standingOf } from "./challenge-policy.ts"
 import { ChallengeRecord, keyFor, keyOf } from "./records.ts"
 
 /** The challenge cannot be used: there is none, it is too late, or somebody did. */
@@ -18,19 +17,19 @@ export class ChallengeRefused extends Schema.TaggedError<ChallengeRefused>()("Ch
 }) {}
 
 /** The workspace has had as many within the hour as it may have. */
-export class ChallengesUsedUp extends Schema.TaggedError<ChallengesUsedUp>()("ChallengesUsedUp", {
+class ChallengesUsedUp extends Schema.TaggedError<ChallengesUsedUp>()("ChallengesUsedUp", {
   limit: Schema.Int,
   resetAtMs: Schema.Finite,
   retryAfterMs: Schema.Finite
 }) {}
 
-export interface MadeChallenge {
+interface MadeChallenge {
   readonly challenge: ChallengeRecord
   /** How many more there are, for the caller to see. */
   readonly taken: SharedTaken
 }
 
-export interface ChallengeRequest {
+interface ChallengeRequest {
   readonly workspace: string
   readonly tokenId: string
   readonly fullName: string
@@ -119,3 +118,37 @@ export class Challenges extends Context.Service<
 }
 
 const hourMs = 3_600_000
+
+/** A name that is too long is refused with its measured length. */
+export const faultOfFullName = (fullName: string): WireError | undefined => {
+  const bytes = Buffer.byteLength(fullName)
+  if (bytes > fullNameBytesMax) {
+    const fault = `is ${bytes} bytes of UTF-8, at most ${fullNameBytesMax} are taken`
+    const details = { full_name_bytes: bytes, full_name_bytes_max: fullNameBytesMax }
+    return amended(validationFailed({ full_name: fault }), { details })
+  }
+  const fault = faultOfName(fullName)
+  return fault === undefined ? undefined : validationFailed({ full_name: fault })
+}
+
+/** What is wrong with a person's name, whatever its length. */
+export const faultOfName = (name: string): string | undefined => {
+  if (!name.isWellFormed()) return "holds half a character"
+  if (/\p{Cc}/u.test(name)) return "holds a control character"
+  return /^[\p{White_Space}\p{Cf}\u{115F}\u{1160}\u{3164}]*$/u.test(name) ? "is blank" : undefined
+}
+
+type Standing = "open" | "resumed" | "used" | "expired"
+
+/**
+ * `by` names the create that asks, when it can be known again: one that was cut off by a fault of ours may go on
+ * with the challenge that it had already used up.
+ */
+export const standingOf = (
+  { used, expiresAt }: Pick<ChallengeRecord, "used" | "expiresAt">,
+  by: string | null,
+  nowMs: number
+): Standing => {
+  if (used !== null) return by !== null && used.by === by ? "resumed" : "used"
+  return nowMs >= Date.parse(expiresAt) ? "expired" : "open"
+}

@@ -4,12 +4,11 @@
  * whatever a process that dies leaves behind stands under a record that the sweep finds. Reads go to the leader.
  */
 import { Clock, Context, Effect, Layer, Option, Schema, Stream } from "effect"
-import { BusUnavailable, type BusError, Kv, type KvEntry } from "#bus"
+import { type BusError, BusUnavailable, Kv, type KvEntry } from "#bus"
 import { isoTime } from "#contracts"
 import { Configuration } from "#runtime"
-import { placesTaken } from "./quota.ts"
-import { type ClonedVoice, keyFor, keyOf, keysOf, VoiceRecord } from "./records.ts"
 import type { VoicePlace } from "./VoiceFiles.ts"
+import { type ClonedVoice, keyFor, keyOf, keysOf, VoiceRecord } from "./records.ts"
 
 /** The workspace has as many voices as it may have. */
 export class TooManyVoices extends Schema.TaggedError<TooManyVoices>()("TooManyVoices", {
@@ -119,3 +118,16 @@ export class ClonedVoices extends Context.Service<
 
 const readyOf = (record: VoiceRecord): Option.Option<ClonedVoice> =>
   record._tag === "Ready" ? Option.some(record) : Option.none()
+
+/**
+ * How many voices a workspace has for somebody who has just taken a place among them. Of two who take the last one
+ * at once, who came first has it: his place has the lower revision, and the other sees it.
+ */
+export const placesTaken = (
+  entries: ReadonlyArray<KvEntry<VoiceRecord>>,
+  own: { readonly key: string; readonly revision: number }
+): number =>
+  entries.filter(
+    ({ key, value, revision }) =>
+      key !== own.key && (value._tag === "Ready" || (value._tag === "Making" && revision < own.revision))
+  ).length

@@ -3,8 +3,8 @@
  * the speaker consented, and what the sample tells of the voice. Cheapest refusal first.
  */
 import { createReadStream } from "node:fs"
-import { Clock, Context, Effect, Layer, Schema, Stream } from "effect"
 import * as NodeStream from "@effect/platform-node/NodeStream"
+import { Clock, Context, Effect, Layer, Schema, Stream } from "effect"
 import { type IntakeBusy, type MediaToolMissing, type Recording, RecordingIntake, type RecordingUnusable } from "#audio"
 import type { VoiceTraits } from "#contracts"
 import type { FormFile } from "#http"
@@ -18,9 +18,8 @@ import {
   VoiceMeasure,
   type VoiceMeasureUnavailable
 } from "#speech"
-import { headBytes, pictureType, recordingType } from "./media-types.ts"
-import { voiceStageSeconds } from "./metrics.ts"
-import type { GivenConsent, VoiceOrder } from "./voice-form.ts"
+import { voiceStageSeconds } from "../metrics.ts"
+import type { GivenConsent, VoiceOrder } from "./form.ts"
 
 export class AvatarUnusable extends Schema.TaggedError<AvatarUnusable>()("AvatarUnusable", {}) {}
 
@@ -32,7 +31,7 @@ export interface Examined {
 }
 
 /** A consent as it was given, and what was found of one that was read. */
-export type FoundConsent =
+type FoundConsent =
   | Extract<GivenConsent, { readonly _tag: "Declared" }>
   | (Extract<GivenConsent, { readonly _tag: "Read" }> & {
       readonly evidence: ConsentEvidence
@@ -103,3 +102,31 @@ const headOf = ({ path }: FormFile) =>
     Effect.map((parts) => Buffer.concat(parts)),
     Effect.orDie
   )
+
+// What a file is shows in how it begins; a name and a type that the caller gives are not believed.
+const startsWith = (bytes: Uint8Array, text: string, at = 0) =>
+  [...text].every((character, index) => bytes[at + index] === character.charCodeAt(0))
+
+// Bytes that tell all of them apart.
+export const headBytes = 32
+
+/** Undefined for anything but PNG, JPEG and WebP. */
+export const pictureType = (head: Uint8Array): string | undefined => {
+  if (startsWith(head, "\u0089PNG\r\n\u001A\n")) return "image/png"
+  if (startsWith(head, "\u00FF\u00D8\u00FF")) return "image/jpeg"
+  return startsWith(head, "RIFF") && startsWith(head, "WEBP", 8) ? "image/webp" : undefined
+}
+
+/** For what was decoded already; what is not known by its beginning is some bytes. */
+export const recordingType = (head: Uint8Array): string => {
+  if (startsWith(head, "RIFF") && startsWith(head, "WAVE", 8)) return "audio/wav"
+  if (startsWith(head, "ID3")) return "audio/mpeg"
+  if (startsWith(head, "OggS")) return "audio/ogg"
+  if (startsWith(head, "fLaC")) return "audio/flac"
+  if (startsWith(head, "ftyp", 4)) return "audio/mp4"
+  if (startsWith(head, "\u001AE\u00DF\u00A3")) return "audio/webm"
+  const [first = 0, second = 0] = head
+  if (first !== 0xff) return "application/octet-stream"
+  if ((second & 0xf6) === 0xf0) return "audio/aac"
+  return (second & 0xe0) === 0xe0 ? "audio/mpeg" : "application/octet-stream"
+}

@@ -9,11 +9,11 @@ import { isoTime } from "#contracts"
 import { Configuration, Metrics } from "#runtime"
 import { ClonedVoices, type TakenPlace, type TooManyVoices } from "./ClonedVoices.ts"
 import { Consents } from "./Consents.ts"
-import { voiceStageSeconds } from "./metrics.ts"
+import { voiceStageSeconds } from "../metrics.ts"
 import type { ClonedVoice } from "./records.ts"
 import { type ExamFault, type Examined, VoiceExam } from "./VoiceExam.ts"
 import { VoiceFiles } from "./VoiceFiles.ts"
-import type { VoiceOrder } from "./voice-form.ts"
+import type { VoiceOrder } from "./form.ts"
 import { VoiceRemoval } from "./VoiceRemoval.ts"
 
 export interface VoiceRequest {

@@ -8,7 +8,7 @@ import { type BusError, Objects } from "#bus"
 import { Metrics } from "#runtime"
 import { ClonedVoices, type TakenPlace } from "./ClonedVoices.ts"
 import { Consents } from "./Consents.ts"
-import { voicesSwept } from "./metrics.ts"
+import { voicesSwept } from "../metrics.ts"
 import { VoiceFiles, type VoicePlace } from "./VoiceFiles.ts"
 
 export class VoiceRemoval extends Context.Service<

@@ -1,0 +1,223 @@
+/**
+ * The reference of the speech API as a page, from the same lists and schemas as its OpenAPI document. Pure;
+ * docs/speech-api.md is written from it and a test fails when the page is stale.
+ */
+import { audioFormats } from "#audio"
+import {
+  avatarBytesMax,
+  consentRecordingBytesMax,
+  dialogueTurnsMax,
+  fullNameBytesMax,
+  sampleBytesMax,
+  speechInputMax,
+  speechModels,
+  voiceNameCharactersMax,
+  voicesPageDefault,
+  voicesPageMax
+} from "#contracts"
+import { anchorOf, fieldTable, type JsonObject, type LongList, queryTable, table } from "#http"
+import { emotions, ssmlLimits } from "#speech"
+import { newestVersion } from "../routes/version.ts"
+import {
+  componentSchemas,
+  errorCodeNames,
+  errorCodes,
+  headers,
+  idempotencyHeaders,
+  requestHeaders,
+  voicesQuery
+} from "./components.ts"
+import { streamedTypes } from "./document.ts"
+import { type Answer, type Operation, operations } from "./operations.ts"
+
+export const speechApiPage = (): string =>
+  [
+    "# The speech API",
+    "Made from the schemas and lists in `services/speech-api` by `./starling docs`. The same for machines: " +
+      "[speech-openapi.json](speech-openapi.json), and `GET /openapi.json` of a running fleet.",
+    intro,
+    table(
+      ["route", "for", "scope"],
+      operations.map(({ method, path, summary, scopes }) => [
+        `[${method} ${path}](#${anchorOf(summary)})`,
+        summary,
+        scopes.length === 0 ? "none, no token" : scopes.map((scope) => `\`${scope}\``).join(" or ")
+      ])
+    ),
+    ...operations.map(operationSection),
+    "## Shapes",
+    ...shapes(),
+    "## Formats",
+    "`output_format` goes before `audio_format` and `Accept`. `_192` is encoded at 160 kbit/s, where MPEG-2 ends, and " +
+      "reported as `_160`; bit rates from 160 are for the models of version 3.",
+    table(
+      ["output_format", "Content-Type", "audio_format", "streams"],
+      audioFormats.map((format) => [
+        `\`${format.name}\``,
+        format.mediaType,
+        format.audioFormat,
+        format.isStreamable ? "yes" : "no"
+      ])
+    ),
+    "## Models",
+    table(
+      ["model", "also called", "speaks", "routes", "notes"],
+      speechModels.map((model) => [
+        `\`${model.id}\``,
+        model.aliases.map((alias) => `\`${alias}\``).join(" "),
+        model.languages.join(" "),
+        model.routes.map((route) => `\`${route}\``).join(" "),
+        [model.isDefault && "**default**", model.isRecommended && "recommended", model.isDeprecated && "deprecated"]
+          .filter((note) => note !== false)
+          .concat(model.description)
+          .join("; ")
+      ])
+    ),
+    "Without `language` a voice speaks its own locale. A language that the model or the voice does not have is refused.",
+    "## Voices",
+    "English is best understood in the four voices of flite, which have no other language and read ASCII letters. A " +
+      "recogniser (pocketsphinx with its own model of English, 98 words) got wrong, of a hundred words: `selma` 11, " +
+      "`roger` 22, `alan` 23, `kal` 32. The English voices of espeak-ng, 79 to 92, speak every language of a model and " +
+      "begin sooner. `selma` is the voice of the examples and, without `--voice`, of `./starling say`.",
+    "The same request in a voice of flite gets the same bytes and marks in every format. espeak-ng varies the pitch of " +
+      "a voice from where it left off: the same request in one of its voices sounds the same, and differs in bytes and " +
+      "by about a hundredth of its length.",
+    "## SSML",
+    "An input that begins with `<speak>` is SSML: `p`, `s`, `break`, `prosody` (rate, pitch, range, volume), `emphasis`, " +
+      '`sub`, `say-as`, and `<service:style emotion="...">` with one of ' +
+      `${Object.keys(emotions).join(", ")}. \`voice\`, \`lang\`, \`mark\` and \`phoneme\` are read over: ` +
+      "their words are spoken in the voice and the language of the request, also where `<voice name>` names another; for " +
+      "several voices there is the dialogue route. Everything else is refused with its place. So is what begins as a " +
+      "document and is none that we take: with an XML declaration, a document type, or a `<SPEAK>` in other letters.",
+    "## Headers",
+    table(
+      ["of requests", ""],
+      Object.values({ ...requestHeaders, ...idempotencyHeaders }).map(({ name, description }) => [
+        `\`${name}\``,
+        description
+      ])
+    ),
+    table(
+      ["of answers", ""],
+      Object.entries(headers).map(([name, { description }]) => [`\`${name}\``, description])
+    ),
+    "## Errors",
+    'Every refusal is JSON: `{"error": {"code", "message", "fields"?, "details"?}, "request_id"}`. Go by the code, not by the ' +
+      "message. 408, 429 and 5xx may be tried again, after `Retry-After` where it is given.",
+    table(
+      ["status", "code", "when"],
+      errorCodeNames.map((name) => [String(errorCodes[name].status), `\`${name}\``, errorCodes[name].when])
+    ),
+    "## Limits",
+    table(["what", "at most"], limits),
+    ""
+  ]
+    .join("\n\n")
+    .trimEnd()
+    .concat("\n")
+
+const intro =
+  "Calls carry `Authorization: Bearer <token>`; `./starling token make --role member` makes a token. The examples take it from " +
+  "`$TOKEN`, and the address from `$SPEECH`. Headers named `Service-*` are also read and written as `Speechify-*`. " +
+  `\`Service-Version\` pins a version; today's is ${newestVersion}. A field that is null in a JSON body is as if it were not there.`
+
+const shapes = () => {
+  const asked = new Set(["SpeechRequest", "StreamRequest", "DialogueRequest", "ConsentChallengeRequest", "VoiceForm"])
+  return Object.entries(componentSchemas())
+    .filter(([name]) => !asked.has(name))
+    .map(([name, schema]) => `### ${name}\n\n${speechFields(schema)}`)
+}
+
+/** One operation's section. */
+const operationSection = (operation: Operation): string =>
+  [
+    `## ${operation.summary}`,
+    `\`${operation.method} ${operation.path}\``,
+    operation.description,
+    ...(operation.body === undefined ? [] : [speechFields(componentSchemas()[operation.body.schema] ?? {})]),
+    ...(operation.query === undefined ? [] : [queryTable(voicesQuery())]),
+    `\`\`\`sh\n${curlOf(operation)}\n\`\`\``,
+    `Answers ${answerOf(operation.answer)}`,
+    `Refuses with ${[...operation.codes]
+      .toSorted((left, right) => errorCodes[left].status - errorCodes[right].status)
+      .map((code) => `${errorCodes[code].status} \`${code}\``)
+      .join(", ")}.`
+  ].join("\n\n")
+
+const examplePath = (path: string) => path.replace(":voice_id", path.endsWith(":voice_id") ? "selma" : "$VOICE")
+
+const curlOf = ({ method, path, scopes, query, body, answer }: Operation) =>
+  [
+    `curl ${answer._tag === "Events" ? "-N " : ""}"$SPEECH${examplePath(path)}${query === undefined ? "" : "?locale=en&limit=5"}"`,
+    ...(method === "GET" ? [] : [`-X ${method}`]),
+    ...(scopes.length === 0 ? [] : ['-H "Authorization: Bearer $TOKEN"']),
+    ...(body === undefined ? [] : bodyOf(body)),
+    ...(answer._tag === "Audio" ? ["-o hello.mp3"] : []),
+    ...(answer._tag === "File" ? ["-OJ"] : [])
+  ].join(" \\\n  ")
+
+const bodyOf = ({ example, isForm }: NonNullable<Operation["body"]>) =>
+  isForm
+    ? Object.entries(example).map(([name, value]) => `-F '${name}=${String(value)}'`)
+    : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(example)}'`]
+
+const link = (name: string) => `[${name}](#${name.toLowerCase()})`
+
+const answerOf = (answer: Answer): string => {
+  switch (answer._tag) {
+    case "Audio":
+      return `with audio: ${streamedTypes().join(", ")}.`
+    case "Events":
+      return `with text/event-stream: ${answer.schemas.map(link).join(", ")}.`
+    case "File":
+      return `with the file: ${answer.mediaTypes.join(", ")}.`
+    case "Empty":
+      return "with nothing but 204."
+    case "Document":
+      return "with an OpenAPI document."
+    case "Json":
+      return answer.bareListOf === undefined
+        ? `with ${link(answer.schema)}.`
+        : `with ${link(answer.schema)}, or callers of old with a list of ${link(answer.bareListOf)}.`
+  }
+}
+
+const count = (value: number) => value.toLocaleString("en-US")
+
+const megabytes = (bytes: number) => `${bytes / 1_000_000} MB`
+
+/** How much may be asked for, as rows of a table. */
+const limits: ReadonlyArray<ReadonlyArray<string>> = [
+  ["input of a whole answer, in UTF-16 units with tags", count(speechInputMax.answer)],
+  ["input of a stream, and of all turns of a dialogue", count(speechInputMax.stream)],
+  ["turns of a dialogue", count(dialogueTurnsMax)],
+  ["voices per page", `${voicesPageMax}; ${voicesPageDefault} for a cursor without a limit`],
+  ["SSML elements, and how deep they nest", `${count(ssmlLimits.elementsMax)}, ${ssmlLimits.depthMax}`],
+  [
+    "silence of one break, and of all",
+    `${ssmlLimits.breakMillisecondsMax / 1_000} s, ${ssmlLimits.silenceMillisecondsMax / 60_000} min`
+  ],
+  ["answers of one workspace at once", "`SpeechApi.ConcurrencyPerWorkspace`, for each process"],
+  [
+    "sample, consent recording, picture",
+    `${megabytes(sampleBytesMax)}, ${megabytes(consentRecordingBytesMax)}, ${megabytes(avatarBytesMax)}`
+  ],
+  ["length of sample and consent recording", "10 to 30 s, 5 to 30 s; `VoiceCloning` in the configuration"],
+  ["a speaker's full name, a voice's name", `${fullNameBytesMax} bytes of UTF-8, ${voiceNameCharactersMax} characters`],
+  [
+    "consent challenges of a workspace in an hour, and how long each lasts",
+    "`VoiceCloning.ChallengesPerHour`, `VoiceCloning.ChallengeMinutes`"
+  ],
+  ["cloned voices of a workspace", "`VoiceCloning.VoicesPerWorkspace`"],
+  ["one line of an event stream", "64 KiB"]
+]
+
+// A longer list has a section of its own.
+const valuesMax = 8
+
+const longList: LongList = (values) => {
+  if (values.length <= valuesMax) return undefined
+  return values.includes("tts-3.0") ? "[model](#models)" : "[format](#formats)"
+}
+
+const speechFields = (schema: JsonObject) => fieldTable(schema, longList)

@@ -1,0 +1,144 @@
+/**
+ * The role speech-api, whole.
+ *
+ * in: HTTP on SpeechApi.Port; frames on `speech.to.<instance>.<session>`
+ * out: `speech.sessions` (request), credit and cancel to the sequencers
+ * state: KV `voices`, `consents`, `consent-challenges`, objects `voice-samples`, `consent-recordings`; KV `tokens` is read, `token-uses` written
+ * failure policy: a lost sequencer is replaced from the first missing sample, and waited for when there is none just
+ * now; a caller that is gone cancels within 100 ms; what cannot be heard in time is 429 or 503 with Retry-After within
+ * a second; a failure after the headers is `speech.error`
+ */
+import { Effect, Layer } from "effect"
+import { Encoders, ffmpegPoolDefaults, RecordingIntake, recordingIntakeDefaults } from "#audio"
+import {
+  Admission,
+  Auth,
+  type CorsPolicy,
+  crossOrigin,
+  descriptionRoute,
+  FormFiles,
+  HttpListener,
+  Idempotency,
+  Tokens,
+  TokenUses
+} from "#http"
+import { Addresses, Configuration } from "#runtime"
+import { consentSettings, ConsentVerification, VoiceMeasure } from "#speech"
+import { Speech } from "./speaking/Speech.ts"
+import { SpeechAdmission } from "./speaking/SpeechAdmission.ts"
+import { SpeechSessions } from "./speaking/SpeechSessions.ts"
+import { audioRoutes } from "./routes/audio.ts"
+import { catalogueRoutes } from "./routes/catalogue.ts"
+import { openApiDocument } from "./openapi/document.ts"
+import { voiceRoutes } from "./routes/voices.ts"
+import { Challenges } from "./voices/Challenges.ts"
+import { ClonedVoices } from "./voices/ClonedVoices.ts"
+import { Consents } from "./voices/Consents.ts"
+import { VoiceExam } from "./voices/VoiceExam.ts"
+import { VoiceFiles } from "./voices/VoiceFiles.ts"
+import { VoiceMaking } from "./voices/VoiceMaking.ts"
+import { VoiceRemoval } from "./voices/VoiceRemoval.ts"
+
+// All that refuses does so within a second.
+const encoderPlaceWaitMs = 500
+
+const parts = Layer.unwrap(
+  Effect.map(Configuration, ({ Audio, SpeechApi }) =>
+    Layer.mergeAll(
+      Encoders.layer({
+        ...ffmpegPoolDefaults,
+        ffmpegPath: Audio.FfmpegPath,
+        processesMax: Audio.EncodersMax,
+        waitMsMax: encoderPlaceWaitMs
+      }),
+      Admission.layer({ runningMax: SpeechApi.StreamsMax, perWorkspaceMax: SpeechApi.ConcurrencyPerWorkspace }),
+      Auth.layer().pipe(Layer.provide([Tokens.layer, TokenUses.layer])),
+      FormFiles.layer(),
+      Idempotency.layer()
+    )
+  )
+)
+
+const listener = Layer.unwrap(
+  Effect.map(Configuration, ({ SpeechApi }) =>
+    HttpListener.layer({
+      name: "speech-api",
+      host: SpeechApi.Host,
+      port: SpeechApi.Port,
+      routes: crossOrigin([...audioRoutes, ...catalogueRoutes, ...voiceRoutes, descriptionRoute(openApiDocument)]),
+      cors: speechCors({ origins: SpeechApi.AllowedOrigins, headerPrefixes: SpeechApi.HeaderPrefixes }),
+      requestIdHeaders: SpeechApi.HeaderPrefixes.map((prefix) => `${prefix}-Request-Id`)
+    })
+  )
+)
+
+const shown = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { url } = yield* HttpListener
+    yield* (yield* Addresses).add("speech-api", url)
+  })
+)
+
+const examiners = Layer.unwrap(
+  Effect.map(Configuration, ({ Audio, VoiceCloning }) =>
+    Layer.mergeAll(
+      RecordingIntake.layer({ ...recordingIntakeDefaults, ffmpegPath: Audio.FfmpegPath }),
+      ConsentVerification.layer(consentSettings(VoiceCloning)),
+      VoiceMeasure.layer
+    )
+  )
+)
+
+const kept = Layer.mergeAll(ClonedVoices.layer, Consents.layer, VoiceFiles.layer)
+const removal = VoiceRemoval.layer.pipe(Layer.provideMerge(kept))
+const making = VoiceMaking.layer.pipe(Layer.provide(VoiceExam.layer.pipe(Layer.provide(examiners))))
+
+/** What the voice routes ask for, and the sweep behind them. */
+const clonedVoices = Layer.mergeAll(making, VoiceRemoval.sweeping, Challenges.layer).pipe(Layer.provideMerge(removal))
+
+/** Needs the bus and the runtime. */
+export const speechApi = shown.pipe(
+  Layer.provide(listener),
+  Layer.provide(Speech.layer),
+  Layer.provide(SpeechSessions.layer),
+  Layer.provide(SpeechAdmission.layer),
+  Layer.provide(clonedVoices),
+  Layer.provide(parts)
+)
+
+/** What pages of other origins may send to the speech API, and read of its answers, where they may call it. */
+interface SpeechCors {
+  readonly origins: CorsPolicy["origins"]
+  /** Our own headers go by each of these names. */
+  readonly headerPrefixes: ReadonlyArray<string>
+}
+
+const speechCors = ({ origins, headerPrefixes }: SpeechCors): CorsPolicy => ({
+  origins,
+  requestHeaders: [
+    "Authorization",
+    "Content-Type",
+    "Accept",
+    "Idempotency-Key",
+    "traceparent",
+    "X-Request-Id",
+    ...headerPrefixes.map((prefix) => `${prefix}-Version`)
+  ],
+  requestHeaderPrefixes: ["x-fern-"],
+  exposedHeaders: [
+    "Retry-After",
+    "WWW-Authenticate",
+    "RateLimit-Limit",
+    "RateLimit-Remaining",
+    "RateLimit-Reset",
+    "RateLimit-Remaining-Calls",
+    "Idempotent-Replayed",
+    "Deprecation",
+    "Sunset",
+    "Link",
+    "Location",
+    "Server-Timing",
+    "X-Request-Id",
+    ...headerPrefixes.flatMap((prefix) => [`${prefix}-Request-Id`, `${prefix}-Audio-Content-Type`])
+  ]
+})

@@ -1,0 +1,128 @@
+/** The routes that speak: a whole answer, a stream of bytes, a stream with marks, and a dialogue. */
+import { Clock, Effect, Option, Stream } from "effect"
+import { DialogueRequest, speechInputMax, SpeechRequest, StreamRequest } from "#contracts"
+import {
+  Admission,
+  authenticated,
+  Caller,
+  eventsAnswer,
+  HttpCall,
+  jsonAnswer,
+  readJson,
+  route,
+  streamAnswer
+} from "#http"
+import { Configuration } from "#runtime"
+import { Speech } from "../speaking/Speech.ts"
+import { errorEvent, nestMarks, speechBody, speechEvents } from "../speaking/answers.ts"
+import { type Order, planSpeech, type SpeechPlan, type SpeechRoute } from "../speaking/plan.ts"
+import { refusalOf } from "../speaking/refusals.ts"
+import { voicesFor } from "../voices/speakable.ts"
+import { readVersion } from "./version.ts"
+
+// 20,000 characters of four bytes each, escaped at worst to twice that, and room for the other fields.
+const bodyOptions = { bytesMax: 512 * 1_024, nullIsAbsent: true }
+// While a stream waits for a role that is being restarted, its caller hears that it is not forgotten.
+const heartbeat = "2 seconds"
+// Before, a refusal still has a status of its own.
+const headersWithin = "10 seconds"
+
+/** Checks everything that can be known without speaking, and takes a place. */
+const prepare = Effect.fnUntraced(function* (order: Order, path: SpeechRoute, charactersMax: number) {
+  const call = yield* HttpCall
+  const { SpeechApi } = yield* Configuration
+  yield* Effect.fromResult(readVersion(call.header, SpeechApi.HeaderPrefixes))
+  const accept = Option.getOrUndefined(call.header("accept"))
+  const caller = yield* Caller
+  const findVoice = yield* voicesFor(caller.workspace, order.turns)
+  const plan = yield* Effect.fromResult(planSpeech(order, path, accept, charactersMax, findVoice))
+  yield* (yield* Admission).enter(caller.workspace)
+  return plan
+})
+
+const started = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1e6)
+
+const speak = Effect.fnUntraced(function* (plan: SpeechPlan, startedAtMs: number) {
+  const speech = yield* Speech
+  return yield* Effect.mapError(speech.speak(plan, startedAtMs), (error) => refusalOf(error, plan.turns.length > 1))
+})
+
+const oneTurn = ({ input, voice_id, ...rest }: StreamRequest): Order => ({ ...rest, turns: [{ input, voice_id }] })
+
+const whole = Effect.fnUntraced(function* (plan: SpeechPlan, isFormatNamed: boolean, startedAtMs: number) {
+  const spoken = yield* speak(plan, startedAtMs)
+  const parts = yield* Effect.mapError(Stream.runCollect(spoken.bytes), (error) =>
+    refusalOf(error, plan.turns.length > 1)
+  )
+  const inputs = plan.turns.map(({ input }) => input)
+  const body = speechBody({
+    audio: Buffer.concat(parts),
+    format: plan.format,
+    isFormatNamed,
+    billableCharacters: plan.billableCharacters,
+    durationMs: spoken.durationMs(),
+    marks: nestMarks(inputs, spoken.sentences, spoken.takeMarks())
+  })
+  return jsonAnswer(body, { headers: { "server-timing": spoken.timing() } })
+})
+
+const answerWhole = Effect.gen(function* () {
+  const startedAtMs = yield* started
+  const request = yield* readJson(SpeechRequest, bodyOptions)
+  const plan = yield* prepare(
+    { ...oneTurn(request), ...(request.audio_format === undefined ? {} : { audio_format: request.audio_format }) },
+    "/v1/audio/speech",
+    speechInputMax.answer
+  )
+  return yield* whole(plan, request.output_format !== undefined, startedAtMs)
+})
+
+const answerDialogue = Effect.gen(function* () {
+  const startedAtMs = yield* started
+  const request = yield* readJson(DialogueRequest, bodyOptions)
+  const plan = yield* prepare(request, "/v1/audio/dialogue", speechInputMax.stream)
+  return yield* whole(plan, request.output_format !== undefined, startedAtMs)
+})
+
+const answerStream = Effect.gen(function* () {
+  const startedAtMs = yield* started
+  const request = yield* readJson(StreamRequest, bodyOptions)
+  const plan = yield* prepare(oneTurn(request), "/v1/audio/stream", speechInputMax.stream)
+  const spoken = yield* speak(plan, startedAtMs)
+  // Filled in with the first byte, which is when the headers are written.
+  const headers: Record<string, string> = { "cache-control": "no-store" }
+  const bytes = Stream.tap(spoken.bytes, () => Effect.sync(() => (headers["server-timing"] ??= spoken.timing())))
+  return yield* Effect.mapError(streamAnswer(bytes, { contentType: plan.format.mediaType, headers }), (error) =>
+    refusalOf(error, false)
+  )
+})
+
+const answerTimestamps = Effect.gen(function* () {
+  const startedAtMs = yield* started
+  const { requestId } = yield* HttpCall
+  const { SpeechApi } = yield* Configuration
+  const request = yield* readJson(StreamRequest, bodyOptions)
+  const plan = yield* prepare(oneTurn(request), "/v1/audio/stream/with-timestamps", speechInputMax.stream)
+  const spoken = yield* speak(plan, startedAtMs)
+  const headers: Record<string, string> = {}
+  for (const prefix of SpeechApi.HeaderPrefixes) headers[`${prefix}-Audio-Content-Type`] = plan.format.mediaType
+  const events = Stream.tap(speechEvents(spoken, plan.billableCharacters), () =>
+    Effect.sync(() => (headers["server-timing"] ??= spoken.timing()))
+  )
+  return yield* Effect.mapError(
+    eventsAnswer(events, {
+      headers,
+      heartbeat,
+      headersWithin,
+      onFailure: () => errorEvent("upstream_failure", "the speech broke off", requestId)
+    }),
+    (error) => refusalOf(error, false)
+  )
+})
+
+export const audioRoutes = [
+  route("POST", "/v1/audio/speech", authenticated("audio:speech")(answerWhole)),
+  route("POST", "/v1/audio/stream", authenticated("audio:stream")(answerStream)),
+  route("POST", "/v1/audio/stream/with-timestamps", authenticated("audio:stream")(answerTimestamps)),
+  route("POST", "/v1/audio/dialogue", authenticated("audio:speech")(answerDialogue))
+] as const

@@ -1,0 +1,197 @@
+/**
+ * Cloning a voice takes two calls: one for a phrase that its speaker reads, one with that reading and a sample. Any
+ * create that names a challenge and is let through to it uses it up, whatever becomes of the create; a replay and a
+ * form that could not be read do not. Callers of old may send somebody's word in place of a reading, for a while.
+ */
+import { hash } from "node:crypto"
+import { Clock, Effect } from "effect"
+import { ConsentChallengeRequest } from "#contracts"
+import {
+  amended,
+  type Answer,
+  Caller,
+  forbidden,
+  type Form,
+  Idempotency,
+  idempotencyKey,
+  jsonAnswer,
+  jsonFingerprint,
+  rateLimited,
+  rateLimitHeaders,
+  readForm,
+  readJson,
+  type SharedTaken,
+  validationFailed,
+  type WireError,
+  withHeaders
+} from "#http"
+import { Configuration, Metrics } from "#runtime"
+import { challengesAsked, voicesCreated } from "../metrics.ts"
+import { Challenges, faultOfFullName } from "../voices/Challenges.ts"
+import { VoiceMaking } from "../voices/VoiceMaking.ts"
+import { listedClone, type ListedVoice, voiceBody, withOldGender } from "../voices/list.ts"
+import { cloneRules } from "../voices/speakable.ts"
+import { type Flow, readVoiceForm, voiceFormSpec } from "../voices/form.ts"
+import { refusalOfVoice } from "../voices/refusals.ts"
+import { callerVersion } from "./version.ts"
+
+// Room for a name that is much too long: it is told how long it was.
+const bodyBytesMax = 65_536
+
+const makeChallenge = Effect.fnUntraced(function* (fullName: string, onTaken: (taken: SharedTaken) => void) {
+  const { workspace, tokenId } = yield* Caller
+  const { challenge, taken } = yield* Effect.mapError(
+    (yield* Challenges).make({ workspace, tokenId, fullName }),
+    (error) =>
+      error._tag === "ChallengesUsedUp"
+        ? rateLimited(error.retryAfterMs / 1_000, "consent_challenges", rateLimitHeaders({ ...error, _tag: "Refused" }))
+        : refusalOfVoice(error)
+  )
+  onTaken(taken)
+  return jsonAnswer({ id: challenge.id, phrase: challenge.phrase, expires_at: challenge.expiresAt })
+})
+
+const limitHeaders = ({ limit, remaining, resetMs }: SharedTaken) => ({
+  "ratelimit-limit": String(limit),
+  "ratelimit-remaining": String(remaining),
+  "ratelimit-reset": String(Math.ceil(resetMs / 1_000))
+})
+
+/** Counted are requests that were served or refused here, not replays. */
+const countedChallenge = Effect.fnUntraced(function* <R>(work: Effect.Effect<Answer, WireError, R>) {
+  const asked = (yield* Metrics).counter(challengesAsked)
+  return yield* work.pipe(
+    Effect.tap(() => Effect.sync(() => asked.inc({ outcome: "given" }))),
+    Effect.tapError(({ code }) => Effect.sync(() => asked.inc({ outcome: code })))
+  )
+})
+
+/** Starts a consent: a phrase for one speaker, so many in an hour for each workspace. */
+export const answerChallenge = Effect.gen(function* () {
+  yield* callerVersion
+  const { workspace } = yield* Caller
+  const request = yield* readJson(ConsentChallengeRequest, { bytesMax: bodyBytesMax, nullIsAbsent: true })
+  const key = yield* idempotencyKey(request.idempotency_key)
+  const fault = faultOfFullName(request.full_name)
+  if (fault !== undefined) return yield* countedChallenge(Effect.fail(fault))
+  // What the window says now stands on no replay: that would tell of another time.
+  let taken: SharedTaken | undefined
+  const fullName = request.full_name.trim()
+  const answer = yield* (yield* Idempotency).run(
+    {
+      workspace,
+      route: "POST /v1/voices/consent-challenges",
+      key,
+      fingerprint: jsonFingerprint({ full_name: request.full_name })
+    },
+    countedChallenge(makeChallenge(fullName, (now) => (taken = now)))
+  )
+  return taken === undefined ? answer : withHeaders(answer, limitHeaders(taken))
+})
+
+/** Makes a voice. `MakingNeeds` names what both flows need, which the idempotency runner cannot infer. */
+export const answerCreate = Effect.gen(function* () {
+  const version = yield* callerVersion
+  const { VoiceCloning } = yield* Configuration
+  const { workspace } = yield* Caller
+  const form = yield* readForm(voiceFormSpec)
+  const { consent_challenge_id: challengeId, idempotency_key: keyField } = form.fields
+  // No later create can be a replay of one without a key that counts, so that nothing keeps the challenge.
+  const key = yield* Effect.tapError(idempotencyKey(keyField), () => Effect.ignore(challengeFlow(challengeId, null)))
+  const { fingerprint } = form
+  const once = (work: Effect.Effect<Answer, WireError, MakingNeeds>) =>
+    Effect.flatMap(Idempotency, ({ run }) => run({ workspace, route: "POST /v1/voices", key, fingerprint }, work))
+  const answered = (voice: ListedVoice) => created(voice, version.hasBareVoiceList)
+
+  if (isDeclaredFlow(version, form.fields)) {
+    const work = once(Effect.map(countedCreate("declared", declared(form)), answered))
+    return yield* withNotices(noticeHeaders(VoiceCloning.LegacyFlowSunset), work)
+  }
+  const by = key === undefined ? null : hash("sha256", JSON.stringify([key, fingerprint]), "hex")
+  const flow = challengeFlow(challengeId, by)
+  const work = Effect.flatMap(flow, (used) => makeVoice(form, used))
+  return yield* once(Effect.map(countedCreate("challenge", work), answered))
+})
+
+type MakingNeeds =
+  | Effect.Services<ReturnType<typeof makeVoice>>
+  | Effect.Services<ReturnType<typeof challengeFlow>>
+  | Metrics
+
+/** `by` is the same for a create that is tried again, and for no other. */
+const challengeFlow = Effect.fnUntraced(function* (id: string | undefined, by: string | null) {
+  if (id === undefined) return { _tag: "Challenge", used: undefined } as const
+  const { workspace } = yield* Caller
+  const used = yield* Effect.mapError((yield* Challenges).use(workspace, id, by), refusalOfVoice)
+  return { _tag: "Challenge", used } as const
+})
+
+const makeVoice = Effect.fnUntraced(function* (form: Form, flow: Flow) {
+  const { workspace, tokenId } = yield* Caller
+  const { VoiceCloning } = yield* Configuration
+  const order = yield* Effect.mapError(Effect.fromResult(readVoiceForm(form, flow)), (faults) =>
+    validationFailed(faults)
+  )
+  const making = yield* VoiceMaking
+  const voice = yield* Effect.mapError(making.make({ workspace, tokenId, order }), refusalOfVoice)
+  return listedClone(voice, cloneRules(VoiceCloning, workspace))
+})
+
+const created = (voice: ListedVoice, isOfOld: boolean): Answer =>
+  jsonAnswer(isOfOld ? withOldGender(voiceBody(voice)) : voiceBody(voice), {
+    status: 201,
+    headers: { location: `/v1/voices/${voice.id}` }
+  })
+
+const countedCreate = Effect.fnUntraced(function* <A, R>(flow: string, work: Effect.Effect<A, WireError, R>) {
+  const creates = (yield* Metrics).counter(voicesCreated)
+  return yield* work.pipe(
+    Effect.tap(() => Effect.sync(() => creates.inc({ flow, outcome: "created" }))),
+    Effect.tapError(({ code }) => Effect.sync(() => creates.inc({ flow, outcome: code })))
+  )
+})
+
+/** What the answers of a flow that is on its way out say, the refusals too. */
+const withNotices = <R>(headers: Readonly<Record<string, string>>, work: Effect.Effect<Answer, WireError, R>) =>
+  work.pipe(
+    Effect.map((answer) => withHeaders(answer, headers)),
+    Effect.mapError((error) => amended(error, { headers }))
+  )
+
+const declared = Effect.fnUntraced(function* (form: Form) {
+  const { VoiceCloning } = yield* Configuration
+  const refusal = refusalAfter(VoiceCloning.LegacyFlowSunset, yield* Clock.currentTimeMillis)
+  return yield* refusal ?? makeVoice(form, { _tag: "Declared" })
+})
+
+// The flow of before 2026-09-13, in which a caller only says that the speaker agreed. Every answer of it says until
+// when it lasts (RFC 9745, RFC 8594).
+const deprecatedAtSeconds = Date.parse("2026-09-13T00:00:00Z") / 1_000
+const links = [
+  '</openapi.json>; rel="deprecation"; type="application/json"',
+  '</v1/voices/consent-challenges>; rel="successor-version"'
+]
+
+/** A caller of old who names a challenge uses it. */
+export const isDeclaredFlow = (
+  { hasDeclaredConsent }: { readonly hasDeclaredConsent: boolean },
+  fields: Readonly<Record<string, string>>
+): boolean => hasDeclaredConsent && fields["consent_challenge_id"] === undefined
+
+const sunsetMs = (sunset: string) => Date.parse(`${sunset}T00:00:00Z`)
+
+/** `sunset`: the first day, in UTC, on which it is over. */
+export const noticeHeaders = (sunset: string): Readonly<Record<string, string>> => ({
+  deprecation: `@${deprecatedAtSeconds}`,
+  sunset: new Date(sunsetMs(sunset)).toUTCString(),
+  link: links.join(", ")
+})
+
+export const refusalAfter = (sunset: string, nowMs: number): WireError | undefined =>
+  nowMs < sunsetMs(sunset)
+    ? undefined
+    : forbidden(
+        `since ${sunset} voices are cloned with a consent challenge only: POST /v1/voices/consent-challenges, and send ` +
+          "consent_challenge_id and consent_recording",
+        { sunset }
+      )

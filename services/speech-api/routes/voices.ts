@@ -1,0 +1,85 @@
+/** The routes of a workspace's own voices: their making and deletion, their samples and pictures. */
+import { Effect, Option, Stream } from "effect"
+import {
+  authenticated,
+  Caller,
+  downloadAnswer,
+  emptyAnswer,
+  forbidden,
+  HttpCall,
+  notFound,
+  requireScope,
+  route,
+  type TokenRecord
+} from "#http"
+import { Metrics } from "#runtime"
+import { voiceById } from "#speech"
+import { callerVersion } from "./version.ts"
+import { ClonedVoices } from "../voices/ClonedVoices.ts"
+import { VoiceFiles } from "../voices/VoiceFiles.ts"
+import { VoiceRemoval } from "../voices/VoiceRemoval.ts"
+import { voicesDeleted } from "../metrics.ts"
+import type { ClonedVoice, KeptFile } from "../voices/records.ts"
+import { refusalOfVoice } from "../voices/refusals.ts"
+import { answerChallenge, answerCreate } from "./cloning.ts"
+
+const noVoice = notFound("no such voice", "voice_not_found")
+
+const voiceId = Effect.map(HttpCall, ({ params }) => params["voice_id"] ?? "")
+
+/** A file of one of the caller's own voices, as it was sent. It is some stranger's: nothing may take it for a page. */
+const fileOf = (ofShared: string, choose: (voice: ClonedVoice) => KeptFile | null) =>
+  Effect.gen(function* () {
+    yield* callerVersion
+    const id = yield* voiceId
+    if (voiceById(id) !== undefined) return yield* notFound(ofShared)
+    const { workspace } = yield* Caller
+    const voice = yield* Effect.mapError((yield* ClonedVoices).find(workspace, id), refusalOfVoice)
+    if (Option.isNone(voice)) return yield* noVoice
+    const file = choose(voice.value)
+    if (file === null) return yield* notFound("the voice has no picture")
+    const bytes = Stream.mapError((yield* VoiceFiles).read(file), (error) =>
+      error._tag === "BusNotFound" ? noVoice : refusalOfVoice(error)
+    )
+    const headers = { "x-content-type-options": "nosniff", "cache-control": "private, no-store" }
+    const [, extension = "bin"] = file.mediaType.split("/")
+    const fileName = `${id}.${extension}`
+    return yield* downloadAnswer(bytes, { contentType: file.mediaType, bytes: file.bytes, fileName, headers })
+  })
+
+const getSample = fileOf("a voice of the catalogue has no sample", ({ sample }) => sample)
+const getAvatar = fileOf("a voice of the catalogue has no picture", ({ avatar }) => avatar)
+
+const deleteVoice = Effect.gen(function* () {
+  yield* callerVersion
+  const caller = yield* Caller
+  if (!mayManageContent(caller)) {
+    return yield* forbidden(`the role ${caller.role} has no permission to delete voices`, {
+      permission: "content.manage"
+    })
+  }
+  yield* requireScope("voices:delete")
+  const id = yield* voiceId
+  if (voiceById(id) !== undefined) return yield* forbidden("a voice of the catalogue cannot be deleted")
+  const removal = yield* VoiceRemoval
+  const wasVoice = yield* Effect.mapError(removal.remove({ workspace: caller.workspace, id }), refusalOfVoice)
+  if (!wasVoice) return yield* noVoice
+  const deletes = (yield* Metrics).counter(voicesDeleted)
+  deletes.inc({})
+  yield* Effect.logInfo("a voice was deleted").pipe(Effect.annotateLogs({ voice: id, token: caller.tokenId }))
+  return emptyAnswer()
+})
+
+export const voiceRoutes = [
+  route("POST", "/v1/voices", authenticated("voices:create")(answerCreate)),
+  route("POST", "/v1/voices/consent-challenges", authenticated("voices:create")(answerChallenge)),
+  route("DELETE", "/v1/voices/:voice_id", authenticated()(deleteVoice)),
+  route("GET", "/v1/voices/:voice_id/sample", authenticated("voices:read")(getSample)),
+  route("GET", "/v1/voices/:voice_id/avatar", authenticated("voices:read")(getAvatar))
+] as const
+
+/** Who may take a workspace's voices away: its members who manage its content, and service accounts, by their scopes. */
+const managers: ReadonlySet<TokenRecord["role"]> = new Set(["owner", "admin", "member"])
+
+export const mayManageContent = ({ kind, role }: Pick<TokenRecord, "kind" | "role">): boolean =>
+  kind === "service" || managers.has(role)

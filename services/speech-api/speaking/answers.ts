@@ -1,0 +1,144 @@
+/**
+ * What the speech routes answer with, from what was spoken: one JSON body with its marks nested, or the events of the
+ * timestamps stream. Pure.
+ */
+import { Effect, Stream } from "effect"
+import type { AudioError, AudioFormat } from "#audio"
+import type { SentenceMark, SpeechMarks, WordMark } from "#contracts"
+import { jsonEvent, type ServerSentEvent } from "#http"
+import type { Spoken } from "./Speech.ts"
+import type { SpeechFailed } from "./refusals.ts"
+
+interface SentenceSpan {
+  readonly turn: number
+  readonly start: number
+  readonly end: number
+}
+
+/** Words in their sentences, sentences in one node. Values are slices of their turn's input. */
+export const nestMarks = (
+  inputs: ReadonlyArray<string>,
+  sentences: ReadonlyArray<SentenceSpan>,
+  words: ReadonlyArray<WordMark>
+): SpeechMarks => {
+  const isDialogue = inputs.length > 1
+  let at = 0
+  const nodes: Array<SentenceMark> = []
+  for (const sentence of sentences) {
+    const own: Array<WordMark> = []
+    for (let word = words[at]; word !== undefined && isWithin(word, sentence); word = words[++at]) own.push(word)
+    const [first, last] = [own[0], own.at(-1)]
+    if (first === undefined || last === undefined) continue
+    nodes.push({
+      type: "sentence",
+      start: sentence.start,
+      end: sentence.end,
+      start_time: first.start_time,
+      end_time: last.end_time,
+      value: inputs[sentence.turn]?.slice(sentence.start, sentence.end) ?? "",
+      ...(isDialogue ? { turn: sentence.turn } : {}),
+      chunks: own
+    })
+  }
+  const input = inputs.join("\n")
+  return {
+    type: "paragraph",
+    start: 0,
+    end: input.length,
+    start_time: nodes[0]?.start_time ?? 0,
+    end_time: nodes.at(-1)?.end_time ?? 0,
+    value: input,
+    chunks: nodes
+  }
+}
+
+const isWithin = (word: WordMark, sentence: SentenceSpan) =>
+  (word.turn ?? 0) < sentence.turn || ((word.turn ?? 0) === sentence.turn && word.start < sentence.end)
+
+interface WholeSpeech {
+  readonly audio: Uint8Array
+  readonly format: AudioFormat
+  /** Told back only to callers that asked for a format by its name. */
+  readonly isFormatNamed: boolean
+  readonly billableCharacters: number
+  readonly durationMs: number
+  readonly marks: SpeechMarks
+}
+
+export const speechBody = ({ audio, format, isFormatNamed, billableCharacters, durationMs, marks }: WholeSpeech) => ({
+  audio_data: Buffer.from(audio.buffer, audio.byteOffset, audio.length).toString("base64"),
+  audio_format: format.audioFormat,
+  ...(isFormatNamed ? { output_format: format.deliveredName } : {}),
+  billable_characters_count: billableCharacters,
+  audio_duration_ms: durationMs,
+  speech_marks: marks
+})
+
+// A line of an event stream stays below 64 KiB, the longest that common clients read.
+// 40 kB are 54 kB in base64, which leaves room for the marks of half a minute.
+const audioBytesMax = 40_000
+const marksBytesMax = 8_000
+const noAudio = new Uint8Array(0)
+
+type Failure = SpeechFailed | AudioError
+
+/** Pieces of audio with the marks that became final beside them, then one event that says how much was spoken. */
+export const speechEvents = (spoken: Spoken, billableCharacters: number): Stream.Stream<ServerSentEvent, Failure> =>
+  spoken.bytes.pipe(
+    Stream.flatMap((bytes) => Stream.fromIterable(chunkEvents(bytes, spoken.takeMarks()))),
+    Stream.concat(
+      Stream.unwrap(
+        Effect.sync(() => {
+          const done = {
+            type: "speech.done",
+            billable_characters_count: billableCharacters,
+            audio_duration_ms: spoken.durationMs()
+          }
+          const rest = spoken.takeMarks()
+          const last = rest.length === 0 ? [] : chunkEvents(noAudio, rest)
+          return Stream.fromIterable([...last, jsonEvent(done, done.type)])
+        })
+      )
+    )
+  )
+
+/** Told instead of `speech.done` when the speech breaks off. */
+export const errorEvent = (code: string, message: string, requestId: string): ServerSentEvent =>
+  jsonEvent({ type: "speech.error", error: { code, message }, request_id: requestId }, "speech.error")
+
+type Marks = ReturnType<Spoken["takeMarks"]>
+
+const chunkEvents = (bytes: Uint8Array, marks: Marks): ReadonlyArray<ServerSentEvent> => {
+  const batches = batchesOf(marks)
+  const count = Math.max(Math.ceil(bytes.length / audioBytesMax), batches.length)
+  return Array.from({ length: count }, (_, index) => {
+    const audio = bytes.subarray(index * audioBytesMax, (index + 1) * audioBytesMax)
+    const own = batches[index] ?? []
+    const isApart = audio.length > 0 && lengthOf(own) > marksBytesMax
+    return isApart ? [chunkEvent(audio, []), chunkEvent(noAudio, own)] : [chunkEvent(audio, own)]
+  }).flat()
+}
+
+/** No more in one than fits beside audio, except for a word that is longer by itself. */
+const batchesOf = (marks: Marks): ReadonlyArray<Marks> => {
+  const batches: Array<Marks> = []
+  let size = marksBytesMax
+  for (const mark of marks) {
+    size += lengthOf(mark)
+    const last = size <= marksBytesMax ? batches.pop() : undefined
+    if (last === undefined) size = lengthOf(mark)
+    batches.push([...(last ?? []), mark])
+  }
+  return batches
+}
+
+const lengthOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value)) + 1
+
+const chunkEvent = (audio: Uint8Array, marks: Marks) => {
+  const chunk = {
+    type: "speech.chunk",
+    ...(audio.length === 0 ? {} : { audio: Buffer.from(audio).toString("base64") }),
+    ...(marks.length === 0 ? {} : { speech_marks: marks })
+  }
+  return jsonEvent(chunk, chunk.type)
+}

@@ -1,0 +1,178 @@
+/**
+ * What a request asks for, once all its rules are checked: pure. A rule that is broken is answered with the
+ * refusal the caller gets. What the input itself says is the sequencer's to read.
+ */
+import { Result } from "effect"
+import { type AudioFormat, formatNamed, formatOfAccept, formatOfAudioFormat } from "#audio"
+import { type DialogueRequest, findModel, type SpeechModel, speechModels, type SpeechTurn } from "#contracts"
+import { badRequest, forbidden, notFound, validationFailed, WireError } from "#http"
+import type { SharedVoice } from "#speech"
+import { type FindVoice, isInRange, sharedSpeakable, type SpeakableVoice } from "../voices/speakable.ts"
+
+export type SpeechRoute =
+  | "/v1/audio/speech"
+  | "/v1/audio/stream"
+  | "/v1/audio/stream/with-timestamps"
+  | "/v1/audio/dialogue"
+
+export interface SpeechPlan {
+  readonly turns: ReadonlyArray<SpeechTurn>
+  readonly model: SpeechModel
+  readonly format: AudioFormat
+  readonly textNormalization: boolean
+  readonly loudnessNormalization: boolean
+  readonly billableCharacters: number
+  /** Played by its caller as it comes, and not waited for as a whole. */
+  readonly isPlayed: boolean
+}
+
+/** A request of any of the routes; one input is a dialogue of one turn. */
+export interface Order extends Pick<DialogueRequest, "turns" | "model" | "language" | "options" | "output_format"> {
+  readonly audio_format?: DialogueRequest["audio_format"]
+}
+
+const timestamps: SpeechRoute = "/v1/audio/stream/with-timestamps"
+const eventStream = "text/event-stream"
+
+const streamRoutes = "/v1/audio/stream"
+
+type Planned<A> = Result.Result<A, WireError>
+
+export const planSpeech = (
+  order: Order,
+  route: SpeechRoute,
+  accept: string | undefined,
+  charactersMax: number,
+  findVoice: FindVoice = sharedSpeakable
+): Planned<SpeechPlan> => {
+  const characters = order.turns.reduce((sum, turn) => sum + turn.input.length, 0)
+  if (characters > charactersMax) return Result.fail(inputTooLong(characters, charactersMax))
+  return Result.flatMap(modelFor(order.model, route), (model) =>
+    Result.flatMap(formatFor(order, route, accept, model), (format) =>
+      Result.map(turnsFor(order, model, findVoice), (turns) => ({
+        turns,
+        model,
+        format,
+        textNormalization: order.options?.text_normalization ?? false,
+        loudnessNormalization: order.options?.loudness_normalization ?? false,
+        billableCharacters: characters,
+        isPlayed: route.startsWith(streamRoutes)
+      }))
+    )
+  )
+}
+
+const inputTooLong = (characters: number, charactersMax: number) =>
+  new WireError({
+    status: 413,
+    code: "payload_too_large",
+    message: `the input has ${characters} characters, at most ${charactersMax} are taken here`,
+    details: { characters, characters_max: charactersMax }
+  })
+
+const modelFor = (name: string | undefined, route: SpeechRoute): Planned<SpeechModel> => {
+  const isDialogue = route === "/v1/audio/dialogue"
+  const found =
+    name === undefined
+      ? speechModels.find((model) => model.isDefault && model.isDialogue === isDialogue)
+      : findModel(name)
+  if (found === undefined) return Result.fail(validationFailed({ model: `no such model: ${name}` }))
+  if (found.routes.includes(route)) return Result.succeed(found)
+  if (!found.hasMarks && route === timestamps) {
+    const message = `${found.id} has no speech marks on a stream; tts-3.0 and tts-3.2 have`
+    return Result.fail(new WireError({ status: 400, code: "speech_marks_unsupported", message }))
+  }
+  const only = found.isDialogue ? "only for dialogues" : "not for dialogues"
+  return Result.fail(validationFailed({ model: `${found.id} is ${only}` }))
+}
+
+const formatFor = (
+  order: Order,
+  route: SpeechRoute,
+  accept: string | undefined,
+  model: SpeechModel
+): Planned<AudioFormat> => {
+  const isStream = route.startsWith(streamRoutes)
+  const asked = order.output_format
+  const format =
+    asked !== undefined
+      ? formatNamed(asked)
+      : isStream
+        ? formatOfAccept(accept, route === timestamps ? eventStream : undefined)
+        : formatOfAudioFormat(order.audio_format ?? "wav")
+  if (format === undefined) {
+    return Result.fail(
+      asked === undefined
+        ? badRequest(`none of ${accept} can be streamed: audio/mpeg, audio/ogg, audio/aac and audio/pcm can`)
+        : validationFailed({ output_format: `no such format: ${asked}` })
+    )
+  }
+  if (isStream && !format.isStreamable) {
+    return Result.fail(validationFailed({ output_format: `${format.name} cannot be streamed; pcm and mp3 can` }))
+  }
+  if (!model.hasMarks && (format.bitrateKbps ?? 0) >= 160) {
+    return Result.fail(validationFailed({ output_format: `${format.name} is for the models of version 3` }))
+  }
+  return Result.succeed(format)
+}
+
+const turnsFor = (order: Order, model: SpeechModel, findVoice: FindVoice): Planned<ReadonlyArray<SpeechTurn>> => {
+  const { language } = order
+  if (language !== undefined && !supportsLanguage(model, language)) {
+    const languages = model.languages.join(", ")
+    return Result.fail(validationFailed({ language: `${model.id} speaks ${languages}, not ${language}` }))
+  }
+  const turns: Array<SpeechTurn> = []
+  for (const { voice_id: voiceId, input } of order.turns) {
+    const voice = findVoice(voiceId)
+    if (voice === undefined) return Result.fail(notFound(`no voice ${voiceId}`, "voice_not_found"))
+    const turn = turnFor(voice, input, model, language)
+    if (Result.isFailure(turn)) return Result.fail(turn.failure)
+    turns.push(turn.success)
+  }
+  return Result.succeed(turns)
+}
+
+const turnFor = (
+  voice: SpeakableVoice,
+  input: string,
+  model: SpeechModel,
+  language: string | undefined
+): Planned<SpeechTurn> => {
+  const voiceId = voice.id
+  if (model.isEnglishOnly && !speaksEnglish(voice.locale)) {
+    return Result.fail(validationFailed({ voice_id: `${model.id} speaks English only, ${voiceId} ${voice.locale}` }))
+  }
+  if (voice.withheld.includes(model.id)) {
+    const models = voice.models.map(({ name }) => name)
+    const message = `${model.id} speaks with cloned voices only in workspaces for which that is enabled`
+    return Result.fail(forbidden(message, { models }))
+  }
+  const locale = spokenLocale(voice, model, language)
+  const spoken = locale === undefined ? undefined : voice.engineVoice(locale)
+  if (locale === undefined || spoken === undefined) {
+    const fault = `${voiceId} does not speak ${language ?? voice.locale} with ${model.id}`
+    return Result.fail(validationFailed(language === undefined ? { voice_id: fault } : { language: fault }))
+  }
+  return Result.succeed({ voiceId, voice: spoken, input, locale })
+}
+
+// Which language is spoken: a model's list decides, then the request's `language`, else the voice's own.
+const baseOf = (locale: string) => locale.split("-")[0]?.toLowerCase() ?? ""
+
+const speaksEnglish = (locale: string) => baseOf(locale) === "en"
+
+/** `en` in a model's list stands for every English; a bare language asks for any region of it. */
+const supportsLanguage = (model: SpeechModel, language: string): boolean =>
+  model.languages.some((known) => isInRange(language, known) || isInRange(known, language))
+
+/** The locale a voice is to speak: of those it has, the one asked for; nothing when it has none such. */
+const spokenLocale = (
+  voice: Pick<SharedVoice, "locale" | "models">,
+  model: SpeechModel,
+  language: string | undefined
+) => {
+  const ofModel = voice.models.find(({ name }) => name === model.id)
+  if (ofModel === undefined) return undefined
+  return language === undefined ? voice.locale : ofModel.languages.find((locale) => isInRange(locale, language))
+}

@@ -1,0 +1,76 @@
+/**
+ * Why a text is not spoken, and what its caller is told: a status before the first byte, an event after it. Pure.
+ */
+import { Schema } from "effect"
+import type { AudioError } from "#audio"
+import { Fault } from "#contracts"
+import { rateLimited, serviceUnavailable, WireError } from "#http"
+
+/** The input cannot be read. */
+export class InputRefused extends Schema.TaggedError<InputRefused>()("InputRefused", {
+  faults: Schema.Array(Fault)
+}) {}
+
+/** What is measured says that it could not be heard in time, or only at the cost of who listens already. */
+export class SpeechOverloaded extends Schema.TaggedError<SpeechOverloaded>()("SpeechOverloaded", {
+  reason: Schema.Literals(["beginnings", "listeners", "stalled"]),
+  retryAfterSeconds: Schema.Int
+}) {}
+
+/** Every sequencer is full, or none answers. */
+export class SpeechBusy extends Schema.TaggedError<SpeechBusy>()("SpeechBusy", {
+  retryAfterSeconds: Schema.Int,
+  detail: Schema.String
+}) {}
+
+/** The session broke off and could not be taken up again. */
+export class SpeechFailed extends Schema.TaggedError<SpeechFailed>()("SpeechFailed", {
+  code: Schema.String,
+  message: Schema.String
+}) {}
+
+export type SpeechError = InputRefused | SpeechOverloaded | SpeechBusy | SpeechFailed | AudioError
+
+// An encoder that has not started for seconds is not there in one more.
+const startingSeconds = 5
+
+/** Why it is counted as refused for want of capacity, if it is. */
+export const overloadReason = (error: SpeechError): string | undefined => {
+  if (error._tag === "SpeechBusy") return error.detail === "all are busy" ? "sequencers" : "unavailable"
+  if (error._tag === "EncoderOverloaded") return error.lacks === "places" ? "encoders" : "encoder_start"
+  return undefined
+}
+
+/** `isDialogue`: a fault's path names the turn, else the one input. */
+export const refusalOf = (error: SpeechError, isDialogue: boolean): WireError => {
+  switch (error._tag) {
+    case "InputRefused":
+      return inputRefused(error, isDialogue)
+    case "SpeechOverloaded":
+      return rateLimited(error.retryAfterSeconds, "synthesis")
+    case "SpeechBusy":
+      return error.detail === "all are busy"
+        ? rateLimited(error.retryAfterSeconds, "synthesis")
+        : serviceUnavailable(error.retryAfterSeconds, "speech is not available just now")
+    case "SpeechFailed":
+      return error.code === "service_unavailable"
+        ? serviceUnavailable(1, error.message)
+        : new WireError({ status: 502, code: error.code, message: error.message })
+    case "EncoderOverloaded":
+      return error.lacks === "places"
+        ? rateLimited(1, "encoders")
+        : serviceUnavailable(startingSeconds, "no encoder has started in time, try again")
+    default:
+      return serviceUnavailable(1, "audio cannot be encoded just now")
+  }
+}
+
+const inputRefused = ({ faults }: InputRefused, isDialogue: boolean) => {
+  const fields: Record<string, string> = {}
+  for (const { path, message } of faults) {
+    const field = isDialogue ? path.replace(/^turns\/(\d+)\/input$/u, "turns[$1].input") : "input"
+    fields[field] = fields[field] === undefined ? message : `${fields[field]}; ${message}`
+  }
+  const message = Object.values(fields)[0] ?? "the input cannot be read"
+  return new WireError({ status: 400, code: "validation_failed", message, fields })
+}

@@ -1,0 +1,99 @@
+/**
+ * How far a speech session is: which attempt at it runs, what was received of it and taken by the caller, and when
+ * something was heard of it. It is changed where frames come in and where they are taken.
+ */
+import type { Queue, Scope } from "effect"
+import { type Frame, type ResumePoint, type SessionFrameHead, speechSampleRateHz, type WordMark } from "#contracts"
+import { ownStall, type OwnStall } from "#runtime"
+import type { SessionPace, SpeechOrder } from "./SpeechSessions.ts"
+
+/** A frame of one attempt; without one, that nothing was heard of it. */
+export interface Mail {
+  readonly of: string
+  readonly frame?: Frame<SessionFrameHead>
+}
+
+/** How often credit is repeated, and a silent sequencer looked for. */
+export const watchEveryMs = 250
+
+interface Begun {
+  readonly order: SpeechOrder
+  readonly pace: SessionPace
+  readonly scope: Scope.Scope
+  readonly inbox: Queue.Queue<Mail>
+}
+
+export interface Course extends Begun {
+  readonly base: string
+  readonly unseen: ReturnType<typeof newestMarks>
+  attempt: number
+  /** Takeovers in a row that brought nothing, and what was received when the last one began. */
+  fruitless: number
+  tookOverAt: number
+  /** Empty while none has accepted. */
+  sequencer: string
+  /** In samples, like the two after it. */
+  received: number
+  consumed: number
+  credited: number
+  windowSamples: number
+  resume: ResumePoint | null
+  /** By the waking clock of `stall`. */
+  heardAtMs: number
+  readonly stall: OwnStall
+  isGivenUp: boolean
+  isOver: boolean
+}
+
+export const courseOf = (begun: Begun, windowSamples: number, nowMs: number): Course => ({
+  ...begun,
+  base: crypto.randomUUID(),
+  unseen: newestMarks(),
+  // The first begins with 0.
+  attempt: -1,
+  fruitless: 0,
+  tookOverAt: -1,
+  sequencer: "",
+  received: 0,
+  consumed: 0,
+  credited: 0,
+  windowSamples,
+  resume: null,
+  heardAtMs: nowMs,
+  stall: ownStall(watchEveryMs, nowMs),
+  isGivenUp: false,
+  isOver: false
+})
+
+/** The id of the session as its present attempt is known. */
+export const idOf = ({ base, attempt }: Course) => `${base}-${attempt}`
+
+/** Lets each mark through once: a session that another sequencer took up repeats those of its current chunk. */
+export const newestMarks = () => {
+  let turn = 0
+  let end = 0
+  return (marks: ReadonlyArray<WordMark>): ReadonlyArray<WordMark> => {
+    const fresh = marks.filter((mark) => {
+      const ofTurn = mark.turn ?? 0
+      return ofTurn > turn || (ofTurn === turn && mark.start >= end)
+    })
+    const last = fresh.at(-1)
+    if (last !== undefined) {
+      turn = last.turn ?? 0
+      end = last.end
+    }
+    return fresh
+  }
+}
+
+const bytesPerSample = 2
+const windowSamplesMax = 10 * speechSampleRateHz
+// Below half a second the frames of a window could not keep an encoder busy.
+const windowSamplesMin = speechSampleRateHz / 2
+
+/**
+ * How far a session may run ahead of its client. The windows of all sessions together stay within the process' bound,
+ * so slow clients cost a known amount of memory; a lone session gets ten seconds.
+ */
+export const windowOf = (bytesMax: number, sessions: number): number =>
+  Math.max(windowSamplesMin, Math.min(windowSamplesMax, Math.floor(bytesMax / bytesPerSample / Math.max(1, sessions))))

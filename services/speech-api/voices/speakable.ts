@@ -1,0 +1,106 @@
+/**
+ * The voices that an order may be spoken with: the catalogue's, and of those it names the caller's own. Another
+ * workspace's voice is looked for where one that never was is looked for, and is not there either.
+ */
+import { Effect, Option } from "effect"
+import type { ConfigurationFile, EngineVoice, ModelId } from "#contracts"
+import { Configuration } from "#runtime"
+import { clonedEngineVoice, engineVoice, type SharedVoice, sharedVoices, voiceById, zeroShotVoice } from "#speech"
+import { ClonedVoices } from "./ClonedVoices.ts"
+import type { ClonedVoice } from "./records.ts"
+import { refusalOfVoice } from "./refusals.ts"
+
+/** What a plan must know of a voice, whether everybody has it or one workspace has cloned it. */
+export interface SpeakableVoice extends Pick<SharedVoice, "id" | "locale" | "models"> {
+  /** Models that would speak with it in another workspace. */
+  readonly withheld: ReadonlyArray<ModelId>
+  /** Nothing for a locale that the voice does not speak. */
+  readonly engineVoice: (locale: string) => EngineVoice | undefined
+}
+
+/** By its id. */
+export type FindVoice = (id: string) => SpeakableVoice | undefined
+
+// A dialogue of many strangers does not become a flood.
+const readsAtOnce = 8
+
+export const voicesFor = Effect.fnUntraced(function* (
+  workspace: string,
+  turns: ReadonlyArray<{ readonly voice_id: string }>
+) {
+  const ids = [...new Set(turns.map((turn) => turn.voice_id))].filter((id) => sharedSpeakable(id) === undefined)
+  if (ids.length === 0) return sharedSpeakable
+  const voices = yield* ClonedVoices
+  const { VoiceCloning } = yield* Configuration
+  const rules = cloneRules(VoiceCloning, workspace)
+  const found = new Map<string, SpeakableVoice>()
+  yield* Effect.forEach(
+    ids,
+    (id) =>
+      Effect.map(Effect.mapError(voices.find(workspace, id), refusalOfVoice), (voice) => {
+        if (Option.isSome(voice)) found.set(id, speakableClone(voice.value, rules))
+      }),
+    { concurrency: readsAtOnce, discard: true }
+  )
+  const findVoice: FindVoice = (id) => sharedSpeakable(id) ?? found.get(id)
+  return findVoice
+})
+
+/** A voice of the catalogue. */
+export const sharedSpeakable = (id: string): SpeakableVoice | undefined => {
+  const voice = voiceById(id)
+  if (voice === undefined) return undefined
+  const { locale, models } = voice
+  return { id, locale, models, withheld: [], engineVoice: (spoken) => engineVoice(voice, spoken) }
+}
+
+/** What of a deployment decides how clones speak in a workspace. */
+export interface CloneRules {
+  /** The expressive model speaks with them. */
+  readonly isExpressive: boolean
+  /** A zero-shot model speaks with those that have a reference. */
+  readonly isZeroShot: boolean
+}
+
+export const cloneRules = (
+  { ExpressiveModelWorkspaces, ZeroShotModelFolder }: ConfigurationFile["VoiceCloning"],
+  workspace: string
+): CloneRules => ({
+  isExpressive: ExpressiveModelWorkspaces.includes(workspace),
+  isZeroShot: ZeroShotModelFolder !== ""
+})
+
+/** A cloned voice. */
+export const speakableClone = (
+  { id, locale, gender, traits, reference }: ClonedVoice,
+  { isExpressive, isZeroShot }: CloneRules
+): SpeakableVoice => ({
+  id,
+  locale,
+  models: clonedModels(locale, isExpressive),
+  withheld: isExpressive ? [] : [expressiveModel],
+  engineVoice: (spoken) =>
+    isZeroShot && reference !== null ? zeroShotVoice(traits, reference) : clonedEngineVoice(traits, spoken, gender)
+})
+
+const expressiveModel: ModelId = "tts-3.2"
+
+const modelsByLocale = new Map(
+  sharedVoices.filter(({ engine }) => engine.engine === "espeak").map(({ locale, models }) => [locale, models])
+)
+
+/** What the locale of a cloned voice may be. */
+export const clonableLocales: ReadonlyArray<string> = [...modelsByLocale.keys()]
+
+/**
+ * Which models speak with a cloned voice, and which languages: those of the catalogue's voices of its locale. The
+ * expressive model does so for some workspaces only.
+ */
+export const clonedModels = (locale: string, isExpressive: boolean): SharedVoice["models"] =>
+  (modelsByLocale.get(locale) ?? []).filter(({ name }) => isExpressive || name !== expressiveModel)
+
+/** Whole subtags: `en` takes `en-US`, `e` takes nothing. */
+export const isInRange = (locale: string, range: string) => {
+  const [tag, wanted] = [locale.toLowerCase(), range.toLowerCase()]
+  return tag === wanted || tag.startsWith(`${wanted}-`)
+}

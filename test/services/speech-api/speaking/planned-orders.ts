@@ -1,0 +1,25 @@
+/** Orders of speech, planned for a route or refused. */
+import { Result } from "effect"
+import {
+  type Order,
+  planSpeech,
+  type SpeechPlan,
+  type SpeechRoute
+} from "../../../../services/speech-api/speaking/plan.ts"
+
+export const speech = "/v1/audio/speech"
+export const stream = "/v1/audio/stream"
+export const timestamps = "/v1/audio/stream/with-timestamps"
+export const dialogue = "/v1/audio/dialogue"
+
+const hello: Order = { turns: [{ input: "Hello.", voice_id: "henry" }] }
+
+export const plan = (order: Partial<Order>, route: SpeechRoute = speech, accept?: string) =>
+  planSpeech({ ...hello, ...order }, route, accept, 20_000)
+export const planned = (...given: Parameters<typeof plan>): SpeechPlan => Result.getOrThrow(plan(...given))
+export const refused = (...given: Parameters<typeof plan>) => {
+  const result = plan(...given)
+  if (Result.isSuccess(result)) throw new Error("it was planned")
+  return result.failure
+}
+export const spokenBy = (voice_id: string): Order => ({ turns: [{ input: "Hello.", voice_id }] })
