@@ -42,6 +42,8 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 export interface Paced {
   readonly listener: Listener
   readonly ended: Promise<PacedEnd>
+  /** Leaves, without a word. */
+  readonly leave: () => void
 }
 
 export interface PacedEnd extends Heard {
@@ -53,7 +55,7 @@ export interface PacedEnd extends Heard {
 
 /** A client of the timestamps stream that takes no more than so many bytes a second. */
 export const listenSlowly = async (fleet: Asked, body: unknown, bytesPerSecond: number): Promise<Paced> => {
-  const { response } = await openStream(fleet, "/v1/audio/stream/with-timestamps", body)
+  const { response, leave } = await openStream(fleet, "/v1/audio/stream/with-timestamps", body)
   if (response.statusCode !== 200) throw new Error(`the stream was answered with ${response.statusCode}`)
   const events = listener()
   const text = new TextDecoder()
@@ -74,7 +76,7 @@ export const listenSlowly = async (fleet: Asked, body: unknown, bytesPerSecond: 
   const ended = read()
   // Whoever waits for it is told; a test that failed before waits for nobody.
   ended.catch(() => undefined)
-  return { listener: events, ended }
+  return { listener: events, ended, leave }
 }
 
 export interface Process {
