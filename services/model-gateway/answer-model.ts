@@ -11,7 +11,7 @@ import { answering } from "./answer-refusal.ts"
 import type { GatewayFault } from "./errors/GatewayFault.ts"
 import { ImageFetcher } from "./images/ImageFetcher.ts"
 import { tokensServed } from "./metrics.ts"
-import { freeCourse, paymentCourse, type PaymentCourse, withinPayment } from "./payments/paid-call.ts"
+import { freeCall, type PaidCall, scopedCall, withinPayment } from "./payments/paid-call.ts"
 import { payable } from "./payable.ts"
 import { bodyFor, type ModelFace } from "./requests/dialects.ts"
 import { FreeTier } from "./requests/FreeTier.ts"
@@ -31,11 +31,11 @@ export const answerModel = (face: ModelFace) =>
       // Who pays is not known yet: places are held for all callers together.
       yield* (yield* Admission).enter("callers")
       const call = yield* readCall(face)
-      const course = yield* courseOf(call)
-      const filled = yield* (yield* ImageFetcher).fill(call).pipe(Effect.tapError(() => course.release))
+      const payment = yield* paymentOf(call)
+      const filled = yield* (yield* ImageFetcher).fill(call).pipe(Effect.tapError(() => payment.release))
       const work: Work = {
         call,
-        course,
+        payment,
         startedAtMs,
         order: {
           model: call.model,
@@ -62,7 +62,7 @@ export const answerModel = (face: ModelFace) =>
 
 interface Work {
   readonly call: ModelCall
-  readonly course: PaymentCourse
+  readonly payment: PaidCall
   readonly startedAtMs: number
   readonly order: UpstreamOrder
   readonly wanted: Wanted
@@ -71,10 +71,10 @@ interface Work {
 }
 
 /** The payment can be used again before the caller hears why. */
-const released = <A, R>({ call, course }: Work, answer: Effect.Effect<A, GatewayFault, R>) =>
-  withinPayment(course, answer).pipe(
+const released = <A, R>({ call, payment }: Work, answer: Effect.Effect<A, GatewayFault, R>) =>
+  withinPayment(payment, answer).pipe(
     Effect.mapError((given) => freeFault(call, given)),
-    Effect.tapError(() => course.release)
+    Effect.tapError(() => payment.release)
   )
 
 const streamed = Effect.fnUntraced(function* (work: Work) {
@@ -87,23 +87,23 @@ const streamed = Effect.fnUntraced(function* (work: Work) {
 })
 
 const whole = Effect.fnUntraced(function* (work: Work) {
-  const { count, course, headers, order, wanted } = work
+  const { count, payment, headers, order, wanted } = work
   const answer = yield* released(work, (yield* Upstreams).whole(order))
   const usage = recordAt(answer.body, "usage")
   count(answer.dialect === "anthropic" ? anthropicUsage(usage) : openAiUsage(usage))
   const body: JsonObject = wholeAnswer(wanted, answer.dialect, answer.body)
-  const settled = yield* course.settle(utf8.encode(JSON.stringify(body)))
+  const settled = yield* payment.settle(utf8.encode(JSON.stringify(body)))
   return jsonAnswer(body, { headers: { "cache-control": "private, no-store", ...headers, ...settled.headers } })
 })
 
 /** Paid before anybody is asked, or counted. */
-const courseOf = Effect.fnUntraced(function* (call: ModelCall) {
+const paymentOf = Effect.fnUntraced(function* (call: ModelCall) {
   if (call.model.entry.Free) {
     yield* (yield* FreeTier).takeCall(yield* HttpCall, call.model.family)
-    return freeCourse
+    return freeCall
   }
   const gate = yield* PaymentGate
-  return yield* paymentCourse(gate.pay(payable(call, yield* HttpCall)))
+  return yield* scopedCall(gate.pay(payable(call, yield* HttpCall)))
 })
 
 const tokenCounter = Effect.fnUntraced(function* ({ model }: ModelCall) {

@@ -6,7 +6,7 @@ import { Cause, Effect } from "effect"
 import { type Answer, bytesAnswer, HttpCall, jsonAnswer, WireError } from "#http"
 import { Metrics } from "#runtime"
 import { gatewayRequests } from "./metrics.ts"
-import { PaymentRefusal } from "./payments/PaymentGate.ts"
+import { PaymentRefusal } from "./payments/replies.ts"
 import {
   fault,
   type GatewayFault,

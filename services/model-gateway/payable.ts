@@ -5,7 +5,7 @@ import type { PaymentHeaders } from "#x402"
 import type { ImageCall } from "./images/routes.ts"
 import type { CatalogueModel } from "./requests/Catalogue.ts"
 import type { ModelCall } from "./requests/read-call.ts"
-import type { PayableCall } from "./payments/PaymentGate.ts"
+import type { PayableCall } from "./payments/quote.ts"
 
 /** Node joins the values of a repeated header; base64 has no commas of its own. */
 const valuesOf = (call: HttpCall["Service"], name: string) =>

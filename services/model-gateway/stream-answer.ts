@@ -9,9 +9,8 @@ import { eventsAnswer, HttpCall, jsonEvent, type ServerSentEvent } from "#http"
 import { type CallFailure, codeOf, plainRoute } from "./answer-refusal.ts"
 import { fault, GatewayFault, faultBody } from "./errors/GatewayFault.ts"
 import { firstByteSeconds, gatewayRequests } from "./metrics.ts"
-import type { PaymentCourse } from "./payments/paid-call.ts"
+import type { PaidCall, SettledCall } from "./payments/paid-call.ts"
 import type { ModelCall } from "./requests/read-call.ts"
-import type { SettledCall } from "./payments/PaymentGate.ts"
 import { streamTranslator, type Wanted } from "./translate/translation.ts"
 import type { JsonObject } from "./translate/json.ts"
 import type { StreamedAnswer } from "./upstream/Providers.ts"
@@ -19,7 +18,7 @@ import type { StreamedAnswer } from "./upstream/Providers.ts"
 export interface StreamFrame {
   readonly call: ModelCall
   readonly wanted: Wanted
-  readonly course: PaymentCourse
+  readonly payment: PaidCall
   readonly headers: Readonly<Record<string, string>>
   readonly startedAtMs: number
   readonly keepAliveMs: number
@@ -28,7 +27,7 @@ export interface StreamFrame {
 }
 
 export const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, upstream: StreamedAnswer) {
-  const { call, course } = frame
+  const { call, payment } = frame
   const metrics = yield* Metrics
   const route = plainRoute((yield* HttpCall).route)
   const firstByte = metrics.histogram(firstByteSeconds)
@@ -37,7 +36,7 @@ export const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, ups
   const state: Told = { stage: "events", isBegun: false }
 
   const begin = Effect.andThen(
-    course.serve,
+    payment.serve,
     Effect.map(Clock.currentTimeMillis, (nowMs) => firstByte.observe({ route }, (nowMs - frame.startedAtMs) / 1_000))
   )
   const pulled = Pull.matchEffect(upstream.next, {
@@ -51,7 +50,7 @@ export const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, ups
   })
   const next = nextEvents(frame, state, pulled, begin).pipe(
     // Before the caller hears of it: the payment can be used again at once.
-    Effect.tapError((error) => (Cause.isDone(error) ? Effect.void : course.release))
+    Effect.tapError((error) => (Cause.isDone(error) ? Effect.void : payment.release))
   )
   const events = Stream.fromPull(Effect.succeed(next))
   return yield* eventsAnswer(events, {
@@ -90,10 +89,10 @@ const nextEvents = Effect.fnUntraced(function* (
 const faceEvent = (face: ModelCall["face"], event: JsonObject): ServerSentEvent =>
   face === "chat" ? jsonEvent(event) : jsonEvent(event, typeof event["type"] === "string" ? event["type"] : undefined)
 
-const ending = Effect.fnUntraced(function* ({ call, course, onEnd }: StreamFrame) {
+const ending = Effect.fnUntraced(function* ({ call, payment, onEnd }: StreamFrame) {
   yield* onEnd
   // All has been given out: a payment that fails now is the payment gate's to remember, not the caller's to see.
-  const { headers } = yield* Effect.orElseSucceed(course.settle(null), (): SettledCall => ({ headers: {} }))
+  const { headers } = yield* Effect.orElseSucceed(payment.settle(null), (): SettledCall => ({ headers: {} }))
   const receipt = headers["payment-response"]
   const told = receipt === undefined ? [] : [{ data: "", comment: `payment-response ${receipt}` }]
   return call.face === "chat" ? [...told, { data: "[DONE]" }] : told

@@ -5,13 +5,16 @@ import { HttpListener } from "#http"
 import { Addresses, Configuration, Drain, Metrics } from "#runtime"
 import { type LocalUpstream, startLocalUpstream } from "../../dev/upstream/LocalUpstream.ts"
 import { modelGatewayWith } from "../../services/model-gateway/role.ts"
-import { type PayableCall, PaymentRefusal, PaymentGate } from "../../services/model-gateway/payments/PaymentGate.ts"
+import { openCall } from "../../services/model-gateway/payments/paid-call.ts"
+import { PaymentGate } from "../../services/model-gateway/payments/PaymentGate.ts"
+import type { PayableCall } from "../../services/model-gateway/payments/quote.ts"
+import { PaymentRefusal } from "../../services/model-gateway/payments/replies.ts"
 import { busOn, natsServer } from "../../dev/fixtures/bus.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
 /** What happened at the payment gate, in order. */
-export interface TillBook {
+export interface PaymentBook {
   readonly calls: Array<PayableCall>
   readonly steps: Array<"pay" | "serve" | "release" | "settle">
   /** Makes the next settlement fail. */
@@ -19,12 +22,12 @@ export interface TillBook {
 }
 
 /** Takes `PAYMENT-SIGNATURE: good`. */
-const testTill = (book: TillBook) => {
+const testGate = (book: PaymentBook) => {
   const refusal = (code: string, body: Json) =>
     Effect.fail(
       new PaymentRefusal({ status: 402, code, headers: { "payment-required": "quote" }, body: JSON.stringify(body) })
     )
-  const step = (name: TillBook["steps"][number]) => Effect.sync(() => void book.steps.push(name))
+  const step = (name: PaymentBook["steps"][number]) => Effect.sync(() => void book.steps.push(name))
   return Layer.succeed(PaymentGate, {
     quote: () => Effect.die(new Error("nobody asks")),
     pay: (call) =>
@@ -34,9 +37,11 @@ const testTill = (book: TillBook) => {
         if (money !== "good") return yield* refusal("PAYMENT_INVALID", { code: "PAYMENT_INVALID" })
         book.calls.push(call)
         yield* step("pay")
-        return {
+        return openCall({
           release: step("release"),
           serve: step("serve"),
+          force: Effect.void,
+          keep: Effect.void,
           settle: () =>
             Effect.gen(function* () {
               yield* step("settle")
@@ -44,7 +49,7 @@ const testTill = (book: TillBook) => {
                 return yield* refusal("PAYMENT_UNFUNDED", { error: "Payment settlement failed" })
               return { headers: { "payment-response": "receipt" } }
             })
-        }
+        })
       })
   })
 }
@@ -59,7 +64,7 @@ export interface GatewayOptions {
 export interface TestGateway {
   readonly url: string
   readonly upstream: LocalUpstream
-  readonly book: TillBook
+  readonly book: PaymentBook
   readonly metrics: Effect.Effect<string>
 }
 
@@ -92,7 +97,7 @@ export const withGateway = <A, E>(
   Effect.gen(function* () {
     const server = yield* natsServer
     const upstream = yield* startLocalUpstream()
-    const book: TillBook = { calls: [], steps: [], refusesSettlement: false }
+    const book: PaymentBook = { calls: [], steps: [], refusesSettlement: false }
     const configuration = Configuration.layerOf({
       ModelGateway: {
         Port: 0,
@@ -108,7 +113,7 @@ export const withGateway = <A, E>(
       }
     })
     const gateway = modelGatewayWith.pipe(
-      Layer.provideMerge(testTill(book)),
+      Layer.provideMerge(testGate(book)),
       Layer.provideMerge(Layer.mergeAll(ConfiguredHttp.layer, UntrustedHttp.layer)),
       Layer.provideMerge(Drain.layer),
       Layer.provideMerge(busOn(server)),

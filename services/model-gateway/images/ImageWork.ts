@@ -7,8 +7,8 @@ import type { BusError } from "#bus"
 import { Configuration, Metrics } from "#runtime"
 import type { GatewayFault } from "../errors/GatewayFault.ts"
 import { imageJobs } from "../metrics.ts"
-import { type PaymentCourse, withinPayment } from "../payments/paid-call.ts"
-import type { PaymentRefusal, SettledCall } from "../payments/PaymentGate.ts"
+import { type PaidCall, type SettledCall, withinPayment } from "../payments/paid-call.ts"
+import type { PaymentRefusal } from "../payments/replies.ts"
 import { type JsonObject, without } from "../translate/json.ts"
 import { Upstreams } from "../upstream/Upstreams.ts"
 import { ImageJobs, type JobEntry } from "./ImageJobs.ts"
@@ -29,7 +29,7 @@ export interface StartedImages {
 export interface WantedImages {
   readonly id: string
   readonly call: ImageCall
-  readonly course: PaymentCourse
+  readonly payment: PaidCall
 }
 
 const utf8 = new TextEncoder()
@@ -53,16 +53,18 @@ export class ImageWork extends Context.Service<
       const scope = yield* Effect.scope
       const workMs = ModelGateway.FirstByteSeconds * 1_000 + endingMs
 
-      const make = Effect.fn("ImageWork.make")(function* ({ id, call, course }: WantedImages) {
+      const make = Effect.fn("ImageWork.make")(function* ({ id, call, payment }: WantedImages) {
         const order = {
           model: call.model,
           path: "images" as const,
           headers: {},
           bodyFor: () => Result.succeed(without(call.request, "stream"))
         }
-        const { body } = yield* withinPayment(course, upstreams.whole(order)).pipe(Effect.onError(() => course.release))
+        const { body } = yield* withinPayment(payment, upstreams.whole(order)).pipe(
+          Effect.onError(() => payment.release)
+        )
         const bytes = utf8.encode(JSON.stringify(body))
-        const settled = yield* course.settle(bytes)
+        const settled = yield* payment.settle(bytes)
         yield* jobs.complete(id, bytes)
         return { body, settled }
       })
@@ -72,8 +74,8 @@ export class ImageWork extends Context.Service<
       }
 
       const start = Effect.fn("ImageWork.start")(function* (wanted: WantedImages) {
-        const { id, call, course } = wanted
-        const entry = yield* Effect.onError(jobs.open(id, call.model.entry.Id, workMs), () => course.release)
+        const { id, call, payment } = wanted
+        const entry = yield* Effect.onError(jobs.open(id, call.model.entry.Id, workMs), () => payment.release)
         const done = yield* Deferred.make<MadeImages, Failure>()
         const work = make(wanted).pipe(Effect.onExit((exit) => note(id, exit)))
         yield* Effect.forkIn(Deferred.into(work, done), scope)

@@ -12,10 +12,11 @@ import { type FoundJob, ImageJobs, newImageJobId, jobBody } from "./ImageJobs.ts
 import { ImageWork, type MadeImages } from "./ImageWork.ts"
 import { gatewayOrigin } from "../origin.ts"
 import { payableImages } from "../payable.ts"
-import { freeCourse, openCourse } from "../payments/paid-call.ts"
+import { freeCall } from "../payments/paid-call.ts"
 import { FreeTier } from "../requests/FreeTier.ts"
 import { freeFault } from "../stream-answer.ts"
-import { PaymentRefusal, PaymentGate } from "../payments/PaymentGate.ts"
+import { PaymentGate } from "../payments/PaymentGate.ts"
+import { PaymentRefusal } from "../payments/replies.ts"
 import { ImagesRequest } from "#contracts"
 import { Catalogue, type CatalogueModel } from "../requests/Catalogue.ts"
 import { checkShape } from "../requests/dialects.ts"
@@ -32,12 +33,12 @@ const noJob = {
   code: "NOT_FOUND"
 }
 
-const courseOf = Effect.fnUntraced(function* (call: ImageCall, id: string) {
+const paymentOf = Effect.fnUntraced(function* (call: ImageCall, id: string) {
   if (call.model.entry.Free) {
     yield* (yield* FreeTier).takeCall(yield* HttpCall, call.model.family)
-    return freeCourse
+    return freeCall
   }
-  return yield* openCourse((yield* PaymentGate).pay(payableImages(call, yield* HttpCall, id)))
+  return yield* (yield* PaymentGate).pay(payableImages(call, yield* HttpCall, id))
 })
 
 const pollUrlOf = Effect.fnUntraced(function* (id: string) {
@@ -57,8 +58,8 @@ export const answerImages = answering("images")(
     const id = newImageJobId()
     // From the payment on the work does not end with the caller.
     const started = Effect.uninterruptible(
-      Effect.flatMap(courseOf(call, id), (course) =>
-        Effect.flatMap(ImageWork, (work) => work.start({ id, call, course }))
+      Effect.flatMap(paymentOf(call, id), (payment) =>
+        Effect.flatMap(ImageWork, (work) => work.start({ id, call, payment }))
       )
     )
     return yield* Effect.matchEffect(started, {

@@ -1,74 +1,57 @@
 /**
- * Where a call is paid for; the one door between the gateway and payments. A call is priced, then paid before
- * any provider is asked, and ends in exactly one of two ways: `release` (nothing was given out, nothing is
- * charged) or `settle`. A stream is `serve`d before its first byte. Calls to free models never come here.
+ * Where a call is paid for. It quotes a call, reads and matches its payment, asks a verifier, and holds what is verified
+ * until the call has ended. Every 402 carries a fresh quote. Nothing is charged before an answer is made, and what nobody
+ * can verify now is 503, so that the same payment can be sent again. Calls to free models never come here.
  */
-import { Context, Data, type Effect } from "effect"
-import type { AnswerKind } from "#contracts"
-import type { PaymentHeaders, PromptSize, Quote, ReplyShape } from "#x402"
-
-/** All that a price and a payment depend on. */
-export interface CallFacts {
-  readonly path: string
-  /** Clients sign the first offer, so each base path has one kind of chain. */
-  readonly chain: "evm" | "solana"
-  readonly model: string
-  readonly prices: {
-    readonly inputMicroUsdPerMillionTokens: number
-    readonly outputMicroUsdPerMillionTokens: number
-    /** For each call or image, instead of tokens. */
-    readonly flatMicroUsd: number | undefined
-  }
-  readonly prompt: PromptSize
-  /** The longest answer, over all that were asked for. */
-  readonly outputTokens: number
-  /** Images, where those are sold. */
-  readonly count: number
-}
-
-export interface PayableCall extends CallFacts {
-  readonly method: "POST"
-  /** As it came; the payment is bound to it. */
-  readonly body: Uint8Array
-  readonly kind: AnswerKind
-  /** In which shape a refusal is written. */
-  readonly shape: ReplyShape
-  readonly payment: PaymentHeaders
-  /** Of an image: who sends the payment again is told of this job. */
-  readonly jobId?: string
-}
-
-/**
- * An answer that is given instead of the model's: the quote, or why the payment was not taken. The commonest answer of
- * all, so no error with a stack of its own.
- */
-export class PaymentRefusal extends Data.TaggedClass("PaymentRefusal")<{
-  /** 200: the answer was paid for before, and is given once more. */
-  readonly status: 200 | 400 | 402 | 409 | 429 | 503
-  /** For metrics: a payment code, or `PAYMENT_REQUIRED`. */
-  readonly code: string
-  /** The image job that the payment was taken for before, and that has not ended as far as the payment says. */
-  readonly jobId?: string
-  readonly headers: Readonly<Record<string, string>>
-  /** JSON, written already: quotes are mirrored byte for byte. */
-  readonly body: string
-}> {}
-
-export interface SettledCall {
-  /** Of the answer: the receipt, or that the chain has not spoken yet. */
-  readonly headers: Readonly<Record<string, string>>
-}
-
-export interface PaidCall {
-  /** How long a whole answer may take, where the payment ends sooner than our patience. */
-  readonly answerMsMax?: number
-  /** Nothing was given out, or what was is not worth money: the payment can be used again. */
-  readonly release: Effect.Effect<void>
-  /** Before the first byte of a stream: from here on the payment is not given back when the gateway is lost. */
-  readonly serve: Effect.Effect<void, PaymentRefusal>
-  /** `answer`: a whole one, kept until it is paid for; null after a stream. */
-  readonly settle: (answer: Uint8Array | null) => Effect.Effect<SettledCall, PaymentRefusal>
-}
+import { createHash, randomBytes } from "node:crypto"
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import { type BusError, Mailbox, Requests } from "#bus"
+import {
+  type PaymentNetwork,
+  type PaymentPayload,
+  type PaymentRequirements,
+  subjects,
+  type VerifyAnswer,
+  type VerifyRequest
+} from "#contracts"
+import { sanitise } from "#egress"
+import { Configuration, Metrics, timed } from "#runtime"
+import {
+  claimOptionsOf,
+  Claims,
+  codeOf,
+  matchOffer,
+  openChains,
+  paymentIdentifier,
+  type PaymentRefused,
+  paymentRequired,
+  type Quote,
+  readPayment,
+  TokenWatch,
+  verificationFailed,
+  verifiedClaim,
+  verifyAnswerCodec,
+  verifyRequestCodec
+} from "#x402"
+import { gatewayOrigin } from "../origin.ts"
+import { CallNames, PaidAnswers, PaidJobs } from "./KeptCalls.ts"
+import { paymentOutcomes, paymentSeconds } from "./metrics.ts"
+import type { PaidCall } from "./paid-call.ts"
+import { PaidCalls } from "./PaidCalls.ts"
+import { type CallFacts, neededMs, type PayableCall, quoteCall, validBeforeMsOf } from "./quote.ts"
+import { claimKeyFor, type KeptCalls, keptCall, lostHolders } from "./replay.ts"
+import {
+  exposureReached,
+  identifierTaken,
+  paidBefore,
+  type PaymentRefusal,
+  refusalOf,
+  stillAnswering,
+  stillMaking,
+  stillSettling,
+  unavailable
+} from "./replies.ts"
+import { Settlements } from "./Settlements.ts"
 
 export class PaymentGate extends Context.Service<
   PaymentGate,
@@ -78,3 +61,302 @@ export class PaymentGate extends Context.Service<
     readonly pay: (call: PayableCall) => Effect.Effect<PaidCall, PaymentRefusal>
   }
 >()("starling/model-gateway/PaymentGate") {}
+
+interface Parts {
+  readonly settings: Pick<Configuration["Service"], "ModelGateway" | "Payments">
+  readonly requests: Requests["Service"]
+  readonly claims: Claims["Service"]
+  readonly calls: PaidCalls["Service"]
+  readonly kept: KeptCalls
+  readonly names: CallNames["Service"]
+  readonly jobs: PaidJobs["Service"]
+  /** This gateway, in the claims that are taken for it. */
+  readonly instance: string
+  /** Whether the gateway that held a payment is gone. */
+  readonly isLost: (holder: string | undefined) => Effect.Effect<boolean>
+  /** How callers reach us. */
+  readonly origin: Effect.Effect<string>
+  readonly isOffered: (network: PaymentNetwork) => boolean
+  readonly count: (outcome: string, code?: string) => Effect.Effect<void>
+  readonly verifySeconds: (took: number) => void
+}
+
+/** A payment that fits its call's quote, as far as can be said without asking anybody. */
+interface Offered {
+  readonly call: PayableCall
+  readonly quote: Quote
+  readonly payload: PaymentPayload
+  readonly requirements: PaymentRequirements
+  readonly identifier: string | null
+  readonly binding: string
+}
+
+type Refused = Pick<
+  Extract<VerifyAnswer, { readonly _tag: "Refused" }>,
+  "code" | "reason" | "payer" | "detail" | "claimKey" | "holder"
+>
+type Verified = Extract<VerifyAnswer, { readonly _tag: "Verified" }>
+type Unavailable = Extract<VerifyAnswer, { readonly _tag: "Unavailable" }>
+
+const pay = Effect.fn("PaymentGate.pay")(function* (
+  parts: Parts,
+  call: PayableCall
+): Effect.fn.Return<PaidCall, PaymentRefusal> {
+  const offered = yield* readOffered(parts, call, yield* quoted(parts, call, call.shape))
+  const tooShort = yield* endsTooSoon(parts, offered)
+  if (tooShort !== undefined) return yield* answerEnding(parts, offered, tooShort)
+  const answer = yield* verify(parts, offered)
+  switch (answer._tag) {
+    case "Verified":
+      return yield* hold(parts, offered, answer)
+    case "Unavailable":
+      return yield* turnAway(parts, call, answer)
+    case "Refused":
+      return yield* answer.code === "PAYMENT_REPLAY"
+        ? answerReplay(parts, offered, answer)
+        : refuse(parts, offered, answer)
+  }
+})
+
+const quoted = Effect.fnUntraced(function* (
+  { settings, origin, isOffered }: Parts,
+  facts: CallFacts,
+  shape: PayableCall["shape"]
+) {
+  const made = quoteCall(settings.Payments, yield* origin, facts, isOffered)
+  return made ?? (yield* Effect.fail(unavailable(shape, "No such chain is taken here just now", 60)))
+})
+
+const readOffered = Effect.fnUntraced(function* (
+  parts: Parts,
+  call: PayableCall,
+  quote: Quote
+): Effect.fn.Return<Offered, PaymentRefusal> {
+  const refused = (error: PaymentRefused) => refuse(parts, { call, quote }, error)
+  const payload = yield* Effect.catch(Effect.fromResult(readPayment(call.payment)), refused)
+  if (payload === null) {
+    yield* parts.count("quoted")
+    return yield* Effect.fail(refusalOf("PAYMENT_REQUIRED", paymentRequired(quote, call.shape)))
+  }
+  const offers = quote.offers.map(({ requirements }) => requirements)
+  const requirements = yield* Effect.catch(Effect.fromResult(matchOffer(payload, offers)), refused)
+  const identifier = yield* Effect.catch(Effect.fromResult(paymentIdentifier(payload)), refused)
+  const binding = createHash("sha256").update(`${call.method} ${call.path}\n`).update(call.body).digest("hex")
+  return { call, quote, payload, requirements, identifier, binding }
+})
+
+const refuse = (
+  { count }: Parts,
+  { call, quote }: Pick<Offered, "call" | "quote">,
+  { code, reason, payer, detail }: Omit<Refused, "claimKey" | "holder">
+) =>
+  Effect.andThen(
+    count("refused", code),
+    Effect.fail(refusalOf(code, verificationFailed(quote, call.shape, { code, reason, payer, detail })))
+  )
+
+/** The refusal of a payment that does not last for a new call. */
+const endsTooSoon = Effect.fnUntraced(function* ({ settings }: Parts, { call, payload }: Offered) {
+  const leftMs = (validBeforeMsOf(payload) ?? Infinity) - (yield* Clock.currentTimeMillis)
+  const wantedMs = neededMs(settings.ModelGateway, settings.Payments, call.kind)
+  return leftMs < wantedMs ? tooShort(leftMs, wantedMs) : undefined
+})
+
+const tooShortReason = "invalid_exact_evm_payload_authorization_valid_before"
+const inSeconds = (ms: number) => `${Math.max(0, Math.floor(ms / 1_000))} s`
+const tooShort = (leftMs: number, neededMs: number): Refused => ({
+  code: codeOf(tooShortReason),
+  reason: tooShortReason,
+  payer: null,
+  detail: `the authorization ends before the answer could be paid for: it is good for ${inSeconds(leftMs)}, and this call needs ${inSeconds(neededMs)}; sign a fresh one, nothing was charged`
+})
+
+/** No new call; but the one that the payment has paid for may be asked for until long after its end. */
+const answerEnding = Effect.fnUntraced(function* (
+  parts: Parts,
+  offered: Offered,
+  refusal: Refused
+): Effect.fn.Return<never, PaymentRefusal> {
+  const claimKey = claimKeyFor(offered.payload, offered.requirements)
+  if (claimKey === undefined) return yield* refuse(parts, offered, refusal)
+  const found =
+    offered.identifier === null ? yield* Effect.orElseSucceed(parts.claims.read(claimKey), Option.none) : Option.none()
+  const holder = Option.isSome(found) ? { holder: found.value.record.holder } : {}
+  return yield* answerReplay(parts, offered, { ...refusal, claimKey, ...holder })
+})
+
+const verify = Effect.fnUntraced(function* (
+  { requests, instance, count, verifySeconds }: Parts,
+  { call, payload, requirements, binding }: Offered
+) {
+  const ticket = randomBytes(12).toString("base64url")
+  const request = { payload, requirements, binding, kind: call.kind, holder: instance, ticket }
+  const asking = askVerifier(requests, request, count("asked_again")).pipe(
+    Effect.tapError((error) => Effect.logWarning("no verifier answered", error)),
+    Effect.mapError(() =>
+      unavailable(call.shape, "Payments cannot be verified just now; send the same payment again", 2)
+    ),
+    Effect.tapError(({ code }) => count("refused", code))
+  )
+  return yield* timed(verifySeconds, asking)
+})
+
+// Most answers come within one question to a chain; a verifier's own deadline is shorter than the second.
+const firstMs = 2_000
+const secondMs = 10_000
+
+/**
+ * Asks a verifier, and once more when the one that has the question falls silent: it may have died with it. The second
+ * one takes over whatever claim the first has made, for the question is the same; what the first one still does about
+ * it comes too late.
+ */
+const askVerifier = Effect.fnUntraced(function* (
+  requests: Requests["Service"],
+  request: VerifyRequest,
+  onSilence: Effect.Effect<void>
+): Effect.fn.Return<VerifyAnswer, BusError> {
+  const ask = (isAgain: boolean) =>
+    requests.ask(
+      {
+        subject: subjects.paymentsVerify,
+        question: verifyRequestCodec,
+        answer: verifyAnswerCodec,
+        timeoutMs: secondMs,
+        isAgain
+      },
+      request
+    )
+  const first = yield* Effect.timeoutOption(ask(false), firstMs)
+  if (Option.isSome(first)) return first.value
+  yield* onSilence
+  return yield* ask(true)
+})
+
+const turnAway = Effect.fnUntraced(function* (
+  { count }: Parts,
+  { shape }: PayableCall,
+  answer: Unavailable
+): Effect.fn.Return<never, PaymentRefusal> {
+  if (answer.why === "exposure") {
+    yield* count("refused", "PAYMENT_EXPOSURE_LIMIT")
+    return yield* Effect.fail(exposureReached(shape, answer.retryAfterSeconds))
+  }
+  yield* count("refused", "PAYMENT_VERIFICATION_UNAVAILABLE")
+  // Of a chain's node or a facilitator: nothing of which one it is.
+  const reason = sanitise(answer.reason, { secrets: [], names: [] }) ?? "nobody can say"
+  const message = `The payment cannot be taken just now: ${reason}`
+  return yield* Effect.fail(unavailable(shape, message, answer.retryAfterSeconds))
+})
+
+/** A payment that was used: whoever sends the very same call again is given its answer, or told how far it is. */
+const answerReplay = Effect.fnUntraced(function* (
+  parts: Parts,
+  offered: Offered,
+  refused: Refused
+): Effect.fn.Return<never, PaymentRefusal> {
+  const { call, binding, identifier } = offered
+  const { claimKey } = refused
+  const isImage = call.jobId !== undefined
+  const isHolderLost = identifier === null && !isImage && (yield* parts.isLost(refused.holder))
+  const isHeard = identifier !== null || isImage || isHolderLost
+  if (claimKey === undefined || !isHeard) return yield* refuse(parts, offered, refused)
+  const busy = () => unavailable(call.shape, "The answer cannot be looked for just now; send the same payment again", 2)
+  const asked = { claimKey, isImage, isHolderLost, identifier, binding }
+  const replayed = yield* Effect.mapError(keptCall(parts.kept, asked), busy)
+  switch (replayed._tag) {
+    case "Used":
+      return yield* refuse(parts, offered, refused)
+    case "Free":
+      return yield* refused.code === "PAYMENT_REPLAY" ? Effect.fail(busy()) : refuse(parts, offered, refused)
+    case "NameTaken":
+      return yield* Effect.fail(identifierTaken(call.shape))
+    case "Answering":
+      return yield* Effect.fail(stillAnswering(call.shape))
+    case "Settling":
+      return yield* Effect.fail(stillSettling(call.shape))
+    case "Making":
+      return yield* Effect.fail(stillMaking(call.shape, replayed.jobId))
+    case "Paid":
+      yield* parts.count("given_again")
+      return yield* Effect.fail(paidBefore(replayed))
+  }
+})
+
+const hold = Effect.fnUntraced(function* (parts: Parts, offered: Offered, verified: Verified) {
+  const { call, quote, identifier, binding } = offered
+  const { claimKey } = verified
+  // Whether it still is ours is told by its first move: nothing is given out before that.
+  const claim = verifiedClaim(offered, verified)
+  const letGo = Effect.ignore(parts.claims.release(claim, "its call was not begun"))
+  const held = <A>(write: Effect.Effect<A, BusError>) =>
+    write.pipe(
+      Effect.mapError(() => unavailable(call.shape, "The payment could not be held; send it again", 1)),
+      Effect.tapError(() => letGo)
+    )
+  if (identifier !== null) {
+    const isOurs = yield* held(parts.names.take(verified.claim, identifier, { claimKey, binding }))
+    if (!isOurs) return yield* Effect.andThen(letGo, Effect.fail(identifierTaken(call.shape)))
+  }
+  if (call.jobId !== undefined) {
+    yield* held(parts.jobs.note(claimKey, { jobId: call.jobId, ticket: claim.record.ticket }))
+  }
+  yield* parts.count("verified")
+  return yield* parts.calls.open({ call, quote, claim, identifier })
+})
+
+const make = Effect.gen(function* () {
+  const settings = yield* Configuration
+  const claims = yield* Claims
+  const jobs = yield* PaidJobs
+  const { stopped } = yield* TokenWatch
+  const mailbox = yield* Mailbox
+  const metrics = yield* Metrics
+  const counter = metrics.counter(paymentOutcomes)
+  const seconds = metrics.histogram(paymentSeconds)
+  const parts: Parts = {
+    settings,
+    requests: yield* Requests,
+    claims,
+    calls: yield* PaidCalls,
+    kept: { claims, jobs, answers: yield* PaidAnswers },
+    names: yield* CallNames,
+    jobs,
+    instance: mailbox.instance,
+    isLost: lostHolders(mailbox),
+    origin: yield* gatewayOrigin,
+    isOffered: ({ Network }) => stopped(Network) === undefined,
+    count: (outcome, code = "") => Effect.sync(() => counter.inc({ outcome, code })),
+    verifySeconds: (took) => seconds.observe({ stage: "verify" }, took)
+  }
+  return PaymentGate.of({ quote: (facts) => quoted(parts, facts, "chat"), pay: (call) => pay(parts, call) })
+})
+
+const claims = Layer.unwrap(Effect.map(Configuration, ({ Payments }) => Claims.layer(claimOptionsOf(Payments))))
+
+// Whoever else is paid here, and whoever pays nothing, is served on.
+const tokens = Layer.unwrap(
+  Effect.gen(function* () {
+    const { Payments } = yield* Configuration
+    return TokenWatch.layer(yield* openChains(Payments), { isNeeded: false })
+  })
+)
+
+const openGate = Layer.effect(PaymentGate, make).pipe(
+  Layer.provide(PaidCalls.layer),
+  Layer.provide(Layer.mergeAll(PaidAnswers.layer, PaidJobs.layer, CallNames.layer, Settlements.layer)),
+  Layer.provide(Layer.mergeAll(claims, tokens))
+)
+
+/** Sells only where payments are set up. Needs the bus, the egress and the runtime. */
+export const configuredPaymentGate = Layer.unwrap(
+  Effect.map(Configuration, ({ Payments }) => (Payments.Networks.length === 0 ? closedGate : openGate))
+)
+
+const message = "Payments are not set up here; only free models are served"
+const retryAfterSeconds = 60
+
+/** Where payments are not set up: without a way to be paid, paid models are not served. */
+const closedGate = Layer.succeed(PaymentGate, {
+  quote: () => Effect.fail(unavailable("chat", message, retryAfterSeconds)),
+  pay: ({ shape }) => Effect.fail(unavailable(shape, message, retryAfterSeconds))
+})

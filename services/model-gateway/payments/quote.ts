@@ -1,4 +1,8 @@
-/** What a call costs, on the networks of the kind that its base path stands for. Pure. */
+/**
+ * A call that is sold: what its price and its payment depend on, what it costs on the networks of the kind that its base
+ * path stands for, and how long its payment must be good for. Pure.
+ */
+import { Result, Schema } from "effect"
 import {
   type PaymentNetwork,
   type Payments,
@@ -13,12 +17,44 @@ import {
   inputTokensOf,
   modelResource,
   offerOf,
+  type PaymentHeaders,
+  type PromptSize,
   type Quote,
+  type ReplyShape,
   tariffOf,
   tokenPrice
 } from "#x402"
-import type { CallFacts } from "./PaymentGate.ts"
-import { Result, Schema } from "effect"
+
+/** All that a price and a payment depend on. */
+export interface CallFacts {
+  readonly path: string
+  /** Clients sign the first offer, so each base path has one kind of chain. */
+  readonly chain: "evm" | "solana"
+  readonly model: string
+  readonly prices: {
+    readonly inputMicroUsdPerMillionTokens: number
+    readonly outputMicroUsdPerMillionTokens: number
+    /** For each call or image, instead of tokens. */
+    readonly flatMicroUsd: number | undefined
+  }
+  readonly prompt: PromptSize
+  /** The longest answer, over all that were asked for. */
+  readonly outputTokens: number
+  /** Images, where those are sold. */
+  readonly count: number
+}
+
+export interface PayableCall extends CallFacts {
+  readonly method: "POST"
+  /** As it came; the payment is bound to it. */
+  readonly body: Uint8Array
+  readonly kind: AnswerKind
+  /** In which shape a refusal is written. */
+  readonly shape: ReplyShape
+  readonly payment: PaymentHeaders
+  /** Of an image: who sends the payment again is told of this job. */
+  readonly jobId?: string
+}
 
 const namespaces = { evm: "eip155:", solana: "solana:" } as const
 

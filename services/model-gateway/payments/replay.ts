@@ -2,13 +2,13 @@
  * What becomes of a call whose payment was used before. Who sends the very same call again, because its answer was lost
  * or is still being made, must never be told to pay anew: an image is its own name, any other call needs one
  * (`payment-identifier`), unless the gateway that had it is gone: then the payment and the request themselves are name
- * enough. Everybody else has used a payment twice. Pure.
+ * enough. Everybody else has used a payment twice.
  */
-import { Result, Schema, Duration, Effect } from "effect"
+import { Duration, Effect, Option, Result, Schedule, Schema } from "effect"
+import type { BusError, Mailbox } from "#bus"
 import { claimKeyOf, ExactEvmPayload, type PaymentPayload, type PaymentRequirements } from "#contracts"
-import { type Claim, paymentIdentifier, type SettledPayment } from "#x402"
-import type { PaidAnswer, PaidJob } from "./KeptCalls.ts"
-import type { Mailbox } from "#bus"
+import { type Claim, type Claims, paymentIdentifier, type SettledPayment } from "#x402"
+import type { PaidAnswer, PaidAnswers, PaidJob, PaidJobs } from "./KeptCalls.ts"
 
 type ReplayedCall =
   /** Nothing speaks for who sent it. */
@@ -36,6 +36,7 @@ export interface ReplayFacts {
 
 const used: ReplayedCall = { _tag: "Used" }
 
+/** Pure. */
 export const replayedCall = (facts: ReplayFacts): ReplayedCall => {
   const { isImage, isHolderLost, identifier, binding, record, answer, job } = facts
   const needsNoName = isImage || isHolderLost
@@ -68,6 +69,38 @@ export const replayedCall = (facts: ReplayFacts): ReplayedCall => {
       return record.state === "SETTLING" ? { _tag: "Settling" } : { _tag: "Answering" }
   }
 }
+
+/** Where a used payment's claim, answer and job are kept. */
+export interface KeptCalls {
+  readonly claims: Pick<Claims["Service"], "read">
+  readonly answers: PaidAnswers["Service"]
+  readonly jobs: PaidJobs["Service"]
+}
+
+type Asked = Pick<ReplayFacts, "isImage" | "isHolderLost" | "identifier" | "binding"> & { readonly claimKey: string }
+
+/** Looks at all that is kept of a used payment. */
+export const keptCall = Effect.fnUntraced(function* (
+  { claims, answers, jobs }: KeptCalls,
+  { claimKey, ...asked }: Asked
+): Effect.fn.Return<ReplayedCall, BusError> {
+  const looked = { answer: answers.find(claimKey), claim: endSoon(claims, claimKey), job: jobs.find(claimKey) }
+  const { answer, claim, job } = yield* Effect.all(looked, { concurrency: 3 })
+  return replayedCall({
+    ...asked,
+    record: Option.getOrUndefined(claim)?.record,
+    answer: Option.getOrUndefined(answer),
+    job: Option.getOrUndefined(job)
+  })
+})
+
+/** An answer goes out when the chain has its payment, a moment before that is written down. */
+const endSoon = (claims: KeptCalls["claims"], claimKey: string) =>
+  Effect.repeat(claims.read(claimKey), {
+    schedule: Schedule.spaced("50 millis"),
+    times: 5,
+    while: (found) => Option.isSome(found) && found.value.record.state === "SETTLING"
+  })
 
 const nameOf = (payload: PaymentPayload) => Result.getOrElse(paymentIdentifier(payload), () => null)
 

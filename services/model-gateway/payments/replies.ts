@@ -1,7 +1,23 @@
 /** What the payment gate answers instead of a model, in the shape of the route. Pure. */
+import { Data } from "effect"
 import { type PaymentReply, type ReplyShape, settledHeaders, type SettledPayment } from "#x402"
 import { fault, faultBody, faultHeaders } from "../errors/GatewayFault.ts"
-import { PaymentRefusal } from "./PaymentGate.ts"
+
+/**
+ * An answer that is given instead of the model's: the quote, or why the payment was not taken. The commonest answer of
+ * all, so no error with a stack of its own.
+ */
+export class PaymentRefusal extends Data.TaggedClass("PaymentRefusal")<{
+  /** 200: the answer was paid for before, and is given once more. */
+  readonly status: 200 | 400 | 402 | 409 | 429 | 503
+  /** For metrics: a payment code, or `PAYMENT_REQUIRED`. */
+  readonly code: string
+  /** The image job that the payment was taken for before, and that has not ended as far as the payment says. */
+  readonly jobId?: string
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON, written already: quotes are mirrored byte for byte. */
+  readonly body: string
+}> {}
 
 export const refusalOf = (code: string, { status, headers, body }: PaymentReply) =>
   new PaymentRefusal({ status, code, headers, body })

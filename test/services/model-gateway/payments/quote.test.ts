@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { decodeConfiguration } from "#contracts"
-import { quoteCall } from "../../../../services/model-gateway/payments/quote.ts"
-import type { CallFacts } from "../../../../services/model-gateway/payments/PaymentGate.ts"
+import { type CallFacts, quoteCall } from "../../../../services/model-gateway/payments/quote.ts"
 import { testNetwork } from "../../../support/payments.ts"
 
 const { Payments } = Result.getOrThrow(decodeConfiguration({ Payments: { Networks: [testNetwork] } }))

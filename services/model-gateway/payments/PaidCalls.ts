@@ -1,0 +1,215 @@
+/**
+ * What a paid call does with its claim. The claim is renewed as long as the call lasts; it is let go before a failure is
+ * told, or settled once the answer is made. A stream whose payment would end before it does is settled while it goes on.
+ * A whole answer goes out paid, or as one that a payer may have before the chain has spoken; what the chain refuses is
+ * not given. When which of it is done says `paid-call.ts`.
+ */
+import { Clock, Context, Effect, Fiber, Layer, Schedule, type Scope } from "effect"
+import type { BusError } from "#bus"
+import type { SettlementOutcome } from "#contracts"
+import { Configuration, Metrics, timed } from "#runtime"
+import { type Claim, Claims, type Quote, settledHeaders, settlementFailed, unsettledHeaders } from "#x402"
+import { PaidAnswers } from "./KeptCalls.ts"
+import { paymentOutcomes, paymentSeconds } from "./metrics.ts"
+import { type CallTasks, NotAsked, openCall, type PaidCall, type SettledCall } from "./paid-call.ts"
+import { collectByMs, type PayableCall } from "./quote.ts"
+import { type PaymentRefusal, refusalOf, stillSettling, unavailable } from "./replies.ts"
+import { type Asked, type NotCommitted, Settlements } from "./Settlements.ts"
+
+/** A call whose payment a verifier has claimed for it. */
+export interface VerifiedCall {
+  readonly call: PayableCall
+  readonly quote: Quote
+  readonly claim: Claim
+  readonly identifier: string | null
+}
+
+export class PaidCalls extends Context.Service<
+  PaidCalls,
+  { readonly open: (verified: VerifiedCall) => Effect.Effect<PaidCall> }
+>()("starling/model-gateway/PaidCalls") {
+  static readonly layer = Layer.effect(
+    PaidCalls,
+    Effect.gen(function* () {
+      const { Payments } = yield* Configuration
+      const metrics = yield* Metrics
+      const counter = metrics.counter(paymentOutcomes)
+      const seconds = metrics.histogram(paymentSeconds)
+      const parts: Parts = {
+        claims: yield* Claims,
+        answers: yield* PaidAnswers,
+        settlements: yield* Settlements,
+        scope: yield* Effect.scope,
+        renewEveryMs: (Payments.LeaseSeconds * 1_000) / 3,
+        waitMs: Payments.SettleWaitSeconds * 1_000,
+        count: (outcome, code = "") => Effect.sync(() => counter.inc({ outcome, code })),
+        timed: (stage, work) => timed((took) => seconds.observe({ stage }, took), work)
+      }
+      return PaidCalls.of({ open: (verified) => open(parts, verified) })
+    })
+  )
+}
+
+interface Parts {
+  readonly claims: Claims["Service"]
+  readonly answers: PaidAnswers["Service"]
+  readonly settlements: Settlements["Service"]
+  readonly scope: Scope.Scope
+  readonly renewEveryMs: number
+  readonly waitMs: number
+  readonly count: (outcome: string, code?: string) => Effect.Effect<void>
+  readonly timed: <A, E>(stage: string, work: Effect.Effect<A, E>) => Effect.Effect<A, E>
+}
+
+/** The claim of a call while it goes on. */
+interface Hold extends VerifiedCall {
+  /** As it was moved last. */
+  claim: Claim
+  /** Before the payment is asked for; nothing of a stream. */
+  answerKept: Effect.Effect<void, BusError>
+  /** Once, whoever asks first. */
+  readonly asked: Effect.Effect<Asked, NotCommitted>
+  renewing?: Fiber.Fiber<void>
+  forcing?: Fiber.Fiber<void>
+}
+
+const open = Effect.fnUntraced(function* (parts: Parts, verified: VerifiedCall): Effect.fn.Return<PaidCall> {
+  const { network, validBeforeMs } = verified.claim.record
+  const leftMs = Math.max(0, collectByMs(network, validBeforeMs) - (yield* Clock.currentTimeMillis))
+  const hold: Hold = {
+    ...verified,
+    answerKept: Effect.void,
+    asked: yield* Effect.cached(Effect.suspend(() => parts.settlements.ask(hold.claim, hold.answerKept)))
+  }
+  const call = openCall(tasksOf(parts, hold), leftMs)
+  hold.renewing = yield* Effect.forkIn(renew(parts, hold), parts.scope)
+  if (verified.call.kind === "stream") {
+    hold.forcing = yield* Effect.forkIn(Effect.delay(call.force, leftMs), parts.scope)
+  }
+  return call
+})
+
+const tasksOf = (parts: Parts, hold: Hold): CallTasks => ({
+  serve: serve(parts, hold),
+  force: force(parts, hold),
+  release: release(parts, hold),
+  keep: Effect.andThen(stop(parts, hold), Effect.logWarning("a stream that failed was settled before it did")),
+  settle: (answer) => settle(parts, hold, answer)
+})
+
+/** A renewal and another move may end in any order. */
+const advance = (hold: Hold, next: Claim) =>
+  Effect.sync(() => {
+    if (next.revision > hold.claim.revision) hold.claim = next
+  })
+
+/** Until the claim is somebody else's to move. */
+const renew = ({ claims, renewEveryMs }: Parts, hold: Hold): Effect.Effect<never> =>
+  Effect.suspend(() => claims.renew(hold.claim)).pipe(
+    Effect.tap((next) => advance(hold, next)),
+    Effect.catchTag("ClaimLost", (error) =>
+      Effect.andThen(Effect.logWarning("a claim was lost", error), Effect.interrupt)
+    ),
+    Effect.catch((error) => Effect.logWarning("a claim could not be renewed", error)),
+    Effect.delay(renewEveryMs),
+    Effect.forever
+  )
+
+/** Ends what goes on beside the call. */
+const stop = ({ scope }: Parts, { renewing, forcing }: Hold) => {
+  const background = [renewing, forcing].filter((fiber) => fiber !== undefined)
+  return Effect.forEach(background, (fiber) => Effect.forkIn(Fiber.interrupt(fiber), scope), { discard: true })
+}
+
+const serve = ({ claims }: Parts, hold: Hold): Effect.Effect<void, PaymentRefusal> =>
+  Effect.suspend(() => claims.serve(hold.claim)).pipe(
+    Effect.flatMap((next) => advance(hold, next)),
+    Effect.tapError((error) => Effect.logWarning("a stream cannot be begun", error)),
+    Effect.mapError(() => unavailable(hold.call.shape, "The payment could not be held", 1))
+  )
+
+const force = Effect.fnUntraced(
+  function* ({ count }: Parts, hold: Hold) {
+    if (hold.renewing !== undefined) yield* Fiber.interrupt(hold.renewing)
+    yield* count("forced")
+    yield* hold.asked
+  },
+  Effect.catch((error) => Effect.logError("a stream could not be settled before its payment ends", error))
+)
+
+// A broker that is away for a moment must not cost a payer the payment; the sweep lets it go otherwise.
+const releaseTries = { times: 3, schedule: Schedule.spaced("200 millis") }
+
+const release = Effect.fn("PaymentGate.release")(function* (parts: Parts, hold: Hold) {
+  yield* stop(parts, hold)
+  yield* parts.count("released")
+  yield* parts.claims.release(hold.claim, "the call failed").pipe(
+    Effect.retry({ ...releaseTries, while: ({ _tag }) => _tag === "BusUnavailable" }),
+    Effect.catch((error) => Effect.logWarning("a payment is let go when its lease ends", error))
+  )
+})
+
+const settle = Effect.fn("PaymentGate.settle")(function* (
+  parts: Parts,
+  hold: Hold,
+  answer: Uint8Array | null
+): Effect.fn.Return<SettledCall, PaymentRefusal | NotAsked> {
+  const { claim, identifier } = hold
+  const label = { identifier, binding: claim.record.binding }
+  if (answer !== null) hold.answerKept = parts.timed("store", parts.answers.keep(claim.key, { label, body: answer }))
+  const asked = yield* hold.asked.pipe(
+    Effect.tapError((error) => Effect.logWarning("a payment could not be asked for", error)),
+    Effect.mapError(() => new NotAsked({ refusal: unasked(hold) }))
+  )
+  yield* stop(parts, hold)
+  const outcome = yield* parts.timed("settle", outcomeOf(parts, hold, asked))
+  return yield* outcome._tag === "Pending" && answer !== null ? unpaid(parts, hold) : answered(parts, hold, outcome)
+})
+
+const unasked = ({ call }: Hold) => unavailable(call.shape, "The payment could not be settled; nothing was charged", 1)
+
+const pending: SettlementOutcome = { _tag: "Pending", transaction: null }
+// A stream's last event is not held back for long: what it says is only the receipt.
+const streamWaitMsMax = 5_000
+
+const outcomeOf = ({ waitMs }: Parts, hold: Hold, { outcome, close }: Asked) =>
+  outcome(hold.call.kind === "stream" ? Math.min(waitMs, streamWaitMsMax) : waitMs).pipe(
+    Effect.ensuring(close),
+    Effect.tapError((error) => Effect.logWarning("an outcome could not be read", error)),
+    Effect.catch(({ _tag }: NotCommitted) =>
+      _tag === "ClaimLost" ? Effect.fail(unasked(hold)) : Effect.succeed(pending)
+    )
+  )
+
+/**
+ * The payer's one place for an unpaid answer; then the claim once more, for a settler may have given it up, or none have
+ * taken it: nothing is given out for a payment that could still be let go.
+ */
+const unpaid = (parts: Parts, hold: Hold) =>
+  parts.claims.expose(hold.claim).pipe(
+    Effect.andThen(parts.settlements.standing(hold.claim)),
+    Effect.catch(({ _tag }) =>
+      _tag === "ClaimLost"
+        ? Effect.fail(unasked(hold))
+        : Effect.andThen(parts.count("pending"), Effect.fail(stillSettling(hold.call.shape)))
+    ),
+    Effect.flatMap((outcome) => answered(parts, hold, outcome))
+  )
+
+const answered = (
+  { count }: Parts,
+  { call, quote, claim }: Hold,
+  outcome: SettlementOutcome
+): Effect.Effect<SettledCall, PaymentRefusal> => {
+  const { network, payer } = claim.record
+  if (outcome._tag === "Settled") {
+    const headers = settledHeaders({ transaction: outcome.transaction, network, payer })
+    return Effect.as(count("settled"), { headers })
+  }
+  if (outcome._tag === "Refused") {
+    const { code, reason } = outcome
+    const reply = settlementFailed(quote, call.shape, { code, reason, payer, network, transaction: null })
+    return Effect.andThen(count("settlement_refused", code), Effect.fail(refusalOf(code, reply)))
+  }
+  return Effect.as(count("pending"), { headers: unsettledHeaders("settlement_pending") })
+}
