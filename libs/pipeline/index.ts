@@ -27,5 +27,5 @@ export { agentOf, isEnded, isReady, iterationOf, phaseOf } from "./work-item/pha
 export { progressGrainMs } from "./work-item/dispatch.ts"
 export { transitions, whenLeftBehind } from "./work-item/transitions.ts"
 export { workItem } from "./work-item/work-item.ts"
-export { workItemOfSuggestion } from "./work-item/suggestions.ts"
+export { workItemOfSuggestion } from "./work-item/questions.ts"
 export { workItemProjection } from "./work-item/projection.ts"

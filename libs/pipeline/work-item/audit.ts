@@ -4,38 +4,78 @@
  * that.
  */
 import { findingSeverities, type WorkItemDispatch, type WorkItemFact, type WorkItemState } from "#contracts"
-import { type EventsByFact, decided, type Decision, type Evolvers, type InHandDeciders, refused } from "./decisions.ts"
-import { escalation } from "./delegation.ts"
+import { type Concern, decided, type Decision, refused } from "./decisions.ts"
+import { escalation } from "./failures.ts"
 import { itemEvent } from "./envelope.ts"
 import { readyFor, standing } from "./phases.ts"
+
+export const audit = {
+  reports: {
+    "audit-ended": (item, { findings, durationMs }, dispatch) => {
+      if (dispatch.phase !== "audit") return notAuditing(item, dispatch)
+      const { failingSeverity, maxAuditIterations } = item.settings
+      const rank = findingSeverities.indexOf(failingSeverity)
+      const blocking = findings.filter(({ severity }) => findingSeverities.indexOf(severity) >= rank).length
+      const { iteration } = dispatch
+      // The maximum may have been lowered in the middle of a run.
+      const totalIterations = Math.max(maxAuditIterations, iteration)
+      const counts = { blocking, nonBlocking: findings.length - blocking }
+      const verdict = blocking === 0 ? ("pass" as const) : ("fail" as const)
+      return decided(
+        { _tag: "AuditEnded", iteration, totalIterations, findings, ...counts, verdict, durationMs },
+        ...consequences(item, iteration, blocking)
+      )
+    },
+    "auditor-timed-out": (item, { auditor, agent, sandboxId }, dispatch) =>
+      dispatch.phase === "audit"
+        ? decided({ _tag: "AuditorTimedOut", iteration: dispatch.iteration, auditor, agent, sandboxId })
+        : notAuditing(item, dispatch)
+  },
+  evolve: {
+    AuditEnded: (_item, { iteration }) => ({ auditedIterations: iteration }),
+    AuditorTimedOut: () => ({}),
+    AuditPassed: () => readyFor("merge"),
+    ReworkBegan: () => readyFor("rework"),
+    AuditFailed: (_item, _fact, { atMs }) => ({
+      ...standing("AuditFailed"),
+      endedAtMs: atMs,
+      lastError: "the audit did not converge within its iterations"
+    })
+  },
+  events: {
+    AuditEnded: (
+      item,
+      { iteration, totalIterations, findings, blocking, nonBlocking, verdict, durationMs },
+      context
+    ) => {
+      const of = { workItemId: context.id, iteration }
+      const counts = { blockingFindings: blocking, nonBlockingFindings: nonBlocking }
+      return [
+        itemEvent(item, context, "audit.findings.emitted", { ...of, findings, blocking, nonBlocking }),
+        itemEvent(item, context, "work_item.audit_iteration", { iteration, totalIterations, ...counts }),
+        itemEvent(item, context, "audit.completed", { ...of, verdict, durationMs })
+      ]
+    },
+    AuditorTimedOut: (item, { iteration, auditor, agent, sandboxId }, context) => [
+      itemEvent(item, context, "audit.auditor_timed_out", {
+        workItemId: context.id,
+        iteration,
+        auditor,
+        agent,
+        sandboxId: sandboxId ?? launchTimeout
+      })
+    ],
+    AuditPassed: (item, _fact, context) => [itemEvent(item, context, "work_item.audit_passed")],
+    ReworkBegan: (item, _fact, context) => [itemEvent(item, context, "work_item.reworking")],
+    AuditFailed: (item, _fact, context) => [itemEvent(item, context, "work_item.audit_failed")]
+  }
+} satisfies Concern
 
 const notAuditing = (item: WorkItemState, { phase }: WorkItemDispatch): Decision =>
   refused(item, `no audit is under way in the phase ${phase}`)
 
 // Where the sandbox never came up there is no id of one.
 const launchTimeout = "(launch-timeout)"
-
-export const auditDeciders = {
-  "audit-ended": (item, { findings, durationMs }, dispatch) => {
-    if (dispatch.phase !== "audit") return notAuditing(item, dispatch)
-    const { failingSeverity, maxAuditIterations } = item.settings
-    const rank = findingSeverities.indexOf(failingSeverity)
-    const blocking = findings.filter(({ severity }) => findingSeverities.indexOf(severity) >= rank).length
-    const { iteration } = dispatch
-    // The maximum may have been lowered in the middle of a run.
-    const totalIterations = Math.max(maxAuditIterations, iteration)
-    const counts = { blocking, nonBlocking: findings.length - blocking }
-    const verdict = blocking === 0 ? ("pass" as const) : ("fail" as const)
-    return decided(
-      { _tag: "AuditEnded", iteration, totalIterations, findings, ...counts, verdict, durationMs },
-      ...consequences(item, iteration, blocking)
-    )
-  },
-  "auditor-timed-out": (item, { auditor, agent, sandboxId }, dispatch) =>
-    dispatch.phase === "audit"
-      ? decided({ _tag: "AuditorTimedOut", iteration: dispatch.iteration, auditor, agent, sandboxId })
-      : notAuditing(item, dispatch)
-} satisfies Partial<InHandDeciders>
 
 const consequences = (item: WorkItemState, iteration: number, blocking: number): ReadonlyArray<WorkItemFact> => {
   const { maxAuditIterations, delegatesAtAuditMax } = item.settings
@@ -45,39 +85,3 @@ const consequences = (item: WorkItemState, iteration: number, blocking: number):
     ? [escalation(item, "audit-max-iterations", `audit iterations: ${iteration}, blocking findings: ${blocking}`)]
     : [{ _tag: "AuditFailed" }]
 }
-
-export const auditEvolvers = {
-  AuditEnded: (_item, { iteration }) => ({ auditedIterations: iteration }),
-  AuditorTimedOut: () => ({}),
-  AuditPassed: () => readyFor("merge"),
-  ReworkBegan: () => readyFor("rework"),
-  AuditFailed: (_item, _fact, { atMs }) => ({
-    ...standing("AuditFailed"),
-    endedAtMs: atMs,
-    lastError: "the audit did not converge within its iterations"
-  })
-} satisfies Partial<Evolvers>
-
-export const auditEvents = {
-  AuditEnded: (item, { iteration, totalIterations, findings, blocking, nonBlocking, verdict, durationMs }, context) => {
-    const of = { workItemId: context.id, iteration }
-    const counts = { blockingFindings: blocking, nonBlockingFindings: nonBlocking }
-    return [
-      itemEvent(item, context, "audit.findings.emitted", { ...of, findings, blocking, nonBlocking }),
-      itemEvent(item, context, "work_item.audit_iteration", { iteration, totalIterations, ...counts }),
-      itemEvent(item, context, "audit.completed", { ...of, verdict, durationMs })
-    ]
-  },
-  AuditorTimedOut: (item, { iteration, auditor, agent, sandboxId }, context) => [
-    itemEvent(item, context, "audit.auditor_timed_out", {
-      workItemId: context.id,
-      iteration,
-      auditor,
-      agent,
-      sandboxId: sandboxId ?? launchTimeout
-    })
-  ],
-  AuditPassed: (item, _fact, context) => [itemEvent(item, context, "work_item.audit_passed")],
-  ReworkBegan: (item, _fact, context) => [itemEvent(item, context, "work_item.reworking")],
-  AuditFailed: (item, _fact, context) => [itemEvent(item, context, "work_item.audit_failed")]
-} satisfies Partial<EventsByFact>

@@ -1,7 +1,7 @@
 /**
- * The shapes that every concern of a work item is written in: what decides an input, what a fact makes of the state,
- * what the world is told of it. An input is a command or, of a report, its kind, so that each has a row of its own
- * in the table of transitions.
+ * The shape that every concern of a work item is written in: the inputs that it decides, what its facts make of the
+ * state, and which events tell of them. An input is a command or a kind of report, so that each has a row of its own in
+ * the table of transitions.
  */
 import { Result } from "effect"
 import { type EventDraft, type DecisionContext, Refusal } from "#actors/definition"
@@ -20,9 +20,9 @@ import type {
 export type Decision = Result.Result<ReadonlyArray<WorkItemFact>, Refusal>
 
 /** Commands on an item that is there; reports come by their kinds. */
-export type CommandInput = Exclude<WorkItemCommandTag, "Create" | "Report">
+type CommandInput = Exclude<WorkItemCommandTag, "Create" | "Report">
 /** Reports that only the dispatch in hand can make. */
-export type InHandKind = Exclude<WorkItemReportKind, "questions-asked" | "suggestions-made" | "recheck-completed">
+type InHandKind = Exclude<WorkItemReportKind, "questions-asked" | "suggestions-made" | "recheck-completed">
 export type Input = CommandInput | WorkItemReportKind
 
 /** What a decision on a report may go by beside state and report. */
@@ -46,7 +46,7 @@ export type InHandDeciders = {
     given: Given
   ) => Decision
 }
-export type OtherDeciders = {
+export type AsideDeciders = {
   readonly [Kind in Exclude<WorkItemReportKind, InHandKind>]: (
     item: WorkItemState,
     report: WorkItemReportOf<Kind>,
@@ -69,6 +69,17 @@ export type EventsByFact = {
     fact: WorkItemFactOf<Tag>,
     context: DecisionContext
   ) => ReadonlyArray<EventDraft>
+}
+
+/** One topic in the life of an item. The actor is all of them together. */
+export interface Concern {
+  readonly commands?: Partial<CommandDeciders>
+  /** Reports that only the dispatch in hand can make. */
+  readonly reports?: Partial<InHandDeciders>
+  /** Reports that may come from elsewhere too. */
+  readonly asides?: Partial<AsideDeciders>
+  readonly evolve: Partial<Evolvers>
+  readonly events: Partial<EventsByFact>
 }
 
 export const decided = (...facts: ReadonlyArray<WorkItemFact>): Decision => Result.succeed(facts)

@@ -1,21 +1,96 @@
 /**
  * A runner takes a phase: only the one the item is ready for, and only when nobody else has it. The settings of that
- * moment come with it and hold until the next dispatch. While the runner works it is heard of; that is kept no finer
- * than watchdogs need, for each time is a record.
+ * moment come with it and hold until the next dispatch. A runner at work reports progress; that is kept no finer than
+ * watchdogs need, for each time is a record.
+ *
+ * A project's budget, a full disk or the provider of sandboxes may put work off. The item stays ready, or becomes so
+ * again when its launch was refused, and is not to be taken before the suggested time.
  */
-import { isoTime, type WorkItemDispatch, type WorkItemState } from "#contracts"
-import {
-  type EventsByFact,
-  type CommandDeciders,
-  decided,
-  type Evolvers,
-  type InHandDeciders,
-  nothing,
-  refused,
-  silent
-} from "./decisions.ts"
+import { isoTime, type WorkItemDeferral, type WorkItemDispatch, type WorkItemState } from "#contracts"
+import { type Concern, decided, nothing, refused, silent } from "./decisions.ts"
 import { itemEvent } from "./envelope.ts"
-import { activeState, isReady, iterationOf } from "./phases.ts"
+import { activeState, isReady, iterationOf, phaseOf, readyState, standing } from "./phases.ts"
+
+export const dispatching = {
+  commands: {
+    Dispatch: (item, { _tag, auditors, settings, ...taken }, { atMs }) => {
+      if (item.lastDispatchId === taken.dispatchId) return nothing
+      if (item.dispatch !== null) return refused(item, "another runner has it")
+      if (!isReady(item) || item.phase !== taken.phase) {
+        return refused(item, `it is ready for ${item.phase ?? "nothing"}, not for ${taken.phase}`)
+      }
+      if (item.notBeforeMs !== null && atMs < item.notBeforeMs) {
+        return refused(item, `it is not to be taken before ${isoTime(item.notBeforeMs)}`)
+      }
+      const iteration = iterationOf(item, taken.phase)
+      const dispatch: WorkItemDispatch = { ...taken, iteration, atMs, lastProgressAtMs: atMs }
+      return decided({ _tag: "Dispatched", dispatch, auditors, settings, from: item.state })
+    },
+    Defer: (item, { dispatchId, deferral }) => {
+      if (dispatchId !== null && dispatchId !== item.dispatch?.dispatchId) return nothing
+      if (dispatchId === null && item.dispatch !== null) return refused(item, "a runner has it")
+      if (item.notBeforeMs !== null && item.notBeforeMs >= deferral.suggestedRetryAtMs) return nothing
+      const resumeState = item.dispatch === null ? item.state : readyState[item.dispatch.phase]
+      return decided({ _tag: "Deferred", deferral, resumeState })
+    }
+  },
+  reports: {
+    progress: (_item, _report, dispatch, { atMs }) =>
+      atMs - dispatch.lastProgressAtMs < (dispatch.progressGrainMs ?? progressGrainMsMax)
+        ? nothing
+        : decided({ _tag: "Progressed" })
+  },
+  evolve: {
+    Dispatched: (item, { dispatch, settings }) => ({
+      state: activeState[dispatch.phase],
+      phase: dispatch.phase,
+      dispatch,
+      lastDispatchId: dispatch.dispatchId,
+      lastDispatchIn: { run: item.run, iteration: dispatch.iteration },
+      settings,
+      notBeforeMs: null,
+      upstreamPushAttempts: item.upstreamPushAttempts + (dispatch.phase === "upstream" ? 1 : 0)
+    }),
+    Progressed: (item, _fact, { atMs }) =>
+      item.dispatch === null ? {} : { dispatch: { ...item.dispatch, lastProgressAtMs: atMs } },
+    Deferred: (item, { deferral, resumeState }) => ({
+      ...standing(resumeState),
+      phase: phaseOf(item),
+      notBeforeMs: deferral.suggestedRetryAtMs
+    })
+  },
+  events: {
+    Dispatched: (item, { dispatch, auditors, from }, context) => {
+      const { phase, iteration } = dispatch
+      const of = { workItemId: context.id, iteration }
+      const tell = (event: string, details: Readonly<Record<string, unknown>> | null = null) =>
+        itemEvent(item, context, event, details)
+      const started = () => tell("iteration.started", { ...of, phase, dispatchedAt: isoTime(dispatch.atMs) })
+      switch (phase) {
+        case "work":
+          return [tell("work_item.working"), started()]
+        case "rework":
+          // Told when the audit blocked; told anew only to who has seen the item leave that state.
+          return from === "Reworking" ? [started()] : [tell("work_item.reworking"), started()]
+        case "audit":
+          return [tell("work_item.auditing"), tell("audit.started", { ...of, auditorsScheduled: auditors })]
+        case "merge":
+          return [tell("work_item.merging"), tell("merge.started", branches(item, context.id))]
+        case "upstream":
+          return [tell("work_item.upstream_pushing")]
+        default:
+          return []
+      }
+    },
+    Progressed: silent,
+    Deferred: (item, { deferral, resumeState }, context) => [
+      itemEvent(item, context, deferralEvents[deferral.kind], {
+        ...deferralDetails(deferral),
+        ...(deferral.kind === "sandbox" ? { resumeState } : {})
+      })
+    ]
+  }
+} satisfies Concern
 
 // A watchdog waits for minutes, where nobody has said otherwise.
 const progressGrainMsMax = 10_000
@@ -24,73 +99,20 @@ const progressGrainMsMax = 10_000
 export const progressGrainMs = (everyMs: number, timeoutMs: number): number =>
   Math.max(0, Math.min(progressGrainMsMax, Math.floor((timeoutMs - everyMs) / 2)))
 
-export const dispatchDeciders = {
-  Dispatch: (item, { _tag, auditors, settings, ...taken }, { atMs }) => {
-    if (item.lastDispatchId === taken.dispatchId) return nothing
-    if (item.dispatch !== null) return refused(item, "another runner has it")
-    if (!isReady(item) || item.phase !== taken.phase) {
-      return refused(item, `it is ready for ${item.phase ?? "nothing"}, not for ${taken.phase}`)
-    }
-    if (item.notBeforeMs !== null && atMs < item.notBeforeMs) {
-      return refused(item, `it is not to be taken before ${isoTime(item.notBeforeMs)}`)
-    }
-    const iteration = iterationOf(item, taken.phase)
-    const dispatch: WorkItemDispatch = { ...taken, iteration, atMs, lastProgressAtMs: atMs }
-    return decided({ _tag: "Dispatched", dispatch, auditors, settings, from: item.state })
-  }
-} satisfies Partial<CommandDeciders>
-
-export const progressDeciders = {
-  progress: (_item, _report, dispatch, { atMs }) =>
-    atMs - dispatch.lastProgressAtMs < (dispatch.progressGrainMs ?? progressGrainMsMax)
-      ? nothing
-      : decided({ _tag: "Progressed" })
-} satisfies Partial<InHandDeciders>
-
-export const dispatchEvolvers = {
-  Dispatched: (item, { dispatch, settings }) => ({
-    state: activeState[dispatch.phase],
-    phase: dispatch.phase,
-    dispatch,
-    lastDispatchId: dispatch.dispatchId,
-    lastDispatchIn: { run: item.run, iteration: dispatch.iteration },
-    settings,
-    notBeforeMs: null,
-    upstreamPushAttempts: item.upstreamPushAttempts + (dispatch.phase === "upstream" ? 1 : 0)
-  }),
-  Progressed: (item, _fact, { atMs }) =>
-    item.dispatch === null ? {} : { dispatch: { ...item.dispatch, lastProgressAtMs: atMs } }
-} satisfies Partial<Evolvers>
-
-export const dispatchEvents = {
-  Dispatched: (item, { dispatch, auditors, from }, context) => {
-    const { phase, iteration } = dispatch
-    const of = { workItemId: context.id, iteration }
-    const tell = (event: string, details: Readonly<Record<string, unknown>> | null = null) =>
-      itemEvent(item, context, event, details)
-    const started = () => tell("iteration.started", { ...of, phase, dispatchedAt: isoTime(dispatch.atMs) })
-    switch (phase) {
-      case "work":
-        return [tell("work_item.working"), started()]
-      case "rework":
-        // Told when the audit blocked; told anew only to who has seen the item leave that state.
-        return from === "Reworking" ? [started()] : [tell("work_item.reworking"), started()]
-      case "audit":
-        return [tell("work_item.auditing"), tell("audit.started", { ...of, auditorsScheduled: auditors })]
-      case "merge":
-        return [tell("work_item.merging"), tell("merge.started", branches(item, context.id))]
-      case "upstream":
-        return [tell("work_item.upstream_pushing")]
-      default:
-        return []
-    }
-  },
-  Progressed: silent
-} satisfies Partial<EventsByFact>
-
 /** What the events of a merge say of the branches. */
 export const branches = (item: WorkItemState, workItemId: string) => ({
   workItemId,
   baseBranch: item.baseBranch,
   workBranch: item.workBranch
+})
+
+const deferralEvents = {
+  budget: "budget.deferred",
+  disk: "disk.deferred",
+  sandbox: "sandbox.provisioning_deferred"
+} as const
+
+const deferralDetails = ({ kind: _kind, suggestedRetryAtMs, ...details }: WorkItemDeferral) => ({
+  ...details,
+  suggestedRetryAt: isoTime(suggestedRetryAtMs)
 })

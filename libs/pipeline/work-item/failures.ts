@@ -1,12 +1,78 @@
 /**
- * How an item fails for good, and what may come right after: where the project wants it, an item that failed too
- * often delegates itself. Credentials that are refused fail the item too; of the agent, its own actor tells.
+ * How an item fails for good, and what may come right after. Refused credentials fail the item too; the agent's own
+ * actor tells of the agent.
+ *
+ * Delegation hands the item to somebody more able: an operator does it, or the item itself, when its audit does not
+ * converge or when it has failed for good too often. By itself that happens once, so that two ways of failing cannot
+ * pass an item to and fro without end. Numbering begins again with it.
  */
-import { errorCharactersMax, type FailureKind, type WorkItemFact, type WorkItemState } from "#contracts"
-import { type EventsByFact, decided, type Evolvers, type InHandDeciders, silent } from "./decisions.ts"
-import { escalation } from "./delegation.ts"
+import {
+  errorCharactersMax,
+  type FailureKind,
+  type WorkItemFact,
+  type WorkItemFactOf,
+  type WorkItemState
+} from "#contracts"
+import { type Concern, decided, refused, silent } from "./decisions.ts"
 import { itemEvent } from "./envelope.ts"
-import { standing } from "./phases.ts"
+import { readyFor, standing } from "./phases.ts"
+
+export const failures = {
+  commands: {
+    Delegate: (item, { trigger, reason, note }) => {
+      const { delegatesAfterFailures: failuresMin } = item.settings
+      if (trigger === "audit-max-iterations" && item.state !== "AuditFailed") {
+        return refused(item, "its audit has not failed")
+      }
+      if (trigger === "repeated-terminal-failure") {
+        if (item.state !== "Failed") return refused(item, "it has not failed")
+        if (item.terminalFailures < (failuresMin ?? Infinity)) return refused(item, "it has not failed often enough")
+      }
+      return decided(delegated(item, trigger, reason, note))
+    }
+  },
+  reports: {
+    failed: (item, { reason, failureKind }) => decided(...failing(item, reason, failureKind)),
+    "auth-failed": (item, { reason, category }, { agent, agentInstanceId }) =>
+      decided(
+        { _tag: "AuthFailed", agent, agentInstanceId, reason, category },
+        ...failing(item, `the agent is not authorised: ${reason}`, "auth")
+      )
+  },
+  evolve: {
+    AuthFailed: () => ({}),
+    Failed: (item, { error, failureKind, agent }, { atMs }) => ({
+      ...standing("Failed"),
+      endedAtMs: atMs,
+      lastError: error,
+      failureKind,
+      failedAgent: agent,
+      terminalFailures: item.terminalFailures + 1
+    }),
+    Delegated: (item, { isAutoEscalated }) => ({
+      ...readyFor("delegation"),
+      isAutoEscalated: item.isAutoEscalated || isAutoEscalated,
+      run: item.run + 1,
+      auditedIterations: 0,
+      endedAtMs: null,
+      failureKind: null,
+      failedAgent: null,
+      notBeforeMs: null,
+      retryAtMs: null,
+      quotaResetAtMs: null,
+      openQuestions: []
+    })
+  },
+  events: {
+    AuthFailed: silent,
+    Failed: (item, _fact, context) => [itemEvent(item, context, "work_item.failed")],
+    Delegated: (item, { _tag, isAutoEscalated, ...details }, context) => [
+      itemEvent(item, context, "work_item.delegated", { ...details, autoEscalated: isAutoEscalated })
+    ]
+  }
+} satisfies Concern
+
+type Trigger = WorkItemFactOf<"Delegated">["trigger"]
 
 /** The facts of an unrecoverable failure of the item as it stands. */
 export const failing = (item: WorkItemState, error: string, failureKind: FailureKind): ReadonlyArray<WorkItemFact> => {
@@ -22,28 +88,24 @@ export const failing = (item: WorkItemState, error: string, failureKind: Failure
   ]
 }
 
-export const failureDeciders = {
-  failed: (item, { reason, failureKind }) => decided(...failing(item, reason, failureKind)),
-  "auth-failed": (item, { reason, category }, { agent, agentInstanceId }) =>
-    decided(
-      { _tag: "AuthFailed", agent, agentInstanceId, reason, category },
-      ...failing(item, `the agent is not authorised: ${reason}`, "auth")
-    )
-} satisfies Partial<InHandDeciders>
+/** The item delegates itself. */
+export const escalation = (
+  item: WorkItemState,
+  trigger: Exclude<Trigger, "operator">,
+  reason: string
+): WorkItemFactOf<"Delegated"> => delegated(item, trigger, reason, null)
 
-export const failureEvolvers = {
-  AuthFailed: () => ({}),
-  Failed: (item, { error, failureKind, agent }, { atMs }) => ({
-    ...standing("Failed"),
-    endedAtMs: atMs,
-    lastError: error,
-    failureKind,
-    failedAgent: agent,
-    terminalFailures: item.terminalFailures + 1
-  })
-} satisfies Partial<Evolvers>
-
-export const failureEvents = {
-  AuthFailed: silent,
-  Failed: (item, _fact, context) => [itemEvent(item, context, "work_item.failed")]
-} satisfies Partial<EventsByFact>
+const delegated = (
+  item: WorkItemState,
+  trigger: Trigger,
+  reason: string,
+  note: string | null
+): WorkItemFactOf<"Delegated"> => ({
+  _tag: "Delegated",
+  trigger,
+  priorState: item.state,
+  reason,
+  note,
+  terminalFailureCount: item.terminalFailures,
+  isAutoEscalated: trigger !== "operator"
+})

@@ -1,32 +1,66 @@
-/** The merge into the base branch: done, failed, or in conflict, which is a concern of its own. */
+/**
+ * From an audited branch to upstream. The merge into the base branch is done, failed, or in conflict, which is a concern
+ * of its own. A push that failed is tried again after a wait, as often as the project allows, the first try included. A
+ * hosted forge may make a pull request of it: the request is merged only where the project lets it be, else it stays open.
+ */
 import { conflicted } from "./conflicts.ts"
-import { type EventsByFact, decided, type Evolvers, type InHandDeciders, refused } from "./decisions.ts"
+import { type Concern, decided, nothing, refused, silent } from "./decisions.ts"
 import { branches } from "./dispatch.ts"
 import { itemEvent } from "./envelope.ts"
 import { failing } from "./failures.ts"
 import { readyFor } from "./phases.ts"
+import { backoffMs } from "./waits.ts"
 
-export const mergeDeciders = {
-  "merge-ended": (item, { outcome, mergeSha, reason }, { phase }) => {
-    if (phase !== "merge") return refused(item, `no merge is under way in the phase ${phase}`)
-    switch (outcome) {
-      case "merged":
-        return decided({ _tag: "Merged", mergeSha })
-      case "conflict":
-        return conflicted(item, "merge", reason ?? "the branches are in conflict")
-      case "failed":
-        return decided(...failing(item, reason ?? "the merge failed", "merge"))
+export const merge = {
+  reports: {
+    "merge-ended": (item, { outcome, mergeSha, reason }, { phase }) => {
+      if (phase !== "merge") return refused(item, `no merge is under way in the phase ${phase}`)
+      switch (outcome) {
+        case "merged":
+          return decided({ _tag: "Merged", mergeSha })
+        case "conflict":
+          return conflicted(item, "merge", reason ?? "the branches are in conflict")
+        case "failed":
+          return decided(...failing(item, reason ?? "the merge failed", "merge"))
+      }
+    },
+    "pull-request-opened": (item, { pullRequestNumber, pullRequestUrl, mergedSha }, { phase }) => {
+      if (phase !== "upstream") return refused(item, `nothing is being pushed in the phase ${phase}`)
+      const known = item.pullRequest
+      const merged = item.settings.autoMerge ? mergedSha : null
+      if (known?.number === pullRequestNumber && known.mergedSha === merged) return nothing
+      return decided({ _tag: "PullRequestOpened", pullRequestNumber, pullRequestUrl, mergedSha: merged })
+    },
+    "push-ended": (item, { outcome, reason }, { phase }, { atMs, jitter }) => {
+      if (phase !== "upstream") return refused(item, `nothing is being pushed in the phase ${phase}`)
+      if (outcome === "pushed") return decided({ _tag: "Completed" })
+      const error = reason ?? "the push failed"
+      const { maxUpstreamPushAttempts, transientBackoff } = item.settings
+      const attempts = item.upstreamPushAttempts
+      if (attempts >= maxUpstreamPushAttempts) return decided(...failing(item, error, "upstream"))
+      const notBeforeMs = atMs + backoffMs(transientBackoff, attempts, jitter)
+      return decided({ _tag: "PushFailed", reason: error, notBeforeMs })
     }
+  },
+  evolve: {
+    Merged: (_item, { mergeSha }) => ({ ...readyFor("upstream"), mergeSha }),
+    PullRequestOpened: (_item, { pullRequestNumber, pullRequestUrl, mergedSha }) => ({
+      pullRequest: { number: pullRequestNumber, url: pullRequestUrl, mergedSha }
+    }),
+    PushFailed: (_item, { reason, notBeforeMs }) => ({ ...readyFor("upstream"), lastError: reason, notBeforeMs })
+  },
+  events: {
+    Merged: (item, { mergeSha }, context) => [
+      itemEvent(item, context, "merge.completed", { ...branches(item, context.id), mergeSha }),
+      itemEvent(item, context, "work_item.merged")
+    ],
+    PullRequestOpened: (item, { _tag, ...details }, context) => [
+      itemEvent(item, context, "work_item.pull_request_opened", {
+        workBranch: item.workBranch,
+        baseBranch: item.baseBranch,
+        ...details
+      })
+    ],
+    PushFailed: silent
   }
-} satisfies Partial<InHandDeciders>
-
-export const mergeEvolvers = {
-  Merged: (_item, { mergeSha }) => ({ ...readyFor("upstream"), mergeSha })
-} satisfies Partial<Evolvers>
-
-export const mergeEvents = {
-  Merged: (item, { mergeSha }, context) => [
-    itemEvent(item, context, "merge.completed", { ...branches(item, context.id), mergeSha }),
-    itemEvent(item, context, "work_item.merged")
-  ]
-} satisfies Partial<EventsByFact>
+} satisfies Concern

@@ -1,43 +1,90 @@
 /**
- * Questions to the operator. A new one parks the item; one more while it is parked is only asked; one that was asked
- * before is passed over in silence. When the last open one is answered or dismissed, the item waits for a runner
- * of the phase it was in. Texts come here with their secrets removed.
+ * What an agent says to the operator: questions, and suggestions. Texts come here with their secrets removed.
+ *
+ * A new question parks the item; one more while it is parked is only asked; one that was asked before is passed over in
+ * silence. When the last open one is answered or dismissed, the item waits for a runner of the phase it was in.
+ *
+ * A suggestion changes nothing. Its event leaves out the rationale, which stays in the log. Its id is the item's and a
+ * number, so that whoever has the id finds the item.
  */
 import {
   openQuestionsMax,
   questionsMax,
+  suggestionsMax,
   type WorkItemFactOf,
   type WorkItemReportOf,
   type WorkItemState
 } from "#contracts"
-import {
-  type EventsByFact,
-  type CommandDeciders,
-  decided,
-  type Decision,
-  type Evolvers,
-  nothing,
-  type OtherDeciders,
-  refused
-} from "./decisions.ts"
+import { type Concern, decided, type Decision, nothing, refused } from "./decisions.ts"
 import { itemEvent } from "./envelope.ts"
 import { phaseOf, readyFor, standing } from "./phases.ts"
 
-type Asked = WorkItemFactOf<"QuestionAsked">
-
-export const questionReportDeciders = {
-  "questions-asked": (item, report) => {
-    const asked = newQuestions(item, report)
-    if (asked.length === 0) return nothing
-    if (item.openQuestions.length + asked.length > openQuestionsMax) {
-      return refused(item, `more than ${openQuestionsMax} questions would be open`)
-    }
-    if (item.questionIds.length + asked.length > questionsMax) {
-      return refused(item, `it has asked ${item.questionIds.length} questions, and ${questionsMax} is the most`)
-    }
-    return item.state === "NeedsOperatorInput" ? decided(...asked) : decided({ _tag: "OperatorInputNeeded" }, ...asked)
+export const questions = {
+  commands: {
+    Answer: (item, { questionId, answer }) =>
+      closing(item, questionId) ?? decided({ _tag: "QuestionAnswered", questionId, answer }),
+    DismissQuestion: (item, { questionId, reason }) =>
+      closing(item, questionId) ?? decided({ _tag: "QuestionDismissed", questionId, reason })
+  },
+  asides: {
+    "questions-asked": (item, report) => {
+      const asked = newQuestions(item, report)
+      if (asked.length === 0) return nothing
+      if (item.openQuestions.length + asked.length > openQuestionsMax) {
+        return refused(item, `more than ${openQuestionsMax} questions would be open`)
+      }
+      if (item.questionIds.length + asked.length > questionsMax) {
+        return refused(item, `it has asked ${item.questionIds.length} questions, and ${questionsMax} is the most`)
+      }
+      return item.state === "NeedsOperatorInput"
+        ? decided(...asked)
+        : decided({ _tag: "OperatorInputNeeded" }, ...asked)
+    },
+    "suggestions-made": (item, { suggestions }, { id }) =>
+      item.suggestions + suggestions.length > suggestionsMax
+        ? refused(item, `it has made ${item.suggestions} suggestions, and ${suggestionsMax} is the most`)
+        : decided(
+            ...suggestions.map((suggestion, index) => ({
+              _tag: "SuggestionMade" as const,
+              id: suggestionIdOf(id, item.suggestions + index + 1),
+              ...suggestion
+            }))
+          )
+  },
+  evolve: {
+    OperatorInputNeeded: (item) => ({ ...standing("NeedsOperatorInput"), phase: phaseOf(item) }),
+    QuestionAsked: (item, { questionId, questionText }, { atMs }) => ({
+      openQuestions: [...item.openQuestions, { questionId, questionText, askedAtMs: atMs }],
+      questionIds: [...item.questionIds, questionId]
+    }),
+    QuestionAnswered: (item, fact) => closed(item, fact),
+    QuestionDismissed: (item, fact) => closed(item, fact),
+    SuggestionMade: (item) => ({ suggestions: item.suggestions + 1 })
+  },
+  events: {
+    OperatorInputNeeded: (item, _fact, context) => [itemEvent(item, context, "work_item.needs_operator_input")],
+    QuestionAsked: (item, { _tag, ...question }, context) => [
+      itemEvent(item, context, "work_item.question_asked", question)
+    ],
+    QuestionAnswered: (item, { questionId, answer }, context) => [
+      // Who answered is not told: the event's field is there, and always null.
+      itemEvent(item, context, "work_item.question_answered", {
+        ...place(item, context.id),
+        questionId,
+        answer,
+        answeredBy: null
+      })
+    ],
+    QuestionDismissed: (item, { questionId, reason }, context) => [
+      itemEvent(item, context, "work_item.question_dismissed", { ...place(item, context.id), questionId, reason })
+    ],
+    SuggestionMade: (item, { _tag, rationale: _rationale, ...told }, context) => [
+      itemEvent(item, context, "work_item.suggestion", told)
+    ]
   }
-} satisfies Partial<OtherDeciders>
+} satisfies Concern
+
+type Asked = WorkItemFactOf<"QuestionAsked">
 
 const newQuestions = (item: WorkItemState, { questions }: WorkItemReportOf<"questions-asked">) => {
   const seen = new Set<string>(item.questionIds)
@@ -49,13 +96,6 @@ const newQuestions = (item: WorkItemState, { questions }: WorkItemReportOf<"ques
   }
   return asked
 }
-
-export const questionDeciders = {
-  Answer: (item, { questionId, answer }) =>
-    closing(item, questionId) ?? decided({ _tag: "QuestionAnswered", questionId, answer }),
-  DismissQuestion: (item, { questionId, reason }) =>
-    closing(item, questionId) ?? decided({ _tag: "QuestionDismissed", questionId, reason })
-} satisfies Partial<CommandDeciders>
 
 /** Why the question cannot be closed. */
 const closing = (item: WorkItemState, questionId: string): Decision | undefined => {
@@ -69,33 +109,10 @@ const closed = (item: WorkItemState, { questionId }: { readonly questionId: stri
   return openQuestions.length > 0 ? { openQuestions } : { ...readyFor(phaseOf(item)), openQuestions }
 }
 
-export const questionEvolvers = {
-  OperatorInputNeeded: (item) => ({ ...standing("NeedsOperatorInput"), phase: phaseOf(item) }),
-  QuestionAsked: (item, { questionId, questionText }, { atMs }) => ({
-    openQuestions: [...item.openQuestions, { questionId, questionText, askedAtMs: atMs }],
-    questionIds: [...item.questionIds, questionId]
-  }),
-  QuestionAnswered: closed,
-  QuestionDismissed: closed
-} satisfies Partial<Evolvers>
-
 const place = (item: WorkItemState, workItemId: string) => ({ workItemId, projectId: item.projectId })
 
-export const questionEvents = {
-  OperatorInputNeeded: (item, _fact, context) => [itemEvent(item, context, "work_item.needs_operator_input")],
-  QuestionAsked: (item, { _tag, ...question }, context) => [
-    itemEvent(item, context, "work_item.question_asked", question)
-  ],
-  QuestionAnswered: (item, { questionId, answer }, context) => [
-    // Who answered is not told: the event's field is there, and always null.
-    itemEvent(item, context, "work_item.question_answered", {
-      ...place(item, context.id),
-      questionId,
-      answer,
-      answeredBy: null
-    })
-  ],
-  QuestionDismissed: (item, { questionId, reason }, context) => [
-    itemEvent(item, context, "work_item.question_dismissed", { ...place(item, context.id), questionId, reason })
-  ]
-} satisfies Partial<EventsByFact>
+const suggestionIdOf = (workItemId: string, number: number) => `${workItemId}-${number}`
+
+/** The item that a suggestion is of. */
+export const workItemOfSuggestion = (suggestionId: string): string =>
+  suggestionId.slice(0, Math.max(0, suggestionId.lastIndexOf("-")))

@@ -4,18 +4,49 @@
  * goes down in order costs none: its item goes back, and the numbering of iterations begins again.
  */
 import type { WorkItemFactOf, WorkItemState } from "#contracts"
-import {
-  type EventsByFact,
-  type CommandDeciders,
-  decided,
-  type Decision,
-  type Evolvers,
-  type InHandDeciders,
-  nothing,
-  silent
-} from "./decisions.ts"
+import { type Concern, decided, type Decision, nothing, silent } from "./decisions.ts"
 import { itemEvent } from "./envelope.ts"
 import { phaseOf, readyFor, readyState, standing } from "./phases.ts"
+
+export const recovery = {
+  commands: {
+    Recover: (item, { reason, dispatchId }) => {
+      // Somebody else's worker died: that dispatch is over.
+      if (dispatchId !== null && dispatchId !== item.dispatch?.dispatchId) return nothing
+      // Who queues up to be delegated may wait for people.
+      if (item.state === "Delegated" && item.dispatch === null) return nothing
+      return recovering(item, reason)
+    }
+  },
+  reports: {
+    "agent-died": (item) => recovering(item, "dead worker detected"),
+    preempted: () => decided({ _tag: "Preempted" })
+  },
+  evolve: {
+    Recovered: (item, { toState, recoveryAttempt, reason }, { atMs }) => ({
+      ...standing(toState),
+      phase: phaseOf(item),
+      recoveryAttempts: recoveryAttempt,
+      lastError: reason,
+      endedAtMs: toState === abandoned ? atMs : null
+    }),
+    Preempted: (item) => {
+      const phase = phaseOf(item)
+      const isNumbered = phase === "work" || phase === "rework" || phase === "audit"
+      return isNumbered ? { ...standing("Queued"), phase, run: item.run + 1, auditedIterations: 0 } : readyFor(phase)
+    }
+  },
+  events: {
+    Recovered: (item, { _tag, ...details }, context) => [
+      itemEvent(item, context, "work_item.recovered", {
+        workItemId: context.id,
+        projectId: item.projectId,
+        ...details
+      })
+    ],
+    Preempted: silent
+  }
+} satisfies Concern
 
 const abandoned = "AbandonedAfterRecoveryAttempts"
 
@@ -32,44 +63,3 @@ const recovering = (item: WorkItemState, reason: WorkItemFactOf<"Recovered">["re
     maxRecoveryAttempts
   })
 }
-
-export const recoveryDeciders = {
-  Recover: (item, { reason, dispatchId }) => {
-    // Somebody else's worker died: that dispatch is over.
-    if (dispatchId !== null && dispatchId !== item.dispatch?.dispatchId) return nothing
-    // Who queues up to be delegated may wait for people.
-    if (item.state === "Delegated" && item.dispatch === null) return nothing
-    return recovering(item, reason)
-  }
-} satisfies Partial<CommandDeciders>
-
-export const crashDeciders = {
-  "agent-died": (item) => recovering(item, "dead worker detected"),
-  preempted: () => decided({ _tag: "Preempted" })
-} satisfies Partial<InHandDeciders>
-
-export const recoveryEvolvers = {
-  Recovered: (item, { toState, recoveryAttempt, reason }, { atMs }) => ({
-    ...standing(toState),
-    phase: phaseOf(item),
-    recoveryAttempts: recoveryAttempt,
-    lastError: reason,
-    endedAtMs: toState === abandoned ? atMs : null
-  }),
-  Preempted: (item) => {
-    const phase = phaseOf(item)
-    const isNumbered = phase === "work" || phase === "rework" || phase === "audit"
-    return isNumbered ? { ...standing("Queued"), phase, run: item.run + 1, auditedIterations: 0 } : readyFor(phase)
-  }
-} satisfies Partial<Evolvers>
-
-export const recoveryEvents = {
-  Recovered: (item, { _tag, ...details }, context) => [
-    itemEvent(item, context, "work_item.recovered", {
-      workItemId: context.id,
-      projectId: item.projectId,
-      ...details
-    })
-  ],
-  Preempted: silent
-} satisfies Partial<EventsByFact>

@@ -1,5 +1,5 @@
 /**
- * What an item has cost. Every report's share is counted once: the marks of the last reports are remembered, for one
+ * What an item has cost. Every report's share is counted once: the hashes of the last reports are remembered, for one
  * may come again long after, and money that was spent is spent however late a report tells of it. The latest
  * iteration's share is summed over all that was reported of that iteration; a new iteration, or a new run, begins its
  * own. The total only grows, and stops at the largest exact integer.
@@ -13,8 +13,21 @@ import {
   type WorkItemReport,
   type WorkItemState
 } from "#contracts"
-import { type EventsByFact, type Evolvers, silent } from "./decisions.ts"
+import { type Concern, silent } from "./decisions.ts"
 import { iterationOf } from "./phases.ts"
+
+export const usage = {
+  evolve: {
+    UsageAdded: (item, { _tag, projectId: _projectId, run = item.run, iteration, countedAs = "", ...cost }) => ({
+      usage: latest(item, { run, iteration, cost }),
+      usageTotal: sum(item.usageTotal ?? free, cost),
+      countedReports: `${countedAs}${item.countedReports ?? ""}`.slice(0, countedMarkCharacters * countedReportsMax)
+    })
+  },
+  events: {
+    UsageAdded: silent
+  }
+} satisfies Concern
 
 /** The fact of a report that tells what was spent; nothing if it tells none, or was counted before. */
 export const usageAdded = (item: WorkItemState, report: WorkItemReport): WorkItemFactOf<"UsageAdded"> | undefined => {
@@ -75,13 +88,3 @@ const latest = (
   const isSame = usage !== null && usage.run === run && usage.iteration === iteration
   return { run, iteration, ...sum(isSame ? usage : free, cost) }
 }
-
-export const usageEvolvers = {
-  UsageAdded: (item, { _tag, projectId: _projectId, run = item.run, iteration, countedAs = "", ...cost }) => ({
-    usage: latest(item, { run, iteration, cost }),
-    usageTotal: sum(item.usageTotal ?? free, cost),
-    countedReports: `${countedAs}${item.countedReports ?? ""}`.slice(0, countedMarkCharacters * countedReportsMax)
-  })
-} satisfies Partial<Evolvers>
-
-export const usageEvents = { UsageAdded: silent } satisfies Partial<EventsByFact>

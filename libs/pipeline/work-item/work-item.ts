@@ -1,53 +1,185 @@
 /**
- * The work item actor: its decisions, what its facts make of it, and what the world is told. Pure; everything that is
- * chance or comes from outside is in the command, and the time is the record's.
+ * The work item actor. A command goes to its concern: an item that is not there can only be created; a report of a
+ * dispatch that is over changes nothing; what the table of transitions does not list is refused. The cost that a report
+ * tells is counted once, with whatever the report leads to, and alone when that is nothing.
  */
-import type { ActorDefinition, EventDraft, DecisionContext } from "#actors/definition"
-import { WorkItemFact, type WorkItemCommand, WorkItemState } from "#contracts"
-import { Schema } from "effect"
-import { auditEvents } from "./audit.ts"
-import { cancellationEvents } from "./cancellation.ts"
-import { checkEvents } from "./checks.ts"
-import { conflictEvents } from "./conflicts.ts"
-import { decide } from "./decide.ts"
-import type { EventsByFact } from "./decisions.ts"
-import { deferralEvents } from "./deferral.ts"
-import { delegationEvents } from "./delegation.ts"
-import { dispatchEvents } from "./dispatch.ts"
-import { evolve } from "./evolve.ts"
-import { failureEvents } from "./failures.ts"
-import { iterationEvents } from "./iteration.ts"
-import { mergeEvents } from "./merge.ts"
-import { questionEvents } from "./questions.ts"
-import { recoveryEvents } from "./recovery.ts"
-import { retryEvents } from "./retries.ts"
-import { suggestionEvents } from "./suggestions.ts"
-import { upstreamEvents } from "./upstream.ts"
-import { usageEvents } from "./usage.ts"
-import { waitEvents } from "./waits.ts"
+import { Result, Schema } from "effect"
+import { type ActorDefinition, type DecisionContext, EntityNotFound, type EventDraft } from "#actors/definition"
+import {
+  type WorkItemCommand,
+  type WorkItemCommandOf,
+  WorkItemFact,
+  type WorkItemReport,
+  WorkItemState
+} from "#contracts"
+import { audit } from "./audit.ts"
+import { conflicts, overdue } from "./conflicts.ts"
+import {
+  type AsideDeciders,
+  type CommandDeciders,
+  type Decision,
+  type EventsByFact,
+  type Evolvers,
+  type Given,
+  type InHandDeciders,
+  type Input,
+  nothing,
+  refused
+} from "./decisions.ts"
+import { dispatching } from "./dispatch.ts"
+import { failures } from "./failures.ts"
+import { create, created, lifetime } from "./lifetime.ts"
+import { merge } from "./merge.ts"
+import { questions } from "./questions.ts"
+import { recovery } from "./recovery.ts"
+import { refusalOf, transitions } from "./transitions.ts"
+import { usage, usageAdded } from "./usage.ts"
+import { waits } from "./waits.ts"
+import { work } from "./work.ts"
 
-const eventsByFact: EventsByFact = {
-  ...auditEvents,
-  ...cancellationEvents,
-  ...checkEvents,
-  ...conflictEvents,
-  ...deferralEvents,
-  ...delegationEvents,
-  ...dispatchEvents,
-  ...failureEvents,
-  ...iterationEvents,
-  ...mergeEvents,
-  ...questionEvents,
-  ...recoveryEvents,
-  ...retryEvents,
-  ...suggestionEvents,
-  ...upstreamEvents,
-  ...usageEvents,
-  ...waitEvents
+const decide: ActorDefinition<WorkItemState | null, WorkItemCommand, WorkItemFact>["decide"] = (
+  item,
+  command,
+  context
+) => {
+  if (command._tag === "Create") {
+    return item === null ? create(command, context) : refused(item, "an item of that id is there already")
+  }
+  if (item === null) return Result.fail(new EntityNotFound({ entity: "workitem", id: context.id }))
+  const decision =
+    command._tag === "Report"
+      ? decideReport(item, command, context)
+      : (listed(item, command._tag) ?? ofCommand(item, command, context))
+  return Result.flatMap(decision, (facts) => withOverdue(item, facts, context))
+}
+
+/** What the facts clear the way for comes with them. */
+const withOverdue = (item: WorkItemState, facts: ReadonlyArray<WorkItemFact>, context: DecisionContext): Decision => {
+  if (facts.length === 0 || item.staleHeads?.isAwaited !== true) return Result.succeed(facts)
+  const after = facts.reduce<WorkItemState | null>((inner, fact) => evolve(inner, fact, context), item)
+  return after === null ? nothing : Result.map(overdue(after), (more) => [...facts, ...more])
+}
+
+/** What the table alone decides: refused when not listed, nothing when it leads nowhere. */
+const listed = (item: WorkItemState, input: Input): Decision | undefined => {
+  const next = transitions[item.state][input]
+  if (next === undefined) return refused(item, refusalOf(item.state, input))
+  return next.length === 0 ? nothing : undefined
+}
+
+const decideReport = (
+  item: WorkItemState,
+  command: WorkItemCommandOf<"Report">,
+  context: DecisionContext
+): Decision => {
+  const { report, jitter, freshWorkItemId } = command
+  const decision = isLate(item, report)
+    ? nothing
+    : (listed(item, report.kind) ?? ofReport(item, report, { ...context, jitter, freshWorkItemId }))
+  const spent = usageAdded(item, report)
+  return spent === undefined ? decision : Result.map(decision, (facts) => [spent, ...facts])
+}
+
+/** Of a dispatch that is over. Who asked the operator may go on asking: that dispatch is over only for the others. */
+const isLate = (item: WorkItemState, report: WorkItemReport) => {
+  if (report.kind === "recheck-completed") return false
+  if (report.dispatchId === item.dispatch?.dispatchId) return false
+  const isAside = report.kind === "questions-asked" || report.kind === "suggestions-made"
+  return !(isAside && item.state === "NeedsOperatorInput" && report.dispatchId === item.lastDispatchId)
+}
+
+// A member of the union and its own decider are of one tag; the compiler cannot tell that of two looked up apart.
+const ofCommand = <Command extends Exclude<WorkItemCommand, { readonly _tag: "Create" | "Report" }>>(
+  item: WorkItemState,
+  command: Command,
+  context: DecisionContext
+): Decision =>
+  (commandDeciders[command._tag] as (item: WorkItemState, command: Command, context: DecisionContext) => Decision)(
+    item,
+    command,
+    context
+  )
+
+const ofReport = (item: WorkItemState, report: WorkItemReport, given: Given): Decision => {
+  type Aside = (item: WorkItemState, report: WorkItemReport, given: Given) => Decision
+  type InHand = (
+    item: WorkItemState,
+    report: WorkItemReport,
+    dispatch: NonNullable<WorkItemState["dispatch"]>,
+    given: Given
+  ) => Decision
+  if (report.kind === "questions-asked" || report.kind === "suggestions-made" || report.kind === "recheck-completed") {
+    return (asideDeciders[report.kind] as Aside)(item, report, given)
+  }
+  return item.dispatch === null ? nothing : (reportDeciders[report.kind] as InHand)(item, report, item.dispatch, given)
 }
 
 // A fact and its own function are of one tag; the compiler cannot tell that of two looked up apart.
+type Evolve = (item: WorkItemState, fact: WorkItemFact, context: DecisionContext) => Partial<WorkItemState>
 type ToEvents = (item: WorkItemState, fact: WorkItemFact, context: DecisionContext) => ReadonlyArray<EventDraft>
+
+/** The item after the fact; null while it is not created. */
+const evolve = (item: WorkItemState | null, fact: WorkItemFact, context: DecisionContext): WorkItemState | null => {
+  if (fact._tag === "Created") return created(fact, context)
+  if (item === null) return null
+  const changed = (evolvers[fact._tag] as Evolve)(item, fact, context)
+  // A phase that was moved to an agent stays with it; the next phase is anybody's again.
+  const assigned = changed.phase === undefined || changed.phase === item.phase ? {} : { assignedAgent: null }
+  return { ...item, ...assigned, ...changed, updatedAtMs: context.atMs }
+}
+
+const toEvents = (
+  item: WorkItemState | null,
+  fact: WorkItemFact,
+  context: DecisionContext
+): ReadonlyArray<EventDraft> => (item === null ? [] : (eventsByFact[fact._tag] as ToEvents)(item, fact, context))
+
+const commandDeciders: CommandDeciders = {
+  ...conflicts.commands,
+  ...dispatching.commands,
+  ...failures.commands,
+  ...lifetime.commands,
+  ...questions.commands,
+  ...recovery.commands,
+  ...waits.commands
+}
+const reportDeciders: InHandDeciders = {
+  ...audit.reports,
+  ...conflicts.reports,
+  ...dispatching.reports,
+  ...failures.reports,
+  ...merge.reports,
+  ...recovery.reports,
+  ...waits.reports,
+  ...work.reports
+}
+const asideDeciders: AsideDeciders = { ...questions.asides, ...work.asides }
+const evolvers: Evolvers = {
+  ...audit.evolve,
+  ...conflicts.evolve,
+  ...dispatching.evolve,
+  ...failures.evolve,
+  ...lifetime.evolve,
+  ...merge.evolve,
+  ...questions.evolve,
+  ...recovery.evolve,
+  ...usage.evolve,
+  ...waits.evolve,
+  ...work.evolve
+}
+const eventsByFact: EventsByFact = {
+  ...audit.events,
+  ...conflicts.events,
+  ...dispatching.events,
+  ...failures.events,
+  ...lifetime.events,
+  ...merge.events,
+  ...questions.events,
+  ...recovery.events,
+  ...usage.events,
+  ...waits.events,
+  ...work.events
+}
 
 /** Null: nothing is known of an item of that id. */
 export const workItem: ActorDefinition<WorkItemState | null, WorkItemCommand, WorkItemFact> = {
@@ -58,6 +190,6 @@ export const workItem: ActorDefinition<WorkItemState | null, WorkItemCommand, Wo
   stateVersion: 1,
   decide,
   evolve,
-  toEvents: (item, fact, context) => (item === null ? [] : (eventsByFact[fact._tag] as ToEvents)(item, fact, context)),
+  toEvents,
   retires: (fact) => fact._tag === "Retired"
 }
