@@ -3,7 +3,7 @@ import type { ActorDefinition } from "#actors/definition"
 import type { CommandEntity } from "#contracts"
 import { agent } from "./agent/agent.ts"
 import { project } from "./project/project.ts"
-import { queue } from "./queue/queue.ts"
+import { queue } from "./queue.ts"
 import { release } from "./release/release.ts"
 import { workItem } from "./work-item/work-item.ts"
 

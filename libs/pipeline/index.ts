@@ -5,27 +5,23 @@
  */
 export { type CommandOf, definitionOf, definitions, entityNames, type StateOf } from "./definitions.ts"
 
-export { agent } from "./agent/agent.ts"
-export { agentHold, agentHolds } from "./agent/standing.ts"
-export { agentProjection } from "./agent/projection.ts"
+export { agent, agentProjection } from "./agent/agent.ts"
+export { agentHold, agentHolds } from "./agent/holds.ts"
 
-export { capDeferral, type InFlight } from "./project/caps.ts"
 export { isQueuePaused, projectHolds } from "./project/holds.ts"
-export { project } from "./project/project.ts"
-export { projectProjection } from "./project/projection.ts"
-export { workItemSettingsOf } from "./project/work-item-settings.ts"
+export { project, projectProjection, projectSnapshot } from "./project/project.ts"
+export { capDeferral, type InFlight, workItemSettingsOf } from "./project/settings.ts"
 
-export { queue } from "./queue/queue.ts"
-export { queueProjection } from "./queue/projection.ts"
+export { queue, queueProjection } from "./queue.ts"
 
-export { release } from "./release/release.ts"
 export { releaseProjection } from "./release/projection.ts"
+export { release } from "./release/release.ts"
 export { releaseTransitions } from "./release/transitions.ts"
 
+export { progressGrainMs } from "./work-item/dispatch.ts"
 export { eventItem } from "./work-item/envelope.ts"
 export { agentOf, isEnded, isReady, iterationOf, phaseOf } from "./work-item/phases.ts"
-export { progressGrainMs } from "./work-item/dispatch.ts"
+export { workItemProjection } from "./work-item/projection.ts"
+export { workItemOfSuggestion } from "./work-item/questions.ts"
 export { transitions, whenLeftBehind } from "./work-item/transitions.ts"
 export { workItem } from "./work-item/work-item.ts"
-export { workItemOfSuggestion } from "./work-item/questions.ts"
-export { workItemProjection } from "./work-item/projection.ts"

@@ -17,7 +17,7 @@ import {
   type WorkItemSettings
 } from "#contracts"
 import type { AgentRoster } from "./agents.ts"
-import { workItemSettingsOf } from "#pipeline"
+import { projectSnapshot, workItemSettingsOf } from "#pipeline"
 
 export type Configured = Pick<ConfigurationFile, "Pipeline" | "AutoRetryOnTransientFailure" | "QuotaRetry">
 export type Faults = Readonly<Record<string, string>>
@@ -25,13 +25,6 @@ export type Faults = Readonly<Record<string, string>>
 /** What an item of that project goes by now. */
 export const settingsFor = (configured: Configured, project: ProjectState | undefined): WorkItemSettings =>
   project === undefined ? itemSettingsOf(configured) : workItemSettingsOf(project.settings, itemSettingsOf(configured))
-
-/** As events and items carry it. */
-export const projectSnapshot = (id: string, { settings }: ProjectState) => ({
-  id,
-  displayName: settings.displayName,
-  repositoryUrl: settings.repositoryUrl
-})
 
 const noProject = { projectId: "there is no such project" }
 

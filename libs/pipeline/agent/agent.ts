@@ -1,18 +1,34 @@
 /**
  * The agent actor: of a whole kind, or of one instance of it. An agent comes to be known by what first happens to it.
- * Pure; what is chance or comes from outside is in the command, and the time is the record's. That a phase moved to
- * another agent is told by the item it was of.
+ * That a phase moved to another agent is told by the item it was of. Also its row as lists and sweeps see it.
  */
 import { Schema } from "effect"
-import type { ActorDefinition, DecisionContext } from "#actors/definition"
-import { type AgentCommand, AgentFact, AgentState } from "#contracts"
+import type { ActorDefinition, DecisionContext, Projection } from "#actors/definition"
+import { type AgentCommand, type AgentDeadline, AgentFact, agentOfId, AgentState, type AgentSummary } from "#contracts"
+import { benchDeciders, benchEvolvers, restoreDeciders, restoreEvolvers } from "./bench.ts"
+import { decided, type Deciders, type Decision, type Evolvers } from "./decisions.ts"
 import { toEvents } from "./events.ts"
-import { benchDeciders, benchEvolvers } from "./bench.ts"
-import { type Deciders, decided, type Decision, type Evolvers } from "./decisions.ts"
-import { pauseDeciders, pauseEvolvers } from "./pauses.ts"
-import { quotaDeciders, quotaEvolvers } from "./quotas.ts"
-import { restoreDeciders, restoreEvolvers } from "./restores.ts"
-import { unheardOf } from "./standing.ts"
+import { pauseDeciders, pauseEvolvers, quotaDeciders, quotaEvolvers, standingOf, unheardOf } from "./holds.ts"
+
+/** Null: nothing has happened to an agent of that id yet; it takes work. */
+export const agent: ActorDefinition<AgentState | null, AgentCommand, AgentFact> = {
+  entity: "agent",
+  state: Schema.NullOr(AgentState),
+  fact: AgentFact,
+  initial: null,
+  stateVersion: 1,
+  decide: (state, command, context) =>
+    (deciders[command._tag] as Decide)(state ?? unheardOf(context.atMs), command, context),
+  evolve: (state, fact, context) => {
+    const known = state ?? unheardOf(context.atMs)
+    return { ...known, ...(evolvers[fact._tag] as Evolve)(known, fact, context), updatedAtMs: context.atMs }
+  },
+  toEvents: (state, fact, context) => toEvents(state ?? unheardOf(context.atMs), fact, context)
+}
+
+// A member of a union and its own function are of one tag; the compiler cannot tell that of two looked up apart.
+type Decide = (agent: AgentState, command: AgentCommand, context: DecisionContext) => Decision
+type Evolve = (agent: AgentState, fact: AgentFact, context: DecisionContext) => Partial<AgentState>
 
 const deciders: Deciders = {
   ...benchDeciders,
@@ -31,22 +47,39 @@ const evolvers: Evolvers = {
   SessionFailed: () => ({})
 }
 
-// A member of a union and its own function are of one tag; the compiler cannot tell that of two looked up apart.
-type Decide = (agent: AgentState, command: AgentCommand, context: DecisionContext) => Decision
-type Evolve = (agent: AgentState, fact: AgentFact, context: DecisionContext) => Partial<AgentState>
-
-/** Null: nothing has happened to an agent of that id yet; it takes work. */
-export const agent: ActorDefinition<AgentState | null, AgentCommand, AgentFact> = {
+/** By what keeps it from new work, as last heard of. */
+export const agentProjection: Projection<AgentState | null> = {
   entity: "agent",
   state: Schema.NullOr(AgentState),
-  fact: AgentFact,
-  initial: null,
-  stateVersion: 1,
-  decide: (state, command, context) =>
-    (deciders[command._tag] as Decide)(state ?? unheardOf(context.atMs), command, context),
-  evolve: (state, fact, context) => {
-    const known = state ?? unheardOf(context.atMs)
-    return { ...known, ...(evolvers[fact._tag] as Evolve)(known, fact, context), updatedAtMs: context.atMs }
-  },
-  toEvents: (state, fact, context) => toEvents(state ?? unheardOf(context.atMs), fact, context)
+  show: (agent, id) =>
+    agent === null
+      ? undefined
+      : {
+          project: null,
+          state: standingOf(agent),
+          createdAtMs: agent.createdAtMs,
+          updatedAtMs: agent.updatedAtMs,
+          deadlinesMs: deadlinesOf(agent),
+          summary: { ...summaryOf(agent, id) }
+        }
 }
+
+const deadlinesOf = ({ pause, quota, restore }: AgentState): Readonly<Record<string, number>> => {
+  const deadlines: Record<AgentDeadline, number | null> = {
+    pauseExpires: pause?.expiresAtMs ?? null,
+    quotaResets: quota?.resetAtMs ?? null,
+    restored: restore?.restoredAtMs ?? null
+  }
+  return Object.fromEntries(Object.entries(deadlines).filter((entry): entry is [string, number] => entry[1] !== null))
+}
+
+const summaryOf = ({ pause, bench, quota, restore, fastFailsMs }: AgentState, id: string): AgentSummary => ({
+  ...agentOfId(id),
+  pause,
+  bench,
+  quotaResetAtMs: quota?.resetAtMs ?? null,
+  quotaHitAtMs: quota?.hitAtMs ?? null,
+  isQuotaExhausted: quota !== null,
+  restore,
+  fastFails: fastFailsMs.length
+})

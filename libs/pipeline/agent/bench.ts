@@ -1,11 +1,15 @@
 /**
  * An agent that was found unfit, by a probe of its credentials, at a pickup, by a login prompt, or by the breaker, is
- * benched until a probe finds it fit or an operator says so. One that is benched is told of again when the reason
- * changes, in another run of the process that probes, and for every item that meets it. What was seen before the agent
- * recovered benches it no more.
+ * benched until a probe finds it fit or an operator says so. A benched one is told of again when the reason changes, in
+ * another run of the process that probes, and for every item that meets it. What was seen before the agent recovered
+ * benches it no more.
+ *
+ * When it is back, whoever follows the log looks through the items that failed in the outage, if it is known when that
+ * began, and reports once how many were queued again.
  */
 import { type AgentBench, type AgentCommandOf, type AgentFact, type AgentState, fastFailsMax } from "#contracts"
-import { type Deciders, decided, type Evolvers, nothing } from "./decisions.ts"
+import { decided, type Deciders, type Evolvers, nothing, refused } from "./decisions.ts"
+import { standingOf } from "./holds.ts"
 
 const isLate = ({ recoveredAtMs }: AgentState, occurredAtMs: number) =>
   recoveredAtMs !== null && occurredAtMs <= recoveredAtMs
@@ -60,3 +64,43 @@ const benched = (bench: AgentBench | null, failure: Omit<AgentBench, "sinceMs">)
         occurredAtMs: Math.max(bench.occurredAtMs, failure.occurredAtMs),
         epoch: failure.epoch ?? bench.epoch
       }
+
+const recovered = ({ bench }: AgentState, recoveredAtMs: number, by: "probe" | "operator"): ReadonlyArray<AgentFact> =>
+  bench === null ? [] : [{ _tag: "SmokeRecovered", benchedAtMs: bench.sinceMs, recoveredAtMs, by }]
+
+export const restoreDeciders = {
+  PassSmoke: (agent, { occurredAtMs }) => {
+    const { bench } = agent
+    if (bench === null || occurredAtMs < bench.occurredAtMs) return nothing
+    return decided(...recovered(agent, occurredAtMs, "probe"), {
+      _tag: "Restored",
+      outageStartedAtMs: bench.sinceMs,
+      restoredAtMs: occurredAtMs,
+      restoredBy: null
+    })
+  },
+  Restore: (agent, { restoredBy, outageStartedAtMs }, { atMs }) => {
+    if (outageStartedAtMs !== null && outageStartedAtMs > atMs) {
+      return refused(standingOf(agent), "the outage has not begun yet")
+    }
+    return decided(...recovered(agent, atMs, "operator"), {
+      _tag: "Restored",
+      outageStartedAtMs: outageStartedAtMs ?? agent.bench?.sinceMs ?? null,
+      restoredAtMs: atMs,
+      restoredBy
+    })
+  },
+  CompleteRestoreSweep: ({ sweptRestoreAtMs }, { _tag, ...sweep }) =>
+    sweptRestoreAtMs !== null && sweep.restoredAtMs <= sweptRestoreAtMs
+      ? nothing
+      : decided({ _tag: "RestoreSwept", ...sweep })
+} satisfies Partial<Deciders>
+
+export const restoreEvolvers = {
+  SmokeRecovered: (_agent, { recoveredAtMs }) => ({ bench: null, recoveredAtMs, fastFailsMs: [] }),
+  Restored: (_agent, { outageStartedAtMs, restoredAtMs }) => ({ restore: { outageStartedAtMs, restoredAtMs } }),
+  RestoreSwept: ({ restore }, { restoredAtMs }) => ({
+    sweptRestoreAtMs: restoredAtMs,
+    restore: restore !== null && restore.restoredAtMs <= restoredAtMs ? null : restore
+  })
+} satisfies Partial<Evolvers>

@@ -4,7 +4,7 @@
  */
 import type { EventDraft, DecisionContext } from "#actors/definition"
 import { type AgentFact, type AgentFactOf, type AgentFactTag, agentOfId, type AgentState, isoTime } from "#contracts"
-import { agentHolds } from "./standing.ts"
+import { agentHolds } from "./holds.ts"
 
 /** `agent`: as it stands after the fact. */
 interface Context extends DecisionContext {

@@ -1,15 +1,60 @@
 /**
- * The project actor: settings, the hold on its queue, its budget, and its stale pull requests. Pure; what is chance
- * or comes from outside is in the command, and the time is the record's.
+ * The project actor: settings, the hold on its queue, its budget, and its stale pull requests. Also its events, and its
+ * row as lists and sweeps see it.
  */
 import { Equal, Result, Schema } from "effect"
-import { type ActorDefinition, type DecisionContext, EntityNotFound, Refusal } from "#actors/definition"
-import { type ProjectCommand, ProjectFact, type ProjectFactOf, ProjectState } from "#contracts"
-import { toEvents } from "./events.ts"
-import { budgetDeciders, budgetEvolvers, budgetRemoved } from "./budget.ts"
-import { type Deciders, decided, type Decision, type Evolvers, nothing } from "./decisions.ts"
-import { holdDeciders, holdEvolvers, isQueuePaused } from "./holds.ts"
+import {
+  type ActorDefinition,
+  type DecisionContext,
+  EntityNotFound,
+  type EventDraft,
+  type Projection,
+  Refusal
+} from "#actors/definition"
+import {
+  isoTime,
+  type Project,
+  type ProjectCommand,
+  ProjectFact,
+  type ProjectFactOf,
+  ProjectState,
+  type ProjectSummary
+} from "#contracts"
+import { budgetDeciders, budgetDetails, budgetEvolvers, budgetRemoved } from "./budget.ts"
+import { decided, type Deciders, type Decision, type Evolvers, nothing } from "./decisions.ts"
+import { holdDeciders, holdEvolvers, holdTold, isQueuePaused } from "./holds.ts"
 import { staleBaseDeciders, staleBaseEvolvers } from "./stale-bases.ts"
+
+/** Null: nothing is known of a project of that id. */
+export const project: ActorDefinition<ProjectState | null, ProjectCommand, ProjectFact> = {
+  entity: "project",
+  state: Schema.NullOr(ProjectState),
+  fact: ProjectFact,
+  initial: null,
+  stateVersion: 1,
+  decide: (state, command, { id }) => {
+    const isOfSettings = command._tag === "Create" || command._tag === "UpdateSettings"
+    if (isOfSettings && command.settings.warningThresholdPct >= command.settings.hardCapPct) {
+      const reason = "the warning threshold must be less than the hard cap"
+      return Result.fail(new Refusal({ state: state === null ? "none" : stateNameOf(state), reason }))
+    }
+    if (command._tag === "Create") {
+      return state === null
+        ? decided({ _tag: "Created", settings: command.settings })
+        : Result.fail(new Refusal({ state: stateNameOf(state), reason: "a project of that id is there already" }))
+    }
+    if (state === null) return Result.fail(new EntityNotFound({ entity: "project", id }))
+    // A command and its own decider are of one tag; the compiler cannot tell that of two looked up apart.
+    return (deciders[command._tag] as (project: ProjectState, command: ProjectCommand) => Decision)(state, command)
+  },
+  evolve: (state, fact, context) => {
+    if (fact._tag === "Created") return created(fact, context)
+    if (state === null) return null
+    type Evolve = (project: ProjectState, fact: ProjectFact, context: DecisionContext) => Partial<ProjectState>
+    return { ...state, ...(evolvers[fact._tag] as Evolve)(state, fact, context), updatedAtMs: context.atMs }
+  },
+  toEvents: (state, fact, { id }) => (state === null ? [] : eventsOf(state, fact, id))
+}
 
 const deciders: Deciders = {
   ...budgetDeciders,
@@ -41,33 +86,67 @@ const created = ({ settings }: ProjectFactOf<"Created">, { atMs }: DecisionConte
 
 const stateNameOf = (project: ProjectState) => (isQueuePaused(project) ? "Paused" : "Running")
 
-/** Null: nothing is known of a project of that id. */
-export const project: ActorDefinition<ProjectState | null, ProjectCommand, ProjectFact> = {
+/** Budget events are about no project object: their details name the project. */
+const eventsOf = (project: ProjectState, fact: ProjectFact, id: string): ReadonlyArray<EventDraft> => {
+  const nobodys = { workItem: null, project: null }
+  switch (fact._tag) {
+    case "BudgetWarned":
+      return [{ event: "project.budget_warning", ...nobodys, details: budgetDetails(id, fact) }]
+    case "BudgetExceeded":
+      return [{ event: "project.budget_exceeded", ...nobodys, details: budgetDetails(id, fact) }]
+    case "BudgetRecovered":
+      return [{ event: "project.budget_recovered", ...nobodys, details: budgetDetails(id, fact) }]
+    case "PausedManually":
+    case "PausedAutomatically":
+    case "ResumedManually":
+    case "AutomaticPauseLifted": {
+      const told = holdTold(project, fact)
+      if (told === undefined) return []
+      const details = { projectId: id, ...told.details }
+      return [{ event: told.event, workItem: null, project: projectSnapshot(id, project), details }]
+    }
+    case "StaleBaseFound": {
+      const { _tag, workItem, firstDetectedAtMs, epoch: _epoch, ...found } = fact
+      const details = { projectId: id, ...found, firstDetectedAt: isoTime(firstDetectedAtMs) }
+      return [{ event: "upstream.pr_stale_base", workItem, project: projectSnapshot(id, project), details }]
+    }
+    // Settings, and the way back from the hard cap to the warning band, are nobody's business.
+    case "Created":
+    case "SettingsUpdated":
+    case "BudgetEased":
+    case "BudgetRemoved":
+      return []
+  }
+}
+
+/** The project as events and items carry it. */
+export const projectSnapshot = (id: string, { settings }: ProjectState): Project => ({
+  id,
+  displayName: settings.displayName,
+  repositoryUrl: settings.repositoryUrl
+})
+
+/** A project as lists and sweeps see it: `Running` or `Paused`. */
+export const projectProjection: Projection<ProjectState | null> = {
   entity: "project",
   state: Schema.NullOr(ProjectState),
-  fact: ProjectFact,
-  initial: null,
-  stateVersion: 1,
-  decide: (state, command, { id }) => {
-    const isOfSettings = command._tag === "Create" || command._tag === "UpdateSettings"
-    if (isOfSettings && command.settings.warningThresholdPct >= command.settings.hardCapPct) {
-      const reason = "the warning threshold must be less than the hard cap"
-      return Result.fail(new Refusal({ state: state === null ? "none" : stateNameOf(state), reason }))
-    }
-    if (command._tag === "Create") {
-      return state === null
-        ? decided({ _tag: "Created", settings: command.settings })
-        : Result.fail(new Refusal({ state: stateNameOf(state), reason: "a project of that id is there already" }))
-    }
-    if (state === null) return Result.fail(new EntityNotFound({ entity: "project", id }))
-    // A command and its own decider are of one tag; the compiler cannot tell that of two looked up apart.
-    return (deciders[command._tag] as (project: ProjectState, command: ProjectCommand) => Decision)(state, command)
-  },
-  evolve: (state, fact, context) => {
-    if (fact._tag === "Created") return created(fact, context)
-    if (state === null) return null
-    type Evolve = (project: ProjectState, fact: ProjectFact, context: DecisionContext) => Partial<ProjectState>
-    return { ...state, ...(evolvers[fact._tag] as Evolve)(state, fact, context), updatedAtMs: context.atMs }
-  },
-  toEvents: (state, fact, { id }) => (state === null ? [] : toEvents(state, fact, id))
+  show: (project, id) =>
+    project === null
+      ? undefined
+      : {
+          project: id,
+          state: isQueuePaused(project) ? "Paused" : "Running",
+          createdAtMs: project.createdAtMs,
+          updatedAtMs: project.updatedAtMs,
+          deadlinesMs: {},
+          summary: { ...summaryOf(project) }
+        }
 }
+
+const summaryOf = ({ settings, manualPause, automaticPause, budget }: ProjectState): ProjectSummary => ({
+  settings,
+  isPausedManually: manualPause !== null,
+  isPausedAutomatically: automaticPause !== null,
+  pauseReason: (manualPause ?? automaticPause)?.reason ?? null,
+  budgetBand: budget.band
+})

@@ -1,13 +1,222 @@
 /**
- * The release actor: a collection of work items that is closed, reviewed in depth and published as one. Pure; what is
- * chance or comes from outside is in the command, and the time is the record's.
+ * The release actor: a collection of work items that is closed, reviewed in depth and published as one. A command meets
+ * the table of states first, then its own guards. Items may fail after the release was closed, and are told of then; an
+ * item that was told of is not told of again until it fails anew.
  */
-import { Schema } from "effect"
-import type { ActorDefinition } from "#actors/definition"
-import { type ReleaseCommand, ReleaseFact, ReleaseState } from "#contracts"
+import { Result, Schema } from "effect"
+import { type ActorDefinition, type DecisionContext, EntityNotFound, Refusal } from "#actors/definition"
+import {
+  type ReleaseCommand,
+  type ReleaseCommandOf,
+  ReleaseFact,
+  type ReleaseFactOf,
+  type ReleaseFactTag,
+  releaseItemsMax,
+  ReleaseState,
+  type ReleaseStateName,
+  syncConflictsMax
+} from "#contracts"
 import { toEvents } from "./events.ts"
-import { decide } from "./decide.ts"
-import { evolve } from "./evolve.ts"
+import { findItem, hasLost, isLost, linked, stood } from "./linked-items.ts"
+import { refusalOf, type ReleaseInput, releaseTransitions } from "./transitions.ts"
+
+const decide: ActorDefinition<ReleaseState | null, ReleaseCommand, ReleaseFact>["decide"] = (
+  release,
+  command,
+  context
+) => {
+  if (command._tag === "Create") {
+    return release === null
+      ? decided({ ...command, _tag: "Created" })
+      : refused(release, "a release of that id is there already")
+  }
+  if (release === null) return Result.fail(new EntityNotFound({ entity: "release", id: context.id }))
+  if (command._tag === "CompleteAuditIteration" && isLateIteration(release, command)) return nothing
+  if (releaseTransitions[release.state][command._tag] === undefined) return refused(release, refusalOf(command._tag))
+  // A command and its own decider are of one tag; the compiler cannot tell that of two looked up apart.
+  type Decide = (release: ReleaseState, command: ReleaseCommand, context: DecisionContext) => Decision
+  return (deciders[command._tag] as Decide)(release, command, context)
+}
+
+const evolve = (release: ReleaseState | null, fact: ReleaseFact, context: DecisionContext) => {
+  if (fact._tag === "Created") return created(fact, context)
+  if (release === null) return null
+  // A fact and its own function are of one tag; the compiler cannot tell that of two looked up apart.
+  type Evolve = (release: ReleaseState, fact: ReleaseFact, context: DecisionContext) => Partial<ReleaseState>
+  const changed = (evolvers[fact._tag] as Evolve)(release, fact, context)
+  return { ...release, ...changed, updatedAtMs: context.atMs }
+}
+
+type Decision = Result.Result<ReadonlyArray<ReleaseFact>, Refusal>
+type Deciders = {
+  readonly [Tag in ReleaseInput]: (
+    release: ReleaseState,
+    command: ReleaseCommandOf<Tag>,
+    context: DecisionContext
+  ) => Decision
+}
+
+const decided = (...facts: ReadonlyArray<ReleaseFact>): Decision => Result.succeed(facts)
+const nothing = decided()
+const refused = ({ state }: ReleaseState, reason: string): Decision => Result.fail(new Refusal({ state, reason }))
+
+const failedWorkItemsFound = { _tag: "FailedWorkItemsFound" } as const
+
+const itemDeciders = {
+  AddWorkItem: (release, { workItemId, title }) => {
+    // A remediation is linked when it is dispatched, and then created under its release's name.
+    if (findItem(release, workItemId) !== undefined) return nothing
+    if (release.state !== "open") return refused(release, refusalOf("AddWorkItem"))
+    return release.items.length >= releaseItemsMax
+      ? refused(release, `${releaseItemsMax} work items are the most`)
+      : decided({ _tag: "WorkItemAdded", workItemId, title })
+  },
+  EndWorkItem: (release, { workItemId, outcome }) => {
+    const item = findItem(release, workItemId)
+    if (item === undefined || item.outcome === outcome) return nothing
+    const isClosed = release.state === "closed" || release.state === "in_review"
+    const isNewlyLost = isClosed && isLost(outcome) && !isLost(item.outcome)
+    const stood = { _tag: "WorkItemStood", workItemId, outcome } as const
+    return isNewlyLost ? decided(stood, failedWorkItemsFound) : decided(stood)
+  },
+  ReturnWorkItem: (release, { workItemId }) => {
+    const item = findItem(release, workItemId)
+    return item === undefined || item.outcome === "open"
+      ? nothing
+      : decided({ _tag: "WorkItemStood", workItemId, outcome: "open" })
+  }
+} satisfies Partial<Deciders>
+
+const deciders: Deciders = {
+  ...itemDeciders,
+  Close: (release, { reason }) => {
+    const closed = { _tag: "Closed", reason } as const
+    return hasLost(release) ? decided(closed, failedWorkItemsFound) : decided(closed)
+  },
+  BeginDeepAudit: (release, { auditId, maxIterations }) => {
+    if (release.state !== "in_review") return decided({ _tag: "DeepAuditBegan", auditId, maxIterations })
+    return auditId === release.deepAudit?.auditId ? nothing : refused(release, "another deep audit of it runs")
+  },
+  CompleteAuditIteration: (release, command) => decided(...iterationCompleted(release, command)),
+  Publish: (release, { mergeSha, forgeReleaseUrl }) =>
+    isUnblocked(release)
+      ? decided({ _tag: "Published", mergeSha, forgeReleaseUrl })
+      : refused(release, "its deep audit has not passed"),
+  Reopen: (_release, { reason }) => decided({ _tag: "Reopened", reason }),
+  Abandon: (_release, { reason }) => decided({ _tag: "Abandoned", reason }),
+  ReportSyncConflict: (release, { sourceBranch, targetBranch, sweepIntervalMs }, { atMs }) => {
+    const told = release.syncConflicts.find(
+      (conflict) => conflict.sourceBranch === sourceBranch && conflict.targetBranch === targetBranch
+    )
+    if (told !== undefined && atMs < told.notBeforeMs) return nothing
+    return decided({ _tag: "SyncConflictFound", sourceBranch, targetBranch, notBeforeMs: atMs + sweepIntervalMs })
+  },
+  Retire: (release, { endedBeforeMs }) =>
+    release.endedAtMs !== null && release.endedAtMs <= endedBeforeMs
+      ? decided({ _tag: "Retired" })
+      : refused(release, "it has not ended long enough ago")
+}
+
+// The deep audit. An iteration that blocks asks for an item that mends what was found, while another iteration is
+// allowed; else it fails the release. Iterations that were counted before, and those of a review that is over, come
+// late and change nothing.
+
+type Completed = ReleaseCommandOf<"CompleteAuditIteration">
+
+const isLateIteration = (release: ReleaseState, { auditId, iteration }: Completed): boolean => {
+  const audit = release.deepAudit
+  if (audit === null) return false
+  if (release.state !== "in_review") return auditId === audit.auditId
+  return (auditId !== null && auditId !== audit.auditId) || iteration <= audit.iteration
+}
+
+const iterationCompleted = (release: ReleaseState, command: Completed): ReadonlyArray<ReleaseFact> => {
+  const { iteration, maxIterations, blockingFindings, totalFindings, remediation } = command
+  const completed = {
+    _tag: "AuditIterationCompleted",
+    iteration,
+    maxIterations,
+    blockingFindings,
+    totalFindings
+  } as const
+  if (blockingFindings === 0) return [completed]
+  if (iteration >= maxIterations) {
+    return [completed, { _tag: "Failed", iteration, maxIterations, blockingFindings }]
+  }
+  if (remediation === null || findItem(release, remediation.workItemId) !== undefined) return [completed]
+  const { project, sourceBranch: baseBranch } = release
+  return [
+    completed,
+    {
+      _tag: "RemediationDispatched",
+      ...remediation,
+      projectId: project.id,
+      baseBranch,
+      iteration,
+      blockingFindings
+    }
+  ]
+}
+
+/** Nothing that is known blocks it. */
+const isUnblocked = ({ deepAudit }: ReleaseState): boolean => (deepAudit?.blockingFindings ?? 0) === 0
+
+type Evolvers = {
+  readonly [Tag in Exclude<ReleaseFactTag, "Created">]: (
+    release: ReleaseState,
+    fact: ReleaseFactOf<Tag>,
+    context: DecisionContext
+  ) => Partial<ReleaseState>
+}
+
+const created = ({ _tag, ...origin }: ReleaseFactOf<"Created">, { atMs }: DecisionContext): ReleaseState => ({
+  ...origin,
+  state: "open",
+  createdAtMs: atMs,
+  updatedAtMs: atMs,
+  endedAtMs: null,
+  items: [],
+  deepAudit: null,
+  mergeSha: null,
+  forgeReleaseUrl: null,
+  syncConflicts: []
+})
+
+const ended = (state: ReleaseStateName, { atMs }: DecisionContext) => ({ state, endedAtMs: atMs })
+
+const evolvers: Evolvers = {
+  WorkItemAdded: (release, { workItemId }) => ({ items: linked(release, workItemId) }),
+  WorkItemStood: (release, { workItemId, outcome }) => ({ items: stood(release, workItemId, outcome) }),
+  Closed: () => ({ state: "closed" }),
+  FailedWorkItemsFound: () => ({}),
+  DeepAuditBegan: (_release, { auditId, maxIterations }) => ({
+    state: "in_review",
+    deepAudit: { auditId, iteration: 0, maxIterations, blockingFindings: 0, totalFindings: 0 }
+  }),
+  AuditIterationCompleted: ({ deepAudit }, { _tag, ...iteration }) => ({
+    deepAudit: deepAudit === null ? null : { ...deepAudit, ...iteration }
+  }),
+  RemediationDispatched: (release, { workItemId }) => ({ items: linked(release, workItemId) }),
+  Published: (_release, { mergeSha, forgeReleaseUrl }, context) => ({
+    ...ended("published", context),
+    mergeSha,
+    forgeReleaseUrl
+  }),
+  Failed: (_release, _fact, context) => ended("failed", context),
+  Reopened: () => ({ state: "open", endedAtMs: null }),
+  Abandoned: (_release, _fact, context) => ended("abandoned", context),
+  SyncConflictFound: ({ syncConflicts }, { _tag, ...found }, { atMs }) => ({
+    syncConflicts: [
+      ...syncConflicts.filter(
+        (told) =>
+          told.notBeforeMs > atMs &&
+          !(told.sourceBranch === found.sourceBranch && told.targetBranch === found.targetBranch)
+      ),
+      found
+    ].slice(-syncConflictsMax)
+  }),
+  Retired: () => ({})
+}
 
 /** Null: nothing is known of a release of that id. */
 export const release: ActorDefinition<ReleaseState | null, ReleaseCommand, ReleaseFact> = {

@@ -3,8 +3,8 @@ import { Result, Schema } from "effect"
 import { entityProjection } from "#actors"
 import { isoTime, QueueCommand, queueId } from "#contracts"
 import { queue, queueProjection } from "#pipeline"
-import { diceOf } from "../../../support/random-ssml.ts"
-import { entityAtWork } from "../entity-at-work.ts"
+import { diceOf } from "../../support/random-ssml.ts"
+import { entityAtWork } from "./entity-at-work.ts"
 
 const pause = { _tag: "Pause", reason: "the forge is down", pausedBy: "ann" } as const
 const resume = { _tag: "Resume", resumedBy: "ann" } as const

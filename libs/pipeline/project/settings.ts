@@ -1,8 +1,14 @@
 /**
- * How many items of a project runners may have in hand at once. Pickup asks before it gives one out; what is beyond
- * a cap is put off, and the item itself tells of it.
+ * What a project's settings say of its items: what an item goes by, and how many of them runners may have in hand at
+ * once. Pickup asks before it gives one out; an item beyond a cap is put off, and tells of it itself.
  */
-import type { ProjectSettings, WorkItemDeferral } from "#contracts"
+import type { ProjectSettings, WorkItemDeferral, WorkItemSettings } from "#contracts"
+
+/** As configured, where the project itself says nothing. */
+export const workItemSettingsOf = (
+  { workItems }: Pick<ProjectSettings, "workItems">,
+  configured: WorkItemSettings
+): WorkItemSettings => ({ ...configured, ...workItems })
 
 /** Items of the project that runners have in hand: all of them, and those with that agent. */
 export interface InFlight {

@@ -3,7 +3,7 @@
  * so that its two events take turns. What runs while it is paused is left alone.
  */
 import { Result, Schema } from "effect"
-import type { ActorDefinition, EventDraft, DecisionContext } from "#actors/definition"
+import type { ActorDefinition, DecisionContext, EventDraft, Projection } from "#actors/definition"
 import { isoTime, type QueueCommand, QueueFact, QueueState } from "#contracts"
 
 /** Null: nobody has ever paused it. */
@@ -35,4 +35,21 @@ const draft = (fact: QueueFact, { atMs }: DecisionContext): EventDraft => {
         details: { pausedAt: isoTime(atMs), reason: fact.reason, pausedBy: fact.pausedBy }
       }
     : { event: "queue.resumed", ...nobodys, details: { resumedAt: isoTime(atMs) } }
+}
+
+/** `Running` or `Paused`. */
+export const queueProjection: Projection<QueueState | null> = {
+  entity: "queue",
+  state: Schema.NullOr(QueueState),
+  show: (queue) =>
+    queue === null
+      ? undefined
+      : {
+          project: null,
+          state: queue.pause === null ? "Running" : "Paused",
+          createdAtMs: queue.createdAtMs,
+          updatedAtMs: queue.updatedAtMs,
+          deadlinesMs: {},
+          summary: { pause: queue.pause }
+        }
 }

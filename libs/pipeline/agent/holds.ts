@@ -1,0 +1,116 @@
+/**
+ * What keeps an agent from new work: a pause, a bench, or a quota that is used up.
+ *
+ * An operator pauses an agent for a time, or until somebody resumes it. Runs in hand go on. A new pause replaces the
+ * old one; one whose time is over ends first, even if nobody has looked since.
+ *
+ * A quota is used up until it is reset; the item that met it tells of it. The advice to spend now what is banked of it
+ * is told once for each optimal window, and after that no other for a while.
+ */
+import { type AgentPause, type AgentStanding, type AgentState, type Hold, isoTime } from "#contracts"
+import { decided, type Deciders, type Evolvers, nothing, refused } from "./decisions.ts"
+
+/** Of an agent that nothing has happened to. */
+export const unheardOf = (atMs: number): AgentState => ({
+  createdAtMs: atMs,
+  updatedAtMs: atMs,
+  pause: null,
+  bench: null,
+  recoveredAtMs: null,
+  restore: null,
+  sweptRestoreAtMs: null,
+  quota: null,
+  fastFailsMs: [],
+  advice: null
+})
+
+const isExpired = ({ expiresAtMs }: AgentPause, nowMs: number): boolean => expiresAtMs !== null && expiresAtMs <= nowMs
+
+type Held = Pick<AgentState, "pause" | "bench" | "quota">
+
+/**
+ * All that keeps it from new work, each by its own cause. A pause whose time is over, and a quota whose reset has come,
+ * hold nobody, even if nobody has told the agent yet. Of an instance its kind is to be asked too.
+ */
+export const agentHolds = ({ pause, bench, quota }: Held, nowMs: number): ReadonlyArray<Hold> => {
+  const holds: Array<Hold> = []
+  const untilOf = (epochMs: number | null) => (epochMs === null ? null : isoTime(epochMs))
+  if (pause !== null && !isExpired(pause, nowMs)) {
+    const { reason, pausedBy, pausedAtMs, expiresAtMs } = pause
+    holds.push({ cause: "manual", reason, pausedBy, since: isoTime(pausedAtMs), until: untilOf(expiresAtMs) })
+  }
+  if (bench !== null) {
+    holds.push({ cause: "bench", reason: bench.reason, pausedBy: null, since: isoTime(bench.sinceMs), until: null })
+  }
+  if (quota !== null && (quota.resetAtMs === null || quota.resetAtMs > nowMs)) {
+    const { hitAtMs, resetAtMs } = quota
+    const reason = "its quota is used up"
+    holds.push({ cause: "quota", reason, pausedBy: null, since: isoTime(hitAtMs), until: untilOf(resetAtMs) })
+  }
+  return holds
+}
+
+const standings = { manual: "Paused", bench: "Benched", quota: "QuotaExhausted", budget: undefined } as const
+
+/** The first of what keeps it from new work; nothing, if it takes some. */
+export const agentHold = (agent: Held | null, nowMs: number): Exclude<AgentStanding, "Available"> | undefined => {
+  const [first] = agent === null ? [] : agentHolds(agent, nowMs)
+  return first === undefined ? undefined : standings[first.cause]
+}
+
+/** As last heard of, whatever the time is. */
+export const standingOf = ({ pause, bench, quota }: AgentState): AgentStanding => {
+  if (pause !== null) return "Paused"
+  if (bench !== null) return "Benched"
+  return quota === null ? "Available" : "QuotaExhausted"
+}
+
+const expired = { _tag: "Resumed", resumedBy: "expiry", reason: "the time of the pause is over" } as const
+
+export const pauseDeciders = {
+  Pause: (agent, { reason, pausedBy, expiresAtMs }, { atMs }) => {
+    if (expiresAtMs !== null && expiresAtMs <= atMs) {
+      return refused(standingOf(agent), "the pause would be over before it began")
+    }
+    const { pause } = agent
+    const paused = { _tag: "Paused", reason, pausedBy, expiresAtMs } as const
+    if (pause === null) return decided(paused)
+    if (isExpired(pause, atMs)) return decided(expired, paused)
+    const isSame = pause.reason === reason && pause.pausedBy === pausedBy && pause.expiresAtMs === expiresAtMs
+    return isSame ? nothing : decided(paused)
+  },
+  Resume: ({ pause }, { resumedBy, reason }) =>
+    pause === null ? nothing : decided({ _tag: "Resumed", resumedBy, reason }),
+  ExpirePause: ({ pause }, _command, { atMs }) =>
+    pause !== null && isExpired(pause, atMs) ? decided(expired) : nothing
+} satisfies Partial<Deciders>
+
+export const pauseEvolvers = {
+  Paused: (_agent, { _tag, ...pause }, { atMs }) => ({ pause: { ...pause, pausedAtMs: atMs } }),
+  Resumed: () => ({ pause: null })
+} satisfies Partial<Evolvers>
+
+export const quotaDeciders = {
+  HitQuota: ({ quota }, { occurredAtMs: hitAtMs, resetAtMs }, { atMs }) => {
+    if (resetAtMs !== null && resetAtMs <= atMs) return nothing
+    const isKnown = quota !== null && (quota.resetAtMs === resetAtMs || quota.hitAtMs > hitAtMs)
+    return isKnown ? nothing : decided({ _tag: "QuotaHit", hitAtMs, resetAtMs })
+  },
+  ResetQuota: ({ quota }, { isForced }, { atMs }) => {
+    if (quota === null) return nothing
+    return isForced || (quota.resetAtMs !== null && quota.resetAtMs <= atMs) ? decided({ _tag: "QuotaReset" }) : nothing
+  },
+  AdviseSpending: ({ advice }, { _tag, cooldownMs, ...advised }, { atMs }) => {
+    if (advised.optimalUntilMs <= atMs) return nothing
+    if (advice !== null && (advice.optimalUntilMs === advised.optimalUntilMs || atMs < advice.quietUntilMs)) {
+      return nothing
+    }
+    return decided({ _tag: "SpendingAdvised", ...advised, quietUntilMs: atMs + cooldownMs })
+  }
+} satisfies Partial<Deciders>
+
+export const quotaEvolvers = {
+  QuotaHit: (_agent, { hitAtMs, resetAtMs }) => ({ quota: { hitAtMs, resetAtMs } }),
+  QuotaReset: () => ({ quota: null }),
+  SpendingAdvised: (_agent, { optimalUntilMs, quietUntilMs }) => ({ advice: { optimalUntilMs, quietUntilMs } })
+} satisfies Partial<Evolvers>
