@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process"
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { roleNames } from "#contracts"
 
 interface Report {
   readonly diagnostics: ReadonlyArray<{ readonly filename: string; readonly code: string }>
@@ -11,24 +12,48 @@ interface Report {
 
 const sources = globSync(["libs/**/*.ts", "services/**/*.ts", "dev/**/*.ts"])
 
+const pages = globSync("**/*.md", { exclude: (path) => /node_modules|\.starling/u.test(path) })
+
+/** Without code, in which brackets are no links. */
+const proseOf = (page: string) =>
+  readFileSync(page, "utf8")
+    .replaceAll(/^```[\s\S]*?^```/gmu, "")
+    .replaceAll(/`[^`\n]*`/gu, "")
+
+const headingsOf = (page: string) =>
+  [...readFileSync(page, "utf8").matchAll(/^#+ (.+)$/gmu)].map(([, text = ""]) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-")
+  )
+
 describe("the house", () => {
   it("says at the top of every file what it is", () => {
     for (const path of sources) assert.isTrue(readFileSync(path, "utf8").startsWith("/**"), path)
   })
 
-  it("names in the README every role, command and package that there is", () => {
-    const readme = readFileSync("README.md", "utf8")
-    for (const name of [
-      "webhook-dispatcher",
-      "./starling up",
-      "./starling test",
-      "publish",
-      "tail",
-      "endpoints",
-      "redrive",
-      "token"
-    ]) {
-      assert.include(readme, name)
+  it("gives every role a row in the architecture's table", () => {
+    const page = readFileSync("docs/architecture.md", "utf8")
+    for (const role of roleNames) assert.include(page, `\n| ${role} |`)
+  })
+
+  it("names every page in the map", () => {
+    const map = readFileSync("docs/README.md", "utf8")
+    for (const page of globSync("docs/*.{md,json}").map((path) => basename(path))) {
+      if (page !== "README.md") assert.include(map, `](${page})`)
+    }
+  })
+
+  it("links only to files and headings that there are", () => {
+    for (const page of pages) {
+      for (const [, to = ""] of proseOf(page).matchAll(/\]\(([^()\s]+)\)/gu)) {
+        if (/^[a-z]+:/u.test(to)) continue
+        const [path = "", heading] = to.split("#")
+        const target = path === "" ? page : join(dirname(page), path)
+        assert.isTrue(existsSync(target), `${page}: ${to}`)
+        if (heading !== undefined) assert.include(headingsOf(target), heading, `${page}: ${to}`)
+      }
     }
   })
 })

@@ -35,8 +35,10 @@ describe("a command", () => {
     assert.deepStrictEqual(descriptor.subcommands.flatMap(silent), [])
   })
 
-  it("is named in the README or the operator's pages, or is one of the house's own", () => {
-    const pages = ["README.md", "docs/operations.md"].map((page) => readFileSync(page, "utf8")).join("\n")
+  it("is named in the README, the tour or the operator's pages, or is one of the house's own", () => {
+    const pages = ["README.md", "docs/tour.md", "docs/operations.md"]
+      .map((page) => readFileSync(page, "utf8"))
+      .join("\n")
     const houses = ["docs", "topology", "broker", "check"]
     const unnamed = descriptor.subcommands.map(({ name }) => name).filter((name) => !pages.includes(`starling ${name}`))
     assert.deepStrictEqual(
