@@ -32,84 +32,101 @@ const edgeFadeSamples = 48
 // Below this nothing is heard: the noise floor of the engines is about 20.
 const audible = 100
 
+/** `settled` waits to be taken; `tail` is held back, for another run may have to be blended into it. */
+interface Intake {
+  readonly settled: Array<Int16Array>
+  readonly words: Array<ChunkWord>
+  tail: Int16Array
+  /** Samples settled so far, those that were taken too. */
+  settledSamples: number
+  run: string | undefined
+  isComplete: boolean
+  speechEnd: number
+}
+
 export const chunkIntake = (): ChunkIntake => {
-  const settled: Array<Int16Array> = []
-  const words: Array<ChunkWord> = []
-  let tail = new Int16Array(0)
-  let settledSamples = 0
-  let run: string | undefined
-  let complete = false
-  let speechEnd = 0
-
-  const end = () => settledSamples + tail.length
-
-  const append = (pcm: Int16Array, from: number) => {
-    for (let index = pcm.length - 1; index >= 0; index--) {
-      if (Math.abs(pcm[index] ?? 0) <= audible) continue
-      speechEnd = Math.max(speechEnd, from + index + 1)
-      break
-    }
-    const all = new Int16Array(tail.length + pcm.length)
-    all.set(tail)
-    all.set(pcm, tail.length)
-    const keep = Math.min(all.length, crossFadeSamples)
-    settle(all.subarray(0, all.length - keep))
-    tail = all.slice(all.length - keep)
+  const intake: Intake = {
+    settled: [],
+    words: [],
+    tail: new Int16Array(0),
+    settledSamples: 0,
+    run: undefined,
+    isComplete: false,
+    speechEnd: 0
   }
-
-  const settle = (pcm: Int16Array) => {
-    if (pcm.length === 0) return
-    const copy = pcm.slice()
-    for (let index = 0; index < copy.length && settledSamples + index < edgeFadeSamples; index++) {
-      copy[index] = Math.round(((copy[index] ?? 0) * (settledSamples + index)) / edgeFadeSamples)
-    }
-    settled.push(copy)
-    settledSamples += copy.length
-  }
-
-  const finish = () => {
-    complete = true
-    const length = tail.length
-    const fade = Math.min(length, edgeFadeSamples)
-    for (let index = length - fade; index < length; index++) {
-      tail[index] = Math.round(((tail[index] ?? 0) * (length - 1 - index)) / fade)
-    }
-    const rest = tail
-    tail = new Int16Array(0)
-    settle(rest)
-  }
-
-  /** Blends the held tail into the same stretch of another run, and answers with what comes after it. */
-  const crossFade = (pcm: Int16Array) => {
-    const length = Math.min(tail.length, pcm.length)
-    for (let index = 0; index < length; index++) {
-      const share = (index + 1) / (length + 1)
-      tail[index] = Math.round((tail[index] ?? 0) * (1 - share) + (pcm[index] ?? 0) * share)
-    }
-    return pcm.subarray(length)
-  }
-
   return {
-    accept: (head, pcm) => {
-      const frameEnd = head.sample + pcm.length
-      const isSame = run === undefined || run === head.run
-      const needed = isSame ? end() : settledSamples
-      // Behind a gap, or nothing that is not here already.
-      if (complete || head.sample > needed || (frameEnd <= needed && !head.isLast)) return false
-      const known = end()
-      const fresh = pcm.subarray(Math.min(pcm.length, needed - head.sample))
-      append(isSame ? fresh : crossFade(fresh), known)
-      run = head.run
-      for (const word of head.words) if (word.sample >= known || isSame) words.push(word)
-      if (head.isLast) finish()
-      return true
-    },
-    take: () => joined(settled.splice(0)),
-    isComplete: () => complete,
-    words: () => words,
-    samples: end,
-    speechEnd: () => speechEnd
+    accept: (head, pcm) => accept(intake, head, pcm),
+    take: () => joined(intake.settled.splice(0)),
+    isComplete: () => intake.isComplete,
+    words: () => intake.words,
+    samples: () => endOf(intake),
+    speechEnd: () => intake.speechEnd
   }
+}
+
+const endOf = ({ settledSamples, tail }: Intake) => settledSamples + tail.length
+
+const accept = (intake: Intake, head: ChunkFrameHead, pcm: Int16Array): boolean => {
+  const known = endOf(intake)
+  const frameEnd = head.sample + pcm.length
+  const isSame = intake.run === undefined || intake.run === head.run
+  const needed = isSame ? known : intake.settledSamples
+  // Behind a gap, or nothing that is not here already.
+  if (intake.isComplete || head.sample > needed || (frameEnd <= needed && !head.isLast)) return false
+  const fresh = pcm.subarray(Math.min(pcm.length, needed - head.sample))
+  append(intake, isSame ? fresh : crossFade(intake.tail, fresh), known)
+  intake.run = head.run
+  for (const word of head.words) if (word.sample >= known || isSame) intake.words.push(word)
+  if (head.isLast) finish(intake)
+  return true
+}
+
+const append = (intake: Intake, pcm: Int16Array, from: number) => {
+  for (let index = pcm.length - 1; index >= 0; index--) {
+    if (Math.abs(pcm[index] ?? 0) <= audible) continue
+    intake.speechEnd = Math.max(intake.speechEnd, from + index + 1)
+    break
+  }
+  const { tail } = intake
+  const all = new Int16Array(tail.length + pcm.length)
+  all.set(tail)
+  all.set(pcm, tail.length)
+  const keep = Math.min(all.length, crossFadeSamples)
+  settle(intake, all.subarray(0, all.length - keep))
+  intake.tail = all.slice(all.length - keep)
+}
+
+const settle = (intake: Intake, pcm: Int16Array) => {
+  if (pcm.length === 0) return
+  const { settledSamples } = intake
+  const copy = pcm.slice()
+  for (let index = 0; index < copy.length && settledSamples + index < edgeFadeSamples; index++) {
+    copy[index] = Math.round(((copy[index] ?? 0) * (settledSamples + index)) / edgeFadeSamples)
+  }
+  intake.settled.push(copy)
+  intake.settledSamples += copy.length
+}
+
+const finish = (intake: Intake) => {
+  intake.isComplete = true
+  const { tail } = intake
+  const { length } = tail
+  const fade = Math.min(length, edgeFadeSamples)
+  for (let index = length - fade; index < length; index++) {
+    tail[index] = Math.round(((tail[index] ?? 0) * (length - 1 - index)) / fade)
+  }
+  intake.tail = new Int16Array(0)
+  settle(intake, tail)
+}
+
+/** Blends the held tail into the same stretch of another run, and answers with what comes after it. */
+const crossFade = (tail: Int16Array, pcm: Int16Array) => {
+  const length = Math.min(tail.length, pcm.length)
+  for (let index = 0; index < length; index++) {
+    const share = (index + 1) / (length + 1)
+    tail[index] = Math.round((tail[index] ?? 0) * (1 - share) + (pcm[index] ?? 0) * share)
+  }
+  return pcm.subarray(length)
 }
 
 const joined = (parts: ReadonlyArray<Int16Array>) => {

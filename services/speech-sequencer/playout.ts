@@ -12,9 +12,8 @@ import {
   speechSampleRateHz,
   type WordMark
 } from "#contracts"
-import { type Aligned, alignChunk } from "#speech"
-import { type ChunkIntake, chunkIntake } from "./chunk-intake.ts"
-import { pcmQueue } from "./pcm-queue.ts"
+import { alignChunk, type Aligned } from "#speech"
+import { chunkIntake, type ChunkIntake } from "./chunk-intake.ts"
 import type { Script } from "./script.ts"
 
 export interface Playout {
@@ -37,95 +36,187 @@ const aheadChunks = 3
 const aheadSamples = 4 * speechSampleRateHz
 const silence = new Int16Array(0)
 
+interface State {
+  readonly script: Script
+  readonly onAligned: (aligned: Aligned) => void
+  readonly intakes: Map<number, ChunkIntake>
+  readonly asked: Set<number>
+  readonly queue: PcmQueue
+  /** The chunk that is spoken, and whether the pause before it is in the queue. */
+  current: number
+  isOpened: boolean
+  /** Where it begins on the timeline, after its pause. */
+  speechStart: number
+  /** They leave with the next frame. */
+  marks: Array<WordMark>
+  sequence: number
+  isEnded: boolean
+}
+
 export const playout = (
   script: Script,
   resume: ResumePoint | null,
   onAligned: (aligned: Aligned) => void = () => {}
 ): Playout => {
   const { lines } = script
-  const intakes = new Map<number, ChunkIntake>()
-  const asked = new Set<number>()
   const queue = pcmQueue(resume?.chunkStartSample ?? 0, resume?.fromSample ?? 0)
-  let current = Math.min(resume?.chunk ?? 0, lines.length)
-  let opened = false
-  let speechStart = 0
-  let marks: Array<WordMark> = []
-  let sequence = 0
-  let ended = false
-
-  const intakeOf = (chunk: number) => {
-    const intake = intakes.get(chunk) ?? chunkIntake()
-    intakes.set(chunk, intake)
-    return intake
+  const state: State = {
+    script,
+    onAligned,
+    intakes: new Map(),
+    asked: new Set(),
+    queue,
+    current: Math.min(resume?.chunk ?? 0, lines.length),
+    isOpened: false,
+    speechStart: 0,
+    marks: [],
+    sequence: 0,
+    isEnded: false
   }
+  return {
+    accept: (head, pcm) => {
+      if (head.chunk < state.current || !state.asked.has(head.chunk)) return false
+      const isNew = intakeOf(state, head.chunk).accept(head, pcm)
+      if (isNew) advance(state)
+      return isNew
+    },
+    wanted: () => wanted(state),
+    frames: (limitSample) => frames(state, limitSample),
+    heldMs: () => (queue.waiting() * 1_000) / speechSampleRateHz,
+    awaited: () => (state.current < lines.length ? state.current : undefined),
+    isFull: (limitSample) => queue.waiting() > 0 && queue.position() >= limitSample,
+    isEnded: () => state.isEnded
+  }
+}
 
-  /** Moves what is settled of the current chunk, and of those after it, into the queue. */
-  const advance = () => {
-    for (let line = lines[current]; line !== undefined; line = lines[current]) {
-      if (!opened) {
-        queue.begin(current)
-        queue.silence(line.chunk.pauseBeforeMs)
-        speechStart = queue.end()
-        opened = true
-      }
-      const intake = intakeOf(current)
-      queue.push(intake.take())
-      if (!intake.isComplete()) return
-      const aligned = alignChunk({
-        tokens: line.chunk.tokens,
-        words: intake.words(),
-        startSample: speechStart,
-        speechEndSample: intake.speechEnd(),
-        turn: script.isDialogue ? line.turn : undefined
-      })
-      marks.push(...aligned.marks)
-      onAligned(aligned)
-      queue.silence(line.chunk.pauseAfterMs)
-      intakes.delete(current)
-      current += 1
-      opened = false
+const intakeOf = ({ intakes }: State, chunk: number) => {
+  const intake = intakes.get(chunk) ?? chunkIntake()
+  intakes.set(chunk, intake)
+  return intake
+}
+
+/** Moves what is settled of the current chunk, and of those after it, into the queue. */
+const advance = (state: State) => {
+  const { intakes, queue, script } = state
+  for (let line = script.lines[state.current]; line !== undefined; line = script.lines[state.current]) {
+    if (!state.isOpened) {
+      queue.begin(state.current)
+      queue.silence(line.chunk.pauseBeforeMs)
+      state.speechStart = queue.end()
+      state.isOpened = true
     }
+    const intake = intakeOf(state, state.current)
+    queue.push(intake.take())
+    if (!intake.isComplete()) return
+    const aligned = alignChunk({
+      tokens: line.chunk.tokens,
+      words: intake.words(),
+      startSample: state.speechStart,
+      speechEndSample: intake.speechEnd(),
+      turn: script.isDialogue ? line.turn : undefined
+    })
+    state.marks.push(...aligned.marks)
+    state.onAligned(aligned)
+    queue.silence(line.chunk.pauseAfterMs)
+    intakes.delete(state.current)
+    state.current += 1
+    state.isOpened = false
   }
+}
 
-  const audio = (pcm: Int16Array, at: { readonly sample: number; readonly chunk: number; readonly start: number }) => {
-    const leaving = marks
-    marks = []
-    const head = { sequence: sequence++, sample: at.sample, chunk: at.chunk, chunkStartSample: at.start }
-    return { head: { _tag: "Audio" as const, ...head, marks: leaving }, pcm }
+const wanted = ({ asked, current, queue, script }: State): ReadonlyArray<number> => {
+  if (queue.waiting() >= aheadSamples) return []
+  const until = Math.min(script.lines.length, current + aheadChunks)
+  const chunks = []
+  for (let chunk = current; chunk < until; chunk++) if (!asked.has(chunk)) chunks.push(chunk)
+  for (const chunk of chunks) asked.add(chunk)
+  return chunks
+}
+
+const frames = (state: State, limitSample: number): ReadonlyArray<Frame<SessionFrameHead>> => {
+  const { queue, script } = state
+  const leaving: Array<Frame<SessionFrameHead>> = []
+  for (;;) {
+    const taken = queue.take(Math.min(frameSamplesMax, limitSample - queue.position()))
+    if (taken === undefined) break
+    leaving.push(audioFrame(state, taken))
+  }
+  if (state.current >= script.lines.length && queue.waiting() === 0 && !state.isEnded) {
+    state.isEnded = true
+    const { marks } = state
+    leaving.push({ head: { _tag: "End", sequence: state.sequence++, totalSamples: queue.end(), marks }, pcm: silence })
+  }
+  return leaving
+}
+
+const audioFrame = (state: State, { pcm, sample, chunk, start }: TakenPcm): Frame<SessionFrameHead> => {
+  const { marks } = state
+  state.marks = []
+  return { head: { _tag: "Audio", sequence: state.sequence++, sample, chunk, chunkStartSample: start, marks }, pcm }
+}
+
+interface TakenPcm {
+  readonly pcm: Int16Array
+  /** Of the first sample, on the timeline. */
+  readonly sample: number
+  readonly chunk: number
+  /** Where that chunk begins on the timeline, the pause before it included. */
+  readonly start: number
+}
+
+/** PCM on its way out, in order, with where it stands on the timeline and which chunk it belongs to. */
+interface PcmQueue {
+  /** What is pushed from now on belongs to this chunk. */
+  readonly begin: (chunk: number) => void
+  readonly push: (pcm: Int16Array) => void
+  readonly silence: (milliseconds: number) => void
+  /** At most `samplesMax` samples of one chunk. */
+  readonly take: (samplesMax: number) => TakenPcm | undefined
+  readonly position: () => number
+  readonly end: () => number
+  readonly waiting: () => number
+}
+
+interface Waiting {
+  pcm: Int16Array
+  readonly chunk: number
+  readonly start: number
+}
+
+/** `startSample`: where on the timeline the first push stands; what lies before `fromSample` is left out. */
+const pcmQueue = (startSample: number, fromSample: number): PcmQueue => {
+  const waiting: Array<Waiting> = []
+  let end = startSample
+  let position = Math.max(startSample, fromSample)
+  let chunk = 0
+  let start = startSample
+
+  const push = (pcm: Int16Array) => {
+    if (pcm.length === 0) return
+    const skipped = Math.min(pcm.length, Math.max(0, fromSample - end))
+    end += pcm.length
+    if (skipped < pcm.length) waiting.push({ pcm: pcm.subarray(skipped), chunk, start })
   }
 
   return {
-    accept: (head, pcm) => {
-      if (head.chunk < current || !asked.has(head.chunk)) return false
-      const isNew = intakeOf(head.chunk).accept(head, pcm)
-      if (isNew) advance()
-      return isNew
+    begin: (next) => {
+      chunk = next
+      start = end
     },
-    wanted: () => {
-      if (queue.waiting() >= aheadSamples) return []
-      const until = Math.min(lines.length, current + aheadChunks)
-      const chunks = []
-      for (let chunk = current; chunk < until; chunk++) if (!asked.has(chunk)) chunks.push(chunk)
-      for (const chunk of chunks) asked.add(chunk)
-      return chunks
+    push,
+    silence: (milliseconds) => push(new Int16Array(Math.round((milliseconds * speechSampleRateHz) / 1_000))),
+    take: (samplesMax) => {
+      const [first] = waiting
+      if (first === undefined || samplesMax <= 0) return undefined
+      const pcm = first.pcm.subarray(0, samplesMax)
+      if (pcm.length === first.pcm.length) waiting.shift()
+      else first.pcm = first.pcm.subarray(samplesMax)
+      const sample = position
+      position += pcm.length
+      return { pcm, sample, chunk: first.chunk, start: first.start }
     },
-    frames: (limitSample) => {
-      const frames: Array<Frame<SessionFrameHead>> = []
-      for (;;) {
-        const taken = queue.take(Math.min(frameSamplesMax, limitSample - queue.position()))
-        if (taken === undefined) break
-        frames.push(audio(taken.pcm, taken))
-      }
-      if (current >= lines.length && queue.waiting() === 0 && !ended) {
-        ended = true
-        const head = { _tag: "End" as const, sequence: sequence++, totalSamples: queue.end(), marks }
-        frames.push({ head, pcm: silence })
-      }
-      return frames
-    },
-    heldMs: () => (queue.waiting() * 1_000) / speechSampleRateHz,
-    awaited: () => (current < lines.length ? current : undefined),
-    isFull: (limitSample) => queue.waiting() > 0 && queue.position() >= limitSample,
-    isEnded: () => ended
+    position: () => position,
+    end: () => end,
+    waiting: () => Math.max(0, end - position)
   }
 }

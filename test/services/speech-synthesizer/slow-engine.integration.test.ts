@@ -6,7 +6,7 @@ import { ChunkJob, frameCodec, SequencerMail, subjects } from "#contracts"
 import { Configuration, Drain } from "#runtime"
 import { openEngineThreads } from "../../../libs/speech/engine/EngineThreads.ts"
 import { Engines } from "../../../services/speech-synthesizer/Engines.ts"
-import { Synthesizer } from "../../../services/speech-synthesizer/Synthesizer.ts"
+import { synthesizer } from "../../../services/speech-synthesizer/role.ts"
 import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
 import { piece, voiceOf } from "../../libs/speech/engine/jobs.ts"
 
@@ -22,7 +22,7 @@ const slowEngine = Layer.effect(
     (engine) => Engines.of(new Map([[engine.name, engine]]))
   )
 )
-const role = Synthesizer.layer.pipe(
+const role = synthesizer.pipe(
   Layer.provide(slowEngine),
   Layer.provideMerge(Drain.layer),
   Layer.provide(Configuration.layerOf({}))

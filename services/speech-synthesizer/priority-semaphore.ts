@@ -1,13 +1,13 @@
 /**
- * Places at an engine. Who is needed soonest goes first: a session's first chunk is waited for by somebody who hears
- * nothing yet, and what is made ahead waits as its listener has sound in store. Of two that are needed at the same
- * time, first come is first served.
+ * The jobs that an engine works on at once. What is needed soonest goes first: a session's first chunk is waited for by
+ * somebody who hears nothing yet, and what is made ahead waits as its listener has sound in store. Of two that are
+ * needed at the same time, first come is first served.
  */
 import { Deferred, Effect } from "effect"
 
-export interface Places {
+export interface PrioritySemaphore {
   /** `dueAtMs`: when it is needed; `-Infinity` goes before all others. */
-  readonly within: <A, E, R>(dueAtMs: number, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  readonly withPermit: <A, E, R>(dueAtMs: number, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
 interface Waiter {
@@ -15,12 +15,12 @@ interface Waiter {
   readonly turn: Deferred.Deferred<void>
 }
 
-export const places = (count: number): Places => {
-  let free = count
+export const prioritySemaphore = (permits: number): PrioritySemaphore => {
+  let free = permits
   // In the order of their turns. At most what the consumer may hold unacked, 1,000.
   const line: Array<Waiter> = []
 
-  const stand = (waiter: Waiter) => {
+  const enqueue = (waiter: Waiter) => {
     const at = line.findLastIndex(({ dueAtMs }) => dueAtMs <= waiter.dueAtMs)
     line.splice(at + 1, 0, waiter)
   }
@@ -30,7 +30,7 @@ export const places = (count: number): Places => {
     line.splice(at, 1)
     return true
   }
-  const giveBack = Effect.sync(() => {
+  const release = Effect.sync(() => {
     const next = line.shift()
     if (next === undefined) free += 1
     else Deferred.doneUnsafe(next.turn, Effect.void)
@@ -42,14 +42,14 @@ export const places = (count: number): Places => {
         return Effect.void
       }
       const waiter: Waiter = { dueAtMs, turn: Deferred.makeUnsafe() }
-      stand(waiter)
-      // Given up while waiting: out of the line, or, when the place came at that very moment, on to the next.
-      return Effect.onInterrupt(Deferred.await(waiter.turn), () => (leave(waiter) ? Effect.void : giveBack))
+      enqueue(waiter)
+      // Given up while waiting: out of the line, or, when the permit came at that very moment, on to the next.
+      return Effect.onInterrupt(Deferred.await(waiter.turn), () => (leave(waiter) ? Effect.void : release))
     })
   return {
-    within: (dueAtMs, work) =>
+    withPermit: (dueAtMs, work) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.andThen(restore(take(dueAtMs)), Effect.ensuring(restore(work), giveBack))
+        Effect.andThen(restore(take(dueAtMs)), Effect.ensuring(restore(work), release))
       )
   }
 }

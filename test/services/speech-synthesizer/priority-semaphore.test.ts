@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import { places } from "../../../services/speech-synthesizer/places.ts"
+import { prioritySemaphore } from "../../../services/speech-synthesizer/priority-semaphore.ts"
 
 const first = Number.NEGATIVE_INFINITY
 
 /** Jobs that note when they begin and end when they are told to. */
 const bench = (count: number) => {
-  const line = places(count)
+  const line = prioritySemaphore(count)
   const begun: Array<string> = []
   const ends = new Map<string, Deferred.Deferred<void>>()
   const begin = (name: string, dueAtMs: number) => {
@@ -16,14 +16,14 @@ const bench = (count: number) => {
       Effect.sync(() => begun.push(name)),
       Deferred.await(end)
     )
-    return Effect.forkChild(line.within(dueAtMs, work), { startImmediately: true })
+    return Effect.forkChild(line.withPermit(dueAtMs, work), { startImmediately: true })
   }
   const end = (name: string) =>
     Effect.andThen(Deferred.succeed(ends.get(name) ?? Deferred.makeUnsafe<void>(), undefined), Effect.yieldNow)
   return { begun, begin, end }
 }
 
-describe("places at an engine", () => {
+describe("the jobs of an engine", () => {
   it.effect("are as many as there are; the rest waits in the order it came", () =>
     Effect.gen(function* () {
       const { begun, begin, end } = bench(2)

@@ -1,0 +1,144 @@
+/**
+ * The role speech-sequencer, whole.
+ *
+ * in: requests on `speech.sessions` (queue group), frames and credit on `speech.to.<instance>.<session>`
+ * out: `speech.chunks.<engine>`, frames to `speech.to.<speech-api>.<session>`
+ * state: none that outlives a session; a session whose sequencer dies is resumed by speech-api elsewhere
+ * failure policy: a chunk that nobody makes is asked for again, six times in all, then the session fails; a client
+ * without credit for 2 s is given up; full means busy, said at once
+ */
+import { Clock, Effect, FiberSet, Layer, Result } from "effect"
+import { jsonCodec, Mailbox, Requests } from "#bus"
+import { SessionAnswer, SessionRequest, subjects } from "#contracts"
+import { Configuration, type CounterHandle, Drain, type GaugeHandle, Health, loopLateness, Metrics } from "#runtime"
+import { admit, type AdmissionLimits, type Listener, type Listeners, listeners } from "#speech"
+import { sessionsActive, sessionsEnded, sessionsRefused } from "./metrics.ts"
+import { readScript, type Script } from "./script.ts"
+import { runSession } from "./session.ts"
+
+// Reading 20,000 characters takes some 20 ms of one thread; more at once would only queue.
+const readingMax = 8
+// A new session is worth a try when the shortest ones have ended.
+const retryAfterSeconds = 1
+const drainPatience = "25 seconds"
+
+/** Needs the bus and the runtime. */
+export const speechSequencer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const sequencer = yield* sequencerOf
+    yield* (yield* Requests).answer({
+      subject: subjects.speechSessions,
+      queueGroup: "speech-sequencer",
+      question: jsonCodec(SessionRequest),
+      answer: jsonCodec(SessionAnswer),
+      concurrency: readingMax,
+      handler: (request) => answer(sequencer, request)
+    })
+    yield* (yield* Health).readiness("speech-sequencer", Effect.void)
+    yield* (yield* Drain).register("speech-sequencer", drain(sequencer))
+  })
+)
+
+/** The sessions of this process, and what decides whether another one may begin. */
+interface Sequencer {
+  readonly instance: string
+  readonly sessions: FiberSet.FiberSet
+  readonly sessionsMax: number
+  readonly limits: AdmissionLimits
+  readonly listening: Listeners
+  readonly lateMs: () => number
+  readonly nowMs: () => number
+  readonly active: GaugeHandle<never>
+  readonly ended: CounterHandle<"outcome">
+  readonly refused: CounterHandle<"reason">
+  count: number
+  isDraining: boolean
+}
+
+const sequencerOf = Effect.gen(function* () {
+  const { SpeechSequencer } = yield* Configuration
+  const metrics = yield* Metrics
+  const clock = yield* Clock.Clock
+  const sequencer: Sequencer = {
+    instance: (yield* Mailbox).instance,
+    sessions: yield* FiberSet.make(),
+    sessionsMax: SpeechSequencer.SessionsMax,
+    // It decides at once: who is sent away may ask another one, and waits where it was asked for the speech.
+    limits: { youngMax: SpeechSequencer.BeginningsAtOnce, decideWithinMs: 0, beginWithinMs: 0, waitingMax: 0 },
+    listening: listeners(),
+    lateMs: yield* loopLateness,
+    nowMs: () => clock.currentTimeMillisUnsafe(),
+    active: metrics.gauge(sessionsActive),
+    ended: metrics.counter(sessionsEnded),
+    refused: metrics.counter(sessionsRefused),
+    count: 0,
+    isDraining: false
+  }
+  return sequencer
+})
+
+/** Accepted with the sentences of its input, refused with the faults of it, or busy; at once in any case. */
+const answer = Effect.fnUntraced(function* (sequencer: Sequencer, request: SessionRequest) {
+  const { active, ended, listening, nowMs, refused, sessions } = sequencer
+  const group = request.turns[0]?.voice.engine ?? ""
+  const busy = busyFor(sequencer, request, group)
+  if (busy !== undefined) {
+    ended.inc({ outcome: "busy" })
+    refused.inc({ reason: busy.reason })
+    return { _tag: "Busy", retryAfterSeconds: busy.retryAfterSeconds } as const
+  }
+  const script = readScript(request)
+  if (Result.isFailure(script)) {
+    ended.inc({ outcome: "refused" })
+    return { _tag: "Refused", faults: script.failure } as const
+  }
+  active.set({}, ++sequencer.count)
+  const listener = listening.enter({ group, nowMs: nowMs(), plays: true })
+  yield* FiberSet.run(sessions, speak(sequencer, { request, script: script.success, listener }))
+  return { _tag: "Accepted", sequencer: sequencer.instance, sentences: script.success.sentences } as const
+})
+
+const busyFor = (sequencer: Sequencer, { resume }: SessionRequest, group: string) => {
+  const { count, isDraining, lateMs, limits, listening, nowMs, sessionsMax } = sequencer
+  if (isDraining) return { reason: "draining", retryAfterSeconds }
+  if (count >= sessionsMax) return { reason: "sessions", retryAfterSeconds }
+  // Its listener is in the middle of it, and has nobody else.
+  if (resume !== null) return undefined
+  const load = { ...listening.load(group, nowMs()), lateMs: lateMs() }
+  const verdict = admit(load, { ahead: 0, waitedMs: 0, isPromised: false, sentAway: 0 }, limits)
+  return verdict._tag === "Refuse" ? verdict : undefined
+}
+
+interface Accepted {
+  readonly request: SessionRequest
+  readonly script: Script
+  readonly listener: Listener
+}
+
+const speak = (sequencer: Sequencer, { request, script, listener }: Accepted) =>
+  runSession(request, script, listener).pipe(
+    Effect.tap((outcome) => Effect.sync(() => sequencer.ended.inc({ outcome }))),
+    Effect.catchCause((cause) =>
+      Effect.andThen(
+        Effect.sync(() => sequencer.ended.inc({ outcome: "failed" })),
+        Effect.logError("a session ended badly", cause)
+      )
+    ),
+    Effect.ensuring(
+      Effect.sync(() => {
+        listener.leave(sequencer.nowMs())
+        sequencer.active.set({}, --sequencer.count)
+      })
+    ),
+    Effect.annotateLogs({ session: request.sessionId })
+  )
+
+const drain = (sequencer: Sequencer) =>
+  Effect.gen(function* () {
+    sequencer.isDraining = true
+    const before = sequencer.count
+    yield* Effect.timeoutOption(FiberSet.awaitEmpty(sequencer.sessions), drainPatience)
+    const left = sequencer.count
+    yield* FiberSet.clear(sequencer.sessions)
+    return { finished: before - left, handedBack: left }
+  })
