@@ -1,5 +1,6 @@
 /** Endpoints and abandoned deliveries as they are kept, for the commands that show and change them. */
-export { EndpointStates } from "./EndpointStates.ts"
-export { fanOutRecordCodec } from "./fan-out-cursor.ts"
-export { redrive, type RedriveQuery } from "./redrive.ts"
-export { type Roster, rosterCodec } from "./roster.ts"
+export { redrive, type RedriveQuery } from "./abandoned.ts"
+export { EndpointStates } from "./endpoint-states.ts"
+export { fanOutRecordCodec } from "./fan-out/cursor.ts"
+
+export { type Roster, rosterCodec } from "./fan-out/roster.ts"

@@ -1,10 +1,9 @@
 /**
- * What follows from an attempt. Success is any 2xx. 410 means the receiver wants no more of anything: the
+ * The retry policy says what follows from an attempt. Success is any 2xx. 410 means the receiver wants no more of anything: the
  * delivery is given up and the endpoint paused. Everything else, redirects included, is tried again until
  * MaxAttempts, after 1, 2, 4 ... times InitialBackoffSeconds; 429 and 503 may ask for longer, never for less.
  */
 import { Data } from "effect"
-import { retryAfterMs } from "./retry-after.ts"
 
 /** What came of sending: a status, or why there was none. `class` groups for metrics and the breaker. */
 export type AttemptResult = Data.TaggedEnum<{
@@ -32,14 +31,16 @@ export interface RetrySettings {
   readonly retryAfterMsMax: number
 }
 
-/** `attempt` counts from 1; `random` is in [0, 1). */
-export const decide = (
-  result: AttemptResult,
-  attempt: number,
-  settings: RetrySettings,
-  nowMs: number,
-  random: number
-): Decision => {
+export interface DecisionInput {
+  /** Counts from 1. */
+  readonly attempt: number
+  readonly settings: RetrySettings
+  readonly nowMs: number
+  /** In [0, 1). */
+  readonly random: number
+}
+
+export const decide = (result: AttemptResult, { attempt, settings, nowMs, random }: DecisionInput): Decision => {
   if (result._tag === "Answered" && isSuccess(result.status)) return Decision.Delivered()
   if (result._tag === "Answered" && result.status === 410) return Decision.Gone()
   if (attempt >= settings.attemptsMax) {
@@ -60,4 +61,18 @@ export const describe = (result: AttemptResult) =>
 const askedMs = (result: AttemptResult, settings: RetrySettings, nowMs: number) => {
   if (result._tag !== "Answered" || (result.status !== 429 && result.status !== 503)) return 0
   return Math.min(retryAfterMs(result.retryAfter, nowMs), settings.retryAfterMsMax)
+}
+
+/**
+ * What a receiver's Retry-After asks for: whole seconds, or an HTTP date (RFC 9110, 10.2.3). What cannot be
+ * read asks for nothing.
+ */
+export const retryAfterMs = (value: string | undefined, nowMs: number): number => {
+  if (value === undefined) return 0
+  const text = value.trim()
+  if (/^\d{1,9}$/u.test(text)) return Number(text) * 1_000
+  // A date names its time zone; Date.parse would guess one for anything else.
+  if (!text.endsWith("GMT")) return 0
+  const atMs = Date.parse(text)
+  return Number.isNaN(atMs) ? 0 : Math.max(0, atMs - nowMs)
 }

@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { UntrustedHttp } from "#egress"
 import { Configuration, Drain, Environment, Role } from "#runtime"
-import { webhookDispatcher } from "../../services/webhook-dispatcher/layer.ts"
+import { webhookDispatcher } from "../../services/webhook-dispatcher/role.ts"
 import { busOn } from "../../dev/fixtures/bus.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 

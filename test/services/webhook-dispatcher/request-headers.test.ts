@@ -1,7 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
+import { sign, verify } from "@octokit/webhooks-methods"
+import { Webhook } from "standardwebhooks"
 import type { Delivery } from "#contracts"
-import type { EndpointSettings } from "../../../services/webhook-dispatcher/endpoint-settings.ts"
-import { requestHeaders } from "../../../services/webhook-dispatcher/request-headers.ts"
+import type { EndpointSettings } from "../../../services/webhook-dispatcher/endpoints.ts"
+import {
+  requestHeaders,
+  signBody,
+  standardWebhooksHeaders,
+  standardWebhooksKey
+} from "../../../services/webhook-dispatcher/request-headers.ts"
 
 const endpoint: EndpointSettings = {
   id: "a",
@@ -31,7 +38,7 @@ const body = new TextEncoder().encode("{}")
 
 describe("the headers of an attempt", () => {
   it("are the contract's five for a signed endpoint, and the sequence", () => {
-    const headers = requestHeaders({ ...endpoint, secret: "k" }, delivery, body, 0)
+    const headers = requestHeaders({ ...endpoint, secret: "k" }, { delivery, body }, 0)
     assert.deepInclude(headers, {
       "Content-Type": "application/json; charset=utf-8",
       "X-Service-Event": "work_item.merged",
@@ -43,19 +50,56 @@ describe("the headers of an attempt", () => {
   })
 
   it("carry no signature without a secret, and nothing of Standard Webhooks unless asked for", () => {
-    const headers = requestHeaders(endpoint, delivery, body, 0)
+    const headers = requestHeaders(endpoint, { delivery, body }, 0)
     assert.doesNotHaveAnyKeys(headers, ["X-Service-Signature", "webhook-signature", "X-Service-Redrive-Of"])
   })
 
   it("add the second signature beside the first, never instead of it", () => {
     const both = { ...endpoint, secret: "k", standardWebhooksKey: new Uint8Array([1, 2]) }
-    const headers = requestHeaders(both, delivery, body, 1_700_000_000_999)
+    const headers = requestHeaders(both, { delivery, body }, 1_700_000_000_999)
     assert.containsAllKeys(headers, ["X-Service-Signature", "webhook-signature"])
     assert.deepInclude(headers, { "webhook-id": delivery.deliveryId, "webhook-timestamp": "1700000000" })
   })
 
   it("name the delivery that a redrive sends again", () => {
     const redriveOf = "0f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01"
-    assert.strictEqual(requestHeaders(endpoint, { ...delivery, redriveOf }, body, 0)["X-Service-Redrive-Of"], redriveOf)
+    assert.strictEqual(
+      requestHeaders(endpoint, { delivery: { ...delivery, redriveOf }, body }, 0)["X-Service-Redrive-Of"],
+      redriveOf
+    )
+  })
+})
+
+const utf8 = new TextEncoder()
+
+describe("the signature of a body", () => {
+  it("is GitHub's published example for its secret and body", () => {
+    assert.strictEqual(
+      signBody("It's a Secret to Everybody", utf8.encode("Hello, World!")),
+      "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
+    )
+  })
+
+  it("is accepted by an unmodified verifier, and is what its signer makes", async () => {
+    const body = JSON.stringify({ event: "work_item.merged", text: "ü 🐦" })
+    const signature = signBody("s3cret", utf8.encode(body))
+    assert.isTrue(await verify("s3cret", body, signature))
+    assert.strictEqual(await sign("s3cret", body), signature)
+    assert.isFalse(await verify("s3cret", `${body} `, signature))
+    assert.isFalse(await verify("other", body, signature))
+  })
+
+  it("comes in Standard Webhooks form, accepted by that project's own library", () => {
+    const secret = `whsec_${Buffer.from("a key of at least twenty-four bytes").toString("base64")}`
+    const id = "4f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01"
+    const body = JSON.stringify({ a: 1 })
+    const headers = standardWebhooksHeaders(standardWebhooksKey(secret), {
+      deliveryId: id,
+      attemptAtMs: Date.now(),
+      body: utf8.encode(body)
+    })
+    const verifier = new Webhook(secret)
+    assert.deepStrictEqual(verifier.verify(body, { ...headers }), { a: 1 })
+    assert.throws(() => verifier.verify(`${body} `, { ...headers }))
   })
 })

@@ -1,19 +1,23 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { retryAfterMs } from "../../../services/webhook-dispatcher/retry-after.ts"
-import { AttemptResult, decide, type RetrySettings } from "../../../services/webhook-dispatcher/retry-policy.ts"
+import {
+  AttemptResult,
+  decide,
+  retryAfterMs,
+  type RetrySettings
+} from "../../../services/webhook-dispatcher/retry-policy.ts"
 
 const settings: RetrySettings = { attemptsMax: 4, initialBackoffMs: 1_000, jitter: 0, retryAfterMsMax: 60_000 }
 const nowMs = Date.UTC(2026, 10, 20, 12)
 const answered = (status: number, retryAfter?: string) => AttemptResult.Answered({ status, retryAfter })
 const delayOf = (result: AttemptResult, attempt: number, given: Partial<RetrySettings> = {}, random = 0) => {
-  const decision = decide(result, attempt, { ...settings, ...given }, nowMs, random)
+  const decision = decide(result, { attempt, settings: { ...settings, ...given }, nowMs, random })
   return decision._tag === "Retry" ? decision.delayMs : decision._tag
 }
 
 describe("what follows from an attempt", () => {
   it.each([200, 201, 202, 204, 299])("is delivered on %i", (status) => {
-    assert.strictEqual(decide(answered(status), 1, settings, nowMs, 0)._tag, "Delivered")
+    assert.strictEqual(decide(answered(status), { attempt: 1, settings, nowMs, random: 0 })._tag, "Delivered")
   })
 
   it.each([100, 199, 300, 301, 302, 304, 400, 401, 404, 408, 409, 429, 500, 502, 503, 504])(

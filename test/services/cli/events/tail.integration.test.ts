@@ -4,7 +4,7 @@ import { jsonCodec, Publisher } from "#bus"
 import { AttemptBatch, endpointIdOf, isoTime, subjects } from "#contracts"
 import { checked } from "../../../../services/cli/endpoints/redrive.ts"
 import { tailed, type TailOrder } from "../../../../services/cli/events/tail.ts"
-import { rosterCodec } from "../../../../services/webhook-dispatcher/roster.ts"
+import { rosterCodec } from "../../../../services/webhook-dispatcher/fan-out/roster.ts"
 import { busOn, natsServer } from "../../../../dev/fixtures/bus.ts"
 import { publish, publishMany } from "../../../support/webhooks.ts"
 

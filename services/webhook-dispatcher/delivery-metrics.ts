@@ -1,10 +1,10 @@
-/** What deliveries leave in the metrics, with the handles made once: this sits on the hot path. */
+/** The metrics of deliveries, with the handles made once: this sits on the hot path. */
 import { Context, Effect, Layer } from "effect"
 import type { Delivery } from "#contracts"
+import type { EgressError } from "#egress"
 import { Metrics } from "#runtime"
-import { statusClass } from "./attempt-record.ts"
-import type { Attempted } from "./Courier.ts"
-import type { EndpointSettings } from "./endpoint-settings.ts"
+import type { Attempted } from "./delivery-attempt.ts"
+import type { EndpointSettings } from "./endpoints.ts"
 import {
   attempts,
   backoff,
@@ -16,25 +16,27 @@ import {
   receiverSeconds,
   retryLateness
 } from "./metrics.ts"
-import type { Decision } from "./retry-policy.ts"
+import { type AttemptResult, type Decision, isSuccess } from "./retry-policy.ts"
 
-export class CourierMetrics extends Context.Service<
-  CourierMetrics,
+interface DecidedAttempt {
+  readonly endpoint: EndpointSettings
+  readonly delivery: Delivery
+  readonly sent: Attempted
+  readonly decision: Decision
+  readonly nowMs: number
+}
+
+export class DeliveryMetrics extends Context.Service<
+  DeliveryMetrics,
   {
     /** The bytes of an attempt have left: the first attempt measures our own latency, a later one its lateness. */
     readonly left: (endpoint: EndpointSettings, delivery: Delivery, nowMs: number) => void
-    readonly attempted: (
-      endpoint: EndpointSettings,
-      delivery: Delivery,
-      sent: Attempted,
-      decision: Decision,
-      nowMs: number
-    ) => void
+    readonly attempted: (attempt: DecidedAttempt) => void
     readonly postponed: (endpoint: EndpointSettings, reason: "full" | "circuit_open" | "paused") => void
   }
->()("starling/webhook-dispatcher/CourierMetrics") {
+>()("starling/webhook-dispatcher/DeliveryMetrics") {
   static readonly layer = Layer.effect(
-    CourierMetrics,
+    DeliveryMetrics,
     Effect.gen(function* () {
       const metrics = yield* Metrics
       const attemptsTotal = metrics.counter(attempts)
@@ -48,13 +50,13 @@ export class CourierMetrics extends Context.Service<
       const lateness = metrics.histogram(retryLateness)
       const backedOff = new Set<string>()
 
-      return CourierMetrics.of({
+      return DeliveryMetrics.of({
         left: (endpoint, delivery, nowMs) => {
           const labels = { endpoint: endpoint.name }
           if (delivery.attempt === 1) firstByte.observe(labels, seconds(nowMs - delivery.storedAt))
           else lateness.observe(labels, seconds(nowMs - delivery.dueAt))
         },
-        attempted: (endpoint, delivery, sent, decision, nowMs) => {
+        attempted: ({ endpoint, delivery, sent, decision, nowMs }) => {
           const labels = { endpoint: endpoint.name }
           attemptsTotal.inc({ endpoint: endpoint.name, status_class: statusClass(sent.result, sent.error) })
           receiver.observe(labels, seconds(sent.durationMs))
@@ -78,3 +80,15 @@ const outcomes = { Delivered: "delivered", GiveUp: "abandoned", Gone: "gone" } a
 
 // Clocks of two machines differ: a latency is never negative.
 const seconds = (ms: number) => Math.max(0, ms) / 1_000
+
+type StatusClass = "2xx" | "3xx" | "4xx" | "5xx" | "timeout" | "unreachable" | "refused"
+
+const statusClass = (result: AttemptResult, error: EgressError | undefined): StatusClass => {
+  if (result._tag === "Answered") {
+    if (isSuccess(result.status)) return "2xx"
+    if (result.status < 400) return "3xx"
+    return result.status < 500 ? "4xx" : "5xx"
+  }
+  if (error?._tag === "DeadlineExceeded") return "timeout"
+  return error?._tag === "Unreachable" ? "unreachable" : "refused"
+}

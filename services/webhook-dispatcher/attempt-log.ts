@@ -4,10 +4,11 @@
  * never depend on it. When it cannot keep up, records are dropped and counted, and nobody waits.
  */
 import { Context, Effect, Layer, Queue, Schedule } from "effect"
-import { type Attempt, AttemptBatch, subjects } from "#contracts"
 import { jsonCodec, Publisher } from "#bus"
+import { type Attempt, AttemptBatch, type Delivery, isoTime, subjects } from "#contracts"
 import { Metrics } from "#runtime"
 import { attemptRecordsDropped } from "./metrics.ts"
+import { type AttemptResult, type Decision, describe, isSuccess } from "./retry-policy.ts"
 
 const batchRecordsMax = 128
 const flushEvery = "20 millis"
@@ -78,4 +79,48 @@ const batches = (attempts: ReadonlyArray<LoggedAttempt>) => {
       (_, index) => [id, records.slice(index * batchRecordsMax, (index + 1) * batchRecordsMax)] as const
     )
   })
+}
+
+// The receiver's words that are kept: enough to see an error message.
+const responseCharactersMax = 1_024
+
+const utf8 = new TextDecoder("utf-8", { fatal: false })
+
+/** What the delivery log says of an attempt. Pure. */
+export const attemptRecord = (
+  delivery: Delivery,
+  endpointName: string,
+  attempt: {
+    readonly startedAtMs: number
+    readonly durationMs: number
+    readonly result: AttemptResult
+    readonly body: Uint8Array
+    readonly decision: Decision
+    /** A receiver that fails may repeat the secret that it shares with us. */
+    readonly redact: (text: string) => string
+  }
+): Attempt => ({
+  deliveryId: delivery.deliveryId,
+  endpoint: endpointName,
+  event: delivery.event,
+  sequence: delivery.sequence,
+  attempt: delivery.attempt,
+  startedAt: isoTime(attempt.startedAtMs),
+  durationMs: Math.round(attempt.durationMs),
+  outcome: outcomeOf(attempt.decision, attempt.result),
+  status: attempt.result._tag === "Answered" ? attempt.result.status : null,
+  error: attempt.result._tag === "NotAnswered" ? describe(attempt.result) : null,
+  responseBody: isQuiet(attempt.result)
+    ? ""
+    : attempt.redact(utf8.decode(attempt.body)).slice(0, responseCharactersMax),
+  nextAttemptAt: attempt.decision._tag === "Retry" ? isoTime(attempt.decision.dueAtMs) : null
+})
+
+// A success is not worth its body: thousands a second would only say "ok".
+const isQuiet = (result: AttemptResult) => result._tag === "Answered" && isSuccess(result.status)
+
+const outcomeOf = (decision: Decision, result: AttemptResult): Attempt["outcome"] => {
+  if (decision._tag === "Delivered") return "delivered"
+  if (decision._tag === "Gone") return "gone"
+  return result._tag === "NotAnswered" && result.error.startsWith("AddressRefused") ? "refused" : "failed"
 }

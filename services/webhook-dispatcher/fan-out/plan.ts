@@ -1,12 +1,12 @@
 /**
- * Which deliveries follow from a run of events: pure. Events in order, and for each the endpoints in order
+ * A plan of which deliveries follow from a run of events. Pure. Events in order, and for each the endpoints in order
  * of their ids; a step closes when it is full, also between two endpoints of one event, and its cursor says
  * exactly how far it came.
  */
 import { type BatchMessage, header, type RelayStep } from "#bus"
 import { type Delivery, subjects } from "#contracts"
-import { deliveryHeaders } from "./delivery-codec.ts"
-import { type FanOutCursor, hasNextEvent, join, park } from "./fan-out-cursor.ts"
+import { deliveryHeaders } from "../delivery-codec.ts"
+import { type FanOutCursor, hasNextEvent, join, park } from "./cursor.ts"
 
 /** An event that passed its schema. Times in epoch milliseconds. */
 export interface FanOutEvent {
@@ -31,18 +31,19 @@ export type FanOutStep = RelayStep<FanOutCursor>
 const stepMessagesMax = 256
 const stepBytesMax = 4 * 1_024 * 1_024
 
-/**
- * The steps for `events`, whose sequences go up to `lastSequence` (events that broke their schema are left
- * out but passed over). `targets` are sorted by id.
- */
-export const planRun = (
-  events: ReadonlyArray<FanOutEvent>,
-  lastSequence: number,
-  start: FanOutCursor,
-  targets: ReadonlyArray<FanOutTarget>,
-  isParked: (endpointId: string) => boolean,
-  newDeliveryId: () => string
-): ReadonlyArray<FanOutStep> => {
+export interface FanOutRun {
+  readonly events: ReadonlyArray<FanOutEvent>
+  /** Events that broke their schema are left out but passed over. */
+  readonly lastSequence: number
+  /** Sorted by id. */
+  readonly targets: ReadonlyArray<FanOutTarget>
+  readonly isParked: (endpointId: string) => boolean
+  readonly newDeliveryId: () => string
+}
+
+/** The steps that give a run of events to every endpoint in step. */
+export const planRun = (run: FanOutRun, start: FanOutCursor): ReadonlyArray<FanOutStep> => {
+  const { events, lastSequence, targets, isParked, newDeliveryId } = run
   const steps: Array<FanOutStep> = []
   let step = emptyStep()
   let cursor = parkAll(start, targets, isParked)
@@ -70,19 +71,22 @@ export const planRun = (
   return steps
 }
 
-/** The step that gives one endpoint out of step what it missed, up to `lastRead` of the event log. */
-export const planCatchUp = (
-  events: ReadonlyArray<FanOutEvent>,
-  lastRead: number,
-  cursor: FanOutCursor,
-  target: FanOutTarget,
-  newDeliveryId: () => string
-): FanOutStep => {
+export interface FanOutPage {
+  readonly events: ReadonlyArray<FanOutEvent>
+  /** The event log was read up to there. */
+  readonly lastSequence: number
+  readonly target: FanOutTarget
+  readonly newDeliveryId: () => string
+}
+
+/** The step that gives one endpoint out of step what it missed. */
+export const planCatchUp = (page: FanOutPage, cursor: FanOutCursor): FanOutStep => {
+  const { events, lastSequence, target, newDeliveryId } = page
   const from = cursor.next[target.id] ?? 0
   const step = emptyStep()
-  let next = lastRead + 1
+  let next = lastSequence + 1
   for (const event of events) {
-    if (event.sequence < from || event.sequence > lastRead || !target.wants(event.event)) continue
+    if (event.sequence < from || event.sequence > lastSequence || !target.wants(event.event)) continue
     if (isFull(step)) {
       next = event.sequence
       break

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { beginCursor, type FanOutCursor } from "../../../services/webhook-dispatcher/fan-out-cursor.ts"
+import { beginCursor, type FanOutCursor } from "../../../../services/webhook-dispatcher/fan-out/cursor.ts"
 import {
   type FanOutEvent,
   type FanOutStep,
   type FanOutTarget,
   planCatchUp,
   planRun
-} from "../../../services/webhook-dispatcher/fan-out-plan.ts"
+} from "../../../../services/webhook-dispatcher/fan-out/plan.ts"
 
 const event = (sequence: number, bytes = 10): FanOutEvent => ({
   sequence,
@@ -34,36 +34,63 @@ const last = (steps: ReadonlyArray<FanOutStep>): FanOutCursor => steps.at(-1)?.c
 
 describe("the fan-out of a run", () => {
   it("gives every event to every endpoint that wants it, in order, and moves the cursor past them", () => {
-    const steps = planRun(events(1, 2), 2, beginCursor(0), [target("a"), target("b", false), target("c")], nobody, id)
+    const steps = planRun(
+      {
+        events: events(1, 2),
+        lastSequence: 2,
+        targets: [target("a"), target("b", false), target("c")],
+        isParked: nobody,
+        newDeliveryId: id
+      },
+      beginCursor(0)
+    )
     assert.deepStrictEqual(written(steps), ["a:1", "c:1", "a:2", "c:2"])
     assert.deepInclude(last(steps), { position: 2, through: null, next: {} })
   })
 
   it("passes over sequences that hold nothing good", () => {
-    const steps = planRun([event(2)], 5, beginCursor(0), [target("a")], nobody, id)
+    const steps = planRun(
+      { events: [event(2)], lastSequence: 5, targets: [target("a")], isParked: nobody, newDeliveryId: id },
+      beginCursor(0)
+    )
     assert.deepStrictEqual(written(steps), ["a:2"])
     assert.strictEqual(last(steps).position, 5)
   })
 
   it("does nothing for events the cursor is past already", () => {
-    assert.deepStrictEqual(planRun(events(1, 3), 3, beginCursor(3), [target("a")], nobody, id), [])
+    assert.deepStrictEqual(
+      planRun(
+        { events: events(1, 3), lastSequence: 3, targets: [target("a")], isParked: nobody, newDeliveryId: id },
+        beginCursor(3)
+      ),
+      []
+    )
   })
 
   it("stops between two endpoints of one event when a step is full, and goes on exactly there", () => {
     const targets = Array.from({ length: 600 }, (_, index) => target(String(index).padStart(3, "0")))
-    const steps = planRun([event(1)], 1, beginCursor(0), targets, nobody, id)
+    const steps = planRun(
+      { events: [event(1)], lastSequence: 1, targets, isParked: nobody, newDeliveryId: id },
+      beginCursor(0)
+    )
     assert.deepStrictEqual(
       steps.map((step) => step.messages.length),
       [256, 256, 88]
     )
     assert.deepInclude(steps[0]?.cursor, { position: 0, through: "255" })
-    const resumed = planRun([event(1)], 1, steps[0]?.cursor ?? beginCursor(0), targets, nobody, id)
+    const resumed = planRun(
+      { events: [event(1)], lastSequence: 1, targets, isParked: nobody, newDeliveryId: id },
+      steps[0]?.cursor ?? beginCursor(0)
+    )
     assert.deepStrictEqual([...written(steps.slice(0, 1)), ...written(resumed)], written(steps))
   })
 
   it("closes a step before its bytes are too many for the broker", () => {
     const large = Array.from({ length: 40 }, (_, index) => event(index + 1, 256 * 1_024))
-    const steps = planRun(large, 40, beginCursor(0), [target("a")], nobody, id)
+    const steps = planRun(
+      { events: large, lastSequence: 40, targets: [target("a")], isParked: nobody, newDeliveryId: id },
+      beginCursor(0)
+    )
     assert.isAbove(steps.length, 2)
     for (const { messages } of steps) {
       assert.isAtMost(
@@ -75,14 +102,26 @@ describe("the fan-out of a run", () => {
 
   it("parks an endpoint where it stands, and keeps the first event it still needs", () => {
     const parked = (endpoint: string) => endpoint === "b"
-    const steps = planRun(events(4, 6), 6, beginCursor(3), [target("a"), target("b")], parked, id)
+    const steps = planRun(
+      {
+        events: events(4, 6),
+        lastSequence: 6,
+        targets: [target("a"), target("b")],
+        isParked: parked,
+        newDeliveryId: id
+      },
+      beginCursor(3)
+    )
     assert.deepStrictEqual(written(steps), ["a:4", "a:5", "a:6"])
     assert.deepStrictEqual(last(steps).next, { b: 4 })
   })
 
   it("skips what came before a new endpoint's start", () => {
     const cursor: FanOutCursor = { ...beginCursor(0), next: { n: 3 } }
-    const steps = planRun(events(1, 4), 4, cursor, [target("n")], nobody, id)
+    const steps = planRun(
+      { events: events(1, 4), lastSequence: 4, targets: [target("n")], isParked: nobody, newDeliveryId: id },
+      cursor
+    )
     assert.deepStrictEqual(written(steps), ["n:3", "n:4"])
     assert.deepStrictEqual(last(steps).next, {})
   })
@@ -91,23 +130,29 @@ describe("the fan-out of a run", () => {
 describe("catching up", () => {
   it("gives a parked endpoint what it missed and brings it back in step", () => {
     const cursor: FanOutCursor = { ...beginCursor(9), next: { a: 4, b: 10 } }
-    const step = planCatchUp(events(4, 9), 9, cursor, target("a"), id)
+    const step = planCatchUp({ events: events(4, 9), lastSequence: 9, target: target("a"), newDeliveryId: id }, cursor)
     assert.deepStrictEqual(written([step]), ["a:4", "a:5", "a:6", "a:7", "a:8", "a:9"])
     assert.deepStrictEqual(step.cursor.next, { b: 10 })
   })
 
   it("gives it only what it wants, from its own place on, and nothing beyond what was read", () => {
     const cursor: FanOutCursor = { ...beginCursor(7), next: { a: 4 } }
-    const step = planCatchUp(events(2, 9), 7, cursor, target("a"), id)
+    const step = planCatchUp({ events: events(2, 9), lastSequence: 7, target: target("a"), newDeliveryId: id }, cursor)
     assert.deepStrictEqual(written([step]), ["a:4", "a:5", "a:6", "a:7"])
-    const unwanted = planCatchUp(events(2, 9), 7, cursor, target("a", false), id)
+    const unwanted = planCatchUp(
+      { events: events(2, 9), lastSequence: 7, target: target("a", false), newDeliveryId: id },
+      cursor
+    )
     assert.deepStrictEqual(written([unwanted]), [])
     assert.deepStrictEqual(unwanted.cursor.next, {})
   })
 
   it("goes page by page", () => {
     const cursor: FanOutCursor = { ...beginCursor(1_000), next: { a: 1 } }
-    const step = planCatchUp(events(1, 256), 256, cursor, target("a"), id)
+    const step = planCatchUp(
+      { events: events(1, 256), lastSequence: 256, target: target("a"), newDeliveryId: id },
+      cursor
+    )
     assert.strictEqual(step.messages.length, 256)
     assert.deepStrictEqual(step.cursor.next, { a: 257 })
   })
@@ -134,16 +179,36 @@ describe("whatever is parked and resumed when", () => {
       for (const one of targets) {
         const from = cursor.next[one.id]
         if (from === undefined || from > cursor.position || isParked(one.id)) continue
-        store([planCatchUp(log.slice(from - 1, cursor.position), cursor.position, cursor, one, id)])
+        store([
+          planCatchUp(
+            {
+              events: log.slice(from - 1, cursor.position),
+              lastSequence: cursor.position,
+              target: one,
+              newDeliveryId: id
+            },
+            cursor
+          )
+        ])
       }
     }
     for (const { published, parked, kept } of turns) {
       const isParked = (endpoint: string) => (parked as ReadonlyArray<string>).includes(endpoint)
       for (let index = 0; index < published; index++) log.push(event(log.length + 1))
-      store(planRun(log.slice(cursor.position), log.length, cursor, targets, isParked, id).slice(0, kept))
+      store(
+        planRun(
+          { events: log.slice(cursor.position), lastSequence: log.length, targets, isParked, newDeliveryId: id },
+          cursor
+        ).slice(0, kept)
+      )
       catchUp(isParked)
     }
-    store(planRun(log.slice(cursor.position), log.length, cursor, targets, nobody, id))
+    store(
+      planRun(
+        { events: log.slice(cursor.position), lastSequence: log.length, targets, isParked: nobody, newDeliveryId: id },
+        cursor
+      )
+    )
     catchUp(nobody)
     const wanted = log.flatMap(({ sequence }) => targets.map((one) => `${one.id}:${sequence}`))
     assert.deepStrictEqual(delivered.toSorted(), wanted.toSorted())

@@ -1,13 +1,43 @@
+/** The configured endpoints, sorted by id. What is in here does not change while the process runs. */
+import { Context, Effect, Layer } from "effect"
+import { compileFilter, type EndpointEntry, endpointIdOf, partitionOf, unknownFilterNames } from "#contracts"
+import { Configuration, InvalidConfiguration, secretFromEnv } from "#runtime"
+import { standardWebhooksKey } from "./request-headers.ts"
+import type { RetrySettings } from "./retry-policy.ts"
+
+export class Endpoints extends Context.Service<
+  Endpoints,
+  {
+    readonly all: ReadonlyArray<EndpointSettings>
+    readonly byId: ReadonlyMap<string, EndpointSettings>
+  }
+>()("starling/webhook-dispatcher/Endpoints") {
+  static readonly layer = Layer.effect(
+    Endpoints,
+    Effect.gen(function* () {
+      const all = yield* configuredEndpoints
+      for (const { Name, EventFilter } of (yield* Configuration).Webhooks) {
+        const unknown = unknownFilterNames(EventFilter)
+        if (unknown.length === 0) continue
+        yield* Effect.logWarning("an EventFilter names events that are not in the catalogue").pipe(
+          Effect.annotateLogs({ endpoint: Name, unknown })
+        )
+      }
+      return Endpoints.of({ all, byId: new Map(all.map((endpoint) => [endpoint.id, endpoint])) })
+    })
+  )
+}
+
+/** Fails with every fault of every endpoint; asks nobody, so it can be known before the broker answers. */
+export const configuredEndpoints = Effect.gen(function* () {
+  const { Webhooks, WebhookDelivery } = yield* Configuration
+  return yield* readEndpoints(Webhooks, WebhookDelivery.RetryAfterMaxSeconds * 1_000)
+})
+
 /**
  * One endpoint as the dispatcher uses it: the configuration entry with its secrets read, its filter compiled
  * and its id derived from its name. Times in milliseconds.
  */
-import { Effect } from "effect"
-import { compileFilter, type EndpointEntry, endpointIdOf, partitionOf } from "#contracts"
-import { InvalidConfiguration, secretFromEnv } from "#runtime"
-import type { RetrySettings } from "./retry-policy.ts"
-import { standardWebhooksKey } from "./sign.ts"
-
 export interface EndpointSettings {
   readonly id: string
   readonly partition: number
@@ -27,7 +57,7 @@ export interface EndpointSettings {
 export const partitions = 32
 
 /** Reads every endpoint, sorted by id. All faults are reported at once. */
-export const readEndpoints = Effect.fn("readEndpoints")(function* (
+const readEndpoints = Effect.fn("readEndpoints")(function* (
   entries: ReadonlyArray<EndpointEntry>,
   retryAfterMsMax: number
 ) {

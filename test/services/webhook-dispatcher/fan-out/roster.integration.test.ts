@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
 import { lineLogger } from "#runtime"
-import { redrive } from "../../../services/webhook-dispatcher/redrive.ts"
-import { busOn } from "../../../dev/fixtures/bus.ts"
-import { later } from "../../support/clock.ts"
-import { whileDispatching } from "../../support/dispatcher.ts"
+import { redrive } from "../../../../services/webhook-dispatcher/abandoned.ts"
+import { busOn } from "../../../../dev/fixtures/bus.ts"
+import { later } from "../../../support/clock.ts"
+import { whileDispatching } from "../../../support/dispatcher.ts"
 import {
   abandoned,
   abandonments,
@@ -16,7 +16,7 @@ import {
   sequencesTo,
   setUp,
   stream
-} from "../../support/webhooks.ts"
+} from "../../../support/webhooks.ts"
 
 const hourMs = 3_600_000
 const lines: Array<string> = []

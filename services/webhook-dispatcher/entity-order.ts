@@ -1,25 +1,25 @@
 /**
- * Lets the first attempts for one entity leave in the order of their events: the next one waits until the
- * bytes of the one before it were handed to a socket. It does not wait for the answer, so a slow receiver
- * holds up nothing, and a retry may be overtaken.
+ * The order of an endpoint's entities: the first attempts for one entity leave in the order of their events. The next
+ * one waits until the bytes of the one before it were handed to a socket. It does not wait for the answer, so a slow
+ * receiver holds up nothing, and a retry may be overtaken.
  */
 import { Deferred, Effect } from "effect"
 
-export interface Place {
+interface Turn {
   /** Nothing when nobody is ahead. */
   readonly before: Effect.Effect<void> | undefined
   readonly left: () => void
 }
 
-export interface Departures {
+export interface EntityOrder {
   /**
-   * Takes a place in the entity's line; call it when the message arrives. `before` completes when the one
+   * Takes a turn in the entity's line; call it when the message arrives. `before` completes when the one
    * ahead has left; `left` lets the next one go and may be called more than once.
    */
-  readonly enter: (entity: string) => Place
+  readonly enter: (entity: string) => Turn
 }
 
-export const departures = (): Departures => {
+export const entityOrder = (): EntityOrder => {
   const lines = new Map<string, Deferred.Deferred<void>>()
   return {
     enter: (entity) => {

@@ -1,0 +1,268 @@
+/**
+ * A delivery attempt sends one delivery once, and brings what follows from it to the bus. The order of writes makes a
+ * crash harmless: the retry or the abandonment is stored first, then the message is acked. A crash in between
+ * sends once more, with the same X-Service-Delivery; nothing is lost.
+ *
+ * While the broker is away, what must be stored is tried again until it is back; the message is kept alive
+ * meanwhile, and on drain it is handed back unfinished.
+ */
+import { Clock, Context, Effect, Layer, Random, Schedule } from "effect"
+import { ack, type AckDecision, type BusError, nak, Publisher, scheduleHeaders } from "#bus"
+import { isoTime, subjects } from "#contracts"
+import { type EgressError, type EgressResponse, type HttpDoor, UntrustedHttp } from "#egress"
+import { Configuration, Secrets } from "#runtime"
+import { AbandonedDeliveries } from "./abandoned.ts"
+import { AttemptLog, attemptRecord } from "./attempt-log.ts"
+import { deliveryHeaders, type DueDelivery } from "./delivery-codec.ts"
+import { DeliveryMetrics } from "./delivery-metrics.ts"
+import { EndpointStates } from "./endpoint-states.ts"
+import type { EndpointSettings } from "./endpoints.ts"
+import { requestHeaders } from "./request-headers.ts"
+import { AttemptResult, decide, type Decision, describe } from "./retry-policy.ts"
+
+/** An attempt as it went. */
+export interface Attempted {
+  readonly result: AttemptResult
+  readonly error: EgressError | undefined
+  readonly body: Uint8Array
+  readonly startedAtMs: number
+  readonly durationMs: number
+}
+
+// The receiver's answer is read to this size, to be seen in the delivery log.
+const answerBytesMax = 4_096
+// The broker is usually back within seconds; asking twice a second costs nothing.
+const storeAgainEvery = "500 millis"
+// A refusal by the broker is our bug or a broken deployment: slow down and be loud.
+const refusedDelayMs = 5_000
+
+export class DeliveryAttempts extends Context.Service<
+  DeliveryAttempts,
+  {
+    /** Sends once. `onLeave` is called when the bytes go to the receiver. */
+    readonly attempt: (endpoint: EndpointSettings, due: DueDelivery, onLeave: () => void) => Effect.Effect<Attempted>
+    /** Decides and stores what follows, and answers how the message is to be acked. */
+    readonly conclude: (
+      endpoint: EndpointSettings,
+      due: DueDelivery,
+      attempted: Attempted
+    ) => Effect.Effect<AckDecision>
+    /** Puts a delivery off until a moment (epoch ms) without counting an attempt. */
+    readonly postpone: (due: DueDelivery, subject: string, untilMs: number) => Effect.Effect<AckDecision>
+  }
+>()("starling/webhook-dispatcher/DeliveryAttempts") {
+  static readonly layer = Layer.effect(
+    DeliveryAttempts,
+    Effect.gen(function* () {
+      const { redact } = yield* Secrets
+      const means: Means = {
+        receivers: yield* openReceivers,
+        publisher: yield* Publisher,
+        abandoned: yield* AbandonedDeliveries,
+        log: yield* AttemptLog,
+        states: yield* EndpointStates,
+        metrics: yield* DeliveryMetrics,
+        redact,
+        clock: yield* Clock.Clock,
+        randomness: yield* Random.Random
+      }
+      return DeliveryAttempts.of({
+        attempt: (endpoint, due, onLeave) => attempt(means, { endpoint, due, onLeave }),
+        conclude: (endpoint, due, sent) => conclude(means, { endpoint, due, sent }),
+        postpone: (due, subject, untilMs) => postpone(means, { due, subject, untilMs })
+      })
+    })
+  )
+}
+
+interface Means {
+  readonly receivers: HttpDoor
+  readonly publisher: Publisher["Service"]
+  readonly abandoned: AbandonedDeliveries["Service"]
+  readonly log: AttemptLog["Service"]
+  readonly states: EndpointStates["Service"]
+  readonly metrics: DeliveryMetrics["Service"]
+  readonly redact: (text: string) => string
+  readonly clock: Clock.Clock
+  readonly randomness: (typeof Random.Random)["Service"]
+}
+
+interface Leaving {
+  readonly endpoint: EndpointSettings
+  readonly due: DueDelivery
+  readonly onLeave: () => void
+}
+
+const attempt = ({ receivers, clock }: Means, { endpoint, due, onLeave }: Leaving): Effect.Effect<Attempted> => {
+  const startedAtMs = clock.currentTimeMillisUnsafe()
+  const request = receivers.request({
+    method: "POST",
+    url: endpoint.url,
+    lane: endpoint.id,
+    connectionsMax: endpoint.concurrency,
+    headers: requestHeaders(endpoint, due, startedAtMs),
+    body: due.body,
+    deadlineMs: endpoint.timeoutMs,
+    responseBytesMax: answerBytesMax,
+    onLeave
+  })
+  const tookMs = () => clock.currentTimeMillisUnsafe() - startedAtMs
+  return Effect.match(request, {
+    onSuccess: (response) => answered(response, startedAtMs, tookMs()),
+    onFailure: (error) => notAnswered(error, startedAtMs, tookMs())
+  })
+}
+
+const answered = (response: EgressResponse, startedAtMs: number, durationMs: number): Attempted => ({
+  result: AttemptResult.Answered({ status: response.status, retryAfter: response.headers["retry-after"] }),
+  error: undefined,
+  body: response.body,
+  startedAtMs,
+  durationMs
+})
+
+const errorCharactersMax = 500
+const noBody = new Uint8Array(0)
+
+const notAnswered = (error: EgressError, startedAtMs: number, durationMs: number): Attempted => ({
+  result: AttemptResult.NotAnswered({ error: `${error._tag}: ${error.message}`.slice(0, errorCharactersMax) }),
+  error,
+  body: noBody,
+  startedAtMs,
+  durationMs
+})
+
+interface SentDelivery {
+  readonly endpoint: EndpointSettings
+  readonly due: DueDelivery
+  readonly sent: Attempted
+}
+
+const delivered = Effect.succeed(ack)
+
+const conclude = (means: Means, delivery: SentDelivery): Effect.Effect<AckDecision> => {
+  const { clock, randomness, metrics, log, redact } = means
+  const { endpoint, due, sent } = delivery
+  const nowMs = clock.currentTimeMillisUnsafe()
+  const random = endpoint.retry.jitter === 0 ? 0 : randomness.nextDoubleUnsafe()
+  const decision = decide(sent.result, { attempt: due.delivery.attempt, settings: endpoint.retry, nowMs, random })
+  metrics.attempted({ endpoint, delivery: due.delivery, sent, decision, nowMs })
+  log.add(endpoint.id, attemptRecord(due.delivery, endpoint.name, { ...sent, decision, redact }))
+  return decision._tag === "Delivered" ? delivered : stored(store(means, delivery, decision))
+}
+
+/** Stores what follows from an attempt that did not deliver. */
+const store = (
+  means: Means,
+  delivery: SentDelivery,
+  decision: Exclude<Decision, { readonly _tag: "Delivered" }>
+): Effect.Effect<unknown, BusError> => {
+  const { endpoint } = delivery
+  switch (decision._tag) {
+    case "Retry":
+      return retry(means, delivery, decision.dueAtMs)
+    case "GiveUp":
+      return abandon(means, delivery, decision.reason)
+    case "Gone":
+      return abandon(means, delivery, "410 Gone").pipe(
+        Effect.andThen(
+          means.states.pause(endpoint.id, endpoint.name, {
+            by: "webhook-dispatcher",
+            reason: "the receiver answered 410"
+          })
+        ),
+        Effect.andThen(Effect.logError("an endpoint is gone and now paused; resume it when it is back")),
+        Effect.annotateLogs({ endpoint: endpoint.name })
+      )
+  }
+}
+
+const retry = (means: Means, { endpoint, due }: SentDelivery, dueAtMs: number) => {
+  const next = { ...due.delivery, attempt: due.delivery.attempt + 1, dueAt: dueAtMs }
+  return schedule(means, {
+    due: { delivery: next, body: due.body },
+    subject: subjects.deliveriesDue(endpoint.partition, endpoint.id),
+    messageId: `${next.deliveryId}:${next.attempt}`
+  })
+}
+
+interface Scheduled {
+  readonly due: DueDelivery
+  /** Where the broker puts it when its time has come. */
+  readonly subject: string
+  readonly messageId: string
+}
+
+const schedule = ({ publisher }: Means, { due, subject, messageId }: Scheduled) =>
+  publisher.publishRaw(subjects.deliveriesWait(due.delivery.endpointId, due.delivery.deliveryId), due.body, {
+    messageId,
+    headers: [...deliveryHeaders(due.delivery), ...scheduleHeaders(due.delivery.dueAt, subject)]
+  })
+
+const abandon = Effect.fnUntraced(function* (
+  { abandoned }: Means,
+  { endpoint, due, sent }: SentDelivery,
+  reason: string
+) {
+  const abandonment = {
+    endpoint: endpoint.name,
+    reason,
+    attempts: due.delivery.attempt,
+    lastStatus: sent.result._tag === "Answered" ? sent.result.status : null,
+    lastError: sent.result._tag === "NotAnswered" ? describe(sent.result) : null,
+    abandonedAt: isoTime(sent.startedAtMs + sent.durationMs)
+  }
+  yield* abandoned.delivery(due, abandonment)
+  yield* Effect.logWarning("a delivery is abandoned").pipe(
+    Effect.annotateLogs({ ...abandonment, event: due.delivery.event, delivery: due.delivery.deliveryId })
+  )
+})
+
+interface Postponed {
+  readonly due: DueDelivery
+  readonly subject: string
+  readonly untilMs: number
+}
+
+const postpone = (means: Means, { due, subject, untilMs }: Postponed): Effect.Effect<AckDecision> => {
+  const later = { ...due.delivery, dueAt: Math.round(untilMs) }
+  const messageId = `${later.deliveryId}:${later.attempt}:${later.dueAt}`
+  return stored(schedule(means, { due: { delivery: later, body: due.body }, subject, messageId }))
+}
+
+/** Stores until the broker takes it, then acks. */
+const stored = (write: Effect.Effect<unknown, BusError>): Effect.Effect<AckDecision> =>
+  write.pipe(
+    Effect.retry({
+      schedule: Schedule.spaced(storeAgainEvery),
+      while: (error) => error._tag === "BusUnavailable" || error._tag === "RevisionConflict"
+    }),
+    Effect.as(ack),
+    Effect.catch((error) =>
+      Effect.logError("the broker refused to store what follows from an attempt", error).pipe(
+        Effect.as(nak(refusedDelayMs))
+      )
+    )
+  )
+
+// A receiver that does not take a connection in five seconds will not answer in ten.
+const connectTimeoutMsMax = 5_000
+// A kept pool of connections costs some 30 kB. Beyond this many endpoints the ones unused the longest reconnect.
+const lanesMax = 4_096
+
+/** One guarded client for all receivers. An endpoint never has more sockets than deliveries in work. */
+const openReceivers = Effect.gen(function* () {
+  const { WebhookDelivery } = yield* Configuration
+  if (WebhookDelivery.AllowCidrs.length > 0) {
+    yield* Effect.logWarning("webhooks may be sent to private networks").pipe(
+      Effect.annotateLogs({ allowCidrs: WebhookDelivery.AllowCidrs })
+    )
+  }
+  return yield* (yield* UntrustedHttp).open({
+    use: "webhooks",
+    allowCidrs: WebhookDelivery.AllowCidrs,
+    connectionsPerLaneMax: 1,
+    lanesMax,
+    connectTimeoutMs: connectTimeoutMsMax
+  })
+})

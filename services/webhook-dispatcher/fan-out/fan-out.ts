@@ -1,0 +1,209 @@
+/**
+ * EVENTS in, one due delivery per event and endpoint out, exactly once, by relay. An endpoint that is
+ * paused or has too much before it is parked: it is passed over, and the cursor keeps the event it goes on
+ * from. Parked endpoints that may go on are caught up between runs, without holding up the others.
+ * What breaks the envelope's schema goes to REJECTED and holds up nobody.
+ */
+import { Clock, Effect, Latch, Layer, Result, Stream } from "effect"
+import { parseJson, Rejections, relay, type SourceMessage, StreamReader } from "#bus"
+import { decodeEnvelope, entityOf, type Fault, subjects } from "#contracts"
+import { Configuration, Health, Metrics, supervise } from "#runtime"
+import { Backlogs } from "../backlogs.ts"
+import { EndpointStates } from "../endpoint-states.ts"
+import { Endpoints, type EndpointSettings } from "../endpoints.ts"
+import { deliveriesMade, eventsReceived, parkedEvents, parkedExpired, unknownReceived } from "../metrics.ts"
+import { beginCursor, type FanOutCursor, fanOutRecordCodec } from "./cursor.ts"
+import { type FanOutEvent, type FanOutStep, planCatchUp, planRun } from "./plan.ts"
+import { fingerprint, RosterKeeper } from "./roster.ts"
+
+// One page of history per endpoint and turn, and a few endpoints a turn: live events wait at most for these.
+const catchUpsPerTurn = 4
+const catchUpPageMessages = 256
+const dayMs = 86_400_000
+// A relay that has neither read nor been idle for so long is stuck.
+const stallMs = 30_000
+
+export const FanOut = {
+  /** Runs the fan-out for the life of the scope. Without endpoints, and without a past, it does nothing. */
+  layer: Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { all } = yield* Endpoints
+      const { last } = yield* StreamReader
+      const past = yield* last("DELIVERIES", subjects.deliveriesCursor)
+      if (all.length === 0 && past._tag === "None") {
+        return yield* Effect.logInfo("no endpoints are configured, events are only kept")
+      }
+      const started = yield* Latch.make()
+      yield* Effect.forkScoped(supervise("fan-out", yield* fanOut(started.open)))
+      // From here on every event is accounted for; before, a new endpoint would not have been meant.
+      yield* started.await
+    })
+  ).pipe(Layer.provide(RosterKeeper.layer))
+}
+
+const fanOut = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
+  const means = yield* meansOfFanOut
+  const ours = fingerprint(means.endpoints.all)
+  const loop = yield* (yield* Health).loop("fan-out", { stallMs })
+  return relay({
+    name: "fan-out",
+    source: "EVENTS",
+    target: "DELIVERIES",
+    place: { subject: subjects.deliveriesCursor, codec: fanOutRecordCodec },
+    begin: beginCursor,
+    position: (cursor) => cursor.position,
+    isOurs: (cursor) => cursor.roster === ours,
+    translate: (run, cursor) => translate(means, run, cursor),
+    aside: (cursor) => aside(means, cursor),
+    onCursor: (cursor, written) => Effect.sync(() => count(means, cursor, written)),
+    onStarted: Effect.asVoid(onStarted),
+    loop
+    // Asking in vain for a broker that is away is no standstill; the process must outlive it.
+  }).pipe(Effect.tapErrorTag("BusUnavailable", () => Effect.sync(loop.beat)))
+})
+
+/** What the steps of a fan-out work with. */
+interface Means extends Effect.Success<typeof meansOfFanOut> {}
+
+const meansOfFanOut = Effect.gen(function* () {
+  const endpoints = yield* Endpoints
+  const states = yield* EndpointStates
+  const backlogs = yield* Backlogs
+  const metrics = yield* Metrics
+  return {
+    endpoints,
+    backlogs,
+    // An endpoint absent from the configuration stays where it is until it is back, or archived.
+    isParked: (id: string) => !endpoints.byId.has(id) || states.isPaused(id) || backlogs.isOverfull(id),
+    parkedMaxMs: (yield* Configuration).WebhookDelivery.ParkedMaxDays * dayMs,
+    reader: yield* StreamReader,
+    rejections: yield* Rejections,
+    roster: yield* RosterKeeper,
+    newDeliveryId: () => crypto.randomUUID(),
+    received: metrics.counter(eventsReceived),
+    unknown: metrics.counter(unknownReceived),
+    made: metrics.counter(deliveriesMade),
+    parked: metrics.gauge(parkedEvents),
+    expired: metrics.counter(parkedExpired),
+    /** Endpoints that are behind take turns. */
+    turn: { count: 0 }
+  }
+})
+
+/** The deliveries of a run of events, for every endpoint in step. */
+const translate = Effect.fnUntraced(function* (means: Means, run: ReadonlyArray<SourceMessage>, cursor: FanOutCursor) {
+  const { endpoints, isParked, newDeliveryId, received, unknown } = means
+  const read = yield* readRun(means, run)
+  for (const { event, known, unknownFields } of read) {
+    received.inc({ event: known ? event.event : "other" })
+    if (!known) unknown.inc({ kind: "event" })
+    if (unknownFields.length > 0) unknown.inc({ kind: "field" }, unknownFields.length)
+  }
+  const lastSequence = run.at(-1)?.sequence ?? cursor.position
+  const events = read.map(({ event }) => event)
+  return planRun({ events, lastSequence, targets: endpoints.all, isParked, newDeliveryId }, cursor)
+})
+
+const readRun = Effect.fnUntraced(function* ({ rejections }: Means, run: ReadonlyArray<SourceMessage>) {
+  const events = []
+  for (const message of run) {
+    // How far the actors' log has become events stands among them, and is none.
+    if (message.subject === subjects.eventsCursor) continue
+    const read = readEvent(message)
+    if (Result.isSuccess(read)) {
+      events.push(read.success)
+      continue
+    }
+    const { subject, sequence, data: payload } = message
+    yield* rejections.reject({ origin: "events", subject, sequence, faults: read.failure, payload })
+  }
+  return events
+})
+
+/** Between two runs: the roster is kept, and a few endpoints that are behind catch up by a page. */
+const aside = Effect.fnUntraced(function* (means: Means, cursor: FanOutCursor) {
+  const { endpoints, roster, isParked, turn } = means
+  const steps: Array<FanOutStep> = [...(yield* roster.keep(cursor))]
+  let last = steps.at(-1)?.cursor ?? cursor
+  const behind = Object.keys(last.next).filter((id) => (last.next[id] ?? 0) <= last.position && !isParked(id))
+  const start = behind.length === 0 ? 0 : turn.count++ % behind.length
+  for (const id of [...behind.slice(start), ...behind.slice(0, start)].slice(0, catchUpsPerTurn)) {
+    const target = endpoints.byId.get(id)
+    if (target === undefined) continue
+    const step = yield* catchUp(means, last, target)
+    steps.push(step)
+    last = step.cursor
+  }
+  return steps
+})
+
+const catchUp = Effect.fnUntraced(function* (means: Means, cursor: FanOutCursor, target: EndpointSettings) {
+  const { reader, expired, parkedMaxMs, newDeliveryId } = means
+  const from = cursor.next[target.id] ?? cursor.position + 1
+  const { firstSequence } = yield* reader.bounds("EVENTS")
+  if (from < firstSequence) {
+    expired.inc({ endpoint: target.name }, firstSequence - from)
+    yield* Effect.logError("a parked endpoint missed events that are no longer kept").pipe(
+      Effect.annotateLogs({ endpoint: target.name, events: firstSequence - from })
+    )
+  }
+  const range = reader.range("EVENTS", { fromSequence: from, toSequence: cursor.position })
+  const page = yield* Stream.runCollect(Stream.take(range, catchUpPageMessages))
+  const tooOldMs = (yield* Clock.currentTimeMillis) - parkedMaxMs
+  const given = page.filter((message) => message.storedAtMs >= tooOldMs)
+  expired.inc({ endpoint: target.name }, page.length - given.length)
+  const events = given.flatMap((message) => {
+    const event = readEvent(message)
+    return Result.isSuccess(event) ? [event.success.event] : []
+  })
+  const isWhole = page.length < catchUpPageMessages
+  const lastSequence = isWhole ? cursor.position : (page.at(-1)?.sequence ?? cursor.position)
+  return planCatchUp({ events, lastSequence, target, newDeliveryId }, cursor)
+})
+
+/** Shows a stored cursor in the metrics; what was written is what the broker confirmed. */
+const count = (means: Means, cursor: FanOutCursor, written: FanOutStep["messages"]) => {
+  const { endpoints, backlogs, parked, made } = means
+  for (const endpoint of endpoints.all) {
+    const next = cursor.next[endpoint.id]
+    const missing = next === undefined ? 0 : Math.max(0, cursor.position + 1 - next)
+    parked.set({ endpoint: endpoint.name }, missing)
+  }
+  for (const message of written) {
+    const endpoint = endpoints.byId.get(message.subject.slice(message.subject.lastIndexOf(".") + 1))
+    // The roster is written the same way, and is no delivery.
+    if (endpoint === undefined) continue
+    backlogs.added(endpoint.id, 1)
+    made.inc({ endpoint: endpoint.name })
+  }
+}
+
+/** A good event, with what of it the catalogue does not know. */
+interface ReadEvent {
+  readonly event: FanOutEvent
+  readonly known: boolean
+  readonly unknownFields: ReadonlyArray<string>
+}
+
+/**
+ * Checks the envelope against its schema, but keeps the bytes as they came: receivers get, and signatures cover,
+ * exactly what was published.
+ */
+const readEvent = (message: SourceMessage): Result.Result<ReadEvent, ReadonlyArray<Fault>> =>
+  parseJson(message.data).pipe(
+    Result.flatMap(decodeEnvelope),
+    Result.flatMap(({ envelope, known, unknownFields }) => {
+      if (message.subject !== subjects.event(envelope.event)) {
+        return Result.fail([{ path: "/event", message: `${envelope.event} was published to ${message.subject}` }])
+      }
+      const event: FanOutEvent = {
+        sequence: message.sequence,
+        storedAtMs: message.storedAtMs,
+        event: envelope.event,
+        schemaVersion: envelope.eventSchemaVersion,
+        entity: entityOf(envelope),
+        body: message.data
+      }
+      return Result.succeed({ event, known, unknownFields })
+    })
+  )

@@ -1,0 +1,125 @@
+/**
+ * The roster is the endpoints that the fan-out knows, kept beside its cursor. It tells a newly configured endpoint,
+ * which starts now, from one that was there all along, and remembers since when one has been absent from the
+ * configuration: within ArchiveAfterHours it can come back and miss nothing, after that its backlog goes to ABANDONED.
+ */
+import { hash } from "node:crypto"
+import { Clock, Context, Effect, Layer, Option, Result, Schema } from "effect"
+import { type BusError, BusRefused, header, jsonCodec, StreamReader } from "#bus"
+import { subjects } from "#contracts"
+import { Configuration } from "#runtime"
+import { AbandonedDeliveries } from "../abandoned.ts"
+import { Endpoints } from "../endpoints.ts"
+import { type FanOutCursor, firstNeeded, park } from "./cursor.ts"
+import type { FanOutStep } from "./plan.ts"
+
+export const Roster = Schema.Struct({
+  endpoints: Schema.Record(
+    Schema.String,
+    Schema.Struct({ name: Schema.String, absentSinceMs: Schema.NullOr(Schema.Int) })
+  )
+})
+export interface Roster extends Schema.Schema.Type<typeof Roster> {}
+
+export const rosterCodec = jsonCodec(Roster)
+export const emptyRoster: Roster = { endpoints: {} }
+
+/** What a changed configuration makes of roster and cursor. `archived`: absent for too long, no longer known. */
+interface RosterChange {
+  readonly roster: Roster
+  readonly cursor: FanOutCursor
+  readonly archived: ReadonlyArray<{ readonly id: string; readonly name: string }>
+}
+
+interface ConfiguredEndpoint {
+  readonly id: string
+  readonly name: string
+}
+
+/** Identifies a set of configured endpoints. */
+export const fingerprint = (configured: ReadonlyArray<ConfiguredEndpoint>) =>
+  hash("sha256", JSON.stringify(configured.map((endpoint) => endpoint.id).toSorted()), "hex").slice(0, 32)
+
+interface RosterInput {
+  readonly configured: ReadonlyArray<ConfiguredEndpoint>
+  /** Of EVENTS. */
+  readonly lastSequence: number
+  readonly nowMs: number
+  readonly archiveAfterMs: number
+}
+
+/** Pure. */
+export const changeRoster = (roster: Roster, cursor: FanOutCursor, now: RosterInput): RosterChange => {
+  const { configured, lastSequence, nowMs, archiveAfterMs } = now
+  const endpoints: Record<string, { name: string; absentSinceMs: number | null }> = {}
+  const archived: Array<ConfiguredEndpoint> = []
+  const present = new Set(configured.map((endpoint) => endpoint.id))
+  let changed = cursor
+  for (const [id, known] of Object.entries(roster.endpoints)) {
+    if (present.has(id)) continue
+    const absentSinceMs = known.absentSinceMs ?? nowMs
+    if (nowMs - absentSinceMs >= archiveAfterMs) {
+      archived.push({ id, name: known.name })
+      continue
+    }
+    endpoints[id] = { name: known.name, absentSinceMs }
+    changed = park(changed, id)
+  }
+  const next = { ...changed.next }
+  for (const { id } of archived) delete next[id]
+  for (const { id, name } of configured) {
+    const isNew = roster.endpoints[id] === undefined
+    if (isNew && lastSequence + 1 > firstNeeded(changed, id)) next[id] = lastSequence + 1
+    endpoints[id] = { name, absentSinceMs: null }
+  }
+  return { roster: { endpoints }, cursor: { ...changed, next, roster: fingerprint(configured) }, archived }
+}
+
+// Absence is counted in hours; looking at it more often than once a minute tells nothing new.
+const lookEveryMs = 60_000
+
+/** Keeps the stored roster true to the configuration. */
+export class RosterKeeper extends Context.Service<
+  RosterKeeper,
+  {
+    /** A step when roster or cursor must change, else nothing. */
+    readonly keep: (cursor: FanOutCursor) => Effect.Effect<ReadonlyArray<FanOutStep>, BusError>
+  }
+>()("starling/webhook-dispatcher/RosterKeeper") {
+  static readonly layer = Layer.effect(
+    RosterKeeper,
+    Effect.gen(function* () {
+      const { all } = yield* Endpoints
+      const reader = yield* StreamReader
+      const abandoned = yield* AbandonedDeliveries
+      const { WebhookDelivery } = yield* Configuration
+      const archiveAfterMs = WebhookDelivery.ArchiveAfterHours * 3_600_000
+      const ours = fingerprint(all)
+      let lookedAtMs = 0
+
+      const keep = Effect.fnUntraced(function* (cursor: FanOutCursor) {
+        const nowMs = yield* Clock.currentTimeMillis
+        if (cursor.roster === ours && nowMs - lookedAtMs < lookEveryMs) return []
+        lookedAtMs = nowMs
+        const roster = yield* loadRoster(reader)
+        const { lastSequence } = yield* reader.bounds("EVENTS")
+        const change = changeRoster(roster, cursor, { configured: all, lastSequence, nowMs, archiveAfterMs })
+        if (cursor.roster === ours && change.archived.length === 0) return []
+        yield* Effect.forEach(change.archived, ({ id, name }) => abandoned.endpoint(id, name), { discard: true })
+        const data = rosterCodec.encode(change.roster).data
+        const message = { subject: subjects.deliveriesRoster, data, headers: [[header.rollup, "sub"]] as const }
+        return [{ messages: [message], cursor: change.cursor }]
+      })
+      return RosterKeeper.of({ keep })
+    })
+  )
+}
+
+const loadRoster = Effect.fnUntraced(function* (reader: StreamReader["Service"]): Effect.fn.Return<Roster, BusError> {
+  const stored = yield* reader.last("DELIVERIES", subjects.deliveriesRoster)
+  if (Option.isNone(stored)) return emptyRoster
+  const decoded = rosterCodec.decode(stored.value)
+  if (Result.isSuccess(decoded)) return decoded.success
+  const detail = `the stored roster is broken: ${JSON.stringify(decoded.failure)}`
+  return yield* new BusRefused({ operation: "read the roster", detail, code: 0 })
+})

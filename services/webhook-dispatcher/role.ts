@@ -1,0 +1,105 @@
+/**
+ * The role webhook-dispatcher: events become signed deliveries to receivers.
+ *
+ * in: `events.>` (relay), `deliveries.due.>` (consumer per endpoint or partition), KV `endpoints`
+ * out: signed POSTs to the endpoints, `deliveries.>`, `attempts.*`, `abandoned.*`, `rejected.*`
+ * state: the fan-out's cursor and roster in DELIVERIES, KV `endpoints`
+ * failure policy: attempts are counted in the message; a retry is a schedule; after MaxAttempts to
+ * ABANDONED; a broken envelope to REJECTED; nothing a receiver does touches another endpoint.
+ */
+import { Clock, Effect, Layer, Schedule, Stream } from "effect"
+import { Configuration, Drain, Health, Metrics } from "#runtime"
+import { AbandonedDeliveries } from "./abandoned.ts"
+import { AttemptLog } from "./attempt-log.ts"
+import { Backlogs } from "./backlogs.ts"
+import { consumePerEndpoint, consumePerPartition, type Consuming, removeOtherConsumers } from "./consumers.ts"
+import { DeliveryAttempts } from "./delivery-attempt.ts"
+import { DeliveryMetrics } from "./delivery-metrics.ts"
+import { EndpointStates } from "./endpoint-states.ts"
+import { Endpoints } from "./endpoints.ts"
+import { FanOut } from "./fan-out/fan-out.ts"
+import { circuitState, endpointPaused, inFlight } from "./metrics.ts"
+
+/** What is wrong with the configuration, before anything is asked of the broker. */
+export { configuredEndpoints as checkWebhookDispatcher } from "./endpoints.ts"
+
+// The role has 30 s to drain; what still runs after 25 s is handed back and flushed in the rest.
+const drainPatienceMs = 25_000
+const beatEvery = "1 second"
+const stallMs = 15_000
+
+/** The delivering half: takes what the fan-out made, one worker for each endpoint. */
+const delivering = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { all } = yield* Endpoints
+    const { WebhookDelivery } = yield* Configuration
+    const inPartitions = all.length > WebhookDelivery.PartitionsAbove
+    yield* removeOtherConsumers(all, inPartitions)
+    if (all.length === 0) return
+    const consuming = yield* inPartitions ? consumePerPartition(all) : consumePerEndpoint(all)
+    yield* followStates(consuming)
+    yield* showWork(consuming)
+    yield* registerDrain(consuming)
+  })
+)
+
+const services = DeliveryAttempts.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(AbandonedDeliveries.layer, AttemptLog.layer, DeliveryMetrics.layer)),
+  Layer.provideMerge(Layer.mergeAll(Backlogs.layer, EndpointStates.layer)),
+  Layer.provideMerge(Endpoints.layer)
+)
+
+/** Needs the bus, the egress and the runtime. */
+export const webhookDispatcher = Layer.mergeAll(FanOut.layer, delivering).pipe(Layer.provide(services))
+
+/** Follows pauses and breakers that operators and other replicas set. */
+const followStates = Effect.fnUntraced(function* (consuming: Consuming) {
+  const states = yield* EndpointStates
+  const follow = (id: string) =>
+    consuming.follow(id).pipe(Effect.catch((error) => Effect.logWarning("an endpoint's state is not applied", error)))
+  yield* Effect.forkScoped(Stream.runForEach(states.changes, follow))
+})
+
+const phaseNumbers = { closed: 0, "half-open": 1, open: 2 } as const
+
+const showWork = Effect.fnUntraced(function* (consuming: Consuming) {
+  const metrics = yield* Metrics
+  const states = yield* EndpointStates
+  const inFlightGauge = metrics.gauge(inFlight)
+  const circuitGauge = metrics.gauge(circuitState)
+  const pausedGauge = metrics.gauge(endpointPaused)
+  const loop = yield* (yield* Health).loop("dispatcher", { stallMs })
+  const show = Effect.gen(function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    loop.beat()
+    for (const { settings, breaker, inWork } of consuming.workers) {
+      const labels = { endpoint: settings.name }
+      inFlightGauge.set(labels, inWork())
+      circuitGauge.set(labels, phaseNumbers[breaker.phaseAt(nowMs)])
+      pausedGauge.set(labels, states.isPaused(settings.id) ? 1 : 0)
+    }
+  })
+  yield* Effect.forkScoped(Effect.repeat(show, Schedule.spaced(beatEvery)))
+})
+
+const registerDrain = Effect.fnUntraced(function* (consuming: Consuming) {
+  const drain = yield* Drain
+  const log = yield* AttemptLog
+  yield* drain.register(
+    "webhook-dispatcher",
+    Effect.gen(function* () {
+      const reports = yield* Effect.forEach(
+        consuming.consumptions,
+        (consumption) => consumption.drain(drainPatienceMs),
+        {
+          concurrency: "unbounded"
+        }
+      )
+      yield* log.flush
+      return {
+        finished: reports.reduce((sum, report) => sum + report.finished, 0),
+        handedBack: reports.reduce((sum, report) => sum + report.handedBack, 0)
+      }
+    })
+  )
+})
