@@ -4,10 +4,9 @@
  */
 import { Context, Effect, Layer, type Scope } from "effect"
 import { acquireLightly } from "#runtime"
-import { concurrencyLimitReached, serviceUnavailable } from "./wire-errors.ts"
-import type { WireError } from "./WireError.ts"
+import { concurrencyLimitReached, serviceUnavailable, type WireError } from "./WireError.ts"
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly runningMax: number
   readonly perWorkspaceMax: number | ((workspace: string) => number)
 }

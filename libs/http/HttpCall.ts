@@ -1,8 +1,8 @@
-/** The facts of the request that is being answered, for its handler. */
+/** The facts of the request that is being answered: its route, its query, its id and who sent it. */
+import { randomUUID } from "node:crypto"
 import { Context, Effect, type Option, Schema, type Scope } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { fieldsOf } from "./decode-faults.ts"
-import { validationFailed } from "./wire-errors.ts"
+import { fieldsOf, validationFailed } from "./WireError.ts"
 
 export class HttpCall extends Context.Service<
   HttpCall,
@@ -23,12 +23,37 @@ export class HttpCall extends Context.Service<
 /** What every handler may ask for. The scope ends when the last byte is out, or the caller gone. */
 export type PerCall = HttpCall | HttpServerRequest.HttpServerRequest | Scope.Scope
 
-const decodeFrom = (part: "params" | "query") =>
-  Effect.fnUntraced(function* <A, I>(schema: Schema.Codec<A, I>) {
-    const call = yield* HttpCall
-    const decode = Schema.decodeUnknownEffect(schema, { errors: "all" })
-    return yield* Effect.mapError(decode(call[part]), ({ issue }) => validationFailed(fieldsOf(issue)))
-  })
+/** The query as the schema has it, or 400 with every fault. */
+export const readQuery = Effect.fnUntraced(function* <A, I>(schema: Schema.Codec<A, I>) {
+  const { query } = yield* HttpCall
+  const decode = Schema.decodeUnknownEffect(schema, { errors: "all" })
+  return yield* Effect.mapError(decode(query), ({ issue }) => validationFailed(fieldsOf(issue)))
+})
 
-export const readParams = decodeFrom("params")
-export const readQuery = decodeFrom("query")
+const acceptable = /^[\x21-\x7e]{1,128}$/u
+
+/** The caller's id if it is fit for a header and a log line, else one of our own. */
+export const requestIdOf = (given: string | undefined): string =>
+  given !== undefined && acceptable.test(given) ? given : `req_${randomUUID()}`
+
+/**
+ * The caller's address. Behind proxies of ours the last `trustedProxies` entries of X-Forwarded-For were
+ * written by them; what stands further left anybody can have written.
+ */
+export const remoteAddressOf = (peer: string, forwardedFor: string | undefined, trustedProxies: number): string => {
+  if (trustedProxies === 0 || forwardedFor === undefined) return unmapped(peer)
+  const hops = forwardedFor.split(",").map((hop) => hop.trim())
+  return unmapped(hops[Math.max(0, hops.length - trustedProxies)] || peer)
+}
+
+/** What is limited together: an IPv4 address, or the /64 of an IPv6 address, which is one household. */
+export const addressGroup = (address: string): string => {
+  if (!address.includes(":")) return address.slice(0, 64)
+  const [head = "", tail] = address.split("::")
+  const first = head === "" ? [] : head.split(":")
+  const last = tail === undefined || tail === "" ? [] : tail.split(":")
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - first.length - last.length)
+  return [...first, ...Array.from({ length: zeros }, () => "0"), ...last].slice(0, 4).join(":").slice(0, 64)
+}
+
+const unmapped = (address: string) => (address.startsWith("::ffff:") ? address.slice(7) : address)

@@ -1,8 +1,8 @@
 /**
- * A refusal as a caller sees it, before an API has put it in its envelope: status, code and message, and what
- * helps to do better next time. A handler fails with one; everything else it fails with is a defect.
+ * A refusal as a caller sees it, before an API has put it in its envelope: status, code and message, and what helps to
+ * do better next time; and the usual ones by name. A handler fails with one; all else it fails with is a defect.
  */
-import { Schema } from "effect"
+import { Schema, SchemaIssue } from "effect"
 
 const texts = Schema.Record(Schema.String, Schema.String)
 
@@ -47,3 +47,120 @@ export const renderStandardError: RenderError = ({ code, message, fields, detail
   },
   request_id: requestId
 })
+
+const faultsMax = 50
+const messageCharactersMax = 200
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Every fault of a decoded value by its path, as `turns[0].input`, in words short enough for an answer. */
+export const fieldsOf = (issue: SchemaIssue.Issue): Record<string, string> => {
+  const fields = new Map<string, string>()
+  for (const { path, message } of format(issue).issues) {
+    if (fields.size >= faultsMax) break
+    const name = nameOf(path ?? [])
+    if (!fields.has(name)) fields.set(name, message.slice(0, messageCharactersMax))
+  }
+  return Object.fromEntries(fields)
+}
+
+type Step = PropertyKey | { readonly key: PropertyKey }
+
+const nameOf = (path: ReadonlyArray<Step>): string => {
+  let name = ""
+  for (const step of path) {
+    const key = typeof step === "object" ? step.key : step
+    if (typeof key === "number") name += `[${key}]`
+    else name += name === "" ? String(key) : `.${String(key)}`
+  }
+  return name === "" ? "body" : name.slice(0, messageCharactersMax)
+}
+
+type Details = Readonly<Record<string, unknown>>
+
+const refusal = (
+  status: number,
+  code: string,
+  message: string,
+  more: { details?: Details | undefined; headers?: Readonly<Record<string, string>> } = {}
+) =>
+  new WireError({
+    status,
+    code,
+    message,
+    ...(more.details === undefined ? {} : { details: more.details }),
+    ...(more.headers === undefined ? {} : { headers: more.headers })
+  })
+
+// Half a second is answered with a whole one: who comes back too early is refused again.
+const retryAfter = (seconds: number) => ({ "retry-after": String(Math.max(1, Math.ceil(seconds))) })
+
+export const badRequest = (message: string, details?: Details) => refusal(400, "bad_request", message, { details })
+
+/** `fields` holds every fault, by path. */
+export const validationFailed = (fields: Readonly<Record<string, string>>, status: 400 | 422 = 400) => {
+  const count = Object.keys(fields).length
+  const message = count === 1 ? "1 field is not valid" : `${count} fields are not valid`
+  return new WireError({ status, code: "validation_failed", message, fields })
+}
+
+export const unauthorized = (message = "a bearer token is required", challenge = "Bearer") =>
+  refusal(401, "unauthorized", message, { headers: { "www-authenticate": challenge } })
+
+export const forbidden = (message: string, details?: Details) => refusal(403, "forbidden", message, { details })
+
+/** `scopes`: any one of them would have done. */
+export const insufficientScope = (scopes: ReadonlyArray<string>) =>
+  refusal(403, "insufficient_scope", `this needs the scope ${scopes.join(" or ")}`, {
+    details: { scopes },
+    headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="${scopes.join(" ")}"` }
+  })
+
+export const notFound = (message: string, code = "not_found") => refusal(404, code, message)
+
+export const methodNotAllowed = (allowed: ReadonlyArray<string>) =>
+  refusal(405, "method_not_allowed", `use ${allowed.join(" or ")}`, { headers: { allow: allowed.join(", ") } })
+
+export const requestTimeout = (message: string) => refusal(408, "request_timeout", message)
+
+export const conflict = (message: string, code = "conflict") => refusal(409, code, message)
+
+/** `part`: the one of a form that is too large; else it is the whole body. */
+export const payloadTooLarge = (bytesMax: number, part?: string) =>
+  refusal(413, "payload_too_large", `${part ?? "the body"} is larger than ${bytesMax} bytes`, {
+    details: { bytes_max: bytesMax, ...(part === undefined ? {} : { part }) }
+  })
+
+/** Too much of something else than bytes of content. */
+export const formTooLarge = (message: string, details: Details) =>
+  refusal(413, "payload_too_large", message, { details })
+
+export const unsupportedMediaType = (supported: ReadonlyArray<string>) =>
+  refusal(415, "unsupported_media_type", `the body must be ${supported.join(" or ")}`)
+
+export const headersTooLarge = (bytesMax: number) =>
+  refusal(431, "headers_too_large", `the headers are larger than ${bytesMax} bytes`)
+
+/** `source` names the limit that refused. */
+export const rateLimited = (
+  retryAfterSeconds: number,
+  source: string,
+  headers: Readonly<Record<string, string>> = {}
+) => {
+  const seconds = Math.max(1, Math.ceil(retryAfterSeconds))
+  return refusal(429, "rate_limited", `too many requests, try again in ${seconds} s`, {
+    details: { source, retry_after_seconds: seconds },
+    headers: { ...headers, ...retryAfter(seconds) }
+  })
+}
+
+export const concurrencyLimitReached = (limit: number) =>
+  refusal(429, "concurrency_limit_reached", `no more than ${limit} requests may run at once`, {
+    details: { source: "concurrency", limit },
+    headers: { ...retryAfter(1), "ratelimit-remaining-calls": "0" }
+  })
+
+export const internalError = () => refusal(500, "internal_error", "an internal error, it has been noted")
+
+export const serviceUnavailable = (retryAfterSeconds: number, message = "not available just now") =>
+  refusal(503, "service_unavailable", message, { headers: retryAfter(retryAfterSeconds) })

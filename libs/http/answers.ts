@@ -1,4 +1,9 @@
-/** Answers that are whole before their first byte leaves. */
+/**
+ * Answers: whole before their first byte leaves, made while they are sent, or files to be saved. The first piece of a
+ * stream is awaited before the headers go out, so that a failure up to there still has a status of its own. Nothing is
+ * pulled that the reader has no room for; when the caller is gone the stream is interrupted, and its finalizers run.
+ */
+import { Cause, Effect, Pull, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 
 export type Answer = HttpServerResponse.HttpServerResponse
@@ -22,3 +27,102 @@ export const emptyAnswer = ({ status = 204, headers = {} }: AnswerOptions = {}):
 /** The answer with these headers beside its own. */
 export const withHeaders = (answer: Answer, headers: Readonly<Record<string, string>>): Answer =>
   HttpServerResponse.setHeaders(answer, headers)
+
+interface StreamOptions extends AnswerOptions {
+  readonly contentType: string
+  /** Sent as Content-Length; the stream must be exactly as long. */
+  readonly contentBytes?: number
+}
+
+export type Bytes = Uint8Array<ArrayBufferLike>
+
+/** Bytes as they come. A failure after the first ones breaks the connection: half is never taken for whole. */
+export const streamAnswer = Effect.fnUntraced(function* <E, R>(
+  stream: Stream.Stream<Bytes, E, R>,
+  options: StreamOptions
+) {
+  const context = yield* Effect.context<R>()
+  const pull = yield* Stream.toPull(stream)
+  const first = yield* firstOf(pull)
+  // The body is written outside of the handler, where the request's id and span are no longer around.
+  const rest = Stream.fromPull(Effect.succeed(Effect.provideContext(Effect.tapCause(pull, logBreak), context)))
+  const body = first._tag === "Ended" ? Stream.empty : Stream.concat(Stream.fromArray(first.items), rest)
+  return HttpServerResponse.stream(body, {
+    status: options.status ?? 200,
+    headers: options.headers ?? {},
+    contentType: options.contentType,
+    contentLength: options.contentBytes
+  })
+})
+
+/** The first piece of a stream, or its end. Its failure is the caller's. */
+const firstOf = <A, E, R>(pull: Pull.Pull<A, E, void, R>) =>
+  Pull.matchEffect(pull, {
+    onSuccess: (items) => Effect.succeed({ _tag: "Items" as const, items }),
+    onFailure: (cause) => Effect.failCause(cause),
+    onDone: () => Effect.succeed({ _tag: "Ended" as const })
+  })
+
+/** Says why an answer was broken off; its status has gone out long ago. */
+export const logBreak = (cause: Cause.Cause<unknown>): Effect.Effect<void> =>
+  Pull.isDoneCause(cause) || Cause.hasInterruptsOnly(cause)
+    ? Effect.void
+    : Effect.logError("an answer broke off after its first byte", cause)
+
+interface DownloadOptions extends AnswerOptions {
+  readonly contentType: string
+  /** How long the stream is, known beforehand. */
+  readonly bytes: number
+  /** What a browser saves it as; without one it may be shown in place. */
+  readonly fileName?: string
+}
+
+/** A defect: what is read is not as long as we said. */
+class WrongLength extends Schema.TaggedError<WrongLength>()("WrongLength", {
+  announced: Schema.Int,
+  found: Schema.Int
+}) {
+  override get message() {
+    return `${this.announced} bytes were announced, ${this.found} were there`
+  }
+}
+
+/**
+ * A file to be saved, sent with its length, so that a client tells a whole one from one that broke off. What turns out
+ * longer or shorter breaks the connection. Fails with what the stream fails with before its first piece.
+ */
+export const downloadAnswer = <E, R>(
+  stream: Stream.Stream<Bytes, E, R>,
+  { contentType, bytes, fileName, status, headers = {} }: DownloadOptions
+) =>
+  streamAnswer(ofLength(stream, bytes), {
+    ...(status === undefined ? {} : { status }),
+    contentType,
+    contentBytes: bytes,
+    headers: fileName === undefined ? headers : { ...headers, "content-disposition": attachment(fileName) }
+  })
+
+/** Dies before the first byte too many, and at an end that comes too early. */
+const ofLength = <E, R>(stream: Stream.Stream<Bytes, E, R>, announced: number): Stream.Stream<Bytes, E, R> =>
+  Stream.suspend(() => {
+    let found = 0
+    const wrong = () => Stream.die(new WrongLength({ announced, found }))
+    const counted = Stream.flatMap(stream, (piece) => {
+      found += piece.length
+      return found > announced ? wrong() : Stream.make(piece)
+    })
+    return Stream.concat(
+      counted,
+      Stream.suspend(() => (found === announced ? Stream.empty : wrong()))
+    )
+  })
+
+/** RFC 6266: a name that every client can read, and the true one for those that know RFC 8187. */
+const attachment = (fileName: string) => {
+  const plain = fileName.replaceAll(/[^\x20-\x7e]|["\\%]/gu, "_")
+  const encoded = encodeURIComponent(fileName.toWellFormed()).replaceAll(
+    /['()*]/gu,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+  )
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
+}

@@ -1,58 +1,64 @@
 /** What the public APIs share: listening, answering, refusing, and who may call. */
-export { Admission, type AdmissionOptions } from "./Admission.ts"
-export { type Answer, type AnswerOptions, bytesAnswer, emptyAnswer, jsonAnswer, withHeaders } from "./answers.ts"
-export { Auth, type AuthOptions, authenticated } from "./Auth.ts"
-export { Caller, requireScope } from "./Caller.ts"
-export type { CorsPolicy } from "./cors.ts"
-export * from "./description/index.ts"
-export { type DownloadOptions, downloadAnswer } from "./download.ts"
-export { formFingerprint, jsonFingerprint } from "./fingerprints.ts"
-export { FormFiles, type FormFilesOptions } from "./FormFiles.ts"
-export type { Form, FormFile, FormSpec } from "./form-spec.ts"
-export { HttpCall, type PerCall, readParams, readQuery } from "./HttpCall.ts"
-export { HttpListener, type ListenerOptions } from "./HttpListener.ts"
-export { Idempotency, type IdempotencyOptions, type IdempotentRequest } from "./Idempotency.ts"
-export { idempotencyKey } from "./idempotency-key.ts"
-export { jsonFault, type JsonFault } from "./json-text.ts"
-export { listenerLimits, type ListenerLimits } from "./limits.ts"
-export { httpMetrics } from "./metrics.ts"
-export type { RateDecision } from "./rate-table.ts"
+export { Admission } from "./Admission.ts"
 export {
-  rateLimitHeaders,
-  rateWindow,
-  type RateWindow,
-  type RateWindowOptions,
-  type Refusal,
-  takeFrom
-} from "./RateWindow.ts"
+  type Answer,
+  type AnswerOptions,
+  bytesAnswer,
+  downloadAnswer,
+  emptyAnswer,
+  jsonAnswer,
+  streamAnswer,
+  withHeaders
+} from "./answers.ts"
+export { Auth, authenticated, Caller, requireScope } from "./auth/Auth.ts"
 export {
-  type BodyOptions,
-  type JsonOptions,
-  readBytes,
-  readJson,
-  readJsonValue,
-  requireMediaType
-} from "./read-body.ts"
-export { addressGroup } from "./request-facts.ts"
-export { readBytesWhile, type ReadWhileOptions } from "./read-while.ts"
-export { readForm } from "./read-form.ts"
-export { crossOrigin, type Method, type Route, route } from "./routes.ts"
-export {
+  type ApiScope,
+  apiScopes,
   grantsBeyond,
   leastRole,
   type RoleScopes,
   roleScopes,
-  type ApiScope,
-  apiScopes,
   unknownGrants
-} from "./scopes.ts"
-export { type EventsOptions, eventsAnswer, jsonEvent, type ServerSentEvent } from "./server-sent-events.ts"
-export { type SharedWindow, sharedWindow, type SharedWindowOptions, takeFromShared } from "./shared-window.ts"
-export type { SharedDecision, SharedRefused, SharedTaken } from "./rate-log.ts"
-export { streamAnswer, type StreamOptions } from "./streaming.ts"
-export { hasExpired, type IssuedToken, TokenRecord, type TokenRequest, Tokens } from "./Tokens.ts"
-export { TokenUses } from "./TokenUses.ts"
+} from "./auth/scopes.ts"
+export { hasExpired, type IssuedToken, TokenRecord, type TokenRequest, Tokens } from "./auth/Tokens.ts"
+export { TokenUses } from "./auth/TokenUses.ts"
+export { jsonFault } from "./bodies/json-text.ts"
+export { readBytesWhile, readJson, readJsonValue, requireMediaType } from "./bodies/read-body.ts"
 export {
+  commonErrorCodes,
+  componentsOf,
+  descriptionRoute,
+  type ErrorCode,
+  fieldsOf,
+  inOrder,
+  jsonContent,
+  type JsonObject,
+  pathParameters,
+  pathsOf,
+  propertiesOf,
+  queryParameters,
+  refTo,
+  refusalsOf,
+  templateOf
+} from "./description/openapi.ts"
+export { anchorOf, fieldTable, type LongList, queryTable, table, typeOf } from "./description/tables.ts"
+export type { Form, FormFile, FormSpec } from "./forms/form-spec.ts"
+export { FormFiles } from "./forms/FormFiles.ts"
+export { readForm } from "./forms/read-form.ts"
+export { addressGroup, HttpCall, type PerCall, readQuery } from "./HttpCall.ts"
+export { Idempotency, type IdempotencyOptions } from "./idempotency/Idempotency.ts"
+export { formFingerprint, idempotencyKey, jsonFingerprint } from "./idempotency/identity.ts"
+export type { CorsPolicy } from "./listener/cors.ts"
+export { HttpListener, type ListenerOptions } from "./listener/HttpListener.ts"
+export { crossOrigin, type Method, type Route, route } from "./listener/routes.ts"
+export { listenerLimits, type ListenerLimits } from "./listener/server.ts"
+export { httpMetrics } from "./metrics.ts"
+export type { RateDecision, RateRefused, RateTaken } from "./rate-limit/rate-log.ts"
+export { rateLimitHeaders, type RateWindow, rateWindow, takeFrom } from "./rate-limit/RateWindow.ts"
+export { sharedWindow, type SharedWindowOptions } from "./rate-limit/shared-window.ts"
+export { eventsAnswer, jsonEvent, type ServerSentEvent } from "./server-sent-events.ts"
+export {
+  amended,
   badRequest,
   concurrencyLimitReached,
   conflict,
@@ -63,9 +69,11 @@ export {
   notFound,
   payloadTooLarge,
   rateLimited,
+  type RenderError,
+  renderStandardError,
   serviceUnavailable,
   unauthorized,
   unsupportedMediaType,
-  validationFailed
-} from "./wire-errors.ts"
-export { amended, type RenderError, renderStandardError, WireError } from "./WireError.ts"
+  validationFailed,
+  WireError
+} from "./WireError.ts"

@@ -4,8 +4,7 @@
  */
 import { Cause, type Duration, Effect, Exit, Fiber, Pull, type Scope, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
-import type { AnswerOptions } from "./answers.ts"
-import { type Bytes, logBreak } from "./streaming.ts"
+import { type AnswerOptions, type Bytes, logBreak } from "./answers.ts"
 
 export interface ServerSentEvent {
   readonly event?: string
@@ -16,7 +15,7 @@ export interface ServerSentEvent {
   readonly comment?: string
 }
 
-export interface EventsOptions<E> extends AnswerOptions {
+interface EventsOptions<E> extends AnswerOptions {
   /** The last event of a stream that fails after its headers; without one the connection is broken. */
   readonly onFailure?: (cause: Cause.Cause<E>) => ServerSentEvent
   readonly heartbeat?: Duration.Input

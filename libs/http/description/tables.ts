@@ -1,5 +1,5 @@
 /** An API's reference as Markdown: tables, a schema's fields as one, and the names of sections. Pure. */
-import { type JsonObject, propertiesOf } from "./json-schema.ts"
+import { type JsonObject, propertiesOf } from "./openapi.ts"
 
 export const table = (heads: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
   [heads, heads.map(() => "---"), ...rows].map((cells) => `| ${cells.map(escaped).join(" | ")} |`).join("\n")

@@ -3,7 +3,7 @@
  * replicas. When nobody can count, nothing is given away.
  */
 import { Context, Effect, Layer, Option } from "effect"
-import { type HttpCall, type Refusal, sharedWindow, takeFromShared, type WireError } from "#http"
+import { type HttpCall, type RateRefused, sharedWindow, takeFrom, type WireError } from "#http"
 import { Configuration } from "#runtime"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import { BlockList, isIP, isIPv4, isIPv6 } from "node:net"
@@ -38,18 +38,18 @@ export class FreeTier extends Context.Service<
       const keyOf = ({ remoteAddress, header }: Caller) =>
         addressOf(remoteAddress, Option.getOrUndefined(header("x-forwarded-for")))
       const takeCall = Effect.fn("FreeTier.takeCall")(function* (call: Caller, family: string) {
-        const taken = takeFromShared(windows, keyOf(call), headersOf)
+        const taken = takeFrom(windows, keyOf(call), headersOf)
         yield* Effect.mapError(taken, (error) => refusal(error, family, ModelGateway.FreeTier))
       })
       return FreeTier.of({
         takeCall,
-        takeMetadata: (call) => takeFromShared(metadata, keyOf(call), headersOf)
+        takeMetadata: (call) => takeFrom(metadata, keyOf(call), headersOf)
       })
     })
   )
 }
 
-const headersOf = ({ limit, resetAtMs }: Refusal) => ({
+const headersOf = ({ limit, resetAtMs }: RateRefused) => ({
   "x-ratelimit-limit": String(limit),
   "x-ratelimit-remaining": "0",
   "x-ratelimit-reset": String(resetAtMs)

@@ -20,7 +20,7 @@ import {
   rateLimitHeaders,
   readForm,
   readJson,
-  type SharedTaken,
+  type RateTaken,
   validationFailed,
   type WireError,
   withHeaders
@@ -38,20 +38,20 @@ import { callerVersion } from "./version.ts"
 // Room for a name that is much too long: it is told how long it was.
 const bodyBytesMax = 65_536
 
-const makeChallenge = Effect.fnUntraced(function* (fullName: string, onTaken: (taken: SharedTaken) => void) {
+const makeChallenge = Effect.fnUntraced(function* (fullName: string, onTaken: (taken: RateTaken) => void) {
   const { workspace, tokenId } = yield* Caller
   const { challenge, taken } = yield* Effect.mapError(
     (yield* Challenges).make({ workspace, tokenId, fullName }),
     (error) =>
       error._tag === "ChallengesUsedUp"
-        ? rateLimited(error.retryAfterMs / 1_000, "consent_challenges", rateLimitHeaders({ ...error, _tag: "Refused" }))
+        ? rateLimited(error.retryAfterMs / 1_000, "consent_challenges", rateLimitHeaders(error))
         : refusalOfVoice(error)
   )
   onTaken(taken)
   return jsonAnswer({ id: challenge.id, phrase: challenge.phrase, expires_at: challenge.expiresAt })
 })
 
-const limitHeaders = ({ limit, remaining, resetMs }: SharedTaken) => ({
+const limitHeaders = ({ limit, remaining, resetMs }: RateTaken) => ({
   "ratelimit-limit": String(limit),
   "ratelimit-remaining": String(remaining),
   "ratelimit-reset": String(Math.ceil(resetMs / 1_000))
@@ -75,7 +75,7 @@ export const answerChallenge = Effect.gen(function* () {
   const fault = faultOfFullName(request.full_name)
   if (fault !== undefined) return yield* countedChallenge(Effect.fail(fault))
   // What the window says now stands on no replay: that would tell of another time.
-  let taken: SharedTaken | undefined
+  let taken: RateTaken | undefined
   const fullName = request.full_name.trim()
   const answer = yield* (yield* Idempotency).run(
     {

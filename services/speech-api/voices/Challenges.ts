@@ -6,7 +6,7 @@
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { type BusError, Kv } from "#bus"
 import { fullNameBytesMax, isoTime } from "#contracts"
-import { amended, type SharedTaken, sharedWindow, validationFailed, type WireError } from "#http"
+import { amended, type RateTaken, sharedWindow, validationFailed, type WireError } from "#http"
 import { Configuration } from "#runtime"
 import { newPhrase } from "#speech"
 import { ChallengeRecord, keyFor, keyOf } from "./records.ts"
@@ -26,7 +26,7 @@ class ChallengesUsedUp extends Schema.TaggedError<ChallengesUsedUp>()("Challenge
 interface MadeChallenge {
   readonly challenge: ChallengeRecord
   /** How many more there are, for the caller to see. */
-  readonly taken: SharedTaken
+  readonly taken: RateTaken
 }
 
 interface ChallengeRequest {

@@ -1,0 +1,144 @@
+/**
+ * Finds out who calls. A token that was found is believed for four seconds, so a revocation is felt within
+ * five; one that was not costs the same work as one that was. An address that keeps bringing wrong tokens is
+ * refused without a look, except for tokens that were right before: it may be shared. A token whose time is over is
+ * told so, at that very moment.
+ */
+import { hash } from "node:crypto"
+import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option } from "effect"
+import { addressGroup, HttpCall } from "../HttpCall.ts"
+import { rateWindow } from "../rate-limit/RateWindow.ts"
+import { TokenUses } from "./TokenUses.ts"
+import { hasExpired, type TokenRecord, Tokens } from "./Tokens.ts"
+import { insufficientScope, rateLimited, serviceUnavailable, unauthorized, type WireError } from "../WireError.ts"
+import { type ApiScope, mayUse, roleScopes, type RoleScopes } from "./scopes.ts"
+
+/** Who calls, known by a token, and what for. */
+export class Caller extends Context.Service<
+  Caller,
+  {
+    readonly tokenId: string
+    readonly workspace: string
+    readonly kind: TokenRecord["kind"]
+    readonly role: TokenRecord["role"]
+    readonly may: (scope: ApiScope) => boolean
+  }
+>()("starling/http/Caller") {}
+
+/** Any one of the scopes will do. */
+export const requireScope = Effect.fnUntraced(function* (...scopes: ReadonlyArray<ApiScope>) {
+  const caller = yield* Caller
+  if (!scopes.some((scope) => caller.may(scope))) return yield* insufficientScope(scopes)
+})
+
+interface AuthOptions {
+  /** The scopes each role may use at most. */
+  readonly roles?: RoleScopes
+  /** Wrong tokens per address and minute. */
+  readonly failuresMax?: number
+}
+
+const failuresMaxDefault = 30
+const failureWindowMs = 60_000
+const cachedTokensMax = 4_096
+const provenTokensMax = 4_096
+const foundFor = Duration.seconds(4)
+// An unknown token is soon asked for again: it may have just been made.
+const unknownFor = Duration.seconds(1)
+const bearer = /^bearer +([\x21-\x7e]{1,512})$/iu
+
+export class Auth extends Context.Service<
+  Auth,
+  { readonly identify: Effect.Effect<Caller["Service"], WireError, HttpCall> }
+>()("starling/http/Auth") {
+  static readonly layer = ({ roles = roleScopes, failuresMax = failuresMaxDefault }: AuthOptions = {}) =>
+    Layer.effect(
+      Auth,
+      Effect.gen(function* () {
+        const tokens = yield* Tokens
+        const uses = yield* TokenUses
+        const failures = rateWindow({ name: "failed_auth", limit: failuresMax, windowMs: failureWindowMs })
+        const proven = new Set<string>()
+        // The tokens themselves are not kept: keys are their hashes.
+        const wanted = new Map<string, string>()
+        const cache = yield* Cache.makeWith((key: string) => tokens.find(wanted.get(key) ?? ""), {
+          capacity: cachedTokensMax,
+          timeToLive: (exit) =>
+            Exit.isSuccess(exit) ? (Option.isSome(exit.value) ? foundFor : unknownFor) : Duration.zero
+        })
+        const lookUp = (key: string, token: string) =>
+          Effect.suspend(() => {
+            wanted.set(key, token)
+            return Cache.get(cache, key)
+          }).pipe(
+            Effect.ensuring(Effect.sync(() => wanted.delete(key))),
+            Effect.tapError((error) => Effect.logWarning("tokens cannot be looked up", error)),
+            Effect.mapError(() => serviceUnavailable(1, "tokens cannot be checked just now"))
+          )
+
+        const identify = Effect.gen(function* () {
+          const call = yield* HttpCall
+          const header = call.header("authorization")
+          if (Option.isNone(header)) return yield* unauthorized()
+          const token = bearer.exec(header.value)?.[1]
+          if (token === undefined) return yield* unauthorized("the Authorization header is not a bearer token")
+          const key = hash("sha256", token, "hex")
+          const address = addressGroup(call.remoteAddress)
+          // A token that is being looked up costs one try, however many requests bring it at once.
+          const isKnown = proven.has(key) || wanted.has(key)
+          // Taken before the look, or a flood would be through before the first of it was counted.
+          const tries = isKnown ? undefined : yield* failures.take(address)
+          if (tries?._tag === "Refused") return yield* rateLimited(tries.retryAfterMs / 1_000, failures.name)
+          const giveBack = tries === undefined ? Effect.void : failures.giveBack(address, tries)
+          const record = yield* Effect.tapError(lookUp(key, token), () => giveBack)
+          if (Option.isNone(record)) {
+            proven.delete(key)
+            return yield* unauthorized("the token is not valid", 'Bearer error="invalid_token"')
+          }
+          yield* giveBack
+          remember(proven, key)
+          if (hasExpired(record.value, yield* Clock.currentTimeMillis)) return yield* expired(record.value)
+          yield* uses.note(record.value.id)
+          return callerOf(record.value, roles)
+        })
+        return Auth.of({ identify })
+      })
+    )
+}
+
+/** Runs a handler for callers that a token names, and with at least one of the scopes. */
+export const authenticated =
+  (...scopes: ReadonlyArray<ApiScope>) =>
+  <A, E, R>(handler: Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      const auth = yield* Auth
+      const caller = yield* auth.identify
+      const allowed = scopes.length === 0 ? Effect.void : requireScope(...scopes)
+      return yield* Effect.andThen(allowed, handler).pipe(
+        Effect.provideService(Caller, caller),
+        Effect.annotateLogs({ workspace: caller.workspace })
+      )
+    })
+
+const expired = ({ expiresAt }: TokenRecord) =>
+  unauthorized(
+    `the token expired at ${expiresAt}`,
+    'Bearer error="invalid_token", error_description="the token expired"'
+  )
+
+const callerOf = (record: TokenRecord, roles: RoleScopes): Caller["Service"] => ({
+  tokenId: record.id,
+  workspace: record.workspace,
+  kind: record.kind,
+  role: record.role,
+  may: (scope) => mayUse(record, roles, scope)
+})
+
+const remember = (proven: Set<string>, key: string) => {
+  if (proven.has(key)) return
+  for (const oldest of proven) {
+    if (proven.size < provenTokensMax) break
+    proven.delete(oldest)
+  }
+  proven.add(key)
+}

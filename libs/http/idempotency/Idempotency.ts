@@ -1,0 +1,177 @@
+/**
+ * Runs a request with an idempotency key once: the first one works, later ones get its very answer for a day,
+ * over all replicas and restarts. What failed on our side, was stopped, or asks to be tried again is not kept:
+ * the key is free at once. Two at a time never run while the broker answers; when it does not, none does. The
+ * work is stopped when its claim is lost; what it had done by then, the next one must find harmless.
+ */
+import { randomUUID } from "node:crypto"
+import { Cause, Context, Effect, Exit, Layer, Option } from "effect"
+import { type BusError, Kv } from "#bus"
+import { Metrics } from "#runtime"
+import { HttpCall } from "../HttpCall.ts"
+import { type RenderError, renderStandardError, serviceUnavailable, WireError } from "../WireError.ts"
+import { type Answer, jsonAnswer } from "../answers.ts"
+import {
+  type Claim,
+  type Claimed,
+  claimKey,
+  ClaimLost,
+  holdClaim,
+  type Records,
+  releaseClaim,
+  settleClaim
+} from "./claim.ts"
+import { IdempotencyRecord, isFinal, recordKey, replayOf, storedAnswer } from "./record.ts"
+import { idempotencyOutcomes } from "../metrics.ts"
+
+export interface IdempotencyOptions {
+  /** The listener's own, so that a refusal is kept as it was sent. */
+  readonly renderError?: RenderError
+  /** How long a key stays taken when its holder dies. */
+  readonly leaseMs?: number
+}
+
+interface IdempotentRequest {
+  readonly workspace: string
+  /** Names the operation: the same key elsewhere is another one. */
+  readonly route: string
+  /** Checked by `idempotencyKey`. Without one the work simply runs. */
+  readonly key: string | undefined
+  /** Of all that the request asks for: `formFingerprint`, `jsonFingerprint`. */
+  readonly fingerprint: string
+}
+
+// Shorter than a caller waits; a broker that restarts is back by then.
+const claimWithinMs = 3_000
+const endWithinMs = 5_000
+// Six renewals fit in; a retry after a crash waits no longer than a client's own backoff.
+const leaseMsDefault = 12_000
+
+export class Idempotency extends Context.Service<
+  Idempotency,
+  {
+    /**
+     * Fails with 409 `idempotency_conflict` when the key was used for another request or the first one still
+     * runs, with 503 when the broker cannot be asked.
+     */
+    readonly run: <R>(
+      request: IdempotentRequest,
+      handle: Effect.Effect<Answer, WireError, R>
+    ) => Effect.Effect<Answer, WireError, R>
+  }
+>()("starling/http/Idempotency") {
+  static readonly layer = ({ renderError = renderStandardError, leaseMs = leaseMsDefault }: IdempotencyOptions = {}) =>
+    Layer.effect(
+      Idempotency,
+      Effect.gen(function* () {
+        const records = yield* (yield* Kv).open("idempotency", IdempotencyRecord)
+        const outcomes = (yield* Metrics).counter(idempotencyOutcomes)
+
+        const runOnce = Effect.fn("Idempotency.run")(function* <R>(
+          { workspace, route, fingerprint }: IdempotentRequest,
+          key: string,
+          handle: Effect.Effect<Answer, WireError, R>
+        ) {
+          const count = (outcome: Outcome) => Effect.sync(() => outcomes.inc({ route, outcome }))
+          const identity = { key: recordKey(workspace, route, key), holder: randomUUID(), fingerprint }
+          return yield* Effect.uninterruptibleMask((restore) => underClaim(identity, handle, count, restore))
+        })
+
+        const underClaim = Effect.fnUntraced(function* <R>(
+          identity: Omit<Claim, "revision">,
+          handle: Effect.Effect<Answer, WireError, R>,
+          count: (outcome: Outcome) => Effect.Effect<void>,
+          restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+        ) {
+          const claimed = yield* claimKey(records, identity, leaseMs).pipe(
+            Effect.timeout(claimWithinMs),
+            Effect.catch((error) => Effect.andThen(count("unavailable"), unavailable(error)))
+          )
+          if (claimed._tag !== "Claimed") return yield* Effect.andThen(count(outcomeOf(claimed)), reply(claimed))
+          const work = Effect.raceFirst(handle, holdClaim(records, claimed.claim, leaseMs))
+          const exit = yield* Effect.exit(restore(work))
+          const isLost = Exit.isFailure(exit) && Option.exists(Cause.findErrorOption(exit.cause), isClaimLost)
+          const answer = yield* lastWord(exit, renderError)
+          yield* count(isLost ? "lost" : yield* endClaim(records, claimed.claim, answer))
+          return yield* Effect.catchTag(exit, "ClaimLost", claimWasLost)
+        })
+        return Idempotency.of({
+          run: (request, handle) => (request.key === undefined ? handle : runOnce(request, request.key, handle))
+        })
+      })
+    )
+}
+
+type Outcome = "first" | "freed" | "unstored" | "replayed" | "conflict" | "in_flight" | "lost" | "unavailable"
+type Taken = Exclude<Claimed, { readonly _tag: "Claimed" }>
+
+const outcomes = { InFlight: "in_flight", OtherRequest: "conflict", Answered: "replayed" } as const
+const outcomeOf = ({ _tag }: Taken): Outcome => outcomes[_tag]
+
+const reply = (taken: Taken): Effect.Effect<Answer, WireError> => {
+  if (taken._tag === "Answered") return Effect.succeed(replayOf(taken.answer))
+  const isRunning = taken._tag === "InFlight"
+  const message = isRunning
+    ? "the first request with this idempotency key is still running"
+    : "this idempotency key was used for another request"
+  const headers = isRunning ? { "retry-after": "1" } : {}
+  return Effect.fail(new WireError({ status: 409, code: "idempotency_conflict", message, headers }))
+}
+
+const unavailable = (error: BusError | Cause.TimeoutError) =>
+  Effect.andThen(
+    Effect.logWarning("an idempotency key cannot be claimed", error),
+    Effect.fail(serviceUnavailable(1, "idempotency keys cannot be checked just now"))
+  )
+
+const claimWasLost = () =>
+  Effect.andThen(
+    Effect.logWarning("work was stopped, for its claim on an idempotency key was lost"),
+    Effect.fail(serviceUnavailable(1, "the work was stopped, try again with the same idempotency key"))
+  )
+
+const isClaimLost = (error: unknown) => error instanceof ClaimLost
+
+type Ended = Exit.Exit<Answer, WireError | ClaimLost>
+
+/** The answer to keep: what went out in the end, unless it was no end. */
+const lastWord = Effect.fnUntraced(function* (exit: Ended, renderError: RenderError) {
+  if (Exit.isSuccess(exit)) return isFinal(exit.value.status) ? exit.value : undefined
+  const { cause } = exit
+  const failure = Option.getOrUndefined(Cause.findErrorOption(cause))
+  if (!(failure instanceof WireError) || Cause.hasDies(cause) || Cause.hasInterrupts(cause)) return undefined
+  if (!isFinal(failure.status)) return undefined
+  const call = yield* Effect.serviceOption(HttpCall)
+  const body = renderError(failure, Option.match(call, { onNone: () => "", onSome: ({ requestId }) => requestId }))
+  return jsonAnswer(body, { status: failure.status, headers: failure.headers ?? {} })
+})
+
+// Never fails: the work is done, and its caller is told so even when the next one cannot be.
+const endClaim = Effect.fnUntraced(
+  function* (records: Records, claim: Claim, answer: Answer | undefined) {
+    const stored = answer === undefined ? undefined : storedAnswer(answer)
+    if (stored !== undefined) {
+      yield* settleClaim(records, claim, stored)
+      return "first" as const
+    }
+    if (answer !== undefined) {
+      const { status, body } = answer
+      yield* Effect.logWarning("an answer cannot be kept for its idempotency key, it is too large or a stream").pipe(
+        Effect.annotateLogs({
+          status,
+          body: body._tag,
+          bytes: "contentLength" in body ? body.contentLength : undefined
+        })
+      )
+    }
+    yield* releaseClaim(records, claim)
+    return answer === undefined ? ("freed" as const) : ("unstored" as const)
+  },
+  Effect.timeout(endWithinMs),
+  Effect.catch((error) =>
+    Effect.as(
+      Effect.logWarning("a claim on an idempotency key could not be ended", error),
+      error._tag === "ClaimLost" ? ("lost" as const) : ("unstored" as const)
+    )
+  )
+)

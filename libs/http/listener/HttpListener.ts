@@ -1,0 +1,113 @@
+/**
+ * One of our public APIs on a socket. It stands on node's own server, whose limits are all set here, and on
+ * the request handler of @effect/platform-node, which writes bodies no faster than they are read and
+ * interrupts a handler when its caller is gone. A drain accepts nothing new, lets what runs end and be read, then cuts.
+ */
+import type { AddressInfo } from "node:net"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Context, Effect, Layer, Scope } from "effect"
+import { HttpMiddleware } from "effect/http"
+import { CannotListen, Drain, type DrainReport, Health, Metrics } from "#runtime"
+import type { PerCall } from "../HttpCall.ts"
+import { type RenderError, renderStandardError } from "../WireError.ts"
+import type { CorsPolicy } from "./cors.ts"
+import { exchange } from "./exchange.ts"
+import { activeRequests, connectionsCut, requests, requestSeconds } from "../metrics.ts"
+import { type Route, routeTable, type ServicesOf } from "./routes.ts"
+import { limitedServer, type LimitedServer, listenerLimits, type ListenerLimits } from "./server.ts"
+
+export interface ListenerOptions<Routes extends ReadonlyArray<Route<unknown>>> {
+  /** Names the API in logs, metrics, health and drain. */
+  readonly name: string
+  readonly host: string
+  /** 0 takes any free port. */
+  readonly port: number
+  readonly routes: Routes
+  readonly renderError?: RenderError
+  /** Headers the request's id goes out in, beside X-Request-Id. */
+  readonly requestIdHeaders?: ReadonlyArray<string>
+  /** How many proxies of ours stand in front and write X-Forwarded-For. */
+  readonly trustedProxies?: number
+  readonly limits?: Partial<ListenerLimits>
+  /** Whose pages may call the routes that opted in; none without it. */
+  readonly cors?: CorsPolicy
+}
+
+export class HttpListener extends Context.Service<
+  HttpListener,
+  { readonly url: string; readonly host: string; readonly port: number }
+>()("starling/http/HttpListener") {
+  static readonly layer = <const Routes extends ReadonlyArray<Route<unknown>>>(
+    options: ListenerOptions<Routes>
+  ): Layer.Layer<HttpListener, CannotListen, Drain | Health | Metrics | Exclude<ServicesOf<Routes>, PerCall>> =>
+    Layer.effect(
+      HttpListener,
+      Effect.gen(function* () {
+        const metrics = yield* Metrics
+        const limits = { ...listenerLimits, ...options.limits }
+        const api = options.name
+        const renderError = options.renderError ?? renderStandardError
+        const active = metrics.gauge(activeRequests)
+        const cut = metrics.counter(connectionsCut)
+        const state = { draining: false }
+        // What the handlers need is in the context from here on; the type keeps what each call brings.
+        yield* Effect.context<Exclude<ServicesOf<Routes>, PerCall>>()
+        const app = exchange({
+          api,
+          find: routeTable(options.routes as ReadonlyArray<Route<PerCall>>),
+          renderError,
+          requestIdHeaders: options.requestIdHeaders ?? [],
+          trustedProxies: options.trustedProxies ?? 0,
+          cors: options.cors ?? sameOriginOnly,
+          isDraining: () => state.draining,
+          requests: metrics.counter(requests),
+          seconds: metrics.histogram(requestSeconds)
+        })
+        // Of their own, and empty whenever nothing runs: a map that is added to and taken from for ever goes through one
+        // table after another, and a dead one keeps those after it, with what they held, until a slow collection.
+        const inWork = yield* Scope.make("parallel")
+        const handle = yield* NodeHttpServer.makeHandler(app, { scope: inWork }).pipe(
+          // Its spans end with the headers and know no routes; ours are made by the exchange.
+          Effect.provideService(HttpMiddleware.TracerDisabledWhen, () => true)
+        )
+        const server = limitedServer({
+          limits,
+          renderError,
+          handle,
+          onActive: (count) => active.set({ api }, count),
+          onCut: (reason) => cut.inc({ api, reason })
+        })
+        const address = yield* Effect.acquireRelease(listen(server, options), () => server.close)
+        yield* Scope.addFinalizerExit(yield* Effect.scope, (exit) => Scope.close(inWork, exit))
+        const name = `http ${api}`
+        yield* (yield* Health).readiness(
+          name,
+          Effect.suspend(() => (server.isOpen() ? Effect.void : closed))
+        )
+        yield* (yield* Drain).register(name, drain(server, limits.drainMs, state))
+        const host = options.host.includes(":") ? `[${options.host}]` : options.host
+        return HttpListener.of({ url: `http://${host}:${address.port}`, host: address.address, port: address.port })
+      })
+    )
+}
+
+const closed = Effect.fail("not listening")
+const sameOriginOnly: CorsPolicy = { origins: [], requestHeaders: [], exposedHeaders: [] }
+
+const listen = ({ node }: LimitedServer, { host, port }: { readonly host: string; readonly port: number }) =>
+  Effect.callback<AddressInfo, CannotListen>((resume) => {
+    node.once("error", (error) => resume(Effect.fail(new CannotListen({ host, port, reason: error.message }))))
+    node.listen(port, host, () => resume(Effect.succeed(node.address() as AddressInfo)))
+  })
+
+const drain = (server: LimitedServer, drainMs: number, state: { draining: boolean }): Effect.Effect<DrainReport> =>
+  Effect.gen(function* () {
+    state.draining = true
+    const before = server.answered()
+    server.stopAccepting()
+    yield* Effect.timeoutOption(Effect.andThen(server.quiet, server.takenLeave), drainMs)
+    const finished = server.answered() - before
+    const handedBack = server.running()
+    yield* server.close
+    return { finished, handedBack }
+  })

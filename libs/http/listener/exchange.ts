@@ -1,0 +1,189 @@
+/**
+ * One request from its head to the last byte of its answer: finds the route, runs the handler in a span with
+ * the request's id on every log line, and turns whatever comes out into an answer in the API's own envelope.
+ * A defect is logged with its cause and answered with 500, never left empty.
+ */
+import { validateHeaderName, validateHeaderValue } from "node:http"
+import { Cause, Clock, Effect, Exit, Option, Scope, Tracer } from "effect"
+import { type Headers, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type CounterHandle, type HistogramHandle, parseTraceparent } from "#runtime"
+import { HttpCall, type PerCall, remoteAddressOf, requestIdOf } from "../HttpCall.ts"
+import {
+  internalError,
+  methodNotAllowed,
+  notFound,
+  type RenderError,
+  renderStandardError,
+  serviceUnavailable,
+  type WireError
+} from "../WireError.ts"
+import { type Answer, emptyAnswer, jsonAnswer } from "../answers.ts"
+import { corsHeaders, type CorsPolicy, preflightHeaders } from "./cors.ts"
+import type { Match } from "./routes.ts"
+
+interface ExchangeOptions {
+  readonly api: string
+  readonly find: (method: string, url: string) => Match<PerCall>
+  readonly renderError: RenderError
+  /** Headers the request's id goes out in, beside X-Request-Id. */
+  readonly requestIdHeaders: ReadonlyArray<string>
+  readonly trustedProxies: number
+  readonly cors: CorsPolicy
+  readonly isDraining: () => boolean
+  readonly requests: CounterHandle<"api" | "route" | "status">
+  readonly seconds: HistogramHandle<"api" | "route">
+}
+
+const unknownRoute = "none"
+
+export const exchange = (options: ExchangeOptions) =>
+  Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const clock = yield* Clock.Clock
+    const startedAt = clock.currentTimeNanosUnsafe()
+    // Each time they are asked for they are copied.
+    const { headers } = request
+    const found = options.find(request.method, request.url)
+    const call = callOf(options, request, headers, found)
+    const sent = { status: 0 }
+
+    const account = (exit: Exit.Exit<unknown, unknown>) => {
+      const seconds = Number(clock.currentTimeNanosUnsafe() - startedAt) / 1e9
+      return accountFor(options, call, sent.status, outcomeOf(sent.status, exit), seconds)
+    }
+    // Needs no service: without a context of its own to merge, which copies every service there is.
+    yield* Scope.addFinalizerExit(yield* Effect.scope, account)
+    const parent = parseTraceparent(headers["traceparent"])
+    const span = yield* Effect.makeSpanScoped(`${call.method} ${call.route}`, {
+      kind: "server",
+      ...(Option.isSome(parent) ? { parent: parent.value } : { root: true }),
+      attributes: { request_id: call.requestId, "http.request.method": call.method, "http.route": call.route }
+    })
+
+    const answer = yield* handlerOf(options, request.method, headers, found).pipe(
+      Effect.provideService(HttpCall, call),
+      Effect.interruptible,
+      Effect.tap((made) => Effect.sync(() => assertSendable(made))),
+      Effect.catchCause((cause) =>
+        isCallerGone(cause)
+          ? Effect.succeed(emptyAnswer({ status: clientClosedRequest }))
+          : refuse(cause, options.renderError, call.requestId)
+      ),
+      Effect.provideService(Tracer.ParentSpan, span),
+      Effect.annotateLogs({ request_id: call.requestId })
+    )
+    sent.status = answer.status
+    span.attribute("http.response.status_code", answer.status)
+    const shared = isShared(call.method, found) ? corsHeaders(options.cors, headers["origin"]) : {}
+    return withCommonHeaders(options, answer, call.requestId, shared)
+  })
+
+const accountFor = (
+  { api, requests, seconds }: ExchangeOptions,
+  { method, requestId, route }: HttpCall["Service"],
+  status: number,
+  outcome: string,
+  tookSeconds: number
+) => {
+  requests.inc({ api, route, status: outcome })
+  seconds.observe({ api, route }, tookSeconds)
+  const log = status >= 500 ? Effect.logInfo("answered") : Effect.logDebug("answered")
+  const facts = { request_id: requestId, api, method, route, status, outcome, ms: Math.round(tookSeconds * 1e3) }
+  return Effect.annotateLogs(log, facts)
+}
+
+// What nginx writes down for callers who left; it is never sent.
+const clientClosedRequest = 499
+
+const isCallerGone = (cause: Cause.Cause<unknown>) =>
+  cause.reasons.some(({ annotations }) => annotations.has(HttpServerError.ClientAbort.key))
+
+const outcomeOf = (status: number, exit: Exit.Exit<unknown, unknown>) => {
+  if (status === clientClosedRequest || (Exit.isFailure(exit) && isCallerGone(exit.cause))) return "gone"
+  return Exit.isFailure(exit) && status < 500 ? "broken" : `${Math.floor(status / 100)}xx`
+}
+
+const callOf = (
+  { trustedProxies }: ExchangeOptions,
+  request: HttpServerRequest.HttpServerRequest,
+  headers: Headers.Headers,
+  found: Match<PerCall>
+): HttpCall["Service"] => ({
+  requestId: requestIdOf(headers["x-request-id"]),
+  method: request.method,
+  route: found._tag === "Found" ? found.route.path : unknownRoute,
+  params: found._tag === "Found" ? found.params : {},
+  query: found._tag === "Found" ? found.query : {},
+  remoteAddress: remoteAddressOf(
+    Option.getOrElse(request.remoteAddress, () => "unknown"),
+    headers["x-forwarded-for"],
+    trustedProxies
+  ),
+  header: (name) => Option.fromNullishOr(headers[name])
+})
+
+const handlerOf = (
+  { cors }: ExchangeOptions,
+  method: string,
+  headers: Headers.Headers,
+  found: Match<PerCall>
+): Effect.Effect<Answer, WireError, PerCall> => {
+  if (found._tag === "Found") return found.route.handler
+  if (found._tag === "Unknown") return Effect.fail(notFound("there is nothing at this path"))
+  const preflight = method === "OPTIONS" ? preflightHeaders(cors, headers, found.crossOrigin) : undefined
+  if (preflight !== undefined) return Effect.succeed(emptyAnswer({ headers: preflight }))
+  return Effect.fail(methodNotAllowed(found.allowed))
+}
+
+/** Also where the method is wrong: a page's script should be able to read that. A preflight's headers are its own. */
+const isShared = (method: string, found: Match<PerCall>) => {
+  if (found._tag === "Found") return found.route.isCrossOrigin === true
+  return found._tag === "WrongMethod" && method !== "OPTIONS" && found.crossOrigin.length > 0
+}
+
+const withCommonHeaders = (
+  options: ExchangeOptions,
+  answer: Answer,
+  requestId: string,
+  shared: Readonly<Record<string, string>>
+): Answer => {
+  const headers: Record<string, string> = { ...shared, "x-request-id": requestId }
+  for (const name of options.requestIdHeaders) headers[name.toLowerCase()] = requestId
+  if (options.isDraining()) headers["connection"] = "close"
+  return HttpServerResponse.setHeaders(answer, headers)
+}
+
+/** Whatever a handler ended with becomes an answer that can be sent. A defect tells the caller only that it happened. */
+const refuse = (cause: Cause.Cause<WireError>, renderError: RenderError, requestId: string) =>
+  Effect.flatMap(refusalOf(cause), (error) =>
+    Effect.catchDefect(written(error, renderError, requestId), (defect) =>
+      Effect.andThen(
+        Effect.logError("a defect while writing an error", Cause.die(defect)),
+        written(internalError(), renderStandardError, requestId)
+      )
+    )
+  )
+
+/** Throws for a head that node refuses to write, when it is too late for an answer that says so. */
+const assertSendable = ({ status, headers }: Answer): void => {
+  if (status < 200 || status > 599) throw new RangeError(`${status} is not the status of an answer`)
+  for (const [name, value] of Object.entries(headers)) {
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+  }
+}
+
+const refusalOf = (cause: Cause.Cause<WireError>): Effect.Effect<WireError> => {
+  // Stopped while its caller waits: by a process that ends, or by itself.
+  if (Cause.hasInterruptsOnly(cause)) return Effect.succeed(serviceUnavailable(1, "the request was stopped"))
+  const failure = Cause.findErrorOption(cause)
+  if (Option.isSome(failure) && !Cause.hasDies(cause)) return Effect.succeed(failure.value)
+  return Effect.as(Effect.logError("a defect while answering", cause), internalError())
+}
+
+const written = (error: WireError, renderError: RenderError, requestId: string) =>
+  Effect.sync(() => {
+    const answer = jsonAnswer(renderError(error, requestId), { status: error.status, headers: error.headers ?? {} })
+    assertSendable(answer)
+    return answer
+  })

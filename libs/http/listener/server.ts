@@ -1,0 +1,237 @@
+/**
+ * Node's HTTP server with all of its limits set, which answers the requests of a connection one after the
+ * other and says no in the API's envelope even where no request was understood.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
+import { Server as NetServer, type Socket } from "node:net"
+import type { Duplex } from "node:stream"
+import { Effect, Result } from "effect"
+import { requestIdOf } from "../HttpCall.ts"
+import {
+  badRequest,
+  headersTooLarge,
+  type RenderError,
+  renderStandardError,
+  requestTimeout,
+  type WireError
+} from "../WireError.ts"
+
+/** The bounds of a listener. Every one acts before a handler sees the request. */
+export interface ListenerLimits {
+  readonly connectionsMax: number
+  /** All headers of a request together. */
+  readonly headerBytesMax: number
+  readonly headersTimeoutMs: number
+  /** For the whole request, its body included. */
+  readonly requestTimeoutMs: number
+  /** How long a connection may wait for its next request. */
+  readonly idleMs: number
+  /** How long a reader may take nothing at all of what waits for it. */
+  readonly stallMs: number
+  /** Requests sent ahead on a connection; they are answered one after the other. */
+  readonly pipelinedMax: number
+  /** How long a drain waits for what runs. Below what Drain grants, so that the cut is ours. */
+  readonly drainMs: number
+}
+
+export const listenerLimits: ListenerLimits = {
+  connectionsMax: 4_096,
+  headerBytesMax: 16_384,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+  // Longer than the minute that load balancers commonly keep theirs, so that they close first.
+  idleMs: 75_000,
+  stallMs: 60_000,
+  pipelinedMax: 16,
+  drainMs: 25_000
+}
+
+type CutReason = "too many" | "not accepted" | "too slow" | "malformed" | "stalled" | "pipelined"
+
+interface LimitedServerOptions {
+  readonly limits: ListenerLimits
+  readonly renderError: RenderError
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void
+  readonly onActive: (count: number) => void
+  readonly onCut: (reason: CutReason) => void
+}
+
+export interface LimitedServer {
+  readonly node: Server
+  readonly isOpen: () => boolean
+  readonly running: () => number
+  /** Answers that were ended in full, ever. */
+  readonly answered: () => number
+  readonly stopAccepting: () => void
+  /** Nothing runs. */
+  readonly quiet: Effect.Effect<void>
+  /** After `stopAccepting` and `quiet`: every caller has taken its answer to the end, and hung up. */
+  readonly takenLeave: Effect.Effect<void>
+  /** Cuts what is left. */
+  readonly close: Effect.Effect<void>
+}
+
+export const limitedServer = (options: LimitedServerOptions): LimitedServer => {
+  const { limits } = options
+  const node = createServer({
+    maxHeaderSize: limits.headerBytesMax,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.idleMs,
+    connectionsCheckingInterval: Math.min(1_000, Math.ceil(limits.headersTimeoutMs / 4)),
+    noDelay: true
+  })
+  node.maxConnections = limits.connectionsMax
+  const turns = takingTurns(node, options)
+  const sockets = keepingSockets(node, turns)
+  refuseAndCut(node, turns, options)
+  return {
+    node,
+    isOpen: () => node.listening,
+    running: turns.running,
+    answered: turns.answered,
+    stopAccepting: () => {
+      turns.stop()
+      // Its own way of closing would cut idle connections, with what they still have to send.
+      NetServer.prototype.close.call(node)
+      for (const socket of sockets.open) if (turns.of(socket) === undefined) socket.end()
+    },
+    quiet: turns.quiet,
+    takenLeave: sockets.takenLeave,
+    close: Effect.callback<void>((resume) => {
+      node.close(() => resume(Effect.void))
+      node.closeAllConnections()
+    })
+  }
+}
+
+interface Turn {
+  readonly response: ServerResponse
+  readonly waiting: Array<() => void>
+}
+
+interface Turns {
+  /** The answer that is being given on a connection. */
+  readonly of: (socket: Duplex) => ServerResponse | undefined
+  readonly running: () => number
+  readonly answered: () => number
+  readonly quiet: Effect.Effect<void>
+  /** From now on a connection ends with its last answer. */
+  readonly stop: () => void
+}
+
+/** Answers the requests of each connection one after the other. */
+const takingTurns = (node: Server, { limits, handle, onActive, onCut }: LimitedServerOptions): Turns => {
+  const turns = new WeakMap<Duplex, Turn>()
+  const whenQuiet = new Set<() => void>()
+  let running = 0
+  let answered = 0
+  let stopped = false
+
+  const begin = (socket: Socket, request: IncomingMessage, response: ServerResponse, waiting: Array<() => void>) => {
+    turns.set(socket, { response, waiting })
+    onActive((running += 1))
+    response.once("close", () => {
+      onActive((running -= 1))
+      if (response.writableFinished) answered += 1
+      if (running === 0) for (const resume of whenQuiet) resume()
+      const next = waiting.shift()
+      if (next !== undefined && !socket.destroyed) return next()
+      turns.delete(socket)
+      if (stopped) socket.end()
+    })
+    handle(request, response)
+  }
+
+  node.on("request", (request, response) => {
+    const { socket } = request
+    // A pipelined answer that waits for its turn has no socket: nothing would tell it that its caller left,
+    // and nothing would hold it back. So it is not begun before its turn.
+    const turn = turns.get(socket)
+    if (turn === undefined) return begin(socket, request, response, [])
+    if (turn.waiting.length >= limits.pipelinedMax) {
+      onCut("pipelined")
+      return socket.destroy()
+    }
+    return turn.waiting.push(() => begin(socket, request, response, turn.waiting))
+  })
+
+  return {
+    of: (socket) => turns.get(socket)?.response,
+    running: () => running,
+    answered: () => answered,
+    quiet: when(() => running === 0, whenQuiet),
+    stop: () => (stopped = true)
+  }
+}
+
+/** Every open connection; each stays until its caller has read everything. */
+const keepingSockets = (node: Server, turns: Turns) => {
+  const open = new Set<Socket>()
+  const whenAlone = new Set<() => void>()
+  node.on("connection", (socket) => {
+    open.add(socket)
+    socket.once("close", () => {
+      open.delete(socket)
+      if (open.size === 0) for (const resume of whenAlone) resume()
+    })
+    const { destroySoon } = socket
+    // What the kernel still has to send is lost when a container's network goes with its process. So a connection
+    // stays until its caller hangs up, having read everything, or falls silent; one that still sends is cut.
+    socket.destroySoon = () => (turns.of(socket)?.req.complete === true ? void socket.end() : destroySoon.call(socket))
+  })
+  return { open, takenLeave: when(() => open.size === 0, whenAlone) }
+}
+
+/** Connections that are refused, malformed, too slow, or whose reader stalls. */
+const refuseAndCut = (node: Server, turns: Turns, { limits, onCut, renderError }: LimitedServerOptions) => {
+  node.on("drop", () => onCut("too many"))
+  // Out of file handles, say; without a listener it would end the process.
+  node.on("error", () => onCut("not accepted"))
+  node.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === "ECONNRESET" || !socket.writable) return socket.destroy()
+    onCut(error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? "too slow" : "malformed")
+    if (turns.of(socket)?.headersSent === true) return socket.destroy()
+    return socket.end(refusalText(error.code, limits, renderError), () => socket.destroy())
+  })
+  // Node asks the sockets that were silent: one with bytes to send has a reader that takes none, and one
+  // that has nothing to do is idle. A handler that thinks for longer is neither.
+  node.timeout = limits.stallMs
+  node.on("timeout", (socket: Socket) => {
+    const stalled = socket.writableLength > 0
+    if (stalled) onCut("stalled")
+    if (stalled || turns.of(socket) === undefined) socket.destroy()
+  })
+}
+
+/** Once `is` holds; who waits is told through `waiting`. */
+const when = (is: () => boolean, waiting: Set<() => void>) =>
+  Effect.callback<void>((resume) => {
+    if (is()) return resume(Effect.void)
+    const done = () => resume(Effect.void)
+    waiting.add(done)
+    return Effect.sync(() => waiting.delete(done))
+  })
+
+/** The whole answer, head and body, to what was not understood as a request. `code`: what node found wrong. */
+const refusalText = (code: string | undefined, limits: ListenerLimits, renderError: RenderError): string => {
+  const error = refusedBy(code, limits)
+  const requestId = requestIdOf(undefined)
+  // A defect of the envelope would be nobody's here but the process'.
+  const rendered = Result.try(() => JSON.stringify(renderError(error, requestId)))
+  const body = Result.getOrElse(rendered, () => JSON.stringify(renderStandardError(error, requestId)))
+  const head = [
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ""}`,
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${requestId}`,
+    "connection: close"
+  ]
+  return `${head.join("\r\n")}\r\n\r\n${body}`
+}
+
+const refusedBy = (code: string | undefined, limits: ListenerLimits): WireError => {
+  if (code === "HPE_HEADER_OVERFLOW") return headersTooLarge(limits.headerBytesMax)
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return requestTimeout("the request did not arrive in time")
+  return badRequest("this is not HTTP")
+}

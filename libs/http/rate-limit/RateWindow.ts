@@ -1,0 +1,112 @@
+/**
+ * Rate limits: so many calls of a key in any stretch of a window. One interface, and two places to count: this process,
+ * or a store that all replicas share (`sharedWindow`). Several windows are taken all or none; only the one that refuses
+ * describes itself in headers, for on other answers they would tell of a window that decides nothing.
+ */
+import { Clock, Effect, Option } from "effect"
+import type { BusError } from "#bus"
+import { rateLimited, serviceUnavailable } from "../WireError.ts"
+import {
+  giveBackToLog,
+  type RateDecision,
+  type RateLog,
+  type RateRefused,
+  type RateTaken,
+  takeFromLog
+} from "./rate-log.ts"
+
+export interface RateWindow<E = never> {
+  /** Names the window in refusals. */
+  readonly name: string
+  readonly limit: number
+  readonly windowMs: number
+  readonly take: (key: string) => Effect.Effect<RateDecision, E>
+  /** Undoes a `take` that turned out not to count. */
+  readonly giveBack: (key: string, taken: RateTaken) => Effect.Effect<void, E>
+  /** A refusal that is already known, without asking anybody. */
+  readonly remembered: (key: string) => Effect.Effect<Option.Option<RateRefused>>
+}
+
+interface RateWindowOptions {
+  readonly name: string
+  readonly limit: number
+  readonly windowMs: number
+  /** Past it the key whose last take is the oldest is forgotten. */
+  readonly keysMax?: number
+}
+
+const keysMaxDefault = 10_000
+
+/** Counts in this process. */
+export const rateWindow = ({ name, limit, windowMs, keysMax = keysMaxDefault }: RateWindowOptions): RateWindow => {
+  // In the order of their last takes.
+  const logs = new Map<string, RateLog>()
+  const keep = (key: string, log: RateLog) => {
+    logs.delete(key)
+    for (const oldest of logs.keys()) {
+      if (logs.size < keysMax) break
+      logs.delete(oldest)
+    }
+    logs.set(key, log)
+  }
+  const take = (key: string) =>
+    Effect.map(Clock.currentTimeMillis, (nowMs) => {
+      const { decision, log } = takeFromLog(logs.get(key) ?? [], { limit, windowMs }, nowMs)
+      if (decision._tag === "Taken") keep(key, log)
+      return decision
+    })
+  const giveBack = (key: string, { takenAtMs }: RateTaken) =>
+    Effect.sync(() => {
+      const log = giveBackToLog(logs.get(key) ?? [], takenAtMs)
+      // In its place: giving back is no take.
+      if (log.length === 0) logs.delete(key)
+      else if (logs.has(key)) logs.set(key, log)
+    })
+  return { name, limit, windowMs, take, giveBack, remembered: () => Effect.succeedNone }
+}
+
+/** Headers that describe the window that refused; an API with its own spelling gives its own. */
+export const rateLimitHeaders = ({
+  limit,
+  retryAfterMs
+}: Pick<RateRefused, "limit" | "retryAfterMs">): Readonly<Record<string, string>> => ({
+  "ratelimit-limit": String(limit),
+  "ratelimit-remaining": "0",
+  "ratelimit-reset": String(Math.ceil(retryAfterMs / 1_000))
+})
+
+/**
+ * Takes from every window, or from none and fails with 429: the longest one first, for it lets a caller wait
+ * longest. 503 when nobody can say.
+ */
+export const takeFrom = Effect.fnUntraced(function* (
+  windows: ReadonlyArray<RateWindow<BusError>>,
+  key: string,
+  headersOf: (refusal: RateRefused) => Readonly<Record<string, string>> = rateLimitHeaders
+) {
+  const longestFirst = windows.toSorted((a, b) => b.windowMs - a.windowMs)
+  const taken: Array<Effect.Effect<void, BusError>> = []
+  const giveAllBack = Effect.suspend(() =>
+    Effect.forEach(taken, (giveBack) => Effect.ignore(giveBack), { discard: true })
+  )
+  for (const window of longestFirst) {
+    const known = yield* window.remembered(key)
+    if (Option.isSome(known)) {
+      return yield* rateLimited(known.value.retryAfterMs / 1_000, window.name, headersOf(known.value))
+    }
+  }
+  for (const window of longestFirst) {
+    const decision = yield* Effect.catch(window.take(key), (error) => unknown(error, giveAllBack))
+    if (decision._tag === "Refused") {
+      yield* giveAllBack
+      return yield* rateLimited(decision.retryAfterMs / 1_000, window.name, headersOf(decision))
+    }
+    taken.push(window.giveBack(key, decision))
+  }
+})
+
+const unknown = Effect.fnUntraced(function* (error: BusError, giveAllBack: Effect.Effect<void>) {
+  yield* Effect.logWarning("a rate limit cannot be checked", error)
+  yield* giveAllBack
+  return yield* serviceUnavailable(1, "rate limits cannot be checked just now")
+})

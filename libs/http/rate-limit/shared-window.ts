@@ -1,0 +1,135 @@
+/**
+ * Rate limits that hold over all replicas: each key's takes are a log in the store, changed by compare-and-set, those
+ * that come at once together. Exact as far as the replicas' clocks agree. Whoever finds the log full believes it for up
+ * to a second, so that a flood costs the broker one read a second; a place given back elsewhere is felt after that.
+ */
+import { hash } from "node:crypto"
+import { Clock, Effect, Option, Random, Schema } from "effect"
+import { type BusError, BusUnavailable, Kv, type KvBucket, RevisionConflict } from "#bus"
+import { Metrics } from "#runtime"
+import { sharedWindowTakes } from "../metrics.ts"
+import type { RateWindow } from "./RateWindow.ts"
+import { type Change, type ChangeStored, groupedChanges } from "./grouped-changes.ts"
+import { giveBackToLog, type RateLog, refusedUntil, type RateRefused, type RateTaken, takeFromLog } from "./rate-log.ts"
+
+export interface SharedWindowOptions {
+  /** Names the window in refusals, in metrics and in the store: letters, digits, `-` and `_`. */
+  readonly name: string
+  /** At most 300: that many times are kept for each key. */
+  readonly limit: number
+  /** At most a day. */
+  readonly windowMs: number
+}
+
+const limitMax = 300
+const windowMsMax = 86_400_000
+const names = /^[A-Za-z0-9_-]{1,64}$/u
+// Within a process one key's changes are written together, so only replicas compete: one of them wins each round.
+const triesMax = 24
+// Shorter than anybody waits for a refusal.
+const withinMs = 3_000
+// A place that was given back elsewhere is found after this.
+const believedMs = 1_000
+const rememberedMax = 10_000
+const logOfTakes = Schema.Array(Schema.Int)
+
+/** Made once, where its role starts. A limit, a length or a name that cannot be held is a defect. */
+export const sharedWindow = Effect.fnUntraced(function* (options: SharedWindowOptions) {
+  const { name, limit, windowMs } = options
+  if (!names.test(name) || limit < 1 || limit > limitMax || windowMs < 1 || windowMs > windowMsMax) {
+    return yield* Effect.die(new RangeError(`no such window: ${JSON.stringify(options)}`))
+  }
+  const bucket = yield* (yield* Kv).open("rate-windows", logOfTakes)
+  const takes = (yield* Metrics).counter(sharedWindowTakes)
+  const refusals = rememberedRefusals(limit)
+  const change = groupedChanges(changeStored(bucket, name, windowMs))
+  const changing = <A>(key: string, decide: (log: RateLog) => Change<RateLog, A>) =>
+    inTime(change(`${name}.${hash("sha256", key, "hex")}`, decide), `count a call in ${name}`)
+  const remembered = (key: string) => Effect.map(Clock.currentTimeMillis, (nowMs) => refusals.find(key, nowMs))
+
+  const takeNow = Effect.fnUntraced(function* (key: string) {
+    const known = yield* remembered(key)
+    if (Option.isSome(known)) return known.value
+    const clock = yield* Clock.Clock
+    return yield* changing(key, (log) => {
+      // The time of the decision, not of the question: others may have been decided in between, at later times.
+      const nowMs = clock.currentTimeMillisUnsafe()
+      const { decision, log: next } = takeFromLog(log, options, nowMs)
+      if (decision._tag === "Refused") refusals.remember(key, decision, nowMs)
+      return { answer: decision, next: decision._tag === "Taken" ? next : undefined }
+    })
+  })
+  const take = Effect.fn("SharedWindow.take")(function* (key: string) {
+    const decision = yield* Effect.tapError(takeNow(key), () =>
+      Effect.sync(() => takes.inc({ window: name, outcome: "failed" }))
+    )
+    takes.inc({ window: name, outcome: decision._tag === "Taken" ? "taken" : "refused" })
+    return decision
+  })
+  const giveBack = Effect.fn("SharedWindow.giveBack")(function* (key: string, { takenAtMs }: RateTaken) {
+    yield* changing(key, (log) => ({ answer: undefined, next: giveBackToLog(log, takenAtMs) }))
+    refusals.forget(key)
+  })
+  const window: RateWindow<BusError> = { name, limit, windowMs, take, giveBack, remembered }
+  return window
+})
+
+/** As long as others are first, but no longer than somebody would wait. */
+const changeStored = (bucket: KvBucket<RateLog>, name: string, windowMs: number): ChangeStored<RateLog, BusError> => {
+  const operation = `count a call in ${name}`
+  const change = Effect.fnUntraced(function* (id: string, decide: (log: RateLog) => RateLog | undefined) {
+    for (let tries = 1; tries <= triesMax; tries++) {
+      const entry = yield* bucket.get(id)
+      const next = decide(Option.match(entry, { onNone: () => [], onSome: ({ value }) => value }))
+      if (next === undefined) return
+      const written = yield* keep(bucket, id, next, entry, windowMs).pipe(
+        Effect.as(true),
+        Effect.catchTag("RevisionConflict", () => Effect.succeed(false))
+      )
+      if (written) return
+      yield* Effect.sleep(yield* Random.nextIntBetween(0, tries * 2))
+    }
+    return yield* new RevisionConflict({ operation, detail: `${triesMax} tries, all lost` })
+  })
+  return (id, decide) => inTime(change(id, decide), operation)
+}
+
+const keep = (
+  bucket: KvBucket<RateLog>,
+  id: string,
+  log: RateLog,
+  entry: Option.Option<{ readonly revision: number }>,
+  // A log lives a window longer than its last take; then all that it says is over.
+  windowMs: number
+) =>
+  Option.isNone(entry)
+    ? bucket.create(id, log, windowMs + 1_000)
+    : bucket.update(id, log, entry.value.revision, windowMs + 1_000)
+
+const inTime = <A>(effect: Effect.Effect<A, BusError>, operation: string) =>
+  Effect.timeoutOrElse(effect, {
+    duration: withinMs,
+    orElse: () => Effect.fail(new BusUnavailable({ operation, detail: `no answer within ${withinMs} ms` }))
+  })
+
+/** Full windows that were seen a moment ago, so that a flood is refused without asking again. Bounded. */
+export const rememberedRefusals = (limit: number) => {
+  const full = new Map<string, { readonly resetAtMs: number; readonly believedUntilMs: number }>()
+  return {
+    remember: (key: string, { resetAtMs }: RateRefused, nowMs: number) => {
+      full.delete(key)
+      for (const oldest of full.keys()) {
+        if (full.size < rememberedMax) break
+        full.delete(oldest)
+      }
+      full.set(key, { resetAtMs, believedUntilMs: Math.min(resetAtMs, nowMs + believedMs) })
+    },
+    find: (key: string, nowMs: number): Option.Option<RateRefused> => {
+      const known = full.get(key)
+      return known !== undefined && nowMs < known.believedUntilMs
+        ? Option.some(refusedUntil(limit, known.resetAtMs, nowMs))
+        : Option.none()
+    },
+    forget: (key: string) => full.delete(key)
+  }
+}

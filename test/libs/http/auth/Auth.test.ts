@@ -1,0 +1,222 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { BusUnavailable } from "#bus"
+import {
+  type ApiScope,
+  Auth,
+  authenticated,
+  Caller,
+  grantsBeyond,
+  HttpCall,
+  leastRole,
+  type TokenRecord,
+  Tokens,
+  TokenUses,
+  unknownGrants
+} from "#http"
+import { mayUse, roleScopes } from "../../../../libs/http/auth/scopes.ts"
+
+const record = (more: Partial<TokenRecord> = {}): TokenRecord => ({
+  id: "t1",
+  workspace: "w1",
+  kind: "member",
+  role: "member",
+  scopes: ["audio:all"],
+  createdAt: "2026-01-01T00:00:00.000Z" as TokenRecord["createdAt"],
+  revokedAt: null,
+  ...more
+})
+
+/** Tokens by their text, and how often they were looked for. */
+const store = (known: Map<string, TokenRecord>, state = { looks: 0, isDown: false, used: Array<string>() }) => ({
+  state,
+  layer: Auth.layer({ failuresMax: 3 }).pipe(
+    Layer.provide(
+      Layer.mock(Tokens, {
+        // The store is across the network: others come in while it is asked.
+        find: (token) =>
+          Effect.flatMap(Effect.yieldNow, () => {
+            state.looks += 1
+            return state.isDown
+              ? Effect.fail(new BusUnavailable({ operation: "get", detail: "no broker" }))
+              : Effect.succeed(Option.fromNullishOr(known.get(token)))
+          })
+      })
+    ),
+    Layer.provide(Layer.mock(TokenUses, { note: (id) => Effect.sync(() => void state.used.push(id)) }))
+  )
+})
+
+const from = (remoteAddress: string, authorization?: string) =>
+  Effect.provideService(HttpCall, {
+    requestId: "r",
+    method: "GET",
+    route: "/",
+    params: {},
+    query: {},
+    remoteAddress,
+    header: (name) => Option.fromNullishOr(name === "authorization" ? authorization : undefined)
+  })
+
+const whoWith = (authorization?: string, address = "10.0.0.1", ...scopes: ReadonlyArray<ApiScope>) =>
+  Effect.map(Caller, ({ workspace }) => workspace).pipe(
+    authenticated(...scopes),
+    from(address, authorization),
+    Effect.result,
+    Effect.map((result) => (Result.isSuccess(result) ? result.success : result.failure.status))
+  )
+
+describe("callers", () => {
+  it.effect("are known by a bearer token, and asked for one with a challenge", () => {
+    const { layer } = store(new Map([["good", record()]]))
+    return Effect.gen(function* () {
+      assert.strictEqual(yield* whoWith("Bearer good"), "w1")
+      assert.strictEqual(yield* whoWith("bearer  good"), "w1")
+      for (const wrong of [undefined, "good", "Basic good", "Bearer ", "Bearer a b"]) {
+        assert.strictEqual(yield* whoWith(wrong), 401, String(wrong))
+      }
+      const refused = yield* Effect.flip((yield* Auth).identify.pipe(from("10.0.0.9")))
+      assert.strictEqual(refused.headers?.["www-authenticate"], "Bearer")
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("need one of the scopes", () => {
+    const { layer } = store(new Map([["good", record()]]))
+    return Effect.gen(function* () {
+      assert.strictEqual(yield* whoWith("Bearer good", "10.0.0.1", "voices:read", "audio:speech"), "w1")
+      assert.strictEqual(yield* whoWith("Bearer good", "10.0.0.1", "voices:read"), 403)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("are looked up once in a while, and a revocation is felt within five seconds", () => {
+    const known = new Map([["good", record()]])
+    const { layer, state } = store(known)
+    return Effect.gen(function* () {
+      for (let n = 0; n < 10; n++) yield* whoWith("Bearer good")
+      assert.strictEqual(state.looks, 1)
+      known.delete("good")
+      yield* TestClock.adjust("4500 millis")
+      assert.strictEqual(yield* whoWith("Bearer good"), 401)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("from an address that brings wrong tokens are refused, but for tokens that were right before", () => {
+    const known = new Map([
+      ["good", record()],
+      ["new", record()]
+    ])
+    const { layer, state } = store(known)
+    return Effect.gen(function* () {
+      assert.strictEqual(yield* whoWith("Bearer good"), "w1")
+      for (const wrong of ["x1", "x2", "x3"]) assert.strictEqual(yield* whoWith(`Bearer ${wrong}`), 401)
+      const looks = state.looks
+      assert.strictEqual(yield* whoWith("Bearer x4"), 429)
+      assert.strictEqual(yield* whoWith("Bearer new"), 429)
+      assert.strictEqual(state.looks, looks)
+      assert.strictEqual(yield* whoWith("Bearer good"), "w1")
+      assert.strictEqual(yield* whoWith("Bearer new", "10.0.0.2"), "w1")
+      yield* TestClock.adjust("61 seconds")
+      assert.strictEqual(yield* whoWith("Bearer x4"), 401)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("in a burst with one right token are all let in, although it was never seen before", () => {
+    const { layer, state } = store(new Map([["good", record()]]))
+    return Effect.gen(function* () {
+      const burst = Array.from({ length: 50 }, () => whoWith("Bearer good"))
+      const answers = yield* Effect.all(burst, { concurrency: "unbounded" })
+      assert.deepStrictEqual(
+        answers,
+        answers.map(() => "w1")
+      )
+      assert.strictEqual(state.looks, 1)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("with a token whose time is over are refused from that moment on, and told when it was", () => {
+    const expiring = record({ id: "e1", expiresAt: "1970-01-01T00:00:02.000Z" as TokenRecord["createdAt"] })
+    const { layer, state } = store(new Map([["ending", expiring]]))
+    return Effect.gen(function* () {
+      assert.strictEqual(yield* whoWith("Bearer ending"), "w1")
+      yield* TestClock.adjust("2 seconds")
+      const refused = yield* Effect.flip((yield* Auth).identify.pipe(from("10.0.0.1", "Bearer ending")))
+      assert.strictEqual(refused.status, 401)
+      assert.strictEqual(refused.message, "the token expired at 1970-01-01T00:00:02.000Z")
+      assert.include(refused.headers?.["www-authenticate"], 'error="invalid_token"')
+      // It is no guess: whoever brings it over and over is told the same each time.
+      for (let n = 0; n < 5; n++) assert.strictEqual(yield* whoWith("Bearer ending"), 401)
+      assert.deepStrictEqual(state.used, ["e1"])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("are noted as using their token when they are let in, and only then", () => {
+    const { layer, state } = store(new Map([["good", record()]]))
+    return Effect.gen(function* () {
+      yield* whoWith("Bearer good")
+      yield* whoWith("Bearer bad")
+      assert.deepStrictEqual(state.used, ["t1"])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("wait while the store is away, and it costs them nothing", () => {
+    const { layer, state } = store(new Map([["good", record()]]))
+    return Effect.gen(function* () {
+      state.isDown = true
+      for (let n = 0; n < 5; n++) assert.strictEqual(yield* whoWith("Bearer good"), 503)
+      state.isDown = false
+      assert.strictEqual(yield* whoWith("Bearer good"), "w1")
+    }).pipe(Effect.provide(layer))
+  })
+})
+
+describe("scopes", () => {
+  const may = (grants: ReadonlyArray<string>, scope: ApiScope, more: Partial<TokenRecord> = {}) =>
+    mayUse(record({ scopes: grants, ...more }), roleScopes, scope)
+
+  it("are granted one by one, by family, by verb, or all", () => {
+    assert.isTrue(may(["audio:speech"], "audio:speech"))
+    assert.isFalse(may(["audio:speech"], "audio:stream"))
+    for (const grant of ["audio:all", "audio:*", "*"]) assert.isTrue(may([grant], "audio:stream"), grant)
+    assert.isFalse(may(["audio:all"], "voices:read"))
+    assert.isFalse(may(["audio"], "audio:speech"))
+    assert.isTrue(may(["*:read"], "voices:read"))
+    assert.isFalse(may([], "audio:speech"))
+  })
+
+  it("of a member end where its role ends, of a service account they do not", () => {
+    assert.isFalse(may(["*"], "voices:create", { role: "viewer" }))
+    assert.isTrue(may(["*"], "voices:read", { role: "viewer" }))
+    assert.isTrue(may(["*"], "voices:create", { role: "viewer", kind: "service" }))
+  })
+
+  it.each([
+    [["*", "*:read", "audio:*", "audio:all", "voices:create", "*:operate"], []],
+    [["nosuch"], ["nosuch"]],
+    [["read", "voices:read"], ["read"]],
+    [
+      ["audio:read", "models:*", "*:nosuch", "audio"],
+      ["audio:read", "models:*", "*:nosuch", "audio"]
+    ]
+  ])("of %j are unknown: %j", (grants, unknown) => {
+    assert.deepStrictEqual(unknownGrants(grants), unknown)
+  })
+
+  it.each([
+    [[], "viewer"],
+    [["voices:read", "*:read"], "viewer"],
+    [["audio:speech"], "member"],
+    [["voices:read", "pipeline:*"], "member"],
+    [["*"], "member"]
+  ] as const)("%j need at least a %s", (grants, role) => {
+    assert.strictEqual(leastRole(grants), role)
+  })
+
+  it.each([
+    ["viewer", ["*", "voices:*", "voices:read"], []],
+    ["viewer", ["voices:create", "audio:*", "*:write"], ["voices:create", "audio:*", "*:write"]],
+    ["member", ["voices:create", "audio:*", "*"], []]
+  ] as const)("that a %s can make nothing of, out of %j: %j", (role, grants, beyond) => {
+    assert.deepStrictEqual(grantsBeyond(role, grants), beyond)
+  })
+})

@@ -1,0 +1,47 @@
+import { assert, describe, it } from "@effect/vitest"
+import { jsonFault } from "../../../../libs/http/bodies/json-text.ts"
+
+const pieces = [
+  "{",
+  "}",
+  "[",
+  "]",
+  ",",
+  ":",
+  '"a"',
+  '"\\n"',
+  '"é😀"',
+  "1",
+  "-0.5e+3",
+  "true",
+  "null",
+  " ",
+  "\n",
+  "x",
+  '"'
+] as const
+
+const parses = (text: string) => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe("the reader of JSON's grammar", () => {
+  it("agrees with JSON.parse on any text", () => {
+    // Every text of three pieces, bare and nested: a property without chance.
+    for (const a of pieces) {
+      for (const b of pieces) {
+        for (const c of pieces) {
+          const text = `${a}${b}${c}`
+          for (const tried of [text, `{"k":${text}}`, `[${text}]`, `{${text}}`]) {
+            if ((jsonFault(tried, 10) === undefined) !== parses(tried)) assert.fail(tried)
+          }
+        }
+      }
+    }
+  })
+})

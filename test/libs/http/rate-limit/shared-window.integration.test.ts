@@ -1,0 +1,174 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Context, Effect, Exit, Layer } from "effect"
+import { type BusError, Nats } from "#bus"
+import { type RateWindow, sharedWindow, type SharedWindowOptions, takeFrom } from "#http"
+import { Metrics } from "#runtime"
+import { busOn, eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { later, standingAt } from "../../../support/clock.ts"
+import type { TestNatsServer } from "../../../../dev/fixtures/nats-server.ts"
+
+const replicaOf = (server: TestNatsServer) => Layer.build(busOn(server))
+type Replica = Effect.Success<ReturnType<typeof replicaOf>>
+
+const windowOf = (replica: Replica, options: SharedWindowOptions) =>
+  sharedWindow(options).pipe(Effect.provideContext(replica))
+const hourly = { name: "challenges", limit: 30, windowMs: 3_600_000 }
+
+const takenOf = (decisions: ReadonlyArray<{ readonly _tag: string }>) =>
+  decisions.filter(({ _tag }) => _tag === "Taken").length
+
+const takeMany = (windows: ReadonlyArray<RateWindow<BusError>>, count: number, key: string) =>
+  Effect.forEach(
+    Array.from({ length: count }, (_, n) => windows[n % windows.length]?.take(key) ?? Effect.die("no window")),
+    (take) => take,
+    { concurrency: "unbounded" }
+  )
+
+describe("a rate window over all replicas", () => {
+  it.live("grants exactly its limit when many come at once, and says when there is more", () =>
+    Effect.gen(function* () {
+      const server = yield* natsServer
+      const replicas = [yield* replicaOf(server), yield* replicaOf(server)]
+      const windows = yield* Effect.forEach(replicas, (replica) => windowOf(replica, hourly))
+      const decisions = yield* takeMany(windows, 200, "w1")
+      assert.strictEqual(takenOf(decisions), 30)
+      for (const decision of decisions) {
+        if (decision._tag === "Taken") continue
+        assert.isAbove(decision.retryAfterMs, 3_590_000)
+        assert.isAtMost(decision.retryAfterMs, 3_600_000)
+      }
+      const left = decisions.flatMap((each) => (each._tag === "Taken" ? [each.remaining] : []))
+      assert.deepStrictEqual(
+        left.toSorted((a, b) => a - b),
+        Array.from({ length: 30 }, (_, n) => n)
+      )
+      assert.strictEqual(takenOf(yield* takeMany(windows, 2, "w2")), 2)
+
+      const fresh = yield* windowOf(yield* replicaOf(server), hourly)
+      assert.deepInclude(yield* fresh.take("w1"), { _tag: "Refused", limit: 30, remaining: 0 })
+      assert.deepInclude(yield* later(3_601_000)(fresh.take("w1")), { _tag: "Taken" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("opens again in the moment that it named, by the clock of the day", () =>
+    Effect.gen(function* () {
+      const replica = yield* replicaOf(yield* natsServer)
+      const window = yield* windowOf(replica, { name: "minute", limit: 2, windowMs: 60_000 })
+      const nowMs = yield* Clock.currentTimeMillis
+      const takeAt = (afterMs: number) => standingAt(nowMs + afterMs)(window.take("a"))
+      yield* takeAt(0)
+      yield* takeAt(200)
+      const refused = yield* takeAt(300)
+      if (refused._tag === "Taken") return assert.fail("let a third one through")
+      assert.strictEqual(refused.retryAfterMs, 59_700)
+      assert.strictEqual((yield* takeAt(59_999))._tag, "Refused")
+      assert.strictEqual((yield* takeAt(60_000))._tag, "Taken")
+      assert.strictEqual((yield* takeAt(60_100))._tag, "Refused")
+      assert.strictEqual((yield* takeAt(60_200))._tag, "Taken")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("gives a place back, here at once and elsewhere within a second or so", () =>
+    Effect.gen(function* () {
+      const server = yield* natsServer
+      const options = { ...hourly, limit: 1 }
+      const here = yield* windowOf(yield* replicaOf(server), options)
+      const there = yield* windowOf(yield* replicaOf(server), options)
+      const taken = yield* here.take("w1")
+      assert.strictEqual((yield* here.take("w1"))._tag, "Refused")
+      assert.strictEqual((yield* there.take("w1"))._tag, "Refused")
+      if (taken._tag === "Taken") yield* here.giveBack("w1", taken)
+      const again = yield* here.take("w1")
+      assert.strictEqual(again._tag, "Taken")
+      if (again._tag === "Taken") yield* here.giveBack("w1", again)
+      yield* eventually(
+        Effect.map(there.take("w1"), ({ _tag }) => _tag === "Taken"),
+        3_000
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("forgets a key after its window, and stores none as it was given", () =>
+    Effect.gen(function* () {
+      const server = yield* natsServer
+      const replica = yield* replicaOf(server)
+      const window = yield* windowOf(replica, { name: "short", limit: 5, windowMs: 500 })
+      yield* window.take("203.0.113.7 > *")
+      const nats = Context.get(replica, Nats)
+      const keys = Effect.map(
+        nats.use("read", ({ manager }) => manager.streams.info("KV_rate-windows", { subjects_filter: ">" })),
+        ({ state }) => Object.keys(state.subjects ?? {})
+      )
+      const [key = ""] = yield* keys
+      assert.match(key, /^\$KV\.rate-windows\.short\.[0-9a-f]{64}$/u)
+      yield* eventually(Effect.map(keys, (left) => left.length === 0))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is taken with others or not at all; the one that refuses is named, with its headers", () =>
+    Effect.gen(function* () {
+      const replica = yield* replicaOf(yield* natsServer)
+      const minute = yield* windowOf(replica, { name: "per_minute", limit: 2, windowMs: 60_000 })
+      const hour = yield* windowOf(replica, { name: "per_hour", limit: 3, windowMs: 3_600_000 })
+      const nowMs = yield* Clock.currentTimeMillis
+      const taking = takeFrom([minute, hour], "203.0.113.7")
+      const take = standingAt(nowMs)(taking)
+      yield* take
+      yield* take
+      const refused = yield* Effect.flip(take)
+      assert.deepInclude(refused, {
+        status: 429,
+        code: "rate_limited",
+        details: { source: "per_minute", retry_after_seconds: 60 }
+      })
+      assert.deepStrictEqual(refused.headers, {
+        "ratelimit-limit": "2",
+        "ratelimit-remaining": "0",
+        "ratelimit-reset": "60",
+        "retry-after": "60"
+      })
+      yield* standingAt(nowMs + 61_000)(taking)
+      const forTheHour = yield* Effect.flip(standingAt(nowMs + 122_000)(taking))
+      assert.deepInclude(forTheHour.details, { source: "per_hour" })
+      const text = yield* Context.get(replica, Metrics).text
+      assert.match(text, /http_shared_rate_takes_total\{[^}]*window="per_minute",outcome="taken"\} 3/u)
+      assert.match(text, /http_shared_rate_takes_total\{[^}]*window="per_hour",outcome="refused"\} 1/u)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is answered with 503 when the broker is away, within seconds", () =>
+    Effect.gen(function* () {
+      const server = yield* natsServer
+      const replica = yield* replicaOf(server)
+      const window = yield* windowOf(replica, hourly)
+      yield* Effect.promise(() => server.kill9())
+      const begunAt = performance.now()
+      const all = yield* Effect.forEach(
+        Array.from({ length: 20 }, () => Effect.flip(takeFrom([window], "w1"))),
+        (failed) => failed,
+        { concurrency: "unbounded" }
+      )
+      assert.isBelow(performance.now() - begunAt, 4_500)
+      for (const failed of all) assert.deepInclude(failed, { status: 503, headers: { "retry-after": "1" } })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is not made with a limit or a name that it cannot hold", () =>
+    Effect.gen(function* () {
+      const replica = yield* replicaOf(yield* natsServer)
+      for (const wrong of [{ limit: 301 }, { limit: 0 }, { windowMs: 86_400_001 }, { name: "a.b" }]) {
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(windowOf(replica, { ...hourly, ...wrong }))))
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("holds at its largest, with four replicas at once", () =>
+    Effect.gen(function* () {
+      const server = yield* natsServer
+      const replicas = yield* Effect.forEach([1, 2, 3, 4], () => replicaOf(server))
+      const options = { name: "full", limit: 300, windowMs: 3_600_000 }
+      const windows = yield* Effect.forEach(replicas, (replica) => windowOf(replica, options))
+      assert.strictEqual(takenOf(yield* takeMany(windows, 330, "w1")), 300)
+    }).pipe(Effect.scoped)
+  )
+})
