@@ -2,7 +2,7 @@
  * Object stores: bytes too large for a message, streamed in and out in chunks, so that a large object never
  * stands in memory whole.
  */
-import { Objm, setSha256Backend } from "@nats-io/obj"
+import { type ObjectStore, Objm, setSha256Backend } from "@nats-io/obj"
 import { Clock, Context, DateTime, Effect, Layer, Option, Stream } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import { Nats } from "./connection/connection.ts"
@@ -91,31 +91,43 @@ export class Objects extends Context.Service<
       })
 
       const removeUnfinished = Effect.fn("Objects.removeUnfinished")(function* (store: string, untouchedMs: number) {
-        const bucket = yield* open(store)
-        const stream = `OBJ_${store}`
-        const prefix = `$O.${store}.C.`
-        const before = (yield* Clock.currentTimeMillis) - untouchedMs
-        const present = yield* nats.use(`list the parts in ${store}`, ({ manager }) =>
-          manager.streams.info(stream, { subjects_filter: `${prefix}>` })
-        )
-        const finished = yield* nats.use(`list ${store}`, () => bucket.list())
-        const known = new Set(finished.map(({ nuid }) => `${prefix}${nuid}`))
-        let removed = 0
-        for (const subject of Object.keys(present.state.subjects ?? {})) {
-          if (known.has(subject)) continue
-          const last = yield* nats.use(`read the last part of ${subject}`, ({ manager }) =>
-            manager.streams.getMessage(stream, { last_by_subj: subject })
-          )
-          if (last === null || last.time.getTime() > before) continue
-          yield* nats.use(`purge ${subject}`, ({ manager }) => manager.streams.purge(stream, { filter: subject }))
-          removed += 1
-        }
-        return removed
+        return yield* removeUnfinishedParts(nats, yield* open(store), { store, untouchedMs })
       })
       return Objects.of({ put, putWhole, get, info, remove, removeUnfinished })
     })
   )
 }
+
+interface Unfinished {
+  readonly store: string
+  readonly untouchedMs: number
+}
+
+const removeUnfinishedParts = Effect.fnUntraced(function* (
+  nats: Nats["Service"],
+  bucket: ObjectStore,
+  { store, untouchedMs }: Unfinished
+) {
+  const stream = `OBJ_${store}`
+  const prefix = `$O.${store}.C.`
+  const before = (yield* Clock.currentTimeMillis) - untouchedMs
+  const present = yield* nats.use(`list the parts in ${store}`, ({ manager }) =>
+    manager.streams.info(stream, { subjects_filter: `${prefix}>` })
+  )
+  const finished = yield* nats.use(`list ${store}`, () => bucket.list())
+  const known = new Set(finished.map(({ nuid }) => `${prefix}${nuid}`))
+  let removed = 0
+  for (const subject of Object.keys(present.state.subjects ?? {})) {
+    if (known.has(subject)) continue
+    const last = yield* nats.use(`read the last part of ${subject}`, ({ manager }) =>
+      manager.streams.getMessage(stream, { last_by_subj: subject })
+    )
+    if (last === null || last.time.getTime() > before) continue
+    yield* nats.use(`purge ${subject}`, ({ manager }) => manager.streams.purge(stream, { filter: subject }))
+    removed += 1
+  }
+  return removed
+})
 
 // As the client library cuts them.
 const chunkBytesMax = 128 * 1_024

@@ -34,15 +34,14 @@ const stallMsDefault = 30_000
 const looksPerStall = 6
 
 /** An endless loop, to be run under supervision. */
-export const projectViews = Effect.fnUntraced(function* ({
-  holder,
-  projections,
-  stallMs = stallMsDefault
-}: ProjectorOptions): Effect.fn.Return<
+export const projectViews = Effect.fnUntraced(function* (
+  options: ProjectorOptions
+): Effect.fn.Return<
   Effect.Effect<never, BusError>,
   BusError,
   Kv | StreamReader | Rejections | Leases | Metrics | Health | Scope.Scope
 > {
+  const { holder, projections, stallMs = stallMsDefault } = options
   const bucket: ViewBucket = yield* (yield* Kv).open("views", Viewed)
   const reader = yield* StreamReader
   const rejections = yield* Rejections
@@ -77,10 +76,7 @@ export const projectViews = Effect.fnUntraced(function* ({
 
   const take = Effect.fnUntraced(function* (messages: ReadonlyArray<SourceMessage>) {
     const { changes, unreadable } = viewChanges(messages, byEntity)
-    for (const { subject, sequence, data: payload } of unreadable) {
-      const faults = [{ path: "/state", message: "cannot be read, so the entity is shown as it was before" }]
-      yield* rejections.reject({ origin: "log", subject, sequence, faults, payload })
-    }
+    yield* rejectAll(rejections, unreadable)
     yield* Effect.forEach(changes, store, { concurrency: writesAtOnce, discard: true })
     written.inc({}, changes.length)
     const last = messages.at(-1)?.sequence ?? 0
@@ -102,16 +98,24 @@ export const projectViews = Effect.fnUntraced(function* ({
     Effect.tapErrorTag("BusUnavailable", () => Effect.sync(loop.beat)),
     Effect.ensuring(Effect.sync(() => (position = undefined)))
   )
-  // Where there is nothing to do, nothing gets done.
-  const look = Effect.suspend(() => (position === undefined ? Effect.void : beatAtEnd(position))).pipe(
+  // Where nothing is to be done, nothing gets done.
+  const look = Effect.suspend(() => (position === undefined ? Effect.void : beatAtEnd(reader, loop, position))).pipe(
     Effect.catchTag("BusUnavailable", () => Effect.sync(loop.beat)),
     Effect.ignore
   )
-  const beatAtEnd = (at: number) =>
-    Effect.map(reader.bounds("LOG"), ({ lastSequence }) => (lastSequence <= at ? loop.beat() : undefined))
   yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced(stallMs / looksPerStall)))
   return leases.whileHeld({ key: "views", holder, onWait: loop.beat }, work)
 })
+
+const rejectAll = (rejections: Rejections["Service"], unreadable: ReadonlyArray<SourceMessage>) => {
+  const faults = [{ path: "/state", message: "cannot be read, so the entity is shown as it was before" }]
+  const reject = ({ subject, sequence, data: payload }: SourceMessage) =>
+    rejections.reject({ origin: "log", subject, sequence, faults, payload })
+  return Effect.forEach(unreadable, reject, { discard: true })
+}
+
+const beatAtEnd = (reader: StreamReader["Service"], loop: { readonly beat: () => void }, position: number) =>
+  Effect.map(reader.bounds("LOG"), ({ lastSequence }) => (lastSequence <= position ? loop.beat() : undefined))
 
 interface ViewChange {
   readonly entity: string

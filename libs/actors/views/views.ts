@@ -3,7 +3,7 @@
  * the actor. What is beyond its bound is not in it, and it says so; what has ended is the first to be left out.
  */
 import { Context, Effect, Layer, Option, Schedule, Stream } from "effect"
-import { type BusError, Kv, StreamReader } from "#bus"
+import { type BusError, Kv, type KvBucket, StreamReader } from "#bus"
 import { defineGauge, Metrics } from "#runtime"
 import { cursorKey, Viewed, viewKey, type ViewRow } from "./row.ts"
 
@@ -65,15 +65,42 @@ export class Views extends Context.Service<
 
 const make = Effect.fnUntraced(function* (rowsMax: number) {
   const bucket = yield* (yield* Kv).open("views", Viewed)
-  const reader = yield* StreamReader
-  const metrics = yield* Metrics
-  const behindGauge = metrics.gauge(viewsBehind)
-  const leftOutGauge = metrics.gauge(viewsLeftOut)
+  const copy = yield* watchedCopy(bucket, rowsMax)
+  const { index } = copy
+  const isWhole = () => index.leftOut().moving === 0
+  const behind = yield* lookAround({ bucket, copy, rowsMax, isWhole })
+
+  return Views.of({
+    list: ({ entity, project, states }) =>
+      index
+        .rowsOf(entity)
+        .filter(
+          (row) =>
+            (project === undefined || row.project === project) && (states === undefined || states.includes(row.state))
+        )
+        .toSorted((left, right) => left.createdAtMs - right.createdAtMs || (left.id < right.id ? -1 : 1)),
+    find: index.find,
+    due: (entity, deadline, nowMs) =>
+      index.rowsOf(entity).filter((row) => (row.deadlinesMs[deadline] ?? Infinity) <= nowMs),
+    freshness: () => {
+      const { ended, moving } = index.leftOut()
+      return { sequence: copy.sequence(), behind: behind(), isTruncated: ended + moving > 0 }
+    },
+    isWhole
+  })
+})
+
+interface WatchedCopy {
+  readonly index: ViewIndex
+  readonly take: (key: string, value: Option.Option<Viewed>) => void
+  /** The record up to which it shows everything. */
+  readonly sequence: () => number
+}
+
+/** The rows as they are now, and from then on every change of them. */
+const watchedCopy = Effect.fnUntraced(function* (bucket: KvBucket<Viewed>, rowsMax: number) {
   const index = viewIndex(rowsMax)
   let sequence = 0
-  let behind = 0
-  let wasWhole = true
-
   const take = (key: string, value: Option.Option<Viewed>) => {
     if (Option.isNone(value)) return index.forget(key)
     if (key === cursorKey) return void (sequence = "position" in value.value ? value.value.position : sequence)
@@ -95,35 +122,45 @@ const make = Effect.fnUntraced(function* (rowsMax: number) {
   })
   const watching = Stream.runForEach(watch, (changes) =>
     Effect.sync(() => {
-      for (const { key, entry } of changes) {
-        take(
-          key,
-          Option.map(entry, ({ value }) => value)
-        )
-      }
+      for (const { key, entry } of changes) take(key, valueOf(entry))
     })
   )
   yield* Effect.forkScoped(Effect.retry(watching, Schedule.spaced("500 millis")))
-  const isWhole = () => index.leftOut().moving === 0
+  const copy: WatchedCopy = { index, take, sequence: () => sequence }
+  return copy
+})
+
+const valueOf = Option.map(({ value }: { readonly value: Viewed }) => value)
+
+interface Look {
+  readonly bucket: KvBucket<Viewed>
+  readonly copy: WatchedCopy
+  readonly rowsMax: number
+  readonly isWhole: () => boolean
+}
+
+/** Each second: brings back what there is room for again, and sees how far behind the copy is; that it returns. */
+const lookAround = Effect.fnUntraced(function* ({ bucket, copy, rowsMax, isWhole }: Look) {
+  const reader = yield* StreamReader
+  const metrics = yield* Metrics
+  const behindGauge = metrics.gauge(viewsBehind)
+  const leftOutGauge = metrics.gauge(viewsLeftOut)
+  let behind = 0
+  let wasWhole = true
+
   const fetchAgain = Effect.suspend(() =>
     Effect.forEach(
-      index.wanted(fetchedMax),
-      (key) =>
-        Effect.map(bucket.get(key), (entry) =>
-          take(
-            key,
-            Option.map(entry, ({ value }) => value)
-          )
-        ),
+      copy.index.wanted(fetchedMax),
+      (key) => Effect.map(bucket.get(key), (entry) => copy.take(key, valueOf(entry))),
       { concurrency: fetchesAtOnce, discard: true }
     )
   )
   const look: Effect.Effect<void, BusError> = Effect.gen(function* () {
     yield* fetchAgain
     const { lastSequence } = yield* reader.bounds("LOG")
-    behind = Math.max(0, lastSequence - sequence)
+    behind = Math.max(0, lastSequence - copy.sequence())
     behindGauge.set({}, behind)
-    const { ended, moving } = index.leftOut()
+    const { ended, moving } = copy.index.leftOut()
     leftOutGauge.set({ which: "ended" }, ended)
     leftOutGauge.set({ which: "moving" }, moving)
     if (wasWhole && !isWhole()) {
@@ -134,25 +171,7 @@ const make = Effect.fnUntraced(function* (rowsMax: number) {
     wasWhole = isWhole()
   })
   yield* Effect.forkScoped(Effect.repeat(Effect.ignore(look), Schedule.spaced(lookEvery)))
-
-  return Views.of({
-    list: ({ entity, project, states }) =>
-      index
-        .rowsOf(entity)
-        .filter(
-          (row) =>
-            (project === undefined || row.project === project) && (states === undefined || states.includes(row.state))
-        )
-        .toSorted((left, right) => left.createdAtMs - right.createdAtMs || (left.id < right.id ? -1 : 1)),
-    find: index.find,
-    due: (entity, deadline, nowMs) =>
-      index.rowsOf(entity).filter((row) => (row.deadlinesMs[deadline] ?? Infinity) <= nowMs),
-    freshness: () => {
-      const { ended, moving } = index.leftOut()
-      return { sequence, behind, isTruncated: ended + moving > 0 }
-    },
-    isWhole
-  })
+  return () => behind
 })
 
 interface LeftOut {
@@ -185,8 +204,6 @@ export const viewIndex = (rowsMax: number): ViewIndex => {
   const rows = new Map<string, Map<string, ViewRow>>()
   const places = new Map<string, { readonly entity: string; readonly id: string }>()
   const ended = new Set<string>()
-  // The last that ended goes first: the first is the next to be retired. Some of these keys are not there any more.
-  let endings: Array<string> = []
   const out = new Map<string, boolean>()
   let moving = 0
 
@@ -210,20 +227,13 @@ export const viewIndex = (rowsMax: number): ViewIndex => {
     rows.get(place.entity)?.delete(place.id)
     return row
   }
+  const endings = endingOrder(ended)
   const makeRoom = (): boolean => {
-    for (let key = endings.pop(); key !== undefined; key = endings.pop()) {
-      if (!ended.has(key)) continue
-      const row = drop(key)
-      if (row !== undefined) leaveOut(key, row)
-      return true
-    }
-    return false
-  }
-  const noteEnding = (key: string) => {
-    if (ended.has(key)) return
-    ended.add(key)
-    endings.push(key)
-    if (endings.length > 2 * ended.size + staleKeysMax) endings = [...ended]
+    const key = endings.last()
+    if (key === undefined) return false
+    const row = drop(key)
+    if (row !== undefined) leaveOut(key, row)
+    return true
   }
 
   return {
@@ -237,7 +247,7 @@ export const viewIndex = (rowsMax: number): ViewIndex => {
       comeBack(key)
       rows.set(row.entity, ofEntity.set(row.id, row))
       places.set(key, { entity: row.entity, id: row.id })
-      if (hasEnded(row)) noteEnding(key)
+      if (hasEnded(row)) endings.note(key)
       else ended.delete(key)
     },
     forget: (key) => {
@@ -250,14 +260,36 @@ export const viewIndex = (rowsMax: number): ViewIndex => {
     wanted: (keysMax) => {
       const room = rowsMax - places.size
       const movingMax = Math.min(room + ended.size, moving, keysMax)
-      const endedMax = Math.min(room - movingMax, keysMax - movingMax)
-      if (movingMax <= 0 && endedMax <= 0) return []
-      const keys = { moving: [] as Array<string>, ended: [] as Array<string> }
-      for (const [key, isEnded] of out) {
-        if (!isEnded && keys.moving.length < movingMax) keys.moving.push(key)
-        if (isEnded && keys.ended.length < endedMax) keys.ended.push(key)
-      }
-      return [...keys.moving, ...keys.ended]
+      return keysOf(out, movingMax, Math.min(room - movingMax, keysMax - movingMax))
     }
   }
+}
+
+/** Keys of what has ended. The last to end is left out first: the first to end is the next to be retired. */
+const endingOrder = (ended: Set<string>) => {
+  // Some of these have moved on, or are not there any more.
+  let keys: Array<string> = []
+  return {
+    note: (key: string) => {
+      if (ended.has(key)) return
+      ended.add(key)
+      keys.push(key)
+      if (keys.length > 2 * ended.size + staleKeysMax) keys = [...ended]
+    },
+    last: (): string | undefined => {
+      for (let key = keys.pop(); key !== undefined; key = keys.pop()) if (ended.has(key)) return key
+      return undefined
+    }
+  }
+}
+
+/** The first keys of rows that were left out, `true` for those that have ended; somebody waits for the others. */
+const keysOf = (out: ReadonlyMap<string, boolean>, movingMax: number, endedMax: number): ReadonlyArray<string> => {
+  if (movingMax <= 0 && endedMax <= 0) return []
+  const keys = { moving: [] as Array<string>, ended: [] as Array<string> }
+  for (const [key, isEnded] of out) {
+    if (!isEnded && keys.moving.length < movingMax) keys.moving.push(key)
+    if (isEnded && keys.ended.length < endedMax) keys.ended.push(key)
+  }
+  return [...keys.moving, ...keys.ended]
 }

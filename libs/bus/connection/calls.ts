@@ -67,25 +67,7 @@ export const brokerCalls = Effect.fnUntraced(function* (
 ) {
   const clock = yield* Clock.Clock
   const inbox = `${createInbox(inboxes)}.`
-  const waiting = new Map<string, Waiting>()
-  let sent = 0
-
-  /**
-   * What it would have done is taken out of it: a map that fills and empties goes through one table after another, and
-   * an old one would keep the asker and all it knows alive until the collector's slow round.
-   */
-  const take = (token: string) => {
-    const found = waiting.get(token)
-    if (found === undefined) return undefined
-    waiting.delete(token)
-    const { answer, fail } = found
-    found.answer = noMore
-    found.fail = noMore
-    return { answer, fail }
-  }
-  const failWhere = (is: (waiting: Waiting) => boolean, error: (waiting: Waiting) => BusError) => {
-    for (const [token, found] of waiting) if (is(found)) take(token)?.fail(error(found))
-  }
+  const { enter, isWaiting, take, failWhere } = pendingCalls(clock)
 
   connection.subscribe(`${inbox}*`, {
     callback: (error, message) => {
@@ -103,20 +85,13 @@ export const brokerCalls = Effect.fnUntraced(function* (
   yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced(sweepEveryMs)))
 
   const transmit = (token: string, operation: string, ahead: ReadonlyArray<Outgoing>, last: Outgoing) => {
-    if (!waiting.has(token)) return
+    if (!isWaiting(token)) return
     try {
       for (const message of ahead) publish(connection, message)
       publish(connection, last, inbox + token)
     } catch (cause) {
       take(token)?.fail(toBusError(operation)(cause))
     }
-  }
-
-  const enter = (wanted: Wanted, fail: Waiting["fail"], answer: Waiting["answer"]) => {
-    const token = (sent++).toString(36)
-    const dueAtMs = clock.currentTimeMillisUnsafe() + wanted.withinMs
-    waiting.set(token, { ...wanted, dueAtMs, answer, fail })
-    return token
   }
 
   const calls: BrokerCalls = {
@@ -146,17 +121,52 @@ export const brokerCalls = Effect.fnUntraced(function* (
     forbid: (subject, user) =>
       failWhere(
         (found) => found.subject === subject,
-        ({ operation }) =>
-          new BusRefused({
-            operation,
-            detail: `not allowed to publish to ${subject}`,
-            code: 0,
-            forbidden: { user, operation: "publish", subject }
-          })
+        ({ operation }) => forbidden(operation, subject, user)
       )
   }
   return calls
 })
+
+const forbidden = (operation: string, subject: string, user: string | undefined) =>
+  new BusRefused({
+    operation,
+    detail: `not allowed to publish to ${subject}`,
+    code: 0,
+    forbidden: { user, operation: "publish", subject }
+  })
+
+/** Whoever waits for an answer, by the token that the answer will name. */
+const pendingCalls = (clock: Clock.Clock) => {
+  const waiting = new Map<string, Waiting>()
+  let sent = 0
+
+  const enter = (wanted: Wanted, fail: Waiting["fail"], answer: Waiting["answer"]) => {
+    const token = (sent++).toString(36)
+    const dueAtMs = clock.currentTimeMillisUnsafe() + wanted.withinMs
+    waiting.set(token, { ...wanted, dueAtMs, answer, fail })
+    return token
+  }
+
+  /**
+   * What it would have done is taken out of it: a map that fills and empties goes through one table after another, and
+   * an old one would keep the asker and all it knows alive until the collector's slow round.
+   */
+  const take = (token: string) => {
+    const found = waiting.get(token)
+    if (found === undefined) return undefined
+    waiting.delete(token)
+    const { answer, fail } = found
+    found.answer = noMore
+    found.fail = noMore
+    return { answer, fail }
+  }
+
+  const failWhere = (is: (waiting: Waiting) => boolean, error: (waiting: Waiting) => BusError) => {
+    for (const [token, found] of waiting) if (is(found)) take(token)?.fail(error(found))
+  }
+
+  return { enter, take, failWhere, isWaiting: (token: string) => waiting.has(token) }
+}
 
 const publish = (connection: NatsConnection, { subject, data, headers }: Outgoing, reply?: string) =>
   connection.publish(subject, data, {

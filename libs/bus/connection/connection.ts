@@ -68,9 +68,6 @@ export interface Clients {
 }
 
 const make = Effect.fnUntraced(function* (options: NatsOptions) {
-  const metrics = yield* Metrics
-  const connectedGauge = metrics.gauge(busConnected)
-  const reconnects = metrics.counter(busReconnects)
   const connection = yield* openConnection(options)
   const clients: Clients = {
     connection,
@@ -79,6 +76,55 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
   }
   const sends = sendBuffer()
   const calls = yield* brokerCalls(connection, sends, inboxOf(options))
+  const { isConnected, lost, whileConnected } = yield* presence(connection, calls, options)
+
+  const use = <A>(operation: string, call: (nats: Clients) => Promise<A>) =>
+    Effect.suspend(() =>
+      whileConnected(
+        operation,
+        Effect.tryPromise({ try: () => call(clients), catch: toBusError(operation, options.user) }).pipe(
+          Effect.raceFirst(
+            Effect.flatMap(lost, () => new BusUnavailable({ operation, detail: "the connection was lost" }))
+          )
+        )
+      )
+    )
+  const [send, find, pose] = [streamWrites(calls), lastMessage(calls), question(calls)]
+  const write: StreamWrites = (operation, message, ahead) =>
+    Effect.suspend(() => whileConnected(operation, send(operation, message, ahead)))
+  const last: LastMessage = (stream, subject) =>
+    Effect.suspend(() => whileConnected(`read ${stream}`, find(stream, subject)))
+  const ask: Question = (operation, asked, withinMs) =>
+    Effect.suspend(() => whileConnected(operation, pose(operation, asked, withinMs)))
+  return Nats.of({
+    ...clients,
+    use,
+    write,
+    last,
+    ask,
+    askNear: calls.near,
+    isConnected,
+    inboxes: inboxOf(options),
+    sends,
+    cache: writeThroughCache(),
+    share: fairShare(),
+    lost
+  })
+})
+
+interface Presence {
+  readonly isConnected: () => boolean
+  /** Completes when the connection is lost the next time. */
+  readonly lost: Effect.Effect<void>
+  /** What is asked of a lost connection would be answered by its timeout: it waits for the next one instead. */
+  readonly whileConnected: <A>(operation: string, act: Effect.Effect<A, BusError>) => Effect.Effect<A, BusError>
+}
+
+/** Follows whether the broker is there; when it goes, all that wait for its answers fail at once. */
+const presence = Effect.fnUntraced(function* (connection: NatsConnection, calls: BrokerCalls, options: NatsOptions) {
+  const metrics = yield* Metrics
+  const connectedGauge = metrics.gauge(busConnected)
+  const reconnects = metrics.counter(busReconnects)
   let connected = true
   const present = yield* Latch.make(true)
   let loss = Deferred.makeUnsafe<void>()
@@ -121,46 +167,18 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
     explainLoss(options, () => !connected)
   )
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(lost, explained)))
-  // What is asked of a lost connection would be answered by its timeout: it waits for the next one instead.
+
   const whenPresent = (operation: string) =>
     Effect.timeoutOrElse(present.await, {
       duration: requestTimeoutMs,
       orElse: () => Effect.fail(new BusUnavailable({ operation, detail: "not connected to the broker" }))
     })
-  const whileConnected = <A>(operation: string, act: Effect.Effect<A, BusError>) =>
-    connected ? act : Effect.andThen(whenPresent(operation), act)
-  const use = <A>(operation: string, call: (nats: Clients) => Promise<A>) =>
-    Effect.suspend(() =>
-      whileConnected(
-        operation,
-        Effect.tryPromise({ try: () => call(clients), catch: toBusError(operation, options.user) }).pipe(
-          Effect.raceFirst(
-            Effect.flatMap(lost, () => new BusUnavailable({ operation, detail: "the connection was lost" }))
-          )
-        )
-      )
-    )
-  const [send, find, pose] = [streamWrites(calls), lastMessage(calls), question(calls)]
-  const write: StreamWrites = (operation, message, ahead) =>
-    Effect.suspend(() => whileConnected(operation, send(operation, message, ahead)))
-  const last: LastMessage = (stream, subject) =>
-    Effect.suspend(() => whileConnected(`read ${stream}`, find(stream, subject)))
-  const ask: Question = (operation, asked, withinMs) =>
-    Effect.suspend(() => whileConnected(operation, pose(operation, asked, withinMs)))
-  return Nats.of({
-    ...clients,
-    use,
-    write,
-    last,
-    ask,
-    askNear: calls.near,
+  const result: Presence = {
     isConnected: () => connected,
-    inboxes: inboxOf(options),
-    sends,
-    cache: writeThroughCache(),
-    share: fairShare(),
-    lost
-  })
+    lost,
+    whileConnected: (operation, act) => (connected ? act : Effect.andThen(whenPresent(operation), act))
+  }
+  return result
 })
 
 const watchStatus = Effect.fnUntraced(function* (

@@ -71,7 +71,7 @@ export class Kv extends Context.Service<
       const written: Written = { values: new WeakMap(), followed: new Set() }
       const open = Effect.fn("Kv.open")(function* <A>(bucket: string, schema: Schema.Codec<A, A>) {
         const kv = yield* nats.use(`open bucket ${bucket}`, () => manager.open(bucket))
-        return makeBucket(nats, kv, bucket, knowing(written, schema), written.followed)
+        return makeBucket({ nats, kv, bucket, codec: knowing(written, schema), followed: written.followed })
       })
       return Kv.of({ open })
     })
@@ -114,37 +114,68 @@ const knowing = <A>({ values }: Written, schema: Schema.Codec<A, A>): MessageCod
   }
 }
 
-const makeBucket = <A>(
-  nats: Nats["Service"],
-  kv: RawBucket,
-  bucket: string,
-  codec: MessageCodec<A>,
-  followed: Set<string>
-): KvBucket<A> => {
-  const data = (value: A) => codec.encode(value).data
-  const name = (verb: string, key: string) => `${verb} ${bucket}/${key}`
+interface Opened<A> {
+  readonly nats: Nats["Service"]
+  readonly kv: RawBucket
+  readonly bucket: string
+  readonly codec: MessageCodec<A>
+  readonly followed: Set<string>
+}
 
-  const toEntry = (raw: Pick<RawEntry, "key" | "value" | "revision">): Effect.Effect<KvEntry<A>, BusRefused> => {
-    const decoded = codec.decode({ data: raw.value, header: () => undefined })
-    if (Result.isSuccess(decoded)) {
-      return Effect.succeed({ key: raw.key, value: decoded.success, revision: raw.revision })
-    }
-    const detail = `the stored value is broken: ${JSON.stringify(decoded.failure)}`
-    return Effect.fail(new BusRefused({ operation: name("read", raw.key), detail, code: 0 }))
+const makeBucket = <A>(opened: Opened<A>): KvBucket<A> => {
+  const { nats, kv, bucket, codec, followed } = opened
+  const { get, entries } = reads(opened)
+  const { create, write } = writes(opened)
+  const watched = Effect.acquireRelease(
+    nats.use(`watch ${bucket}`, () => kv.watch()),
+    (iterator) => Effect.sync(() => iterator.stop())
+  )
+  const changes = Stream.unwrap(
+    Effect.map(watched, (iterator) =>
+      Stream.fromAsyncIterable(
+        iterator,
+        (cause) => new BusRefused({ operation: `watch ${bucket}`, detail: String(cause), code: 0 })
+      )
+    )
+  ).pipe(Stream.mapEffect((raw) => toChange(opened, raw)))
+
+  return {
+    get,
+    entries,
+    changes,
+    changesInBatches: (fromRevision, run) =>
+      Stream.suspend(() => {
+        followed.add(bucket)
+        return followBucket(nats, bucket, codec, fromRevision, run)
+      }),
+    create,
+    update: (key, value, revision, ttlMs) => write({ verb: "update", key, value, revision, ttlMs }),
+    remove: (key, revision) => nats.use(`remove ${bucket}/${key}`, () => kv.delete(key, { previousSeq: revision })),
+    erase: (key, revision) =>
+      nats.use(`erase ${bucket}/${key}`, () => kv.purge(key, { previousSeq: revision, ttl: goneKnownFor })),
+    scan: (keys) =>
+      scanBucket(nats, kv, bucket, keys).pipe(
+        Stream.mapEffect((raw) => toChange(opened, raw)),
+        Stream.flatMap(({ entry }) => Stream.fromIterable(Option.toArray(entry)))
+      )
   }
+}
+
+const reads = <A>(opened: Opened<A>) => {
+  const { nats, kv, bucket } = opened
 
   /** In the turn's one write, and without the client library's error object for every key that is not there. */
   const getFromLeader = Effect.fnUntraced(function* (key: string) {
     const last = Option.getOrUndefined(yield* nats.last(`KV_${bucket}`, `$KV.${bucket}.${key}`))
     const isGone = last === undefined || removals.some((name) => last.header(name) !== undefined)
     if (isGone) return Option.none<KvEntry<A>>()
-    return Option.some(yield* toEntry({ key, value: last.data, revision: last.sequence }))
+    return Option.some(yield* toEntry(opened, { key, value: last.data, revision: last.sequence }))
   })
 
   const getAnywhere = Effect.fn("Kv.get")(function* (key: string) {
-    const raw = yield* nats.use(name("read", key), () => kv.get(key))
+    const raw = yield* nats.use(`read ${bucket}/${key}`, () => kv.get(key))
     if (raw === null || raw.operation !== "PUT") return Option.none<KvEntry<A>>()
-    return Option.some(yield* toEntry(raw))
+    return Option.some(yield* toEntry(opened, raw))
   })
   const get = leaderRead.has(bucket) ? getFromLeader : getAnywhere
 
@@ -161,71 +192,59 @@ const makeBucket = <A>(
       Effect.flatMap((keys) => Effect.forEach(keys, get, { concurrency: 16 })),
       Effect.map((found) => found.flatMap((entry) => (Option.isSome(entry) ? [entry.value] : [])))
     )
+  return { get, entries }
+}
 
-  const scan = (keys: string) =>
-    scanBucket(nats, kv, bucket, keys).pipe(
-      Stream.mapEffect((raw) => toChange(raw)),
-      Stream.flatMap(({ entry }) => Stream.fromIterable(Option.toArray(entry)))
-    )
+interface Write<A> {
+  readonly verb: string
+  readonly key: string
+  readonly value: A
+  /** The last one that the key may have; 0: none. */
+  readonly revision: number
+  readonly ttlMs: number | undefined
+}
 
-  const watched = Effect.acquireRelease(
-    nats.use(`watch ${bucket}`, () => kv.watch()),
-    (iterator) => Effect.sync(() => iterator.stop())
-  )
-  const toChange = (raw: RawEntry): Effect.Effect<KvChange<A>> =>
-    raw.operation !== "PUT"
-      ? Effect.succeed({ key: raw.key, revision: raw.revision, entry: Option.none() })
-      : toEntry(raw).pipe(
-          Effect.map((entry) => ({ key: raw.key, revision: raw.revision, entry: Option.some(entry) })),
-          Effect.catch((error) =>
-            Effect.logError("a stored value is broken", error).pipe(
-              Effect.as({ key: raw.key, revision: raw.revision, entry: Option.none<KvEntry<A>>() })
-            )
-          )
-        )
-  const changes = Stream.unwrap(
-    Effect.map(watched, (iterator) =>
-      Stream.fromAsyncIterable(
-        iterator,
-        (cause) => new BusRefused({ operation: `watch ${bucket}`, detail: String(cause), code: 0 })
-      )
-    )
-  ).pipe(Stream.mapEffect(toChange))
-
-  // Written past the key-value client, which cannot give a changed key a time to live.
-  const writeFor = (verb: string, key: string, value: A, revision: number, ttlMs: number | undefined) => {
+/** Written past the key-value client, which cannot give a changed key a time to live. */
+const writes = <A>({ nats, kv, bucket, codec, followed }: Opened<A>) => {
+  const write = ({ verb, key, value, revision, ttlMs }: Write<A>) => {
     const ttl = ttlMs === undefined ? [] : [[header.ttl, `${Math.max(1, Math.ceil(ttlMs / 1_000))}s`] as const]
     const headers = toHeaders([...ttl, [header.expectedLastSubjectSequence, String(revision)]])
-    const message = { subject: `$KV.${bucket}.${key}`, data: data(value), headers }
+    const message = { subject: `$KV.${bucket}.${key}`, data: codec.encode(value).data, headers }
     if (followed.has(bucket)) nats.cache.put(message.subject, message.data)
-    return Effect.map(nats.write(name(verb, key), message), ({ sequence }) => sequence)
+    return Effect.map(nats.write(`${verb} ${bucket}/${key}`, message), ({ sequence }) => sequence)
   }
   // The mark of a removed key still counts as its last revision.
-  const create = (key: string, value: A, ttlMs?: number) =>
-    Effect.catchTag(writeFor("create", key, value, 0, ttlMs), "RevisionConflict", (conflict) =>
+  const create = (key: string, value: A, ttlMs?: number) => {
+    const first = { verb: "create", key, value, revision: 0, ttlMs }
+    return Effect.catchTag(write(first), "RevisionConflict", (conflict) =>
       Effect.flatMap(
-        nats.use(name("read", key), () => kv.get(key)),
+        nats.use(`read ${bucket}/${key}`, () => kv.get(key)),
         (raw) =>
-          raw === null || raw.operation === "PUT"
-            ? Effect.fail(conflict)
-            : writeFor("create", key, value, raw.revision, ttlMs)
+          raw === null || raw.operation === "PUT" ? Effect.fail(conflict) : write({ ...first, revision: raw.revision })
       )
     )
-
-  return {
-    get,
-    entries,
-    changes,
-    changesInBatches: (fromRevision, run) =>
-      Stream.suspend(() => {
-        followed.add(bucket)
-        return followBucket(nats, bucket, codec, fromRevision, run)
-      }),
-    create,
-    update: (key, value, revision, ttlMs) => writeFor("update", key, value, revision, ttlMs),
-    remove: (key, revision) => nats.use(name("remove", key), () => kv.delete(key, { previousSeq: revision })),
-    erase: (key, revision) =>
-      nats.use(name("erase", key), () => kv.purge(key, { previousSeq: revision, ttl: goneKnownFor })),
-    scan
   }
+  return { write, create }
+}
+
+const toEntry = <A>(
+  { bucket, codec }: Opened<A>,
+  raw: Pick<RawEntry, "key" | "value" | "revision">
+): Effect.Effect<KvEntry<A>, BusRefused> => {
+  const decoded = codec.decode({ data: raw.value, header: () => undefined })
+  if (Result.isSuccess(decoded)) {
+    return Effect.succeed({ key: raw.key, value: decoded.success, revision: raw.revision })
+  }
+  const detail = `the stored value is broken: ${JSON.stringify(decoded.failure)}`
+  return Effect.fail(new BusRefused({ operation: `read ${bucket}/${raw.key}`, detail, code: 0 }))
+}
+
+const toChange = <A>(opened: Opened<A>, raw: RawEntry): Effect.Effect<KvChange<A>> => {
+  const { key, revision } = raw
+  const removed: KvChange<A> = { key, revision, entry: Option.none() }
+  if (raw.operation !== "PUT") return Effect.succeed(removed)
+  return toEntry(opened, raw).pipe(
+    Effect.map((entry): KvChange<A> => ({ key, revision, entry: Option.some(entry) })),
+    Effect.catch((error) => Effect.as(Effect.logError("a stored value is broken", error), removed))
+  )
 }
