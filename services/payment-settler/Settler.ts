@@ -6,7 +6,7 @@
  */
 import { Context, Effect, Layer, Option, Result } from "effect"
 import type { BusError } from "#bus"
-import { type Claim, Claims } from "#x402"
+import { ClaimMove, type Claim, Claims } from "#x402"
 import { endAsTold } from "./end-payment.ts"
 import { Ledger } from "./Ledger.ts"
 import { Networks } from "./Networks.ts"
@@ -66,7 +66,7 @@ export class Settler extends Context.Service<
       const settleAsRead = Effect.fnUntraced(function* (claimKey: string, onSettled: OnSettled, told?: Claim) {
         const found = Option.getOrUndefined(yield* claims.read(claimKey))
         if (found === undefined) return stale
-        const claim = isAskedFor(found, told) ? yield* claims.commit(found) : found
+        const claim = isAskedFor(found, told) ? yield* claims.move(found, ClaimMove.Settle()) : found
         const known = endOf(claim)
         if (known === undefined) return yield* settleClaim(claim, { onSettled, answerKept: Effect.void, isTold: false })
         if (known._tag === "Ended" && known.outcome._tag === "Settled") yield* onSettled(known.outcome.transaction)

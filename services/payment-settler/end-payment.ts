@@ -5,6 +5,7 @@
  */
 import { Effect } from "effect"
 import {
+  ClaimMove,
   type ChainStanding,
   type Claim,
   type Claims,
@@ -31,7 +32,7 @@ export const endSettled = Effect.fnUntraced(function* (
   // Who waits goes on before the books are written, also in this very process.
   yield* Effect.yieldNow
   yield* ledger.write(claim, { outcome: "settled", transaction, reason: null }, mayExist)
-  yield* claims.settled(claim, transaction)
+  yield* claims.move(claim, ClaimMove.Settled({ transaction }))
   return ended("settled", { _tag: "Settled", transaction })
 })
 
@@ -66,7 +67,9 @@ const endLost = Effect.fnUntraced(function* (
   const isGivenOut = yield* hasAnswer(claims, claim)
   yield* ledger.write(claim, { outcome: "uncollected", transaction, reason }, true)
   const how = isGivenOut || isPayersDoing ? "uncollected" : "withheld"
-  yield* how === "uncollected" ? claims.uncollected(claim, reason) : claims.withheld(claim, reason)
+  yield* how === "uncollected"
+    ? claims.move(claim, ClaimMove.Uncollected({ reason }))
+    : claims.move(claim, ClaimMove.Withheld({ reason }))
   return ended(how, refusedFor(reason))
 })
 
@@ -83,7 +86,7 @@ export const endRefused = Effect.fnUntraced(function* (
   if (told !== undefined) return yield* told
   if (yield* hasAnswer(claims, work.claim)) return later(work.transaction, refusal.message)
   yield* ledger.write(work.claim, { outcome: "uncollected", transaction: null, reason }, true)
-  yield* claims.withheld(work.claim, reason)
+  yield* claims.move(work.claim, ClaimMove.Withheld({ reason }))
   return ended("withheld", refusedFor(reason, code))
 })
 

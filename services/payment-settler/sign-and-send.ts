@@ -4,7 +4,7 @@
  * the transfer would succeed: only when both are so is it sent. A lease of a key is ended whatever comes between.
  */
 import { Effect, Fiber, Result } from "effect"
-import { ClaimLost, type PreparedSettlement } from "#x402"
+import { ClaimMove, ClaimLost, type PreparedSettlement } from "#x402"
 import { type Books, endRefused, endSettled } from "./end-payment.ts"
 import type { KeyLease } from "./KeyRing.ts"
 import { type Faults, later, type Settling, type Work } from "./settling.ts"
@@ -52,7 +52,11 @@ const signed = (books: Books, work: Work, key: KeyLease) =>
 const written = ({ claims }: Books, work: Work, { transaction }: PreparedSettlement) =>
   transaction === null
     ? Effect.succeed(work)
-    : Effect.map(claims.prepared(work.claim, transaction), (claim): Work => ({ ...work, claim, transaction }))
+    : Effect.map(claims.move(work.claim, ClaimMove.Prepare({ transaction })), (claim): Work => ({
+        ...work,
+        claim,
+        transaction
+      }))
 
 const send = Effect.fnUntraced(function* (
   books: Books,

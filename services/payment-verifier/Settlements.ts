@@ -8,7 +8,7 @@ import { Context, Deferred, Effect, Layer, Option, Result, Semaphore } from "eff
 import { type BusError, Mailbox } from "#bus"
 import type { FacilitatorRequest, SettlementOutcome } from "#contracts"
 import { Configuration } from "#runtime"
-import { type AskFunds, type Claim, Claims, type ClaimLost, keepAsking, settlementOutcomeCodec } from "#x402"
+import { ClaimMove, type AskFunds, type Claim, Claims, type ClaimLost, keepAsking, settlementOutcomeCodec } from "#x402"
 import type { Checked } from "./Verifier.ts"
 
 // Forgotten oldest first; a server asks again within seconds.
@@ -37,7 +37,7 @@ export class Settlements extends Context.Service<
           if (Result.isSuccess(outcome)) Deferred.doneUnsafe(told, Effect.succeed(outcome.success))
         })
         const replyTo = { instance: mailbox.instance, session }
-        const settling = yield* claims.commit(claim)
+        const settling = yield* claims.move(claim, ClaimMove.Settle())
         // A broker that restarts: from here on the payment is asked for until it is, at last by the sweep.
         yield* Effect.catchTag(claims.ask(settling, replyTo), "BusUnavailable", () =>
           Effect.forkIn(asksAgain.withPermitsIfAvailable(1)(keepAsking(claims, settling, replyTo)), ownScope)

@@ -9,6 +9,7 @@ import { Clock, Context, Effect, Fiber, Layer, Result } from "effect"
 import { type PaymentPayload, type PaymentRequirements, type VerifyAnswer, type VerifyRequest } from "#contracts"
 import { Configuration, Metrics, timed } from "#runtime"
 import {
+  ClaimMove,
   type AskFunds,
   type Call,
   ChainUnavailable,
@@ -115,7 +116,8 @@ export class Verifier extends Context.Service<
         )
 
       /** What cannot be let go now is let go by the sweep when the lease ends. */
-      const letGo = (claim: Claim) => Effect.ignore(claims.giveUp(claim, "not verified"))
+      const letGo = (claim: Claim) =>
+        Effect.ignore(claims.moveAsRead(claim, ClaimMove.Release({ reason: "not verified" })))
 
       const verifyOne = Effect.fnUntraced(function* ({ payload, requirements, ...call }: VerifyRequest) {
         const checked = yield* check(payload, requirements)

@@ -15,9 +15,7 @@ export const jobsAway = (times: number, stores: boolean) => {
         const gone = Effect.fail(new BusUnavailable({ operation: "publish", detail: "the broker restarts" }))
         return stores ? Effect.andThen(claims.ask(claim, replyTo), gone) : gone
       }
-      const settling: Claims["Service"]["settling"] = (claim, replyTo) =>
-        Effect.tap(claims.commit(claim), (next) => ask(next, replyTo))
-      return Claims.of({ ...claims, ask, settling })
+      return Claims.of({ ...claims, ask })
     })
   )
   return { layer, asked: () => asked }

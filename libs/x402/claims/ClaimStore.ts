@@ -4,7 +4,7 @@
  */
 import { Clock, Effect, Option, Stream } from "effect"
 import { type BusError, Kv, type KvBucket, type KvEntry } from "#bus"
-import { type Retention, timeToLiveMs, ClaimRecord, moved, type Move } from "./claim.ts"
+import { type ClaimMove, ClaimRecord, isAsRead, moved, type Retention, timeToLiveMs } from "./claim.ts"
 import { ClaimLost } from "./errors.ts"
 
 export const claimBucket = "authorizations"
@@ -79,12 +79,13 @@ const triesMax = 4
 export const moveClaim = Effect.fnUntraced(function* (
   store: ClaimStore,
   claim: Claim,
-  step: Move,
+  step: ClaimMove,
   isStrict: boolean
 ): Effect.fn.Return<Claim, ClaimLost | BusError> {
+  const nowMs = yield* Clock.currentTimeMillis
   let current = claim
   for (let tries = 0; tries < triesMax; tries += 1) {
-    const next = moved(current.record, step)
+    const next = moved(current.record, step, nowMs)
     if (next === undefined) break
     const written = yield* store.write(current.key, next, current.revision).pipe(
       Effect.asSome,
@@ -93,12 +94,12 @@ export const moveClaim = Effect.fnUntraced(function* (
     if (Option.isSome(written)) return written.value
     const found = Option.getOrUndefined(yield* store.read(claim.key))
     if (found === undefined) return yield* lost(claim, step, null)
-    const isOurs = !isStrict && found.record.ticket === claim.record.ticket
+    const isOurs = !isStrict && !isAsRead(step) && found.record.ticket === claim.record.ticket
     if (!isOurs) return yield* lost(claim, step, found.record.state)
     current = found
   }
   return yield* lost(claim, step, current.record.state)
 })
 
-const lost = (claim: Claim, step: Move, state: string | null) =>
+const lost = (claim: Claim, step: ClaimMove, state: string | null) =>
   new ClaimLost({ claimKey: claim.key, move: step._tag, state })

@@ -4,7 +4,7 @@
  * once it is to be settled it is never free again; and it ends as settled or, when the chain can make no transfer any
  * more, as uncollected. It is never deleted to free it. Ended, it keeps what answers a replay and an audit alone.
  */
-import { Schema } from "effect"
+import { Data, Schema } from "effect"
 import {
   AnswerKind,
   ChainAddress,
@@ -56,56 +56,76 @@ export const ClaimRecord = Schema.Struct({
 })
 export interface ClaimRecord extends Schema.Schema.Type<typeof ClaimRecord> {}
 
-export type Move =
+export type ClaimMove =
   /** The holder is still at work. */
   | { readonly _tag: "Renew" }
   /** The first byte of a stream is about to go out. */
   | { readonly _tag: "Serve" }
   /** The answer is made, or what there is of it was given out. */
-  | { readonly _tag: "Settle"; readonly atMs: number }
+  | { readonly _tag: "Settle" }
   /** Settling is asked for again: nobody has reported for a while. */
   | { readonly _tag: "AskAgain" }
   /** A transaction is signed; it is stored before it is sent. */
   | { readonly _tag: "Prepare"; readonly transaction: string }
+  /** The chain has made the transfer. */
   | { readonly _tag: "Settled"; readonly transaction: string }
   /** The chain can make no transfer of this payment any more. */
   | { readonly _tag: "Uncollected"; readonly reason: string }
+  /** The same of an answer that was not given out, as far as is known. */
+  | { readonly _tag: "Withheld"; readonly reason: string }
   /** The call failed before anything of it was given out, or its upstream failed: nothing is charged. */
   | { readonly _tag: "Release"; readonly reason: string }
 
-/** States from which a move may be made, and where it leads; null stays. */
-const table: Readonly<
-  Record<Move["_tag"], { readonly from: ReadonlyArray<ClaimState>; readonly to: ClaimState | null }>
-> = {
-  Renew: { from: ["CLAIMED", "SERVING"], to: null },
-  Serve: { from: ["CLAIMED"], to: "SERVING" },
-  Settle: { from: ["CLAIMED", "SERVING"], to: "SETTLING" },
-  AskAgain: { from: ["SETTLING"], to: null },
-  Prepare: { from: ["SETTLING"], to: null },
-  Settled: { from: ["SETTLING"], to: "SETTLED" },
-  Uncollected: { from: ["SETTLING"], to: "UNCOLLECTED" },
-  Release: { from: ["CLAIMED", "SERVING"], to: "RELEASED" }
+export const ClaimMove = Data.taggedEnum<ClaimMove>()
+
+interface Row {
+  /** States from which the move may be made, and where it leads; null stays. */
+  readonly from: ReadonlyArray<ClaimState>
+  readonly to: ClaimState | null
+  /**
+   * What it does to the place that the claim has in its payer's record. `spent`: what the wallet holds is less from here
+   * on. `owed`: the payer is denied. `owed if given out`: denied if it has the answer after all.
+   */
+  readonly place: "kept" | "free" | "spent" | "owed" | "owed if given out"
+  /** Of the very revision that the mover has read: the fence between settlers, and between them and a sweep. */
+  readonly isAsRead?: true
 }
 
+const table: Readonly<Record<ClaimMove["_tag"], Row>> = {
+  Renew: { from: ["CLAIMED", "SERVING"], to: null, place: "kept" },
+  Serve: { from: ["CLAIMED"], to: "SERVING", place: "kept" },
+  Settle: { from: ["CLAIMED", "SERVING"], to: "SETTLING", place: "kept" },
+  AskAgain: { from: ["SETTLING"], to: null, place: "kept" },
+  Prepare: { from: ["SETTLING"], to: null, place: "kept", isAsRead: true },
+  Settled: { from: ["SETTLING"], to: "SETTLED", place: "spent" },
+  Uncollected: { from: ["SETTLING"], to: "UNCOLLECTED", place: "owed" },
+  Withheld: { from: ["SETTLING"], to: "UNCOLLECTED", place: "owed if given out" },
+  Release: { from: ["CLAIMED", "SERVING"], to: "RELEASED", place: "free" }
+}
+
+export const placeAfter = ({ _tag }: ClaimMove) => table[_tag].place
+export const isAsRead = ({ _tag }: ClaimMove) => table[_tag].isAsRead === true
+
 /** The record after a move; undefined where the table has no such move: somebody else has moved it on. */
-export const moved = (record: ClaimRecord, move: Move): ClaimRecord | undefined => {
+export const moved = (record: ClaimRecord, move: ClaimMove, nowMs: number): ClaimRecord | undefined => {
   const { from, to } = table[move._tag]
   if (!from.includes(record.state)) return undefined
   const state = to ?? record.state
   const payment = hasEnded(state) ? null : record.payment
-  return { ...record, ...changes(record, move), state, payment, moves: record.moves + 1 }
+  return { ...record, ...changes(record, move, nowMs), state, payment, moves: record.moves + 1 }
 }
 
-const changes = (record: ClaimRecord, move: Move): Partial<ClaimRecord> => {
+const changes = (record: ClaimRecord, move: ClaimMove, nowMs: number): Partial<ClaimRecord> => {
   switch (move._tag) {
     case "Settle":
-      return { requestedAtMs: move.atMs, asked: 1 }
+      return { requestedAtMs: nowMs, asked: 1 }
     case "AskAgain":
       return { asked: record.asked + 1 }
     case "Prepare":
     case "Settled":
       return { transactions: withLast(record.transactions, move.transaction) }
     case "Uncollected":
+    case "Withheld":
     case "Release":
       return { reason: move.reason }
     default:
@@ -169,7 +189,5 @@ export const dueMove = (live: LiveState, nowMs: number, times: SweepTimes): Swee
   return ageMs >= times.settleWithinMs * 2 ** doublings ? "AskAgain" : undefined
 }
 
-export const moveOf = (due: SweepMove, nowMs: number): Move => {
-  if (due === "Release") return { _tag: "Release", reason: "lease ended" }
-  return due === "Settle" ? { _tag: "Settle", atMs: nowMs } : { _tag: "AskAgain" }
-}
+export const moveOf = (due: SweepMove): ClaimMove =>
+  due === "Release" ? ClaimMove.Release({ reason: "lease ended" }) : { _tag: due }

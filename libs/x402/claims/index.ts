@@ -2,7 +2,7 @@
 export { Claims, type ClaimOptions, claimOptionsOf, sweepTimesOf } from "./Claims.ts"
 export { claimOfJob, factsOf, toBeSettled, verifiedClaim, keepAsking, settlementJobCodec } from "./settlement-job.ts"
 export type { Claim } from "./ClaimStore.ts"
-export { ClaimRecord, type ClaimState, type SweepTimes } from "./claim.ts"
+export { ClaimMove, ClaimRecord, type ClaimState, type SweepTimes } from "./claim.ts"
 export { type PayerRecord, isGivenOut } from "./payer.ts"
 export { ClaimLost, ClaimRefused, ExposureReached, claimRefusalAnswer } from "./errors.ts"
 export {

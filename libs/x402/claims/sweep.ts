@@ -11,7 +11,7 @@ import { Claims } from "./Claims.ts"
 import { claimBucket } from "./ClaimStore.ts"
 import { claimSweeps } from "../metrics.ts"
 import { isPlaceNeeded, PayerRecord } from "./payer.ts"
-import { ClaimRecord, dueMove, hasEnded, type LiveState, type SweepTimes } from "./claim.ts"
+import { ClaimRecord, dueMove, hasEnded, type LiveState, moveOf, type SweepMove, type SweepTimes } from "./claim.ts"
 
 export interface SweepOptions {
   /** This process, in the lease. */
@@ -85,15 +85,15 @@ const sweepOnce = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, never, Claims | Metrics> {
   const claims = yield* Claims
   const swept = (yield* Metrics).counter(claimSweeps)
-  const sweepClaim = ([key, claim]: ReturnType<LiveClaims["claims"]>[number]) => {
+  const sweepIfDue = ([key, claim]: ReturnType<LiveClaims["claims"]>[number]) => {
     const due = dueMove(claim, nowMs, times)
     if (due === undefined) return Effect.void
-    return claims.sweep(key, claim.revision, due).pipe(
+    return sweepClaim(claims, { key, revision: claim.revision, due }).pipe(
       Effect.tap((isMade) => Effect.sync(() => (isMade ? swept.inc({ move: due }) : undefined))),
       ignoreFaults(key)
     )
   }
-  yield* Effect.forEach(live.claims(), sweepClaim, { concurrency: sweepsAtOnce, discard: true })
+  yield* Effect.forEach(live.claims(), sweepIfDue, { concurrency: sweepsAtOnce, discard: true })
   yield* Effect.forEach(
     live.payers(),
     ([key, payer]) => ignoreFaults(key)(vacateUnneeded(live, payer, nowMs - times.leaseMs)),
@@ -102,6 +102,28 @@ const sweepOnce = Effect.fnUntraced(function* (
       discard: true
     }
   )
+})
+
+interface Due {
+  readonly key: string
+  readonly revision: number
+  readonly due: SweepMove
+}
+
+/** Makes the move of a claim that is still at `revision`; nothing otherwise. */
+export const sweepClaim = Effect.fn("Claims.sweep")(function* (
+  claims: Claims["Service"],
+  { key, revision, due }: Due
+): Effect.fn.Return<boolean, BusError> {
+  const found = Option.getOrUndefined(yield* claims.read(key))
+  if (found?.revision !== revision) return false
+  const swept = yield* claims.moveAsRead(found, moveOf(due)).pipe(
+    Effect.asSome,
+    Effect.catchTag("ClaimLost", () => Effect.succeedNone)
+  )
+  if (Option.isNone(swept)) return false
+  if (due !== "Release") yield* claims.ask(swept.value, null)
+  return true
 })
 
 /**

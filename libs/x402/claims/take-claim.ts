@@ -135,7 +135,9 @@ const newRecord = (checked: CheckedPayment, call: Call, nowMs: number): ClaimRec
 /** The record that takes the place of what was found; undefined where that is somebody else's. */
 const taken = (found: ClaimRecord, fresh: ClaimRecord): ClaimRecord | undefined => {
   if (canBeTaken(found)) return { ...fresh, moves: 1 }
-  return found.state === "CLAIMED" && found.ticket === fresh.ticket ? moved(found, { _tag: "Renew" }) : undefined
+  return found.state === "CLAIMED" && found.ticket === fresh.ticket
+    ? moved(found, { _tag: "Renew" }, fresh.claimedAtMs)
+    : undefined
 }
 
 /** Who loses the write has met somebody who uses the same payment, or the silent one, who has just woken up. */
@@ -153,7 +155,7 @@ const awake = new BusUnavailable({ operation: "take a claim over", detail: "whoe
 
 /** What cannot be let go now is let go by the sweep. */
 const letGo = (store: ClaimStore, { key, record, revision }: Claim) => {
-  const next = moved(record, { _tag: "Release", reason: "no place" })
+  const next = moved(record, { _tag: "Release", reason: "no place" }, record.claimedAtMs)
   return next === undefined ? Effect.void : Effect.ignore(store.write(key, next, revision))
 }
 

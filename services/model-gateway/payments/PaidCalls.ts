@@ -8,7 +8,7 @@ import { Clock, Context, Effect, Fiber, Layer, Schedule, type Scope } from "effe
 import type { BusError } from "#bus"
 import type { SettlementOutcome } from "#contracts"
 import { Configuration, Metrics, timed } from "#runtime"
-import { type Claim, Claims, type Quote, settledHeaders, settlementFailed, unsettledHeaders } from "#x402"
+import { ClaimMove, type Claim, Claims, type Quote, settledHeaders, settlementFailed, unsettledHeaders } from "#x402"
 import { PaidAnswers } from "./KeptCalls.ts"
 import { paymentOutcomes, paymentSeconds } from "./metrics.ts"
 import { type CallTasks, NotAsked, openCall, type PaidCall, type SettledCall } from "./paid-call.ts"
@@ -105,7 +105,7 @@ const advance = (hold: Hold, next: Claim) =>
 
 /** Until the claim is somebody else's to move. */
 const renew = ({ claims, renewEveryMs }: Parts, hold: Hold): Effect.Effect<never> =>
-  Effect.suspend(() => claims.renew(hold.claim)).pipe(
+  Effect.suspend(() => claims.move(hold.claim, ClaimMove.Renew())).pipe(
     Effect.tap((next) => advance(hold, next)),
     Effect.catchTag("ClaimLost", (error) =>
       Effect.andThen(Effect.logWarning("a claim was lost", error), Effect.interrupt)
@@ -122,7 +122,7 @@ const stop = ({ scope }: Parts, { renewing, forcing }: Hold) => {
 }
 
 const serve = ({ claims }: Parts, hold: Hold): Effect.Effect<void, PaymentRefusal> =>
-  Effect.suspend(() => claims.serve(hold.claim)).pipe(
+  Effect.suspend(() => claims.move(hold.claim, ClaimMove.Serve())).pipe(
     Effect.flatMap((next) => advance(hold, next)),
     Effect.tapError((error) => Effect.logWarning("a stream cannot be begun", error)),
     Effect.mapError(() => unavailable(hold.call.shape, "The payment could not be held", 1))
@@ -143,7 +143,7 @@ const releaseTries = { times: 3, schedule: Schedule.spaced("200 millis") }
 const release = Effect.fn("PaymentGate.release")(function* (parts: Parts, hold: Hold) {
   yield* stop(parts, hold)
   yield* parts.count("released")
-  yield* parts.claims.release(hold.claim, "the call failed").pipe(
+  yield* parts.claims.move(hold.claim, ClaimMove.Release({ reason: "the call failed" })).pipe(
     Effect.retry({ ...releaseTries, while: ({ _tag }) => _tag === "BusUnavailable" }),
     Effect.catch((error) => Effect.logWarning("a payment is let go when its lease ends", error))
   )

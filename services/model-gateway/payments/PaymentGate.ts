@@ -17,6 +17,7 @@ import {
 import { sanitise } from "#egress"
 import { Configuration, Metrics, timed } from "#runtime"
 import {
+  ClaimMove,
   claimOptionsOf,
   Claims,
   codeOf,
@@ -287,7 +288,7 @@ const hold = Effect.fnUntraced(function* (parts: Parts, offered: Offered, verifi
   const { claimKey } = verified
   // Whether it still is ours is told by its first move: nothing is given out before that.
   const claim = verifiedClaim(offered, verified)
-  const letGo = Effect.ignore(parts.claims.release(claim, "its call was not begun"))
+  const letGo = Effect.ignore(parts.claims.move(claim, ClaimMove.Release({ reason: "its call was not begun" })))
   const held = <A>(write: Effect.Effect<A, BusError>) =>
     write.pipe(
       Effect.mapError(() => unavailable(call.shape, "The payment could not be held; send it again", 1)),

@@ -11,6 +11,7 @@ import { type BusError, Mailbox } from "#bus"
 import type { SettlementOutcome } from "#contracts"
 import { Configuration } from "#runtime"
 import {
+  ClaimMove,
   type Claim,
   type ClaimLost,
   Claims,
@@ -53,7 +54,9 @@ export class Settlements extends Context.Service<
       const standing = Effect.fnUntraced(function* (claim: Claim) {
         const found = Option.getOrUndefined(yield* claims.read(claim.key))
         if (found !== undefined && isCommitted(found, claim)) return standingOf(found)
-        return standingOf(yield* Effect.catch(claims.commit(claim), (error) => afterAll(claim, error)))
+        return standingOf(
+          yield* Effect.catch(claims.move(claim, ClaimMove.Settle()), (error) => afterAll(claim, error))
+        )
       })
 
       /** Somebody else may have been first, and an answer may be lost. */

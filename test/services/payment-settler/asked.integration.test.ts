@@ -3,7 +3,7 @@ import { Clock, Effect, Layer, Result, type Scope } from "effect"
 import { StreamReader } from "#bus"
 import { ConfiguredHttp } from "#egress"
 import { Metrics } from "#runtime"
-import { type CheckedPayment, type Claim, Claims, openEvmScheme, readPayment } from "#x402"
+import { ClaimMove, type CheckedPayment, type Claim, Claims, openEvmScheme, readPayment } from "#x402"
 import { fundedKey, payWith, signFor } from "../../support/attacker.ts"
 import { eventually } from "../../../dev/fixtures/bus.ts"
 import { chat } from "../../support/gateway.ts"
@@ -79,7 +79,7 @@ describe("a payment that is asked for while its claim is still the gateway's", (
         const claims = yield* Claims
         const claim = yield* claims.claim(checked, testCall())
         yield* claims.ask(claim, null)
-        yield* claims.renew(claim)
+        yield* claims.move(claim, ClaimMove.Renew())
         yield* fleet.start("payment-settler")
         assert.strictEqual(yield* balanced(fleet), 1)
       })
@@ -92,7 +92,7 @@ describe("a payment that is asked for while its claim is still the gateway's", (
         const claims = yield* Claims
         const claim = yield* claims.claim(checked, testCall())
         yield* claims.ask(claim, null)
-        yield* claims.release(claim, "lease ended")
+        yield* claims.move(claim, ClaimMove.Release({ reason: "lease ended" }))
         const other = yield* claims.claim(checked, testCall())
         yield* fleet.start("payment-settler")
         yield* eventually(noJobs, 20_000)

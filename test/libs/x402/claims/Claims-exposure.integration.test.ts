@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Option } from "effect"
-import { Claims } from "#x402"
+import { ClaimMove, Claims } from "#x402"
 import { checkedPayment, testCall } from "../../../support/payments.ts"
-import { onBus, why } from "./claims-on-bus.ts"
+import { onBus, why, settlingOf } from "./claims-on-bus.ts"
 
 describe("a payer's exposure", () => {
   for (const exposureMax of [1, 3]) {
@@ -20,11 +20,11 @@ describe("a payer's exposure", () => {
 
           const [one] = exits.flatMap((exit) => (Exit.isSuccess(exit) ? [exit.value] : []))
           if (one === undefined) return assert.fail("nobody has a place")
-          yield* claims.settled(yield* claims.settling(one, null), "0xaa")
+          yield* claims.move(yield* settlingOf(claims, one, null), ClaimMove.Settled({ transaction: "0xaa" }))
           const next = yield* claims.claim(checkedPayment("next"), testCall("stream"))
           assert.strictEqual(next.record.state, "CLAIMED")
           // A refused payment was let go: it can be used once there is room.
-          yield* claims.release(next, "upstream failed")
+          yield* claims.move(next, ClaimMove.Release({ reason: "upstream failed" }))
           const refused = exits.findIndex(Exit.isFailure)
           yield* claims.claim(checkedPayment(`n${refused}`), testCall("stream"))
         }),
@@ -44,7 +44,7 @@ describe("a payer's exposure", () => {
         const second = yield* Effect.exit(claims.expose(two))
         assert.strictEqual(Option.getOrThrow(Exit.findErrorOption(second))._tag, "ExposureReached")
         assert.strictEqual(why(yield* Effect.exit(claims.claim(checkedPayment("x"), testCall("stream")))), "exposure")
-        yield* claims.settled(yield* claims.settling(one, null), "0xaa")
+        yield* claims.move(yield* settlingOf(claims, one, null), ClaimMove.Settled({ transaction: "0xaa" }))
         yield* claims.expose(two)
       })
     )

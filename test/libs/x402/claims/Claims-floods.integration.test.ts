@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Option } from "effect"
 import { Mailbox, topology } from "#bus"
 import { Metrics } from "#runtime"
-import { Claims } from "#x402"
+import { ClaimMove, Claims } from "#x402"
 import { busOn, natsServer, withBus } from "../../../../dev/fixtures/bus.ts"
 import { checkedPayment, testCall } from "../../../support/payments.ts"
 import { onBus, options, patiently, stateOf, why } from "./claims-on-bus.ts"
@@ -37,7 +37,7 @@ describe("ten thousand who use one payment at once", () => {
       Effect.gen(function* () {
         const claims = yield* Claims
         const first = yield* claims.claim(checkedPayment("one"), testCall())
-        yield* claims.release(first, "upstream failed")
+        yield* claims.move(first, ClaimMove.Release({ reason: "upstream failed" }))
         const exits = yield* Effect.forEach(
           Array.from({ length: 2_000 }),
           () => Effect.exit(patiently(claims.claim(checkedPayment("one"), testCall()))),

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Option, Result } from "effect"
 import { Kv } from "#bus"
-import { Claims, sweepClaims } from "#x402"
+import { ClaimMove, Claims, sweepClaims } from "#x402"
 import { ClaimRecord } from "../../../../libs/x402/claims/claim.ts"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { checkedPayment, testCall } from "../../../support/payments.ts"
-import { jobs, onBus, stateOf, why } from "./claims-on-bus.ts"
+import { jobs, onBus, stateOf, why, settlingOf } from "./claims-on-bus.ts"
 
 const times = { leaseMs: 1_000, settleWithinMs: 500 }
 
@@ -17,15 +17,20 @@ describe("the sweep", () => {
       Effect.gen(function* () {
         const claims = yield* Claims
         const claimed = yield* claims.claim(checkedPayment("one", "alice"), testCall("stream"))
-        const served = yield* claims.serve(yield* claims.claim(checkedPayment("two", "bob"), testCall("stream")))
+        const served = yield* claims.move(
+          yield* claims.claim(checkedPayment("two", "bob"), testCall("stream")),
+          ClaimMove.Serve()
+        )
         const renewed = yield* claims.claim(checkedPayment("three", "carol"), testCall("stream"))
-        const renewing = yield* claims.renew(renewed).pipe(Effect.delay(300), Effect.forever, Effect.forkChild)
+        const renewing = yield* claims
+          .move(renewed, ClaimMove.Renew())
+          .pipe(Effect.delay(300), Effect.forever, Effect.forkChild)
         const sweeper = yield* Effect.forkChild(sweeping("settler-1"))
 
         yield* eventually(Effect.map(stateOf(claimed.key), (state) => state === "RELEASED"))
         yield* eventually(Effect.map(stateOf(served.key), (state) => state === "SETTLING"))
         const taken = yield* claims.claim(checkedPayment("one", "alice"), testCall("stream", "gateway-2"))
-        yield* claims.release(taken, "done")
+        yield* claims.move(taken, ClaimMove.Release({ reason: "done" }))
         yield* eventually(Effect.map(jobs, ({ messages }) => messages >= 2))
         const job = Result.getOrThrow(Option.getOrThrow((yield* jobs).first))
         assert.deepInclude(job, { claimKey: served.key, replyTo: null })
@@ -42,10 +47,10 @@ describe("the sweep", () => {
       Effect.gen(function* () {
         const claims = yield* Claims
         const first = yield* Effect.forkChild(sweeping("settler-1"))
-        const settling = yield* claims.settling(yield* claims.claim(checkedPayment("one"), testCall()), null)
+        const settling = yield* settlingOf(claims, yield* claims.claim(checkedPayment("one"), testCall()), null)
         for (const name of ["a", "b", "c"]) {
-          const other = yield* claims.settling(yield* claims.claim(checkedPayment(name), testCall()), null)
-          yield* claims.settled(other, "0xaa")
+          const other = yield* settlingOf(claims, yield* claims.claim(checkedPayment(name), testCall()), null)
+          yield* claims.move(other, ClaimMove.Settled({ transaction: "0xaa" }))
         }
         yield* eventually(Effect.map(claims.read(settling.key), (found) => Option.getOrThrow(found).record.asked >= 2))
         yield* Fiber.interrupt(first)
@@ -63,7 +68,7 @@ describe("the sweep", () => {
     onBus(
       Effect.gen(function* () {
         const claims = yield* Claims
-        const settling = yield* claims.settling(yield* claims.claim(checkedPayment("one"), testCall("stream")), null)
+        const settling = yield* settlingOf(claims, yield* claims.claim(checkedPayment("one"), testCall("stream")), null)
         // As a settler leaves it that dies between the claim's end and the payer's record.
         const bucket = yield* (yield* Kv).open("authorizations", ClaimRecord)
         yield* bucket.update(settling.key, { ...settling.record, state: "SETTLED", payment: null }, settling.revision)

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Option, Result, Stream } from "effect"
-import { type Claim, ClaimLost, claimOfJob, Claims, factsOf, verifiedClaim } from "#x402"
+import { ClaimMove, type Claim, ClaimLost, claimOfJob, Claims, factsOf, verifiedClaim } from "#x402"
 import { checkedPayment, testCall } from "../../../support/payments.ts"
-import { jobs, onBus, stateOf, why } from "./claims-on-bus.ts"
+import { jobs, onBus, stateOf, why, settlingOf } from "./claims-on-bus.ts"
 
 /** What a later life of a claim changes of the job's. */
 const taken = ({ record: { ticket, moves } }: Claim) => ({ ticket, moves })
@@ -15,8 +15,8 @@ describe("a claim", () => {
         const claimed = yield* claims.claim(checkedPayment("one"), testCall("stream"))
         const answer = { _tag: "Verified", claimKey: claimed.key, claim: factsOf(claimed) } as const
         assert.deepStrictEqual(verifiedClaim(checkedPayment("one"), answer), claimed)
-        const serving = yield* claims.serve(claimed)
-        const settling = yield* claims.settling(serving, { instance: "gateway-1", session: "s1" })
+        const serving = yield* claims.move(claimed, ClaimMove.Serve())
+        const settling = yield* settlingOf(claims, serving, { instance: "gateway-1", session: "s1" })
         assert.strictEqual(settling.record.state, "SETTLING")
         const { messages, first } = yield* jobs
         assert.strictEqual(messages, 1)
@@ -25,10 +25,10 @@ describe("a claim", () => {
         assert.deepStrictEqual(job.payload, checkedPayment("one").payload)
         assert.deepStrictEqual(claimOfJob(job), settling)
 
-        const prepared = yield* claims.prepared(settling, "0xaa")
-        const again = yield* Effect.exit(claims.prepared(settling, "0xbb"))
+        const prepared = yield* claims.move(settling, ClaimMove.Prepare({ transaction: "0xaa" }))
+        const again = yield* Effect.exit(claims.move(settling, ClaimMove.Prepare({ transaction: "0xbb" })))
         assert.isTrue(Option.getOrThrow(Exit.findErrorOption(again)) instanceof ClaimLost)
-        const settled = yield* claims.settled(prepared, "0xaa")
+        const settled = yield* claims.move(prepared, ClaimMove.Settled({ transaction: "0xaa" }))
         assert.strictEqual(settled.record.state, "SETTLED")
         assert.deepStrictEqual(settled.record.transactions, ["0xaa"])
         assert.isNull(settled.record.payment)
@@ -51,14 +51,18 @@ describe("a claim", () => {
         const second = yield* claims.claim(checkedPayment("one"), call)
         assert.isAbove(second.revision, first.revision)
         assert.deepStrictEqual(second.record, { ...first.record, moves: 1 })
-        assert.isTrue((yield* Effect.exit(claims.giveUp(first, "too late")))._tag === "Failure")
+        assert.isTrue(
+          (yield* Effect.exit(claims.moveAsRead(first, ClaimMove.Release({ reason: "too late" }))))._tag === "Failure"
+        )
         // Its place is still held, and anybody else is a replay.
         assert.strictEqual(why(yield* Effect.exit(claims.claim(checkedPayment("two"), testCall("stream")))), "exposure")
         assert.strictEqual(why(yield* Effect.exit(claims.claim(checkedPayment("one"), testCall("stream")))), "replay")
 
-        const serving = yield* claims.serve(second)
+        const serving = yield* claims.move(second, ClaimMove.Serve())
         assert.strictEqual(why(yield* Effect.exit(claims.claim(checkedPayment("one"), call))), "replay")
-        assert.isTrue((yield* Effect.exit(claims.giveUp(second, "too late")))._tag === "Failure")
+        assert.isTrue(
+          (yield* Effect.exit(claims.moveAsRead(second, ClaimMove.Release({ reason: "too late" }))))._tag === "Failure"
+        )
         assert.deepStrictEqual(Option.getOrThrow(yield* claims.read(first.key)), serving)
       })
     )
@@ -69,10 +73,13 @@ describe("a claim", () => {
       Effect.gen(function* () {
         const claims = yield* Claims
         const claimed = yield* claims.claim(checkedPayment("one"), testCall("stream"))
-        assert.strictEqual((yield* claims.giveUp(claimed, "not verified")).record.state, "RELEASED")
+        assert.strictEqual(
+          (yield* claims.moveAsRead(claimed, ClaimMove.Release({ reason: "not verified" }))).record.state,
+          "RELEASED"
+        )
         const next = yield* claims.claim(checkedPayment("two"), testCall("stream"))
         assert.strictEqual(next.record.state, "CLAIMED")
-        yield* claims.giveUp(next, "not verified")
+        yield* claims.moveAsRead(next, ClaimMove.Release({ reason: "not verified" }))
         assert.strictEqual((yield* claims.claim(checkedPayment("one"), testCall())).record.moves, 1)
       })
     )
@@ -83,16 +90,16 @@ describe("a claim", () => {
       Effect.gen(function* () {
         const claims = yield* Claims
         const first = yield* claims.claim(checkedPayment("one"), testCall("stream"))
-        yield* claims.release(first, "upstream failed")
+        yield* claims.move(first, ClaimMove.Release({ reason: "upstream failed" }))
         const second = yield* claims.claim(checkedPayment("one"), testCall("stream", "gateway-2"))
         assert.notStrictEqual(second.record.ticket, first.record.ticket)
 
-        for (const move of [claims.serve, claims.renew, (claim: Claim) => claims.release(claim, "late")]) {
-          const late = yield* Effect.exit(move(first))
+        for (const move of [ClaimMove.Serve(), ClaimMove.Renew(), ClaimMove.Release({ reason: "late" })]) {
+          const late = yield* Effect.exit(claims.move(first, move))
           assert.isTrue(Option.getOrThrow(Exit.findErrorOption(late)) instanceof ClaimLost)
         }
         assert.strictEqual(yield* stateOf(first.key), "CLAIMED")
-        assert.strictEqual((yield* claims.serve(second)).record.state, "SERVING")
+        assert.strictEqual((yield* claims.move(second, ClaimMove.Serve())).record.state, "SERVING")
         const payer = Option.getOrThrow(yield* claims.payer(second.record))
         const { ticket, amount } = second.record
         assert.deepStrictEqual(payer.places, [{ claimKey: second.key, ticket, amount, isGivenOut: true }])
@@ -109,21 +116,21 @@ describe("a claim", () => {
         assert.strictEqual(yield* stateOf(claimed.key), "CLAIMED")
         const told = claimOfJob(Result.getOrThrow(Option.getOrThrow((yield* jobs).first)))
         if (told === undefined) throw new Error("the job does not say")
-        yield* claims.release(claimed, "lease ended")
-        const late = yield* Effect.exit(claims.prepared(told, "0xaa"))
+        yield* claims.move(claimed, ClaimMove.Release({ reason: "lease ended" }))
+        const late = yield* Effect.exit(claims.move(told, ClaimMove.Prepare({ transaction: "0xaa" })))
         assert.isTrue(Option.getOrThrow(Exit.findErrorOption(late)) instanceof ClaimLost)
 
         const again = yield* claims.claim(checkedPayment("one"), testCall())
-        const prepared = yield* claims.prepared(
+        const prepared = yield* claims.move(
           { ...told, ...again, record: { ...told.record, ...taken(again) } },
-          "0xbb"
+          ClaimMove.Prepare({ transaction: "0xbb" })
         )
         assert.deepStrictEqual(Option.getOrThrow(yield* claims.read(again.key)), prepared)
         const { state, transactions, asked, requestedAtMs } = prepared.record
         assert.deepStrictEqual([state, transactions, asked], ["SETTLING", ["0xbb"], 1])
         assert.isNotNull(requestedAtMs)
         // The gateway that has waited for it finds it so, and can neither undo it nor ask in vain.
-        const commit = yield* Effect.exit(claims.commit(again))
+        const commit = yield* Effect.exit(claims.move(again, ClaimMove.Settle()))
         assert.isTrue(Option.getOrThrow(Exit.findErrorOption(commit)) instanceof ClaimLost)
       })
     )
@@ -135,7 +142,7 @@ describe("a claim", () => {
         const claims = yield* Claims
         const claimed = yield* claims.claim(checkedPayment("one"), testCall())
         yield* claims.ask(claimed, null)
-        yield* claims.settling(claimed, null)
+        yield* settlingOf(claims, claimed, null)
         assert.strictEqual((yield* jobs).messages, 1)
       })
     )
@@ -159,11 +166,13 @@ describe("a claim", () => {
         )
         assert.strictEqual(yield* stateOf(checkedPayment("three").claimKey), "absent")
 
-        yield* claims.uncollected(yield* claims.settling(one, null), "authorization cancelled")
+        yield* claims.move(one, ClaimMove.Release({ reason: "upstream failed" }))
+        const two = yield* unmet("two", "stream")
+        assert.strictEqual(two.record.moves, 1)
+        const settling = yield* settlingOf(claims, two, null)
+        yield* claims.move(settling, ClaimMove.Uncollected({ reason: "authorization cancelled" }))
         assert.strictEqual(why(yield* Effect.exit(unmet("four"))), "denied")
         assert.strictEqual(yield* stateOf(checkedPayment("four").claimKey), "RELEASED")
-        yield* claims.forgive(one.record)
-        assert.strictEqual((yield* unmet("four")).record.moves, 1)
       })
     )
   )
@@ -173,30 +182,28 @@ describe("a claim", () => {
       Effect.gen(function* () {
         const claims = yield* Claims
         const claimed = yield* claims.claim(checkedPayment("one"), testCall("stream"))
-        yield* claims.renew(claimed)
-        yield* claims.renew(claimed)
-        const serving = yield* claims.serve(claimed)
-        yield* claims.renew(claimed)
-        assert.strictEqual((yield* claims.settling(serving, null)).record.state, "SETTLING")
+        yield* claims.move(claimed, ClaimMove.Renew())
+        yield* claims.move(claimed, ClaimMove.Renew())
+        const serving = yield* claims.move(claimed, ClaimMove.Serve())
+        yield* claims.move(claimed, ClaimMove.Renew())
+        assert.strictEqual((yield* settlingOf(claims, serving, null)).record.state, "SETTLING")
       })
     )
   )
 
-  it.live("of a payment that was never to be had denies its payer until it is forgiven", () =>
+  it.live("of a payment that was never to be had denies its payer, and nobody else", () =>
     onBus(
       Effect.gen(function* () {
         const claims = yield* Claims
         const claimed = yield* claims.claim(checkedPayment("one"), testCall("stream"))
-        const settling = yield* claims.settling(claimed, null)
-        yield* claims.uncollected(settling, "authorization cancelled")
+        const settling = yield* settlingOf(claims, claimed, null)
+        yield* claims.move(settling, ClaimMove.Uncollected({ reason: "authorization cancelled" }))
         assert.strictEqual(yield* stateOf(claimed.key), "UNCOLLECTED")
 
-        const next = Effect.exit(claims.claim(checkedPayment("two"), testCall()))
-        assert.strictEqual(why(yield* next), "denied")
+        const next = yield* Effect.exit(claims.claim(checkedPayment("two"), testCall()))
+        assert.strictEqual(why(next), "denied")
         assert.strictEqual(yield* stateOf(checkedPayment("two").claimKey), "absent")
         assert.isTrue(Exit.isSuccess(yield* Effect.exit(claims.claim(checkedPayment("x", "bob"), testCall()))))
-        yield* claims.forgive(claimed.record)
-        assert.isTrue(Exit.isSuccess(yield* next))
       })
     )
   )

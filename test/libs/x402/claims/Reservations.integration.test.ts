@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer } from "effect"
-import { Claims, sweepClaims } from "#x402"
+import { ClaimMove, Claims, sweepClaims } from "#x402"
 import type { AskFunds } from "#x402"
 import { busOn, eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
 import { checkedPayment, testCall, testRequirements } from "../../../support/payments.ts"
-import { onBus, options, stateOf, why } from "./claims-on-bus.ts"
+import { onBus, options, stateOf, why, settlingOf } from "./claims-on-bus.ts"
 
 const price = BigInt(testRequirements.amount)
 
@@ -61,7 +61,7 @@ describe("a payer's reservations", () => {
         const claims = yield* Claims
         const wallet = walletOf(1, false)
         const first = yield* claims.claim(checkedPayment("one"), testCall(), { isUnmet: true, askFunds: wallet.ask })
-        const settling = yield* claims.settling(first, null)
+        const settling = yield* settlingOf(claims, first, null)
         // Seen while the money is there; told when it is gone, and its claim has ended.
         const isAsked = yield* Deferred.make<void>()
         const mayAnswer = yield* Deferred.make<void>()
@@ -81,7 +81,7 @@ describe("a payer's reservations", () => {
         )
         yield* Deferred.await(isAsked)
         wallet.make(first.key)
-        yield* claims.settled(settling, "0xaa")
+        yield* claims.move(settling, ClaimMove.Settled({ transaction: "0xaa" }))
         yield* Deferred.succeed(mayAnswer, undefined)
         assert.strictEqual(why(yield* Fiber.join(second)), "unfunded")
         // Alone, and a moment after a settlement: what the simulation saw may be older than that.
@@ -113,7 +113,7 @@ describe("a payer's reservations", () => {
           const again = claims.claim(checkedPayment("five"), testCall(), { askFunds: wallet.ask })
           assert.strictEqual(why(yield* Effect.exit(again)), "exposure")
           assert.strictEqual(yield* stateOf(checkedPayment("five").claimKey), "absent")
-          yield* claims.release(one, "its call failed")
+          yield* claims.move(one, ClaimMove.Release({ reason: "its call failed" }))
           assert.strictEqual((yield* Effect.result(take("six")))._tag, "Failure")
         }),
         64
@@ -132,13 +132,13 @@ describe("a payer's reservations", () => {
         const orphan = { ...checkedPayment("left by a verifier"), claimKey: `${left.key.slice(0, -4)}dead` }
         const held = yield* claims.claim(orphan, testCall(), { askFunds: wallet.ask })
         yield* claims.expose({ ...held, record: { ...held.record, ticket: "an orphan" } })
-        yield* claims.release(held, "its call failed")
+        yield* claims.move(held, ClaimMove.Release({ reason: "its call failed" }))
         assert.strictEqual(why(yield* Effect.exit(take("refused"))), "exposure")
         const busy = yield* Effect.forkChild(
           Effect.forever(
             Effect.gen(function* () {
               const other = yield* claims.claim(checkedPayment("busy"), testCall(), {})
-              yield* claims.release(other, "its call failed")
+              yield* claims.move(other, ClaimMove.Release({ reason: "its call failed" }))
               yield* Effect.sleep(50)
             })
           )

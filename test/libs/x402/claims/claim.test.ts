@@ -5,7 +5,7 @@ import { claimRefusalAnswer, ClaimRefused } from "#x402"
 import {
   hasEnded,
   moved,
-  type Move,
+  type ClaimMove,
   timeToLiveMs,
   type ClaimRecord,
   type ClaimState,
@@ -45,21 +45,28 @@ const record = (state: ClaimState, kind: ClaimRecord["kind"] = "whole"): ClaimRe
   payment: { payload: testPayload("one"), requirements: testRequirements }
 })
 
-const steps: Readonly<Record<Move["_tag"], Move>> = {
+const steps: Readonly<Record<ClaimMove["_tag"], ClaimMove>> = {
   Renew: { _tag: "Renew" },
   Serve: { _tag: "Serve" },
-  Settle: { _tag: "Settle", atMs: 5 },
+  Settle: { _tag: "Settle" },
   AskAgain: { _tag: "AskAgain" },
   Prepare: { _tag: "Prepare", transaction: "0xaa" },
   Settled: { _tag: "Settled", transaction: "0xaa" },
   Uncollected: { _tag: "Uncollected", reason: "expired" },
+  Withheld: { _tag: "Withheld", reason: "expired" },
   Release: { _tag: "Release", reason: "upstream failed" }
 }
 
-const allowed: Readonly<Record<ClaimState, Readonly<Partial<Record<Move["_tag"], ClaimState>>>>> = {
+const allowed: Readonly<Record<ClaimState, Readonly<Partial<Record<ClaimMove["_tag"], ClaimState>>>>> = {
   CLAIMED: { Renew: "CLAIMED", Serve: "SERVING", Settle: "SETTLING", Release: "RELEASED" },
   SERVING: { Renew: "SERVING", Settle: "SETTLING", Release: "RELEASED" },
-  SETTLING: { AskAgain: "SETTLING", Prepare: "SETTLING", Settled: "SETTLED", Uncollected: "UNCOLLECTED" },
+  SETTLING: {
+    AskAgain: "SETTLING",
+    Prepare: "SETTLING",
+    Settled: "SETTLED",
+    Uncollected: "UNCOLLECTED",
+    Withheld: "UNCOLLECTED"
+  },
   SETTLED: {},
   UNCOLLECTED: {},
   RELEASED: {}
@@ -69,21 +76,22 @@ describe("the life of a claim", () => {
   for (const [from, targets] of Object.entries(allowed)) {
     it(`from ${from} leads to ${[...new Set(Object.values(targets))].join(", ") || "nowhere"}`, () => {
       for (const step of Object.values(steps)) {
-        const next = moved(record(from as ClaimState), step)
+        const next = moved(record(from as ClaimState), step, 5)
         assert.strictEqual(next?.state, targets[step._tag], step._tag)
       }
     })
   }
 
   it("keeps what settling needs until it has ended, and every transaction that was signed, up to eight", () => {
-    let claim = moved(record("SERVING"), steps.Settle)
+    let claim = moved(record("SERVING"), steps.Settle, 5)
     for (let index = 0; index < 12 && claim !== undefined; index += 1) {
-      claim = moved(claim, { _tag: "Prepare", transaction: `0x${index}` })
+      claim = moved(claim, { _tag: "Prepare", transaction: `0x${index}` }, 6)
     }
     assert.strictEqual(claim?.transactions.length, 8)
     assert.strictEqual(claim?.transactions.at(-1), "0x11")
     assert.isNotNull(claim?.payment)
-    const ended = claim && moved(claim, { _tag: "Settled", transaction: "0x5" })
+    assert.strictEqual(claim?.requestedAtMs, 5)
+    const ended = claim && moved(claim, { _tag: "Settled", transaction: "0x5" }, 7)
     assert.isNull(ended?.payment)
     assert.strictEqual(ended?.transactions.at(-1), "0x5")
   })
@@ -254,7 +262,7 @@ describe("whatever is done, by whomever, and whoever crashes in between", () => 
     "look",
     "claim",
     "sweep",
-    ...(Object.keys(steps) as Array<Move["_tag"]>)
+    ...(Object.keys(steps) as Array<ClaimMove["_tag"]>)
   ] as const
   const scriptOf = (seed: number) => {
     let state = seed >>> 0
@@ -287,8 +295,8 @@ describe("whatever is done, by whomever, and whoever crashes in between", () => 
           next = isFree ? { ...record("CLAIMED"), ticket: `t${(tickets += 1)}` } : undefined
         } else if (does === "sweep" && known !== undefined) {
           const due = dueMove({ ...known.record, writtenAtMs: 0 }, 10 ** 9, { leaseMs: 1, settleWithinMs: 1 })
-          next = due === undefined ? undefined : moved(known.record, moveOf(due, 0))
-        } else if (does !== "sweep" && known !== undefined) next = moved(known.record, steps[does])
+          next = due === undefined ? undefined : moved(known.record, moveOf(due), 0)
+        } else if (does !== "sweep" && known !== undefined) next = moved(known.record, steps[does], 0)
         if (next === undefined) continue
         const written = key.write(next, known?.revision ?? 0)
         if (written === undefined) continue

@@ -1,7 +1,7 @@
 /** Claims on a bus of the test's own, and what its streams and buckets say of them. */
 import { Effect, Exit, Option } from "effect"
 import { StreamReader, topology } from "#bus"
-import { ClaimRefused, Claims, settlementJobCodec } from "#x402"
+import { type Claim, ClaimMove, ClaimRefused, Claims, settlementJobCodec } from "#x402"
 import { withBus } from "../../../../dev/fixtures/bus.ts"
 
 export const options = { exposureMax: 1, keptMs: 86_400_000 }
@@ -19,6 +19,10 @@ export const stateOf = (key: string) =>
     Effect.flatMap(Claims, ({ read }) => read(key)),
     (found) => (Option.isSome(found) ? found.value.record.state : "absent")
   )
+
+/** To be settled, with a job for the settlers. */
+export const settlingOf = (claims: Claims["Service"], claim: Claim, replyTo: Parameters<Claims["Service"]["ask"]>[1]) =>
+  Effect.tap(claims.move(claim, ClaimMove.Settle()), (next) => claims.ask(next, replyTo))
 
 export const jobs = Effect.gen(function* () {
   const reader = yield* StreamReader

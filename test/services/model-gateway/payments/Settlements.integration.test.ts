@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Result } from "effect"
 import { Configuration } from "#runtime"
-import { Claims, keepAsking } from "#x402"
+import { ClaimMove, Claims, keepAsking } from "#x402"
+import { sweepClaim } from "../../../../libs/x402/claims/sweep.ts"
 import { Settlements } from "../../../../services/model-gateway/payments/Settlements.ts"
 import { jobsAway } from "../../../support/broker-away.ts"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
@@ -40,15 +41,17 @@ describe("a payment whose job cannot be stored, for the broker restarts", () => 
       Effect.gen(function* () {
         const claims = yield* Claims
         const settlingOf = (name: string) =>
-          Effect.flatMap(claims.claim(checkedPayment(name, name), testCall()), claims.commit)
+          Effect.flatMap(claims.claim(checkedPayment(name, name), testCall()), (claim) =>
+            claims.move(claim, ClaimMove.Settle())
+          )
         const begun = yield* settlingOf("one")
-        const prepared = yield* claims.prepared(begun, "0xaa")
+        const prepared = yield* claims.move(begun, ClaimMove.Prepare({ transaction: "0xaa" }))
         yield* keepAsking(claims, begun, null)
-        yield* claims.settled(prepared, "0xaa")
+        yield* claims.move(prepared, ClaimMove.Settled({ transaction: "0xaa" }))
         yield* keepAsking(claims, begun, null)
         assert.strictEqual((yield* jobs).messages, 0)
         const swept = yield* settlingOf("two")
-        yield* claims.sweep(swept.key, swept.revision, "AskAgain")
+        yield* sweepClaim(claims, { key: swept.key, revision: swept.revision, due: "AskAgain" })
         yield* keepAsking(claims, swept, null)
         assert.strictEqual((yield* jobs).messages, 1, "the sweep's")
       })
