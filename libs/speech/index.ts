@@ -2,7 +2,15 @@
  * Speech without the fleet around it: an input into chunks, engines that speak a chunk, and what an engine
  * says of its words into marks of the caller's own.
  */
-export { admit, type AdmissionLimits, type Asker, lateMsMax, type Load, type RefusalReason } from "./admission/admit.ts"
+export {
+  admit,
+  type AdmissionLimits,
+  type AdmissionVerdict,
+  type Asker,
+  lateMsMax,
+  type Load,
+  type RefusalReason
+} from "./admission/admit.ts"
 export { type Listener, type Listeners, listeners } from "./admission/listeners.ts"
 export { type AlignChunk, alignChunk, type Aligned, type AlignToken, type AlignWord, timeOf } from "./timeline/align.ts"
 export { type ClonedGender, clonedEngineVoice, clonedLocales, zeroShotVoice } from "./cloning/cloned-voice.ts"

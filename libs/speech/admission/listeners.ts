@@ -70,89 +70,89 @@ interface State {
   readonly plays: boolean
 }
 
+type Groups = Map<string, Group>
+
 export const listeners = (): Listeners => {
-  const groups = new Map<string, Group>()
-
-  const groupOf = (name: string): Group => {
-    const known = groups.get(name)
-    if (known !== undefined) return known
-    const group: Group = {
-      present: new Set(),
-      growMs: growMsAssumed,
-      grownAtMs: Number.NEGATIVE_INFINITY,
-      lastsMs: lastsMsAssumed
-    }
-    groups.set(name, group)
-    return group
-  }
-  const all = () => [...groups.values()].flatMap(({ present }) => [...present])
-
-  const enter = ({ group: name, nowMs, plays }: Entry): Listener => {
-    const group = groupOf(name)
-    const state: State = {
-      enteredAtMs: nowMs,
-      startedAtMs: undefined,
-      gotMs: 0,
-      wantsSinceMs: undefined,
-      tookAtMs: nowMs,
-      isYoung: true,
-      plays
-    }
-    group.present.add(state)
-    return {
-      wants: (atMs) => void (state.wantsSinceMs ??= atMs),
-      got: (seconds, atMs) => {
-        if (seconds <= 0) return
-        // It stood still: what it gets now is ahead of it, however late it came.
-        const isBehind = state.startedAtMs !== undefined && storeOf(state, atMs) < 0
-        if (isBehind) state.startedAtMs = atMs - state.gotMs
-        state.startedAtMs ??= atMs
-        state.gotMs += seconds * 1_000
-        state.wantsSinceMs = undefined
-        state.tookAtMs = atMs
-        if (storeOf(state, atMs) >= grownMs) grow(group, state, atMs)
-      },
-      rests: () => void (state.wantsSinceMs = undefined),
-      storeMs: (atMs) => storeOf(state, atMs),
-      leave: (atMs) => {
-        if (!group.present.delete(state) || state.startedAtMs === undefined) return
-        group.lastsMs += (atMs - state.enteredAtMs - group.lastsMs) * newest
-      }
-    }
-  }
-
-  const load: Listeners["load"] = (name, nowMs) => {
-    const group = groupOf(name)
-    const present = [...group.present]
-    settle(group, present, nowMs)
-    const young = present.filter(({ isYoung }) => isYoung)
-    const ageMs = young.reduce((sum, { enteredAtMs }) => sum + nowMs - enteredAtMs, 0) / Math.max(1, young.length)
-    return {
-      young: young.length,
-      // Those at it show a slower pace before any of them has come through; while none has, how slow is not known.
-      growMs: Math.max(growMsOf(group, nowMs), hasOneComeThrough(group, young) ? ageMs : ageMs * unseenFactor),
-      thin: present.filter((state) => isThin(state, nowMs)).length,
-      listening: present.length,
-      lastsMs: group.lastsMs
-    }
-  }
-
+  const groups: Groups = new Map()
   return {
-    enter,
-    load,
-    isAnyInNeed: (nowMs) => all().some((state) => isThin(state, nowMs) || isSlowToBegin(state, nowMs)),
+    enter: (entry) => enter(groupOf(groups, entry.group), entry),
+    load: (group, nowMs) => loadOf(groupOf(groups, group), nowMs),
+    isAnyInNeed: (nowMs) => allOf(groups).some((state) => isThin(state, nowMs) || isSlowToBegin(state, nowMs)),
     leastStoreMs: (nowMs) => {
-      const grown = all().filter((state) => !state.isYoung && state.wantsSinceMs !== undefined && state.plays)
+      const grown = allOf(groups).filter((state) => !state.isYoung && state.wantsSinceMs !== undefined && state.plays)
       return grown.length === 0 ? grownMs : Math.min(...grown.map((state) => Math.max(0, storeOf(state, nowMs))))
     },
     counts: (nowMs) => {
       for (const group of groups.values()) settle(group, [...group.present], nowMs)
-      const present = all()
+      const present = allOf(groups)
       return {
         young: present.filter(({ isYoung }) => isYoung).length,
         thin: present.filter((state) => isThin(state, nowMs)).length
       }
     }
+  }
+}
+
+const groupOf = (groups: Groups, name: string): Group => {
+  const known = groups.get(name)
+  if (known !== undefined) return known
+  const group: Group = {
+    present: new Set(),
+    growMs: growMsAssumed,
+    grownAtMs: Number.NEGATIVE_INFINITY,
+    lastsMs: lastsMsAssumed
+  }
+  groups.set(name, group)
+  return group
+}
+
+const allOf = (groups: Groups) => [...groups.values()].flatMap(({ present }) => [...present])
+
+const enter = (group: Group, { nowMs, plays }: Entry): Listener => {
+  const state: State = {
+    enteredAtMs: nowMs,
+    startedAtMs: undefined,
+    gotMs: 0,
+    wantsSinceMs: undefined,
+    tookAtMs: nowMs,
+    isYoung: true,
+    plays
+  }
+  group.present.add(state)
+  return {
+    wants: (atMs) => void (state.wantsSinceMs ??= atMs),
+    got: (seconds, atMs) => {
+      if (seconds <= 0) return
+      // It stood still: what it gets now is ahead of it, however late it came.
+      const isBehind = state.startedAtMs !== undefined && storeOf(state, atMs) < 0
+      if (isBehind) state.startedAtMs = atMs - state.gotMs
+      state.startedAtMs ??= atMs
+      state.gotMs += seconds * 1_000
+      state.wantsSinceMs = undefined
+      state.tookAtMs = atMs
+      if (storeOf(state, atMs) >= grownMs) grow(group, state, atMs)
+    },
+    rests: () => void (state.wantsSinceMs = undefined),
+    storeMs: (atMs) => storeOf(state, atMs),
+    leave: (atMs) => {
+      if (!group.present.delete(state) || state.startedAtMs === undefined) return
+      group.lastsMs += (atMs - state.enteredAtMs - group.lastsMs) * newest
+    }
+  }
+}
+
+const loadOf = (group: Group, nowMs: number): Omit<Load, "lateMs"> => {
+  const present = [...group.present]
+  settle(group, present, nowMs)
+  const young = present.filter(({ isYoung }) => isYoung)
+  const ageMs = young.reduce((sum, { enteredAtMs }) => sum + nowMs - enteredAtMs, 0) / Math.max(1, young.length)
+  return {
+    young: young.length,
+    // Those at it show a slower pace before any of them has come through; while none has, how slow is not known.
+    growMs: Math.max(growMsOf(group, nowMs), hasOneComeThrough(group, young) ? ageMs : ageMs * unseenFactor),
+    thin: present.filter((state) => isThin(state, nowMs)).length,
+    listening: present.length,
+    lastsMs: group.lastsMs
   }
 }
 

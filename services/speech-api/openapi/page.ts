@@ -32,82 +32,16 @@ import { type Answer, type Operation, operations } from "./operations.ts"
 
 export const speechApiPage = (): string =>
   [
-    "# The speech API",
-    "Made from the schemas and lists in `services/speech-api` by `./starling docs`. The same for machines: " +
-      "[speech-openapi.json](speech-openapi.json), and `GET /openapi.json` of a running fleet.",
-    intro,
-    table(
-      ["route", "for", "scope"],
-      operations.map(({ method, path, summary, scopes }) => [
-        `[${method} ${path}](#${anchorOf(summary)})`,
-        summary,
-        scopes.length === 0 ? "none, no token" : scopes.map((scope) => `\`${scope}\``).join(" or ")
-      ])
-    ),
+    ...overview(),
     ...operations.map(operationSection),
     "## Shapes",
     ...shapes(),
-    "## Formats",
-    "`output_format` goes before `audio_format` and `Accept`. `_192` is encoded at 160 kbit/s, where MPEG-2 ends, and " +
-      "reported as `_160`; bit rates from 160 are for the models of version 3.",
-    table(
-      ["output_format", "Content-Type", "audio_format", "streams"],
-      audioFormats.map((format) => [
-        `\`${format.name}\``,
-        format.mediaType,
-        format.audioFormat,
-        format.isStreamable ? "yes" : "no"
-      ])
-    ),
-    "## Models",
-    table(
-      ["model", "also called", "speaks", "routes", "notes"],
-      speechModels.map((model) => [
-        `\`${model.id}\``,
-        model.aliases.map((alias) => `\`${alias}\``).join(" "),
-        model.languages.join(" "),
-        model.routes.map((route) => `\`${route}\``).join(" "),
-        [model.isDefault && "**default**", model.isRecommended && "recommended", model.isDeprecated && "deprecated"]
-          .filter((note) => note !== false)
-          .concat(model.description)
-          .join("; ")
-      ])
-    ),
-    "Without `language` a voice speaks its own locale. A language that the model or the voice does not have is refused.",
-    "## Voices",
-    "English is best understood in the four voices of flite, which have no other language and read ASCII letters. A " +
-      "recogniser (pocketsphinx with its own model of English, 98 words) got wrong, of a hundred words: `selma` 11, " +
-      "`roger` 22, `alan` 23, `kal` 32. The English voices of espeak-ng, 79 to 92, speak every language of a model and " +
-      "begin sooner. `selma` is the voice of the examples and, without `--voice`, of `./starling say`.",
-    "The same request in a voice of flite gets the same bytes and marks in every format. espeak-ng varies the pitch of " +
-      "a voice from where it left off: the same request in one of its voices sounds the same, and differs in bytes and " +
-      "by about a hundredth of its length.",
-    "## SSML",
-    "An input that begins with `<speak>` is SSML: `p`, `s`, `break`, `prosody` (rate, pitch, range, volume), `emphasis`, " +
-      '`sub`, `say-as`, and `<service:style emotion="...">` with one of ' +
-      `${Object.keys(emotions).join(", ")}. \`voice\`, \`lang\`, \`mark\` and \`phoneme\` are read over: ` +
-      "their words are spoken in the voice and the language of the request, also where `<voice name>` names another; for " +
-      "several voices there is the dialogue route. Everything else is refused with its place. So is what begins as a " +
-      "document and is none that we take: with an XML declaration, a document type, or a `<SPEAK>` in other letters.",
-    "## Headers",
-    table(
-      ["of requests", ""],
-      Object.values({ ...requestHeaders, ...idempotencyHeaders }).map(({ name, description }) => [
-        `\`${name}\``,
-        description
-      ])
-    ),
-    table(
-      ["of answers", ""],
-      Object.entries(headers).map(([name, { description }]) => [`\`${name}\``, description])
-    ),
-    "## Errors",
-    'Every refusal is JSON: `{"error": {"code", "message", "fields"?, "details"?}, "request_id"}`. Go by the code, not by the ' +
-      "message. 408, 429 and 5xx may be tried again, after `Retry-After` where it is given.",
-    table(
-      ["status", "code", "when"],
-      errorCodeNames.map((name) => [String(errorCodes[name].status), `\`${name}\``, errorCodes[name].when])
-    ),
+    ...formatsSection(),
+    ...modelsSection(),
+    ...voicesSection,
+    ...ssmlSection(),
+    ...headersSection(),
+    ...errorsSection(),
     "## Limits",
     table(["what", "at most"], limits),
     ""
@@ -115,6 +49,21 @@ export const speechApiPage = (): string =>
     .join("\n\n")
     .trimEnd()
     .concat("\n")
+
+const overview = () => [
+  "# The speech API",
+  "Made from the schemas and lists in `services/speech-api` by `./starling docs`. The same for machines: " +
+    "[speech-openapi.json](speech-openapi.json), and `GET /openapi.json` of a running fleet.",
+  intro,
+  table(
+    ["route", "for", "scope"],
+    operations.map(({ method, path, summary, scopes }) => [
+      `[${method} ${path}](#${anchorOf(summary)})`,
+      summary,
+      scopes.length === 0 ? "none, no token" : scopes.map((scope) => `\`${scope}\``).join(" or ")
+    ])
+  )
+]
 
 const intro =
   "Calls carry `Authorization: Bearer <token>`; `./starling token make --role member` makes a token. The examples take it from " +
@@ -127,6 +76,85 @@ const shapes = () => {
     .filter(([name]) => !asked.has(name))
     .map(([name, schema]) => `### ${name}\n\n${speechFields(schema)}`)
 }
+
+const formatsSection = () => [
+  "## Formats",
+  "`output_format` goes before `audio_format` and `Accept`. `_192` is encoded at 160 kbit/s, where MPEG-2 ends, and " +
+    "reported as `_160`; bit rates from 160 are for the models of version 3.",
+  table(
+    ["output_format", "Content-Type", "audio_format", "streams"],
+    audioFormats.map((format) => [
+      `\`${format.name}\``,
+      format.mediaType,
+      format.audioFormat,
+      format.isStreamable ? "yes" : "no"
+    ])
+  )
+]
+
+const modelsSection = () => [
+  "## Models",
+  table(
+    ["model", "also called", "speaks", "routes", "notes"],
+    speechModels.map((model) => [
+      `\`${model.id}\``,
+      model.aliases.map((alias) => `\`${alias}\``).join(" "),
+      model.languages.join(" "),
+      model.routes.map((route) => `\`${route}\``).join(" "),
+      [model.isDefault && "**default**", model.isRecommended && "recommended", model.isDeprecated && "deprecated"]
+        .filter((note) => note !== false)
+        .concat(model.description)
+        .join("; ")
+    ])
+  ),
+  "Without `language` a voice speaks its own locale. A language that the model or the voice does not have is refused."
+]
+
+const voicesSection = [
+  "## Voices",
+  "English is best understood in the four voices of flite, which have no other language and read ASCII letters. A " +
+    "recogniser (pocketsphinx with its own model of English, 98 words) got wrong, of a hundred words: `selma` 11, " +
+    "`roger` 22, `alan` 23, `kal` 32. The English voices of espeak-ng, 79 to 92, speak every language of a model and " +
+    "begin sooner. `selma` is the voice of the examples and, without `--voice`, of `./starling say`.",
+  "The same request in a voice of flite gets the same bytes and marks in every format. espeak-ng varies the pitch of " +
+    "a voice from where it left off: the same request in one of its voices sounds the same, and differs in bytes and " +
+    "by about a hundredth of its length."
+]
+
+const ssmlSection = () => [
+  "## SSML",
+  "An input that begins with `<speak>` is SSML: `p`, `s`, `break`, `prosody` (rate, pitch, range, volume), `emphasis`, " +
+    '`sub`, `say-as`, and `<service:style emotion="...">` with one of ' +
+    `${Object.keys(emotions).join(", ")}. \`voice\`, \`lang\`, \`mark\` and \`phoneme\` are read over: ` +
+    "their words are spoken in the voice and the language of the request, also where `<voice name>` names another; for " +
+    "several voices there is the dialogue route. Everything else is refused with its place. So is what begins as a " +
+    "document and is none that we take: with an XML declaration, a document type, or a `<SPEAK>` in other letters."
+]
+
+const headersSection = () => [
+  "## Headers",
+  table(
+    ["of requests", ""],
+    Object.values({ ...requestHeaders, ...idempotencyHeaders }).map(({ name, description }) => [
+      `\`${name}\``,
+      description
+    ])
+  ),
+  table(
+    ["of answers", ""],
+    Object.entries(headers).map(([name, { description }]) => [`\`${name}\``, description])
+  )
+]
+
+const errorsSection = () => [
+  "## Errors",
+  'Every refusal is JSON: `{"error": {"code", "message", "fields"?, "details"?}, "request_id"}`. Go by the code, not by the ' +
+    "message. 408, 429 and 5xx may be tried again, after `Retry-After` where it is given.",
+  table(
+    ["status", "code", "when"],
+    errorCodeNames.map((name) => [String(errorCodes[name].status), `\`${name}\``, errorCodes[name].when])
+  )
+]
 
 /** One operation's section. */
 const operationSection = (operation: Operation): string =>

@@ -15,7 +15,7 @@ import {
   streamsEnded,
   underruns
 } from "../metrics.ts"
-import { SpeechAdmission } from "./SpeechAdmission.ts"
+import { type Pace, SpeechAdmission } from "./SpeechAdmission.ts"
 import { type SpeechSession, SpeechSessions } from "./SpeechSessions.ts"
 import type { SpeechPlan } from "./plan.ts"
 import {
@@ -38,6 +38,47 @@ export interface Spoken {
   readonly timing: () => string
 }
 
+const metersOf = Effect.map(Metrics, (metrics) => ({
+  firstByte: metrics.histogram(firstByteSeconds),
+  stages: metrics.histogram(stageSeconds),
+  spokenSeconds: metrics.counter(spokenSeconds),
+  factor: metrics.histogram(realTimeFactor),
+  underruns: metrics.counter(underruns),
+  ended: metrics.counter(streamsEnded),
+  characters: metrics.counter(charactersSpoken)
+}))
+
+/** What all answers share. */
+const partsOf = Effect.gen(function* () {
+  const clock = yield* Clock.Clock
+  return {
+    sessions: yield* SpeechSessions,
+    encoders: yield* Encoders,
+    admission: yield* SpeechAdmission,
+    meters: yield* metersOf,
+    clock,
+    nowMs: () => Number(clock.currentTimeNanosUnsafe()) / 1e6
+  }
+})
+type Parts = Effect.Success<typeof partsOf>
+
+/** One answer on its way. */
+interface Answer {
+  readonly plan: SpeechPlan
+  readonly startedAtMs: number
+  readonly stages: StageTimes
+  readonly player: PlayerClock
+  marks: Array<WordMark>
+  samples: number
+  /** The scope's exit does not tell: to it a caller who left before the first byte was answered. */
+  outcome: "spoken" | "failed" | "cancelled"
+}
+
+interface Source {
+  readonly pieces: SpeechSession["pieces"]
+  readonly listener: Pace["listener"]
+}
+
 export class Speech extends Context.Service<
   Speech,
   {
@@ -49,119 +90,123 @@ export class Speech extends Context.Service<
 >()("starling/speech-api/Speech") {
   static readonly layer = Layer.effect(
     Speech,
-    Effect.gen(function* () {
-      const sessions = yield* SpeechSessions
-      const encoders = yield* Encoders
-      const admission = yield* SpeechAdmission
-      const clock = yield* Clock.Clock
-      const metrics = yield* Metrics
-      const firstByte = metrics.histogram(firstByteSeconds)
-      const stages = metrics.histogram(stageSeconds)
-      const spoken = metrics.counter(spokenSeconds)
-      const factor = metrics.histogram(realTimeFactor)
-      const starved = metrics.counter(underruns)
-      const ended = metrics.counter(streamsEnded)
-      const characters = metrics.counter(charactersSpoken)
-      const nowMs = () => Number(clock.currentTimeNanosUnsafe()) / 1e6
-      const countRefusal = <E extends SpeechError>(error: E) =>
-        Effect.sync(() => {
-          const reason = overloadReason(error)
-          if (reason !== undefined) admission.refused(reason)
-        })
+    Effect.map(partsOf, (parts) => Speech.of({ speak: (plan, startedAtMs) => speak(parts, plan, startedAtMs) }))
+  )
+}
 
-      const speak = Effect.fn("Speech.speak")(function* (plan: SpeechPlan, startedAtMs: number) {
-        const { format } = plan
-        const times = new Map<string, number>()
-        let lastAtMs = startedAtMs
-        const mark = (stage: string) => {
-          if (times.has(stage)) return
-          times.set(stage, nowMs() - lastAtMs)
-          stages.observe({ stage }, (nowMs() - lastAtMs) / 1_000)
-          lastAtMs = nowMs()
-        }
-        // `startedAtMs` is of another clock, which never goes back.
-        const arrivedAtMs = clock.currentTimeMillisUnsafe() - (nowMs() - startedAtMs)
-        const { turns, textNormalization } = plan
-        const engine = turns[0]?.voice.engine ?? ""
-        const pace = yield* admission.enter({ engine, arrivedAtMs, plays: plan.isPlayed })
-        mark("wait")
-        const { listener, turn, windowSamplesMax, begunByMs } = pace
-        const session = yield* sessions
-          .open({ turns, textNormalization }, { turn, windowSamplesMax, begunByMs })
-          .pipe(Effect.tapError(countRefusal))
-        mark("admit")
-        const leveller = plan.loudnessNormalization ? makeLoudnessLeveller() : undefined
-        const player = playerClock()
-        let marks: Array<WordMark> = []
-        let samples = 0
-        let isWhole = false
-        let hasFailed = false
+const speak = Effect.fn("Speech.speak")(function* (parts: Parts, plan: SpeechPlan, startedAtMs: number) {
+  const { admission, clock, nowMs, sessions } = parts
+  const { turns, textNormalization, format } = plan
+  const stages = stageTimes(parts, startedAtMs)
+  const engine = turns[0]?.voice.engine ?? ""
+  // `startedAtMs` is of another clock, which never goes back.
+  const arrivedAtMs = clock.currentTimeMillisUnsafe() - (nowMs() - startedAtMs)
+  const pace = yield* admission.enter({ engine, arrivedAtMs, plays: plan.isPlayed })
+  stages.reached("wait")
+  const session = yield* sessions
+    .open({ turns, textNormalization }, pace)
+    .pipe(Effect.tapError((error) => countRefusal(parts, error)))
+  stages.reached("admit")
+  const answer: Answer = {
+    plan,
+    startedAtMs,
+    stages,
+    player: playerClock(),
+    marks: [],
+    samples: 0,
+    outcome: "cancelled"
+  }
+  const bytes = encoded(parts, answer, { pieces: session.pieces, listener: pace.listener })
+  yield* Effect.addFinalizer(() => Effect.sync(() => countEnd(parts, answer)))
+  const spoken: Spoken = {
+    sentences: session.sentences,
+    bytes,
+    takeMarks: () => {
+      const { marks } = answer
+      answer.marks = []
+      return marks
+    },
+    durationMs: () => (paddedSamples(format, answer.samples) * 1_000) / fleetRateHz,
+    timing: stages.timing
+  }
+  return spoken
+})
 
-        const pcm = session.pieces.pipe(
-          Stream.map((piece) => {
-            if (piece.pcm.length > 0) mark("first_pcm")
-            marks.push(...piece.marks)
-            samples += piece.pcm.length
-            if (player.fed(piece.pcm.length / fleetRateHz, nowMs(), piece.waitedMs)) starved.inc({})
-            return leveller?.push(piece.pcm) ?? piece.pcm
-          }),
-          Stream.filter((piece) => piece.length > 0)
-        )
-        const epochMs = () => clock.currentTimeMillisUnsafe()
-        const encoded = encoders.encode(format, pcm, (seconds) => listener.got(seconds, epochMs()))
-        const bytes = wanting(encoded, () => listener.wants(epochMs())).pipe(
-          Stream.tapError(countRefusal),
-          Stream.tap(() =>
-            Effect.sync(() => {
-              if (times.has("encode")) return
-              mark("encode")
-              player.started(nowMs())
-              firstByte.observe({ format: format.name, model: plan.model.id }, (nowMs() - startedAtMs) / 1_000)
-            })
-          ),
-          Stream.tapError(() =>
-            Effect.sync(() => {
-              hasFailed = true
-            })
-          ),
-          Stream.onEnd(
-            Effect.sync(() => {
-              isWhole = true
-            })
-          )
-        )
-        yield* Effect.addFinalizer(() =>
-          Effect.sync(() => {
-            const seconds = samples / fleetRateHz
-            // The scope's exit does not tell: to it a caller who left before the first byte was answered.
-            const outcome = isWhole ? "spoken" : hasFailed ? "failed" : "cancelled"
-            ended.inc({ outcome })
-            spoken.inc({ format: format.name }, seconds)
-            characters.inc({ model: plan.model.id }, plan.billableCharacters)
-            if (isWhole && seconds > 0) factor.observe({}, (nowMs() - startedAtMs) / 1_000 / seconds)
-          })
-        )
-        const answer: Spoken = {
-          sentences: session.sentences,
-          bytes,
-          takeMarks: () => {
-            const taken = marks
-            marks = []
-            return taken
-          },
-          durationMs: () => (paddedSamples(format, samples) * 1_000) / fleetRateHz,
-          timing: () => [...times].map(([stage, took]) => `${stage};dur=${took.toFixed(1)}`).join(", ")
-        }
-        return answer
+/** The pieces of a session as bytes of the format that was asked for. */
+const encoded = (parts: Parts, answer: Answer, { pieces, listener }: Source): Spoken["bytes"] => {
+  const { clock, encoders, meters, nowMs } = parts
+  const { plan, player, stages, startedAtMs } = answer
+  const epochMs = () => clock.currentTimeMillisUnsafe()
+  const pcm = pcmOf(parts, answer, pieces)
+  const bytes = encoders.encode(plan.format, pcm, (seconds) => listener.got(seconds, epochMs()))
+  return tellingPulls(bytes, () => listener.wants(epochMs())).pipe(
+    Stream.tapError((error) => countRefusal(parts, error)),
+    Stream.tap(() =>
+      Effect.sync(() => {
+        if (!stages.reached("encode")) return
+        player.started(nowMs())
+        meters.firstByte.observe({ format: plan.format.name, model: plan.model.id }, (nowMs() - startedAtMs) / 1_000)
       })
-      return Speech.of({ speak })
-    })
+    ),
+    Stream.tapError(() => Effect.sync(() => (answer.outcome = "failed"))),
+    Stream.onEnd(Effect.sync(() => (answer.outcome = "spoken")))
+  )
+}
+
+const pcmOf = ({ meters, nowMs }: Parts, answer: Answer, pieces: Source["pieces"]) => {
+  const { plan, player, stages } = answer
+  const leveller = plan.loudnessNormalization ? makeLoudnessLeveller() : undefined
+  return pieces.pipe(
+    Stream.map(({ pcm, marks, waitedMs }) => {
+      if (pcm.length > 0) stages.reached("first_pcm")
+      answer.marks.push(...marks)
+      answer.samples += pcm.length
+      if (player.fed(pcm.length / fleetRateHz, nowMs(), waitedMs)) meters.underruns.inc({})
+      return leveller?.push(pcm) ?? pcm
+    }),
+    Stream.filter((pcm) => pcm.length > 0)
   )
 }
 
 /** Tells of each time that more is asked for. */
-const wanting = <A, E, R>(stream: Stream.Stream<A, E, R>, tell: () => void): Stream.Stream<A, E, R> =>
+const tellingPulls = <A, E, R>(stream: Stream.Stream<A, E, R>, tell: () => void): Stream.Stream<A, E, R> =>
   Stream.transformPull(stream, (pull) => Effect.succeed(Effect.andThen(Effect.sync(tell), pull)))
+
+const countRefusal = ({ admission }: Parts, error: SpeechError) =>
+  Effect.sync(() => {
+    const reason = overloadReason(error)
+    if (reason !== undefined) admission.refused(reason)
+  })
+
+const countEnd = ({ meters, nowMs }: Parts, { outcome, plan, samples, startedAtMs }: Answer) => {
+  const seconds = samples / fleetRateHz
+  meters.ended.inc({ outcome })
+  meters.spokenSeconds.inc({ format: plan.format.name }, seconds)
+  meters.characters.inc({ model: plan.model.id }, plan.billableCharacters)
+  if (outcome === "spoken" && seconds > 0) meters.factor.observe({}, (nowMs() - startedAtMs) / 1_000 / seconds)
+}
+
+interface StageTimes {
+  /** False when it had been reached before. */
+  readonly reached: (stage: string) => boolean
+  readonly timing: () => string
+}
+
+const stageTimes = ({ meters, nowMs }: Parts, startedAtMs: number): StageTimes => {
+  const times = new Map<string, number>()
+  let lastAtMs = startedAtMs
+  return {
+    reached: (stage) => {
+      if (times.has(stage)) return false
+      const atMs = nowMs()
+      times.set(stage, atMs - lastAtMs)
+      meters.stages.observe({ stage }, (atMs - lastAtMs) / 1_000)
+      lastAtMs = atMs
+      return true
+    },
+    timing: () => [...times].map(([stage, took]) => `${stage};dur=${took.toFixed(1)}`).join(", ")
+  }
+}
 
 /**
  * Plays an answer as a client would that starts with the first byte: tells when it would have fallen silent

@@ -12,23 +12,22 @@ import {
   SessionAnswer,
   SessionFrameHead,
   SessionRequest,
-  type SpeechTurn,
   subjects,
   type WordMark
 } from "#contracts"
-import { Configuration, Metrics } from "#runtime"
+import { Configuration, type CounterHandle, type GaugeHandle, Metrics } from "#runtime"
 import { InputRefused, SpeechBusy, SpeechFailed } from "./refusals.ts"
 import { streamsActive, takeovers } from "../metrics.ts"
-import type { Pace } from "./SpeechAdmission.ts"
-import { type Course, courseOf, idOf, type Mail, watchEveryMs, windowOf } from "./session-course.ts"
-
-export interface SpeechOrder {
-  readonly turns: ReadonlyArray<SpeechTurn>
-  readonly textNormalization: boolean
-}
-
-/** What its caller lets it do. */
-export type SessionPace = Pick<Pace, "turn" | "windowSamplesMax" | "begunByMs">
+import {
+  type Course,
+  courseOf,
+  idOf,
+  type Mail,
+  watchEveryMs,
+  windowOf,
+  type SessionPace,
+  type SpeechOrder
+} from "./session-course.ts"
 
 /** PCM at 24 kHz and the marks that became final with it; the last piece is often marks alone. */
 export interface SpokenPiece {
@@ -61,6 +60,33 @@ const mailCodec = frameCodec(SequencerMail)
 const frameIn = frameCodec(SessionFrameHead)
 const noPcm = new Int16Array(0)
 
+/** What all sessions of this process share. */
+interface Shared {
+  readonly requests: Requests["Service"]
+  readonly mailbox: Mailbox["Service"]
+  readonly nowMs: () => number
+  readonly windowBytes: number
+  readonly activeGauge: GaugeHandle<never>
+  readonly takeovers: CounterHandle<never>
+  active: number
+}
+
+const sharedOf = Effect.gen(function* () {
+  const { SpeechApi } = yield* Configuration
+  const clock = yield* Clock.Clock
+  const metrics = yield* Metrics
+  const shared: Shared = {
+    requests: yield* Requests,
+    mailbox: yield* Mailbox,
+    nowMs: () => clock.currentTimeMillisUnsafe(),
+    windowBytes: SpeechApi.WindowMegabytes * 1_048_576,
+    activeGauge: metrics.gauge(streamsActive),
+    takeovers: metrics.counter(takeovers),
+    active: 0
+  }
+  return shared
+})
+
 export class SpeechSessions extends Context.Service<
   SpeechSessions,
   {
@@ -73,172 +99,175 @@ export class SpeechSessions extends Context.Service<
 >()("starling/speech-api/SpeechSessions") {
   static readonly layer = Layer.effect(
     SpeechSessions,
-    Effect.gen(function* () {
-      const { SpeechApi } = yield* Configuration
-      const requests = yield* Requests
-      const mailbox = yield* Mailbox
-      const clock = yield* Clock.Clock
-      const metrics = yield* Metrics
-      const activeGauge = metrics.gauge(streamsActive)
-      const taken = metrics.counter(takeovers)
-      const windowBytes = SpeechApi.WindowMegabytes * 1_048_576
-      let active = 0
-
-      const windowFor = (pace: SessionPace) => Math.min(pace.windowSamplesMax(), windowOf(windowBytes, active))
-      const nowMs = () => clock.currentTimeMillisUnsafe()
-
-      const ask = Effect.fnUntraced(function* (course: Course, untilMs: number) {
-        const { order, resume, pace } = course
-        const windowSamples = windowFor(pace)
-        const request = { ...order, sessionId: idOf(course), api: mailbox.instance, windowSamples, resume }
-        const timeoutMs = Math.min(askWithinMs, Math.max(askWithinMsMin, untilMs - nowMs()))
-        const answered = yield* requests
-          .ask({ subject: subjects.speechSessions, question, answer, timeoutMs }, request)
-          .pipe(Effect.mapError((error) => new SpeechBusy({ retryAfterSeconds: 1, detail: error.message })))
-        if (answered._tag === "Accepted") return answered
-        if (answered._tag === "Refused") return yield* new InputRefused({ faults: answered.faults })
-        const { retryAfterSeconds } = answered
-        return yield* new SpeechBusy({ retryAfterSeconds, detail: "all are busy" })
-      })
-
-      const tell = (course: Course, head: SequencerMail) => {
-        const { sequencer } = course
-        if (sequencer !== "") mailbox.send(sequencer, idOf(course), mailCodec.encode({ head, pcm: noPcm }))
-      }
-      const credit = (course: Course) => {
-        course.credited = course.consumed
-        course.windowSamples = windowFor(course.pace)
-        tell(course, { _tag: "Credit", consumedSamples: course.consumed, windowSamples: course.windowSamples })
-      }
-      const heard = (course: Course) => {
-        course.heardAtMs = course.stall.awakeMs(nowMs())
-        course.isGivenUp = false
-      }
-      const receive = (course: Course, id: string, bytes: Uint8Array) => {
-        const frame = frameIn.decode(bytes)
-        if (id !== idOf(course) || Result.isFailure(frame)) return
-        heard(course)
-        if (frame.success.head._tag !== "Alive") Queue.offerUnsafe(course.inbox, { of: id, frame: frame.success })
-      }
-
-      const beginOnce = Effect.fnUntraced(function* (course: Course, untilMs: number) {
-        course.attempt += 1
-        const id = idOf(course)
-        course.sequencer = ""
-        yield* Scope.provide(
-          mailbox.open(id, (bytes) => receive(course, id, bytes)),
-          course.scope
-        )
-        const accepted = yield* ask(course, untilMs)
-        course.sequencer = accepted.sequencer
-        heard(course)
-        return accepted
-      })
-
-      /** With whoever takes it first. Each try is a session of its own: one that answers too late speaks to nobody. */
-      const begin = Effect.fnUntraced(function* (course: Course, untilMs: () => number) {
-        for (;;) {
-          const begun = yield* Effect.result(beginOnce(course, untilMs()))
-          if (Result.isSuccess(begun)) return begun.success
-          const { failure } = begun
-          const isOver = nowMs() + askAgainEveryMs >= untilMs()
-          if (failure._tag === "InputRefused" || isOver) return yield* Effect.fail(failure)
-          yield* Effect.sleep(askAgainEveryMs)
-        }
-      })
-
-      const takeOver = Effect.fnUntraced(function* (course: Course, why: string) {
-        const { received } = course
-        course.fruitless = received > course.tookOverAt ? 0 : course.fruitless
-        if (course.fruitless >= fruitlessMax) {
-          return yield* new SpeechFailed({ code: "upstream_failure", message: "the speech broke off" })
-        }
-        course.fruitless += 1
-        course.tookOverAt = received
-        tell(course, { _tag: "Cancel" })
-        taken.inc({})
-        yield* Effect.logWarning("a sequencer is lost, another goes on").pipe(Effect.annotateLogs({ why, received }))
-        const awayUntilMs = nowMs() + awayMsMax
-        yield* begin(course, () => awayUntilMs).pipe(
-          Effect.mapError(() => new SpeechFailed({ code: "service_unavailable", message: "the speech broke off" }))
-        )
-      })
-
-      const watch = (course: Course) => {
-        course.stall.tick(nowMs())
-        if (course.isOver || course.sequencer === "") return
-        credit(course)
-        if (course.isGivenUp || !course.stall.isSilent(course.heardAtMs, silenceMsMax, nowMs())) return
-        course.isGivenUp = true
-        Queue.offerUnsafe(course.inbox, { of: idOf(course) })
-      }
-
-      /** What comes next; at the end marks alone. */
-      const next = Effect.fnUntraced(function* (course: Course) {
-        for (;;) {
-          const { of, frame } = yield* Queue.take(course.inbox)
-          // What a replaced attempt still sent is beyond the sample that the next one was asked to go on from.
-          if (of !== idOf(course)) continue
-          if (frame === undefined) {
-            if (course.isGivenUp) yield* takeOver(course, "nothing was heard of it")
-            continue
-          }
-          const { head, pcm } = frame
-          if (head._tag === "Failed") {
-            course.isOver = true
-            return yield* new SpeechFailed({ code: head.code, message: head.message })
-          }
-          if (head._tag === "End") {
-            if (head.totalSamples !== course.received) {
-              yield* takeOver(course, "its end came before its last samples")
-              continue
-            }
-            course.isOver = true
-            return { pcm, marks: course.unseen(head.marks) }
-          }
-          if (head._tag === "Alive") continue
-          if (head.sample !== course.received) {
-            yield* takeOver(course, "a frame is missing")
-            continue
-          }
-          course.received += pcm.length
-          course.resume = { chunk: head.chunk, chunkStartSample: head.chunkStartSample, fromSample: course.received }
-          return { pcm, marks: course.unseen(head.marks) }
-        }
-      })
-
-      const takePiece = Effect.fnUntraced(function* (course: Course) {
-        if (course.isOver) return undefined
-        yield* course.pace.turn
-        const askedAtMs = nowMs()
-        const { pcm, marks } = yield* next(course)
-        const piece: SpokenPiece = { pcm, marks, waitedMs: nowMs() - askedAtMs }
-        course.consumed = course.received
-        if (course.consumed - course.credited >= course.windowSamples / 4) credit(course)
-        return [piece, course] as const
-      })
-
-      const open = Effect.fn("SpeechSessions.open")(function* (order: SpeechOrder, pace: SessionPace) {
-        const scope = yield* Effect.scope
-        const inbox = yield* Queue.unbounded<Mail>()
-        yield* Effect.acquireRelease(
-          Effect.sync(() => activeGauge.set({}, ++active)),
-          () => Effect.sync(() => activeGauge.set({}, --active))
-        )
-        const course = courseOf({ order, pace, scope, inbox }, windowFor(pace), nowMs())
-        const { sentences } = yield* begin(course, pace.begunByMs)
-        yield* Effect.addFinalizer(() =>
-          Effect.sync(() => {
-            if (!course.isOver) tell(course, { _tag: "Cancel" })
-            course.isOver = true
-          })
-        )
-        const watching = Effect.sync(() => watch(course))
-        yield* Effect.forkScoped(Effect.repeat(watching, Schedule.spaced(watchEveryMs)))
-        const session: SpeechSession = { sentences, pieces: Stream.unfold(course, takePiece) }
-        return session
-      })
-      return SpeechSessions.of({ open, active: () => active })
-    })
+    Effect.map(sharedOf, (shared) =>
+      SpeechSessions.of({ open: (order, pace) => open(shared, order, pace), active: () => shared.active })
+    )
   )
 }
+
+const open = Effect.fn("SpeechSessions.open")(function* (shared: Shared, order: SpeechOrder, pace: SessionPace) {
+  const scope = yield* Effect.scope
+  const inbox = yield* Queue.unbounded<Mail>()
+  yield* Effect.acquireRelease(
+    Effect.sync(() => shared.activeGauge.set({}, ++shared.active)),
+    () => Effect.sync(() => shared.activeGauge.set({}, --shared.active))
+  )
+  const course = courseOf({ order, pace, scope, inbox }, windowFor(shared, pace), shared.nowMs())
+  const { sentences } = yield* begin(shared, course, pace.begunByMs)
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      if (!course.isOver) tell(shared, course, { _tag: "Cancel" })
+      course.isOver = true
+    })
+  )
+  const watching = Effect.sync(() => watch(shared, course))
+  yield* Effect.forkScoped(Effect.repeat(watching, Schedule.spaced(watchEveryMs)))
+  const session: SpeechSession = { sentences, pieces: Stream.unfold(course, () => takePiece(shared, course)) }
+  return session
+})
+
+/** The next piece, or nothing when the session is over. */
+const takePiece = Effect.fnUntraced(function* (shared: Shared, course: Course) {
+  if (course.isOver) return undefined
+  yield* course.pace.turn
+  const askedAtMs = shared.nowMs()
+  const { pcm, marks } = yield* next(shared, course)
+  const piece: SpokenPiece = { pcm, marks, waitedMs: shared.nowMs() - askedAtMs }
+  course.consumed = course.received
+  if (course.consumed - course.credited >= course.windowSamples / 4) credit(shared, course)
+  return [piece, course] as const
+})
+
+/** What comes next; at the end marks alone. */
+const next = Effect.fnUntraced(function* (shared: Shared, course: Course) {
+  for (;;) {
+    const { of, frame } = yield* Queue.take(course.inbox)
+    // What a replaced attempt still sent is beyond the sample that the next one was asked to go on from.
+    if (of !== idOf(course)) continue
+    if (frame === undefined) {
+      if (course.isGivenUp) yield* takeOver(shared, course, "nothing was heard of it")
+      continue
+    }
+    const { head, pcm } = frame
+    if (head._tag === "Failed") {
+      course.isOver = true
+      return yield* new SpeechFailed({ code: head.code, message: head.message })
+    }
+    if (head._tag === "End") {
+      if (head.totalSamples !== course.received) {
+        yield* takeOver(shared, course, "its end came before its last samples")
+        continue
+      }
+      course.isOver = true
+      return { pcm, marks: course.unseen(head.marks) }
+    }
+    if (head._tag === "Alive") continue
+    if (head.sample !== course.received) {
+      yield* takeOver(shared, course, "a frame is missing")
+      continue
+    }
+    course.received += pcm.length
+    course.resume = { chunk: head.chunk, chunkStartSample: head.chunkStartSample, fromSample: course.received }
+    return { pcm, marks: course.unseen(head.marks) }
+  }
+})
+
+/** With whoever takes it first. Each try is a session of its own: one that answers too late speaks to nobody. */
+const begin = Effect.fnUntraced(function* (shared: Shared, course: Course, untilMs: () => number) {
+  for (;;) {
+    const begun = yield* Effect.result(beginOnce(shared, course, untilMs()))
+    if (Result.isSuccess(begun)) return begun.success
+    const { failure } = begun
+    const isOver = shared.nowMs() + askAgainEveryMs >= untilMs()
+    if (failure._tag === "InputRefused" || isOver) return yield* Effect.fail(failure)
+    yield* Effect.sleep(askAgainEveryMs)
+  }
+})
+
+const beginOnce = Effect.fnUntraced(function* (shared: Shared, course: Course, untilMs: number) {
+  course.attempt += 1
+  const id = idOf(course)
+  course.sequencer = ""
+  yield* Scope.provide(
+    shared.mailbox.open(id, (bytes) => receive(shared, course, { id, bytes })),
+    course.scope
+  )
+  const accepted = yield* ask(shared, course, untilMs)
+  course.sequencer = accepted.sequencer
+  heard(shared, course)
+  return accepted
+})
+
+const ask = Effect.fnUntraced(function* (shared: Shared, course: Course, untilMs: number) {
+  const { requests, mailbox, nowMs } = shared
+  const { order, resume, pace } = course
+  const windowSamples = windowFor(shared, pace)
+  const request = { ...order, sessionId: idOf(course), api: mailbox.instance, windowSamples, resume }
+  const timeoutMs = Math.min(askWithinMs, Math.max(askWithinMsMin, untilMs - nowMs()))
+  const answered = yield* requests
+    .ask({ subject: subjects.speechSessions, question, answer, timeoutMs }, request)
+    .pipe(Effect.mapError((error) => new SpeechBusy({ retryAfterSeconds: 1, detail: error.message })))
+  if (answered._tag === "Accepted") return answered
+  if (answered._tag === "Refused") return yield* new InputRefused({ faults: answered.faults })
+  const { retryAfterSeconds } = answered
+  return yield* new SpeechBusy({ retryAfterSeconds, detail: "all are busy" })
+})
+
+/** Has another sequencer go on from the first sample that is missing. */
+const takeOver = Effect.fnUntraced(function* (shared: Shared, course: Course, why: string) {
+  const { received } = course
+  course.fruitless = received > course.tookOverAt ? 0 : course.fruitless
+  if (course.fruitless >= fruitlessMax) {
+    return yield* new SpeechFailed({ code: "upstream_failure", message: "the speech broke off" })
+  }
+  course.fruitless += 1
+  course.tookOverAt = received
+  tell(shared, course, { _tag: "Cancel" })
+  shared.takeovers.inc({})
+  yield* Effect.logWarning("a sequencer is lost, another goes on").pipe(Effect.annotateLogs({ why, received }))
+  const awayUntilMs = shared.nowMs() + awayMsMax
+  yield* begin(shared, course, () => awayUntilMs).pipe(
+    Effect.mapError(() => new SpeechFailed({ code: "service_unavailable", message: "the speech broke off" }))
+  )
+})
+
+/** Repeats the credit, and gives up a sequencer that nothing is heard of. */
+const watch = (shared: Shared, course: Course) => {
+  const { nowMs } = shared
+  course.stall.tick(nowMs())
+  if (course.isOver || course.sequencer === "") return
+  credit(shared, course)
+  if (course.isGivenUp || !course.stall.isSilent(course.heardAtMs, silenceMsMax, nowMs())) return
+  course.isGivenUp = true
+  Queue.offerUnsafe(course.inbox, { of: idOf(course) })
+}
+
+const receive = (
+  shared: Shared,
+  course: Course,
+  { id, bytes }: { readonly id: string; readonly bytes: Uint8Array }
+) => {
+  const frame = frameIn.decode(bytes)
+  if (id !== idOf(course) || Result.isFailure(frame)) return
+  heard(shared, course)
+  if (frame.success.head._tag !== "Alive") Queue.offerUnsafe(course.inbox, { of: id, frame: frame.success })
+}
+
+const heard = ({ nowMs }: Shared, course: Course) => {
+  course.heardAtMs = course.stall.awakeMs(nowMs())
+  course.isGivenUp = false
+}
+
+const credit = (shared: Shared, course: Course) => {
+  course.credited = course.consumed
+  course.windowSamples = windowFor(shared, course.pace)
+  tell(shared, course, { _tag: "Credit", consumedSamples: course.consumed, windowSamples: course.windowSamples })
+}
+
+const tell = ({ mailbox }: Shared, course: Course, head: SequencerMail) => {
+  const { sequencer } = course
+  if (sequencer !== "") mailbox.send(sequencer, idOf(course), mailCodec.encode({ head, pcm: noPcm }))
+}
+
+const windowFor = ({ windowBytes, active }: Shared, pace: SessionPace) =>
+  Math.min(pace.windowSamplesMax(), windowOf(windowBytes, active))

@@ -3,9 +3,24 @@
  * something was heard of it. It is changed where frames come in and where they are taken.
  */
 import type { Queue, Scope } from "effect"
-import { type Frame, type ResumePoint, type SessionFrameHead, speechSampleRateHz, type WordMark } from "#contracts"
+import {
+  type Frame,
+  type ResumePoint,
+  type SessionFrameHead,
+  speechSampleRateHz,
+  type SpeechTurn,
+  type WordMark
+} from "#contracts"
 import { ownStall, type OwnStall } from "#runtime"
-import type { SessionPace, SpeechOrder } from "./SpeechSessions.ts"
+import type { Pace } from "./SpeechAdmission.ts"
+
+export interface SpeechOrder {
+  readonly turns: ReadonlyArray<SpeechTurn>
+  readonly textNormalization: boolean
+}
+
+/** What its caller lets it do. */
+export type SessionPace = Pick<Pace, "turn" | "windowSamplesMax" | "begunByMs">
 
 /** A frame of one attempt; without one, that nothing was heard of it. */
 export interface Mail {

@@ -1,0 +1,96 @@
+/** A text on its way through all three speech roles on a real bus, without HTTP: planned, spoken, encoded. */
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Layer, Stream } from "effect"
+import { Encoders, ffmpegPoolDefaults } from "#audio"
+import { Mailbox } from "#bus"
+import { Configuration, Drain, Metrics } from "#runtime"
+import { speechSequencer } from "#speech-sequencer"
+import { speechSynthesizer } from "#speech-synthesizer"
+import { Speech } from "../../../../services/speech-api/speaking/Speech.ts"
+import { SpeechAdmission } from "../../../../services/speech-api/speaking/SpeechAdmission.ts"
+import { SpeechSessions } from "../../../../services/speech-api/speaking/SpeechSessions.ts"
+import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
+import { dialogue, planned, stream } from "./planned-orders.ts"
+
+// A busy machine is slow; what is tested is not whether it refuses for that.
+const configuration = Configuration.layerOf({ SpeechApi: { FirstSoundSecondsMax: 30 } })
+
+// Both ends of a session have a mailbox each, as in processes of their own.
+const roles = Layer.mergeAll(
+  Speech.layer.pipe(Layer.provideMerge(Layer.mergeAll(SpeechSessions.layer, SpeechAdmission.layer))),
+  speechSequencer.pipe(Layer.provide(Layer.fresh(Mailbox.layer))),
+  speechSynthesizer
+).pipe(
+  Layer.provideMerge(Layer.mergeAll(Encoders.layer(ffmpegPoolDefaults), Drain.layer)),
+  Layer.provide(configuration)
+)
+
+const startedAtMs = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1e6)
+
+const speak = Effect.fnUntraced(function* (...order: Parameters<typeof planned>) {
+  return yield* (yield* Speech).speak(planned(...order), yield* startedAtMs)
+})
+
+describe("speech through all three roles", () => {
+  it.live("brings sound, a mark for every word, and the times of its stages", () =>
+    withBus(() =>
+      Effect.gen(function* () {
+        const input = "One two three. Four five six."
+        const spoken = yield* speak({ turns: [{ input, voice_id: "henry" }], output_format: "pcm_24000" }, stream)
+        const bytes = yield* Stream.runFold(
+          spoken.bytes,
+          () => 0,
+          (sum, part) => sum + part.length
+        )
+        const marks = spoken.takeMarks()
+        assert.deepStrictEqual(
+          marks.map(({ value }) => value),
+          ["One", "two", "three.", "Four", "five", "six."]
+        )
+        assert.strictEqual(spoken.durationMs(), bytes / 48)
+        assert.isAbove(spoken.durationMs(), 1_000)
+        assert.match(spoken.timing(), /^wait;dur=[\d.]+, admit;dur=[\d.]+, first_pcm;dur=[\d.]+, encode;dur=[\d.]+$/u)
+      }).pipe(Effect.provide(roles))
+    )
+  )
+
+  it.live("brings a dialogue's turns one after the other", () =>
+    withBus(() =>
+      Effect.gen(function* () {
+        const turns = [
+          { input: "Hello.", voice_id: "henry" },
+          { input: "Good morning.", voice_id: "henry" }
+        ]
+        const spoken = yield* speak({ turns, output_format: "pcm_24000" }, dialogue)
+        yield* Stream.runDrain(spoken.bytes)
+        assert.deepStrictEqual(
+          spoken.takeMarks().map(({ turn, value }) => [turn, value]),
+          [
+            [0, "Hello."],
+            [1, "Good"],
+            [1, "morning."]
+          ]
+        )
+      }).pipe(Effect.provide(roles))
+    )
+  )
+
+  it.live("ends its session when its caller leaves in the middle", () =>
+    withBus(() =>
+      Effect.gen(function* () {
+        const input = "All work and no play makes a long text. ".repeat(100)
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const spoken = yield* speak({ turns: [{ input, voice_id: "henry" }], output_format: "pcm_24000" }, stream)
+            yield* Stream.runDrain(Stream.take(spoken.bytes, 1))
+          })
+        )
+        assert.strictEqual((yield* SpeechSessions).active(), 0)
+        const metrics = yield* Metrics
+        yield* eventually(
+          Effect.map(metrics.text, (text) => /^speech_sessions_total\{.*outcome="cancelled".*\} 1$/mu.test(text))
+        )
+      }).pipe(Effect.provide(roles))
+    )
+  )
+})
