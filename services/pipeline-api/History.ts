@@ -3,8 +3,10 @@
  * findings of its last audit. Read from the stream itself, in pages, and shown only: nothing is decided on it.
  */
 import { Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
-import { type BusError, type SourceMessage, StreamReader } from "#bus"
+import { type BusError, jsonCodec, type SourceMessage, StreamReader } from "#bus"
 import {
+  decodeToken,
+  EpochMs,
   type HistoryRecord,
   isoTime,
   type ReportedFinding,
@@ -12,7 +14,6 @@ import {
   type SuggestionView,
   workItemFacts
 } from "#contracts"
-import { type ReadRecord, readRecord } from "./records.ts"
 
 type Finding = typeof ReportedFinding.Type
 
@@ -49,7 +50,7 @@ export class History extends Context.Service<
 
       const page = Effect.fn("History.page")(function* (workItemId: string, afterSequence: number, limit: number) {
         const records = yield* Stream.runCollect(Stream.take(recordsOf(workItemId, afterSequence), limit))
-        return records.map(shown)
+        return records.map(recordView)
       })
 
       const suggestion = Effect.fn("History.suggestion")(function* (workItemId: string, suggestionId: string) {
@@ -93,7 +94,7 @@ const readable = (message: SourceMessage): ReadonlyArray<ReadRecord> => {
   return record === undefined ? [] : [record]
 }
 
-const shown = ({ sequence, atMs, facts, events }: ReadRecord): HistoryRecord => ({
+const recordView = ({ sequence, atMs, facts, events }: ReadRecord): HistoryRecord => ({
   sequence,
   at: isoTime(atMs),
   facts: facts.map((fact) => {
@@ -102,3 +103,40 @@ const shown = ({ sequence, atMs, facts, events }: ReadRecord): HistoryRecord => 
   }),
   events
 })
+
+/** A record of LOG as those see it who follow or show the log. */
+export interface ReadRecord {
+  readonly entity: string
+  readonly id: string
+  readonly sequence: number
+  readonly atMs: number
+  readonly facts: ReadonlyArray<unknown>
+  /** Names of the events that are told of it. */
+  readonly events: ReadonlyArray<string>
+  readonly state: unknown
+}
+
+const Stored = Schema.Struct({
+  atMs: EpochMs,
+  facts: Schema.Array(Schema.Unknown),
+  events: Schema.Array(Schema.Struct({ event: Schema.String })),
+  state: Schema.Unknown
+})
+const codec = jsonCodec(Stored)
+
+/** Nothing for what cannot be read, and for notes that are no entity's record. */
+export const readRecord = (message: SourceMessage): ReadRecord | undefined => {
+  const read = codec.decode(message)
+  if (Result.isFailure(read)) return undefined
+  const [, entity = "", token = ""] = message.subject.split(".")
+  const { atMs, facts, events, state } = read.success
+  return {
+    entity,
+    id: decodeToken(token),
+    sequence: message.sequence,
+    atMs,
+    facts,
+    events: events.map(({ event }) => event),
+    state
+  }
+}

@@ -14,7 +14,7 @@ import {
 } from "#contracts"
 import { HttpListener, Tokens } from "#http"
 import { Addresses, Configuration, Drain, Environment, Metrics } from "#runtime"
-import { pipelineApiWith } from "../../services/pipeline-api/layer.ts"
+import { pipelineApiWith } from "../../services/pipeline-api/role.ts"
 import { busOn, eventually, natsServer } from "../../dev/fixtures/bus.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 

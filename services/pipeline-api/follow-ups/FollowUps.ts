@@ -4,16 +4,15 @@
  * record that cannot be read is logged and passed over, for it would hold up all others. The loop is alive while it
  * gets on with the log, or is at its end, or waits for its lease or for what is busy or away.
  */
-import { Effect, Layer, Result, Stream } from "effect"
-import { Kv, type KvBucket, Leases, type SourceMessage, StreamReader } from "#bus"
+import { Effect, Layer, Option, Result, Schema, Stream } from "effect"
+import { type BusError, Kv, type KvBucket, Leases, type SourceMessage, StreamReader } from "#bus"
+import { Count } from "#contracts"
 import { Health, Metrics, supervise } from "#runtime"
+import { readRecord } from "../History.ts"
 import { beatWhile, movement, stallMsDefault } from "../beat-while.ts"
 import { followUpsBehind } from "../metrics.ts"
-import { readRecord } from "../records.ts"
 import { CarryOn } from "./CarryOn.ts"
-import { Cursor, moveCursor, readCursor } from "./follow-up-cursor.ts"
-import { followUpsOf } from "./follow-ups-of.ts"
-import { mayBeFollowed } from "./may-be-followed.ts"
+import { followUpsOf, mayBeFollowed } from "./follow-ups-of.ts"
 
 // What comes within a moment is one run, and one move of the cursor.
 const run = { messagesMax: 256, withinMs: 20 }
@@ -86,3 +85,21 @@ export const FollowUps = {
       })
     )
 }
+
+/** How far the log has been followed up: in KV `cursors`, moved on and never back. */
+export const Cursor = Schema.Struct({ position: Count })
+export interface Cursor extends Schema.Schema.Type<typeof Cursor> {}
+
+const key = "follow-ups"
+
+export const readCursor = (bucket: KvBucket<Cursor>): Effect.Effect<number, BusError> =>
+  Effect.map(bucket.get(key), Option.match({ onNone: () => 0, onSome: ({ value }) => value.position }))
+
+/** Whoever is overtaken has lost its lease; what it did is done again in vain. */
+const moveCursor = (bucket: KvBucket<Cursor>, position: number): Effect.Effect<void, BusError> =>
+  Effect.flatMap(bucket.get(key), (held) => {
+    if (Option.isNone(held)) return Effect.asVoid(bucket.create(key, { position }))
+    return held.value.value.position >= position
+      ? Effect.void
+      : Effect.asVoid(bucket.update(key, { position }, held.value.revision))
+  })

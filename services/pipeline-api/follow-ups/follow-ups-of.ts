@@ -5,8 +5,8 @@
  */
 import { Result, Schema } from "effect"
 import {
-  agentIdOf,
   AgentFact,
+  agentIdOf,
   type CommandEntity,
   ReleaseFact,
   type ReleaseFactOf,
@@ -16,8 +16,8 @@ import {
   WorkItemState
 } from "#contracts"
 import { type CommandOf, isEnded } from "#pipeline"
-import type { ReadRecord } from "../records.ts"
-import { concernedItem } from "../shown/concerned-item.ts"
+import type { ReadRecord } from "../History.ts"
+import { concernedItem } from "../views/work-item.ts"
 
 interface CommandFollowUp<Entity extends CommandEntity> {
   readonly _tag: "Command"
@@ -159,3 +159,24 @@ const benching = (record: ReadRecord, item: WorkItemState, fact: WorkItemFactOf<
     item: concernedItem(record.id, item),
     epoch: null
   })
+
+const tag = (name: string) => Buffer.from(`"_tag":"${name}"`)
+
+/** As they stand in a record that something follows from. */
+const needles: Readonly<Record<string, ReadonlyArray<Buffer>>> = {
+  workitem: [Buffer.from(`"releaseId":"`), tag("FollowUpAsked"), tag("AuthFailed")],
+  release: [tag("RemediationDispatched")],
+  agent: [tag("Resumed"), tag("SmokeRecovered"), tag("QuotaReset")]
+}
+
+/**
+ * Whether anything can follow from a record, told from its bytes: most records concern nobody but their own entity, and
+ * reading each of them whole would cost more than all that follows. Too often yes is harmless. `subject`: `log.<entity>.<id>`. Records are written
+ * without space between key and value.
+ */
+export const mayBeFollowed = (subject: string, data: Uint8Array): boolean => {
+  const wanted = needles[subject.split(".")[1] ?? ""]
+  if (wanted === undefined) return false
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+  return wanted.some((needle) => bytes.includes(needle))
+}

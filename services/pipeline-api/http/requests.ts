@@ -1,11 +1,27 @@
-/** What the handlers read of a request: its body, its id in the path, and the command's id that goes with it. */
+/** What every handler does with a request: reads it, makes its command's id, and turns a refusal into a wire error. */
 import { randomUUID } from "node:crypto"
 import { Effect, Option, Schema } from "effect"
+import type { CommandError } from "#actors"
+import type { BusError } from "#bus"
 import { type CommandEntity, Uuid } from "#contracts"
-import { Caller, HttpCall, idempotencyKey, readJson } from "#http"
+import {
+  amended,
+  type Answer,
+  Caller,
+  conflict,
+  HttpCall,
+  Idempotency,
+  idempotencyKey,
+  internalError,
+  jsonFingerprint,
+  notFound,
+  readJson,
+  serviceUnavailable,
+  type WireError
+} from "#http"
+import { entityNames } from "#pipeline"
 import { Configuration } from "#runtime"
 import { uuidFrom } from "../ids.ts"
-import { noSuch } from "./refusals.ts"
 
 export const readBody = <A, I>(schema: Schema.Codec<A, I>) =>
   Effect.flatMap(Configuration, ({ PipelineApi }) => readJson(schema, { bytesMax: PipelineApi.BodyBytesMax }))
@@ -45,3 +61,53 @@ export const commandId = Effect.gen(function* () {
 
 /** Who it was, as pauses and resumptions name people. */
 export const callerName = Effect.map(Caller, ({ workspace, tokenId }) => `${workspace}/${tokenId}`)
+
+/**
+ * Creates something once for each idempotency key: a repeated request gets the first one's answer, and even if that
+ * was lost on the way, the id is made of the key, so that nothing is created twice. `create` is given that id.
+ */
+export const createOnce = <A, I, R>(
+  schema: Schema.Codec<A, I>,
+  create: (id: string, body: A) => Effect.Effect<Answer, CommandError | WireError, R>
+) =>
+  Effect.gen(function* () {
+    const body = yield* readBody(schema)
+    const key = yield* idempotencyKey(undefined)
+    const { workspace } = yield* Caller
+    const { route } = yield* HttpCall
+    const id = key === undefined ? randomUUID() : uuidFrom(workspace, route, key)
+    const request = { workspace, route: `POST ${route}`, key, fingerprint: jsonFingerprint(body) }
+    return yield* (yield* Idempotency).run(request, refusing(create(id, body)))
+  })
+
+/** Turns every failure of the way to an actor into what its caller is told. */
+export const refusing = <A, R>(work: Effect.Effect<A, CommandError | BusError | WireError, R>) =>
+  Effect.catch(work, (error) =>
+    error._tag === "WireError" ? Effect.fail(error) : Effect.flatMap(refusalOf(error), Effect.fail)
+  )
+
+// Who lost to others, or found the broker away, may try again at once; a full log takes an operator.
+const soonSeconds = 1
+const fullSeconds = 30
+
+const refusalOf = (error: CommandError): Effect.Effect<WireError> => {
+  switch (error._tag) {
+    case "Refusal":
+      return Effect.succeed(amended(conflict(error.reason), { details: { state: error.state, reason: error.reason } }))
+    case "EntityNotFound":
+      return Effect.succeed(noSuch(error.entity as keyof typeof entityNames))
+    case "EntityBusy":
+    case "PreconditionFailed":
+      return Effect.succeed(serviceUnavailable(soonSeconds, "too many want to change it at once"))
+    case "StreamFull":
+      return Effect.succeed(serviceUnavailable(fullSeconds, "the log is full, nothing can be decided"))
+    case "BusUnavailable":
+    case "RevisionConflict":
+      return Effect.succeed(serviceUnavailable(soonSeconds, "the log cannot be reached just now"))
+    default:
+      return Effect.as(Effect.logError("the broker refused what it should not have", error), internalError())
+  }
+}
+
+export const noSuch = (entity: keyof typeof entityNames): WireError =>
+  notFound(`no such ${entityNames[entity]}`, `${entityNames[entity].replaceAll(" ", "_")}_not_found`)

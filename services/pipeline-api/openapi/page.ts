@@ -3,10 +3,9 @@
  * docs/pipeline-api.md is written from it and a test fails when the page is stale.
  */
 import { anchorOf, fieldTable, queryTable, table, typeOf } from "#http"
+import { componentSchemas, headers, queryFields, requestHeaders } from "./document.ts"
 import { errorCodeNames, errorCodes } from "./error-codes.ts"
-import { headers, requestHeaders } from "./headers.ts"
 import { nullInBodies, type Operation, operations } from "./operations.ts"
-import { componentSchemas, queryFields } from "./schemas.ts"
 
 export const pipelinePage = (): string =>
   [

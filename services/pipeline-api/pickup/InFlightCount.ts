@@ -4,11 +4,9 @@
  * the views show the last, and only if none was made meanwhile. Here one is made at a time, so that replicas alone
  * race.
  */
-import { Clock, Context, Effect, Layer, Option } from "effect"
-import { Actors, type UniqueKey } from "#actors"
+import { Clock, Context, Effect, Layer, Option, Semaphore } from "effect"
+import { Actors, type FoundUniqueKey, type UniqueKey } from "#actors"
 import type { BusError } from "#bus"
-import { capKey, nextOfCap } from "./unique-keys.ts"
-import { projectTurns } from "./project-turns.ts"
 import { Ready } from "./Ready.ts"
 
 // The views show a record within some ten milliseconds; a runner is rather told to ask again than kept waiting.
@@ -71,4 +69,33 @@ export class InFlightCount extends Context.Service<
       })
     })
   )
+}
+
+const capKey = (projectId: string) => `cap ${projectId}`
+
+/** The key that the next dispatch of a project with a cap takes, so that its dispatches are made one after the other. */
+const nextOfCap = (projectId: string, found: Option.Option<FoundUniqueKey>): UniqueKey => ({
+  name: capKey(projectId),
+  sequence: Option.match(found, { onNone: () => 0, onSome: ({ sequence }) => sequence })
+})
+
+/** One dispatch at a time for each project. A project nobody waits for is forgotten. */
+const projectTurns = () => {
+  const lines = new Map<string, { readonly turn: Semaphore.Semaphore; present: number }>()
+  return <A, E, R>(projectId: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.suspend(() => {
+      const line = lines.get(projectId) ?? { turn: Semaphore.makeUnsafe(1), present: 0 }
+      line.present += 1
+      lines.set(projectId, line)
+      return line.turn
+        .withPermits(1)(work)
+        .pipe(
+          Effect.ensuring(
+            Effect.sync(() => {
+              line.present -= 1
+              if (line.present === 0) lines.delete(projectId)
+            })
+          )
+        )
+    })
 }

@@ -10,15 +10,14 @@ import { Clock, Context, Effect, Layer, Option } from "effect"
 import type { BusError } from "#bus"
 import { agentIdOf, type PickupAnswer, type PickupQuestion, queueId } from "#contracts"
 import { Configuration, Metrics } from "#runtime"
-import { agentRoster } from "../agents.ts"
 import { Commands } from "../Commands.ts"
+import { agentRoster, Routing } from "../Routing.ts"
 import { pickupSeconds, pickupsTotal } from "../metrics.ts"
-import { Routing } from "../Routing.ts"
-import { catchUp } from "./catch-up.ts"
-import { agentCondition, diskCondition, namesOfAlone, type Nothing, parkReason, queueCondition } from "./conditions.ts"
 import { Dispatches } from "./Dispatches.ts"
 import { FullDisks } from "./FullDisks.ts"
 import { Ready, type Waiting, type Wanted } from "./Ready.ts"
+import { catchUp } from "./catch-up.ts"
+import { agentCondition, diskCondition, namesOfAlone, type Nothing, parkReason, queueCondition } from "./conditions.ts"
 
 // Conditions that change while they are looked at, again and again, are somebody's quarrel.
 const roundsMax = 4

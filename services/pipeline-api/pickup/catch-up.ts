@@ -4,7 +4,7 @@
  */
 import { Clock, Deferred, Effect, Semaphore } from "effect"
 import { type BusError, Kv, StreamReader } from "#bus"
-import { Cursor, readCursor } from "../follow-ups/follow-up-cursor.ts"
+import { Cursor, readCursor } from "../follow-ups/FollowUps.ts"
 import { Ready, type Wanted } from "./Ready.ts"
 
 // The views show a record within some ten milliseconds; where they are this far behind, they are not waited for.

@@ -3,8 +3,7 @@
  * a held agent nobody else is left. Pure.
  */
 import { type ConfigurationFile, isoTime, type PickupNothing, type PickupQuestion, type QueueState } from "#contracts"
-import type { AgentRoster } from "../agents.ts"
-import type { AgentHold } from "../Routing.ts"
+import type { AgentHold, AgentRoster } from "../Routing.ts"
 
 export type Nothing = Pick<PickupNothing, "why" | "reason">
 

@@ -2,7 +2,7 @@
 import type { ConfigurationFile, PickupDispatch, PickupReply, WorkItemDispatch, WorkItemState } from "#contracts"
 import { eventItem } from "#pipeline"
 
-export interface DispatchMaterial {
+interface DispatchMaterial {
   readonly item: WorkItemState
   readonly dispatch: WorkItemDispatch
   readonly replies: ReadonlyArray<PickupReply>

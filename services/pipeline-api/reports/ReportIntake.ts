@@ -7,15 +7,25 @@
  * The loop is alive while no report is in hand for too long and reports that wait are taken, or while it waits for its
  * lease or for a broker that is away.
  */
-import { Clock, Effect, Layer } from "effect"
-import { type Consumption, consume, Consumers, ack, nak, Leases, type Received, type AckDecision } from "#bus"
-import type { Report } from "#contracts"
+import { Clock, Effect, Layer, Result } from "effect"
+import {
+  ack,
+  type AckDecision,
+  consume,
+  Consumers,
+  type Consumption,
+  Leases,
+  type MessageCodec,
+  nak,
+  parseJson,
+  type Received
+} from "#bus"
+import { decodeReport, type Report } from "#contracts"
 import { Configuration, Drain, Health, Metrics, supervise } from "#runtime"
 import { beatWhile, movement, stallMsDefault } from "../beat-while.ts"
 import { reportsTotal } from "../metrics.ts"
-import { orderedKeys } from "./ordered-keys.ts"
-import { orderKeyOf, reportCodec } from "./report-codec.ts"
 import { Reports } from "./Reports.ts"
+import { orderedKeys } from "./ordered-keys.ts"
 
 // A report takes milliseconds; one that waits for its turn, or for the broker, is kept alive by heartbeats.
 const ackWaitMs = 30_000
@@ -106,4 +116,22 @@ export const ReportIntake = {
         )
       })
     )
+}
+
+const utf8 = new TextEncoder()
+
+/** A report as it comes from the bus: its kind says by which schema it is read. */
+const reportCodec: MessageCodec<Report> = {
+  decode: (message) => Result.flatMap(parseJson(message.data), (json) => decodeReport(kindOf(json), json)),
+  encode: (report) => ({ data: utf8.encode(JSON.stringify(report)), headers: [] })
+}
+
+const kindOf = (json: unknown) => (typeof json === "object" && json !== null && "kind" in json ? String(json.kind) : "")
+
+/** Reports of one key are decided in their order. */
+const orderKeyOf = (report: Report): string => {
+  if ("workItemId" in report && report.workItemId !== null) return `workitem ${report.workItemId}`
+  if ("releaseId" in report) return `release ${report.releaseId}`
+  if ("agent" in report) return `agent ${report.agent}`
+  return "projectId" in report ? `project ${report.projectId}` : `report ${report.reportId}`
 }

@@ -6,11 +6,12 @@
 import { randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Option, Random } from "effect"
 import type { CommandError } from "#actors"
-import { type BusError, jsonCodec, Kv, Publisher } from "#bus"
+import { type BusError, jsonCodec, Kv, type KvBucket, Publisher } from "#bus"
 import {
   type ConcernedItem,
   Envelope,
   eventSchemaVersion,
+  forecastKey,
   isoTime,
   QuotaForecast,
   type Report,
@@ -18,16 +19,12 @@ import {
   type WorkItemState
 } from "#contracts"
 import { Configuration, Redactor } from "#runtime"
-import { agentRoster } from "../agents.ts"
-import { Commands } from "../Commands.ts"
-import { redactTexts } from "../redaction/redact-command.ts"
-import { Routing } from "../Routing.ts"
-import { concernedItem } from "../shown/concerned-item.ts"
-import { keepForecast } from "./keep-forecast.ts"
-import { type CommandStep, reportSteps, type TellStep } from "./report-steps.ts"
-import { usageStep } from "./usage-step.ts"
+import { Commands, redactTexts } from "../Commands.ts"
+import { agentRoster, Routing } from "../Routing.ts"
+import { concernedItem } from "../views/work-item.ts"
+import { type CommandStep, reportSteps, type TellStep, usageStep } from "./report-steps.ts"
 
-export type ReportOutcome = "decided" | "unchanged" | "refused" | "unknown" | "told" | "ignored" | "handed_back"
+type ReportOutcome = "decided" | "unchanged" | "refused" | "unknown" | "told" | "ignored" | "handed_back"
 
 const envelopes = jsonCodec(Envelope)
 
@@ -144,4 +141,17 @@ const settled = (error: CommandError | BusError): Effect.Effect<ReportOutcome, C
     )
   }
   return error._tag === "EntityNotFound" ? Effect.succeed("unknown") : Effect.fail(error)
+}
+
+/**
+ * Keeps the last forecast of each agent's quota in KV `forecasts`: its best time to spend may still be to come, and the
+ * sweeper tells of it then. Reports of one agent come here in their order.
+ */
+const keepForecast = (bucket: KvBucket<QuotaForecast>, forecast: QuotaForecast): Effect.Effect<void, BusError> => {
+  const key = forecastKey(forecast.agent)
+  return Effect.flatMap(bucket.get(key), (held) =>
+    Effect.asVoid(
+      Option.isNone(held) ? bucket.create(key, forecast) : bucket.update(key, forecast, held.value.revision)
+    )
+  )
 }

@@ -7,15 +7,15 @@ import {
   type CommandEntity,
   type ConcernedItem,
   type ConfigurationFile,
-  type Report,
-  type ReportKind,
   isoTime,
   isRunnerReport,
+  type Report,
+  type ReportKind,
   type RunnerReport,
   type WorkItemDispatch
 } from "#contracts"
-import type { AgentRoster } from "../agents.ts"
 import type { CommandOf } from "#pipeline"
+import type { AgentRoster } from "../Routing.ts"
 
 interface StepOf<Entity extends CommandEntity> {
   readonly _tag: "Command"
@@ -29,9 +29,9 @@ export interface TellStep {
   readonly event: string
   readonly details: Readonly<Record<string, unknown>>
 }
-export type ReportStep = CommandStep | TellStep
+type ReportStep = CommandStep | TellStep
 
-export interface ReportGrounds {
+export interface ReportMaterial {
   /** When the report was stored: the same however often it is handed out. */
   readonly atMs: number
   readonly jitter: number
@@ -48,10 +48,10 @@ export interface ReportGrounds {
   readonly fallback: { readonly agent: string; readonly model: string | null } | null
 }
 
-export const reportSteps = (report: Report, grounds: ReportGrounds): ReadonlyArray<ReportStep> =>
-  isRunnerReport(report) ? runnerSteps(report, grounds) : (steps[report.kind] as Steps)(report, grounds)
+export const reportSteps = (report: Report, material: ReportMaterial): ReadonlyArray<ReportStep> =>
+  isRunnerReport(report) ? runnerSteps(report, material) : (steps[report.kind] as Steps)(report, material)
 
-type Steps = (report: Report, grounds: ReportGrounds) => ReadonlyArray<ReportStep>
+type Steps = (report: Report, material: ReportMaterial) => ReadonlyArray<ReportStep>
 type FleetKind = Exclude<ReportKind, RunnerReport["kind"]>
 
 const command = <Entity extends CommandEntity>(
@@ -62,25 +62,25 @@ const command = <Entity extends CommandEntity>(
 
 const minuteMs = 60_000
 
-const runnerSteps = (report: RunnerReport, grounds: ReportGrounds): ReadonlyArray<ReportStep> => {
-  const { jitter, freshWorkItemId } = grounds
+const runnerSteps = (report: RunnerReport, material: ReportMaterial): ReadonlyArray<ReportStep> => {
+  const { jitter, freshWorkItemId } = material
   const decided = command("workitem", report.workItemId, {
     _tag: "Report",
-    report: withFallback(report, grounds),
+    report: withFallback(report, material),
     jitter,
     freshWorkItemId
   })
-  return [...agentSteps(report, grounds), decided]
+  return [...agentSteps(report, material), decided]
 }
 
-const withFallback = (report: RunnerReport, { fallback }: ReportGrounds): RunnerReport =>
+const withFallback = (report: RunnerReport, { fallback }: ReportMaterial): RunnerReport =>
   report.kind === "quota-hit" && report.toAgent === null && fallback !== null
     ? { ...report, toAgent: fallback.agent, toModel: fallback.model }
     : report
 
 /** What a report of an item says of the agent at work on it; nothing if that dispatch is over. */
-const agentSteps = (report: RunnerReport, grounds: ReportGrounds): ReadonlyArray<ReportStep> => {
-  const { dispatch, atMs, configured, roster } = grounds
+const agentSteps = (report: RunnerReport, material: ReportMaterial): ReadonlyArray<ReportStep> => {
+  const { dispatch, atMs, configured, roster } = material
   if (dispatch === null || report.kind === "recheck-completed" || report.dispatchId !== dispatch.dispatchId) return []
   const { agent, agentInstanceId } = dispatch
   if (report.kind === "quota-hit") {
@@ -100,13 +100,13 @@ const agentSteps = (report: RunnerReport, grounds: ReportGrounds): ReadonlyArray
       windowMs: Math.round(configured.Agents.FastFailWindowMinutes * minuteMs),
       reason: report.reason.slice(0, 500),
       occurredAtMs: atMs,
-      item: grounds.item
+      item: material.item
     })
   ]
 }
 
 /** An agent that was refused for good when it had just been given an item fails the item; what may pass does not. */
-const refusedAtPickup = (report: Report<"smoke-result">, { dispatch, jitter, freshWorkItemId }: ReportGrounds) => {
+const refusedAtPickup = (report: Report<"smoke-result">, { dispatch, jitter, freshWorkItemId }: ReportMaterial) => {
   const { agent, agentInstanceId, cause, category, workItemId, reason, reportId } = report
   if (cause !== "pickup" || category !== "Persistent" || workItemId === null || dispatch === null) return []
   const isAtWork =
@@ -140,16 +140,16 @@ const leak =
   }
 
 const steps: {
-  readonly [Kind in FleetKind]: (report: Report<Kind>, grounds: ReportGrounds) => ReadonlyArray<ReportStep>
+  readonly [Kind in FleetKind]: (report: Report<Kind>, material: ReportMaterial) => ReadonlyArray<ReportStep>
 } = {
-  "smoke-result": (report, grounds) => {
+  "smoke-result": (report, material) => {
     const id = agentIdOf(report.agent, report.agentInstanceId)
     const { outcome, cause, reason, category, occurredAtMs, epoch } = report
     if (outcome === "passed") return [command("agent", id, { _tag: "PassSmoke", occurredAtMs })]
     // A probe in the background is about nobody's item, whatever it says.
-    const item = cause === "pickup" ? grounds.item : null
+    const item = cause === "pickup" ? material.item : null
     const benched = command("agent", id, { _tag: "FailSmoke", cause, reason, category, occurredAtMs, item, epoch })
-    return [benched, ...refusedAtPickup(report, grounds)]
+    return [benched, ...refusedAtPickup(report, material)]
   },
   "quota-forecast": (report, { atMs, configured }) => {
     const { AdviceFor, AdviceCooldownMinutes } = configured.Agents
@@ -244,5 +244,24 @@ const steps: {
     })
     if (routed === null) return [told]
     return [told, command("workitem", routed, { _tag: "RouteToConflictRework", pullRequestNumber, headSha })]
+  }
+}
+
+/**
+ * What is left of a report that its item refuses: the money is spent all the same. It is counted as the progress of the
+ * same dispatch, under the report's own id, so that it is never counted twice. Nothing for a report that tells of no cost.
+ */
+export const usageStep = (
+  report: Report,
+  { jitter, freshWorkItemId }: { readonly jitter: number; readonly freshWorkItemId: string }
+): CommandStep | undefined => {
+  if (!isRunnerReport(report) || report.kind === "recheck-completed" || report.usage === undefined) return undefined
+  const { reportId, workItemId, dispatchId, usage } = report
+  const progress = { kind: "progress", reportId, workItemId, dispatchId, usage } as const
+  return {
+    _tag: "Command",
+    entity: "workitem",
+    id: workItemId,
+    command: { _tag: "Report", report: progress, jitter, freshWorkItemId }
   }
 }

@@ -1,11 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { commandEntities, type WorkItemFact } from "#contracts"
-import { mayBeFollowed } from "../../../../services/pipeline-api/follow-ups/may-be-followed.ts"
 import { created } from "../../../../libs/pipeline/work-item/lifetime.ts"
-import { followUpsOf } from "../../../../services/pipeline-api/follow-ups/follow-ups-of.ts"
-import { checkId, creation, itemId } from "../../../libs/pipeline/work-item/item-at-work.ts"
+import { followUpsOf, mayBeFollowed } from "../../../../services/pipeline-api/follow-ups/follow-ups-of.ts"
 import { uuid } from "../../../libs/pipeline/entity-at-work.ts"
+import { checkId, creation, itemId } from "../../../libs/pipeline/work-item/item-at-work.ts"
 
 const releaseId = uuid(5)
 const { workBranchPrefix: _prefix, ...origin } = creation({ releaseId })

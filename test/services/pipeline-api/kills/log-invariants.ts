@@ -16,7 +16,7 @@ import {
   workItemProjection
 } from "#pipeline"
 import { followUpsOf } from "../../../../services/pipeline-api/follow-ups/follow-ups-of.ts"
-import { readRecord } from "../../../../services/pipeline-api/records.ts"
+import { readRecord } from "../../../../services/pipeline-api/History.ts"
 import type { Told } from "./killed-life.ts"
 
 type AnyDefinition = ActorDefinition<unknown, unknown, unknown>

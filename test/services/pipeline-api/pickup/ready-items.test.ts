@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { ViewRow } from "#actors"
-import { agentRoster } from "../../../../services/pipeline-api/agents.ts"
+import { agentRoster } from "../../../../services/pipeline-api/Routing.ts"
 import {
   agentCondition,
   diskCondition,

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { WorkItemDispatch } from "#contracts"
-import { type ReportGrounds, reportSteps } from "../../../../services/pipeline-api/reports/report-steps.ts"
-import { atMs, dispatch, grounds, sample, shortly, uuid } from "./report-grounds.ts"
+import { type ReportMaterial, reportSteps } from "../../../../services/pipeline-api/reports/report-steps.ts"
+import { atMs, dispatch, material, sample, shortly, uuid } from "./report-material.ts"
 
 describe("what follows from a report", () => {
   it("tells the agent of a quota first, and moves the phase to who stands in", () => {
     const report = sample("quota-hit", { workItemId: uuid, dispatchId: "d", toAgent: null, resetAtMs: null })
-    const steps = reportSteps(report, grounds({ dispatch: dispatch(), fallback: { agent: "wren", model: "m" } }))
+    const steps = reportSteps(report, material({ dispatch: dispatch(), fallback: { agent: "wren", model: "m" } }))
     assert.deepStrictEqual(
       steps.map((step) => (step._tag === "Tell" ? "" : `${step.entity} ${step.id}`)),
       ["agent owl/a", `workitem ${uuid}`]
@@ -18,9 +18,9 @@ describe("what follows from a report", () => {
   })
 
   it("moves the phase to whom the runner names, and to nobody where nobody stands in", () => {
-    const moved = (changes: object, fallback: ReportGrounds["fallback"]) => {
+    const moved = (changes: object, fallback: ReportMaterial["fallback"]) => {
       const report = sample("quota-hit", { workItemId: uuid, dispatchId: "d", resetAtMs: null, ...changes })
-      const item = reportSteps(report, grounds({ dispatch: dispatch(), fallback })).at(-1)
+      const item = reportSteps(report, material({ dispatch: dispatch(), fallback })).at(-1)
       const told = item?._tag === "Command" && item.command._tag === "Report" ? item.command.report : undefined
       return told?.kind === "quota-hit" ? [told.toAgent, told.toModel] : told
     }
@@ -33,7 +33,7 @@ describe("what follows from a report", () => {
     const refused = { agent: "owl", agentInstanceId: "a", outcome: "failed", cause: "pickup", workItemId: uuid }
     const steps = (changes: object, atWork: WorkItemDispatch | null = dispatch()) =>
       reportSteps(sample("smoke-result", { ...refused, category: "Persistent", reason: "auth", ...changes }), {
-        ...grounds(),
+        ...material(),
         dispatch: atWork
       })
     const [benched, failed] = steps({})

@@ -9,13 +9,13 @@ import {
   reportKinds
 } from "#contracts"
 import { reportSteps } from "../../../../services/pipeline-api/reports/report-steps.ts"
-import { atMs, configured, dispatch, grounds, sample, shortly, uuid } from "./report-grounds.ts"
+import { atMs, configured, dispatch, material, sample, shortly, uuid } from "./report-material.ts"
 
 describe("what follows from a report", () => {
   it("is, of every kind, commands and events that their schemas accept", () => {
     for (const kind of Object.keys(reportKinds) as ReadonlyArray<ReportKind>) {
       const report = sample(kind, "workItemId" in sample(kind) ? { workItemId: uuid } : {})
-      for (const step of reportSteps(report, grounds({ dispatch: dispatch() }))) {
+      for (const step of reportSteps(report, material({ dispatch: dispatch() }))) {
         if (step._tag === "Tell") {
           const { event, details } = step
           const envelope = {
@@ -125,7 +125,7 @@ describe("what follows from a report", () => {
       const report = sample("pull-request-mergeability", told)
       assert.deepStrictEqual(shortly(report), [], mergeability)
       assert.deepStrictEqual(
-        reportSteps(report, grounds({ configured: routed })).map((step) => step._tag === "Command" && step.command),
+        reportSteps(report, material({ configured: routed })).map((step) => step._tag === "Command" && step.command),
         [{ _tag: "ForgetStaleHead", pullRequestNumber: 7, headSha }]
       )
     }

@@ -1,0 +1,124 @@
+/**
+ * Commands from the bus, `commands.<entity>`, one queue group over all replicas. Whoever sent a bad one is told every
+ * fault; whoever is refused, in which state and why. An answer that is lost costs nothing: the same command id again
+ * is answered with the present state.
+ */
+import { Clock, Effect, Result } from "effect"
+import type { CommandError } from "#actors"
+import { jsonCodec, type MessageCodec, parseJson, Requests } from "#bus"
+import { CommandAnswer, commandEntities, type CommandEntity, CommandRequest, decodeCommand, subjects } from "#contracts"
+import type { CommandOf } from "#pipeline"
+import { Configuration, Metrics } from "#runtime"
+import { Commands } from "./Commands.ts"
+import { commandsAnswered } from "./metrics.ts"
+import { entityView } from "./views/entity.ts"
+
+const answerCodec = jsonCodec(CommandAnswer)
+const queueGroup = "pipeline-api"
+
+// A hot entity is free again within milliseconds; a log that is full or away takes longer.
+const busyMs = 50
+const awayMs = 2_000
+
+/** Answers for the life of the scope. */
+export const answerCommands = Effect.gen(function* () {
+  const requests = yield* Requests
+  const { PipelineApi } = yield* Configuration
+  for (const entity of Object.keys(commandEntities) as ReadonlyArray<CommandEntity>) {
+    const handler = yield* carriedOut(entity)
+    yield* requests.answer({
+      subject: subjects.commands(entity),
+      queueGroup,
+      question: commandRequestCodec,
+      answer: answerCodec,
+      concurrency: PipelineApi.CommandsMax,
+      handler
+    })
+  }
+})
+
+const carriedOut = Effect.fnUntraced(function* <Entity extends CommandEntity>(entity: Entity) {
+  const commands = yield* Commands
+  const answered = (yield* Metrics).counter(commandsAnswered)
+
+  const carryOut = Effect.fnUntraced(function* ({ id, commandId, command }: CommandRequest) {
+    const decoded = decodeCommand(entity, command)
+    if (Result.isFailure(decoded)) return CommandAnswer.cases.Invalid.make({ faults: decoded.failure })
+    // What was decoded by the entity's own schema is a command of it.
+    const outcome = yield* commands.run(entity, { id, commandId }, decoded.success as CommandOf<Entity>)
+    const { state, sequence, was } = outcome
+    const nowMs = yield* Clock.currentTimeMillis
+    // Said by its type: to be checked at run time too would cost more than the decision.
+    const accepted: CommandAnswer = {
+      _tag: "Accepted",
+      was,
+      sequence,
+      state: entityView(entity, state, { id, sequence, nowMs })
+    }
+    return accepted
+  })
+
+  return Effect.fnUntraced(function* (request: CommandRequest) {
+    const given = yield* Effect.catch(carryOut(request), (error) => notCarriedOut(error))
+    answered.inc({ entity, answer: labels[given._tag] })
+    return given
+  })
+})
+
+const labels = {
+  Accepted: "accepted",
+  Refused: "refused",
+  NotFound: "not_found",
+  Busy: "busy",
+  Invalid: "invalid"
+} as const satisfies Record<CommandAnswer["_tag"], string>
+
+const notCarriedOut = (error: CommandError): Effect.Effect<CommandAnswer> => {
+  switch (error._tag) {
+    case "Refusal":
+      return Effect.succeed({ _tag: "Refused", state: error.state, reason: error.reason })
+    case "EntityNotFound":
+      return Effect.succeed({ _tag: "NotFound", entity: error.entity, id: error.id })
+    case "EntityBusy":
+    case "PreconditionFailed":
+      return Effect.succeed({ _tag: "Busy", retryAfterMs: busyMs })
+    default:
+      return Effect.as(Effect.logWarning("a command could not be carried out", error), {
+        _tag: "Busy",
+        retryAfterMs: awayMs
+      })
+  }
+}
+
+const bySchema = jsonCodec(CommandRequest)
+
+// As the schema has them.
+const commandIdCharactersMax = 128
+const idCharactersMax = 256
+
+const isText = (value: unknown, charactersMax: number): value is string =>
+  typeof value === "string" && value.length > 0 && value.length <= charactersMax
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const plain = (json: unknown): CommandRequest | undefined => {
+  if (!isRecord(json)) return undefined
+  const { commandId, id, command } = json
+  return isText(commandId, commandIdCharactersMax) && isText(id, idCharactersMax) && isRecord(command)
+    ? { commandId, id, command }
+    : undefined
+}
+
+/**
+ * The head of a command, read by hand: by its schema it costs as much as the command itself. What is not plainly right
+ * is left to the schema, which says what is wrong with it.
+ */
+export const commandRequestCodec: MessageCodec<CommandRequest> = {
+  encode: bySchema.encode,
+  decode: (message) => {
+    const json = parseJson(message.data)
+    const request = Result.isSuccess(json) ? plain(json.success) : undefined
+    return request === undefined ? bySchema.decode(message) : Result.succeed(request)
+  }
+}

@@ -1,0 +1,106 @@
+/** Projects over HTTP: their settings, their spend, and their queues. */
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Views } from "#actors"
+import { type BusError, Kv } from "#bus"
+import {
+  PauseQueueRequest,
+  type ProjectCommand,
+  ProjectsQuery,
+  type ProjectState,
+  PutProjectRequest,
+  ResumeQueueRequest,
+  SpendEntry,
+  spendKey,
+  spentMicroUsd
+} from "#contracts"
+import { authenticated, jsonAnswer, readQuery, route } from "#http"
+import { Configuration } from "#runtime"
+import { Commands } from "../Commands.ts"
+import { projectRow, projectSettingsOf, projectView } from "../views/project.ts"
+import { readProjects } from "../views/rows.ts"
+import { freshness, pageOf, placeOf, rowKey } from "./paging.ts"
+import { callerName, commandId, noSuch, pathId, readBody, readBodyIfAny, refusing } from "./requests.ts"
+
+const answered = Effect.fnUntraced(function* (id: string, state: ProjectState | null, sequence: number, status = 200) {
+  if (state === null) return yield* noSuch("project")
+  const spend = yield* refusing((yield* Spend).of(id))
+  return jsonAnswer(projectView(id, state, sequence, spend), { status })
+})
+
+const run = Effect.fnUntraced(function* (id: string, command: ProjectCommand) {
+  return yield* (yield* Commands).run("project", { id, commandId: yield* commandId }, command)
+})
+
+// Somebody else created it at the same moment: then its settings are changed instead.
+const put = Effect.gen(function* () {
+  const id = yield* pathId("project")
+  const settings = projectSettingsOf(yield* readBody(PutProjectRequest), (yield* Configuration).Budget)
+  const update = Effect.map(run(id, { _tag: "UpdateSettings", settings }), (outcome) => ({ ...outcome, status: 200 }))
+  const isThere = Option.isSome(yield* refusing((yield* Commands).read("project", id)))
+  const create = run(id, { _tag: "Create", settings }).pipe(
+    Effect.map((outcome) => ({ ...outcome, status: 201 })),
+    Effect.catchTag("Refusal", () => update)
+  )
+  const { state, sequence, status } = yield* refusing(isThere ? update : create)
+  return yield* answered(id, state, sequence, status)
+})
+
+const get = Effect.gen(function* () {
+  const id = yield* pathId("project")
+  const held = yield* refusing((yield* Commands).read("project", id))
+  if (Option.isNone(held)) return yield* noSuch("project")
+  return yield* answered(id, held.value.state, held.value.sequence)
+})
+
+const list = Effect.gen(function* () {
+  const place = yield* placeOf(yield* readQuery(ProjectsQuery))
+  const { items, nextCursor } = pageOf((yield* Views).list({ entity: "project" }), rowKey, place)
+  return jsonAnswer({ items: readProjects(items).map(projectRow), nextCursor, ...(yield* freshness) })
+})
+
+const pause = Effect.gen(function* () {
+  const id = yield* pathId("project")
+  const { reason } = yield* readBody(PauseQueueRequest)
+  const { state, sequence } = yield* refusing(run(id, { _tag: "PauseQueue", reason, pausedBy: yield* callerName }))
+  return yield* answered(id, state, sequence)
+})
+
+const resume = Effect.gen(function* () {
+  const id = yield* pathId("project")
+  const { reason = null } = yield* readBodyIfAny(ResumeQueueRequest, {})
+  const { state, sequence } = yield* refusing(run(id, { _tag: "ResumeQueue", reason, resumedBy: yield* callerName }))
+  return yield* answered(id, state, sequence)
+})
+
+const operate = authenticated("pipeline:operate")
+const read = authenticated("pipeline:read")
+
+export const projectRoutes = [
+  route("GET", "/projects", read(list)),
+  route("GET", "/projects/:id", read(get)),
+  route("PUT", "/projects/:id", operate(put)),
+  route("POST", "/projects/:id/queue/pause", operate(pause)),
+  route("POST", "/projects/:id/queue/resume", operate(resume))
+] as const
+
+/** What projects spent in the last thirty days, as the sweeper has added it up. */
+export class Spend extends Context.Service<
+  Spend,
+  {
+    /** In micro-USD; nothing for a project that none was added up for. */
+    readonly of: (projectId: string) => Effect.Effect<number | null, BusError>
+  }
+>()("starling/pipeline-api/Spend") {
+  static readonly layer = Layer.effect(
+    Spend,
+    Effect.gen(function* () {
+      const bucket = yield* (yield* Kv).open("spend", SpendEntry)
+      const of = Effect.fn("Spend.of")(function* (projectId: string) {
+        const held = yield* bucket.get(spendKey(projectId))
+        if (Option.isNone(held) || held.value.value._tag !== "ProjectSpend") return null
+        return spentMicroUsd(held.value.value.hours, yield* Clock.currentTimeMillis)
+      })
+      return Spend.of({ of })
+    })
+  )
+}

@@ -1,0 +1,62 @@
+/**
+ * What runners ask over the bus, one queue group over all replicas. `pickup.next.<agent kind>` asks for something to do:
+ * a runner may wait for an answer, and how many do is bounded where they wait; a drain tells them at once to ask somebody
+ * else. `pickup.held` asks whether what the runner works on is still its own. It is answered as the leader has the item:
+ * whoever was told that a cancel is done is not contradicted a moment later.
+ */
+import { Effect, Option } from "effect"
+import { jsonCodec, Requests } from "#bus"
+import { HeldAnswer, HeldQuestion, PickupAnswer, PickupQuestion, subjects } from "#contracts"
+import { Configuration, Drain } from "#runtime"
+import { Commands } from "../Commands.ts"
+import { Pickup } from "./Pickup.ts"
+
+// Beside those that wait: a dispatch takes milliseconds.
+const pickupsAtOnceMax = 256
+
+/** `pickup.next.<agent kind>`: answers for the life of the scope. */
+export const answerPickups = Effect.gen(function* () {
+  const requests = yield* Requests
+  const { next, stop } = yield* Pickup
+  const { PickupWaitersMax } = (yield* Configuration).PipelineApi
+  yield* requests.answer({
+    subject: subjects.pickupNextAll,
+    queueGroup: "pipeline-api",
+    question: jsonCodec(PickupQuestion),
+    answer: jsonCodec(PickupAnswer),
+    concurrency: PickupWaitersMax + pickupsAtOnceMax,
+    handler: next
+  })
+  yield* (yield* Drain).register("pickup", Effect.as(stop, { finished: 0, handedBack: 0 }))
+})
+
+// One read each. A thousand runners ask a few hundred times a second.
+const heldAtOnceMax = 256
+const awayMs = 2_000
+
+/** `pickup.held`: answers for the life of the scope. */
+export const answerHeld = Effect.gen(function* () {
+  const requests = yield* Requests
+  const commands = yield* Commands
+
+  const standing = Effect.fnUntraced(function* ({ workItemId, dispatchId }: HeldQuestion) {
+    const item = Option.getOrNull(Option.map(yield* commands.read("workitem", workItemId), ({ state }) => state))
+    return item?.dispatch?.dispatchId === dispatchId
+      ? HeldAnswer.cases.Held.make({})
+      : HeldAnswer.cases.Over.make({ state: item?.state ?? null })
+  })
+  yield* requests.answer({
+    subject: subjects.pickupHeld,
+    queueGroup: "pipeline-api",
+    question: jsonCodec(HeldQuestion),
+    answer: jsonCodec(HeldAnswer),
+    concurrency: heldAtOnceMax,
+    handler: (asked) =>
+      Effect.catch(standing(asked), (error) =>
+        Effect.as(
+          Effect.logWarning("a runner could not be told whether it holds its item", error),
+          HeldAnswer.cases.Busy.make({ retryAfterMs: awayMs })
+        )
+      )
+  })
+})

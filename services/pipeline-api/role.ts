@@ -1,0 +1,139 @@
+/**
+ * The role pipeline-api, whole. Its main path: a command comes over HTTP (`http/`) or the bus (`answer-commands.ts`),
+ * passes `Commands`, and is decided by an actor of libs/pipeline; the decision is one record of LOG, and a relay makes
+ * events of it. Runners take work from `pickup/`; what they report comes in by `reports/`; what follows from a record
+ * for other actors is done by `follow-ups/`.
+ *
+ * in: HTTP on PipelineApi.Port; `commands.<entity>` and `pickup.next.<agent kind>`, `pickup.held` (requests);
+ * `reports.<kind>` (work queue)
+ * out: LOG, and from it EVENTS, KV `views`, and the commands that follow for other entities
+ * state: LOG alone; KV `answers` (what operators wrote, until a runner has it), `cursors`, `idempotency`; KV `tokens` and
+ * `spend` are read, `token-uses` written
+ * when something fails: a decision is one record or none; what was decided becomes events, views and follow-ups however
+ * often a process dies in between; a report is handed back until it was decided on; a log that is full or away is 503
+ */
+import { randomUUID } from "node:crypto"
+import { Effect, Latch, Layer } from "effect"
+import { Actors, entityProjection, eventRelay, projectViews, Views } from "#actors"
+import {
+  Auth,
+  type CorsPolicy,
+  crossOrigin,
+  descriptionRoute,
+  HttpListener,
+  Idempotency,
+  Tokens,
+  TokenUses
+} from "#http"
+import { agentProjection, projectProjection, queueProjection, releaseProjection, workItemProjection } from "#pipeline"
+import { Addresses, Configuration, redactorLayer, supervise } from "#runtime"
+import { Answers } from "./Answers.ts"
+import { Commands } from "./Commands.ts"
+import { History } from "./History.ts"
+import { Creation } from "./Creation.ts"
+import { Routing } from "./Routing.ts"
+import { answerCommands } from "./answer-commands.ts"
+import { CarryOn } from "./follow-ups/CarryOn.ts"
+import { FollowUps } from "./follow-ups/FollowUps.ts"
+import { fleetRoutes } from "./http/fleet.ts"
+import { projectRoutes, Spend } from "./http/projects.ts"
+import { releaseRoutes } from "./http/releases.ts"
+import { workItemRoutes } from "./http/work-items.ts"
+import { pipelineOpenApi } from "./openapi/document.ts"
+import { Dispatches } from "./pickup/Dispatches.ts"
+import { FullDisks } from "./pickup/FullDisks.ts"
+import { InFlightCount } from "./pickup/InFlightCount.ts"
+import { Pickup } from "./pickup/Pickup.ts"
+import { Ready } from "./pickup/Ready.ts"
+import { answerHeld, answerPickups } from "./pickup/answer-runners.ts"
+import { ReportIntake } from "./reports/ReportIntake.ts"
+import { Reports } from "./reports/Reports.ts"
+
+/** All routes of the API. */
+export const pipelineRoutes = [
+  ...workItemRoutes,
+  ...releaseRoutes,
+  ...projectRoutes,
+  ...fleetRoutes,
+  descriptionRoute(pipelineOpenApi)
+] as const
+
+/** What pages of other origins may send, and read of the answers. */
+const pipelineCors = (origins: CorsPolicy["origins"]): CorsPolicy => ({
+  origins,
+  requestHeaders: ["Authorization", "Content-Type", "Idempotency-Key", "traceparent", "X-Request-Id"],
+  exposedHeaders: ["Retry-After", "WWW-Authenticate", "Idempotent-Replayed", "Location", "X-Request-Id"]
+})
+
+const listener = Layer.unwrap(
+  Effect.map(Configuration, ({ PipelineApi }) =>
+    HttpListener.layer({
+      name: "pipeline-api",
+      host: PipelineApi.Host,
+      port: PipelineApi.Port,
+      routes: crossOrigin(pipelineRoutes),
+      cors: pipelineCors(PipelineApi.AllowedOrigins)
+    })
+  )
+)
+
+const address = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { url } = yield* HttpListener
+    yield* (yield* Addresses).add("pipeline-api", url)
+  })
+)
+
+/** Requests over the bus. */
+const answering = Layer.effectDiscard(Effect.andThen(Effect.andThen(answerCommands, answerPickups), answerHeld))
+
+const projections = [
+  entityProjection(workItemProjection),
+  entityProjection(releaseProjection),
+  entityProjection(projectProjection),
+  entityProjection(agentProjection),
+  entityProjection(queueProjection)
+]
+
+/** This process, as leases know it. */
+const holder = randomUUID()
+
+const events = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const started = yield* Latch.make()
+    yield* Effect.forkScoped(supervise("announce", yield* eventRelay(started.open)))
+    yield* started.await
+  })
+)
+
+const views = Layer.effectDiscard(
+  Effect.gen(function* () {
+    yield* Effect.forkScoped(supervise("views", yield* projectViews({ holder, projections })))
+  })
+)
+
+/** The endless loops: the log's events, its views, its follow-ups, and the reports that feed it. */
+const loops = Layer.mergeAll(events, views, FollowUps.layer(holder), ReportIntake.layer(holder))
+
+const ready = Layer.unwrap(Effect.map(Configuration, ({ PipelineApi }) => Ready.layer(PipelineApi.PickupWaitersMax)))
+
+const parts = Layer.mergeAll(Pickup.layer, Reports.layer, CarryOn.layer, Creation.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(Dispatches.layer, FullDisks.layer)),
+  Layer.provideMerge(InFlightCount.layer),
+  Layer.provideMerge(Layer.mergeAll(ready, Routing.layer)),
+  Layer.provideMerge(Commands.layer),
+  Layer.provideMerge(
+    Layer.mergeAll(Actors.layer, Views.layer(), Answers.layer, redactorLayer, History.layer, Spend.layer)
+  ),
+  Layer.provideMerge(
+    Layer.mergeAll(Auth.layer().pipe(Layer.provide([Tokens.layer, TokenUses.layer])), Idempotency.layer())
+  )
+)
+
+/** With its listener in reach. Needs the bus and the runtime. */
+export const pipelineApiWith = Layer.mergeAll(address, answering, loops).pipe(
+  Layer.provideMerge(listener),
+  Layer.provide(parts)
+)
+
+export const pipelineApi = Layer.mergeAll(address, answering, loops).pipe(Layer.provide(listener), Layer.provide(parts))

@@ -1,0 +1,96 @@
+/** A project as the API shows it, with what it spent; and what a caller's project is inside. Pure. */
+import {
+  type ConfigurationFile,
+  isoTime,
+  type ProjectRow,
+  type ProjectSettings,
+  projectSettingsDefault,
+  type ProjectState,
+  type ProjectView,
+  type PutProjectRequest
+} from "#contracts"
+import { isQueuePaused, projectHolds } from "#pipeline"
+import { microUsdOf, type SeenProject, usdOf } from "./rows.ts"
+
+/** `spendMicroUsd`: of the last thirty days; null: it was not added up. */
+export const projectView = (
+  id: string,
+  project: ProjectState,
+  sequence: number,
+  spendMicroUsd: number | null = null
+): ProjectView => {
+  const { settings, manualPause, automaticPause } = project
+  return {
+    id,
+    displayName: settings.displayName,
+    repositoryUrl: settings.repositoryUrl,
+    state: isQueuePaused(project) ? "Paused" : "Running",
+    holds: projectHolds(project),
+    manualPause: manualPause === null ? null : pauseOf(manualPause, manualPause.pausedBy),
+    automaticPause: automaticPause === null ? null : pauseOf(automaticPause, null),
+    monthlyBudgetUsd: settings.budgetMicroUsd === null ? null : usdOf(settings.budgetMicroUsd),
+    warningThresholdPct: settings.warningThresholdPct,
+    hardCapPct: settings.hardCapPct,
+    maxInFlightItems: settings.maxInFlightItems,
+    maxInFlightItemsPerAgent: settings.maxInFlightItemsPerAgent,
+    workItems: settings.workItems,
+    budget: budgetOf(project, spendMicroUsd),
+    createdAt: isoTime(project.createdAtMs),
+    updatedAt: isoTime(project.updatedAtMs),
+    sequence
+  }
+}
+
+const pauseOf = ({ reason, pausedAtMs }: { reason: string; pausedAtMs: number }, pausedBy: string | null) => ({
+  reason,
+  pausedBy,
+  pausedAt: isoTime(pausedAtMs)
+})
+
+const budgetOf = ({ settings, budget }: ProjectState, spendMicroUsd: number | null): ProjectView["budget"] => {
+  const { budgetMicroUsd } = settings
+  if (budgetMicroUsd === null || spendMicroUsd === null) return null
+  return {
+    currentSpendUsd: usdOf(spendMicroUsd),
+    budgetUsd: usdOf(budgetMicroUsd),
+    pct: (spendMicroUsd / budgetMicroUsd) * 100,
+    band: budget.band
+  }
+}
+
+export const projectRow = ({ id, state, createdAtMs, updatedAtMs, summary }: SeenProject): ProjectRow => {
+  const { settings } = summary
+  return {
+    id,
+    displayName: settings.displayName,
+    repositoryUrl: settings.repositoryUrl,
+    state: state as ProjectRow["state"],
+    createdAt: isoTime(createdAtMs),
+    updatedAt: isoTime(updatedAtMs)
+  }
+}
+
+/** What is left out is as configured, or unset. */
+export const projectSettingsOf = (
+  request: PutProjectRequest,
+  { WarningThresholdPct, HardCapPct }: ConfigurationFile["Budget"]
+): ProjectSettings => ({
+  ...projectSettingsDefault,
+  displayName: request.displayName,
+  repositoryUrl: request.repositoryUrl,
+  budgetMicroUsd: request.monthlyBudgetUsd == null ? null : microUsdOf(request.monthlyBudgetUsd),
+  warningThresholdPct: request.warningThresholdPct ?? WarningThresholdPct,
+  hardCapPct: request.hardCapPct ?? HardCapPct,
+  maxInFlightItems: request.maxInFlightItems ?? null,
+  maxInFlightItemsPerAgent: request.maxInFlightItemsPerAgent ?? null,
+  workItems: overridesOf(request.workItems ?? {})
+})
+
+const overridesOf = ({
+  delegatesAfterFailures,
+  ...others
+}: NonNullable<PutProjectRequest["workItems"]>): ProjectSettings["workItems"] => ({
+  ...(Object.fromEntries(Object.entries(others).filter(([, value]) => value !== null)) as ProjectSettings["workItems"]),
+  // Null is a value of its own here.
+  ...(delegatesAfterFailures === undefined ? {} : { delegatesAfterFailures })
+})
