@@ -1,6 +1,6 @@
 /**
  * The roles as plain JavaScript: `app/main.js` and `app/backup.js`, chunks that a role loads when it is run, and a file for each thread
- * that is started by its URL. What is native, or loads what is native, stays outside and is copied: for payments into
+ * that is started by its URL. What is native or WebAssembly, or loads it, stays outside and is copied: for payments into
  * `app`, for the engines into `speech`, which only their image takes. `node deploy/docker/bundle.ts [folder]`; the
  * default is `dist`.
  */
@@ -15,8 +15,8 @@ const programs: Readonly<Record<string, string>> = {
   "deploy/backup/main.ts": "backup"
 }
 
-/** Packages with native parts: secp256k1 signs; koffi loads the engines' libraries, sherpa-onnx runs models. */
-const native = { app: ["secp256k1"], speech: ["koffi", "sherpa-onnx-node"] }
+/** Packages with parts that no bundle holds: tiny-secp256k1 is WebAssembly; koffi loads the engines' libraries, sherpa-onnx runs models. */
+const native = { app: ["tiny-secp256k1"], speech: ["koffi", "sherpa-onnx-node"] }
 
 // `new URL("./thread.ts", import.meta.url)`: how a thread or a program of its own is named.
 const byUrl = /new URL\("(\.{0,2}\/?[\w./-]+\.ts)", import\.meta\.url\)/gu

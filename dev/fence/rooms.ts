@@ -76,7 +76,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "libs/x402": {
     holds: "schemes, chains, claims, quotes, settlement",
     knows: [...bus, "libs/egress"],
-    packages: ["@noble/hashes", "secp256k1"]
+    packages: ["@noble/hashes", "tiny-secp256k1"]
   },
   "services/pipeline-api": {
     holds: "work items, releases, projects, agents, queues",

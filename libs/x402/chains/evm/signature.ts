@@ -5,7 +5,7 @@
  */
 import { Result, Redacted } from "effect"
 import { bytesOf, type Hex, hexOf, keccak256 } from "./encoding.ts"
-import secp256k1 from "secp256k1"
+import * as secp256k1 from "tiny-secp256k1"
 import type { SettlerKey } from "../../scheme.ts"
 import { type Authorization, authorizationDigest, domainSeparator, type TokenDomain } from "./typed-data.ts"
 
@@ -36,8 +36,8 @@ const parityOf = (v: number): 0 | 1 | undefined => {
 }
 
 /**
- * The curve secp256k1, by the native library: recovering a signer costs a tenth of what it costs in JavaScript.
- * The library throws on what is no signature or no key; this file turns that into a value and nothing else.
+ * The curve secp256k1, by Bitcoin's own library compiled to WebAssembly: recovering a signer costs 0.19 ms of processor,
+ * in JavaScript 1.1 ms. It throws on what is no signature or no key; this file turns that into a value and nothing else.
  */
 export interface CurveSignature {
   /** r and s, 32 bytes each; s is in the lower half. */
@@ -48,20 +48,20 @@ export interface CurveSignature {
 
 /** The address whose key signed the digest, in lower case; nothing when no key can have made this signature. */
 export const recoverAddress = (digest: Uint8Array, signature: CurveSignature): Hex | undefined => {
-  const found = Result.try(() => secp256k1.ecdsaRecover(signature.bytes, signature.parity, digest, false))
-  return Result.isSuccess(found) ? addressOfPoint(found.success) : undefined
+  const found = Result.try(() => secp256k1.recover(digest, signature.bytes, signature.parity, false))
+  return Result.isSuccess(found) && found.success !== null ? addressOfPoint(found.success) : undefined
 }
 
 /** Deterministic (RFC 6979), s in the lower half. The key must have passed `addressOfKey`. */
 export const signDigest = (digest: Uint8Array, key: Uint8Array): CurveSignature => {
-  const { signature, recid } = secp256k1.ecdsaSign(digest, key)
-  return { bytes: signature, parity: recid === 0 ? 0 : 1 }
+  const { signature, recoveryId } = secp256k1.signRecoverable(digest, key)
+  return { bytes: signature, parity: recoveryId === 0 ? 0 : 1 }
 }
 
 /** The address of a private key, in lower case; nothing when these 32 bytes are no key. */
 export const addressOfKey = (key: Uint8Array): Hex | undefined => {
-  const point = Result.try(() => secp256k1.publicKeyCreate(key, false))
-  return Result.isSuccess(point) ? addressOfPoint(point.success) : undefined
+  const point = Result.try(() => secp256k1.pointFromScalar(key, false))
+  return Result.isSuccess(point) && point.success !== null ? addressOfPoint(point.success) : undefined
 }
 
 const addressOfPoint = (point: Uint8Array): Hex => hexOf(keccak256(point.subarray(1)).subarray(12))
