@@ -2,12 +2,11 @@
  * The configuration: one JSON file, then environment variables over single keys (`Bus.Url` is `BUS_URL`),
  * checked whole before anything starts. Every fault is named, with its path or its variable.
  */
-import { Context, Effect, Layer, Redacted, Result } from "effect"
-import { type ConfigurationFile, decodeConfiguration, environmentKeys, environmentValue } from "#contracts"
-import { Environment } from "./Environment.ts"
-import { InvalidConfiguration } from "./InvalidConfiguration.ts"
-import { readTextFile } from "./read-text-file.ts"
+import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
+import { type ConfigurationFile, decodeConfiguration, environmentKeys, environmentValue, Fault } from "#contracts"
+import { Environment } from "./process.ts"
 import { Secrets } from "./Secrets.ts"
+import { readTextFile } from "./read-text-file.ts"
 
 type Sections = Readonly<Record<string, unknown>>
 
@@ -31,6 +30,18 @@ export class Configuration extends Context.Service<Configuration, ConfigurationF
       Configuration,
       Effect.suspend(() => check(input))
     )
+}
+
+export type ConfigurationFault = Fault
+
+/** Everything that is wrong with the configuration, at once. Nothing starts. */
+export class InvalidConfiguration extends Schema.TaggedError<InvalidConfiguration>()("InvalidConfiguration", {
+  faults: Schema.Array(Fault)
+}) {
+  override get message() {
+    const lines = this.faults.map(({ path, message }) => (path === "" ? `  - ${message}` : `  - ${path}: ${message}`))
+    return `the configuration is not usable:\n${lines.join("\n")}`
+  }
 }
 
 const load = Effect.fn("Configuration.load")(function* (source: ConfigurationSource) {

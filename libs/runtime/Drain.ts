@@ -4,8 +4,7 @@
  */
 import { Context, Duration, Effect, Layer, Ref, type Scope } from "effect"
 import { Health } from "./Health.ts"
-import { defineCounter, defineGauge } from "./metrics-definition.ts"
-import { Metrics } from "./Metrics.ts"
+import { defineCounter, defineGauge, Metrics } from "./Metrics.ts"
 
 export interface DrainReport {
   readonly finished: number

@@ -3,10 +3,40 @@
  * functions, for they are called on hot paths; every series carries the role in whose name the handle was
  * made. The number of series per metric is bounded: past it, new label values are counted as `other`.
  */
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client"
-import type { CounterDefinition, GaugeDefinition, HistogramDefinition, MetricDefinition } from "./metrics-definition.ts"
-import { Role } from "./Role.ts"
+import { Role } from "./process.ts"
+
+/** A metric as data, declared by the room that counts it; docs/metrics.md is made from all of them. */
+interface Definition<Label extends string> {
+  readonly name: string
+  readonly help: string
+  readonly labels: ReadonlyArray<Label>
+}
+
+export interface CounterDefinition<Label extends string = string> extends Definition<Label> {
+  readonly type: "counter"
+}
+export interface GaugeDefinition<Label extends string = string> extends Definition<Label> {
+  readonly type: "gauge"
+}
+export interface HistogramDefinition<Label extends string = string> extends Definition<Label> {
+  readonly type: "histogram"
+  readonly buckets: ReadonlyArray<number>
+}
+export type MetricDefinition = CounterDefinition | GaugeDefinition | HistogramDefinition
+
+export const defineCounter = <const Label extends string>(
+  definition: Omit<CounterDefinition<Label>, "type">
+): CounterDefinition<Label> => ({ type: "counter", ...definition })
+
+export const defineGauge = <const Label extends string>(
+  definition: Omit<GaugeDefinition<Label>, "type">
+): GaugeDefinition<Label> => ({ type: "gauge", ...definition })
+
+export const defineHistogram = <const Label extends string>(
+  definition: Omit<HistogramDefinition<Label>, "type">
+): HistogramDefinition<Label> => ({ type: "histogram", ...definition })
 
 type Labels<Label extends string> = Readonly<Record<Label, string>>
 
@@ -113,3 +143,14 @@ const keyOf = (labels: Readonly<Record<string, string>>, first: string, rest: Re
   for (const label of rest) key += `\n${labels[label] ?? ""}`
   return key
 }
+
+/** Observes how long work took, whatever came of it. */
+export const timed = Effect.fnUntraced(function* <A, E, R>(
+  observe: (seconds: number) => void,
+  work: Effect.Effect<A, E, R>
+) {
+  const startedAt = yield* Clock.currentTimeNanos
+  const result = yield* Effect.exit(work)
+  observe(Number((yield* Clock.currentTimeNanos) - startedAt) / 1e9)
+  return yield* result
+})

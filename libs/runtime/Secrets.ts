@@ -2,7 +2,9 @@
  * Secrets that this process holds, so that no log line can show one: the logger replaces each by
  * `<redacted>`. Texts shorter than six characters are not registered; replacing them would garble everything.
  */
-import { Context } from "effect"
+import { Context, Effect } from "effect"
+import type { Fault } from "#contracts"
+import { Environment } from "./process.ts"
 
 const charactersMin = 6
 
@@ -32,4 +34,31 @@ const processSecrets = makeSecrets()
 
 export const Secrets = Context.Reference<KnownSecrets>("starling/runtime/Secrets", {
   defaultValue: () => processSecrets
+})
+
+/** Why a secret cannot be had of a variable; undefined when it can. Pure. */
+export const unsetSecret = (
+  environment: Readonly<Record<string, string | undefined>>,
+  variable: string
+): string | undefined => {
+  const value = environment[variable]
+  if (value === undefined) return `the environment variable ${variable} is not set`
+  return value.trim() === "" ? `the environment variable ${variable} is empty` : undefined
+}
+
+/**
+ * A secret whose variable is named in the configuration, kept out of all logs. A missing one must stop the start, for
+ * what should be signed would leave unsigned: it fails with a fault that names the variable and where it is asked for.
+ */
+export const secretFromEnv = Effect.fnUntraced(function* (
+  variable: string,
+  path: string
+): Effect.fn.Return<string, Fault> {
+  const environment = yield* Environment
+  const message = unsetSecret(environment, variable)
+  if (message !== undefined) return yield* Effect.fail({ path, message })
+  const value = environment[variable] ?? ""
+  const secrets = yield* Secrets
+  secrets.add(value)
+  return value
 })

@@ -2,11 +2,9 @@
  * Traces, when a collector is configured: sampled spans go to a bounded buffer and from there in batches to
  * the collector. A collector that is slow or away costs dropped spans, which are counted, and nothing else.
  */
-import { Context, Effect, Layer, Option, Queue, Schedule, Schema, Tracer } from "effect"
-import { defineCounter } from "./metrics-definition.ts"
-import { Metrics } from "./Metrics.ts"
-import { otlpRequest, otlpSpan } from "./otlp.ts"
-import { Role } from "./Role.ts"
+import { Cause, Context, Effect, Exit, Layer, Option, Queue, Schedule, Schema, Tracer } from "effect"
+import { defineCounter, Metrics } from "./Metrics.ts"
+import { Role } from "./process.ts"
 
 /** The collector did not take what was sent. */
 export class OtlpRefused extends Schema.TaggedError<OtlpRefused>()("OtlpRefused", { reason: Schema.String }) {}
@@ -20,7 +18,7 @@ export class OtlpTransport extends Context.Service<
   }
 >()("starling/runtime/OtlpTransport") {}
 
-export const tracedSpans = defineCounter({
+const tracedSpans = defineCounter({
   name: "tracing_spans_total",
   help: "Sampled spans by outcome: sent, or dropped because the collector did not keep up.",
   labels: ["outcome"]
@@ -88,3 +86,67 @@ class KeptSpan extends Tracer.NativeSpan {
     this.#keep(this)
   }
 }
+
+const kinds = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const
+
+/** An ended span, or undefined while it runs. */
+const otlpSpan = (span: Tracer.NativeSpan): Record<string, unknown> | undefined => {
+  if (span.status._tag !== "Ended") return undefined
+  const { startTime, endTime, exit } = span.status
+  const parent = span.parent._tag === "Some" ? { parentSpanId: span.parent.value.spanId } : {}
+  return {
+    traceId: span.traceId,
+    spanId: span.spanId,
+    ...parent,
+    name: span.name,
+    kind: kinds[span.kind],
+    startTimeUnixNano: String(startTime),
+    endTimeUnixNano: String(endTime),
+    attributes: attributes(span.attributes),
+    events: span.events.map(([name, time, given]) => ({
+      name,
+      timeUnixNano: String(time),
+      attributes: attributes(new Map(Object.entries(given)))
+    })),
+    status: Exit.isSuccess(exit) ? { code: 1 } : { code: 2, message: Cause.pretty(exit.cause).slice(0, 1_000) }
+  }
+}
+
+/** In the JSON form of OTLP/HTTP (opentelemetry-proto 1.x, `ExportTraceServiceRequest`). */
+const otlpRequest = (service: string, spans: ReadonlyArray<Record<string, unknown>>) => ({
+  resourceSpans: [
+    {
+      resource: { attributes: attributes(new Map([["service.name", service]])) },
+      scopeSpans: [{ scope: { name: "starling" }, spans }]
+    }
+  ]
+})
+
+const attributes = (given: ReadonlyMap<string, unknown>) =>
+  [...given].map(([key, value]) => ({ key, value: attributeValue(value) }))
+
+const attributeValue = (value: unknown) => {
+  if (typeof value === "boolean") return { boolValue: value }
+  if (typeof value === "number") return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value }
+  return { stringValue: typeof value === "string" ? value : (JSON.stringify(value) ?? String(value)) }
+}
+
+// The W3C trace context header, version 00; a newer one is read as far as 00 goes.
+const pattern = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-|$)/u
+
+export const formatTraceparent = (span: Tracer.AnySpan): string =>
+  `00-${span.traceId}-${span.spanId}-${span.sampled ? "01" : "00"}`
+
+/** The caller's span, or nothing for a header that is missing, malformed or all zeros. */
+export const parseTraceparent = (header: string | undefined): Option.Option<Tracer.ExternalSpan> => {
+  const found = pattern.exec(header ?? "")
+  const [, traceId = "", spanId = "", flags = ""] = found ?? []
+  if (found === null || /^0+$/u.test(traceId) || /^0+$/u.test(spanId) || header?.startsWith("ff")) return Option.none()
+  return Option.some(Tracer.externalSpan({ traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 }))
+}
+
+/** The header for what leaves now, if a span is open. */
+export const currentTraceparent: Effect.Effect<string | undefined> = Effect.map(
+  Effect.serviceOption(Tracer.ParentSpan),
+  (span) => (Option.isSome(span) ? formatTraceparent(span.value) : undefined)
+)

@@ -4,9 +4,9 @@
  * never outlives us. `node:child_process` and not `effect/process`: nothing streams, and a pid is all we need.
  */
 import { spawn } from "node:child_process"
+import { createServer } from "node:net"
 import { createInterface } from "node:readline"
-import { Deferred, Effect } from "effect"
-import { guard } from "./guardian.ts"
+import { Deferred, Effect, Option } from "effect"
 
 export interface Child {
   readonly pid: number
@@ -54,4 +54,49 @@ export const startChild = (
       Effect.asVoid
     )
     return { pid: child.pid ?? 0, ended, stop }
+  })
+
+const script = 'read -r nothing; kill -TERM "$1" 2>/dev/null'
+
+/**
+ * Ends the child `pid` when this process is gone, even by SIGKILL, until the returned function is called: a shell waits
+ * at a pipe of which only this process holds the other end, and the kernel closes that end whatever happened. It asks
+ * with SIGTERM and does no more; a server that does not listen is found by its pid file at the next start.
+ */
+const guard = (pid: number): (() => void) => {
+  // A session of its own, so that Ctrl-C and a closed terminal reach us and not the guardian.
+  const shell = spawn("/bin/sh", ["-c", script, "guardian", String(pid)], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"]
+  })
+  shell.on("error", ignore)
+  shell.stdin.on("error", ignore)
+  shell.unref()
+  return () => void shell.kill("SIGKILL")
+}
+
+// Without a shell there is no guardian, and the pid file alone remains.
+const ignore = () => {}
+
+// More neighbours than a person starts by hand; past them something else is wrong.
+const triesMax = 100
+
+/** A port of the loopback address for a child that must be told one: `wanted` when it is free, else the next free one above; 0 takes any. Nothing when a hundred are taken. */
+export const freePort = Effect.fnUntraced(function* (wanted: number) {
+  for (let port = wanted; port < wanted + triesMax && port <= 65_535; port++) {
+    const found = yield* tryPort(port)
+    if (Option.isSome(found)) return found
+  }
+  return Option.none<number>()
+})
+
+const tryPort = (port: number) =>
+  Effect.callback<Option.Option<number>>((resume) => {
+    const probe = createServer()
+    probe.once("error", () => resume(Effect.succeedNone))
+    probe.listen(port, "127.0.0.1", () => {
+      const address = probe.address()
+      const found = typeof address === "object" && address !== null ? address.port : port
+      probe.close(() => resume(Effect.succeedSome(found)))
+    })
   })

@@ -1,5 +1,5 @@
 /** docs/metrics.md: every metric of every room, made from the definitions. Pure. */
-import type { MetricDefinition } from "./metrics-definition.ts"
+import type { MetricDefinition } from "./Metrics.ts"
 
 export interface MetricsSection {
   readonly title: string

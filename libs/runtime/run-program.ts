@@ -2,22 +2,21 @@
  * Runs a program until it is told to stop: builds its layers, waits for a signal, drains, closes the layers
  * in reverse, and exits with 0, also when the signal comes while it starts. A wrong configuration exits with 78, any other failed start with 1.
  */
-import { Cause, Effect, Exit, Fiber, Layer, References, Result, Scope } from "effect"
-import { Logger } from "effect"
+import { Cause, Effect, Exit, Fiber, Layer, Logger, References, Result, Scope } from "effect"
+import { InvalidConfiguration } from "./Configuration.ts"
 import { Drain } from "./Drain.ts"
-import { Environment } from "./Environment.ts"
+import { Environment } from "./process.ts"
 import { Health } from "./Health.ts"
 import {
-  tuneCollector,
   exitProcess,
   hasTerminal,
   hostEnvironment,
   stopSignal,
+  tuneCollector,
   wantsColours,
   watchForBugs,
   writeStderr
 } from "./host.ts"
-import { InvalidConfiguration } from "./InvalidConfiguration.ts"
 import { chosenFormat, lineLogger, type LogFormat, logFormatVariable } from "./logger.ts"
 
 export interface ProgramOptions<A, E> {

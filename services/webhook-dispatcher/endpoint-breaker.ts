@@ -5,6 +5,14 @@
  * the endpoint's state.
  */
 import { Clock, Context, Deferred, Effect } from "effect"
+import {
+  afterFailure,
+  type Breaker,
+  type BreakerLimits as Limits,
+  type BreakerPhase,
+  breakerPhase,
+  closedBreaker
+} from "#runtime"
 
 /** Whether a delivery may go. `Wait` until a moment (epoch ms) without an attempt. */
 type Admission = { readonly _tag: "Go" } | { readonly _tag: "Wait"; readonly untilMs: number }
@@ -21,12 +29,12 @@ export interface EndpointBreaker {
   readonly release: Effect.Effect<void>
   /** Another replica opened it, or an operator closed it. */
   readonly adopt: (openUntilMs: number | null) => Effect.Effect<void>
-  readonly phaseAt: (nowMs: number) => Phase
+  readonly phaseAt: (nowMs: number) => BreakerPhase
   /** Half-open, and a delivery is on its way to find out. */
   readonly isProbing: () => boolean
 }
 
-export const endpointBreaker = (isOn: boolean, limits?: BreakerLimits): EndpointBreaker => {
+export const endpointBreaker = (isOn: boolean, limits = endpointBreakerLimits): EndpointBreaker => {
   let breaker: Breaker = closedBreaker
   let probe: Deferred.Deferred<void> | undefined
 
@@ -38,7 +46,7 @@ export const endpointBreaker = (isOn: boolean, limits?: BreakerLimits): Endpoint
   const admit: Effect.Effect<Admission> = Effect.gen(function* () {
     while (true) {
       const nowMs = yield* Clock.currentTimeMillis
-      const current = phase(breaker, nowMs)
+      const current = breakerPhase(breaker, nowMs)
       if (current === "closed") return { _tag: "Go" }
       if (current === "open") return { _tag: "Wait", untilMs: breaker.openUntilMs ?? nowMs }
       if (probe === undefined) {
@@ -52,7 +60,7 @@ export const endpointBreaker = (isOn: boolean, limits?: BreakerLimits): Endpoint
   const report = Effect.fnUntraced(function* (success: boolean) {
     const nowMs = yield* Clock.currentTimeMillis
     const before = breaker
-    breaker = success || !isOn ? onSuccess() : onFailure(breaker, nowMs, limits)
+    breaker = success || !isOn ? closedBreaker : afterFailure(breaker, nowMs, limits)
     yield* endProbe
     const opened = breaker.trips > before.trips
     return { openedUntilMs: opened ? breaker.openUntilMs : null, closed: success && before.openUntilMs !== null }
@@ -72,71 +80,20 @@ export const endpointBreaker = (isOn: boolean, limits?: BreakerLimits): Endpoint
     report,
     adopt,
     release: endProbe,
-    phaseAt: (nowMs) => phase(breaker, nowMs),
+    phaseAt: (nowMs) => breakerPhase(breaker, nowMs),
     isProbing: () => probe !== undefined
   }
 }
 
-/** The state; the functions on it are pure. */
-export interface Breaker {
-  readonly failuresInARow: number
-  readonly failingSinceMs: number | null
-  /** Set while open, and while the probe after it is awaited. */
-  readonly openUntilMs: number | null
-  /** How often it opened since the last success. */
-  readonly trips: number
-}
-
-type Phase = "closed" | "open" | "half-open"
-
-export const closedBreaker: Breaker = { failuresInARow: 0, failingSinceMs: null, openUntilMs: null, trips: 0 }
-
-/** What opens a breaker, and for how long. */
-export interface BreakerLimits {
-  readonly failuresToOpen: number
-  readonly failingMsToOpen: number
-  readonly pauseMsMin: number
-  readonly pauseMsMax: number
-}
-
-const usualLimits: BreakerLimits = {
+export const endpointBreakerLimits: Limits = {
   failuresToOpen: 20,
   failingMsToOpen: 30_000,
   pauseMsMin: 30_000,
   pauseMsMax: 300_000
 }
 
+export type BreakerLimits = Limits
 /** Always the usual ones; only a test has no half minute to wait. */
-export const BreakerLimits = Context.Reference<BreakerLimits>("starling/webhook-dispatcher/BreakerLimits", {
-  defaultValue: () => usualLimits
-})
-
-export const phase = (breaker: Breaker, nowMs: number): Phase => {
-  if (breaker.openUntilMs === null) return "closed"
-  return nowMs < breaker.openUntilMs ? "open" : "half-open"
-}
-
-export const onSuccess = (): Breaker => closedBreaker
-
-/** The breaker after one more failure; it has opened when `openUntilMs` lies ahead of `nowMs`. */
-export const onFailure = (breaker: Breaker, nowMs: number, limits = usualLimits): Breaker => {
-  const failuresInARow = breaker.failuresInARow + 1
-  const failingSinceMs = breaker.failingSinceMs ?? nowMs
-  const failed = { ...breaker, failuresInARow, failingSinceMs }
-  switch (phase(breaker, nowMs)) {
-    case "open":
-      return failed
-    case "half-open":
-      return trip(failed, nowMs, limits)
-    case "closed":
-      return failuresInARow >= limits.failuresToOpen && nowMs - failingSinceMs >= limits.failingMsToOpen
-        ? trip(failed, nowMs, limits)
-        : failed
-  }
-}
-
-const trip = (breaker: Breaker, nowMs: number, { pauseMsMin, pauseMsMax }: BreakerLimits): Breaker => ({
-  ...breaker,
-  trips: breaker.trips + 1,
-  openUntilMs: nowMs + Math.min(pauseMsMin * 2 ** breaker.trips, pauseMsMax)
+export const BreakerLimits = Context.Reference<Limits>("starling/webhook-dispatcher/BreakerLimits", {
+  defaultValue: () => endpointBreakerLimits
 })

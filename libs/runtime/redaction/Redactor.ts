@@ -1,12 +1,15 @@
 /**
- * The process' redaction: what is configured, the values of the variables that hold secrets, and what is known by
- * sight. Who was given no configuration still takes out what is known by sight.
+ * Takes secrets out of a text: values that are known, then shapes that are configured, then shapes that are known by
+ * sight. What it makes of a text it leaves as it is when it sees it again, as far as the shapes allow.
  */
 import { Context, Effect, Layer } from "effect"
+import type { RedactionPattern } from "#contracts"
 import { Configuration } from "../Configuration.ts"
-import { Environment } from "../Environment.ts"
-import { makeRedact, type Redact } from "./redact.ts"
+import { Environment } from "../process.ts"
 
+export type Redact = (text: string) => string
+
+/** The process' own. Who was given no configuration still takes out what is known by sight. */
 export const Redactor = Context.Reference<{ readonly redact: Redact }>("starling/runtime/Redactor", {
   defaultValue: () => ({ redact: makeRedact() })
 })
@@ -21,3 +24,77 @@ export const redactorLayer = Layer.effect(
     return { redact: makeRedact(Redaction.Patterns, secrets) }
   })
 )
+
+// Replacing a shorter text everywhere would garble everything.
+const secretCharactersMin = 6
+
+export const makeRedact = (
+  patterns: ReadonlyArray<RedactionPattern> = [],
+  secrets: ReadonlyArray<string> = []
+): Redact => {
+  // The longer one first: it may hold the shorter.
+  const values = secrets
+    .filter((secret) => secret.length >= secretCharactersMin)
+    .toSorted((left, right) => right.length - left.length)
+  const configured = patterns.map(({ Name, Pattern, Flags }) => ({
+    name: Name,
+    pattern: new RegExp(Pattern, `gu${Flags ?? ""}`)
+  }))
+  return (text) => {
+    let clean = text
+    for (const value of values) clean = clean.replaceAll(value, "[secret]")
+    for (const { name, pattern } of configured) clean = clean.replace(pattern, () => `[${name}]`)
+    for (const known of wellKnownSecrets) clean = withoutShape(clean, known)
+    return clean
+  }
+}
+
+const withoutShape = (text: string, { name, pattern }: SecretShape) =>
+  text.replace(pattern, (_secret: string, kept: string) => `${kept}[${name}]`)
+
+/** A secret that is known by sight. */
+interface SecretShape {
+  /** Stands in the secret's place, as `[name]`. */
+  readonly name: string
+  /** With the flag `g`. A first group is kept: it says what the secret was for. */
+  readonly pattern: RegExp
+}
+
+// Each pattern is linear: it begins at a literal or at the edge of a token, and what it repeats cannot begin it anew
+// without having matched.
+const edge = String.raw`(?<![A-Za-z0-9_-])`
+const shape = (name: string, source: string, flags = "gu"): SecretShape => ({
+  name,
+  pattern: new RegExp(source, flags)
+})
+/** A token of these characters that begins with a prefix of its own. */
+const prefixed = (name: string, source: string) => shape(name, `${edge}()${source}`)
+
+/** In this order: what holds other secrets goes before them. */
+const wellKnownSecrets: ReadonlyArray<SecretShape> = [
+  // One that is not closed is cut off; all of the rest may be of it.
+  shape(
+    "private-key",
+    String.raw`()-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|$)`
+  ),
+  shape("url-password", String.raw`(:\/\/[^\s:@/]{0,256}:)[^\s@/]{1,256}(?=@)`),
+  prefixed("aws-key", String.raw`(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}`),
+  prefixed("github-token", String.raw`(?:gh[pousr]_|github_pat_)[A-Za-z0-9_]{20,}`),
+  prefixed("gitlab-token", String.raw`gl(?:pat|ptt|dt|rt|cbt)-[A-Za-z0-9_-]{20,}`),
+  prefixed("slack-token", String.raw`(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,}`),
+  shape("slack-webhook", String.raw`(hooks\.slack\.com\/(?:services|workflows)\/)[A-Za-z0-9/]{10,}`),
+  prefixed("stripe-key", String.raw`(?:[sr]k_(?:live|test)_|whsec_)[A-Za-z0-9]{16,}`),
+  prefixed("api-key", String.raw`sk-[A-Za-z0-9_-]{20,}`),
+  prefixed("google-key", String.raw`AIza[A-Za-z0-9_-]{35}`),
+  prefixed("google-token", String.raw`ya29\.[A-Za-z0-9_-]{20,}`),
+  prefixed("npm-token", String.raw`npm_[A-Za-z0-9]{36}`),
+  prefixed("pypi-token", String.raw`pypi-[A-Za-z0-9_-]{50,}`),
+  prefixed("starling-token", String.raw`stl_[A-Za-z0-9_-]{43}`),
+  prefixed("jwt", String.raw`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`),
+  shape("authorization", String.raw`\b((?:bearer|basic)[ \t]{1,4})[A-Za-z0-9._~+/-]{16,}={0,2}`, "giu"),
+  shape(
+    "secret",
+    String.raw`((?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)["']?[ \t]{0,4}[:=][ \t]{0,4}["']?)(?!\[)[^\s"',;]{8,}`,
+    "giu"
+  )
+]

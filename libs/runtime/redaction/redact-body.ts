@@ -3,7 +3,7 @@
  * JSON stays JSON of the same structure, numbers and blanks included; anything else is taken as a text. Pure.
  */
 import { Option, Result } from "effect"
-import type { Redact } from "./redact.ts"
+import type { Redact } from "./Redactor.ts"
 
 // A secret that the end of a long body cuts in two is not known by sight. None that is known by sight is longer.
 const secretBytesMax = 4 * 1_024

@@ -6,7 +6,18 @@
  */
 import { Clock, Effect, Result, Schema, type Scope } from "effect"
 import { ConfiguredHttp, type EgressError, type EgressResponse, type HttpDoor } from "#egress"
-import { Metrics, defineCounter, defineGauge, defineHistogram } from "#runtime"
+import {
+  afterAttempt,
+  afterFailure,
+  type Breaker,
+  type BreakerLimits,
+  breakerWaitMs,
+  closedBreaker,
+  defineCounter,
+  defineGauge,
+  defineHistogram,
+  Metrics
+} from "#runtime"
 
 export type RpcError = RpcRejected | RpcUnavailable
 
@@ -30,6 +41,14 @@ export interface JsonRpcOptions {
 
 // The longest answer asked for is a page of a thousand signatures, a quarter of this.
 const responseBytesMax = 1_048_576
+
+/** When a node that does not answer is left alone: another one may, so it takes little. */
+export const nodeBreakerLimits: BreakerLimits = {
+  failuresToOpen: 5,
+  failingMsToOpen: 0,
+  pauseMsMin: 500,
+  pauseMsMax: 15_000
+}
 
 const Answer = Schema.fromJsonString(
   Schema.Struct({
@@ -58,7 +77,7 @@ export const openJsonRpc = Effect.fn("openJsonRpc")(function* (
   const seconds = metrics.histogram(rpcSeconds)
   const nodesOpen = metrics.gauge(rpcNodesOpen)
   const { network, urls } = options
-  const breakers: Array<Breaker> = urls.map(() => healthy)
+  const breakers: Array<Breaker> = urls.map(() => closedBreaker)
   nodesOpen.set({ network }, 0)
   let first = 0
   let lastId = 0
@@ -74,15 +93,18 @@ export const openJsonRpc = Effect.fn("openJsonRpc")(function* (
 
   /** Nothing for a node that is left alone for now. */
   const askNode = Effect.fnUntraced(function* (index: number, question: Question) {
-    const before = breakers[index] ?? healthy
+    const before = breakers[index] ?? closedBreaker
     const nowMs = yield* Clock.currentTimeMillis
-    if (!mayAsk(before, nowMs)) return undefined
-    breakers[index] = asked(before, nowMs, question.deadlineMs)
+    if (breakerWaitMs(before, nowMs) > 0) return undefined
+    // The call that tries an open one out has it to itself for as long as it may take.
+    breakers[index] = afterAttempt(before, nowMs, question.deadlineMs)
     const result = yield* Effect.result(observed(urls[index] ?? "", question))
     if (isWaitOver(result)) return result
     const hasAnswer =
       Result.isSuccess(result) || result.failure._tag === "RpcRejected" || result.failure.why === "too long"
-    const after = hasAnswer ? healthy : failed(breakers[index] ?? before, yield* Clock.currentTimeMillis)
+    const after = hasAnswer
+      ? closedBreaker
+      : afterFailure(breakers[index] ?? before, yield* Clock.currentTimeMillis, nodeBreakerLimits)
     breakers[index] = after
     if (isOpen(after) !== isOpen(before)) nodesOpen.set({ network }, breakers.filter(isOpen).length)
     return result
@@ -114,6 +136,8 @@ export const openJsonRpc = Effect.fn("openJsonRpc")(function* (
   })
   return { call }
 })
+
+const isOpen = ({ openUntilMs }: Breaker) => openUntilMs !== null
 
 interface Question {
   readonly method: string
@@ -183,39 +207,6 @@ const outcomeOf = (result: Result.Result<unknown, RpcError>) => {
   if (Result.isSuccess(result)) return "answered"
   if (isWaitOver(result)) return "waited"
   return result.failure instanceof RpcRejected ? "rejected" : "unavailable"
-}
-
-/**
- * When a node that does not answer is left alone. Pure. Five calls in a row without an answer, and it is asked
- * again only after half a second, by one call alone; each further failure doubles the wait, up to fifteen seconds.
- */
-export interface Breaker {
-  /** Calls without an answer since the last one with. */
-  readonly failures: number
-  /** Nobody asks before it. */
-  readonly closedAtMs: number
-}
-
-export const healthy: Breaker = { failures: 0, closedAtMs: 0 }
-
-const failuresMax = 5
-const waitMsMin = 500
-const waitMsMax = 15_000
-
-export const isOpen = ({ failures }: Breaker): boolean => failures >= failuresMax
-
-export const mayAsk = (breaker: Breaker, nowMs: number): boolean => !isOpen(breaker) || nowMs >= breaker.closedAtMs
-
-/** The call that tries an open one out has it to itself for as long as it may take. */
-export const asked = (breaker: Breaker, nowMs: number, deadlineMs: number): Breaker =>
-  isOpen(breaker) ? { ...breaker, closedAtMs: nowMs + deadlineMs } : breaker
-
-export const failed = ({ failures }: Breaker, nowMs: number): Breaker => {
-  const now = failures + 1
-  if (now < failuresMax) return { failures: now, closedAtMs: 0 }
-  // Bounded, so that a power of two of many failures stays a number.
-  const doublings = Math.min(now - failuresMax, 10)
-  return { failures: now, closedAtMs: nowMs + Math.min(waitMsMin * 2 ** doublings, waitMsMax) }
 }
 
 /**

@@ -4,7 +4,16 @@
  * left alone for a while. Answers with the last reason when all have failed.
  */
 import { Cause, Clock, Context, Effect, Exit, Layer, Result, Scope } from "effect"
-import { Metrics } from "#runtime"
+import {
+  afterAttempt,
+  afterFailure,
+  afterNothing,
+  type Breaker,
+  type BreakerLimits,
+  breakerWaitMs,
+  closedBreaker,
+  Metrics
+} from "#runtime"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import { breakerOpen, fallbacks, upstreamCalls, upstreamSeconds } from "../metrics.ts"
 import type { CatalogueModel, ModelRoute } from "../requests/Catalogue.ts"
@@ -17,6 +26,17 @@ import {
   type StreamedAnswer
 } from "./Providers.ts"
 import type { Dialect } from "../translate/event-decoder.ts"
+
+/** When a provider's model is left alone: neither a burst nor a rare call decides. */
+export const providerBreakerLimits: BreakerLimits = {
+  failuresToOpen: 10,
+  failingMsToOpen: 10_000,
+  pauseMsMin: 5_000,
+  pauseMsMax: 60_000
+}
+// The longest that a call may take to come back.
+const probeMsMax = 150_000
+
 export interface UpstreamOrder {
   readonly model: CatalogueModel
   readonly path: UpstreamPath
@@ -61,17 +81,17 @@ export class Upstreams extends Context.Service<
         const outcome = isProviders ? "failed" : isWorthAnother ? "limited" : "refused"
         calls.inc({ provider: route.provider.name, outcome })
         // Who refuses a request is alive.
-        setBreaker(route, isProviders ? failed(breakerOf(keyOf(route)), nowMs) : closedBreaker)
+        setBreaker(route, isProviders ? afterProviderFailure(breakerOf(keyOf(route)), nowMs) : closedBreaker)
       }
 
       const ask = Effect.fnUntraced(function* <A, R>(call: ProviderCall, attempt: Effect.Effect<A, AttemptFailed, R>) {
         const { route } = call
         const startedAtMs = yield* Clock.currentTimeMillis
-        setBreaker(route, asked(breakerOf(keyOf(route)), startedAtMs))
+        setBreaker(route, afterAttempt(breakerOf(keyOf(route)), startedAtMs, probeMsMax))
         const result = yield* Effect.onInterrupt(Effect.result(attempt), () =>
           Effect.sync(() => {
             calls.inc({ provider: route.provider.name, outcome: "cancelled" })
-            setBreaker(route, untold(breakerOf(keyOf(route))))
+            setBreaker(route, afterNothing(breakerOf(keyOf(route))))
           })
         )
         const nowMs = yield* Clock.currentTimeMillis
@@ -92,7 +112,7 @@ export class Upstreams extends Context.Service<
         let soonestMs = Number.POSITIVE_INFINITY
         let failedBefore: string | undefined
         for (const route of model.routes) {
-          const wait = waitMs(breakerOf(keyOf(route)), yield* Clock.currentTimeMillis)
+          const wait = breakerWaitMs(breakerOf(keyOf(route)), yield* Clock.currentTimeMillis)
           if (wait > 0) {
             soonestMs = Math.min(soonestMs, wait)
             continue
@@ -123,7 +143,7 @@ export class Upstreams extends Context.Service<
           if (Cause.isDone(error)) return Effect.void
           return Effect.map(Clock.currentTimeMillis, (nowMs) => {
             calls.inc({ provider: route.provider.name, outcome: "broken off" })
-            if (error.isProviders) setBreaker(route, failed(breakerOf(keyOf(route)), nowMs))
+            if (error.isProviders) setBreaker(route, afterProviderFailure(breakerOf(keyOf(route)), nowMs))
           })
         })
       })
@@ -134,6 +154,8 @@ export class Upstreams extends Context.Service<
   )
 }
 
+const afterProviderFailure = (breaker: Breaker, nowMs: number) => afterFailure(breaker, nowMs, providerBreakerLimits)
+
 const keyOf = ({ provider, model }: Pick<ModelRoute, "provider" | "model">) => `${provider.name} ${model}`
 
 /** One that fails is cut off at once, and not when the call ends. */
@@ -143,58 +165,3 @@ const ownScope = Effect.fnUntraced(function* <A, E>(attempt: Effect.Effect<A, E,
     Scope.close(scope, Exit.failCause(cause))
   )
 })
-
-/**
- * When a provider's model is left alone: after ten failures in a row that span at least ten seconds, so that
- * neither a burst nor a rare call decides. Open, it is not asked; after the pause one call finds out. Pauses
- * double from five seconds to one minute. Pure.
- */
-interface Breaker {
-  readonly failuresInARow: number
-  readonly failingSinceMs: number
-  /** Null while closed. */
-  readonly openUntilMs: number | null
-  readonly trips: number
-  /** A call is on its way to find out; given up after a while, should it never come back. */
-  readonly probingUntilMs: number
-}
-
-const failuresToOpen = 10
-const failingMsToOpen = 10_000
-const pauseMsMin = 5_000
-const pauseMsMax = 60_000
-const probeMsMax = 150_000
-
-export const closedBreaker: Breaker = {
-  failuresInARow: 0,
-  failingSinceMs: 0,
-  openUntilMs: null,
-  trips: 0,
-  probingUntilMs: 0
-}
-
-/** Zero: it may be asked. Else how long nobody asks it. */
-export const waitMs = ({ openUntilMs, probingUntilMs }: Breaker, nowMs: number): number => {
-  if (openUntilMs === null) return 0
-  if (nowMs < openUntilMs) return openUntilMs - nowMs
-  return nowMs < probingUntilMs ? Math.min(1_000, probingUntilMs - nowMs) : 0
-}
-
-/** It is being asked: if it was open, nobody else asks until that is over. */
-export const asked = (breaker: Breaker, nowMs: number): Breaker =>
-  breaker.openUntilMs === null ? breaker : { ...breaker, probingUntilMs: nowMs + probeMsMax }
-
-/** The call came to nothing that tells: the caller left. */
-export const untold = (breaker: Breaker): Breaker => ({ ...breaker, probingUntilMs: 0 })
-
-export const failed = (breaker: Breaker, nowMs: number): Breaker => {
-  const failuresInARow = breaker.failuresInARow + 1
-  const failingSinceMs = breaker.failuresInARow === 0 ? nowMs : breaker.failingSinceMs
-  const next = { ...breaker, failuresInARow, failingSinceMs, probingUntilMs: 0 }
-  // A call that was made before it opened says nothing new.
-  if (breaker.openUntilMs !== null && nowMs < breaker.openUntilMs) return next
-  const isProbe = breaker.openUntilMs !== null
-  if (!isProbe && (failuresInARow < failuresToOpen || nowMs - failingSinceMs < failingMsToOpen)) return next
-  const pauseMs = Math.min(pauseMsMin * 2 ** breaker.trips, pauseMsMax)
-  return { ...next, trips: breaker.trips + 1, openUntilMs: nowMs + pauseMs }
-}

@@ -1,8 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { asked, closedBreaker, failed, untold, waitMs } from "../../../services/model-gateway/upstream/Upstreams.ts"
+import { afterAttempt, afterFailure, afterNothing, type Breaker, breakerWaitMs, closedBreaker } from "#runtime"
+import { providerBreakerLimits } from "../../../services/model-gateway/upstream/Upstreams.ts"
 import { type Decoded, eventDecoder } from "../../../services/model-gateway/translate/event-decoder.ts"
 import type { StreamFacts } from "../../../services/model-gateway/translate/Translator.ts"
+
+const failed = (breaker: Breaker, nowMs: number) => afterFailure(breaker, nowMs, providerBreakerLimits)
+const asked = (breaker: Breaker, nowMs: number) => afterAttempt(breaker, nowMs, 150_000)
 
 const failing = (times: number, everyMs: number) => {
   let breaker = closedBreaker
@@ -12,29 +16,29 @@ const failing = (times: number, everyMs: number) => {
 
 describe("a provider that fails", () => {
   it("is left alone after ten failures in ten seconds, neither for a burst nor for a trickle", () => {
-    assert.strictEqual(waitMs(failing(500, 10), 5_000), 0)
-    assert.strictEqual(waitMs(failing(9, 60_000), 600_000), 0)
+    assert.strictEqual(breakerWaitMs(failing(500, 10), 5_000), 0)
+    assert.strictEqual(breakerWaitMs(failing(9, 60_000), 600_000), 0)
     const open = failing(11, 1_000)
-    assert.strictEqual(waitMs(open, 10_000), 5_000)
+    assert.strictEqual(breakerWaitMs(open, 10_000), 5_000)
   })
 
   it("is asked by one call after the pause, and for twice as long left alone when that fails", () => {
     const open = failing(11, 1_000)
-    assert.strictEqual(waitMs(open, 15_000), 0)
+    assert.strictEqual(breakerWaitMs(open, 15_000), 0)
     const probing = asked(open, 15_000)
-    assert.isAbove(waitMs(probing, 15_001), 0)
-    assert.strictEqual(waitMs(failed(probing, 16_000), 16_000), 10_000)
+    assert.isAbove(breakerWaitMs(probing, 15_001), 0)
+    assert.strictEqual(breakerWaitMs(failed(probing, 16_000), 16_000), 10_000)
     // The caller left: another call may find out.
-    assert.strictEqual(waitMs(untold(probing), 15_002), 0)
+    assert.strictEqual(breakerWaitMs(afterNothing(probing), 15_002), 0)
   })
 
   it("is never left alone for longer than a minute", () => {
     let breaker = failing(11, 1_000)
     let nowMs = 10_000
     for (let nth = 0; nth < 20; nth++) {
-      nowMs += waitMs(breaker, nowMs)
+      nowMs += breakerWaitMs(breaker, nowMs)
       breaker = failed(asked(breaker, nowMs), nowMs)
-      assert.isAtMost(waitMs(breaker, nowMs), 60_000)
+      assert.isAtMost(breakerWaitMs(breaker, nowMs), 60_000)
     }
   })
 })

@@ -1,14 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Schema } from "effect"
+import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import {
-  type Breaker,
-  closedBreaker,
-  endpointBreaker,
-  onFailure,
-  onSuccess,
-  phase
-} from "../../../services/webhook-dispatcher/endpoint-breaker.ts"
+import { endpointBreaker } from "../../../services/webhook-dispatcher/endpoint-breaker.ts"
 
 const tripped = Effect.gen(function* () {
   const breaker = endpointBreaker(true)
@@ -93,58 +86,5 @@ describe("an endpoint's breaker", () => {
       yield* breaker.adopt(10_000_000)
       assert.deepStrictEqual(yield* breaker.admit, { _tag: "Go" })
     })
-  )
-})
-
-const fail = (times: number, everyMs: number, from: Breaker = closedBreaker, startMs = 0) => {
-  let breaker = from
-  for (let index = 0; index < times; index++) breaker = onFailure(breaker, startMs + index * everyMs)
-  return { breaker, atMs: startMs + (times - 1) * everyMs }
-}
-
-describe("a breaker", () => {
-  it.each([
-    ["a burst of a thousand failures in a second", 1_000, 1, "closed"],
-    ["nineteen failures over an hour", 19, 180_000, "closed"],
-    ["twenty failures within thirty seconds", 20, 1_500, "closed"],
-    ["twenty failures over thirty seconds and more", 20, 1_600, "open"]
-  ] as const)("after %s is as it should be", (_what, times, everyMs, expected) => {
-    const { breaker, atMs } = fail(times, everyMs)
-    assert.strictEqual(phase(breaker, atMs), expected)
-  })
-
-  it("forgets everything at a success", () => {
-    const { breaker, atMs } = fail(19, 10_000)
-    assert.strictEqual(phase(onFailure(onSuccess(), atMs), atMs), "closed")
-    assert.strictEqual(phase(onFailure(breaker, atMs), atMs), "open")
-  })
-
-  it("is open for 30 s, then half-open; a failed probe opens it for twice as long, up to 5 min", () => {
-    let { breaker, atMs } = fail(20, 2_000)
-    for (const pauseMs of [30_000, 60_000, 120_000, 240_000, 300_000, 300_000]) {
-      assert.strictEqual(phase(breaker, atMs + pauseMs - 1), "open")
-      assert.strictEqual(phase(breaker, atMs + pauseMs), "half-open")
-      atMs += pauseMs
-      breaker = onFailure(breaker, atMs)
-    }
-  })
-
-  it("does not count what was still under way when it opened as probes", () => {
-    const { breaker, atMs } = fail(20, 2_000)
-    const later = onFailure(breaker, atMs + 10)
-    assert.strictEqual(later.openUntilMs, breaker.openUntilMs)
-    assert.strictEqual(later.trips, 1)
-  })
-
-  it.prop(
-    "never opens within the first thirty seconds of trouble",
-    [Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 29_999 })))],
-    ([times]) => {
-      let breaker = closedBreaker
-      for (const atMs of times.toSorted((left, right) => left - right)) {
-        breaker = onFailure(breaker, atMs)
-        assert.strictEqual(phase(breaker, atMs), "closed")
-      }
-    }
   )
 })

@@ -1,41 +1,43 @@
 import { assert, describe, it } from "@effect/vitest"
-import { asked, type Breaker, failed, healthy, isOpen, mayAsk } from "../../../../../libs/x402/chains/json-rpc.ts"
+import { afterAttempt, afterFailure, type Breaker, breakerWaitMs, closedBreaker } from "#runtime"
+import { nodeBreakerLimits } from "../../../../../libs/x402/chains/json-rpc.ts"
+
+const failed = (breaker: Breaker, nowMs: number) => afterFailure(breaker, nowMs, nodeBreakerLimits)
 
 const failing = (times: number, nowMs = 1_000) => {
-  let breaker: Breaker = healthy
+  let breaker = closedBreaker
   for (let time = 0; time < times; time += 1) breaker = failed(breaker, nowMs)
   return breaker
 }
 
 describe("a node that fails", () => {
   it("is asked on after four failures in a row, and left alone after five", () => {
-    assert.isTrue(mayAsk(failing(4), 1_000))
-    assert.isFalse(mayAsk(failing(5), 1_000))
+    assert.strictEqual(breakerWaitMs(failing(4), 1_000), 0)
+    assert.isAbove(breakerWaitMs(failing(5), 1_000), 0)
   })
 
   it("is tried out by one call alone after half a second", () => {
     const open = failing(5)
-    assert.isFalse(mayAsk(open, 1_499))
-    assert.isTrue(mayAsk(open, 1_500))
+    assert.isAbove(breakerWaitMs(open, 1_499), 0)
+    assert.strictEqual(breakerWaitMs(open, 1_500), 0)
 
-    const triedOut = asked(open, 1_500, 5_000)
+    const triedOut = afterAttempt(open, 1_500, 5_000)
 
-    assert.isFalse(mayAsk(triedOut, 1_501))
-    assert.isTrue(mayAsk(triedOut, 6_500))
+    assert.isAbove(breakerWaitMs(triedOut, 1_501), 0)
+    assert.strictEqual(breakerWaitMs(triedOut, 6_500), 0)
   })
 
-  it.each([
-    [6, 1_000],
-    [7, 2_000],
-    [9, 8_000],
-    [10, 15_000],
-    [5_000, 15_000]
-  ])("after %d failures is left alone for %d ms", (times, waitMs) => {
-    assert.strictEqual(failing(times).closedAtMs, 1_000 + waitMs)
-    assert.isTrue(isOpen(failing(times)))
+  it("is left alone for twice as long with each call that found it out, up to fifteen seconds", () => {
+    let breaker = failing(5)
+    let nowMs = 1_000
+    for (const waitMs of [500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000]) {
+      assert.strictEqual(breakerWaitMs(breaker, nowMs), waitMs)
+      nowMs += waitMs
+      breaker = failed(afterAttempt(breaker, nowMs, 5_000), nowMs)
+    }
   })
 
-  it("is asked by everybody as long as it is healthy", () => {
-    assert.strictEqual(asked(healthy, 5, 1_000), healthy)
+  it("is left alone no longer for calls that were under way when it was found out", () => {
+    assert.strictEqual(breakerWaitMs(failing(5_000), 1_000), 500)
   })
 })

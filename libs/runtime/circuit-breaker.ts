@@ -1,0 +1,77 @@
+/**
+ * A circuit breaker as a value: when somebody who keeps failing is left alone, and when one attempt finds out whether
+ * they are well again. It opens after so many failures in a row that span so long, so that neither a burst nor a slow
+ * trickle opens it where that matters. Pauses double with each failed probe. Pure.
+ */
+export interface Breaker {
+  readonly failuresInARow: number
+  readonly failingSinceMs: number | null
+  /** Set while open, and while the probe after it is awaited. */
+  readonly openUntilMs: number | null
+  /** How often it opened since the last success. */
+  readonly trips: number
+  /** An attempt is on its way to find out; given up then, should it never come back. */
+  readonly probingUntilMs: number
+}
+
+/** What opens a breaker, and for how long. */
+export interface BreakerLimits {
+  readonly failuresToOpen: number
+  readonly failingMsToOpen: number
+  readonly pauseMsMin: number
+  readonly pauseMsMax: number
+}
+
+export type BreakerPhase = "closed" | "open" | "half-open"
+
+/** Also what a success makes of any other: it forgets everything. */
+export const closedBreaker: Breaker = {
+  failuresInARow: 0,
+  failingSinceMs: null,
+  openUntilMs: null,
+  trips: 0,
+  probingUntilMs: 0
+}
+
+export const breakerPhase = ({ openUntilMs }: Breaker, nowMs: number): BreakerPhase => {
+  if (openUntilMs === null) return "closed"
+  return nowMs < openUntilMs ? "open" : "half-open"
+}
+
+/** How long nobody is to try; zero: somebody may. Others wait for a probe no longer than a second at a time. */
+export const breakerWaitMs = ({ openUntilMs, probingUntilMs }: Breaker, nowMs: number): number => {
+  if (openUntilMs === null) return 0
+  if (nowMs < openUntilMs) return openUntilMs - nowMs
+  return nowMs < probingUntilMs ? Math.min(1_000, probingUntilMs - nowMs) : 0
+}
+
+/** Somebody tries: if it was open, nobody else does until that is over, or `probeMsMax` has passed. */
+export const afterAttempt = (breaker: Breaker, nowMs: number, probeMsMax: number): Breaker =>
+  breaker.openUntilMs === null ? breaker : { ...breaker, probingUntilMs: nowMs + probeMsMax }
+
+/** The attempt came to nothing that tells: somebody else may find out. */
+export const afterNothing = (breaker: Breaker): Breaker => ({ ...breaker, probingUntilMs: 0 })
+
+/** It has opened when `openUntilMs` lies ahead of `nowMs`. */
+export const afterFailure = (breaker: Breaker, nowMs: number, limits: BreakerLimits): Breaker => {
+  const failuresInARow = breaker.failuresInARow + 1
+  const failingSinceMs = breaker.failingSinceMs ?? nowMs
+  const failed = { ...breaker, failuresInARow, failingSinceMs, probingUntilMs: 0 }
+  switch (breakerPhase(breaker, nowMs)) {
+    case "open":
+      // An attempt that began before it opened says nothing new.
+      return failed
+    case "half-open":
+      return opened(failed, nowMs, limits)
+    case "closed":
+      return failuresInARow >= limits.failuresToOpen && nowMs - failingSinceMs >= limits.failingMsToOpen
+        ? opened(failed, nowMs, limits)
+        : failed
+  }
+}
+
+const opened = (breaker: Breaker, nowMs: number, { pauseMsMin, pauseMsMax }: BreakerLimits): Breaker => ({
+  ...breaker,
+  trips: breaker.trips + 1,
+  openUntilMs: nowMs + Math.min(pauseMsMin * 2 ** breaker.trips, pauseMsMax)
+})
