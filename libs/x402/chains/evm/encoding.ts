@@ -1,7 +1,8 @@
 /**
  * How this family of chains writes things. Hexadecimal: 0x and lower case for bytes, no leading zeros for quantities, and
  * for addresses a mixed case that holds a checksum (EIP-55). Keccak-256, its hash. Words of 32 bytes, its contracts' way.
- * RLP, its transactions' way. Pure.
+ * RLP, its transactions' way. Pure. viem has all of it, and judges it in the tests; loaded, it takes 30 MB and a third of a
+ * second of every role that knows a chain.
  */
 import { keccak_256 } from "@noble/hashes/sha3.js"
 

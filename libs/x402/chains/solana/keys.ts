@@ -1,7 +1,8 @@
 /**
  * Accounts of Solana: addresses in base58 with Bitcoin's alphabet, points of the curve, Ed25519 signatures, and a settler's
  * secret as solana-keygen writes it. The cost of base58 grows with the square of the length, so both ways are bounded:
- * nothing here is longer than a signature of 64 bytes.
+ * nothing here is longer than a signature of 64 bytes. @solana/kit judges it in the tests; loaded, it takes 28 MB, and its
+ * codec needs 0.02 ms for a text of 64 bytes where this one needs 0.004 ms.
  */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto"
 import { Redacted, Result, Schema } from "effect"
