@@ -13,43 +13,52 @@ import {
   type PaymentRefused,
   type SettlementRefused
 } from "#x402"
-import type { Ledger } from "./Ledger.ts"
+import type { Ledger } from "./ledger.ts"
 import { ended, type Faults, later, refusedFor, type Settling, type Work } from "./settling.ts"
 
-export interface Books {
+export interface Records {
   readonly claims: Claims["Service"]
   readonly ledger: Ledger["Service"]
 }
 
-/** `mayExist`: somebody may have written its receipt before. */
+interface Transferred {
+  readonly transaction: string
+  /** Somebody may have written its receipt before. */
+  readonly mayExist: boolean
+}
+
 export const endSettled = Effect.fnUntraced(function* (
-  { claims, ledger }: Books,
+  { claims, ledger }: Records,
   { claim, onSettled }: Work,
-  transaction: string,
-  mayExist: boolean
+  { transaction, mayExist }: Transferred
 ): Effect.fn.Return<Settling, Faults> {
   yield* onSettled(transaction)
-  // Who waits goes on before the books are written, also in this very process.
+  // Who waits goes on before anything is written, also in this very process.
   yield* Effect.yieldNow
   yield* ledger.write(claim, { outcome: "settled", transaction, reason: null }, mayExist)
   yield* claims.move(claim, ClaimMove.Settled({ transaction }))
   return ended("settled", { _tag: "Settled", transaction })
 })
 
-/** What the chain says of it is an end; undefined when it is still to be had. `reason`: why, if it cannot be had. */
-export const endAsTold = (
-  books: Books,
+interface Seen {
+  readonly standing: ChainStanding
+  /** Why the transfer cannot be had any more, if so. */
+  readonly reason: { readonly spent: string; readonly expired: string }
+}
+
+/** What the chain says of it is an end; undefined when the transfer is still to be had. */
+export const endAsSeen = (
+  records: Records,
   work: Work,
-  standing: ChainStanding,
-  reason: { readonly spent: string; readonly expired: string }
+  { standing, reason }: Seen
 ): Effect.Effect<Settling, Faults> | undefined => {
   switch (standing._tag) {
     case "Settled":
-      return endSettled(books, work, standing.transaction, true)
+      return endSettled(records, work, { transaction: standing.transaction, mayExist: true })
     case "Spent":
-      return endLost(books, work, reason.spent, true)
+      return endLost(records, work, { reason: reason.spent, isPayersDoing: true })
     case "Expired":
-      return endLost(books, work, reason.expired, false)
+      return endLost(records, work, { reason: reason.expired, isPayersDoing: false })
     case "Undecided":
       return Effect.succeed(later(work.transaction, standing.detail))
     case "Unused":
@@ -59,10 +68,9 @@ export const endAsTold = (
 
 /** The chain can make no transfer any more: whoever has an answer has not paid for it. */
 const endLost = Effect.fnUntraced(function* (
-  { claims, ledger }: Books,
+  { claims, ledger }: Records,
   { claim, transaction }: Work,
-  reason: string,
-  isPayersDoing: boolean
+  { reason, isPayersDoing }: { readonly reason: string; readonly isPayersDoing: boolean }
 ): Effect.fn.Return<Settling, Faults> {
   const isGivenOut = yield* hasAnswer(claims, claim)
   yield* ledger.write(claim, { outcome: "uncollected", transaction, reason }, true)
@@ -75,15 +83,15 @@ const endLost = Effect.fnUntraced(function* (
 
 /** The chain would refuse it now. What was given out is tried for until its time is over; what was not is let go. */
 export const endRefused = Effect.fnUntraced(function* (
-  books: Books,
+  records: Records,
   work: Work,
   refusal: PaymentRefused | SettlementRefused
 ): Effect.fn.Return<Settling, Faults> {
-  const { claims, ledger } = books
+  const { claims, ledger } = records
   const { code, reason } = refusal
   const standing = yield* work.scheme.look(work.payment, work.transaction)
-  const told = endAsTold(books, work, standing, { spent: reason, expired: reason })
-  if (told !== undefined) return yield* told
+  const end = endAsSeen(records, work, { standing, reason: { spent: reason, expired: reason } })
+  if (end !== undefined) return yield* end
   if (yield* hasAnswer(claims, work.claim)) return later(work.transaction, refusal.message)
   yield* ledger.write(work.claim, { outcome: "uncollected", transaction: null, reason }, true)
   yield* claims.move(work.claim, ClaimMove.Withheld({ reason }))

@@ -1,13 +1,15 @@
-/** What an SRE sees of payment-settler: settlements, keys, and how the books stand. Amounts are in the asset's smallest unit. */
-import { defineCounter, defineGauge, defineHistogram } from "#runtime"
+/** What an SRE sees of payment-settler: settlements, keys, and reconciliation. Amounts are in the asset's smallest unit. */
+import { Clock, Effect } from "effect"
+import { defineCounter, defineGauge, defineHistogram, Metrics } from "#runtime"
+import type { Settling } from "./settling.ts"
 
-export const settlementTries = defineCounter({
+const settlementTries = defineCounter({
   name: "payment_settlement_tries_total",
   help: "Tries to settle a payment, by network and what came of it: settled, withheld, uncollected, or later.",
   labels: ["network", "outcome"]
 })
 
-export const settlementSeconds = defineHistogram({
+const settlementSeconds = defineHistogram({
   name: "payment_settlement_seconds",
   help: "From when a settlement was asked for to its receipt, by network.",
   labels: ["network"],
@@ -67,3 +69,15 @@ export const settlerMetrics = [
   booksReceipted,
   booksReadAt
 ]
+
+/** Counts what came of a try to settle a payment, and how long those took that have ended. */
+export const settlingCounter = Effect.map(Metrics, (metrics) => {
+  const tries = metrics.counter(settlementTries)
+  const seconds = metrics.histogram(settlementSeconds)
+  return (network: string, requestedAtMs: number, settling: Exclude<Settling, { readonly _tag: "Stale" }>) =>
+    Effect.map(Clock.currentTimeMillis, (nowMs) => {
+      const isEnded = settling._tag === "Ended"
+      tries.inc({ network, outcome: isEnded ? settling.how : "later" })
+      if (isEnded) seconds.observe({ network }, (nowMs - requestedAtMs) / 1_000)
+    })
+})

@@ -3,7 +3,7 @@ import type { Effect } from "effect"
 import type { BusError } from "#bus"
 import type { PaymentCode, SettlementOutcome } from "#contracts"
 import type { ChainUnavailable, CheckedPayment, Claim, ClaimLost, PaymentScheme } from "#x402"
-import type { KeyRing } from "./KeyRing.ts"
+import type { SignerPool } from "./signer-pool.ts"
 
 /** `Ended`: recorded, never again. `Stale`: not to be settled, or not yet. `Later`: what is known by now, and look again. */
 export type Settling =
@@ -17,18 +17,18 @@ export type Settling =
 
 export type Faults = ChainUnavailable | BusError | ClaimLost
 
-/** Told when the chain has the transfer, before that is written down: who waits does not wait for the books. */
+/** Told when the chain has the transfer, before that is written down: who waits does not wait for the receipt. */
 export type OnSettled = (transaction: string) => Effect.Effect<void>
 
 export interface Work {
   readonly claim: Claim
   readonly payment: CheckedPayment
   readonly scheme: PaymentScheme
-  readonly ring: KeyRing
+  readonly pool: SignerPool
   /** Somebody else sends, and what they have sent is in no claim. */
   readonly isRemote: boolean
-  /** The claim is as a job says; what makes it SETTLING is our own first write. */
-  readonly isTold: boolean
+  /** The claim is assumed to be as a job says; what makes it SETTLING is our own first write. */
+  readonly isAssumed: boolean
   /** The newest that was signed for it. */
   readonly transaction: string | null
   readonly onSettled: OnSettled

@@ -4,18 +4,18 @@
  * the transfer would succeed: only when both are so is it sent. A lease of a key is ended whatever comes between.
  */
 import { Effect, Fiber, Result } from "effect"
-import { ClaimMove, ClaimLost, type PreparedSettlement } from "#x402"
-import { type Books, endRefused, endSettled } from "./end-payment.ts"
-import type { KeyLease } from "./KeyRing.ts"
+import { ClaimLost, ClaimMove, type PreparedSettlement } from "#x402"
+import { endRefused, endSettled, type Records } from "./end-payment.ts"
+import type { SignerLease } from "./signer-pool.ts"
 import { type Faults, later, type Settling, type Work } from "./settling.ts"
 
-export const signAndSend = (books: Books, work: Work): Effect.Effect<Settling, Faults> =>
-  Effect.uninterruptibleMask((restore) => underLease(books, work, restore))
+export const signAndSend = (records: Records, work: Work): Effect.Effect<Settling, Faults> =>
+  Effect.uninterruptibleMask((restore) => underLease(records, work, restore))
 
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 const underLease = Effect.fnUntraced(function* (
-  books: Books,
+  records: Records,
   work: Work,
   restore: Restore
 ): Effect.fn.Return<Settling, Faults> {
@@ -24,32 +24,32 @@ const underLease = Effect.fnUntraced(function* (
   const rechecking = yield* Effect.forkChild(recheck, { startImmediately: true })
   const unasked = Fiber.interrupt(rechecking)
   // Not to be interrupted: between a nonce that is taken and its lease it would be lost, and hold up all after it.
-  const taking = Effect.andThen(restore(work.answerKept), work.ring.take(work.payment))
+  const taking = Effect.andThen(restore(work.answerKept), work.pool.take(work.payment))
   const key = yield* Effect.onError(taking, () => unasked)
   const unsent = Effect.andThen(unasked, key.end("unsent"))
-  const ready = yield* Effect.result(Effect.onError(restore(signed(books, work, key)), () => unsent))
+  const ready = yield* Effect.result(Effect.onError(restore(signed(records, work, key)), () => unsent))
   if (Result.isFailure(ready)) {
     const error = ready.failure
     if (error._tag !== "PaymentRefused") return yield* error
     // Nothing is written yet: what ends must be SETTLING first.
-    if (work.isTold) return yield* new ClaimLost({ claimKey: work.claim.key, move: "Prepare", state: null })
-    return yield* restore(endRefused(books, work, error))
+    if (work.isAssumed) return yield* new ClaimLost({ claimKey: work.claim.key, move: "Prepare", state: null })
+    return yield* restore(endRefused(records, work, error))
   }
   const { sending, prepared } = ready.success
   const rechecked = yield* Effect.onInterrupt(restore(Effect.result(Fiber.join(rechecking))), () => unsent)
-  if (Result.isSuccess(rechecked)) return yield* restore(send(books, sending, prepared, key))
+  if (Result.isSuccess(rechecked)) return yield* restore(send(records, sending, { prepared, key }))
   yield* key.end("unsent")
   const error = rechecked.failure
-  return error._tag === "PaymentRefused" ? yield* restore(endRefused(books, sending, error)) : yield* error
+  return error._tag === "PaymentRefused" ? yield* restore(endRefused(records, sending, error)) : yield* error
 })
 
 /** Fails with `PaymentRefused` before anything is written. */
-const signed = (books: Books, work: Work, key: KeyLease) =>
+const signed = (records: Records, work: Work, key: SignerLease) =>
   Effect.flatMap(work.scheme.prepare(work.payment, key.lease), (prepared) =>
-    Effect.map(written(books, work, prepared), (sending) => ({ sending, prepared }))
+    Effect.map(written(records, work, prepared), (sending) => ({ sending, prepared }))
   )
 
-const written = ({ claims }: Books, work: Work, { transaction }: PreparedSettlement) =>
+const written = ({ claims }: Records, work: Work, { transaction }: PreparedSettlement) =>
   transaction === null
     ? Effect.succeed(work)
     : Effect.map(claims.move(work.claim, ClaimMove.Prepare({ transaction })), (claim): Work => ({
@@ -59,17 +59,16 @@ const written = ({ claims }: Books, work: Work, { transaction }: PreparedSettlem
       }))
 
 const send = Effect.fnUntraced(function* (
-  books: Books,
+  records: Records,
   work: Work,
-  prepared: PreparedSettlement,
-  { end }: KeyLease
+  { prepared, key: { end } }: { readonly prepared: PreparedSettlement; readonly key: SignerLease }
 ): Effect.fn.Return<Settling, Faults> {
   const result = yield* Effect.result(
     Effect.onInterrupt(work.scheme.broadcast(prepared, work.payment), () => end("unknown"))
   )
   if (Result.isSuccess(result)) {
     yield* end("used")
-    return yield* endSettled(books, work, result.success.transaction, false)
+    return yield* endSettled(records, work, { transaction: result.success.transaction, mayExist: false })
   }
   const error = result.failure
   if (error._tag === "SettlementPending") {
@@ -81,5 +80,5 @@ const send = Effect.fnUntraced(function* (
     return later(work.transaction, error.message)
   }
   yield* end(error.transaction === null ? "unsent" : "used")
-  return yield* endRefused(books, work, error)
+  return yield* endRefused(records, work, error)
 })

@@ -4,8 +4,8 @@
  * or strangers would spend our fees. It knows no callers: bind it where only they reach it.
  */
 import { Effect, Layer } from "effect"
-import { type Answer, HttpListener, jsonAnswer, readJsonValue, route } from "#http"
 import type { FacilitatorRequest, PaymentRequirements, SettlementOutcome, VerifyAnswer } from "#contracts"
+import { type Answer, HttpListener, jsonAnswer, readJsonValue, route } from "#http"
 import { Addresses, Configuration, Metrics } from "#runtime"
 import {
   atomicAmount,
@@ -18,10 +18,9 @@ import {
   TokenWatch,
   verifyAnswer
 } from "#x402"
+import { Settlements } from "./settlements.ts"
 import { facilitatorAnswers } from "./metrics.ts"
-import { Networks } from "./Networks.ts"
-import { Settlements } from "./Settlements.ts"
-import { Verifier } from "./Verifier.ts"
+import { Networks, Verifier } from "./verifier.ts"
 
 type Refused = Extract<VerifyAnswer, { readonly _tag: "Refused" }>
 

@@ -1,5 +1,5 @@
 /**
- * The role payment-verifier, whole.
+ * The role payment-verifier: whether a payment would settle, and the claim that makes it one call's.
  *
  * in: questions on `payments.verify` (queue group); `/verify`, `/settle` and `/supported` where
  * PaymentVerifier.FacilitatorPort is given
@@ -9,16 +9,36 @@
  * dies leaves a claim that the next one takes over for the same question, or whose lease ends by itself
  */
 import { Effect, Layer } from "effect"
-import { Configuration } from "#runtime"
-import { claimOptionsOf, Claims, TokenWatch } from "#x402"
+import { Requests } from "#bus"
+import { subjects } from "#contracts"
+import { Configuration, Health } from "#runtime"
+import { claimOptionsOf, Claims, TokenWatch, verifyAnswerCodec, verifyRequestCodec } from "#x402"
 import { facilitatorApi } from "./facilitator-api.ts"
-import { Networks } from "./Networks.ts"
-import { questions } from "./questions.ts"
-import { Verifier } from "./Verifier.ts"
+import { Networks, Verifier } from "./verifier.ts"
 
 const claims = Layer.unwrap(Effect.map(Configuration, ({ Payments }) => Claims.layer(claimOptionsOf(Payments))))
 
 const tokens = Layer.unwrap(Effect.map(Networks, (networks) => TokenWatch.layer(networks.values(), { isNeeded: true })))
+
+/**
+ * Answers `payments.verify`, one of a queue group for each question. What is asked beyond the places waits; whoever
+ * asks gives up by itself. A drain answers what it has begun.
+ */
+const questions = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { PaymentVerifier } = yield* Configuration
+    const { verify } = yield* Verifier
+    yield* (yield* Requests).answer({
+      subject: subjects.paymentsVerify,
+      queueGroup: "payment-verifier",
+      question: verifyRequestCodec,
+      answer: verifyAnswerCodec,
+      concurrency: PaymentVerifier.RunningMax,
+      handler: verify
+    })
+    yield* (yield* Health).readiness("payment-verifier", Effect.void)
+  })
+)
 
 /** Needs the bus, the egress and the runtime. */
 export const paymentVerifier = Layer.mergeAll(questions, facilitatorApi).pipe(

@@ -8,8 +8,8 @@ import { Context, Deferred, Effect, Layer, Option, Result, Semaphore } from "eff
 import { type BusError, Mailbox } from "#bus"
 import type { FacilitatorRequest, SettlementOutcome } from "#contracts"
 import { Configuration } from "#runtime"
-import { ClaimMove, type AskFunds, type Claim, Claims, type ClaimLost, keepAsking, settlementOutcomeCodec } from "#x402"
-import type { Checked } from "./Verifier.ts"
+import { type AskFunds, type Claim, type ClaimLost, ClaimMove, Claims, keepAsking, settlementOutcomeCodec } from "#x402"
+import type { Checked } from "./verifier.ts"
 
 // Forgotten oldest first; a server asks again within seconds.
 const pendingMax = 10_000

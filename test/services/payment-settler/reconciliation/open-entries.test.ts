@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Receipt } from "#contracts"
 import type { ChainTransfer } from "#x402"
-import { doneWith } from "../../../services/payment-settler/books-window.ts"
+import { doneWith } from "../../../../services/payment-settler/reconciliation/open-entries.ts"
 
 const transfer = (transaction: string): ChainTransfer => ({
   transaction,

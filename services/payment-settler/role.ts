@@ -1,24 +1,24 @@
 /**
- * The role payment-settler, whole.
+ * The role payment-settler: paid calls become transfers on a chain, and receipts.
  *
  * in: jobs of `settlements.<network>` (SETTLEMENTS), a consumer per network shared by all replicas; what a gateway in
  * the same process hands over
  * out: transactions to the chains, or calls to a facilitator; `receipts.<network>.<payer>`; outcomes to the
  * mailboxes of waiting gateways
- * state: claims and the books' marks in KV `authorizations`, keys in KV `leases`
+ * state: claims and the reconciliation's checkpoints in KV `authorizations`, keys in KV `leases`
  * failure policy: what is not known is looked up on the chain until it is; a dead settler's jobs go to another after
- * 5 s and its keys after 3 s; claims whose holders are gone are swept; the books are read from both sides
+ * 5 s and its keys after 3 s; claims whose holders are gone are swept; chain and receipts are reconciled
  */
 import { Effect, Layer } from "effect"
 import { Mailbox } from "#bus"
 import { Configuration } from "#runtime"
 import { claimOptionsOf, Claims, sweepClaims, sweepTimesOf } from "#x402"
-import { Bookkeeper } from "./Bookkeeper.ts"
-import { Jobs } from "./Jobs.ts"
-import { Ledger } from "./Ledger.ts"
-import { neighbour } from "./Neighbour.ts"
-import { Networks } from "./Networks.ts"
-import { Settler } from "./Settler.ts"
+import { Reconciler } from "./reconciliation/reconciler.ts"
+import { SettlementJobs } from "./settlement-jobs.ts"
+import { Ledger } from "./ledger.ts"
+import { localSettlement } from "./local-settlement.ts"
+import { Networks } from "./networks.ts"
+import { Settler } from "./settler.ts"
 
 const claims = Layer.unwrap(Effect.map(Configuration, ({ Payments }) => Claims.layer(claimOptionsOf(Payments))))
 
@@ -32,7 +32,7 @@ const sweeping = Layer.effectDiscard(
 )
 
 /** Needs the bus, the egress and the runtime. */
-export const paymentSettler = Layer.mergeAll(Jobs.layer, neighbour, Bookkeeper.layer, sweeping).pipe(
+export const paymentSettler = Layer.mergeAll(SettlementJobs.layer, localSettlement, Reconciler.layer, sweeping).pipe(
   Layer.provide(Settler.layer),
   Layer.provide(Layer.mergeAll(Networks.layer, Ledger.layer, claims))
 )

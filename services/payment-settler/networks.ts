@@ -7,10 +7,10 @@ import { Mailbox } from "#bus"
 import { Configuration, type ConfigurationFault, Environment, InvalidConfiguration, secretFromEnv } from "#runtime"
 import { type OpenNetwork, openNetworks, type SettlerKey } from "#x402"
 import { keyFaultsOf } from "./key-faults.ts"
-import { type KeyRing, openKeyRing } from "./KeyRing.ts"
+import { type SignerPool, openSignerPool } from "./signer-pool.ts"
 
 export interface SettlingNetwork extends OpenNetwork {
-  readonly ring: KeyRing
+  readonly pool: SignerPool
 }
 
 const nothing = Redacted.make(new Uint8Array(0))
@@ -27,16 +27,16 @@ export class Networks extends Context.Service<Networks, ReadonlyMap<string, Sett
       const read = yield* Effect.forEach(opened, (network, index) => Effect.result(keysOf(network, index)))
       const faults = read.flatMap((one) => (Result.isFailure(one) ? one.failure : []))
       if (faults.length > 0) return yield* new InvalidConfiguration({ faults })
-      const ringed = yield* Effect.forEach(opened, (network, index) => {
+      const pooled = yield* Effect.forEach(opened, (network, index) => {
         const own = read[index]
         const keys = own !== undefined && Result.isSuccess(own) ? own.success : []
-        const ring = openKeyRing({ network, keys, holder: instance, heldMax: PaymentSettler.KeysHeldMax }, nothing)
-        return Effect.map(ring, (ring): readonly [string, SettlingNetwork] => [
+        const pool = openSignerPool({ network, keys, holder: instance, heldMax: PaymentSettler.KeysHeldMax }, nothing)
+        return Effect.map(pool, (pool): readonly [string, SettlingNetwork] => [
           network.entry.Network,
-          { ...network, ring }
+          { ...network, pool }
         ])
       })
-      return new Map(ringed)
+      return new Map(pooled)
     })
   )
 }

@@ -1,5 +1,5 @@
 /**
- * The settlers' keys of one network that this process may sign with. Where the chain counts an account's
+ * The signer pool holds the settlers' keys of one network that this process may sign with. Where the chain counts an account's
  * transactions, a key is leased: one process signs with it, and its nonces are given out one by one; further keys
  * are taken a while later, so that twins that start together share them. Elsewhere a key needs no lease: the
  * same message signed twice is the same transaction. A holder that wakes late loses to the chain's own nonce.
@@ -18,17 +18,17 @@ import {
 } from "#x402"
 import { gapsFilled, keysHeld } from "./metrics.ts"
 
-export interface KeyLease {
+export interface SignerLease {
   readonly lease: SettlerLease
   readonly end: (how: LeaseEnd) => Effect.Effect<void>
 }
 
-export interface KeyRing {
+export interface SignerPool {
   /** Open while there is a key to sign with. */
   readonly some: Latch.Latch
   readonly none: Latch.Latch
   /** Every lease must be ended. */
-  readonly take: (payment: CheckedPayment) => Effect.Effect<KeyLease, ChainUnavailable>
+  readonly take: (payment: CheckedPayment) => Effect.Effect<SignerLease, ChainUnavailable>
 }
 
 interface Held {
@@ -37,7 +37,7 @@ interface Held {
   mayHaveGaps: boolean
 }
 
-export interface RingOptions {
+export interface PoolOptions {
   readonly network: OpenNetwork
   readonly keys: ReadonlyArray<SettlerKey>
   /** This process, in the leases. */
@@ -55,34 +55,34 @@ const nobody = (network: string, unused: SettlerKey["secret"]): SettlerKey => ({
   secret: unused
 })
 
-export const openKeyRing = Effect.fn("openKeyRing")(function* (
-  options: RingOptions,
+export const openSignerPool = Effect.fn("openSignerPool")(function* (
+  options: PoolOptions,
   emptySecret: SettlerKey["secret"]
-): Effect.fn.Return<KeyRing, never, Leases | Metrics | Scope.Scope> {
+): Effect.fn.Return<SignerPool, never, Leases | Metrics | Scope.Scope> {
   const { accounts, entry, isRemote } = options.network
-  if (accounts !== null && !isRemote) return yield* leasedRing(options, accounts)
+  if (accounts !== null && !isRemote) return yield* leasedPool(options, accounts)
   const keys = isRemote ? [nobody(entry.Network, emptySecret)] : options.keys
-  return yield* sharedRing(entry.Network, keys, isRemote)
+  return yield* sharedPool(entry.Network, keys, isRemote)
 })
 
 const noKey = (detail: string) => new ChainUnavailable({ operation: "sign", detail })
 
-const sharedRing = Effect.fnUntraced(function* (network: string, keys: ReadonlyArray<SettlerKey>, isRemote: boolean) {
+const sharedPool = Effect.fnUntraced(function* (network: string, keys: ReadonlyArray<SettlerKey>, isRemote: boolean) {
   ;(yield* Metrics).gauge(keysHeld).set({ network }, keys.length)
-  const take: KeyRing["take"] = ({ requirements }) => {
+  const take: SignerPool["take"] = ({ requirements }) => {
     const wanted = requirements.extra?.["feePayer"]
     const key = isRemote ? keys[0] : keys.find(({ address }) => address === wanted)
     if (key === undefined) return Effect.fail(noKey(`there is no key of ${String(wanted)}`))
     return Effect.succeed({ lease: { key, nonce: null }, end: () => Effect.void })
   }
-  const ring: KeyRing = { some: Latch.makeUnsafe(keys.length > 0), none: Latch.makeUnsafe(keys.length === 0), take }
-  return ring
+  const pool: SignerPool = { some: Latch.makeUnsafe(keys.length > 0), none: Latch.makeUnsafe(keys.length === 0), take }
+  return pool
 })
 
-const leasedRing = Effect.fnUntraced(function* (
-  { network, keys, holder, heldMax }: RingOptions,
+const leasedPool = Effect.fnUntraced(function* (
+  { network, keys, holder, heldMax }: PoolOptions,
   accounts: NonNullable<OpenNetwork["accounts"]>
-): Effect.fn.Return<KeyRing, never, Leases | Metrics | Scope.Scope> {
+): Effect.fn.Return<SignerPool, never, Leases | Metrics | Scope.Scope> {
   const name = network.entry.Network
   const leases = yield* Leases
   const metrics = yield* Metrics
@@ -137,7 +137,7 @@ const inTurn = (keys: ReadonlyArray<SettlerKey>, holder: string) => {
 /** The key with the least in work. */
 const takeFrom = Effect.fnUntraced(function* (
   held: ReadonlyMap<string, Held>
-): Effect.fn.Return<KeyLease, ChainUnavailable> {
+): Effect.fn.Return<SignerLease, ChainUnavailable> {
   const [one] = [...held.values()].toSorted((left, right) => left.inUse - right.inUse)
   if (one === undefined) return yield* noKey("no settler's key is leased to this process")
   one.inUse += 1

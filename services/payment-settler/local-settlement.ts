@@ -1,0 +1,87 @@
+/**
+ * Local settlement: the gateway of the same process hands payments over without a job between, while there is a key to
+ * sign with and room. Who handed one over may be gone: it is settled all the same, and the process ends only when its
+ * receipt is written. What has no end yet goes on as a job.
+ */
+import { Clock, Effect, FiberSet, Latch, Layer } from "effect"
+import { Configuration, Drain } from "#runtime"
+import { type Handed, SettlerNextDoor, toBeSettled } from "#x402"
+import { settlingCounter } from "./metrics.ts"
+import { Networks } from "./networks.ts"
+import { Settler } from "./settler.ts"
+
+// What is handed over after a drain has begun belongs to calls that are still answered.
+const patienceMs = 20_000
+
+export const localSettlement = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const networks = yield* Networks
+    const settler = yield* Settler
+    const door = yield* SettlerNextDoor
+    const { PaymentSettler } = yield* Configuration
+    const count = yield* settlingCounter
+    const inWork = yield* FiberSet.make<void>()
+    let present = 0
+    let isLeaving = false
+
+    // A facilitator may have sent what no claim tells: only a job is looked up first.
+    const isFree = (network: string) => {
+      const { isRemote = true, pool } = networks.get(network) ?? {}
+      const hasKey = !isRemote && pool !== undefined && Latch.isOpen(pool.some)
+      return hasKey && !isLeaving && present < PaymentSettler.UnackedMax
+    }
+
+    const settleOne = (handed: Handed) =>
+      Effect.ensuring(
+        settleHanded(settler, count, handed),
+        Effect.sync(() => void (present -= 1))
+      )
+
+    // Several may have found the last place free.
+    const settle = (handed: Handed) =>
+      Effect.suspend(() => {
+        if (!isFree(handed.claim.record.network)) return Effect.succeed(false)
+        present += 1
+        return Effect.as(FiberSet.run(inWork, settleOne(handed)), true)
+      })
+    const ended = Effect.suspend(() => {
+      const met = present
+      return Effect.as(Effect.timeoutOption(FiberSet.awaitEmpty(inWork), patienceMs), met)
+    })
+
+    yield* (yield* Drain).register(
+      "payment-settler local settlement",
+      Effect.map(ended, (met) => ({ finished: Math.max(0, met - present), handedBack: Math.min(met, present) }))
+    )
+    yield* Effect.acquireRelease(
+      Effect.sync(() => door.enter({ isFree, settle })),
+      (leave) =>
+        Effect.suspend(() => {
+          isLeaving = true
+          leave()
+          return ended
+        })
+    )
+  })
+)
+
+const settleHanded = Effect.fnUntraced(
+  function* (settler: Settler["Service"], count: Effect.Success<typeof settlingCounter>, handed: Handed) {
+    const { claim, answerKept, onSettled, onEnd } = handed
+    const requestedAtMs = yield* Clock.currentTimeMillis
+    const settling = yield* settler.settle(claim.key, {
+      assumed: toBeSettled(claim, requestedAtMs),
+      onSettled: (transaction) => Effect.sync(() => onSettled(transaction)),
+      answerKept
+    })
+    if (settling._tag === "Stale") return
+    yield* count(claim.record.network, requestedAtMs, settling)
+    if (settling._tag === "Later") {
+      yield* Effect.logWarning("a payment's end is not known yet").pipe(
+        Effect.annotateLogs({ claim: claim.key, detail: settling.detail })
+      )
+    }
+    yield* onEnd(settling.outcome)
+  },
+  Effect.catchCause((cause) => Effect.logError("a settlement handed over in this process died", cause))
+)

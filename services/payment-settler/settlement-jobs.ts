@@ -1,0 +1,136 @@
+/**
+ * Settlement jobs are taken from SETTLEMENTS, those of each network by a consumer that all settlers share, and only
+ * while there is a key to sign with. A job is acked when its payment has ended and its receipt is stored; one whose end
+ * is not known comes back, ever later, and twice is harmless. The gateway that waits is told what is known, and of a
+ * transfer as soon as the chain has it: until the job is acked somebody will write the receipt.
+ */
+import { Clock, Context, Effect, Layer, Ref } from "effect"
+import { ack, type AckDecision, consume, type Consumption, Mailbox, nak, type Received } from "#bus"
+import { type SettlementJob, type SettlementOutcome, subjects } from "#contracts"
+import { Configuration, Drain, Health, supervise } from "#runtime"
+import { claimOfJob, settlementJobCodec, settlementOutcomeCodec } from "#x402"
+import { settlingCounter } from "./metrics.ts"
+import { Networks, type SettlingNetwork } from "./networks.ts"
+import { Settler } from "./settler.ts"
+import type { Settling } from "./settling.ts"
+
+// A settler that dies is missed after this; its jobs go to another. Longer waits are kept alive by heartbeats.
+const ackWaitMs = 5_000
+// Jobs asked of the broker in one go by one process.
+const pullMax = 64
+const drainPatienceMs = 20_000
+
+export class SettlementJobs extends Context.Service<SettlementJobs, { readonly inWork: () => number }>()(
+  "starling/payment-settler/SettlementJobs"
+) {
+  static readonly layer = Layer.effect(
+    SettlementJobs,
+    Effect.gen(function* () {
+      const networks = yield* Networks
+      const { PaymentSettler } = yield* Configuration
+      const means: Means = {
+        settler: yield* Settler,
+        mailbox: yield* Mailbox,
+        count: yield* settlingCounter,
+        unackedMax: PaymentSettler.UnackedMax,
+        running: yield* Ref.make<ReadonlyMap<string, Consumption>>(new Map())
+      }
+      yield* Effect.forEach([...networks], ([name, network]) =>
+        Effect.forkScoped(supervise(`settlements of ${name}`, consumeWhileKeyed(means, name, network)))
+      )
+      yield* (yield* Health).readiness("payment-settler", Effect.void)
+      yield* (yield* Drain).register("payment-settler", drainAll(means.running))
+      return SettlementJobs.of({
+        inWork: () => [...Ref.getUnsafe(means.running).values()].reduce((sum, one) => sum + one.inFlight(), 0)
+      })
+    })
+  )
+}
+
+interface Means {
+  readonly settler: Settler["Service"]
+  readonly mailbox: Mailbox["Service"]
+  readonly count: Effect.Success<typeof settlingCounter>
+  readonly unackedMax: number
+  /** By network. */
+  readonly running: Ref.Ref<ReadonlyMap<string, Consumption>>
+}
+
+const consumeWhileKeyed = (means: Means, name: string, { pool }: SettlingNetwork) =>
+  Effect.forever(
+    Effect.scoped(
+      Effect.gen(function* () {
+        yield* pool.some.await
+        yield* Effect.acquireRelease(
+          Effect.tap(consumeJobs(means, name), (consumption) => setRunning(means, name, consumption)),
+          () => setRunning(means, name, undefined)
+        )
+        yield* pool.none.await
+      })
+    )
+  )
+
+const setRunning = ({ running }: Means, network: string, consumption: Consumption | undefined) =>
+  Ref.update(running, (before) => {
+    const after = new Map(before)
+    if (consumption === undefined) after.delete(network)
+    else after.set(network, consumption)
+    return after
+  })
+
+const consumeJobs = (means: Means, network: string) =>
+  consume({
+    consumer: {
+      stream: "SETTLEMENTS",
+      durable: `settler-${network.replace(/[^A-Za-z0-9_-]/gu, "-")}`,
+      filterSubjects: [subjects.settlements(network)],
+      unackedMax: means.unackedMax,
+      ackWaitMs
+    },
+    pullMax,
+    codec: settlementJobCodec,
+    origin: "settlements",
+    handler: (received) => handle(means, received)
+  })
+
+const handle = (means: Means, { value: job }: Received<SettlementJob>): Effect.Effect<AckDecision> =>
+  means.settler
+    .settle(job.claimKey, {
+      assumed: claimOfJob(job),
+      onSettled: (transaction) => tell(means, job, { _tag: "Settled", transaction })
+    })
+    .pipe(Effect.flatMap((settling) => conclude(means, job, settling)))
+
+const conclude = Effect.fnUntraced(function* (means: Means, job: SettlementJob, settling: Settling) {
+  if (settling._tag === "Stale") return ack
+  if (settling.outcome._tag !== "Settled") yield* tell(means, job, settling.outcome)
+  yield* means.count(job.requirements.network, job.requestedAtMs, settling)
+  if (settling._tag === "Ended") return ack
+  const delayMs = retryDelayMs(job.requestedAtMs, yield* Clock.currentTimeMillis)
+  yield* Effect.logWarning("a payment's end is not known yet").pipe(
+    Effect.annotateLogs({ claim: job.claimKey, detail: settling.detail, delayMs })
+  )
+  return nak(delayMs)
+})
+
+const tell = ({ mailbox }: Means, { replyTo }: SettlementJob, outcome: SettlementOutcome) =>
+  Effect.sync(() => {
+    if (replyTo === null) return
+    mailbox.send(replyTo.instance, replyTo.session, settlementOutcomeCodec.encode(outcome).data)
+  })
+
+const delayMsMin = 250
+const delayMsMax = 30_000
+
+/** The longer a payment has been asked for the later: chains answer within seconds or are out for minutes. Pure. */
+export const retryDelayMs = (requestedAtMs: number, nowMs: number): number =>
+  Math.min(delayMsMax, Math.max(delayMsMin, Math.floor((nowMs - requestedAtMs) / 2)))
+
+const drainAll = Effect.fnUntraced(function* (running: Ref.Ref<ReadonlyMap<string, Consumption>>) {
+  const all = [...(yield* Ref.get(running)).values()]
+  const reports = yield* Effect.forEach(all, (one) => one.drain(drainPatienceMs), { concurrency: "unbounded" })
+  return {
+    finished: reports.reduce((sum, { finished }) => sum + finished, 0),
+    handedBack: reports.reduce((sum, { handedBack }) => sum + handedBack, 0)
+  }
+})

@@ -1,0 +1,237 @@
+/**
+ * The verifier says whether a call is paid for: the payment's own fields first, which cost nobody anything, then the
+ * claim, so that one payment is used by one call, and the chain. The chain is asked beside the claim for a payment that
+ * this process sees for the first time, after it for any other: a storm of replays asks no chain. Where the payer's
+ * other claims have not ended, or just have, the chain also says what it holds: all of them together must be covered. A
+ * chain that refuses or cannot be asked lets the claim go again before it is told. What nobody can say now is
+ * `Unavailable`, never a refusal or a yes.
+ */
+import { Clock, Context, Effect, Fiber, Layer, Result } from "effect"
+import type { PaymentPayload, PaymentRequirements, VerifyAnswer, VerifyRequest } from "#contracts"
+import { Configuration, Metrics, timed } from "#runtime"
+import {
+  type AskFunds,
+  type Call,
+  ChainUnavailable,
+  type CheckedPayment,
+  type Claim,
+  ClaimMove,
+  claimRefusalAnswer,
+  Claims,
+  factsOf,
+  type OpenNetwork,
+  openNetworks,
+  paymentReason,
+  type PaymentRefused,
+  type PaymentScheme,
+  TokenWatch
+} from "#x402"
+import { verifications, verificationSeconds, verificationsRunning } from "./metrics.ts"
+
+type Refused = Extract<VerifyAnswer, { readonly _tag: "Refused" }>
+type Unavailable = Extract<VerifyAnswer, { readonly _tag: "Unavailable" }>
+
+/** A payment that may be claimed, and how its chain is spoken to. */
+export interface Checked {
+  readonly scheme: PaymentScheme
+  readonly payment: CheckedPayment
+}
+
+// A chain that stumbles is usually back within a few blocks.
+const retryAfterSeconds = 2
+
+export class Verifier extends Context.Service<
+  Verifier,
+  {
+    /** With a claim; for the gateway. */
+    readonly verify: (request: VerifyRequest) => Effect.Effect<VerifyAnswer>
+    /** Without one: whether it would be settled now. Two who ask hear the same. */
+    readonly wouldSettle: (
+      payload: PaymentPayload,
+      requirements: PaymentRequirements
+    ) => Effect.Effect<Checked, Refused | Unavailable>
+    /** What can be said without asking anybody. */
+    readonly check: (payload: PaymentPayload, requirements: PaymentRequirements) => Effect.Effect<Checked, Refused>
+  }
+>()("starling/payment-verifier/Verifier") {
+  static readonly layer = Layer.effect(
+    Verifier,
+    Effect.gen(function* () {
+      const means = yield* meansOfVerifier
+      return Verifier.of({
+        verify: (request) => verify(means, request),
+        check: (payload, requirements) => check(means, payload, requirements),
+        wouldSettle: (payload, requirements) =>
+          Effect.tap(check(means, payload, requirements), (checked) => simulate(means, checked))
+      })
+    })
+  )
+}
+
+/** What a verification works with. */
+interface Means extends Effect.Success<typeof meansOfVerifier> {}
+
+const meansOfVerifier = Effect.gen(function* () {
+  const { stopped } = yield* TokenWatch
+  const { PaymentVerifier } = yield* Configuration
+  const metrics = yield* Metrics
+  return {
+    networks: yield* Networks,
+    claims: yield* Claims,
+    stopped,
+    deadlineMs: PaymentVerifier.DeadlineSeconds * 1_000,
+    outcomes: metrics.counter(verifications),
+    seconds: metrics.histogram(verificationSeconds),
+    running: metrics.gauge(verificationsRunning),
+    now: { running: 0 }
+  }
+})
+
+const verify = Effect.fn("Verifier.verify")(function* (means: Means, request: VerifyRequest) {
+  const { networks, outcomes, running, now } = means
+  running.set({}, ++now.running)
+  const answer = yield* verifyOne(means, request).pipe(
+    Effect.catch((refusal) => Effect.succeed<VerifyAnswer>(refusal)),
+    Effect.catchDefect((defect) =>
+      Effect.as(Effect.logError("a verification died", defect), unavailable("an unexpected error"))
+    ),
+    Effect.ensuring(Effect.sync(() => running.set({}, --now.running)))
+  )
+  const network = networks.has(request.requirements.network) ? request.requirements.network : "unknown"
+  outcomes.inc({
+    network,
+    outcome: answer._tag.toLowerCase(),
+    code: answer._tag === "Refused" ? answer.code : ""
+  })
+  return answer
+})
+
+const verifyOne = Effect.fnUntraced(function* (means: Means, { payload, requirements, ...call }: VerifyRequest) {
+  const checked = yield* check(means, payload, requirements)
+  const isUnmet = yield* means.claims.meet(checked.payment)
+  // Nothing may come between the claim and the promise to let it go.
+  return yield* Effect.uninterruptibleMask((restore) => claimAndSimulate(means, { checked, call, isUnmet, restore }))
+})
+
+const check = Effect.fnUntraced(function* (
+  means: Means,
+  payload: PaymentPayload,
+  requirements: PaymentRequirements
+): Effect.fn.Return<Checked, Refused> {
+  const { scheme } = means.networks.get(requirements.network) ?? {}
+  if (scheme === undefined) return yield* Effect.fail(unknownNetwork(requirements))
+  const stop = means.stopped(requirements.network)
+  if (stop !== undefined) return yield* Effect.fail(stoppedNetwork(requirements, stop))
+  const nowMs = yield* Clock.currentTimeMillis
+  const checked = Effect.sync(() => scheme.check(payload, requirements, nowMs))
+  const payment = yield* inStage(means, { network: requirements.network, stage: "check" }, checked)
+  if (Result.isFailure(payment)) return yield* Effect.fail(refusedAnswer(payment.failure))
+  return { scheme, payment: payment.success }
+})
+
+interface Claiming {
+  readonly checked: Checked
+  readonly call: Call
+  /** This process sees the payment for the first time. */
+  readonly isUnmet: boolean
+}
+
+interface RestoredClaiming extends Claiming {
+  readonly restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}
+
+const claimAndSimulate = Effect.fnUntraced(function* (means: Means, { restore, ...claiming }: RestoredClaiming) {
+  const { checked, isUnmet } = claiming
+  // At once: the chain takes longer than the claim.
+  const simulating = Effect.forkChild(Effect.interruptible(simulate(means, checked)), { startImmediately: true })
+  const background = isUnmet ? yield* simulating : undefined
+  const end = background === undefined ? Effect.void : Fiber.interrupt(background)
+  const claim = yield* Effect.onError(claimed(means, claiming), () => end)
+  const simulated = background === undefined ? simulate(means, checked) : Fiber.join(background)
+  yield* restore(simulated).pipe(Effect.onError(() => Effect.andThen(end, letGo(means, claim))))
+  return verifiedAnswer(claim)
+})
+
+const claimed = (means: Means, { checked, call, isUnmet }: Claiming) =>
+  inStage(
+    means,
+    { network: checked.payment.network, stage: "claim" },
+    means.claims.claim(checked.payment, call, { isUnmet, askFunds: askFunds(means, checked) })
+  ).pipe(
+    Effect.mapError((error) => (error._tag === "ClaimRefused" ? claimRefusalAnswer(error) : unavailable(error.message)))
+  )
+
+/** Claims are taken where nothing may come between; this may, and ends by itself. */
+const askFunds =
+  (means: Means, { scheme, payment }: Checked): AskFunds =>
+  (claimKeys) =>
+    inStage(means, { network: payment.network, stage: "funds" }, scheme.funds(payment, claimKeys)).pipe(
+      Effect.timeoutOrElse({
+        duration: means.deadlineMs,
+        orElse: () => Effect.fail(new ChainUnavailable({ operation: "read a balance", detail: "no answer in time" }))
+      }),
+      Effect.interruptible
+    )
+
+const simulate = (means: Means, { scheme, payment }: Checked): Effect.Effect<void, Refused | Unavailable> =>
+  inStage(means, { network: payment.network, stage: "simulate" }, scheme.simulate(payment)).pipe(
+    Effect.mapError((error) => (error._tag === "PaymentRefused" ? refusedAnswer(error) : unavailable(error.message))),
+    Effect.timeoutOrElse({
+      duration: means.deadlineMs,
+      orElse: () => Effect.fail(unavailable("the chain did not answer in time"))
+    })
+  )
+
+/** What cannot be let go now is let go by the sweep when the lease ends. */
+const letGo = ({ claims }: Means, claim: Claim) =>
+  Effect.ignore(claims.moveAsRead(claim, ClaimMove.Release({ reason: "not verified" })))
+
+const inStage = <A, E, R>(
+  { seconds }: Means,
+  labels: { readonly network: string; readonly stage: string },
+  work: Effect.Effect<A, E, R>
+) => timed((took) => seconds.observe(labels, took), work)
+
+const verifiedAnswer = (claim: Claim): VerifyAnswer => ({
+  _tag: "Verified",
+  claimKey: claim.key,
+  claim: factsOf(claim)
+})
+
+const refusedAnswer = ({ code, reason, payer, detail }: PaymentRefused): Refused => ({
+  _tag: "Refused",
+  code,
+  reason: reason.slice(0, 256),
+  payer,
+  ...(detail === undefined ? {} : { detail: detail.slice(0, 1_024) })
+})
+
+const unknownNetwork = ({ network }: Pick<PaymentRequirements, "network">): Refused => ({
+  _tag: "Refused",
+  code: "PAYMENT_INVALID",
+  reason: paymentReason.invalidNetwork,
+  payer: null,
+  detail: `${network} is not configured here`
+})
+
+const stoppedNetwork = ({ network }: PaymentRequirements, why: string): Refused => ({
+  ...unknownNetwork({ network }),
+  detail: `nothing is sold on ${network} now: ${why}`.slice(0, 1_024)
+})
+
+const unavailable = (reason: string): Unavailable => ({
+  _tag: "Unavailable",
+  retryAfterSeconds,
+  reason: reason.slice(0, 256)
+})
+
+/** The chains that payments are taken on, as this role speaks to them: by their CAIP-2 names. */
+
+export class Networks extends Context.Service<Networks, ReadonlyMap<string, OpenNetwork>>()(
+  "starling/payment-verifier/Networks"
+) {
+  static readonly layer = Layer.effect(
+    Networks,
+    Effect.flatMap(Configuration, ({ Payments }) => openNetworks(Payments))
+  )
+}
