@@ -102,7 +102,7 @@ const stateOf = <State>(held: Option.Option<Made<State>>): State | undefined =>
 const madeOf = <State>({ state, sequence }: Outcome<State | null>) =>
   state === null ? Effect.die(new Error("created, and not there")) : Effect.succeed({ state, sequence })
 
-type Configured = Pick<ConfigurationFile, "Pipeline" | "AutoRetryOnTransientFailure" | "QuotaRetry">
+export type Configured = Pick<ConfigurationFile, "Pipeline" | "AutoRetryOnTransientFailure" | "QuotaRetry">
 type Faults = Readonly<Record<string, string>>
 
 /** What an item of that project goes by now. */

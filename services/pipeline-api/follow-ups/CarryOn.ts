@@ -7,9 +7,9 @@ import { type CommandError, Views } from "#actors"
 import { type BusError, BusUnavailable } from "#bus"
 import { agentOfId, type CommandEntity, priorityDefault } from "#contracts"
 import { Configuration, Metrics } from "#runtime"
-import { agentRoster } from "../Routing.ts"
+import { type AgentRoster, agentRoster } from "../Routing.ts"
 import { Commands } from "../Commands.ts"
-import { settingsFor } from "../Creation.ts"
+import { type Configured, settingsFor } from "../Creation.ts"
 import { followUpsTotal } from "../metrics.ts"
 import { type CommandOf, projectSnapshot } from "#pipeline"
 import { readWorkItems } from "../views/rows.ts"
@@ -33,110 +33,135 @@ export class CarryOn extends Context.Service<
   static readonly layer = Layer.effect(
     CarryOn,
     Effect.gen(function* () {
-      const commands = yield* Commands
-      const views = yield* Views
       const configured = yield* Configuration
       const counted = (yield* Metrics).counter(followUpsTotal)
-      const roster = agentRoster(configured.Agents)
-
-      const run = <Entity extends CommandEntity>(
-        entity: Entity,
-        id: string,
-        commandId: string,
-        command: CommandOf<Entity>
-      ) =>
-        commands.run(entity, { id, commandId }, command).pipe(
-          Effect.map(({ was }) => was),
-          Effect.catchTags({
-            Refusal: ({ state, reason }) =>
-              Effect.as(
-                Effect.logInfo("what followed from a record was refused").pipe(
-                  Effect.annotateLogs({ entity, id, commandId, state, reason })
-                ),
-                "refused" as const
-              ),
-            EntityNotFound: () => Effect.succeed("not_found" as const)
-          }),
-          Effect.map((outcome) => counted.inc({ entity, outcome }))
-        )
-
-      const remedy = Effect.fnUntraced(function* (
-        { releaseId, fact, release }: Extract<FollowUp, { readonly _tag: "Remedy" }>,
-        commandId: string
-      ) {
-        const project = Option.map(yield* commands.read("project", fact.projectId), ({ state }) => state)
-        yield* run("workitem", fact.workItemId, commandId, {
-          _tag: "Create",
-          title: fact.title,
-          instructions: fact.instructions,
-          projectId: fact.projectId,
-          project: Option.match(project, {
-            onNone: () => release.project,
-            onSome: (known) => projectSnapshot(fact.projectId, known)
-          }),
-          agent: fact.agent,
-          baseBranch: fact.baseBranch,
-          externalId: null,
-          releaseId,
-          kind: "act",
-          originCheckWorkItemId: null,
-          priority: priorityDefault,
-          settings: settingsFor(configured, Option.getOrUndefined(project)),
-          workBranchPrefix: configured.Pipeline.WorkBranchPrefix
-        })
-      })
-
-      const untilShown = (sequence: number) =>
-        Effect.suspend(() =>
-          views.freshness().sequence >= sequence
-            ? Effect.void
-            : Effect.fail(new BusUnavailable({ operation: "look at waiting items", detail: "the views are behind" }))
-        ).pipe(
-          Effect.retry({
-            times: viewsLooksMax,
-            schedule: Schedule.spaced(viewsEveryMs)
-          })
-        )
-
-      const wake = Effect.fnUntraced(function* (
-        { agentId, isQuota }: Extract<FollowUp, { readonly _tag: "Wake" }>,
-        sequence: number,
-        commandId: string
-      ) {
-        // What was parked before the agent came back is in the views then.
-        yield* untilShown(sequence)
-        const { agentKind } = agentOfId(agentId)
-        const names = new Set(roster.namesFor(agentKind))
-        const states = isQuota ? ["WaitingForAgentResume", "WaitingForQuotaReset"] : ["WaitingForAgentResume"]
-        const waiting = readWorkItems(views.list({ entity: "workitem", states })).filter(
-          ({ summary: { agent, assignedAgent } }) =>
-            assignedAgent === null ? names.has(agent) : assignedAgent === agentKind
-        )
-        const goOn = { _tag: "AgentResumed" } as const
-        const retry = { _tag: "AutoRetry", reason: "quota", triggeredBy: "targeted", attempt: null } as const
-        yield* Effect.forEach(
-          waiting,
-          ({ id, state }) => run("workitem", id, commandId, state === "WaitingForQuotaReset" ? retry : goOn),
-          { concurrency: wakesAtOnce, discard: true }
-        )
-      })
-
-      const one = (
-        followUp: FollowUp,
-        sequence: number,
-        number: number
-      ): Effect.Effect<void, CommandError | BusError> => {
-        const commandId = `${sequence}.${number}`
-        if (followUp._tag === "Remedy") return remedy(followUp, commandId)
-        if (followUp._tag === "Wake") return wake(followUp, sequence, commandId)
-        // A command is its entity's; the compiler cannot tell that of a union.
-        return run(followUp.entity, followUp.id, commandId, followUp.command as never)
+      const parts: Parts = {
+        configured,
+        roster: agentRoster(configured.Agents),
+        commands: yield* Commands,
+        views: yield* Views,
+        count: (entity, outcome) => counted.inc({ entity, outcome })
       }
       return CarryOn.of({
         carryOut: Effect.fn("CarryOn.carryOut")(function* (followUps: ReadonlyArray<FollowUp>, sequence: number) {
-          for (const [index, followUp] of followUps.entries()) yield* one(followUp, sequence, index + 1)
+          for (const [index, followUp] of followUps.entries()) {
+            yield* carryOutOne(parts, followUp, { sequence, commandId: `${sequence}.${index + 1}` })
+          }
         })
       })
     })
   )
 }
+
+interface Parts {
+  readonly configured: Configured
+  readonly roster: AgentRoster
+  readonly commands: Commands["Service"]
+  readonly views: Views["Service"]
+  readonly count: (entity: CommandEntity, outcome: string) => void
+}
+
+/** The record that it follows from, and the id under which it is done. */
+interface Cause {
+  readonly sequence: number
+  readonly commandId: string
+}
+
+const carryOutOne = (parts: Parts, followUp: FollowUp, cause: Cause): Effect.Effect<void, CommandError | BusError> => {
+  if (followUp._tag === "Remedy") return remedy(parts, followUp, cause)
+  if (followUp._tag === "Wake") return wake(parts, followUp, cause)
+  const { entity, id, command } = followUp
+  // A command is its entity's; the compiler cannot tell that of a union.
+  return run(parts, { entity, id, commandId: cause.commandId }, command as never)
+}
+
+interface Address<Entity extends CommandEntity> {
+  readonly entity: Entity
+  readonly id: string
+  readonly commandId: string
+}
+
+const run = <Entity extends CommandEntity>(
+  { commands, count }: Parts,
+  { entity, id, commandId }: Address<Entity>,
+  command: CommandOf<Entity>
+) =>
+  commands.run(entity, { id, commandId }, command).pipe(
+    Effect.map(({ was }) => was),
+    Effect.catchTags({
+      Refusal: ({ state, reason }) =>
+        Effect.as(
+          Effect.logInfo("what followed from a record was refused").pipe(
+            Effect.annotateLogs({ entity, id, commandId, state, reason })
+          ),
+          "refused" as const
+        ),
+      EntityNotFound: () => Effect.succeed("not_found" as const)
+    }),
+    Effect.map((outcome) => count(entity, outcome))
+  )
+
+/** Creates the item that mends what a deep audit found, by what its project says now. */
+const remedy = Effect.fnUntraced(function* (
+  parts: Parts,
+  { releaseId, fact, release }: Extract<FollowUp, { readonly _tag: "Remedy" }>,
+  { commandId }: Cause
+) {
+  const { commands, configured } = parts
+  const project = Option.map(yield* commands.read("project", fact.projectId), ({ state }) => state)
+  yield* run(
+    parts,
+    { entity: "workitem", id: fact.workItemId, commandId },
+    {
+      _tag: "Create",
+      title: fact.title,
+      instructions: fact.instructions,
+      projectId: fact.projectId,
+      project: Option.match(project, {
+        onNone: () => release.project,
+        onSome: (known) => projectSnapshot(fact.projectId, known)
+      }),
+      agent: fact.agent,
+      baseBranch: fact.baseBranch,
+      externalId: null,
+      releaseId,
+      kind: "act",
+      originCheckWorkItemId: null,
+      priority: priorityDefault,
+      settings: settingsFor(configured, Option.getOrUndefined(project)),
+      workBranchPrefix: configured.Pipeline.WorkBranchPrefix
+    }
+  )
+})
+
+/** Lets the items go on that wait for the agent, or for its quota. */
+const wake = Effect.fnUntraced(function* (
+  parts: Parts,
+  { agentId, isQuota }: Extract<FollowUp, { readonly _tag: "Wake" }>,
+  { sequence, commandId }: Cause
+) {
+  const { roster, views } = parts
+  // What was parked before the agent came back is in the views then.
+  yield* untilShown(views, sequence)
+  const { agentKind } = agentOfId(agentId)
+  const names = new Set(roster.namesFor(agentKind))
+  const states = isQuota ? ["WaitingForAgentResume", "WaitingForQuotaReset"] : ["WaitingForAgentResume"]
+  const waiting = readWorkItems(views.list({ entity: "workitem", states })).filter(
+    ({ summary: { agent, assignedAgent } }) => (assignedAgent === null ? names.has(agent) : assignedAgent === agentKind)
+  )
+  const goOn = { _tag: "AgentResumed" } as const
+  const retry = { _tag: "AutoRetry", reason: "quota", triggeredBy: "targeted", attempt: null } as const
+  yield* Effect.forEach(
+    waiting,
+    ({ id, state }) =>
+      run(parts, { entity: "workitem", id, commandId }, state === "WaitingForQuotaReset" ? retry : goOn),
+    { concurrency: wakesAtOnce, discard: true }
+  )
+})
+
+const untilShown = (views: Views["Service"], sequence: number) =>
+  Effect.suspend(() =>
+    views.freshness().sequence >= sequence
+      ? Effect.void
+      : Effect.fail(new BusUnavailable({ operation: "look at waiting items", detail: "the views are behind" }))
+  ).pipe(Effect.retry({ times: viewsLooksMax, schedule: Schedule.spaced(viewsEveryMs) }))

@@ -12,14 +12,15 @@ import { capDeferral, isQueuePaused, progressGrainMs } from "#pipeline"
 import { Configuration, Metrics } from "#runtime"
 import { Answers } from "../Answers.ts"
 import { Commands } from "../Commands.ts"
-import { settingsFor } from "../Creation.ts"
+import { type Configured, settingsFor } from "../Creation.ts"
 import { History } from "../History.ts"
 import { agentRoster, type AgentRoster } from "../Routing.ts"
 import { pickupTries } from "../metrics.ts"
 import type { Nothing } from "./conditions.ts"
 import { auditorsOf, dispatchAnswer } from "./dispatch-answer.ts"
 import { InFlightCount } from "./InFlightCount.ts"
-import { Ready, type Wanted } from "./Ready.ts"
+import { Ready } from "./Ready.ts"
+import type { Wanted } from "./waiting-runners.ts"
 import type { ReadyItem } from "./ready-items.ts"
 
 /** `again`: a precondition changed on the way. */
@@ -105,10 +106,7 @@ export class Dispatches extends Context.Service<
 }
 
 interface Parts {
-  readonly configured: Pick<
-    ConfigurationFile,
-    "AutoRetryOnTransientFailure" | "Budget" | "DiskGuard" | "Pipeline" | "QuotaRetry"
-  >
+  readonly configured: Configured & Pick<ConfigurationFile, "Budget" | "DiskGuard">
   readonly roster: AgentRoster
   readonly commands: Commands["Service"]
   readonly inFlightCount: InFlightCount["Service"]

@@ -1,21 +1,22 @@
 /**
  * Gives runners something to do: the first of the ready items that their agent may take, by priority and age. What is
- * decided on the way, that queue, agent and project let it go, that the project has no more in hand than it may, and
- * that nothing was given for the pickup id yet, is a condition of the dispatch itself: a pause that was answered stops
- * every dispatch after it, and a cap holds over all replicas. A resume that was answered is seen by
- * every pickup after it; a runner that may wait waits through a pause.
+ * decided on the way is a precondition of the dispatch itself: that queue, agent and project let it go, that the project
+ * has no more in hand than it may, and that nothing was given for the pickup id yet. So a pause that was answered stops
+ * every dispatch after it, and a cap holds over all replicas. A resume that was answered is seen by every pickup after
+ * it; a runner that may wait waits through a pause.
  */
 import { randomUUID } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import type { BusError } from "#bus"
-import { agentIdOf, type PickupAnswer, type PickupQuestion, queueId } from "#contracts"
-import { Configuration, Metrics } from "#runtime"
+import { agentIdOf, type ConfigurationFile, type PickupAnswer, type PickupQuestion, queueId } from "#contracts"
+import { Configuration, type HistogramHandle, Metrics } from "#runtime"
 import { Commands } from "../Commands.ts"
-import { agentRoster, Routing } from "../Routing.ts"
+import { type AgentRoster, agentRoster, Routing } from "../Routing.ts"
 import { pickupSeconds, pickupsTotal } from "../metrics.ts"
 import { Dispatches } from "./Dispatches.ts"
 import { FullDisks } from "./FullDisks.ts"
-import { Ready, type Waiting, type Wanted } from "./Ready.ts"
+import { Ready } from "./Ready.ts"
+import type { Waiting, Wanted } from "./waiting-runners.ts"
 import { catchUp } from "./catch-up.ts"
 import { agentCondition, diskCondition, namesOfAlone, type Nothing, parkReason, queueCondition } from "./conditions.ts"
 
@@ -50,132 +51,154 @@ export class Pickup extends Context.Service<
     Pickup,
     Effect.gen(function* () {
       const configured = yield* Configuration
-      const commands = yield* Commands
-      const routing = yield* Routing
-      const dispatches = yield* Dispatches
-      const ready = yield* Ready
-      const fullDisks = yield* FullDisks
-      const caughtUp = yield* catchUp
       const metrics = yield* Metrics
       const answered = metrics.counter(pickupsTotal)
-      const seconds = metrics.histogram(pickupSeconds)
-      const roster = agentRoster(configured.Agents)
-      const { PickupRetryMilliseconds, PickupWaitSeconds } = configured.PipelineApi
+      const ready = yield* Ready
       let isStopped = false
-
-      const nothing = ({ why, reason }: Nothing): PickupAnswer => ({
-        _tag: "Nothing",
-        retryAfterMs: why === "busy" ? busyRetryMs : PickupRetryMilliseconds,
-        why,
-        reason
-      })
-
-      /** Items for which nobody is left wait for the agent instead of for a runner. */
-      const park = Effect.fnUntraced(function* (question: PickupQuestion) {
-        const kind = question.agent
-        const { hold, reason, preconditions } = yield* routing.holdOn(kind, null)
-        // An instance that is paused leaves the others.
-        if (hold !== "Paused") return
-        const nowMs = yield* Clock.currentTimeMillis
-        const wanted = { names: namesOfAlone(roster, kind), phases: question.phases }
-        const command = { _tag: "ParkForAgent", reason: parkReason(kind, reason, nowMs) } as const
-        yield* Effect.forEach(
-          ready.candidates(wanted, nowMs).slice(0, parkedMax),
-          ({ id }) => Effect.ignore(commands.run("workitem", { id, commandId: randomUUID(), preconditions }, command)),
-          { concurrency: 4, discard: true }
-        )
-      })
-
-      const again = (question: PickupQuestion) =>
-        Effect.map(dispatches.again(question), (given) => (given?._tag === "NotGiven" ? nothing(given) : given))
-
-      const attempt = Effect.fnUntraced(function* (
-        question: PickupQuestion,
-        wanted: Wanted
-      ): Effect.fn.Return<PickupAnswer, BusError> {
-        for (let round = 0; round < roundsMax; round++) {
-          // What changed may be that another replica, asked the same, gave something.
-          const before = round === 0 ? undefined : yield* again(question)
-          if (before !== undefined) return before
-          const nowMs = yield* Clock.currentTimeMillis
-          if (ready.candidates(wanted, nowMs).length === 0) {
-            return nothing({ why: ready.isHeldUp(wanted) ? "project-paused" : "empty", reason: null })
-          }
-          const [queue, agent] = yield* Effect.all(
-            [commands.read("queue", queueId), routing.holdOn(question.agent, question.agentInstanceId)],
-            { concurrency: 2 }
-          )
-          const queueState = Option.getOrUndefined(Option.map(queue, ({ state }) => state))
-          const condition =
-            queueCondition(queueState) ?? agentCondition(agent) ?? diskCondition(question, configured.DiskGuard)
-          if (condition !== undefined) {
-            if (condition.why === "agent-paused") yield* park(question)
-            if (condition.why === "disk") yield* fullDisks.tell(question)
-            return nothing(condition)
-          }
-          const sequence = Option.match(queue, { onNone: () => 0, onSome: (held) => held.sequence })
-          const preconditions = [{ entity: "queue", id: queueId, sequence }, ...agent.preconditions]
-          const given = yield* dispatches.first(question, wanted, preconditions)
-          if (given._tag === "Dispatch") return given
-          if (given.why !== "again") return nothing({ why: given.why, reason: given.reason })
-        }
-        return nothing({ why: "busy", reason: null })
-      })
-
-      const ask = Effect.fnUntraced(function* (question: PickupQuestion) {
-        if (!roster.isKind(question.agent)) {
-          return nothing({ why: "agent-unknown", reason: "the configuration does not name this agent" })
-        }
-        const before = yield* again(question)
-        if (before !== undefined) return before
-        const wanted: Waiting = {
-          names: roster.namesFor(question.agent),
-          alone: namesOfAlone(roster, question.agent),
-          phases: question.phases.filter((phase) => roster.takesPhase(question.agent, phase)),
-          agentIds: [question.agent, ...instanceOf(question)]
-        }
-        const waitMs = Math.min(question.waitMs ?? 0, PickupWaitSeconds * 1_000)
-        const endsAtMs = (yield* Clock.currentTimeMillis) + waitMs
-        let isBehind = true
-        while (true) {
-          const startedMs = yield* Clock.currentTimeMillis
-          if (isStopped) return nothing({ why: "draining", reason: null })
-          const given = yield* attempt(question, wanted)
-          const nowMs = yield* Clock.currentTimeMillis
-          if (given._tag === "Dispatch") {
-            seconds.observe({}, (nowMs - startedMs) / 1_000)
-            return given
-          }
-          if (isBehind && isAsShown(given)) {
-            isBehind = false
-            yield* caughtUp(wanted)
-            continue
-          }
-          if (!waitedOut.has(given.why) || nowMs >= endsAtMs) return given
-          yield* ready.wait(wanted, endsAtMs - nowMs)
-        }
-      })
+      const parts: Parts = {
+        configured,
+        roster: agentRoster(configured.Agents),
+        commands: yield* Commands,
+        routing: yield* Routing,
+        dispatches: yield* Dispatches,
+        ready,
+        fullDisks: yield* FullDisks,
+        caughtUp: yield* catchUp,
+        seconds: metrics.histogram(pickupSeconds),
+        isStopped: () => isStopped
+      }
 
       const next = Effect.fn("Pickup.next")(function* (question: PickupQuestion) {
-        const given: PickupAnswer = yield* Effect.catch(ask(question), (error) =>
+        const given: PickupAnswer = yield* Effect.catch(untilGiven(parts, question), (error) =>
           Effect.as(Effect.logWarning("a runner could not be given anything", error), {
-            ...nothing({ why: "busy", reason: "the log cannot be reached just now" }),
+            ...nothing(parts, { why: "busy", reason: "the log cannot be reached just now" }),
             retryAfterMs: awayRetryMs
           })
         )
         answered.inc({ answer: given._tag === "Dispatch" ? "dispatch" : given.why })
         return given
       })
-      return Pickup.of({
-        next,
-        stop: Effect.andThen(
-          Effect.sync(() => void (isStopped = true)),
-          ready.wakeAll
-        )
-      })
+      const stop = Effect.sync(() => void (isStopped = true))
+      return Pickup.of({ next, stop: Effect.andThen(stop, ready.wakeAll) })
     })
   )
 }
+
+interface Parts {
+  readonly configured: Pick<ConfigurationFile, "DiskGuard" | "PipelineApi">
+  readonly roster: AgentRoster
+  readonly commands: Commands["Service"]
+  readonly routing: Routing["Service"]
+  readonly dispatches: Dispatches["Service"]
+  readonly ready: Ready["Service"]
+  readonly fullDisks: FullDisks["Service"]
+  readonly caughtUp: (wanted: Wanted) => Effect.Effect<void, BusError>
+  readonly seconds: HistogramHandle<never>
+  readonly isStopped: () => boolean
+}
+
+/** Attempts it, and again whenever there may be something, for as long as the runner may wait. */
+const untilGiven = Effect.fnUntraced(function* (
+  parts: Parts,
+  question: PickupQuestion
+): Effect.fn.Return<PickupAnswer, BusError> {
+  const { configured, roster, ready } = parts
+  if (!roster.isKind(question.agent)) {
+    return nothing(parts, { why: "agent-unknown", reason: "the configuration does not name this agent" })
+  }
+  const before = yield* givenBefore(parts, question)
+  if (before !== undefined) return before
+  const wanted = wantedBy(roster, question)
+  const waitMs = Math.min(question.waitMs ?? 0, configured.PipelineApi.PickupWaitSeconds * 1_000)
+  const endsAtMs = (yield* Clock.currentTimeMillis) + waitMs
+  let isBehind = true
+  while (true) {
+    const startedMs = yield* Clock.currentTimeMillis
+    if (parts.isStopped()) return nothing(parts, { why: "draining", reason: null })
+    const given = yield* attempt(parts, question, wanted)
+    const nowMs = yield* Clock.currentTimeMillis
+    if (given._tag === "Dispatch") {
+      parts.seconds.observe({}, (nowMs - startedMs) / 1_000)
+      return given
+    }
+    if (isBehind && isAsShown(given)) {
+      isBehind = false
+      yield* parts.caughtUp(wanted)
+      continue
+    }
+    if (!waitedOut.has(given.why) || nowMs >= endsAtMs) return given
+    yield* ready.wait(wanted, endsAtMs - nowMs)
+  }
+})
+
+/** Looks at queue, agent and disks, then dispatches on the precondition that they stand as they were seen. */
+const attempt = Effect.fnUntraced(function* (
+  parts: Parts,
+  question: PickupQuestion,
+  wanted: Wanted
+): Effect.fn.Return<PickupAnswer, BusError> {
+  const { commands, configured, dispatches, fullDisks, ready, routing } = parts
+  for (let round = 0; round < roundsMax; round++) {
+    // What changed may be that another replica, asked the same, gave something.
+    const before = round === 0 ? undefined : yield* givenBefore(parts, question)
+    if (before !== undefined) return before
+    const nowMs = yield* Clock.currentTimeMillis
+    if (ready.candidates(wanted, nowMs).length === 0) {
+      return nothing(parts, { why: ready.isHeldUp(wanted) ? "project-paused" : "empty", reason: null })
+    }
+    const [queue, agent] = yield* Effect.all(
+      [commands.read("queue", queueId), routing.holdOn(question.agent, question.agentInstanceId)],
+      { concurrency: 2 }
+    )
+    const queueState = Option.getOrUndefined(Option.map(queue, ({ state }) => state))
+    const condition =
+      queueCondition(queueState) ?? agentCondition(agent) ?? diskCondition(question, configured.DiskGuard)
+    if (condition !== undefined) {
+      if (condition.why === "agent-paused") yield* park(parts, question)
+      if (condition.why === "disk") yield* fullDisks.tell(question)
+      return nothing(parts, condition)
+    }
+    const sequence = Option.match(queue, { onNone: () => 0, onSome: (held) => held.sequence })
+    const preconditions = [{ entity: "queue", id: queueId, sequence }, ...agent.preconditions]
+    const given = yield* dispatches.first(question, wanted, preconditions)
+    if (given._tag === "Dispatch") return given
+    if (given.why !== "again") return nothing(parts, { why: given.why, reason: given.reason })
+  }
+  return nothing(parts, { why: "busy", reason: null })
+})
+
+/** Items for which nobody is left wait for the agent instead of for a runner. */
+const park = Effect.fnUntraced(function* ({ commands, ready, roster, routing }: Parts, question: PickupQuestion) {
+  const kind = question.agent
+  const { hold, reason, preconditions } = yield* routing.holdOn(kind, null)
+  // An instance that is paused leaves the others.
+  if (hold !== "Paused") return
+  const nowMs = yield* Clock.currentTimeMillis
+  const wanted = { names: namesOfAlone(roster, kind), phases: question.phases }
+  const command = { _tag: "ParkForAgent", reason: parkReason(kind, reason, nowMs) } as const
+  yield* Effect.forEach(
+    ready.candidates(wanted, nowMs).slice(0, parkedMax),
+    ({ id }) => Effect.ignore(commands.run("workitem", { id, commandId: randomUUID(), preconditions }, command)),
+    { concurrency: 4, discard: true }
+  )
+})
+
+const givenBefore = (parts: Parts, question: PickupQuestion) =>
+  Effect.map(parts.dispatches.again(question), (given) => (given?._tag === "NotGiven" ? nothing(parts, given) : given))
+
+const nothing = ({ configured }: Parts, { why, reason }: Nothing): PickupAnswer => ({
+  _tag: "Nothing",
+  retryAfterMs: why === "busy" ? busyRetryMs : configured.PipelineApi.PickupRetryMilliseconds,
+  why,
+  reason
+})
+
+const wantedBy = (roster: AgentRoster, question: PickupQuestion): Waiting => ({
+  names: roster.namesFor(question.agent),
+  alone: namesOfAlone(roster, question.agent),
+  phases: question.phases.filter((phase) => roster.takesPhase(question.agent, phase)),
+  agentIds: [question.agent, ...instanceOf(question)]
+})
 
 const instanceOf = ({ agent, agentInstanceId }: PickupQuestion) =>
   agentInstanceId === null ? [] : [agentIdOf(agent, agentInstanceId)]

@@ -5,7 +5,8 @@
 import { Clock, Deferred, Effect, Semaphore } from "effect"
 import { type BusError, Kv, StreamReader } from "#bus"
 import { Cursor, readCursor } from "../follow-ups/FollowUps.ts"
-import { Ready, type Wanted } from "./Ready.ts"
+import { Ready } from "./Ready.ts"
+import type { Wanted } from "./waiting-runners.ts"
 
 // The views show a record within some ten milliseconds; where they are this far behind, they are not waited for.
 const catchUpMsMax = 2_000

@@ -18,11 +18,11 @@ import {
   subjects,
   type WorkItemState
 } from "#contracts"
-import { Configuration, Redactor } from "#runtime"
+import { Configuration, type Redact, Redactor } from "#runtime"
 import { Commands, redactTexts } from "../Commands.ts"
-import { agentRoster, Routing } from "../Routing.ts"
+import { type AgentRoster, agentRoster, Routing } from "../Routing.ts"
 import { concernedItem } from "../views/work-item.ts"
-import { type CommandStep, reportSteps, type TellStep, usageStep } from "./report-steps.ts"
+import { type CommandStep, type ReportMaterial, reportSteps, type TellStep, usageStep } from "./report-steps.ts"
 
 type ReportOutcome = "decided" | "unchanged" | "refused" | "unknown" | "told" | "ignored" | "handed_back"
 
@@ -44,84 +44,21 @@ export class Reports extends Context.Service<
   static readonly layer = Layer.effect(
     Reports,
     Effect.gen(function* () {
-      const commands = yield* Commands
-      const publisher = yield* Publisher
-      const routing = yield* Routing
-      const forecasts = yield* (yield* Kv).open("forecasts", QuotaForecast)
-      const { redact } = yield* Redactor
       const configured = yield* Configuration
-      const roster = agentRoster(configured.Agents)
-      const epoch = randomUUID()
-
-      const itemOf = Effect.fnUntraced(function* (report: Report) {
-        if (!lookedUp.has(report.kind) || !("workItemId" in report) || report.workItemId === null) return undefined
-        const held = yield* commands.read("workitem", report.workItemId)
-        return Option.getOrUndefined(Option.map(held, ({ state }) => state))
-      })
-
-      const fallbackFor = Effect.fnUntraced(function* (report: Report, item: WorkItemState | undefined) {
-        if (report.kind !== "quota-hit" || report.toAgent !== null || item === undefined) return null
-        if (item.dispatch === null || item.dispatch.dispatchId !== report.dispatchId) return null
-        const agent = yield* routing.standIn(item.agent, item.dispatch.agent, item.dispatch.phase)
-        return agent === undefined ? null : { agent, model: roster.preferredModel(agent) }
-      })
-
-      const run = (
-        { entity, id, command }: CommandStep,
-        commandId: string
-      ): Effect.Effect<ReportOutcome, CommandError> =>
-        // A step's command is its entity's; the compiler cannot tell that of a union.
-        Effect.map(commands.run(entity, { id, commandId }, command as never), ({ was }) =>
-          was === "decided" ? "decided" : "unchanged"
-        )
-
-      const tell = Effect.fnUntraced(function* ({ event, details }: TellStep, report: Report, storedAtMs: number) {
-        const envelope: Envelope = {
-          eventSchemaVersion,
-          event,
-          occurredAt: isoTime(storedAtMs),
-          workItem: null,
-          project: null,
-          details: redactTexts(details, redact)
-        }
-        const messageId = `report.${report.reportId}`
-        yield* publisher.publish(subjects.event(event), envelopes, envelope, { messageId })
-        return "told" as const
-      })
-
-      const steps = Effect.fnUntraced(function* (report: Report, storedAtMs: number) {
-        if (report.kind === "quota-forecast") yield* keepForecast(forecasts, report)
-        const state = yield* itemOf(report)
-        const item: ConcernedItem | null =
-          state === undefined || !("workItemId" in report) ? null : concernedItem(report.workItemId ?? "", state)
-        const chance = { jitter: yield* Random.next, freshWorkItemId: randomUUID() }
-        const usage = usageStep(report, chance)
-        const given = reportSteps(report, {
-          atMs: Math.floor(storedAtMs),
-          ...chance,
-          epoch,
-          configured,
-          roster,
-          item,
-          dispatch: state?.dispatch ?? null,
-          fallback: yield* fallbackFor(report, state)
-        })
-        let outcome: ReportOutcome = "ignored"
-        for (const step of given) {
-          outcome = yield* Effect.catch(
-            step._tag === "Tell" ? tell(step, report, storedAtMs) : run(step, report.reportId),
-            settled
-          )
-        }
-        if (outcome === "refused" && usage !== undefined) {
-          yield* Effect.catch(run(usage, `${report.reportId}.usage`), settled)
-        }
-        return outcome
-      })
-
+      const { redact } = yield* Redactor
+      const parts: Parts = {
+        configured,
+        roster: agentRoster(configured.Agents),
+        commands: yield* Commands,
+        publisher: yield* Publisher,
+        routing: yield* Routing,
+        forecasts: yield* (yield* Kv).open("forecasts", QuotaForecast),
+        redact,
+        epoch: randomUUID()
+      }
       return Reports.of({
         carryOut: (report, storedAtMs) =>
-          steps(report, storedAtMs).pipe(
+          carryOutSteps(parts, report, storedAtMs).pipe(
             Effect.catch((error) =>
               Effect.as(Effect.logWarning("a report is handed back", error), "handed_back" as const)
             ),
@@ -131,6 +68,96 @@ export class Reports extends Context.Service<
     })
   )
 }
+
+interface Parts {
+  readonly configured: ReportMaterial["configured"]
+  readonly roster: AgentRoster
+  readonly commands: Commands["Service"]
+  readonly publisher: Publisher["Service"]
+  readonly routing: Routing["Service"]
+  readonly forecasts: KvBucket<QuotaForecast>
+  readonly redact: Redact
+  /** This run of the role. */
+  readonly epoch: string
+}
+
+const carryOutSteps = Effect.fnUntraced(function* (parts: Parts, report: Report, storedAtMs: number) {
+  const { configured, epoch, forecasts, roster } = parts
+  if (report.kind === "quota-forecast") yield* keepForecast(forecasts, report)
+  const state = yield* itemOf(parts, report)
+  const item: ConcernedItem | null =
+    state === undefined || !("workItemId" in report) ? null : concernedItem(report.workItemId ?? "", state)
+  const chance = { jitter: yield* Random.next, freshWorkItemId: randomUUID() }
+  const steps = reportSteps(report, {
+    atMs: Math.floor(storedAtMs),
+    ...chance,
+    epoch,
+    configured,
+    roster,
+    item,
+    dispatch: state?.dispatch ?? null,
+    fallback: yield* fallbackFor(parts, report, state)
+  })
+  let outcome: ReportOutcome = "ignored"
+  for (const step of steps) {
+    outcome = yield* Effect.catch(
+      step._tag === "Tell" ? publish(parts, step, { report, storedAtMs }) : run(parts, step, report.reportId),
+      settled
+    )
+  }
+  const usage = usageStep(report, chance)
+  if (outcome === "refused" && usage !== undefined) {
+    yield* Effect.catch(run(parts, usage, `${report.reportId}.usage`), settled)
+  }
+  return outcome
+})
+
+/** The item that the report names, where its steps go by it. */
+const itemOf = Effect.fnUntraced(function* ({ commands }: Parts, report: Report) {
+  if (!lookedUp.has(report.kind) || !("workItemId" in report) || report.workItemId === null) return undefined
+  const held = yield* commands.read("workitem", report.workItemId)
+  return Option.getOrUndefined(Option.map(held, ({ state }) => state))
+})
+
+/** Who takes over from an agent that is out of quota. */
+const fallbackFor = Effect.fnUntraced(function* (
+  { roster, routing }: Parts,
+  report: Report,
+  item: WorkItemState | undefined
+) {
+  if (report.kind !== "quota-hit" || report.toAgent !== null || item === undefined) return null
+  if (item.dispatch === null || item.dispatch.dispatchId !== report.dispatchId) return null
+  const agent = yield* routing.standIn(item.agent, item.dispatch.agent, item.dispatch.phase)
+  return agent === undefined ? null : { agent, model: roster.preferredModel(agent) }
+})
+
+const run = (
+  { commands }: Parts,
+  { entity, id, command }: CommandStep,
+  commandId: string
+): Effect.Effect<ReportOutcome, CommandError> =>
+  // A step's command is its entity's; the compiler cannot tell that of a union.
+  Effect.map(commands.run(entity, { id, commandId }, command as never), ({ was }) =>
+    was === "decided" ? "decided" : "unchanged"
+  )
+
+const publish = Effect.fnUntraced(function* (
+  { publisher, redact }: Parts,
+  { event, details }: TellStep,
+  { report, storedAtMs }: { readonly report: Report; readonly storedAtMs: number }
+) {
+  const envelope: Envelope = {
+    eventSchemaVersion,
+    event,
+    occurredAt: isoTime(storedAtMs),
+    workItem: null,
+    project: null,
+    details: redactTexts(details, redact)
+  }
+  const messageId = `report.${report.reportId}`
+  yield* publisher.publish(subjects.event(event), envelopes, envelope, { messageId })
+  return "told" as const
+})
 
 /** A refusal is an end, and told; what may go better another time is not. */
 const settled = (error: CommandError | BusError): Effect.Effect<ReportOutcome, CommandError> => {
