@@ -1,6 +1,6 @@
 /**
  * Speech without the fleet around it: an input into chunks, engines that speak a chunk, and what an engine
- * says of its words into marks of the caller's own.
+ * says of its words into marks of the caller's own. Cloned voices are a room of their own.
  */
 export {
   admit,
@@ -8,11 +8,10 @@ export {
   type AdmissionVerdict,
   type Asker,
   lateMsMax,
-  type Load,
-  type RefusalReason
+  type Load
 } from "./admission/admit.ts"
 export { type Listener, type Listeners, listeners } from "./admission/listeners.ts"
-export { type AlignChunk, alignChunk, type Aligned, type AlignToken, type AlignWord, timeOf } from "./timeline/align.ts"
+export { alignChunk, type Aligned } from "./align.ts"
 export { type ClonedGender, clonedEngineVoice, clonedLocales, zeroShotVoice } from "./cloning/cloned-voice.ts"
 export { TooLittleVoice, VoiceMeasureUnavailable } from "./cloning/errors.ts"
 export { cloningMetrics } from "./cloning/metrics.ts"
@@ -34,6 +33,9 @@ export { openEspeakPool } from "./engine/espeak/EspeakPool.ts"
 export { engineMetrics } from "./engine/metrics.ts"
 export { openFlitePool } from "./engine/flite/FlitePool.ts"
 export { openZeroShotPool, type ZeroShotOptions } from "./engine/zero-shot/ZeroShotPool.ts"
-export * from "./text/index.ts"
-export type { SharedVoice } from "./voices/voice.ts"
-export { defaultVoiceId, engineVoice, sharedVoices, voiceById } from "./voices/voices.ts"
+export { readInput } from "./read-input.ts"
+export { isSsml } from "./ssml/document.ts"
+export { ssmlLimits } from "./ssml/elements.ts"
+export type { Chunk } from "./text/chunker.ts"
+export { emotions } from "./text/style.ts"
+export { defaultVoiceId, engineVoice, espeakLanguages, sharedVoices, type SharedVoice, voiceById } from "./voices.ts"

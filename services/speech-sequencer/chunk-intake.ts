@@ -4,13 +4,7 @@
  * from, and where one run goes on from another the two are cross-faded over 5 ms, for two runs of an engine
  * are not the same to the bit. The edges of a chunk fade, so that no join of two chunks is a step.
  */
-import type { ChunkFrameHead } from "#contracts"
-
-export interface ChunkWord {
-  readonly piece: number
-  readonly position: number
-  readonly sample: number
-}
+import type { ChunkFrameHead, WordStart } from "#contracts"
 
 export interface ChunkIntake {
   /** Answers whether the frame brought anything new. */
@@ -18,7 +12,7 @@ export interface ChunkIntake {
   /** The PCM that is settled since the last call. */
   readonly take: () => Int16Array
   readonly isComplete: () => boolean
-  readonly words: () => ReadonlyArray<ChunkWord>
+  readonly words: () => ReadonlyArray<WordStart>
   /** Samples given out and held. */
   readonly samples: () => number
   /** One past the last sample that can be heard. */
@@ -35,7 +29,7 @@ const audible = 100
 /** `settled` waits to be taken; `tail` is held back, for another run may have to be blended into it. */
 interface Intake {
   readonly settled: Array<Int16Array>
-  readonly words: Array<ChunkWord>
+  readonly words: Array<WordStart>
   tail: Int16Array
   /** Samples settled so far, those that were taken too. */
   settledSamples: number

@@ -94,8 +94,12 @@ export const ChunkJob = Schema.Struct({
 })
 export interface ChunkJob extends Schema.Schema.Type<typeof ChunkJob> {}
 
-/** A word that begins in a chunk: `position` is the UTF-16 index in the piece's text. */
-const WordStart = Schema.Struct({ piece: Count, position: Count, sample: Count })
+/**
+ * A word that begins in a chunk: `position` is the UTF-16 index in the piece's text, `sample` counts from the chunk's
+ * first. An engine may report several for one word of the text, or none.
+ */
+export const WordStart = Schema.Struct({ piece: Count, position: Count, sample: Count })
+export interface WordStart extends Schema.Schema.Type<typeof WordStart> {}
 
 /**
  * What a session receives at its sequencer. From speech-api, four times a second and more: how far the client

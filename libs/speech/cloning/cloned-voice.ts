@@ -4,7 +4,7 @@
  * counts: it is what a listener names first. A zero-shot model hears the sample itself.
  */
 import type { EngineVoice, VoiceReference, VoiceTraits } from "#contracts"
-import { espeakLanguages } from "../voices/catalogue.ts"
+import { espeakLanguages } from "../voices.ts"
 import {
   type BaseVoice,
   baseVoices,

@@ -2,13 +2,50 @@
  * Runs into chunks: what a synthesizer is given at once, a sentence or a part of one, in the order of the input.
  * Each chunk carries the words whose times will be marked. Between chunks is the silence that was asked for.
  */
-import type { Chunk, Reading, Sentence, Token } from "./chunks.ts"
-import { chunkEnds } from "./cuts.ts"
-import { type Passage, passageOf } from "./passage.ts"
-import type { Run } from "./runs.ts"
-import { sentenceRanges } from "./sentence-ranges.ts"
+import { type Passage, passageOf, type Run, type Span } from "./runs.ts"
+import { sentenceRanges } from "./sentences.ts"
 import { sameStyle, type Style } from "./style.ts"
 import { type Word, wordsOf } from "./words.ts"
+
+/** Text of one style. */
+export interface Piece {
+  readonly text: string
+  readonly style: Style
+}
+
+/** A word whose time will be marked; offsets are UTF-16 units. */
+export interface Token {
+  /** Index of its piece in the chunk, and its place in that piece's text. */
+  readonly piece: number
+  readonly textStart: number
+  readonly textEnd: number
+  /** Its place in the input; `value` is that slice. */
+  readonly start: number
+  readonly end: number
+  readonly value: string
+}
+
+/** What a synthesizer is given at once, and the sentence it belongs to. */
+export interface Chunk {
+  readonly index: number
+  readonly sentence: number
+  readonly pieces: ReadonlyArray<Piece>
+  readonly pauseBeforeMs: number
+  readonly pauseAfterMs: number
+  readonly tokens: ReadonlyArray<Token>
+}
+
+export interface Sentence extends Span {
+  readonly index: number
+  /** The slice of the input from `start` to `end`. */
+  readonly value: string
+}
+
+/** An input that was understood. The tokens of a sentence are those of its chunks. */
+export interface Reading {
+  readonly chunks: ReadonlyArray<Chunk>
+  readonly sentences: ReadonlyArray<Sentence>
+}
 
 export const readRuns = (input: string, runs: ReadonlyArray<Run>, locale: string): Reading => {
   const passage = passageOf(runs)
@@ -26,7 +63,7 @@ export const readRuns = (input: string, runs: ReadonlyArray<Run>, locale: string
     let at = from
     for (let next = from + 1; next <= to; next += 1) {
       if (next < to && silence(next) === 0) continue
-      for (const cut of chunkEnds(passage, words, at, next, chunks.length === 0)) {
+      for (const cut of chunkEnds(passage, words, { from: at, to: next, isFirst: chunks.length === 0 })) {
         const index = chunks.length
         const pauseBeforeMs = index === 0 ? silence(0) : 0
         const spoken = spokenOf(input, passage, words.slice(at, cut), marksAll)
@@ -74,4 +111,85 @@ const spokenOf = (input: string, passage: Passage, words: ReadonlyArray<Word>, m
     tokens.push({ piece: bounds.length - 1, textStart, textEnd, start, end, value: input.slice(start, end) })
   }
   return { pieces: bounds.map(({ from, style, to }) => ({ text: passage.text.slice(from, to), style })), tokens }
+}
+
+/**
+ * Where a sentence is cut into chunks. The first chunk of an input is short, so that it is heard soon: a sentence
+ * that is long then ends it at a clause. Afterwards only what is too long to synthesise at once is cut: at a clause,
+ * else at a space, else between words. A word is never cut. Lengths are UTF-16 units of what is spoken.
+ */
+export const chunkLimits = {
+  firstMin: 10,
+  firstMax: 120,
+  /** A later chunk is not ended at a clause before this. */
+  clauseMin: 100,
+  chunkMax: 400
+}
+
+const clauseEnd = /[,;:–—؛،.!?…]["'”’»)\]]{0,3}$|\)$/u
+/** In Chinese and Japanese no space follows. */
+const wideClauseEnd = /[，、；：。！？…][”’」』）》]{0,3}$/u
+
+/** The ends, as indices into `words`, of the chunks that the words from `from` to `to` make. */
+const chunkEnds = (
+  passage: Passage,
+  words: ReadonlyArray<Word>,
+  { from, to, isFirst }: Stretch & { readonly isFirst: boolean }
+): ReadonlyArray<number> => {
+  const ends: Array<number> = []
+  let at = from
+  if (isFirst && lengthOf(words, at, to) > chunkLimits.firstMax) {
+    at = cutBefore(passage, words, { from: at, to, ...firstCut })
+    ends.push(at)
+  }
+  while (lengthOf(words, at, to) > chunkLimits.chunkMax) {
+    at = cutBefore(passage, words, { from: at, to, ...laterCut })
+    ends.push(at)
+  }
+  if (at < to) ends.push(to)
+  return ends
+}
+
+interface Stretch {
+  readonly from: number
+  readonly to: number
+}
+
+interface Cut {
+  readonly lengthMax: number
+  /** Clauses count from here on. */
+  readonly clauseMin: number
+  /** The first clause, or else the last that fits. */
+  readonly isSoonest: boolean
+}
+
+const firstCut: Cut = { lengthMax: chunkLimits.firstMax, clauseMin: chunkLimits.firstMin, isSoonest: true }
+const laterCut: Cut = { lengthMax: chunkLimits.chunkMax, clauseMin: chunkLimits.clauseMin, isSoonest: false }
+
+const lengthOf = (words: ReadonlyArray<Word>, from: number, to: number) =>
+  from < to ? (words[to - 1]?.to ?? 0) - (words[from]?.from ?? 0) : 0
+
+/** Where the first chunk of a stretch ends. One word is always taken. */
+const cutBefore = (
+  passage: Passage,
+  words: ReadonlyArray<Word>,
+  { from, to, lengthMax, clauseMin, isSoonest }: Stretch & Cut
+): number => {
+  let [clause, space, any] = [0, 0, from + 1]
+  for (let end = from + 1; end < to && lengthOf(words, from, end) <= lengthMax; end += 1) {
+    any = end
+    const isSpace = words[end - 1]?.to !== words[end]?.from
+    if (isSpace) space = end
+    if (lengthOf(words, from, end) >= clauseMin && endsClause(passage, words[end - 1], isSpace)) {
+      clause = end
+      if (isSoonest) break
+    }
+  }
+  return clause || space || any
+}
+
+const endsClause = ({ text }: Passage, word: Word | undefined, isSpace: boolean) => {
+  if (word === undefined) return false
+  const end = text.slice(Math.max(word.from, word.to - 4), word.to)
+  return wideClauseEnd.test(end) || (isSpace && clauseEnd.test(end))
 }

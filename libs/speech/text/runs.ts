@@ -1,8 +1,8 @@
 /**
- * What an input is read into, plain text and SSML alike: a flat list of runs. A text run says what the engine
+ * What an input is read into, plain text and SSML alike: a flat list of runs, and these as one passage. A text run says what the engine
  * is to speak and, for every UTF-16 unit of it, where that unit stands in the input as it was sent.
  */
-import type { Style } from "./style.ts"
+import { sameStyle, type Style } from "./style.ts"
 
 /** UTF-16 units of the input as sent; `end` is exclusive. */
 export interface Span {
@@ -27,13 +27,13 @@ export interface TextRun {
   readonly style: Style
 }
 
-export interface PauseRun {
+interface PauseRun {
   readonly _tag: "Pause"
   readonly milliseconds: number
 }
 
 /** Where a paragraph or a sentence was marked: no sentence goes across. */
-export interface BoundaryRun {
+interface BoundaryRun {
   readonly _tag: "Boundary"
 }
 
@@ -63,3 +63,74 @@ export const Run = {
 /** A part of a run of ordinary text. */
 export const sliceRun = (run: TextRun, from: number, to: number): TextRun =>
   Run.Text(run.text.slice(from, to), run.starts.subarray(from, to), run.ends.subarray(from, to), run.style)
+
+/** A stretch of one style; `whole` where it stands for one word of the source. */
+export interface Segment {
+  readonly from: number
+  readonly to: number
+  readonly style: Style
+  readonly whole: Span | null
+}
+
+/**
+ * The runs of an input as one text, so that sentences and words can be found across styles. Between two runs that a
+ * pause or a boundary parts, or that would run together, stands a space that is in no segment. Every position is a
+ * UTF-16 unit of this text.
+ */
+export interface Passage {
+  readonly text: string
+  readonly starts: Int32Array
+  readonly ends: Int32Array
+  readonly segments: ReadonlyArray<Segment>
+  readonly pauses: ReadonlyArray<{ readonly at: number; readonly milliseconds: number }>
+  /** Where a marked paragraph or sentence ends. */
+  readonly boundaries: ReadonlyArray<number>
+}
+
+export const passageOf = (runs: ReadonlyArray<Run>): Passage => {
+  const length = runs.reduce((sum, run) => sum + 1 + (run._tag === "Text" ? run.text.length : 0), 0)
+  const [starts, ends] = [new Int32Array(length), new Int32Array(length)]
+  const parts: Array<string> = []
+  const segments: Array<Segment> = []
+  const pauses: Array<{ at: number; milliseconds: number }> = []
+  const boundaries: Array<number> = []
+  let at = 0
+  const addSpace = () => {
+    const before = at === 0 ? 0 : (ends[at - 1] ?? 0)
+    starts[at] = before
+    ends[at] = before
+    parts.push(" ")
+    at += 1
+  }
+  for (const run of runs) {
+    if (run._tag === "Text") {
+      if (runsTogether(parts.at(-1), segments.at(-1), run)) addSpace()
+      starts.set(run.starts, at)
+      ends.set(run.ends, at)
+      parts.push(run.text)
+      addSegment(segments, run, at)
+      at += run.text.length
+      continue
+    }
+    if (run._tag === "Pause") pauses.push({ at, milliseconds: run.milliseconds })
+    else boundaries.push(at)
+    addSpace()
+  }
+  return { text: parts.join(""), starts, ends, segments, pauses, boundaries }
+}
+
+// A comment or a mark inside a word does not part it.
+const addSegment = (segments: Array<Segment>, run: TextRun, at: number) => {
+  if (run.text === "") return
+  const last = segments.at(-1)
+  const to = at + run.text.length
+  const isSame = last !== undefined && last.to === at && !last.whole && !run.whole && sameStyle(last.style, run.style)
+  if (isSame) segments[segments.length - 1] = { ...last, to }
+  else segments.push({ from: at, to, style: run.style, whole: run.whole })
+}
+
+// "<sub alias="ten">X</sub>th": an alias is a word, and stays one where the source has no space.
+const runsTogether = (before: string | undefined, last: Segment | undefined, run: TextRun) =>
+  (run.whole !== null || last?.whole != null) &&
+  /[\p{L}\p{M}\p{N}]$/u.test((before ?? "").slice(-2)) &&
+  /^[\p{L}\p{N}]/u.test(run.text)

@@ -3,11 +3,47 @@
  * they set too many: after abbreviations and initials, after the number of a list item, before a small letter,
  * inside an address, and before text that has nothing to say.
  */
-import { goesOnAfter } from "./abbreviations.ts"
-import { segmenterOf } from "./segmenters.ts"
+import type { Passage } from "./runs.ts"
+import { segmenterOf, type Word } from "./words.ts"
+
+/**
+ * Which words make which sentence: a word belongs to the sentence in which it begins. Index ranges into `words`, in
+ * order, none of them empty, all of them together.
+ */
+export const sentenceRanges = (
+  passage: Passage,
+  words: ReadonlyArray<Word>,
+  locale: string
+): ReadonlyArray<readonly [from: number, to: number]> => {
+  const ranges: Array<readonly [from: number, to: number]> = []
+  const spoken = maskAliases(passage)
+  let [start, from] = [0, 0]
+  for (const boundary of [...passage.boundaries, passage.text.length]) {
+    for (const end of sentenceEnds(spoken.slice(start, boundary), locale)) {
+      let to = from
+      while ((words[to]?.from ?? Infinity) < start + end) to += 1
+      if (to > from) ranges.push([from, to])
+      from = to
+    }
+    start = boundary
+  }
+  return ranges
+}
+
+// A full stop inside an alias ends no sentence of the input.
+const maskAliases = ({ segments, text }: Passage) => {
+  const parts: Array<string> = []
+  let at = 0
+  for (const { from, to, whole } of segments) {
+    if (!whole || to - from < 2) continue
+    parts.push(text.slice(at, from), text.slice(from, to - 1).replaceAll(/[.!?。！？…\n]/gu, ","))
+    at = to - 1
+  }
+  return parts.join("") + text.slice(at)
+}
 
 /** The ends of the sentences of `text`, white space after them included; the last is its length. */
-export const sentenceEnds = (text: string, locale: string): ReadonlyArray<number> => {
+const sentenceEnds = (text: string, locale: string): ReadonlyArray<number> => {
   const ends: Array<number> = []
   const segments = Array.from(segmenterOf(locale, "sentence").segment(text), ({ index }) => index)
   let start = 0
@@ -64,3 +100,46 @@ const isListNumber = (text: string, start: number, end: number) =>
   end - start <= reach && /^\s*\(?\p{Nd}{1,3}\.$/u.test(text.slice(start, end))
 
 const saysSomething = (text: string, from: number, to: number) => /[\p{L}\p{N}\p{S}&%@#§]/u.test(text.slice(from, to))
+
+// Words that end in a full stop which need not end a sentence, over the languages that are spoken here.
+
+/** Something always follows these: a name, a number, an example. */
+const leading = new Set(
+  (
+    "mr mrs ms mx dr prof rev hon gen col maj capt lt cpl sgt cmdr adm gov sen rep pres supt st mt ft messrs vs e.g i.e " +
+    "cf viz fr hr dipl ing bzw z.b d.h u.a s.o sr sra srta dra ud uds dña mme mlle mgr p.ex sig sig.ra dott avv sto sta"
+  ).split(" ")
+)
+
+/** These only before a number. */
+const counting = new Set(
+  "no nos nr n núm num fig figs vol p pp pg art sec ch eq ca approx ver tel bd kap cap".split(" ")
+)
+
+/** Words that begin a sentence far more often than they follow an initial or "U.S.". */
+const openers = new Set(
+  (
+    "the a an this that these those he she it they we you i his her their our my in on at but and so then when while " +
+    "after before if as there here what who how why yes no not for however"
+  ).split(" ")
+)
+
+const germanMonths = new Set(
+  "januar februar märz april mai juni juli august september oktober november dezember".split(" ")
+)
+
+/** Does the sentence go on after `word`, which stands before a full stop, given the word that follows? */
+const goesOnAfter = (word: string, next: string): boolean => {
+  const lower = word.toLowerCase()
+  const following = next.toLowerCase()
+  if (leading.has(lower)) return true
+  if (counting.has(lower)) return /^\p{Nd}/u.test(next)
+  if (/^\p{Nd}{1,2}$/u.test(word)) return germanMonths.has(following)
+  return isInitial(word) && !openers.has(following)
+}
+
+/** "J", "J.R" and "U.S", but not "I": that one is a word. */
+const isInitial = (word: string) => {
+  const last = word.slice(word.lastIndexOf(".") + 1)
+  return /^\p{Lu}\p{M}?$/u.test(last) && (word.length > 1 || word !== "I")
+}

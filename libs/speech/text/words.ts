@@ -2,8 +2,8 @@
  * The words of a passage: what stands between white space, punctuation attached, so that together they cover the
  * input. Scripts written without spaces are parted by dictionary. A style, a sub or a say-as begins a new word.
  */
-import type { Passage, Segment } from "./passage.ts"
-import { segmenterOf } from "./segmenters.ts"
+import { Result } from "effect"
+import type { Passage, Segment } from "./runs.ts"
 
 export interface Word {
   readonly from: number
@@ -14,7 +14,7 @@ export interface Word {
 }
 
 /** What has no space for longer than this is no word: it is parted, so that a mark never spans a minute. */
-export const wordCharactersMax = 200
+const wordCharactersMax = 200
 
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
@@ -82,4 +82,23 @@ const cutWithin = (passage: Passage, base: number, at: number): number => {
 const isWhole = ({ text, starts }: Passage, at: number) => {
   const code = text.codePointAt(at - 1) ?? 0
   return code <= 0xffff && starts[at] !== starts[at - 1] && !/^[\p{M}\u200d]/u.test(text.slice(at, at + 2))
+}
+
+type Granularity = "sentence" | "word"
+
+const localesMax = 64
+const made = new Map<string, Intl.Segmenter>()
+
+/** Segmenters by locale, made once. A locale that cannot be read, or one too many of them, gets that of English. */
+export const segmenterOf = (locale: string, granularity: Granularity): Intl.Segmenter => {
+  const key = `${granularity} ${locale}`
+  const known = made.get(key)
+  if (known !== undefined) return known
+  const wanted = made.size < localesMax ? locale : "en"
+  const segmenter = Result.getOrElse(
+    Result.try(() => new Intl.Segmenter(wanted, { granularity })),
+    () => new Intl.Segmenter("en", { granularity })
+  )
+  if (made.size < localesMax) made.set(key, segmenter)
+  return segmenter
 }

@@ -9,7 +9,7 @@ import {
   zeroShotVoice
 } from "../../../../libs/speech/cloning/cloned-voice.ts"
 import { formantShift } from "../../../../libs/speech/engine/worker/formant-shift.ts"
-import { espeakLanguages } from "../../../../libs/speech/voices/catalogue.ts"
+import { espeakLanguages } from "../../../../libs/speech/voices.ts"
 
 const plain: VoiceTraits = {
   medianPitchHz: 120,

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { chunkLimits } from "../../../../libs/speech/text/index.ts"
-import { assertLaws, read } from "./laws.ts"
+import { chunkLimits } from "../../../../libs/speech/text/chunker.ts"
+import { assertLaws, read } from "../laws.ts"
 
 const textsOf = (input: string) => read(input).chunks.map(({ pieces }) => pieces.map(({ text }) => text).join(""))
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { read } from "./laws.ts"
+import { read } from "../laws.ts"
 
 const sentencesOf = (input: string, locale: string) => read(input, { locale }).sentences.map(({ value }) => value)
 

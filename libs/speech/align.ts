@@ -1,0 +1,96 @@
+/**
+ * Turns what an engine says of the words it began into marks of the caller's own words: pure. An engine
+ * reports several beginnings for one word of the input ("$1,234.56" is nine), or none. The first one within
+ * a word counts; a word without any is placed between its neighbours by its position in the text. A word
+ * ends where the next one begins, the last one where the speech falls silent.
+ */
+import { speechSampleRateHz, type WordMark, type WordStart } from "#contracts"
+import type { Token } from "./text/chunker.ts"
+
+export interface AlignChunk {
+  readonly tokens: ReadonlyArray<Token>
+  /** As the engine reported them; their samples count from the chunk's first. */
+  readonly words: ReadonlyArray<WordStart>
+  /** Of the chunk's first sample, from the start of the synthesis. */
+  readonly startSample: number
+  /** Where the last sound of the chunk ends, from the chunk's first sample. */
+  readonly speechEndSample: number
+  readonly turn: number | undefined
+}
+
+export interface Aligned {
+  readonly marks: ReadonlyArray<WordMark>
+  /** Words whose beginning the engine told; the others stand between their neighbours. */
+  readonly toldByEngine: number
+}
+
+export const alignChunk = (chunk: AlignChunk): Aligned => {
+  const told = firstStarts(chunk)
+  const starts = monotone(filled(chunk, told))
+  const marks = chunk.tokens.map(({ start, end, value }, index) => {
+    const from = starts[index] ?? 0
+    const to = Math.max(from, starts[index + 1] ?? chunk.speechEndSample)
+    const times = { start_time: timeOf(chunk.startSample + from), end_time: timeOf(chunk.startSample + to) }
+    const turn = chunk.turn === undefined ? {} : { turn: chunk.turn }
+    return { type: "word" as const, start, end, ...times, value, ...turn }
+  })
+  return { marks, toldByEngine: told.filter((start) => start !== undefined).length }
+}
+
+/** Milliseconds to a tenth, of a sample. */
+export const timeOf = (sample: number): number => Math.round((sample * 10_000) / speechSampleRateHz) / 10
+
+/** Tokens and words both come in the order of the text, so one pass finds each token's first word. */
+const firstStarts = ({ tokens, words }: AlignChunk): Array<number | undefined> => {
+  const starts: Array<number | undefined> = tokens.map(() => undefined)
+  let index = 0
+  for (const word of words) {
+    while (index < tokens.length && isBehind(tokens[index], word)) index += 1
+    const token = tokens[index]
+    if (token === undefined) break
+    if (token.piece !== word.piece || word.position < token.textStart) continue
+    starts[index] ??= word.sample
+  }
+  return starts
+}
+
+const isBehind = (token: Token | undefined, word: WordStart) =>
+  token !== undefined && (token.piece < word.piece || (token.piece === word.piece && token.textEnd <= word.position))
+
+const filled = ({ tokens, speechEndSample }: AlignChunk, starts: ReadonlyArray<number | undefined>) => {
+  const widths = cumulativeWidths(tokens)
+  const result: Array<number> = []
+  let before = { at: 0, sample: 0 }
+  for (let index = 0; index < starts.length; index++) {
+    const known = starts[index]
+    const at = widths[index] ?? 0
+    if (known === undefined) {
+      const next = nextKnown(starts, index)
+      const after =
+        next === undefined
+          ? { at: widths.at(-1) ?? at, sample: speechEndSample }
+          : { at: widths[next] ?? at, sample: starts[next] ?? speechEndSample }
+      const share = after.at === before.at ? 0 : (at - before.at) / (after.at - before.at)
+      result.push(Math.round(before.sample + Math.max(0, after.sample - before.sample) * share))
+    } else result.push(known)
+    before = { at, sample: result[index] ?? 0 }
+  }
+  return result
+}
+
+/** Where each token begins if all were laid end to end; one more than there are tokens. */
+const cumulativeWidths = (tokens: ReadonlyArray<Token>) => {
+  const widths = [0]
+  for (const token of tokens) widths.push((widths.at(-1) ?? 0) + token.textEnd - token.textStart)
+  return widths
+}
+
+const nextKnown = (starts: ReadonlyArray<number | undefined>, from: number) => {
+  for (let index = from + 1; index < starts.length; index++) if (starts[index] !== undefined) return index
+  return undefined
+}
+
+const monotone = (starts: ReadonlyArray<number>) => {
+  let highest = 0
+  return starts.map((start) => (highest = Math.max(highest, start)))
+}

@@ -1,0 +1,108 @@
+/** English units and currencies as words. */
+import { cardinal, decimal } from "./numbers.ts"
+
+const units = new Map<string, readonly [one: string, many: string]>(
+  (
+    [
+      ["km", "kilometer"],
+      ["m", "meter"],
+      ["cm", "centimeter"],
+      ["mm", "millimeter"],
+      ["mi", "mile"],
+      ["yd", "yard"],
+      ["ft", "foot", "feet"],
+      ["kg", "kilogram"],
+      ["g", "gram"],
+      ["mg", "milligram"],
+      ["lb", "pound"],
+      ["lbs", "pound"],
+      ["oz", "ounce"],
+      ["ml", "milliliter"],
+      ["l", "liter"],
+      ["L", "liter"],
+      ["GB", "gigabyte"],
+      ["MB", "megabyte"],
+      ["kB", "kilobyte"],
+      ["KB", "kilobyte"],
+      ["TB", "terabyte"],
+      ["Hz", "hertz", "hertz"],
+      ["kHz", "kilohertz", "kilohertz"],
+      ["MHz", "megahertz", "megahertz"],
+      ["GHz", "gigahertz", "gigahertz"],
+      ["ms", "millisecond"],
+      ["s", "second"],
+      ["sec", "second"],
+      ["min", "minute"],
+      ["h", "hour"],
+      ["hr", "hour"],
+      ["hrs", "hour"],
+      ["W", "watt"],
+      ["kW", "kilowatt"],
+      ["kWh", "kilowatt hour"],
+      ["V", "volt"],
+      ["A", "amp"],
+      ["mph", "mile per hour", "miles per hour"],
+      ["kph", "kilometer per hour", "kilometers per hour"],
+      ["km/h", "kilometer per hour", "kilometers per hour"],
+      ["m/s", "meter per second", "meters per second"],
+      ["°C", "degree Celsius", "degrees Celsius"],
+      ["°F", "degree Fahrenheit", "degrees Fahrenheit"],
+      ["°", "degree"],
+      ["%", "percent", "percent"],
+      ["dB", "decibel"]
+    ] as ReadonlyArray<readonly [string, string, string?]>
+  ).map(([unit, one, many]) => [unit, [one, many ?? `${one}s`]])
+)
+
+const measure = /^([+−-]?(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,15})(?:\.\d{1,10})?)(\D{1,4})$/u
+
+/** "5km" is "five kilometers"; undefined where no unit follows the number. */
+export const readMeasure = (text: string): string | undefined => {
+  const [, number = "", unit = ""] = measure.exec(text) ?? []
+  const names = units.get(unit)
+  if (names === undefined) return undefined
+  return `${decimal(number)} ${number === "1" ? names[0] : names[1]}`
+}
+
+const currencies: Readonly<Record<string, readonly [string, string, string, string]>> = {
+  $: ["dollar", "dollars", "cent", "cents"],
+  "€": ["euro", "euros", "cent", "cents"],
+  "£": ["pound", "pounds", "penny", "pence"],
+  "¥": ["yen", "yen", "sen", "sen"],
+  "₹": ["rupee", "rupees", "paisa", "paise"]
+}
+
+const magnitudes: Readonly<Record<string, string>> = {
+  k: "thousand",
+  thousand: "thousand",
+  m: "million",
+  million: "million",
+  bn: "billion",
+  b: "billion",
+  billion: "billion",
+  tn: "trillion",
+  trillion: "trillion"
+}
+
+/** Words that may follow an amount of money and belong to it. */
+export const isMagnitude = (word: string): boolean => word.length > 2 && Object.hasOwn(magnitudes, word)
+
+const money = /^(-?)([$€£¥₹])(\d{1,3}(?:,\d{3}){1,4}|\d{1,15})(?:\.(\d{1,4}))?([a-z]{1,8})?$/iu
+
+/** "$5.50" is "five dollars and fifty cents", "$5.2million" is "five point two million dollars". */
+export const readMoney = (text: string): string | undefined => {
+  const [, minus, sign = "", whole = "", fraction, suffix] = money.exec(text) ?? []
+  const names = currencies[sign]
+  if (names === undefined) return undefined
+  const before = minus === "-" ? "minus " : ""
+  if (suffix !== undefined) {
+    const magnitude = Object.hasOwn(magnitudes, suffix.toLowerCase()) ? magnitudes[suffix.toLowerCase()] : undefined
+    if (magnitude === undefined) return undefined
+    return `${before}${decimal(fraction === undefined ? whole : `${whole}.${fraction}`)} ${magnitude} ${names[1]}`
+  }
+  if (fraction !== undefined && fraction.length !== 2) return `${before}${decimal(`${whole}.${fraction}`)} ${names[1]}`
+  const amount = `${before}${cardinal(whole)} ${whole === "1" ? names[0] : names[1]}`
+  if (fraction === undefined || fraction === "00") return amount
+  const cents = `${cardinal(String(Number(fraction)))} ${fraction === "01" ? names[2] : names[3]}`
+  return Number(whole) === 0 ? `${before}${cents}` : `${amount} and ${cents}`
+}

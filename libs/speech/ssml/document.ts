@@ -1,0 +1,243 @@
+/**
+ * A strict SSML reader: what is not understood is a fault with its place, never skipped in silence. An engine
+ * never sees the document itself, only the runs. A document type, a processing instruction, an unknown element,
+ * attribute or entity is refused; nothing is fetched and nothing is expanded. Time is linear in the input.
+ */
+import { Result } from "effect"
+import { SaxesParser, type SaxesTagPlain } from "saxes"
+import { type Fault, Run, type TextRun } from "../text/runs.ts"
+import { type Frame, innerFrame, outerFrame } from "./frames.ts"
+import type { Style } from "../text/style.ts"
+import { elementName, findElement, problemOf, readBreak, ssmlLimits } from "./elements.ts"
+
+/**
+ * Is `input` SSML, or plain text? What begins as only a document does is one, however wrong it is: nobody wants to
+ * hear `<!DOCTYPE speak>` or `<SPEAK>` read aloud.
+ */
+export const isSsml = (input: string): boolean => {
+  const start = bodyStart(input)
+  const hasDeclaration = start > firstCharacter(input, 0)
+  return hasDeclaration || rootStart.test(firstTag(input, start))
+}
+
+/** A document type, or a root element called speak in any case and under any prefix. */
+const rootStart = /^<(?:!doctype\b|(?:[\p{L}_][\p{L}\p{N}._-]*:)?speak)/iu
+// More than anybody's prefix is long.
+const tagCharactersMax = 200
+// A declaration names at most a version and an encoding.
+const declarationCharactersMax = 200
+
+/** Of what is no white space; a byte order mark is some. */
+const firstCharacter = (input: string, from: number) => from + input.slice(from).search(/\S|$/u)
+
+/** Behind comments and processing instructions. */
+const firstTag = (input: string, start: number) => {
+  for (let at = start; ;) {
+    const close = input.startsWith("<!--", at) ? "-->" : input.startsWith("<?", at) ? "?>" : undefined
+    const end = close === undefined ? -1 : input.indexOf(close, at)
+    if (close === undefined || end === -1) return input.slice(at, at + tagCharactersMax)
+    at = firstCharacter(input, end + close.length)
+  }
+}
+
+/** Where the document begins: behind white space and the XML declaration that many writers put first. */
+const bodyStart = (input: string): number => {
+  const start = firstCharacter(input, 0)
+  if (!input.startsWith("<?xml ", start)) return start
+  const end = input.slice(start, start + declarationCharactersMax).indexOf("?>")
+  return end === -1 ? start : firstCharacter(input, start + end + 2)
+}
+
+export const readSsml = (input: string, locale: string): Result.Result<ReadonlyArray<Run>, ReadonlyArray<Fault>> => {
+  const half = halfPairAt(input)
+  if (half !== -1) return Result.fail([{ message: "half a surrogate pair is not a character", offset: half }])
+  const reading = new SsmlReading(input, locale)
+  // The parser throws at the first error of XML; what comes after it would only confuse.
+  const parsed = Result.try(() => reading.parse())
+  if (Result.isFailure(parsed)) reading.refuseXml(parsed.failure)
+  return reading.faults.length > 0 ? Result.fail(reading.faults) : Result.succeed(reading.runs)
+}
+
+interface Stretch {
+  readonly from: number
+  readonly to: number
+  readonly entitiesCount: boolean
+}
+
+class SsmlReading {
+  readonly runs: Array<Run> = []
+  readonly faults: Array<Fault> = []
+  private readonly input: string
+  private readonly locale: string
+  private readonly frames: Array<Frame> = [outerFrame]
+  private elements = 0
+  private silence = 0
+  /** The text of the open sub or say-as. */
+  private content = ""
+  /** Where the last tag or text ended. */
+  private cursor = 0
+  private readonly parser = new SaxesParser({ position: false })
+  private readonly base: number
+
+  constructor(input: string, locale: string) {
+    this.input = input
+    this.locale = locale
+    this.base = bodyStart(input)
+    this.cursor = this.base
+  }
+
+  /** How far the parser has come. */
+  private here() {
+    return this.base + this.parser.position
+  }
+
+  refuse(message: string, offset: number) {
+    if (this.faults.length < ssmlLimits.faultsMax) {
+      this.faults.push({ message, offset: Math.min(offset, this.input.length) })
+    }
+  }
+
+  refuseXml(cause: unknown) {
+    const bare = bareAmpersand(this.input, this.cursor, this.here())
+    const message = cause instanceof Error ? cause.message : "cannot be read"
+    if (bare === -1) this.refuse(`not well-formed XML: ${message}`, this.here())
+    else this.refuse("not well-formed XML: & begins no entity that is known; write &amp;", bare)
+  }
+
+  parse() {
+    const { parser } = this
+    const tell = (message: string) => () => this.refuse(message, this.cursor)
+    parser.on("doctype", tell("a document type is not allowed"))
+    parser.on("processinginstruction", tell("a processing instruction is not allowed"))
+    // These handlers run at the `<` after a text, at the second `-` that ends a comment, and at the `>` of all else.
+    parser.on("text", () => this.text({ from: this.cursor, to: this.here() - 1, entitiesCount: true }, this.here() - 1))
+    parser.on("comment", () => (this.cursor = this.here() + 1))
+    parser.on("cdata", () => {
+      const from = this.cursor + "<![CDATA[".length
+      this.text({ from, to: this.here() - 3, entitiesCount: false }, this.here())
+    })
+    // Without namespaces a tag is always a plain one.
+    parser.on("opentag", (tag) => this.open(tag as SaxesTagPlain, this.here()))
+    parser.on("closetag", () => this.close(this.here()))
+    parser.write(this.input.slice(this.base).trimEnd())
+    parser.close()
+  }
+
+  private text(stretch: Stretch, next: number) {
+    const { from, to } = stretch
+    const frame = this.frames.at(-1) ?? outerFrame
+    if (frame.name !== "" && to > from) {
+      const run = decodeText(this.input, stretch, frame.style)
+      const isMisplaced = findElement(frame.name)?.holds === "nothing" && run.text.trim() !== ""
+      if (isMisplaced) this.refuse(`<${frame.name}> holds no text`, from)
+      if (frame.rewrite === null) this.runs.push(run)
+      else this.content += run.text
+    }
+    this.cursor = next
+  }
+
+  private open(tag: SaxesTagPlain, tagEnd: number) {
+    const tagStart = this.cursor
+    this.cursor = tagEnd
+    const outer = this.frames.at(-1) ?? outerFrame
+    const name = elementName(tag.name)
+    this.elements += 1
+    const opened = { name, attributes: tag.attributes, parent: outer.name, depth: this.frames.length }
+    const problem = problemOf({ ...opened, elements: this.elements })
+    const element = { name, attributes: tag.attributes, tagStart, tagEnd }
+    const frame = problem === undefined ? innerFrame(outer, element, this.locale) : Result.fail(problem)
+    if (Result.isFailure(frame)) this.refuse(frame.failure, tagStart)
+    this.frames.push(Result.isSuccess(frame) ? frame.success : { ...outer, name, rewrite: null })
+    if (name === "p" || name === "s") this.runs.push(Run.Boundary)
+    if (name === "break" && problem === undefined) this.pause(tag, tagStart)
+  }
+
+  private pause(tag: SaxesTagPlain, tagStart: number) {
+    const read = readBreak(tag.attributes)
+    if (Result.isFailure(read)) return this.refuse(read.failure, tagStart)
+    this.silence += read.success
+    if (this.silence > ssmlLimits.silenceMillisecondsMax) {
+      this.refuse(`all breaks together are longer than ${ssmlLimits.silenceMillisecondsMax / 1_000} s`, tagStart)
+    } else if (read.success > 0) this.runs.push(Run.Pause(read.success))
+  }
+
+  private close(tagEnd: number) {
+    const frame = this.frames.pop()
+    const contentEnd = this.cursor
+    this.cursor = tagEnd
+    if (frame?.rewrite) this.rewritten(frame, frame.rewrite(this.content.trim()), contentEnd, tagEnd)
+    this.content = ""
+    if (frame?.name === "p" || frame?.name === "s") this.runs.push(Run.Boundary)
+  }
+
+  /** One word for the whole element: its content as sent, or the element itself where it is empty. */
+  private rewritten(frame: Frame, text: string, contentEnd: number, tagEnd: number) {
+    const raw = this.input.slice(frame.contentStart, contentEnd)
+    const spoken = text.replaceAll(/\s/gu, " ").trim()
+    const sent = Math.max(raw.length, frame.name === "sub" ? spoken.length : 0)
+    if (sent > ssmlLimits.wordCharactersMax) {
+      this.refuse(`<${frame.name}> is longer than ${ssmlLimits.wordCharactersMax} characters`, frame.tagStart)
+    } else if (spoken !== "") {
+      const start = frame.contentStart + (raw.length - raw.trimStart().length)
+      const content = { start, end: start + raw.trim().length }
+      const span = content.end > content.start ? content : { start: frame.tagStart, end: tagEnd }
+      this.runs.push(Run.Whole(spoken, span, frame.style))
+    }
+  }
+}
+
+const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }
+
+/**
+ * Text of an XML document, decoded, with the place of each unit. The reader has checked it: every `&` starts one of
+ * the five entities or a character reference. All white space becomes a space, since SSML means no more by it.
+ * `entitiesCount` is false in CDATA, where `&` is itself.
+ */
+const decodeText = (input: string, { from, to, entitiesCount }: Stretch, style: Style): TextRun => {
+  const starts = new Int32Array(to - from)
+  const ends = new Int32Array(to - from)
+  const parts: Array<string> = []
+  let length = 0
+  let copied = from
+  let at = from
+  while (at < to) {
+    const isReference = entitiesCount && input[at] === "&"
+    const end = isReference ? input.indexOf(";", at) + 1 || to : at + 1
+    let units = 1
+    if (isReference) {
+      const decoded = referenceOf(input.slice(at + 1, end - 1))
+      parts.push(input.slice(copied, at), decoded)
+      units = decoded.length
+      copied = end
+    }
+    starts.fill(at, length, length + units)
+    ends.fill(end, length, length + units)
+    length += units
+    at = end
+  }
+  parts.push(input.slice(copied, to))
+  const text = parts.join("").replaceAll(/\s/gu, " ")
+  return Run.Text(text, starts.subarray(0, length), ends.subarray(0, length), style)
+}
+
+const referenceOf = (name: string) => {
+  if (!name.startsWith("#")) return entities[name] ?? ""
+  const code = name.startsWith("#x") ? Number.parseInt(name.slice(2), 16) : Number.parseInt(name.slice(1), 10)
+  return code >= 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ""
+}
+
+// Mistakes in XML that are told of better than the parser does. Both answer with an offset, or -1.
+
+/** Where half a surrogate pair stands, which no XML may hold and no engine can say. */
+const halfPairAt = (input: string) => {
+  if (input.isWellFormed()) return -1
+  const mended = input.toWellFormed()
+  for (let at = 0; at < input.length; at += 1) if (input[at] !== mended[at]) return at
+  return -1
+}
+
+/** The commonest mistake of all, which the parser only tells of at the next semicolon or at the end. */
+const bareAmpersand = (input: string, from: number, to: number) => {
+  const found = input.slice(from).search(/&(?!(?:amp|lt|gt|quot|apos|#\d{1,9}|#x[\da-fA-F]{1,8});)/u)
+  return found === -1 || from + found >= to ? -1 : from + found
+}

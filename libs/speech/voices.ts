@@ -1,0 +1,209 @@
+/**
+ * The voices that everybody has: the table of them, and what each speaks with which model. The English of a speaker of
+ * German is the same voice in another language: with the models that route by language an espeak voice speaks all
+ * their locales, a flite voice only its own.
+ */
+import type { EngineVoice, ModelId } from "#contracts"
+
+interface VoiceModel {
+  readonly name: ModelId
+  /** Locales that the voice speaks with this model, its own first. */
+  readonly languages: ReadonlyArray<string>
+}
+
+export interface SharedVoice {
+  readonly id: string
+  readonly displayName: string
+  readonly gender: "male" | "female"
+  readonly locale: string
+  readonly tags: ReadonlyArray<string>
+  readonly models: ReadonlyArray<VoiceModel>
+  readonly engine: EngineVoice
+}
+
+/**
+ * An espeak voice is a language and a variant (a throat, so to speak),
+ * a flite voice is a recording of a person. `gainDb` was measured with `ffmpeg -af ebur128` on a sentence of the
+ * voice's own language, so that all of them come to -18 LUFS.
+ */
+interface EspeakRow {
+  readonly id: string
+  readonly name: string
+  readonly gender: "male" | "female"
+  readonly locale: string
+  /** Appended to the language: how the voice differs from the language's own. */
+  readonly variant: string
+  readonly pitchPercent: number
+  readonly gainDb: number
+  readonly tags: ReadonlyArray<string>
+}
+
+const row = (
+  id: string,
+  gender: EspeakRow["gender"],
+  locale: string,
+  variant: string,
+  pitchPercent: number,
+  gainDb: number,
+  tags: string
+): EspeakRow => {
+  const name = `${id.charAt(0).toUpperCase()}${id.slice(1)}`
+  return { id, name, gender, locale, variant, pitchPercent, gainDb, tags: tags.split(" ") }
+}
+
+/** espeak's name of each locale's language. */
+export const espeakLanguages: Readonly<Record<string, string>> = {
+  "en-US": "en-us",
+  "en-GB": "en",
+  "de-DE": "de",
+  "es-ES": "es",
+  "es-MX": "es-419",
+  "fr-FR": "fr",
+  "it-IT": "it",
+  "pt-BR": "pt-br",
+  "nl-NL": "nl",
+  "pl-PL": "pl",
+  "sv-SE": "sv",
+  "cs-CZ": "cs",
+  "tr-TR": "tr",
+  "ru-RU": "ru",
+  "hi-IN": "hi",
+  "zh-CN": "cmn"
+}
+
+const espeakRows: ReadonlyArray<EspeakRow> = [
+  row("henry", "male", "en-US", "", 100, 2.7, "clear neutral"),
+  row("marcus", "male", "en-US", "+m3", 95, 2.9, "deep calm"),
+  row("nora", "female", "en-US", "+f2", 100, 1, "clear neutral"),
+  row("claire", "female", "en-US", "+f5", 105, 2.4, "bright lively"),
+  row("oliver", "male", "en-GB", "", 100, 1.8, "clear neutral"),
+  row("arthur", "male", "en-GB", "+m7", 92, 1.1, "deep calm"),
+  row("emma", "female", "en-GB", "+f2", 98, 0.3, "clear neutral"),
+  row("jonas", "male", "de-DE", "", 100, 2.5, "clear neutral"),
+  row("lena", "female", "de-DE", "+f2", 100, 0.6, "clear neutral"),
+  row("javier", "male", "es-ES", "", 100, 3.4, "clear neutral"),
+  row("lucia", "female", "es-ES", "+f2", 100, 1.7, "clear neutral"),
+  row("diego", "male", "es-MX", "+m3", 100, 2.9, "clear neutral"),
+  row("valeria", "female", "es-MX", "+f5", 100, 3, "clear neutral"),
+  row("julien", "male", "fr-FR", "", 100, 4.2, "clear neutral"),
+  row("camille", "female", "fr-FR", "+f2", 100, 2.5, "clear neutral"),
+  row("matteo", "male", "it-IT", "", 100, 3.8, "clear neutral"),
+  row("giulia", "female", "it-IT", "+f2", 100, 1.9, "clear neutral"),
+  row("rafael", "male", "pt-BR", "", 100, 2.5, "clear neutral"),
+  row("beatriz", "female", "pt-BR", "+f2", 100, 0.8, "clear neutral"),
+  row("daan", "male", "nl-NL", "", 100, 2.4, "clear neutral"),
+  row("sanne", "female", "nl-NL", "+f2", 100, 0.6, "clear neutral"),
+  row("kacper", "male", "pl-PL", "", 100, 3, "clear neutral"),
+  row("zofia", "female", "pl-PL", "+f2", 100, 1.1, "clear neutral"),
+  row("erik", "male", "sv-SE", "", 100, 2.3, "clear neutral"),
+  row("astrid", "female", "sv-SE", "+f2", 100, 0.7, "clear neutral"),
+  row("tomas", "male", "cs-CZ", "", 100, 2.9, "clear neutral"),
+  row("eliska", "female", "cs-CZ", "+f2", 100, 1.2, "clear neutral"),
+  row("emre", "male", "tr-TR", "", 100, 1.4, "clear neutral"),
+  row("elif", "female", "tr-TR", "+f2", 100, -0.2, "clear neutral"),
+  row("dmitri", "male", "ru-RU", "", 100, 2.4, "clear neutral"),
+  row("irina", "female", "ru-RU", "+f2", 100, 0.8, "clear neutral"),
+  row("arjun", "male", "hi-IN", "", 100, 2, "clear neutral"),
+  row("priya", "female", "hi-IN", "+f2", 100, 0.3, "clear neutral"),
+  row("wei", "male", "zh-CN", "", 100, 2.5, "clear neutral"),
+  row("mei", "female", "zh-CN", "+f2", 100, 0.9, "clear neutral")
+]
+
+interface FliteRow {
+  readonly id: string
+  readonly name: string
+  readonly gender: "male" | "female"
+  readonly voice: "kal16" | "awb" | "rms" | "slt"
+  readonly gainDb: number
+  readonly tags: ReadonlyArray<string>
+}
+
+/**
+ * All of them speak en-US, the third with a Scot's accent. In the order in which a recogniser understands them, which
+ * is far better than it does espeak's.
+ */
+const fliteRows: ReadonlyArray<FliteRow> = [
+  { id: "selma", name: "Selma", gender: "female", voice: "slt", gainDb: -2.7, tags: ["clear", "natural"] },
+  { id: "roger", name: "Roger", gender: "male", voice: "rms", gainDb: 3, tags: ["deep", "natural"] },
+  { id: "alan", name: "Alan", gender: "male", voice: "awb", gainDb: 1.5, tags: ["warm", "scottish"] },
+  { id: "kal", name: "Kal", gender: "male", voice: "kal16", gainDb: 9.9, tags: ["flat", "quick"] }
+]
+
+/** The locales of the models that route by language. */
+const routedLocales = ["en-US", "en-GB", "de-DE", "es-ES", "es-MX", "fr-FR", "it-IT", "pt-BR"]
+const routedModels: ReadonlyArray<ModelId> = ["tts-3.0", "tts-multilingual", "tts-dialogue-1.0"]
+const englishModels: ReadonlyArray<ModelId> = ["tts-3.2", "tts-english"]
+/** For the languages beyond those, which no other model promises. */
+const widestModel: ModelId = "tts-multilingual"
+
+const isEnglish = (locale: string) => locale.startsWith("en-")
+
+const modelsOf = (locale: string, others: ReadonlyArray<string>): ReadonlyArray<VoiceModel> => {
+  if (!routedLocales.includes(locale)) return [{ name: widestModel, languages: [locale] }]
+  const languages = [locale, ...others.filter((other) => other !== locale)]
+  const english = isEnglish(locale) ? englishModels : []
+  return [
+    ...routedModels.map((name) => ({ name, languages })),
+    ...english.map((name) => ({ name, languages: languages.filter(isEnglish) }))
+  ]
+}
+
+const fromEspeak = (row: EspeakRow): SharedVoice => ({
+  id: row.id,
+  displayName: row.name,
+  gender: row.gender,
+  locale: row.locale,
+  tags: row.tags,
+  models: modelsOf(row.locale, routedLocales),
+  engine: {
+    engine: "espeak",
+    name: `${espeakLanguages[row.locale] ?? "en-us"}${row.variant}`,
+    ratePercent: 100,
+    pitchPercent: row.pitchPercent,
+    rangePercent: 100,
+    formantPercent: 100,
+    gainDb: row.gainDb
+  }
+})
+
+const fromFlite = (row: FliteRow): SharedVoice => ({
+  id: row.id,
+  displayName: row.name,
+  gender: row.gender,
+  locale: "en-US",
+  tags: row.tags,
+  models: modelsOf("en-US", []),
+  engine: {
+    engine: "flite",
+    name: row.voice,
+    ratePercent: 100,
+    pitchPercent: 100,
+    rangePercent: 100,
+    formantPercent: 100,
+    gainDb: row.gainDb
+  }
+})
+
+/** The best understood first; each language's first voice is what one is spoken with who names none. */
+export const sharedVoices: ReadonlyArray<SharedVoice> = [...fliteRows.map(fromFlite), ...espeakRows.map(fromEspeak)]
+
+/** Whose voice it is that nobody chose: the first that speaks the language, or any region of it, as its own. */
+export const defaultVoiceId = (language?: string): string => {
+  const asked = language?.toLowerCase()
+  const speaksIt = ({ locale }: SharedVoice) =>
+    asked === undefined || locale.toLowerCase() === asked || locale.toLowerCase().startsWith(`${asked}-`)
+  return sharedVoices.find(speaksIt)?.id ?? fliteRows[0]?.id ?? ""
+}
+
+const byId = new Map(sharedVoices.map((voice) => [voice.id, voice]))
+
+export const voiceById = (id: string): SharedVoice | undefined => byId.get(id)
+
+/** How an engine speaks this locale in this voice; nothing for a locale that the voice does not speak. */
+export const engineVoice = (voice: SharedVoice, locale: string = voice.locale): EngineVoice | undefined => {
+  if (locale === voice.locale) return voice.engine
+  const speaks = voice.models.some((model) => model.languages.includes(locale))
+  const [own, other] = [espeakLanguages[voice.locale], espeakLanguages[locale]]
+  if (!speaks || own === undefined || other === undefined) return undefined
+  return { ...voice.engine, name: `${other}${voice.engine.name.slice(own.length)}` }
+}

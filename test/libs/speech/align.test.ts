@@ -1,0 +1,101 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import type { WordStart } from "#contracts"
+import { alignChunk, timeOf } from "../../../libs/speech/align.ts"
+import type { Token } from "../../../libs/speech/text/chunker.ts"
+
+/** Words of one piece, one space apart, as a reader would cut them. */
+const tokensOf = (text: string, piece = 0): ReadonlyArray<Token> =>
+  [...text.matchAll(/\S+/gu)].map((match) => ({
+    piece,
+    textStart: match.index,
+    textEnd: match.index + match[0].length,
+    start: match.index,
+    end: match.index + match[0].length,
+    value: match[0]
+  }))
+
+const word = (position: number, sample: number, piece = 0): WordStart => ({ piece, position, sample })
+
+const align = (tokens: ReadonlyArray<Token>, words: ReadonlyArray<WordStart>, startSample = 0) =>
+  alignChunk({ tokens, words, startSample, speechEndSample: 48_000, turn: undefined }).marks.map((mark) => [
+    mark.value,
+    mark.start_time,
+    mark.end_time
+  ])
+
+describe("marks of a chunk", () => {
+  it("begin where the engine began the word, and end where the next one begins", () => {
+    assert.deepStrictEqual(align(tokensOf("one two three"), [word(0, 0), word(4, 12_000), word(8, 24_000)]), [
+      ["one", 0, 500],
+      ["two", 500, 1_000],
+      ["three", 1_000, 2_000]
+    ])
+  })
+
+  it("stand on the timeline of the whole answer", () => {
+    assert.deepStrictEqual(align(tokensOf("one"), [word(0, 2_400)], 240_000), [["one", 10_100, 12_000]])
+  })
+
+  it("take the first of many beginnings within one word", () => {
+    const spoken = [word(0, 1_200), word(1, 6_000), word(5, 9_600), word(10, 24_000)]
+    assert.deepStrictEqual(align(tokensOf("$1,234.56 paid"), spoken), [
+      ["$1,234.56", 50, 1_000],
+      ["paid", 1_000, 2_000]
+    ])
+  })
+
+  it("cover a word that the engine did not tell of, by its place between its neighbours", () => {
+    const marks = align(tokensOf("aaaa bbbb cccc"), [word(0, 0), word(10, 24_000)])
+    assert.deepStrictEqual(marks[1], ["bbbb", 500, 1_000])
+  })
+
+  it("cover all words of a chunk of which the engine told nothing", () => {
+    const marks = align(tokensOf("aa bb cc dd"), [])
+    assert.deepStrictEqual(
+      marks.map(([value]) => value),
+      ["aa", "bb", "cc", "dd"]
+    )
+    assert.strictEqual(marks[3]?.[2], 2_000)
+  })
+
+  it("say how many of them the engine told of", () => {
+    const chunk = { tokens: tokensOf("a bb ccc"), startSample: 0, speechEndSample: 10, turn: undefined }
+    assert.strictEqual(alignChunk({ ...chunk, words: [word(0, 0), word(5, 6)] }).toldByEngine, 2)
+    assert.strictEqual(alignChunk({ ...chunk, words: [] }).toldByEngine, 0)
+  })
+
+  it("tell pieces apart whose texts have the same positions", () => {
+    const tokens = [...tokensOf("one two"), ...tokensOf("three four", 1)]
+    const words = [word(0, 0), word(4, 6_000), word(0, 12_000, 1), word(6, 24_000, 1)]
+    assert.deepStrictEqual(
+      align(tokens, words).map(([, from]) => from),
+      [0, 250, 500, 1_000]
+    )
+  })
+
+  it("name the turn in a dialogue, and nothing otherwise", () => {
+    const chunk = { tokens: tokensOf("hi"), words: [], startSample: 0, speechEndSample: 10 }
+    assert.strictEqual(alignChunk({ ...chunk, turn: 3 }).marks[0]?.turn, 3)
+    assert.notProperty(alignChunk({ ...chunk, turn: undefined }).marks[0], "turn")
+  })
+
+  const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
+  const AnyWords = Schema.Array(Schema.Struct({ piece: upTo(2), position: upTo(60), sample: upTo(96_000) }))
+
+  it.prop(
+    "are complete, in order and never negative, whatever an engine says",
+    [AnyWords, upTo(1_000_000)],
+    ([words, startSample]) => {
+      const tokens = [...tokensOf("a few words of one piece"), ...tokensOf("and some more of another", 1)]
+      const { marks } = alignChunk({ tokens, words, startSample, speechEndSample: 48_000, turn: undefined })
+      assert.strictEqual(marks.length, tokens.length)
+      let before = timeOf(startSample)
+      for (const mark of marks) {
+        assert.isAtLeast(mark.start_time, before)
+        assert.isAtLeast(mark.end_time, mark.start_time)
+        before = mark.start_time
+      }
+    }
+  )
+})

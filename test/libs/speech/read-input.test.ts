@@ -1,0 +1,91 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { readInput } from "../../../libs/speech/read-input.ts"
+import { fragments } from "./ssml/fragments.ts"
+import { assertCovered, assertLaws, read, tokensOf, wordsOf } from "./laws.ts"
+
+const Text = Schema.Array(Schema.Literals(fragments))
+
+describe("reading plain text", () => {
+  it.prop(
+    "marks every word once, in order, as it was sent",
+    [Text],
+    ([parts]) => {
+      const input = parts.join("")
+      if (input.trim() === "" || input.trimStart().startsWith("<speak")) return
+      const result = readInput(input, { textNormalization: false, locale: "en-US" })
+      if (result._tag === "Failure") return assert.notMatch(input, /[\p{L}\p{N}]/u)
+      assertLaws(input, result.success)
+      assertCovered(input, result.success)
+    },
+    { arbitrary: { runs: 300 } }
+  )
+
+  it.prop(
+    "marks every word once also where it is normalised",
+    [Text],
+    ([parts]) => {
+      const input = parts.join("")
+      const result = readInput(input, { textNormalization: true, locale: "en-GB" })
+      if (result._tag === "Success") assertLaws(input, result.success)
+    },
+    { arbitrary: { runs: 300 } }
+  )
+
+  it("keeps words between spaces whole", () => {
+    const input = "It's 3.14, (a Thursday) in the U.S.A. - state-of-the-art!"
+    assert.deepStrictEqual(wordsOf(read(input)), [
+      "It's",
+      "3.14,",
+      "(a",
+      "Thursday)",
+      "in",
+      "the",
+      "U.S.A.",
+      "state-of-the-art!"
+    ])
+  })
+
+  it("parts Chinese, Japanese and Thai by dictionary", () => {
+    assert.deepStrictEqual(wordsOf(read("你好，世界。", { locale: "zh-CN" })), ["你好，", "世界。"])
+    assert.deepStrictEqual(wordsOf(read("「東京」へ行く", { locale: "ja-JP" })), ["「東京」", "へ", "行く"])
+    assert.deepStrictEqual(wordsOf(read("สวัสดีครับ", { locale: "th-TH" })), ["สวัสดี", "ครับ"])
+  })
+
+  it("marks punctuation only where there is nothing else", () => {
+    assert.deepStrictEqual(wordsOf(read("Well - yes")), ["Well", "yes"])
+    assert.deepStrictEqual(wordsOf(read("... --")), ["...", "--"])
+  })
+
+  it("takes what nobody can hear out of the text, but not out of the offsets", () => {
+    const reading = read("a\u0000b \ud83d c")
+    assert.deepStrictEqual(
+      tokensOf(reading).map(({ end, start }) => [start, end]),
+      [
+        [0, 1],
+        [2, 3],
+        [4, 5],
+        [6, 7]
+      ]
+    )
+    assert.strictEqual(reading.chunks[0]?.pieces[0]?.text, "a b \ufffd c")
+  })
+
+  it("parts an endless word without breaking a character", () => {
+    const input = "😀x".repeat(500)
+    const reading = read(input)
+    assertLaws(input, reading)
+    assertCovered(input, reading)
+  })
+
+  it.each(["", " \n\t ", "<speak></speak>", "<speak> <mark name='a'/> </speak>"])(
+    "refuses %o: it says nothing",
+    (input) => {
+      assert.strictEqual(readInput(input, { textNormalization: false, locale: "en" })._tag, "Failure")
+    }
+  )
+
+  it.each(["", "not a locale", "en-a", "xx-YY", "💥"])("reads all the same with the locale %o", (locale) => {
+    assert.deepStrictEqual(wordsOf(read("One. 你好", { locale, textNormalization: true })).slice(0, 1), ["One."])
+  })
+})

@@ -1,0 +1,226 @@
+import { assert, describe, it } from "@effect/vitest"
+import { emotions, type Style } from "../../../../libs/speech/text/style.ts"
+import { assertLaws, read, seeded, textOf, tokensOf, wordsOf } from "../laws.ts"
+
+const styleOf = (input: string): Style => {
+  const style = read(`<speak>${input}</speak>`).chunks.at(-1)?.pieces.at(-1)?.style
+  if (style === undefined) throw new Error(`nothing spoken in ${input}`)
+  return style
+}
+
+describe("SSML", () => {
+  it("speaks the text and marks it where it stands in what was sent", () => {
+    const input = `  <speak version="1.1" xml:lang="en-US">Tom &amp; <emphasis>J&#101;rry</emphasis> &#x1F600; ran</speak>\n`
+    const reading = read(input)
+    assert.strictEqual(textOf(reading), "Tom & Jerry 😀 ran")
+    assert.deepStrictEqual(wordsOf(reading), ["Tom", "&amp;", "J&#101;rry", "&#x1F600;", "ran"])
+    assertLaws(input, reading)
+  })
+
+  it("reads comments, CDATA and marks without parting a word", () => {
+    const input = `<speak>he<!-- a - b -->llo <![CDATA[a<b & c]]> wor<mark name="m"/>ld<?no?></speak>`.replace(
+      "<?no?>",
+      ""
+    )
+    const reading = read(input)
+    assert.strictEqual(textOf(reading), "hello a<b & c world")
+    assert.deepStrictEqual(wordsOf(reading), ["he<!-- a - b -->llo", "a<b", "&", "c", `wor<mark name="m"/>ld`])
+    assertLaws(input, reading)
+  })
+
+  it("gives one mark to what stands for something else", () => {
+    const input = `<speak><sub alias="World Wide Web. Consortium">W3C</sub>, and <say-as interpret-as="characters"> a&amp;b </say-as>!</speak>`
+    const reading = read(input)
+    assert.strictEqual(textOf(reading), "World Wide Web. Consortium, and A and B!")
+    assert.deepStrictEqual(wordsOf(reading), ["W3C", "and", "a&amp;b"])
+    assert.strictEqual(reading.sentences.length, 1)
+  })
+
+  it("marks an empty sub at the element itself, and keeps aliases apart", () => {
+    assert.deepStrictEqual(wordsOf(read(`<speak><sub alias="x"/></speak>`)), [`<sub alias="x"/>`])
+    assert.strictEqual(textOf(read(`<speak><sub alias="ten">X</sub>th</speak>`)), "ten th")
+  })
+
+  it("ends sentences at paragraphs and marked sentences, not at pauses", () => {
+    const reading = read(`<speak>One <break time="250ms"/>two<p>three</p><s>four</s> five. Six</speak>`)
+    assert.deepStrictEqual(
+      reading.sentences.map(({ value }) => value),
+      [`One <break time="250ms"/>two`, "three", "four", "five.", "Six"]
+    )
+    assert.deepStrictEqual(
+      reading.chunks.map(({ pauseAfterMs, sentence }) => [sentence, pauseAfterMs]),
+      [
+        [0, 250],
+        [0, 0],
+        [1, 0],
+        [2, 0],
+        [3, 0],
+        [4, 0]
+      ]
+    )
+  })
+
+  it("keeps all silence: before, between, after, and where there is nothing else", () => {
+    const [first, second] = read(
+      `<speak><break time="1s"/>a<break/><break strength="weak"/>b<break time="90s"/></speak>`
+    ).chunks
+    assert.deepStrictEqual(
+      [first?.pauseBeforeMs, first?.pauseAfterMs, second?.pauseBeforeMs, second?.pauseAfterMs],
+      [1_000, 750, 0, 60_000]
+    )
+    assert.deepStrictEqual(
+      read(`<speak><break time="2s"/></speak>`).chunks.map(({ pauseBeforeMs, pieces }) => [
+        pauseBeforeMs,
+        pieces.length
+      ]),
+      [[2_000, 0]]
+    )
+  })
+
+  it("gives each style its piece, with the tokens in them", () => {
+    const [chunk] = read(`<speak>a <prosody rate="slow">b <emphasis>c</emphasis></prosody> d.</speak>`).chunks
+    assert.deepStrictEqual(
+      chunk?.pieces.map(({ text }) => text),
+      ["a ", "b ", "c ", "d."]
+    )
+    assert.deepStrictEqual(
+      chunk?.tokens.map(({ piece }) => piece),
+      [0, 1, 2, 3]
+    )
+  })
+
+  it.each([
+    [`<prosody rate="slow">x</prosody>`, { ratePercent: 75 }],
+    [`<prosody rate="1.5">x</prosody>`, { ratePercent: 150 }],
+    [`<prosody rate="150%">x</prosody>`, { ratePercent: 150 }],
+    [`<prosody rate="-20%">x</prosody>`, { ratePercent: 80 }],
+    [`<prosody rate="+99999%">x</prosody>`, { ratePercent: 10_000 }],
+    [`<prosody rate="1%">x</prosody>`, { ratePercent: 50 }],
+    [`<prosody rate="50%"><prosody rate="300%">x</prosody></prosody>`, { ratePercent: 150 }],
+    [`<prosody pitch="+12st">x</prosody>`, { pitchPercent: 200 }],
+    [`<prosody pitch="-12st">x</prosody>`, { pitchPercent: 50 }],
+    [`<prosody pitch="-99%">x</prosody>`, { pitchPercent: 17 }],
+    [`<prosody pitch="+12Hz">x</prosody>`, { pitchPercent: 110 }],
+    [`<prosody range="x-high">x</prosody>`, { rangePercent: 200 }],
+    [`<prosody volume="-6dB">x</prosody>`, { volumeDb: -6 }],
+    [`<prosody volume="+40dB">x</prosody>`, { volumeDb: 12 }],
+    [`<prosody volume="silent">x</prosody>`, { volumeDb: -96 }],
+    [`<prosody volume="50%">x</prosody>`, { volumeDb: -6.02 }],
+    [`<prosody volume="-6dB"><prosody volume="-6dB">x</prosody></prosody>`, { volumeDb: -12 }],
+    [`<emphasis level="strong">x</emphasis>`, { emphasis: "strong" }],
+    [`<emphasis level="none">x</emphasis>`, { emphasis: "none", ratePercent: 100 }],
+    [`<style emotion="sad">x</style>`, { emotion: "sad", ratePercent: 80 }],
+    [
+      `<speechify:style emotion="angry"><style emotion="calm">x</style></speechify:style>`,
+      { emotion: "calm", ratePercent: 93 }
+    ],
+    [`<voice xml:lang="de-DE">x</voice>`, { ratePercent: 100 }],
+    [`<voice name="claire" gender="female" required="name">x</voice>`, { ratePercent: 100 }],
+    [`<lang xml:lang="de-DE" onlangfailure="ignorelang">x</lang>`, { ratePercent: 100 }],
+    [`<phoneme alphabet="ipa" ph="x">tomato</phoneme>`, { ratePercent: 100 }]
+  ] as const)("%s is spoken as %o", (input, expected) => {
+    const style = styleOf(input)
+    for (const [name, value] of Object.entries(expected)) assert.strictEqual(style[name as keyof Style], value, name)
+  })
+
+  it("has thirteen emotions that can be told apart", () => {
+    const all = Object.entries(emotions)
+    assert.strictEqual(all.length, 13)
+    const differ = (left: number, right: number, least: number) => Math.abs(left - right) >= least
+    for (const [index, [name, left]] of all.entries()) {
+      for (const [other, right] of all.slice(index + 1)) {
+        const isApart =
+          differ(left.ratePercent, right.ratePercent, 6) ||
+          differ(left.pitchPercent, right.pitchPercent, 6) ||
+          differ(left.rangePercent, right.rangePercent, 20) ||
+          differ(left.volumeDb, right.volumeDb, 3)
+        assert.isTrue(isApart, `${name} and ${other}`)
+      }
+      assert.isTrue(differ(left.pitchPercent, 100, 2) && differ(left.rangePercent, 100, 5), name)
+    }
+  })
+})
+
+describe("SSML with an XML declaration", () => {
+  it("is SSML, and its words stand where they were sent", () => {
+    const input = ' <?xml version="1.0" encoding="UTF-8"?>\n<speak>Hello there</speak>'
+    const reading = read(input)
+    assertLaws(input, reading)
+    assert.deepStrictEqual(
+      tokensOf(reading).map(({ value, start }) => [value, input.indexOf(value) === start]),
+      [
+        ["Hello", true],
+        ["there", true]
+      ]
+    )
+  })
+
+  it("or a byte order mark or comments before it is SSML all the same", () => {
+    for (const before of ["\ufeff", "<!-- one -->", '\n<?xml version="1.0"?>\n<!-- one -->\n<!-- <two> -->\n']) {
+      const input = `${before}<speak>Hello there</speak>`
+      assert.deepStrictEqual(wordsOf(read(input)), ["Hello", "there"])
+      assertLaws(input, read(input))
+    }
+  })
+
+  it("is no part of plain text that has something like a tag further in", () => {
+    for (const input of ["A <SPEAK> tag", "<!-- a note --> Hello", "<!-- <speak>", "<spoke>a</spoke>", "<b>Hi</b>"]) {
+      assert.isNotEmpty(tokensOf(read(input)))
+    }
+  })
+
+  it("that does not end is plain text", () => {
+    assert.isNotEmpty(tokensOf(read("<?xml version='1.0' <speak>Hello</speak>")))
+  })
+})
+
+describe("tokens of SSML", () => {
+  it("lie in order over every kind of element", () => {
+    const input = `<speak><p>Call <say-as interpret-as="telephone">555-0100</say-as> at <say-as interpret-as="time">3:05pm</say-as>.</p><p>un<emphasis>believ</emphasis>able</p></speak>`
+    const reading = read(input)
+    assertLaws(input, reading)
+    assert.deepStrictEqual(
+      tokensOf(reading).map(({ value }) => value),
+      ["Call", "555-0100", "at", "3:05pm", "un", "believ", "able"]
+    )
+  })
+
+  it("lose nothing of the text, whatever the elements around it", () => {
+    const random = seeded(11)
+    const pick = <A>(from: ReadonlyArray<A>): A => from[Math.floor(random() * from.length)] as A
+    const texts = [
+      "One two. ",
+      "a&lt;b ",
+      "&#x1F600;",
+      "Dr. Who,",
+      "(x) ",
+      "你好。",
+      "é",
+      "&amp;&amp; ",
+      "\r\n ",
+      "- ",
+      "long ".repeat(40)
+    ]
+    const tags = ["p", "s", "lang", "emphasis", "prosody rate='slow'", "style emotion='sad'", "phoneme"]
+    const make = (depth: number): string => {
+      const [text, tag] = [pick(texts), pick(tags)]
+      if (depth > 7) return text
+      const inner = tag === "phoneme" ? pick(texts) : make(depth + 1)
+      return `${text}<${tag}>${inner}</${tag.split(" ")[0]}>${pick([make(depth + 2), pick(texts), "<break/>", "<mark name='m'/>"])}`
+    }
+    const entities: Readonly<Record<string, string>> = { "&lt;": "<", "&amp;": "&", "&#x1F600;": "😀" }
+    for (let round = 0; round < 200; round += 1) {
+      const input = `<speak>end ${make(0)}</speak>`
+      const reading = read(input)
+      assertLaws(input, reading)
+
+      const told = input.replaceAll(/<[^>]*>/gu, "").replaceAll(/&[^;]*;/gu, (entity) => entities[entity] ?? "")
+      assert.strictEqual(textOf(reading).replaceAll(/\s/gu, ""), told.replaceAll(/\s/gu, ""))
+      const marked = wordsOf(reading)
+        .join("")
+        .replaceAll(/<[^>]*>/gu, "")
+      const letters = (text: string) => (text.match(/[\p{L}\p{N}]/gu) ?? []).join("")
+      assert.strictEqual(letters(marked), letters(input.replaceAll(/<[^>]*>/gu, "")))
+    }
+  })
+})

@@ -1,0 +1,80 @@
+/** A recogniser with a language model of its own, which knows nothing of what is said to it. */
+import { execFileSync } from "node:child_process"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result, Stream } from "effect"
+import { concatPcm, makeResampler, pcmToBytes } from "#audio"
+import { decodeConfiguration } from "#contracts"
+import { consentSettings, defaultVoiceId, engineVoice, openEspeakPool, openFlitePool, voiceById } from "#speech"
+import { folder, metrics } from "../../support/recordings.ts"
+
+const { pocketsphinxPath, pocketsphinxModelFolder } = consentSettings(
+  Result.getOrThrow(decodeConfiguration({})).VoiceCloning
+)
+const recogniserHz = 16_000
+const text =
+  "In the evening it began to rain. I would like to speak with the manager about the money that was paid last week."
+
+const spokenBy = Effect.fnUntraced(function* (id: string) {
+  const shared = voiceById(id)
+  const voice = shared === undefined ? undefined : engineVoice(shared)
+  if (voice === undefined) return yield* Effect.die(`there is no ${id}`)
+  const engine = yield* voice.engine === "flite" ? openFlitePool() : openEspeakPool()
+  const piece = { text, ratePercent: 100, pitchPercent: 100, rangePercent: 100, volumeDb: 0 }
+  const frames = yield* Stream.runCollect(engine.synthesize({ voice, pieces: [piece] }))
+  const resampler = makeResampler(24_000, recogniserHz)
+  return concatPcm([resampler.push(concatPcm(frames.map(({ pcm }) => pcm))), resampler.flush()])
+})
+
+const heardIn = (at: string, pcm: Int16Array) => {
+  writeFileSync(join(at, "said.raw"), pcmToBytes(pcm))
+  writeFileSync(join(at, "recordings"), "said\n")
+  const parameters = {
+    hmm: join(pocketsphinxModelFolder, "en-us"),
+    lm: join(pocketsphinxModelFolder, "en-us.lm.bin"),
+    dict: join(pocketsphinxModelFolder, "cmudict-en-us.dict"),
+    ctl: join(at, "recordings"),
+    cepdir: at,
+    cepext: ".raw",
+    adcin: "yes",
+    adchdr: "0",
+    samprate: `${recogniserHz}`,
+    hyp: join(at, "heard"),
+    logfn: "/dev/null"
+  }
+  execFileSync(
+    pocketsphinxPath,
+    Object.entries(parameters).flatMap(([name, value]) => [`-${name}`, value])
+  )
+  return readFileSync(join(at, "heard"), "utf8").replace(/ \([^()]*\)\s*$/u, "")
+}
+
+const wordsIn = (said: string) => said.toLowerCase().match(/[a-z']+/gu) ?? []
+
+/** Words left out, put in or taken for others, by the hundred of what was said. */
+const wordErrors = (said: ReadonlyArray<string>, heard: ReadonlyArray<string>) => {
+  let row = Array.from({ length: heard.length + 1 }, (_, index) => index)
+  for (const [index, word] of said.entries()) {
+    const next = [index + 1]
+    for (const [at, other] of heard.entries()) {
+      const changed = (row[at] ?? 0) + (word === other ? 0 : 1)
+      next.push(Math.min((next[at] ?? 0) + 1, (row[at + 1] ?? 0) + 1, changed))
+    }
+    row = next
+  }
+  return (100 * (row.at(-1) ?? 0)) / said.length
+}
+
+describe("the voice that speaks English when none is named", () => {
+  it.live("is understood by a recogniser, and much better than the plain voice of espeak-ng", () =>
+    Effect.gen(function* () {
+      const at = yield* folder
+      const errorsOf = (id: string) =>
+        Effect.map(spokenBy(id), (pcm) => wordErrors(wordsIn(text), wordsIn(heardIn(at, pcm))))
+      const [own, plain] = [yield* errorsOf(defaultVoiceId()), yield* errorsOf("henry")]
+      assert.isAtMost(own, 25)
+      assert.isAbove(plain, 2 * own)
+    }).pipe(Effect.scoped, Effect.provide(metrics))
+  )
+})

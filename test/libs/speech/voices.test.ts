@@ -1,0 +1,57 @@
+import { assert, describe, it } from "@effect/vitest"
+import { findModel } from "#contracts"
+import { defaultVoiceId, engineVoice, sharedVoices, voiceById } from "../../../libs/speech/voices.ts"
+
+const promised = ["en-US", "en-GB", "de-DE", "es-ES", "es-MX", "fr-FR", "it-IT", "pt-BR"]
+
+describe("the shared voices", () => {
+  it("have ids of their own", () => {
+    assert.strictEqual(new Set(sharedVoices.map((voice) => voice.id)).size, sharedVoices.length)
+  })
+  it.each(promised)("are of both genders in %s", (locale) => {
+    const genders = new Set(sharedVoices.filter((voice) => voice.locale === locale).map((voice) => voice.gender))
+
+    assert.deepStrictEqual([...genders].toSorted(), ["female", "male"])
+  })
+  it("differ from one another in what the engine is told", () => {
+    const told = sharedVoices.map((voice) => JSON.stringify(voice.engine))
+
+    assert.strictEqual(new Set(told).size, told.length)
+  })
+  it("name models that there are, and English-only models only for English", () => {
+    for (const voice of sharedVoices) {
+      for (const model of voice.models) {
+        const known = findModel(model.name)
+        assert.isDefined(known)
+        assert.strictEqual(model.languages[0], voice.locale)
+        if (known.isEnglishOnly) assert.isTrue(model.languages.every((language) => language.startsWith("en-")))
+      }
+    }
+  })
+  it.each([
+    [undefined, "selma"],
+    ["en", "selma"],
+    ["en-US", "selma"],
+    ["en-gb", "oliver"],
+    ["de", "jonas"],
+    ["pt-BR", "rafael"],
+    ["xx-XX", "selma"]
+  ])("speak the language %s, when none is named, as %s", (language, id) => {
+    assert.strictEqual(defaultVoiceId(language), id)
+  })
+  it("are found by id", () => {
+    assert.strictEqual(voiceById("henry")?.displayName, "Henry")
+    assert.isUndefined(voiceById("nobody"))
+  })
+  it("speak another locale in the same voice where a model routes by language", () => {
+    const lena = voiceById("lena")
+    const selma = voiceById("selma")
+    assert.isDefined(lena)
+    assert.isDefined(selma)
+
+    assert.strictEqual(engineVoice(lena)?.name, "de+f2")
+    assert.strictEqual(engineVoice(lena, "es-MX")?.name, "es-419+f2")
+    assert.isUndefined(engineVoice(lena, "nl-NL"))
+    assert.isUndefined(engineVoice(selma, "de-DE"))
+  })
+})
