@@ -19,7 +19,7 @@ import {
   Role,
   Tracing
 } from "#runtime"
-import { settlerNextDoor } from "#x402"
+import { localSettlers } from "#x402"
 import { patientStart } from "./patient-start.ts"
 import { checks, roles } from "./roles.ts"
 
@@ -56,7 +56,7 @@ const opsServer = Layer.unwrap(
 const logLevel = Layer.unwrap(Effect.map(Configuration, ({ Telemetry }) => minimumLevel(Telemetry.LogLevel)))
 
 /** What the roles of a process share. Needs the configuration. */
-export const processLayer = Layer.mergeAll(opsServer, Drain.layer, logLevel, localTransport, settlerNextDoor).pipe(
+export const processLayer = Layer.mergeAll(opsServer, Drain.layer, logLevel, localTransport, localSettlers).pipe(
   Layer.provideMerge(Layer.mergeAll(Health.layer, Addresses.layer)),
   Layer.provideMerge(Metrics.layer),
   Layer.provideMerge(MetricsRegistry.layer)

@@ -1,11 +1,11 @@
 /**
- * Local settlement: the gateway of the same process hands payments over without a job between, while there is a key to
+ * Local settlement: another role of the same process hands payments over without a job between, while there is a key to
  * sign with and room. Who handed one over may be gone: it is settled all the same, and the process ends only when its
  * receipt is written. What has no end yet goes on as a job.
  */
 import { Clock, Effect, FiberSet, Latch, Layer } from "effect"
 import { Configuration, Drain } from "#runtime"
-import { type Handed, SettlerNextDoor, toBeSettled } from "#x402"
+import { LocalSettlers, type LocalSettlement, toBeSettled } from "#x402"
 import { settlingCounter } from "./metrics.ts"
 import { Networks } from "./networks.ts"
 import { Settler } from "./settler.ts"
@@ -17,7 +17,7 @@ export const localSettlement = Layer.effectDiscard(
   Effect.gen(function* () {
     const networks = yield* Networks
     const settler = yield* Settler
-    const door = yield* SettlerNextDoor
+    const locals = yield* LocalSettlers
     const { PaymentSettler } = yield* Configuration
     const count = yield* settlingCounter
     const inWork = yield* FiberSet.make<void>()
@@ -31,18 +31,18 @@ export const localSettlement = Layer.effectDiscard(
       return hasKey && !isLeaving && present < PaymentSettler.UnackedMax
     }
 
-    const settleOne = (handed: Handed) =>
+    const settleOne = (settlement: LocalSettlement) =>
       Effect.ensuring(
-        settleHanded(settler, count, handed),
+        settleHanded(settler, count, settlement),
         Effect.sync(() => void (present -= 1))
       )
 
     // Several may have found the last place free.
-    const settle = (handed: Handed) =>
+    const settle = (settlement: LocalSettlement) =>
       Effect.suspend(() => {
-        if (!isFree(handed.claim.record.network)) return Effect.succeed(false)
+        if (!isFree(settlement.claim.record.network)) return Effect.succeed(false)
         present += 1
-        return Effect.as(FiberSet.run(inWork, settleOne(handed)), true)
+        return Effect.as(FiberSet.run(inWork, settleOne(settlement)), true)
       })
     const ended = Effect.suspend(() => {
       const met = present
@@ -54,7 +54,7 @@ export const localSettlement = Layer.effectDiscard(
       Effect.map(ended, (met) => ({ finished: Math.max(0, met - present), handedBack: Math.min(met, present) }))
     )
     yield* Effect.acquireRelease(
-      Effect.sync(() => door.enter({ isFree, settle })),
+      Effect.sync(() => locals.enter({ isFree, settle })),
       (leave) =>
         Effect.suspend(() => {
           isLeaving = true
@@ -66,8 +66,8 @@ export const localSettlement = Layer.effectDiscard(
 )
 
 const settleHanded = Effect.fnUntraced(
-  function* (settler: Settler["Service"], count: Effect.Success<typeof settlingCounter>, handed: Handed) {
-    const { claim, answerKept, onSettled, onEnd } = handed
+  function* (settler: Settler["Service"], count: Effect.Success<typeof settlingCounter>, settlement: LocalSettlement) {
+    const { claim, answerKept, onSettled, onEnd } = settlement
     const requestedAtMs = yield* Clock.currentTimeMillis
     const settling = yield* settler.settle(claim.key, {
       assumed: toBeSettled(claim, requestedAtMs),

@@ -18,7 +18,7 @@ import {
   TokenWatch,
   verifyAnswer
 } from "#x402"
-import { Settlements } from "./settlements.ts"
+import { FacilitatorSettlements } from "./facilitator-settlements.ts"
 import { facilitatorAnswers } from "./metrics.ts"
 import { Networks, Verifier } from "./verifier.ts"
 
@@ -94,7 +94,7 @@ const refusedFor = (reason: string): SettlementOutcome => ({ _tag: "Refused", co
 
 const settled = Effect.fnUntraced(function* (request: FacilitatorRequest) {
   const { check } = yield* Verifier
-  const { settle } = yield* Settlements
+  const { settle } = yield* FacilitatorSettlements
   const checked = yield* Effect.result(check(request.paymentPayload, request.paymentRequirements))
   if (checked._tag === "Failure") {
     const { code, reason, payer } = checked.failure
@@ -127,7 +127,7 @@ const listening = (host: string, port: number) =>
     })
   ).pipe(
     Layer.provide(HttpListener.layer({ name: "facilitator", host, port, routes })),
-    Layer.provide(Settlements.layer)
+    Layer.provide(FacilitatorSettlements.layer)
   )
 
 /** Nothing where no port is given. */

@@ -7,7 +7,7 @@ import { localTransport } from "#bus"
 import { type Receipt, type RoleName } from "#contracts"
 import { ConfiguredHttp, UntrustedHttp } from "#egress"
 import { Addresses, Configuration, Drain, Environment, Health, type HealthReport, Metrics, Role } from "#runtime"
-import { type ClaimState, settlerNextDoor } from "#x402"
+import { type ClaimState, localSettlers } from "#x402"
 import { type LocalChain, startLocalEvmChain, type LocalEvmChainOptions } from "../../dev/chain/evm/LocalEvmChain.ts"
 import { type LocalUpstream, startLocalUpstream } from "../../dev/upstream/LocalUpstream.ts"
 import { modelGateway } from "../../services/model-gateway/role.ts"
@@ -141,7 +141,7 @@ export const withPayments = <A, E>(
     const ready: Record<string, Effect.Effect<HealthReport>> = {}
     const beside =
       options.hasLocalTransport === true
-        ? Layer.succeedContext(yield* Layer.build(Layer.mergeAll(localTransport, settlerNextDoor)))
+        ? Layer.succeedContext(yield* Layer.build(Layer.mergeAll(localTransport, localSettlers)))
         : Layer.empty
     const start = Effect.fnUntraced(function* (role: RoleName) {
       const context = yield* Layer.build(roleOf(role as keyof typeof layers, parts, beside))

@@ -8,13 +8,23 @@ import { Clock, Context, Effect, Fiber, Layer, Schedule, type Scope } from "effe
 import type { BusError } from "#bus"
 import type { SettlementOutcome } from "#contracts"
 import { Configuration, Metrics, timed } from "#runtime"
-import { ClaimMove, type Claim, Claims, type Quote, settledHeaders, settlementFailed, unsettledHeaders } from "#x402"
+import {
+  type Claim,
+  ClaimMove,
+  Claims,
+  type NotCommitted,
+  type Quote,
+  type RequestedSettlement,
+  settledHeaders,
+  settlementFailed,
+  Settlements,
+  unsettledHeaders
+} from "#x402"
 import { PaidAnswers } from "./KeptCalls.ts"
 import { paymentOutcomes, paymentSeconds } from "./metrics.ts"
 import { type CallTasks, NotAsked, openCall, type PaidCall, type SettledCall } from "./paid-call.ts"
 import { collectByMs, type PayableCall } from "./quote.ts"
 import { type PaymentRefusal, refusalOf, stillSettling, unavailable } from "./replies.ts"
-import { type Asked, type NotCommitted, Settlements } from "./Settlements.ts"
 
 /** A call whose payment a verifier has claimed for it. */
 export interface VerifiedCall {
@@ -68,7 +78,7 @@ interface Hold extends VerifiedCall {
   /** Before the payment is asked for; nothing of a stream. */
   answerKept: Effect.Effect<void, BusError>
   /** Once, whoever asks first. */
-  readonly asked: Effect.Effect<Asked, NotCommitted>
+  readonly requested: Effect.Effect<RequestedSettlement, NotCommitted>
   renewing?: Fiber.Fiber<void>
   forcing?: Fiber.Fiber<void>
 }
@@ -79,7 +89,9 @@ const open = Effect.fnUntraced(function* (parts: Parts, verified: VerifiedCall):
   const hold: Hold = {
     ...verified,
     answerKept: Effect.void,
-    asked: yield* Effect.cached(Effect.suspend(() => parts.settlements.ask(hold.claim, hold.answerKept)))
+    requested: yield* Effect.cached(
+      Effect.suspend(() => parts.settlements.request({ claim: hold.claim, answerKept: hold.answerKept }))
+    )
   }
   const call = openCall(tasksOf(parts, hold), leftMs)
   hold.renewing = yield* Effect.forkIn(renew(parts, hold), parts.scope)
@@ -132,7 +144,7 @@ const force = Effect.fnUntraced(
   function* ({ count }: Parts, hold: Hold) {
     if (hold.renewing !== undefined) yield* Fiber.interrupt(hold.renewing)
     yield* count("forced")
-    yield* hold.asked
+    yield* hold.requested
   },
   Effect.catch((error) => Effect.logError("a stream could not be settled before its payment ends", error))
 )
@@ -157,12 +169,12 @@ const settle = Effect.fn("PaymentGate.settle")(function* (
   const { claim, identifier } = hold
   const label = { identifier, binding: claim.record.binding }
   if (answer !== null) hold.answerKept = parts.timed("store", parts.answers.keep(claim.key, { label, body: answer }))
-  const asked = yield* hold.asked.pipe(
+  const requested = yield* hold.requested.pipe(
     Effect.tapError((error) => Effect.logWarning("a payment could not be asked for", error)),
     Effect.mapError(() => new NotAsked({ refusal: unasked(hold) }))
   )
   yield* stop(parts, hold)
-  const outcome = yield* parts.timed("settle", outcomeOf(parts, hold, asked))
+  const outcome = yield* parts.timed("settle", outcomeOf(parts, hold, requested))
   return yield* outcome._tag === "Pending" && answer !== null ? unpaid(parts, hold) : answered(parts, hold, outcome)
 })
 
@@ -172,7 +184,7 @@ const pending: SettlementOutcome = { _tag: "Pending", transaction: null }
 // A stream's last event is not held back for long: what it says is only the receipt.
 const streamWaitMsMax = 5_000
 
-const outcomeOf = ({ waitMs }: Parts, hold: Hold, { outcome, close }: Asked) =>
+const outcomeOf = ({ waitMs }: Parts, hold: Hold, { outcome, close }: RequestedSettlement) =>
   outcome(hold.call.kind === "stream" ? Math.min(waitMs, streamWaitMsMax) : waitMs).pipe(
     Effect.ensuring(close),
     Effect.tapError((error) => Effect.logWarning("an outcome could not be read", error)),

@@ -28,6 +28,7 @@ import {
   paymentRequired,
   type Quote,
   readPayment,
+  Settlements,
   TokenWatch,
   verificationFailed,
   verifiedClaim,
@@ -52,7 +53,6 @@ import {
   stillSettling,
   unavailable
 } from "./replies.ts"
-import { Settlements } from "./Settlements.ts"
 
 export class PaymentGate extends Context.Service<
   PaymentGate,

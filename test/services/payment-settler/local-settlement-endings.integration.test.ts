@@ -8,14 +8,14 @@ import {
   paying,
   slow,
   startSettler,
-  withNeighbours,
+  withLocalSettler,
   withoutSettler
-} from "../../support/next-door.ts"
+} from "../../support/local-settler.ts"
 import { balanced } from "../../support/payment-fleet.ts"
 
 describe("a caller who leaves while the settler of the gateway's process has the payment", () => {
   it.live("is charged once, and finds the answer again by its payment and identifier", () =>
-    withNeighbours(
+    withLocalSettler(
       (fleet) =>
         Effect.gen(function* () {
           const key = yield* fundedKey(fleet)

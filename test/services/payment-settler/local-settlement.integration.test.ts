@@ -10,16 +10,16 @@ import {
   minedUntil,
   paying,
   slow,
-  withNeighbours,
+  withLocalSettler,
   withoutSettler
-} from "../../support/next-door.ts"
+} from "../../support/local-settler.ts"
 import { balanced } from "../../support/payment-fleet.ts"
 import { freePort } from "../../../dev/fixtures/free-port.ts"
 import { rejected, startSickNode } from "../../libs/x402/chains/evm/sick-node.ts"
 
 describe("a paid call whose settler is in the gateway's process", () => {
   it.live("is answered with its receipt, and is in the books once without a job, streamed or not", () =>
-    withNeighbours((fleet) =>
+    withLocalSettler((fleet) =>
       Effect.gen(function* () {
         const key = yield* fundedKey(fleet)
         const whole = yield* payWith(fleet, body, yield* signFor(fleet, body, key))
@@ -46,7 +46,7 @@ describe("a paid call whose settler is in the gateway's process", () => {
   )
 
   it.live("costs nothing while its answer cannot be kept, and the same payment is good once it can", () =>
-    withNeighbours((fleet) =>
+    withLocalSettler((fleet) =>
       Effect.gen(function* () {
         const payment = yield* signFor(fleet, body, yield* fundedKey(fleet))
         for (const broken of [fleet.refuseAnswers, fleet.loseAnswers]) {
@@ -70,7 +70,7 @@ describe("a paid call whose settler is in the gateway's process", () => {
   )
 
   it.live("is not given out and costs nothing when its payer takes the money away while the model works", () =>
-    withNeighbours((fleet) =>
+    withLocalSettler((fleet) =>
       Effect.gen(function* () {
         const thinking = chat("!delay 2s")
         const [cancelling, emptying] = [yield* fundedKey(fleet), yield* fundedKey(fleet)]
@@ -100,7 +100,7 @@ describe("a paid call whose settler is in the gateway's process", () => {
 
 describe("a payment that the settler of the gateway's process cannot begin at once", () => {
   it.live("goes by a job while that has no room, and both are made once", () =>
-    withNeighbours(
+    withLocalSettler(
       (fleet) =>
         Effect.gen(function* () {
           const [one, other] = [yield* fundedKey(fleet), yield* fundedKey(fleet)]
@@ -150,7 +150,7 @@ describe("a payment whose end the settler of the gateway's process does not get 
         Effect.promise(() => startSickNode(healthy)),
         ({ end }) => Effect.promise(end)
       )
-      yield* withNeighbours(
+      yield* withLocalSettler(
         (fleet) =>
           Effect.gen(function* () {
             assert.strictEqual(fleet.chain.rpcUrl, healthy)

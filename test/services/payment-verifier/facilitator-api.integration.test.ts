@@ -2,6 +2,7 @@ import { HTTPFacilitatorClient } from "@x402/core/http"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, chat } from "../../support/gateway.ts"
+import { withLocalSettler } from "../../support/local-settler.ts"
 import { payingFetch, quoteOf, signPayment } from "../../support/payment-client.ts"
 import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
 
@@ -46,6 +47,19 @@ describe("the facilitator's API", () => {
         })
         assert.strictEqual(again.body["errorReason"], "duplicate_settlement")
         assert.strictEqual(yield* balanced(fleet), 1)
+      })
+    )
+  )
+
+  it.live("has the settler of its own process settle, once and without a job", () =>
+    withLocalSettler((fleet) =>
+      Effect.gen(function* () {
+        const { payload, requirements } = yield* payment(fleet)
+        const client = new HTTPFacilitatorClient({ url: fleet.facilitator })
+        const settled = yield* Effect.promise(() => client.settle(payload, requirements))
+        assert.isTrue(settled.success)
+        assert.strictEqual(yield* balanced(fleet), 1)
+        assert.deepStrictEqual([yield* fleet.jobs, yield* fleet.sent], [0, 1])
       })
     )
   )

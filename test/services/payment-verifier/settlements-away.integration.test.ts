@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option, Result } from "effect"
 import { Configuration } from "#runtime"
-import { Settlements } from "../../../services/payment-verifier/settlements.ts"
+import { FacilitatorSettlements } from "../../../services/payment-verifier/facilitator-settlements.ts"
 import type { Checked } from "../../../services/payment-verifier/verifier.ts"
 import { jobsAway } from "../../support/broker-away.ts"
 import { eventually } from "../../../dev/fixtures/bus.ts"
 import { checkedPayment, testPayload, testRequirements } from "../../support/payments.ts"
 import { jobs, onBus } from "../../libs/x402/claims/claims-on-bus.ts"
 
-const settlements = Settlements.layer.pipe(
+const settlements = FacilitatorSettlements.layer.pipe(
   Layer.provide(Configuration.layerOf({ PaymentVerifier: { FacilitatorSettleSeconds: 1 } }))
 )
 
@@ -22,7 +22,7 @@ describe("a payment that another server wants settled while the broker restarts"
           // Checked by whoever asks; settling needs nothing of its scheme.
           const checked = { payment: checkedPayment("one") } as Checked
           const settling = yield* Effect.forkChild(
-            (yield* Settlements).settle({ x402Version: 2, ...payments }, checked)
+            (yield* FacilitatorSettlements).settle({ x402Version: 2, ...payments }, checked)
           )
           yield* eventually(Effect.map(jobs, ({ messages }) => messages === 1))
           const job = Result.getOrThrow(Option.getOrThrow((yield* jobs).first))

@@ -2,51 +2,47 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { claimOfJob, toBeSettled, settlementJob } from "../../../../libs/x402/claims/settlement-job.ts"
 import type { Claim } from "../../../../libs/x402/claims/ClaimStore.ts"
-import {
-  type NeighbourSettler,
-  SettlerNextDoor,
-  settlerNextDoor
-} from "../../../../libs/x402/claims/NeighbourSettler.ts"
+import { type LocalSettler, LocalSettlers, localSettlers } from "../../../../libs/x402/claims/Settlements.ts"
 import { checkedPayment, testCall } from "../../../support/payments.ts"
 
-const door = Effect.map(Layer.build(Layer.fresh(settlerNextDoor)), (context) => Context.get(context, SettlerNextDoor))
+const registry = Effect.map(Layer.build(Layer.fresh(localSettlers)), (context) => Context.get(context, LocalSettlers))
 
 /** Free for some networks. */
-const settlerOf = (networks: Set<string>): NeighbourSettler => ({
+const settlerOf = (networks: Set<string>): LocalSettler => ({
   isFree: (network) => networks.has(network),
   settle: () => Effect.succeed(true)
 })
 
 const [network, other] = ["eip155:84532", "eip155:8453"] as const
 
-describe("the door to the settler of the same process", () => {
-  it.effect("leads to nobody before one has entered, nor in a process that does not say its roles are neighbours", () =>
+describe("the settler of the same process", () => {
+  it.effect("is not found before one has entered, nor in a process that does not provide for it", () =>
     Effect.gen(function* () {
-      assert.isUndefined((yield* door).free(network))
-      const apart = yield* SettlerNextDoor
+      assert.isUndefined((yield* registry).find(network))
+      const apart = yield* LocalSettlers
       apart.enter(settlerOf(new Set([network])))
-      assert.isUndefined(apart.free(network))
+      assert.isUndefined(apart.find(network))
     })
   )
 
-  it.effect("leads to who is there as long as it is free for the network", () =>
+  it.effect("is found as long as it is free for the network", () =>
     Effect.gen(function* () {
-      const { enter, free } = yield* door
+      const { enter, find } = yield* registry
       const networks = new Set<string>([network])
       const settler = settlerOf(networks)
       enter(settler)
-      assert.strictEqual(free(network), settler)
-      assert.isUndefined(free(other))
+      assert.strictEqual(find(network), settler)
+      assert.isUndefined(find(other))
       networks.clear()
-      assert.isUndefined(free(network))
+      assert.isUndefined(find(network))
       networks.add(network)
-      assert.strictEqual(free(network), settler)
+      assert.strictEqual(find(network), settler)
     })
   )
 
   it.effect("stays with the first who entered, and is given back only by who has it", () =>
     Effect.gen(function* () {
-      const { enter, free } = yield* door
+      const { enter, find } = yield* registry
       const [first, second, third] = [
         settlerOf(new Set([network])),
         settlerOf(new Set([network])),
@@ -54,18 +50,18 @@ describe("the door to the settler of the same process", () => {
       ]
       const leaveFirst = enter(first)
       const leaveSecond = enter(second)
-      assert.strictEqual(free(network), first)
+      assert.strictEqual(find(network), first)
       leaveSecond()
-      assert.strictEqual(free(network), first)
+      assert.strictEqual(find(network), first)
       leaveFirst()
-      assert.isUndefined(free(network))
+      assert.isUndefined(find(network))
       const leaveAgain = enter(second)
-      assert.strictEqual(free(network), second)
+      assert.strictEqual(find(network), second)
       leaveFirst()
-      assert.strictEqual(free(network), second)
+      assert.strictEqual(find(network), second)
       leaveAgain()
       enter(third)
-      assert.isUndefined(free(network))
+      assert.isUndefined(find(network))
     })
   )
 })

@@ -1,4 +1,4 @@
-/** What an auditor sees of payments that are settled next door: jobs that were written, transactions that were sent. */
+/** What an auditor sees of payments that a local settler settles: jobs that were written, transactions that were sent. */
 import { Context, Effect, Fiber, Option, Result, type Scope } from "effect"
 import { applyTopology, Leases, Nats, StreamReader, topology } from "#bus"
 import { privateKeyToAccount } from "viem/accounts"
@@ -9,7 +9,7 @@ import { chat } from "./gateway.ts"
 import { busOf } from "../../dev/fixtures/payment-bus.ts"
 import { type PaymentFleet, type PaymentFleetOptions, withPayments } from "./payment-fleet.ts"
 
-export interface NextDoor extends PaymentFleet {
+export interface LocalFleet extends PaymentFleet {
   /** Jobs that were ever written. */
   readonly jobs: Effect.Effect<number>
   /** Whose payment the first job is for that is still to be done. */
@@ -32,7 +32,7 @@ const answers = "OBJ_paid-answers"
 
 const keyed = /^payment_settler_keys_held\{[^}]*\} [1-9]/mu
 
-const nextDoor = Effect.fnUntraced(function* (fleet: PaymentFleet) {
+const localFleet = Effect.fnUntraced(function* (fleet: PaymentFleet) {
   const { server, chain } = fleet
   const bus = yield* busOf(server)
   const { manager } = Context.get(bus, Nats)
@@ -54,7 +54,7 @@ const nextDoor = Effect.fnUntraced(function* (fleet: PaymentFleet) {
     yield* Effect.forkScoped(whileHeld({ key: leaseOf(address), holder: "somebody-else" }, taken))
     yield* eventually(Effect.sync(() => isTaken))
   })
-  const parts: NextDoor = {
+  const parts: LocalFleet = {
     ...fleet,
     jobs: Effect.orDie(Effect.map(bounds("SETTLEMENTS"), ({ lastSequence }) => lastSequence)),
     jobOf: Effect.orDie(jobOf),
@@ -76,33 +76,33 @@ const nextDoor = Effect.fnUntraced(function* (fleet: PaymentFleet) {
 })
 
 /** Gateway, verifier and settler of one process, and a key to sign with. */
-export const withNeighbours = <A, E>(
-  test: (fleet: NextDoor) => Effect.Effect<A, E, Scope.Scope>,
+export const withLocalSettler = <A, E>(
+  test: (fleet: LocalFleet) => Effect.Effect<A, E, Scope.Scope>,
   options: Omit<PaymentFleetOptions, "hasLocalTransport" | "roles"> = {}
 ) => withoutSettler((fleet) => Effect.andThen(startSettler(fleet), test(fleet)), options)
 
 /** The same before there is a settler. */
 export const withoutSettler = <A, E>(
-  test: (fleet: NextDoor) => Effect.Effect<A, E, Scope.Scope>,
+  test: (fleet: LocalFleet) => Effect.Effect<A, E, Scope.Scope>,
   options: Omit<PaymentFleetOptions, "hasLocalTransport" | "roles"> = {}
 ) =>
-  withPayments((fleet) => Effect.flatMap(nextDoor(fleet), test), {
+  withPayments((fleet) => Effect.flatMap(localFleet(fleet), test), {
     ...options,
     roles: ["payment-verifier", "model-gateway"],
     hasLocalTransport: true
   })
 
-export const startSettler = (fleet: NextDoor) => Effect.andThen(fleet.start("payment-settler"), fleet.hasKey)
+export const startSettler = (fleet: LocalFleet) => Effect.andThen(fleet.start("payment-settler"), fleet.hasKey)
 
 export const body = chat("hello")
 
 /** A block comes when the test says so. */
 export const slow = { chain: { onlyInterval: true, blockTimeMs: 3_600_000 } } as const
 
-export const mine = ({ chain }: NextDoor) => chain.rpc("evm_mine", [])
+export const mine = ({ chain }: LocalFleet) => chain.rpc("evm_mine", [])
 
 /** Blocks until so many transfers are made: a transaction may come after one. */
-export const minedUntil = (fleet: NextDoor, count: number) =>
+export const minedUntil = (fleet: LocalFleet, count: number) =>
   eventually(
     Effect.andThen(
       mine(fleet),
@@ -111,10 +111,10 @@ export const minedUntil = (fleet: NextDoor, count: number) =>
   )
 
 /** A call in work, of a payer who is funded: funding makes a block. */
-export const paying = Effect.fnUntraced(function* (fleet: NextDoor, key: Key) {
+export const paying = Effect.fnUntraced(function* (fleet: LocalFleet, key: Key) {
   const payment = yield* signFor(fleet, body, key)
   const answer = yield* Effect.forkChild(payWith(fleet, body, payment))
   return { payer: privateKeyToAccount(key).address.toLowerCase(), answer: Fiber.join(answer) }
 })
 
-export const isSent = ({ sent }: NextDoor, count: number) => eventually(Effect.map(sent, (now) => now === count))
+export const isSent = ({ sent }: LocalFleet, count: number) => eventually(Effect.map(sent, (now) => now === count))

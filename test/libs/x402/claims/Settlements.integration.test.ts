@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Result } from "effect"
 import { Configuration } from "#runtime"
-import { ClaimMove, Claims, keepAsking } from "#x402"
+import { ClaimMove, Claims } from "#x402"
 import { sweepClaim } from "../../../../libs/x402/claims/sweep.ts"
-import { Settlements } from "../../../../services/model-gateway/payments/Settlements.ts"
+import { keepAsking, Settlements } from "../../../../libs/x402/claims/Settlements.ts"
 import { jobsAway } from "../../../support/broker-away.ts"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { checkedPayment, testCall } from "../../../support/payments.ts"
-import { jobs, onBus, stateOf } from "../../../libs/x402/claims/claims-on-bus.ts"
+import { jobs, onBus, stateOf } from "./claims-on-bus.ts"
 
 const settlements = Settlements.layer.pipe(Layer.provide(Configuration.layerOf({})))
 
@@ -21,7 +21,7 @@ describe("a payment whose job cannot be stored, for the broker restarts", () => 
         const broker = jobsAway(3, stores)
         yield* Effect.gen(function* () {
           const claim = yield* (yield* Claims).claim(checkedPayment("one"), testCall())
-          const asked = yield* (yield* Settlements).ask(claim, Effect.void)
+          const requested = yield* (yield* Settlements).request({ claim, answerKept: Effect.void })
           assert.strictEqual(yield* stateOf(claim.key), "SETTLING", "it is never given back")
           yield* eventually(Effect.sync(() => broker.asked() === 4))
           yield* eventually(Effect.map(jobs, ({ messages }) => messages === 1))
@@ -29,7 +29,7 @@ describe("a payment whose job cannot be stored, for the broker restarts", () => 
           const job = Result.getOrThrow(Option.getOrThrow(first))
           assert.strictEqual(job.claimKey, claim.key)
           assert.isNotNull(job.replyTo, "the call that waits is told")
-          yield* asked.close
+          yield* requested.close
           assert.strictEqual((yield* jobs).messages, 1)
         }).pipe(Effect.provide(settlements.pipe(Layer.provideMerge(broker.layer))))
       })
