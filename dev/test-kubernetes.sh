@@ -14,6 +14,6 @@ STARLING_FAILURES=$folder/$ring.failures node_modules/.bin/vitest run --project 
   --reporter=./dev/report-failures.ts --reporter=json --outputFile.json="$folder/$ring.json" "$@" 2>&1 | tee "$folder/said"
 code=${PIPESTATUS[0]}
 # Where the cluster did not stand up, no test can say why.
-((code == 0)) || { grep 'Error: ' "$folder/said" || echo "the run ended with exit code $code"; } >"$folder/$ring.failed"
+((code == 0)) || { sed 's/\x1b\[[0-9;]*m//g' "$folder/said" | grep 'Error: ' || echo "the run ended with exit code $code"; } >"$folder/$ring.failed"
 node dev/count-tests.ts "$code" "$folder" "$ring: "
 exit $((code != 0))
