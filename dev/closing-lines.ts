@@ -88,6 +88,24 @@ export const flakyLine = (failures: ReadonlyArray<Failure>): ReadonlyArray<strin
   return [`${names.length} flaky: ${named.join("; ")}${more > 0 ? `; and ${more} more` : ""}`]
 }
 
+/** A file of tests, and how long it took from its first test to its last. */
+export interface FileTime {
+  readonly file: string
+  readonly tookMs: number
+}
+
+const slowestNamedMax = 10
+/** What is quicker is not where the time goes. */
+const slowMs = 20_000
+
+/** Where the time went: the files that took longest, in whole seconds; none where all were quick. */
+export const slowestLines = (files: ReadonlyArray<FileTime>): ReadonlyArray<string> => {
+  const slow = files.filter(({ tookMs }) => tookMs >= slowMs).toSorted((left, right) => right.tookMs - left.tookMs)
+  if (slow.length === 0) return []
+  const named = slow.slice(0, slowestNamedMax)
+  return ["== slowest", ...named.map(({ file, tookMs }) => `${Math.round(tookMs / 1_000)} s ${file}`)]
+}
+
 /** What a program that checks has to say: the compiler's errors without its suggestions; all lines of others. */
 export const failureOutside = (name: string, output: string): Failure => {
   const lines = linesOf(output)

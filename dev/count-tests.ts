@@ -1,14 +1,15 @@
 /**
- * Sums the reports of several test runs and prints the closing line, after naming what failed. A run that failed
+ * Sums the reports of several test runs and prints the closing line, after naming what was slow and what failed. A run that failed
  * outside of a test counts as one. The folder that it is given holds, of each run, vitest's report `<run>.json` and
  * the failures `<run>.failures`, or `<run>.flaky` where they held in a second run; and of each check or run that
  * ended badly, what it said as `<name>.failed`. A third argument is put before the count: whose it is.
  */
 import { readdirSync, readFileSync } from "node:fs"
-import { basename, join } from "node:path"
-import { closingLines, type Failure, failureOutside, flakyLine } from "./closing-lines.ts"
+import { basename, join, relative } from "node:path"
+import { closingLines, type Failure, failureOutside, flakyLine, slowestLines } from "./closing-lines.ts"
 
 interface Report {
+  readonly testResults?: ReadonlyArray<{ readonly name: string; readonly startTime: number; readonly endTime: number }>
   readonly numPassedTests: number
   readonly numFailedTests: number
   readonly numPendingTests: number
@@ -38,7 +39,14 @@ const failed = failures === 0 && failedOutside !== "0" ? 1 : failures
 const skipped = sum((report) => report.numPendingTests)
 const count = `${passed} passed, ${failed} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`
 const flaky = failuresIn(".flaky")
+const files = reports.flatMap(({ testResults = [] }) =>
+  testResults.map(({ name, startTime, endTime }) => ({
+    file: relative(process.cwd(), name),
+    tookMs: endTime - startTime
+  }))
+)
 const said = [
+  ...slowestLines(files),
   ...closingLines(flaky, "== flaky: failed at first, held when run again"),
   ...closingLines([...outside, ...inTests]),
   ...flakyLine(flaky)

@@ -5,7 +5,8 @@ import {
   type Failure,
   failureOutside,
   failuresNamedMax,
-  flakyLine
+  flakyLine,
+  slowestLines
 } from "../../dev/closing-lines.ts"
 
 const failure = (changes: Partial<Failure> = {}): Failure => ({
@@ -113,5 +114,22 @@ describe("the line of what is flaky", () => {
     const [line = ""] = flakyLine(many(5))
     assert.match(line, /^5 flaky: .*; and 2 more$/u)
     assert.strictEqual(line.split("›").length - 1, 3)
+  })
+})
+
+describe("the slowest files", () => {
+  const file = (name: string, tookMs: number) => ({ file: `test/${name}.test.ts`, tookMs })
+
+  it("are named with their seconds, the slowest first", () => {
+    assert.deepStrictEqual(slowestLines([file("a", 25_000), file("b", 90_400), file("c", 19_999)]), [
+      "== slowest",
+      "90 s test/b.test.ts",
+      "25 s test/a.test.ts"
+    ])
+  })
+
+  it("are ten at most, and not told where all were quick", () => {
+    assert.strictEqual(slowestLines(Array.from({ length: 30 }, (_, at) => file(`${at}`, 30_000))).length, 11)
+    assert.deepStrictEqual(slowestLines([file("a", 100)]), [])
   })
 })
