@@ -4,8 +4,8 @@
  */
 import { Effect } from "effect"
 import type { Dispatcher, Pool } from "undici"
+import type { Target } from "./client.ts"
 import { DeadlineExceeded, type EgressError, toEgressError } from "./errors.ts"
-import { flat } from "./flat-headers.ts"
 
 export interface EgressRequest {
   readonly method: "GET" | "POST"
@@ -33,7 +33,7 @@ export interface EgressResponse {
 
 class Cancelled extends Error {}
 
-export const exchange = (pool: Pool, origin: string, path: string, request: EgressRequest) =>
+export const exchange = (pool: Pool, { origin, path }: Target, request: EgressRequest) =>
   Effect.callback<EgressResponse, EgressError>((resume) => {
     let controller: Dispatcher.DispatchController | undefined
     let phase: "connect" | "headers" | "body" = "connect"
@@ -99,3 +99,12 @@ export const exchange = (pool: Pool, origin: string, path: string, request: Egre
 
 const joined = (chunks: ReadonlyArray<Uint8Array>, bytes: number) =>
   chunks.length === 1 ? (chunks[0] ?? new Uint8Array(0)) : Buffer.concat(chunks, bytes)
+
+/** Headers as the client library gives them, as one text each; repeated ones are joined by a comma. */
+export const flat = (given: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>) => {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(given)) {
+    if (value !== undefined) headers[name] = typeof value === "string" ? value : value.join(", ")
+  }
+  return headers
+}

@@ -1,14 +1,19 @@
 /** The egress: the only room that calls out. */
-export { type AddressGuard, addressGuard, Verdict } from "./address-guard.ts"
-export { refusedRanges } from "./address-ranges.ts"
-export { ConfiguredHttp, type ConfiguredOptions } from "./ConfiguredHttp.ts"
-export { AddressRefused, DeadlineExceeded, type EgressError, InvalidCidr, InvalidUrl, Unreachable } from "./errors.ts"
+export { ConfiguredHttp, type EgressClient, UntrustedHttp } from "./client.ts"
+export {
+  AddressRefused,
+  DeadlineExceeded,
+  type EgressError,
+  InvalidCidr,
+  InvalidUrl,
+  ResponseTooLarge,
+  Stalled,
+  type StreamError,
+  Unreachable
+} from "./errors.ts"
 export type { EgressRequest, EgressResponse } from "./exchange.ts"
-export type { HttpDoor } from "./HttpDoor.ts"
+export { addressGuard, refusedRanges, type Resolve, type ResolvedAddress, Resolver } from "./guard.ts"
 export { egressMetrics } from "./metrics.ts"
 export { otlpTransport } from "./otlp-transport.ts"
-export { type Resolve, type ResolvedAddress, Resolver } from "./Resolver.ts"
 export { sanitise, type SanitiseOptions } from "./sanitise.ts"
-export { ResponseTooLarge, Stalled, type StreamError } from "./stream-errors.ts"
-export type { EgressStream, EgressStreamRequest } from "./stream-exchange.ts"
-export { UntrustedHttp, type UntrustedOptions } from "./UntrustedHttp.ts"
+export type { EgressStream, EgressStreamRequest } from "./streaming.ts"

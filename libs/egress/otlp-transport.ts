@@ -1,7 +1,7 @@
-/** Traces leave by the configured door: one connection, ten seconds, and no second try. */
+/** Traces leave by a configured client: one connection, ten seconds, and no second try. */
 import { Effect, Layer } from "effect"
 import { OtlpRefused, OtlpTransport } from "#runtime"
-import { ConfiguredHttp } from "./ConfiguredHttp.ts"
+import { ConfiguredHttp } from "./client.ts"
 
 const utf8 = new TextEncoder()
 
@@ -10,7 +10,7 @@ export const otlpTransport = (baseUrl: string) =>
   Layer.effect(
     OtlpTransport,
     Effect.gen(function* () {
-      const door = yield* (yield* ConfiguredHttp).open({
+      const client = yield* (yield* ConfiguredHttp).open({
         use: "otlp",
         connectionsPerLaneMax: 1,
         lanesMax: 1,
@@ -18,7 +18,7 @@ export const otlpTransport = (baseUrl: string) =>
       })
       return OtlpTransport.of({
         send: (path, body) =>
-          door
+          client
             .request({
               method: "POST",
               url: `${baseUrl.replace(/\/$/u, "")}${path}`,

@@ -2,7 +2,7 @@
  * The role model-gateway, whole.
  *
  * in: HTTP on ModelGateway.Port
- * out: calls to the providers of ModelGateway.Providers; images that conversations name, by the guarded door
+ * out: calls to the providers of ModelGateway.Providers; images that conversations name, by the guarded client
  * state: none that outlives an answer but image jobs (KV `image-jobs`, objects `image-answers`) and what free
  * callers have used (KV `rate-windows`)
  * failure policy: the next provider of a model is asked while nothing has been given out; a payment is

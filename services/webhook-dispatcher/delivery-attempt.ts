@@ -9,7 +9,7 @@
 import { Clock, Context, Effect, Layer, Random, Schedule } from "effect"
 import { ack, type AckDecision, type BusError, nak, Publisher, scheduleHeaders } from "#bus"
 import { isoTime, subjects } from "#contracts"
-import { type EgressError, type EgressResponse, type HttpDoor, UntrustedHttp } from "#egress"
+import { type EgressError, type EgressResponse, type EgressClient, UntrustedHttp } from "#egress"
 import { Configuration, Secrets } from "#runtime"
 import { AbandonedDeliveries } from "./abandoned.ts"
 import { AttemptLog, attemptRecord } from "./attempt-log.ts"
@@ -76,7 +76,7 @@ export class DeliveryAttempts extends Context.Service<
 }
 
 interface Means {
-  readonly receivers: HttpDoor
+  readonly receivers: EgressClient
   readonly publisher: Publisher["Service"]
   readonly abandoned: AbandonedDeliveries["Service"]
   readonly log: AttemptLog["Service"]

@@ -1,11 +1,11 @@
 /**
- * JSON-RPC 2.0 over the configured door, shared by the schemes of all chains: a deadline and a cap on every
+ * JSON-RPC 2.0 over the configured client, shared by the schemes of all chains: a deadline and a cap on every
  * answer, and a list of nodes of which the next is asked when one gives none. A node's own error is an answer and
  * is not asked for twice; a node that gives none again and again is left alone for a while. Numbers beyond 2^53
  * lose their last digits, as in any JSON: read amounts from strings.
  */
 import { Clock, Effect, Result, Schema, type Scope } from "effect"
-import { ConfiguredHttp, type EgressError, type EgressResponse, type HttpDoor } from "#egress"
+import { ConfiguredHttp, type EgressError, type EgressResponse, type EgressClient } from "#egress"
 import {
   afterAttempt,
   afterFailure,
@@ -66,7 +66,7 @@ const text = new TextDecoder()
 export const openJsonRpc = Effect.fn("openJsonRpc")(function* (
   options: JsonRpcOptions
 ): Effect.fn.Return<JsonRpc, never, ConfiguredHttp | Metrics | Scope.Scope> {
-  const door = yield* (yield* ConfiguredHttp).open({
+  const client = yield* (yield* ConfiguredHttp).open({
     use: "chain",
     connectionsPerLaneMax: options.connectionsMax,
     lanesMax: Math.max(1, options.urls.length),
@@ -84,7 +84,7 @@ export const openJsonRpc = Effect.fn("openJsonRpc")(function* (
 
   const observed = Effect.fnUntraced(function* (url: string, question: Question) {
     const startedAt = yield* Clock.currentTimeNanos
-    const result = yield* Effect.result(ask(door, url, question))
+    const result = yield* Effect.result(ask(client, url, question))
     const took = (yield* Clock.currentTimeNanos) - startedAt
     seconds.observe({ network, method: question.method }, Number(took) / 1e9)
     calls.inc({ network, method: question.method, outcome: outcomeOf(result) })
@@ -151,8 +151,8 @@ type Unavailable = Pick<RpcUnavailable, "detail" | "mayHaveArrived" | "why">
 const isWaitOver = (result: Result.Result<unknown, RpcError>) =>
   Result.isFailure(result) && result.failure._tag === "RpcUnavailable" && result.failure.why === "wait over"
 
-const ask = (door: HttpDoor, url: string, { method, body, deadlineMs, isWait }: Question) =>
-  door
+const ask = (client: EgressClient, url: string, { method, body, deadlineMs, isWait }: Question) =>
+  client
     .request({
       method: "POST",
       url,

@@ -13,7 +13,7 @@ import {
   VerifyResponse,
   x402Version
 } from "#contracts"
-import { ConfiguredHttp, type EgressError, type EgressResponse, type HttpDoor } from "#egress"
+import { ConfiguredHttp, type EgressError, type EgressResponse, type EgressClient } from "#egress"
 import { Metrics } from "#runtime"
 import { ChainUnavailable, type PaymentRefused, SettlementPending, type SettlementRefused } from "../errors.ts"
 import { facilitatorCalls, facilitatorSeconds } from "../metrics.ts"
@@ -50,7 +50,7 @@ type Outcome = "accepted" | "refused" | "pending" | "unavailable"
 export const openFacilitator = Effect.fn("openFacilitator")(function* (
   options: FacilitatorOptions
 ): Effect.fn.Return<Facilitator, never, ConfiguredHttp | Metrics | Scope.Scope> {
-  const door = yield* (yield* ConfiguredHttp).open({
+  const client = yield* (yield* ConfiguredHttp).open({
     use: "facilitator",
     connectionsPerLaneMax: options.connectionsMax,
     lanesMax: 1,
@@ -59,7 +59,7 @@ export const openFacilitator = Effect.fn("openFacilitator")(function* (
   const counted = yield* counting
   const hidden = hiddenOf(options.url)
   const post = (operation: Operation, payload: PaymentPayload, paymentRequirements: PaymentRequirements) =>
-    ask(door, options, operation, { x402Version, paymentPayload: payload, paymentRequirements })
+    ask(client, options, operation, { x402Version, paymentPayload: payload, paymentRequirements })
   const verify: Facilitator["verify"] = (payload, requirements) =>
     post("verify", payload, requirements).pipe(
       Effect.mapError((error) => unavailable("verify", error.message)),
@@ -70,7 +70,7 @@ export const openFacilitator = Effect.fn("openFacilitator")(function* (
       Effect.mapError(afterSettle),
       Effect.flatMap((answer) => readSettlement(answer.status, readAs(SettleResponse, answer), requirements, hidden))
     )
-  const supported: Facilitator["supported"] = ask(door, options, "supported", null).pipe(
+  const supported: Facilitator["supported"] = ask(client, options, "supported", null).pipe(
     Effect.mapError((error) => unavailable("supported", error.message)),
     Effect.flatMap((answer) => {
       const read = answer.status === 200 ? readAs(SupportedResponse, answer) : undefined
@@ -90,12 +90,12 @@ const unavailable = (operation: Operation, detail: string) =>
   new ChainUnavailable({ operation: `ask the facilitator to ${operation}`, detail })
 
 const ask = (
-  door: HttpDoor,
+  client: EgressClient,
   { url, timeoutMs }: FacilitatorOptions,
   operation: Operation,
   body: FacilitatorRequest | null
 ) =>
-  door.request({
+  client.request({
     method: body === null ? "GET" : "POST",
     url: `${url.replace(/\/+$/u, "")}/${operation}`,
     headers: { accept: "application/json", ...(body === null ? {} : { "content-type": "application/json" }) },

@@ -1,5 +1,5 @@
 /**
- * Fetches the pictures and documents that a conversation names, through the guarded door: never from a private address,
+ * Fetches the pictures and documents that a conversation names, through the guarded client: never from a private address,
  * never more than a few, never anything else. Called only when the call is paid for, so that nobody uses us to knock at
  * doors for nothing.
  */
@@ -58,7 +58,7 @@ export class ImageFetcher extends Context.Service<
     ImageFetcher,
     Effect.gen(function* () {
       const { ModelGateway } = yield* Configuration
-      const door = yield* (yield* UntrustedHttp).open({
+      const client = yield* (yield* UntrustedHttp).open({
         use: "images",
         allowCidrs: ModelGateway.ImageAllowCidrs,
         connectionsPerLaneMax: 8,
@@ -67,7 +67,7 @@ export class ImageFetcher extends Context.Service<
       })
       const fetchOne = Effect.fn("ImageFetcher.fetch")(function* (named: NamedFile) {
         const { accept, bytesMax, types } = kinds[named.kind]
-        const answer = yield* door
+        const answer = yield* client
           .request({
             method: "GET",
             url: named.url,

@@ -21,7 +21,7 @@ import {
 import {
   ConfiguredHttp,
   type EgressStream,
-  type HttpDoor,
+  type EgressClient,
   sanitise,
   type SanitiseOptions,
   type StreamError
@@ -72,7 +72,7 @@ export class Providers extends Context.Service<
     Effect.gen(function* () {
       const { ModelGateway } = yield* Configuration
       const { hidden } = yield* Catalogue
-      const door: HttpDoor = yield* (yield* ConfiguredHttp).open({
+      const client: EgressClient = yield* (yield* ConfiguredHttp).open({
         use: "models",
         connectionsPerLaneMax: 512,
         lanesMax,
@@ -88,7 +88,7 @@ export class Providers extends Context.Service<
 
       const whole = Effect.fn("Providers.whole")(function* (call: ProviderCall) {
         const context = { hidden, family: call.family }
-        const answer = yield* door
+        const answer = yield* client
           .request({ ...request(call), deadlineMs: headersMs, responseBytesMax: answerBytesMax })
           .pipe(Effect.mapError((error) => brokenBy(context, error)))
         const text = Buffer.from(answer.body).toString("utf8")
@@ -108,7 +108,7 @@ export class Providers extends Context.Service<
 
       const stream = Effect.fn("Providers.stream")(function* (call: ProviderCall) {
         const context = { hidden, family: call.family }
-        const answer = yield* door
+        const answer = yield* client
           .stream({ ...request(call), ...times, responseBytesMax: streamBytesMax })
           .pipe(Effect.mapError((error) => brokenBy(context, error)))
         const contentType = answer.headers["content-type"] ?? ""

@@ -6,7 +6,7 @@ import type { AddressInfo, Server } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Layer } from "effect"
-import { type HttpDoor, type ResolvedAddress, Resolver, UntrustedHttp } from "#egress"
+import { type EgressClient, type ResolvedAddress, Resolver, UntrustedHttp } from "#egress"
 import { Metrics } from "#runtime"
 
 interface Listening {
@@ -67,7 +67,7 @@ export const certificate = () => {
 
 export const egress = UntrustedHttp.layer.pipe(Layer.provideMerge(Metrics.layerTest))
 
-export const openDoor = (
+export const openClient = (
   options: {
     connections?: number
     allow?: ReadonlyArray<string>
@@ -77,7 +77,7 @@ export const openDoor = (
 ) =>
   Effect.gen(function* () {
     const untrusted = yield* UntrustedHttp
-    const door = untrusted.open({
+    const client = untrusted.open({
       use: "test",
       allowCidrs: options.allow ?? [],
       connectionsPerLaneMax: options.connections ?? 4,
@@ -86,8 +86,8 @@ export const openDoor = (
       trusted: options.trusted
     })
     const names = options.names
-    if (names === undefined) return yield* door
-    return yield* Effect.provideService(door, Resolver, (host, done) => {
+    if (names === undefined) return yield* client
+    return yield* Effect.provideService(client, Resolver, (host, done) => {
       const addresses = (names[host] ?? []).map((address): ResolvedAddress => ({
         address,
         family: address.includes(":") ? 6 : 4
@@ -96,8 +96,12 @@ export const openDoor = (
     })
   })
 
-export const post = (door: HttpDoor, url: string, options: { deadlineMs?: number; responseBytesMax?: number } = {}) =>
-  door.request({
+export const post = (
+  client: EgressClient,
+  url: string,
+  options: { deadlineMs?: number; responseBytesMax?: number } = {}
+) =>
+  client.request({
     method: "POST",
     url,
     headers: { "Content-Type": "text/plain" },

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber } from "effect"
-import { egress, loopback, openDoor, post, serve } from "./receivers.ts"
+import { egress, loopback, openClient, post, serve } from "./receivers.ts"
 
-describe("a door", () => {
+describe("a client", () => {
   it.effect("uses a connection again", () =>
     Effect.gen(function* () {
       const server = yield* serve((_request, response) => response.end("ok"))
-      const door = yield* openDoor({ connections: 1, allow: loopback })
-      for (let index = 0; index < 10; index++) yield* post(door, `http://127.0.0.1:${server.port}/${index}`)
+      const client = yield* openClient({ connections: 1, allow: loopback })
+      for (let index = 0; index < 10; index++) yield* post(client, `http://127.0.0.1:${server.port}/${index}`)
       assert.strictEqual(server.connections(), 1)
     }).pipe(Effect.provide(egress))
   )
@@ -17,13 +17,13 @@ describe("a door", () => {
       const server = yield* serve((request, response) => {
         if (request.url === "/ok") response.end("ok")
       })
-      const door = yield* openDoor({ allow: loopback })
+      const client = yield* openClient({ allow: loopback })
       const url = `http://127.0.0.1:${server.port}`
       const request = { method: "POST", headers: {}, body: null, deadlineMs: 5_000, responseBytesMax: 10 } as const
       const hanging = yield* Effect.forEach(Array.from({ length: 20 }), () =>
-        Effect.forkChild(door.request({ ...request, url: `${url}/hang`, lane: "a" }))
+        Effect.forkChild(client.request({ ...request, url: `${url}/hang`, lane: "a" }))
       )
-      const response = yield* door.request({ ...request, url: `${url}/ok`, lane: "b" })
+      const response = yield* client.request({ ...request, url: `${url}/ok`, lane: "b" })
       assert.strictEqual(response.status, 200)
       yield* Fiber.interruptAll(hanging)
     }).pipe(Effect.provide(egress))
@@ -39,8 +39,8 @@ describe("a door", () => {
         request.socket.on("close", closed)
         arrived()
       })
-      const door = yield* openDoor({ allow: loopback })
-      const fiber = yield* Effect.forkChild(post(door, `http://127.0.0.1:${server.port}/`))
+      const client = yield* openClient({ allow: loopback })
+      const fiber = yield* Effect.forkChild(post(client, `http://127.0.0.1:${server.port}/`))
       yield* Effect.promise(() => asked)
       const exit = yield* Effect.andThen(Fiber.interrupt(fiber), Fiber.await(fiber))
       assert.isTrue(Exit.hasInterrupts(exit))
@@ -55,8 +55,8 @@ describe("a door", () => {
         order.push("arrived")
         response.end()
       })
-      const door = yield* openDoor({ allow: loopback })
-      yield* door.request({
+      const client = yield* openClient({ allow: loopback })
+      yield* client.request({
         method: "POST",
         url: `http://127.0.0.1:${server.port}/`,
         headers: {},
@@ -71,9 +71,9 @@ describe("a door", () => {
 
   it.effect("refuses URLs that are none, or carry credentials", () =>
     Effect.gen(function* () {
-      const door = yield* openDoor({})
+      const client = yield* openClient({})
       for (const url of ["nonsense", "ftp://a.example/", "http://user:secret@a.example/"]) {
-        const error = yield* Effect.flip(post(door, url))
+        const error = yield* Effect.flip(post(client, url))
         assert.strictEqual(error._tag, "InvalidUrl")
         assert.notInclude(error.message, "secret")
       }
@@ -82,7 +82,7 @@ describe("a door", () => {
 
   it.effect("is not opened with a network that cannot be read", () =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(openDoor({ allow: ["10.0.0.0/8", "10.0.0.0/99"] }))
+      const error = yield* Effect.flip(openClient({ allow: ["10.0.0.0/8", "10.0.0.0/99"] }))
       assert.include(error.message, "10.0.0.0/99")
     }).pipe(Effect.provide(egress))
   )

@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from "node:https"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { AddressRefused } from "#egress"
-import { certificate, egress, listen, loopback, openDoor, post, serve } from "./receivers.ts"
+import { certificate, egress, listen, loopback, openClient, post, serve } from "./receivers.ts"
 
 describe("a private receiver", () => {
   const hosts = [
@@ -25,9 +25,9 @@ describe("a private receiver", () => {
         Effect.gen(function* () {
           const handler: RequestListener = (_request, response) => response.end("inside")
           const server = yield* listen(scheme === "http" ? createServer(handler) : createTlsServer(tls, handler))
-          const door = yield* openDoor({ trusted: tls.cert })
+          const client = yield* openClient({ trusted: tls.cert })
 
-          const error = yield* Effect.flip(post(door, `${scheme}://${host}:${server.port}/`))
+          const error = yield* Effect.flip(post(client, `${scheme}://${host}:${server.port}/`))
 
           assert.instanceOf(error, AddressRefused)
           assert.include(error.message, "which may not be called")
@@ -40,8 +40,8 @@ describe("a private receiver", () => {
       Effect.gen(function* () {
         const handler: RequestListener = (_request, response) => response.end("inside")
         const server = yield* listen(scheme === "http" ? createServer(handler) : createTlsServer(tls, handler))
-        const door = yield* openDoor({ trusted: tls.cert, allow: loopback })
-        const response = yield* post(door, `${scheme}://127.0.0.1:${server.port}/`)
+        const client = yield* openClient({ trusted: tls.cert, allow: loopback })
+        const response = yield* post(client, `${scheme}://127.0.0.1:${server.port}/`)
         assert.strictEqual(response.status, 200)
         assert.strictEqual(server.connections(), 1)
       }).pipe(Effect.provide(egress))
@@ -51,8 +51,8 @@ describe("a private receiver", () => {
   it.effect("is refused by a name that resolves to it, and the range is named", () =>
     Effect.gen(function* () {
       const server = yield* serve((_request, response) => response.end())
-      const door = yield* openDoor({ names: { "receiver.example": ["127.0.0.1"] } })
-      const error = yield* Effect.flip(post(door, `http://receiver.example:${server.port}/`))
+      const client = yield* openClient({ names: { "receiver.example": ["127.0.0.1"] } })
+      const error = yield* Effect.flip(post(client, `http://receiver.example:${server.port}/`))
       assert.instanceOf(error, AddressRefused)
       assert.include(error.message, "receiver.example is 127.0.0.1, in the range loopback (127.0.0.0/8)")
       assert.strictEqual(server.connections(), 0)
@@ -62,11 +62,11 @@ describe("a private receiver", () => {
   it.effect("is left out where a name has an allowed address beside it", () =>
     Effect.gen(function* () {
       const server = yield* serve((_request, response) => response.end("ok"))
-      const door = yield* openDoor({
+      const client = yield* openClient({
         allow: ["127.0.0.1/32"],
         names: { "receiver.example": ["10.255.255.1", "127.0.0.1"] }
       })
-      assert.strictEqual((yield* post(door, `http://receiver.example:${server.port}/`)).status, 200)
+      assert.strictEqual((yield* post(client, `http://receiver.example:${server.port}/`)).status, 200)
     }).pipe(Effect.provide(egress))
   )
 
@@ -74,11 +74,11 @@ describe("a private receiver", () => {
     Effect.gen(function* () {
       const server = yield* serve((_request, response) => response.end("ok"))
       const names: Record<string, ReadonlyArray<string>> = { "receiver.example": ["127.0.0.1"] }
-      const door = yield* openDoor({ connections: 1, allow: ["127.0.0.1/32"], names })
+      const client = yield* openClient({ connections: 1, allow: ["127.0.0.1/32"], names })
       const url = `http://receiver.example:${server.port}/`
-      yield* post(door, url)
+      yield* post(client, url)
       names["receiver.example"] = ["10.0.0.1"]
-      assert.strictEqual((yield* post(door, url)).status, 200)
+      assert.strictEqual((yield* post(client, url)).status, 200)
       assert.strictEqual(server.connections(), 1)
     }).pipe(Effect.provide(egress))
   )

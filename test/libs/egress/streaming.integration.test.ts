@@ -29,9 +29,14 @@ const open = (handler: RequestListener, more: Partial<EgressStreamRequest> = {})
   Effect.gen(function* () {
     const { url } = yield* serve(handler)
     const configured = yield* ConfiguredHttp
-    const door = yield* configured.open({ use: "test", connectionsPerLaneMax: 4, lanesMax: 4, connectTimeoutMs: 1_000 })
+    const client = yield* configured.open({
+      use: "test",
+      connectionsPerLaneMax: 4,
+      lanesMax: 4,
+      connectTimeoutMs: 1_000
+    })
     const request = { method: "GET" as const, url, headers: {}, body: null, responseBytesMax: 1e9 }
-    return yield* door.stream({ ...request, headersMs: 2_000, stallMs: 2_000, deadlineMs: 5_000, ...more })
+    return yield* client.stream({ ...request, headersMs: 2_000, stallMs: 2_000, deadlineMs: 5_000, ...more })
   })
 
 const textOf = (body: Stream.Stream<Uint8Array, unknown>) =>

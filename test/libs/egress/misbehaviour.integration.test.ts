@@ -2,7 +2,7 @@ import { createServer as createTlsServer } from "node:https"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Resolver } from "#egress"
-import { certificate, egress, listen, loopback, openDoor, post, serve } from "./receivers.ts"
+import { certificate, egress, listen, loopback, openClient, post, serve } from "./receivers.ts"
 
 describe("a receiver that misbehaves", () => {
   it.live("by dripping a byte at a time costs one deadline", () =>
@@ -12,9 +12,9 @@ describe("a receiver that misbehaves", () => {
         const timer = setInterval(() => response.write("."), 100)
         response.on("close", () => clearInterval(timer))
       })
-      const door = yield* openDoor({ allow: loopback })
+      const client = yield* openClient({ allow: loopback })
       const started = performance.now()
-      const error = yield* Effect.flip(post(door, `http://127.0.0.1:${server.port}/`, { deadlineMs: 700 }))
+      const error = yield* Effect.flip(post(client, `http://127.0.0.1:${server.port}/`, { deadlineMs: 700 }))
       const tookMs = performance.now() - started
       assert.deepInclude(error, { _tag: "DeadlineExceeded", phase: "body", status: 200 })
       assert.isTrue(tookMs >= 699 && tookMs < 1_500, `${tookMs}`)
@@ -24,8 +24,8 @@ describe("a receiver that misbehaves", () => {
   it.live("by never answering costs one deadline", () =>
     Effect.gen(function* () {
       const server = yield* serve(() => {})
-      const door = yield* openDoor({ allow: loopback })
-      const error = yield* Effect.flip(post(door, `http://127.0.0.1:${server.port}/`, { deadlineMs: 300 }))
+      const client = yield* openClient({ allow: loopback })
+      const error = yield* Effect.flip(post(client, `http://127.0.0.1:${server.port}/`, { deadlineMs: 300 }))
       assert.deepInclude(error, { _tag: "DeadlineExceeded", phase: "headers" })
     }).pipe(Effect.provide(egress))
   )
@@ -41,8 +41,8 @@ describe("a receiver that misbehaves", () => {
         response.on("drain", more)
         more()
       })
-      const door = yield* openDoor({ allow: loopback })
-      const response = yield* post(door, `http://127.0.0.1:${server.port}/`, { responseBytesMax: 4_096 })
+      const client = yield* openClient({ allow: loopback })
+      const response = yield* post(client, `http://127.0.0.1:${server.port}/`, { responseBytesMax: 4_096 })
       assert.strictEqual(response.body.length, 4_096)
       assert.isTrue(response.truncated)
       assert.isBelow(sent, 64 * 1_024 * 1_024)
@@ -55,13 +55,13 @@ describe("a receiver that misbehaves", () => {
         response.writeHead(302, { Location: "http://169.254.169.254/latest" }).end()
       )
       const asked: Array<string> = []
-      const door = yield* openDoor({ allow: loopback }).pipe(
+      const client = yield* openClient({ allow: loopback }).pipe(
         Effect.provideService(Resolver, (host, done) => {
           asked.push(host)
           done(null, [])
         })
       )
-      const response = yield* post(door, `http://127.0.0.1:${server.port}/`)
+      const response = yield* post(client, `http://127.0.0.1:${server.port}/`)
       assert.strictEqual(response.status, 302)
       assert.strictEqual(server.connections(), 1)
       assert.deepStrictEqual(asked, [])
@@ -71,8 +71,8 @@ describe("a receiver that misbehaves", () => {
   it.effect("by hanging up is told as a reset", () =>
     Effect.gen(function* () {
       const server = yield* serve((request) => request.socket.resetAndDestroy())
-      const door = yield* openDoor({ allow: loopback })
-      assert.deepInclude(yield* Effect.flip(post(door, `http://127.0.0.1:${server.port}/`)), { reason: "reset" })
+      const client = yield* openClient({ allow: loopback })
+      assert.deepInclude(yield* Effect.flip(post(client, `http://127.0.0.1:${server.port}/`)), { reason: "reset" })
     }).pipe(Effect.provide(egress))
   )
 
@@ -84,23 +84,23 @@ describe("a receiver that misbehaves", () => {
           (server) => server.port
         )
       )
-      const door = yield* openDoor({ allow: loopback })
-      assert.deepInclude(yield* Effect.flip(post(door, `http://127.0.0.1:${port}/`)), { reason: "connect" })
+      const client = yield* openClient({ allow: loopback })
+      assert.deepInclude(yield* Effect.flip(post(client, `http://127.0.0.1:${port}/`)), { reason: "connect" })
     }).pipe(Effect.provide(egress))
   )
 
   it.effect("by having no address is told as a name fault", () =>
     Effect.gen(function* () {
-      const door = yield* openDoor({ names: {} })
-      assert.deepInclude(yield* Effect.flip(post(door, "http://nowhere.example/")), { reason: "dns" })
+      const client = yield* openClient({ names: {} })
+      assert.deepInclude(yield* Effect.flip(post(client, "http://nowhere.example/")), { reason: "dns" })
     }).pipe(Effect.provide(egress))
   )
 
   it.effect("by an unknown certificate is told as a TLS fault", () =>
     Effect.gen(function* () {
       const server = yield* listen(createTlsServer(certificate(), (_request, response) => response.end()))
-      const door = yield* openDoor({ allow: loopback })
-      assert.deepInclude(yield* Effect.flip(post(door, `https://127.0.0.1:${server.port}/`)), { reason: "tls" })
+      const client = yield* openClient({ allow: loopback })
+      assert.deepInclude(yield* Effect.flip(post(client, `https://127.0.0.1:${server.port}/`)), { reason: "tls" })
     }).pipe(Effect.provide(egress))
   )
 })

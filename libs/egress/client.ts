@@ -1,0 +1,225 @@
+/**
+ * The egress client calls HTTP/1.1 receivers over pools of kept-alive connections, follows no redirects, and never
+ * sends a second request on a connection before the first is answered. Pools are made per lane and origin
+ * and bounded in number; the one unused the longest is closed for a new one.
+ */
+import { Context, Effect, Layer, type Scope } from "effect"
+import { Pool } from "undici"
+import { Metrics } from "#runtime"
+import { type EgressError, InvalidCidr, InvalidUrl } from "./errors.ts"
+import { type EgressRequest, type EgressResponse, exchange } from "./exchange.ts"
+import { addressGuard, guardedConnector, invalidCidrs, Resolver } from "./guard.ts"
+import { pools as poolsGauge, refusals, socketsOpened, socketsReused } from "./metrics.ts"
+import { type EgressStream, type EgressStreamRequest, streamExchange } from "./streaming.ts"
+
+export interface EgressClient {
+  readonly request: (request: EgressRequest) => Effect.Effect<EgressResponse, EgressError>
+  /** The answer's head; its body is read as it is pulled. The call is cut when the scope closes. */
+  readonly stream: (request: EgressStreamRequest) => Effect.Effect<EgressStream, EgressError, Scope.Scope>
+}
+
+interface ClientOptions {
+  /** Names the use in metrics. */
+  readonly use: string
+  /** Networks opened although they are not public; only an untrusted client asks. */
+  readonly allowCidrs: ReadonlyArray<string>
+  readonly isGuarded: boolean
+  readonly connectionsPerLaneMax: number
+  readonly lanesMax: number
+  readonly connectTimeoutMs: number
+  readonly trusted?: string | undefined
+}
+
+type UntrustedOptions = Omit<ClientOptions, "isGuarded">
+
+/** For URLs that somebody else chose: webhook receivers, images. Every connection is guarded. */
+export class UntrustedHttp extends Context.Service<
+  UntrustedHttp,
+  { readonly open: (options: UntrustedOptions) => Effect.Effect<EgressClient, InvalidCidr, Scope.Scope> }
+>()("starling/egress/UntrustedHttp") {
+  static readonly layer = Layer.effect(
+    UntrustedHttp,
+    Effect.map(Metrics, (metrics) =>
+      UntrustedHttp.of({
+        open: (options) => openClient({ ...options, isGuarded: true }).pipe(Effect.provideService(Metrics, metrics))
+      })
+    )
+  )
+}
+
+type ConfiguredOptions = Omit<ClientOptions, "isGuarded" | "allowCidrs">
+
+/**
+ * For URLs that the operator configured: upstreams, chains, collectors. Deadlines and caps as everywhere, but no address
+ * guard: they are meant to stand on private networks.
+ */
+export class ConfiguredHttp extends Context.Service<
+  ConfiguredHttp,
+  { readonly open: (options: ConfiguredOptions) => Effect.Effect<EgressClient, never, Scope.Scope> }
+>()("starling/egress/ConfiguredHttp") {
+  static readonly layer = Layer.effect(
+    ConfiguredHttp,
+    Effect.map(Metrics, (metrics) =>
+      ConfiguredHttp.of({
+        open: (options) =>
+          openClient({ ...options, isGuarded: false, allowCidrs: [] }).pipe(
+            Effect.provideService(Metrics, metrics),
+            // Without networks there is none that could be unreadable.
+            Effect.orDie
+          )
+      })
+    )
+  )
+}
+
+const openClient = Effect.fn("openClient")(function* (
+  options: ClientOptions
+): Effect.fn.Return<EgressClient, InvalidCidr, Metrics | Scope.Scope> {
+  const invalid = invalidCidrs(options.allowCidrs)
+  if (invalid.length > 0) return yield* new InvalidCidr({ use: options.use, cidrs: invalid })
+  const lanes = yield* openLanes(options)
+  return {
+    request: (request) => {
+      const target = targetOf(lanes, request.url)
+      if (target instanceof InvalidUrl) return Effect.fail(target)
+      const { pool, onLeave } = prepare(lanes, request, target)
+      return exchange(pool, target, { ...request, onLeave })
+    },
+    stream: (request) => {
+      const target = targetOf(lanes, request.url)
+      if (target instanceof InvalidUrl) return Effect.fail(target)
+      const { pool, onLeave } = prepare(lanes, request, target)
+      return streamExchange(pool, target, { ...request, onLeave })
+    }
+  }
+})
+
+export interface Target {
+  readonly origin: string
+  readonly path: string
+}
+
+interface Lane {
+  readonly pool: Pool
+  /** Connections made that no request has used yet. */
+  readonly connections: { fresh: number }
+}
+
+interface Lanes {
+  readonly options: ClientOptions
+  readonly makePool: (origin: string, connectionsMax: number) => Lane
+  readonly countReused: () => void
+  readonly countHeld: (pools: number) => void
+  readonly targets: Map<string, Target | InvalidUrl>
+  /** In the order of last use. */
+  readonly byKey: Map<string, Lane>
+}
+
+// Below what common servers keep idle connections for (Node 5 s, nginx 75 s): we hang up first.
+const keepAliveMs = 4_000
+const headerBytesMax = 16 * 1_024
+
+const openLanes = Effect.fnUntraced(function* (options: ClientOptions) {
+  const metrics = yield* Metrics
+  const opened = metrics.counter(socketsOpened)
+  const reused = metrics.counter(socketsReused)
+  const refused = metrics.counter(refusals)
+  const held = metrics.gauge(poolsGauge)
+  const use = { use: options.use }
+  const guard = options.isGuarded ? addressGuard(options.allowCidrs) : undefined
+  const resolve = yield* Resolver
+  const byKey = new Map<string, Lane>()
+  yield* Effect.addFinalizer(() =>
+    Effect.promise(() => Promise.all([...byKey.values()].map(({ pool }) => pool.destroy())))
+  )
+
+  const makePool = (origin: string, connectionsMax: number): Lane => {
+    const connections = { fresh: 0 }
+    const connect = guardedConnector({
+      guard,
+      resolve,
+      connectTimeoutMs: options.connectTimeoutMs,
+      trusted: options.trusted,
+      onRefused: (range) => refused.inc({ use: options.use, range }),
+      onOpened: () => {
+        connections.fresh += 1
+        opened.inc(use)
+      }
+    })
+    const pool = new Pool(origin, {
+      connect,
+      connections: connectionsMax,
+      pipelining: 1,
+      allowH2: false,
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: keepAliveMs,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: headerBytesMax
+    })
+    return { pool, connections }
+  }
+  const lanes: Lanes = {
+    options,
+    makePool,
+    countReused: () => reused.inc(use),
+    countHeld: (pools) => held.set(use, pools),
+    targets: new Map(),
+    byKey
+  }
+  return lanes
+})
+
+type LaneRequest = Pick<EgressRequest, "lane" | "connectionsMax" | "onLeave">
+
+const prepare = (lanes: Lanes, request: LaneRequest, { origin }: Target) => {
+  const { pool, connections } = laneOf(lanes, request, origin)
+  const onLeave = () => {
+    if (connections.fresh > 0) connections.fresh -= 1
+    else lanes.countReused()
+    request.onLeave?.()
+  }
+  return { pool, onLeave }
+}
+
+const laneOf = (lanes: Lanes, request: LaneRequest, origin: string) => {
+  const { options, byKey, makePool, countHeld } = lanes
+  const key = request.lane === undefined ? origin : `${request.lane} ${origin}`
+  const known = byKey.get(key)
+  const found = known ?? makePool(origin, request.connectionsMax ?? options.connectionsPerLaneMax)
+  // Set again, so that the map's order is the order of last use.
+  if (known !== undefined && byKey.size < options.lanesMax) return found
+  byKey.delete(key)
+  byKey.set(key, found)
+  closeOldest(lanes)
+  countHeld(byKey.size)
+  return found
+}
+
+const closeOldest = ({ options, byKey }: Lanes) => {
+  if (byKey.size <= options.lanesMax) return
+  const [oldest] = byKey
+  if (oldest === undefined) return
+  byKey.delete(oldest[0])
+  void oldest[1].pool.close()
+}
+
+const targetOf = ({ options, targets }: Lanes, url: string) => {
+  const known = targets.get(url)
+  if (known !== undefined) return known
+  const target = parseTarget(url)
+  if (targets.size < options.lanesMax) targets.set(url, target)
+  return target
+}
+
+const parseTarget = (url: string): Target | InvalidUrl => {
+  if (!URL.canParse(url)) return new InvalidUrl({ url, reason: "not a URL" })
+  const parsed = new URL(url)
+  if (parsed.protocol !== "http:" && parsed.protocol !== "https:") {
+    return new InvalidUrl({ url, reason: "only http and https can be called" })
+  }
+  if (parsed.username !== "" || parsed.password !== "") {
+    return new InvalidUrl({ url: parsed.host, reason: "a URL with credentials is not called" })
+  }
+  return { origin: parsed.origin, path: `${parsed.pathname}${parsed.search}` }
+}
