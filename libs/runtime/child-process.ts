@@ -19,7 +19,7 @@ export interface Child {
 // The server flushes its store on SIGTERM, which takes milliseconds; a hanging one is not waited for.
 const stopPatience = "5 seconds"
 
-export interface ChildOptions {
+interface ChildOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>
   /** Each line the child writes to its standard output; its standard error is then shared with ours. */
   readonly onLine?: (line: string) => void
@@ -100,3 +100,23 @@ const tryPort = (port: number) =>
       probe.close(() => resume(Effect.succeedSome(found)))
     })
   })
+
+/** When a child that died is started again: at once after a while of life, ever later while it keeps dying. */
+export interface Deaths {
+  /** Deaths in a row, each soon after the start before it. */
+  readonly quick: number
+  readonly delayMs: number
+}
+
+export const noDeaths: Deaths = { quick: 0, delayMs: 0 }
+
+// A server that stood for a minute did not die of the reason for which the one before it died.
+const quickMs = 60_000
+const delayMsMin = 200
+const delayMsMax = 10_000
+
+export const afterDeath = (before: Deaths, livedMs: number): Deaths => {
+  if (livedMs >= quickMs) return { quick: 1, delayMs: 0 }
+  const quick = before.quick + 1
+  return { quick, delayMs: quick === 1 ? 0 : Math.min(delayMsMin * 2 ** (quick - 2), delayMsMax) }
+}

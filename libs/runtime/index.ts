@@ -1,6 +1,6 @@
 /** The runtime: what every role needs to be run, watched and stopped. */
 export { acquireLightly } from "./acquire-lightly.ts"
-export { type Child, freePort, startChild } from "./child-process.ts"
+export { afterDeath, type Child, type Deaths, freePort, noDeaths, startChild } from "./child-process.ts"
 export {
   afterAttempt,
   afterFailure,

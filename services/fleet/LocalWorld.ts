@@ -7,15 +7,14 @@
 import { randomBytes } from "node:crypto"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { Context, Effect, Layer, type Scope } from "effect"
-import { Environment, Secrets } from "#runtime"
-import { type LocalChain, localAccount, startLocalEvmChain } from "#dev/chain"
+import { Context, Deferred, Effect, Layer, Result, Schema, type Scope } from "effect"
+import { isJson, type Json, roleNames } from "#contracts"
+import { localAccount, type LocalChain, solanaProgram, startLocalEvmChain } from "#dev/chain"
 import { startLocalUpstream } from "#dev/upstream"
-import { configuredParts } from "./configured-parts.ts"
-import { type LocalSolana, startLocalSolana } from "./local-solana.ts"
+import { Environment, readTextFile, Secrets, startChild } from "#runtime"
 import type { FleetSettings } from "./settings.ts"
 
-export interface LocalEvm {
+interface LocalEvm {
   readonly chain: LocalChain
   readonly payTo: string
 }
@@ -77,3 +76,66 @@ const seedOf = async (home: string) => {
   await writeFile(path, made, { mode: 0o600 })
   return made
 }
+
+const Account = Schema.Struct({ address: Schema.String, secretKey: Schema.String })
+
+const LocalSolana = Schema.Struct({
+  rpcUrl: Schema.String,
+  network: Schema.String,
+  mint: Schema.String,
+  payTo: Schema.String,
+  payer: Account,
+  feePayer: Account
+})
+interface LocalSolana extends Schema.Schema.Type<typeof LocalSolana> {}
+
+const decode = Schema.decodeUnknownOption(Schema.fromJsonString(LocalSolana))
+// Its native module loads in a tenth of a second on an idle machine.
+const readyWithin = "10 seconds"
+
+/** It answers on the thread that it computes on. `port` 0 takes any free one. The payer stays the same with the seed, the payee with its own. */
+const startLocalSolana = Effect.fn("startLocalSolana")(function* (seed: string, payeeSeed: string, port: number) {
+  const said = yield* Deferred.make<string>()
+  const child = yield* Effect.acquireRelease(
+    startChild(process.execPath, [...process.execArgv, solanaProgram, seed, payeeSeed, String(port)], {
+      onLine: (line) => void Deferred.doneUnsafe(said, Effect.succeed(line))
+    }),
+    (child) => child.stop
+  )
+  const ended = Effect.flatMap(child.ended, (how) => Effect.fail(`it ended with ${how}`))
+  const line = yield* Effect.raceFirst(Deferred.await(said), ended).pipe(
+    Effect.timeoutOrElse({ duration: readyWithin, orElse: () => Effect.fail("it did not say where it is in time") })
+  )
+  return yield* Effect.mapError(Effect.fromOption(decode(line)), () => "it said something else than where it is")
+})
+
+interface ConfiguredParts {
+  readonly hasNetworks: boolean
+  readonly hasModels: boolean
+  readonly roles: ReadonlyArray<string>
+}
+
+const parsed = (text: string): unknown => Result.getOrUndefined(Result.try((): unknown => JSON.parse(text)))
+const sectionOf = (file: unknown, name: string): Json => {
+  const section = isJson(file) ? file[name] : undefined
+  return isJson(section) ? section : {}
+}
+const isFilled = (value: unknown) => Array.isArray(value) && value.length > 0
+
+/** What a file settles by itself, read before it is checked: the rest is left to fill. One that is broken says nothing; the check says what is wrong with it. */
+export const partsOf = (text: string, environment: Readonly<Record<string, string | undefined>>): ConfiguredParts => {
+  const file = parsed(text)
+  const gateway = sectionOf(file, "ModelGateway")
+  const roles = parsed(environment["FLEET_ROLES"] ?? "") ?? sectionOf(file, "Fleet")["Roles"]
+  return {
+    hasNetworks: isFilled(sectionOf(file, "Payments")["Networks"]),
+    hasModels: isFilled(gateway["Models"]) || isFilled(gateway["Providers"]),
+    roles: Array.isArray(roles) ? roles.map(String) : roleNames
+  }
+}
+
+export const configuredParts = (path: string, environment: Readonly<Record<string, string | undefined>>) =>
+  readTextFile(path).pipe(
+    Effect.orElseSucceed(() => ""),
+    Effect.map((text) => partsOf(text, environment))
+  )

@@ -2,5 +2,5 @@
 export { isFleetIn } from "./home-lock.ts"
 export { keepPasswords, passwordsFolder, readPassword } from "./nats-server/passwords.ts"
 export { writePrivately } from "./private-file.ts"
-export { readNotes } from "./process-note.ts"
+export { readNotes } from "./role-process.ts"
 export { natsFolder, readSettings } from "./settings.ts"

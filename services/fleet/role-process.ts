@@ -1,12 +1,13 @@
 /**
- * A role in a process of its own, for the sake of the others: an engine that crashes takes only its process
- * with it. Started again when it dies, ever later while it keeps dying; ends with the fleet.
+ * A role in a process of its own, for the sake of the others: an engine that crashes takes only its process with it.
+ * Started again when it dies, ever later while it keeps dying; ends with the fleet. Where it shows its metrics is noted
+ * in a file of the home, which outlives a crash of the fleet and so says whose it is.
  */
-import { Clock, Deferred, Effect, Layer, Option, Queue, Ref } from "effect"
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { Clock, Deferred, Effect, Layer, Option, Queue, Ref, Schema } from "effect"
 import type { RoleName } from "#contracts"
-import { type Child, Health, startChild } from "#runtime"
-import { afterDeath, type Deaths, noDeaths } from "./nats-server/restart-policy.ts"
-import { forgetProcess, noteProcess } from "./process-note.ts"
+import { afterDeath, type Child, type Deaths, Health, noDeaths, startChild } from "#runtime"
 
 // Its engines load in tens of milliseconds; a child that is not ready by then is slow, and started all the same.
 const readyWithin = "20 seconds"
@@ -64,3 +65,46 @@ export const roleProcess = (role: RoleName, environment: Readonly<Record<string,
 
 // The program that started the fleet runs its roles too.
 const ownProgram = process.argv[1] ?? ""
+
+const Note = Schema.fromJsonString(Schema.Struct({ role: Schema.String, metrics: Schema.String, fleet: Schema.Int }))
+const Holder = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int }))
+const Said = Schema.fromJsonString(Schema.Struct({ metrics: Schema.String }))
+const decodeNote = Schema.decodeUnknownOption(Note)
+const decodeHolder = Schema.decodeUnknownOption(Holder)
+const decodeSaid = Schema.decodeUnknownOption(Said)
+const encodeNote = Schema.encodeSync(Note)
+
+interface ProcessNote {
+  readonly role: string
+  readonly metrics: string
+}
+
+const folderOf = (home: string) => join(home, "processes")
+const pathOf = (home: string, role: string) => join(folderOf(home), `${role}.json`)
+
+/** `line` is what the process told when it was ready; without an address there is nothing to note. */
+const noteProcess = Effect.fnUntraced(function* (home: string, role: string, line: string) {
+  const said = Option.getOrUndefined(decodeSaid(line))
+  if (said === undefined) return
+  const note = encodeNote({ role, metrics: said.metrics, fleet: process.pid })
+  yield* Effect.tryPromise(() =>
+    mkdir(folderOf(home), { recursive: true }).then(() => writeFile(pathOf(home, role), `${note}\n`))
+  )
+})
+
+const forgetProcess = (home: string, role: string) => Effect.promise(() => rm(pathOf(home, role), { force: true }))
+
+/** Of the fleet that holds the home now. */
+export const readNotes = Effect.fnUntraced(function* (home: string) {
+  const holder = Option.getOrUndefined(decodeHolder(yield* textOf(join(home, "lock"))))
+  const names = yield* Effect.tryPromise(() => readdir(folderOf(home))).pipe(
+    Effect.orElseSucceed((): Array<string> => [])
+  )
+  const texts = yield* Effect.forEach(names, (name) => textOf(join(folderOf(home), name)))
+  return texts.flatMap((text): ReadonlyArray<ProcessNote> => {
+    const note = Option.getOrUndefined(decodeNote(text))
+    return note !== undefined && note.fleet === holder?.pid ? [{ role: note.role, metrics: note.metrics }] : []
+  })
+})
+
+const textOf = (path: string) => Effect.tryPromise(() => readFile(path, "utf8")).pipe(Effect.orElseSucceed(() => ""))

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import type { RoleName } from "#contracts"
 import { Addresses, Configuration, OpsServer, runProgram } from "#runtime"
 import { checkConfiguration } from "./configuration-check.ts"
-import { processLayer, rolesLayer } from "./fleet-layer.ts"
+import { processLayer, rolesLayer } from "./roles.ts"
 import { readSettings } from "./settings.ts"
 
 const configured = (roles: ReadonlyArray<RoleName>) =>

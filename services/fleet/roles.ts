@@ -1,9 +1,26 @@
 /**
- * The roles that exist, by name. A new role is one line here and one name in the configuration's list. Each
- * is loaded when it is run: a process of one role carries nothing of the others.
+ * The roles that exist, by name, and any of them in one process: each with its own connection to the bus, its own name
+ * in logs and metrics; health, drain, metrics registry and configuration are shared, and what one asks another need not
+ * pass the broker. A role is loaded when it is run: a process of one carries nothing of the others. A new role is one
+ * line here and one name in the configuration's list.
  */
-import { Effect, Layer } from "effect"
+import { Cause, Effect, Exit, Layer, Result, Scope } from "effect"
+import { busLayer, BusUnavailable, localTransport } from "#bus"
 import type { RoleName } from "#contracts"
+import { ConfiguredHttp, otlpTransport, UntrustedHttp } from "#egress"
+import {
+  Addresses,
+  Configuration,
+  Drain,
+  Health,
+  Metrics,
+  MetricsRegistry,
+  minimumLevel,
+  OpsServer,
+  Role,
+  Tracing
+} from "#runtime"
+import { localSettlers } from "#x402"
 
 const pipelineApi = Effect.promise(() => import("#pipeline-api"))
 const webhookDispatcher = Effect.promise(() => import("#webhook-dispatcher"))
@@ -15,7 +32,7 @@ const speechSynthesizer = Effect.promise(() => import("#speech-synthesizer"))
 const paymentVerifier = Effect.promise(() => import("#payment-verifier"))
 const paymentSettler = Effect.promise(() => import("#payment-settler"))
 
-export const roles = {
+const roles = {
   "pipeline-api": Layer.unwrap(Effect.map(pipelineApi, (room) => room.pipelineApi)),
   "webhook-dispatcher": Layer.unwrap(Effect.map(webhookDispatcher, (room) => room.webhookDispatcher)),
   sweeper: Layer.unwrap(Effect.map(sweeper, (room) => room.sweeper)),
@@ -44,7 +61,89 @@ export const loadRoles = (names: ReadonlyArray<RoleName>) =>
   Effect.forEach(names, (name) => loading[name], { concurrency: "unbounded", discard: true })
 
 /** What a role can find wrong with its configuration by itself; run before its bus is opened. */
-export const checks = {
+const checks = {
   "webhook-dispatcher": Effect.flatMap(webhookDispatcher, (room) => room.checkWebhookDispatcher),
   "model-gateway": Effect.flatMap(modelGateway, (room) => room.checkModelGateway)
 } as const
+
+const egress = Layer.mergeAll(UntrustedHttp.layer, ConfiguredHttp.layer)
+
+const tracing = Layer.unwrap(
+  Effect.gen(function* () {
+    const { Telemetry } = yield* Configuration
+    if (Telemetry.OtlpUrl === undefined) return Layer.empty
+    return Tracing.layer(Telemetry.TraceSampleRatio).pipe(Layer.provide(otlpTransport(Telemetry.OtlpUrl)))
+  })
+)
+
+type Roles = (typeof roles)[RoleName]
+type RoleLayer = Layer.Layer<never, Layer.Error<Roles>, Layer.Services<Roles>>
+
+const roleLayer = (name: RoleName) => {
+  const role: RoleLayer = roles[name]
+  return patientStart(role).pipe(
+    Layer.provide(tracing),
+    Layer.provide(busLayer),
+    Layer.provide(egress),
+    Layer.provide(Metrics.layer),
+    Layer.provide(Layer.succeed(Role, name)),
+    // Shared pieces are built once by design; what belongs to a role is not.
+    Layer.fresh
+  )
+}
+
+const opsServer = Layer.unwrap(
+  Effect.map(Configuration, ({ Telemetry }) => OpsServer.layer({ host: Telemetry.Host, port: Telemetry.Port }))
+)
+
+const logLevel = Layer.unwrap(Effect.map(Configuration, ({ Telemetry }) => minimumLevel(Telemetry.LogLevel)))
+
+/** What the roles of a process share. Needs the configuration. */
+export const processLayer = Layer.mergeAll(opsServer, Drain.layer, logLevel, localTransport, localSettlers).pipe(
+  Layer.provideMerge(Layer.mergeAll(Health.layer, Addresses.layer)),
+  Layer.provideMerge(Metrics.layer),
+  Layer.provideMerge(MetricsRegistry.layer)
+)
+
+/** The roles that the configuration names, or those given. A fault of the configuration is told at once. */
+export const rolesLayer = (only?: ReadonlyArray<RoleName>) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { Fleet } = yield* Configuration
+      const names = only ?? Fleet.Roles
+      if (names.includes("webhook-dispatcher")) yield* checks["webhook-dispatcher"]
+      if (names.includes("model-gateway")) yield* checks["model-gateway"]
+      const [first, ...rest] = names
+      return first === undefined ? Layer.empty : Layer.mergeAll(roleLayer(first), ...rest.map(roleLayer))
+    })
+  )
+
+const againAfter = "1 second"
+// Servers of a cluster are restarted and chosen within seconds. After a minute and more it is something else.
+const triesMax = 60
+
+/**
+ * A role that starts while the broker chooses who leads is told that it is unavailable. It lets go of what it had and
+ * begins again: a process that ended would be kept waiting ever longer by who starts it, long after the broker is back.
+ */
+export const patientStart = <E, R>(role: Layer.Layer<never, E, R>): Layer.Layer<never, E, R> =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const scope = yield* Effect.scope
+      for (let tried = 1; ; tried += 1) {
+        const attempt = yield* Scope.fork(scope)
+        const built = yield* Effect.exit(Layer.buildWithScope(Layer.fresh(role), attempt))
+        if (Exit.isSuccess(built)) return
+        yield* Scope.close(attempt, built)
+        const reason = unavailable(built.cause)
+        if (reason === undefined || tried === triesMax) return yield* Effect.failCause(built.cause)
+        yield* Effect.logWarning("starting again").pipe(Effect.annotateLogs({ reason }))
+        yield* Effect.sleep(againAfter)
+      }
+    })
+  )
+
+const unavailable = (cause: Cause.Cause<unknown>) => {
+  const error = Cause.findError(cause)
+  return Result.isSuccess(error) && error.success instanceof BusUnavailable ? error.success.message : undefined
+}

@@ -6,6 +6,7 @@ import { existsSync } from "node:fs"
 import { Effect, Layer, Redacted } from "effect"
 import { applyTopology, busServices, Nats, topology } from "#bus"
 import { type ReadyReport, type RoleName, roleNames } from "#contracts"
+import { startReceiver } from "#dev/receiver"
 import { Tokens } from "#http"
 import {
   Addresses,
@@ -18,19 +19,16 @@ import {
   Role,
   runProgram
 } from "#runtime"
-import { startReceiver } from "#dev/receiver"
+import { configuredParts, LocalWorld } from "./LocalWorld.ts"
 import { checkConfiguration } from "./configuration-check.ts"
-import { configuredParts } from "./configured-parts.ts"
-import { processLayer, rolesLayer } from "./fleet-layer.ts"
 import { homeLock } from "./home-lock.ts"
 import { chainsReport, localDefaults, localKeys } from "./local-configuration.ts"
-import { LocalWorld } from "./LocalWorld.ts"
 import { NatsServer } from "./nats-server/NatsServer.ts"
-import { keeperUser, operatorUser, serviceUser } from "./nats-server/users.ts"
+import { keeperUser, operatorUser, serviceUser } from "./nats-server/configuration.ts"
 import { ownerToken } from "./owner-token.ts"
 import { writePrivately } from "./private-file.ts"
 import { roleProcess } from "./role-process.ts"
-import { loadRoles } from "./roles.ts"
+import { loadRoles, processLayer, rolesLayer } from "./roles.ts"
 import {
   demoConfiguration,
   demoSecretOf,

@@ -6,7 +6,7 @@ import { afterAll, assert, describe, it } from "@effect/vitest"
 import { AckPolicy, jetstream, jetstreamManager } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
 import { streamKeeper } from "../../deploy/generate/users.ts"
-import { keeperUser } from "../../services/fleet/nats-server/users.ts"
+import { keeperUser } from "../../services/fleet/nats-server/configuration.ts"
 import { connectAs, passwordOf, startFleetBroker, startMachineBroker } from "../support/fleet-broker.ts"
 import { repository } from "./tools.ts"
 

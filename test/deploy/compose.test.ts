@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { parse } from "yaml"
-import { machineUsers } from "../../services/fleet/nats-server/users.ts"
+import { machineUsers } from "../../services/fleet/nats-server/configuration.ts"
 import { roleDeployments } from "../../deploy/generate/roles.ts"
 
 interface Service {

@@ -3,9 +3,8 @@ import { jetstreamManager } from "@nats-io/jetstream"
 import { connect, type NatsConnection, PermissionViolationError, type TlsOptions } from "@nats-io/transport-node"
 import { bucketConfig, objectStoreConfig, streamConfig, topology } from "#bus"
 import { accountsFile, fleetUsers, passwordVariable, streamKeeper, systemUser } from "../../deploy/generate/users.ts"
-import { authorization } from "../../services/fleet/nats-server/server-config.ts"
-import { keeperUser, machineUsers } from "../../services/fleet/nats-server/users.ts"
 import { startNatsServer } from "../../dev/fixtures/nats-server.ts"
+import { authorization, keeperUser, machineUsers } from "../../services/fleet/nats-server/configuration.ts"
 
 export const passwordOf = (user: string) => `pass-${user}`
 

@@ -1,20 +1,17 @@
 /**
- * The embedded nats-server: started with a generated configuration in the fleet's home, watched, started
- * again on the same port and store when it dies, stopped last. JetStream keeps its streams on disk. Whoever
- * provides it holds the home's lock: it stops any other server of its folder. Nobody connects without being one of its
- * users.
+ * The embedded nats-server: started with a generated configuration in the fleet's home, watched, started again on the
+ * same port and store when it dies, stopped last. JetStream keeps its streams on disk. Whoever provides it holds the
+ * home's lock: it stops any other server of its folder. Nobody connects without being one of its users.
  */
-import { mkdir } from "node:fs/promises"
+import { mkdir, readFile } from "node:fs/promises"
 import { Clock, Context, Effect, Layer, Option, Ref, Schedule } from "effect"
-import { type Child, freePort } from "#runtime"
-import { findBinary } from "./find-binary.ts"
-import { stopOrphan } from "./orphan.ts"
+import { afterDeath, type Child, type Deaths, freePort, noDeaths } from "#runtime"
+import { runningProcess } from "../running-process.ts"
+import { machineUsers } from "./configuration.ts"
 import { keepPasswords, passwordsFolder } from "./passwords.ts"
-import { afterDeath, type Deaths, noDeaths } from "./restart-policy.ts"
-import { NatsServerFailed, startServer } from "./start-server.ts"
-import { machineUsers } from "./users.ts"
+import { findBinary, NatsServerFailed, startServer } from "./start-server.ts"
 
-export interface NatsServerOptions {
+interface NatsServerOptions {
   /** The folder that is the server's alone. */
   readonly folder: string
   /** The next free one is taken when it is in use; 0 takes any. */
@@ -106,3 +103,39 @@ const keepRunning = Effect.fnUntraced(function* (first: Child, start: Effect.Eff
     yield* Effect.logInfo("nats-server runs again").pipe(Effect.annotateLogs({ pid: child.pid }))
   }
 })
+
+// As long as a stop of our own: the old server flushes its store.
+const patience = "5 seconds"
+
+/**
+ * Stops a server that outlived its fleet, for two on one store corrupt it. It is known by the pid file in the folder, and
+ * only touched while that process runs with the folder's configuration. Completes with its pid when it cannot be stopped.
+ */
+const stopOrphan = Effect.fn("stopOrphan")(function* (folder: string) {
+  const pid = yield* orphanOf(folder)
+  if (pid === undefined) return undefined
+  yield* Effect.logWarning("a nats-server of an earlier run still holds the store, stopping it").pipe(
+    Effect.annotateLogs({ pid })
+  )
+  yield* signal(pid, "SIGTERM")
+  if (yield* isGone(folder)) return undefined
+  yield* signal(pid, "SIGKILL")
+  return (yield* isGone(folder)) ? undefined : pid
+})
+
+const orphanOf = Effect.fnUntraced(function* (folder: string) {
+  const text = yield* Effect.tryPromise(() => readFile(`${folder}/server.pid`, "latin1")).pipe(
+    Effect.orElseSucceed(() => "")
+  )
+  const pid = Number.parseInt(text, 10)
+  const found = yield* runningProcess(pid)
+  return found?.command.endsWith(`-c ${folder}/server.conf`) === true ? pid : undefined
+})
+
+const isGone = (folder: string) =>
+  Effect.map(orphanOf(folder), (pid) => pid === undefined).pipe(
+    Effect.repeat({ until: (is) => is, schedule: Schedule.spaced("50 millis") }),
+    Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.succeed(false) })
+  )
+
+const signal = (pid: number, name: NodeJS.Signals) => Effect.try(() => process.kill(pid, name)).pipe(Effect.ignore)

@@ -1,14 +1,14 @@
 /**
- * One start of the embedded nats-server: writes its configuration, starts the program, and waits until this
+ * One start of the embedded nats-server: finds the program, writes its configuration, starts it, and waits until this
  * very server answers, which it does once its streams are recovered. A failed start leaves no process.
  */
-import { readFile } from "node:fs/promises"
+import { access, constants, readFile } from "node:fs/promises"
+import { connect } from "node:net"
+import { delimiter, join } from "node:path"
 import { Effect, Option, Ref, Schedule, Schema } from "effect"
-import { type Child, startChild } from "#runtime"
+import { type Child, Environment, startChild } from "#runtime"
 import { writePrivately } from "../private-file.ts"
-import { serverNameOn } from "./ports.ts"
-import { serverConfig, serverNameOf } from "./server-config.ts"
-import { machineUsers } from "./users.ts"
+import { machineUsers, serverConfig, serverNameOf } from "./configuration.ts"
 
 /** The server did not come up. `log`: its last lines. */
 export class NatsServerFailed extends Schema.TaggedError<NatsServerFailed>()("NatsServerFailed", {
@@ -20,7 +20,7 @@ export class NatsServerFailed extends Schema.TaggedError<NatsServerFailed>()("Na
   }
 }
 
-export interface StartOptions {
+interface StartOptions {
   readonly binary: string
   readonly folder: string
   readonly port: number
@@ -61,3 +61,62 @@ const lastLines = (path: string) =>
     Effect.map((log) => log.subarray(-logTailBytes).toString("utf8").trimEnd().split("\n").slice(-logLines).join("\n")),
     Effect.orElseSucceed(() => "(no log)")
   )
+
+class NatsServerMissing extends Schema.TaggedError<NatsServerMissing>()("NatsServerMissing", {
+  looked: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    return `nats-server was not found; looked at: ${this.looked.join(", ")}. ./starling up installs it.`
+  }
+}
+
+const binaryVariable = "STARLING_NATS_SERVER"
+
+/** The program that the launcher names, else the one on the PATH. */
+export const findBinary = Effect.gen(function* () {
+  const environment = yield* Environment
+  const named = environment[binaryVariable]
+  const onPath = (environment["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "")
+  const looked = named === undefined ? onPath.map((folder) => join(folder, "nats-server")) : [named]
+  for (const path of looked) {
+    const isRunnable = yield* Effect.tryPromise(() => access(path, constants.X_OK)).pipe(
+      Effect.as(true),
+      Effect.orElseSucceed(() => false)
+    )
+    if (isRunnable) return path
+  }
+  return yield* new NatsServerMissing({ looked })
+})
+
+// The banner is about 500 bytes; what sends more before its first line end is no nats-server.
+const bannerBytesMax = 64 * 1_024
+
+const Banner = Schema.fromJsonString(Schema.Struct({ server_name: Schema.String }))
+const decodeBanner = Schema.decodeUnknownOption(Banner)
+
+/**
+ * The name of the nats-server on a port, which it says unasked once its streams are recovered. Nothing when
+ * none answers within a second. The name tells a server of ours from a neighbour that took the port first.
+ */
+export const serverNameOn = (port: number): Effect.Effect<Option.Option<string>> =>
+  Effect.callback((resume) => {
+    const socket = connect(port, "127.0.0.1")
+    let heard = ""
+    const end = (name: Option.Option<string>) => {
+      socket.destroy()
+      resume(Effect.succeed(name))
+    }
+    socket.setTimeout(1_000, () => end(Option.none()))
+    socket.once("error", () => end(Option.none()))
+    socket.once("close", () => end(Option.none()))
+    socket.on("data", (data) => {
+      heard += data.toString("latin1")
+      if (heard.includes("\r\n") || heard.length > bannerBytesMax) end(nameIn(heard))
+    })
+    return Effect.sync(() => socket.destroy())
+  })
+
+const nameIn = (banner: string) =>
+  banner.startsWith("INFO ")
+    ? Option.map(decodeBanner(banner.slice(5, banner.indexOf("\r\n"))), (info) => info.server_name)
+    : Option.none()

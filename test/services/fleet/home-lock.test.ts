@@ -1,10 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Scope } from "effect"
-import { homeLock } from "../../../services/fleet/home-lock.ts"
-import { createLock, readLock, removeLock } from "../../../services/fleet/lock-file.ts"
+import { createLock, homeLock, readLock, removeLock } from "../../../services/fleet/home-lock.ts"
 import { runningProcess } from "../../../services/fleet/running-process.ts"
 
 const newFolder = Effect.acquireRelease(

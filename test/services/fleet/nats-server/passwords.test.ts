@@ -4,9 +4,8 @@ import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { makeSecrets, Secrets } from "#runtime"
+import { authorization, machineUsers } from "../../../../services/fleet/nats-server/configuration.ts"
 import { keepPasswords, readPassword } from "../../../../services/fleet/nats-server/passwords.ts"
-import { authorization } from "../../../../services/fleet/nats-server/server-config.ts"
-import { machineUsers } from "../../../../services/fleet/nats-server/users.ts"
 
 const root = mkdtempSync(join(tmpdir(), "starling-passwords-"))
 afterAll(() => rmSync(root, { recursive: true }))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { roleNames } from "#contracts"
-import { partsOf } from "../../../services/fleet/configured-parts.ts"
+import { partsOf } from "../../../services/fleet/LocalWorld.ts"
 
 describe("what a configuration leaves to the local world", () => {
   it.each([

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { BusRefused, type BusError, BusUnavailable } from "#bus"
-import { patientStart } from "../../../services/fleet/patient-start.ts"
+import { patientStart } from "../../../services/fleet/roles.ts"
 
 const away = new BusUnavailable({ operation: "ensure consumer", detail: "JetStream system temporarily unavailable" })
 const refused = new BusRefused({ operation: "ensure consumer", detail: "not permitted", code: 0 })

@@ -1,8 +1,36 @@
-/** The configuration file of the embedded nats-server, with the passwords of its users. Pure. */
+/**
+ * The configuration file of the embedded nats-server, and who may connect to it: the users that Kubernetes has, with the
+ * same rights, and who makes the streams. Only the operator may do more: try receivers with events that elsewhere only
+ * an actor tells. Pure.
+ */
 import { createHash } from "node:crypto"
-import { type BrokerUser, serverSyntax } from "#bus"
+import { brokerUser, type BrokerUser, inboxPrefix, partyUsers, serverSyntax, topology, userOf } from "#bus"
 
-export interface ServerSettings {
+export const operatorUser = userOf("operator")
+export const serviceUser = userOf("internal services")
+/** Makes the streams, and copies them. */
+export const keeperUser = "stream-keeper"
+
+const keeper = brokerUser(keeperUser, {
+  // Copies of streams, and their return, go in pieces, of which each is confirmed.
+  publish: ["$JS.API.>", "$JS.SNAPSHOT.>"],
+  publishNever: [],
+  // Tools that keep streams know the common inbox, in which nobody else is answered.
+  subscribe: [`${inboxPrefix(keeperUser)}.>`, "_INBOX.>"],
+  answers: false
+})
+
+const tryingEvents = ({ user, permissions }: BrokerUser): BrokerUser => {
+  const { publish, ...others } = permissions
+  return { user, permissions: { publish: { ...publish, allow: [...publish.allow, "events.>"] }, ...others } }
+}
+
+export const machineUsers: ReadonlyArray<BrokerUser> = [
+  ...partyUsers(topology).map((each) => (each.user === operatorUser ? tryingEvents(each) : each)),
+  keeper
+]
+
+interface ServerSettings {
   readonly port: number
   /** Holds the store, the log and the pid file. */
   readonly folder: string

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { afterDeath, noDeaths } from "../../../../services/fleet/nats-server/restart-policy.ts"
+import { afterDeath, noDeaths } from "#runtime"
 
 const delaysOf = (...livedMs: ReadonlyArray<number>) => {
   let deaths = noDeaths
