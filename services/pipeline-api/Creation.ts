@@ -85,7 +85,7 @@ export class Creation extends Context.Service<
 
       const createRelease = Effect.fn("Creation.createRelease")(function* (id: string, request: CreateReleaseRequest) {
         const project = yield* commands.read("project", request.projectId)
-        const creation = releaseCreation(id, request, configured, stateOf(project))
+        const creation = releaseCreation(id, request, { configured, project: stateOf(project) })
         if (Result.isFailure(creation)) return Result.fail(creation.failure)
         const address = { id, commandId: `create-${id}` }
         return Result.succeed(yield* madeOf(yield* commands.run("release", address, creation.success)))
@@ -166,8 +166,7 @@ const releaseFault = (
 const releaseCreation = (
   id: string,
   request: CreateReleaseRequest,
-  { Pipeline }: Configured,
-  project: ProjectState | undefined
+  { configured: { Pipeline }, project }: Pick<ItemMaterial, "configured" | "project">
 ): Result.Result<ReleaseCommandOf<"Create">, Faults> => {
   if (project === undefined) return Result.fail(noProject)
   const sourceBranch = request.sourceBranch ?? workBranchOf(Pipeline.ReleaseBranchPrefix, id)

@@ -4,14 +4,13 @@
  * that.
  */
 import { findingSeverities, type WorkItemDispatch, type WorkItemFact, type WorkItemState } from "#contracts"
-import { type Concern, decided, type Decision, refused } from "./decisions.ts"
+import { type Concern, decided, type Decision, itemEvent, refused } from "./concern.ts"
 import { escalation } from "./failures.ts"
-import { itemEvent } from "./envelope.ts"
-import { readyFor, standing } from "./phases.ts"
+import { readyFor, standing } from "./states.ts"
 
 export const audit = {
   reports: {
-    "audit-ended": (item, { findings, durationMs }, dispatch) => {
+    "audit-ended": (item, { findings, durationMs }, { dispatch }) => {
       if (dispatch.phase !== "audit") return notAuditing(item, dispatch)
       const { failingSeverity, maxAuditIterations } = item.settings
       const rank = findingSeverities.indexOf(failingSeverity)
@@ -26,7 +25,7 @@ export const audit = {
         ...consequences(item, iteration, blocking)
       )
     },
-    "auditor-timed-out": (item, { auditor, agent, sandboxId }, dispatch) =>
+    "auditor-timed-out": (item, { auditor, agent, sandboxId }, { dispatch }) =>
       dispatch.phase === "audit"
         ? decided({ _tag: "AuditorTimedOut", iteration: dispatch.iteration, auditor, agent, sandboxId })
         : notAuditing(item, dispatch)
@@ -51,23 +50,32 @@ export const audit = {
       const of = { workItemId: context.id, iteration }
       const counts = { blockingFindings: blocking, nonBlockingFindings: nonBlocking }
       return [
-        itemEvent(item, context, "audit.findings.emitted", { ...of, findings, blocking, nonBlocking }),
-        itemEvent(item, context, "work_item.audit_iteration", { iteration, totalIterations, ...counts }),
-        itemEvent(item, context, "audit.completed", { ...of, verdict, durationMs })
+        itemEvent(item, context, {
+          event: "audit.findings.emitted",
+          details: { ...of, findings, blocking, nonBlocking }
+        }),
+        itemEvent(item, context, {
+          event: "work_item.audit_iteration",
+          details: { iteration, totalIterations, ...counts }
+        }),
+        itemEvent(item, context, { event: "audit.completed", details: { ...of, verdict, durationMs } })
       ]
     },
     AuditorTimedOut: (item, { iteration, auditor, agent, sandboxId }, context) => [
-      itemEvent(item, context, "audit.auditor_timed_out", {
-        workItemId: context.id,
-        iteration,
-        auditor,
-        agent,
-        sandboxId: sandboxId ?? launchTimeout
+      itemEvent(item, context, {
+        event: "audit.auditor_timed_out",
+        details: {
+          workItemId: context.id,
+          iteration,
+          auditor,
+          agent,
+          sandboxId: sandboxId ?? launchTimeout
+        }
       })
     ],
-    AuditPassed: (item, _fact, context) => [itemEvent(item, context, "work_item.audit_passed")],
-    ReworkBegan: (item, _fact, context) => [itemEvent(item, context, "work_item.reworking")],
-    AuditFailed: (item, _fact, context) => [itemEvent(item, context, "work_item.audit_failed")]
+    AuditPassed: (item, _fact, context) => [itemEvent(item, context, { event: "work_item.audit_passed" })],
+    ReworkBegan: (item, _fact, context) => [itemEvent(item, context, { event: "work_item.reworking" })],
+    AuditFailed: (item, _fact, context) => [itemEvent(item, context, { event: "work_item.audit_failed" })]
   }
 } satisfies Concern
 

@@ -11,10 +11,8 @@ import {
   type WorkItemPhase,
   type WorkItemState
 } from "#contracts"
-import { type Concern, decided, type Decision, nothing, refused, silent } from "./decisions.ts"
-import { itemEvent } from "./envelope.ts"
-import { agentOf, isEnded, isParked, iterationOf, readyFor, standing } from "./phases.ts"
-import { transitions } from "./transitions.ts"
+import { type Concern, decided, type Decision, itemEvent, nothing, refused, silent } from "./concern.ts"
+import { agentOf, isEnded, isParked, iterationOf, readyFor, standing, transitions } from "./states.ts"
 
 export const conflicts = {
   commands: {
@@ -36,13 +34,13 @@ export const conflicts = {
     }
   },
   reports: {
-    "conflict-rework-ended": (item, { outcome, reason, headSha = null }, { phase }) => {
+    "conflict-rework-ended": (item, { outcome, reason, headSha = null }, { dispatch: { phase } }) => {
       if (phase !== "conflict-rework") return refused(item, `no conflict is being resolved in the phase ${phase}`)
       switch (outcome) {
         case "resolved":
           return decided({ _tag: "ConflictResolved", ...(headSha === null ? {} : { headSha }) })
         case "failed":
-          return conflicted(item, sourceOf(item), reason ?? "the conflict was not resolved")
+          return conflicted(item, { source: sourceOf(item), reason: reason ?? "the conflict was not resolved" })
         case "rejected":
           return givenUp(item, reason ?? "the resolution was rejected")
       }
@@ -81,11 +79,14 @@ export const conflicts = {
     StaleHeadNoted: silent,
     StaleHeadForgotten: silent,
     ConflictResolutionFailed: (item, { _tag, ...handover }, context) => [
-      itemEvent(item, context, "work_item.merge_conflict_resolution_failed", {
-        workItemId: context.id,
-        ...handover,
-        toAgent: null,
-        toModel: null
+      itemEvent(item, context, {
+        event: "work_item.merge_conflict_resolution_failed",
+        details: {
+          workItemId: context.id,
+          ...handover,
+          toAgent: null,
+          toModel: null
+        }
       })
     ]
   }
@@ -102,19 +103,18 @@ const givenUp = (item: WorkItemState, reason: string, dispatch: WorkItemDispatch
     ...agentOf(item, dispatch)
   })
 
-/** The item is in conflict, again or for the first time; `head`: of the pull request that is in conflict. */
-export const conflicted = (
-  item: WorkItemState,
-  source: "merge" | "pull-request",
-  reason: string,
-  head: { readonly headSha?: string } = {}
-): Decision =>
+/** The item is in conflict, again or for the first time; `headSha`: of the pull request that is in conflict. */
+export const conflicted = (item: WorkItemState, conflict: Omit<WorkItemFactOf<"ConflictFound">, "_tag">): Decision =>
   attemptsLeft(item)
-    ? decided({ _tag: "ConflictFound", source, reason, ...head })
-    : givenUp(item, `${reason}; no attempt is left of ${item.settings.maxReworkAttempts}`)
+    ? decided({ _tag: "ConflictFound", ...conflict })
+    : givenUp(item, `${conflict.reason}; no attempt is left of ${item.settings.maxReworkAttempts}`)
 
 const leftBehind = (item: WorkItemState, headSha: string): Decision =>
-  conflicted(item, "pull-request", `the base of pull request ${item.pullRequest?.number ?? ""} has moved`, { headSha })
+  conflicted(item, {
+    source: "pull-request",
+    reason: `the base of pull request ${item.pullRequest?.number ?? ""} has moved`,
+    headSha
+  })
 
 /** What was told of the item's pull request while it was in the way comes next, now that it is not. */
 export const overdue = (item: WorkItemState): Decision => {

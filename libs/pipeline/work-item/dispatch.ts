@@ -7,9 +7,8 @@
  * again when its launch was refused, and is not to be taken before the suggested time.
  */
 import { isoTime, type WorkItemDeferral, type WorkItemDispatch, type WorkItemState } from "#contracts"
-import { type Concern, decided, nothing, refused, silent } from "./decisions.ts"
-import { itemEvent } from "./envelope.ts"
-import { activeState, isReady, iterationOf, phaseOf, readyState, standing } from "./phases.ts"
+import { type Concern, decided, itemEvent, nothing, refused, silent } from "./concern.ts"
+import { activeState, isReady, iterationOf, phaseOf, readyState, standing } from "./states.ts"
 
 export const dispatching = {
   commands: {
@@ -35,7 +34,7 @@ export const dispatching = {
     }
   },
   reports: {
-    progress: (_item, _report, dispatch, { atMs }) =>
+    progress: (_item, _report, { dispatch, atMs }) =>
       atMs - dispatch.lastProgressAtMs < (dispatch.progressGrainMs ?? progressGrainMsMax)
         ? nothing
         : decided({ _tag: "Progressed" })
@@ -64,7 +63,7 @@ export const dispatching = {
       const { phase, iteration } = dispatch
       const of = { workItemId: context.id, iteration }
       const tell = (event: string, details: Readonly<Record<string, unknown>> | null = null) =>
-        itemEvent(item, context, event, details)
+        itemEvent(item, context, { event, details })
       const started = () => tell("iteration.started", { ...of, phase, dispatchedAt: isoTime(dispatch.atMs) })
       switch (phase) {
         case "work":
@@ -84,9 +83,12 @@ export const dispatching = {
     },
     Progressed: silent,
     Deferred: (item, { deferral, resumeState }, context) => [
-      itemEvent(item, context, deferralEvents[deferral.kind], {
-        ...deferralDetails(deferral),
-        ...(deferral.kind === "sandbox" ? { resumeState } : {})
+      itemEvent(item, context, {
+        event: deferralEvents[deferral.kind],
+        details: {
+          ...deferralDetails(deferral),
+          ...(deferral.kind === "sandbox" ? { resumeState } : {})
+        }
       })
     ]
   }

@@ -13,9 +13,8 @@ import {
   type WorkItemFactOf,
   type WorkItemState
 } from "#contracts"
-import { type Concern, decided, refused, silent } from "./decisions.ts"
-import { itemEvent } from "./envelope.ts"
-import { readyFor, standing } from "./phases.ts"
+import { type Concern, decided, itemEvent, refused, silent } from "./concern.ts"
+import { readyFor, standing } from "./states.ts"
 
 export const failures = {
   commands: {
@@ -28,12 +27,12 @@ export const failures = {
         if (item.state !== "Failed") return refused(item, "it has not failed")
         if (item.terminalFailures < (failuresMin ?? Infinity)) return refused(item, "it has not failed often enough")
       }
-      return decided(delegated(item, trigger, reason, note))
+      return decided(delegated(item, { trigger, reason, note }))
     }
   },
   reports: {
     failed: (item, { reason, failureKind }) => decided(...failing(item, reason, failureKind)),
-    "auth-failed": (item, { reason, category }, { agent, agentInstanceId }) =>
+    "auth-failed": (item, { reason, category }, { dispatch: { agent, agentInstanceId } }) =>
       decided(
         { _tag: "AuthFailed", agent, agentInstanceId, reason, category },
         ...failing(item, `the agent is not authorised: ${reason}`, "auth")
@@ -65,9 +64,12 @@ export const failures = {
   },
   events: {
     AuthFailed: silent,
-    Failed: (item, _fact, context) => [itemEvent(item, context, "work_item.failed")],
+    Failed: (item, _fact, context) => [itemEvent(item, context, { event: "work_item.failed" })],
     Delegated: (item, { _tag, isAutoEscalated, ...details }, context) => [
-      itemEvent(item, context, "work_item.delegated", { ...details, autoEscalated: isAutoEscalated })
+      itemEvent(item, context, {
+        event: "work_item.delegated",
+        details: { ...details, autoEscalated: isAutoEscalated }
+      })
     ]
   }
 } satisfies Concern
@@ -93,13 +95,11 @@ export const escalation = (
   item: WorkItemState,
   trigger: Exclude<Trigger, "operator">,
   reason: string
-): WorkItemFactOf<"Delegated"> => delegated(item, trigger, reason, null)
+): WorkItemFactOf<"Delegated"> => delegated(item, { trigger, reason, note: null })
 
 const delegated = (
   item: WorkItemState,
-  trigger: Trigger,
-  reason: string,
-  note: string | null
+  { trigger, reason, note }: Pick<WorkItemFactOf<"Delegated">, "trigger" | "reason" | "note">
 ): WorkItemFactOf<"Delegated"> => ({
   _tag: "Delegated",
   trigger,

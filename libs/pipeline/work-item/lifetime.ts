@@ -6,9 +6,8 @@
 import { Result } from "effect"
 import { type DecisionContext, Refusal } from "#actors/definition"
 import { workBranchOf, type WorkItemCommandOf, type WorkItemFactOf, type WorkItemState } from "#contracts"
-import { type Concern, decided, type Decision, refused, silent } from "./decisions.ts"
-import { itemEvent } from "./envelope.ts"
-import { isEnded, isParked, readyFor, standing } from "./phases.ts"
+import { type Concern, decided, type Decision, itemEvent, refused, silent } from "./concern.ts"
+import { isEnded, isParked, readyFor, standing } from "./states.ts"
 
 export const lifetime = {
   commands: {
@@ -44,13 +43,19 @@ export const lifetime = {
     Created: silent,
     Retired: silent,
     Cancelled: (item, { priorState, reason, resolutionSha, isDetailed }, context) => [
-      itemEvent(item, context, "work_item.cancelled", isDetailed ? { priorState, reason, resolutionSha } : null)
+      itemEvent(item, context, {
+        event: "work_item.cancelled",
+        details: isDetailed ? { priorState, reason, resolutionSha } : null
+      })
     ],
     Resumed: (item, { resumedFromPhase }, context) => [
-      itemEvent(item, context, "work_item.resumed", {
-        id: context.id,
-        externalId: item.externalId,
-        resumedFromPhase
+      itemEvent(item, context, {
+        event: "work_item.resumed",
+        details: {
+          id: context.id,
+          externalId: item.externalId,
+          resumedFromPhase
+        }
       })
     ]
   }

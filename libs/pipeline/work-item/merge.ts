@@ -3,35 +3,34 @@
  * of its own. A push that failed is tried again after a wait, as often as the project allows, the first try included. A
  * hosted forge may make a pull request of it: the request is merged only where the project lets it be, else it stays open.
  */
+import { type Concern, decided, itemEvent, nothing, refused, silent } from "./concern.ts"
 import { conflicted } from "./conflicts.ts"
-import { type Concern, decided, nothing, refused, silent } from "./decisions.ts"
 import { branches } from "./dispatch.ts"
-import { itemEvent } from "./envelope.ts"
 import { failing } from "./failures.ts"
-import { readyFor } from "./phases.ts"
+import { readyFor } from "./states.ts"
 import { backoffMs } from "./waits.ts"
 
 export const merge = {
   reports: {
-    "merge-ended": (item, { outcome, mergeSha, reason }, { phase }) => {
+    "merge-ended": (item, { outcome, mergeSha, reason }, { dispatch: { phase } }) => {
       if (phase !== "merge") return refused(item, `no merge is under way in the phase ${phase}`)
       switch (outcome) {
         case "merged":
           return decided({ _tag: "Merged", mergeSha })
         case "conflict":
-          return conflicted(item, "merge", reason ?? "the branches are in conflict")
+          return conflicted(item, { source: "merge", reason: reason ?? "the branches are in conflict" })
         case "failed":
           return decided(...failing(item, reason ?? "the merge failed", "merge"))
       }
     },
-    "pull-request-opened": (item, { pullRequestNumber, pullRequestUrl, mergedSha }, { phase }) => {
+    "pull-request-opened": (item, { pullRequestNumber, pullRequestUrl, mergedSha }, { dispatch: { phase } }) => {
       if (phase !== "upstream") return refused(item, `nothing is being pushed in the phase ${phase}`)
       const known = item.pullRequest
       const merged = item.settings.autoMerge ? mergedSha : null
       if (known?.number === pullRequestNumber && known.mergedSha === merged) return nothing
       return decided({ _tag: "PullRequestOpened", pullRequestNumber, pullRequestUrl, mergedSha: merged })
     },
-    "push-ended": (item, { outcome, reason }, { phase }, { atMs, jitter }) => {
+    "push-ended": (item, { outcome, reason }, { dispatch: { phase }, atMs, jitter }) => {
       if (phase !== "upstream") return refused(item, `nothing is being pushed in the phase ${phase}`)
       if (outcome === "pushed") return decided({ _tag: "Completed" })
       const error = reason ?? "the push failed"
@@ -51,14 +50,17 @@ export const merge = {
   },
   events: {
     Merged: (item, { mergeSha }, context) => [
-      itemEvent(item, context, "merge.completed", { ...branches(item, context.id), mergeSha }),
-      itemEvent(item, context, "work_item.merged")
+      itemEvent(item, context, { event: "merge.completed", details: { ...branches(item, context.id), mergeSha } }),
+      itemEvent(item, context, { event: "work_item.merged" })
     ],
     PullRequestOpened: (item, { _tag, ...details }, context) => [
-      itemEvent(item, context, "work_item.pull_request_opened", {
-        workBranch: item.workBranch,
-        baseBranch: item.baseBranch,
-        ...details
+      itemEvent(item, context, {
+        event: "work_item.pull_request_opened",
+        details: {
+          workBranch: item.workBranch,
+          baseBranch: item.baseBranch,
+          ...details
+        }
       })
     ],
     PushFailed: silent

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import type { Projection } from "#actors/definition"
 import { type WorkItemDeadline, WorkItemState, type WorkItemSummary } from "#contracts"
-import { isEnded, isParked, isReady } from "./phases.ts"
+import { isEnded, isParked, isReady } from "./states.ts"
 
 export const workItemProjection: Projection<WorkItemState | null> = {
   entity: "workitem",

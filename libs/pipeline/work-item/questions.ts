@@ -15,9 +15,8 @@ import {
   type WorkItemReportOf,
   type WorkItemState
 } from "#contracts"
-import { type Concern, decided, type Decision, nothing, refused } from "./decisions.ts"
-import { itemEvent } from "./envelope.ts"
-import { phaseOf, readyFor, standing } from "./phases.ts"
+import { type Concern, decided, type Decision, itemEvent, nothing, refused } from "./concern.ts"
+import { phaseOf, readyFor, standing } from "./states.ts"
 
 export const questions = {
   commands: {
@@ -62,24 +61,32 @@ export const questions = {
     SuggestionMade: (item) => ({ suggestions: item.suggestions + 1 })
   },
   events: {
-    OperatorInputNeeded: (item, _fact, context) => [itemEvent(item, context, "work_item.needs_operator_input")],
+    OperatorInputNeeded: (item, _fact, context) => [
+      itemEvent(item, context, { event: "work_item.needs_operator_input" })
+    ],
     QuestionAsked: (item, { _tag, ...question }, context) => [
-      itemEvent(item, context, "work_item.question_asked", question)
+      itemEvent(item, context, { event: "work_item.question_asked", details: question })
     ],
     QuestionAnswered: (item, { questionId, answer }, context) => [
       // Who answered is not told: the event's field is there, and always null.
-      itemEvent(item, context, "work_item.question_answered", {
-        ...place(item, context.id),
-        questionId,
-        answer,
-        answeredBy: null
+      itemEvent(item, context, {
+        event: "work_item.question_answered",
+        details: {
+          ...place(item, context.id),
+          questionId,
+          answer,
+          answeredBy: null
+        }
       })
     ],
     QuestionDismissed: (item, { questionId, reason }, context) => [
-      itemEvent(item, context, "work_item.question_dismissed", { ...place(item, context.id), questionId, reason })
+      itemEvent(item, context, {
+        event: "work_item.question_dismissed",
+        details: { ...place(item, context.id), questionId, reason }
+      })
     ],
     SuggestionMade: (item, { _tag, rationale: _rationale, ...told }, context) => [
-      itemEvent(item, context, "work_item.suggestion", told)
+      itemEvent(item, context, { event: "work_item.suggestion", details: told })
     ]
   }
 } satisfies Concern

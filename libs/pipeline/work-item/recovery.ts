@@ -4,9 +4,8 @@
  * goes down in order costs none: its item goes back, and the numbering of iterations begins again.
  */
 import type { WorkItemFactOf, WorkItemState } from "#contracts"
-import { type Concern, decided, type Decision, nothing, silent } from "./decisions.ts"
-import { itemEvent } from "./envelope.ts"
-import { phaseOf, readyFor, readyState, standing } from "./phases.ts"
+import { type Concern, decided, type Decision, itemEvent, nothing, silent } from "./concern.ts"
+import { phaseOf, readyFor, readyState, standing } from "./states.ts"
 
 export const recovery = {
   commands: {
@@ -38,10 +37,13 @@ export const recovery = {
   },
   events: {
     Recovered: (item, { _tag, ...details }, context) => [
-      itemEvent(item, context, "work_item.recovered", {
-        workItemId: context.id,
-        projectId: item.projectId,
-        ...details
+      itemEvent(item, context, {
+        event: "work_item.recovered",
+        details: {
+          workItemId: context.id,
+          projectId: item.projectId,
+          ...details
+        }
       })
     ],
     Preempted: silent

@@ -13,8 +13,8 @@ import {
   type WorkItemReport,
   type WorkItemState
 } from "#contracts"
-import { type Concern, silent } from "./decisions.ts"
-import { iterationOf } from "./phases.ts"
+import { type Concern, silent } from "./concern.ts"
+import { iterationOf } from "./states.ts"
 
 export const usage = {
   evolve: {
@@ -32,7 +32,7 @@ export const usage = {
 /** The fact of a report that tells what was spent; nothing if it tells none, or was counted before. */
 export const usageAdded = (item: WorkItemState, report: WorkItemReport): WorkItemFactOf<"UsageAdded"> | undefined => {
   if (report.kind === "recheck-completed" || report.usage === undefined) return undefined
-  const countedAs = markOf(report.reportId)
+  const countedAs = hashOf(report.reportId)
   if (isCounted(item, countedAs)) return undefined
   const isOfLast = report.dispatchId === item.lastDispatchId
   return {
@@ -49,12 +49,12 @@ export const usageAdded = (item: WorkItemState, report: WorkItemReport): WorkIte
 
 const lastIteration = (item: WorkItemState) => item.lastDispatchIn?.iteration ?? iterationOf(item, item.phase)
 
-const markOf = (reportId: string) => hash("sha256", reportId, "base64url").slice(0, countedMarkCharacters)
+const hashOf = (reportId: string) => hash("sha256", reportId, "base64url").slice(0, countedMarkCharacters)
 
-const isCounted = ({ countedReports = "" }: WorkItemState, mark: string) => {
-  let at = countedReports.indexOf(mark)
-  // Two marks side by side may hold a third between them.
-  while (at > 0 && at % countedMarkCharacters !== 0) at = countedReports.indexOf(mark, at + 1)
+const isCounted = ({ countedReports = "" }: WorkItemState, reportHash: string) => {
+  let at = countedReports.indexOf(reportHash)
+  // Two hashes side by side may hold a third between them.
+  while (at > 0 && at % countedMarkCharacters !== 0) at = countedReports.indexOf(reportHash, at + 1)
   return at >= 0
 }
 

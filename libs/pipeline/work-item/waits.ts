@@ -7,10 +7,9 @@
  * came back whose absence had failed it. It goes to where its phase is waited for.
  */
 import { type FailureKind, isoTime, type RetryBackoff, type WorkItemPhase, type WorkItemState } from "#contracts"
-import { type Concern, decided, nothing, refused, silent } from "./decisions.ts"
-import { fleetEvent, itemEvent } from "./envelope.ts"
+import { type Concern, decided, fleetEvent, itemEvent, nothing, refused, silent } from "./concern.ts"
 import { failing } from "./failures.ts"
-import { agentOf, isReady, phaseOf, readyFor, standing } from "./phases.ts"
+import { agentOf, isReady, phaseOf, readyFor, standing } from "./states.ts"
 
 export const waits = {
   commands: {
@@ -45,14 +44,14 @@ export const waits = {
     }
   },
   reports: {
-    "transient-failed": (item, { reason }, { phase, agent }, { atMs, jitter }) => {
+    "transient-failed": (item, { reason }, { dispatch: { phase, agent }, atMs, jitter }) => {
       const { maxTransientRetries, transientBackoff } = item.settings
       const attempts = item.transientRetries + 1
       if (attempts > maxTransientRetries) return decided(...failing(item, reason, "transient"))
       const nextRetryAtMs = atMs + backoffMs(transientBackoff, attempts, jitter)
       return decided({ _tag: "WaitingForRetry", phase, agent, reason, nextRetryAtMs, attempts })
     },
-    "quota-hit": (item, { reason, toAgent, toModel, resetAtMs }, dispatch) => {
+    "quota-hit": (item, { reason, toAgent, toModel, resetAtMs }, { dispatch }) => {
       const { phase, iteration } = dispatch
       const handover = { phase, iteration, reason, ...agentOf(item, dispatch) }
       if (toAgent !== null) return decided({ _tag: "FellBack", ...handover, toAgent, toModel })
@@ -60,7 +59,7 @@ export const waits = {
         ? decided({ _tag: "WaitingForQuota", ...handover, resetAtMs })
         : decided(...failing(item, reason, "quota"))
     },
-    "agent-stuck": (item, { stuckSeconds }, { phase, agent: agentKind }) => {
+    "agent-stuck": (item, { stuckSeconds }, { dispatch: { phase, agent: agentKind } }) => {
       if (phase !== "work" && phase !== "rework" && phase !== "merge") {
         return refused(item, `no agent is probed in the phase ${phase}`)
       }
@@ -107,45 +106,54 @@ export const waits = {
     // Nobody is told: the next phase tells of itself.
     AgentResumed: silent,
     WaitingForAgent: (item, { reason, retryFrom }, context) => [
-      itemEvent(item, context, "work_item.waiting_for_agent_resume", { reason, retryFrom })
+      itemEvent(item, context, { event: "work_item.waiting_for_agent_resume", details: { reason, retryFrom } })
     ],
     WaitingForRetry: (item, { phase, agent, reason, nextRetryAtMs, attempts }, context) => [
-      itemEvent(item, context, "work_item.waiting_for_transient_retry", {
-        workItemId: context.id,
-        phase,
-        agent,
-        reason,
-        nextRetryAt: isoTime(nextRetryAtMs),
-        attempts
+      itemEvent(item, context, {
+        event: "work_item.waiting_for_transient_retry",
+        details: {
+          workItemId: context.id,
+          phase,
+          agent,
+          reason,
+          nextRetryAt: isoTime(nextRetryAtMs),
+          attempts
+        }
       })
     ],
     WaitingForQuota: (item, { _tag, resetAtMs: _resetAtMs, ...handover }, context) => [
-      itemEvent(item, context, "work_item.waiting_for_quota_reset", {
-        workItemId: context.id,
-        ...handover,
-        toAgent: null,
-        toModel: null
+      itemEvent(item, context, {
+        event: "work_item.waiting_for_quota_reset",
+        details: {
+          workItemId: context.id,
+          ...handover,
+          toAgent: null,
+          toModel: null
+        }
       })
     ],
     FellBack: (_item, { _tag, ...handover }, context) => [
       fleetEvent("agent.fallback", { workItemId: context.id, ...handover })
     ],
     AgentStuck: (item, { _tag, ...details }, context) => [
-      itemEvent(item, context, "work_item.agent_stuck", { ...details, killed: true })
+      itemEvent(item, context, { event: "work_item.agent_stuck", details: { ...details, killed: true } })
     ],
     AutoRetried: (item, { _tag, ...details }, context) => [
-      itemEvent(item, context, "work_item.auto_retry", { workItemId: context.id, ...details })
+      itemEvent(item, context, { event: "work_item.auto_retry", details: { workItemId: context.id, ...details } })
     ],
     AgentRestoreRequeued: (item, { restoredAgent, failureKind, from, outageStartedAtMs, restoredAtMs }, context) => [
-      itemEvent(item, context, "work_item.agent_restore_requeued", {
-        workItemId: context.id,
-        reason: "agent_restore",
-        restoredAgent,
-        failureKind,
-        triggeredBy: "agent-restore",
-        from,
-        outageStartedAt: outageStartedAtMs === null ? null : isoTime(outageStartedAtMs),
-        restoredAt: isoTime(restoredAtMs)
+      itemEvent(item, context, {
+        event: "work_item.agent_restore_requeued",
+        details: {
+          workItemId: context.id,
+          reason: "agent_restore",
+          restoredAgent,
+          failureKind,
+          triggeredBy: "agent-restore",
+          from,
+          outageStartedAt: outageStartedAtMs === null ? null : isoTime(outageStartedAtMs),
+          restoredAt: isoTime(restoredAtMs)
+        }
       })
     ]
   }

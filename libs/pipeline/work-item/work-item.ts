@@ -20,19 +20,20 @@ import {
   type Decision,
   type EventsByFact,
   type Evolvers,
-  type Given,
+  type InHandContext,
+  type ReportContext,
   type InHandDeciders,
   type Input,
   nothing,
   refused
-} from "./decisions.ts"
+} from "./concern.ts"
 import { dispatching } from "./dispatch.ts"
 import { failures } from "./failures.ts"
 import { create, created, lifetime } from "./lifetime.ts"
 import { merge } from "./merge.ts"
 import { questions } from "./questions.ts"
 import { recovery } from "./recovery.ts"
-import { refusalOf, transitions } from "./transitions.ts"
+import { refusalOf, transitions } from "./states.ts"
 import { usage, usageAdded } from "./usage.ts"
 import { waits } from "./waits.ts"
 import { work } from "./work.ts"
@@ -100,18 +101,14 @@ const ofCommand = <Command extends Exclude<WorkItemCommand, { readonly _tag: "Cr
     context
   )
 
-const ofReport = (item: WorkItemState, report: WorkItemReport, given: Given): Decision => {
-  type Aside = (item: WorkItemState, report: WorkItemReport, given: Given) => Decision
-  type InHand = (
-    item: WorkItemState,
-    report: WorkItemReport,
-    dispatch: NonNullable<WorkItemState["dispatch"]>,
-    given: Given
-  ) => Decision
+const ofReport = (item: WorkItemState, report: WorkItemReport, context: ReportContext): Decision => {
+  type Aside = (item: WorkItemState, report: WorkItemReport, context: ReportContext) => Decision
+  type InHand = (item: WorkItemState, report: WorkItemReport, context: InHandContext) => Decision
   if (report.kind === "questions-asked" || report.kind === "suggestions-made" || report.kind === "recheck-completed") {
-    return (asideDeciders[report.kind] as Aside)(item, report, given)
+    return (asideDeciders[report.kind] as Aside)(item, report, context)
   }
-  return item.dispatch === null ? nothing : (reportDeciders[report.kind] as InHand)(item, report, item.dispatch, given)
+  const { dispatch } = item
+  return dispatch === null ? nothing : (reportDeciders[report.kind] as InHand)(item, report, { ...context, dispatch })
 }
 
 // A fact and its own function are of one tag; the compiler cannot tell that of two looked up apart.

@@ -7,15 +7,14 @@
  * the log creates. After the follow-up's act the check is made once more, and its answer is told once per iteration.
  */
 import type { WorkItemState } from "#contracts"
+import { type Concern, decided, type Decision, itemEvent, nothing, refused } from "./concern.ts"
 import { movedTo } from "./conflicts.ts"
-import { type Concern, decided, type Decision, nothing, refused } from "./decisions.ts"
-import { itemEvent } from "./envelope.ts"
 import { failing } from "./failures.ts"
-import { readyFor, standing } from "./phases.ts"
+import { readyFor, standing } from "./states.ts"
 
 export const work = {
   reports: {
-    "iteration-ended": (item, { outcome, commitSha, durationMs }, dispatch): Decision => {
+    "iteration-ended": (item, { outcome, commitSha, durationMs }, { dispatch }): Decision => {
       const { phase, iteration } = dispatch
       if (phase !== "work" && phase !== "rework" && phase !== "delegation") {
         return refused(item, `no iteration is at work in the phase ${phase}`)
@@ -32,7 +31,7 @@ export const work = {
         ? decided({ _tag: "EndedWithoutAction" })
         : decided(...failing(item, "the iteration ended without a commit", "no-commit"))
     },
-    "check-verdict": (item, { isMatched, answer, followUp }, { phase }, { freshWorkItemId }) => {
+    "check-verdict": (item, { isMatched, answer, followUp }, { dispatch: { phase }, freshWorkItemId }) => {
       if (item.kind !== "check") return refused(item, "it is not a check")
       if (phase !== "work" && phase !== "delegation") {
         return refused(item, `a check has no verdict in the phase ${phase}`)
@@ -65,19 +64,22 @@ export const work = {
   },
   events: {
     IterationCompleted: (item, { _tag, ...details }, context) => [
-      itemEvent(item, context, "iteration.completed", { workItemId: context.id, ...details })
+      itemEvent(item, context, { event: "iteration.completed", details: { workItemId: context.id, ...details } })
     ],
-    WorkCompleted: (item, _fact, context) => [itemEvent(item, context, "work_item.work_complete")],
-    EndedWithoutAction: (item, _fact, context) => [itemEvent(item, context, "work_item.no_action_required")],
-    Completed: (item, _fact, context) => [itemEvent(item, context, "work_item.done")],
+    WorkCompleted: (item, _fact, context) => [itemEvent(item, context, { event: "work_item.work_complete" })],
+    EndedWithoutAction: (item, _fact, context) => [itemEvent(item, context, { event: "work_item.no_action_required" })],
+    Completed: (item, _fact, context) => [itemEvent(item, context, { event: "work_item.done" })],
     FollowUpAsked: (item, { followupWorkItemId }, context) => [
-      itemEvent(item, context, "work_item.check_followup_enqueued", {
-        originCheckWorkItemId: context.id,
-        followupWorkItemId
+      itemEvent(item, context, {
+        event: "work_item.check_followup_enqueued",
+        details: {
+          originCheckWorkItemId: context.id,
+          followupWorkItemId
+        }
       })
     ],
     RecheckCompleted: (item, { _tag, ...details }, context) => [
-      itemEvent(item, context, "work_item.post_act_recheck_completed", details)
+      itemEvent(item, context, { event: "work_item.post_act_recheck_completed", details })
     ]
   }
 } satisfies Concern

@@ -1,4 +1,4 @@
-/** The pickup queue and agents over HTTP: what keeps work from being given out, and who says so. */
+/** The pickup queue and agents over HTTP: what keeps work from being given out, and who decided it. */
 import { Clock, Effect, Option } from "effect"
 import { Views } from "#actors"
 import {
@@ -55,7 +55,7 @@ const listAgents = Effect.gen(function* () {
     ...Instances.map((each) => agentIdOf(Kind, each))
   ])
     .filter((id) => !known.has(id))
-    .map((id) => agentView(id, null, 0, nowMs))
+    .map((id) => agentView(id, null, { sequence: 0, nowMs }))
   const all = [...rows, ...unheardOf].toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1))
   return jsonAnswer({ ...pageOf(all, keyOf, place), ...(yield* freshness) })
 })
@@ -66,7 +66,7 @@ const agentCommand = Effect.fnUntraced(function* (agentInstanceId: string | null
   const id = agentIdOf(kind, agentInstanceId ?? null)
   const address = { id, commandId: yield* commandId }
   const { state, sequence } = yield* refusing((yield* Commands).run("agent", address, command))
-  return jsonAnswer(agentView(id, state, sequence, yield* Clock.currentTimeMillis))
+  return jsonAnswer(agentView(id, state, { sequence, nowMs: yield* Clock.currentTimeMillis }))
 })
 
 const pauseAgent = Effect.gen(function* () {

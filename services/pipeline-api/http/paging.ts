@@ -26,14 +26,14 @@ export const placeOf = ({ limit, cursor }: PageRequest): Effect.Effect<Place, Wi
     : Effect.succeed({ after: after.value, limit: count })
 }
 
-const mark = "1:"
+const cursorVersion = "1:"
 
-export const cursorOf = (key: string): string => Buffer.from(`${mark}${key}`).toString("base64url")
+export const cursorOf = (key: string): string => Buffer.from(`${cursorVersion}${key}`).toString("base64url")
 
 const readCursor = (cursor: string): Option.Option<string | undefined> => {
   const text = Buffer.from(cursor, "base64url").toString()
-  return text.startsWith(mark) && cursorOf(text.slice(mark.length)) === cursor
-    ? Option.some(text.slice(mark.length))
+  return text.startsWith(cursorVersion) && cursorOf(text.slice(cursorVersion.length)) === cursor
+    ? Option.some(text.slice(cursorVersion.length))
     : Option.none()
 }
 

@@ -21,10 +21,16 @@ import { readProjects } from "../views/rows.ts"
 import { freshness, pageOf, placeOf, rowKey } from "./paging.ts"
 import { callerName, commandId, noSuch, pathId, readBody, readBodyIfAny, refusing } from "./requests.ts"
 
-const answered = Effect.fnUntraced(function* (id: string, state: ProjectState | null, sequence: number, status = 200) {
+interface Answered {
+  readonly state: ProjectState | null
+  readonly sequence: number
+  readonly status?: number
+}
+
+const answered = Effect.fnUntraced(function* (id: string, { state, sequence, status = 200 }: Answered) {
   if (state === null) return yield* noSuch("project")
-  const spend = yield* refusing((yield* Spend).of(id))
-  return jsonAnswer(projectView(id, state, sequence, spend), { status })
+  const spendMicroUsd = yield* refusing((yield* Spend).of(id))
+  return jsonAnswer(projectView(id, state, { sequence, spendMicroUsd }), { status })
 })
 
 const run = Effect.fnUntraced(function* (id: string, command: ProjectCommand) {
@@ -42,14 +48,14 @@ const put = Effect.gen(function* () {
     Effect.catchTag("Refusal", () => update)
   )
   const { state, sequence, status } = yield* refusing(isThere ? update : create)
-  return yield* answered(id, state, sequence, status)
+  return yield* answered(id, { state, sequence, status })
 })
 
 const get = Effect.gen(function* () {
   const id = yield* pathId("project")
   const held = yield* refusing((yield* Commands).read("project", id))
   if (Option.isNone(held)) return yield* noSuch("project")
-  return yield* answered(id, held.value.state, held.value.sequence)
+  return yield* answered(id, held.value)
 })
 
 const list = Effect.gen(function* () {
@@ -62,14 +68,14 @@ const pause = Effect.gen(function* () {
   const id = yield* pathId("project")
   const { reason } = yield* readBody(PauseQueueRequest)
   const { state, sequence } = yield* refusing(run(id, { _tag: "PauseQueue", reason, pausedBy: yield* callerName }))
-  return yield* answered(id, state, sequence)
+  return yield* answered(id, { state, sequence })
 })
 
 const resume = Effect.gen(function* () {
   const id = yield* pathId("project")
   const { reason = null } = yield* readBodyIfAny(ResumeQueueRequest, {})
   const { state, sequence } = yield* refusing(run(id, { _tag: "ResumeQueue", reason, resumedBy: yield* callerName }))
-  return yield* answered(id, state, sequence)
+  return yield* answered(id, { state, sequence })
 })
 
 const operate = authenticated("pipeline:operate")

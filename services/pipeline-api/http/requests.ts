@@ -1,5 +1,5 @@
 /** What every handler does with a request: reads it, makes its command's id, and turns a refusal into a wire error. */
-import { randomUUID } from "node:crypto"
+import { hash, randomUUID } from "node:crypto"
 import { Effect, Option, Schema } from "effect"
 import type { CommandError } from "#actors"
 import type { BusError } from "#bus"
@@ -21,7 +21,6 @@ import {
 } from "#http"
 import { entityNames } from "#pipeline"
 import { Configuration } from "#runtime"
-import { uuidFrom } from "../ids.ts"
 
 export const readBody = <A, I>(schema: Schema.Codec<A, I>) =>
   Effect.flatMap(Configuration, ({ PipelineApi }) => readJson(schema, { bytesMax: PipelineApi.BodyBytesMax }))
@@ -111,3 +110,16 @@ const refusalOf = (error: CommandError): Effect.Effect<WireError> => {
 
 export const noSuch = (entity: keyof typeof entityNames): WireError =>
   notFound(`no such ${entityNames[entity]}`, `${entityNames[entity].replaceAll(" ", "_")}_not_found`)
+
+/** A UUID of version 5's shape, always the same for the same words: who does a thing again does the same thing. */
+const uuidFrom = (...words: ReadonlyArray<string>): string => {
+  const hex = hash("sha256", JSON.stringify(words), "hex")
+  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16)
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `5${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+    hex.slice(20, 32)
+  ].join("-")
+}

@@ -7,7 +7,6 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { jsonCodec, Publisher } from "#bus"
 import { Envelope, eventSchemaVersion, isoTime, type PickupQuestion, subjects } from "#contracts"
 import { Configuration } from "#runtime"
-import { uuidFrom } from "../ids.ts"
 import { fullDisk } from "./conditions.ts"
 
 // Far more runners than one replica answers; beyond it the oldest may be told again.
@@ -41,7 +40,7 @@ export class FullDisks extends Context.Service<
         const full = fullDisk(question, DiskGuard)
         if (full === undefined) return
         const nowMs = yield* Clock.currentTimeMillis
-        const key = uuidFrom(question.runner, full.mountPath)
+        const key = JSON.stringify([question.runner, full.mountPath])
         if (nowMs < (quietUntilMs.get(key) ?? 0)) return
         // Before it is told, so that of many that ask at once one tells.
         remember(key, nowMs + retryMs)

@@ -62,7 +62,7 @@ const takeReports = Effect.fnUntraced(function* (
       return outcome === "handed_back" ? nak(againMs) : ack
     })
     const isDone = (decision: AckDecision) => decision._tag === "Ack"
-    const inTurn = turns.inTurn(orderKeyOf(value), sequence, work, isDone, nak(againMs))
+    const inTurn = turns.inTurn({ key: orderKeyOf(value), sequence, isDone, heldOff: nak(againMs) }, work)
     return Effect.andThen(
       Effect.map(Clock.currentTimeMillis, (nowMs) => sinceMs.set(sequence, nowMs)),
       Effect.ensuring(

@@ -5,18 +5,18 @@
  */
 import { Deferred, Effect } from "effect"
 
+export interface Turn<A> {
+  readonly key: string
+  readonly sequence: number
+  /** Whether the message is finished; one that is not holds the later ones off. */
+  readonly isDone: (outcome: A) => boolean
+  /** What becomes of a message whose predecessor is still to come again. */
+  readonly heldOff: A
+}
+
 export interface OrderedKeys {
-  /**
-   * Runs `work` in the key's turn. `isDone` tells whether the message is finished; one that is not holds the later
-   * ones off. `heldOff`: what becomes of a message whose predecessor is still to come again.
-   */
-  readonly inTurn: <A, R>(
-    key: string,
-    sequence: number,
-    work: Effect.Effect<A, never, R>,
-    isDone: (outcome: A) => boolean,
-    heldOff: A
-  ) => Effect.Effect<A, never, R>
+  /** Runs `work` in the key's turn. */
+  readonly inTurn: <A, R>(turn: Turn<A>, work: Effect.Effect<A, never, R>) => Effect.Effect<A, never, R>
 }
 
 interface Line {
@@ -35,26 +35,25 @@ export const orderedKeys = (): OrderedKeys => {
       if (line.present === 0 && line.unfinished.size === 0) lines.delete(key)
     })
   return {
-    inTurn: (key, sequence, work, isDone, heldOff) =>
+    inTurn: (turn, work) =>
       Effect.suspend(() => {
+        const { key } = turn
         const own = Deferred.makeUnsafe<void>()
         const line = lines.get(key) ?? { tail: Deferred.makeUnsafe<void>(), present: 0, unfinished: new Set<number>() }
         const before = line.present === 0 ? Effect.void : Deferred.await(line.tail)
         line.tail = own
         line.present += 1
         lines.set(key, line)
-        const turn = Effect.andThen(before, takeTurn(line, sequence, work, isDone, heldOff))
-        return Effect.ensuring(turn, leave(key, line, own))
+        const taken = Effect.andThen(before, takeTurn(line, turn, work))
+        return Effect.ensuring(taken, leave(key, line, own))
       })
   }
 }
 
 const takeTurn = Effect.fnUntraced(function* <A, R>(
   { unfinished }: Line,
-  sequence: number,
-  work: Effect.Effect<A, never, R>,
-  isDone: (outcome: A) => boolean,
-  heldOff: A
+  { sequence, isDone, heldOff }: Turn<A>,
+  work: Effect.Effect<A, never, R>
 ) {
   const isHeldOff = [...unfinished].some((other) => other < sequence)
   unfinished.add(sequence)

@@ -21,11 +21,11 @@ export const entityView = <Entity extends CommandEntity>(
   const known: unknown = state
   switch (entity) {
     case "agent":
-      return { ...agentView(id, known as AgentState | null, sequence, nowMs) }
+      return { ...agentView(id, known as AgentState | null, { sequence, nowMs }) }
     case "queue":
       return { ...queueView(known as QueueState | null, sequence) }
     case "project":
-      return known === null ? {} : { ...projectView(id, known as ProjectState, sequence) }
+      return known === null ? {} : { ...projectView(id, known as ProjectState, { sequence }) }
     case "release":
       return known === null ? {} : { ...releaseView(id, known as ReleaseState, sequence) }
     default:

@@ -14,7 +14,11 @@ import { agentHold, agentHolds } from "#pipeline"
 import { maybeTime, type SeenAgent } from "./rows.ts"
 
 /** `agent` null: nothing has happened to it. */
-export const agentView = (id: string, agent: AgentState | null, sequence: number, nowMs: number): AgentView => ({
+export const agentView = (
+  id: string,
+  agent: AgentState | null,
+  { sequence, nowMs }: { readonly sequence: number; readonly nowMs: number }
+): AgentView => ({
   ...namesOf(id),
   state: agentHold(agent, nowMs) ?? "Available",
   holds: agent === null ? [] : agentHolds(agent, nowMs),

@@ -16,8 +16,7 @@ import { microUsdOf, type SeenProject, usdOf } from "./rows.ts"
 export const projectView = (
   id: string,
   project: ProjectState,
-  sequence: number,
-  spendMicroUsd: number | null = null
+  { sequence, spendMicroUsd = null }: { readonly sequence: number; readonly spendMicroUsd?: number | null }
 ): ProjectView => {
   const { settings, manualPause, automaticPause } = project
   return {

@@ -15,11 +15,17 @@ describe("messages of one key", () => {
           first,
           Effect.sync(() => (seen.push(name), "done"))
         )
-      const one = yield* Effect.forkChild(turns.inTurn("a", 1, work("a1", Deferred.await(gate)), isDone, "held"), {
-        startImmediately: true
-      })
-      const two = yield* Effect.forkChild(turns.inTurn("a", 2, work("a2"), isDone, "held"), { startImmediately: true })
-      yield* turns.inTurn("b", 3, work("b3"), isDone, "held")
+      const one = yield* Effect.forkChild(
+        turns.inTurn({ key: "a", sequence: 1, isDone, heldOff: "held" }, work("a1", Deferred.await(gate))),
+        {
+          startImmediately: true
+        }
+      )
+      const two = yield* Effect.forkChild(
+        turns.inTurn({ key: "a", sequence: 2, isDone, heldOff: "held" }, work("a2")),
+        { startImmediately: true }
+      )
+      yield* turns.inTurn({ key: "b", sequence: 3, isDone, heldOff: "held" }, work("b3"))
       assert.deepStrictEqual(seen, ["b3"])
       yield* Deferred.succeed(gate, undefined)
       yield* Fiber.join(one)
@@ -32,7 +38,7 @@ describe("messages of one key", () => {
     Effect.gen(function* () {
       const turns = orderedKeys()
       const run = (sequence: number, outcome: string) =>
-        turns.inTurn("a", sequence, Effect.succeed(outcome), isDone, "held")
+        turns.inTurn({ key: "a", sequence: sequence, isDone, heldOff: "held" }, Effect.succeed(outcome))
       assert.strictEqual(yield* run(1, "back"), "back")
       assert.strictEqual(yield* run(2, "done"), "held")
       assert.strictEqual(yield* run(1, "done"), "done")
@@ -45,9 +51,14 @@ describe("messages of one key", () => {
   it.effect("do not wait for one whose handler died", () =>
     Effect.gen(function* () {
       const turns = orderedKeys()
-      const died = yield* Effect.exit(turns.inTurn("a", 1, Effect.die("a mistake"), isDone, "held"))
+      const died = yield* Effect.exit(
+        turns.inTurn({ key: "a", sequence: 1, isDone, heldOff: "held" }, Effect.die("a mistake"))
+      )
       assert.isTrue(Exit.isFailure(died))
-      assert.strictEqual(yield* turns.inTurn("a", 2, Effect.succeed("done"), isDone, "held"), "done")
+      assert.strictEqual(
+        yield* turns.inTurn({ key: "a", sequence: 2, isDone, heldOff: "held" }, Effect.succeed("done")),
+        "done"
+      )
     })
   )
 })

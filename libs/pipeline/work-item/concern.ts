@@ -4,17 +4,20 @@
  * the table of transitions.
  */
 import { Result } from "effect"
-import { type EventDraft, type DecisionContext, Refusal } from "#actors/definition"
-import type {
-  WorkItemCommandOf,
-  WorkItemCommandTag,
-  WorkItemDispatch,
-  WorkItemFact,
-  WorkItemFactOf,
-  WorkItemFactTag,
-  WorkItemReportKind,
-  WorkItemReportOf,
-  WorkItemState
+import { type DecisionContext, type EventDraft, Refusal } from "#actors/definition"
+import {
+  isoTime,
+  type WorkItem,
+  type WorkItemCommandOf,
+  type WorkItemCommandTag,
+  type WorkItemCost,
+  type WorkItemDispatch,
+  type WorkItemFact,
+  type WorkItemFactOf,
+  type WorkItemFactTag,
+  type WorkItemReportKind,
+  type WorkItemReportOf,
+  type WorkItemState
 } from "#contracts"
 
 export type Decision = Result.Result<ReadonlyArray<WorkItemFact>, Refusal>
@@ -26,9 +29,13 @@ type InHandKind = Exclude<WorkItemReportKind, "questions-asked" | "suggestions-m
 export type Input = CommandInput | WorkItemReportKind
 
 /** What a decision on a report may go by beside state and report. */
-export interface Given extends DecisionContext {
+export interface ReportContext extends DecisionContext {
   readonly jitter: number
   readonly freshWorkItemId: string
+}
+/** The report is of the dispatch in hand. */
+export interface InHandContext extends ReportContext {
+  readonly dispatch: WorkItemDispatch
 }
 
 export type CommandDeciders = {
@@ -42,15 +49,14 @@ export type InHandDeciders = {
   readonly [Kind in InHandKind]: (
     item: WorkItemState,
     report: WorkItemReportOf<Kind>,
-    dispatch: WorkItemDispatch,
-    given: Given
+    context: InHandContext
   ) => Decision
 }
 export type AsideDeciders = {
   readonly [Kind in Exclude<WorkItemReportKind, InHandKind>]: (
     item: WorkItemState,
     report: WorkItemReportOf<Kind>,
-    given: Given
+    context: ReportContext
   ) => Decision
 }
 
@@ -92,3 +98,58 @@ export const refused = (item: WorkItemState, reason: string): Decision =>
 
 /** Facts that have no event. */
 export const silent = () => []
+
+const microUsdPerUsd = 1_000_000
+
+type Details = Readonly<Record<string, unknown>> | null
+
+/**
+ * An event about the item, made from the state after the fact. Money leaves as US dollars; where no cost is known, there
+ * is no usage block at all, for receivers take zero for zero.
+ */
+export const itemEvent = (
+  item: WorkItemState,
+  { id }: DecisionContext,
+  { event, details = null }: { readonly event: string; readonly details?: Details }
+): EventDraft => ({
+  event,
+  workItem: eventItem(id, item),
+  project: item.project,
+  details,
+  ...(item.usage === null ? {} : { usage: { iteration: item.usage.iteration, ...wireCost(item.usage) } }),
+  ...(item.usageTotal === null ? {} : { usageTotal: wireCost(item.usageTotal) })
+})
+
+/** An event of the fleet at large that an item gave rise to. */
+export const fleetEvent = (event: string, details: Details): EventDraft => ({
+  event,
+  workItem: null,
+  project: null,
+  details
+})
+
+/** The item as events carry it. */
+export const eventItem = (id: string, item: WorkItemState): WorkItem => ({
+  id,
+  externalId: item.externalId,
+  projectId: item.projectId,
+  title: item.title,
+  agent: item.agent,
+  repositoryUrl: item.project.repositoryUrl,
+  baseBranch: item.baseBranch,
+  workBranch: item.workBranch,
+  state: item.state,
+  createdAt: isoTime(item.createdAtMs),
+  updatedAt: isoTime(item.updatedAtMs),
+  lastError: item.lastError,
+  upstreamPushAttempts: item.upstreamPushAttempts
+})
+
+const wireCost = ({ costMicroUsd, ...cost }: WorkItemCost) => ({
+  tokensInput: cost.tokensInput,
+  tokensOutput: cost.tokensOutput,
+  tokensReasoning: cost.tokensReasoning,
+  tokensCached: cost.tokensCached,
+  costUsd: costMicroUsd / microUsdPerUsd,
+  elapsedMs: cost.elapsedMs
+})
