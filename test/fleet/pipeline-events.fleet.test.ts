@@ -40,9 +40,8 @@ beforeAll(async () => {
 afterAll(() => fleet.stop())
 
 describe("the running fleet", () => {
-  it("has a way to provoke each of the 75 events, and of no other", () => {
+  it("has a way to provoke every event, and of no other", () => {
     assert.deepStrictEqual(Object.keys(provocations).toSorted(), eventCatalogue.map(({ name }) => name).toSorted())
-    assert.strictEqual(eventCatalogue.length, 75)
   })
 
   it.each(Object.keys(scenarios) as ReadonlyArray<ScenarioName>)("comes to the end of %s", (name) => {

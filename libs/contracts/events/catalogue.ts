@@ -1,4 +1,4 @@
-/** All 75 events, by name. What is not in here may still pass: receivers and filters treat names as open. */
+/** Every event, by name. What is not in here may still pass: receivers and filters treat names as open. */
 import { agentEvents } from "./agents.ts"
 import type { EventDeclaration } from "./declaration.ts"
 import { projectEvents, releaseEvents } from "./projects.ts"

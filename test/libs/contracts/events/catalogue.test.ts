@@ -25,9 +25,8 @@ const faultPaths = (input: unknown) => {
 }
 
 describe("the catalogue", () => {
-  it("holds 75 events, each name once", () => {
-    assert.strictEqual(eventCatalogue.length, 75)
-    assert.strictEqual(new Set(eventCatalogue.map((event) => event.name)).size, 75)
+  it("holds each name once, and the eight boundaries of a run as progress", () => {
+    assert.strictEqual(new Set(eventCatalogue.map((event) => event.name)).size, eventCatalogue.length)
     const progress = eventCatalogue.filter((event) => event.isProgress)
     assert.strictEqual(progress.length, 8)
   })
