@@ -18,33 +18,69 @@ import {
 import type { Translator } from "./Translator.ts"
 
 export const chunksToEvents = (model: string): Translator => {
+  const blocks = contentBlocks()
   let hasStarted = false
-  let index = -1
-  let open: string | undefined
   let reason: string | undefined
   let usage: Usage = noUsage
 
   const start = (id: string | undefined): ReadonlyArray<JsonObject> => {
     if (hasStarted) return []
     hasStarted = true
-    const message = {
-      id: messageId(id),
-      type: "message",
-      role: "assistant",
-      model,
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: asAnthropicUsage(noUsage)
-    }
-    return [{ type: "message_start", message }]
+    return [messageStart(model, id)]
   }
+  return {
+    push: (chunk) => {
+      const [choice] = recordsAt(chunk, "choices")
+      if (isRecord(chunk["usage"])) usage = openAiUsage(chunk["usage"])
+      const started = start(textAt(chunk, "id"))
+      if (choice === undefined) return started
+      reason = textAt(choice, "finish_reason") ?? reason
+      return [...started, ...contentOf(recordAt(choice, "delta")).flatMap(blocks.push)]
+    },
+    end: () => [
+      ...start(undefined),
+      ...blocks.close(),
+      {
+        type: "message_delta",
+        delta: { stop_reason: anthropicReason(reason), stop_sequence: null },
+        usage: asAnthropicUsage(usage)
+      },
+      { type: "message_stop" }
+    ]
+  }
+}
+
+const messageStart = (model: string, id: string | undefined): JsonObject => ({
+  type: "message_start",
+  message: {
+    id: messageId(id),
+    type: "message",
+    role: "assistant",
+    model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: asAnthropicUsage(noUsage)
+  }
+})
+
+/** A piece of a block: of the one that is open, if that is of the same kind. */
+interface Content {
+  readonly kind: string
+  /** How its block begins. */
+  readonly block: JsonObject
+  readonly delta: JsonObject | undefined
+}
+
+const contentBlocks = () => {
+  let index = -1
+  let open: string | undefined
   const close = (): ReadonlyArray<JsonObject> => {
     if (open === undefined) return []
     open = undefined
     return [{ type: "content_block_stop", index }]
   }
-  const within = (kind: string, block: JsonObject, delta: JsonObject | undefined): ReadonlyArray<JsonObject> => {
+  const push = ({ kind, block, delta }: Content): ReadonlyArray<JsonObject> => {
     const events: Array<JsonObject> = []
     if (open !== kind) {
       events.push(...close())
@@ -55,47 +91,32 @@ export const chunksToEvents = (model: string): Translator => {
     if (delta !== undefined) events.push({ type: "content_block_delta", index, delta })
     return events
   }
-  const called = (call: JsonObject): ReadonlyArray<JsonObject> => {
-    const { name, arguments: input } = recordAt(call, "function")
-    const kind = `tool ${String(call["index"] ?? 0)}`
-    const block = { type: "tool_use", id: call["id"] ?? "", name: name ?? "", input: {} }
-    const piece =
-      typeof input === "string" && input !== "" ? { type: "input_json_delta", partial_json: input } : undefined
-    return within(kind, block, piece)
+  return { push, close }
+}
+
+const contentOf = (delta: JsonObject): ReadonlyArray<Content> => {
+  const thinking = thoughtOf(delta)
+  const text = textAt(delta, "content") ?? ""
+  const thought: Content = {
+    kind: "thinking",
+    block: { type: "thinking", thinking: "", signature: "" },
+    delta: { type: "thinking_delta", thinking }
   }
-  const said = (delta: JsonObject): ReadonlyArray<JsonObject> => {
-    const thought = thoughtOf(delta)
-    const text = textAt(delta, "content") ?? ""
-    return [
-      ...(thought === ""
-        ? []
-        : within(
-            "thinking",
-            { type: "thinking", thinking: "", signature: "" },
-            { type: "thinking_delta", thinking: thought }
-          )),
-      ...(text === "" ? [] : within("text", { type: "text", text: "" }, { type: "text_delta", text })),
-      ...recordsAt(delta, "tool_calls").flatMap(called)
-    ]
-  }
+  const said: Content = { kind: "text", block: { type: "text", text: "" }, delta: { type: "text_delta", text } }
+  return [
+    ...(thinking === "" ? [] : [thought]),
+    ...(text === "" ? [] : [said]),
+    ...recordsAt(delta, "tool_calls").map(toolContent)
+  ]
+}
+
+const toolContent = (call: JsonObject): Content => {
+  const { name, arguments: input } = recordAt(call, "function")
+  const isSaid = typeof input === "string" && input !== ""
   return {
-    push: (chunk) => {
-      const [choice] = recordsAt(chunk, "choices")
-      if (isRecord(chunk["usage"])) usage = openAiUsage(chunk["usage"])
-      const events = [...start(textAt(chunk, "id")), ...(choice === undefined ? [] : said(recordAt(choice, "delta")))]
-      if (choice !== undefined) reason = textAt(choice, "finish_reason") ?? reason
-      return events
-    },
-    end: () => [
-      ...start(undefined),
-      ...close(),
-      {
-        type: "message_delta",
-        delta: { stop_reason: anthropicReason(reason), stop_sequence: null },
-        usage: asAnthropicUsage(usage)
-      },
-      { type: "message_stop" }
-    ]
+    kind: `tool ${String(call["index"] ?? 0)}`,
+    block: { type: "tool_use", id: call["id"] ?? "", name: name ?? "", input: {} },
+    delta: isSaid ? { type: "input_json_delta", partial_json: input } : undefined
   }
 }
 

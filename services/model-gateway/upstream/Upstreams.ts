@@ -61,97 +61,128 @@ export class Upstreams extends Context.Service<
     Upstreams,
     Effect.gen(function* () {
       const providers = yield* Providers
-      const metrics = yield* Metrics
-      const calls = metrics.counter(upstreamCalls)
-      const seconds = metrics.histogram(upstreamSeconds)
-      const fellBack = metrics.counter(fallbacks)
-      const open = metrics.gauge(breakerOpen)
-      const breakers = new Map<string, Breaker>()
-
-      const breakerOf = (key: string) => breakers.get(key) ?? closedBreaker
-      const setBreaker = ({ provider, model }: ModelRoute, breaker: Breaker) => {
-        const key = keyOf({ provider, model })
-        const before = breakerOf(key)
-        breakers.set(key, breaker)
-        if ((before.openUntilMs === null) !== (breaker.openUntilMs === null)) {
-          open.set({ provider: provider.name, model }, breaker.openUntilMs === null ? 0 : 1)
-        }
-      }
-      const noteFailure = (route: ModelRoute, { isProviders, isWorthAnother }: AttemptFailed, nowMs: number) => {
-        const outcome = isProviders ? "failed" : isWorthAnother ? "limited" : "refused"
-        calls.inc({ provider: route.provider.name, outcome })
-        // Who refuses a request is alive.
-        setBreaker(route, isProviders ? afterProviderFailure(breakerOf(keyOf(route)), nowMs) : closedBreaker)
-      }
-
-      const ask = Effect.fnUntraced(function* <A, R>(call: ProviderCall, attempt: Effect.Effect<A, AttemptFailed, R>) {
-        const { route } = call
-        const startedAtMs = yield* Clock.currentTimeMillis
-        setBreaker(route, afterAttempt(breakerOf(keyOf(route)), startedAtMs, probeMsMax))
-        const result = yield* Effect.onInterrupt(Effect.result(attempt), () =>
-          Effect.sync(() => {
-            calls.inc({ provider: route.provider.name, outcome: "cancelled" })
-            setBreaker(route, afterNothing(breakerOf(keyOf(route))))
-          })
-        )
-        const nowMs = yield* Clock.currentTimeMillis
-        seconds.observe({ provider: route.provider.name }, (nowMs - startedAtMs) / 1_000)
-        if (Result.isFailure(result)) noteFailure(route, result.failure, nowMs)
-        else {
-          calls.inc({ provider: route.provider.name, outcome: "answered" })
-          setBreaker(route, closedBreaker)
-        }
-        return result
-      })
-
-      const inOrder = Effect.fnUntraced(function* <A, R>(
-        { model, path, headers, bodyFor }: UpstreamOrder,
-        attempt: (call: ProviderCall) => Effect.Effect<A, AttemptFailed, R>
-      ) {
-        let last: GatewayFault | undefined
-        let soonestMs = Number.POSITIVE_INFINITY
-        let failedBefore: string | undefined
-        for (const route of model.routes) {
-          const wait = breakerWaitMs(breakerOf(keyOf(route)), yield* Clock.currentTimeMillis)
-          if (wait > 0) {
-            soonestMs = Math.min(soonestMs, wait)
-            continue
-          }
-          const body = bodyFor(route)
-          if (Result.isFailure(body)) {
-            last ??= body.failure
-            continue
-          }
-          if (failedBefore !== undefined) fellBack.inc({ provider: failedBefore })
-          const call = { route, path, body: body.success, headers, family: model.family }
-          const result = yield* ask(call, attempt(call))
-          if (Result.isSuccess(result)) return result.success
-          last = result.failure.fault
-          if (!result.failure.isWorthAnother) break
-          failedBefore = route.provider.name
-        }
-        return yield* last ?? fault("MODEL_UNAVAILABLE", { retryAfterSeconds: Math.ceil(soonestMs / 1_000) })
-      })
-
+      const watch = routeWatch(yield* Metrics)
       const whole = (order: UpstreamOrder) =>
-        inOrder(order, (call) =>
+        inOrder(watch, order, (call) =>
           Effect.map(providers.whole(call), (body) => ({ dialect: call.route.provider.kind, body }))
         )
-      const watched = (route: ModelRoute, answer: StreamedAnswer): StreamedAnswer => ({
-        ...answer,
-        next: Effect.tapError(answer.next, (error) => {
-          if (Cause.isDone(error)) return Effect.void
-          return Effect.map(Clock.currentTimeMillis, (nowMs) => {
-            calls.inc({ provider: route.provider.name, outcome: "broken off" })
-            if (error.isProviders) setBreaker(route, afterProviderFailure(breakerOf(keyOf(route)), nowMs))
-          })
-        })
-      })
       const stream = (order: UpstreamOrder) =>
-        inOrder(order, (call) => Effect.map(ownScope(providers.stream(call)), (answer) => watched(call.route, answer)))
+        inOrder(watch, order, (call) =>
+          Effect.map(ownScope(providers.stream(call)), (answer) => watched(watch, call.route, answer))
+        )
       return Upstreams.of({ whole, stream })
     })
   )
+}
+
+const inOrder = Effect.fnUntraced(function* <A, R>(
+  watch: RouteWatch,
+  { model, path, headers, bodyFor }: UpstreamOrder,
+  attempt: (call: ProviderCall) => Effect.Effect<A, AttemptFailed, R>
+) {
+  let last: GatewayFault | undefined
+  let soonestMs = Number.POSITIVE_INFINITY
+  let failedBefore: string | undefined
+  for (const route of model.routes) {
+    const wait = watch.waitMs(route, yield* Clock.currentTimeMillis)
+    if (wait > 0) {
+      soonestMs = Math.min(soonestMs, wait)
+      continue
+    }
+    const body = bodyFor(route)
+    if (Result.isFailure(body)) {
+      last ??= body.failure
+      continue
+    }
+    if (failedBefore !== undefined) watch.fellBack(failedBefore)
+    const call = { route, path, body: body.success, headers, family: model.family }
+    const result = yield* ask(watch, route, attempt(call))
+    if (Result.isSuccess(result)) return result.success
+    last = result.failure.fault
+    if (!result.failure.isWorthAnother) break
+    failedBefore = route.provider.name
+  }
+  return yield* last ?? fault("MODEL_UNAVAILABLE", { retryAfterSeconds: Math.ceil(soonestMs / 1_000) })
+})
+
+const ask = Effect.fnUntraced(function* <A, R>(
+  watch: RouteWatch,
+  route: ModelRoute,
+  attempt: Effect.Effect<A, AttemptFailed, R>
+) {
+  const startedAtMs = yield* Clock.currentTimeMillis
+  watch.asked(route, startedAtMs)
+  const result = yield* Effect.onInterrupt(Effect.result(attempt), () => Effect.sync(() => watch.cancelled(route)))
+  const nowMs = yield* Clock.currentTimeMillis
+  watch.took(route, nowMs - startedAtMs)
+  if (Result.isFailure(result)) watch.failed(route, result.failure, nowMs)
+  else watch.answered(route)
+  return result
+})
+
+/** A stream that breaks off after its first event counts against its provider. */
+const watched = (watch: RouteWatch, route: ModelRoute, answer: StreamedAnswer): StreamedAnswer => ({
+  ...answer,
+  next: Effect.tapError(answer.next, (error) =>
+    Cause.isDone(error)
+      ? Effect.void
+      : Effect.map(Clock.currentTimeMillis, (nowMs) => watch.brokeOff(route, error.isProviders, nowMs))
+  )
+})
+
+/** How the providers of models do: what is counted of them, and which are left alone. */
+interface RouteWatch {
+  /** How long nobody asks it; 0: it may be asked. */
+  readonly waitMs: (route: ModelRoute, nowMs: number) => number
+  readonly asked: (route: ModelRoute, nowMs: number) => void
+  readonly took: (route: ModelRoute, ms: number) => void
+  readonly answered: (route: ModelRoute) => void
+  readonly cancelled: (route: ModelRoute) => void
+  readonly failed: (route: ModelRoute, failure: AttemptFailed, nowMs: number) => void
+  readonly brokeOff: (route: ModelRoute, isProviders: boolean, nowMs: number) => void
+  /** Another provider is asked for what this one did not answer. */
+  readonly fellBack: (provider: string) => void
+}
+
+const routeWatch = (metrics: Metrics["Service"]): RouteWatch => {
+  const calls = metrics.counter(upstreamCalls)
+  const seconds = metrics.histogram(upstreamSeconds)
+  const fellBack = metrics.counter(fallbacks)
+  const open = metrics.gauge(breakerOpen)
+  const breakers = new Map<string, Breaker>()
+
+  const count = ({ provider }: ModelRoute, outcome: string) => calls.inc({ provider: provider.name, outcome })
+  const breakerOf = (route: ModelRoute) => breakers.get(keyOf(route)) ?? closedBreaker
+  const set = (route: ModelRoute, breaker: Breaker) => {
+    const before = breakerOf(route)
+    breakers.set(keyOf(route), breaker)
+    if ((before.openUntilMs === null) !== (breaker.openUntilMs === null)) {
+      open.set({ provider: route.provider.name, model: route.model }, breaker.openUntilMs === null ? 0 : 1)
+    }
+  }
+  return {
+    waitMs: (route, nowMs) => breakerWaitMs(breakerOf(route), nowMs),
+    asked: (route, nowMs) => set(route, afterAttempt(breakerOf(route), nowMs, probeMsMax)),
+    took: ({ provider }, ms) => seconds.observe({ provider: provider.name }, ms / 1_000),
+    answered: (route) => {
+      count(route, "answered")
+      set(route, closedBreaker)
+    },
+    cancelled: (route) => {
+      count(route, "cancelled")
+      set(route, afterNothing(breakerOf(route)))
+    },
+    failed: (route, { isProviders, isWorthAnother }, nowMs) => {
+      count(route, isProviders ? "failed" : isWorthAnother ? "limited" : "refused")
+      // Who refuses a request is alive.
+      set(route, isProviders ? afterProviderFailure(breakerOf(route), nowMs) : closedBreaker)
+    },
+    brokeOff: (route, isProviders, nowMs) => {
+      count(route, "broken off")
+      if (isProviders) set(route, afterProviderFailure(breakerOf(route), nowMs))
+    },
+    fellBack: (provider) => fellBack.inc({ provider })
+  }
 }
 
 const afterProviderFailure = (breaker: Breaker, nowMs: number) => afterFailure(breaker, nowMs, providerBreakerLimits)
