@@ -9,10 +9,9 @@ import { Clock, Context, Effect, Layer, Option, Result, Semaphore } from "effect
 import { type BusError, BusRefused, Publisher, StreamReader } from "#bus"
 import { subjects } from "#contracts"
 import { type CounterHandle, defineCounter, defineHistogram, Metrics } from "#runtime"
-import { appendRecord, type FoundUniqueKey, type Precondition, type UniqueKey, readUniqueKey } from "./append.ts"
-import { decideRecord, type Held } from "./decide.ts"
+import { appendRecord, type FoundUniqueKey, type Precondition, readUniqueKey, type UniqueKey } from "./append.ts"
 import { type ActorDefinition, EntityBusy, EntityNotFound, PreconditionFailed, type Refusal } from "./definition.ts"
-import { recordCodec } from "./record.ts"
+import { decideRecord, type Held, recordCodec } from "./record.ts"
 
 export const commandsTotal = defineCounter({
   name: "actor_commands_total",

@@ -6,7 +6,7 @@ import { viewsBehind, viewsLeftOut } from "./views/views.ts"
 
 export { Actors, type CommandAddress, type CommandError, type Outcome } from "./actors.ts"
 export type { FoundUniqueKey, Precondition, UniqueKey } from "./append.ts"
-export { decideRecord, factsMax, type Held, recentCommandsMax, replay } from "./decide.ts"
+export { decideRecord, factsMax, type Held, recentCommandsMax, replay } from "./record.ts"
 export {
   type ActorDefinition,
   type EventDraft,

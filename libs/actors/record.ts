@@ -1,11 +1,12 @@
 /**
  * One decision as it stands in LOG: who asked, when, the facts, the envelopes that follow from them, and the state
- * after it. The last record of an entity is therefore all that loading it takes.
+ * after it. The last record of an entity is therefore all that loading it takes. Here it is made, from a state and a
+ * command; written; and read. Pure but for a cache of what was just written.
  */
 import { Result, Schema } from "effect"
 import { jsonCodec, type MessageCodec, type RawMessage } from "#bus"
-import { Envelope, EpochMs, type Fault, faultsOf } from "#contracts"
-import type { ActorDefinition } from "./definition.ts"
+import { Envelope, EpochMs, eventSchemaVersion, type Fault, faultsOf, isoTime } from "#contracts"
+import { type ActorDefinition, type DecisionContext, type EntityNotFound, Refusal } from "./definition.ts"
 
 /** The head that every record has, whatever the entity; enough to make events of it. */
 export const RecordHead = Schema.Struct({
@@ -23,6 +24,68 @@ export interface ActorRecord<State, Fact> extends RecordHead {
   readonly recentCommands: ReadonlyArray<string>
   readonly isRetired: boolean
 }
+
+/** Commands that may still come again after they were carried out: a retry comes within seconds. */
+export const recentCommandsMax = 64
+
+/** One message carries a decision; a decision of more events than these is a mistake of ours. */
+export const factsMax = 64
+
+/** What is known of an entity before a command. */
+export interface Held<State> {
+  readonly state: State
+  readonly recentCommands: ReadonlyArray<string>
+}
+
+/** The record of the decision, or nothing when the command changes nothing. */
+export const decideRecord = <State, Command, Fact>(
+  definition: ActorDefinition<State, Command, Fact>,
+  held: Held<State>,
+  command: Command,
+  context: DecisionContext
+): Result.Result<ActorRecord<State, Fact> | undefined, Refusal | EntityNotFound> =>
+  Result.flatMap(definition.decide(held.state, command, context), (facts) => {
+    if (facts.length === 0) return Result.succeed(undefined)
+    if (facts.length > factsMax) {
+      return Result.fail(new Refusal({ state: definition.entity, reason: `more than ${factsMax} facts at once` }))
+    }
+    return Result.succeed(recordOf(definition, held, facts, context))
+  })
+
+const recordOf = <State, Command, Fact>(
+  definition: ActorDefinition<State, Command, Fact>,
+  held: Held<State>,
+  facts: ReadonlyArray<Fact>,
+  context: DecisionContext
+): ActorRecord<State, Fact> => {
+  let state = held.state
+  const events = facts.flatMap((fact) => {
+    state = definition.evolve(state, fact, context)
+    return definition
+      .toEvents(state, fact, context)
+      .map((draft) => ({ eventSchemaVersion, occurredAt: isoTime(context.atMs), ...draft }))
+  })
+  return {
+    commandId: context.commandId,
+    atMs: context.atMs,
+    facts,
+    events,
+    state,
+    stateVersion: definition.stateVersion,
+    recentCommands: [...held.recentCommands, context.commandId].slice(-recentCommandsMax),
+    isRetired: facts.some((fact) => definition.retires?.(fact) ?? false)
+  }
+}
+
+/** The state that facts lead to: what a replay of an entity's log must come to. */
+export const replay = <State, Command, Fact>(
+  definition: ActorDefinition<State, Command, Fact>,
+  records: ReadonlyArray<{ readonly facts: ReadonlyArray<Fact>; readonly context: DecisionContext }>
+): State =>
+  records.reduce(
+    (state, { facts, context }) => facts.reduce((inner, fact) => definition.evolve(inner, fact, context), state),
+    definition.initial
+  )
 
 const Stored = Schema.Struct({
   ...RecordHead.fields,

@@ -3,7 +3,13 @@
  * and what lists show. All of it is pure: chance and whatever comes from outside is in the command, and the time is the
  * record's.
  */
-export { type CommandOf, definitionOf, definitions, entityNames, type StateOf } from "./definitions.ts"
+import type { ActorDefinition } from "#actors/definition"
+import type { CommandEntity } from "#contracts"
+import { agent } from "./agent/agent.ts"
+import { project } from "./project/project.ts"
+import { queue } from "./queue.ts"
+import { release } from "./release/release.ts"
+import { workItem } from "./work-item/work-item.ts"
 
 export { agent, agentProjection } from "./agent/agent.ts"
 export { agentHold, agentHolds } from "./agent/holds.ts"
@@ -18,10 +24,43 @@ export { releaseProjection } from "./release/projection.ts"
 export { release } from "./release/release.ts"
 export { releaseTransitions } from "./release/transitions.ts"
 
-export { progressGrainMs } from "./work-item/dispatch.ts"
 export { eventItem } from "./work-item/concern.ts"
-export { agentOf, isEnded, isReady, iterationOf, phaseOf } from "./work-item/states.ts"
+export { progressGrainMs } from "./work-item/dispatch.ts"
 export { workItemProjection } from "./work-item/projection.ts"
 export { workItemOfSuggestion } from "./work-item/questions.ts"
-export { transitions, whenLeftBehind } from "./work-item/states.ts"
+export { agentOf, isEnded, isReady, iterationOf, phaseOf, transitions, whenLeftBehind } from "./work-item/states.ts"
 export { workItem } from "./work-item/work-item.ts"
+
+/** The actors by the names that they have in LOG and on `commands.<entity>`. */
+export const definitions = { workitem: workItem, release, project, agent, queue } as const satisfies Record<
+  CommandEntity,
+  unknown
+>
+
+type Definitions = typeof definitions
+
+/** What is known of an entity of that kind once something is. */
+export type StateOf<Entity extends CommandEntity> =
+  Definitions[Entity] extends ActorDefinition<infer State, infer _Command, infer _Fact> ? NonNullable<State> : never
+export type CommandOf<Entity extends CommandEntity> =
+  Definitions[Entity] extends ActorDefinition<infer _State, infer Command, infer _Fact> ? Command : never
+
+export type FactOf<Entity extends CommandEntity> =
+  Definitions[Entity] extends ActorDefinition<infer _State, infer _Command, infer Fact> ? Fact : never
+
+const table: {
+  readonly [Entity in CommandEntity]: ActorDefinition<StateOf<Entity> | null, CommandOf<Entity>, FactOf<Entity>>
+} = definitions
+
+export const definitionOf = <Entity extends CommandEntity>(
+  entity: Entity
+): ActorDefinition<StateOf<Entity> | null, CommandOf<Entity>, FactOf<Entity>> => table[entity]
+
+/** What the entities are called to callers. */
+export const entityNames: Readonly<Record<CommandEntity, string>> = {
+  workitem: "work item",
+  release: "release",
+  project: "project",
+  agent: "agent",
+  queue: "queue"
+}

@@ -33,7 +33,7 @@ import { History } from "./History.ts"
 import { Creation } from "./Creation.ts"
 import { Routing } from "./Routing.ts"
 import { answerCommands } from "./answer-commands.ts"
-import { CarryOn } from "./follow-ups/CarryOn.ts"
+import { FollowUpCommands } from "./follow-ups/FollowUpCommands.ts"
 import { FollowUps } from "./follow-ups/FollowUps.ts"
 import { fleetRoutes } from "./http/fleet.ts"
 import { projectRoutes, Spend } from "./http/projects.ts"
@@ -117,7 +117,7 @@ const loops = Layer.mergeAll(events, views, FollowUps.layer(holder), ReportIntak
 
 const ready = Layer.unwrap(Effect.map(Configuration, ({ PipelineApi }) => Ready.layer(PipelineApi.PickupWaitersMax)))
 
-const parts = Layer.mergeAll(Pickup.layer, Reports.layer, CarryOn.layer, Creation.layer).pipe(
+const parts = Layer.mergeAll(Pickup.layer, Reports.layer, FollowUpCommands.layer, Creation.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Dispatches.layer, FullDisks.layer)),
   Layer.provideMerge(InFlightCount.layer),
   Layer.provideMerge(Layer.mergeAll(ready, Routing.layer)),

@@ -11,7 +11,7 @@ import { Health, Metrics, supervise } from "#runtime"
 import { readRecord } from "../History.ts"
 import { beatWhile, movement, stallMsDefault } from "../beat-while.ts"
 import { followUpsBehind } from "../metrics.ts"
-import { CarryOn } from "./CarryOn.ts"
+import { FollowUpCommands } from "./FollowUpCommands.ts"
 import { followUpsOf, mayBeFollowed } from "./follow-ups-of.ts"
 
 // What comes within a moment is one run, and one move of the cursor.
@@ -20,7 +20,7 @@ const run = { messagesMax: 256, withinMs: 20 }
 /** `onPosition`: told after each record how far the log is followed up. */
 const follow = Effect.fnUntraced(function* (bucket: KvBucket<Cursor>, onPosition: (sequence: number) => void) {
   const reader = yield* StreamReader
-  const { carryOut } = yield* CarryOn
+  const { carryOut } = yield* FollowUpCommands
   const behind = (yield* Metrics).gauge(followUpsBehind)
 
   const one = Effect.fnUntraced(function* (message: SourceMessage) {

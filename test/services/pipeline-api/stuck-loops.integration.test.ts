@@ -6,7 +6,7 @@ import { Publisher, Rejections, StreamReader } from "#bus"
 import { subjects } from "#contracts"
 import { Configuration, Drain, Health } from "#runtime"
 import { agent, agentProjection } from "#pipeline"
-import { CarryOn } from "../../../services/pipeline-api/follow-ups/CarryOn.ts"
+import { FollowUpCommands } from "../../../services/pipeline-api/follow-ups/FollowUpCommands.ts"
 import { FollowUps } from "../../../services/pipeline-api/follow-ups/FollowUps.ts"
 import { ReportIntake } from "../../../services/pipeline-api/reports/ReportIntake.ts"
 import { Reports } from "../../../services/pipeline-api/reports/Reports.ts"
@@ -88,8 +88,8 @@ describe("the loop of follow-ups", () => {
     onBus(
       Effect.gen(function* () {
         const goOn = yield* Deferred.make<void>()
-        const carryOn = Layer.succeed(CarryOn, { carryOut: () => Deferred.await(goOn) })
-        yield* Layer.build(FollowUps.layer("one", stallMs).pipe(Layer.provide(carryOn)))
+        const followUpCommands = Layer.succeed(FollowUpCommands, { carryOut: () => Deferred.await(goOn) })
+        yield* Layer.build(FollowUps.layer("one", stallMs).pipe(Layer.provide(followUpCommands)))
         yield* staysAlive
 
         yield* resumeAnAgent

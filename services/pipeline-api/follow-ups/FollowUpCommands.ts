@@ -20,8 +20,8 @@ const viewsEveryMs = 25
 const viewsLooksMax = 400
 const wakesAtOnce = 16
 
-export class CarryOn extends Context.Service<
-  CarryOn,
+export class FollowUpCommands extends Context.Service<
+  FollowUpCommands,
   {
     /** `sequence`: of the record. */
     readonly carryOut: (
@@ -29,9 +29,9 @@ export class CarryOn extends Context.Service<
       sequence: number
     ) => Effect.Effect<void, CommandError | BusError>
   }
->()("starling/pipeline-api/CarryOn") {
+>()("starling/pipeline-api/FollowUpCommands") {
   static readonly layer = Layer.effect(
-    CarryOn,
+    FollowUpCommands,
     Effect.gen(function* () {
       const configured = yield* Configuration
       const counted = (yield* Metrics).counter(followUpsTotal)
@@ -42,8 +42,11 @@ export class CarryOn extends Context.Service<
         views: yield* Views,
         count: (entity, outcome) => counted.inc({ entity, outcome })
       }
-      return CarryOn.of({
-        carryOut: Effect.fn("CarryOn.carryOut")(function* (followUps: ReadonlyArray<FollowUp>, sequence: number) {
+      return FollowUpCommands.of({
+        carryOut: Effect.fn("FollowUpCommands.carryOut")(function* (
+          followUps: ReadonlyArray<FollowUp>,
+          sequence: number
+        ) {
           for (const [index, followUp] of followUps.entries()) {
             yield* carryOutOne(parts, followUp, { sequence, commandId: `${sequence}.${index + 1}` })
           }
