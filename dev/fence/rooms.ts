@@ -20,7 +20,8 @@ const bus = ["libs/contracts", "libs/runtime", "libs/bus"]
 const pipeline = [...bus, "libs/actors", "libs/pipeline"]
 const payments = [...bus, "libs/egress", "libs/x402"]
 const speech = [...bus, "libs/audio", "libs/speech"]
-const libs = [...new Set([...pipeline, ...payments, ...speech, "libs/http"])]
+const voices = [...speech, "libs/voice-cloning"]
+const libs = [...new Set([...pipeline, ...payments, ...voices, "libs/http"])]
 const roles = [
   "services/pipeline-api",
   "services/webhook-dispatcher",
@@ -69,9 +70,14 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "libs/audio": { holds: "formats, samples, encoders, recordings", knows: ["libs/contracts", "libs/runtime"] },
   "libs/speech": {
-    holds: "text, engines, word times, voices, consent",
+    holds: "text, SSML, engines, word times, voices, admission",
     knows: ["libs/contracts", "libs/runtime", "libs/audio"],
     packages: ["koffi", "saxes", "sherpa-onnx-node", "node:module"]
+  },
+  "libs/voice-cloning": {
+    holds: "consent, speaker check, voice measures",
+    knows: ["libs/contracts", "libs/runtime", "libs/audio", "libs/speech"],
+    packages: ["sherpa-onnx-node", "node:module"]
   },
   "libs/x402": {
     holds: "schemes, chains, claims, quotes, settlement",
@@ -93,7 +99,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "services/payment-settler": { holds: "settlement and the books", knows: payments },
   "services/speech-api": {
     holds: "speech over HTTP",
-    knows: [...speech, "libs/http"],
+    knows: [...voices, "libs/http"],
     packages: ["@effect/platform-node"]
   },
   "services/speech-sequencer": { holds: "text into chunks, sound into a stream", knows: speech },

@@ -13,7 +13,7 @@ import {
   pocketsphinxLayer,
   SpeakerCheck,
   speakerCheckLayer
-} from "#speech"
+} from "#voice-cloning"
 import { atMost, distribution, exactly, figuresOf, type Findings, joined, percentile } from "../figures.ts"
 import { impostors, metrics, people, withBooth } from "./consent-voices.ts"
 

@@ -23,7 +23,7 @@ import {
   TokenUses
 } from "#http"
 import { Addresses, Configuration } from "#runtime"
-import { consentSettings, ConsentVerification, VoiceMeasure } from "#speech"
+import { consentSettings, ConsentVerification, VoiceMeasure } from "#voice-cloning"
 import { Speech } from "./speaking/Speech.ts"
 import { SpeechAdmission } from "./speaking/SpeechAdmission.ts"
 import { SpeechSessions } from "./speaking/SpeechSessions.ts"

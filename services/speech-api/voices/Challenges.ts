@@ -8,7 +8,7 @@ import { type BusError, Kv } from "#bus"
 import { fullNameBytesMax, isoTime } from "#contracts"
 import { amended, type RateTaken, sharedWindow, validationFailed, type WireError } from "#http"
 import { Configuration } from "#runtime"
-import { newPhrase } from "#speech"
+import { newPhrase } from "#voice-cloning"
 import { ChallengeRecord, keyFor, keyOf } from "./records.ts"
 
 /** The challenge cannot be used: there is none, it is too late, or somebody did. */

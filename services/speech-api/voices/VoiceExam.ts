@@ -17,7 +17,7 @@ import {
   type TooLittleVoice,
   VoiceMeasure,
   type VoiceMeasureUnavailable
-} from "#speech"
+} from "#voice-cloning"
 import { voiceStageSeconds } from "../metrics.ts"
 import type { GivenConsent, VoiceOrder } from "./form.ts"
 

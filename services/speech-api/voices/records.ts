@@ -5,7 +5,7 @@
  */
 import { Schema } from "effect"
 import { Count, encodeToken, Timestamp, tokenCharactersMax, VoiceReference, VoiceTraits } from "#contracts"
-import { ConsentEvidence } from "#speech"
+import { ConsentEvidence } from "#voice-cloning"
 
 export const ChallengeRecord = Schema.Struct({
   id: Schema.String,

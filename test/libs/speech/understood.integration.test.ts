@@ -6,7 +6,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Stream } from "effect"
 import { concatPcm, makeResampler, pcmToBytes } from "#audio"
 import { decodeConfiguration } from "#contracts"
-import { consentSettings, defaultVoiceId, engineVoice, openEspeakPool, openFlitePool, voiceById } from "#speech"
+import { defaultVoiceId, engineVoice, openEspeakPool, openFlitePool, voiceById } from "#speech"
+import { consentSettings } from "#voice-cloning"
 import { folder, metrics } from "../../support/recordings.ts"
 
 const { pocketsphinxPath, pocketsphinxModelFolder } = consentSettings(

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { VoicesQuery } from "#contracts"
-import { clonedLocales, sharedVoices } from "#speech"
+import { sharedVoices } from "#speech"
+import { clonedLocales } from "#voice-cloning"
 import {
   listedClone,
   pageOfVoices,

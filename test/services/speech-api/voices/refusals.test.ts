@@ -7,7 +7,7 @@ import {
   TooLittleVoice,
   VerificationUnavailable,
   VoiceMeasureUnavailable
-} from "#speech"
+} from "#voice-cloning"
 import { ChallengeRefused } from "../../../../services/speech-api/voices/Challenges.ts"
 import { TooManyVoices } from "../../../../services/speech-api/voices/ClonedVoices.ts"
 import { AvatarUnusable } from "../../../../services/speech-api/voices/VoiceExam.ts"

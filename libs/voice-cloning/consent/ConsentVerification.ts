@@ -1,0 +1,146 @@
+/**
+ * Whether a recording is the consent it claims to be: the phrase was read, and by the speaker of the sample. Both
+ * recordings are judged first, then the phrase, then the speaker, cheapest refusal first. Bounded: so many at
+ * once, so many waiting, so long each. Nothing is kept here; the evidence is the caller's to keep.
+ */
+import { Context, Effect, Layer, Semaphore } from "effect"
+import { judgeRecording, type Recording, type RecordingUnusable } from "#audio"
+import { defineCounter, defineHistogram, Metrics, timed } from "#runtime"
+import { PhraseCheck, pocketsphinxLayer } from "./PhraseCheck.ts"
+import { SpeakerCheck, speakerCheckLayer } from "./SpeakerCheck.ts"
+import type { ConsentSettings } from "./settings.ts"
+import { type ConsentEvidence, PhraseMismatch, SpeakerMismatch, VerificationUnavailable } from "./verdict.ts"
+
+export interface ConsentClaim {
+  /** The words of the phrase that the speaker was asked to read. */
+  readonly words: ReadonlyArray<string>
+  readonly recording: Recording
+  readonly sample: Recording
+}
+
+export type ConsentRefusal = PhraseMismatch | SpeakerMismatch | RecordingUnusable | VerificationUnavailable
+
+// Behind those at work; each is done in about a second.
+const waitingMax = 8
+const stageMsMax = 20_000
+
+const consentChecks = defineCounter({
+  name: "speech_consent_checks_total",
+  help: "Consents verified, by outcome: verified, phrase_mismatch, speaker_mismatch, unusable, unavailable.",
+  labels: ["outcome"]
+})
+
+const consentStageSeconds = defineHistogram({
+  name: "speech_consent_stage_seconds",
+  help: "Time of one stage of a verification, by stage: phrase, speaker.",
+  labels: ["stage"],
+  buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32]
+})
+
+export const consentMetrics = [consentChecks, consentStageSeconds]
+
+export class ConsentVerification extends Context.Service<
+  ConsentVerification,
+  { readonly verify: (claim: ConsentClaim) => Effect.Effect<ConsentEvidence, ConsentRefusal> }
+>()("starling/voice-cloning/ConsentVerification") {
+  static readonly layerNoDeps = (
+    settings: Pick<ConsentSettings, "sample" | "consentRecording" | "phraseWordsMin" | "verificationsMax">
+  ) =>
+    Layer.effect(
+      ConsentVerification,
+      Effect.gen(function* () {
+        const phrase = yield* PhraseCheck
+        const speaker = yield* SpeakerCheck
+        const metrics = yield* Metrics
+        const outcomes = metrics.counter(consentChecks)
+        const durations = metrics.histogram(consentStageSeconds)
+        const slots = yield* Semaphore.make(settings.verificationsMax)
+        let admitted = 0
+
+        const inStage = <A>(stage: "phrase" | "speaker", check: Effect.Effect<A, VerificationUnavailable>) =>
+          timed(
+            (took) => durations.observe({ stage }, took),
+            Effect.timeoutOrElse(check, {
+              duration: stageMsMax,
+              orElse: () => Effect.fail(unavailable(stage, "timeout", `no answer within ${stageMsMax} ms`))
+            })
+          )
+
+        const check = Effect.fnUntraced(function* ({ words, recording, sample }: ConsentClaim) {
+          const fault = judgeRecording(sample, settings.sample) ?? judgeRecording(recording, settings.consentRecording)
+          if (fault !== null) return yield* fault
+          const heardWords = yield* inStage("phrase", phrase.hear(recording))
+          const matched = phraseWordsMatched(words, heardWords)
+          const wordsMin = Math.min(settings.phraseWordsMin, words.length)
+          const asked = { heardWords, wordsMatched: matched, wordsAsked: words.length }
+          if (matched < wordsMin) return yield* new PhraseMismatch({ ...asked, wordsMin })
+          const { distanceMax, method } = speaker
+          const distance = yield* inStage("speaker", speaker.distance(recording, sample))
+          if (!Number.isFinite(distance)) return yield* unavailable("speaker", "failed", `the distance is ${distance}`)
+          if (distance > distanceMax) return yield* new SpeakerMismatch({ distance, distanceMax, method })
+          const evidence: ConsentEvidence = {
+            ...asked,
+            phraseEngine: phrase.engine,
+            speakerDistance: distance,
+            speakerThreshold: distanceMax,
+            speakerMethod: method,
+            speakerStrength: speaker.strength
+          }
+          return evidence
+        })
+
+        const admit = Effect.suspend(() => {
+          if (admitted >= settings.verificationsMax + waitingMax) {
+            return Effect.fail(unavailable("verification", "busy", `${waitingMax} others wait already`))
+          }
+          admitted += 1
+          return Effect.void
+        })
+
+        const verify = Effect.fn("ConsentVerification.verify")((claim: ConsentClaim) =>
+          Effect.acquireUseRelease(
+            admit,
+            () => slots.withPermit(check(claim)),
+            () => Effect.sync(() => (admitted -= 1))
+          ).pipe(
+            Effect.tapError(({ _tag }) => Effect.sync(() => outcomes.inc({ outcome: outcomeOf[_tag] }))),
+            Effect.tap(() => Effect.sync(() => outcomes.inc({ outcome: "verified" })))
+          )
+        )
+        return ConsentVerification.of({ verify })
+      })
+    )
+
+  /** With the checks that the settings name. Fails only for a speaker model that cannot be used. */
+  static readonly layer = (settings: ConsentSettings) =>
+    ConsentVerification.layerNoDeps(settings).pipe(
+      Layer.provide([pocketsphinxLayer(settings), speakerCheckLayer(settings)])
+    )
+}
+
+const unavailable = (
+  stage: VerificationUnavailable["stage"],
+  reason: VerificationUnavailable["reason"],
+  detail: string
+) => new VerificationUnavailable({ stage, reason, detail, retryAfterSeconds: 5 })
+
+const outcomeOf = {
+  PhraseMismatch: "phrase_mismatch",
+  SpeakerMismatch: "speaker_mismatch",
+  RecordingUnusable: "unusable",
+  VerificationUnavailable: "unavailable"
+} as const
+
+/** How much of a phrase was heard: the length of the longest common subsequence: words in order, whatever stands between them. */
+export const phraseWordsMatched = (asked: ReadonlyArray<string>, heard: ReadonlyArray<string>): number => {
+  let before = asked.map(() => 0)
+  for (const word of heard) {
+    const now: Array<number> = []
+    for (const [at, other] of asked.entries()) {
+      const both = word === other ? (before[at - 1] ?? 0) + 1 : 0
+      now.push(Math.max(both, now[at - 1] ?? 0, before[at] ?? 0))
+    }
+    before = now
+  }
+  return before.at(-1) ?? 0
+}

@@ -1,0 +1,176 @@
+/**
+ * Hears which words of the list were spoken after the agreement: by pocketsphinx, which is small, offline, English, and
+ * hears well which words of a known list were said and nothing else, which is all that is asked. One contained process
+ * per recording; its files are in a folder of their own that goes with it.
+ */
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Context, Effect, Layer } from "effect"
+import { type ContainedLimits, type Recording, recordingHz, runContained } from "#audio"
+import { carrierSentences, phraseWordList, phraseWordsAsked } from "./phrase.ts"
+import type { ConsentSettings } from "./settings.ts"
+import { VerificationUnavailable } from "./verdict.ts"
+
+export class PhraseCheck extends Context.Service<
+  PhraseCheck,
+  {
+    /** For the evidence: who listened. */
+    readonly engine: string
+    /** The words of the list in the order in which they were heard; none when the agreement was not heard. */
+    readonly hear: (recording: Recording) => Effect.Effect<ReadonlyArray<string>, VerificationUnavailable>
+  }
+>()("starling/voice-cloning/PhraseCheck") {}
+
+type PocketsphinxSettings = Pick<ConsentSettings, "pocketsphinxPath" | "pocketsphinxModelFolder">
+
+// 30 s of speech take 1 s and 40 MB; of address space 100 MB more.
+const limits: ContainedLimits = {
+  wallMsMax: 20_000,
+  cpuSecondsMax: 15,
+  memoryMegabytesMax: 512,
+  outputBytesMax: 65_536,
+  fileKilobytesMax: 64
+}
+
+export const pocketsphinxLayer = (settings: PocketsphinxSettings) =>
+  Layer.sync(PhraseCheck, () => {
+    let dictionary: string | undefined
+    const readDictionary = Effect.suspend(() =>
+      dictionary === undefined
+        ? Effect.tap(modelDictionary(settings), (read) => Effect.sync(() => (dictionary = read)))
+        : Effect.succeed(dictionary)
+    )
+    const hear = Effect.fn("PhraseCheck.hear")(function* (recording: Recording) {
+      const files = {
+        "phrase.gram": phraseGrammar(),
+        "phrase.dict": yield* readDictionary,
+        recordings: "recording\n",
+        "recording.raw": new Uint8Array(
+          recording.samples.buffer,
+          recording.samples.byteOffset,
+          recording.samples.byteLength
+        )
+      }
+      const folder = yield* temporaryFolder(files)
+      const run = yield* runContained(settings.pocketsphinxPath, parameters(settings, folder), limits).pipe(
+        Effect.mapError(({ message }) =>
+          unavailable("missing", `${message}; install it (apt-get install pocketsphinx) or name it in PocketsphinxPath`)
+        )
+      )
+      if (run.ending === "wall_time" || run.ending === "cpu_time") {
+        return yield* unavailable("timeout", `it did not end within ${limits.wallMsMax / 1_000} s`)
+      }
+      if (run.ending !== "ended" || run.exitCode !== 0) {
+        return yield* unavailable(
+          "failed",
+          `it ended with ${run.exitCode ?? "a signal"}: ${run.said.slice(-500).trim()}`
+        )
+      }
+      // "<what was heard> (<name> <score>)"
+      const heard = yield* failing(() => readFile(join(folder, "heard"), "utf8"))
+      return wordsHeard(heard.replace(/ \([^()]*\)\s*$/u, ""))
+    }, Effect.scoped)
+    return PhraseCheck.of({ engine: "pocketsphinx", hear })
+  })
+
+const parameters = ({ pocketsphinxModelFolder }: PocketsphinxSettings, folder: string) =>
+  Object.entries({
+    hmm: join(pocketsphinxModelFolder, "en-us"),
+    dict: join(folder, "phrase.dict"),
+    jsgf: join(folder, "phrase.gram"),
+    ctl: join(folder, "recordings"),
+    cepdir: folder,
+    cepext: ".raw",
+    adcin: "yes",
+    adchdr: "0",
+    samprate: `${recordingHz}`,
+    hyp: join(folder, "heard"),
+    logfn: "/dev/null",
+    // Wider than its defaults: two words more of 300 are heard, in a third more time.
+    beam: "1e-80",
+    wbeam: "1e-60",
+    pbeam: "1e-80"
+  }).flatMap(([name, value]) => [`-${name}`, value])
+
+const modelDictionary = ({ pocketsphinxModelFolder }: PocketsphinxSettings) =>
+  Effect.gen(function* () {
+    const path = join(pocketsphinxModelFolder, "cmudict-en-us.dict")
+    const whole = yield* Effect.tryPromise({
+      try: () => readFile(path, "utf8"),
+      catch: (cause) =>
+        unavailable("missing", `${String(cause)}; install it (apt-get install pocketsphinx-en-us) or name its folder`)
+    })
+    const missing = wordsMissing(whole)
+    if (missing.length > 0) return yield* unavailable("failed", `${path} does not know ${missing.join(", ")}`)
+    return phraseDictionary(whole)
+  })
+
+/** With these files in it; removed with the scope. */
+const temporaryFolder = (files: Readonly<Record<string, string | Uint8Array>>) =>
+  Effect.acquireRelease(
+    failing(() => mkdtemp(join(tmpdir(), "starling-consent-"))),
+    (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true })).pipe(Effect.ignore)
+  ).pipe(
+    Effect.tap((folder) =>
+      Effect.forEach(
+        Object.entries(files),
+        ([name, content]) => failing(() => writeFile(join(folder, name), content, { mode: 0o600 })),
+        { discard: true }
+      )
+    )
+  )
+
+const failing = <A>(use: () => Promise<A>) =>
+  Effect.tryPromise({ try: use, catch: (cause) => unavailable("failed", String(cause)) })
+
+const unavailable = (reason: VerificationUnavailable["reason"], detail: string) =>
+  new VerificationUnavailable({ stage: "phrase", reason, detail, retryAfterSeconds: reason === "missing" ? 60 : 5 })
+
+const [agreement, lead] = carrierSentences
+const carrier = `${agreement} ${lead}`
+
+const denials = ["do not agree", "don't agree", "never agree", "disagree", "refuse"].map((denial) =>
+  carrier.replace("agree", denial)
+)
+
+/**
+ * What the recogniser may hear. It bends what it hears into the grammar, so the grammar holds what must not pass:
+ * any word of the list in every place, so that another phrase is heard as other words; and openings that deny
+ * the agreement or leave it out, so that these are not heard as the agreement.
+ */
+export const phraseGrammar = (): string => {
+  const words = Array.from({ length: phraseWordsAsked }, () => "<word>").join(" ")
+  return [
+    "#JSGF V1.0;",
+    "grammar consent;",
+    `public <consent> = [<opening>] ${words};`,
+    `<opening> = ${[carrier, ...denials, lead].join(" | ")};`,
+    `<word> = ${phraseWordList.join(" | ")};`,
+    ""
+  ].join("\n")
+}
+
+/** The words of the list in what was heard; none when it does not open with the agreement. */
+export const wordsHeard = (hypothesis: string): ReadonlyArray<string> => {
+  const heard = hypothesis.trim()
+  return heard.startsWith(`${carrier} `) ? heard.split(" ").filter((word) => listed.has(word)) : []
+}
+
+const listed: ReadonlySet<string> = new Set(phraseWordList)
+
+const spoken: ReadonlySet<string> = new Set([...[carrier, ...denials].join(" ").split(" "), ...phraseWordList])
+
+/** The lines of a pronouncing dictionary that the grammar needs: loading all of it takes as long as listening. */
+export const phraseDictionary = (dictionary: string): string =>
+  dictionary
+    .split("\n")
+    .filter((line) => spoken.has(line.split(/[ (]/u, 1)[0] ?? ""))
+    .join("\n")
+    .concat("\n")
+
+/** The words that a dictionary, whole or cut down, does not know; a grammar with one of them cannot be used. */
+export const wordsMissing = (dictionary: string): ReadonlyArray<string> => {
+  const known = new Set(dictionary.split("\n").map((line) => line.split(/[ (]/u, 1)[0]))
+  return [...spoken].filter((word) => !known.has(word))
+}

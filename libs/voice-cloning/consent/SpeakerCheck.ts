@@ -1,0 +1,93 @@
+/**
+ * Tells how far two voices lie apart: by the shape of the throat, which needs nothing and is weak, or by the model of
+ * whoever runs the service, which is strong. A model that cannot be used stops the start.
+ */
+import { join } from "node:path"
+import { execPath } from "node:process"
+import { fileURLToPath } from "node:url"
+import { Context, Effect, Layer } from "effect"
+import { type ContainedRun, type Recording, runContained } from "#audio"
+import { openSpeakerThread } from "./speaker/SpeakerThread.ts"
+import type { ConsentSettings } from "./settings.ts"
+import { type ConsentEvidence, SpeakerModelUnusable, type VerificationUnavailable } from "./verdict.ts"
+
+export class SpeakerCheck extends Context.Service<
+  SpeakerCheck,
+  {
+    readonly method: string
+    readonly strength: ConsentEvidence["speakerStrength"]
+    /** Up to here two recordings count as one speaker's. */
+    readonly distanceMax: number
+    /** Not negative, the same either way round, 0 for one and the same recording. */
+    readonly distance: (one: Recording, other: Recording) => Effect.Effect<number, VerificationUnavailable>
+  }
+>()("starling/voice-cloning/SpeakerCheck") {}
+
+type SpeakerSettings = Pick<ConsentSettings, "speakerDistanceMax" | "speakerModelFolder" | "speakerModelDistanceMax">
+
+export const speakerCheckLayer = (settings: SpeakerSettings) =>
+  settings.speakerModelFolder === "" ? gaussianLayer(settings) : embeddingLayer(settings)
+
+const answerMsMax = 10_000
+
+const gaussianLayer = (settings: SpeakerSettings) =>
+  Layer.effect(
+    SpeakerCheck,
+    Effect.gen(function* () {
+      const entry = new URL("./speaker/gaussian-thread.ts", import.meta.url)
+      const { ask } = yield* openSpeakerThread({ entry, data: { model: "" }, answerMsMax })
+      return SpeakerCheck.of({
+        method: "mfcc-gaussian",
+        strength: "weak",
+        distanceMax: settings.speakerDistanceMax,
+        distance: ask
+      })
+    }).pipe(Effect.orDie)
+  )
+
+const embeddingLayer = ({ speakerModelFolder: folder, speakerModelDistanceMax }: SpeakerSettings) =>
+  Layer.effect(
+    SpeakerCheck,
+    Effect.gen(function* () {
+      const model = join(folder, "model.onnx")
+      yield* probe(folder, model)
+      const entry = new URL("./speaker/embedding-thread.ts", import.meta.url)
+      const { ask } = yield* openSpeakerThread({ entry, data: { model }, answerMsMax }).pipe(
+        Effect.mapError(({ detail }) => new SpeakerModelUnusable({ folder, detail }))
+      )
+      return SpeakerCheck.of({
+        method: "speaker-embedding",
+        strength: "strong",
+        distanceMax: speakerModelDistanceMax,
+        distance: ask
+      })
+    })
+  )
+
+// A large model is read in seconds. Address space is not limited: the runtime reserves plenty that it never uses.
+const probeLimits = { wallMsMax: 60_000, cpuSecondsMax: 60, memoryMegabytesMax: 1_048_576, outputBytesMax: 65_536 }
+
+const probe = Effect.fnUntraced(function* (folder: string, model: string) {
+  const entry = fileURLToPath(new URL("./speaker/probe-embeddings.ts", import.meta.url))
+  const run = yield* runContained(execPath, [entry, model], probeLimits).pipe(
+    Effect.mapError(({ message }) => new SpeakerModelUnusable({ folder, detail: message }))
+  )
+  const detail = modelFault(run)
+  if (detail !== null) return yield* new SpeakerModelUnusable({ folder, detail })
+})
+
+const sayable = 600
+
+/** Why a speaker model could not be tried, for whoever configured it; null when it could. */
+export const modelFault = ({ ending, exitCode, said }: ContainedRun): string | null => {
+  if (ending === "ended" && exitCode === 0) return null
+  if (/Cannot find (?:module|package) 'sherpa-onnx/u.test(said)) {
+    return "it needs a package that is not installed: npm install sherpa-onnx-node@1.13.8"
+  }
+  if (ending === "wall_time" || ending === "cpu_time") return "opening model.onnx takes more than a minute"
+  const words = said.replaceAll(/\s+/gu, " ").trim().slice(0, sayable)
+  return `model.onnx is no speaker embedding model with sherpa-onnx's metadata, or is broken: ${words}`.replace(
+    /: $/u,
+    ""
+  )
+}

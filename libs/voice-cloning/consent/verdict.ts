@@ -1,0 +1,65 @@
+/**
+ * What a verification ends in: the evidence of a consent, or why it does not count. The mismatches are told to whoever
+ * sent the recording, `VerificationUnavailable` is ours and worth another try, `SpeakerModelUnusable` stops the start.
+ */
+import { Schema } from "effect"
+
+/** What a verified consent rests on, kept with the voice. */
+export const ConsentEvidence = Schema.Struct({
+  /** The words of the list that were heard, in order. */
+  heardWords: Schema.Array(Schema.String),
+  wordsMatched: Schema.Int,
+  wordsAsked: Schema.Int,
+  phraseEngine: Schema.String,
+  /** Smaller is more alike; the unit is the method's own. */
+  speakerDistance: Schema.Finite,
+  speakerThreshold: Schema.Finite,
+  speakerMethod: Schema.String,
+  /** `weak` tells different throats apart, not an imitator. */
+  speakerStrength: Schema.Literals(["weak", "strong"])
+})
+export interface ConsentEvidence extends Schema.Schema.Type<typeof ConsentEvidence> {}
+
+/** What was said is not the phrase. */
+export class PhraseMismatch extends Schema.TaggedError<PhraseMismatch>()("PhraseMismatch", {
+  heardWords: Schema.Array(Schema.String),
+  wordsMatched: Schema.Int,
+  wordsAsked: Schema.Int,
+  wordsMin: Schema.Int
+}) {
+  override get message() {
+    return `${this.wordsMatched} of the phrase's ${this.wordsAsked} words were heard in order; ${this.wordsMin} are needed`
+  }
+}
+
+/** Whoever reads the phrase is not who speaks in the sample. */
+export class SpeakerMismatch extends Schema.TaggedError<SpeakerMismatch>()("SpeakerMismatch", {
+  distance: Schema.Finite,
+  distanceMax: Schema.Finite,
+  method: Schema.String
+}) {
+  override get message() {
+    return "the voice of the consent recording is not the voice of the sample"
+  }
+}
+
+/** `missing` does not pass by itself, `busy` and `failed` may. */
+export class VerificationUnavailable extends Schema.TaggedError<VerificationUnavailable>()("VerificationUnavailable", {
+  stage: Schema.Literals(["phrase", "speaker", "verification"]),
+  reason: Schema.Literals(["missing", "busy", "timeout", "failed"]),
+  detail: Schema.String,
+  retryAfterSeconds: Schema.Int
+}) {
+  override get message() {
+    return `the ${this.stage} check is not available (${this.reason}): ${this.detail}`
+  }
+}
+
+export class SpeakerModelUnusable extends Schema.TaggedError<SpeakerModelUnusable>()("SpeakerModelUnusable", {
+  folder: Schema.String,
+  detail: Schema.String
+}) {
+  override get message() {
+    return `VoiceCloning.SpeakerModelFolder ${this.folder} cannot be used: ${this.detail}`
+  }
+}

@@ -1,0 +1,18 @@
+/**
+ * Voices that a workspace makes from a sample: the consent of its speaker, what the sample tells of a voice, and the
+ * engine's voice that comes nearest to it.
+ */
+export { clonedEngineVoice, clonedLocales, zeroShotVoice } from "./cloned-voice.ts"
+export {
+  type ConsentClaim,
+  consentMetrics,
+  type ConsentRefusal,
+  ConsentVerification,
+  phraseWordsMatched
+} from "./consent/ConsentVerification.ts"
+export { makePhrase, newPhrase, phraseWordList } from "./consent/phrase.ts"
+export { PhraseCheck, pocketsphinxLayer } from "./consent/PhraseCheck.ts"
+export { consentSettings, type ConsentSettings } from "./consent/settings.ts"
+export { SpeakerCheck, speakerCheckLayer } from "./consent/SpeakerCheck.ts"
+export { ConsentEvidence, PhraseMismatch, SpeakerMismatch, VerificationUnavailable } from "./consent/verdict.ts"
+export { cloningMetrics, TooLittleVoice, VoiceMeasure, VoiceMeasureUnavailable } from "./measure/VoiceMeasure.ts"

@@ -1,0 +1,129 @@
+/**
+ * Measures samples in threads of their own, for half a second of computing would make every stream of the process
+ * stutter. At most two at once, some wait, further callers are told to come back; one that takes long is given up.
+ */
+import { Worker } from "node:worker_threads"
+import { Clock, Context, Effect, Exit, Layer, Schema, Semaphore } from "effect"
+import { type Recording, recordingHz } from "#audio"
+import type { VoiceTraits } from "#contracts"
+import { defineCounter, defineHistogram, Metrics } from "#runtime"
+import type { MeasureOrder } from "./thread.ts"
+import { type Measured, voicedSecondsMin } from "./measure-voice.ts"
+
+// Both cores of a small machine at most: whoever creates a voice waits for other things too.
+const atOnceMax = 2
+// A second each: the last of them still answers within ten.
+const waitingMax = 16
+// Thirty seconds of speech take half a second; a machine under load some more.
+const measureMsMax = 20_000
+const retryAfterSeconds = 5
+
+/** Whoever sent the sample is told. */
+export class TooLittleVoice extends Schema.TaggedError<TooLittleVoice>()("TooLittleVoice", {
+  voicedSeconds: Schema.Finite,
+  voicedSecondsMin: Schema.Finite
+}) {
+  override get message() {
+    return `only ${this.voicedSeconds} s of a voice were heard in the sample; ${this.voicedSecondsMin} s are needed`
+  }
+}
+
+/** Ours, and worth another try. */
+export class VoiceMeasureUnavailable extends Schema.TaggedError<VoiceMeasureUnavailable>()("VoiceMeasureUnavailable", {
+  reason: Schema.Literals(["busy", "timeout", "failed"]),
+  detail: Schema.String,
+  retryAfterSeconds: Schema.Int
+}) {
+  override get message() {
+    return `the voice could not be measured (${this.reason}): ${this.detail}`
+  }
+}
+
+const voicesMeasured = defineCounter({
+  name: "speech_voice_measures_total",
+  help: "Samples measured, by outcome: measured, too_little_voice, unavailable, cancelled.",
+  labels: ["outcome"]
+})
+
+const measureSeconds = defineHistogram({
+  name: "speech_voice_measure_seconds",
+  help: "Time to measure one sample, the start of its thread included.",
+  labels: [],
+  buckets: [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16]
+})
+
+export const cloningMetrics = [voicesMeasured, measureSeconds]
+
+export class VoiceMeasure extends Context.Service<
+  VoiceMeasure,
+  {
+    readonly measure: (
+      sample: Pick<Recording, "samples">
+    ) => Effect.Effect<VoiceTraits, TooLittleVoice | VoiceMeasureUnavailable>
+  }
+>()("starling/voice-cloning/VoiceMeasure") {
+  static readonly layer = Layer.effect(
+    VoiceMeasure,
+    Effect.gen(function* () {
+      const metrics = yield* Metrics
+      const clock = yield* Clock.Clock
+      const outcomes = metrics.counter(voicesMeasured)
+      const seconds = metrics.histogram(measureSeconds)
+      const places = yield* Semaphore.make(atOnceMax)
+      let present = 0
+
+      const busy = Effect.fail(unavailable("busy", `${waitingMax} samples wait already`))
+      const enter = Effect.suspend(() => {
+        if (present >= atOnceMax + waitingMax) return busy
+        present += 1
+        return Effect.void
+      })
+      const leave = Effect.sync(() => void (present -= 1))
+
+      const measured = Effect.fnUntraced(function* (samples: Int16Array) {
+        const begunMs = clock.currentTimeMillisUnsafe()
+        const result = yield* inThread({ samples, rateHz: recordingHz }).pipe(
+          Effect.timeoutOrElse({
+            duration: measureMsMax,
+            orElse: () => Effect.fail(unavailable("timeout", `no end after ${measureMsMax} ms`))
+          })
+        )
+        seconds.observe({}, (clock.currentTimeMillisUnsafe() - begunMs) / 1_000)
+        if (result.kind === "measured") return result.traits
+        return yield* new TooLittleVoice({ voicedSeconds: result.voicedSeconds, voicedSecondsMin })
+      })
+
+      const measure = Effect.fn("VoiceMeasure.measure")(({ samples }: Pick<Recording, "samples">) =>
+        Effect.acquireUseRelease(
+          enter,
+          () => places.withPermit(measured(samples)),
+          () => leave
+        ).pipe(Effect.onExit((exit) => Effect.sync(() => outcomes.inc({ outcome: outcomeOf(exit) }))))
+      )
+      return VoiceMeasure.of({ measure })
+    })
+  )
+}
+
+const unavailable = (reason: VoiceMeasureUnavailable["reason"], detail: string) =>
+  new VoiceMeasureUnavailable({ reason, detail, retryAfterSeconds })
+
+const outcomeOf = (exit: Exit.Exit<VoiceTraits, TooLittleVoice | VoiceMeasureUnavailable>) => {
+  if (Exit.isSuccess(exit)) return "measured"
+  if (Exit.hasInterrupts(exit)) return "cancelled"
+  const failed = exit.cause.reasons.some((reason) => reason._tag === "Fail" && reason.error._tag === "TooLittleVoice")
+  return failed ? "too_little_voice" : "unavailable"
+}
+
+/** A thread that is given up ends at once: what it does is computing, and touches nothing. */
+const inThread = (order: MeasureOrder) =>
+  Effect.callback<Measured, VoiceMeasureUnavailable>((resume) => {
+    const worker = new Worker(new URL("./thread.ts", import.meta.url), {
+      workerData: order,
+      name: "measure"
+    })
+    worker.once("message", (result: Measured) => resume(Effect.succeed(result)))
+    worker.once("error", (error) => resume(Effect.fail(unavailable("failed", String(error)))))
+    worker.once("exit", (code) => resume(Effect.fail(unavailable("failed", `the thread ended with code ${code}`))))
+    return Effect.promise(() => worker.terminate())
+  })

@@ -1,0 +1,100 @@
+/**
+ * What a sample of somebody's speech is like: pure, some twelve milliseconds of work for each of its seconds. It
+ * needs three seconds of voice; what has less, a whisper or music, is told apart by `TooLittleVoice`'s figures.
+ */
+import type { VoiceTraits } from "#contracts"
+import { formantScale, vocalEnvelope } from "./formants.ts"
+import { atRate, frameLevels, hopSeconds, quantile, voiceHz } from "./frames.ts"
+import { isVoiced, pitchTrack } from "./pitch-track.ts"
+
+/** Less says nothing reliable of a median. */
+export const voicedSecondsMin = 3
+
+export type Measured =
+  | { readonly kind: "measured"; readonly traits: VoiceTraits }
+  | { readonly kind: "too_little_voice"; readonly voicedSeconds: number }
+
+/** `pcm` is mono; its rate at least 10,000 Hz. */
+export const measureVoice = (pcm: Int16Array, rateHz: number): Measured => {
+  const track = pitchTrack(pcm, rateHz)
+  const pitches = track.filter(isVoiced)
+  const voicedSeconds = tenth(pitches.length * hopSeconds)
+  const envelope = vocalEnvelope(pcm, rateHz, track)
+  if (voicedSeconds < voicedSecondsMin || envelope === undefined) return { kind: "too_little_voice", voicedSeconds }
+  const pitchAt = (share: number) => quantile(pitches, share) ?? 0
+  const { syllables, spokenSeconds } = countSyllables(pcm, rateHz, track)
+  return {
+    kind: "measured",
+    traits: {
+      medianPitchHz: tenth(pitchAt(0.5)),
+      pitchRangeSemitones: tenth(12 * Math.log2(pitchAt(0.9) / pitchAt(0.1))),
+      syllablesPerSecond: tenth(spokenSeconds > 0 ? syllables / spokenSeconds : 0),
+      formantPercent: formantScale(envelope),
+      speechLevelDbfs: tenth(speechLevel(pcm, rateHz))
+    }
+  }
+}
+
+const tenth = (value: number) => Math.round(value * 10) / 10
+
+/** The mean power of all that is no pause. */
+const speechLevel = (pcm: Int16Array, rateHz: number) => {
+  const levels = frameLevels(atRate(pcm, rateHz, voiceHz), voiceHz, 0.04)
+  const floor = (quantile(levels, 0.95) ?? -100) - 20
+  const spoken = levels.filter((level) => level > floor)
+  return 10 * Math.log10(spoken.reduce((sum, level) => sum + 10 ** (level / 10), 0) / Math.max(1, spoken.length))
+}
+
+const windowSeconds = 0.04
+/** A peak lower than this below the loud parts is no syllable. */
+const belowLoudDb = 25
+/** How far the loudness must have fallen between two syllables. */
+const dipDb = 2
+/** A silence at least so long is a pause and no part of the speech. */
+const pauseSeconds = 0.25
+
+interface Articulation {
+  readonly syllables: number
+  /** Pauses left out. */
+  readonly spokenSeconds: number
+}
+
+/**
+ * How fast somebody speaks: syllables are counted where a voiced peak of loudness rises clearly out of the dips
+ * around it (as de Jong and Wempe 2009 do), and held against the time in which something is said. `track` is the pitch of the same samples.
+ */
+export const countSyllables = (pcm: Int16Array, hz: number, track: Float64Array): Articulation => {
+  const levels = smoothed(frameLevels(atRate(pcm, hz, voiceHz), voiceHz, windowSeconds))
+  const threshold = (quantile(levels, 0.99) ?? 0) - belowLoudDb
+  let syllables = 0
+  let isRising = false
+  let [extreme, extremeAt] = [levels[0] ?? 0, 0]
+  for (const [frame, level] of levels.entries()) {
+    if (isRising ? level > extreme : level < extreme) [extreme, extremeAt] = [level, frame]
+    if (Math.abs(level - extreme) < dipDb) continue
+    // It turned: behind lies a dip, or a peak, which counts if it was loud enough and voice.
+    if (isRising && extreme > threshold && isVoicedAround(track, extremeAt)) syllables += 1
+    isRising = !isRising
+    ;[extreme, extremeAt] = [level, frame]
+  }
+  return { syllables, spokenSeconds: spokenFrames(levels, threshold) * hopSeconds }
+}
+
+const smoothed = (levels: Float64Array) =>
+  levels.map((level, at) => ((levels[at - 1] ?? level) + level + (levels[at + 1] ?? level)) / 3)
+
+const isVoicedAround = (track: Float64Array, frame: number) =>
+  track.subarray(Math.max(0, frame - 5), frame + 6).some(isVoiced)
+
+const spokenFrames = (levels: Float64Array, threshold: number) => {
+  const pauseFrames = pauseSeconds / hopSeconds
+  let [spoken, silent] = [0, pauseFrames]
+  for (const level of levels) {
+    if (level > threshold) {
+      // A short silence belongs to the speech around it.
+      spoken += 1 + (silent < pauseFrames ? silent : 0)
+      silent = 0
+    } else silent += 1
+  }
+  return spoken
+}

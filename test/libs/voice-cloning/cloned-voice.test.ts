@@ -1,0 +1,81 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { EngineVoice, type VoiceTraits } from "#contracts"
+import { formantShift } from "../../../libs/speech/engine/worker/formant-shift.ts"
+import { espeakLanguages } from "../../../libs/speech/voices.ts"
+import {
+  baseVoices,
+  clonedEngineVoice,
+  type ClonedGender,
+  clonedLocales,
+  languageMeasures,
+  zeroShotVoice
+} from "../../../libs/voice-cloning/cloned-voice.ts"
+
+const plain: VoiceTraits = {
+  medianPitchHz: 120,
+  pitchRangeSemitones: 4,
+  syllablesPerSecond: 5,
+  formantPercent: 100,
+  speechLevelDbfs: -20
+}
+const variantOf = (name: string) => name.slice(name.indexOf("+") + 1 || name.length)
+
+describe("a cloned voice", () => {
+  it("takes the throat that fits, and of two the one of the gender", () => {
+    const nameOf = (traits: Partial<VoiceTraits>, gender: ClonedGender = "not_specified") =>
+      variantOf(clonedEngineVoice({ ...plain, ...traits }, "en-US", gender).name)
+    assert.strictEqual(nameOf({ medianPitchHz: 100, formantPercent: 100 }), "")
+    assert.strictEqual(nameOf({ medianPitchHz: 105, formantPercent: 94 }), "m3")
+    assert.match(nameOf({ medianPitchHz: 200, formantPercent: 110 }), /^f/u)
+    assert.match(nameOf({ medianPitchHz: 150, formantPercent: 105 }, "female"), /^f/u)
+    assert.notMatch(nameOf({ medianPitchHz: 150, formantPercent: 105 }, "male"), /^f/u)
+  })
+  it("is higher the higher the sample, all else the same", () => {
+    let before = 0
+    for (let medianPitchHz = 70; medianPitchHz <= 350; medianPitchHz += 5) {
+      const { name, pitchPercent } = clonedEngineVoice({ ...plain, medianPitchHz }, "de-DE", "not_specified")
+      const base = baseVoices.findIndex(({ variant }) => `de${variant}` === name)
+      const reached = ((languageMeasures["de-DE"].medianPitchHz[base] ?? 0) * pitchPercent) / 100
+      assert.isAbove(reached, before)
+      before = reached
+    }
+  })
+  it("speaks the language of the locale, and English of one that it does not know", () => {
+    for (const locale of clonedLocales) {
+      const { name } = clonedEngineVoice(plain, locale, "male")
+      assert.isTrue(name.startsWith(espeakLanguages[locale] ?? "?"), name)
+    }
+    assert.isTrue(clonedEngineVoice(plain, "xx-XX", "male").name.startsWith("en-us"))
+    assert.deepStrictEqual([...clonedLocales].toSorted(), Object.keys(espeakLanguages).toSorted())
+  })
+  it("of a zero-shot model refers to its recording, and is as loud as the others", () => {
+    const reference = { object: "w.v.reference", text: "What is said." }
+    const voice = zeroShotVoice({ ...plain, speechLevelDbfs: -25 }, reference)
+    assert.isTrue(Schema.is(EngineVoice)(voice))
+    assert.deepInclude(voice, { engine: "zero-shot", reference, gainDb: 6 })
+  })
+})
+
+describe("a shift of the formants", () => {
+  const voice = clonedEngineVoice(plain, "en-US", "male")
+  it("leaves a voice alone that asks for none", () => {
+    const shared = { ...voice, formantPercent: 100 }
+    assert.deepStrictEqual(formantShift(22_050, shared), { hz: 22_050, voice: shared })
+    assert.deepStrictEqual(formantShift(16_000, shared), { hz: 16_000, voice: shared })
+  })
+  it("is within half a percent of what was asked, pace and pitch exact, and needs a small table", () => {
+    for (let formantPercent = 80; formantPercent <= 125; formantPercent += 0.7) {
+      const { hz, voice: told } = formantShift(22_050, { ...voice, formantPercent })
+      assert.closeTo(hz / 22_050 / (formantPercent / 100), 1, 0.005)
+      assert.closeTo((told.pitchPercent * hz) / 22_050, voice.pitchPercent, 1e-9)
+      assert.closeTo((told.ratePercent * hz) / 22_050, voice.ratePercent, 1e-9)
+      // 24,000 and this have so much in common that the resampler needs at most 160 phases.
+      assert.strictEqual(hz % 150, 0)
+    }
+  })
+  it("is bounded", () => {
+    assert.isAtMost(formantShift(22_050, { ...voice, formantPercent: 900 }).hz, 22_050 * 1.41)
+    assert.isAtLeast(formantShift(22_050, { ...voice, formantPercent: 1 }).hz, 22_050 * 0.69)
+  })
+})

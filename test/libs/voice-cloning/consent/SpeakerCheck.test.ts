@@ -1,0 +1,34 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { ContainedRun } from "#audio"
+import { modelFault } from "../../../../libs/voice-cloning/consent/SpeakerCheck.ts"
+
+const run = (rest: Partial<ContainedRun>): ContainedRun => ({
+  output: new Uint8Array(),
+  said: "",
+  ending: "ended",
+  exitCode: 0,
+  ...rest
+})
+
+describe("why a speaker model cannot be used", () => {
+  it("is nothing when it was tried and knew a recording again", () => {
+    assert.isNull(modelFault(run({ said: "a warning" })))
+  })
+
+  it.each([
+    [
+      "the package is not there",
+      run({ exitCode: 1, said: "Error: Cannot find module 'sherpa-onnx-node'\nRequire stack:" }),
+      /npm install sherpa-onnx-node@1\.13\.8$/u
+    ],
+    ["it takes for ever", run({ ending: "wall_time", exitCode: null }), /more than a minute$/u],
+    [
+      "the library gives up",
+      run({ ending: "crashed", exitCode: null, said: "No\n  graph" }),
+      /or is broken: No graph$/u
+    ],
+    ["the library gives up in silence", run({ ending: "crashed", exitCode: null }), /or is broken$/u]
+  ] as const)("%s", (_, ended, fault) => {
+    assert.match(modelFault(ended) ?? "", fault)
+  })
+})

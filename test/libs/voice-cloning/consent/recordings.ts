@@ -1,0 +1,53 @@
+/** People of flite's read phrases, and each is read back as a caller sends it; who verifies them is real. */
+import { join } from "node:path"
+import { Effect, Layer, Result } from "effect"
+import { type Recording, RecordingIntake } from "#audio"
+import { decodeConfiguration } from "#contracts"
+import { type ConsentSettings, consentSettings, ConsentVerification, makePhrase } from "#voice-cloning"
+import { anyLength, folder, metrics, speech, writeRecording } from "../../../support/recordings.ts"
+
+export const settings = consentSettings(Result.getOrThrow(decodeConfiguration({})).VoiceCloning)
+
+export const verification = (other: Partial<ConsentSettings> = {}) =>
+  ConsentVerification.layer({ ...settings, ...other }).pipe(Layer.provide(metrics))
+
+const phraseAt = (start: number) => {
+  let next = start
+  return makePhrase((bound) => (next += 7) % bound)
+}
+const [asked, another] = [phraseAt(3), phraseAt(20)]
+
+const story =
+  "The harbour was quiet before sunrise. A single boat came in slowly, and the men on the pier waited with their hands in their pockets, watching the water turn from black to grey to blue. Nobody spoke until the ropes were tied."
+
+const denial = asked.phrase.replace("I agree", "I do not agree")
+
+const spoken = {
+  phrase: ["selma", asked.phrase],
+  sample: ["selma", story],
+  stranger: ["roger", story],
+  otherPhrase: ["selma", another.phrase],
+  denial: ["selma", denial],
+  noAgreement: ["selma", `It is a lovely day, and I have been asked to read. ${asked.words.join(", ")}.`],
+  story: ["selma", story]
+} as const
+
+export type Recordings = Readonly<Record<keyof typeof spoken, Recording>>
+
+export const readRecordings = Effect.gen(function* () {
+  const intake = yield* RecordingIntake
+  const at = yield* folder
+  const names = Object.keys(spoken) as ReadonlyArray<keyof typeof spoken>
+  const voices = yield* speech(names.map((name) => spoken[name]))
+  const read = yield* Effect.forEach(names, (name, index) =>
+    Effect.gen(function* () {
+      const path = join(at, `${name}.${index % 2 === 0 ? "webm" : "m4a"}`)
+      yield* writeRecording(path, voices[index] ?? new Int16Array(), index % 2 === 0 ? ["-c:a", "libopus"] : [])
+      return [name, yield* intake.readRecording(path, anyLength)] as const
+    })
+  )
+  return Object.fromEntries(read) as Recordings
+}).pipe(Effect.provide(RecordingIntake.layer().pipe(Layer.provide(metrics))))
+
+export const verify = (recording: Recording, sample: Recording) =>
+  Effect.flatMap(ConsentVerification, (service) => service.verify({ words: asked.words, recording, sample }))
