@@ -6,7 +6,7 @@ import { applyTopology, topology } from "#bus"
 import { keepPasswords, passwordsFolder, writePrivately } from "#fleet"
 import { authorization, keeperUser, machineUsers } from "#fleet/broker-users"
 import { busOf } from "./connection.ts"
-import { print } from "./refusals.ts"
+import { print } from "./console.ts"
 
 /**
  * `<folder>/broker` is the server's: `users.conf`, and the passwords, kept from start to start. `<folder>/users/<user>`

@@ -1,12 +1,18 @@
-/** How a command reaches the broker of a fleet. */
-import { Effect, Layer } from "effect"
-import { type BusError, busServices, Nats } from "#bus"
-import { Metrics, Role } from "#runtime"
+/**
+ * How a command reaches the broker of a fleet: which broker, and as whom. What is named goes first: --nats, NATS_URL,
+ * BUS_URL. Then the fleet that runs in this home, as its operator. Then the file of STARLING_CONFIG: so a command in a
+ * pod is the pod's user.
+ */
+import { readdir, readFile } from "node:fs/promises"
+import { Effect, Layer, Redacted, Result, Schema } from "effect"
+import { type BrokerTls, type BusError, busServices, Nats } from "#bus"
+import { type ConfigurationFile, decodeConfiguration, isJson } from "#contracts"
+import { isFleetIn, natsFolder, passwordsFolder, readPassword, readSettings } from "#fleet"
 import { operatorUser } from "#fleet/broker-users"
-import { brokerLogin } from "./broker-login.ts"
-import { CommandRefused } from "./refusals.ts"
+import { configurationInput, Environment, InvalidConfiguration, Metrics, readTextFile, Role } from "#runtime"
+import { CommandRefused } from "./console.ts"
 
-export interface BusOptions {
+interface BusOptions {
   /** Who the command is to the broker of this home, or of BUS_PASSWORDS_FOLDER; without it, the operator. */
   readonly keptUser?: string
   /** One that comes before its broker; others say at once that there is none. */
@@ -49,3 +55,91 @@ const notLetIn = (
   const reason = `the broker at ${url} does not let in ${who}; BUS_USER and BUS_PASSWORD say who you are to it`
   return Effect.fail(new CommandRefused({ reason }))
 }
+
+interface Who {
+  readonly user?: string | undefined
+  readonly password?: Redacted.Redacted | undefined
+  readonly credentials?: Redacted.Redacted | undefined
+}
+
+interface BrokerLogin extends Who {
+  readonly url: string
+  readonly tls: BrokerTls
+}
+
+/** `named` is what stands after --nats; `keptUser`, who the command is where a folder has the passwords of many. */
+const brokerLogin = Effect.fnUntraced(function* (named: string | undefined, keptUser: string) {
+  const { home } = yield* readSettings
+  const { bus, namedUrl, fileUrl } = yield* busSettings
+  const ofHome = yield* Effect.result(homeUrl(home))
+  const found = Result.getOrUndefined(ofHome)
+  const given = named ?? namedUrl
+  const url = given ?? found ?? fileUrl ?? (yield* Effect.fromResult(ofHome))
+  const who = yield* whoIn(bus, keptUser)
+  // Who names the broker of this home, and no user, means it as the home knows it.
+  const isHome = url === found && (given === undefined || who === undefined)
+  if (isHome) return { url, tls: {}, ...(yield* keptIn(passwordsFolder(natsFolder(home)), keptUser)) }
+  const tls = { caFile: bus.TlsCaFile, certificateFile: bus.TlsCertificateFile, keyFile: bus.TlsKeyFile }
+  return { url, tls, ...who } satisfies BrokerLogin
+})
+
+/** Only `Bus`, since a fault elsewhere in the file is nothing to a command. The environment stands over the file. */
+const busSettings = Effect.gen(function* () {
+  const environment = yield* Environment
+  const { configPath, isConfigNamed } = yield* readSettings
+  const set = (variable: string) => (environment[variable] === "" ? undefined : environment[variable])
+  const input = isConfigNamed
+    ? yield* configurationInput({ path: configPath, isRequired: true })
+    : yield* configurationInput({ path: "", isRequired: false })
+  const section = isJson(input) && isJson(input["Bus"]) ? input["Bus"] : {}
+  // A password of digits alone stays a text.
+  const password = set("BUS_PASSWORD")
+  const decoded = decodeConfiguration({
+    Bus: { ...section, ...(password === undefined ? {} : { Password: password }) }
+  })
+  if (Result.isFailure(decoded)) return yield* new InvalidConfiguration({ faults: decoded.failure })
+  return {
+    bus: decoded.success.Bus,
+    namedUrl: set("NATS_URL") ?? set("BUS_URL"),
+    fileUrl: section["Url"] === undefined ? undefined : decoded.success.Bus.Url
+  }
+})
+
+/** As whom the configuration connects; undefined where it says nothing. */
+const whoIn = Effect.fnUntraced(function* (bus: ConfigurationFile["Bus"], keptUser: string) {
+  const environment = yield* Environment
+  const own = { user: bus.User, password: bus.Password }
+  if ((environment["BUS_USER"] ?? "") !== "") return own
+  if (bus.PasswordsFolder !== undefined) return yield* keptIn(bus.PasswordsFolder, keptUser)
+  if (bus.CredentialsFile !== undefined) {
+    return { credentials: Redacted.make(yield* readTextFile(bus.CredentialsFile)) }
+  }
+  return bus.User === undefined ? undefined : own
+})
+
+/** The wanted user of a folder, or the only one whose password is there, as in a role's container. */
+const keptIn = Effect.fnUntraced(function* (folder: string, wanted: string): Effect.fn.Return<Who> {
+  const names = yield* Effect.tryPromise(() => readdir(folder)).pipe(Effect.orElseSucceed((): Array<string> => []))
+  const [only, ...others] = names
+  const user = names.includes(wanted) || only === undefined || others.length > 0 ? wanted : only
+  const password = yield* readPassword(folder, user)
+  // A fleet of an older release, whose broker knows no users, has left none.
+  return password === undefined ? {} : { user, password: Redacted.make(password) }
+})
+
+const Ready = Schema.fromJsonString(Schema.Struct({ nats: Schema.String }))
+
+/** The broker of the fleet that runs in a home. */
+const homeUrl = Effect.fnUntraced(function* (home: string): Effect.fn.Return<string, CommandRefused> {
+  const path = `${home}/ready.json`
+  const refused = (reason: string) => () => new CommandRefused({ reason })
+  const text = yield* Effect.tryPromise(() => readFile(path, "utf8")).pipe(
+    Effect.mapError(refused(`no fleet has run in ${home} yet; start it with ./starling up`))
+  )
+  const { nats } = yield* Schema.decodeEffect(Ready)(text).pipe(
+    Effect.mapError(refused(`${path} cannot be read; start the fleet again with ./starling up`))
+  )
+  // Whoever took the port of a fleet that is gone hears no password.
+  if (!(yield* isFleetIn(home))) return yield* refused(`no fleet runs in ${home} now; start it with ./starling up`)()
+  return nats
+})

@@ -8,7 +8,7 @@ import * as NodeSink from "@effect/platform-node/NodeSink"
 import { Consents, type ConsentRecord, VoiceFiles } from "#speech-api/consents"
 import { busOf } from "./connection.ts"
 import { faultOfFile, fileOf } from "./files.ts"
-import { CommandRefused, note, print } from "./refusals.ts"
+import { CommandRefused, note, print } from "./console.ts"
 
 interface Shared {
   readonly workspace: string | undefined

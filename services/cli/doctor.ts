@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { examine } from "#deploy/doctor"
 import { fileOf } from "./files.ts"
-import { CommandRefused, misused } from "./refusals.ts"
+import { CommandRefused, misused } from "./console.ts"
 
 interface Examined {
   readonly kubernetes: boolean

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { topology, topologyDocument } from "#bus"
 import { generatedDocuments } from "#fleet/documents"
 import { commandsPage } from "./page.ts"
-import { print } from "./refusals.ts"
+import { print } from "./console.ts"
 
 /** Those of the contracts and the roles, and the page of commands. */
 export const allDocuments = Effect.map(commandsPage, (page) => [...generatedDocuments(), page])

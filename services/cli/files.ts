@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises"
 import { resolve } from "node:path"
 import { Effect } from "effect"
 import { Environment } from "#runtime"
-import { CommandRefused } from "./refusals.ts"
+import { CommandRefused } from "./console.ts"
 
 export const fileOf = (named: string) =>
   Effect.map(Environment, (environment) => resolve(environment["STARLING_CALLED_FROM"] ?? ".", named))

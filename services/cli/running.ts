@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Forbidden } from "#bus"
-import type { CommandRefused } from "./refusals.ts"
+import type { CommandRefused } from "./console.ts"
 
 /** Runs it with the environment of this process, and with logs for people beside the output. */
 export const running = <Body, E>(
@@ -12,7 +12,7 @@ export const running = <Body, E>(
   run: (body: Body) => Effect.Effect<void, E>
 ): Effect.Effect<void, E | CommandRefused> =>
   Effect.gen(function* () {
-    const [body, { setting }] = yield* Effect.promise(() => Promise.all([load(), import("./setting.ts")]))
+    const [body, { setting }] = yield* Effect.promise(() => Promise.all([load(), import("./console.ts")]))
     yield* run(body).pipe(
       Effect.catch((error) => told(error)),
       Effect.provide(setting)
@@ -25,7 +25,7 @@ const told = <E>(error: E): Effect.Effect<never, E | CommandRefused> => {
   const isForbidden = error instanceof Error && "forbidden" in error && error.forbidden !== undefined
   if (!isForbidden) return Effect.fail(error)
   return Effect.gen(function* () {
-    const load = () => Promise.all([import("./forbidden.ts"), import("./refusals.ts")])
+    const load = () => Promise.all([import("./forbidden.ts"), import("./console.ts")])
     const [{ forbiddenText }, { CommandRefused }] = yield* Effect.promise(load)
     return yield* new CommandRefused({ reason: forbiddenText(error.forbidden as Forbidden) })
   })

@@ -1,20 +1,11 @@
 /** The tree of commands, in the order in which somebody meets them. */
 import { Command } from "effect/cli"
-import { broker } from "./commands/broker.ts"
-import { consents } from "./commands/consents.ts"
-import { docs, topology } from "./commands/documents.ts"
-import { doctor } from "./commands/doctor.ts"
-import { endpoints } from "./commands/endpoints.ts"
-import { role, up } from "./commands/fleet.ts"
-import { check, load, test } from "./commands/launcher.ts"
-import { pay } from "./commands/pay.ts"
-import { publish } from "./commands/publish.ts"
-import { redrive } from "./commands/redrive.ts"
-import { runner } from "./commands/runner.ts"
-import { say } from "./commands/say.ts"
-import { tail } from "./commands/tail.ts"
-import { token } from "./commands/token.ts"
-import { top } from "./commands/top.ts"
+import { consents, token } from "./commands/access.ts"
+import { check, docs, load, test, topology } from "./commands/development.ts"
+import { endpoints, publish, redrive, tail } from "./commands/events.ts"
+import { role, top, up } from "./commands/fleet.ts"
+import { broker, doctor, runner } from "./commands/hosting.ts"
+import { pay, say } from "./commands/speech-and-models.ts"
 
 export const starling = Command.make("starling").pipe(
   Command.withDescription(

@@ -1,6 +1,12 @@
-/** Reads what `pay` is asked for. What cannot be meant is told before anything is sent. */
-import { Effect } from "effect"
-import { misused } from "../refusals.ts"
+/**
+ * What `pay` is asked for, and where it finds a gateway, a chain and a payer: what it was told, else what the fleet of
+ * this home has made ready. What cannot be meant is told before anything is sent.
+ */
+import { Effect, Option, Redacted, Schema } from "effect"
+import { readSettings } from "#fleet"
+import { Environment } from "#runtime"
+import { misused, noFleet } from "../console.ts"
+import { readReady } from "../home-fleet.ts"
 
 /** As it is written on the command line. */
 export interface PayGiven {
@@ -72,3 +78,51 @@ const microUsdOf = (text: string) => {
 }
 
 const isWebUrl = (text: string) => URL.canParse(text) && /^https?:$/u.test(new URL(text).protocol)
+
+export interface PayFleet {
+  readonly gatewayUrl: string
+  readonly rpcUrl: string
+  /** As a wallet exports it. */
+  readonly key: Redacted.Redacted
+}
+
+const Chains = Schema.Struct({
+  evm: Schema.optionalKey(Schema.Struct({ rpc: Schema.String, payer: Schema.Struct({ privateKey: Schema.String }) })),
+  solana: Schema.optionalKey(Schema.Struct({ rpc: Schema.String, payer: Schema.Struct({ secretKey: Schema.String }) }))
+})
+const Ready = Schema.Struct({ gateway: Schema.optionalKey(Schema.String), chains: Schema.optionalKey(Chains) })
+interface Ready extends Schema.Schema.Type<typeof Ready> {}
+
+export const findPayFleet = Effect.fnUntraced(function* (order: PayOrder) {
+  const { home } = yield* readSettings
+  const ready = yield* isWholeWithout(order) ? Effect.succeed<Ready>({}) : readReady(home, Ready)
+  const local = localOf(ready, order.chain)
+  const gatewayUrl = order.gatewayUrl ?? ready.gateway
+  if (gatewayUrl === undefined) {
+    return yield* noFleet(`the fleet in ${home} sells no models; start one with the gateway, as ./starling up does`)
+  }
+  const rpcUrl = order.rpcUrl ?? local?.rpcUrl
+  if (rpcUrl === undefined)
+    return yield* noFleet(`the fleet in ${home} has no chain of its own; name a node with --rpc`)
+  const key = order.keyVariable === undefined ? local?.key : yield* keyIn(order.keyVariable)
+  if (key === undefined)
+    return yield* noFleet(`the fleet in ${home} has no payer of its own; name a key with --key-env`)
+  const fleet: PayFleet = { gatewayUrl, rpcUrl, key }
+  return fleet
+})
+
+const isWholeWithout = (order: PayOrder) =>
+  order.gatewayUrl !== undefined && order.rpcUrl !== undefined && order.keyVariable !== undefined
+
+const localOf = ({ chains }: Ready, chain: PayOrder["chain"]) => {
+  if (chain === "evm") {
+    return chains?.evm && { rpcUrl: chains.evm.rpc, key: Redacted.make(chains.evm.payer.privateKey) }
+  }
+  return chains?.solana && { rpcUrl: chains.solana.rpc, key: Redacted.make(chains.solana.payer.secretKey) }
+}
+
+const keyIn = Effect.fnUntraced(function* (variable: string) {
+  const value = Option.fromNullishOr((yield* Environment)[variable])
+  if (Option.isNone(value) || value.value.trim() === "") return yield* misused(`${variable} is not set`)
+  return Redacted.make(value.value.trim())
+})

@@ -3,13 +3,10 @@
  * and what the wallet had before and after go to standard error. A key is read and never shown.
  */
 import { Effect, Option, Result } from "effect"
-import { CommandRefused } from "../refusals.ts"
-import { type PaidAnswer, takeAnswer } from "./answer.ts"
-import { callGateway, callPaid, refusedBy } from "./gateway.ts"
-import { findPayFleet } from "./fleet.ts"
-import { type PayGiven, type PayOrder, readOrder } from "./order.ts"
-import { type PayQuote, readQuote, usdText } from "./quote.ts"
-import { openWallet, type Wallet } from "./wallet.ts"
+import { CommandRefused } from "../console.ts"
+import { callGateway, callPaid, type PaidAnswer, refusedBy, takeAnswer } from "./gateway.ts"
+import { findPayFleet, type PayGiven, type PayOrder, readOrder } from "./order.ts"
+import { openWallet, type PayQuote, readQuote, usdText, type Wallet } from "./wallet.ts"
 
 export const pay = Effect.fnUntraced(function* (given: PayGiven) {
   const order = yield* readOrder(given)

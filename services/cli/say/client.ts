@@ -2,10 +2,10 @@
  * The speech API of the fleet that runs in this home, as `say` calls it: a call ends with the scope it is made in, and a
  * refusal is told in lines for a terminal: what is wrong, where, and when to come back.
  */
-import { readFile } from "node:fs/promises"
 import { Effect, Result, Schema } from "effect"
 import { readSettings } from "#fleet"
-import { CommandRefused, noFleet } from "../refusals.ts"
+import { CommandRefused, noFleet } from "../console.ts"
+import { brokenOff, isAbsent, oneLine, readReady } from "../home-fleet.ts"
 
 export interface SpeechFleet {
   readonly home: string
@@ -13,17 +13,11 @@ export interface SpeechFleet {
   readonly token: string
 }
 
-const Ready = Schema.fromJsonString(Schema.Struct({ speech: Schema.optionalKey(Schema.String), token: Schema.String }))
+const Ready = Schema.Struct({ speech: Schema.optionalKey(Schema.String), token: Schema.String })
 
 export const findFleet = Effect.gen(function* () {
   const { home } = yield* readSettings
-  const text = yield* Effect.tryPromise({
-    try: () => readFile(`${home}/ready.json`, "utf8"),
-    catch: () => noFleet(`no fleet has run in ${home} yet; start it with ./starling up`)
-  })
-  const { speech: url, token } = yield* Effect.mapError(Schema.decodeEffect(Ready)(text), () =>
-    noFleet(`${home}/ready.json cannot be read; start the fleet again with ./starling up`)
-  )
+  const { speech: url, token } = yield* readReady(home, Ready)
   if (url === undefined) {
     return yield* noFleet(`the fleet in ${home} does not speak; start one with the speech roles, as ./starling up does`)
   }
@@ -72,15 +66,6 @@ export const callFor = Effect.fnUntraced(function* <A>(
   )
 })
 
-export const brokenOff = (cause: unknown) => {
-  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
-  const detail = inner instanceof Error ? inner.message : String(inner)
-  return new CommandRefused({ reason: `the fleet broke off: ${detail}` })
-}
-
-const isAbsent = (cause: unknown) =>
-  cause instanceof Error && cause.cause instanceof Error && "code" in cause.cause && cause.cause.code === "ECONNREFUSED"
-
 const Envelope = Schema.fromJsonString(
   Schema.Struct({
     error: Schema.Struct({
@@ -110,5 +95,3 @@ export const refusalLines = ({ status, retryAfter, body }: RefusedAnswer): strin
   if (fields.length === 1 && only?.endsWith(`: ${oneLine(error.message)}`) === true) return `${only} ${of}`
   return [`${oneLine(error.message)} ${of}`, ...fields.map((field) => `  ${field}`)].join("\n")
 }
-
-const oneLine = (text: string) => text.replaceAll(/\s+/gu, " ").trim().slice(0, 500)

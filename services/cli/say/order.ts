@@ -1,11 +1,15 @@
-/** Reads what `say` is asked for, and the text: what cannot be meant is told before anything is sent. */
+/**
+ * What `say` is asked for: the text, and which format a file gets and which route serves it. What cannot be meant is told
+ * before anything is sent.
+ */
 import { createReadStream } from "node:fs"
-import { Effect } from "effect"
+import { extname } from "node:path"
+import { Effect, Result } from "effect"
+import { type AudioFormat, audioFormats, formatNamed, formatOfAudioFormat } from "#audio"
 import { speechInputMax } from "#contracts"
 import { defaultVoiceId } from "#speech"
 import { faultOfFile, fileOf } from "../files.ts"
-import { misused } from "../refusals.ts"
-import { chooseFormat, playedFormat, type SayFormat } from "./format.ts"
+import { misused } from "../console.ts"
 
 /** As it is written on the command line. */
 export interface SayGiven {
@@ -108,4 +112,51 @@ const allOf = async (source: AsyncIterable<Uint8Array>) => {
     if (length > bytesMax) break
   }
   return Buffer.concat(parts)
+}
+
+interface SayFormat {
+  /** What the API is asked for. */
+  readonly outputFormat: string
+  readonly route: "answer" | "stream"
+  /** Set when PCM comes as a stream and the header of a WAV file goes before it. */
+  readonly wavRateHz: number | undefined
+}
+
+/** What goes to a sound card. */
+export const playedRateHz = 24_000
+const playedFormat: SayFormat = { outputFormat: `pcm_${playedRateHz}`, route: "stream", wavRateHz: undefined }
+
+const containers = ["mp3", "ogg", "aac", "wav", "pcm", "ulaw"] as const
+
+export const chooseFormat = (
+  file: string,
+  named: string | undefined,
+  characters: number
+): Result.Result<SayFormat, string> => {
+  const extension = extname(file).slice(1).toLowerCase()
+  const format = named === undefined ? formatOf(extension) : (formatNamed(named) ?? formatOf(named))
+  if (format === undefined) {
+    const known = `${containers.join(", ")}, or one of ${audioFormats.map(({ name }) => name).join(", ")}`
+    return Result.fail(
+      named === undefined
+        ? `${file} does not say what it is: end it with .${containers.join(", .")}, or name a --format`
+        : `--format ${named}? it is ${known}`
+    )
+  }
+  if (formatOf(extension) !== undefined && format.audioFormat !== extension) {
+    return Result.fail(`${file} would not be what its name says: --format ${named} is ${format.audioFormat}`)
+  }
+  if (format.isStreamable) {
+    return Result.succeed({ outputFormat: format.name, route: "stream", wavRateHz: undefined })
+  }
+  return Result.succeed(
+    characters <= speechInputMax.answer
+      ? { outputFormat: format.name, route: "answer", wavRateHz: undefined }
+      : { outputFormat: `pcm_${format.sampleRateHz}`, route: "stream", wavRateHz: format.sampleRateHz }
+  )
+}
+
+const formatOf = (name: string): AudioFormat | undefined => {
+  const container = containers.find((one) => one === name)
+  return container === undefined ? undefined : formatOfAudioFormat(container)
 }

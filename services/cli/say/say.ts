@@ -4,13 +4,11 @@
  */
 import { Effect, Schema } from "effect"
 import { fileOf } from "../files.ts"
-import { note, print } from "../refusals.ts"
+import { note, print } from "../console.ts"
 import { callFor, findFleet, type SpeechFleet } from "./client.ts"
-import { openFile } from "./file.ts"
 import { readOrder, type SayGiven, type SayOrder } from "./order.ts"
-import { openPlayer } from "./player.ts"
-import { speak } from "./speech.ts"
-import { showWords } from "./words.ts"
+import { openFile, openPlayer } from "./sinks.ts"
+import { showWords, speak } from "./speech.ts"
 
 export const say = Effect.fnUntraced(function* (given: SayGiven) {
   const order = yield* readOrder(given)

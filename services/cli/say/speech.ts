@@ -1,11 +1,15 @@
-/** One order spoken: from the API's events to the sink, each word shown when it is heard. */
+/**
+ * One order spoken: from the API's events to the sink, each word shown when it is heard. Words go to standard output: the
+ * text as it was written, or a JSON line for each mark. Progress goes to a terminal only, and never between the words.
+ */
 import { Effect, Fiber, Queue, Result, Schema, Stream } from "effect"
 import { SpeechMarks, WordMark } from "#contracts"
-import { CommandRefused } from "../refusals.ts"
-import { brokenOff, call, callFor, type SpeechFleet } from "./client.ts"
-import type { SaySink } from "./file.ts"
-import type { SayOrder } from "./order.ts"
-import type { WordsShown } from "./words.ts"
+import { isSsml } from "#speech"
+import { CommandRefused } from "../console.ts"
+import { brokenOff } from "../home-fleet.ts"
+import { call, callFor, type SpeechFleet } from "./client.ts"
+import type { SaySink } from "./sinks.ts"
+import type { MarksShown, SayOrder } from "./order.ts"
 
 interface Taker {
   readonly audio: SaySink["write"]
@@ -136,4 +140,59 @@ const eventOf = (wire: typeof Wire.Type): SpeechEvent => {
       return { type: "failed", reason: `${wire.error.message} (${wire.error.code}${request})` }
     }
   }
+}
+
+interface WordsOptions {
+  readonly text: string
+  readonly marks: MarksShown | undefined
+  readonly hasProgress: boolean
+  readonly out: (text: string) => void
+  readonly progress: (text: string) => void
+}
+
+interface WordsShown {
+  readonly show: (mark: WordMark) => void
+  /** `isWhole`: what stands behind the last word belongs to it. */
+  readonly end: (isWhole: boolean) => void
+}
+
+// Shorter texts are over before one has read how far they are.
+const longCharacters = 400
+const clearLine = "\r\u001b[K"
+
+export const showWords = ({ text, marks, hasProgress, out, progress }: WordsOptions): WordsShown => {
+  const plain = isSsml(text) ? withoutTags : (part: string) => part
+  const showsProgress = hasProgress && text.length >= longCharacters
+  let at = 0
+  let percentShown = -1
+
+  const tellProgress = ({ end, end_time: endMs }: WordMark) => {
+    const percent = Math.floor((end / text.length) * 100)
+    if (percent === percentShown) return
+    percentShown = percent
+    progress(`${clearLine}${end} of ${text.length} characters, ${clockOf(endMs)}`)
+  }
+
+  return {
+    show: (mark) => {
+      if (marks === "json") out(`${JSON.stringify(mark)}\n`)
+      if (marks === "words") {
+        const before = plain(text.slice(at, mark.start))
+        out(at === 0 ? `${before.trimStart()}${mark.value}` : `${before}${mark.value}`)
+      }
+      at = mark.end
+      if (showsProgress) tellProgress(mark)
+    },
+    end: (isWhole) => {
+      if (percentShown >= 0) progress(clearLine)
+      if (marks === "words" && at > 0) out(isWhole ? `${plain(text.slice(at)).trimEnd()}\n` : "\n")
+    }
+  }
+}
+
+const withoutTags = (part: string) => part.replaceAll(/<[^>]*>/gu, " ").replaceAll(/\s+/gu, " ")
+
+const clockOf = (ms: number) => {
+  const seconds = Math.floor(ms / 1_000)
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`
 }

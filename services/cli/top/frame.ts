@@ -1,7 +1,9 @@
-/** What `top` shows of a fleet, as data: made of two readings, and what each process says of its readiness. Pure. */
-import { isoTime } from "#contracts"
-import { type RoleRow, roleRows, type Seen } from "./roles.ts"
-import { finite, type Window, windowOf } from "./window.ts"
+/**
+ * What `top` shows of a fleet, as data: which roles it has and how each is, its endpoints, totals and latencies. Made of
+ * two readings, and what each process says of its readiness, or does not say. Pure.
+ */
+import { isoTime, roleNames } from "#contracts"
+import { finite, type Reading, type Window, windowOf } from "./window.ts"
 
 export interface EndpointRow {
   readonly endpoint: string
@@ -154,3 +156,99 @@ const latencyRows = (window: Window): ReadonlyArray<LatencyRow> =>
     p50Ms: finite(window.quantile(histogram, 0.5, labels) * 1_000),
     p99Ms: finite(window.quantile(histogram, 0.99, labels) * 1_000)
   }))
+
+export interface Target {
+  readonly url: string
+  /** What is known to run there, for when it does not answer. */
+  readonly roles: ReadonlyArray<string>
+}
+
+export interface Readiness {
+  readonly checks: Readonly<Record<string, string>>
+}
+
+export interface RoleRow {
+  readonly role: string
+  readonly at: string
+  readonly state: "up" | "not ready" | "down"
+  readonly why: string
+  readonly consumedPerSecond: number | null
+  readonly publishedPerSecond: number | null
+  /** Of the process, which other roles may share. */
+  readonly residentMb: number | null
+  readonly cores: number | null
+  readonly loopLagMs: number | null
+}
+
+export interface Seen {
+  readonly before: Reading | undefined
+  readonly after: Reading
+  readonly targets: ReadonlyArray<Target>
+  readonly readiness: ReadonlyMap<string, Readiness | undefined>
+}
+
+/** Roles that answer, those of processes that do not, and those that their fleet says are away. */
+const roleRows = (seen: Seen): ReadonlyArray<RoleRow> => {
+  const rows = seen.targets.flatMap((target) => rowsAt(target, seen))
+  const listed = new Set(rows.map(({ role }) => role))
+  const away = [...seen.readiness].flatMap(([url, readiness]) =>
+    Object.entries(readiness?.checks ?? {})
+      .filter(([check, state]) => state !== "ok" && isRole(check) && !listed.has(check))
+      .map(([check, state]) => gone(check, url, state))
+  )
+  return [...rows, ...away].toSorted((left, right) => orderOf(left.role) - orderOf(right.role))
+}
+
+const isRole = (name: string) => (roleNames as ReadonlyArray<string>).includes(name)
+const orderOf = (role: string) => (isRole(role) ? (roleNames as ReadonlyArray<string>).indexOf(role) : roleNames.length)
+
+const gone = (role: string, at: string, why: string): RoleRow => ({
+  role,
+  at,
+  state: "down",
+  why,
+  consumedPerSecond: null,
+  publishedPerSecond: null,
+  residentMb: null,
+  cores: null,
+  loopLagMs: null
+})
+
+const rowsAt = ({ url, roles }: Target, { before, after, readiness }: Seen): ReadonlyArray<RoleRow> => {
+  const exposition = after.targets.get(url)
+  if (exposition === undefined) {
+    return (roles.length === 0 ? ["?"] : roles).map((role) => gone(role, url, "no answer"))
+  }
+  const here = windowOf(before === undefined ? undefined : only(before, url), only(after, url))
+  const process = {
+    residentMb: finite(here.now("process_resident_memory_bytes") / 2 ** 20),
+    cores: finite(here.rate("process_cpu_seconds_total")),
+    loopLagMs: finite(here.now("nodejs_eventloop_lag_p99_seconds") * 1_000)
+  }
+  const named = here.values("bus_connected", "role").filter((role) => role !== "fleet")
+  return (named.length === 0 ? roles : named).map((role) => ({
+    role,
+    at: url,
+    ...stateOf(role, here.now("bus_connected", { role }) === 1, readiness.get(url)),
+    consumedPerSecond: finite(here.rate("bus_consumed_total", { role })),
+    publishedPerSecond: finite(here.rate("bus_published_total", { role })),
+    ...process
+  }))
+}
+
+const only = ({ atMs, targets }: Reading, url: string): Reading => ({
+  atMs,
+  targets: new Map([[url, targets.get(url)]])
+})
+
+const stateOf = (role: string, isConnected: boolean, readiness: Readiness | undefined) => {
+  if (!isConnected) return { state: "not ready", why: "no broker" } as const
+  if (readiness === undefined) return { state: "not ready", why: "does not say whether it is ready" } as const
+  // A check is named after its role, or is the whole process'; another role's is not this one's.
+  const wrong = Object.entries(readiness.checks).find(
+    ([check, state]) => state !== "ok" && (check.includes(role) || !roleNames.some((other) => check.includes(other)))
+  )
+  return wrong === undefined
+    ? ({ state: "up", why: "" } as const)
+    : ({ state: "not ready", why: `${wrong[0]}: ${wrong[1]}` } as const)
+}

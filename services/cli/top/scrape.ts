@@ -1,8 +1,48 @@
-/** One reading of every process at once. One that does not answer in time holds up nobody and is shown as down. */
+/**
+ * One reading of every process at once: those whose addresses are given, else those of the fleet that runs in this home.
+ * One that does not answer in time holds up nobody and is shown as down.
+ */
 import { Clock, Effect, Result, Schema, Stream } from "effect"
+import { readNotes, readSettings } from "#fleet"
+import { misused } from "../console.ts"
+import { readReady } from "../home-fleet.ts"
 import { type Exposition, parseExposition } from "./exposition.ts"
-import type { Readiness, Target } from "./roles.ts"
+import type { Readiness, Target } from "./frame.ts"
 import type { Reading } from "./window.ts"
+
+// More is a monitoring system's work.
+const targetsMax = 64
+
+const Ready = Schema.Struct({ metrics: Schema.String })
+
+/** Of a fleet's home, again before each reading: a process that was started anew shows itself elsewhere. */
+export const findTargets = Effect.fnUntraced(function* (given: ReadonlyArray<string>) {
+  if (given.length > 0) return yield* targetsOf(given)
+  const { home } = yield* readSettings
+  const { metrics } = yield* readReady(home, Ready, ", or name one with --url")
+  const notes = yield* readNotes(home)
+  const targets: ReadonlyArray<Target> = [
+    { url: metrics, roles: [] },
+    ...notes.map((note) => ({ url: note.metrics, roles: [note.role] }))
+  ]
+  return targets
+})
+
+const targetsOf = Effect.fnUntraced(function* (given: ReadonlyArray<string>) {
+  const urls = [...new Set(given.flatMap((each) => each.split(",")).map((each) => each.trim()))]
+  if (urls.length > targetsMax) return yield* misused(`at most ${targetsMax} processes can be watched at once`)
+  return yield* Effect.forEach(urls, targetOf)
+})
+
+const targetOf = Effect.fnUntraced(function* (given: string) {
+  const written = given.includes("://") ? given : `http://${given}`
+  const url = URL.canParse(written) ? new URL(written) : undefined
+  if (url === undefined || !/^https?:$/u.test(url.protocol)) {
+    return yield* misused(`--url ${given}? it is where a process shows its metrics, such as http://10.0.0.7:9400`)
+  }
+  const target: Target = { url: `${url.origin}${url.pathname.replace(/\/(?:metrics)?$/u, "")}`, roles: [] }
+  return target
+})
 
 const answerWithin = "2 seconds"
 // A dispatcher of ten thousand endpoints shows some twenty megabytes.

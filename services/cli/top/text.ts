@@ -1,6 +1,5 @@
 /** A frame as lines of text that fit: what does not fit in width is cut, in height the endpoints and latencies give way. Pure. */
-import type { EndpointRow, Frame, LatencyRow } from "./frame.ts"
-import type { RoleRow } from "./roles.ts"
+import type { EndpointRow, Frame, LatencyRow, RoleRow } from "./frame.ts"
 
 export interface Room {
   readonly columns: number

@@ -2,20 +2,17 @@
  * The fleet as it is now, again each second: roles, backlogs, breakers, streams, payments, latencies. Where standard
  * output is no terminal, or once is enough, one frame.
  */
-import { Effect, Option } from "effect"
-import { noFleet, print } from "../refusals.ts"
-import { type Frame, frameOf } from "./frame.ts"
-import type { Target } from "./roles.ts"
-import { scrape, type Scraped } from "./scrape.ts"
-import { openScreen } from "./screen.ts"
-import { findTargets } from "./targets.ts"
-import { frameLines } from "./text.ts"
+import { Deferred, Effect, Option } from "effect"
+import { noFleet, print } from "../console.ts"
+import { type Frame, frameOf, type Target } from "./frame.ts"
+import { findTargets, scrape, type Scraped } from "./scrape.ts"
+import { frameLines, type Room } from "./text.ts"
 
 // Enough for a rate that does not jump, few enough to follow what happens.
 const windowReadings = 5
 const printed = { columns: 160, rows: 1_000 }
 
-export interface TopOrder {
+interface TopOrder {
   readonly urls: ReadonlyArray<string>
   readonly intervalSeconds: number
   readonly once: boolean
@@ -68,4 +65,51 @@ const mustRun = Effect.fnUntraced(function* (frame: Frame, urls: ReadonlyArray<s
   const places = Option.fromUndefinedOr(urls.length === 0 ? undefined : urls.join(", "))
   const where = Option.getOrElse(places, () => [...new Set(frame.roles.map(({ at }) => at))].join(", "))
   return yield* noFleet(`no fleet runs there, nothing answers at ${where}; start one with ./starling up`)
+})
+
+interface Screen {
+  readonly room: Effect.Effect<Room>
+  readonly show: (lines: ReadonlyArray<string>) => Effect.Effect<void>
+  /** Completes when it is to end: q, Ctrl-C or Ctrl-D. */
+  readonly left: Effect.Effect<void>
+}
+
+const escape = "\u001B"
+const enter = `${escape}[?1049h${escape}[?25l${escape}[?7l`
+const leave = `${escape}[?7h${escape}[?25h${escape}[?1049l`
+const home = `${escape}[H`
+const clearLine = `${escape}[K`
+const clearBelow = `${escape}[J`
+const leavingKeys = ["q", "Q", "\u0003", "\u0004"]
+
+/** Needs both ends of the terminal; the scope gives it back. */
+const openScreen = Effect.gen(function* () {
+  const left = yield* Deferred.make<void>()
+  const onKeys = (keys: Buffer) => {
+    const text = keys.toString("latin1")
+    if (leavingKeys.some((key) => text.includes(key))) Deferred.doneUnsafe(left, Effect.void)
+  }
+  const { stdin, stdout } = process
+  yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      stdin.setRawMode(true)
+      stdin.on("data", onKeys)
+      stdin.resume()
+      stdout.write(enter)
+    }),
+    () =>
+      Effect.sync(() => {
+        stdin.off("data", onKeys)
+        stdin.setRawMode(false)
+        stdin.pause()
+        stdout.write(leave)
+      })
+  )
+  const screen: Screen = {
+    room: Effect.sync(() => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 })),
+    show: (lines) =>
+      Effect.sync(() => void stdout.write(`${home}${lines.map((line) => line + clearLine).join("\r\n")}${clearBelow}`)),
+    left: Deferred.await(left)
+  }
+  return screen
 })

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { Completions } from "effect/cli"
 import { roleNames, workItemPhases } from "#contracts"
 import { roles } from "../../../services/cli/commands/fleet.ts"
-import { phases } from "../../../services/cli/commands/runner.ts"
+import { phases } from "../../../services/cli/commands/hosting.ts"
 import { commandPaths, helpOf } from "../../../services/cli/page.ts"
 import { starling } from "../../../services/cli/starling.ts"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { payRefusalLines } from "../../../../services/cli/pay/gateway.ts"
+import { type ChatEvent, chatReader, payRefusalLines } from "../../../../services/cli/pay/gateway.ts"
 
 const lines = (status: number, body: unknown, more: { retryAfter?: string; isPaid?: boolean } = {}) =>
   payRefusalLines({
@@ -41,5 +41,45 @@ describe("a refusal of the gateway on the terminal", () => {
   it("that is no JSON, or only words, is shown on one line", () => {
     assert.strictEqual(lines(502, "<html>\nbad  gateway</html>"), "the gateway answered 502: <html> bad gateway</html>")
     assert.match(lines(400, { error: "Unknown model: x/y." }, { isPaid: false }), /^Unknown model: x\/y\. \(400\)\n/u)
+  })
+})
+
+const chunk = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
+const stream = [
+  ": waiting\n\n",
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { role: "assistant" } }] })}\n\n`,
+  chunk("Grüße "),
+  chunk("🐦"),
+  `data: ${JSON.stringify({ choices: [], usage: { total_tokens: 3 } })}\n\n`,
+  ": payment-response eyJzdWNjZXNzIjp0cnVlfQ==\n\n",
+  "data: [DONE]\n\n"
+].join("")
+
+const readIn = (text: string, bytesEach: number): ReadonlyArray<ChatEvent> => {
+  const read = chatReader()
+  const bytes = Buffer.from(text)
+  const events: Array<ChatEvent> = []
+  for (let at = 0; at < bytes.length; at += bytesEach) events.push(...read(bytes.subarray(at, at + bytesEach)))
+  return events
+}
+
+describe("a streamed chat", () => {
+  it.each([1, 2, 3, 7, 100_000])("is the same in pieces of %d bytes", (bytesEach) => {
+    assert.deepStrictEqual(readIn(stream, bytesEach), [
+      { type: "words", text: "Grüße " },
+      { type: "words", text: "🐦" },
+      { type: "receipt", header: "eyJzdWNjZXNzIjp0cnVlfQ==" },
+      { type: "done" }
+    ])
+  })
+
+  it("that fails on its way says why", () => {
+    const failed = `${chunk("a")}data: {"error":{"message":"the provider broke off","code":"MODEL_UNAVAILABLE"}}\n\n`
+    const reason = "the provider broke off (MODEL_UNAVAILABLE)"
+    assert.deepStrictEqual(readIn(failed, 50).at(-1), { type: "failed", reason })
+  })
+
+  it("with a chunk that is no JSON fails", () => {
+    assert.strictEqual(readIn("data: {\n\n", 50)[0]?.type, "failed")
   })
 })

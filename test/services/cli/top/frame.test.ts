@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { parseExposition } from "../../../../services/cli/top/exposition.ts"
-import { frameOf } from "../../../../services/cli/top/frame.ts"
-import type { Readiness, Seen } from "../../../../services/cli/top/roles.ts"
+import { frameOf, type Readiness, type Seen } from "../../../../services/cli/top/frame.ts"
 import { frameLines } from "../../../../services/cli/top/text.ts"
 
 const metrics = (delivered: number) =>

@@ -1,0 +1,99 @@
+/** `token`: bearer tokens of our own APIs. `consents`: who agreed to have a voice cloned. */
+import * as Effect from "effect/Effect"
+import { Command, Flag } from "effect/cli"
+import { choice, json, nats, text, texts, word } from "../flags.ts"
+import { running } from "../running.ts"
+
+const loadTokens = () => import("../tokens.ts")
+
+const tokenFamily = Command.make("token").pipe(
+  Command.withSharedFlags({ json, nats }),
+  Command.withShortDescription("make, list and revoke bearer tokens"),
+  Command.withDescription(
+    "Bearer tokens of our own APIs. A token is shown once, alone on standard output, when it is made."
+  )
+)
+
+const make = Command.make(
+  "make",
+  {
+    label: text("label", "TEXT", "what you call it, to know it again in the list"),
+    expires: Flag.String("expires").pipe(
+      Flag.withMetavar("TIME"),
+      Flag.withDescription("when it ends: 12h, 30d, 26w, or never (90d)"),
+      // A token that nobody thinks of any more ends by itself; who goes on using one makes another in time.
+      Flag.withDefault("90d")
+    ),
+    role: choice("role", ["viewer", "member", "admin", "owner"], "its role; else the least that the scopes need"),
+    scope: texts(
+      "scope",
+      "SCOPE",
+      "what it may do, again for each; else all that its role may, or a service account to read"
+    ),
+    workspace: Flag.String("workspace").pipe(
+      Flag.withMetavar("NAME"),
+      Flag.withDescription("whose it is (default)"),
+      Flag.withDefault("default")
+    ),
+    kind: Flag.Literals("kind", ["member", "service"]).pipe(
+      Flag.withDescription("member, whose role and scopes must both allow a call, or service, whose scopes alone do"),
+      Flag.withDefault("member")
+    )
+  },
+  (given) =>
+    Effect.flatMap(tokenFamily, (shared) => running(loadTokens, ({ makeToken }) => makeToken({ ...given, ...shared })))
+).pipe(
+  Command.withDescription(
+    "Makes a token; it is shown this once, alone on standard output. It may read and ends after ninety days, unless more is asked for."
+  ),
+  Command.withExamples([
+    {
+      command: 'starling token make --label "build server" --scope pipeline:write --scope pipeline:read --expires 26w'
+    },
+    { command: "starling token make --label ci --role member --expires 30d" }
+  ])
+)
+
+const tokenList = Command.make("list", {}, () =>
+  Effect.flatMap(tokenFamily, (shared) => running(loadTokens, ({ listTokens }) => listTokens(shared)))
+).pipe(
+  Command.withDescription("Every token: id, label, workspace, role, scopes, age, end, last use to within an hour.")
+)
+
+const revoke = Command.make("revoke", { id: word("id", "of the list") }, (given) =>
+  Effect.flatMap(tokenFamily, ({ nats }) => running(loadTokens, ({ revokeToken }) => revokeToken({ ...given, nats })))
+).pipe(Command.withDescription("Ends a token; it is refused everywhere within five seconds."))
+
+export const token = tokenFamily.pipe(Command.withSubcommands([make, tokenList, revoke]))
+
+const loadConsents = () => import("../consents.ts")
+
+const consentsFamily = Command.make("consents").pipe(
+  Command.withSharedFlags({ workspace: text("workspace", "NAME", "those of this workspace alone"), json, nats }),
+  Command.withHandler((given) => running(loadConsents, ({ listConsents }) => listConsents(given))),
+  Command.withShortDescription("who agreed to have a voice cloned"),
+  Command.withDescription(
+    "Who agreed to have a voice cloned, with how strong a proof. Consents of voices that are deleted are among them. Without a command, the list."
+  )
+)
+
+const consentsList = Command.make("list", {}, () =>
+  Effect.flatMap(consentsFamily, (given) => running(loadConsents, ({ listConsents }) => listConsents(given)))
+).pipe(Command.withDescription("Every consent, a line each."))
+
+const get = Command.make(
+  "get",
+  {
+    id: word("voice-id", "of the list"),
+    out: Flag.File("out").pipe(Flag.withMetavar("FILE"), Flag.withDescription("a new file, which nobody else may read"))
+  },
+  (given) =>
+    Effect.flatMap(consentsFamily, ({ workspace, nats }) =>
+      running(loadConsents, ({ saveConsent }) => saveConsent({ ...given, workspace, nats }))
+    )
+).pipe(
+  Command.withDescription("Writes the recording of a consent to a file."),
+  Command.withExamples([{ command: "starling consents get 3f8a1c0de4b7 --out consent.wav" }])
+)
+
+export const consents = consentsFamily.pipe(Command.withSubcommands([consentsList, get]))

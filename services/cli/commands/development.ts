@@ -1,0 +1,70 @@
+/** `check`, `test` and `load`, which the launcher runs: here for their help and completions. `docs` and `topology`: what is generated from the code. */
+import * as Effect from "effect/Effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { text, toggle, words } from "../flags.ts"
+import { running } from "../running.ts"
+
+/** Reached only by who goes round the launcher. */
+const launched = (name: string) => () =>
+  Effect.fail(Object.assign(new Error(`${name} is run by the launcher: ./starling ${name}`), { exitCode: 2 }))
+
+export const check = Command.make("check", {}, launched("check")).pipe(
+  Command.withShortDescription("types, lint, format and unit tests"),
+  Command.withDescription("Types, lint, format and unit tests, side by side: what every change passes.")
+)
+
+export const test = Command.make("test", {}, launched("test")).pipe(
+  Command.withShortDescription("run every test"),
+  Command.withDescription(
+    "Every test: the checks, then real servers, whole fleets, and containers where there is a Docker engine. Installs what is missing. The last line counts them."
+  )
+)
+
+export const load = Command.make(
+  "load",
+  {
+    scenario: Argument.Literals("scenario", ["webhooks", "payments", "speech", "pipeline", "soak", "scale"]).pipe(
+      Argument.withDescription("what is measured; without one, the list of them with their parts"),
+      Argument.optional
+    ),
+    parts: words("part", "parts of it alone"),
+    minutes: text("minutes", "N", "how long, of a soak"),
+    rate: text("rate", "N", "how much a second, of a soak"),
+    sizes: text("sizes", "N,N", "the steps of a climb"),
+    apart: toggle("apart", "every role in a process of its own"),
+    seed: Flag.String("seed").pipe(
+      Flag.withMetavar("N"),
+      Flag.withDescription("of all that is left to chance (1)"),
+      Flag.withDefault("1")
+    ),
+    out: Flag.Directory("out").pipe(
+      Flag.withMetavar("FOLDER"),
+      Flag.withDescription("where the reports go"),
+      Flag.optional
+    )
+  },
+  launched("load")
+).pipe(
+  Command.withShortDescription("measure on this machine"),
+  Command.withDescription(
+    "Measures on this machine, everything on loopback. Ends with 1 when a target was missed or something was lost, 69 when something that it needs is not here."
+  ),
+  Command.withExamples([
+    { command: "starling load webhooks throughput" },
+    { command: "starling load soak --minutes 10" }
+  ])
+)
+
+const loadDocuments = () => import("../documents.ts")
+
+export const docs = Command.make("docs", {}, () => running(loadDocuments, ({ writeDocuments }) => writeDocuments)).pipe(
+  Command.withShortDescription("write the generated documents"),
+  Command.withDescription("Writes the generated documents below docs/.")
+)
+
+export const topology = Command.make("topology", {}, () =>
+  running(loadDocuments, ({ printTopology }) => printTopology)
+).pipe(
+  Command.withShortDescription("print the streams and buckets of the bus"),
+  Command.withDescription("Prints the streams and buckets of the bus.")
+)

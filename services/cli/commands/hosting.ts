@@ -1,0 +1,113 @@
+/** `broker`: makes one ready that `up` does not start. `doctor`: what a cluster lacks. `runner`: a reference runner. */
+import { Argument, Command, Flag } from "effect/cli"
+import type { WorkItemPhase } from "#contracts"
+import { json, nats, orUndefined, text, texts, toggle, wholeNumber } from "../flags.ts"
+import { becoming, running } from "../running.ts"
+
+const loadBroker = () => import("../broker.ts")
+
+const users = Command.make(
+  "users",
+  {
+    folder: Argument.Directory("folder").pipe(
+      Argument.withDescription("where the server's file and the passwords are kept")
+    )
+  },
+  ({ folder }) => running(loadBroker, ({ writeUsers }) => writeUsers(folder))
+).pipe(Command.withDescription("Keeps the users' passwords, and writes the file that a nats-server includes."))
+
+const streams = Command.make("streams", {}, () => running(loadBroker, ({ makeStreams }) => makeStreams)).pipe(
+  Command.withDescription("Makes the streams, buckets and stores, once the server answers.")
+)
+
+export const broker = Command.make("broker").pipe(
+  Command.withShortDescription("make a broker of one machine ready that up does not start"),
+  Command.withDescription("Makes a broker of one machine ready that up does not start."),
+  Command.withSubcommands([users, streams])
+)
+
+export const doctor = Command.make(
+  "doctor",
+  {
+    kubernetes: toggle("kubernetes", "look at a cluster, through kubectl and its KUBECONFIG"),
+    overlay: Flag.Directory("overlay").pipe(
+      Flag.withMetavar("FOLDER"),
+      Flag.withDescription("what is to be applied; else deploy/k8s/overlays/prod"),
+      orUndefined
+    ),
+    context: text("context", "NAME", "which cluster of the kubeconfig"),
+    json
+  },
+  (given) =>
+    running(
+      () => import("../doctor.ts"),
+      ({ examineCluster }) => examineCluster(given)
+    )
+).pipe(
+  Command.withShortDescription("what a cluster lacks for the fleet"),
+  Command.withDescription(
+    "Reads a cluster, changes nothing, and says what it lacks for an overlay: versions, namespace, controllers, secrets, certificates, brokers, volumes, capacity, ways out. Each finding has its reason and the command that mends it. Ends with 0 when nothing is missing, with 1 when something is."
+  ),
+  Command.withExamples([{ command: "starling doctor --kubernetes --overlay deploy/k8s/overlays/dev" }])
+)
+
+/** Every phase of a work item; named here, so that help and completions need not load the contracts. */
+export const phases = [
+  "work",
+  "rework",
+  "audit",
+  "merge",
+  "upstream",
+  "conflict-rework",
+  "delegation"
+] as const satisfies ReadonlyArray<WorkItemPhase>
+
+export const runner = Command.make(
+  "runner",
+  {
+    agent: texts("agent", "KIND", "an agent kind to take work for, again for more of them (coder)"),
+    instance: text("instance", "ID", "which instance of it"),
+    model: text("model", "NAME", "the model that is run"),
+    phase: Flag.Literals("phase", phases).pipe(
+      Flag.withDescription("take only this phase, again for more of them; else all"),
+      Flag.atLeast(0)
+    ),
+    atOnce: wholeNumber("at-once", {
+      min: 1,
+      max: 256,
+      description: "phases in hand at once, per agent kind (4)"
+    }).pipe(Flag.withDefault(4)),
+    name: text("name", "NAME", "how it is called; else host and process"),
+    folder: text("folder", "FOLDER", "where it works; what is in there goes (.starling/runner)"),
+    work: text("work", "COMMAND", "works, reworks, takes delegations; else the example agent"),
+    audit: text("audit", "COMMAND", "is run for each auditor; else the example agent"),
+    resolve: text("resolve", "COMMAND", "resolves conflicts; else the example agent"),
+    verify: text("verify", "COMMAND", "passes what is about to be merged; else the example agent"),
+    forge: text("forge", "URL", "open pull requests there, instead of pushing to the base branch"),
+    watchForge: wholeNumber("watch-forge", {
+      min: 0,
+      max: 3_600_000,
+      description: "milliseconds between looks for pull requests that cannot be merged (0: do not look)"
+    }).pipe(Flag.withDefault(0)),
+    wait: wholeNumber("wait", {
+      min: 0,
+      max: 30_000,
+      description: "milliseconds that one ask for work may be kept waiting (10000)"
+    }).pipe(Flag.withDefault(10_000)),
+    nats
+  },
+  (given) =>
+    becoming(
+      () => import("../runner.ts"),
+      ({ runner }) => runner(given)
+    )
+).pipe(
+  Command.withShortDescription("take work items through their phases"),
+  Command.withDescription(
+    "Takes work items through their phases on real git repositories: a reference for who writes a runner. SIGTERM or Ctrl-C: what is in hand is handed back, then it ends with 0."
+  ),
+  Command.withExamples([
+    { command: "starling runner --agent coder" },
+    { command: 'starling runner --phase merge --verify "make check"' }
+  ])
+)

@@ -1,0 +1,82 @@
+/** `say`: the running fleet speaks. `pay`: a model call, paid for. */
+import { Command, Flag } from "effect/cli"
+import { file, json, orUndefined, text, toggle, words } from "../flags.ts"
+import { running } from "../running.ts"
+
+export const say = Command.make(
+  "say",
+  {
+    words: words("text", "what is said, or - for standard input"),
+    file: file("file", "say what is in a file"),
+    out: file("out", "write the sound to a file, by its ending .mp3 .ogg .aac .wav .pcm .ulaw").pipe(
+      Flag.withAlias("o")
+    ),
+    format: text("format", "NAME", "the file's format where its ending does not say it, such as mp3_24000_128"),
+    voice: text("voice", "ID", "who speaks; list shows all of them"),
+    voices: toggle("voices", "list who can speak"),
+    language: text("language", "TAG", "the language of the text, such as de-DE"),
+    model: text("model", "NAME", "the model that speaks"),
+    marks: Flag.Literals("marks", ["words", "json"]).pipe(
+      Flag.withOptionalValue("words"),
+      Flag.withDescription("show each word when it is heard; --marks=json shows a line of JSON for each"),
+      orUndefined
+    )
+  },
+  (given) =>
+    running(
+      () => import("../say/say.ts"),
+      ({ say }) => say(given)
+    )
+).pipe(
+  Command.withShortDescription("speak a text, to the sound card or to a file"),
+  Command.withDescription(
+    "Has the running fleet speak a text of up to 20,000 characters, to a file or to the sound card. Ctrl-C ends the request at once and leaves no half file."
+  ),
+  Command.withExamples([
+    { command: 'starling say "Hello there." --marks' },
+    { command: 'starling say "Guten Tag." --voice lena -o hello.mp3' },
+    { command: "starling say --file README.md -o readme.ogg --marks=json" },
+    { command: "starling say --voices" }
+  ])
+)
+
+export const pay = Command.make(
+  "pay",
+  {
+    words: words("prompt", "what the model is asked"),
+    model: Flag.String("model").pipe(
+      Flag.withMetavar("ID"),
+      Flag.withDescription("which model (demo/echo)"),
+      Flag.withDefault("demo/echo")
+    ),
+    chain: Flag.Literals("chain", ["evm", "solana"]).pipe(
+      Flag.withDescription("where it is paid (evm)"),
+      Flag.withDefault("evm")
+    ),
+    maxUsd: Flag.String("max-usd").pipe(
+      Flag.withMetavar("N"),
+      Flag.withDescription("sign no dearer quote; dollars with at most six decimals (1)"),
+      // What wallets' own libraries sign without asking.
+      Flag.withDefault("1")
+    ),
+    keyVariable: text("key-env", "NAME", "the variable that holds the payer's key; else the local chain's payer pays"),
+    rpc: text("rpc", "URL", "a node of the chain; else the local one"),
+    gateway: text("gateway", "URL", "the gateway; else that of the fleet of this home"),
+    whole: toggle("whole", "take the answer in one piece"),
+    json
+  },
+  (given) =>
+    running(
+      () => import("../pay/pay.ts"),
+      ({ pay }) => pay(given)
+    )
+).pipe(
+  Command.withShortDescription("pay for a model call"),
+  Command.withDescription(
+    "Asks the gateway for its quote, signs it and shows the answer as it comes; the quote, the receipt and what the wallet had before and after go to standard error. A key is read and never shown."
+  ),
+  Command.withExamples([
+    { command: 'starling pay "Why is the sky blue?" --model demo/echo' },
+    { command: 'starling pay "And the sea?" --chain solana --max-usd 0.05' }
+  ])
+)

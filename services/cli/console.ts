@@ -1,0 +1,43 @@
+/** The console of a command: what it prints, how it refuses, and the environment and logs that its body stands on. */
+import { Effect, Layer, Logger, Schema } from "effect"
+import { Environment, lineLogger } from "#runtime"
+
+/** What the person at the terminal can put right. */
+export class CommandRefused extends Schema.TaggedError<CommandRefused>()("CommandRefused", {
+  reason: Schema.String,
+  /** Asked wrongly 2, no fleet there 69; any other failure ends a command with 1. */
+  exitCode: Schema.optionalKey(Schema.Literals([2, 69]))
+}) {
+  override get message() {
+    return this.reason
+  }
+}
+
+export const misused = (reason: string) => new CommandRefused({ reason, exitCode: 2 })
+
+export const noFleet = (reason: string) => new CommandRefused({ reason, exitCode: 69 })
+
+export const print = (line: string) => Effect.sync(() => void process.stdout.write(`${line}\n`))
+
+/** Beside the output, so that a program that reads it reads none of this. */
+export const note = (line: string) => Effect.sync(() => void process.stderr.write(`${line}\n`))
+
+/** Rows below their headings, each column as wide as its widest cell. Pure. */
+export const table = (
+  head: ReadonlyArray<string>,
+  rows: ReadonlyArray<ReadonlyArray<string>>
+): ReadonlyArray<string> => {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
+  return [head, ...rows].map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd()
+  )
+}
+
+/** What every command's body stands on. */
+export const setting = Layer.mergeAll(
+  Layer.succeed(Environment, process.env),
+  Logger.layer([lineLogger("pretty", (line) => void process.stderr.write(`${line}\n`))])
+)

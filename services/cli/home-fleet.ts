@@ -1,0 +1,32 @@
+/** The fleet that runs in this home, as its `ready.json` says, and how a call to it ends badly. */
+import { readFile } from "node:fs/promises"
+import { Effect, Schema } from "effect"
+import { CommandRefused, noFleet } from "./console.ts"
+
+/** The part of it that a command needs. `otherwise`: what else the person may do where no fleet has run. */
+export const readReady = Effect.fnUntraced(function* <A>(
+  home: string,
+  part: Schema.Codec<A, unknown>,
+  otherwise = ""
+): Effect.fn.Return<A, CommandRefused> {
+  const text = yield* Effect.tryPromise({
+    try: () => readFile(`${home}/ready.json`, "utf8"),
+    catch: () => noFleet(`no fleet has run in ${home} yet; start it with ./starling up${otherwise}`)
+  })
+  return yield* Effect.mapError(Schema.decodeEffect(Schema.fromJsonString(part))(text), () =>
+    noFleet(`${home}/ready.json cannot be read; start the fleet again with ./starling up`)
+  )
+})
+
+/** Nobody listens at the address. */
+export const isAbsent = (cause: unknown) =>
+  cause instanceof Error && cause.cause instanceof Error && "code" in cause.cause && cause.cause.code === "ECONNREFUSED"
+
+export const brokenOff = (cause: unknown) => {
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
+  const detail = inner instanceof Error ? inner.message : String(inner)
+  return new CommandRefused({ reason: `the fleet broke off: ${detail}` })
+}
+
+/** What an API said, cut to a line of a terminal. */
+export const oneLine = (text: string) => text.replaceAll(/\s+/gu, " ").trim().slice(0, 500)

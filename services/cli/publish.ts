@@ -1,0 +1,134 @@
+/**
+ * Publishes an event, or a report, as an internal service or a runner would. An envelope comes from a file, from standard
+ * input or from the catalogue's example; missing heads (version, name, time) are filled in. It is checked before it is
+ * sent, and every fault is named.
+ */
+import { Effect, Result } from "effect"
+import { Publisher } from "#bus"
+import {
+  decodeEnvelope,
+  decodeReport,
+  eventSchemaVersion,
+  exampleEnvelope,
+  exampleReport,
+  isReportKind,
+  reportKinds,
+  subjects
+} from "#contracts"
+import { busOf } from "./connection.ts"
+import { noSuchEvent } from "./event-names.ts"
+import { readJsonObject } from "./files.ts"
+import { didYouMean } from "./near-names.ts"
+import { CommandRefused, print } from "./console.ts"
+
+interface PublishOrder {
+  readonly event: string
+  readonly file: string | undefined
+  readonly example: boolean
+  readonly unchecked: boolean
+  readonly count: number
+  readonly nats: string | undefined
+}
+
+export const publish = Effect.fnUntraced(function* ({ event, file, example, unchecked, count, nats }: PublishOrder) {
+  const envelope: Readonly<Record<string, unknown>> = { ...heads(event), ...(yield* given(event, file, example)) }
+  if (envelope["event"] !== event) {
+    return yield* new CommandRefused({
+      reason: `that envelope is of ${String(envelope["event"])}, nothing was sent as ${event}`
+    })
+  }
+  const decoded = decodeEnvelope(envelope)
+  if (Result.isFailure(decoded) && !unchecked) {
+    const faults = decoded.failure.map(({ path, message }) => `  ${path === "" ? "/" : path}: ${message}`)
+    return yield* new CommandRefused({ reason: `the envelope is not good, nothing was sent:\n${faults.join("\n")}` })
+  }
+  if (Result.isSuccess(decoded) && !decoded.success.known && !unchecked) {
+    return yield* new CommandRefused({
+      reason: `${noSuchEvent(event)}\nnothing was sent; --unchecked sends it all the same`
+    })
+  }
+  const data = new TextEncoder().encode(JSON.stringify(envelope))
+  const send = Effect.gen(function* () {
+    const publisher = yield* Publisher
+    const one = publisher.publishRaw(subjects.event(event), data)
+    const stored = yield* Effect.forEach(Array.from({ length: count }), () => one, { concurrency: 256 })
+    yield* print(`published ${event}: stored as ${stored.map(({ sequence }) => sequence).slice(-1)} in EVENTS`)
+  })
+  yield* send.pipe(Effect.provide(busOf(nats)))
+})
+
+const heads = (event: string) => ({ eventSchemaVersion, event, occurredAt: new Date().toISOString() })
+
+const given = Effect.fnUntraced(function* (event: string, file: string | undefined, example: boolean) {
+  if (file === undefined) {
+    const made = exampleEnvelope(event)
+    if (made !== undefined && example) return made
+    const reason = example ? noSuchEvent(event) : "what to publish? name a --file, or use --example"
+    return yield* new CommandRefused({ reason })
+  }
+  return yield* readJsonObject(file)
+})
+
+/**
+ * A report comes from a file, from standard input or from the schema's example; with both, the file's fields lie over
+ * the example's. What is missing of the head (kind, id, time) is filled in.
+ */
+export interface ReportOrder {
+  /** Without one, all there are are told. */
+  readonly kind: string | undefined
+  readonly file: string | undefined
+  readonly example: boolean
+  readonly unchecked: boolean
+  readonly nats: string | undefined
+  readonly count: number
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+export const publishReport = Effect.fnUntraced(function* (order: ReportOrder) {
+  const { kind, unchecked, count, nats } = order
+  if (kind === undefined || !isReportKind(kind)) {
+    const known = Object.keys(reportKinds).map((name) => `  ${name}`)
+    const slip = kind === undefined ? "" : `there is no report ${kind}${didYouMean(kind, Object.keys(reportKinds))}\n`
+    return yield* new CommandRefused({ reason: `${slip}publish report takes one kind, of:\n${known.join("\n")}` })
+  }
+  const given = yield* fieldsOf(kind, order)
+  if ("kind" in given && given["kind"] !== kind) {
+    return yield* new CommandRefused({
+      reason: `that report is of ${String(given["kind"])}, nothing was sent as ${kind}`
+    })
+  }
+  // A report that is given its id is one report, however often it is sent; else each is another.
+  const report = (): Fields => ({ ...head(kind), ...given })
+  const decoded = decodeReport(kind, report())
+  if (Result.isFailure(decoded) && !unchecked) {
+    const faults = decoded.failure.map(({ path, message }) => `  ${path === "" ? "/" : path}: ${message}`)
+    return yield* new CommandRefused({ reason: `the report is not good, nothing was sent:\n${faults.join("\n")}` })
+  }
+  const sequence = yield* send(kind, report, count).pipe(Effect.provide(busOf(nats)))
+  yield* print(`published report ${kind}: stored as ${sequence} in REPORTS`)
+})
+
+/** Answers with the sequence of the last. */
+const send = Effect.fnUntraced(function* (kind: string, make: () => Fields, count: number) {
+  const publisher = yield* Publisher
+  const one = Effect.suspend(() => {
+    const report = make()
+    const data = new TextEncoder().encode(JSON.stringify(report))
+    return publisher.publishRaw(subjects.report(kind), data, { messageId: String(report["reportId"]) })
+  })
+  const stored = yield* Effect.forEach(Array.from({ length: count }), () => one, { concurrency: 256 })
+  return stored.at(-1)?.sequence
+})
+
+const head = (kind: string): Fields => ({ kind, reportId: crypto.randomUUID(), atMs: Date.now() })
+
+const fieldsOf = Effect.fnUntraced(function* (kind: string, { file, example }: ReportOrder) {
+  if (file === undefined && !example) {
+    return yield* new CommandRefused({ reason: "what to publish? name a --file, or use --example" })
+  }
+  // The example's head is always the same: sent twice it would be taken for a repeat.
+  const { reportId: _id, atMs: _at, ...made } = (example ? exampleReport(kind) : undefined) ?? ({} as Fields)
+  const read: Fields = file === undefined ? {} : yield* readJsonObject(file)
+  return { ...made, ...read } as Fields
+})

@@ -1,0 +1,99 @@
+/**
+ * Shows events as they are published, or what was sent and answered, until it is stopped. The last N there are, and
+ * ends there unless it is to follow. As JSON each event or attempt is whole, in one line.
+ */
+import { Effect, Result, Stream } from "effect"
+import { jsonCodec, type SourceMessage, StreamReader } from "#bus"
+import { type Attempt, AttemptBatch, compileFilter, isoTime, subjects } from "#contracts"
+import { busOf } from "./connection.ts"
+import { print } from "./console.ts"
+import { checkEventNames } from "./event-names.ts"
+
+export interface TailOrder {
+  readonly patterns: ReadonlyArray<string>
+  readonly attempts: boolean
+  readonly json: boolean
+  /** Undefined: none that were there before. They are held until the last of them is known. */
+  readonly last: number | undefined
+  readonly follow: boolean
+}
+
+export const tail = ({ nats, ...order }: TailOrder & { readonly nats: string | undefined }) =>
+  Stream.runForEach(tailed(order), print).pipe(Effect.provide(busOf(nats)))
+
+/** The lines that are to be printed. */
+export const tailed = (order: TailOrder) =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      yield* checkEventNames(order.patterns)
+      const reader = yield* StreamReader
+      const stream = order.attempts ? "ATTEMPTS" : "EVENTS"
+      const wants = compileFilter(order.patterns.length === 0 ? ["*"] : order.patterns)
+      const show = order.attempts ? showAttempts(wants, order.json) : showEvent(wants, order.json)
+      const bounds = yield* reader.bounds(stream)
+      const earlier = order.last === undefined ? [] : yield* lastOf(stream, bounds, order.last, show)
+      if (!order.follow && order.last !== undefined) return Stream.fromIterable(earlier)
+      const coming = reader
+        .follow(stream, bounds.lastSequence + 1)
+        .pipe(Stream.flatMap((message) => Stream.fromIterable(show(message))))
+      return Stream.concat(Stream.fromIterable(earlier), coming)
+    })
+  )
+
+const utf8 = new TextDecoder()
+
+const showEvent = (wants: (event: string) => boolean, isJson: boolean) => (message: SourceMessage) => {
+  const event = message.subject.slice("events.".length)
+  if (message.subject === subjects.eventsCursor || !wants(event)) return []
+  // A publisher may have written it over several lines; within JSON a line's end is only space.
+  if (isJson) return [utf8.decode(message.data).replaceAll(/[\r\n]+/gu, " ")]
+  return [`${isoTime(message.storedAtMs)} ${message.sequence} ${event} ${message.data.length} bytes`]
+}
+
+const attemptBatch = jsonCodec(AttemptBatch)
+
+const showAttempts = (wants: (event: string) => boolean, isJson: boolean) => (message: SourceMessage) => {
+  const decoded = attemptBatch.decode(message)
+  if (Result.isFailure(decoded)) return []
+  return decoded.success
+    .filter((attempt) => wants(attempt.event))
+    .map((attempt) => (isJson ? JSON.stringify(attempt) : attemptLine(attempt)))
+}
+
+const attemptLine = (attempt: Attempt) => {
+  const answer = attempt.status ?? attempt.error
+  const next = attempt.nextAttemptAt === null ? "" : ` next ${attempt.nextAttemptAt}`
+  return `${attempt.startedAt} ${attempt.endpoint} ${attempt.event} attempt ${attempt.attempt} ${attempt.outcome} ${answer} ${attempt.durationMs} ms${next}`
+}
+
+// A few pages of the broker's at first; where what is wanted is rare, larger ones cost fewer requests.
+const windowMin = 1_024
+const windowMax = 65_536
+
+/** Found from the stream's end, in windows that grow, each read once. In the stream's order, at most `count`; `show` may make none or some of a message. */
+export const lastOf = Effect.fnUntraced(function* <A>(
+  stream: string,
+  { firstSequence, lastSequence }: { readonly firstSequence: number; readonly lastSequence: number },
+  count: number,
+  show: (message: SourceMessage) => ReadonlyArray<A>
+) {
+  const reader = yield* StreamReader
+  let found: ReadonlyArray<A> = []
+  let width = windowMin
+  // A stream that never held anything says 0 for both.
+  const first = Math.max(1, firstSequence)
+  for (let to = lastSequence; found.length < count && to >= first; width = Math.min(2 * width, windowMax)) {
+    const from = Math.max(first, to - width + 1)
+    let shown: Array<A> = []
+    yield* Stream.runForEach(reader.range(stream, { fromSequence: from, toSequence: to }), (message) =>
+      Effect.sync(() => {
+        shown.push(...show(message))
+        // No more is kept than is wanted, but for what saves cutting at each message.
+        if (shown.length > 2 * count) shown = shown.slice(-count)
+      })
+    )
+    found = [...shown, ...found].slice(-count)
+    to = from - 1
+  }
+  return found
+})

@@ -1,0 +1,199 @@
+/**
+ * Bearer tokens of our own APIs, made, listed and revoked. What is made may read and ends after ninety days, unless more
+ * is asked for. The token itself is shown once, alone on standard output; the rest goes beside it.
+ */
+import { Clock, Effect, Layer } from "effect"
+import {
+  apiScopes,
+  grantsBeyond,
+  hasExpired,
+  type IssuedToken,
+  leastRole,
+  roleScopes,
+  type TokenRecord,
+  type TokenRequest,
+  Tokens,
+  TokenUses,
+  unknownGrants
+} from "#http"
+import { busOf } from "./connection.ts"
+import { CommandRefused, note, print, table } from "./console.ts"
+
+const labelCharactersMax = 100
+
+interface TokenOrder {
+  readonly label: string | undefined
+  readonly expires: string
+  readonly role: TokenRecord["role"] | undefined
+  readonly scope: ReadonlyArray<string>
+  readonly workspace: string
+  readonly kind: TokenRecord["kind"]
+}
+
+interface Shared {
+  readonly json: boolean
+  readonly nats: string | undefined
+}
+
+const stores = (nats: string | undefined) =>
+  Layer.mergeAll(Tokens.layer, TokenUses.layer).pipe(Layer.provideMerge(busOf(nats)))
+
+export const makeToken = Effect.fnUntraced(function* ({ json, nats, ...order }: TokenOrder & Shared) {
+  const request = yield* requestOf(order)
+  yield* Effect.provide(make(request, json), stores(nats))
+})
+
+export const listTokens = ({ json, nats }: Shared) => Effect.provide(list(json), stores(nats))
+
+export const revokeToken = ({ id, nats }: { readonly id: string; readonly nats: string | undefined }) =>
+  Effect.provide(revoke(id), stores(nats))
+
+const make = Effect.fnUntraced(function* (request: TokenRequest, isJson: boolean) {
+  const issued = yield* (yield* Tokens).make(request)
+  if (isJson) return yield* print(JSON.stringify({ ...tokenJson(issued.record, undefined), token: issued.token }))
+  yield* print(issued.token)
+  // Beside the token, so that a script reads that alone.
+  yield* note(noteOf(issued, request.lifetimeMs))
+})
+
+const noteOf = ({ record }: IssuedToken, lifetimeMs: number | undefined) => {
+  const end = lifetimeMs === undefined ? "it does not end by itself" : `it ends in ${span(lifetimeMs)}`
+  const who = record.kind === "service" ? "service account" : record.role
+  return `token ${record.id}: ${who} of ${record.workspace}, scopes ${record.scopes.join(",")}; ${end}`
+}
+
+const list = Effect.fnUntraced(function* (isJson: boolean) {
+  const tokens = yield* Tokens
+  const [records, uses] = yield* Effect.all([tokens.list, (yield* TokenUses).all], { concurrency: 2 })
+  const lines = isJson
+    ? byAge(records).map((record) => JSON.stringify(tokenJson(record, uses.get(record.id))))
+    : tokenTable(records, uses, yield* Clock.currentTimeMillis)
+  yield* Effect.forEach(lines, print, { discard: true })
+})
+
+const revoke = Effect.fnUntraced(function* (id: string) {
+  const record = yield* (yield* Tokens).revoke(id)
+  yield* print(`${record.id} is revoked since ${record.revokedAt}`)
+})
+
+const requestOf = Effect.fnUntraced(function* (values: TokenOrder) {
+  const unknown = unknownGrants(values.scope)
+  if (unknown.length > 0) {
+    const known = `${apiScopes.join(", ")}; a family as audio:*, a verb as *:read, or *`
+    return yield* new CommandRefused({ reason: `--scope ${unknown.join(", ")}? it is one of: ${known}` })
+  }
+  const { kind, role = leastRole(values.scope) } = values
+  const beyond = kind === "service" ? [] : grantsBeyond(role, values.scope)
+  if (beyond.length > 0) {
+    const reason = `--scope ${beyond.join(", ")} is more than a ${role} may, which is ${roleScopes[role].join(", ")}`
+    return yield* new CommandRefused({ reason })
+  }
+  const all = kind === "service" ? roleScopes.viewer : ["*"]
+  const scopes = values.scope.length === 0 ? all : values.scope
+  const label = yield* readLabel(values.label)
+  const lifetime = readLifetime(values.expires)
+  if (lifetime === "refused") {
+    const reason = `--expires ${values.expires}? it is a lifetime such as 12h, 30d or 26w, at most 3650d, or never`
+    return yield* new CommandRefused({ reason })
+  }
+  const { lifetimeMs } = lifetime
+  const request: TokenRequest = {
+    workspace: values.workspace,
+    kind,
+    role,
+    scopes,
+    ...(label === undefined ? {} : { label }),
+    ...(lifetimeMs === undefined ? {} : { lifetimeMs })
+  }
+  return request
+})
+
+const readLabel = Effect.fnUntraced(function* (label: string | undefined) {
+  if (label === undefined) return undefined
+  // A list is lines of a terminal.
+  const isFit = label !== "" && label.length <= labelCharactersMax && !/\p{Cc}/u.test(label)
+  if (isFit) return label
+  return yield* new CommandRefused({
+    reason: `--label is 1 to ${labelCharactersMax} characters, none of which controls a terminal`
+  })
+})
+
+const tokenHeadings = ["id", "label", "workspace", "role", "scopes", "age", "expires", "last use"] as const
+
+/** The oldest first. `uses`: when each was last used, by id. */
+export const tokenTable = (
+  records: ReadonlyArray<TokenRecord>,
+  uses: ReadonlyMap<string, string>,
+  nowMs: number
+): ReadonlyArray<string> =>
+  table(
+    tokenHeadings,
+    byAge(records).map((record) => [
+      record.id,
+      labelOf(record) ?? "-",
+      record.workspace,
+      roleOf(record),
+      record.scopes.join(","),
+      span(nowMs - Date.parse(record.createdAt)),
+      endOf(record, nowMs),
+      useOf(uses.get(record.id), nowMs)
+    ])
+  )
+
+export const tokenJson = (record: TokenRecord, lastUsedAt: string | undefined) => ({
+  id: record.id,
+  label: labelOf(record) ?? null,
+  workspace: record.workspace,
+  kind: record.kind,
+  role: record.role,
+  scopes: record.scopes,
+  createdAt: record.createdAt,
+  expiresAt: record.expiresAt ?? null,
+  revokedAt: record.revokedAt,
+  lastUsedAt: lastUsedAt ?? null
+})
+
+const byAge = (records: ReadonlyArray<TokenRecord>) =>
+  records.toSorted((left, right) => Date.parse(left.createdAt) - Date.parse(right.createdAt))
+
+const labelOf = ({ label, purpose }: TokenRecord) => label ?? (purpose === "home" ? "owner of the home" : undefined)
+
+// What a service account may do does not end where a role ends.
+const roleOf = ({ kind, role }: TokenRecord) => (kind === "service" ? "service" : role)
+
+const endOf = (record: TokenRecord, nowMs: number) => {
+  if (record.revokedAt !== null) return `revoked ${span(nowMs - Date.parse(record.revokedAt))} ago`
+  if (record.expiresAt === undefined) return "never"
+  const leftMs = Date.parse(record.expiresAt) - nowMs
+  return hasExpired(record, nowMs) ? `expired ${span(-leftMs)} ago` : `in ${span(leftMs)}`
+}
+
+// Written once an hour: what is told to the minute would be wrong.
+const hourMs = 3_600_000
+const useOf = (at: string | undefined, nowMs: number) => {
+  if (at === undefined) return "never"
+  const agoMs = nowMs - Date.parse(at)
+  return agoMs < hourMs ? "within the hour" : `${span(agoMs)} ago`
+}
+
+/** Spans of time as people write and read them: `90d`, `never`, `3 h ago`. Pure. */
+const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const
+type Unit = keyof typeof units
+
+/** Ten years: what is to hold longer does not end. */
+export const lifetimeMsMax = 3_650 * units.d
+
+/** `30d`, `12h`; `undefined` for `never`. A text that is no lifetime, or a longer one, is refused. */
+export const readLifetime = (text: string): { readonly lifetimeMs: number | undefined } | "refused" => {
+  if (text === "never") return { lifetimeMs: undefined }
+  const [, count = "", unit = ""] = /^([1-9]\d{0,8})([smhdw])$/u.exec(text) ?? []
+  const lifetimeMs = Number(count) * (units[unit as Unit] ?? 0)
+  return lifetimeMs > 0 && lifetimeMs <= lifetimeMsMax ? { lifetimeMs } : "refused"
+}
+
+/** In the largest unit of which there is a whole one: `3 d`. */
+export const span = (ms: number): string => {
+  const known = (["d", "h", "m"] as const).find((unit) => ms >= units[unit]) ?? "s"
+  const names = { d: "d", h: "h", m: "min", s: "s" } as const
+  return `${Math.floor(Math.max(0, ms) / units[known])} ${names[known]}`
+}

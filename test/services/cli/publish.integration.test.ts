@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import { StreamReader } from "#bus"
+import { decodeReport, reportKinds, subjects } from "#contracts"
+import { Environment } from "#runtime"
+import { publishReport, type ReportOrder } from "../../../services/cli/publish.ts"
+import { withBus } from "../../../dev/fixtures/bus.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "starling-publish-"))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const publish = (nats: string, kind: string, changes: Partial<ReportOrder>) =>
+  publishReport({ kind, file: undefined, example: false, unchecked: false, count: 1, nats, ...changes }).pipe(
+    Effect.provideService(Environment, {})
+  )
+
+const stored = Effect.gen(function* () {
+  const reader = yield* StreamReader
+  const { lastSequence } = yield* reader.bounds("REPORTS")
+  const sequences = Array.from({ length: lastSequence }, (_, index) => index + 1)
+  return yield* Effect.forEach(sequences, (sequence) =>
+    Effect.flatMap(reader.next("REPORTS", sequence), (found) => Effect.fromOption(found))
+  )
+})
+
+const read = (data: Uint8Array) => JSON.parse(new TextDecoder().decode(data)) as Record<string, unknown>
+
+describe("publish report", () => {
+  it.live("stores the example of every kind, each as a report of its own", () =>
+    withBus(({ url }) =>
+      Effect.gen(function* () {
+        const kinds = Object.keys(reportKinds)
+        for (const kind of kinds) yield* publish(url, kind, { example: true })
+
+        const messages = yield* stored
+        assert.deepStrictEqual(
+          messages.map(({ subject }) => subject),
+          kinds.map((kind) => subjects.report(kind))
+        )
+        for (const [index, { data }] of messages.entries()) {
+          assert.isTrue(Result.isSuccess(decodeReport(kinds[index] ?? "", read(data))), kinds[index])
+        }
+        const ids = messages.map(({ data }) => read(data)["reportId"])
+        assert.strictEqual(new Set(ids).size, kinds.length)
+      })
+    ).pipe(Effect.scoped)
+  )
+
+  it.live("lays a file over the example, and stores a report that has its id once", () =>
+    withBus(({ url }) =>
+      Effect.gen(function* () {
+        const file = join(folder, "report.json")
+        const given = { reportId: crypto.randomUUID(), dispatchId: "d-1" }
+        writeFileSync(file, JSON.stringify(given))
+        yield* publish(url, "preempted", { example: true, file, count: 3 })
+        yield* publish(url, "progress", { example: true, count: 3 })
+
+        const reports = (yield* stored).map(({ data }) => read(data))
+        assert.deepStrictEqual(
+          reports.map(({ kind }) => kind),
+          ["preempted", "progress", "progress", "progress"]
+        )
+        assert.deepInclude(reports[0], given)
+      })
+    ).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,150 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, type Layer, Stream } from "effect"
+import { jsonCodec, Publisher } from "#bus"
+import { AttemptBatch, endpointIdOf, isoTime, subjects } from "#contracts"
+import { checked } from "../../../services/cli/redrive.ts"
+import { tailed, type TailOrder } from "../../../services/cli/tail.ts"
+import { rosterCodec } from "../../../services/webhook-dispatcher/fan-out/roster.ts"
+import { busOn, natsServer } from "../../../dev/fixtures/bus.ts"
+import { publish, publishMany } from "../../support/webhooks.ts"
+
+const order = (changes: Partial<TailOrder>): TailOrder => ({
+  patterns: [],
+  attempts: false,
+  json: false,
+  last: undefined,
+  follow: false,
+  ...changes
+})
+/** What is printed by one that ends by itself. */
+const printed = (changes: Partial<TailOrder>) => Stream.runCollect(tailed(order(changes)))
+const eventsIn = (lines: ReadonlyArray<string>) => lines.map((line) => line.split(" ").slice(1, 3).join(" "))
+const refusal = (changes: Partial<TailOrder>) => Effect.map(Effect.flip(printed(changes)), (error) => error.message)
+
+const raw = (subject: string, text: string) =>
+  Effect.flatMap(Publisher, (publisher) => publisher.publishRaw(subject, new TextEncoder().encode(text)))
+
+const attempt = (event: string, number: number) => ({
+  deliveryId: "4b1f0c5e-7d0a-4f43-9a63-0c1f6b6f7a10",
+  endpoint: "a",
+  event,
+  sequence: 1,
+  attempt: number,
+  startedAt: isoTime(number),
+  durationMs: 8,
+  outcome: "failed" as const,
+  status: 503,
+  error: null,
+  responseBody: "busy",
+  nextAttemptAt: null
+})
+
+const onBus = <A, E>(test: Effect.Effect<A, E, Layer.Success<ReturnType<typeof busOn>>>) =>
+  Effect.gen(function* () {
+    const server = yield* natsServer
+    return yield* Effect.provide(test, busOn(server))
+  }).pipe(Effect.scoped)
+
+describe("tail", () => {
+  it.live("--last N prints exactly the last N that are wanted and ends, however rare they are; --follow goes on", () =>
+    onBus(
+      Effect.gen(function* () {
+        yield* publish("work_item.done")
+        yield* publish("queue.paused")
+        yield* publishMany("work_item.merged", 2_500)
+        yield* publish("queue.resumed")
+        yield* raw(subjects.eventsCursor, "{}")
+
+        assert.deepStrictEqual(eventsIn(yield* printed({ last: 1 })), ["2503 queue.resumed"])
+        assert.strictEqual((yield* printed({ last: 1_500 })).length, 1_500)
+        assert.deepStrictEqual(eventsIn(yield* printed({ last: 3, patterns: ["queue.*"] })), [
+          "2 queue.paused",
+          "2503 queue.resumed"
+        ])
+        const [json = ""] = yield* printed({ last: 1, json: true })
+        assert.strictEqual((JSON.parse(json) as { readonly event: string }).event, "queue.resumed")
+
+        // The next one is published once the last one was shown.
+        const both = tailed(order({ last: 1, follow: true, patterns: ["queue.*"] })).pipe(
+          Stream.tap((line) => (line.includes("2503") ? publish("queue.paused") : Effect.void)),
+          Stream.take(2)
+        )
+        assert.deepStrictEqual(eventsIn(yield* Stream.runCollect(both)), ["2503 queue.resumed", "2505 queue.paused"])
+      })
+    )
+  )
+
+  it.live("--attempts prints exactly the last N attempts, with --json each whole on a line of its own", () =>
+    onBus(
+      Effect.gen(function* () {
+        const { publish: send } = yield* Publisher
+        const codec = jsonCodec(AttemptBatch)
+        yield* send(
+          subjects.attempts("a"),
+          codec,
+          [1, 2, 3].map((number) => attempt("work_item.merged", number))
+        )
+        yield* send(subjects.attempts("b"), codec, [attempt("queue.paused", 1)])
+
+        const shown = yield* printed({ attempts: true, last: 2 })
+        assert.deepStrictEqual(
+          shown.map((line) => line.split(" ").slice(2, 5).join(" ")),
+          ["work_item.merged attempt 3", "queue.paused attempt 1"]
+        )
+        const json = yield* printed({ attempts: true, json: true, last: 2, patterns: ["work_item.*"] })
+        assert.deepStrictEqual(
+          json.map((line) => JSON.parse(line) as unknown),
+          [2, 3].map((number) => attempt("work_item.merged", number))
+        )
+      })
+    )
+  )
+
+  it.live(
+    "refuses a name of an event that there is not, and knows one that was published though it is in no catalogue",
+    () =>
+      onBus(
+        Effect.gen(function* () {
+          const slip = "there is no event work_itm.merged; did you mean work_item.merged?"
+          for (const attempts of [false, true]) {
+            assert.strictEqual(yield* refusal({ patterns: ["queue.*", "work_itm.merged"], attempts }), slip)
+          }
+          assert.strictEqual(yield* refusal({ patterns: ["house.built"], last: 1 }), "there is no event house.built")
+          yield* raw(subjects.event("house.built"), '{\n  "event": "house.built"\n}')
+          assert.deepStrictEqual(yield* printed({ patterns: ["house.built"], last: 1, json: true }), [
+            '{   "event": "house.built" }'
+          ])
+        })
+      )
+  )
+})
+
+describe("redrive", () => {
+  it.live(
+    "refuses an endpoint and an event that there are not, and takes one that is long gone but left something",
+    () =>
+      onBus(
+        Effect.gen(function* () {
+          const { publish: send } = yield* Publisher
+          const query = { endpoint: undefined, events: [], countMax: 10 }
+          const refused = (changes: Partial<Parameters<typeof checked>[0]>) =>
+            Effect.map(Effect.flip(checked({ ...query, ...changes })), (error) => error.message)
+          assert.strictEqual(yield* refused({ endpoint: "shop" }), "there is no endpoint shop; known are: (none)")
+          const endpoints = Object.fromEntries(
+            ["shop", "till"].map((name) => [endpointIdOf(name), { name, absentSinceMs: null }])
+          )
+          yield* send(subjects.deliveriesRoster, rosterCodec, { endpoints })
+
+          assert.strictEqual(
+            yield* refused({ endpoint: "shp" }),
+            "there is no endpoint shp; did you mean shop? known are: shop, till"
+          )
+          assert.strictEqual(yield* checked({ ...query, endpoint: "shop" }), 0)
+          assert.include(yield* refused({ endpoint: "shop", events: ["queue.pased"] }), "did you mean queue.paused")
+
+          yield* raw(subjects.abandoned(endpointIdOf("gone")), "{}")
+          assert.strictEqual(yield* checked({ ...query, endpoint: "gone" }), 0)
+        })
+      )
+  )
+})
