@@ -1,7 +1,7 @@
 /**
- * The actors of the pipeline: what each decides on a command, what a fact makes of its state, which events tell of it,
- * and what lists show. All of it is pure: chance and whatever comes from outside is in the command, and the time is the
- * record's.
+ * The actors of the pipeline. Each decides on commands, turns facts into state, tells events of facts, and shows a
+ * row for lists. All of it is pure: the command carries chance and whatever comes from outside, and the record
+ * carries the time.
  */
 import type { ActorDefinition } from "#actors/definition"
 import type { CommandEntity } from "#contracts"

@@ -1,6 +1,6 @@
 /**
- * The actor of the pickup queue, of which there is one. Pausing what is paused and resuming what runs change nothing,
- * so that its two events take turns. What runs while it is paused is left alone.
+ * The pickup queue's actor, of which there is one. Pausing a paused queue and resuming a running one change nothing,
+ * so that its two events take turns. A pause leaves running work alone.
  */
 import { Result, Schema } from "effect"
 import type { ActorDefinition, DecisionContext, EventDraft, Projection } from "#actors/definition"

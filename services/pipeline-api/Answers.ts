@@ -1,7 +1,7 @@
 /**
- * What operators answered, as they wrote it, until a runner has taken it. An answer is kept before the item decides on
- * it, under the command that brought it: of two that race for a question only the one that was decided stays. Given
- * out, it lives a minute longer, for a runner that did not hear the answer and asks again.
+ * Answers of operators, as they wrote them, until a runner has taken them. An answer is kept before the item decides
+ * on it, under the id of its command: of two that race for a question only the decided one stays. Once given out, it
+ * lives a minute longer, for a runner that did not hear it and asks again.
  */
 import { Context, Effect, Layer, Option, Schema, Stream } from "effect"
 import { type BusError, Kv, type KvEntry } from "#bus"

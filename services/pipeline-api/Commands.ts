@@ -1,5 +1,5 @@
 /**
- * The one way to the actors: every command, wherever it comes from, passes here, and loses its secrets before anything
+ * The one way to the actors. Every command, wherever it comes from, passes here and loses its secrets before anything
  * is decided or kept. An operator's answer is set aside for the item's runner as it was written.
  */
 import { Context, Effect, Layer, Option } from "effect"

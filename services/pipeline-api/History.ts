@@ -1,6 +1,6 @@
 /**
- * What the log tells of a work item beyond its state: its records in order, a suggestion with its rationale, the
- * findings of its last audit. Read from the stream itself, in pages, and shown only: nothing is decided on it.
+ * What the log knows of a work item beyond its state: its records in order, a suggestion with its rationale, the
+ * findings of its last audit. It is read from the stream itself, in pages. Nothing is decided on it.
  */
 import { Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
 import { type BusError, jsonCodec, type SourceMessage, StreamReader } from "#bus"

@@ -1,6 +1,6 @@
 /**
- * Which agents may take what, as configured; whether they take work now, as their actors have it; and who stands in for
- * one that does not.
+ * Which agents may take what, as configured; whether they take work now, as their actors have it; and which agent
+ * stands in for one that does not.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import type { Precondition } from "#actors"

@@ -1,7 +1,7 @@
 /**
- * Commands from the bus, `commands.<entity>`, one queue group over all replicas. Whoever sent a bad one is told every
- * fault; whoever is refused, in which state and why. An answer that is lost costs nothing: the same command id again
- * is answered with the present state.
+ * Commands from the bus, `commands.<entity>`, one queue group over all replicas. The sender of a bad command is told
+ * every fault; the sender of a refused one the state and the reason. A lost answer costs nothing: the same command id
+ * again is answered with the present state.
  */
 import { Clock, Effect, Result } from "effect"
 import type { CommandError } from "#actors"

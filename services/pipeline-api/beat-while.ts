@@ -1,6 +1,6 @@
 /**
- * The beat of a loop that is watched from beside: it beats while what there is to do gets done, and not merely because
- * a timer runs. A broker that is away keeps the process unready, and alive: asking it in vain is no standstill.
+ * The heartbeat of a loop that is watched from outside. It beats while the loop gets its work done, and not merely
+ * because a timer runs. A broker that is away keeps the process unready and alive: a vain request is no standstill.
  */
 import { Effect, type Scope } from "effect"
 import type { BusError } from "#bus"

@@ -1,6 +1,6 @@
 /**
- * The agent actor: of a whole kind, or of one instance of it. An agent comes to be known by what first happens to it.
- * That a phase moved to another agent is told by the item it was of. Also its row as lists and sweeps see it.
+ * The agent actor: a whole kind, or one instance of it. The first thing that happens to an agent creates it. The item
+ * tells when its phase moved to another agent. `agentProjection` is the agent's row for lists and sweeps.
  */
 import { Schema } from "effect"
 import type { ActorDefinition, DecisionContext, Projection } from "#actors/definition"

@@ -1,11 +1,11 @@
 /**
- * An agent that was found unfit, by a probe of its credentials, at a pickup, by a login prompt, or by the breaker, is
- * benched until a probe finds it fit or an operator says so. A benched one is told of again when the reason changes, in
- * another run of the process that probes, and for every item that meets it. What was seen before the agent recovered
- * benches it no more.
+ * An unfit agent is benched until a probe finds it fit or an operator restores it. A probe of its credentials finds
+ * it unfit, or a pickup, a login prompt, or the breaker. Another event follows when the reason changes, when the
+ * probing process starts anew, and for every item that meets the agent. Failures from before its recovery are
+ * ignored.
  *
- * When it is back, whoever follows the log looks through the items that failed in the outage, if it is known when that
- * began, and reports once how many were queued again.
+ * Once it is back, a follower of the log goes through the items that failed in the outage, if its start is known, and
+ * reports once how many it queued again.
  */
 import { type AgentBench, type AgentCommandOf, type AgentFact, type AgentState, fastFailsMax } from "#contracts"
 import { decided, type Deciders, type Evolvers, nothing, refused } from "./decisions.ts"

@@ -1,6 +1,6 @@
 /**
- * What the world is told of an agent: never about an item or project, but for a failed test that met an item at its
- * pickup or in its run. The events that name an agent and its instance apart give the kind as the agent.
+ * The events of an agent. They carry no item and no project, except for a failed test that met an item at its pickup
+ * or in its run. Events that name an agent and its instance apart give the kind as the agent.
  */
 import type { EventDraft, DecisionContext } from "#actors/definition"
 import { type AgentFact, type AgentFactOf, type AgentFactTag, agentOfId, type AgentState, isoTime } from "#contracts"

@@ -1,11 +1,11 @@
 /**
- * What keeps an agent from new work: a pause, a bench, or a quota that is used up.
+ * Three things hold an agent back from new work: a pause, a bench, and a quota that is used up.
  *
  * An operator pauses an agent for a time, or until somebody resumes it. Runs in hand go on. A new pause replaces the
- * old one; one whose time is over ends first, even if nobody has looked since.
+ * old one; a pause whose time is over ends first, even if nobody has looked since.
  *
- * A quota is used up until it is reset; the item that met it tells of it. The advice to spend now what is banked of it
- * is told once for each optimal window, and after that no other for a while.
+ * The item that met a quota tells of it. The advice to spend banked quota goes out once for each optimal window, and
+ * then rests for a while.
  */
 import { type AgentPause, type AgentStanding, type AgentState, type Hold, isoTime } from "#contracts"
 import { decided, type Deciders, type Evolvers, nothing, refused } from "./decisions.ts"

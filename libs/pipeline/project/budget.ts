@@ -1,8 +1,8 @@
 /**
- * Where a project's spend of thirty days stands to its budget: in the normal band, beyond the warning threshold, or
- * beyond the hard cap, which pauses the queue. Each move is told once; the first sweep of another run of the sweeper
- * tells of the band again, but pauses nothing again. From beyond the cap back to the warning band nobody is told, and
- * the queue stays paused until spend has recovered, unless an operator raised the cap beyond it.
+ * A project's budget. The spend of thirty days lies in the normal band, beyond the warning threshold, or beyond the
+ * hard cap, which pauses the queue. Each move between bands makes one event. The first sweep of a new sweeper process
+ * repeats the event of the band, but does not pause again. A fall from beyond the cap to the warning band makes no
+ * event: the queue stays paused until spend has recovered, or until an operator raises the cap beyond it.
  */
 import type { BudgetBand, ProjectFact, ProjectFactOf, ProjectSettings, ProjectState } from "#contracts"
 import { type Deciders, decided, type Evolvers, nothing } from "./decisions.ts"

@@ -1,7 +1,7 @@
 /**
- * What holds a project's queue: an operator, its budget, or both; it runs while neither does. Each hold goes with its
- * own cause: an operator's when one resumes the queue, the budget's when spend has recovered, or the budget was raised
- * beyond it or taken away. The world is told of each hold that comes, and that the queue runs when the last one goes.
+ * An operator, the budget, or both hold a project's queue; it runs while neither does. Each hold ends with its own
+ * cause: an operator's when one resumes the queue, the budget's when spend has recovered or the budget was raised
+ * beyond it or taken away. Each new hold makes an event, and the end of the last one makes another.
  */
 import { type Hold, isoTime, type ProjectFact, type ProjectFactOf, type ProjectState } from "#contracts"
 import { type Deciders, decided, type Evolvers, nothing } from "./decisions.ts"

@@ -1,6 +1,6 @@
 /**
- * The project actor: settings, the hold on its queue, its budget, and its stale pull requests. Also its events, and its
- * row as lists and sweeps see it.
+ * The project actor: settings, the holds on its queue, its budget, and its stale pull requests; its events; and its
+ * row for lists and sweeps.
  */
 import { Equal, Result, Schema } from "effect"
 import {

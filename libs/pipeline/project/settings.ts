@@ -1,6 +1,6 @@
 /**
- * What a project's settings say of its items: what an item goes by, and how many of them runners may have in hand at
- * once. Pickup asks before it gives one out; an item beyond a cap is put off, and tells of it itself.
+ * A project's settings for its items: what an item goes by, and how many items runners may have in hand at once.
+ * Pickup asks before it gives an item out. An item beyond a cap is put off, and its own event says so.
  */
 import type { ProjectSettings, WorkItemDeferral, WorkItemSettings } from "#contracts"
 

@@ -1,7 +1,7 @@
 /**
- * Pull requests that their base has left behind: told once for each head in each run of a process that looks, however
- * many of them look at the same time. What was told is remembered up to a bound; beyond it the oldest may be told
- * again, which receivers must bear anyway.
+ * Pull requests that their base has left behind. Each head makes one event in each run of a sweeping process, however
+ * many processes look at once. The project remembers them up to a bound; beyond it the oldest may be told again,
+ * which receivers must bear anyway.
  */
 import { type ProjectFactOf, type ProjectState, staleBaseProcessesMax, staleBasesMax } from "#contracts"
 import { type Deciders, decided, type Evolvers, nothing } from "./decisions.ts"

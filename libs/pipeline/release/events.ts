@@ -1,7 +1,7 @@
 /**
- * What the world is told of a release: its envelope has the release in place of a work item. Details that the events
- * leave open are these, and stay: counts of the linked items where the release changes hands, ids where somebody has
- * to look at an item, the reason that an operator gave.
+ * The events of a release. The envelope carries the release in place of a work item. The details that the
+ * specification leaves open stay as they are: counts of the linked items where the release changes hands, ids where
+ * somebody has to look at an item, the reason that an operator gave.
  */
 import type { EventDraft, DecisionContext } from "#actors/definition"
 import type { ReleaseFact, ReleaseFactOf, ReleaseFactTag, ReleaseState } from "#contracts"

@@ -1,4 +1,7 @@
-/** The work items linked to a release, and how each of them stands. Bounded; what is not linked changes nothing. */
+/**
+ * The work items linked to a release, and how each of them stands. Their number is bounded; an item that is not
+ * linked changes nothing.
+ */
 import { type ReleaseItem, releaseItemsMax, type ReleaseState } from "#contracts"
 
 type Outcome = ReleaseItem["outcome"]

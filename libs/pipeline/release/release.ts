@@ -1,7 +1,7 @@
 /**
- * The release actor: a collection of work items that is closed, reviewed in depth and published as one. A command meets
- * the table of states first, then its own guards. Items may fail after the release was closed, and are told of then; an
- * item that was told of is not told of again until it fails anew.
+ * The release actor: a collection of work items that is closed, reviewed in depth and published as one. A command
+ * meets the table of states first, then its own guards. Items may still fail after the release was closed. Each
+ * failure makes one event, and a second one only after the item failed anew.
  */
 import { Result, Schema } from "effect"
 import { type ActorDefinition, type DecisionContext, EntityNotFound, Refusal } from "#actors/definition"

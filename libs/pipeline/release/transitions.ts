@@ -1,7 +1,7 @@
 /**
- * The life of a release as one table: for every state, which commands it takes and which states they may lead to. A
- * command that leads nowhere (`[]`) is taken and changes nothing; one that is not listed is refused. Guards beyond the
- * state are the decisions' own.
+ * The life of a release as one table: for every state, the commands that it takes and the states that they may lead
+ * to. A command that leads nowhere (`[]`) is taken and changes nothing; one that is not listed is refused. Further
+ * guards lie with the decisions.
  */
 import type { ReleaseCommandTag, ReleaseStateName } from "#contracts"
 

@@ -1,7 +1,7 @@
 /**
- * Audits: every iteration tells its findings and its counts, passed or not. What blocks goes to rework while
- * iterations are left; at the last one the item has failed its audit, or is delegated, once, where the project wants
- * that.
+ * Audits. Every iteration ends with events of its findings and counts, passed or not. Blocking findings send the item
+ * to rework while iterations are left. At the last one the item has failed its audit or, where the project wants
+ * that, delegates itself once.
  */
 import { findingSeverities, type WorkItemDispatch, type WorkItemFact, type WorkItemState } from "#contracts"
 import { type Concern, decided, type Decision, itemEvent, refused } from "./concern.ts"

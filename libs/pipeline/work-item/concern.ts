@@ -1,7 +1,6 @@
 /**
- * The shape that every concern of a work item is written in: the inputs that it decides, what its facts make of the
- * state, and which events tell of them. An input is a command or a kind of report, so that each has a row of its own in
- * the table of transitions.
+ * The shape of a concern: the inputs that it decides, what its facts make of the state, and the events of them. An
+ * input is a command or a kind of report, so that each has a row of its own in the table of transitions.
  */
 import { Result } from "effect"
 import { type DecisionContext, type EventDraft, Refusal } from "#actors/definition"

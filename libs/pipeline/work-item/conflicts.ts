@@ -1,8 +1,8 @@
 /**
- * Conflict rework: rebase, let an agent resolve, then merge or push again. An item gets there from a merge in
- * conflict or, whatever it is at, from a pull request that its base has left behind, as often as the project allows;
- * beyond that, or when a resolution is rejected by host verification or the scope fence, it ends. Of the way in and
- * out there is no event: the next phase tells of itself.
+ * Conflict rework: rebase, let an agent resolve, then merge or push again. A merge in conflict brings an item there,
+ * and so does a pull request that its base has left behind, whatever the item is at. The project limits how often.
+ * Beyond the limit the item ends; it also ends when host verification or the scope fence rejects a resolution.
+ * Neither the way in nor the way out has an event: the next phase has its own.
  */
 import {
   staleHeadsMax,

@@ -1,10 +1,10 @@
 /**
  * A runner takes a phase: only the one the item is ready for, and only when nobody else has it. The settings of that
- * moment come with it and hold until the next dispatch. A runner at work reports progress; that is kept no finer than
- * watchdogs need, for each time is a record.
+ * moment hold until the next dispatch. A runner at work reports progress. The item keeps it no finer than watchdogs
+ * need, because each time is a record.
  *
  * A project's budget, a full disk or the provider of sandboxes may put work off. The item stays ready, or becomes so
- * again when its launch was refused, and is not to be taken before the suggested time.
+ * again when its launch was refused, and nobody takes it before the suggested time.
  */
 import { isoTime, type WorkItemDeferral, type WorkItemDispatch, type WorkItemState } from "#contracts"
 import { type Concern, decided, itemEvent, nothing, refused, silent } from "./concern.ts"

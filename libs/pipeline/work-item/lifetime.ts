@@ -1,7 +1,7 @@
 /**
- * How an item begins, is stopped, goes on, and leaves. An item that a runner has, or that waits for one, is cancelled
- * without details unless the caller gave some; from any other state the event gives the details. A resumed item takes up
- * the phase it was interrupted in, and begins anew where none is known. An item that ended long enough ago is retired.
+ * How an item begins, stops, goes on, and leaves. The cancel event of an item that a runner has, or that waits for
+ * one, carries details only if the caller gave some; from any other state it always does. A resumed item takes up the
+ * phase it was interrupted in, and begins anew if none is known. An item that ended long enough ago is retired.
  */
 import { Result } from "effect"
 import { type DecisionContext, Refusal } from "#actors/definition"

@@ -1,7 +1,7 @@
 /**
- * From an audited branch to upstream. The merge into the base branch is done, failed, or in conflict, which is a concern
- * of its own. A push that failed is tried again after a wait, as often as the project allows, the first try included. A
- * hosted forge may make a pull request of it: the request is merged only where the project lets it be, else it stays open.
+ * From an audited branch to upstream. A merge into the base branch succeeds, fails, or meets a conflict, which is a
+ * concern of its own. A failed push is tried again after a wait, as often as the project allows, the first try
+ * included. A hosted forge may make a pull request of it, which is merged only where the project says so.
  */
 import { type Concern, decided, itemEvent, nothing, refused, silent } from "./concern.ts"
 import { conflicted } from "./conflicts.ts"

@@ -1,11 +1,11 @@
 /**
- * What an agent says to the operator: questions, and suggestions. Texts come here with their secrets removed.
+ * Questions and suggestions of an agent to the operator. Their texts come here without secrets.
  *
- * A new question parks the item; one more while it is parked is only asked; one that was asked before is passed over in
- * silence. When the last open one is answered or dismissed, the item waits for a runner of the phase it was in.
+ * A new question parks the item; one more while it is parked is only asked; a repeated one is ignored. After the last
+ * open one is answered or dismissed, the item waits for a runner of the phase it was in.
  *
- * A suggestion changes nothing. Its event leaves out the rationale, which stays in the log. Its id is the item's and a
- * number, so that whoever has the id finds the item.
+ * A suggestion changes nothing. Its event leaves out the rationale, which stays in the log. Its id is the item's and
+ * a number, so that the id alone finds the item.
  */
 import {
   openQuestionsMax,

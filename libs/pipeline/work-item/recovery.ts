@@ -1,7 +1,7 @@
 /**
- * Crashes and shutdowns. A dead worker's item goes back to where its phase is waited for, and at a phase boundary to
- * where it is; every time costs an attempt, told even when it was one too many and the item is given up. A host that
- * goes down in order costs none: its item goes back, and the numbering of iterations begins again.
+ * Crashes and shutdowns. A dead worker's item goes back to where its phase waits for a runner; at a phase boundary it
+ * stays where it is. Every time costs an attempt and makes an event, even when it was one too many and the item is
+ * given up. An orderly shutdown of a host costs none: the item goes back, and its iterations are numbered anew.
  */
 import type { WorkItemFactOf, WorkItemState } from "#contracts"
 import { type Concern, decided, type Decision, itemEvent, nothing, silent } from "./concern.ts"

@@ -1,8 +1,8 @@
 /**
- * What an item has cost. Every report's share is counted once: the hashes of the last reports are remembered, for one
- * may come again long after, and money that was spent is spent however late a report tells of it. The latest
- * iteration's share is summed over all that was reported of that iteration; a new iteration, or a new run, begins its
- * own. The total only grows, and stops at the largest exact integer.
+ * What an item has cost. Each report counts once: the item remembers the hashes of the last reports, because a report
+ * may come again long after. Money that was spent counts however late a report tells of it. The latest iteration's
+ * share is the sum of all its reports; a new iteration, or a new run, begins its own. The total only grows, and stops
+ * at the largest exact integer.
  */
 import { hash } from "node:crypto"
 import {

@@ -1,10 +1,10 @@
 /**
- * What an item waits for other than a runner: an agent that is paused, a transport that failed, a quota that is used
- * up. A quota moves the phase to another member of the agent's class while there is one. Waits are counted when they
- * end in a retry; one more than is allowed fails the item instead.
+ * What an item waits for other than a runner: a paused agent, a failed transport, a quota that is used up. A quota
+ * moves the phase to another member of the agent's class while there is one. A wait counts when it ends in a retry;
+ * one more than is allowed fails the item instead.
  *
- * An item is queued again by itself after a quota reset or a transient failure, after its agent hung, and after an agent
- * came back whose absence had failed it. It goes to where its phase is waited for.
+ * An item is queued again by itself after a quota reset, after a transient failure, after its agent hung, and after
+ * an agent came back whose absence had failed it. It goes to where its phase waits for a runner.
  */
 import { type FailureKind, isoTime, type RetryBackoff, type WorkItemPhase, type WorkItemState } from "#contracts"
 import { type Concern, decided, fleetEvent, itemEvent, nothing, refused, silent } from "./concern.ts"

@@ -1,7 +1,7 @@
 /**
- * The work item actor. A command goes to its concern: an item that is not there can only be created; a report of a
- * dispatch that is over changes nothing; what the table of transitions does not list is refused. The cost that a report
- * tells is counted once, with whatever the report leads to, and alone when that is nothing.
+ * The work item actor. Each command goes to its concern. An item that is not there can only be created; a report of a
+ * dispatch that is over changes nothing; an input that the table of transitions does not list is refused. The cost in
+ * a report counts once, together with whatever the report leads to, or alone.
  */
 import { Result, Schema } from "effect"
 import { type ActorDefinition, type DecisionContext, EntityNotFound, type EventDraft } from "#actors/definition"

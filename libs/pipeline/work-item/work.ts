@@ -1,10 +1,10 @@
 /**
- * How work, rework and delegation end. A commit goes on to audit. Work that found nothing to do ends the item, and work
- * that only brought no commit has failed. Rework without a commit goes on to audit with what is there, which the number
- * of audits bounds.
+ * How work, rework and delegation end. A commit goes on to audit. Work without anything to do ends the item; work
+ * that only brought no commit has failed. Rework without a commit goes on to audit with what is there, and the number
+ * of audits bounds that.
  *
- * A check changes nothing: it ends with a verdict, and one that matched asks for a follow-up item, which a follower of
- * the log creates. After the follow-up's act the check is made once more, and its answer is told once per iteration.
+ * A check changes nothing: it ends with a verdict. A match asks for a follow-up item, which a follower of the log
+ * creates. After the follow-up's act the check runs once more, and its answer makes one event per iteration.
  */
 import type { WorkItemState } from "#contracts"
 import { type Concern, decided, type Decision, itemEvent, nothing, refused } from "./concern.ts"

@@ -1,6 +1,6 @@
 /**
- * Carries out what follows from a record, each under an id of the record's sequence and a number: a crash repeats, and
- * what was done before is not done again. What an entity refuses is an end; what is busy or away is tried again later.
+ * Carries out what follows from a record. Each command's id is the record's sequence and a number, so that a crash
+ * repeats it without doing it twice. A refusal is an end; a busy entity or an absent broker is tried again later.
  */
 import { Context, Effect, Layer, Option, Schedule } from "effect"
 import { type CommandError, Views } from "#actors"

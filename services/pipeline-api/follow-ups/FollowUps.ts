@@ -1,8 +1,8 @@
 /**
  * Reads the log in order, by one replica at a time (lease `follow-ups`), and carries out what follows for other
- * entities. The cursor moves after what was read is done: a process that dies repeats a little, and loses nothing. A
- * record that cannot be read is logged and passed over, for it would hold up all others. The loop is alive while it
- * gets on with the log, or is at its end, or waits for its lease or for what is busy or away.
+ * entities. The cursor moves after the work is done: a process that dies repeats a little, and loses nothing. An
+ * unreadable record is logged and skipped, because it would hold up all others. The loop is alive while it gets on
+ * with the log, is at its end, or waits for its lease, a busy entity or the broker.
  */
 import { Effect, Layer, Option, Result, Schema, Stream } from "effect"
 import { type BusError, Kv, type KvBucket, Leases, type SourceMessage, StreamReader } from "#bus"

@@ -1,7 +1,7 @@
 /**
- * What follows from a record of the log for other entities, as commands: the release of an item hears of it, a check's
- * verdict becomes an item, so does the remediation of a deep audit, an agent that refused its credentials is benched,
- * and what waited for an agent goes on. The same record gives the same commands under the same ids. Pure.
+ * What follows from a record of the log for other entities, as commands. An item's release hears of the item; a
+ * check's verdict and a deep audit's remediation become items; an agent that refused its credentials is benched;
+ * items that waited for an agent go on. The same record gives the same commands under the same ids. Pure.
  */
 import { Result, Schema } from "effect"
 import {

@@ -1,4 +1,4 @@
-/** Lists in pages: a cursor is the place after which to go on, in an order that no change of an entry moves. Pure. */
+/** Lists in pages. A cursor is the place after which to go on, in an order that no change of an entry moves. Pure. */
 import { Effect, Option } from "effect"
 import { type ViewRow, Views } from "#actors"
 import { pageSizeDefault, pageSizeMax } from "#contracts"

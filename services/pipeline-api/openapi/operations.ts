@@ -1,4 +1,7 @@
-/** The operations of the API as data: what each takes, answers and refuses. The document and the page tell them. */
+/**
+ * The operations of the API as data: what each takes, answers and refuses. The document and the page are made from
+ * them.
+ */
 import type { QueryName, SchemaName } from "./document.ts"
 import { type ErrorCodeName, listCodes, readCodes, writeCodes } from "./error-codes.ts"
 

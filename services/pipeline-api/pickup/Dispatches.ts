@@ -1,8 +1,8 @@
 /**
- * Dispatches items one after the other until one is the runner's. Items of a paused project, and of one that is at its
- * cap, are passed over. An item that another runner was quicker for is lost, and after a few of these the runner is told
- * to ask again. Who asks again with the same pickup id is given the very same dispatch, and never another: a dispatch
- * takes the pickup id as a unique key in the log.
+ * Dispatches items one after the other until the runner has one. Items of a paused project, or of one at its cap, are
+ * skipped. An item that another runner took first is lost, and after a few of these the runner is told to ask again.
+ * A repeated pickup id gets the very same dispatch, and never another: a dispatch takes the pickup id as a unique key
+ * in the log.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { Actors, type Precondition, type UniqueKey } from "#actors"

@@ -1,7 +1,7 @@
 /**
- * Tells the world that a launch was refused for want of disk. A runner on a full disk asks every few seconds and is
- * refused every time: it is told once for each runner and mount, and again when the time suggested for the next try
- * has come. Of several replicas each may tell, at most; no pickup waits for it, or fails with it.
+ * The event of a launch that was refused for want of disk. A runner on a full disk asks every few seconds and is
+ * refused every time. One event goes out for each runner and mount, and another when the suggested time for the next
+ * try has come. Each replica may send its own; no pickup waits for it or fails with it.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { jsonCodec, Publisher } from "#bus"

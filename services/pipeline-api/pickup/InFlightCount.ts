@@ -1,7 +1,7 @@
 /**
- * What a project with a cap has in hand, counted truly. The count comes from the views, which are a moment behind; so
- * every dispatch of such a project moves a unique key, and the next one, on whichever replica, is made only when
- * the views show the last, and only if none was made meanwhile. Here one is made at a time, so that replicas alone
+ * The exact count of what a project with a cap has in hand. It comes from the views, which are a moment behind. So
+ * every dispatch of such a project moves a unique key, and the next one, on whichever replica, waits until the views
+ * show the last, and fails if another was made meanwhile. One process makes them one at a time, so that only replicas
  * race.
  */
 import { Clock, Context, Effect, Layer, Option, Semaphore } from "effect"

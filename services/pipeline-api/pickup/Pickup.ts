@@ -1,9 +1,9 @@
 /**
- * Gives runners something to do: the first of the ready items that their agent may take, by priority and age. What is
- * decided on the way is a precondition of the dispatch itself: that queue, agent and project let it go, that the project
- * has no more in hand than it may, and that nothing was given for the pickup id yet. So a pause that was answered stops
- * every dispatch after it, and a cap holds over all replicas. A resume that was answered is seen by every pickup after
- * it; a runner that may wait waits through a pause.
+ * Gives runners something to do: the first of the ready items that their agent may take, by priority and age.
+ * Whatever is looked at on the way is a precondition of the dispatch itself: queue, agent and project let it go, the
+ * project has no more in hand than it may, and nothing was given for the pickup id yet. So an answered pause stops
+ * every dispatch after it, and a cap holds over all replicas. Every pickup after an answered resume sees it; a runner
+ * that may wait waits through a pause.
  */
 import { randomUUID } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option } from "effect"

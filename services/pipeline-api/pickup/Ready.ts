@@ -1,7 +1,6 @@
 /**
- * The ready items of this process: looked for anew when the views moved, at most a twentieth of the time, and corrected
- * by what was given out here since. Runners that wait are woken when there is something for them to do, as the views
- * show it.
+ * The ready items of this process. It looks anew when the views moved, at most a twentieth of the time, and corrects
+ * them by what was given out here since. Waiting runners wake when the views show something for them to do.
  */
 import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import { Views } from "#actors"

@@ -1,8 +1,8 @@
 /**
- * What runners ask over the bus, one queue group over all replicas. `pickup.next.<agent kind>` asks for something to do:
- * a runner may wait for an answer, and how many do is bounded where they wait; a drain tells them at once to ask somebody
- * else. `pickup.held` asks whether what the runner works on is still its own. It is answered as the leader has the item:
- * whoever was told that a cancel is done is not contradicted a moment later.
+ * Questions of runners over the bus, one queue group over all replicas. `pickup.next.<agent kind>` asks for something
+ * to do: a runner may wait for an answer, in a line of bounded length, and a drain tells it at once to ask somebody
+ * else. `pickup.held` asks whether the runner still holds its item. The leader's state answers it, so that a runner
+ * never hears the contrary of a cancel that was answered before.
  */
 import { Effect, Option } from "effect"
 import { jsonCodec, Requests } from "#bus"

@@ -1,6 +1,7 @@
 /**
- * Lets pickup know what was answered before it was asked. The views are a moment behind the log, and items that were
- * parked for an agent go on by a follow-up: whoever asks right after a resume was answered is to see it all the same.
+ * Lets a pickup see what was answered before it was asked. The views are a moment behind the log, and a follow-up
+ * moves on the items that were parked for an agent. A runner that asks right after an answered resume is to see it
+ * all the same.
  */
 import { Clock, Deferred, Effect, Semaphore } from "effect"
 import { type BusError, Kv, StreamReader } from "#bus"

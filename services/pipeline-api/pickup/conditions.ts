@@ -1,6 +1,6 @@
 /**
- * What keeps a runner from being given anything: the queue, its agent, its disks. And for which of the items that name
- * a held agent nobody else is left. Pure.
+ * What keeps a runner from getting anything: the queue, its agent, its disks. Also which items of a held agent nobody
+ * else may take. Pure.
  */
 import { type ConfigurationFile, isoTime, type PickupNothing, type PickupQuestion, type QueueState } from "#contracts"
 import type { AgentHold, AgentRoster } from "../Routing.ts"

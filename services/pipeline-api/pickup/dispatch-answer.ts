@@ -1,4 +1,4 @@
-/** All that a runner is told of the phase that it was given. Pure. */
+/** All that a runner learns of the phase that it was given. Pure. */
 import type { ConfigurationFile, PickupDispatch, PickupReply, WorkItemDispatch, WorkItemState } from "#contracts"
 import { eventItem } from "#pipeline"
 

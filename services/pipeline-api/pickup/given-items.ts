@@ -1,6 +1,6 @@
 /**
- * What was given out here, until the views show it: so that no item is tried twice while they are behind, and what a
- * project has in hand is counted right.
+ * Items that were given out here, until the views show it: no item is tried twice while they are behind, and what a
+ * project has in hand counts right.
  */
 import type { ReadyItem } from "./ready-items.ts"
 

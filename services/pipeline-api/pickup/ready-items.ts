@@ -1,7 +1,7 @@
 /**
- * What a look at the views gives for pickup: ready items by the agent that they name, in the order in which they are to
- * be given out; what of each project is in hand; which agents items are parked for; which projects are paused. A moment
- * behind the actors, who decide. Pure.
+ * One look at the views for pickup: ready items by the agent that they name, in the order of dispatch; what each
+ * project has in hand; the agents that items are parked for; the paused projects. It is a moment behind the actors,
+ * who decide. Pure.
  */
 import type { ViewRow } from "#actors"
 import type { WorkItemPhase, WorkItemSummary } from "#contracts"

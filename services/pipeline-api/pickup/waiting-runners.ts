@@ -1,4 +1,4 @@
-/** Runners that wait for something to do. They are woken when there is something, and no more of them than that. */
+/** Runners that wait for something to do. As many wake as there is something for. */
 import { Deferred, Effect } from "effect"
 import type { WorkItemPhase } from "#contracts"
 

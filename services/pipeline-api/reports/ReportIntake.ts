@@ -1,11 +1,14 @@
 /**
- * Reports of runners and internal services, from the work queue REPORTS, by one replica at a time (lease `reports`), so
- * that two of the same item are decided in the order in which they were stored. A report's id is the command's id: one
- * that comes twice changes nothing the second time.
- * Acked: what was decided, what comes too late, what its entity refuses or is not there for. Handed back: what met a
- * busy entity or a broker that is away; later ones of the same entity wait for it. What breaks its schema: REJECTED.
- * The loop is alive while no report is in hand for too long and reports that wait are taken, or while it waits for its
- * lease or for a broker that is away.
+ * Reports of runners and internal services, from the work queue REPORTS. One replica at a time takes them (lease
+ * `reports`), so that two of the same item are decided in the order in which they were stored. A report's id is the
+ * command's id: a repeated report changes nothing.
+ *
+ * It acks what was decided, what comes too late, and what its entity refuses or is not there for. It hands back what
+ * met a busy entity or an absent broker; later reports of the same entity wait for it. A report that breaks its
+ * schema goes to REJECTED.
+ *
+ * The loop is alive while no report is in hand for too long and waiting ones are taken, or while it waits for its
+ * lease or the broker.
  */
 import { Clock, Effect, Layer, Result } from "effect"
 import {

@@ -1,7 +1,7 @@
 /**
- * Carries one report out: looks up what its steps go by, then gives each step's command under the report's id. Of one
- * that its item refuses the cost is counted all the same. An event of the fleet at large is published as it is; told
- * twice, it carries the same message id.
+ * Carries one report out: looks up what its steps go by, then gives each step's command under the report's id. The
+ * cost of a report counts even if its item refuses the report. An event of the fleet at large is published as it is,
+ * under the report's message id.
  */
 import { randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Option, Random } from "effect"

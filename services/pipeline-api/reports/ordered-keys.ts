@@ -1,7 +1,7 @@
 /**
- * Order among messages of one key: each waits for those before it, and when one was handed back to the broker, those
- * after it are handed back too until it has come again. Others do not wait. What is remembered is bounded by what the
- * broker gives out at once. Pure but for the waiting.
+ * Order among messages of one key. Each waits for those before it. After one was handed back to the broker, later
+ * ones are handed back too until it has come again. Messages of other keys do not wait. The broker's limit of unacked
+ * messages bounds what is remembered. Pure but for the waiting.
  */
 import { Deferred, Effect } from "effect"
 

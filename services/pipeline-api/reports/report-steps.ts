@@ -1,6 +1,6 @@
 /**
- * From a report to what follows from it: commands for the actors it concerns, or an event of the fleet at large. What
- * must not be forgotten goes first, so that a report that is handed back half done is done whole the next time. Pure.
+ * The steps that a report leads to: commands for the actors it concerns, or an event of the fleet at large. The most
+ * important goes first, so that a report that is handed back half done is done whole the next time. Pure.
  */
 import {
   agentIdOf,

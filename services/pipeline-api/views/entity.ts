@@ -1,4 +1,4 @@
-/** Any entity as the API shows it, for those who sent a command over the bus. Pure. */
+/** Any entity as the API shows it, for senders of commands over the bus. Pure. */
 import type { AgentState, CommandEntity, ProjectState, QueueState, ReleaseState, WorkItemState } from "#contracts"
 import type { StateOf } from "#pipeline"
 import { agentView, queueView } from "./fleet.ts"

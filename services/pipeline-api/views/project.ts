@@ -1,4 +1,4 @@
-/** A project as the API shows it, with what it spent; and what a caller's project is inside. Pure. */
+/** A project as the API shows it, with its spend; and the settings that a caller's project stands for. Pure. */
 import {
   type ConfigurationFile,
   isoTime,

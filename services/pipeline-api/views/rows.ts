@@ -1,4 +1,7 @@
-/** The rows that lists, pickup and follow-ups go by, with their summaries read; times and money as the wire has them. */
+/**
+ * The rows that lists, pickup and follow-ups go by, with their summaries read; and times and money as the wire has
+ * them.
+ */
 import { summaryReader, type SummaryRow } from "#actors"
 import { AgentSummary, isoTime, ProjectSummary, ReleaseSummary, WorkItemSummary } from "#contracts"
 
