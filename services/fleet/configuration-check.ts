@@ -22,7 +22,7 @@ import {
   InvalidConfiguration,
   unsetSecret
 } from "#runtime"
-import { catalogueFaults } from "#model-gateway/catalogue"
+import { modelFaultsOf } from "#model-gateway/models"
 import { keyFaultsOf } from "#payment-settler/faults"
 
 type Variables = Readonly<Record<string, string | undefined>>
@@ -44,7 +44,7 @@ const secretsOf =
 
 const checks: Partial<Record<RoleName, ReadonlyArray<RoleCheck>>> = {
   "webhook-dispatcher": [secretsOf(["SecretEnvVar", "StandardWebhooksSecretEnvVar"], "Webhooks")],
-  "model-gateway": [secretsOf(["KeyEnvVar"], "ModelGateway", "Providers"), catalogueFaults],
+  "model-gateway": [secretsOf(["KeyEnvVar"], "ModelGateway", "Providers"), modelFaultsOf],
   "payment-settler": [
     (file, environment) =>
       entriesOf(file, "Payments", "Networks").flatMap(([index, entry]) => keyFaultsOf(entry, index, environment))

@@ -13,8 +13,8 @@ import { ImageFetcher } from "./images/ImageFetcher.ts"
 import { tokensServed } from "./metrics.ts"
 import { freeCall, type PaidCall, scopedCall, withinPayment } from "./payments/paid-call.ts"
 import { payable } from "./payable.ts"
-import { bodyFor, type ModelFace } from "./requests/dialects.ts"
-import { FreeTier } from "./requests/FreeTier.ts"
+import { bodyFor, type ApiDialect } from "./requests/dialects.ts"
+import { FreeTier } from "./models/FreeTier.ts"
 import { type ModelCall, readCall } from "./requests/read-call.ts"
 import { freeFault, streamAnswer } from "./stream-answer.ts"
 import { PaymentGate } from "./payments/PaymentGate.ts"
@@ -24,13 +24,13 @@ import { type JsonObject, recordAt } from "./translate/json.ts"
 import { type UpstreamOrder, Upstreams } from "./upstream/Upstreams.ts"
 const utf8 = new TextEncoder()
 
-export const answerModel = (face: ModelFace) =>
-  answering(face)(
+export const answerModel = (dialect: ApiDialect) =>
+  answering(dialect)(
     Effect.gen(function* () {
       const startedAtMs = yield* Clock.currentTimeMillis
       // Who pays is not known yet: places are held for all callers together.
       yield* (yield* Admission).enter("callers")
-      const call = yield* readCall(face)
+      const call = yield* readCall(dialect)
       const payment = yield* paymentOf(call)
       const filled = yield* (yield* ImageFetcher).fill(call).pipe(Effect.tapError(() => payment.release))
       const work: Work = {
@@ -41,10 +41,10 @@ export const answerModel = (face: ModelFace) =>
           model: call.model,
           path: "chat",
           headers: call.headers,
-          bodyFor: bodyFor(face, filled, call.outputTokens.effective)
+          bodyFor: bodyFor(dialect, filled, call.outputTokens.effective)
         },
         wanted: {
-          face,
+          dialect,
           model: call.model.entry.Id,
           request: call.request,
           includesUsage: call.includesUsage,
@@ -90,8 +90,8 @@ const whole = Effect.fnUntraced(function* (work: Work) {
   const { count, payment, headers, order, wanted } = work
   const answer = yield* released(work, (yield* Upstreams).whole(order))
   const usage = recordAt(answer.body, "usage")
-  count(answer.dialect === "anthropic" ? anthropicUsage(usage) : openAiUsage(usage))
-  const body: JsonObject = wholeAnswer(wanted, answer.dialect, answer.body)
+  count(answer.kind === "anthropic" ? anthropicUsage(usage) : openAiUsage(usage))
+  const body: JsonObject = wholeAnswer(wanted, answer.kind, answer.body)
   const settled = yield* payment.settle(utf8.encode(JSON.stringify(body)))
   return jsonAnswer(body, { headers: { "cache-control": "private, no-store", ...headers, ...settled.headers } })
 })

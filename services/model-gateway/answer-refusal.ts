@@ -11,7 +11,7 @@ import {
   fault,
   type GatewayFault,
   UnknownModel,
-  type Face,
+  type ErrorDialect,
   faultBody,
   faultHeaders,
   statusOf,
@@ -36,7 +36,7 @@ const asFault = ({ status, message, headers }: WireError): GatewayFault => {
   return status >= 500 ? fault("INTERNAL_ERROR") : fault("INVALID_REQUEST", { message })
 }
 
-const written = (face: Face, failure: CallFailure): Answer => {
+const written = (dialect: ErrorDialect, failure: CallFailure): Answer => {
   if (failure instanceof PaymentRefusal) {
     const { status, headers, body } = failure
     return bytesAnswer(utf8.encode(body), "application/json", { status, headers })
@@ -45,12 +45,12 @@ const written = (face: Face, failure: CallFailure): Answer => {
     return jsonAnswer(unknownModelBody(failure), { status: 400, headers: { "cache-control": "no-store" } })
   }
   const known = failure instanceof WireError ? asFault(failure) : failure
-  return jsonAnswer(faultBody(face, known), { status: statusOf(known.code), headers: faultHeaders(known) })
+  return jsonAnswer(faultBody(dialect, known), { status: statusOf(known.code), headers: faultHeaders(known) })
 }
 
 /** Answers with what the route answers, or with why it does not. */
 export const answering =
-  (face: Face) =>
+  (dialect: ErrorDialect) =>
   <R>(handler: Effect.Effect<Answer, CallFailure, R>) =>
     Effect.gen(function* () {
       const count = (yield* Metrics).counter(gatewayRequests)
@@ -64,10 +64,10 @@ export const answering =
         Effect.catchDefect((defect) =>
           Effect.as(
             Effect.logError("a defect while answering", Cause.die(defect)),
-            counted(written(face, fault("INTERNAL_ERROR")), "INTERNAL_ERROR")
+            counted(written(dialect, fault("INTERNAL_ERROR")), "INTERNAL_ERROR")
           )
         ),
-        Effect.catch((failure) => Effect.sync(() => counted(written(face, failure), codeOf(failure))))
+        Effect.catch((failure) => Effect.sync(() => counted(written(dialect, failure), codeOf(failure))))
       )
     })
 

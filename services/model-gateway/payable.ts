@@ -3,7 +3,7 @@ import { Option } from "effect"
 import type { HttpCall } from "#http"
 import type { PaymentHeaders } from "#x402"
 import type { ImageCall } from "./images/routes.ts"
-import type { CatalogueModel } from "./requests/Catalogue.ts"
+import type { RegisteredModel } from "./models/ModelRegistry.ts"
 import type { ModelCall } from "./requests/read-call.ts"
 import type { PayableCall } from "./payments/quote.ts"
 
@@ -19,13 +19,13 @@ const paymentHeaders = (call: HttpCall["Service"]): PaymentHeaders => ({
   "x-payment": valuesOf(call, "x-payment")
 })
 
-const pricesOf = ({ entry }: CatalogueModel): PayableCall["prices"] => ({
+const pricesOf = ({ entry }: RegisteredModel): PayableCall["prices"] => ({
   inputMicroUsdPerMillionTokens: entry.InputMicroUsdPerMillionTokens,
   outputMicroUsdPerMillionTokens: entry.OutputMicroUsdPerMillionTokens,
   flatMicroUsd: entry.FlatMicroUsd
 })
 
-const common = (http: HttpCall["Service"], model: CatalogueModel) => ({
+const common = (http: HttpCall["Service"], model: RegisteredModel) => ({
   method: "POST" as const,
   path: http.route,
   chain: http.route.startsWith("/solana/") ? ("solana" as const) : ("evm" as const),
@@ -41,7 +41,7 @@ export const payable = (call: ModelCall, http: HttpCall["Service"]): PayableCall
   count: 1,
   body: call.bytes,
   kind: call.isStreamed ? "stream" : "whole",
-  shape: call.face
+  shape: call.dialect
 })
 
 export const payableImages = (call: ImageCall, http: HttpCall["Service"], jobId: string): PayableCall => ({

@@ -14,14 +14,14 @@ import { Addresses, Configuration } from "#runtime"
 import { ImageFetcher } from "./images/ImageFetcher.ts"
 import { ImageJobs } from "./images/ImageJobs.ts"
 import { ImageWork } from "./images/ImageWork.ts"
-import { Catalogue } from "./requests/Catalogue.ts"
-import { FreeTier } from "./requests/FreeTier.ts"
+import { ModelRegistry } from "./models/ModelRegistry.ts"
+import { FreeTier } from "./models/FreeTier.ts"
 import { gatewayOpenApi } from "./openapi.ts"
 import { gatewayRoutes, renderGatewayError } from "./routes.ts"
 import { configuredPaymentGate } from "./payments/PaymentGate.ts"
 import { Providers } from "./upstream/Providers.ts"
 import { Upstreams } from "./upstream/Upstreams.ts"
-export { configuredModels as checkModelGateway } from "./requests/Catalogue.ts"
+export { configuredModels as checkModelGateway } from "./models/ModelRegistry.ts"
 import { exposedHeaders } from "#x402"
 
 const admission = Layer.unwrap(
@@ -33,7 +33,7 @@ const admission = Layer.unwrap(
 const parts = ImageWork.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(Upstreams.layer, ImageJobs.layer)),
   Layer.provideMerge(Providers.layer),
-  Layer.provideMerge(Layer.mergeAll(Catalogue.layer, FreeTier.layer, ImageFetcher.layer, admission))
+  Layer.provideMerge(Layer.mergeAll(ModelRegistry.layer, FreeTier.layer, ImageFetcher.layer, admission))
 )
 
 const listener = Layer.unwrap(

@@ -1,7 +1,7 @@
 /** The routes, under each base path: plain, `/api`, and `/solana/api`, where quotes are for Solana. */
 import { type RenderError, route } from "#http"
 import { answerImageJob, answerImages } from "./images/routes.ts"
-import { answerModelById, answerModels } from "./requests/routes.ts"
+import { answerModelById, answerModels } from "./models/routes.ts"
 import { answerModel } from "./answer-model.ts"
 
 const routesUnder = (base: "" | "/api" | "/solana/api") =>

@@ -32,7 +32,7 @@ export const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, ups
   const route = plainRoute((yield* HttpCall).route)
   const firstByte = metrics.histogram(firstByteSeconds)
   const counter = metrics.counter(gatewayRequests)
-  const translator = streamTranslator(frame.wanted, upstream.dialect)
+  const translator = streamTranslator(frame.wanted, upstream.kind)
   const state: Told = { stage: "events", isBegun: false }
 
   const begin = Effect.andThen(
@@ -78,7 +78,7 @@ const nextEvents = Effect.fnUntraced(function* (
       state.isBegun = true
       yield* begin
     }
-    const told = made.map((event) => faceEvent(frame.call.face, event))
+    const told = made.map((event) => dialectEvent(frame.call.dialect, event))
     if (Arr.isReadonlyArrayNonEmpty(told)) return told
   }
   const told = state.stage === "over" ? [] : yield* ending(frame)
@@ -86,8 +86,10 @@ const nextEvents = Effect.fnUntraced(function* (
   return Arr.isReadonlyArrayNonEmpty(told) ? told : yield* Cause.done()
 })
 
-const faceEvent = (face: ModelCall["face"], event: JsonObject): ServerSentEvent =>
-  face === "chat" ? jsonEvent(event) : jsonEvent(event, typeof event["type"] === "string" ? event["type"] : undefined)
+const dialectEvent = (dialect: ModelCall["dialect"], event: JsonObject): ServerSentEvent =>
+  dialect === "chat"
+    ? jsonEvent(event)
+    : jsonEvent(event, typeof event["type"] === "string" ? event["type"] : undefined)
 
 const ending = Effect.fnUntraced(function* ({ call, payment, onEnd }: StreamFrame) {
   yield* onEnd
@@ -95,7 +97,7 @@ const ending = Effect.fnUntraced(function* ({ call, payment, onEnd }: StreamFram
   const { headers } = yield* Effect.orElseSucceed(payment.settle(null), (): SettledCall => ({ headers: {} }))
   const receipt = headers["payment-response"]
   const told = receipt === undefined ? [] : [{ data: "", comment: `payment-response ${receipt}` }]
-  return call.face === "chat" ? [...told, { data: "[DONE]" }] : told
+  return call.dialect === "chat" ? [...told, { data: "[DONE]" }] : told
 })
 
 /** What a free model cannot do is a matter of its capacity. */
@@ -114,15 +116,15 @@ const freeRetrySeconds = 30
 
 /** After the headers only an event can tell. */
 const lastEvent = (
-  { face }: ModelCall,
+  { dialect }: ModelCall,
   route: string,
   counter: CounterHandle<"route" | "status" | "code">,
   error: unknown
 ): ServerSentEvent => {
   const known = error instanceof GatewayFault ? error : fault("INTERNAL_ERROR")
   counter.inc({ route, status: "stream", code: error instanceof GatewayFault ? codeOf(error) : "INTERNAL_ERROR" })
-  if (face === "messages") return jsonEvent(faultBody("messages", known), "error")
-  if (face === "chat") return jsonEvent(faultBody("chat", known))
+  if (dialect === "messages") return jsonEvent(faultBody("messages", known), "error")
+  if (dialect === "chat") return jsonEvent(faultBody("chat", known))
   const { code, message, param = null } = known
   return jsonEvent({ type: "error", code, message, param, error: { message, code, param } }, "error")
 }

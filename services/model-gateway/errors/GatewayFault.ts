@@ -45,7 +45,7 @@ export const fault = (code: GatewayCode, more: FaultFacts = {}): GatewayFault =>
 }
 
 /** Whose shapes a route speaks. */
-export type Face = "chat" | "messages" | "responses" | "images"
+export type ErrorDialect = "chat" | "messages" | "responses" | "images"
 
 const anthropicTypes: Readonly<Record<number, string>> = {
   400: "invalid_request_error",
@@ -62,16 +62,16 @@ const anthropicTypeOf = (status: number): string => anthropicTypes[status] ?? "a
 
 export const statusOf = (code: GatewayCode): number => gatewayCodes[code].status
 
-export const faultBody = (face: Face, fault: GatewayFault): Readonly<Record<string, unknown>> => {
+export const faultBody = (dialect: ErrorDialect, fault: GatewayFault): Readonly<Record<string, unknown>> => {
   const { code, message, param = null, debug, details, source, retryAfterSeconds } = fault
   const { status, type } = gatewayCodes[code]
   const limits = status === 429 ? { source: source ?? "gateway", retry_after_seconds: retryAfterSeconds ?? 1 } : {}
-  if (face === "messages") {
+  if (dialect === "messages") {
     // Anthropic's envelope has no place for codes: those of payments stand in it all the same, for clients act on them.
     const error = { type: anthropicTypeOf(status), message, ...(code.startsWith("PAYMENT_") ? { code } : {}) }
     return { type: "error", error, ...limits }
   }
-  if (face === "responses") return { error: { message, type, param, code }, ...limits }
+  if (dialect === "responses") return { error: { message, type, param, code }, ...limits }
   return {
     error: { message, type, code, param },
     message,

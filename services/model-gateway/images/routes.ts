@@ -13,12 +13,12 @@ import { ImageWork, type MadeImages } from "./ImageWork.ts"
 import { gatewayOrigin } from "../origin.ts"
 import { payableImages } from "../payable.ts"
 import { freeCall } from "../payments/paid-call.ts"
-import { FreeTier } from "../requests/FreeTier.ts"
+import { FreeTier } from "../models/FreeTier.ts"
 import { freeFault } from "../stream-answer.ts"
 import { PaymentGate } from "../payments/PaymentGate.ts"
 import { PaymentRefusal } from "../payments/replies.ts"
 import { ImagesRequest } from "#contracts"
-import { Catalogue, type CatalogueModel } from "../requests/Catalogue.ts"
+import { ModelRegistry, type RegisteredModel } from "../models/ModelRegistry.ts"
 import { checkShape } from "../requests/dialects.ts"
 import { readBody } from "../requests/read-call.ts"
 import { imageRequestFault } from "../requests/conversation-files.ts"
@@ -125,7 +125,7 @@ export const answerImageJob = answering("images")(
 
 /** A call for images, read and checked. */
 export interface ImageCall {
-  readonly model: CatalogueModel
+  readonly model: RegisteredModel
   readonly request: JsonObject
   readonly bytes: Uint8Array
   readonly prompt: string
@@ -135,7 +135,7 @@ export interface ImageCall {
 const readImageCall = Effect.fn("readImageCall")(function* () {
   const { bytes, json } = yield* readBody
   const request = yield* Effect.fromResult(checkShape(ImagesRequest, json))
-  const model = yield* (yield* Catalogue).find(textAt(request, "model") ?? "", "image")
+  const model = yield* (yield* ModelRegistry).find(textAt(request, "model") ?? "", "image")
   if (request["stream"] === true) return yield* fault("STREAM_UNSUPPORTED", { param: "stream" })
   const wrong = imageRequestFault(request)
   if (wrong !== undefined) return yield* wrong

@@ -6,7 +6,7 @@ import { Result } from "effect"
 import { type CostlyParameter, costlyParameters } from "#contracts"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import { isRecord, type JsonObject, recordsAt, without } from "../translate/json.ts"
-import type { ModelFace } from "./dialects.ts"
+import type { ApiDialect } from "./dialects.ts"
 
 const isOneOf =
   (...usual: ReadonlyArray<unknown>) =>
@@ -42,7 +42,7 @@ const asksForMore = (name: CostlyParameter, value: unknown) => {
 
 /** The request without what asks for nothing. `extras`: what is sold with the model, as its configuration names it. */
 export const soldRequest = (
-  face: ModelFace,
+  dialect: ApiDialect,
   request: JsonObject,
   extras: ReadonlyArray<string>
 ): Result.Result<JsonObject, GatewayFault> => {
@@ -50,7 +50,7 @@ export const soldRequest = (
   const costly = given.find((name) => asksForMore(name, request[name]))
   if (costly !== undefined) return refused(costly, costly)
   for (const [at, tool] of recordsAt(request, "tools").entries()) {
-    const type = toolType(face, tool)
+    const type = toolType(dialect, tool)
     if (type !== undefined && !extras.includes(`tools.${type}`)) return refused(`tools[${at}].type`, `the tool ${type}`)
   }
   return Result.succeed(given.length === 0 ? request : without(request, ...given))
@@ -60,15 +60,15 @@ export const soldRequest = (
 const callersTools = /^(?:bash|text_editor|computer|memory)$/u
 
 /** The type of a tool that the provider runs, without its version; undefined of one that the caller runs. */
-const toolType = (face: ModelFace, tool: JsonObject): string | undefined => {
+const toolType = (dialect: ApiDialect, tool: JsonObject): string | undefined => {
   const { type } = tool
   if (typeof type !== "string") {
-    const isDeclared = face === "chat" ? isRecord(tool["function"]) : typeof tool["name"] === "string"
+    const isDeclared = dialect === "chat" ? isRecord(tool["function"]) : typeof tool["name"] === "string"
     return isDeclared ? undefined : (Object.keys(tool)[0] ?? "unknown").slice(0, 64)
   }
   const name = type.replace(/_\d{8}$/u, "").slice(0, 64)
   if (name === "function" || name === "custom") return undefined
-  return face === "messages" && callersTools.test(name) ? undefined : name
+  return dialect === "messages" && callersTools.test(name) ? undefined : name
 }
 
 const refused = (param: string, what: string) =>

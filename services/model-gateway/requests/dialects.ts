@@ -1,5 +1,5 @@
 /**
- * The three shapes in which models are asked, as what differs between them: how a request is checked, where it
+ * The API dialects in which models are asked, as what differs between them: how a request is checked, where it
  * says how long the answer may be, and how it is put into a provider's own shape. Pure.
  */
 import { Result, Schema } from "effect"
@@ -18,7 +18,7 @@ import {
 } from "../translate/json.ts"
 import { messagesToChat } from "../translate/messages-to-chat.ts"
 import { responsesToChat, statelessFault } from "../translate/responses-to-chat.ts"
-import type { ModelRoute } from "./Catalogue.ts"
+import type { ModelRoute } from "../models/ModelRegistry.ts"
 
 type Checked = Result.Result<void, GatewayFault>
 const fine: Checked = Result.succeed(undefined)
@@ -106,11 +106,11 @@ export const checkResponses = (request: JsonObject): Checked => {
   return fine
 }
 
-export type ModelFace = "chat" | "messages" | "responses"
+export type ApiDialect = "chat" | "messages" | "responses"
 
 type Made = Result.Result<JsonObject, Untranslatable>
 
-interface FaceRules {
+interface DialectRules {
   readonly schema: Schema.Codec<unknown, unknown>
   readonly check: (request: JsonObject) => Result.Result<void, GatewayFault>
   /** Where a caller says how many tokens the answer may have; the first that is there counts. */
@@ -124,7 +124,7 @@ const limitKeys = ["max_tokens", "max_completion_tokens", "max_output_tokens", "
 
 const asChat = (request: JsonObject): Made => Result.succeed(request)
 
-const rules: Readonly<Record<ModelFace, FaceRules>> = {
+const rules: Readonly<Record<ApiDialect, DialectRules>> = {
   chat: {
     schema: ChatRequest,
     check: checkChat,
@@ -182,13 +182,13 @@ export const checkShape = (
   )
 }
 
-export const checkFace = (face: ModelFace, body: unknown) => checkShape(rules[face].schema, body)
+export const checkRequest = (dialect: ApiDialect, body: unknown) => checkShape(rules[dialect].schema, body)
 
-export const checkConversation = (face: ModelFace, request: JsonObject) => rules[face].check(request)
+export const checkConversation = (dialect: ApiDialect, request: JsonObject) => rules[dialect].check(request)
 
 /** Null when the request does not say. */
-export const requestedTokens = (face: ModelFace, request: JsonObject): number | null => {
-  for (const key of rules[face].tokenKeys) {
+export const requestedTokens = (dialect: ApiDialect, request: JsonObject): number | null => {
+  for (const key of rules[dialect].tokenKeys) {
     const tokens = numberAt(request, key)
     if (tokens !== undefined) return tokens
   }
@@ -197,9 +197,9 @@ export const requestedTokens = (face: ModelFace, request: JsonObject): number | 
 
 /** The request as a provider of a model wants it, with an answer of at most so many tokens. */
 export const bodyFor =
-  (face: ModelFace, request: JsonObject, outputTokens: number) =>
+  (dialect: ApiDialect, request: JsonObject, outputTokens: number) =>
   ({ provider, maxTokensParameter }: ModelRoute): Result.Result<JsonObject, GatewayFault> => {
-    const { tokenKeys, toChat, toMessages } = rules[face]
+    const { tokenKeys, toChat, toMessages } = rules[dialect]
     const given = tokenKeys.find((key) => numberAt(request, key) !== undefined) ?? tokenKeys.at(-1) ?? "max_tokens"
     const limited = { ...without(request, ...limitKeys), [given]: outputTokens }
     const made = provider.kind === "anthropic" ? toMessages(limited) : Result.map(toChat(limited), withOptions)

@@ -5,14 +5,14 @@ import { inputTokensOf, type OutputTokens, outputTokensOf, type PromptSize } fro
 import { fault } from "../errors/GatewayFault.ts"
 import { conversationFiles, type NamedFile } from "./conversation-files.ts"
 import { type JsonObject, numberAt, recordAt, textAt, isRecord } from "../translate/json.ts"
-import { Catalogue, type CatalogueModel } from "./Catalogue.ts"
+import { ModelRegistry, type RegisteredModel } from "../models/ModelRegistry.ts"
 import { soldRequest } from "./costly-parameters.ts"
-import { checkConversation, checkFace, type ModelFace, requestedTokens } from "./dialects.ts"
+import { checkConversation, checkRequest, type ApiDialect, requestedTokens } from "./dialects.ts"
 import { Configuration } from "#runtime"
 
 export interface ModelCall {
-  readonly face: ModelFace
-  readonly model: CatalogueModel
+  readonly dialect: ApiDialect
+  readonly model: RegisteredModel
   /** With every address of a picture or document as it was parsed. */
   readonly request: JsonObject
   /** The pictures and documents that have to be fetched. */
@@ -31,28 +31,28 @@ export interface ModelCall {
 
 const answersMax = 128
 
-export const readCall = Effect.fnUntraced(function* (face: ModelFace) {
+export const readCall = Effect.fnUntraced(function* (dialect: ApiDialect) {
   const { bytes, json } = yield* readBody
-  const request = yield* Effect.fromResult(checkFace(face, json))
-  const model = yield* (yield* Catalogue).find(textAt(request, "model") ?? "", "chat")
+  const request = yield* Effect.fromResult(checkRequest(dialect, json))
+  const model = yield* (yield* ModelRegistry).find(textAt(request, "model") ?? "", "chat")
   const isStreamed = request["stream"] === true
   if (isStreamed && !model.entry.Streams) return yield* fault("STREAM_UNSUPPORTED", { param: "stream" })
-  yield* Effect.fromResult(checkConversation(face, request))
-  const sold = yield* Effect.fromResult(soldRequest(face, request, model.entry.ExtraParameters))
+  yield* Effect.fromResult(checkConversation(dialect, request))
+  const sold = yield* Effect.fromResult(soldRequest(dialect, request, model.entry.ExtraParameters))
   const files = yield* Effect.fromResult(conversationFiles(sold))
   const prompt = promptSize(files.request, files.documents)
-  yield* Effect.fromResult(checkContext(face, prompt, model.entry.ContextTokens))
+  yield* Effect.fromResult(checkContext(dialect, prompt, model.entry.ContextTokens))
   const { header } = yield* HttpCall
-  const beta = face === "messages" ? Option.getOrUndefined(header("anthropic-beta")) : undefined
+  const beta = dialect === "messages" ? Option.getOrUndefined(header("anthropic-beta")) : undefined
   const call: ModelCall = {
-    face,
+    dialect,
     model,
     request: files.request,
     named: files.named,
     bytes,
     isStreamed,
     includesUsage: recordAt(request, "stream_options")["include_usage"] === true,
-    outputTokens: outputTokensOf(requestedTokens(face, request), model.entry.OutputTokensMax),
+    outputTokens: outputTokensOf(requestedTokens(dialect, request), model.entry.OutputTokensMax),
     answers: Math.min(answersMax, numberAt(request, "n") ?? 1),
     prompt,
     headers: beta === undefined ? {} : { "anthropic-beta": beta }
@@ -61,10 +61,10 @@ export const readCall = Effect.fnUntraced(function* (face: ModelFace) {
 })
 
 /** By the same guess as the quote: what fills the window leaves no room for an answer. */
-const checkContext = (face: ModelFace, prompt: PromptSize, contextTokens: number) => {
+const checkContext = (dialect: ApiDialect, prompt: PromptSize, contextTokens: number) => {
   const tokens = inputTokensOf(prompt)
   if (tokens < contextTokens) return Result.void
-  const param = face === "responses" ? "input" : "messages"
+  const param = dialect === "responses" ? "input" : "messages"
   const message = `The prompt is about ${tokens} tokens, and the model's context window has ${contextTokens}`
   return Result.fail(fault("CONTEXT_LENGTH_EXCEEDED", { param, message }))
 }

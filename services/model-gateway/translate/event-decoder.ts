@@ -9,7 +9,7 @@ import { isRecord, type JsonObject, numberAt, recordAt, recordsAt, textAt } from
 import { anthropicUsage, openAiUsage } from "./stop-reasons.ts"
 import type { StreamFacts } from "./Translator.ts"
 
-export type Dialect = "openai" | "anthropic"
+export type ProviderKind = "openai" | "anthropic"
 
 export type Decoded =
   | { readonly _tag: "Event"; readonly event: JsonObject }
@@ -21,12 +21,12 @@ export type Decoded =
 // The longest event is a whole answer of a reasoning model in one piece.
 const eventCharactersMax = 4 * 1_024 * 1_024
 
-export const eventDecoder = (dialect: Dialect, facts: StreamFacts) => {
+export const eventDecoder = (kind: ProviderKind, facts: StreamFacts) => {
   const utf8 = new TextDecoder("utf-8")
   let decoded: Array<Decoded> = []
   const parser = Sse.makeParser(
     (event) => {
-      if (event._tag === "Event") decoded.push(read(dialect, facts, event.data))
+      if (event._tag === "Event") decoded.push(read(kind, facts, event.data))
     },
     { maxEventSize: eventCharactersMax }
   )
@@ -38,7 +38,7 @@ export const eventDecoder = (dialect: Dialect, facts: StreamFacts) => {
   }
 }
 
-const read = (dialect: Dialect, facts: StreamFacts, data: string): Decoded => {
+const read = (kind: ProviderKind, facts: StreamFacts, data: string): Decoded => {
   if (data === "[DONE]") return { _tag: "End" }
   const event = Result.getOrUndefined(Result.try(() => JSON.parse(data) as unknown))
   if (!isRecord(event)) return { _tag: "Garbage", text: data.slice(0, 200) }
@@ -46,12 +46,12 @@ const read = (dialect: Dialect, facts: StreamFacts, data: string): Decoded => {
     const code = numberAt(recordAt(event, "error"), "code") ?? 500
     return { _tag: "Error", status: code >= 400 && code < 600 ? code : 500, text: data }
   }
-  note(dialect, facts, event)
+  note(kind, facts, event)
   return { _tag: "Event", event }
 }
 
-const note = (dialect: Dialect, facts: StreamFacts, event: JsonObject) => {
-  if (dialect === "openai") {
+const note = (kind: ProviderKind, facts: StreamFacts, event: JsonObject) => {
+  if (kind === "openai") {
     if (isRecord(event["usage"])) facts.usage = openAiUsage(event["usage"])
     if (recordsAt(event, "choices").some((choice) => textAt(choice, "finish_reason") !== undefined))
       facts.isFinished = true

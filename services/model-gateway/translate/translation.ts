@@ -1,5 +1,5 @@
 /** Which way an answer goes from a provider's shape to the caller's: whole, or event by event. Pure. */
-import type { Dialect } from "./event-decoder.ts"
+import type { ProviderKind } from "./event-decoder.ts"
 import { chatToMessage, chatToResponse, messageToChat } from "./answers.ts"
 import { chatAnswer, chatChunks } from "./Translator.ts"
 import { chunksToEvents } from "./chat-stream.ts"
@@ -9,7 +9,7 @@ import type { JsonObject } from "./json.ts"
 import { chain, type Translator } from "./Translator.ts"
 
 export interface Wanted {
-  readonly face: "chat" | "messages" | "responses"
+  readonly dialect: "chat" | "messages" | "responses"
   /** As the caller calls it. */
   readonly model: string
   readonly request: JsonObject
@@ -18,23 +18,23 @@ export interface Wanted {
 }
 
 export const wholeAnswer = (
-  { face, model, request, nowSeconds }: Wanted,
-  dialect: Dialect,
+  { dialect, model, request, nowSeconds }: Wanted,
+  kind: ProviderKind,
   body: JsonObject
 ): JsonObject => {
-  if (face === "messages" && dialect === "anthropic") return { ...body, model }
-  const chat = dialect === "anthropic" ? messageToChat(body, model, nowSeconds) : chatAnswer(body, model)
-  if (face === "chat") return chat
-  return face === "messages" ? chatToMessage(chat, model) : chatToResponse(chat, model, request)
+  if (dialect === "messages" && kind === "anthropic") return { ...body, model }
+  const chat = kind === "anthropic" ? messageToChat(body, model, nowSeconds) : chatAnswer(body, model)
+  if (dialect === "chat") return chat
+  return dialect === "messages" ? chatToMessage(chat, model) : chatToResponse(chat, model, request)
 }
 
-export const streamTranslator = (wanted: Wanted, dialect: Dialect): Translator => {
-  const { face, model, request, includesUsage, nowSeconds } = wanted
-  if (face === "messages" && dialect === "anthropic") return anthropicEvents(model)
+export const streamTranslator = (wanted: Wanted, kind: ProviderKind): Translator => {
+  const { dialect, model, request, includesUsage, nowSeconds } = wanted
+  if (dialect === "messages" && kind === "anthropic") return anthropicEvents(model)
   const last = {
     chat: () => chatChunks(model, includesUsage),
     messages: () => chunksToEvents(model),
     responses: () => chunksToResponse({ model, createdSeconds: nowSeconds, request })
-  }[face]()
-  return dialect === "anthropic" ? chain(eventsToChunks(model, nowSeconds), last) : last
+  }[dialect]()
+  return kind === "anthropic" ? chain(eventsToChunks(model, nowSeconds), last) : last
 }

@@ -27,10 +27,10 @@ import {
   type StreamError
 } from "#egress"
 import { Configuration } from "#runtime"
-import { Catalogue, type ModelRoute, type Provider } from "../requests/Catalogue.ts"
+import { ModelRegistry, type ModelRoute, type Provider } from "../models/ModelRegistry.ts"
 import { isRecord, type JsonObject } from "../translate/json.ts"
 import type { StreamFacts } from "../translate/Translator.ts"
-import { type Decoded, type Dialect, eventDecoder } from "../translate/event-decoder.ts"
+import { type Decoded, type ProviderKind, eventDecoder } from "../translate/event-decoder.ts"
 import { classifyUpstream, isWorthAnother, readUpstreamError } from "../errors/upstream-error.ts"
 import { fault, GatewayFault } from "../errors/GatewayFault.ts"
 
@@ -43,7 +43,7 @@ export interface ProviderCall {
 }
 
 export interface StreamedAnswer {
-  readonly dialect: Dialect
+  readonly kind: ProviderKind
   readonly facts: StreamFacts
   /** What came together is told together: a stream costs by its pieces, not by its events. */
   readonly next: Pull.Pull<Events, AttemptFailed>
@@ -71,7 +71,7 @@ export class Providers extends Context.Service<
     Providers,
     Effect.gen(function* () {
       const { ModelGateway } = yield* Configuration
-      const { hidden } = yield* Catalogue
+      const { hidden } = yield* ModelRegistry
       const client: EgressClient = yield* (yield* ConfiguredHttp).open({
         use: "models",
         connectionsPerLaneMax: 512,
@@ -115,10 +115,10 @@ export class Providers extends Context.Service<
         if (answer.status !== 200 || !contentType.includes("text/event-stream")) {
           return yield* refusedStream(context, answer, contentType)
         }
-        const dialect = call.route.provider.kind
+        const kind = call.route.provider.kind
         const facts: StreamFacts = { isFinished: false, usage: undefined }
-        const next = yield* eventsOf(context, answer, dialect, facts)
-        return { dialect, facts, next: yield* withFirst(next, ModelGateway.KeepAliveSeconds * 1_000) }
+        const next = yield* eventsOf(context, answer, kind, facts)
+        return { kind, facts, next: yield* withFirst(next, ModelGateway.KeepAliveSeconds * 1_000) }
       })
       return Providers.of({ whole, stream })
     })
@@ -151,11 +151,11 @@ const refusedStream = Effect.fnUntraced(function* (context: AttemptContext, answ
 const eventsOf = Effect.fnUntraced(function* (
   context: AttemptContext,
   answer: EgressStream,
-  dialect: Dialect,
+  kind: ProviderKind,
   facts: StreamFacts
 ) {
   const pull = yield* Stream.toPull(Stream.mapError(answer.body, (error) => cutOff(brokenBy(context, error))))
-  const decode = eventDecoder(dialect, facts)
+  const decode = eventDecoder(kind, facts)
   return nextEvents({ context, facts, decode, pull, isOver: false, failure: undefined })
 })
 

@@ -16,7 +16,7 @@ import {
 } from "#runtime"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import { breakerOpen, fallbacks, upstreamCalls, upstreamSeconds } from "../metrics.ts"
-import type { CatalogueModel, ModelRoute } from "../requests/Catalogue.ts"
+import type { RegisteredModel, ModelRoute } from "../models/ModelRegistry.ts"
 import type { JsonObject } from "../translate/json.ts"
 import {
   type AttemptFailed,
@@ -25,7 +25,7 @@ import {
   Providers,
   type StreamedAnswer
 } from "./Providers.ts"
-import type { Dialect } from "../translate/event-decoder.ts"
+import type { ProviderKind } from "../translate/event-decoder.ts"
 
 /** When a provider's model is left alone: neither a burst nor a rare call decides. */
 export const providerBreakerLimits: BreakerLimits = {
@@ -38,7 +38,7 @@ export const providerBreakerLimits: BreakerLimits = {
 const probeMsMax = 150_000
 
 export interface UpstreamOrder {
-  readonly model: CatalogueModel
+  readonly model: RegisteredModel
   readonly path: UpstreamPath
   /** Of the caller's, for the provider. */
   readonly headers: Readonly<Record<string, string>>
@@ -46,7 +46,7 @@ export interface UpstreamOrder {
 }
 
 interface WholeAnswer {
-  readonly dialect: Dialect
+  readonly kind: ProviderKind
   readonly body: JsonObject
 }
 
@@ -64,7 +64,7 @@ export class Upstreams extends Context.Service<
       const watch = routeWatch(yield* Metrics)
       const whole = (order: UpstreamOrder) =>
         inOrder(watch, order, (call) =>
-          Effect.map(providers.whole(call), (body) => ({ dialect: call.route.provider.kind, body }))
+          Effect.map(providers.whole(call), (body) => ({ kind: call.route.provider.kind, body }))
         )
       const stream = (order: UpstreamOrder) =>
         inOrder(watch, order, (call) =>

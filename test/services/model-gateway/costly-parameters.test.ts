@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { costlyParameters, decodeConfiguration } from "#contracts"
 import { soldRequest } from "../../../services/model-gateway/requests/costly-parameters.ts"
-import type { ModelFace } from "../../../services/model-gateway/requests/dialects.ts"
+import type { ApiDialect } from "../../../services/model-gateway/requests/dialects.ts"
 import type { JsonObject } from "../../../services/model-gateway/translate/json.ts"
 
-const faces: ReadonlyArray<ModelFace> = ["chat", "messages", "responses"]
-const paramOf = (face: ModelFace, request: JsonObject, extras: ReadonlyArray<string> = []) => {
-  const sold = soldRequest(face, request, extras)
+const dialects: ReadonlyArray<ApiDialect> = ["chat", "messages", "responses"]
+const paramOf = (dialect: ApiDialect, request: JsonObject, extras: ReadonlyArray<string> = []) => {
+  const sold = soldRequest(dialect, request, extras)
   return Result.isFailure(sold) ? [sold.failure.code, sold.failure.param] : "sold"
 }
 
@@ -16,9 +16,9 @@ describe("what costs extra upstream", () => {
     "%s is refused on every route, and sold where the model's configuration names it",
     (name) => {
       const request = { model: "m", [name]: [{ type: "anything" }] }
-      for (const face of faces) {
-        assert.deepStrictEqual(paramOf(face, request), ["INVALID_PARAMETER", name])
-        assert.deepStrictEqual(soldRequest(face, request, [name]), Result.succeed(request))
+      for (const dialect of dialects) {
+        assert.deepStrictEqual(paramOf(dialect, request), ["INVALID_PARAMETER", name])
+        assert.deepStrictEqual(soldRequest(dialect, request, [name]), Result.succeed(request))
       }
     }
   )
@@ -54,12 +54,12 @@ describe("what costs extra upstream", () => {
     { mcp_servers: [] },
     { web_search_options: null }
   ])("%j asks for nothing more than usual, and is left out", (usual) => {
-    for (const face of faces) {
-      assert.deepStrictEqual(soldRequest(face, { model: "m", ...usual }, []), Result.succeed({ model: "m" }))
+    for (const dialect of dialects) {
+      assert.deepStrictEqual(soldRequest(dialect, { model: "m", ...usual }, []), Result.succeed({ model: "m" }))
     }
   })
 
-  it.each<readonly [ModelFace, JsonObject, string]>([
+  it.each<readonly [ApiDialect, JsonObject, string]>([
     ["chat", { type: "web_search" }, "tools.web_search"],
     ["chat", { type: "builtin_function", function: { name: "$web_search" } }, "tools.builtin_function"],
     ["chat", { google_search: {} }, "tools.google_search"],
@@ -70,13 +70,13 @@ describe("what costs extra upstream", () => {
     ["responses", { type: "file_search", vector_store_ids: [] }, "tools.file_search"],
     ["responses", { type: "code_interpreter", container: { type: "auto" } }, "tools.code_interpreter"],
     ["responses", { type: "mcp", server_url: "https://a.example" }, "tools.mcp"]
-  ])("a tool that the provider runs is refused in %s: %j", (face, tool, extra) => {
+  ])("a tool that the provider runs is refused in %s: %j", (dialect, tool, extra) => {
     const request = { tools: [{ type: "function", name: "look", function: { name: "look" } }, tool] }
-    assert.deepStrictEqual(paramOf(face, request), ["INVALID_PARAMETER", "tools[1].type"])
-    assert.strictEqual(paramOf(face, request, [extra]), "sold")
+    assert.deepStrictEqual(paramOf(dialect, request), ["INVALID_PARAMETER", "tools[1].type"])
+    assert.strictEqual(paramOf(dialect, request, [extra]), "sold")
   })
 
-  it.each<readonly [ModelFace, JsonObject]>([
+  it.each<readonly [ApiDialect, JsonObject]>([
     ["chat", { type: "function", function: { name: "look" } }],
     ["chat", { type: "custom", custom: { name: "look" } }],
     ["messages", { name: "look", input_schema: { type: "object" } }],
@@ -84,8 +84,8 @@ describe("what costs extra upstream", () => {
     ["messages", { type: "bash_20250124", name: "bash" }],
     ["messages", { type: "text_editor_20250728", name: "str_replace_based_edit_tool" }],
     ["responses", { type: "function", name: "look", parameters: {} }]
-  ])("a tool that the caller runs passes in %s: %j", (face, tool) => {
-    assert.strictEqual(paramOf(face, { tools: [tool] }), "sold")
+  ])("a tool that the caller runs passes in %s: %j", (dialect, tool) => {
+    assert.strictEqual(paramOf(dialect, { tools: [tool] }), "sold")
   })
 
   it("is named in the configuration by names that there are", () => {

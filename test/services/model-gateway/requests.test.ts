@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { checkChat, checkMessages, checkResponses } from "../../../services/model-gateway/requests/dialects.ts"
-import { clientAddress } from "../../../services/model-gateway/requests/FreeTier.ts"
+import { clientAddress } from "../../../services/model-gateway/models/FreeTier.ts"
 import { promptSize } from "../../../services/model-gateway/requests/read-call.ts"
-import { suggestModels } from "../../../services/model-gateway/requests/Catalogue.ts"
+import { suggestModels } from "../../../services/model-gateway/models/ModelRegistry.ts"
 import type { JsonObject } from "../../../services/model-gateway/translate/json.ts"
 
 describe("whose calls are counted together", () => {

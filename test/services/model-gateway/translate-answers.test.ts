@@ -6,8 +6,8 @@ import { chatAnswer, chatChunks } from "../../../dev/upstream/openai-shapes.ts"
 import { streamTranslator, type Wanted, wholeAnswer } from "../../../services/model-gateway/translate/translation.ts"
 import type { JsonObject } from "../../../services/model-gateway/translate/json.ts"
 
-const wanted = (face: Wanted["face"]): Wanted => ({
-  face,
+const wanted = (dialect: Wanted["dialect"]): Wanted => ({
+  dialect,
   model: "demo/x",
   request: {},
   includesUsage: true,
@@ -15,14 +15,14 @@ const wanted = (face: Wanted["face"]): Wanted => ({
 })
 
 /** All that a provider would send, put through. */
-const streamed = (face: Wanted["face"], dialect: "openai" | "anthropic", plan: AnswerPlan) => {
-  const translator = streamTranslator(wanted(face), dialect)
-  const events = dialect === "openai" ? chatChunks(plan, true) : messageEvents(plan)
+const streamed = (dialect: Wanted["dialect"], kind: "openai" | "anthropic", plan: AnswerPlan) => {
+  const translator = streamTranslator(wanted(dialect), kind)
+  const events = kind === "openai" ? chatChunks(plan, true) : messageEvents(plan)
   return [...events.flatMap((event) => translator.push(event as JsonObject)), ...translator.end()]
 }
 
-const whole = (face: Wanted["face"], dialect: "openai" | "anthropic", plan: AnswerPlan) =>
-  wholeAnswer(wanted(face), dialect, (dialect === "openai" ? chatAnswer(plan) : messageAnswer(plan)) as JsonObject)
+const whole = (dialect: Wanted["dialect"], kind: "openai" | "anthropic", plan: AnswerPlan) =>
+  wholeAnswer(wanted(dialect), kind, (kind === "openai" ? chatAnswer(plan) : messageAnswer(plan)) as JsonObject)
 
 interface Loose {
   readonly [key: string]: Loose & string & number & ReadonlyArray<Loose>
@@ -101,10 +101,10 @@ const planOf = ({ usesTool, input, ...plan }: Schema.Schema.Type<typeof Plan>): 
 describe("an answer that is streamed", () => {
   it.prop("is the same as the whole one in Anthropic's shape, whoever makes it", [Plan], ([given]) => {
     const plan = planOf(given)
-    for (const dialect of ["openai", "anthropic"] as const) {
-      const events = streamed("messages", dialect, plan)
+    for (const kind of ["openai", "anthropic"] as const) {
+      const events = streamed("messages", kind, plan)
       assert.deepStrictEqual([events[0]?.["type"], events.at(-1)?.["type"]], ["message_start", "message_stop"])
-      const message = whole("messages", dialect, plan) as unknown as Loose
+      const message = whole("messages", kind, plan) as unknown as Loose
       const put = messageOf(events)
       const unsigned = (content: ReadonlyArray<unknown>) =>
         content.map((block) => ({ ...(block as object), signature: "" }))
@@ -116,22 +116,22 @@ describe("an answer that is streamed", () => {
 
   it.prop("is the same as the whole one in OpenAI's shape, whoever makes it", [Plan], ([given]) => {
     const plan = planOf(given)
-    for (const dialect of ["openai", "anthropic"] as const) {
-      const put = completionOf(streamed("chat", dialect, plan))
+    for (const kind of ["openai", "anthropic"] as const) {
+      const put = completionOf(streamed("chat", kind, plan))
       assert.strictEqual(put.text, plan.pieces.join(""))
       assert.strictEqual(put.thought, plan.thought)
       assert.strictEqual(put.reason, plan.reason)
       if (plan.tool !== undefined) assert.deepStrictEqual(JSON.parse(put.input), JSON.parse(plan.tool.input))
       const expected = { prompt_tokens: plan.inputTokens, completion_tokens: plan.outputTokens }
       assert.deepInclude(put.usage as object, expected)
-      assert.deepInclude((whole("chat", dialect, plan) as { usage: object }).usage, expected)
+      assert.deepInclude((whole("chat", kind, plan) as { usage: object }).usage, expected)
     }
   })
 
   it.prop("ends with the whole one in the shape of responses, and counts its events", [Plan], ([given]) => {
     const plan = planOf(given)
-    for (const dialect of ["openai", "anthropic"] as const) {
-      const events = streamed("responses", dialect, plan)
+    for (const kind of ["openai", "anthropic"] as const) {
+      const events = streamed("responses", kind, plan)
       assert.deepStrictEqual(
         events.map((event) => event["sequence_number"]),
         events.map((_, at) => at)
@@ -140,7 +140,7 @@ describe("an answer that is streamed", () => {
         type: string
         response: { output: ReadonlyArray<JsonObject>; status: string; usage: object }
       }
-      const expected = whole("responses", dialect, plan) as unknown as typeof last.response
+      const expected = whole("responses", kind, plan) as unknown as typeof last.response
       const plain = (items: ReadonlyArray<JsonObject>) => items.map(({ id: _id, status: _status, ...item }) => item)
       assert.deepStrictEqual(plain(last.response.output), plain(expected.output))
       assert.deepStrictEqual(last.response.usage, expected.usage)
@@ -158,10 +158,10 @@ describe("an answer that is streamed", () => {
       inputTokens: 1,
       outputTokens: 1
     })
-    for (const face of ["chat", "messages", "responses"] as const) {
-      for (const dialect of ["openai", "anthropic"] as const) {
-        const all = JSON.stringify([streamed(face, dialect, plan), whole(face, dialect, plan)])
-        assert.notInclude(all, "echo-1", `${face} ${dialect}`)
+    for (const dialect of ["chat", "messages", "responses"] as const) {
+      for (const kind of ["openai", "anthropic"] as const) {
+        const all = JSON.stringify([streamed(dialect, kind, plan), whole(dialect, kind, plan)])
+        assert.notInclude(all, "echo-1", `${dialect} ${kind}`)
         assert.include(all, "demo/x")
       }
     }

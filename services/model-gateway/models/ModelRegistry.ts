@@ -1,5 +1,6 @@
 /**
- * The models that are served here and who is asked for each, from the configuration, with the providers' keys.
+ * The model registry: the models that are served here and who is asked for each, with the providers' keys, all from the
+ * configuration.
  * What does not fit together is told before anything starts. Does not change while the process runs.
  */
 import { Context, Effect, Layer, Redacted } from "effect"
@@ -22,24 +23,24 @@ export interface ModelRoute {
   readonly maxTokensParameter: "max_tokens" | "max_completion_tokens"
 }
 
-export interface CatalogueModel {
+export interface RegisteredModel {
   readonly entry: ModelEntry
   /** The first part of its id. */
   readonly family: string
   readonly routes: ReadonlyArray<ModelRoute>
 }
 
-export class Catalogue extends Context.Service<
-  Catalogue,
+export class ModelRegistry extends Context.Service<
+  ModelRegistry,
   {
-    readonly all: ReadonlyArray<CatalogueModel>
-    readonly find: (id: string, kind: ModelEntry["Kind"]) => Effect.Effect<CatalogueModel, UnknownModel>
+    readonly all: ReadonlyArray<RegisteredModel>
+    readonly find: (id: string, kind: ModelEntry["Kind"]) => Effect.Effect<RegisteredModel, UnknownModel>
     /** What must not be told of providers. */
     readonly hidden: SanitiseOptions
   }
->()("starling/model-gateway/Catalogue") {
+>()("starling/model-gateway/ModelRegistry") {
   static readonly layer = Layer.effect(
-    Catalogue,
+    ModelRegistry,
     Effect.gen(function* () {
       const { providers, models } = yield* configuredModels
       const byId = new Map(models.map((model) => [model.entry.Id, model]))
@@ -56,7 +57,7 @@ export class Catalogue extends Context.Service<
         const ids = models.flatMap(({ entry }) => (entry.Kind === kind ? [entry.Id] : []))
         return Effect.fail(new UnknownModel({ model: id.slice(0, 200), suggestions: suggestModels(id, ids) }))
       }
-      return Catalogue.of({ all: models, find, hidden })
+      return ModelRegistry.of({ all: models, find, hidden })
     })
   )
 }
@@ -65,10 +66,10 @@ export class Catalogue extends Context.Service<
 export const configuredModels = Effect.gen(function* () {
   const { ModelGateway } = yield* Configuration
   const [providers, missing] = yield* Effect.partition(ModelGateway.Providers, readProvider)
-  const faults = [...missing, ...catalogueFaults({ ModelGateway })]
+  const faults = [...missing, ...modelFaultsOf({ ModelGateway })]
   if (faults.length > 0) return yield* new InvalidConfiguration({ faults })
   const byName = new Map(providers.map((provider) => [provider.name, provider]))
-  const models = ModelGateway.Models.map((entry): CatalogueModel => ({
+  const models = ModelGateway.Models.map((entry): RegisteredModel => ({
     entry,
     family: entry.Id.slice(0, entry.Id.indexOf("/")),
     routes: entry.Upstreams.flatMap(({ Provider: name, Model, MaxTokensParameter }) => {
@@ -96,7 +97,7 @@ const readProvider = Effect.fnUntraced(function* (entry: ProviderEntry, index: n
 type Entry = readonly [index: number, entry: Json]
 
 /** Of a configuration as it is written, or as far as it can be read. */
-export const catalogueFaults = (file: Json): ReadonlyArray<ConfigurationFault> => {
+export const modelFaultsOf = (file: Json): ReadonlyArray<ConfigurationFault> => {
   const providers = entriesOf(file, "ModelGateway", "Providers")
   const models = entriesOf(file, "ModelGateway", "Models")
   return [

@@ -4,11 +4,11 @@ import type { ListedModel } from "#contracts"
 import { HttpCall, jsonAnswer } from "#http"
 import { answering } from "../answer-refusal.ts"
 import { UnknownModel, unknownModelBody } from "../errors/GatewayFault.ts"
-import { Catalogue, type CatalogueModel, suggestModels } from "./Catalogue.ts"
+import { ModelRegistry, type RegisteredModel, suggestModels } from "./ModelRegistry.ts"
 import { FreeTier } from "./FreeTier.ts"
 const usd = (microUsd: number) => microUsd / 1_000_000
 
-export const listedModel = ({ entry, family }: CatalogueModel): ListedModel => ({
+export const listedModel = ({ entry, family }: RegisteredModel): ListedModel => ({
   id: entry.Id,
   object: "model",
   created: entry.Created,
@@ -42,7 +42,9 @@ const counted = <A, E, R>(answer: Effect.Effect<A, E, R>) =>
   })
 
 export const answerModels = answering("chat")(
-  counted(Effect.map(Catalogue, ({ all }) => jsonAnswer({ object: "list", data: all.map(listedModel) }, { headers })))
+  counted(
+    Effect.map(ModelRegistry, ({ all }) => jsonAnswer({ object: "list", data: all.map(listedModel) }, { headers }))
+  )
 )
 
 /** One model. Clients write the slash of an id as it is, or percent-encoded. */
@@ -51,7 +53,7 @@ export const answerModelById = answering("chat")(
     Effect.gen(function* () {
       const { params } = yield* HttpCall
       const id = params["*"] ?? ""
-      const { all } = yield* Catalogue
+      const { all } = yield* ModelRegistry
       const found = all.find(({ entry }) => entry.Id === id)
       if (found !== undefined) return jsonAnswer(listedModel(found), { headers })
       const suggestions = suggestModels(
