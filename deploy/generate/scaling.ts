@@ -2,6 +2,7 @@
  * When there are more pods of a role. Every trigger is on work that more pods would do: an endpoint that does not
  * answer has a backlog that no pod can shorten, and does not count.
  */
+import { embeddedEngines } from "#contracts"
 import { type KubernetesObject, selector } from "./objects.ts"
 
 interface Scaled {
@@ -48,7 +49,7 @@ export const scaled: ReadonlyArray<Scaled> = [
     role: "speech-synthesizer",
     min: 2,
     max: 20,
-    lag: ["espeak", "flite"].map((engine) => ({ stream: "SPEECH", consumer: `synthesizer-${engine}`, perPod: 20 }))
+    lag: embeddedEngines.map((engine) => ({ stream: "SPEECH", consumer: `synthesizer-${engine}`, perPod: 20 }))
   }
 ]
 

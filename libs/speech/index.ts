@@ -14,6 +14,7 @@ export { type Listener, type Listeners, listeners } from "./admission/listeners.
 export { alignChunk, type Aligned } from "./align.ts"
 export type { Engine_, EngineFrame, EngineJob, EnginePiece } from "./engine/Engine.ts"
 export { EngineBusy, type EngineError, EngineFailed, EngineMissing, ZeroShotModelUnusable } from "./engine/errors.ts"
+export { embedded } from "./engine/embedded.ts"
 export { openEspeakPool } from "./engine/espeak/EspeakPool.ts"
 export { engineMetrics } from "./engine/metrics.ts"
 export { openFlitePool } from "./engine/flite/FlitePool.ts"

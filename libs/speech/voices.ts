@@ -3,7 +3,7 @@
  * German is the same voice in another language: with the models that route by language an espeak voice speaks all
  * their locales, a flite voice only its own.
  */
-import type { EngineVoice, ModelId } from "#contracts"
+import type { EmbeddedEngine, EngineVoice, ModelId } from "#contracts"
 
 interface VoiceModel {
   readonly name: ModelId
@@ -22,9 +22,8 @@ export interface SharedVoice {
 }
 
 /**
- * An espeak voice is a language and a variant (a throat, so to speak),
- * a flite voice is a recording of a person. `gainDb` was measured with `ffmpeg -af ebur128` on a sentence of the
- * voice's own language, so that all of them come to -18 LUFS.
+ * An espeak voice is a language and a variant (a throat, so to speak). `gainDb` was measured, here and below, with
+ * `ffmpeg -af ebur128` on a sentence of the voice's own language, so that all voices come to -18 LUFS.
  */
 interface EspeakRow {
   readonly id: string
@@ -109,24 +108,27 @@ const espeakRows: ReadonlyArray<EspeakRow> = [
   row("mei", "female", "zh-CN", "+f2", 100, 0.9, "clear neutral")
 ]
 
-interface FliteRow {
+/** A voice that is a person's, recorded: it speaks its own locale alone. */
+interface RecordedRow {
   readonly id: string
   readonly name: string
   readonly gender: "male" | "female"
-  readonly voice: "kal16" | "awb" | "rms" | "slt"
+  readonly locale: string
+  readonly engine: EmbeddedEngine
+  /** The engine's name for it. */
+  readonly voice: string
   readonly gainDb: number
   readonly tags: ReadonlyArray<string>
 }
 
-/**
- * All of them speak en-US, the third with a Scot's accent. In the order in which a recogniser understands them, which
- * is far better than it does espeak's.
- */
-const fliteRows: ReadonlyArray<FliteRow> = [
-  { id: "selma", name: "Selma", gender: "female", voice: "slt", gainDb: -2.7, tags: ["clear", "natural"] },
-  { id: "roger", name: "Roger", gender: "male", voice: "rms", gainDb: 3, tags: ["deep", "natural"] },
-  { id: "alan", name: "Alan", gender: "male", voice: "awb", gainDb: 1.5, tags: ["warm", "scottish"] },
-  { id: "kal", name: "Kal", gender: "male", voice: "kal16", gainDb: 9.9, tags: ["flat", "quick"] }
+const american = { locale: "en-US", engine: "flite" } as const
+
+/** In the order in which a recogniser understands them, which is far better than it does espeak's. */
+const recordedRows: ReadonlyArray<RecordedRow> = [
+  { id: "selma", name: "Selma", gender: "female", ...american, voice: "slt", gainDb: -2.7, tags: ["clear", "natural"] },
+  { id: "roger", name: "Roger", gender: "male", ...american, voice: "rms", gainDb: 3, tags: ["deep", "natural"] },
+  { id: "alan", name: "Alan", gender: "male", ...american, voice: "awb", gainDb: 1.5, tags: ["warm", "scottish"] },
+  { id: "kal", name: "Kal", gender: "male", ...american, voice: "kal16", gainDb: 9.9, tags: ["flat", "quick"] }
 ]
 
 /** The locales of the models that route by language. */
@@ -166,15 +168,15 @@ const fromEspeak = (row: EspeakRow): SharedVoice => ({
   }
 })
 
-const fromFlite = (row: FliteRow): SharedVoice => ({
+const fromRecording = (row: RecordedRow): SharedVoice => ({
   id: row.id,
   displayName: row.name,
   gender: row.gender,
-  locale: "en-US",
+  locale: row.locale,
   tags: row.tags,
-  models: modelsOf("en-US", []),
+  models: modelsOf(row.locale, []),
   engine: {
-    engine: "flite",
+    engine: row.engine,
     name: row.voice,
     ratePercent: 100,
     pitchPercent: 100,
@@ -185,14 +187,17 @@ const fromFlite = (row: FliteRow): SharedVoice => ({
 })
 
 /** The best understood first; each language's first voice is what one is spoken with who names none. */
-export const sharedVoices: ReadonlyArray<SharedVoice> = [...fliteRows.map(fromFlite), ...espeakRows.map(fromEspeak)]
+export const sharedVoices: ReadonlyArray<SharedVoice> = [
+  ...recordedRows.map(fromRecording),
+  ...espeakRows.map(fromEspeak)
+]
 
 /** Whose voice it is that nobody chose: the first that speaks the language, or any region of it, as its own. */
 export const defaultVoiceId = (language?: string): string => {
   const asked = language?.toLowerCase()
   const speaksIt = ({ locale }: SharedVoice) =>
     asked === undefined || locale.toLowerCase() === asked || locale.toLowerCase().startsWith(`${asked}-`)
-  return sharedVoices.find(speaksIt)?.id ?? fliteRows[0]?.id ?? ""
+  return sharedVoices.find(speaksIt)?.id ?? recordedRows[0]?.id ?? ""
 }
 
 const byId = new Map(sharedVoices.map((voice) => [voice.id, voice]))

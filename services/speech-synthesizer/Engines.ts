@@ -4,8 +4,9 @@
  * the start.
  */
 import { Context, Effect, Layer } from "effect"
+import { embeddedEngines } from "#contracts"
 import { Configuration } from "#runtime"
-import { type Engine_, EngineMissing, openEspeakPool, openFlitePool, openZeroShotPool } from "#speech"
+import { embedded, type Engine_, EngineMissing, openZeroShotPool } from "#speech"
 import { References } from "./References.ts"
 
 export class Engines extends Context.Service<Engines, ReadonlyMap<string, Engine_>>()(
@@ -17,20 +18,20 @@ export class Engines extends Context.Service<Engines, ReadonlyMap<string, Engine
       const { SpeechSynthesizer, VoiceCloning } = yield* Configuration
       const references = yield* References
       const threads = SpeechSynthesizer.Threads
-      const embedded = yield* Effect.forEach([openEspeakPool({ threads }), openFlitePool()], (opening) =>
-        opening.pipe(
+      const found = yield* Effect.forEach(embeddedEngines, (name) =>
+        embedded[name].open({ threads }).pipe(
           Effect.map((engine) => [engine]),
           Effect.catchTag("EngineMissing", (error) => Effect.as(Effect.logWarning(error.message), []))
         )
       )
-      if (embedded.flat().length === 0) {
-        const packages = "libespeak-ng1 and espeak-ng-data, or libflite1"
+      if (found.flat().length === 0) {
+        const packages = embeddedEngines.map((name) => embedded[name].packages).join(", or ")
         return yield* new EngineMissing({ engine: "any", packages, detail: "none could be loaded" })
       }
       const modelFolder = VoiceCloning.ZeroShotModelFolder
       const zeroShot =
         modelFolder === "" ? [] : [yield* openZeroShotPool({ modelFolder, reference: references.samples })]
-      return Engines.of(new Map([...embedded.flat(), ...zeroShot].map((engine) => [engine.name, engine])))
+      return Engines.of(new Map([...found.flat(), ...zeroShot].map((engine) => [engine.name, engine])))
     })
   )
 }

@@ -5,6 +5,10 @@
  */
 import { Schema } from "effect"
 
+/** The engines that a synthesizer loads from its host's libraries: each has a consumer, and a trigger of its scaling. */
+export const embeddedEngines = ["espeak", "flite"] as const
+export type EmbeddedEngine = (typeof embeddedEngines)[number]
+
 const settings = {
   /** The engine's name for it: `en-us+f2` for espeak, `slt` for flite; zero-shot models have but one, `sample`. */
   name: Schema.String,
@@ -28,7 +32,7 @@ export const VoiceReference = Schema.Struct({
 export interface VoiceReference extends Schema.Schema.Type<typeof VoiceReference> {}
 
 export const EngineVoice = Schema.Union([
-  Schema.Struct({ engine: Schema.Literals(["espeak", "flite"]), ...settings }),
+  Schema.Struct({ engine: Schema.Literals(embeddedEngines), ...settings }),
   Schema.Struct({ engine: Schema.Literal("zero-shot"), ...settings, reference: VoiceReference })
 ])
 export type EngineVoice = Schema.Schema.Type<typeof EngineVoice>

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { findModel } from "#contracts"
+import { embeddedEngines, findModel } from "#contracts"
 import { defaultVoiceId, engineVoice, sharedVoices, voiceById } from "../../../libs/speech/voices.ts"
 
 const promised = ["en-US", "en-GB", "de-DE", "es-ES", "es-MX", "fr-FR", "it-IT", "pt-BR"]
@@ -7,6 +7,9 @@ const promised = ["en-US", "en-GB", "de-DE", "es-ES", "es-MX", "fr-FR", "it-IT",
 describe("the shared voices", () => {
   it("have ids of their own", () => {
     assert.strictEqual(new Set(sharedVoices.map((voice) => voice.id)).size, sharedVoices.length)
+  })
+  it.each(embeddedEngines)("are there of the engine %s", (engine) => {
+    assert.isTrue(sharedVoices.some((voice) => voice.engine.engine === engine))
   })
   it.each(promised)("are of both genders in %s", (locale) => {
     const genders = new Set(sharedVoices.filter((voice) => voice.locale === locale).map((voice) => voice.gender))

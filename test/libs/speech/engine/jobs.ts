@@ -1,6 +1,6 @@
 /** Jobs for the tests of engines, and what they sound like as a whole. */
 import { Effect, Layer, Stream } from "effect"
-import type { EngineVoice } from "#contracts"
+import type { EmbeddedEngine, EngineVoice } from "#contracts"
 import { Metrics, Role } from "#runtime"
 import type { Engine_, EngineJob, EnginePiece } from "../../../../libs/speech/engine/Engine.ts"
 import { joined } from "./signal.ts"
@@ -16,7 +16,7 @@ export const piece = (text: string, style: Partial<EnginePiece> = {}): EnginePie
   ...style
 })
 
-export const voiceOf = (engine: "espeak" | "flite", name: string): EngineVoice => ({
+export const voiceOf = (engine: EmbeddedEngine, name: string): EngineVoice => ({
   engine,
   name,
   ratePercent: 100,

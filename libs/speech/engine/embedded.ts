@@ -1,0 +1,28 @@
+/**
+ * The engines that a synthesizer loads from the host's libraries, a line each: how its threads are opened, and what the
+ * host must have. Their names stand with the contracts, for messages and manifests carry them.
+ */
+import type { Effect, Scope } from "effect"
+import type { EmbeddedEngine } from "#contracts"
+import type { Metrics } from "#runtime"
+import type { Engine_ } from "./Engine.ts"
+import type { EngineFailed, EngineMissing } from "./errors.ts"
+import { openEspeakPool } from "./espeak/EspeakPool.ts"
+import { espeakPackages } from "./espeak/packages.ts"
+import { openFlitePool } from "./flite/FlitePool.ts"
+import { flitePackages } from "./flite/packages.ts"
+
+interface Embedded {
+  /** `threads`: as many as are configured; an engine may take fewer. */
+  readonly open: (options: {
+    readonly threads: number
+  }) => Effect.Effect<Engine_, EngineMissing | EngineFailed, Metrics | Scope.Scope>
+  /** What the host must have installed, by the names of Debian. */
+  readonly packages: string
+}
+
+export const embedded: Readonly<Record<EmbeddedEngine, Embedded>> = {
+  espeak: { open: openEspeakPool, packages: espeakPackages },
+  // Its statistical voices share one random generator: with one thread the same text is the same bytes.
+  flite: { open: () => openFlitePool(), packages: flitePackages }
+}
