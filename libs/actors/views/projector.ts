@@ -49,35 +49,14 @@ export const projectViews = Effect.fnUntraced(function* (
   const written = (yield* Metrics).counter(viewsWritten)
   const loop = yield* (yield* Health).loop("views", { stallMs })
   const byEntity = new Map(projections.map((projection) => [projection.entity, projection]))
-  // Where each entity's row is: its project, and with it the key, may change.
-  const places = new Map<string, RowPlace>()
+  const rows = rowKeeper(bucket, loop.beat)
   // Undefined: it does not read.
   let position: number | undefined
-
-  const store = Effect.fnUntraced(function* ({ entity, id, row }: ViewChange) {
-    const name = `${entity} ${id}`
-    const before = places.get(name)
-    const key = row === undefined ? undefined : viewKey(row)
-    if (row === undefined) places.delete(name)
-    else places.set(name, yield* storeRow(bucket, row, before?.key === key ? before : undefined))
-    if (before !== undefined && before.key !== key) yield* removeRow(bucket, before.key)
-    loop.beat()
-  })
-
-  // One that died between the two writes of a move has left the row under both keys; the older one goes.
-  const found = ({ entity, id }: Pick<ViewRow, "entity" | "id">, place: RowPlace) => {
-    const name = `${entity} ${id}`
-    const other = places.get(name)
-    const isOlder = other !== undefined && other.sequence > place.sequence
-    if (!isOlder) places.set(name, place)
-    loop.beat()
-    return other === undefined ? Effect.void : removeRow(bucket, isOlder ? place.key : other.key)
-  }
 
   const take = Effect.fnUntraced(function* (messages: ReadonlyArray<SourceMessage>) {
     const { changes, unreadable } = viewChanges(messages, byEntity)
     yield* rejectAll(rejections, unreadable)
-    yield* Effect.forEach(changes, store, { concurrency: writesAtOnce, discard: true })
+    yield* Effect.forEach(changes, rows.store, { concurrency: writesAtOnce, discard: true })
     written.inc({}, changes.length)
     const last = messages.at(-1)?.sequence ?? 0
     yield* storePosition(bucket, last)
@@ -86,9 +65,9 @@ export const projectViews = Effect.fnUntraced(function* (
   })
 
   const work = Effect.gen(function* () {
-    places.clear()
+    rows.forget()
     yield* Stream.runForEach(bucket.scan(">"), ({ key, value, revision }) =>
-      "entity" in value ? found(value, { key, revision, sequence: value.sequence }) : Effect.void
+      "entity" in value ? rows.found(value, { key, revision, sequence: value.sequence }) : Effect.void
     )
     const done = yield* readPosition(bucket)
     position = done
@@ -106,6 +85,33 @@ export const projectViews = Effect.fnUntraced(function* (
   yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced(stallMs / looksPerStall)))
   return leases.whileHeld({ key: "views", holder, onWait: loop.beat }, work)
 })
+
+/** Brings rows up to their records, and knows where each entity's row is: its project, and with it the key, may change. */
+const rowKeeper = (bucket: ViewBucket, onDone: () => void) => {
+  const places = new Map<string, RowPlace>()
+
+  const store = Effect.fnUntraced(function* ({ entity, id, row }: ViewChange) {
+    const name = `${entity} ${id}`
+    const before = places.get(name)
+    const key = row === undefined ? undefined : viewKey(row)
+    if (row === undefined) places.delete(name)
+    else places.set(name, yield* storeRow(bucket, row, before?.key === key ? before : undefined))
+    if (before !== undefined && before.key !== key) yield* removeRow(bucket, before.key)
+    onDone()
+  })
+
+  // One that died between the two writes of a move has left the row under both keys; the older one goes.
+  const found = ({ entity, id }: Pick<ViewRow, "entity" | "id">, place: RowPlace) => {
+    const name = `${entity} ${id}`
+    const other = places.get(name)
+    const isOlder = other !== undefined && other.sequence > place.sequence
+    if (!isOlder) places.set(name, place)
+    onDone()
+    return other === undefined ? Effect.void : removeRow(bucket, isOlder ? place.key : other.key)
+  }
+
+  return { store, found, forget: () => places.clear() }
+}
 
 const rejectAll = (rejections: Rejections["Service"], unreadable: ReadonlyArray<SourceMessage>) => {
   const faults = [{ path: "/state", message: "cannot be read, so the entity is shown as it was before" }]

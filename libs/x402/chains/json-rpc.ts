@@ -72,43 +72,10 @@ export const openJsonRpc = Effect.fn("openJsonRpc")(function* (
     lanesMax: Math.max(1, options.urls.length),
     connectTimeoutMs: options.deadlineMs
   })
-  const metrics = yield* Metrics
-  const calls = metrics.counter(rpcCalls)
-  const seconds = metrics.histogram(rpcSeconds)
-  const nodesOpen = metrics.gauge(rpcNodesOpen)
   const { network, urls } = options
-  const breakers: Array<Breaker> = urls.map(() => closedBreaker)
-  nodesOpen.set({ network }, 0)
+  const askNode = nodesOf({ client, network, urls, metrics: yield* Metrics })
   let first = 0
   let lastId = 0
-
-  const observed = Effect.fnUntraced(function* (url: string, question: Question) {
-    const startedAt = yield* Clock.currentTimeNanos
-    const result = yield* Effect.result(ask(client, url, question))
-    const took = (yield* Clock.currentTimeNanos) - startedAt
-    seconds.observe({ network, method: question.method }, Number(took) / 1e9)
-    calls.inc({ network, method: question.method, outcome: outcomeOf(result) })
-    return yield* Effect.fromResult(result)
-  })
-
-  /** Nothing for a node that is left alone for now. */
-  const askNode = Effect.fnUntraced(function* (index: number, question: Question) {
-    const before = breakers[index] ?? closedBreaker
-    const nowMs = yield* Clock.currentTimeMillis
-    if (breakerWaitMs(before, nowMs) > 0) return undefined
-    // The call that tries an open one out has it to itself for as long as it may take.
-    breakers[index] = afterAttempt(before, nowMs, question.deadlineMs)
-    const result = yield* Effect.result(observed(urls[index] ?? "", question))
-    if (isWaitOver(result)) return result
-    const hasAnswer =
-      Result.isSuccess(result) || result.failure._tag === "RpcRejected" || result.failure.why === "too long"
-    const after = hasAnswer
-      ? closedBreaker
-      : afterFailure(breakers[index] ?? before, yield* Clock.currentTimeMillis, nodeBreakerLimits)
-    breakers[index] = after
-    if (isOpen(after) !== isOpen(before)) nodesOpen.set({ network }, breakers.filter(isOpen).length)
-    return result
-  })
 
   const call = Effect.fnUntraced(function* (method: string, params: ReadonlyArray<unknown>, waitMs?: number) {
     lastId = (lastId + 1) % Number.MAX_SAFE_INTEGER
@@ -136,6 +103,49 @@ export const openJsonRpc = Effect.fn("openJsonRpc")(function* (
   })
   return { call }
 })
+
+interface Nodes {
+  readonly client: EgressClient
+  readonly network: string
+  readonly urls: ReadonlyArray<string>
+  readonly metrics: Metrics["Service"]
+}
+
+/** Asks one node, unless it failed too often of late and is left alone for now: then nothing. */
+const nodesOf = ({ client, network, urls, metrics }: Nodes) => {
+  const calls = metrics.counter(rpcCalls)
+  const seconds = metrics.histogram(rpcSeconds)
+  const nodesOpen = metrics.gauge(rpcNodesOpen)
+  const breakers: Array<Breaker> = urls.map(() => closedBreaker)
+  nodesOpen.set({ network }, 0)
+
+  const observed = Effect.fnUntraced(function* (url: string, question: Question) {
+    const startedAt = yield* Clock.currentTimeNanos
+    const result = yield* Effect.result(ask(client, url, question))
+    const took = (yield* Clock.currentTimeNanos) - startedAt
+    seconds.observe({ network, method: question.method }, Number(took) / 1e9)
+    calls.inc({ network, method: question.method, outcome: outcomeOf(result) })
+    return yield* Effect.fromResult(result)
+  })
+
+  return Effect.fnUntraced(function* (index: number, question: Question) {
+    const before = breakers[index] ?? closedBreaker
+    const nowMs = yield* Clock.currentTimeMillis
+    if (breakerWaitMs(before, nowMs) > 0) return undefined
+    // The call that tries an open one out has it to itself for as long as it may take.
+    breakers[index] = afterAttempt(before, nowMs, question.deadlineMs)
+    const result = yield* Effect.result(observed(urls[index] ?? "", question))
+    if (isWaitOver(result)) return result
+    const hasAnswer =
+      Result.isSuccess(result) || result.failure._tag === "RpcRejected" || result.failure.why === "too long"
+    const after = hasAnswer
+      ? closedBreaker
+      : afterFailure(breakers[index] ?? before, yield* Clock.currentTimeMillis, nodeBreakerLimits)
+    breakers[index] = after
+    if (isOpen(after) !== isOpen(before)) nodesOpen.set({ network }, breakers.filter(isOpen).length)
+    return result
+  })
+}
 
 const isOpen = ({ openUntilMs }: Breaker) => openUntilMs !== null
 
