@@ -1,9 +1,9 @@
 /** The audio: formats, samples, and the encoders that turn PCM into what a client asked for. */
-export { encoderPlan } from "./encoder-plan.ts"
-export { Encoders } from "./Encoders.ts"
-export { type AudioError, EncoderFailed, EncoderMissing, EncoderOverloaded } from "./errors.ts"
-export { FfmpegPool, ffmpegPoolDefaults, type FfmpegPoolOptions } from "./FfmpegPool.ts"
-export { formatOfAccept, formatOfAudioFormat } from "./format-choice.ts"
+export { Encoders } from "./encoders/encoders.ts"
+export { type AudioError, EncoderFailed, EncoderMissing, EncoderOverloaded } from "./encoders/errors.ts"
+export { audioMetrics } from "./encoders/metrics.ts"
+export { encoderPlan } from "./encoders/plan.ts"
+export { FfmpegPool, ffmpegPoolDefaults, type FfmpegPoolOptions } from "./encoders/pool.ts"
 export {
   type AudioContainer,
   type AudioFormat,
@@ -12,17 +12,35 @@ export {
   fleetRateHz,
   formatNamed,
   type FormatName,
+  formatOfAccept,
+  formatOfAudioFormat,
   paddedSamples
 } from "./formats.ts"
-export { type ContainedLimits, type ContainedRun, runContained } from "./intake/contained-process.ts"
-export { IntakeBusy, MediaToolMissing, ProgramMissing, RecordingUnusable } from "./intake/errors.ts"
-export { judgeRecording } from "./intake/judge-recording.ts"
-export { intakeMetrics } from "./intake/metrics.ts"
-export { type Recording, recordingHz, type RecordingLevels, type RecordingLimits } from "./intake/recording.ts"
-export { RecordingIntake, recordingIntakeDefaults, type RecordingIntakeOptions } from "./intake/RecordingIntake.ts"
-export { decodeMulaw, encodeMulaw } from "./g711.ts"
-export { loudnessTarget, makeLoudnessLeveller } from "./loudness-leveller.ts"
-export { audioMetrics } from "./metrics.ts"
-export { clampSample, concatPcm, crossFade, pcmFromBytes, pcmToBytes } from "./pcm.ts"
+export { loudnessTarget, makeLoudnessLeveller } from "./loudness.ts"
+export { type ContainedLimits, type ContainedRun, runContained } from "./recordings/contained-process.ts"
+export { IntakeBusy, MediaToolMissing, ProgramMissing, RecordingUnusable } from "./recordings/errors.ts"
+export {
+  intakeMetrics,
+  RecordingIntake,
+  recordingIntakeDefaults,
+  type RecordingIntakeOptions
+} from "./recordings/intake.ts"
+export {
+  judgeRecording,
+  type Recording,
+  recordingHz,
+  type RecordingLevels,
+  type RecordingLimits
+} from "./recordings/recording.ts"
 export { makeResampler, type Resampler } from "./resample.ts"
-export { wavHeader, wavHeaderBytes } from "./wav.ts"
+export {
+  clampSample,
+  concatPcm,
+  crossFade,
+  decodeMulaw,
+  encodeMulaw,
+  pcmFromBytes,
+  pcmToBytes,
+  wavHeader,
+  wavHeaderBytes
+} from "./samples.ts"

@@ -3,7 +3,7 @@
  * delay against the input, is exactly round(total * to / from) samples long, and does not depend on how the
  * input was cut into pieces: every output sample is the same sum over the same samples.
  */
-import { clampSample } from "./pcm.ts"
+import { clampSample } from "./samples.ts"
 
 export interface Resampler {
   readonly push: (pcm: Int16Array) => Int16Array

@@ -1,11 +1,11 @@
 /**
- * Streams of formats that need no encoder. Each piece leaves as it comes; only a WAV waits for its end,
+ * Formats that need no encoder are made in this process. Each piece leaves as it comes; only a WAV waits for its end,
  * because its header says how long it is.
  */
 import { Array, Cause, Effect, Pull, Stream } from "effect"
-import { type AudioFormat, fleetRateHz } from "./formats.ts"
-import { makeTranscoder } from "./transcode.ts"
-import { wavHeader } from "./wav.ts"
+import { type AudioFormat, fleetRateHz, paddedSamples } from "../formats.ts"
+import { makeResampler } from "../resample.ts"
+import { concatPcm, encodeMulaw, pcmToBytes, wavHeader } from "../samples.ts"
 
 export const encodeInProcess = <E, R>(
   format: AudioFormat,
@@ -52,3 +52,37 @@ const asWav = <E, R>(format: AudioFormat, pcm: Stream.Stream<Int16Array, E, R>) 
       return Stream.fromArray([wavHeader(format.sampleRateHz, dataBytes), ...pieces])
     })
   )
+
+export interface PaddedResampler {
+  readonly push: (pcm: Int16Array) => Int16Array
+  /** The rest, with silence up to the format's grid. */
+  readonly end: () => Int16Array
+}
+
+/** The fleet's PCM at another rate, as long as the format's grid wants it. */
+export const paddedResampler = (format: AudioFormat): PaddedResampler => {
+  const resampler = makeResampler(fleetRateHz, format.sampleRateHz)
+  let total = 0
+  return {
+    push: (pcm) => {
+      total += pcm.length
+      return resampler.push(pcm)
+    },
+    end: () => {
+      const silence = resampler.push(new Int16Array(paddedSamples(format, total) - total))
+      return concatPcm([silence, resampler.flush()])
+    }
+  }
+}
+
+interface Transcoder {
+  readonly push: (pcm: Int16Array) => Uint8Array
+  readonly end: () => Uint8Array
+}
+
+/** PCM of the fleet as PCM or mu-law of another rate. */
+const makeTranscoder = (format: AudioFormat): Transcoder => {
+  const resampler = paddedResampler(format)
+  const toBytes = format.codec === "ulaw" ? encodeMulaw : pcmToBytes
+  return { push: (pcm) => toBytes(resampler.push(pcm)), end: () => toBytes(resampler.end()) }
+}

@@ -1,17 +1,17 @@
 /**
- * Encoders, started ahead: one start costs 60 ms, one that waits answers in about 1 ms. An encoder that
+ * The encoder pool starts encoders ahead: one start costs 60 ms, one that waits answers in about 1 ms. An encoder that
  * delivered its answer waits for the next one, any other is killed with the scope that took it; all end with
  * the pool. What waits follows demand. At most `processesMax` exist: beyond it one that waits makes room,
  * then a request waits, then it fails.
  */
 import { Context, Effect, Layer, type Scope, Semaphore } from "effect"
 import { Metrics } from "#runtime"
-import { encoderPlan, type EncoderPlan } from "./encoder-plan.ts"
+import { encoderPlan, type EncoderPlan } from "./plan.ts"
 import { type AudioError, EncoderOverloaded } from "./errors.ts"
 import type { FfmpegOptions } from "./ffmpeg-process.ts"
 import type { LossyEncoder } from "./lossy-encoder.ts"
 import { encoderFailures, encodersRunning } from "./metrics.ts"
-import { keepWarm, makeWarmShelves } from "./warm-shelves.ts"
+import { makeIdleEncoders } from "./idle.ts"
 
 export interface FfmpegPoolOptions extends FfmpegOptions {
   /** Of those at work and those that wait, together. */
@@ -56,7 +56,10 @@ export class FfmpegPool extends Context.Service<
         const running = metrics.gauge(encodersRunning)
         const failures = metrics.counter(encoderFailures)
         const slots = yield* Semaphore.make(processesMax)
-        const shelves = yield* makeWarmShelves(options)
+        const idle = yield* makeIdleEncoders({
+          ...options,
+          always: [{ plan: defaultPlan, depthMin: options.defaultDepth }]
+        })
         const atWork = new Map<string, number>()
         let waiting = 0
 
@@ -64,7 +67,7 @@ export class FfmpegPool extends Context.Service<
           const now = (atWork.get(key) ?? 0) + by
           atWork.set(key, now)
           running.set({ encoder: key }, now)
-          shelves.setRunning([...atWork.values()].reduce((total, one) => total + one, 0))
+          idle.setRunning([...atWork.values()].reduce((total, one) => total + one, 0))
         }
 
         const overloaded = Effect.fail(new EncoderOverloaded({ lacks: "places", processesMax, waitMsMax }))
@@ -78,21 +81,20 @@ export class FfmpegPool extends Context.Service<
           )
         })
 
-        yield* keepWarm(shelves, [{ plan: defaultPlan, depthMin: options.defaultDepth }])
         return FfmpegPool.of({
           take: Effect.fnUntraced(function* (plan) {
             const failed = (error: AudioError) =>
               Effect.sync(() => failures.inc({ encoder: plan.key, reason: reasonOf(error) }))
             yield* Effect.tapError(slot, failed)
             const encoder = yield* Effect.acquireRelease(
-              shelves.take(plan).pipe(
+              idle.take(plan).pipe(
                 Effect.tap(() => Effect.sync(() => count(plan.key, 1))),
                 Effect.tapError(failed)
               ),
               (encoder) =>
                 Effect.sync(() => {
                   count(plan.key, -1)
-                  shelves.putBack(plan, encoder)
+                  idle.putBack(plan, encoder)
                 })
             )
             yield* encoder.begin

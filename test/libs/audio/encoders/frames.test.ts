@@ -1,8 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { makeFrameCutter } from "../../../libs/audio/frame-cutter.ts"
-import { adtsShape, mp3FrameBytes, oggOpusShape } from "../../../libs/audio/frame-shapes.ts"
-import { mp3InfoFrame } from "../../../libs/audio/mp3-info-frame.ts"
+import {
+  adtsShape,
+  makeFrameCutter,
+  mp3FrameBytes,
+  mp3InfoFrame,
+  oggOpusShape
+} from "../../../../libs/audio/encoders/frames.ts"
 
 const adtsFrame = (length: number, mark: number) => {
   const frame = new Uint8Array(length).fill(mark)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type ContainedRun, RecordingUnusable } from "#audio"
-import { readDecoded } from "../../../../libs/audio/intake/read-decoded.ts"
+import { readDecoded } from "../../../../libs/audio/recordings/decoding.ts"
 
 const run = (seconds: number, rest: Partial<ContainedRun> = {}): ContainedRun => ({
   output: new Uint8Array(seconds * 32_000),

@@ -1,17 +1,14 @@
 /**
- * Recordings that strangers send, decoded and measured. The file may be anything: it is opened by a contained
+ * The intake decodes and measures recordings that strangers send. The file may be anything: it is opened by a contained
  * ffmpeg that knows a few audio formats, and no more of it is decoded than may be used. At most `readingMax` are
  * read at once and `waitingMax` wait. The file is the caller's, who removes it; nothing is written here.
  */
 import { Clock, Context, Effect, Layer, Semaphore } from "effect"
-import { Metrics } from "#runtime"
-import { runContained, type ContainedLimits } from "./contained-process.ts"
-import { decodeParameters } from "./decode-parameters.ts"
+import { defineCounter, defineGauge, defineHistogram, Metrics } from "#runtime"
+import { type ContainedLimits, runContained } from "./contained-process.ts"
 import { IntakeBusy, MediaToolMissing, RecordingUnusable } from "./errors.ts"
-import { judgeRecording } from "./judge-recording.ts"
-import { readDecoded } from "./read-decoded.ts"
-import { recordingSeconds, recordingsRead, recordingsReading } from "./metrics.ts"
-import { type Recording, recordingHz, type RecordingLimits } from "./recording.ts"
+import { decodeParameters, readDecoded } from "./decoding.ts"
+import { judgeRecording, type Recording, recordingHz, type RecordingLimits } from "./recording.ts"
 
 export interface RecordingIntakeOptions {
   readonly ffmpegPath: string
@@ -104,3 +101,24 @@ const outcomeOf = (error: RecordingUnusable | IntakeBusy | MediaToolMissing) => 
   if (error._tag === "RecordingUnusable") return error.reason
   return error._tag === "IntakeBusy" ? "busy" : "missing"
 }
+
+const recordingsRead = defineCounter({
+  name: "audio_recordings_total",
+  help: "Recordings sent in, by outcome: taken, a reason for which it cannot be used, busy, missing.",
+  labels: ["outcome"]
+})
+
+const recordingsReading = defineGauge({
+  name: "audio_recordings_reading",
+  help: "Recordings being read now.",
+  labels: []
+})
+
+const recordingSeconds = defineHistogram({
+  name: "audio_recording_read_seconds",
+  help: "Time to decode and measure one recording, whatever came of it.",
+  labels: [],
+  buckets: [0.05, 0.1, 0.15, 0.25, 0.5, 1, 2, 4, 8, 16]
+})
+
+export const intakeMetrics = [recordingsRead, recordingsReading, recordingSeconds]

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { depthFor, noDemand, withArrival } from "../../../libs/audio/demand.ts"
+import { depthFor, noDemand, withArrival } from "../../../../libs/audio/encoders/idle.ts"
 
 const limits = { startSeconds: 0.07, depthMin: 0, depthMax: 12 }
 

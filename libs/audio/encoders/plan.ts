@@ -6,9 +6,8 @@
  *
  * Never `-fflags nobuffer`: it throws away what was read while probing, the first 43 ms of every answer.
  */
-import { aacFrameSamples, adtsShape, mp3FrameSamples, mp3Shape, oggOpusShape } from "./frame-shapes.ts"
-import type { FrameShape } from "./frame-cutter.ts"
-import type { AudioFormat } from "./formats.ts"
+import { aacFrameSamples, adtsShape, type FrameShape, mp3FrameSamples, mp3Shape, oggOpusShape } from "./frames.ts"
+import type { AudioFormat } from "../formats.ts"
 
 export type LossyCodec = "mp3" | "opus" | "aac"
 

@@ -1,15 +1,43 @@
 /**
- * A stream through one encoder. It is taken when the stream begins; it is killed when the stream fails or is
- * interrupted, and handed back when it delivered all.
+ * Encoders: PCM of the fleet in, bytes of a format out, at the pace of whoever reads them. One encoder per answer,
+ * flushed to the last sample and padded with silence to the format's grid (`paddedSamples` says how long it
+ * gets); it ends with the stream, however that ends. Nothing is buffered, but for the WAV.
  */
-import { type Array, Cause, Effect, Pull, Scope, Stream } from "effect"
-import { encoderPlan, type EncoderPlan, type LossyCodec } from "./encoder-plan.ts"
+import { type Array, Cause, Context, Effect, Layer, Pull, Scope, Stream } from "effect"
+import { FfmpegPool, type FfmpegPoolOptions } from "./pool.ts"
+import { encoderPlan, type EncoderPlan, isLossy, type LossyCodec } from "./plan.ts"
 import type { AudioError } from "./errors.ts"
-import type { FfmpegPool } from "./FfmpegPool.ts"
-import type { AudioFormat } from "./formats.ts"
+import type { AudioFormat } from "../formats.ts"
 import type { LossyEncoder } from "./lossy-encoder.ts"
-import { mp3InfoFrame } from "./mp3-info-frame.ts"
-import { type PaddedResampler, paddedResampler } from "./transcode.ts"
+import { mp3InfoFrame } from "./frames.ts"
+import { encodeInProcess, paddedResampler, type PaddedResampler } from "./in-process.ts"
+
+export class Encoders extends Context.Service<
+  Encoders,
+  {
+    /** `onEncoded` is told of each run of bytes how many seconds of sound they are, before they are taken. */
+    readonly encode: <E, R>(
+      format: AudioFormat,
+      pcm: Stream.Stream<Int16Array, E, R>,
+      onEncoded?: (seconds: number) => void
+    ) => Stream.Stream<Uint8Array, E | AudioError, R>
+  }
+>()("starling/audio/Encoders") {
+  static readonly layerNoDeps = Layer.effect(
+    Encoders,
+    Effect.map(FfmpegPool, (pool) =>
+      Encoders.of({
+        encode: (format, pcm, onEncoded = () => {}) => {
+          const { codec } = format
+          if (!isLossy(codec)) return encodeInProcess(format, pcm, onEncoded)
+          return encodeWithFfmpeg(pool, { format: { ...format, codec }, onEncoded }, pcm)
+        }
+      })
+    )
+  )
+  static readonly layer = (options?: FfmpegPoolOptions) =>
+    Encoders.layerNoDeps.pipe(Layer.provide(FfmpegPool.layer(options)))
+}
 
 // 200 ms: so much is on its way at least before the pace of the reader is asked for.
 const pieceSamplesMax = 4_800
@@ -17,13 +45,17 @@ const pieceSamplesMax = 4_800
 type PcmPull<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Int16Array>, E>
 type BytesPull<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Uint8Array>, E>
 
-export interface LossyAnswer {
+interface LossyAnswer {
   readonly format: AudioFormat & { readonly codec: LossyCodec }
   /** Told of each run of bytes how many seconds of sound they are. */
   readonly onEncoded: (seconds: number) => void
 }
 
-export const encodeWithFfmpeg = <E, R>(
+/**
+ * A stream through one encoder. It is taken when the stream begins; it is killed when the stream fails or is
+ * interrupted, and handed back when it delivered all.
+ */
+const encodeWithFfmpeg = <E, R>(
   pool: FfmpegPool["Service"],
   { format, onEncoded }: LossyAnswer,
   pcm: Stream.Stream<Int16Array, E, R>

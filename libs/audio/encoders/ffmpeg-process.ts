@@ -1,0 +1,173 @@
+/**
+ * One ffmpeg: bytes in, bytes out, killed when its scope ends. The only file that starts a process. On
+ * `node:child_process`, because `effect/process` needs a platform package that is not installed, and because
+ * a process must be read and fed from the first byte with no queue in between. Reading is the one place
+ * where an encoder's end is told: a broken pipe while writing is only a sign of it.
+ */
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
+import { setPriority } from "node:os"
+import { Effect } from "effect"
+import { EncoderFailed, EncoderMissing } from "./errors.ts"
+import { pcmToBytes } from "../samples.ts"
+import type { EncoderPlan } from "./plan.ts"
+
+export interface FfmpegProcess {
+  /** Fed to the process; waits while it has enough. Fed in vain when it has ended. */
+  readonly write: (pcm: Int16Array) => Effect.Effect<void>
+  readonly end: Effect.Effect<void>
+  /** What it wrote since, or null when all is read and it ended well. */
+  readonly read: Effect.Effect<Uint8Array | null, EncoderMissing | EncoderFailed>
+  /** Waits for the first sign of life. */
+  readonly started: Effect.Effect<void, EncoderMissing | EncoderFailed>
+  readonly hasStarted: () => boolean
+  /** Whether it ended, by itself or killed. */
+  readonly hasEnded: () => boolean
+  readonly kill: () => void
+  readonly closed: Effect.Effect<void>
+}
+
+export interface FfmpegOptions {
+  readonly ffmpegPath: string
+  /** 0 to 19: how far it stands back behind other processes. */
+  readonly niceness: number
+}
+
+const linesMax = 8
+
+export const startFfmpeg = (plan: EncoderPlan, options: FfmpegOptions): Effect.Effect<FfmpegProcess> =>
+  Effect.sync(() => {
+    const { ffmpegPath, niceness } = options
+    const child = spawn(ffmpegPath, [...plan.arguments], { stdio: ["pipe", "pipe", "pipe"], windowsHide: true })
+    const run: Run = {
+      child,
+      plan,
+      ffmpegPath,
+      ending: undefined,
+      hasClosed: false,
+      hasStarted: false,
+      lines: [],
+      waiting: []
+    }
+    listen(run)
+    if (plan.primeSamples > 0) child.stdin?.write(pcmToBytes(new Int16Array(plan.primeSamples)))
+    if (child.pid !== undefined && niceness > 0) stepBack(child.pid, niceness)
+    return processOf(run)
+  })
+
+interface Run {
+  readonly child: ChildProcessWithoutNullStreams
+  readonly plan: EncoderPlan
+  readonly ffmpegPath: string
+  /** How it ended, or was made to end. */
+  ending: Effect.Effect<null, EncoderMissing | EncoderFailed> | undefined
+  hasClosed: boolean
+  hasStarted: boolean
+  /** The errors it told, the newest last. */
+  lines: ReadonlyArray<string>
+  /** No set: one that is added to and taken from for each piece keeps what was in it until a slow collection. */
+  waiting: ReadonlyArray<() => void>
+}
+
+const processOf = (run: Run): FfmpegProcess => {
+  const { child } = run
+  return {
+    write: (pcm) =>
+      Effect.callback((resume) => {
+        if (run.ending !== undefined || child.stdin === undefined) return resume(Effect.void)
+        child.stdin.write(pcmToBytes(pcm), () => resume(Effect.void))
+      }),
+    end: Effect.sync(() => void child.stdin?.end()),
+    read: when<Uint8Array | null, EncoderMissing | EncoderFailed>(run, () => {
+      const chunk = readChunk(run)
+      return chunk === null ? run.ending : Effect.succeed(chunk)
+    }),
+    started: when<void, EncoderMissing | EncoderFailed>(run, () =>
+      run.hasStarted ? Effect.void : run.ending === undefined ? undefined : Effect.asVoid(run.ending)
+    ),
+    hasStarted: () => run.hasStarted,
+    hasEnded: () => run.ending !== undefined || child.exitCode !== null || child.signalCode !== null,
+    kill: () => {
+      run.ending ??= Effect.succeed(null)
+      child.stdout?.destroy()
+      child.kill("SIGKILL")
+      wake(run)
+    },
+    closed: when<void, never>(run, () => (run.hasClosed ? Effect.void : undefined))
+  }
+}
+
+const listen = (run: Run) => {
+  const { child } = run
+  child.on("error", (error) => {
+    run.ending ??= notRun(run, error)
+    run.hasClosed = true
+    wake(run)
+  })
+  child.on("close", (exitCode) => {
+    run.ending ??= exitCode === 0 ? Effect.succeed(null) : failed(run, exitCode, run.lines)
+    run.hasClosed = true
+    wake(run)
+  })
+  // Without pipes the process never was; its error is on the way.
+  if (child.stdin === undefined) return
+  // A broken pipe: the reader learns why.
+  child.stdin.on("error", () => undefined)
+  child.stdout.on("readable", () => wake(run))
+  child.stderr.on("data", (text: Buffer) => {
+    run.hasStarted = true
+    const errors = text
+      .toString()
+      .split("\n")
+      .filter((line) => /\[(?:error|fatal|panic)\]/u.test(line))
+    run.lines = [...run.lines, ...errors].slice(-linesMax)
+    wake(run)
+  })
+}
+
+const notRun = (run: Run, error: Error) => {
+  const code = "code" in error ? String(error.code) : ""
+  const isMissing = code === "ENOENT" || code === "EACCES"
+  return isMissing
+    ? Effect.fail(new EncoderMissing({ path: run.ffmpegPath, detail: code }))
+    : failed(run, null, [error.message])
+}
+
+const failed = ({ plan }: Run, exitCode: number | null, lines: ReadonlyArray<string>) =>
+  Effect.fail(new EncoderFailed({ encoder: plan.key, exitCode, lines }))
+
+/** Resumes with the first answer that `look` has. */
+const when = <A, E>(run: Run, look: () => Effect.Effect<A, E> | undefined) =>
+  Effect.callback<A, E>((resume) => {
+    const check = () => {
+      const found = look()
+      if (found === undefined) return
+      leave(run, check)
+      resume(found)
+    }
+    run.waiting = [...run.waiting, check]
+    check()
+    return Effect.sync(() => leave(run, check))
+  })
+
+const leave = (run: Run, check: () => void) => {
+  run.waiting = run.waiting.filter((other) => other !== check)
+}
+
+const wake = (run: Run) => {
+  // One that goes on may take another with it.
+  for (const check of run.waiting) if (run.waiting.includes(check)) check()
+}
+
+const readChunk = ({ child }: Run) => {
+  const chunk = (child.stdout?.read() ?? null) as Buffer | null
+  // Not as a Buffer, whose slices are no copies.
+  return chunk === null ? null : new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length)
+}
+
+const stepBack = (pid: number, niceness: number) => {
+  try {
+    setPriority(pid, niceness)
+  } catch {
+    // It has ended already, or may not: then it runs as it is.
+  }
+}

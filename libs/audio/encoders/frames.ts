@@ -1,0 +1,146 @@
+/**
+ * Frames of the three lossy containers: how they begin, and how long they are. The cutter cuts an encoder's output into
+ * whole frames, counts them, and lets out those of a window of their numbers. A frame leaves with the write that completes it; nothing is held back but the beginning of the next one.
+ */
+
+/** How a container's frames are recognised. */
+export interface FrameShape {
+  /** So much of a frame tells its length. */
+  readonly headerBytes: (bytes: Uint8Array, at: number) => number
+  /** 0 where no frame begins. */
+  readonly lengthBytes: (bytes: Uint8Array, at: number) => number
+  readonly samples: (bytes: Uint8Array, at: number) => number
+}
+
+export interface FrameCutter {
+  /** The frames numbered `first` up to, and not with, `end` leave; numbers count from the process' start. */
+  readonly letOut: (first: number, end: number) => void
+  /** The bytes that leave, or null where no frame began that should have. */
+  readonly push: (bytes: Uint8Array) => Uint8Array | null
+  readonly framesSeen: () => number
+  /** In the encoder's rate. */
+  readonly samplesSeen: () => number
+}
+
+export const makeFrameCutter = (shape: FrameShape): FrameCutter => {
+  let rest: Uint8Array = new Uint8Array(0)
+  let frames = 0
+  let samples = 0
+  let window = { first: 0, end: Number.POSITIVE_INFINITY }
+
+  return {
+    letOut: (first, end) => (window = { first, end }),
+    push: (added) => {
+      const bytes = rest.length === 0 ? added : joined(rest, added)
+      let at = 0
+      let from = 0
+      let to = 0
+      while (at + shape.headerBytes(bytes, at) <= bytes.length) {
+        const length = shape.lengthBytes(bytes, at)
+        if (length === 0) return null
+        if (at + length > bytes.length) break
+        samples += shape.samples(bytes, at)
+        at += length
+        if (frames < window.first) from = at
+        if (frames < window.end) to = at
+        frames += 1
+      }
+      rest = bytes.slice(at)
+      return bytes.subarray(from, Math.max(from, to))
+    },
+    framesSeen: () => frames,
+    samplesSeen: () => samples
+  }
+}
+
+const joined = (left: Uint8Array, right: Uint8Array) => {
+  const both = new Uint8Array(left.length + right.length)
+  both.set(left)
+  both.set(right, left.length)
+  return both
+}
+
+const byte = (bytes: Uint8Array, at: number) => bytes[at] ?? 0
+
+export const mp3FrameSamples = 576
+
+// MPEG-2 layer III: the rates at or below 24 kHz.
+const mp3Kbps = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]
+const mp3RatesHz = [22_050, 24_000, 16_000]
+
+/** The length of an MPEG-2 layer III frame by the first four bytes of it; 0 when it is none. */
+export const mp3FrameBytes = (bytes: Uint8Array, at: number): number => {
+  if (byte(bytes, at) !== 0xff || (byte(bytes, at + 1) & 0xfe) !== 0xf2) return 0
+  const kbps = mp3Kbps[byte(bytes, at + 2) >> 4] ?? 0
+  const rateHz = mp3RatesHz[(byte(bytes, at + 2) >> 2) & 3] ?? 0
+  if (kbps === 0 || rateHz === 0) return 0
+  return Math.floor((72_000 * kbps) / rateHz) + ((byte(bytes, at + 2) >> 1) & 1)
+}
+
+export const mp3Shape: FrameShape = {
+  headerBytes: () => 4,
+  lengthBytes: mp3FrameBytes,
+  samples: () => mp3FrameSamples
+}
+
+export const aacFrameSamples = 1_024
+
+export const adtsShape: FrameShape = {
+  headerBytes: () => 7,
+  lengthBytes: (bytes, at) =>
+    byte(bytes, at) === 0xff && (byte(bytes, at + 1) & 0xf6) === 0xf0
+      ? ((byte(bytes, at + 3) & 0x03) << 11) | (byte(bytes, at + 4) << 3) | (byte(bytes, at + 5) >> 5)
+      : 0,
+  samples: () => aacFrameSamples
+}
+
+const opusFrameSamples = 480
+
+const oggMagic = 0x4f676753
+const oggFixedBytes = 27
+
+const lacing = (bytes: Uint8Array, at: number) =>
+  bytes.subarray(at + oggFixedBytes, at + oggFixedBytes + byte(bytes, at + 26))
+
+/** Pages of Opus packets of 20 ms; the two header pages count as one packet each, which harms nothing. */
+export const oggOpusShape: FrameShape = {
+  headerBytes: (bytes, at) => oggFixedBytes + byte(bytes, at + 26),
+  lengthBytes: (bytes, at) => {
+    if (new DataView(bytes.buffer, bytes.byteOffset).getUint32(at) !== oggMagic) return 0
+    return lacing(bytes, at).reduce((total, size) => total + size, oggFixedBytes + byte(bytes, at + 26))
+  },
+  samples: (bytes, at) => opusFrameSamples * lacing(bytes, at).filter((size) => size < 255).length
+}
+
+// MPEG-2 mono: after 4 bytes of header, 9 of side information.
+const tagAt = 13
+const flagsAt = tagAt + 4
+const sizeFlag = 2
+const sizeUnknown = 0x7fff_ffff
+const versionAt = flagsAt + 8
+const delaysAt = versionAt + 21
+
+/**
+ * The frame that tells a decoder how many samples at the start are not audio. An encoder that writes to a
+ * pipe leaves it out, and 46 ms of delay stay audible; so it is made by hand, from the header of the frame
+ * that follows. Neither the number of frames is in it, which players would show as the duration, nor the
+ * true size; but a size there must be, or ffmpeg plays the frame itself as 24 ms of silence. `delaySamples` is the
+ * encoder's; the decoder adds its own 529.
+ */
+export const mp3InfoFrame = (firstFrame: Uint8Array, delaySamples: number): Uint8Array => {
+  const header = new Uint8Array(firstFrame.subarray(0, 4))
+  // Neither padding nor a checksum.
+  header[1] = (header[1] ?? 0) | 0x01
+  header[2] = (header[2] ?? 0) & 0xfd
+  const frame = new Uint8Array(mp3FrameBytes(header, 0))
+  frame.set(header)
+  frame.set(new TextEncoder().encode("Info"), tagAt)
+  const view = new DataView(frame.buffer)
+  view.setUint32(flagsAt, sizeFlag)
+  view.setUint32(flagsAt + 4, sizeUnknown)
+  frame.set(new TextEncoder().encode("LAME3.100"), versionAt)
+  // Twelve bits of delay at the start, twelve of padding at the end.
+  frame[delaysAt] = delaySamples >> 4
+  frame[delaysAt + 1] = (delaySamples & 0x0f) << 4
+  return frame
+}

@@ -1,0 +1,161 @@
+/**
+ * A lossy encoder is one ffmpeg that encodes answer after answer. Between two of them it is fed silence, which pushes out the
+ * last frames of the one and is the run-up of the other; frames are counted, so each answer gets exactly its
+ * own, and the silence is so long that none is told from the one before. A start of ffmpeg costs 60 ms of a
+ * processor, this costs four. An encoder that did not deliver its last answer to the end, to the frame, is not used
+ * again. Opus in Ogg, whose pages carry positions, and AAC, whose rate control never forgets, are ended instead.
+ *
+ * It is fed at most two seconds ahead of what was read: its pipes would hold a minute of mp3, and the
+ * client's pace is to be felt by whoever makes the PCM.
+ */
+import { Effect, Latch } from "effect"
+import type { EncoderPlan } from "./plan.ts"
+import { EncoderFailed, type EncoderMissing } from "./errors.ts"
+import { type FfmpegOptions, type FfmpegProcess, startFfmpeg } from "./ffmpeg-process.ts"
+import { type FrameCutter, makeFrameCutter } from "./frames.ts"
+
+export interface LossyEncoder {
+  readonly process: FfmpegProcess
+  /** Before the first write of each answer. */
+  readonly begin: Effect.Effect<void>
+  readonly write: (pcm: Int16Array) => Effect.Effect<void>
+  /** The answer is written. */
+  readonly finish: Effect.Effect<void>
+  /** Whole frames of this answer; null when it has them all. */
+  readonly read: Effect.Effect<Uint8Array | null, EncoderMissing | EncoderFailed>
+  /** Since the process began, in the encoder's rate. */
+  readonly encodedSamples: () => number
+  readonly isReusable: () => boolean
+}
+
+// More than any encoder looks ahead, so that none starves that waits for more.
+const aheadSecondsMax = 2
+// What leaks, leaks no longer than this.
+const answersMax = 500
+// An encoder of an unknown version may look further ahead than the silence reaches: then its input is ended.
+const lastFramesWithin = "500 millis"
+
+export const startLossyEncoder = (plan: EncoderPlan, options: FfmpegOptions): Effect.Effect<LossyEncoder> =>
+  Effect.map(startFfmpeg(plan, options), (ffmpeg) => encoderOver(plan, ffmpeg))
+
+interface Encoding {
+  readonly plan: EncoderPlan
+  readonly ffmpeg: FfmpegProcess
+  readonly cutter: FrameCutter
+  /** Open while it is fed less ahead of what was read than it may. */
+  readonly room: Latch.Latch
+  fed: number
+  answers: number
+  answerFrom: number
+  firstFrame: number
+  /** Infinite until the answer is written. */
+  endFrame: number
+  isEnding: boolean
+}
+
+const encoderOver = (plan: EncoderPlan, ffmpeg: FfmpegProcess): LossyEncoder => {
+  const cutter = makeFrameCutter(plan.shape)
+  const encoding: Encoding = {
+    plan,
+    ffmpeg,
+    cutter,
+    room: Latch.makeUnsafe(true),
+    fed: plan.primeSamples,
+    answers: 0,
+    answerFrom: 0,
+    firstFrame: 0,
+    endFrame: Number.POSITIVE_INFINITY,
+    isEnding: false
+  }
+  const isReusable = () => {
+    const { answers, isEnding } = encoding
+    return plan.pauseSamples > 0 && hasAll(encoding) && !isEnding && answers < answersMax && !ffmpeg.hasEnded()
+  }
+  return {
+    process: ffmpeg,
+    begin: Effect.sync(() => begin(encoding)),
+    write: (pcm) => Effect.andThen(Latch.await(encoding.room), feed(encoding, pcm)),
+    finish: finish(encoding),
+    read: read(encoding),
+    encodedSamples: cutter.samplesSeen,
+    isReusable
+  }
+}
+
+const begin = (encoding: Encoding) => {
+  const { plan, cutter, fed } = encoding
+  encoding.answers += 1
+  encoding.answerFrom = fed
+  encoding.firstFrame = plan.framesBefore(fed)
+  encoding.endFrame = Number.POSITIVE_INFINITY
+  cutter.letOut(encoding.firstFrame, encoding.endFrame)
+}
+
+const feed = (encoding: Encoding, pcm: Int16Array) =>
+  Effect.suspend(() => {
+    encoding.fed += pcm.length
+    measureLead(encoding)
+    return encoding.ffmpeg.write(pcm)
+  })
+
+const measureLead = ({ plan, cutter, room, fed }: Encoding) => {
+  if (fed - cutter.samplesSeen() < aheadSecondsMax * plan.rateHz) Latch.openUnsafe(room)
+  else Latch.closeUnsafe(room)
+}
+
+const finish = (encoding: Encoding) =>
+  Effect.suspend(() => {
+    const { plan, cutter, fed, firstFrame, answerFrom } = encoding
+    encoding.endFrame = firstFrame + plan.framesOf(fed - answerFrom)
+    cutter.letOut(firstFrame, encoding.endFrame)
+    return plan.pauseSamples === 0 ? endInput(encoding) : feed(encoding, new Int16Array(pauseAfter(plan, fed)))
+  })
+
+const pauseAfter = ({ primeSamples, pauseSamples, periodSamples }: EncoderPlan, fed: number) => {
+  const over = (fed + pauseSamples - primeSamples) % periodSamples
+  return pauseSamples + (over === 0 ? 0 : periodSamples - over)
+}
+
+const endInput = (encoding: Encoding) =>
+  Effect.suspend(() => {
+    encoding.isEnding = true
+    return encoding.ffmpeg.end
+  })
+
+const read = (encoding: Encoding): LossyEncoder["read"] => {
+  const { cutter } = encoding
+  const next: LossyEncoder["read"] = Effect.suspend(() =>
+    hasAll(encoding) ? Effect.succeed(null) : readOrEnd(encoding)
+  ).pipe(
+    Effect.flatMap((chunk) => {
+      if (chunk === null) {
+        const isWhole = hasAll(encoding) || !isWritten(encoding)
+        return isWhole ? Effect.succeed(null) : broken(encoding, "ended early")
+      }
+      const bytes = cutter.push(chunk)
+      measureLead(encoding)
+      if (bytes === null) return broken(encoding, "wrote what is no frame")
+      return bytes.length === 0 ? next : Effect.succeed(bytes)
+    })
+  )
+  return next
+}
+
+const hasAll = ({ cutter, endFrame }: Encoding) => cutter.framesSeen() >= endFrame
+
+const isWritten = ({ endFrame }: Encoding) => Number.isFinite(endFrame)
+
+const readOrEnd = (encoding: Encoding) => {
+  const { ffmpeg } = encoding
+  if (!isWritten(encoding) || encoding.isEnding) return ffmpeg.read
+  return Effect.timeoutOrElse(ffmpeg.read, {
+    duration: lastFramesWithin,
+    orElse: () => Effect.andThen(endInput(encoding), ffmpeg.read)
+  })
+}
+
+const broken = ({ plan, ffmpeg }: Encoding, line: string) =>
+  Effect.suspend(() => {
+    ffmpeg.kill()
+    return Effect.fail(new EncoderFailed({ encoder: plan.key, exitCode: null, lines: [line] }))
+  })

@@ -1,0 +1,118 @@
+/** A recording as it was decoded: what somebody said, and what its samples tell about how it was recorded. */
+import { RecordingUnusable } from "./errors.ts"
+
+/** Wide enough for what recognisers and speaker checks hear. */
+export const recordingHz = 16_000
+
+export interface RecordingLevels {
+  /** Of full scale; -Infinity when nothing is heard at all. */
+  readonly rmsDbfs: number
+  readonly peakDbfs: number
+  /** Share of the time, 0 to 1, that is silence: 35 dB below the loud parts, or below -50 dBFS. */
+  readonly silenceRatio: number
+  /** Share of the samples, 0 to 1, that stand at full scale, beside another one that does. */
+  readonly clippingRatio: number
+  /** The loud parts over the quiet ones; an estimate, for speech has pauses. */
+  readonly snrDb: number
+}
+
+export interface Recording {
+  /** Mono, at `recordingHz`. */
+  readonly samples: Int16Array
+  /** Of the decoded samples, whatever the file says of itself. */
+  readonly seconds: number
+  readonly levels: RecordingLevels
+}
+
+/** What a recording must be to be taken. */
+export interface RecordingLimits {
+  /** What the caller calls it, for the errors: `sample`, `consent_recording`. */
+  readonly name: string
+  readonly secondsMin: number
+  readonly secondsMax: number
+  readonly silenceRatioMax: number
+  readonly clippingRatioMax: number
+}
+
+/** The first fault that its length or levels have, or null. Pure. */
+export const judgeRecording = (
+  { seconds, levels }: Pick<Recording, "seconds" | "levels">,
+  limits: RecordingLimits
+): RecordingUnusable | null => {
+  const { name, secondsMin, secondsMax, silenceRatioMax, clippingRatioMax } = limits
+  const unusable = (reason: RecordingUnusable["reason"], detail: string) =>
+    new RecordingUnusable({ name, reason, detail })
+  const lengths = `between ${secondsMin} and ${secondsMax} seconds are needed`
+  // Cut a little past the limit, so its whole length is not known.
+  if (seconds > secondsMax) return unusable("too_long", `it is longer than ${secondsMax} seconds; ${lengths}`)
+  if (seconds < secondsMin) return unusable("too_short", `it is ${seconds.toFixed(1)} seconds long; ${lengths}`)
+  if (levels.silenceRatio > silenceRatioMax) {
+    return unusable(
+      "silent",
+      `${percent(levels.silenceRatio)} of it is silence; ${percent(silenceRatioMax)} at most may be`
+    )
+  }
+  if (levels.clippingRatio > clippingRatioMax) {
+    return unusable("clipped", `it is too loud: ${percent(levels.clippingRatio)} of it is cut off at full scale`)
+  }
+  return null
+}
+
+const percent = (ratio: number) => `${(ratio * 100).toFixed(1)} %`
+
+const frameMs = 20
+const silentDbfs = -50
+/** So far below the loud parts even the quiet sounds of speech are over. */
+const silentBelowLoudDb = 35
+/** Encoding and resampling blur the ceiling a little. */
+const fullScale = 32_500
+const full = 32_768
+
+/** How loud a recording is, how much of it is silence, how much was cut off. Pure, linear in its length. */
+export const measureLevels = (samples: Int16Array, sampleRateHz: number): RecordingLevels => {
+  const frames = framePowers(samples, Math.round((sampleRateHz * frameMs) / 1_000))
+    .map(dbOfPower)
+    .toSorted((a, b) => a - b)
+  const at = (share: number) => frames[Math.floor(share * (frames.length - 1))] ?? -Infinity
+  const loud = at(0.95)
+  const threshold = Math.max(silentDbfs, loud - silentBelowLoudDb)
+  const silent = frames.filter((db) => db < threshold).length
+  return {
+    ...wholeOf(samples),
+    silenceRatio: frames.length === 0 ? 1 : silent / frames.length,
+    snrDb: frames.length === 0 ? 0 : loud - Math.max(at(0.1), floorDbfs)
+  }
+}
+
+/** What 16 bits can tell from nothing. */
+const floorDbfs = -96
+const dbOfPower = (power: number) => Math.max(floorDbfs, 10 * Math.log10(power / full ** 2))
+
+const framePowers = (samples: Int16Array, frameSamples: number): Array<number> => {
+  const powers: Array<number> = []
+  for (let from = 0; from + frameSamples <= samples.length; from += frameSamples) {
+    let sum = 0
+    for (let index = from; index < from + frameSamples; index++) sum += (samples[index] ?? 0) ** 2
+    powers.push(sum / frameSamples)
+  }
+  return powers
+}
+
+const wholeOf = (samples: Int16Array) => {
+  let [sum, peak, clipped, wasFull] = [0, 0, 0, false]
+  for (const sample of samples) {
+    const size = Math.abs(sample)
+    const isFull = size >= fullScale
+    sum += size * size
+    if (size > peak) peak = size
+    // A single one is a peak, two in a row are a plateau.
+    if (isFull && wasFull) clipped += 1
+    wasFull = isFull
+  }
+  const length = Math.max(1, samples.length)
+  return {
+    rmsDbfs: 10 * Math.log10(sum / length / full ** 2),
+    peakDbfs: 20 * Math.log10(peak / full),
+    clippingRatio: clipped / length
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * Samples as bytes: plain PCM, little endian as every machine that the fleet runs on stores it, mu-law, and the header of
+ * a WAV file.
+ */
+
+/** The same memory, seen as bytes. */
+export const pcmToBytes = (pcm: Int16Array): Uint8Array => new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength)
+
+/** The samples in these bytes; half a sample at the end is left out. The memory is shared where it is aligned. */
+export const pcmFromBytes = (bytes: Uint8Array): Int16Array => {
+  const aligned = bytes.byteOffset % 2 === 0 ? bytes : new Uint8Array(bytes)
+  return new Int16Array(aligned.buffer, aligned.byteOffset, aligned.byteLength >> 1)
+}
+
+/** A sample that fits into 16 bits. */
+export const clampSample = (value: number): number => Math.max(-32_768, Math.min(32_767, Math.round(value)))
+
+/**
+ * From the one to the other over their common length. Linear, because both are the same speech: their sum
+ * keeps its loudness, where an equal-power fade of two alike signals would bulge.
+ */
+export const crossFade = (from: Int16Array, into: Int16Array): Int16Array => {
+  const length = Math.min(from.length, into.length)
+  const out = new Int16Array(length)
+  for (let at = 0; at < length; at++) {
+    const share = (at + 1) / (length + 1)
+    out[at] = clampSample((from[at] ?? 0) * (1 - share) + (into[at] ?? 0) * share)
+  }
+  return out
+}
+
+export const concatPcm = (parts: ReadonlyArray<Int16Array>): Int16Array => {
+  const [only] = parts
+  if (parts.length === 1 && only !== undefined) return only
+  const out = new Int16Array(parts.reduce((total, part) => total + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    out.set(part, at)
+    at += part.length
+  }
+  return out
+}
+
+const bias = 0x84
+const clip = 32_635
+
+const encodeSample = (sample: number) => {
+  const sign = sample < 0 ? 0x80 : 0
+  const magnitude = Math.min(Math.abs(sample), clip) + bias
+  const exponent = 31 - Math.clz32(magnitude) - 7
+  const mantissa = (magnitude >> (exponent + 3)) & 0x0f
+  return ~(sign | (exponent << 4) | mantissa) & 0xff
+}
+
+const decodeByte = (byte: number) => {
+  const bits = ~byte & 0xff
+  const magnitude = (((bits & 0x0f) << 3) + bias) << ((bits >> 4) & 0x07)
+  return (bits & 0x80) === 0 ? magnitude - bias : bias - magnitude
+}
+
+// G.711 mu-law: one table look-up a sample, both ways.
+const bytes = Uint8Array.from({ length: 65_536 }, (_, index) => encodeSample((index << 16) >> 16))
+const samples = Int16Array.from({ length: 256 }, (_, byte) => decodeByte(byte))
+
+export const encodeMulaw = (pcm: Int16Array): Uint8Array => {
+  const out = new Uint8Array(pcm.length)
+  for (let at = 0; at < pcm.length; at++) out[at] = bytes[(pcm[at] ?? 0) & 0xffff] ?? 0
+  return out
+}
+
+export const decodeMulaw = (encoded: Uint8Array): Int16Array => {
+  const out = new Int16Array(encoded.length)
+  for (let at = 0; at < encoded.length; at++) out[at] = samples[encoded[at] ?? 0] ?? 0
+  return out
+}
+
+export const wavHeaderBytes = 44
+
+/** The header of a WAV file of 16-bit mono PCM, with the true sizes. */
+export const wavHeader = (rateHz: number, dataBytes: number): Uint8Array => {
+  const header = new Uint8Array(wavHeaderBytes)
+  const view = new DataView(header.buffer)
+  const text = (at: number, value: string) => header.set(new TextEncoder().encode(value), at)
+  text(0, "RIFF")
+  view.setUint32(4, wavHeaderBytes - 8 + dataBytes, true)
+  text(8, "WAVEfmt ")
+  view.setUint32(16, 16, true)
+  view.setUint16(20, 1, true)
+  view.setUint16(22, 1, true)
+  view.setUint32(24, rateHz, true)
+  view.setUint32(28, rateHz * 2, true)
+  view.setUint16(32, 2, true)
+  view.setUint16(34, 16, true)
+  text(36, "data")
+  view.setUint32(40, dataBytes, true)
+  return header
+}
