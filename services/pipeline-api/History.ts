@@ -104,14 +104,14 @@ const recordView = ({ sequence, atMs, facts, events }: ReadRecord): HistoryRecor
   events
 })
 
-/** A record of LOG as those see it who follow or show the log. */
+/** A record of LOG for readers that follow or show the log. */
 export interface ReadRecord {
   readonly entity: string
   readonly id: string
   readonly sequence: number
   readonly atMs: number
   readonly facts: ReadonlyArray<unknown>
-  /** Names of the events that are told of it. */
+  /** Names of its events. */
   readonly events: ReadonlyArray<string>
   readonly state: unknown
 }

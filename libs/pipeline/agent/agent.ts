@@ -35,7 +35,7 @@ const deciders: Deciders = {
   ...pauseDeciders,
   ...quotaDeciders,
   ...restoreDeciders,
-  // Each is told; a report that comes twice has the command id of the first.
+  // Each makes an event; a repeated report has the command id of the first.
   FailSession: (_agent, { _tag, ...failure }) => decided({ _tag: "SessionFailed", ...failure })
 }
 

@@ -35,7 +35,7 @@ export const staleBaseEvolvers = {
   }
 } satisfies Partial<Evolvers>
 
-/** Whoever told last comes first. */
+/** The process that reported last comes first. */
 const othersThan = ({ epoch, told, others = [] }: StaleBases, process: string): Others =>
   [...(epoch === null ? [] : [{ epoch, told }]), ...others].filter((other) => other.epoch !== process)
 

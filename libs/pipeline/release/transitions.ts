@@ -42,5 +42,5 @@ const refusals: Record<ReleaseInput, string> = {
   Retire: "only a release that is over can be retired"
 }
 
-/** Why a state does not take a command, in words for whoever sent it. */
+/** Why a state does not take a command, in words for its sender. */
 export const refusalOf = (input: ReleaseInput): string => refusals[input]

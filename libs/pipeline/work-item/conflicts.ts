@@ -116,7 +116,7 @@ const leftBehind = (item: WorkItemState, headSha: string): Decision =>
     headSha
   })
 
-/** What was told of the item's pull request while it was in the way comes next, now that it is not. */
+/** A head that was reported while the item was busy comes next, now that it is free. */
 export const overdue = (item: WorkItemState): Decision => {
   const head = dueHead(item, attemptsLeft(item))
   return head === undefined ? nothing : leftBehind(item, head)
@@ -131,9 +131,9 @@ const unaudited: ReadonlySet<WorkItemPhase | null> = new Set<WorkItemPhase>(["wo
 const interrupted = ({ phase }: WorkItemState): Pick<WorkItemState, "interruptedPhase"> =>
   phase === "conflict-rework" ? {} : { interruptedPhase: unaudited.has(phase) ? phase : null }
 
-// Heads of the item's pull request that its base has left behind. One that is told while somebody has the item, or
-// while it waits for something, is remembered and acted on as soon as neither is so; none is acted on twice, however
-// often it is told. Heads that the work branch has moved on from, and those of a closed pull request, are dropped.
+// Stale heads: commits of the item's pull request that its base has left behind. One that is reported while somebody
+// has the item, or while it waits for something, is remembered until the item is free; none is acted on twice, however
+// often it is reported. Heads that the work branch has moved on from, and those of a closed pull request, are dropped.
 
 type StaleHeads = Pick<WorkItemState, "staleHeads">
 
@@ -181,7 +181,7 @@ const withHead = (item: WorkItemState, headSha: string, isAwaited: boolean): Sta
   return { staleHeads: { pullRequestNumber: pullRequest.number, told, isAwaited } }
 }
 
-/** The work branch stands on that commit now: what was told of another is over. Null: nobody knows where it stands. */
+/** The work branch stands on that commit now: another stale head is over. Null: nobody knows where it stands. */
 export const movedTo = (item: WorkItemState, headSha: string | null): StaleHeads => {
   const waiting = awaited(item)
   if (waiting === undefined || item.staleHeads === undefined) return {}

@@ -69,7 +69,7 @@ export const dispatching = {
         case "work":
           return [tell("work_item.working"), started()]
         case "rework":
-          // Told when the audit blocked; told anew only to who has seen the item leave that state.
+          // The blocking audit made the event already; it comes again only if the item has left that state since.
           return from === "Reworking" ? [started()] : [tell("work_item.reworking"), started()]
         case "audit":
           return [tell("work_item.auditing"), tell("audit.started", { ...of, auditorsScheduled: auditors })]

@@ -21,7 +21,7 @@ export const workItemProjection: Projection<WorkItemState | null> = {
 }
 
 const deadlinesOf = (item: WorkItemState): Readonly<Record<string, number>> => {
-  // Who queues up, for a runner or to be delegated, is not stale, however long it takes.
+  // An item in a queue, for a runner or for delegation, is not stale, however long it takes.
   const isQueued = item.state === "Queued" || (item.state === "Delegated" && item.dispatch === null)
   const isMoving = !isQueued && !isParked(item.state) && !isEnded(item.state)
   const deadlines: Record<WorkItemDeadline, number | null> = {

@@ -68,7 +68,7 @@ export const questions = {
       itemEvent(item, context, { event: "work_item.question_asked", details: question })
     ],
     QuestionAnswered: (item, { questionId, answer }, context) => [
-      // Who answered is not told: the event's field is there, and always null.
+      // The event has a field for who answered, and it is always null.
       itemEvent(item, context, {
         event: "work_item.question_answered",
         details: {

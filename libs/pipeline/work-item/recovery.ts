@@ -12,7 +12,7 @@ export const recovery = {
     Recover: (item, { reason, dispatchId }) => {
       // Somebody else's worker died: that dispatch is over.
       if (dispatchId !== null && dispatchId !== item.dispatch?.dispatchId) return nothing
-      // Who queues up to be delegated may wait for people.
+      // An item that waits for its delegation may wait for people.
       if (item.state === "Delegated" && item.dispatch === null) return nothing
       return recovering(item, reason)
     }

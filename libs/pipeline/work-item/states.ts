@@ -75,7 +75,7 @@ export const standing = (state: WorkItemStateName) => ({ state, dispatch: null }
 /** The phase in hand, or else the one in mind. */
 export const phaseOf = (item: WorkItemState): WorkItemPhase => item.dispatch?.phase ?? item.phase ?? "work"
 
-/** Who has the phase and, if nobody, who is to have it. */
+/** The agent that has the phase or, if none has, the one that is to have it. */
 export const agentOf = (item: WorkItemState, dispatch: WorkItemDispatch | null = item.dispatch) => ({
   fromAgent: dispatch?.agent ?? item.agent,
   fromModel: dispatch?.model ?? null
@@ -89,19 +89,19 @@ const abandoned = "AbandonedAfterRecoveryAttempts"
 const unresolved = "MergeConflictResolutionFailed"
 
 /**
- * Where an item goes whose pull request was left behind: at once, or, where somebody has it or it waits, with whatever
- * input sets it free, beside what that input's own row lists.
+ * The states of an item after its base left its pull request behind: at once or, if somebody has the item or it waits,
+ * with whatever input sets it free, beside what that input's own row lists.
  */
 export const whenLeftBehind: ReadonlyArray<WorkItemStateName> = ["ConflictRework", unresolved]
 
-/** That its pull request was left behind is kept in mind. */
+/** It remembers that its pull request was left behind. */
 const mindful = (state: WorkItemStateName) =>
   ({ RouteToConflictRework: [state], ForgetStaleHead: [state] }) satisfies Row
 
 /** Of every state that can still go somewhere. `AgentResumed` reaches items that wait for no agent any more. */
 const alive = (state: WorkItemStateName) =>
   ({ ...mindful(state), Cancel: ["Cancelled"], Delegate: ["Delegated"], AgentResumed: [] }) satisfies Row
-/** There is nothing more to it than that it goes. */
+/** All that is left is to retire it. */
 const ended = (state: WorkItemStateName) => ({ ForgetStaleHead: [], Retire: [state] }) satisfies Row
 
 /** A runner has the item; `back` is where its phase is waited for. Told again, a question is passed over. */
@@ -224,7 +224,7 @@ export const transitions: Record<WorkItemStateName, Row> = {
   AbandonedAfterRecoveryAttempts: ended(abandoned)
 }
 
-/** Why a state does not take an input, in words for whoever sent it. */
+/** Why a state does not take an input, in words for its sender. */
 export const refusalOf = (state: WorkItemStateName, input: Input): string => {
   if (input === "Resume") return "only a cancelled item can be resumed"
   if (input === "Retire") return "only an item that has ended can be retired"

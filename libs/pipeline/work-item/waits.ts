@@ -86,7 +86,7 @@ export const waits = {
       lastError: reason,
       quotaResetAtMs: resetAtMs
     }),
-    // Whoever is next is to be of the agent it moved to.
+    // The next runner is to be of the agent it moved to.
     FellBack: (_item, { phase, toAgent }) => ({ ...readyFor(phase), assignedAgent: toAgent }),
     AgentStuck: () => ({}),
     AutoRetried: (item, { reason, attemptNumber }) => ({
@@ -103,7 +103,7 @@ export const waits = {
     })
   },
   events: {
-    // Nobody is told: the next phase tells of itself.
+    // No event: the next phase has its own.
     AgentResumed: silent,
     WaitingForAgent: (item, { reason, retryFrom }, context) => [
       itemEvent(item, context, { event: "work_item.waiting_for_agent_resume", details: { reason, retryFrom } })

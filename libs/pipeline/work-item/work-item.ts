@@ -54,7 +54,7 @@ const decide: ActorDefinition<WorkItemState | null, WorkItemCommand, WorkItemFac
   return Result.flatMap(decision, (facts) => withOverdue(item, facts, context))
 }
 
-/** What the facts clear the way for comes with them. */
+/** A conflict that waited for the item to be free comes with the facts that free it. */
 const withOverdue = (item: WorkItemState, facts: ReadonlyArray<WorkItemFact>, context: DecisionContext): Decision => {
   if (facts.length === 0 || item.staleHeads?.isAwaited !== true) return Result.succeed(facts)
   const after = facts.reduce<WorkItemState | null>((inner, fact) => evolve(inner, fact, context), item)
@@ -81,7 +81,10 @@ const decideReport = (
   return spent === undefined ? decision : Result.map(decision, (facts) => [spent, ...facts])
 }
 
-/** Of a dispatch that is over. Who asked the operator may go on asking: that dispatch is over only for the others. */
+/**
+ * The report is of a dispatch that is over. An agent that asked the operator may go on asking: its dispatch is over only
+ * for other reports.
+ */
 const isLate = (item: WorkItemState, report: WorkItemReport) => {
   if (report.kind === "recheck-completed") return false
   if (report.dispatchId === item.dispatch?.dispatchId) return false

@@ -95,7 +95,7 @@ const key = "follow-ups"
 export const readCursor = (bucket: KvBucket<Cursor>): Effect.Effect<number, BusError> =>
   Effect.map(bucket.get(key), Option.match({ onNone: () => 0, onSome: ({ value }) => value.position }))
 
-/** Whoever is overtaken has lost its lease; what it did is done again in vain. */
+/** A process that is overtaken has lost its lease; its work is done again in vain. */
 const moveCursor = (bucket: KvBucket<Cursor>, position: number): Effect.Effect<void, BusError> =>
   Effect.flatMap(bucket.get(key), (held) => {
     if (Option.isNone(held)) return Effect.asVoid(bucket.create(key, { position }))

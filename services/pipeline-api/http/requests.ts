@@ -58,7 +58,7 @@ export const commandId = Effect.gen(function* () {
   return uuidFrom(workspace, method, route, JSON.stringify(params), key)
 })
 
-/** Who it was, as pauses and resumptions name people. */
+/** The caller's name in pauses and resumptions. */
 export const callerName = Effect.map(Caller, ({ workspace, tokenId }) => `${workspace}/${tokenId}`)
 
 /**
@@ -79,13 +79,13 @@ export const createOnce = <A, I, R>(
     return yield* (yield* Idempotency).run(request, refusing(create(id, body)))
   })
 
-/** Turns every failure of the way to an actor into what its caller is told. */
+/** Turns every failure on the way to an actor into a wire error. */
 export const refusing = <A, R>(work: Effect.Effect<A, CommandError | BusError | WireError, R>) =>
   Effect.catch(work, (error) =>
     error._tag === "WireError" ? Effect.fail(error) : Effect.flatMap(refusalOf(error), Effect.fail)
   )
 
-// Who lost to others, or found the broker away, may try again at once; a full log takes an operator.
+// After a lost race, or with the broker away, a caller may try again at once; a full log takes an operator.
 const soonSeconds = 1
 const fullSeconds = 30
 
@@ -111,7 +111,7 @@ const refusalOf = (error: CommandError): Effect.Effect<WireError> => {
 export const noSuch = (entity: keyof typeof entityNames): WireError =>
   notFound(`no such ${entityNames[entity]}`, `${entityNames[entity].replaceAll(" ", "_")}_not_found`)
 
-/** A UUID of version 5's shape, always the same for the same words: who does a thing again does the same thing. */
+/** A UUID of version 5's shape, always the same for the same words, so that a repeated request does the same thing. */
 const uuidFrom = (...words: ReadonlyArray<string>): string => {
   const hex = hash("sha256", JSON.stringify(words), "hex")
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16)

@@ -25,7 +25,7 @@ export class FullDisks extends Context.Service<
       const { DiskGuard } = yield* Configuration
       const publisher = yield* Publisher
       const retryMs = Math.round(DiskGuard.RetryAfterSeconds * 1_000)
-      /** Until when a mount of a runner is not told of again, the oldest first. */
+      /** Until when a runner's mount makes no further event, the oldest first. */
       const quietUntilMs = new Map<string, number>()
 
       const remember = (key: string, untilMs: number) => {
@@ -42,7 +42,7 @@ export class FullDisks extends Context.Service<
         const nowMs = yield* Clock.currentTimeMillis
         const key = JSON.stringify([question.runner, full.mountPath])
         if (nowMs < (quietUntilMs.get(key) ?? 0)) return
-        // Before it is told, so that of many that ask at once one tells.
+        // Before the event, so that many questions at once make one.
         remember(key, nowMs + retryMs)
         const envelope: Envelope = {
           eventSchemaVersion,

@@ -43,7 +43,7 @@ export class Pickup extends Context.Service<
   Pickup,
   {
     readonly next: (question: PickupQuestion) => Effect.Effect<PickupAnswer>
-    /** From now on nobody is given anything, and whoever waits is told so. */
+    /** From now on nobody gets anything, and waiting runners hear so. */
     readonly stop: Effect.Effect<void>
   }
 >()("starling/pipeline-api/Pickup") {

@@ -46,7 +46,7 @@ export const catchUp = Effect.gen(function* () {
   })
 })
 
-/** One look for all who asked before it was begun: however many ask, one is on its way. */
+/** One look serves all that asked before it began: however many ask, one is on its way. */
 const togetherLooked = Effect.fnUntraced(function* <A, E>(look: Effect.Effect<A, E>) {
   const scope = yield* Effect.scope
   const inTurn = yield* Semaphore.make(1)

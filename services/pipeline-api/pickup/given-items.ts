@@ -27,7 +27,7 @@ export const givenItems = () => {
       given.set(id, { projectId, ...taken, sequence: Infinity })
       return {
         done: (sequence: number | undefined) => {
-          // What is not remembered is tried, and refused by its actor.
+          // An item that is not remembered is tried, and refused by its actor.
           if (sequence === undefined || given.size > givenMax) given.delete(id)
           else given.set(id, { projectId, ...taken, sequence })
         }

@@ -119,7 +119,7 @@ const itemOf = Effect.fnUntraced(function* ({ commands }: Parts, report: Report)
   return Option.getOrUndefined(Option.map(held, ({ state }) => state))
 })
 
-/** Who takes over from an agent that is out of quota. */
+/** The agent that takes over from one that is out of quota. */
 const fallbackFor = Effect.fnUntraced(function* (
   { roster, routing }: Parts,
   report: Report,

@@ -44,7 +44,7 @@ export interface ReportMaterial {
   readonly item: ConcernedItem | null
   /** What a runner has of that item in hand. */
   readonly dispatch: WorkItemDispatch | null
-  /** Who takes over from an agent that is out of quota; null: nobody. */
+  /** The agent that takes over from one that is out of quota; null: none. */
   readonly fallback: { readonly agent: string; readonly model: string | null } | null
 }
 
