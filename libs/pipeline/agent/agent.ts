@@ -5,10 +5,10 @@
 import { Schema } from "effect"
 import type { ActorDefinition, DecisionContext, Projection } from "#actors/definition"
 import { type AgentCommand, type AgentDeadline, AgentFact, agentOfId, AgentState, type AgentSummary } from "#contracts"
-import { benchDeciders, benchEvolvers, restoreDeciders, restoreEvolvers } from "./bench.ts"
-import { decided, type Deciders, type Decision, type Evolvers } from "./decisions.ts"
+import { benchConcern } from "./bench.ts"
+import { decided, type Deciders, type Decision, type Evolvers } from "./concern.ts"
 import { toEvents } from "./events.ts"
-import { pauseDeciders, pauseEvolvers, quotaDeciders, quotaEvolvers, standingOf, unheardOf } from "./holds.ts"
+import { holdsConcern, standingOf, unheardOf } from "./holds.ts"
 
 /** Null: nothing has happened to an agent of that id yet; it takes work. */
 export const agent: ActorDefinition<AgentState | null, AgentCommand, AgentFact> = {
@@ -31,19 +31,15 @@ type Decide = (agent: AgentState, command: AgentCommand, context: DecisionContex
 type Evolve = (agent: AgentState, fact: AgentFact, context: DecisionContext) => Partial<AgentState>
 
 const deciders: Deciders = {
-  ...benchDeciders,
-  ...pauseDeciders,
-  ...quotaDeciders,
-  ...restoreDeciders,
+  ...benchConcern.commands,
+  ...holdsConcern.commands,
   // Each makes an event; a repeated report has the command id of the first.
   FailSession: (_agent, { _tag, ...failure }) => decided({ _tag: "SessionFailed", ...failure })
 }
 
 const evolvers: Evolvers = {
-  ...benchEvolvers,
-  ...pauseEvolvers,
-  ...quotaEvolvers,
-  ...restoreEvolvers,
+  ...benchConcern.evolve,
+  ...holdsConcern.evolve,
   SessionFailed: () => ({})
 }
 

@@ -8,8 +8,74 @@
  * reports once how many it queued again.
  */
 import { type AgentBench, type AgentCommandOf, type AgentFact, type AgentState, fastFailsMax } from "#contracts"
-import { decided, type Deciders, type Evolvers, nothing, refused } from "./decisions.ts"
+import { type Concern, decided, nothing, refused } from "./concern.ts"
 import { standingOf } from "./holds.ts"
+
+export const benchConcern = {
+  commands: {
+    FailSmoke: (agent, command) => {
+      const isBenching = !isLate(agent, command.occurredAtMs)
+      const isAboutAgentAlone = command.item === null
+      if (isAboutAgentAlone && (!isBenching || (agent.bench !== null && isKnown(agent.bench, command)))) return nothing
+      return decided({ ...command, _tag: "SmokeFailed", isBenching })
+    },
+    FailFast: (agent, { failuresMax, windowMs, reason, occurredAtMs, item }) => {
+      if (agent.bench !== null || isLate(agent, occurredAtMs)) return nothing
+      const inWindow = agent.fastFailsMs.filter((failedAtMs) => Math.abs(occurredAtMs - failedAtMs) < windowMs)
+      const failed: AgentFact = { _tag: "FailedFast", occurredAtMs, reason }
+      if (inWindow.length + 1 < failuresMax) return decided(failed)
+      return decided(failed, {
+        _tag: "SmokeFailed",
+        cause: "fast-fail",
+        reason: reason ?? `${failuresMax} runs ended too fast within ${windowMs} ms`,
+        category: "Unknown",
+        occurredAtMs,
+        item,
+        epoch: null,
+        isBenching: true
+      })
+    },
+    PassSmoke: (agent, { occurredAtMs }) => {
+      const { bench } = agent
+      if (bench === null || occurredAtMs < bench.occurredAtMs) return nothing
+      return decided(...recovered(agent, occurredAtMs, "probe"), {
+        _tag: "Restored",
+        outageStartedAtMs: bench.sinceMs,
+        restoredAtMs: occurredAtMs,
+        restoredBy: null
+      })
+    },
+    Restore: (agent, { restoredBy, outageStartedAtMs }, { atMs }) => {
+      if (outageStartedAtMs !== null && outageStartedAtMs > atMs) {
+        return refused(standingOf(agent), "the outage has not begun yet")
+      }
+      return decided(...recovered(agent, atMs, "operator"), {
+        _tag: "Restored",
+        outageStartedAtMs: outageStartedAtMs ?? agent.bench?.sinceMs ?? null,
+        restoredAtMs: atMs,
+        restoredBy
+      })
+    },
+    CompleteRestoreSweep: ({ sweptRestoreAtMs }, { _tag, ...sweep }) =>
+      sweptRestoreAtMs !== null && sweep.restoredAtMs <= sweptRestoreAtMs
+        ? nothing
+        : decided({ _tag: "RestoreSwept", ...sweep })
+  },
+  evolve: {
+    SmokeFailed: ({ bench }, { _tag, isBenching, item: _item, ...failure }) => ({
+      bench: isBenching ? benched(bench, failure) : bench
+    }),
+    FailedFast: ({ fastFailsMs }, { occurredAtMs }) => ({
+      fastFailsMs: [...fastFailsMs, occurredAtMs].slice(-fastFailsMax)
+    }),
+    SmokeRecovered: (_agent, { recoveredAtMs }) => ({ bench: null, recoveredAtMs, fastFailsMs: [] }),
+    Restored: (_agent, { outageStartedAtMs, restoredAtMs }) => ({ restore: { outageStartedAtMs, restoredAtMs } }),
+    RestoreSwept: ({ restore }, { restoredAtMs }) => ({
+      sweptRestoreAtMs: restoredAtMs,
+      restore: restore !== null && restore.restoredAtMs <= restoredAtMs ? null : restore
+    })
+  }
+} satisfies Concern
 
 const isLate = ({ recoveredAtMs }: AgentState, occurredAtMs: number) =>
   recoveredAtMs !== null && occurredAtMs <= recoveredAtMs
@@ -19,40 +85,6 @@ const isKnown = (bench: AgentBench, failure: AgentCommandOf<"FailSmoke">) =>
   (bench.reason === failure.reason &&
     bench.category === failure.category &&
     (failure.epoch === null || failure.epoch === bench.epoch))
-
-export const benchDeciders = {
-  FailSmoke: (agent, command) => {
-    const isBenching = !isLate(agent, command.occurredAtMs)
-    const isAboutAgentAlone = command.item === null
-    if (isAboutAgentAlone && (!isBenching || (agent.bench !== null && isKnown(agent.bench, command)))) return nothing
-    return decided({ ...command, _tag: "SmokeFailed", isBenching })
-  },
-  FailFast: (agent, { failuresMax, windowMs, reason, occurredAtMs, item }) => {
-    if (agent.bench !== null || isLate(agent, occurredAtMs)) return nothing
-    const inWindow = agent.fastFailsMs.filter((failedAtMs) => Math.abs(occurredAtMs - failedAtMs) < windowMs)
-    const failed: AgentFact = { _tag: "FailedFast", occurredAtMs, reason }
-    if (inWindow.length + 1 < failuresMax) return decided(failed)
-    return decided(failed, {
-      _tag: "SmokeFailed",
-      cause: "fast-fail",
-      reason: reason ?? `${failuresMax} runs ended too fast within ${windowMs} ms`,
-      category: "Unknown",
-      occurredAtMs,
-      item,
-      epoch: null,
-      isBenching: true
-    })
-  }
-} satisfies Partial<Deciders>
-
-export const benchEvolvers = {
-  SmokeFailed: ({ bench }, { _tag, isBenching, item: _item, ...failure }) => ({
-    bench: isBenching ? benched(bench, failure) : bench
-  }),
-  FailedFast: ({ fastFailsMs }, { occurredAtMs }) => ({
-    fastFailsMs: [...fastFailsMs, occurredAtMs].slice(-fastFailsMax)
-  })
-} satisfies Partial<Evolvers>
 
 /** An outage begins with the first failure that is known of it. */
 const benched = (bench: AgentBench | null, failure: Omit<AgentBench, "sinceMs">): AgentBench =>
@@ -67,40 +99,3 @@ const benched = (bench: AgentBench | null, failure: Omit<AgentBench, "sinceMs">)
 
 const recovered = ({ bench }: AgentState, recoveredAtMs: number, by: "probe" | "operator"): ReadonlyArray<AgentFact> =>
   bench === null ? [] : [{ _tag: "SmokeRecovered", benchedAtMs: bench.sinceMs, recoveredAtMs, by }]
-
-export const restoreDeciders = {
-  PassSmoke: (agent, { occurredAtMs }) => {
-    const { bench } = agent
-    if (bench === null || occurredAtMs < bench.occurredAtMs) return nothing
-    return decided(...recovered(agent, occurredAtMs, "probe"), {
-      _tag: "Restored",
-      outageStartedAtMs: bench.sinceMs,
-      restoredAtMs: occurredAtMs,
-      restoredBy: null
-    })
-  },
-  Restore: (agent, { restoredBy, outageStartedAtMs }, { atMs }) => {
-    if (outageStartedAtMs !== null && outageStartedAtMs > atMs) {
-      return refused(standingOf(agent), "the outage has not begun yet")
-    }
-    return decided(...recovered(agent, atMs, "operator"), {
-      _tag: "Restored",
-      outageStartedAtMs: outageStartedAtMs ?? agent.bench?.sinceMs ?? null,
-      restoredAtMs: atMs,
-      restoredBy
-    })
-  },
-  CompleteRestoreSweep: ({ sweptRestoreAtMs }, { _tag, ...sweep }) =>
-    sweptRestoreAtMs !== null && sweep.restoredAtMs <= sweptRestoreAtMs
-      ? nothing
-      : decided({ _tag: "RestoreSwept", ...sweep })
-} satisfies Partial<Deciders>
-
-export const restoreEvolvers = {
-  SmokeRecovered: (_agent, { recoveredAtMs }) => ({ bench: null, recoveredAtMs, fastFailsMs: [] }),
-  Restored: (_agent, { outageStartedAtMs, restoredAtMs }) => ({ restore: { outageStartedAtMs, restoredAtMs } }),
-  RestoreSwept: ({ restore }, { restoredAtMs }) => ({
-    sweptRestoreAtMs: restoredAtMs,
-    restore: restore !== null && restore.restoredAtMs <= restoredAtMs ? null : restore
-  })
-} satisfies Partial<Evolvers>

@@ -8,7 +8,52 @@
  * then rests for a while.
  */
 import { type AgentPause, type AgentStanding, type AgentState, type Hold, isoTime } from "#contracts"
-import { decided, type Deciders, type Evolvers, nothing, refused } from "./decisions.ts"
+import { type Concern, decided, nothing, refused } from "./concern.ts"
+
+export const holdsConcern = {
+  commands: {
+    Pause: (agent, { reason, pausedBy, expiresAtMs }, { atMs }) => {
+      if (expiresAtMs !== null && expiresAtMs <= atMs) {
+        return refused(standingOf(agent), "the pause would be over before it began")
+      }
+      const { pause } = agent
+      const paused = { _tag: "Paused", reason, pausedBy, expiresAtMs } as const
+      if (pause === null) return decided(paused)
+      if (isExpired(pause, atMs)) return decided(expired, paused)
+      const isSame = pause.reason === reason && pause.pausedBy === pausedBy && pause.expiresAtMs === expiresAtMs
+      return isSame ? nothing : decided(paused)
+    },
+    Resume: ({ pause }, { resumedBy, reason }) =>
+      pause === null ? nothing : decided({ _tag: "Resumed", resumedBy, reason }),
+    ExpirePause: ({ pause }, _command, { atMs }) =>
+      pause !== null && isExpired(pause, atMs) ? decided(expired) : nothing,
+    HitQuota: ({ quota }, { occurredAtMs: hitAtMs, resetAtMs }, { atMs }) => {
+      if (resetAtMs !== null && resetAtMs <= atMs) return nothing
+      const isKnown = quota !== null && (quota.resetAtMs === resetAtMs || quota.hitAtMs > hitAtMs)
+      return isKnown ? nothing : decided({ _tag: "QuotaHit", hitAtMs, resetAtMs })
+    },
+    ResetQuota: ({ quota }, { isForced }, { atMs }) => {
+      if (quota === null) return nothing
+      return isForced || (quota.resetAtMs !== null && quota.resetAtMs <= atMs)
+        ? decided({ _tag: "QuotaReset" })
+        : nothing
+    },
+    AdviseSpending: ({ advice }, { _tag, cooldownMs, ...advised }, { atMs }) => {
+      if (advised.optimalUntilMs <= atMs) return nothing
+      if (advice !== null && (advice.optimalUntilMs === advised.optimalUntilMs || atMs < advice.quietUntilMs)) {
+        return nothing
+      }
+      return decided({ _tag: "SpendingAdvised", ...advised, quietUntilMs: atMs + cooldownMs })
+    }
+  },
+  evolve: {
+    Paused: (_agent, { _tag, ...pause }, { atMs }) => ({ pause: { ...pause, pausedAtMs: atMs } }),
+    Resumed: () => ({ pause: null }),
+    QuotaHit: (_agent, { hitAtMs, resetAtMs }) => ({ quota: { hitAtMs, resetAtMs } }),
+    QuotaReset: () => ({ quota: null }),
+    SpendingAdvised: (_agent, { optimalUntilMs, quietUntilMs }) => ({ advice: { optimalUntilMs, quietUntilMs } })
+  }
+} satisfies Concern
 
 /** Of an agent that nothing has happened to. */
 export const unheardOf = (atMs: number): AgentState => ({
@@ -66,51 +111,3 @@ export const standingOf = ({ pause, bench, quota }: AgentState): AgentStanding =
 }
 
 const expired = { _tag: "Resumed", resumedBy: "expiry", reason: "the time of the pause is over" } as const
-
-export const pauseDeciders = {
-  Pause: (agent, { reason, pausedBy, expiresAtMs }, { atMs }) => {
-    if (expiresAtMs !== null && expiresAtMs <= atMs) {
-      return refused(standingOf(agent), "the pause would be over before it began")
-    }
-    const { pause } = agent
-    const paused = { _tag: "Paused", reason, pausedBy, expiresAtMs } as const
-    if (pause === null) return decided(paused)
-    if (isExpired(pause, atMs)) return decided(expired, paused)
-    const isSame = pause.reason === reason && pause.pausedBy === pausedBy && pause.expiresAtMs === expiresAtMs
-    return isSame ? nothing : decided(paused)
-  },
-  Resume: ({ pause }, { resumedBy, reason }) =>
-    pause === null ? nothing : decided({ _tag: "Resumed", resumedBy, reason }),
-  ExpirePause: ({ pause }, _command, { atMs }) =>
-    pause !== null && isExpired(pause, atMs) ? decided(expired) : nothing
-} satisfies Partial<Deciders>
-
-export const pauseEvolvers = {
-  Paused: (_agent, { _tag, ...pause }, { atMs }) => ({ pause: { ...pause, pausedAtMs: atMs } }),
-  Resumed: () => ({ pause: null })
-} satisfies Partial<Evolvers>
-
-export const quotaDeciders = {
-  HitQuota: ({ quota }, { occurredAtMs: hitAtMs, resetAtMs }, { atMs }) => {
-    if (resetAtMs !== null && resetAtMs <= atMs) return nothing
-    const isKnown = quota !== null && (quota.resetAtMs === resetAtMs || quota.hitAtMs > hitAtMs)
-    return isKnown ? nothing : decided({ _tag: "QuotaHit", hitAtMs, resetAtMs })
-  },
-  ResetQuota: ({ quota }, { isForced }, { atMs }) => {
-    if (quota === null) return nothing
-    return isForced || (quota.resetAtMs !== null && quota.resetAtMs <= atMs) ? decided({ _tag: "QuotaReset" }) : nothing
-  },
-  AdviseSpending: ({ advice }, { _tag, cooldownMs, ...advised }, { atMs }) => {
-    if (advised.optimalUntilMs <= atMs) return nothing
-    if (advice !== null && (advice.optimalUntilMs === advised.optimalUntilMs || atMs < advice.quietUntilMs)) {
-      return nothing
-    }
-    return decided({ _tag: "SpendingAdvised", ...advised, quietUntilMs: atMs + cooldownMs })
-  }
-} satisfies Partial<Deciders>
-
-export const quotaEvolvers = {
-  QuotaHit: (_agent, { hitAtMs, resetAtMs }) => ({ quota: { hitAtMs, resetAtMs } }),
-  QuotaReset: () => ({ quota: null }),
-  SpendingAdvised: (_agent, { optimalUntilMs, quietUntilMs }) => ({ advice: { optimalUntilMs, quietUntilMs } })
-} satisfies Partial<Evolvers>

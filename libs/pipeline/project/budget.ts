@@ -5,8 +5,28 @@
  * event: the queue stays paused until spend has recovered, or until an operator raises the cap beyond it.
  */
 import type { BudgetBand, ProjectFact, ProjectFactOf, ProjectSettings, ProjectState } from "#contracts"
-import { type Deciders, decided, type Evolvers, nothing } from "./decisions.ts"
+import { type Concern, decided, nothing } from "./concern.ts"
 import { heldByBudget, releasedByBudget } from "./holds.ts"
+
+export const budgetConcern = {
+  commands: {
+    SweepSpend: (project, { spendMicroUsd, epoch }) => {
+      const budget = budgetOf(project)
+      if (budget === undefined) return nothing
+      const sweep: Sweep = { ...budget, spendMicroUsd, epoch }
+      const band = bandOf(spendMicroUsd, budget)
+      const told = band === project.budget.band ? stayed(project, sweep) : moved(project, sweep, band)
+      return decided(...told, ...releasedByRaise(project, budget, band))
+    }
+  },
+  evolve: {
+    BudgetWarned: (_project, { spendMicroUsd, epoch }) => stands("warning", spendMicroUsd, epoch),
+    BudgetExceeded: (_project, { spendMicroUsd, epoch }) => stands("exceeded", spendMicroUsd, epoch),
+    BudgetEased: (_project, { spendMicroUsd, epoch }) => stands("warning", spendMicroUsd, epoch),
+    BudgetRecovered: (_project, { spendMicroUsd }) => stands("normal", spendMicroUsd, null),
+    BudgetRemoved: ({ budget }) => stands("normal", budget.spendMicroUsd, null)
+  }
+} satisfies Concern
 
 const microUsdPerUsd = 1_000_000
 
@@ -97,28 +117,9 @@ export const budgetRemoved = (project: ProjectState): ReadonlyArray<ProjectFact>
   ...releasedByBudget(project, "the project has no budget any more")
 ]
 
-export const budgetDeciders = {
-  SweepSpend: (project, { spendMicroUsd, epoch }) => {
-    const budget = budgetOf(project)
-    if (budget === undefined) return nothing
-    const sweep: Sweep = { ...budget, spendMicroUsd, epoch }
-    const band = bandOf(spendMicroUsd, budget)
-    const told = band === project.budget.band ? stayed(project, sweep) : moved(project, sweep, band)
-    return decided(...told, ...releasedByRaise(project, budget, band))
-  }
-} satisfies Partial<Deciders>
-
 const stands = (band: BudgetBand, spendMicroUsd: number, toldEpoch: string | null) => ({
   budget: { band, spendMicroUsd, toldEpoch }
 })
-
-export const budgetEvolvers = {
-  BudgetWarned: (_project, { spendMicroUsd, epoch }) => stands("warning", spendMicroUsd, epoch),
-  BudgetExceeded: (_project, { spendMicroUsd, epoch }) => stands("exceeded", spendMicroUsd, epoch),
-  BudgetEased: (_project, { spendMicroUsd, epoch }) => stands("warning", spendMicroUsd, epoch),
-  BudgetRecovered: (_project, { spendMicroUsd }) => stands("normal", spendMicroUsd, null),
-  BudgetRemoved: ({ budget }) => stands("normal", budget.spendMicroUsd, null)
-} satisfies Partial<Evolvers>
 
 type Reading = ProjectFactOf<"BudgetWarned" | "BudgetExceeded" | "BudgetRecovered">
 

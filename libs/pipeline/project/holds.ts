@@ -4,7 +4,32 @@
  * beyond it or taken away. Each new hold makes an event, and the end of the last one makes another.
  */
 import { type Hold, isoTime, type ProjectFact, type ProjectFactOf, type ProjectState } from "#contracts"
-import { type Deciders, decided, type Evolvers, nothing } from "./decisions.ts"
+import { type Concern, decided, nothing } from "./concern.ts"
+
+export const holdsConcern = {
+  commands: {
+    PauseQueue: (project, { reason, pausedBy }) =>
+      project.manualPause === null
+        ? decided({ _tag: "PausedManually", reason, pausedBy, isFirst: project.automaticPause === null })
+        : nothing,
+    ResumeQueue: (project, { reason, resumedBy }) =>
+      project.manualPause === null
+        ? nothing
+        : decided({ _tag: "ResumedManually", reason, resumedBy, isLast: project.automaticPause === null })
+  },
+  evolve: {
+    PausedManually: (_project, { reason, pausedBy }, { atMs }) => ({
+      manualPause: { reason, pausedBy, pausedAtMs: atMs }
+    }),
+    PausedAutomatically: (_project, { reason, cap }, { atMs }) => ({
+      automaticPause: { reason, pausedAtMs: atMs, ...(cap === undefined ? {} : { cap }) }
+    }),
+    // One that does not say whether it was the last freed the queue of both.
+    ResumedManually: (_project, { isLast }) =>
+      isLast === undefined ? { manualPause: null, automaticPause: null } : { manualPause: null },
+    AutomaticPauseLifted: () => ({ automaticPause: null })
+  }
+} satisfies Concern
 
 type Held = Pick<ProjectState, "manualPause" | "automaticPause">
 type Cap = NonNullable<ProjectFactOf<"PausedAutomatically">["cap"]>
@@ -35,34 +60,10 @@ export const releasedByBudget = (project: Held, reason: string): ReadonlyArray<P
     ? []
     : [{ _tag: "AutomaticPauseLifted", reason, isLast: project.manualPause === null }]
 
-export const holdDeciders = {
-  PauseQueue: (project, { reason, pausedBy }) =>
-    project.manualPause === null
-      ? decided({ _tag: "PausedManually", reason, pausedBy, isFirst: project.automaticPause === null })
-      : nothing,
-  ResumeQueue: (project, { reason, resumedBy }) =>
-    project.manualPause === null
-      ? nothing
-      : decided({ _tag: "ResumedManually", reason, resumedBy, isLast: project.automaticPause === null })
-} satisfies Partial<Deciders>
-
-export const holdEvolvers = {
-  PausedManually: (_project, { reason, pausedBy }, { atMs }) => ({
-    manualPause: { reason, pausedBy, pausedAtMs: atMs }
-  }),
-  PausedAutomatically: (_project, { reason, cap }, { atMs }) => ({
-    automaticPause: { reason, pausedAtMs: atMs, ...(cap === undefined ? {} : { cap }) }
-  }),
-  // One that does not say whether it was the last freed the queue of both.
-  ResumedManually: (_project, { isLast }) =>
-    isLast === undefined ? { manualPause: null, automaticPause: null } : { manualPause: null },
-  AutomaticPauseLifted: () => ({ automaticPause: null })
-} satisfies Partial<Evolvers>
-
-type HoldFact = ProjectFactOf<keyof typeof holdEvolvers>
+type HoldFact = ProjectFactOf<keyof typeof holdsConcern.evolve>
 
 /** `project`: as it stands after the fact. Nothing for a hold that goes while another one stands. */
-export const holdTold = (project: Held, fact: HoldFact) => {
+export const holdEvent = (project: Held, fact: HoldFact) => {
   switch (fact._tag) {
     case "PausedManually":
       return paused(project, fact.reason, fact.pausedBy)

@@ -20,10 +20,10 @@ import {
   ProjectState,
   type ProjectSummary
 } from "#contracts"
-import { budgetDeciders, budgetDetails, budgetEvolvers, budgetRemoved } from "./budget.ts"
-import { decided, type Deciders, type Decision, type Evolvers, nothing } from "./decisions.ts"
-import { holdDeciders, holdEvolvers, holdTold, isQueuePaused } from "./holds.ts"
-import { staleBaseDeciders, staleBaseEvolvers } from "./stale-bases.ts"
+import { budgetConcern, budgetDetails, budgetRemoved } from "./budget.ts"
+import { decided, type Deciders, type Decision, type Evolvers, nothing } from "./concern.ts"
+import { holdsConcern, holdEvent, isQueuePaused } from "./holds.ts"
+import { staleBasesConcern } from "./stale-bases.ts"
 
 /** Null: nothing is known of a project of that id. */
 export const project: ActorDefinition<ProjectState | null, ProjectCommand, ProjectFact> = {
@@ -57,9 +57,9 @@ export const project: ActorDefinition<ProjectState | null, ProjectCommand, Proje
 }
 
 const deciders: Deciders = {
-  ...budgetDeciders,
-  ...holdDeciders,
-  ...staleBaseDeciders,
+  ...budgetConcern.commands,
+  ...holdsConcern.commands,
+  ...staleBasesConcern.commands,
   UpdateSettings: (project, { settings }) => {
     if (Equal.equals(project.settings, settings)) return nothing
     const updated = { _tag: "SettingsUpdated", settings } as const
@@ -68,9 +68,9 @@ const deciders: Deciders = {
 }
 
 const evolvers: Evolvers = {
-  ...budgetEvolvers,
-  ...holdEvolvers,
-  ...staleBaseEvolvers,
+  ...budgetConcern.evolve,
+  ...holdsConcern.evolve,
+  ...staleBasesConcern.evolve,
   SettingsUpdated: (_project, { settings }) => ({ settings })
 }
 
@@ -100,7 +100,7 @@ const eventsOf = (project: ProjectState, fact: ProjectFact, id: string): Readonl
     case "PausedAutomatically":
     case "ResumedManually":
     case "AutomaticPauseLifted": {
-      const told = holdTold(project, fact)
+      const told = holdEvent(project, fact)
       if (told === undefined) return []
       const details = { projectId: id, ...told.details }
       return [{ event: told.event, workItem: null, project: projectSnapshot(id, project), details }]

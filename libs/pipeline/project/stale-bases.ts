@@ -4,7 +4,28 @@
  * which receivers must bear anyway.
  */
 import { type ProjectFactOf, type ProjectState, staleBaseProcessesMax, staleBasesMax } from "#contracts"
-import { type Deciders, decided, type Evolvers, nothing } from "./decisions.ts"
+import { type Concern, decided, nothing } from "./concern.ts"
+
+export const staleBasesConcern = {
+  commands: {
+    ReportStaleBase: ({ staleBases }, command) =>
+      toldBy(staleBases, command.epoch).includes(keyOf(command))
+        ? nothing
+        : decided({ ...command, _tag: "StaleBaseFound" })
+  },
+  evolve: {
+    StaleBaseFound: ({ staleBases }, fact) => {
+      const told = [...toldBy(staleBases, fact.epoch), keyOf(fact)].slice(-staleBasesMax)
+      return {
+        staleBases: {
+          epoch: fact.epoch,
+          told,
+          others: withinRoom(othersThan(staleBases, fact.epoch), staleBasesMax - told.length)
+        }
+      }
+    }
+  }
+} satisfies Concern
 
 type Found = Pick<ProjectFactOf<"StaleBaseFound">, "pullRequestNumber" | "headSha">
 type StaleBases = ProjectState["staleBases"]
@@ -14,26 +35,6 @@ const keyOf = ({ pullRequestNumber, headSha }: Found) => `${pullRequestNumber}:$
 
 const toldBy = ({ epoch, told, others = [] }: StaleBases, process: string): ReadonlyArray<string> =>
   epoch === process ? told : (others.find((other) => other.epoch === process)?.told ?? [])
-
-export const staleBaseDeciders = {
-  ReportStaleBase: ({ staleBases }, command) =>
-    toldBy(staleBases, command.epoch).includes(keyOf(command))
-      ? nothing
-      : decided({ ...command, _tag: "StaleBaseFound" })
-} satisfies Partial<Deciders>
-
-export const staleBaseEvolvers = {
-  StaleBaseFound: ({ staleBases }, fact) => {
-    const told = [...toldBy(staleBases, fact.epoch), keyOf(fact)].slice(-staleBasesMax)
-    return {
-      staleBases: {
-        epoch: fact.epoch,
-        told,
-        others: withinRoom(othersThan(staleBases, fact.epoch), staleBasesMax - told.length)
-      }
-    }
-  }
-} satisfies Partial<Evolvers>
 
 /** The process that reported last comes first. */
 const othersThan = ({ epoch, told, others = [] }: StaleBases, process: string): Others =>

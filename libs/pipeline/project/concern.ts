@@ -1,4 +1,4 @@
-/** The shapes that every concern of a project is written in: what decides a command, and what a fact changes. */
+/** The shape of a concern: the commands that it decides, and what its facts make of the state. */
 import { Result } from "effect"
 import type { DecisionContext, Refusal } from "#actors/definition"
 import type {
@@ -24,6 +24,12 @@ export type Evolvers = {
     fact: ProjectFactOf<Tag>,
     context: DecisionContext
   ) => Partial<ProjectState>
+}
+
+/** One topic in the life of a project. The actor is all of them together. */
+export interface Concern {
+  readonly commands: Partial<Deciders>
+  readonly evolve: Partial<Evolvers>
 }
 
 export const decided = (...facts: ReadonlyArray<ProjectFact>): Decision => Result.succeed(facts)

@@ -1,4 +1,4 @@
-/** The shapes that every concern of an agent is written in: what decides a command, and what a fact changes. */
+/** The shape of a concern: the commands that it decides, and what its facts make of the state. */
 import { Result } from "effect"
 import { type DecisionContext, Refusal } from "#actors/definition"
 import type {
@@ -26,6 +26,12 @@ export type Evolvers = {
     fact: AgentFactOf<Tag>,
     context: DecisionContext
   ) => Partial<AgentState>
+}
+
+/** One topic in the life of an agent. The actor is all of them together. */
+export interface Concern {
+  readonly commands: Partial<Deciders>
+  readonly evolve: Partial<Evolvers>
 }
 
 export const decided = (...facts: ReadonlyArray<AgentFact>): Decision => Result.succeed(facts)
