@@ -29,8 +29,8 @@ export const amended = (
     details: details === undefined ? more.details : { ...details, ...more.details },
     headers: headers === undefined ? more.headers : { ...headers, ...more.headers }
   }
-  const given = Object.entries(all).filter(([, value]) => value !== undefined)
-  return new WireError({ status, code, message, ...Object.fromEntries(given) })
+  const present = Object.entries(all).filter(([, value]) => value !== undefined)
+  return new WireError({ status, code, message, ...Object.fromEntries(present) })
 }
 
 /** How an API writes a refusal: the JSON body. */

@@ -75,9 +75,9 @@ export class Health extends Context.Service<
       )
     ).pipe(
       Effect.map(report),
-      Effect.zipWith(remarked, ({ ok, checks: found }, said) => ({
+      Effect.zipWith(remarked, ({ ok, checks: found }, remarksNow) => ({
         ok,
-        checks: { ...report(said).checks, ...found }
+        checks: { ...report(remarksNow).checks, ...found }
       }))
     )
     return Health.of({ loop, readiness, remark, live, ready, started: Effect.sync(() => void checks.delete(start)) })

@@ -16,10 +16,10 @@ export const wantsColours = () => (process.env["NO_COLOR"] ?? "") === "" && proc
 
 /** Completes at the first SIGTERM or SIGINT. A second one ends the process at once, with 130. */
 export const stopSignal = Effect.callback<NodeJS.Signals>((resume) => {
-  let asked = false
+  let isStopping = false
   const onSignal = (signal: NodeJS.Signals) => {
-    if (asked) process.exit(130)
-    asked = true
+    if (isStopping) process.exit(130)
+    isStopping = true
     resume(Effect.succeed(signal))
   }
   process.on("SIGTERM", onSignal)

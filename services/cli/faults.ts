@@ -9,8 +9,8 @@ type Invocation = Pick<CliOutput.Presenter.InvalidInvocation, "commandPath" | "h
 export const faultLines = ({ commandPath, helpDoc, errors }: Invocation): ReadonlyArray<string> => {
   // Of a command that there is not, nobody knows the options.
   const unknown = errors.filter(({ _tag }) => _tag === "UnknownSubcommand")
-  const told = unknown.length > 0 ? unknown : errors
-  const lines = [...new Set(told.map((error) => `starling: ${faultOf(error, commandPath.slice(1), helpDoc)}`))]
+  const shownErrors = unknown.length > 0 ? unknown : errors
+  const lines = [...new Set(shownErrors.map((error) => `starling: ${faultOf(error, commandPath.slice(1), helpDoc)}`))]
   return [...lines, `./${commandPath.join(" ")} --help tells what there is`]
 }
 

@@ -20,11 +20,11 @@ import { starling } from "./starling.ts"
 
 export const runCommandLine = (parameters: ReadonlyArray<string>, version: string): void => {
   const hasColors = process.stdout.isTTY === true && !process.env["NO_COLOR"]
-  const told = interpret(parameters, { version, presenter: onTerminal(hasColors) }).pipe(
+  const program = interpret(parameters, { version, presenter: onTerminal(hasColors) }).pipe(
     Effect.as(0),
     Effect.catchCause((cause) => Effect.sync(() => refuse(cause)))
   )
-  const stop = Effect.runCallback(told, {
+  const stop = Effect.runCallback(program, {
     onExit: (exit) => process.exit(exit._tag === "Success" ? exit.value : 130)
   })
   for (const signal of signals) process.on(signal, () => stop())

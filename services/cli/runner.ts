@@ -25,7 +25,7 @@ export const runner = (given: RunnerGiven): void => {
   const stop = Effect.runCallback(program(given).pipe(Effect.provide(setting)), {
     onExit: (exit) => {
       const isStopped = exit._tag === "Success" || Cause.hasInterruptsOnly(exit.cause)
-      if (!isStopped) process.stderr.write(`starling: ${told(exit.cause)}\n`)
+      if (!isStopped) process.stderr.write(`starling: ${messageOf(exit.cause)}\n`)
       process.exit(isStopped ? 0 : 1)
     }
   })
@@ -33,7 +33,7 @@ export const runner = (given: RunnerGiven): void => {
   process.once("SIGINT", () => stop())
 }
 
-const told = (cause: Cause.Cause<unknown>) => {
+const messageOf = (cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
   return error instanceof Error && error.message !== "" ? error.message : Cause.pretty(cause)
 }

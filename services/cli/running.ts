@@ -14,13 +14,13 @@ export const running = <Body, E>(
   Effect.gen(function* () {
     const [body, { setting }] = yield* Effect.promise(() => Promise.all([load(), import("./console.ts")]))
     yield* run(body).pipe(
-      Effect.catch((error) => told(error)),
+      Effect.catch((error) => explained(error)),
       Effect.provide(setting)
     )
   })
 
 /** What the broker forbids is told in the words of the topology; all else is as it came. */
-const told = <E>(error: E): Effect.Effect<never, E | CommandRefused> => {
+const explained = <E>(error: E): Effect.Effect<never, E | CommandRefused> => {
   // Known by its shape: who needs no broker loads none of it.
   const isForbidden = error instanceof Error && "forbidden" in error && error.forbidden !== undefined
   if (!isForbidden) return Effect.fail(error)

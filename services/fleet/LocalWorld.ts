@@ -95,15 +95,15 @@ const readyWithin = "10 seconds"
 
 /** It answers on the thread that it computes on. `port` 0 takes any free one. The payer stays the same with the seed, the payee with its own. */
 const startLocalSolana = Effect.fn("startLocalSolana")(function* (seed: string, payeeSeed: string, port: number) {
-  const said = yield* Deferred.make<string>()
+  const firstLine = yield* Deferred.make<string>()
   const child = yield* Effect.acquireRelease(
     startChild(process.execPath, [...process.execArgv, solanaProgram, seed, payeeSeed, String(port)], {
-      onLine: (line) => void Deferred.doneUnsafe(said, Effect.succeed(line))
+      onLine: (line) => void Deferred.doneUnsafe(firstLine, Effect.succeed(line))
     }),
     (child) => child.stop
   )
   const ended = Effect.flatMap(child.ended, (how) => Effect.fail(`it ended with ${how}`))
-  const line = yield* Effect.raceFirst(Deferred.await(said), ended).pipe(
+  const line = yield* Effect.raceFirst(Deferred.await(firstLine), ended).pipe(
     Effect.timeoutOrElse({ duration: readyWithin, orElse: () => Effect.fail("it did not say where it is in time") })
   )
   return yield* Effect.mapError(Effect.fromOption(decode(line)), () => "it said something else than where it is")

@@ -23,13 +23,13 @@ export const roleProcess = (role: RoleName, environment: Readonly<Record<string,
         Effect.flatMap(Ref.get(current), Option.match({ onNone: () => Effect.void, onSome: (child) => child.stop }))
       )
       // It says one thing each time it is ready: where it shows its metrics.
-      const told = yield* Queue.sliding<string>(1)
+      const readyLines = yield* Queue.sliding<string>(1)
       yield* Effect.addFinalizer(() => forgetProcess(home, role))
-      const note = Effect.flatMap(Queue.take(told), (line) => Effect.ignore(noteProcess(home, role, line)))
+      const note = Effect.flatMap(Queue.take(readyLines), (line) => Effect.ignore(noteProcess(home, role, line)))
       yield* Effect.forkScoped(Effect.forever(note))
       const onLine = (line: string) => {
         isReady = true
-        Queue.offerUnsafe(told, line)
+        Queue.offerUnsafe(readyLines, line)
         Deferred.doneUnsafe(firstReady, Effect.void)
       }
       const start = Effect.tap(

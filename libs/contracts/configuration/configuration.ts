@@ -96,8 +96,8 @@ const sectionFaults = (parts: Json, name: string, schema: object): ReadonlyArray
   if (Result.isFailure(decoded)) return []
   const marked = found.fields.filter((key) => section[key] === unreadable).map((key) => [key, unreadable])
   const values = { ...(decoded.success as Json), ...Object.fromEntries(marked) }
-  const said = judged(values as never, found.rule)
-  return typeof said === "string" ? [{ path: `/${name}`, message: said }] : []
+  const message = judged(values as never, found.rule)
+  return typeof message === "string" ? [{ path: `/${name}`, message }] : []
 }
 
 /** Entries with a key that cannot be read are left out. */

@@ -1,15 +1,16 @@
 /** The kinds of keys that sections of the configuration are made of. Each key says what it is for: docs/settings.md tells it. */
 import { Effect, Schema } from "effect"
+import { describe } from "../primitives.ts"
 
 /** `why`: what the key is for, as docs/settings.md tells it. */
 export const withDefault = <S extends Schema.Codec<unknown, unknown>>(schema: S, value: S["Encoded"], why: string) =>
-  told(schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed(value))), why)
+  describe(why)(schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed(value))))
 
 /** A key without a default. */
-export const optional = <S extends Schema.Top>(schema: S, why: string) => told(Schema.optionalKey(schema), why)
+export const optional = <S extends Schema.Top>(schema: S, why: string) => describe(why)(Schema.optionalKey(schema))
 
 /** A key that must be there. */
-export const required = <S extends Schema.Top>(schema: S, why: string) => told(schema, why)
+export const required = <S extends Schema.Top>(schema: S, why: string) => describe(why)(schema)
 
 interface RuledSection {
   /** Without its rule. */
@@ -33,8 +34,6 @@ export const section = <Fields extends Schema.Struct.Fields>(
   if (rule !== undefined) ruled.set(made, { plain, fields: Object.keys(fields), rule } as unknown as RuledSection)
   return made
 }
-
-const told = <S extends Schema.Top>(schema: S, why: string): S["Rebuild"] => schema.annotateKey({ description: why })
 
 export const whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 export const span = (minimum: number, maximum: number) => Schema.Finite.check(Schema.isBetween({ minimum, maximum }))

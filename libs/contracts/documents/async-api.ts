@@ -124,7 +124,7 @@ const message = (event: EventDeclaration) => ({
 type JsonObject = Record<string, unknown>
 
 /** A message of the document: its name is that of its channel and schema too. */
-interface Spoken {
+interface BusMessage {
   readonly name: string
   readonly summary: string
   readonly schema: Schema.Codec<unknown, unknown>
@@ -134,7 +134,7 @@ interface Spoken {
 const reports: ReadonlyArray<readonly [kind: string, ReportDeclaration]> = Object.entries(reportKinds)
 const entities = Object.entries(commandEntities)
 
-const reportMessages: ReadonlyArray<Spoken> = reports.map(([kind, { why, schema }]) => ({
+const reportMessages: ReadonlyArray<BusMessage> = reports.map(([kind, { why, schema }]) => ({
   name: `report.${kind}`,
   summary: `Says that ${why}.`,
   schema,
@@ -150,14 +150,14 @@ const heldAnswer = { name: "held.answer", summary: "It holds, or it is over: sto
 const requestOf = (entity: keyof typeof commandEntities) =>
   Schema.Struct({ ...CommandRequest.fields, command: commandEntities[entity].schema as Schema.Codec<unknown, unknown> })
 
-const commandMessages: ReadonlyArray<Spoken> = entities.map(([entity, { why }]) => ({
+const commandMessages: ReadonlyArray<BusMessage> = entities.map(([entity, { why }]) => ({
   name: `command.${entity}`,
   summary: `A command for ${why}.`,
   schema: requestOf(entity as keyof typeof commandEntities)
 }))
 const commandAnswer = { name: "command.answer", summary: "What became of a command.", schema: CommandAnswer }
 
-const spoken: ReadonlyArray<Spoken> = [
+const busMessages: ReadonlyArray<BusMessage> = [
   ...reportMessages,
   question,
   answer,
@@ -217,7 +217,7 @@ const pipelineOperations = (): JsonObject => ({
 
 const pipelineMessages = (): JsonObject =>
   Object.fromEntries(
-    spoken.map(({ name, summary, example }) => [
+    busMessages.map(({ name, summary, example }) => [
       name,
       {
         name,
@@ -233,7 +233,7 @@ const pipelineMessages = (): JsonObject =>
 /** Of every message, and what they refer to; references point below `refPrefix`. */
 const pipelineSchemas = (refPrefix: string): JsonObject => {
   const found: JsonObject = {}
-  for (const { name, schema } of spoken) {
+  for (const { name, schema } of busMessages) {
     const { schema: body, definitions } = Schema.toJsonSchemaDocument(schema)
     Object.assign(found, definitions, { [name]: body })
   }

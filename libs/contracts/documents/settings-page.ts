@@ -67,7 +67,7 @@ const table = (path: string, keys: ReadonlyArray<readonly [string, JsonSchema]>,
     row([
       `\`${key}\`${variableOf(path, key)}`,
       takes(field),
-      values === undefined ? "" : shown(values[key]),
+      values === undefined ? "" : defaultText(values[key]),
       reasons.get(`${path}.${key}`) ?? ""
     ])
   )
@@ -82,7 +82,7 @@ const variableOf = (path: string, key: string) => {
   return variable === undefined ? "" : ` \`${variable}\``
 }
 
-const shown = (value: unknown) => {
+const defaultText = (value: unknown) => {
   if (value === undefined) return ""
   const text = JSON.stringify(value)
   // A list of entries is told by its own table.

@@ -147,7 +147,7 @@ export type ProjectCommandTag = ProjectCommand["_tag"]
 export type ProjectCommandOf<Tag extends ProjectCommandTag> = Extract<ProjectCommand, { readonly _tag: Tag }>
 
 const fact = Schema.TaggedStruct
-const told = { ...budgetReading, epoch: Id }
+const bandReading = { ...budgetReading, epoch: Id }
 const { spendMicroUsd } = budgetReading
 
 /** `isFirst`: the queue ran until then. */
@@ -170,8 +170,8 @@ const projectFacts = {
     isLast: Schema.optionalKey(Schema.Boolean)
   }),
   AutomaticPauseLifted: fact("AutomaticPauseLifted", { reason: PauseReason, isLast: Schema.Boolean }),
-  BudgetWarned: fact("BudgetWarned", told),
-  BudgetExceeded: fact("BudgetExceeded", told),
+  BudgetWarned: fact("BudgetWarned", bandReading),
+  BudgetExceeded: fact("BudgetExceeded", bandReading),
   /** Below the hard cap again, but not below the warning threshold. */
   BudgetEased: fact("BudgetEased", { spendMicroUsd, epoch: Id }),
   BudgetRecovered: fact("BudgetRecovered", budgetReading),

@@ -41,12 +41,12 @@ const options = {
 const audioFormat = Schema.optionalKey(Schema.Literals(audioFormatNames)).pipe(
   describe("The container. Today's default is wav; it may change, so name the one you expect.")
 )
-const spoken = { input: Input, voice_id: VoiceId, ...options }
+const speechFields = { input: Input, voice_id: VoiceId, ...options }
 
-export const StreamRequest = Schema.Struct(spoken).annotate({ identifier: "StreamRequest" })
+export const StreamRequest = Schema.Struct(speechFields).annotate({ identifier: "StreamRequest" })
 export interface StreamRequest extends Schema.Schema.Type<typeof StreamRequest> {}
 
-export const SpeechRequest = Schema.Struct({ ...spoken, audio_format: audioFormat }).annotate({
+export const SpeechRequest = Schema.Struct({ ...speechFields, audio_format: audioFormat }).annotate({
   identifier: "SpeechRequest"
 })
 export interface SpeechRequest extends Schema.Schema.Type<typeof SpeechRequest> {}

@@ -83,9 +83,9 @@ const isLeftover = (entry: string): boolean => {
 const startedAtMs = () => Math.round(performance.timeOrigin)
 
 const isAlive = (other: number): boolean => {
-  const asked = Result.try({ try: () => kill(other, 0), catch: (cause) => cause as NodeJS.ErrnoException })
+  const signalled = Result.try({ try: () => kill(other, 0), catch: (cause) => cause as NodeJS.ErrnoException })
   // Any other error than "no such process": it is there, but another user's.
-  return Result.isSuccess(asked) || asked.failure.code !== "ESRCH"
+  return Result.isSuccess(signalled) || signalled.failure.code !== "ESRCH"
 }
 
 // The folder for temporary files is everybody's: what is not ours is not touched, nor what a link points to.

@@ -46,7 +46,7 @@ export const groupedChanges = <V, E>(change: ChangeStored<V, E>) => {
 
   return <A>(id: string, decide: (value: V) => Change<V, A>): Effect.Effect<A, E> =>
     Effect.suspend(() => {
-      const told = Deferred.makeUnsafe<A, E>()
+      const result = Deferred.makeUnsafe<A, E>()
       let last: Change<V, A> | undefined
       const member: Member<V, E> = {
         decide: (value) => {
@@ -55,7 +55,7 @@ export const groupedChanges = <V, E>(change: ChangeStored<V, E>) => {
         },
         conclude: (written) => {
           const answer = last === undefined ? Exit.die("a member of a group was not asked") : Exit.succeed(last.answer)
-          Deferred.doneUnsafe(told, Exit.isSuccess(written) ? answer : Exit.failCause(written.cause))
+          Deferred.doneUnsafe(result, Exit.isSuccess(written) ? answer : Exit.failCause(written.cause))
         }
       }
       const others = waiting.get(id)
@@ -70,7 +70,7 @@ export const groupedChanges = <V, E>(change: ChangeStored<V, E>) => {
       const begun = others === undefined ? Effect.forkDetach(writeAll(id)) : Effect.void
       return Effect.andThen(
         begun,
-        Effect.onInterrupt(Deferred.await(told), () => leave)
+        Effect.onInterrupt(Deferred.await(result), () => leave)
       )
     })
 }

@@ -33,10 +33,10 @@ const roleTable = (roles: ReadonlyArray<RoleRow>): Table => [
   ...roles.map((row) => [
     row.role,
     row.why === "" ? row.state : `${row.state}: ${row.why}`,
-    told(row.consumedPerSecond),
-    told(row.publishedPerSecond),
-    told(row.cores),
-    told(row.residentMb, 0),
+    figure(row.consumedPerSecond),
+    figure(row.publishedPerSecond),
+    figure(row.cores),
+    figure(row.residentMb, 0),
     ms(row.loopLagMs),
     row.at.replace(/^https?:\/\//u, "")
   ])
@@ -46,7 +46,7 @@ const totalLines = ({ totals }: Frame) =>
   Object.entries(totals).map(
     ([room, values]) =>
       `${room.padEnd(9)} ${Object.entries(values)
-        .map(([name, value]) => `${name} ${told(value)}`)
+        .map(([name, value]) => `${name} ${figure(value)}`)
         .join("  ")}`
   )
 
@@ -61,10 +61,10 @@ const endpointLines = (endpoints: ReadonlyArray<EndpointRow>, most: number) => {
       .map((row) => [
         row.endpoint,
         row.breaker,
-        told(row.backlog),
-        told(row.inFlight),
-        told(row.deliveredPerSecond),
-        told(row.failedPerSecond)
+        figure(row.backlog),
+        figure(row.inFlight),
+        figure(row.deliveredPerSecond),
+        figure(row.failedPerSecond)
       ])
   ])
   return endpoints.length > most ? [...table, `and ${endpoints.length - most} more`] : table
@@ -72,16 +72,16 @@ const endpointLines = (endpoints: ReadonlyArray<EndpointRow>, most: number) => {
 
 const latencyTable = (latencies: ReadonlyArray<LatencyRow>): Table => [
   ["latency", "/s", "p50", "p99"],
-  ...latencies.map(({ what, perSecond, p50Ms, p99Ms }) => [what, told(perSecond), ms(p50Ms), ms(p99Ms)])
+  ...latencies.map(({ what, perSecond, p50Ms, p99Ms }) => [what, figure(perSecond), ms(p50Ms), ms(p99Ms)])
 ]
 
-const told = (value: number | null, digits = 2) => {
+const figure = (value: number | null, digits = 2) => {
   if (value === null) return "-"
   const isShort = Number.isInteger(value) || Math.abs(value) >= 100
   return value.toFixed(isShort ? 0 : digits)
 }
 
-const ms = (value: number | null) => (value === null ? "-" : `${told(value, value < 10 ? 2 : 1)} ms`)
+const ms = (value: number | null) => (value === null ? "-" : `${figure(value, value < 10 ? 2 : 1)} ms`)
 
 /** Words to the left; what is all numbers below its heading to the right. */
 const align = (rows: Table): ReadonlyArray<string> => {
