@@ -2,26 +2,30 @@
  * A call to a model, from its first byte to its end, in this order: read and check, price and pay (or count
  * it, where it is free), fetch its images, ask a provider, settle, answer. What fails before content has been
  * given out releases the payment before it is told.
+ *
+ * The payment of a stream is served before the first event and settled after the last; a provider that fails in between
+ * costs the caller nothing, and the caller is told by an event in its own dialect. Silence is filled with comments.
  */
-import { Clock, Effect } from "effect"
-import { Admission, HttpCall, jsonAnswer } from "#http"
-import { Configuration, Metrics } from "#runtime"
+import { Array as Arr, Cause, Clock, Effect, Pull, Stream } from "effect"
+import { Admission, eventsAnswer, HttpCall, jsonAnswer, jsonEvent, type ServerSentEvent } from "#http"
+import { Configuration, type CounterHandle, Metrics } from "#runtime"
 import { outputTokensHeaders } from "#x402"
-import { answering } from "./answer-refusal.ts"
-import type { GatewayFault } from "./errors/GatewayFault.ts"
+import { answering, type CallFailure, codeOf, plainRoute } from "./answer-refusal.ts"
+import { fault, faultBody, GatewayFault } from "./errors/GatewayFault.ts"
 import { ImageFetcher } from "./images/ImageFetcher.ts"
-import { tokensServed } from "./metrics.ts"
-import { freeCall, type PaidCall, scopedCall, withinPayment } from "./payments/paid-call.ts"
-import { payable } from "./payable.ts"
-import { bodyFor, type ApiDialect } from "./requests/dialects.ts"
+import { firstByteSeconds, gatewayRequests, tokensServed } from "./metrics.ts"
 import { FreeTier } from "./models/FreeTier.ts"
-import { type ModelCall, readCall } from "./requests/read-call.ts"
-import { freeFault, streamAnswer } from "./stream-answer.ts"
+import { payable } from "./payments/quote.ts"
 import { PaymentGate } from "./payments/PaymentGate.ts"
-import { type Wanted, wholeAnswer } from "./translate/translation.ts"
-import { anthropicUsage, openAiUsage, type Usage } from "./translate/stop-reasons.ts"
+import { freeCall, type PaidCall, scopedCall, type SettledCall, withinPayment } from "./payments/paid-call.ts"
+import { type ApiDialect, bodyFor } from "./requests/dialects.ts"
+import { type ModelCall, readCall } from "./requests/read-call.ts"
 import { type JsonObject, recordAt } from "./translate/json.ts"
+import { anthropicUsage, openAiUsage, type Usage } from "./translate/stop-reasons.ts"
+import { streamTranslator, type Wanted, wholeAnswer } from "./translate/translation.ts"
+import type { StreamedAnswer } from "./upstream/Providers.ts"
 import { type UpstreamOrder, Upstreams } from "./upstream/Upstreams.ts"
+
 const utf8 = new TextEncoder()
 
 export const answerModel = (dialect: ApiDialect) =>
@@ -115,3 +119,117 @@ const tokenCounter = Effect.fnUntraced(function* ({ model }: ModelCall) {
     tokens.inc({ model: model.entry.Id, kind: "output" }, usage.outputTokens)
   }
 })
+
+interface StreamFrame {
+  readonly call: ModelCall
+  readonly wanted: Wanted
+  readonly payment: PaidCall
+  readonly headers: Readonly<Record<string, string>>
+  readonly startedAtMs: number
+  readonly keepAliveMs: number
+  /** When the whole answer is known. */
+  readonly onEnd: Effect.Effect<void>
+}
+
+const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, upstream: StreamedAnswer) {
+  const { call, payment } = frame
+  const metrics = yield* Metrics
+  const route = plainRoute((yield* HttpCall).route)
+  const firstByte = metrics.histogram(firstByteSeconds)
+  const counter = metrics.counter(gatewayRequests)
+  const translator = streamTranslator(frame.wanted, upstream.kind)
+  const state: Told = { stage: "events", isBegun: false }
+
+  const begin = Effect.andThen(
+    payment.serve,
+    Effect.map(Clock.currentTimeMillis, (nowMs) => firstByte.observe({ route }, (nowMs - frame.startedAtMs) / 1_000))
+  )
+  const pulled = Pull.matchEffect(upstream.next, {
+    onSuccess: (events) => Effect.succeed(events.flatMap(translator.push)),
+    onFailure: (cause) => Effect.failCause(Cause.map(cause, (error) => freeFault(call, error.fault))),
+    onDone: () =>
+      Effect.sync(() => {
+        state.stage = "ending"
+        return translator.end()
+      })
+  })
+  const next = nextEvents(frame, state, pulled, begin).pipe(
+    // Before the caller hears of it: the payment can be used again at once.
+    Effect.tapError((error) => (Cause.isDone(error) ? Effect.void : payment.release))
+  )
+  const events = Stream.fromPull(Effect.succeed(next))
+  return yield* eventsAnswer(events, {
+    headers: frame.headers,
+    heartbeat: frame.keepAliveMs,
+    onFailure: (cause) => lastEvent(call, route, counter, Cause.squash(cause))
+  })
+})
+
+/** How much the caller was told. */
+interface Told {
+  stage: "events" | "ending" | "over"
+  isBegun: boolean
+}
+
+const nextEvents = Effect.fnUntraced(function* (
+  frame: StreamFrame,
+  state: Told,
+  pulled: Effect.Effect<ReadonlyArray<JsonObject>, CallFailure>,
+  begin: Effect.Effect<void, CallFailure>
+): Effect.fn.Return<Arr.NonEmptyReadonlyArray<ServerSentEvent>, CallFailure | Cause.Done> {
+  while (state.stage === "events") {
+    const made = yield* pulled
+    if (made.length > 0 && !state.isBegun) {
+      state.isBegun = true
+      yield* begin
+    }
+    const told = made.map((event) => dialectEvent(frame.call.dialect, event))
+    if (Arr.isReadonlyArrayNonEmpty(told)) return told
+  }
+  const told = state.stage === "over" ? [] : yield* ending(frame)
+  state.stage = "over"
+  return Arr.isReadonlyArrayNonEmpty(told) ? told : yield* Cause.done()
+})
+
+const dialectEvent = (dialect: ModelCall["dialect"], event: JsonObject): ServerSentEvent =>
+  dialect === "chat"
+    ? jsonEvent(event)
+    : jsonEvent(event, typeof event["type"] === "string" ? event["type"] : undefined)
+
+const ending = Effect.fnUntraced(function* ({ call, payment, onEnd }: StreamFrame) {
+  yield* onEnd
+  // All has been given out: a payment that fails now is the payment gate's to remember, not the caller's to see.
+  const { headers } = yield* Effect.orElseSucceed(payment.settle(null), (): SettledCall => ({ headers: {} }))
+  const receipt = headers["payment-response"]
+  const told = receipt === undefined ? [] : [{ data: "", comment: `payment-response ${receipt}` }]
+  return call.dialect === "chat" ? [...told, { data: "[DONE]" }] : told
+})
+
+/** What a free model cannot do is a matter of its capacity. */
+export const freeFault = (call: Pick<ModelCall, "model" | "isStreamed">, given: GatewayFault): GatewayFault => {
+  const isOfCapacity =
+    given.code === "RATE_LIMITED" || given.code === "MODEL_UNAVAILABLE" || given.code === "INTERNAL_ERROR"
+  if (!call.model.entry.Free || !isOfCapacity) return given
+  return fault(call.isStreamed ? "STREAM_FAILED" : "FREE_MODEL_FAILED", {
+    debug: given.debug,
+    source: call.model.family,
+    retryAfterSeconds: freeRetrySeconds
+  })
+}
+
+const freeRetrySeconds = 30
+
+/** After the headers only an event can tell. */
+const lastEvent = (
+  { dialect }: ModelCall,
+  route: string,
+  counter: CounterHandle<"route" | "status" | "code">,
+  error: unknown
+): ServerSentEvent => {
+  const known = error instanceof GatewayFault ? error : fault("INTERNAL_ERROR")
+  counter.inc({ route, status: "stream", code: error instanceof GatewayFault ? codeOf(error) : "INTERNAL_ERROR" })
+  if (dialect === "messages") return jsonEvent(faultBody("messages", known), "error")
+  if (dialect === "chat") return jsonEvent(faultBody("chat", known))
+  const { code, message, param = null } = known
+  return jsonEvent({ type: "error", code, message, param, error: { message, code, param } }, "error")
+}

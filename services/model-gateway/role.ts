@@ -9,20 +9,20 @@
  * released before a failure is told; a caller that is gone cuts its provider off; nothing is answered unpaid
  */
 import { Effect, Layer } from "effect"
-import { Admission, crossOrigin, descriptionRoute, HttpListener, type CorsPolicy } from "#http"
+import { Admission, type CorsPolicy, crossOrigin, descriptionRoute, HttpListener } from "#http"
 import { Addresses, Configuration } from "#runtime"
+import { exposedHeaders } from "#x402"
 import { ImageFetcher } from "./images/ImageFetcher.ts"
-import { ImageJobs } from "./images/ImageJobs.ts"
-import { ImageWork } from "./images/ImageWork.ts"
-import { ModelRegistry } from "./models/ModelRegistry.ts"
+import { ImageJobs, ImageWork } from "./images/ImageJobs.ts"
 import { FreeTier } from "./models/FreeTier.ts"
+import { ModelRegistry } from "./models/ModelRegistry.ts"
 import { gatewayOpenApi } from "./openapi.ts"
-import { gatewayRoutes, renderGatewayError } from "./routes.ts"
 import { configuredPaymentGate } from "./payments/PaymentGate.ts"
+import { gatewayRoutes, renderGatewayError } from "./routes.ts"
 import { Providers } from "./upstream/Providers.ts"
 import { Upstreams } from "./upstream/Upstreams.ts"
+
 export { configuredModels as checkModelGateway } from "./models/ModelRegistry.ts"
-import { exposedHeaders } from "#x402"
 
 const admission = Layer.unwrap(
   Effect.map(Configuration, ({ ModelGateway }) =>

@@ -1,12 +1,21 @@
 /**
  * Images that are being made or were made: one entry each, for a day, found by any replica. The pictures are an
- * object beside it. One that its maker never ended counts as failed once it cannot be in work any more.
+ * object beside it. One that its maker never ended counts as failed once it cannot be in work any more. Images are made
+ * beside the call that asked for them: one that takes long, or whose caller left, is still made, paid for and kept, to be
+ * fetched by its job. Work ends with the role; what is cut then is released.
  */
 import { randomUUID } from "node:crypto"
-import { Clock, Context, Effect, Layer, Option, Schema, Stream, Result } from "effect"
+import { Clock, Context, Deferred, Effect, Exit, Layer, Option, Result, Schema, Stream } from "effect"
 import { type BusError, Kv, Objects } from "#bus"
 import type { ImageJob } from "#contracts"
-import { isRecord, recordsAt } from "../translate/json.ts"
+import { Configuration, Metrics } from "#runtime"
+import type { GatewayFault } from "../errors/GatewayFault.ts"
+import { imageJobs } from "../metrics.ts"
+import { type PaidCall, type SettledCall, withinPayment } from "../payments/paid-call.ts"
+import type { PaymentRefusal } from "../payments/replies.ts"
+import { isRecord, type JsonObject, recordsAt, without } from "../translate/json.ts"
+import { Upstreams } from "../upstream/Upstreams.ts"
+import type { ImageCall } from "./routes.ts"
 
 const JobEntry = Schema.Struct({
   model: Schema.String,
@@ -16,7 +25,7 @@ const JobEntry = Schema.Struct({
   status: Schema.Literals(["in_progress", "completed", "failed"]),
   error: Schema.NullOr(Schema.Struct({ code: Schema.String, message: Schema.String }))
 })
-export interface JobEntry extends Schema.Schema.Type<typeof JobEntry> {}
+interface JobEntry extends Schema.Schema.Type<typeof JobEntry> {}
 
 const imageJobsBucket = "image-jobs"
 const imageAnswersStore = "image-answers"
@@ -111,3 +120,90 @@ const imagesOf = (answer: Uint8Array) => {
   const parsed = Result.getOrUndefined(Result.try(() => JSON.parse(Buffer.from(answer).toString("utf8")) as unknown))
   return isRecord(parsed) ? recordsAt(parsed, "data") : []
 }
+
+export interface MadeImages {
+  readonly body: JsonObject
+  readonly settled: SettledCall
+}
+
+type Failure = GatewayFault | PaymentRefusal | BusError
+
+interface StartedImages {
+  readonly entry: JobEntry
+  readonly made: Effect.Effect<MadeImages, Failure>
+}
+
+interface WantedImages {
+  readonly id: string
+  readonly call: ImageCall
+  readonly payment: PaidCall
+}
+
+const utf8 = new TextEncoder()
+// Beside the provider's time: settling and storing.
+const endingMs = 60_000
+
+export class ImageWork extends Context.Service<
+  ImageWork,
+  {
+    /** Goes on when the caller has left. */
+    readonly start: (wanted: WantedImages) => Effect.Effect<StartedImages, BusError>
+  }
+>()("starling/model-gateway/ImageWork") {
+  static readonly layer = Layer.effect(
+    ImageWork,
+    Effect.gen(function* () {
+      const jobs = yield* ImageJobs
+      const upstreams = yield* Upstreams
+      const { ModelGateway } = yield* Configuration
+      const ended = (yield* Metrics).counter(imageJobs)
+      const scope = yield* Effect.scope
+      const workMs = ModelGateway.FirstByteSeconds * 1_000 + endingMs
+
+      const make = Effect.fn("ImageWork.make")(function* ({ id, call, payment }: WantedImages) {
+        const order = {
+          model: call.model,
+          path: "images" as const,
+          headers: {},
+          bodyFor: () => Result.succeed(without(call.request, "stream"))
+        }
+        const { body } = yield* withinPayment(payment, upstreams.whole(order)).pipe(
+          Effect.onError(() => payment.release)
+        )
+        const bytes = utf8.encode(JSON.stringify(body))
+        const settled = yield* payment.settle(bytes)
+        yield* jobs.complete(id, bytes)
+        return { body, settled }
+      })
+      const note = (id: string, exit: Exit.Exit<MadeImages, Failure>) => {
+        ended.inc({ outcome: Exit.isSuccess(exit) ? "completed" : "failed" })
+        return Exit.isSuccess(exit) ? Effect.void : Effect.ignore(jobs.fail(id, failureOf(exit)))
+      }
+
+      const start = Effect.fn("ImageWork.start")(function* (wanted: WantedImages) {
+        const { id, call, payment } = wanted
+        const entry = yield* Effect.onError(jobs.open(id, call.model.entry.Id, workMs), () => payment.release)
+        const done = yield* Deferred.make<MadeImages, Failure>()
+        const work = make(wanted).pipe(Effect.onExit((exit) => note(id, exit)))
+        yield* Effect.forkIn(Deferred.into(work, done), scope)
+        return { entry, made: Deferred.await(done) }
+      })
+      return ImageWork.of({ start })
+    })
+  )
+}
+
+const failureOf = (exit: Exit.Exit<unknown, Failure>) => {
+  const failure = Exit.findErrorOption(exit)
+  if (failure._tag === "None") return { code: "INTERNAL_ERROR", message: "The image could not be made" }
+  const error = failure.value
+  if (error._tag === "GatewayFault") return { code: error.code, message: error.message }
+  if (error._tag === "PaymentRefusal") return { code: error.code, message: refusedWords(error) }
+  return { code: "MODEL_UNAVAILABLE", message: "The image could not be kept" }
+}
+
+/** What is still being settled may be charged yet: its image is kept. */
+const refusedWords = ({ code }: PaymentRefusal) =>
+  code === "PAYMENT_SETTLING"
+    ? "The payment is still being settled; send the same payment again to fetch the image"
+    : "The payment was not taken"

@@ -3,26 +3,25 @@
  * id may fetch it; ids cannot be guessed.
  */
 import { Clock, Effect, Option } from "effect"
+import { ImagesRequest } from "#contracts"
 import { Admission, bytesAnswer, HttpCall, jsonAnswer } from "#http"
 import { Configuration } from "#runtime"
 import { unsettledHeaders } from "#x402"
 import { answering } from "../answer-refusal.ts"
 import { fault, GatewayFault } from "../errors/GatewayFault.ts"
-import { type FoundJob, ImageJobs, newImageJobId, jobBody } from "./ImageJobs.ts"
-import { ImageWork, type MadeImages } from "./ImageWork.ts"
-import { gatewayOrigin } from "../origin.ts"
-import { payableImages } from "../payable.ts"
-import { freeCall } from "../payments/paid-call.ts"
 import { FreeTier } from "../models/FreeTier.ts"
-import { freeFault } from "../stream-answer.ts"
-import { PaymentGate } from "../payments/PaymentGate.ts"
-import { PaymentRefusal } from "../payments/replies.ts"
-import { ImagesRequest } from "#contracts"
 import { ModelRegistry, type RegisteredModel } from "../models/ModelRegistry.ts"
+import { gatewayOrigin } from "../origin.ts"
+import { type PayableCall, payableParts } from "../payments/quote.ts"
+import { PaymentGate } from "../payments/PaymentGate.ts"
+import { freeCall } from "../payments/paid-call.ts"
+import { PaymentRefusal } from "../payments/replies.ts"
+import { imageRequestFault } from "../requests/conversation-files.ts"
 import { checkShape } from "../requests/dialects.ts"
 import { readBody } from "../requests/read-call.ts"
-import { imageRequestFault } from "../requests/conversation-files.ts"
+import { freeFault } from "../answer-model.ts"
 import { type JsonObject, numberAt, textAt } from "../translate/json.ts"
+import { type FoundJob, ImageJobs, ImageWork, jobBody, type MadeImages, newImageJobId } from "./ImageJobs.ts"
 
 const pollSeconds = 2
 
@@ -147,4 +146,15 @@ const readImageCall = Effect.fn("readImageCall")(function* () {
     count: numberAt(request, "n") ?? 1
   }
   return call
+})
+
+const payableImages = (call: ImageCall, http: HttpCall["Service"], jobId: string): PayableCall => ({
+  ...payableParts(http, call.model),
+  prompt: { textBytes: Buffer.byteLength(call.prompt), messages: 1, images: 0 },
+  outputTokens: 0,
+  count: call.count,
+  body: call.bytes,
+  kind: "whole",
+  shape: "chat",
+  jobId
 })

@@ -20,8 +20,8 @@ import {
   Settlements,
   unsettledHeaders
 } from "#x402"
-import { PaidAnswers } from "./KeptCalls.ts"
-import { paymentOutcomes, paymentSeconds } from "./metrics.ts"
+import { PaidAnswers } from "./kept-calls.ts"
+import { paymentOutcomes, paymentSeconds } from "../metrics.ts"
 import { type CallTasks, NotAsked, openCall, type PaidCall, type SettledCall } from "./paid-call.ts"
 import { collectByMs, type PayableCall } from "./quote.ts"
 import { type PaymentRefusal, refusalOf, stillSettling, unavailable } from "./replies.ts"

@@ -36,12 +36,11 @@ import {
   verifyRequestCodec
 } from "#x402"
 import { gatewayOrigin } from "../origin.ts"
-import { CallNames, PaidAnswers, PaidJobs } from "./KeptCalls.ts"
-import { paymentOutcomes, paymentSeconds } from "./metrics.ts"
-import type { PaidCall } from "./paid-call.ts"
 import { PaidCalls } from "./PaidCalls.ts"
+import { CallNames, claimKeyFor, keptCall, type KeptCalls, lostHolders, PaidAnswers, PaidJobs } from "./kept-calls.ts"
+import { paymentOutcomes, paymentSeconds } from "../metrics.ts"
+import type { PaidCall } from "./paid-call.ts"
 import { type CallFacts, neededMs, type PayableCall, quoteCall, validBeforeMsOf } from "./quote.ts"
-import { claimKeyFor, type KeptCalls, keptCall, lostHolders } from "./replay.ts"
 import {
   exposureReached,
   identifierTaken,

@@ -2,7 +2,7 @@
  * A call that is sold: what its price and its payment depend on, what it costs on the networks of the kind that its base
  * path stands for, and how long its payment must be good for. Pure.
  */
-import { Result, Schema } from "effect"
+import { Option, Result, Schema } from "effect"
 import {
   type PaymentNetwork,
   type Payments,
@@ -11,6 +11,7 @@ import {
   type ModelGateway,
   type PaymentPayload
 } from "#contracts"
+import type { HttpCall } from "#http"
 import {
   chargedInputTokens,
   flatPrice,
@@ -24,6 +25,8 @@ import {
   tariffOf,
   tokenPrice
 } from "#x402"
+import type { RegisteredModel } from "../models/ModelRegistry.ts"
+import type { ModelCall } from "../requests/read-call.ts"
 
 /** All that a price and a payment depend on. */
 export interface CallFacts {
@@ -55,6 +58,44 @@ export interface PayableCall extends CallFacts {
   /** Of an image: who sends the payment again is told of this job. */
   readonly jobId?: string
 }
+
+/** Node joins the values of a repeated header; base64 has no commas of its own. */
+const valuesOf = (call: HttpCall["Service"], name: string) =>
+  Option.match(call.header(name), {
+    onNone: (): ReadonlyArray<string> => [],
+    onSome: (value) => value.split(",").map((part) => part.trim())
+  })
+
+const paymentHeaders = (call: HttpCall["Service"]): PaymentHeaders => ({
+  "payment-signature": valuesOf(call, "payment-signature"),
+  "x-payment": valuesOf(call, "x-payment")
+})
+
+const pricesOf = ({ entry }: RegisteredModel): PayableCall["prices"] => ({
+  inputMicroUsdPerMillionTokens: entry.InputMicroUsdPerMillionTokens,
+  outputMicroUsdPerMillionTokens: entry.OutputMicroUsdPerMillionTokens,
+  flatMicroUsd: entry.FlatMicroUsd
+})
+
+/** What any call says of its payment. */
+export const payableParts = (http: HttpCall["Service"], model: RegisteredModel) => ({
+  method: "POST" as const,
+  path: http.route,
+  chain: http.route.startsWith("/solana/") ? ("solana" as const) : ("evm" as const),
+  model: model.entry.Id,
+  prices: pricesOf(model),
+  payment: paymentHeaders(http)
+})
+
+export const payable = (call: ModelCall, http: HttpCall["Service"]): PayableCall => ({
+  ...payableParts(http, call.model),
+  prompt: call.prompt,
+  outputTokens: call.outputTokens.effective * call.answers,
+  count: 1,
+  body: call.bytes,
+  kind: call.isStreamed ? "stream" : "whole",
+  shape: call.dialect
+})
 
 const namespaces = { evm: "eip155:", solana: "solana:" } as const
 

@@ -5,20 +5,19 @@
 import { Result, Schema } from "effect"
 import { ChatRequest, faultsOf, MessagesRequest, ResponsesRequest } from "#contracts"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
-import { chatToMessages } from "../translate/chat-to-messages.ts"
+import type { ModelRoute } from "../models/ModelRegistry.ts"
+import { chatToMessages, messagesToChat } from "../translate/anthropic-requests.ts"
 import {
   isRecord,
   type JsonObject,
   numberAt,
   recordAt,
-  without,
   recordsAt,
   textAt,
-  type Untranslatable
+  type Untranslatable,
+  without
 } from "../translate/json.ts"
-import { messagesToChat } from "../translate/messages-to-chat.ts"
 import { responsesToChat, statelessFault } from "../translate/responses-to-chat.ts"
-import type { ModelRoute } from "../models/ModelRegistry.ts"
 
 type Checked = Result.Result<void, GatewayFault>
 const fine: Checked = Result.succeed(undefined)

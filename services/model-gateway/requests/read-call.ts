@@ -1,14 +1,18 @@
-/** A call to a model, read, checked and measured: all that can be known before anybody pays or is asked. */
+/**
+ * A call to a model, read, checked and measured: all that can be known before anybody pays or is asked. What a quote does
+ * not know the price of is refused: parameters and tools that cost extra upstream pass only where the model's
+ * configuration names them.
+ */
 import { Effect, Option, Result } from "effect"
+import { type CostlyParameter, costlyParameters } from "#contracts"
 import { HttpCall, jsonFault, readBytesWhile } from "#http"
-import { inputTokensOf, type OutputTokens, outputTokensOf, type PromptSize } from "#x402"
-import { fault } from "../errors/GatewayFault.ts"
-import { conversationFiles, type NamedFile } from "./conversation-files.ts"
-import { type JsonObject, numberAt, recordAt, textAt, isRecord } from "../translate/json.ts"
-import { ModelRegistry, type RegisteredModel } from "../models/ModelRegistry.ts"
-import { soldRequest } from "./costly-parameters.ts"
-import { checkConversation, checkRequest, type ApiDialect, requestedTokens } from "./dialects.ts"
 import { Configuration } from "#runtime"
+import { inputTokensOf, type OutputTokens, outputTokensOf, type PromptSize } from "#x402"
+import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
+import { ModelRegistry, type RegisteredModel } from "../models/ModelRegistry.ts"
+import { isRecord, type JsonObject, numberAt, recordAt, recordsAt, textAt, without } from "../translate/json.ts"
+import { conversationFiles, type NamedFile } from "./conversation-files.ts"
+import { type ApiDialect, checkConversation, checkRequest, requestedTokens } from "./dialects.ts"
 
 export interface ModelCall {
   readonly dialect: ApiDialect
@@ -154,3 +158,74 @@ export const promptSize = (request: JsonObject, namedDocuments = 0): PromptSize 
   const turns = Array.isArray(messages) ? messages.length : Array.isArray(input) ? input.length : 1
   return { textBytes, messages: turns, images }
 }
+
+const isOneOf =
+  (...usual: ReadonlyArray<unknown>) =>
+  (value: unknown) =>
+    usual.includes(value)
+
+/** What clients send although it changes nothing; beside null, false, and what is empty. */
+const usualValues: Readonly<Partial<Record<CostlyParameter, (value: unknown) => boolean>>> = {
+  service_tier: isOneOf("auto", "default", "standard", "standard_only"),
+  best_of: isOneOf(1),
+  candidate_count: isOneOf(1),
+  speed: isOneOf("standard"),
+  inference_geo: isOneOf("global"),
+  modalities: (value) => Array.isArray(value) && value.every((kind) => kind === "text"),
+  search_parameters: (value) => isRecord(value) && value["mode"] === "off",
+  // An empty one asks for a search with all of its defaults.
+  web_search_options: () => false
+}
+
+const isNothing = (value: unknown) =>
+  value === undefined ||
+  value === null ||
+  value === false ||
+  value === "" ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isRecord(value) && Object.keys(value).length === 0)
+
+const asksForMore = (name: CostlyParameter, value: unknown) => {
+  if (value === null || value === undefined) return false
+  const isUsual = usualValues[name]
+  return isUsual === undefined ? !isNothing(value) : !isUsual(value)
+}
+
+/** The request without costly parameters that ask for nothing. Pure. `extras`: what is sold with the model, as its configuration names it. */
+export const soldRequest = (
+  dialect: ApiDialect,
+  request: JsonObject,
+  extras: ReadonlyArray<string>
+): Result.Result<JsonObject, GatewayFault> => {
+  const given = costlyParameters.filter((name) => name in request && !extras.includes(name))
+  const costly = given.find((name) => asksForMore(name, request[name]))
+  if (costly !== undefined) return refused(costly, costly)
+  for (const [at, tool] of recordsAt(request, "tools").entries()) {
+    const type = toolType(dialect, tool)
+    if (type !== undefined && !extras.includes(`tools.${type}`)) return refused(`tools[${at}].type`, `the tool ${type}`)
+  }
+  return Result.succeed(given.length === 0 ? request : without(request, ...given))
+}
+
+// Anthropic names these, and the caller runs them.
+const callersTools = /^(?:bash|text_editor|computer|memory)$/u
+
+/** The type of a tool that the provider runs, without its version; undefined of one that the caller runs. */
+const toolType = (dialect: ApiDialect, tool: JsonObject): string | undefined => {
+  const { type } = tool
+  if (typeof type !== "string") {
+    const isDeclared = dialect === "chat" ? isRecord(tool["function"]) : typeof tool["name"] === "string"
+    return isDeclared ? undefined : (Object.keys(tool)[0] ?? "unknown").slice(0, 64)
+  }
+  const name = type.replace(/_\d{8}$/u, "").slice(0, 64)
+  if (name === "function" || name === "custom") return undefined
+  return dialect === "messages" && callersTools.test(name) ? undefined : name
+}
+
+const refused = (param: string, what: string) =>
+  Result.fail(
+    fault("INVALID_PARAMETER", {
+      param,
+      message: `${what} costs extra and is not sold with this model; leave it out`
+    })
+  )

@@ -1,5 +1,5 @@
 /** Whole answers from one vendor's shape to the other's, and to that of responses. Pure. */
-import { argumentsOf } from "./chat-to-messages.ts"
+import { argumentsOf, toolCallsOf } from "./anthropic-requests.ts"
 import { isRecord, type JsonObject, present, recordAt, recordsAt, textAt } from "./json.ts"
 import { responseOf } from "./response-object.ts"
 import {
@@ -10,7 +10,6 @@ import {
   openAiReason,
   openAiUsage
 } from "./stop-reasons.ts"
-import { toolCallsOf } from "./messages-to-chat.ts"
 
 /** `model`: what the caller calls it. */
 export const messageToChat = (message: JsonObject, model: string, createdSeconds: number): JsonObject => {

@@ -1,22 +1,53 @@
 /**
+ * A stream from one shape to another: what follows from each event, and from the end. A translator lives as
+ * long as its stream. Pure but for what it remembers of it.
+ */
+import { messageId, thoughtOf } from "./answers.ts"
+import { isRecord, type JsonObject, present, recordAt, recordsAt, textAt, without } from "./json.ts"
+import {
+  anthropicReason,
+  anthropicUsage,
+  asAnthropicUsage,
+  asOpenAiUsage,
+  noUsage,
+  openAiReason,
+  openAiUsage,
+  type Usage
+} from "./stop-reasons.ts"
+
+export interface Translator {
+  readonly push: (event: JsonObject) => ReadonlyArray<JsonObject>
+  /** The provider has said all. */
+  readonly end: () => ReadonlyArray<JsonObject>
+}
+
+export const chain = (first: Translator, second: Translator): Translator => ({
+  push: (event) => first.push(event).flatMap(second.push),
+  end: () => [...first.end().flatMap(second.push), ...second.end()]
+})
+
+// Says who answers behind a router.
+const routing = ["provider", "provider_name", "x_groq", "service_tier"]
+
+/** Chat's own chunks as a caller gets them: the caller's name for the model, usage only if it was asked for. Pure. */
+export const chatChunks = (model: string, includesUsage: boolean): Translator => ({
+  push: (chunk) => {
+    const isLast = recordsAt(chunk, "choices").length === 0 && isRecord(chunk["usage"])
+    if (isLast && !includesUsage) return []
+    const kept = includesUsage ? without(chunk, ...routing) : without(chunk, ...routing, "usage")
+    return [{ ...kept, model }]
+  },
+  end: () => []
+})
+
+/** The same for a whole answer. */
+export const chatAnswer = (answer: JsonObject, model: string): JsonObject => ({ ...without(answer, ...routing), model })
+
+/**
  * Chat's chunks as Anthropic's events. One block is open at a time: it closes when another kind of content, or
  * another call of a tool, begins. Usage stands in the last delta, for chat tells it at the end. Pure but for
  * where in the stream it is.
  */
-import { messageId, thoughtOf } from "./answers.ts"
-import { isRecord, type JsonObject, recordAt, recordsAt, textAt, present } from "./json.ts"
-import {
-  anthropicReason,
-  asAnthropicUsage,
-  noUsage,
-  openAiUsage,
-  type Usage,
-  anthropicUsage,
-  asOpenAiUsage,
-  openAiReason
-} from "./stop-reasons.ts"
-import type { Translator } from "./Translator.ts"
-
 export const chunksToEvents = (model: string): Translator => {
   const blocks = contentBlocks()
   let hasStarted = false

@@ -6,10 +6,16 @@
 import { Result } from "effect"
 import * as Sse from "effect/encoding/Sse"
 import { isRecord, type JsonObject, numberAt, recordAt, recordsAt, textAt } from "./json.ts"
-import { anthropicUsage, openAiUsage } from "./stop-reasons.ts"
-import type { StreamFacts } from "./Translator.ts"
+import { anthropicUsage, openAiUsage, type Usage } from "./stop-reasons.ts"
 
 export type ProviderKind = "openai" | "anthropic"
+
+/** What a stream has told of itself so far. */
+export interface StreamFacts {
+  /** It said why it ended: what comes after may be missing, what came before is whole. */
+  isFinished: boolean
+  usage: Usage | undefined
+}
 
 export type Decoded =
   | { readonly _tag: "Event"; readonly event: JsonObject }

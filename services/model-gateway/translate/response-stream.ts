@@ -6,7 +6,7 @@ import { thoughtOf } from "./answers.ts"
 import { isRecord, type JsonObject, recordAt, recordsAt, textAt } from "./json.ts"
 import { endingOf, responseHead, callItem, messageItem, reasoningItem, textPart } from "./response-object.ts"
 import { openAiUsage, type Usage } from "./stop-reasons.ts"
-import type { Translator } from "./Translator.ts"
+import type { Translator } from "./chat-stream.ts"
 
 interface ResponseStreamOptions {
   readonly model: string

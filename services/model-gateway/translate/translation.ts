@@ -1,12 +1,17 @@
 /** Which way an answer goes from a provider's shape to the caller's: whole, or event by event. Pure. */
-import type { ProviderKind } from "./event-decoder.ts"
 import { chatToMessage, chatToResponse, messageToChat } from "./answers.ts"
-import { chatAnswer, chatChunks } from "./Translator.ts"
-import { chunksToEvents } from "./chat-stream.ts"
-import { chunksToResponse } from "./response-stream.ts"
-import { anthropicEvents, eventsToChunks } from "./chat-stream.ts"
+import {
+  anthropicEvents,
+  chain,
+  chatAnswer,
+  chatChunks,
+  chunksToEvents,
+  eventsToChunks,
+  type Translator
+} from "./chat-stream.ts"
+import type { ProviderKind } from "./event-decoder.ts"
 import type { JsonObject } from "./json.ts"
-import { chain, type Translator } from "./Translator.ts"
+import { chunksToResponse } from "./response-stream.ts"
 
 export interface Wanted {
   readonly dialect: "chat" | "messages" | "responses"

@@ -29,8 +29,7 @@ import {
 import { Configuration } from "#runtime"
 import { ModelRegistry, type ModelRoute, type Provider } from "../models/ModelRegistry.ts"
 import { isRecord, type JsonObject } from "../translate/json.ts"
-import type { StreamFacts } from "../translate/Translator.ts"
-import { type Decoded, type ProviderKind, eventDecoder } from "../translate/event-decoder.ts"
+import { type Decoded, type ProviderKind, eventDecoder, type StreamFacts } from "../translate/event-decoder.ts"
 import { classifyUpstream, isWorthAnother, readUpstreamError } from "../errors/upstream-error.ts"
 import { fault, GatewayFault } from "../errors/GatewayFault.ts"
 

@@ -5,9 +5,9 @@ import {
   imageRequestFault,
   keyOf,
   type NamedFile,
+  parseFileAddress,
   withFiles
 } from "../../../services/model-gateway/requests/conversation-files.ts"
-import { parseFileAddress } from "../../../services/model-gateway/requests/file-address.ts"
 import type { JsonObject } from "../../../services/model-gateway/translate/json.ts"
 
 const web = "https://a.example/1.png"

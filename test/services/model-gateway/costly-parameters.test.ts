@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { costlyParameters, decodeConfiguration } from "#contracts"
-import { soldRequest } from "../../../services/model-gateway/requests/costly-parameters.ts"
+import { soldRequest } from "../../../services/model-gateway/requests/read-call.ts"
 import type { ApiDialect } from "../../../services/model-gateway/requests/dialects.ts"
 import type { JsonObject } from "../../../services/model-gateway/translate/json.ts"
 

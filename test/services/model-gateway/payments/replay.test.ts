@@ -1,7 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { ClaimState } from "#x402"
-import { type ReplayFacts, replayedCall } from "../../../../services/model-gateway/payments/replay.ts"
-import type { PaidAnswer } from "../../../../services/model-gateway/payments/KeptCalls.ts"
+import {
+  type PaidAnswer,
+  replayedCall,
+  type ReplayFacts
+} from "../../../../services/model-gateway/payments/kept-calls.ts"
 
 type Record = NonNullable<ReplayFacts["record"]>
 
