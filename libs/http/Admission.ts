@@ -1,6 +1,6 @@
 /**
- * How much runs at once: in the whole process, past which nobody is served better by waiting (503), and per
- * workspace (429). A place is held until the last byte of the answer is out, or the caller is gone.
+ * The concurrency limit: so many requests at once in the whole process (503 beyond), and for one workspace (429). A place
+ * is held until the last byte of the answer is out, or the caller is gone.
  */
 import { Context, Effect, Layer, type Scope } from "effect"
 import { acquireLightly } from "#runtime"

@@ -92,7 +92,7 @@ const refusal = (
     ...(more.headers === undefined ? {} : { headers: more.headers })
   })
 
-// Half a second is answered with a whole one: who comes back too early is refused again.
+// Rounded up: a caller that comes back too early is refused again.
 const retryAfter = (seconds: number) => ({ "retry-after": String(Math.max(1, Math.ceil(seconds))) })
 
 export const badRequest = (message: string, details?: Details) => refusal(400, "bad_request", message, { details })

@@ -1,7 +1,6 @@
 /**
- * A circuit breaker as a value: when somebody who keeps failing is left alone, and when one attempt finds out whether
- * they are well again. It opens after so many failures in a row that span so long, so that neither a burst nor a slow
- * trickle opens it where that matters. Pauses double with each failed probe. Pure.
+ * A circuit breaker as a value. It opens after a number of failures in a row that span a length of time, so that neither
+ * a burst nor a slow trickle opens it. After the pause one attempt probes; a failed probe doubles the pause. Pure.
  */
 export interface Breaker {
   readonly failuresInARow: number
@@ -38,18 +37,18 @@ export const breakerPhase = ({ openUntilMs }: Breaker, nowMs: number): BreakerPh
   return nowMs < openUntilMs ? "open" : "half-open"
 }
 
-/** How long nobody is to try; zero: somebody may. Others wait for a probe no longer than a second at a time. */
+/** How long to wait before an attempt; zero: go. During a probe others wait for at most a second at a time. */
 export const breakerWaitMs = ({ openUntilMs, probingUntilMs }: Breaker, nowMs: number): number => {
   if (openUntilMs === null) return 0
   if (nowMs < openUntilMs) return openUntilMs - nowMs
   return nowMs < probingUntilMs ? Math.min(1_000, probingUntilMs - nowMs) : 0
 }
 
-/** Somebody tries: if it was open, nobody else does until that is over, or `probeMsMax` has passed. */
+/** An attempt begins. If the breaker was open it is the probe, and the only one until it ends or `probeMsMax` passes. */
 export const afterAttempt = (breaker: Breaker, nowMs: number, probeMsMax: number): Breaker =>
   breaker.openUntilMs === null ? breaker : { ...breaker, probingUntilMs: nowMs + probeMsMax }
 
-/** The attempt came to nothing that tells: somebody else may find out. */
+/** The attempt ended without a result, as when its caller left: another one may probe. */
 export const afterNothing = (breaker: Breaker): Breaker => ({ ...breaker, probingUntilMs: 0 })
 
 /** It has opened when `openUntilMs` lies ahead of `nowMs`. */

@@ -11,7 +11,7 @@ export const writeStderr = (line: string) => void process.stderr.write(`${line}\
 
 export const hasTerminal = () => process.stderr.isTTY === true
 
-/** Whether those who see a terminal of ours see colours too: https://no-color.org. */
+/** Whether colours are wanted on a terminal: https://no-color.org. */
 export const wantsColours = () => (process.env["NO_COLOR"] ?? "") === "" && process.env["TERM"] !== "dumb"
 
 /** Completes at the first SIGTERM or SIGINT. A second one ends the process at once, with 130. */

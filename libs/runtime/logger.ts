@@ -16,7 +16,7 @@ export const logFormatVariable = "STARLING_LOG_FORMAT"
 export interface LogFormatFacts {
   /** What the variable says, if anything. */
   readonly asked: string | undefined
-  /** Of a program that has one whoever sees it. */
+  /** The format of a program that has one for every reader. */
   readonly own?: LogFormat | undefined
   readonly hasTerminal: boolean
   readonly wantsColours: boolean
@@ -63,7 +63,7 @@ const jsonLine = (entry: Entry, redact: (text: string) => string) => {
   const whole = { ...head, message, ...traceOf(entry), ...annotations, ...(error === "" ? {} : { error }) }
   const line = redact(safeJson(whole))
   if (line.length <= lineCharactersMax) return line
-  // Redacted before it is cut: half a secret would be found by nobody.
+  // Redacted before it is cut: no pattern finds half a secret.
   const short = (text: string, charactersMax: number) => cut(redact(text), charactersMax)
   const notes = Object.entries(annotations).slice(0, annotationsMax)
   return JSON.stringify({
@@ -88,7 +88,7 @@ const colourOf = (level: LogLevel.LogLevel): Colour => {
   return level === "Info" ? "green" : "gray"
 }
 
-// Who wrote a message may not move the cursor, nor change the colours, of the terminal that shows it.
+// The author of a message may not move the cursor, nor change the colours, of the terminal that shows it.
 // oxlint-disable-next-line no-control-regex
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu
 

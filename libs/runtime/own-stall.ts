@@ -33,7 +33,7 @@ export interface OwnStall {
 const punctualMs = 50
 // What held us up may hold up others on the same machine a little later: half of it with each punctual tick.
 const allowanceFading = 0.5
-// Somebody who is gone is given up in the end, however slow we are ourselves.
+// A peer that is gone is given up in the end, however slow we are ourselves.
 const allowanceMsMax = 3_000
 
 export const ownStall = (tickMs: number, startedAtMs: number): OwnStall => {

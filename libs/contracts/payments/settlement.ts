@@ -7,8 +7,8 @@ import { PaymentPayload, PaymentRequirements } from "./x402.ts"
 
 /**
  * One payment to be settled exactly once. `replyTo`: the gateway that waits for the outcome, if one does. `claim`: as
- * it was when this was asked for the first time: nobody has signed anything for it by then. Whoever takes the job makes
- * it SETTLING by the write that names the first transaction.
+ * it was when this was first asked for, before anything was signed for it. The settler that takes the job makes it
+ * SETTLING by the write that names the first transaction.
  */
 export const SettlementJob = Schema.Struct({
   claimKey: ClaimKey,

@@ -26,7 +26,7 @@ const call = {
   kind: AnswerKind,
   /** The gateway's instance. */
   holder: InstanceName,
-  /** Drawn for this call, once. Who asks again with it asks the same question, and is not in its own way. */
+  /** Drawn once for this call: asking again with it is the same question, and does not collide with itself. */
   ticket: InstanceName
 }
 
@@ -34,8 +34,8 @@ export const VerifyRequest = Schema.Struct({ payload: PaymentPayload, requiremen
 export interface VerifyRequest extends Schema.Schema.Type<typeof VerifyRequest> {}
 
 /**
- * A claim as it was written last, but for the payment itself, which whoever is told has already: enough to move it on
- * without reading it. The next write names `revision` and fails where somebody else was first.
+ * A claim as it was written last, without the payment itself, which the receiver has already: enough to move it on
+ * without reading it. The next write names `revision`, and fails when another was first.
  */
 export const ClaimFacts = Schema.Struct({
   ...call,
@@ -62,7 +62,7 @@ export const VerifyAnswer = Schema.Union([
     detail: Schema.optionalKey(text(1_024)),
     /** The claim in the way of a replay: who pays for a lost answer again may be given it. */
     claimKey: Schema.optionalKey(ClaimKey),
-    /** And who has it: a gateway that may have died with the answer. */
+    /** Its holder: a gateway that may have died with the answer. */
     holder: Schema.optionalKey(InstanceName)
   }),
   /**

@@ -1,8 +1,8 @@
 /**
- * Finds out who calls. A token that was found is believed for four seconds, so a revocation is felt within
- * five; one that was not costs the same work as one that was. An address that keeps bringing wrong tokens is
- * refused without a look, except for tokens that were right before: it may be shared. A token whose time is over is
- * told so, at that very moment.
+ * Authentication by bearer token. A token that was found is cached for four seconds, so a revocation is felt within
+ * five; an unknown one costs the same work as a known one. An address that keeps sending wrong tokens is refused without
+ * a look-up, except for tokens that were right before: the address may be shared. An expired token is refused as such,
+ * from the very moment it expires.
  */
 import { hash } from "node:crypto"
 import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option } from "effect"
@@ -13,7 +13,7 @@ import { hasExpired, type TokenRecord, Tokens } from "./Tokens.ts"
 import { insufficientScope, rateLimited, serviceUnavailable, unauthorized, type WireError } from "../WireError.ts"
 import { type ApiScope, mayUse, roleScopes, type RoleScopes } from "./scopes.ts"
 
-/** Who calls, known by a token, and what for. */
+/** The caller that a token names, and what it may do. */
 export class Caller extends Context.Service<
   Caller,
   {

@@ -1,7 +1,7 @@
 /**
- * When each token was last used, to within an hour. Whoever is let in pays a look into a table for it; the writing is
- * done beside, once an hour a token over all replicas. It stands apart from the tokens, so that a role which writes it
- * can make none.
+ * When each token was last used, to within an hour. A request pays one look into a table; a fiber in the background
+ * writes, once an hour for each token over all replicas. The bucket is not the tokens' own, so that a role that notes
+ * uses cannot make tokens.
  */
 import { Clock, Context, Effect, Layer, Option, Queue, Schema } from "effect"
 import { type BusError, Kv } from "#bus"

@@ -1,8 +1,8 @@
 /**
- * Bearer tokens of our own APIs. A token is 32 random bytes and is shown once; stored is its SHA-256, so
- * that who reads the store cannot call. A token belongs to a workspace: a member's is allowed what both its
- * role and its scopes allow, a service account's what its scopes allow. One that has ended, by its time or by
- * an operator, is kept for a month to be told from one that never was, and cleared away when another is made.
+ * Bearer tokens of our own APIs. A token is 32 random bytes and is shown once; the store has its SHA-256, which nobody
+ * can call with. A token belongs to a workspace: a member's is allowed what both its role and its scopes allow, a service
+ * account's what its scopes allow. An expired or revoked token is kept for a month, to be told from one that never was;
+ * making a token clears older ones away.
  */
 import { hash, randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"

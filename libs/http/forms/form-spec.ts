@@ -1,7 +1,7 @@
 /**
- * What a multipart form may hold, and what becomes of each of its parts: read as text, kept as a file, read
- * past, or refused. Pure. A part that nobody asked for is read past; it counts against the limits and in the
- * fingerprint, so that a newer client is served and a flood is not.
+ * What a multipart form may hold, and what becomes of each part: read as text, kept as a file, skipped, or refused. A
+ * part that the spec does not name is skipped, but counts against the limits and in the fingerprint: a newer client is
+ * served, a flood is not. Pure.
  */
 
 /** Bytes, each limit on its own; `bytesMax` beside them is for the whole body, boundaries included. */

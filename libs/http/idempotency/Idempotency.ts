@@ -1,8 +1,8 @@
 /**
- * Runs a request with an idempotency key once: the first one works, later ones get its very answer for a day,
- * over all replicas and restarts. What failed on our side, was stopped, or asks to be tried again is not kept:
- * the key is free at once. Two at a time never run while the broker answers; when it does not, none does. The
- * work is stopped when its claim is lost; what it had done by then, the next one must find harmless.
+ * Runs a request with an idempotency key once: the first request works, later ones get its very answer for a day, over
+ * all replicas and restarts. An answer that failed on our side, was stopped, or asks to be tried again is not kept, and
+ * frees the key at once. Two never run at a time while the broker answers; when it does not, none runs. Losing the claim
+ * stops the work; what it had done by then must be harmless to the next.
  */
 import { randomUUID } from "node:crypto"
 import { Cause, Context, Effect, Exit, Layer, Option } from "effect"

@@ -27,7 +27,7 @@ const triesMax = 5
 // Until then a freed key waits for its retry.
 const releasedForMs = 60_000
 
-/** Takes a key that nobody holds, or says how it stands. */
+/** Takes a free key, or tells how it stands. */
 export const claimKey = Effect.fnUntraced(function* (
   records: Records,
   identity: Omit<Claim, "revision">,
@@ -113,7 +113,7 @@ const writeOwn = Effect.fnUntraced(function* (
     if (failure._tag !== "RevisionConflict" && failure._tag !== "BusUnavailable") return yield* failure
     const found = yield* records.get(claim.key)
     if (Option.isNone(found)) {
-      // It ended while we were asleep, and nobody came: it is ours again.
+      // The claim expired while we were asleep, and no other request took the key: it is ours again.
       const created = yield* unlessConflict(records.create(claim.key, record, ttlMs))
       if (Option.isSome(created)) return void (claim.revision = created.value)
       continue

@@ -9,11 +9,11 @@ import type { Answer } from "../answers.ts"
 
 const Working = Schema.Struct({
   state: Schema.Literal("working"),
-  /** Who works, told apart from everybody who ever claimed the key. */
+  /** The holder of the claim, unique among all that ever claimed the key. */
   holder: Schema.String,
   fingerprint: Schema.String
 })
-/** Free again. A key is never deleted: who waits for it takes it by its revision. */
+/** Free again. A key is never deleted: a waiting request takes it by its revision. */
 const Released = Schema.Struct({ state: Schema.Literal("released"), holder: Schema.String })
 const StoredAnswer = Schema.Struct({
   status: Schema.Int,

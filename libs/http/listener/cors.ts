@@ -27,7 +27,7 @@ const preflightVary = "Origin, Access-Control-Request-Method, Access-Control-Req
 export const corsHeaders = (policy: CorsPolicy, origin: string | undefined): Readonly<Record<string, string>> => {
   if (policy.origins.length === 0) return {}
   const allowed = allowedOrigin(policy, origin)
-  // Also to who named no origin: a cache must not give that answer to a page.
+  // Also on answers to requests without an origin: a cache must not give them to a page.
   if (allowed === undefined) return { vary: "Origin" }
   return {
     vary: "Origin",

@@ -204,7 +204,7 @@ const refuseAndCut = (node: Server, turns: Turns, { limits, onCut, renderError }
   })
 }
 
-/** Once `is` holds; who waits is told through `waiting`. */
+/** Completes once `is` holds; `waiting` has those to be resumed then. */
 const when = (is: () => boolean, waiting: Set<() => void>) =>
   Effect.callback<void>((resume) => {
     if (is()) return resume(Effect.void)
@@ -217,7 +217,7 @@ const when = (is: () => boolean, waiting: Set<() => void>) =>
 const refusalText = (code: string | undefined, limits: ListenerLimits, renderError: RenderError): string => {
   const error = refusedBy(code, limits)
   const requestId = requestIdOf(undefined)
-  // A defect of the envelope would be nobody's here but the process'.
+  // A defect of the envelope would end the process here.
   const rendered = Result.try(() => JSON.stringify(renderError(error, requestId)))
   const body = Result.getOrElse(rendered, () => JSON.stringify(renderStandardError(error, requestId)))
   const head = [

@@ -77,7 +77,7 @@ export const rateLimitHeaders = ({
 
 /**
  * Takes from every window, or from none and fails with 429: the longest one first, for it lets a caller wait
- * longest. 503 when nobody can say.
+ * longest. 503 when the store does not answer.
  */
 export const takeFrom = Effect.fnUntraced(function* (
   windows: ReadonlyArray<RateWindow<BusError>>,

@@ -1,8 +1,8 @@
 /**
- * Pure changes of stored values, decided in groups: what comes while one group of a key is being written is decided
- * together by the next, so that a burst costs the store a write a turn and not one for each of its callers. Who leaves
- * before its group has begun changes nothing; a group that cannot be written fails for each of its members. It keeps one
- * entry for each caller that waits, and bounds neither those nor their time: whoever calls it does.
+ * Changes of stored values, written in groups: changes of a key that arrive while a group is being written form the next
+ * group, so that a burst costs the store one write a turn and not one for each caller. A caller that is interrupted
+ * before its group begins changes nothing; a group that cannot be written fails for each of its members. Callers bound
+ * how many wait, and for how long.
  */
 import { Deferred, Effect, Exit } from "effect"
 
@@ -12,7 +12,7 @@ export interface Change<V, A> {
   readonly next: V | undefined
 }
 
-/** Reads a value, keeps what `decide` makes of it, and asks again where somebody else was first. */
+/** Reads a value and keeps what `decide` makes of it; a lost race reads and decides again. */
 export type ChangeStored<V, E> = (id: string, decide: (value: V) => V | undefined) => Effect.Effect<void, E>
 
 interface Member<V, E> {
@@ -66,7 +66,7 @@ export const groupedChanges = <V, E>(change: ChangeStored<V, E>) => {
         const place = queue?.indexOf(member) ?? -1
         if (place >= 0) queue?.splice(place, 1)
       })
-      // Apart from whoever came first, who may leave while others wait.
+      // Detached: the caller that came first may be interrupted while others wait.
       const begun = others === undefined ? Effect.forkDetach(writeAll(id)) : Effect.void
       return Effect.andThen(
         begun,

@@ -1,7 +1,7 @@
 /**
- * Rate limits that hold over all replicas: each key's takes are a log in the store, changed by compare-and-set, those
- * that come at once together. Exact as far as the replicas' clocks agree. Whoever finds the log full believes it for up
- * to a second, so that a flood costs the broker one read a second; a place given back elsewhere is felt after that.
+ * A rate window over all replicas: each key's takes are a log in the store, changed by compare-and-set and in groups.
+ * Exact as far as the replicas' clocks agree. A full log is believed for up to a second, so that a flood costs the broker
+ * one read a second; a place that another replica gives back is felt after that.
  */
 import { hash } from "node:crypto"
 import { Clock, Effect, Option, Random, Schema } from "effect"
@@ -74,7 +74,7 @@ export const sharedWindow = Effect.fnUntraced(function* (options: SharedWindowOp
   return window
 })
 
-/** As long as others are first, but no longer than somebody would wait. */
+/** Tries again while other replicas win the race, but no longer than a caller would wait. */
 const changeStored = (bucket: KvBucket<RateLog>, name: string, windowMs: number): ChangeStored<RateLog, BusError> => {
   const operation = `count a call in ${name}`
   const change = Effect.fnUntraced(function* (id: string, decide: (log: RateLog) => RateLog | undefined) {

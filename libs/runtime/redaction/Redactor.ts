@@ -9,7 +9,7 @@ import { Environment } from "../process.ts"
 
 export type Redact = (text: string) => string
 
-/** The process' own. Who was given no configuration still takes out what is known by sight. */
+/** The process' redaction; without a configuration it still takes out what is known by sight. */
 export const Redactor = Context.Reference<{ readonly redact: Redact }>("starling/runtime/Redactor", {
   defaultValue: () => ({ redact: makeRedact() })
 })
