@@ -191,7 +191,9 @@ describe("the same request", () => {
   it.each([
     ["selma", ["pcm_24000", "mp3_22050_64", "mp3_24000_128", "ogg_24000", "aac_24000", "ulaw_8000"]],
     ["roger", ["pcm_24000"]],
-    ["kal", ["mp3_24000_64"]]
+    ["kal", ["mp3_24000_64"]],
+    ["henry", ["pcm_24000", "mp3_24000_128"]],
+    ["nora", ["pcm_24000", "ogg_24000"]]
   ])("of %s gets the same bytes and marks, in every kind of format", async (voice_id, formats) => {
     for (const format of formats) {
       const order = { input: asked, voice_id, output_format: format }

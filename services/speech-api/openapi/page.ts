@@ -116,9 +116,9 @@ const voicesSection = [
     "recogniser (pocketsphinx with its own model of English, 98 words) got wrong, of a hundred words: `selma` 11, " +
     "`roger` 22, `alan` 23, `kal` 32. The English voices of espeak-ng, 79 to 92, speak every language of a model and " +
     "begin sooner. `selma` is the voice of the examples and, without `--voice`, of `./starling say`.",
-  "The same request in a voice of flite gets the same bytes and marks in every format. espeak-ng varies the pitch of " +
-    "a voice from where it left off: the same request in one of its voices sounds the same, and differs in bytes and " +
-    "by about a hundredth of its length."
+  "The same request gets the same bytes and marks in every format, also in a voice that espeak-ng adapts to a sample, " +
+    "until the host has another release of an engine. For this the voices of espeak-ng are spoken without flutter of " +
+    "the pitch and without breath."
 ]
 
 const ssmlSection = () => [

@@ -15,6 +15,7 @@ import type { ThreadData } from "../worker/protocol.ts"
 import { MissingPart, type Speaker } from "../worker/speaker.ts"
 import { espeakPackages } from "./packages.ts"
 import { makeEspeakSpeaker } from "./speaker.ts"
+import { makeVoiceFiles } from "./voice-files.ts"
 
 /** The last argument of a callback: espeak's events, closed by one of type 0. */
 export interface EspeakEvent {
@@ -27,14 +28,20 @@ export type EspeakCallback = (pcm: Int16Array, events: ReadonlyArray<EspeakEvent
 
 export interface Espeak {
   readonly hz: number
-  readonly setVoice: (name: string) => boolean
-  readonly setParameter: (parameter: number, value: number) => void
+  /** A language and perhaps a variant, "de+f2"; `more` are lines for the end of the voice's file. */
+  readonly setVoice: (name: string, more?: string) => boolean
+  readonly setParameter: (parameter: keyof typeof parameters, value: number) => void
   /** The callback may stop the synthesis by answering false. */
-  readonly synthesize: (text: string, flags: number, callback: EspeakCallback) => void
+  readonly synthesize: (text: string, endsWithPause: boolean, callback: EspeakCallback) => void
+  /** Reads a clause into the list of phonemes, and speaks nothing. */
+  readonly readClause: (text: string) => void
 }
 
+const parameters = { rate: 1, volume: 2, pitch: 3, range: 4 }
 const synchronous = 2
 const countedInCharacters = 1
+const utf8 = 1
+const endPause = 0x10_00
 const doNotExit = 0x80_00
 const bufferMs = 50
 const eventBytes = 40
@@ -45,9 +52,10 @@ export const openEspeak = (data: ThreadData): Speaker => {
   const callbackType = koffi.proto("int StarlingEspeakCallback(int16_t *wav, int count, void *events)")
   const initialize = library.func("int espeak_Initialize(int, int, const char *, int)")
   const setCallback = library.func("void espeak_SetSynthCallback(StarlingEspeakCallback *)")
-  const setVoiceByName = library.func("int espeak_SetVoiceByName(const char *)")
+  const setVoiceByFile = library.func("int espeak_SetVoiceByFile(const char *)")
   const setParameter = library.func("int espeak_SetParameter(int, int, int)")
   const synth = library.func("int espeak_Synth(const void *, size_t, uint, int, uint, uint, void *, void *)")
+  const textToPhonemes = library.func("void *espeak_TextToPhonemes(void *, int, int)")
 
   const hz: number = initialize(synchronous, bufferMs, null, doNotExit)
   if (hz <= 0) throw new MissingPart(espeakPackages, "the library found no voice data")
@@ -59,16 +67,28 @@ export const openEspeak = (data: ThreadData): Speaker => {
     return current(pcm, readEvents(events)) ? 0 : 1
   }
   setCallback(koffi.register(callback, koffi.pointer(callbackType)))
+  const voiceFile = makeVoiceFiles(library)
+  const nextClause = koffi.alloc("void *", 1)
 
   return makeEspeakSpeaker({
     hz,
-    setVoice: (name) => setVoiceByName(name) === 0,
-    setParameter: (parameter, value) => setParameter(parameter, value, 0),
-    synthesize: (text, flags, callback) => {
-      const utf8 = newCString(text)
+    setVoice: (name, more = "") => {
+      const path = voiceFile(name, more)
+      return path !== undefined && setVoiceByFile(path) === 0
+    },
+    setParameter: (parameter, value) => setParameter(parameters[parameter], value, 0),
+    synthesize: (text, endsWithPause, callback) => {
+      const string = newCString(text)
+      const flags = endsWithPause ? utf8 | endPause : utf8
       current = callback
-      synth(utf8, Buffer.byteLength(text) + 1, 0, countedInCharacters, 0, flags, null, null)
-      freeCString(utf8)
+      synth(string, Buffer.byteLength(text) + 1, 0, countedInCharacters, 0, flags, null, null)
+      freeCString(string)
+    },
+    readClause: (text) => {
+      const string = newCString(text)
+      koffi.encode(nextClause, "void *", string)
+      textToPhonemes(nextClause, utf8, 0)
+      freeCString(string)
     }
   })
 }

@@ -8,11 +8,9 @@ import { codePointStarts, endsWithPause, withoutControls } from "../worker/spoke
 import type { Sink, Speaker } from "../worker/speaker.ts"
 import type { Espeak, EspeakEvent } from "./binding.ts"
 import { espeakParameters } from "./parameters.ts"
+import { makeSettle } from "./settle.ts"
 
-const utf8 = 1
-const endPause = 0x10_00
 const wordEvent = 1
-const parameters = { rate: 1, volume: 2, pitch: 3, range: 4 }
 /** A language and perhaps a variant of it; nothing that could be a path. */
 const voiceName = /^[a-z0-9-]{1,32}(?:\+[A-Za-z0-9-]{1,32})?$/u
 
@@ -21,7 +19,7 @@ export const makeEspeakSpeaker = (espeak: Espeak): Speaker => ({
   firstVoice: "en-us",
   speak: (job, sink) => {
     if (!voiceName.test(job.voice.name) || !espeak.setVoice(job.voice.name)) return noSuchVoice(job)
-    espeak.setParameter(parameters.volume, 100)
+    espeak.setParameter("volume", 100)
     let begun = 0
     for (const index of job.pieces.keys()) {
       const spoken = speakPiece(espeak, job, index, begun, sink)
@@ -29,7 +27,8 @@ export const makeEspeakSpeaker = (espeak: Espeak): Speaker => ({
       begun += spoken.samples
     }
     return null
-  }
+  },
+  settle: makeSettle(espeak)
 })
 
 const noSuchVoice = (job: EngineJob): Outcome => ({
@@ -42,9 +41,9 @@ const speakPiece = (espeak: Espeak, job: EngineJob, index: number, begun: number
   const piece = job.pieces[index]
   if (piece === undefined) return { samples: 0, isComplete: true }
   const style = espeakParameters(job.voice, piece)
-  espeak.setParameter(parameters.rate, style.wordsPerMinute)
-  espeak.setParameter(parameters.pitch, style.pitch)
-  espeak.setParameter(parameters.range, style.range)
+  espeak.setParameter("rate", style.wordsPerMinute)
+  espeak.setParameter("pitch", style.pitch)
+  espeak.setParameter("range", style.range)
 
   const starts = codePointStarts(piece.text)
   const isLast = index === job.pieces.length - 1
@@ -56,16 +55,12 @@ const speakPiece = (espeak: Espeak, job: EngineJob, index: number, begun: number
     if (event.type !== wordEvent || position === undefined || position >= piece.text.length) return
     sink.word({ piece: index, position, sample: begun + event.sample })
   }
-  espeak.synthesize(
-    withoutControls(piece.text),
-    isLast || endsWithPause(piece.text) ? utf8 | endPause : utf8,
-    (pcm, events) => {
-      if (!isComplete) return false
-      events.forEach(word)
-      samples += pcm.length
-      isComplete = sink.audio(pcm, job.voice.gainDb + piece.volumeDb)
-      return isComplete
-    }
-  )
+  espeak.synthesize(withoutControls(piece.text), isLast || endsWithPause(piece.text), (pcm, events) => {
+    if (!isComplete) return false
+    events.forEach(word)
+    samples += pcm.length
+    isComplete = sink.audio(pcm, job.voice.gainDb + piece.volumeDb)
+    return isComplete
+  })
   return { samples, isComplete }
 }

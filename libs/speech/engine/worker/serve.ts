@@ -101,6 +101,7 @@ const serveJob = (
       batcher.end()
     }
     send({ kind: "end", number, outcome, busyMs: performance.now() - begun, samples: batcher.samples() })
+    speaker.settle?.()
   }
   // A promise that fails is nobody's here, and so the thread's end: the pool starts another.
   if (spoken instanceof Promise) void spoken.then(end)

@@ -15,6 +15,8 @@ export interface Speaker {
   readonly firstVoice: string | null
   /** Speaks to the end, or until the sink says stop; null when all went well. */
   readonly speak: (job: EngineJob, sink: Sink) => Outcome | null | Promise<Outcome | null>
+  /** Called after each job, its outcome told already: for engines whose next job would hear of the last one. */
+  readonly settle?: () => void
 }
 
 /** Thrown while opening: the host lacks something. */

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { EngineVoice } from "#contracts"
 import type { EngineFrame } from "../../../../libs/speech/engine/Engine.ts"
 import { espeakParameters } from "../../../../libs/speech/engine/espeak/parameters.ts"
+import { steadyVoice } from "../../../../libs/speech/engine/espeak/voice-files.ts"
 import { fliteFeatures } from "../../../../libs/speech/engine/flite/parameters.ts"
 import { plainAscii } from "../../../../libs/speech/engine/flite/plain-ascii.ts"
 import { utterances } from "../../../../libs/speech/engine/flite/utterances.ts"
@@ -19,6 +20,37 @@ const voice: EngineVoice = {
   gainDb: 0
 }
 const plain = { ratePercent: 100, pitchPercent: 100, rangePercent: 100 }
+
+describe("a voice's file for espeak", () => {
+  const lines = (text: string) => text.split("\n").filter((line) => line !== "")
+
+  it("has no flutter and no breath, and else what the installed one has", () => {
+    const installed = "language de\nflutter 5\ntunes s4 c1\npitch 80 118\nbreath 0 2 3\nbreathw 150\n"
+
+    assert.deepStrictEqual(lines(steadyVoice(installed)), [
+      "language de",
+      "tunes s4 c1",
+      "pitch 80 118",
+      "flutter 0",
+      "roughness 2"
+    ])
+  })
+  it("has a variant's throat in place of its language's", () => {
+    const voice = steadyVoice("language ru\nspeed 95\nreplace 03 a a#\n", "gender female\npitch 142 220\nroughness 0")
+
+    assert.deepStrictEqual(lines(voice), [
+      "language ru",
+      "replace 03 a a#",
+      "gender female",
+      "pitch 142 220",
+      "flutter 0",
+      "roughness 0"
+    ])
+  })
+  it("is no rougher than espeak's own voice", () => {
+    assert.include(lines(steadyVoice("language en", "roughness 3")), "roughness 2")
+  })
+})
 
 describe("espeak's parameters", () => {
   it("leave the voice as it is when nothing is asked", () => {
