@@ -22,13 +22,12 @@ export { queue, queueProjection } from "./queue.ts"
 
 export { releaseProjection } from "./release/projection.ts"
 export { release } from "./release/release.ts"
-export { releaseTransitions } from "./release/transitions.ts"
 
 export { eventItem } from "./work-item/concern.ts"
 export { progressGrainMs } from "./work-item/dispatch.ts"
 export { workItemProjection } from "./work-item/projection.ts"
 export { workItemOfSuggestion } from "./work-item/questions.ts"
-export { agentOf, isEnded, isReady, iterationOf, phaseOf, transitions, whenLeftBehind } from "./work-item/states.ts"
+export { isEnded, isReady } from "./work-item/states.ts"
 export { workItem } from "./work-item/work-item.ts"
 
 /** The actors by the names that they have in LOG and on `commands.<entity>`. */
@@ -45,7 +44,7 @@ export type StateOf<Entity extends CommandEntity> =
 export type CommandOf<Entity extends CommandEntity> =
   Definitions[Entity] extends ActorDefinition<infer _State, infer Command, infer _Fact> ? Command : never
 
-export type FactOf<Entity extends CommandEntity> =
+type FactOf<Entity extends CommandEntity> =
   Definitions[Entity] extends ActorDefinition<infer _State, infer _Command, infer Fact> ? Fact : never
 
 const table: {

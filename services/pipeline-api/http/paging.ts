@@ -4,7 +4,7 @@ import { type ViewRow, Views } from "#actors"
 import { pageSizeDefault, pageSizeMax } from "#contracts"
 import { validationFailed, type WireError } from "#http"
 
-export interface PageRequest {
+interface PageRequest {
   readonly limit?: string
   readonly cursor?: string
 }

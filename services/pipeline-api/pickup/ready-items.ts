@@ -18,7 +18,7 @@ export interface ReadyItem {
   readonly sequence: number
 }
 
-export interface InHandItem {
+interface InHandItem {
   readonly id: string
   readonly projectId: string
   readonly agent: string

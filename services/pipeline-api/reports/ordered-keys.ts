@@ -14,7 +14,7 @@ export interface Turn<A> {
   readonly heldOff: A
 }
 
-export interface OrderedKeys {
+interface OrderedKeys {
   /** Runs `work` in the key's turn. */
   readonly inTurn: <A, R>(turn: Turn<A>, work: Effect.Effect<A, never, R>) => Effect.Effect<A, never, R>
 }

@@ -6,7 +6,7 @@ import { projectView } from "./project.ts"
 import { releaseView } from "./release.ts"
 import { workItemView } from "./work-item.ts"
 
-export interface EntityAddress {
+interface EntityAddress {
   readonly id: string
   readonly sequence: number
   readonly nowMs: number

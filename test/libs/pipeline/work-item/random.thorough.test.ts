@@ -9,7 +9,8 @@ import {
   type WorkItemState,
   workItemStates
 } from "#contracts"
-import { transitions, whenLeftBehind, workItem } from "#pipeline"
+import { workItem } from "#pipeline"
+import { transitions, whenLeftBehind } from "../../../../libs/pipeline/work-item/states.ts"
 import { type Dice, diceOf } from "../../../support/random-ssml.ts"
 import { backFacts, eventsOf } from "./fact-events.ts"
 import { itemId, startMs } from "./item-at-work.ts"
