@@ -59,18 +59,18 @@ const keyLike = (run: string) => (/\d/u.test(run) && /[A-Za-z]/u.test(run) ? rem
 
 /** Undefined when nothing is left to tell. */
 export const sanitise = (text: string, { secrets, names }: SanitiseOptions): string | undefined => {
-  let told = text.slice(0, charactersReadMax)
-  for (const secret of secrets) if (secret.length >= 4) told = told.replaceAll(secret, removed)
-  for (const [pattern, instead] of rules.slice(0, 1)) told = told.replace(pattern, instead)
+  let result = text.slice(0, charactersReadMax)
+  for (const secret of secrets) if (secret.length >= 4) result = result.replaceAll(secret, removed)
+  for (const [pattern, instead] of rules.slice(0, 1)) result = result.replace(pattern, instead)
   for (const name of names.toSorted((left, right) => right.length - left.length)) {
     if (name.length >= 2)
-      told = told.replace(new RegExp(`(?<![A-Za-z0-9])${escaped(name)}(?![A-Za-z0-9])`, "giu"), "the provider")
+      result = result.replace(new RegExp(`(?<![A-Za-z0-9])${escaped(name)}(?![A-Za-z0-9])`, "giu"), "the provider")
   }
-  for (const [pattern, instead] of rules.slice(1)) told = told.replace(pattern, instead)
-  told = told
+  for (const [pattern, instead] of rules.slice(1)) result = result.replace(pattern, instead)
+  result = result
     .replace(longRun, keyLike)
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
     .trim()
     .slice(0, charactersMax)
-  return told === "" ? undefined : told
+  return result === "" ? undefined : result
 }

@@ -28,7 +28,7 @@ export class SettlementJobs extends Context.Service<SettlementJobs, { readonly i
     Effect.gen(function* () {
       const networks = yield* Networks
       const { PaymentSettler } = yield* Configuration
-      const means: Means = {
+      const deps: Dependencies = {
         settler: yield* Settler,
         mailbox: yield* Mailbox,
         count: yield* settlingCounter,
@@ -36,18 +36,18 @@ export class SettlementJobs extends Context.Service<SettlementJobs, { readonly i
         running: yield* Ref.make<ReadonlyMap<string, Consumption>>(new Map())
       }
       yield* Effect.forEach([...networks], ([name, network]) =>
-        Effect.forkScoped(supervise(`settlements of ${name}`, consumeWhileKeyed(means, name, network)))
+        Effect.forkScoped(supervise(`settlements of ${name}`, consumeWhileKeyed(deps, name, network)))
       )
       yield* (yield* Health).readiness("payment-settler", Effect.void)
-      yield* (yield* Drain).register("payment-settler", drainAll(means.running))
+      yield* (yield* Drain).register("payment-settler", drainAll(deps.running))
       return SettlementJobs.of({
-        inWork: () => [...Ref.getUnsafe(means.running).values()].reduce((sum, one) => sum + one.inFlight(), 0)
+        inWork: () => [...Ref.getUnsafe(deps.running).values()].reduce((sum, one) => sum + one.inFlight(), 0)
       })
     })
   )
 }
 
-interface Means {
+interface Dependencies {
   readonly settler: Settler["Service"]
   readonly mailbox: Mailbox["Service"]
   readonly count: Effect.Success<typeof settlingCounter>
@@ -56,21 +56,21 @@ interface Means {
   readonly running: Ref.Ref<ReadonlyMap<string, Consumption>>
 }
 
-const consumeWhileKeyed = (means: Means, name: string, { pool }: SettlingNetwork) =>
+const consumeWhileKeyed = (deps: Dependencies, name: string, { pool }: SettlingNetwork) =>
   Effect.forever(
     Effect.scoped(
       Effect.gen(function* () {
         yield* pool.some.await
         yield* Effect.acquireRelease(
-          Effect.tap(consumeJobs(means, name), (consumption) => setRunning(means, name, consumption)),
-          () => setRunning(means, name, undefined)
+          Effect.tap(consumeJobs(deps, name), (consumption) => setRunning(deps, name, consumption)),
+          () => setRunning(deps, name, undefined)
         )
         yield* pool.none.await
       })
     )
   )
 
-const setRunning = ({ running }: Means, network: string, consumption: Consumption | undefined) =>
+const setRunning = ({ running }: Dependencies, network: string, consumption: Consumption | undefined) =>
   Ref.update(running, (before) => {
     const after = new Map(before)
     if (consumption === undefined) after.delete(network)
@@ -78,33 +78,33 @@ const setRunning = ({ running }: Means, network: string, consumption: Consumptio
     return after
   })
 
-const consumeJobs = (means: Means, network: string) =>
+const consumeJobs = (deps: Dependencies, network: string) =>
   consume({
     consumer: {
       stream: "SETTLEMENTS",
       durable: `settler-${network.replace(/[^A-Za-z0-9_-]/gu, "-")}`,
       filterSubjects: [subjects.settlements(network)],
-      unackedMax: means.unackedMax,
+      unackedMax: deps.unackedMax,
       ackWaitMs
     },
     pullMax,
     codec: settlementJobCodec,
     origin: "settlements",
-    handler: (received) => handle(means, received)
+    handler: (received) => handle(deps, received)
   })
 
-const handle = (means: Means, { value: job }: Received<SettlementJob>): Effect.Effect<AckDecision> =>
-  means.settler
+const handle = (deps: Dependencies, { value: job }: Received<SettlementJob>): Effect.Effect<AckDecision> =>
+  deps.settler
     .settle(job.claimKey, {
       assumed: claimOfJob(job),
-      onSettled: (transaction) => tell(means, job, { _tag: "Settled", transaction })
+      onSettled: (transaction) => tell(deps, job, { _tag: "Settled", transaction })
     })
-    .pipe(Effect.flatMap((settling) => conclude(means, job, settling)))
+    .pipe(Effect.flatMap((settling) => conclude(deps, job, settling)))
 
-const conclude = Effect.fnUntraced(function* (means: Means, job: SettlementJob, settling: Settling) {
+const conclude = Effect.fnUntraced(function* (deps: Dependencies, job: SettlementJob, settling: Settling) {
   if (settling._tag === "Stale") return ack
-  if (settling.outcome._tag !== "Settled") yield* tell(means, job, settling.outcome)
-  yield* means.count(job.requirements.network, job.requestedAtMs, settling)
+  if (settling.outcome._tag !== "Settled") yield* tell(deps, job, settling.outcome)
+  yield* deps.count(job.requirements.network, job.requestedAtMs, settling)
   if (settling._tag === "Ended") return ack
   const delayMs = retryDelayMs(job.requestedAtMs, yield* Clock.currentTimeMillis)
   yield* Effect.logWarning("a payment's end is not known yet").pipe(
@@ -113,7 +113,7 @@ const conclude = Effect.fnUntraced(function* (means: Means, job: SettlementJob, 
   return nak(delayMs)
 })
 
-const tell = ({ mailbox }: Means, { replyTo }: SettlementJob, outcome: SettlementOutcome) =>
+const tell = ({ mailbox }: Dependencies, { replyTo }: SettlementJob, outcome: SettlementOutcome) =>
   Effect.sync(() => {
     if (replyTo === null) return
     mailbox.send(replyTo.instance, replyTo.session, settlementOutcomeCodec.encode(outcome).data)

@@ -13,7 +13,7 @@ import { Networks } from "./networks.ts"
 import { endOf, type Faults, later, type OnSettled, type Settling, stale, type Work } from "./settling.ts"
 import { signAndSend } from "./sign-and-send.ts"
 
-interface Asked {
+interface SettleRequest {
   /** Called when the chain has the transfer; everything else is told by what comes back. */
   readonly onSettled: OnSettled
   /** The claim as it was when its settlement was asked for. */
@@ -24,23 +24,23 @@ interface Asked {
 
 export class Settler extends Context.Service<
   Settler,
-  { readonly settle: (claimKey: string, asked: Asked) => Effect.Effect<Settling> }
+  { readonly settle: (claimKey: string, request: SettleRequest) => Effect.Effect<Settling> }
 >()("starling/payment-settler/Settler") {
   static readonly layer = Layer.effect(
     Settler,
     Effect.gen(function* () {
       const networks = yield* Networks
       const records = { claims: yield* Claims, ledger: yield* Ledger }
-      const means: Means = { networks, records }
+      const deps: Dependencies = { networks, records }
 
-      const settle = Effect.fn("Settler.settle")(function* (claimKey: string, asked: Asked) {
-        const { onSettled, assumed, answerKept = Effect.void } = asked
-        const asRead = Effect.andThen(answerKept, settleAsRead(means, claimKey, asked))
+      const settle = Effect.fn("Settler.settle")(function* (claimKey: string, request: SettleRequest) {
+        const { onSettled, assumed, answerKept = Effect.void } = request
+        const asRead = Effect.andThen(answerKept, settleAsRead(deps, claimKey, request))
         // Only where our own write before the sending would notice that the claim is another by now.
         const isNoticed = assumed !== undefined && networks.get(assumed.record.network)?.isRemote === false
         const settling = isNoticed
           ? Effect.catchTag(
-              settleClaim(means, assumed, { onSettled, answerKept, isAssumed: true }),
+              settleClaim(deps, assumed, { onSettled, answerKept, isAssumed: true }),
               "ClaimLost",
               () => asRead
             )
@@ -52,19 +52,23 @@ export class Settler extends Context.Service<
   )
 }
 
-interface Means {
+interface Dependencies {
   readonly networks: Networks["Service"]
   readonly records: Records
 }
 
-const settleAsRead = Effect.fnUntraced(function* (means: Means, claimKey: string, { onSettled, assumed }: Asked) {
-  const { claims } = means.records
+const settleAsRead = Effect.fnUntraced(function* (
+  deps: Dependencies,
+  claimKey: string,
+  { onSettled, assumed }: SettleRequest
+) {
+  const { claims } = deps.records
   const found = Option.getOrUndefined(yield* claims.read(claimKey))
   if (found === undefined) return stale
   const claim = isAskedFor(found, assumed) ? yield* claims.move(found, ClaimMove.Settle()) : found
   const known = endOf(claim)
   if (known === undefined) {
-    return yield* settleClaim(means, claim, { onSettled, answerKept: Effect.void, isAssumed: false })
+    return yield* settleClaim(deps, claim, { onSettled, answerKept: Effect.void, isAssumed: false })
   }
   if (known._tag === "Ended" && known.outcome._tag === "Settled") yield* onSettled(known.outcome.transaction)
   return known
@@ -75,9 +79,9 @@ const isAskedFor = ({ record }: Claim, assumed: Claim | undefined) =>
   assumed?.record.ticket === record.ticket && (record.state === "CLAIMED" || record.state === "SERVING")
 
 const settleClaim = (
-  { networks, records }: Means,
+  { networks, records }: Dependencies,
   claim: Claim,
-  asked: Pick<Work, "onSettled" | "answerKept" | "isAssumed">
+  request: Pick<Work, "onSettled" | "answerKept" | "isAssumed">
 ): Effect.Effect<Settling, Faults> => {
   const { record } = claim
   const network = networks.get(record.network)
@@ -92,7 +96,7 @@ const settleClaim = (
   }
   const { scheme, pool, isRemote } = network
   const transaction = record.transactions.at(-1) ?? null
-  return lookOrSend(records, { claim, payment: payment.success, scheme, pool, isRemote, transaction, ...asked })
+  return lookOrSend(records, { claim, payment: payment.success, scheme, pool, isRemote, transaction, ...request })
 }
 
 const whyLost = {

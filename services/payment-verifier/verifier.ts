@@ -57,21 +57,21 @@ export class Verifier extends Context.Service<
   static readonly layer = Layer.effect(
     Verifier,
     Effect.gen(function* () {
-      const means = yield* meansOfVerifier
+      const deps = yield* dependenciesOfVerifier
       return Verifier.of({
-        verify: (request) => verify(means, request),
-        check: (payload, requirements) => check(means, payload, requirements),
+        verify: (request) => verify(deps, request),
+        check: (payload, requirements) => check(deps, payload, requirements),
         wouldSettle: (payload, requirements) =>
-          Effect.tap(check(means, payload, requirements), (checked) => simulate(means, checked))
+          Effect.tap(check(deps, payload, requirements), (checked) => simulate(deps, checked))
       })
     })
   )
 }
 
 /** What a verification works with. */
-interface Means extends Effect.Success<typeof meansOfVerifier> {}
+interface Dependencies extends Effect.Success<typeof dependenciesOfVerifier> {}
 
-const meansOfVerifier = Effect.gen(function* () {
+const dependenciesOfVerifier = Effect.gen(function* () {
   const { stopped } = yield* TokenWatch
   const { PaymentVerifier } = yield* Configuration
   const metrics = yield* Metrics
@@ -87,10 +87,10 @@ const meansOfVerifier = Effect.gen(function* () {
   }
 })
 
-const verify = Effect.fn("Verifier.verify")(function* (means: Means, request: VerifyRequest) {
-  const { networks, outcomes, running, now } = means
+const verify = Effect.fn("Verifier.verify")(function* (deps: Dependencies, request: VerifyRequest) {
+  const { networks, outcomes, running, now } = deps
   running.set({}, ++now.running)
-  const answer = yield* verifyOne(means, request).pipe(
+  const answer = yield* verifyOne(deps, request).pipe(
     Effect.catch((refusal) => Effect.succeed<VerifyAnswer>(refusal)),
     Effect.catchDefect((defect) =>
       Effect.as(Effect.logError("a verification died", defect), unavailable("an unexpected error"))
@@ -106,25 +106,25 @@ const verify = Effect.fn("Verifier.verify")(function* (means: Means, request: Ve
   return answer
 })
 
-const verifyOne = Effect.fnUntraced(function* (means: Means, { payload, requirements, ...call }: VerifyRequest) {
-  const checked = yield* check(means, payload, requirements)
-  const isUnmet = yield* means.claims.meet(checked.payment)
+const verifyOne = Effect.fnUntraced(function* (deps: Dependencies, { payload, requirements, ...call }: VerifyRequest) {
+  const checked = yield* check(deps, payload, requirements)
+  const isUnmet = yield* deps.claims.meet(checked.payment)
   // Nothing may come between the claim and the promise to let it go.
-  return yield* Effect.uninterruptibleMask((restore) => claimAndSimulate(means, { checked, call, isUnmet, restore }))
+  return yield* Effect.uninterruptibleMask((restore) => claimAndSimulate(deps, { checked, call, isUnmet, restore }))
 })
 
 const check = Effect.fnUntraced(function* (
-  means: Means,
+  deps: Dependencies,
   payload: PaymentPayload,
   requirements: PaymentRequirements
 ): Effect.fn.Return<Checked, Refused> {
-  const { scheme } = means.networks.get(requirements.network) ?? {}
+  const { scheme } = deps.networks.get(requirements.network) ?? {}
   if (scheme === undefined) return yield* Effect.fail(unknownNetwork(requirements))
-  const stop = means.stopped(requirements.network)
+  const stop = deps.stopped(requirements.network)
   if (stop !== undefined) return yield* Effect.fail(stoppedNetwork(requirements, stop))
   const nowMs = yield* Clock.currentTimeMillis
   const checked = Effect.sync(() => scheme.check(payload, requirements, nowMs))
-  const payment = yield* inStage(means, { network: requirements.network, stage: "check" }, checked)
+  const payment = yield* inStage(deps, { network: requirements.network, stage: "check" }, checked)
   if (Result.isFailure(payment)) return yield* Effect.fail(refusedAnswer(payment.failure))
   return { scheme, payment: payment.success }
 })
@@ -140,54 +140,54 @@ interface RestoredClaiming extends Claiming {
   readonly restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
-const claimAndSimulate = Effect.fnUntraced(function* (means: Means, { restore, ...claiming }: RestoredClaiming) {
+const claimAndSimulate = Effect.fnUntraced(function* (deps: Dependencies, { restore, ...claiming }: RestoredClaiming) {
   const { checked, isUnmet } = claiming
   // At once: the chain takes longer than the claim.
-  const simulating = Effect.forkChild(Effect.interruptible(simulate(means, checked)), { startImmediately: true })
+  const simulating = Effect.forkChild(Effect.interruptible(simulate(deps, checked)), { startImmediately: true })
   const background = isUnmet ? yield* simulating : undefined
   const end = background === undefined ? Effect.void : Fiber.interrupt(background)
-  const claim = yield* Effect.onError(claimed(means, claiming), () => end)
-  const simulated = background === undefined ? simulate(means, checked) : Fiber.join(background)
-  yield* restore(simulated).pipe(Effect.onError(() => Effect.andThen(end, letGo(means, claim))))
+  const claim = yield* Effect.onError(claimed(deps, claiming), () => end)
+  const simulated = background === undefined ? simulate(deps, checked) : Fiber.join(background)
+  yield* restore(simulated).pipe(Effect.onError(() => Effect.andThen(end, letGo(deps, claim))))
   return verifiedAnswer(claim)
 })
 
-const claimed = (means: Means, { checked, call, isUnmet }: Claiming) =>
+const claimed = (deps: Dependencies, { checked, call, isUnmet }: Claiming) =>
   inStage(
-    means,
+    deps,
     { network: checked.payment.network, stage: "claim" },
-    means.claims.claim(checked.payment, call, { isUnmet, askFunds: askFunds(means, checked) })
+    deps.claims.claim(checked.payment, call, { isUnmet, askFunds: askFunds(deps, checked) })
   ).pipe(
     Effect.mapError((error) => (error._tag === "ClaimRefused" ? claimRefusalAnswer(error) : unavailable(error.message)))
   )
 
 /** Claims are taken where nothing may come between; this may, and ends by itself. */
 const askFunds =
-  (means: Means, { scheme, payment }: Checked): AskFunds =>
+  (deps: Dependencies, { scheme, payment }: Checked): AskFunds =>
   (claimKeys) =>
-    inStage(means, { network: payment.network, stage: "funds" }, scheme.funds(payment, claimKeys)).pipe(
+    inStage(deps, { network: payment.network, stage: "funds" }, scheme.funds(payment, claimKeys)).pipe(
       Effect.timeoutOrElse({
-        duration: means.deadlineMs,
+        duration: deps.deadlineMs,
         orElse: () => Effect.fail(new ChainUnavailable({ operation: "read a balance", detail: "no answer in time" }))
       }),
       Effect.interruptible
     )
 
-const simulate = (means: Means, { scheme, payment }: Checked): Effect.Effect<void, Refused | Unavailable> =>
-  inStage(means, { network: payment.network, stage: "simulate" }, scheme.simulate(payment)).pipe(
+const simulate = (deps: Dependencies, { scheme, payment }: Checked): Effect.Effect<void, Refused | Unavailable> =>
+  inStage(deps, { network: payment.network, stage: "simulate" }, scheme.simulate(payment)).pipe(
     Effect.mapError((error) => (error._tag === "PaymentRefused" ? refusedAnswer(error) : unavailable(error.message))),
     Effect.timeoutOrElse({
-      duration: means.deadlineMs,
+      duration: deps.deadlineMs,
       orElse: () => Effect.fail(unavailable("the chain did not answer in time"))
     })
   )
 
 /** What cannot be let go now is let go by the sweep when the lease ends. */
-const letGo = ({ claims }: Means, claim: Claim) =>
+const letGo = ({ claims }: Dependencies, claim: Claim) =>
   Effect.ignore(claims.moveAsRead(claim, ClaimMove.Release({ reason: "not verified" })))
 
 const inStage = <A, E, R>(
-  { seconds }: Means,
+  { seconds }: Dependencies,
   labels: { readonly network: string; readonly stage: string },
   work: Effect.Effect<A, E, R>
 ) => timed((took) => seconds.observe(labels, took), work)

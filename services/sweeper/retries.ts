@@ -39,7 +39,7 @@ export const retrySweep: Effect.Effect<Sweep, never, CommandClient | Configurati
       }
       returns = seeAgents(returns, readAgents(views.list({ entity: "agent" })))
       const items = readWorkItems(views.list({ entity: "workitem", states: waiting }))
-      const sent = yield* client.send("retries", retries(items, returns, eligible, times))
+      const sent = yield* client.send("retries", retries(items, { returns, eligible, times }))
       isFirst = false
       return findingsOf(sent)
     })
@@ -47,12 +47,16 @@ export const retrySweep: Effect.Effect<Sweep, never, CommandClient | Configurati
   return { name: "retries", everyMs, begin }
 })
 
+interface RetriesInput {
+  readonly returns: QuotaReturns
+  readonly eligible: EligibleAgents
+  readonly times: RetryTimes
+}
+
 /** Pure. */
 export const retries = (
   items: ReadonlyArray<SeenWorkItem>,
-  returns: QuotaReturns,
-  eligible: EligibleAgents,
-  times: RetryTimes
+  { returns, eligible, times }: RetriesInput
 ): ReadonlyArray<PlannedCommand> =>
   items.flatMap((item) => {
     const command = retryOf(parkedOf(item, returns, eligible), times)

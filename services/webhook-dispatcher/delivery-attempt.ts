@@ -55,7 +55,7 @@ export class DeliveryAttempts extends Context.Service<
     DeliveryAttempts,
     Effect.gen(function* () {
       const { redact } = yield* Secrets
-      const means: Means = {
+      const deps: Dependencies = {
         receivers: yield* openReceivers,
         publisher: yield* Publisher,
         abandoned: yield* AbandonedDeliveries,
@@ -67,15 +67,15 @@ export class DeliveryAttempts extends Context.Service<
         randomness: yield* Random.Random
       }
       return DeliveryAttempts.of({
-        attempt: (endpoint, due, onLeave) => attempt(means, { endpoint, due, onLeave }),
-        conclude: (endpoint, due, sent) => conclude(means, { endpoint, due, sent }),
-        postpone: (due, subject, untilMs) => postpone(means, { due, subject, untilMs })
+        attempt: (endpoint, due, onLeave) => attempt(deps, { endpoint, due, onLeave }),
+        conclude: (endpoint, due, sent) => conclude(deps, { endpoint, due, sent }),
+        postpone: (due, subject, untilMs) => postpone(deps, { due, subject, untilMs })
       })
     })
   )
 }
 
-interface Means {
+interface Dependencies {
   readonly receivers: EgressClient
   readonly publisher: Publisher["Service"]
   readonly abandoned: AbandonedDeliveries["Service"]
@@ -93,7 +93,7 @@ interface Leaving {
   readonly onLeave: () => void
 }
 
-const attempt = ({ receivers, clock }: Means, { endpoint, due, onLeave }: Leaving): Effect.Effect<Attempted> => {
+const attempt = ({ receivers, clock }: Dependencies, { endpoint, due, onLeave }: Leaving): Effect.Effect<Attempted> => {
   const startedAtMs = clock.currentTimeMillisUnsafe()
   const request = receivers.request({
     method: "POST",
@@ -140,33 +140,33 @@ interface SentDelivery {
 
 const delivered = Effect.succeed(ack)
 
-const conclude = (means: Means, delivery: SentDelivery): Effect.Effect<AckDecision> => {
-  const { clock, randomness, metrics, log, redact } = means
+const conclude = (deps: Dependencies, delivery: SentDelivery): Effect.Effect<AckDecision> => {
+  const { clock, randomness, metrics, log, redact } = deps
   const { endpoint, due, sent } = delivery
   const nowMs = clock.currentTimeMillisUnsafe()
   const random = endpoint.retry.jitter === 0 ? 0 : randomness.nextDoubleUnsafe()
   const decision = decide(sent.result, { attempt: due.delivery.attempt, settings: endpoint.retry, nowMs, random })
   metrics.attempted({ endpoint, delivery: due.delivery, sent, decision, nowMs })
   log.add(endpoint.id, attemptRecord(due.delivery, endpoint.name, { ...sent, decision, redact }))
-  return decision._tag === "Delivered" ? delivered : stored(store(means, delivery, decision))
+  return decision._tag === "Delivered" ? delivered : stored(store(deps, delivery, decision))
 }
 
 /** Stores what follows from an attempt that did not deliver. */
 const store = (
-  means: Means,
+  deps: Dependencies,
   delivery: SentDelivery,
   decision: Exclude<Decision, { readonly _tag: "Delivered" }>
 ): Effect.Effect<unknown, BusError> => {
   const { endpoint } = delivery
   switch (decision._tag) {
     case "Retry":
-      return retry(means, delivery, decision.dueAtMs)
+      return retry(deps, delivery, decision.dueAtMs)
     case "GiveUp":
-      return abandon(means, delivery, decision.reason)
+      return abandon(deps, delivery, decision.reason)
     case "Gone":
-      return abandon(means, delivery, "410 Gone").pipe(
+      return abandon(deps, delivery, "410 Gone").pipe(
         Effect.andThen(
-          means.states.pause(endpoint.id, endpoint.name, {
+          deps.states.pause(endpoint.id, endpoint.name, {
             by: "webhook-dispatcher",
             reason: "the receiver answered 410"
           })
@@ -177,9 +177,9 @@ const store = (
   }
 }
 
-const retry = (means: Means, { endpoint, due }: SentDelivery, dueAtMs: number) => {
+const retry = (deps: Dependencies, { endpoint, due }: SentDelivery, dueAtMs: number) => {
   const next = { ...due.delivery, attempt: due.delivery.attempt + 1, dueAt: dueAtMs }
-  return schedule(means, {
+  return schedule(deps, {
     due: { delivery: next, body: due.body },
     subject: subjects.deliveriesDue(endpoint.partition, endpoint.id),
     messageId: `${next.deliveryId}:${next.attempt}`
@@ -193,14 +193,14 @@ interface Scheduled {
   readonly messageId: string
 }
 
-const schedule = ({ publisher }: Means, { due, subject, messageId }: Scheduled) =>
+const schedule = ({ publisher }: Dependencies, { due, subject, messageId }: Scheduled) =>
   publisher.publishRaw(subjects.deliveriesWait(due.delivery.endpointId, due.delivery.deliveryId), due.body, {
     messageId,
     headers: [...deliveryHeaders(due.delivery), ...scheduleHeaders(due.delivery.dueAt, subject)]
   })
 
 const abandon = Effect.fnUntraced(function* (
-  { abandoned }: Means,
+  { abandoned }: Dependencies,
   { endpoint, due, sent }: SentDelivery,
   reason: string
 ) {
@@ -224,10 +224,10 @@ interface Postponed {
   readonly untilMs: number
 }
 
-const postpone = (means: Means, { due, subject, untilMs }: Postponed): Effect.Effect<AckDecision> => {
+const postpone = (deps: Dependencies, { due, subject, untilMs }: Postponed): Effect.Effect<AckDecision> => {
   const later = { ...due.delivery, dueAt: Math.round(untilMs) }
   const messageId = `${later.deliveryId}:${later.attempt}:${later.dueAt}`
-  return stored(schedule(means, { due: { delivery: later, body: due.body }, subject, messageId }))
+  return stored(schedule(deps, { due: { delivery: later, body: due.body }, subject, messageId }))
 }
 
 /** Stores until the broker takes it, then acks. */

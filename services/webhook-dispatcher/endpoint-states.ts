@@ -49,7 +49,7 @@ export class EndpointStates extends Context.Service<
       yield* Stream.runDrain(changes).pipe(Effect.forkScoped)
 
       const change = (endpointId: string, name: string, next: (state: EndpointState, at: string) => EndpointState) =>
-        changeState(bucket, endpointId, name, next).pipe(
+        changeState(bucket, { endpointId, name, next }).pipe(
           Effect.tap((state) => Effect.sync(() => copy.set(endpointId, state))),
           Effect.asVoid
         )
@@ -66,13 +66,14 @@ export class EndpointStates extends Context.Service<
   )
 }
 
+interface StateChange {
+  readonly endpointId: string
+  readonly name: string
+  readonly next: (state: EndpointState, at: string) => EndpointState
+}
+
 const changeState = Effect.fnUntraced(
-  function* (
-    bucket: KvBucket<EndpointState>,
-    endpointId: string,
-    name: string,
-    next: (state: EndpointState, at: string) => EndpointState
-  ) {
+  function* (bucket: KvBucket<EndpointState>, { endpointId, name, next }: StateChange) {
     const at = isoTime(yield* Clock.currentTimeMillis)
     const entry = yield* bucket.get(endpointId)
     const before = Option.match(entry, { onNone: () => fresh(name), onSome: ({ value }) => value })

@@ -12,11 +12,11 @@ export const encodeInProcess = <E, R>(
   pcm: Stream.Stream<Int16Array, E, R>,
   onEncoded: (seconds: number) => void
 ): Stream.Stream<Uint8Array, E, R> => {
-  const told = Stream.map(pcm, (piece) => {
+  const counted = Stream.map(pcm, (piece) => {
     onEncoded(piece.length / fleetRateHz)
     return piece
   })
-  return format.codec === "wav" ? asWav(format, told) : pieceByPiece(format, told)
+  return format.codec === "wav" ? asWav(format, counted) : pieceByPiece(format, counted)
 }
 
 type BytesPull<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Uint8Array>, E>

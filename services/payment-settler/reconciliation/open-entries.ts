@@ -1,6 +1,6 @@
 /**
  * Open entries are the transfers and receipts of one network that are not done with, read on from where the last
- * reading ended. What does not fit and is old enough is told once. Only the checkpoint outlives the process; whoever
+ * reading ended. What does not fit and is old enough is reported once. Only the checkpoint outlives the process; whoever
  * reads on begins with the oldest that was open.
  */
 import { Clock, Effect, Stream } from "effect"
@@ -13,11 +13,11 @@ import { type Checkpoint, Checkpoints, type StoredCheckpoint } from "./checkpoin
 
 // Of one reading: what is more is read the next time.
 const readMax = 20_000
-// Findings remembered as told; beyond that all are told once more.
-const toldMax = 10_000
+// Findings remembered as reported; beyond that all are reported once more.
+const reportedMax = 10_000
 
 interface Reading {
-  /** Each told once in a process' life. */
+  /** Each reported once in a process' life. */
   readonly findings: ReadonlyArray<Finding>
   readonly transferred: bigint
   readonly receipted: bigint
@@ -40,7 +40,7 @@ interface Account {
   receipts: ReadonlyArray<StoredReceipt>
   /** When this process has read a transfer. */
   readonly firstSeenMs: Map<string, number>
-  readonly told: Set<string>
+  readonly reported: Set<string>
 }
 
 export const openEntriesOf = Effect.fn("openEntriesOf")(function* (
@@ -60,13 +60,13 @@ export const openEntriesOf = Effect.fn("openEntriesOf")(function* (
     transfers: [],
     receipts: [],
     firstSeenMs: new Map(),
-    told: new Set()
+    reported: new Set()
   }
   return { read: (claims) => read(account, claims) }
 })
 
 const read = Effect.fn("OpenEntries.read")(function* (account: Account, claims: ReadonlyArray<BookedClaim>) {
-  const { graceMs, firstSeenMs, told } = account
+  const { graceMs, firstSeenMs, reported } = account
   const sums = yield* readOn(account)
   const nowMs = yield* Clock.currentTimeMillis
   const patience: Patience = {
@@ -74,9 +74,9 @@ const read = Effect.fn("OpenEntries.read")(function* (account: Account, claims: 
     isYoungReceipt: ({ settledAtMs }) => nowMs - settledAtMs < graceMs
   }
   const { findings } = reconcile(claims, account.transfers, receiptsOf(account), { nowMs, graceMs })
-  const ripe = findings.filter((finding) => !isYoung(finding, patience) && !told.has(nameOf(finding)))
-  if (told.size > toldMax) told.clear()
-  for (const finding of ripe) told.add(nameOf(finding))
+  const ripe = findings.filter((finding) => !isYoung(finding, patience) && !reported.has(nameOf(finding)))
+  if (reported.size > reportedMax) reported.clear()
+  for (const finding of ripe) reported.add(nameOf(finding))
   yield* letGo(account, patience)
   return { ...sums, findings: ripe }
 })

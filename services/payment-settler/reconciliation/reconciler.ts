@@ -30,14 +30,14 @@ export class Reconciler extends Context.Service<
       const leases = yield* Leases
       const { instance } = yield* Mailbox
       const { PaymentSettler } = yield* Configuration
-      const means = yield* meansOfReconciler
-      const { graceMs } = means
+      const deps = yield* dependenciesOfReconciler
+      const { graceMs } = deps
       let readings = 0
 
       const keep = Effect.gen(function* () {
         const entries = new Map<string, OpenEntries>()
         for (const [name, network] of networks) entries.set(name, yield* openEntriesOf(network, graceMs))
-        const once = readOnce(means, entries).pipe(
+        const once = readOnce(deps, entries).pipe(
           Effect.tap(() => Effect.sync(() => (readings += 1))),
           Effect.catch((error) => Effect.logWarning("the books could not be read to their end", error))
         )
@@ -53,9 +53,9 @@ export class Reconciler extends Context.Service<
   ).pipe(Layer.provide(Checkpoints.layer))
 }
 
-interface Means extends Effect.Success<typeof meansOfReconciler> {}
+interface Dependencies extends Effect.Success<typeof dependenciesOfReconciler> {}
 
-const meansOfReconciler = Effect.gen(function* () {
+const dependenciesOfReconciler = Effect.gen(function* () {
   const { PaymentSettler } = yield* Configuration
   const metrics = yield* Metrics
   return {
@@ -71,8 +71,8 @@ const meansOfReconciler = Effect.gen(function* () {
   }
 })
 
-const readOnce = Effect.fnUntraced(function* (means: Means, entries: ReadonlyMap<string, OpenEntries>) {
-  const { claims, graceMs, transferred, receipted, readAt } = means
+const readOnce = Effect.fnUntraced(function* (deps: Dependencies, entries: ReadonlyMap<string, OpenEntries>) {
+  const { claims, graceMs, transferred, receipted, readAt } = deps
   const sinceMs = (yield* Clock.currentTimeMillis) - graceMs - recentMs
   const kept = yield* claims.all.pipe(
     Stream.filter((claim) => isOfInterest(claim, sinceMs)),
@@ -84,44 +84,48 @@ const readOnce = Effect.fnUntraced(function* (means: Means, entries: ReadonlyMap
     const reading = yield* open.read(kept.filter((claim) => claim.network === network))
     transferred.inc({ network }, Number(reading.transferred))
     receipted.inc({ network }, Number(reading.receipted))
-    yield* Effect.forEach(reading.findings, (finding) => treat(means, network, finding), { discard: true })
+    yield* Effect.forEach(reading.findings, (finding) => treat(deps, network, finding), { discard: true })
     if (reading.isAtEnd) readAt.set({ network }, (yield* Clock.currentTimeMillis) / 1_000)
   }
 })
 
 const treat = Effect.fnUntraced(function* (
-  means: Means,
+  deps: Dependencies,
   network: string,
   finding: Finding
 ): Effect.fn.Return<void, BusError> {
   if (finding._tag === "SettlingOverdue") {
-    yield* report(means, network, finding)
-    return yield* settleOverdue(means, network, finding.claim.key)
+    yield* report(deps, network, finding)
+    return yield* settleOverdue(deps, network, finding.claim.key)
   }
   // Receipts of long ago are not in memory; what counts is whether it is there.
   if (finding._tag === "ClaimWithoutReceipt") {
-    if (yield* complete(means, network, finding.claim.key)) yield* report(means, network, finding)
+    if (yield* complete(deps, network, finding.claim.key)) yield* report(deps, network, finding)
     return
   }
-  yield* report(means, network, finding)
+  yield* report(deps, network, finding)
   if (finding._tag === "TransferWithoutReceipt" && finding.claimKey !== null) {
-    yield* complete(means, network, finding.claimKey)
+    yield* complete(deps, network, finding.claimKey)
   }
 })
 
-const report = ({ found }: Means, network: string, finding: Finding) => {
+const report = ({ found }: Dependencies, network: string, finding: Finding) => {
   found.inc({ network, finding: finding._tag })
   return Effect.logError("the books do not fit").pipe(Effect.annotateLogs({ network, finding: nameOf(finding) }))
 }
 
-const settleOverdue = Effect.fnUntraced(function* ({ settler, repaired }: Means, network: string, claimKey: string) {
+const settleOverdue = Effect.fnUntraced(function* (
+  { settler, repaired }: Dependencies,
+  network: string,
+  claimKey: string
+) {
   const settling = yield* settler.settle(claimKey, { onSettled: () => Effect.void })
   if (settling._tag === "Ended") repaired.inc({ network, repair: settling.how })
 })
 
 /** Writes the receipt of a claim that has ended without one. False when it has one. */
-const complete = Effect.fnUntraced(function* (means: Means, network: string, claimKey: string) {
-  const { claims, ledger, repaired } = means
+const complete = Effect.fnUntraced(function* (deps: Dependencies, network: string, claimKey: string) {
+  const { claims, ledger, repaired } = deps
   const claim = Option.getOrUndefined(yield* claims.read(claimKey))
   const end = claim === undefined ? undefined : endOf(claim)
   if (claim === undefined || end === undefined) return false

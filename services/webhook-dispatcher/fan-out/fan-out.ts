@@ -42,8 +42,8 @@ export const FanOut = {
 }
 
 const fanOut = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
-  const means = yield* meansOfFanOut
-  const ours = fingerprint(means.endpoints.all)
+  const deps = yield* dependenciesOfFanOut
+  const ours = fingerprint(deps.endpoints.all)
   const loop = yield* (yield* Health).loop("fan-out", { stallMs })
   return relay({
     name: "fan-out",
@@ -53,9 +53,9 @@ const fanOut = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
     begin: beginCursor,
     position: (cursor) => cursor.position,
     isOurs: (cursor) => cursor.roster === ours,
-    translate: (run, cursor) => translate(means, run, cursor),
-    aside: (cursor) => aside(means, cursor),
-    onCursor: (cursor, written) => Effect.sync(() => count(means, cursor, written)),
+    translate: (run, cursor) => translate(deps, run, cursor),
+    aside: (cursor) => aside(deps, cursor),
+    onCursor: (cursor, written) => Effect.sync(() => count(deps, cursor, written)),
     onStarted: Effect.asVoid(onStarted),
     loop
     // Asking in vain for a broker that is away is no standstill; the process must outlive it.
@@ -63,9 +63,9 @@ const fanOut = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
 })
 
 /** What the steps of a fan-out work with. */
-interface Means extends Effect.Success<typeof meansOfFanOut> {}
+interface Dependencies extends Effect.Success<typeof dependenciesOfFanOut> {}
 
-const meansOfFanOut = Effect.gen(function* () {
+const dependenciesOfFanOut = Effect.gen(function* () {
   const endpoints = yield* Endpoints
   const states = yield* EndpointStates
   const backlogs = yield* Backlogs
@@ -91,9 +91,13 @@ const meansOfFanOut = Effect.gen(function* () {
 })
 
 /** The deliveries of a run of events, for every endpoint in step. */
-const translate = Effect.fnUntraced(function* (means: Means, run: ReadonlyArray<SourceMessage>, cursor: FanOutCursor) {
-  const { endpoints, isParked, newDeliveryId, received, unknown } = means
-  const read = yield* readRun(means, run)
+const translate = Effect.fnUntraced(function* (
+  deps: Dependencies,
+  run: ReadonlyArray<SourceMessage>,
+  cursor: FanOutCursor
+) {
+  const { endpoints, isParked, newDeliveryId, received, unknown } = deps
+  const read = yield* readRun(deps, run)
   for (const { event, known, unknownFields } of read) {
     received.inc({ event: known ? event.event : "other" })
     if (!known) unknown.inc({ kind: "event" })
@@ -104,7 +108,7 @@ const translate = Effect.fnUntraced(function* (means: Means, run: ReadonlyArray<
   return planRun({ events, lastSequence, targets: endpoints.all, isParked, newDeliveryId }, cursor)
 })
 
-const readRun = Effect.fnUntraced(function* ({ rejections }: Means, run: ReadonlyArray<SourceMessage>) {
+const readRun = Effect.fnUntraced(function* ({ rejections }: Dependencies, run: ReadonlyArray<SourceMessage>) {
   const events = []
   for (const message of run) {
     // How far the actors' log has become events stands among them, and is none.
@@ -121,8 +125,8 @@ const readRun = Effect.fnUntraced(function* ({ rejections }: Means, run: Readonl
 })
 
 /** Between two runs: the roster is kept, and a few endpoints that are behind catch up by a page. */
-const aside = Effect.fnUntraced(function* (means: Means, cursor: FanOutCursor) {
-  const { endpoints, roster, isParked, turn } = means
+const aside = Effect.fnUntraced(function* (deps: Dependencies, cursor: FanOutCursor) {
+  const { endpoints, roster, isParked, turn } = deps
   const steps: Array<FanOutStep> = [...(yield* roster.keep(cursor))]
   let last = steps.at(-1)?.cursor ?? cursor
   const behind = Object.keys(last.next).filter((id) => (last.next[id] ?? 0) <= last.position && !isParked(id))
@@ -130,15 +134,15 @@ const aside = Effect.fnUntraced(function* (means: Means, cursor: FanOutCursor) {
   for (const id of [...behind.slice(start), ...behind.slice(0, start)].slice(0, catchUpsPerTurn)) {
     const target = endpoints.byId.get(id)
     if (target === undefined) continue
-    const step = yield* catchUp(means, last, target)
+    const step = yield* catchUp(deps, last, target)
     steps.push(step)
     last = step.cursor
   }
   return steps
 })
 
-const catchUp = Effect.fnUntraced(function* (means: Means, cursor: FanOutCursor, target: EndpointSettings) {
-  const { reader, expired, parkedMaxMs, newDeliveryId } = means
+const catchUp = Effect.fnUntraced(function* (deps: Dependencies, cursor: FanOutCursor, target: EndpointSettings) {
+  const { reader, expired, parkedMaxMs, newDeliveryId } = deps
   const from = cursor.next[target.id] ?? cursor.position + 1
   const { firstSequence } = yield* reader.bounds("EVENTS")
   if (from < firstSequence) {
@@ -162,8 +166,8 @@ const catchUp = Effect.fnUntraced(function* (means: Means, cursor: FanOutCursor,
 })
 
 /** Shows a stored cursor in the metrics; what was written is what the broker confirmed. */
-const count = (means: Means, cursor: FanOutCursor, written: FanOutStep["messages"]) => {
-  const { endpoints, backlogs, parked, made } = means
+const count = (deps: Dependencies, cursor: FanOutCursor, written: FanOutStep["messages"]) => {
+  const { endpoints, backlogs, parked, made } = deps
   for (const endpoint of endpoints.all) {
     const next = cursor.next[endpoint.id]
     const missing = next === undefined ? 0 : Math.max(0, cursor.position + 1 - next)

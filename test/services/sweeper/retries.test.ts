@@ -70,7 +70,7 @@ describe("a parked item", () => {
 
   it("is asked for once for each record of it", () => {
     const row = itemRow({ state: "WaitingForTransientRetry", deadlinesMs: { retryAt: nowMs }, sequence: 42 })
-    const [planned] = retries([row], noReturns, eligibleAgents([]), times)
+    const [planned] = retries([row], { returns: noReturns, eligible: eligibleAgents([]), times })
     assert.strictEqual(planned?.commandId, "sweep.transient-targeted.42")
   })
 })
@@ -106,6 +106,6 @@ describe("the return of a quota", () => {
     const row = (agent: string, assignedAgent: string | null = null) =>
       itemRow({ state: "WaitingForQuotaReset", updatedAtMs: nowMs - minuteMs, summary: { agent, assignedAgent } })
     const rows = [row("makers"), row("smith"), row("weaver"), row("makers", "weaver")]
-    assert.strictEqual(retries(rows, returns, eligible, times).length, 2)
+    assert.strictEqual(retries(rows, { returns, eligible, times }).length, 2)
   })
 })
