@@ -32,7 +32,8 @@ export {
 export { compileFilter, unknownFilterNames } from "./events/filter.ts"
 export * from "./gateway/answers.ts"
 export * from "./gateway/requests.ts"
-export { isSameToken, knownTokenOf, knownTokens } from "./payments/known-tokens.ts"
+export { type ChainFamily, chainFamilies, chainFamilyOf, inOneCase, isSameAddress } from "./payments/chain-families.ts"
+export { knownTokenOf, knownTokens } from "./payments/known-tokens.ts"
 export {
   AtomicAmount,
   ChainAddress,

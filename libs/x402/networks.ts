@@ -2,15 +2,17 @@
  * Every configured network with the scheme that speaks to its chain: our own, or one whose payments a facilitator
  * verifies and settles. Opened once for each role that pays attention to payments; nothing is asked of a chain yet.
  */
-import { Effect, type Scope } from "effect"
-import type { PaymentNetwork, Payments } from "#contracts"
+import { Effect, type Result, type Scope } from "effect"
+import { type ChainFamily, chainFamilyOf, type PaymentNetwork, type Payments } from "#contracts"
 import type { ConfiguredHttp } from "#egress"
 import { Metrics } from "#runtime"
 import { type EvmScheme, type NotAnEvmNetwork, openEvmScheme } from "./chains/evm/exact-evm.ts"
 import { openFacilitator } from "./facilitator/Facilitator.ts"
 import { remoteScheme } from "./facilitator/remote-scheme.ts"
 import { facilitatorUnconfirmed } from "./metrics.ts"
-import type { PaymentScheme } from "./scheme.ts"
+import { readSettlerKey as readSvmKey } from "./chains/solana/keys.ts"
+import { readSettlerKey as readEvmKey } from "./chains/evm/signature.ts"
+import type { PaymentScheme, SettlerKey } from "./scheme.ts"
 import { openSvmScheme } from "./chains/solana/exact-svm.ts"
 
 export interface OpenNetwork {
@@ -63,15 +65,43 @@ const openNetwork = Effect.fnUntraced(function* (
   return { entry, scheme, accounts: null, isRemote: true }
 })
 
-const openOwn = Effect.fnUntraced(function* (
-  entry: PaymentNetwork
-): Effect.fn.Return<Pick<OpenNetwork, "scheme" | "accounts">, NotAnEvmNetwork, Needs> {
-  const chain = { network: entry.Network, asset: entry.Asset, payTo: entry.PayTo, rpcUrls: entry.RpcUrls }
-  if (entry.Network.startsWith("solana:")) {
-    const feePayers = entry.FeePayer === undefined ? [] : [entry.FeePayer]
-    const isRemote = entry.FacilitatorUrl !== undefined
-    return { scheme: yield* openSvmScheme({ ...chain, feePayers, isRemote }), accounts: null }
-  }
-  const scheme = yield* openEvmScheme(chain)
-  return { scheme, accounts: scheme }
+interface FamilyOfSchemes {
+  readonly open: (entry: PaymentNetwork) => Effect.Effect<Own, NotAnEvmNetwork, Needs>
+  /** Fails with what is wrong, never with the secret. */
+  readonly readKey: (network: string, secret: string) => Result.Result<SettlerKey, string>
+}
+
+type Own = Pick<OpenNetwork, "scheme" | "accounts">
+
+const chainOf = ({ Network, Asset, PayTo, RpcUrls }: PaymentNetwork) => ({
+  network: Network,
+  asset: Asset,
+  payTo: PayTo,
+  rpcUrls: RpcUrls
 })
+
+const families: Readonly<Record<ChainFamily, FamilyOfSchemes>> = {
+  evm: {
+    open: (entry) => Effect.map(openEvmScheme(chainOf(entry)), (scheme) => ({ scheme, accounts: scheme })),
+    readKey: readEvmKey
+  },
+  solana: {
+    open: (entry) => {
+      const feePayers = entry.FeePayer === undefined ? [] : [entry.FeePayer]
+      const isRemote = entry.FacilitatorUrl !== undefined
+      return Effect.map(openSvmScheme({ ...chainOf(entry), feePayers, isRemote }), (scheme) => ({
+        scheme,
+        accounts: null
+      }))
+    },
+    readKey: readSvmKey
+  }
+}
+
+/** A network that is of no family is refused as no EVM network. */
+const familyOf = (network: string) => families[chainFamilyOf(network) ?? "evm"]
+
+const openOwn = (entry: PaymentNetwork) => familyOf(entry.Network).open(entry)
+
+/** A configured secret as a settler's key of that network. */
+export const readSettlerKey = (network: string, secret: string) => familyOf(network).readKey(network, secret)

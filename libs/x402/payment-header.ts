@@ -4,7 +4,7 @@
  * payments in one request are refused, for another reader might take the other one. Pure.
  */
 import { Result, Schema } from "effect"
-import { faultsOf, PaymentPayload, x402Version, type PaymentRequirements } from "#contracts"
+import { faultsOf, isSameAddress, PaymentPayload, x402Version, type PaymentRequirements } from "#contracts"
 import { PaymentRefused, reason } from "./errors.ts"
 
 /** Of either header. A payment is about 1 kB. */
@@ -115,11 +115,11 @@ export const matchOffer = (
 
 /** The first field that differs from what is required. */
 export const differingField = (accepted: PaymentRequirements, required: PaymentRequirements): string | undefined => {
-  const isSameAddress = sameAddress(required.network)
+  const { network } = required
   if (accepted.scheme !== required.scheme) return "scheme"
-  if (accepted.network !== required.network) return "network"
-  if (!isSameAddress(accepted.asset, required.asset)) return "asset"
-  if (!isSameAddress(accepted.payTo, required.payTo)) return "payTo"
+  if (accepted.network !== network) return "network"
+  if (!isSameAddress(network, accepted.asset, required.asset)) return "asset"
+  if (!isSameAddress(network, accepted.payTo, required.payTo)) return "payTo"
   if (accepted.amount !== required.amount) return "amount"
   if (accepted.maxTimeoutSeconds !== required.maxTimeoutSeconds) return "maxTimeoutSeconds"
   // What we put into `extra` is text; what a client adds is its own.
@@ -127,11 +127,6 @@ export const differingField = (accepted: PaymentRequirements, required: PaymentR
   const missing = Object.entries(required.extra ?? {}).find(([key, value]) => given[key] !== value)
   return missing === undefined ? undefined : `extra.${missing[0]}`
 }
-
-const sameAddress = (network: string) =>
-  network.startsWith("eip155:")
-    ? (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
-    : (one: string, other: string) => one === other
 
 const notOffered = (text: string, detail: string) =>
   Result.fail(new PaymentRefused({ code: "PAYMENT_INVALID", reason: text, payer: null, detail }))

@@ -3,7 +3,7 @@
  * receipts. Pure: what stands where, and what does not fit. A payment that is on its way is no finding until its
  * time is over. Balanced is only what the chain has transferred and a receipt says was paid.
  */
-import { claimKeyOf, type Receipt } from "#contracts"
+import { claimKeyOf, inOneCase, type Receipt } from "#contracts"
 import type { ClaimState } from "./claims/claim.ts"
 import type { ChainTransfer } from "./scheme.ts"
 
@@ -73,7 +73,7 @@ export const reconcile = (
 
 /** A transaction may hold transfers of several payers. */
 const transferKey = (of: { readonly network: string; readonly transaction: string | null; readonly payer: string }) =>
-  `${of.network} ${of.transaction} ${of.network.startsWith("eip155:") ? of.payer.toLowerCase() : of.payer}`
+  `${of.network} ${of.transaction} ${inOneCase(of.network, of.payer)}`
 
 const disagreements = (receipts: ReadonlyArray<Receipt>): ReadonlyArray<Finding> =>
   [...Map.groupBy(receipts, ({ claimKey }) => claimKey)].flatMap(([claimKey, own]) => {
@@ -149,7 +149,7 @@ const unended = (
 const balancesOf = (transfers: ReadonlyArray<ChainTransfer>, paid: ReadonlyArray<Receipt>): ReadonlyArray<Balance> => {
   const sums = new Map<string, { network: string; asset: string; transferred: bigint; receipted: bigint }>()
   const sumOf = ({ network, asset }: { readonly network: string; readonly asset: string }) => {
-    const key = `${network} ${network.startsWith("eip155:") ? asset.toLowerCase() : asset}`
+    const key = `${network} ${inOneCase(network, asset)}`
     const sum = sums.get(key) ?? { network, asset, transferred: 0n, receipted: 0n }
     sums.set(key, sum)
     return sum

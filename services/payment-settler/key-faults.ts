@@ -3,9 +3,9 @@
  * of who pays the fee. Nothing of a key is ever told. Pure.
  */
 import { Result } from "effect"
-import { type Json, unreadable } from "#contracts"
+import { chainFamilyOf, type Json, unreadable } from "#contracts"
 import { type ConfigurationFault, unsetSecret } from "#runtime"
-import { readEvmKey, readSvmKey } from "#x402"
+import { readSettlerKey } from "#x402"
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -19,13 +19,13 @@ export const keyFaultsOf = (
   const at = (key: string) => `Payments.Networks[${index}].${key}`
   if (facilitator !== undefined || !Array.isArray(variables)) return []
   if (variables.length === 0) return [{ path: at("SettlerKeyEnvVars"), message: "names no key to settle with" }]
-  const isSolana = typeof name === "string" && name.startsWith("solana:")
+  const isSolana = typeof name === "string" && chainFamilyOf(name) === "solana"
   const read = variables.map((variable: unknown, position) => {
     if (typeof variable !== "string" || typeof name !== "string") return undefined
     const path = at(`SettlerKeyEnvVars[${position}]`)
     const unset = unsetSecret(environment, variable)
     if (unset !== undefined) return { path, message: unset }
-    const key = (isSolana ? readSvmKey : readEvmKey)(name, environment[variable] ?? "")
+    const key = readSettlerKey(name, environment[variable] ?? "")
     return Result.isFailure(key) ? { path, message: `${variable}: ${key.failure}` } : key.success.address
   })
   const faults = read.flatMap((one) => (typeof one === "object" ? [one] : []))

@@ -4,7 +4,13 @@
  * or strangers would spend our fees. It knows no callers: bind it where only they reach it.
  */
 import { Effect, Layer } from "effect"
-import type { FacilitatorRequest, PaymentRequirements, SettlementOutcome, VerifyAnswer } from "#contracts"
+import {
+  type FacilitatorRequest,
+  isSameAddress,
+  type PaymentRequirements,
+  type SettlementOutcome,
+  type VerifyAnswer
+} from "#contracts"
 import { type Answer, HttpListener, jsonAnswer, readJsonValue, route } from "#http"
 import { Addresses, Configuration, Metrics } from "#runtime"
 import {
@@ -41,8 +47,7 @@ const readRequest = Effect.fnUntraced(function* () {
 const foreignTerms = (networks: ReadonlyMap<string, OpenNetwork>, { network, asset, payTo }: PaymentRequirements) => {
   const entry = networks.get(network)?.entry
   if (entry === undefined) return "invalid_network"
-  const isSame = (one: string, other: string) =>
-    network.startsWith("eip155:") ? one.toLowerCase() === other.toLowerCase() : one === other
+  const isSame = (one: string, other: string) => isSameAddress(network, one, other)
   return isSame(entry.Asset, asset) && isSame(entry.PayTo, payTo) ? undefined : "invalid_payment_requirements"
 }
 

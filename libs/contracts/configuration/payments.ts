@@ -4,12 +4,11 @@
  */
 import { Schema, SchemaTransformation } from "effect"
 import { ChainAddress, Network } from "../payments/primitives.ts"
-import { isSameToken, knownTokenOf } from "../payments/known-tokens.ts"
+import { chainFamilyOf, chainFault, isSameAddress } from "../payments/chain-families.ts"
+import { knownTokenOf } from "../payments/known-tokens.ts"
 import { EnvironmentName, WebUrl, optional, required, section, span, whole, withDefault } from "./keys.ts"
 
 const ShortText = Schema.String.check(Schema.isBetweenLength(1, 64))
-
-const evmAddress = /^0x[0-9a-fA-F]{40}$/u
 
 const chainFields = {
   Network: required(Network, "The chain, by CAIP-2."),
@@ -68,7 +67,7 @@ const WholeNetwork = Schema.Struct({
 
 const knownOf = ({ Network, Asset }: Pick<WrittenNetwork, "Network" | "Asset">) => {
   const known = knownTokenOf(Network)
-  return known !== undefined && isSameToken(Network, Asset ?? known.asset, known.asset) ? known : undefined
+  return known !== undefined && isSameAddress(Network, Asset ?? known.asset, known.asset) ? known : undefined
 }
 
 type TokenOfNetwork = Pick<
@@ -78,17 +77,8 @@ type TokenOfNetwork = Pick<
 
 /** What does not fit together in one network. */
 export const networkRule = (entry: TokenOfNetwork): ReadonlyArray<Schema.FilterIssue> => {
-  const fault = inconsistency(entry)
+  const fault = chainFault(entry)
   return [...(fault === undefined ? [] : [fault]), ...untold(entry)]
-}
-
-const inconsistency = (entry: TokenOfNetwork): string | undefined => {
-  if (entry.Network.startsWith("eip155:")) {
-    const wrong = [entry.Asset, entry.PayTo].find((address) => address !== undefined && !evmAddress.test(address))
-    return wrong === undefined ? undefined : `${wrong} is not an address of ${entry.Network}`
-  }
-  if (!entry.Network.startsWith("solana:")) return "only networks of eip155 and solana are known"
-  return entry.FeePayer === undefined ? "FeePayer is needed: clients name it in what they sign" : undefined
 }
 
 /** Nothing is guessed of a token that is not in the table: a wrong name makes every payment's signature invalid. */
@@ -98,7 +88,7 @@ const untold = (entry: TokenOfNetwork): ReadonlyArray<Schema.FilterIssue> => {
     entry[key] === undefined ? [{ path: [key], issue: `${key} is needed: ${why}` }] : []
   if (entry.Asset === undefined) return missing("Asset", `no token of ${entry.Network} is known`)
   const why = `the token ${entry.Asset} of ${entry.Network} is not in the table of known ones`
-  const version = entry.Network.startsWith("eip155:") ? missing("AssetVersion", why) : []
+  const version = chainFamilyOf(entry.Network) === "evm" ? missing("AssetVersion", why) : []
   return [...missing("AssetName", why), ...version, ...missing("AssetDecimals", why)]
 }
 

@@ -41,7 +41,3 @@ export const knownTokens: ReadonlyArray<KnownToken> = [
 const byNetwork = new Map(knownTokens.map((token) => [token.network, token]))
 
 export const knownTokenOf = (network: string): KnownToken | undefined => byNetwork.get(network)
-
-/** Whether both name the same token of a network; only EVM chains write an address in more ways than one. */
-export const isSameToken = (network: string, left: string, right: string): boolean =>
-  network.startsWith("eip155:") ? left.toLowerCase() === right.toLowerCase() : left === right

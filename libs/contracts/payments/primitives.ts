@@ -3,6 +3,7 @@
  * canonical writing, so that equal amounts are equal texts. Every shape is bounded: a stranger wrote the payment.
  */
 import { Schema } from "effect"
+import { inOneCase } from "./chain-families.ts"
 import { encodeToken } from "../tokens.ts"
 
 /** The largest number a chain's 256-bit word holds has 78 digits. */
@@ -57,11 +58,8 @@ interface ClaimParts {
   readonly nonce: string
 }
 
-/** Hex is written in either case and means the same; base58 is told apart by it. */
-const oneCase = (network: string, text: string) => (network.startsWith("eip155:") ? text.toLowerCase() : text)
-
 /** An account, token or nonce of a network as one token, the same for every way to write it. */
-export const addressToken = (network: string, text: string) => encodeToken(oneCase(network, text))
+export const addressToken = (network: string, text: string) => encodeToken(inOneCase(network, text))
 
 export const claimKeyOf = ({ network, asset, payer, nonce }: ClaimParts): string =>
   `claim.${encodeToken(network)}.${addressToken(network, asset)}.${addressToken(network, payer)}.${addressToken(network, nonce)}`

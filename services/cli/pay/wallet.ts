@@ -5,7 +5,14 @@
  */
 import { randomBytes } from "node:crypto"
 import { Clock, Effect, Redacted, Result, Schema } from "effect"
-import { type PaymentPayload, PaymentRequired, type PaymentRequirements } from "#contracts"
+import {
+  chainFamilyOf,
+  isSameAddress,
+  knownTokenOf,
+  type PaymentPayload,
+  PaymentRequired,
+  type PaymentRequirements
+} from "#contracts"
 import { checksummedEvmAddress, readEvmKey, readSvmKey, signAuthorization, signTransfer } from "#x402"
 import { CommandRefused, misused } from "../console.ts"
 import type { ChainKind, PayFleet, PayOrder } from "./order.ts"
@@ -128,13 +135,6 @@ export interface PayQuote {
   readonly microUsd: bigint
 }
 
-/** Where the dollar token is. A token that merely says that it is worth a dollar is not signed for. */
-const dollars: Readonly<Record<string, string>> = {
-  "eip155:8453": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
-  "eip155:84532": "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
-  "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp": "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
-}
-
 const decode = Schema.decodeUnknownResult(Schema.fromJsonString(PaymentRequired))
 
 /** Why it is not signed, or the quote. `header`: of PAYMENT-REQUIRED. */
@@ -145,11 +145,11 @@ export const readQuote = (header: string | null, order: Pick<PayOrder, "chain" |
   const [requirements] = read.success.accepts
   if (requirements === undefined) return Result.fail("the quote offers no way to pay")
   const { network, asset, amount } = requirements
-  const family = order.chain === "evm" ? "eip155:" : "solana:"
-  if (!network.startsWith(family)) return Result.fail(`the quote is for ${network}, which is not ${order.chain}`)
-  const dollar = dollars[network]
-  const isDollar = order.chain === "evm" ? asset.toLowerCase() === dollar?.toLowerCase() : asset === dollar
-  if (!isDollar)
+  if (chainFamilyOf(network) !== order.chain)
+    return Result.fail(`the quote is for ${network}, which is not ${order.chain}`)
+  // A token that merely says that it is worth a dollar is not signed for.
+  const dollar = knownTokenOf(network)?.asset
+  if (dollar === undefined || !isSameAddress(network, asset, dollar))
     return Result.fail(`the quote is for the token ${asset} on ${network}, which is no dollar that is known`)
   const microUsd = BigInt(amount)
   if (microUsd > order.microUsdMax) {

@@ -4,6 +4,8 @@
  */
 import { Option, Result, Schema } from "effect"
 import {
+  type ChainFamily,
+  chainFamilyOf,
   type PaymentNetwork,
   type Payments,
   type AnswerKind,
@@ -32,7 +34,7 @@ import type { ModelCall } from "../requests/read-call.ts"
 export interface CallFacts {
   readonly path: string
   /** Clients sign the first offer, so each base path has one kind of chain. */
-  readonly chain: "evm" | "solana"
+  readonly chain: ChainFamily
   readonly model: string
   readonly prices: {
     readonly inputMicroUsdPerMillionTokens: number
@@ -97,8 +99,6 @@ export const payable = (call: ModelCall, http: HttpCall["Service"]): PayableCall
   shape: call.dialect
 })
 
-const namespaces = { evm: "eip155:", solana: "solana:" } as const
-
 /** Undefined where no network of that kind is configured, or none is offered. */
 export const quoteCall = (
   section: Payments,
@@ -115,7 +115,7 @@ export const quoteCall = (
       ? tokenPrice(tariff, prices, { inputTokens, outputTokens })
       : flatPrice(tariff, flatMicroUsd, count)
   const tokens = flatMicroUsd === undefined ? { tokens: { input: inputTokens, output: outputTokens } } : {}
-  const offered = section.Networks.filter((one) => one.Network.startsWith(namespaces[chain]) && isOffered(one))
+  const offered = section.Networks.filter((one) => chainFamilyOf(one.Network) === chain && isOffered(one))
   const [first, ...rest] = offered.map((network) => offerOf(network, priceMicroUsd, section.MaxTimeoutSeconds))
   if (first === undefined) return undefined
   return { resource: modelResource({ origin, path, model, ...tokens }), offers: [first, ...rest] }

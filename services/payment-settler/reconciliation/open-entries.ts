@@ -5,7 +5,7 @@
  */
 import { Clock, Effect, Stream } from "effect"
 import type { BusError } from "#bus"
-import type { Receipt } from "#contracts"
+import { isSameAddress, type Receipt } from "#contracts"
 import { type BookedClaim, type ChainTransfer, type ChainUnavailable, type Finding, reconcile } from "#x402"
 import { Ledger, type StoredReceipt } from "../ledger.ts"
 import type { SettlingNetwork } from "../networks.ts"
@@ -104,8 +104,7 @@ const readOn = Effect.fnUntraced(function* (account: Account) {
 })
 
 const isOwn = ({ entry }: SettlingNetwork, { network, payTo }: Receipt) =>
-  network === entry.Network &&
-  (network.startsWith("eip155:") ? payTo.toLowerCase() === entry.PayTo.toLowerCase() : payTo === entry.PayTo)
+  network === entry.Network && isSameAddress(network, payTo, entry.PayTo)
 
 const receiptsOf = ({ receipts }: Account) => receipts.map(({ receipt }) => receipt)
 

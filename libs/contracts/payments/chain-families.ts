@@ -1,0 +1,62 @@
+/**
+ * The families of chains that payments are taken on, a line each: how CAIP-2 names their networks, how they write
+ * addresses, and what of a configured network is wrong before its chain is asked.
+ */
+interface WrittenAddresses {
+  readonly Network: string
+  readonly Asset?: string | undefined
+  readonly PayTo: string
+  readonly FeePayer?: string | undefined
+}
+
+interface Family {
+  /** Before the colon of CAIP-2. */
+  readonly namespace: string
+  /** Hex means the same in either case; base58 is told apart by it. */
+  readonly ignoresCase: boolean
+  readonly fault: (network: WrittenAddresses) => string | undefined
+}
+
+const evmAddress = /^0x[0-9a-fA-F]{40}$/u
+
+export const chainFamilies = {
+  evm: {
+    namespace: "eip155",
+    ignoresCase: true,
+    fault: ({ Network, Asset, PayTo }) => {
+      const wrong = [Asset, PayTo].find((address) => address !== undefined && !evmAddress.test(address))
+      return wrong === undefined ? undefined : `${wrong} is not an address of ${Network}`
+    }
+  },
+  solana: {
+    namespace: "solana",
+    ignoresCase: false,
+    fault: ({ FeePayer }) =>
+      FeePayer === undefined ? "FeePayer is needed: clients name it in what they sign" : undefined
+  }
+} as const satisfies Readonly<Record<string, Family>>
+
+export type ChainFamily = keyof typeof chainFamilies
+
+const families = Object.keys(chainFamilies) as ReadonlyArray<ChainFamily>
+
+/** Of a network by CAIP-2. */
+export const chainFamilyOf = (network: string): ChainFamily | undefined =>
+  families.find((family) => network.startsWith(`${chainFamilies[family].namespace}:`))
+
+/** What is wrong with a network as it is configured. */
+export const chainFault = (network: WrittenAddresses): string | undefined => {
+  const family = chainFamilyOf(network.Network)
+  if (family !== undefined) return chainFamilies[family].fault(network)
+  return `only networks of ${families.map((one) => chainFamilies[one].namespace).join(" and ")} are known`
+}
+
+/** An account, token or nonce of a network, the same text for every way to write it. */
+export const inOneCase = (network: string, text: string): string => {
+  const family = chainFamilyOf(network)
+  return family !== undefined && chainFamilies[family].ignoresCase ? text.toLowerCase() : text
+}
+
+/** Whether both name the same account or token of a network. */
+export const isSameAddress = (network: string, left: string, right: string): boolean =>
+  inOneCase(network, left) === inOneCase(network, right)
