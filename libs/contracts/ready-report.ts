@@ -11,7 +11,7 @@ export interface ReadyReport {
   readonly chains?: ChainsReport
 }
 
-/** For who wants to pay on the local chains. */
+/** What a payer on the local chains needs. */
 export interface ChainsReport {
   readonly evm?: {
     readonly rpc: string

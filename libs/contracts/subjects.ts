@@ -43,7 +43,7 @@ export const subjects = {
   speechChunksAll: "speech.chunks.*",
   /**
    * Everything that a process is sent; what comes after is a session of its own. An instance is called after the job
-   * that it has a part in, `speech-…` or `payments-…`: who has none in it can neither send there nor listen.
+   * that it has a part in, `speech-…` or `payments-…`: a process without a part in it can neither send there nor listen.
    */
   mailbox: (instance: string) => `${instance.replace("-", ".to.")}.>`,
   mailboxSession: (instance: string, sessionId: string) => `${instance.replace("-", ".to.")}.${sessionId}`

@@ -13,7 +13,7 @@ import { configurationInput, Environment, InvalidConfiguration, Metrics, readTex
 import { CommandRefused } from "./console.ts"
 
 interface BusOptions {
-  /** Who the command is to the broker of this home, or of BUS_PASSWORDS_FOLDER; without it, the operator. */
+  /** The command's user on the broker of this home, or of BUS_PASSWORDS_FOLDER; without it, the operator. */
   readonly keptUser?: string
   /** One that comes before its broker; others say at once that there is none. */
   readonly waitsForServer?: boolean
@@ -67,7 +67,7 @@ interface BrokerLogin extends Who {
   readonly tls: BrokerTls
 }
 
-/** `named` is what stands after --nats; `keptUser`, who the command is where a folder has the passwords of many. */
+/** `named`: the value of --nats. `keptUser`: the command's user where a folder has the passwords of many. */
 const brokerLogin = Effect.fnUntraced(function* (named: string | undefined, keptUser: string) {
   const { home } = yield* readSettings
   const { bus, namedUrl, fileUrl } = yield* busSettings
@@ -76,7 +76,7 @@ const brokerLogin = Effect.fnUntraced(function* (named: string | undefined, kept
   const given = named ?? namedUrl
   const url = given ?? found ?? fileUrl ?? (yield* Effect.fromResult(ofHome))
   const who = yield* whoIn(bus, keptUser)
-  // Who names the broker of this home, and no user, means it as the home knows it.
+  // The broker of this home, named without a user, is the home's broker with the home's user.
   const isHome = url === found && (given === undefined || who === undefined)
   if (isHome) return { url, tls: {}, ...(yield* keptIn(passwordsFolder(natsFolder(home)), keptUser)) }
   const tls = { caFile: bus.TlsCaFile, certificateFile: bus.TlsCertificateFile, keyFile: bus.TlsKeyFile }
@@ -139,7 +139,7 @@ const homeUrl = Effect.fnUntraced(function* (home: string): Effect.fn.Return<str
   const { nats } = yield* Schema.decodeEffect(Ready)(text).pipe(
     Effect.mapError(refused(`${path} cannot be read; start the fleet again with ./starling up`))
   )
-  // Whoever took the port of a fleet that is gone hears no password.
+  // A stranger on the port of a fleet that is gone must not be sent a password.
   if (!(yield* isFleetIn(home))) return yield* refused(`no fleet runs in ${home} now; start it with ./starling up`)()
   return nats
 })

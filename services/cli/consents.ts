@@ -1,5 +1,5 @@
 /**
- * Who agreed to have a voice cloned, for an operator who is asked. Consents of voices that are deleted are among them.
+ * Consents to the cloning of voices, for an operator who is asked. Those of deleted voices are among them.
  * A recording is written to a file of one's own.
  */
 import { createWriteStream } from "node:fs"
@@ -47,7 +47,7 @@ const save = Effect.fnUntraced(function* (id: string, workspace: string | undefi
   }
   const path = yield* fileOf(out)
   const file = NodeSink.fromWritable({
-    // Nobody's file is written over, and nobody else reads this one.
+    // A new file, never over another, for its owner alone.
     evaluate: () => createWriteStream(path, { flags: "wx", mode: 0o600 }),
     onError: (cause) => new CommandRefused({ reason: `cannot write ${out}: ${faultOfFile(cause)}` })
   })

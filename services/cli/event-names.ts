@@ -1,5 +1,5 @@
 /**
- * Names and patterns of events as somebody typed them: one that matches neither the catalogue nor anything that was
+ * Names and patterns of events as they were typed: one that matches neither the catalogue nor anything that was
  * ever published here is refused, with what may have been meant. Names are open, so what is stored counts as known.
  */
 import { Effect } from "effect"

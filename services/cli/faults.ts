@@ -1,4 +1,4 @@
-/** What is wrong with a command line, as lines for who wrote it: what it was, what was meant, where to read on. Pure. */
+/** The faults of a command line, as lines for its author: what is wrong, what may be meant, where to read on. Pure. */
 import type * as CliError from "effect/cli/CliError"
 import type { CliOutput, HelpDoc } from "effect/cli"
 import { didYouMean } from "./near-names.ts"
@@ -7,7 +7,7 @@ type Fault = CliError.NonShowHelpErrors
 type Invocation = Pick<CliOutput.Presenter.InvalidInvocation, "commandPath" | "helpDoc" | "errors">
 
 export const faultLines = ({ commandPath, helpDoc, errors }: Invocation): ReadonlyArray<string> => {
-  // Of a command that there is not, nobody knows the options.
+  // The options of a command that does not exist are unknown.
   const unknown = errors.filter(({ _tag }) => _tag === "UnknownSubcommand")
   const shownErrors = unknown.length > 0 ? unknown : errors
   const lines = [...new Set(shownErrors.map((error) => `starling: ${faultOf(error, commandPath.slice(1), helpDoc)}`))]

@@ -11,7 +11,7 @@ export const forbiddenText = (forbidden: Forbidden): string => {
   return `${who} may not ${act}${act.includes(subject) ? "" : ` (${subject})`}; ${rest}`
 }
 
-/** Users by the names of their parties, who have the right that was missed. */
+/** The users that have the right that was missed. */
 export const mayDo = ({ operation, subject }: Forbidden): ReadonlyArray<string> =>
   parties
     .filter((party) => {

@@ -18,7 +18,7 @@ export const readReady = Effect.fnUntraced(function* <A>(
   )
 })
 
-/** Nobody listens at the address. */
+/** Nothing listens at the address. */
 export const isAbsent = (cause: unknown) =>
   cause instanceof Error && cause.cause instanceof Error && "code" in cause.cause && cause.cause.code === "ECONNREFUSED"
 

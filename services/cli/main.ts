@@ -3,7 +3,7 @@ import manifest from "../../package.json" with { type: "json" }
 
 const [first, ...rest] = process.argv.slice(2)
 
-// Who asks for the version alone waits for nothing else.
+// The version alone loads nothing else.
 if (rest.length === 0 && (first === "--version" || first === "-v"))
   process.stdout.write(`starling ${manifest.version}\n`)
 else {

@@ -1,4 +1,4 @@
-/** What somebody may have meant who typed a name that there is not. Pure. */
+/** Suggestions for a name that does not exist. Pure. */
 
 const namesMax = 3
 // Shorter ones stand in too many names to tell what was meant.

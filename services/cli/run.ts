@@ -28,7 +28,7 @@ export const runCommandLine = (parameters: ReadonlyArray<string>, version: strin
     onExit: (exit) => process.exit(exit._tag === "Success" ? exit.value : 130)
   })
   for (const signal of signals) process.on(signal, () => stop())
-  // Whoever read what is printed has gone, as in `tail | head`.
+  // The reader of the output has gone, as in `tail | head`.
   process.stdout.on("error", () => stop())
 }
 
@@ -61,7 +61,7 @@ const onTerminal = (hasColors: boolean): CliOutput.Presenter => ({
   present: (event) => {
     switch (event._tag) {
       case "Help":
-        // Who named half a command gets the other half to choose from, as a refusal.
+        // Half a command is refused with the commands that could follow.
         return (event.reason === "Requested" ? write : writeError)(helpText(event.helpDoc, hasColors))
       case "InvalidInvocation":
         return writeError(faultLines(event).join("\n"))

@@ -21,7 +21,7 @@ export const running = <Body, E>(
 
 /** What the broker forbids is told in the words of the topology; all else is as it came. */
 const explained = <E>(error: E): Effect.Effect<never, E | CommandRefused> => {
-  // Known by its shape: who needs no broker loads none of it.
+  // Known by its shape: a command without a broker loads none of its code.
   const isForbidden = error instanceof Error && "forbidden" in error && error.forbidden !== undefined
   if (!isForbidden) return Effect.fail(error)
   return Effect.gen(function* () {

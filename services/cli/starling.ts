@@ -1,4 +1,4 @@
-/** The tree of commands, in the order in which somebody meets them. */
+/** The tree of commands, in the order of the help. */
 import { Command } from "effect/cli"
 import { consents, token } from "./commands/access.ts"
 import { check, docs, load, test, topology } from "./commands/development.ts"

@@ -71,7 +71,7 @@ const rolesOf = ({ Fleet }: Json): ReadonlyArray<RoleName> => {
   return Array.isArray(named) ? roleNames.filter((role) => named.includes(role)) : roleNames
 }
 
-/** Fails with all of them. Asks nobody and starts nothing. */
+/** Fails with all faults at once. Calls no other process and starts nothing. */
 export const checkConfiguration = Effect.fn("checkConfiguration")(function* (
   source: ConfigurationSource,
   only?: ReadonlyArray<RoleName>

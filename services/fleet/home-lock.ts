@@ -24,7 +24,7 @@ const Holder = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int, startedAt:
 const encodeHolder = Schema.encodeSync(Holder)
 const decodeHolder = Schema.decodeUnknownOption(Holder)
 
-// A stale lock is gone after one try, or after the guard of one who died while removing it has aged.
+// A stale lock is gone after one try, or once the guard of a process that died while removing it has aged.
 const triesMax = 150
 const betweenTries = "100 millis"
 
@@ -53,7 +53,7 @@ const take = Effect.fn("homeLock.take")(function* (home: string) {
 export const isFleetIn = (home: string) =>
   Effect.map(Effect.flatMap(readLock(lockPath(home)), livingHolder), (holder) => holder !== undefined)
 
-/** Who wrote the lock, while that very process still runs. */
+/** The process that wrote the lock, while it still runs. */
 const livingHolder = Effect.fnUntraced(function* (text: string) {
   const holder = Option.getOrUndefined(decodeHolder(text))
   if (holder === undefined) return undefined

@@ -62,7 +62,7 @@ export const localDefaults = (world: World) => {
   }
 }
 
-/** The keys of those who settle on the local chains. */
+/** The settlers' keys on the local chains. */
 export const localKeys = ({ evm, solana }: World): Readonly<Record<string, string>> => ({
   ...Object.fromEntries(
     (evm?.chain.settlers ?? []).map(({ privateKey }, index) => [settlerVariable(index), privateKey])
@@ -70,7 +70,7 @@ export const localKeys = ({ evm, solana }: World): Readonly<Record<string, strin
   ...(solana === undefined ? {} : { [feePayerVariable]: solana.feePayer.secretKey })
 })
 
-/** For who wants to pay on the local chains; absent without any. */
+/** What a payer on the local chains needs; absent without any. */
 export const chainsReport = ({ evm, solana }: World): ChainsReport | undefined =>
   evm === undefined && solana === undefined
     ? undefined

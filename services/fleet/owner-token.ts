@@ -9,7 +9,7 @@ import { hasExpired, type TokenRecord, Tokens } from "#http"
 import { Secrets } from "#runtime"
 import { writePrivately } from "./private-file.ts"
 
-/** Whoever asks holds the home's lock. */
+/** The caller holds the home's lock. */
 export const ownerToken = Effect.fn("ownerToken")(function* (home: string) {
   const path = join(home, "owner-token")
   const kept = yield* keptIn(path)

@@ -1,4 +1,4 @@
-/** A file that nobody but its owner reads, also where one stands already that others may: there whole, or as it was. */
+/** Writes a file that its owner alone can read, also over one that others can: whole, or not at all. */
 import { randomUUID } from "node:crypto"
 import { rename, rm, writeFile } from "node:fs/promises"
 import { Effect } from "effect"

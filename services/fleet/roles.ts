@@ -56,7 +56,7 @@ const loading: Readonly<Record<RoleName, Effect.Effect<unknown>>> = {
   "payment-settler": paymentSettler
 }
 
-/** Loads their code before they are run, for who has to wait for something else meanwhile. */
+/** Loads the code of roles before they are run, while something else is waited for. */
 export const loadRoles = (names: ReadonlyArray<RoleName>) =>
   Effect.forEach(names, (name) => loading[name], { concurrency: "unbounded", discard: true })
 
@@ -123,8 +123,8 @@ const againAfter = "1 second"
 const triesMax = 60
 
 /**
- * A role that starts while the broker chooses who leads is told that it is unavailable. It lets go of what it had and
- * begins again: a process that ended would be kept waiting ever longer by who starts it, long after the broker is back.
+ * Starts a role again while the broker is unavailable, as during an election of leaders: each try lets go of what it had.
+ * A process that ended instead would be restarted ever later, long after the broker is back.
  */
 export const patientStart = <E, R>(role: Layer.Layer<never, E, R>): Layer.Layer<never, E, R> =>
   Layer.effectDiscard(

@@ -80,7 +80,7 @@ const whole = Layer.unwrap(
   })
 )
 
-/** Who connects to the broker beside the roles. */
+/** A connection of `up` itself, as this user. */
 const connectionAs = (user: string) =>
   Layer.unwrap(
     Effect.map(NatsServer, ({ url, passwordOf }) =>
@@ -136,7 +136,7 @@ const ownBroker = ({ url, passwordsFolder }: { readonly url: string; readonly pa
   BUS_REPLICAS: "1"
 })
 
-/** The roles find the embedded broker and who they are to it, the demo endpoint its secret, and settlers their keys, in their environment. */
+/** The environment of the roles: the embedded broker and their users on it, the demo secret, the settlers' keys. */
 const roleEnvironment = (environment: Readonly<Record<string, string | undefined>>) =>
   Layer.effect(
     Environment,

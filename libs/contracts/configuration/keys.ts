@@ -20,7 +20,7 @@ interface RuledSection {
 }
 const ruled = new WeakMap<object, RuledSection>()
 
-/** What holds between the keys of a section, for who judges one that cannot be read whole. */
+/** The rule between the keys of a section, to judge one that cannot be read whole. */
 export const sectionRule = (section: object): RuledSection | undefined => ruled.get(section)
 
 /** A section that may be left out whole: then each of its keys has its default. `rule`: what holds between keys. */

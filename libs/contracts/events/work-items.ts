@@ -126,7 +126,7 @@ export const suggestionTitleCharactersMax = 120
 export const questionTextCharactersMax = 4_000
 export const QuestionId = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u))
 
-/** A phase moved from one member of an agent class to another; nobody to move to is null. */
+/** A phase moved from one member of an agent class to another; null: there is none to move to. */
 const fallback = fields({
   workItemId: Id,
   phase: Schema.String,

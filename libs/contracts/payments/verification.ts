@@ -60,7 +60,7 @@ export const VerifyAnswer = Schema.Union([
     reason: ReasonText,
     payer: Schema.NullOr(ChainAddress),
     detail: Schema.optionalKey(text(1_024)),
-    /** The claim in the way of a replay: who pays for a lost answer again may be given it. */
+    /** The claim that makes it a replay: a payer that asks again for a lost answer may be given that answer. */
     claimKey: Schema.optionalKey(ClaimKey),
     /** Its holder: a gateway that may have died with the answer. */
     holder: Schema.optionalKey(InstanceName)

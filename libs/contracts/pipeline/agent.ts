@@ -29,7 +29,7 @@ export const AgentPause = Schema.Struct({
   reason: PauseReason,
   pausedBy: Id,
   pausedAtMs: EpochMs,
-  /** Null: until somebody resumes it. */
+  /** Null: until it is resumed. */
   expiresAtMs: Schema.NullOr(EpochMs)
 })
 export interface AgentPause extends Schema.Schema.Type<typeof AgentPause> {}
@@ -61,7 +61,7 @@ export const AgentState = Schema.Struct({
   restore: Schema.NullOr(Schema.Struct(agentRestore)),
   /** The restore whose items were looked through last. */
   sweptRestoreAtMs: Schema.NullOr(EpochMs),
-  /** Until when its quota is used up; `resetAtMs` null: nobody knows. */
+  /** Until when its quota is used up; `resetAtMs` null: unknown. */
   quota: Schema.NullOr(Schema.Struct({ hitAtMs: EpochMs, resetAtMs: Schema.NullOr(EpochMs) })),
   /** Epoch milliseconds of runs that ended too fast, oldest first. */
   fastFailsMs: Schema.Array(EpochMs).check(Schema.isMaxLength(fastFailsMax)),

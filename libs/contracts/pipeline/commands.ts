@@ -1,6 +1,6 @@
 /**
  * A command as it is asked on `commands.<entity>`, and its answer. The head is read first and the command by its
- * entity's own schema after, so that whoever sent a bad one is told every fault. The same `commandId` again is
+ * entity's own schema after, so that the sender of a bad one is told every fault. The same `commandId` again is
  * answered with the entity's present state and changes nothing.
  */
 import { Result, Schema } from "effect"
@@ -13,7 +13,7 @@ import { ReleaseCommand } from "./release.ts"
 import { WorkItemCommand } from "./work-item/commands.ts"
 
 export const CommandRequest = Schema.Struct({
-  /** Whoever asks again because no answer came asks with the same. */
+  /** The same again when no answer came: asking twice does not act twice. */
   commandId: Schema.String.check(Schema.isBetweenLength(1, 128)),
   id: Id,
   command: Schema.Record(Schema.String, Schema.Unknown)
@@ -43,7 +43,7 @@ interface CommandDeclaration {
   readonly schema: Schema.Codec<unknown, unknown>
 }
 
-/** Who may be asked, by the name in the subject and in LOG. */
+/** Entities that take commands, by the name in the subject and in LOG. */
 export const commandEntities = {
   workitem: { why: "a work item, by its UUID", schema: WorkItemCommand },
   release: { why: "a release, by its UUID", schema: ReleaseCommand },

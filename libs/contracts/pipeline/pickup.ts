@@ -81,7 +81,7 @@ export const PickupDispatch = Schema.TaggedStruct("Dispatch", {
   mergeSha: maybeSha,
   pullRequest: Schema.NullOr(WorkItemPullRequest),
   lastError: Schema.NullOr(text(errorCharactersMax)),
-  /** Report progress at least so often; who is silent for `progressTimeoutMs` is held for dead. */
+  /** Report progress at least so often; a runner that is silent for `progressTimeoutMs` is held for dead. */
   progressEveryMs: Ordinal,
   progressTimeoutMs: Ordinal,
   /** The phase ends by itself before this. */

@@ -7,7 +7,7 @@ import { EpochMs, Id, text } from "../primitives.ts"
 
 export const queueId = "global"
 
-/** Why somebody paused a queue or an agent. */
+/** The reason for the pause of a queue or an agent. */
 export const pauseReasonCharactersMax = 500
 export const PauseReason = text(pauseReasonCharactersMax)
 

@@ -15,7 +15,7 @@ import { AgentName, Branch, errorCharactersMax } from "./work-item/state.ts"
 export interface ReportDeclaration<S extends Schema.Codec<unknown, unknown> = Schema.Codec<unknown, unknown>> {
   /** What it says has happened, as the end of "says that ...". */
   readonly why: string
-  /** Whose actor it concerns; `fleet`: nobody's, it only becomes an event. */
+  /** The entity whose actor it concerns; `fleet`: none, it only becomes an event. */
   readonly about: "workitem" | "agent" | "project" | "release" | "fleet"
   readonly schema: S
 }
@@ -105,7 +105,7 @@ const fleetReportSchemas = {
     /** Whether it was tested at startup or in the background, or at the pickup of `workItemId`. */
     cause: Schema.Literals(["probe", "pickup"]),
     workItemId: Schema.NullOr(Uuid),
-    /** Such as `auth`, `timeout` or `no token`; null when it passed, or nobody knows. */
+    /** Such as `auth`, `timeout` or `no token`; null when it passed, or the cause is unknown. */
     reason: Schema.NullOr(text(agentReasonCharactersMax)),
     /** Of a test that passed it means nothing. */
     category: SmokeCategory,
@@ -217,7 +217,7 @@ const releaseReportSchemas = {
     forgeReleaseUrl: Schema.NullOr(Url)
   }),
   syncConflict: reportOf("release-sync-conflict", { ...release, sourceBranch: Branch, targetBranch: Branch }),
-  /** `workItemId`: whose work branch it is; null where nobody knows. */
+  /** `workItemId`: whose work branch it is; null where it is unknown. */
   mergeability: reportOf("pull-request-mergeability", {
     projectId: Id,
     workItemId: Schema.NullOr(Uuid),

@@ -1,6 +1,6 @@
 /**
  * What projects spent, as it stands in KV `spend`: whole micro-USD by the hour, and up to which record of LOG that is
- * counted. The sweeper writes it; whoever shows a project's spend reads it. The window is the last 720 whole hours
+ * counted. The sweeper writes it; views of a project read it. The window is the last 720 whole hours
  * and the present one.
  */
 import { Schema } from "effect"

@@ -4,7 +4,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { text, toggle, words } from "../flags.ts"
 import { running } from "../running.ts"
 
-/** Reached only by who goes round the launcher. */
+/** Reached only without the launcher. */
 const launched = (name: string) => () =>
   Effect.fail(Object.assign(new Error(`${name} is run by the launcher: ./starling ${name}`), { exitCode: 2 }))
 

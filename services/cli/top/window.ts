@@ -70,7 +70,7 @@ export const windowOf = (before: Reading | undefined, after: Reading): Window =>
       (exposition?.get(name) ?? []).filter((sample) => matches(sample, labels)).map((sample) => ({ url, sample }))
     )
   const increaseOf = (url: string, name: string, { labels, value }: Sample) => {
-    // Of a process that was not read before, nobody knows when it counted what it shows.
+    // A process that was not read before may have counted what it shows at any time.
     if (before?.targets.get(url) === undefined) return 0
     const was = valuesBefore(url, name).get(keyOf(labels)) ?? 0
     return value >= was ? value - was : value

@@ -1,7 +1,7 @@
 /**
- * The configuration file of the embedded nats-server, and who may connect to it: the users that Kubernetes has, with the
- * same rights, and who makes the streams. Only the operator may do more: try receivers with events that elsewhere only
- * an actor tells. Pure.
+ * The configuration file of the embedded nats-server, and the users that may connect to it: those of Kubernetes, with the same
+ * rights, and the keeper, which makes the streams. Only the operator may do more: it publishes, to try receivers, events
+ * that elsewhere only an actor publishes. Pure.
  */
 import { createHash } from "node:crypto"
 import { brokerUser, type BrokerUser, inboxPrefix, partyUsers, serverSyntax, topology, userOf } from "#bus"
@@ -65,7 +65,7 @@ export const serverConfig = ({ port, folder, users, passwords }: ServerSettings)
 
 /** Users of the account that a server without users has: whatever it stored before is theirs. */
 export const authorization = (users: ReadonlyArray<BrokerUser>, passwords: ReadonlyMap<string, string>): string => {
-  // Nobody gets in without one.
+  // A user without a password cannot connect.
   const known = users.flatMap(({ user, permissions }) => {
     const password = passwords.get(user)
     return password === undefined || password === "" ? [] : [{ user, password, permissions }]

@@ -25,7 +25,7 @@ interface StartOptions {
   readonly folder: string
   readonly port: number
   readonly passwords: ReadonlyMap<string, string>
-  /** Set as soon as the process exists, so that whoever stops the fleet meanwhile finds it. */
+  /** Set as soon as the process exists, so that a stop of the fleet meanwhile finds it. */
   readonly current: Ref.Ref<Option.Option<Child>>
 }
 

@@ -7,7 +7,7 @@ import { isNotBlank, mayBeLeftOut, page, pageQuery } from "./parts.ts"
 import { pauseReasonCharactersMax } from "../queue.ts"
 import { AgentName } from "../work-item/state.ts"
 
-/** Nobody remembers a pause that is longer; pause without an end instead. */
+/** A year. A longer pause is forgotten; pause without an end instead. */
 const pauseSecondsMax = 31_536_000
 
 const PauseReason = Schema.String.check(Schema.isBetweenLength(1, pauseReasonCharactersMax), isNotBlank)

@@ -1,7 +1,7 @@
 /**
  * What can be asked of a work item. Everything that is chance or comes from outside (ids, jitter, times to wait for)
  * comes in with the command; the time of the decision is the actor's. Where a command names a dispatch or an attempt,
- * it was given by somebody whose view may be behind: if it is not the present one, nothing happens.
+ * its sender may be behind: if it is not the present one, nothing happens.
  */
 import { Schema } from "effect"
 import { cancelReasonCharactersMax, QuestionId, ResolutionSha } from "../../events/work-items.ts"

@@ -188,7 +188,7 @@ export const WorkItemSummary = Schema.Struct({
   title: Schema.String,
   kind: WorkItemKind,
   agent: Schema.String,
-  /** Who alone is to take the phase, since it was moved there; null: whoever `agent` stands for. */
+  /** The one agent that may take the phase, since it was moved there; null: any that `agent` stands for. */
   assignedAgent: MaybeText,
   /** Higher goes first; among equals the older. */
   priority: Schema.Int,
