@@ -6,10 +6,10 @@
 import { Context, Effect, Layer } from "effect"
 import { embeddedEngines } from "#contracts"
 import { Configuration } from "#runtime"
-import { embedded, type Engine_, EngineMissing, openZeroShotPool } from "#speech"
+import { embedded, EngineMissing, openZeroShotPool, type SpeechEngine } from "#speech"
 import { References } from "./References.ts"
 
-export class Engines extends Context.Service<Engines, ReadonlyMap<string, Engine_>>()(
+export class Engines extends Context.Service<Engines, ReadonlyMap<string, SpeechEngine>>()(
   "starling/speech-synthesizer/Engines"
 ) {
   static readonly layer = Layer.effect(

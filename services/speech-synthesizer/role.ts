@@ -13,7 +13,7 @@ import { Cause, Clock, Deferred, Effect, Layer, Schedule, Stream } from "effect"
 import { ack, type AckDecision, type Consumption, consume, jsonCodec, Mailbox, type Received } from "#bus"
 import { ChunkJob, frameCodec, frameSamplesMax, SequencerMail, subjects } from "#contracts"
 import { Configuration, type CounterHandle, Drain, Metrics } from "#runtime"
-import type { Engine_, EngineFrame } from "#speech"
+import type { SpeechEngine, EngineFrame } from "#speech"
 import { Engines } from "./Engines.ts"
 import { jobsTotal } from "./metrics.ts"
 import { type PrioritySemaphore, prioritySemaphore } from "./priority-semaphore.ts"
@@ -64,7 +64,7 @@ export const synthesizer = Layer.effectDiscard(
 export const speechSynthesizer = synthesizer.pipe(Layer.provide(Engines.layer), Layer.provide(References.layer))
 
 interface PlacedEngine {
-  readonly engine: Engine_
+  readonly engine: SpeechEngine
   readonly places: PrioritySemaphore
 }
 

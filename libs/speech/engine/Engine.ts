@@ -4,7 +4,7 @@
  * word begins. An engine never sees markup: style is four numbers, and text is only ever spoken.
  */
 import type { Stream } from "effect"
-import type { EngineVoice } from "#contracts"
+import type { EngineVoice, WordStart } from "#contracts"
 import type { EngineError } from "./errors.ts"
 
 /** Inside the fleet all PCM has this rate. */
@@ -26,22 +26,13 @@ export interface EngineJob {
   readonly pieces: ReadonlyArray<EnginePiece>
 }
 
-/** Something was heard to begin: an engine may say one word of the text in many, all at its position. */
-export interface EngineWord {
-  readonly piece: number
-  /** UTF-16 index in the piece's text. */
-  readonly position: number
-  /** Counted from the job's first sample. */
-  readonly sample: number
-}
-
 /** A run of the job's PCM and the words that begin in it; runs follow each other without a gap. */
 export interface EngineFrame {
   readonly pcm: Int16Array
-  readonly words: ReadonlyArray<EngineWord>
+  readonly words: ReadonlyArray<WordStart>
 }
 
-export interface Engine_ {
+export interface SpeechEngine {
   readonly name: string
   /** Interrupting the stream ends the synthesis within one callback of the engine. */
   readonly synthesize: (job: EngineJob) => Stream.Stream<EngineFrame, EngineError>

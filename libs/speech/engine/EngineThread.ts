@@ -41,81 +41,107 @@ interface Current {
 // A callback comes every few milliseconds; whoever stops a pool does not wait for one that hangs.
 const stopMsMax = 1_000
 
+/** A thread and the job in it. */
+interface State {
+  readonly options: ThreadOptions
+  readonly worker: Worker
+  /** Shared with the thread: the number of the job that is cancelled. */
+  readonly cancelled: Int32Array
+  readonly ready: Deferred.Deferred<void, EngineMissing | EngineFailed>
+  readonly gone: Deferred.Deferred<void>
+  isAlive: boolean
+  current: Current | undefined
+  jobs: number
+}
+
 export const startThread = Effect.fnUntraced(function* (options: ThreadOptions) {
-  const { engine } = options
+  const state = launch(options)
+  yield* Deferred.await(state.ready).pipe(Effect.onError(() => stop(state)))
+  const thread: EngineThread = {
+    isAlive: () => state.isAlive,
+    begin: (job, onFrame) => begin(state, job, onFrame),
+    stop: stop(state)
+  }
+  return thread
+})
+
+const launch = (options: ThreadOptions): State => {
   const cancelled = new Int32Array(new SharedArrayBuffer(4))
   const data: ThreadData = {
     cancelled,
     libraryFolders: options.libraryFolders ?? [],
     ...(options.model === undefined ? {} : { model: options.model })
   }
-  const ready = Deferred.makeUnsafe<void, EngineMissing | EngineFailed>()
-  let isAlive = true
-  let current: Current | undefined
-  let jobs = 0
-
-  const die = (detail: string) => {
-    isAlive = false
-    const crashed = new EngineFailed({ engine, reason: "crashed", detail })
-    Deferred.doneUnsafe(ready, Effect.fail(crashed))
-    if (current !== undefined) Deferred.doneUnsafe(current.ended, Effect.fail(crashed))
-    current = undefined
+  const worker = new Worker(options.entry, { workerData: data, name: options.engine })
+  const state: State = {
+    options,
+    worker,
+    cancelled,
+    ready: Deferred.makeUnsafe(),
+    gone: Deferred.makeUnsafe(),
+    isAlive: true,
+    current: undefined,
+    jobs: 0
   }
-  const hear = (message: FromThread) => {
-    if (message.kind === "ready") return Deferred.doneUnsafe(ready, Effect.void)
-    if (message.kind === "missing") {
-      const { packages, detail } = message
-      return Deferred.doneUnsafe(ready, Effect.fail(new EngineMissing({ engine, packages, detail })))
-    }
-    if (current?.number !== message.number) return
-    if (message.kind === "frame") return current.onFrame(message.frame)
-    Deferred.doneUnsafe(current.ended, Effect.succeed(message))
-    current = undefined
-  }
-
-  const worker = new Worker(options.entry, { workerData: data, name: engine })
-  worker.on("message", hear)
+  worker.on("message", (message: FromThread) => hear(state, message))
   worker.on("error", (error: unknown) => {
     const missing = missingPackage(options, error)
-    if (missing !== undefined) Deferred.doneUnsafe(ready, Effect.fail(missing))
-    die(error instanceof Error ? error.message : String(error))
+    if (missing !== undefined) Deferred.doneUnsafe(state.ready, Effect.fail(missing))
+    die(state, error instanceof Error ? error.message : String(error))
   })
-  const gone = Deferred.makeUnsafe<void>()
   worker.on("exit", (code) => {
-    Deferred.doneUnsafe(gone, Effect.void)
-    die(`the thread ended with code ${code}`)
+    Deferred.doneUnsafe(state.gone, Effect.void)
+    die(state, `the thread ended with code ${code}`)
   })
-  // It ends by itself: terminated within a callback of the engine's code it would take the whole process with it.
-  const stop = Effect.suspend(() => {
+  return state
+}
+
+const hear = (state: State, message: FromThread) => {
+  const { options, ready, current } = state
+  if (message.kind === "ready") return Deferred.doneUnsafe(ready, Effect.void)
+  if (message.kind === "missing") {
+    const { packages, detail } = message
+    return Deferred.doneUnsafe(ready, Effect.fail(new EngineMissing({ engine: options.engine, packages, detail })))
+  }
+  if (current?.number !== message.number) return
+  if (message.kind === "frame") return current.onFrame(message.frame)
+  Deferred.doneUnsafe(current.ended, Effect.succeed(message))
+  state.current = undefined
+}
+
+const die = (state: State, detail: string) => {
+  state.isAlive = false
+  const crashed = new EngineFailed({ engine: state.options.engine, reason: "crashed", detail })
+  Deferred.doneUnsafe(state.ready, Effect.fail(crashed))
+  if (state.current !== undefined) Deferred.doneUnsafe(state.current.ended, Effect.fail(crashed))
+  state.current = undefined
+}
+
+const begin = (state: State, job: EngineJob, onFrame: (frame: EngineFrame) => void) =>
+  Effect.sync((): RunningJob => {
+    state.jobs += 1
+    const number = state.jobs
+    const ended = Deferred.makeUnsafe<Ended, EngineFailed>()
+    state.current = { number, onFrame, ended }
+    state.worker.postMessage({ number, job } satisfies ToThread, [])
+    return {
+      cancel: Effect.sync(() => void Atomics.store(state.cancelled, 0, number)),
+      ended: Deferred.await(ended)
+    }
+  })
+
+/** The thread ends by itself: terminated within a callback of the engine's code it would take the whole process with it. */
+const stop = (state: State) =>
+  Effect.suspend(() => {
+    const { cancelled, current, gone, isAlive, worker } = state
     if (isAlive) {
       Atomics.store(cancelled, 0, current?.number ?? warmUpNumber)
       worker.postMessage("end" satisfies ToThread, [])
       worker.unref()
     }
-    die("stopped")
+    die(state, "stopped")
     return Effect.asVoid(Effect.timeoutOption(Deferred.await(gone), stopMsMax))
   })
-  yield* Deferred.await(ready).pipe(Effect.onError(() => stop))
-
-  const begin = (job: EngineJob, onFrame: (frame: EngineFrame) => void) =>
-    Effect.sync((): RunningJob => {
-      jobs += 1
-      const number = jobs
-      const ended = Deferred.makeUnsafe<Ended, EngineFailed>()
-      current = { number, onFrame, ended }
-      worker.postMessage({ number, job } satisfies ToThread, [])
-      return {
-        cancel: Effect.sync(() => void Atomics.store(cancelled, 0, number)),
-        ended: Deferred.await(ended)
-      }
-    })
-  const thread: EngineThread = {
-    isAlive: () => isAlive,
-    begin,
-    stop
-  }
-  return thread
-})
 
 /** Without the package that loads libraries the thread fails at its first import. */
 const missingPackage = (options: ThreadOptions, error: unknown) => {

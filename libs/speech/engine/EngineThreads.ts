@@ -3,12 +3,12 @@
  * told `EngineBusy`. A thread that dies or hangs fails its job, retryably, and is replaced. A reader may fall
  * behind by its whole job and no more: that is a chunk of text, capped at ten minutes of audio in the thread.
  */
-import { Effect, Queue, Scope, Semaphore, Stream } from "effect"
-import type { Metrics } from "#runtime"
-import { countJobs } from "./count-jobs.ts"
-import type { Engine_, EngineFrame, EngineJob } from "./Engine.ts"
+import { Effect, Exit, Queue, Scope, Semaphore, Stream } from "effect"
+import { defineCounter, defineGauge, defineHistogram, Metrics } from "#runtime"
+import { type SpeechEngine, type EngineFrame, engineHz, type EngineJob } from "./Engine.ts"
 import { type EngineThread, type RunningJob, startThread, type ThreadOptions } from "./EngineThread.ts"
 import { EngineBusy, type EngineError, EngineFailed, type EngineMissing } from "./errors.ts"
+import type { Ended } from "./worker/protocol.ts"
 
 export interface EngineThreadsOptions extends ThreadOptions {
   /** Default 1: a thread speaks some hundred times faster than anybody listens. */
@@ -26,83 +26,48 @@ interface Place {
   thread: EngineThread
 }
 
+/** The threads of one engine, and who waits for them. */
+interface Pool {
+  readonly options: Required<Pick<EngineThreadsOptions, "engine" | "waitingMax" | "jobMsMax" | "cancelMsMax">>
+  readonly counted: JobCounts
+  readonly idle: Queue.Queue<Place>
+  readonly start: Effect.Effect<EngineThread, EngineMissing | EngineFailed>
+  /**
+   * For places on their way back alone, and empty in between: a map that is added to and taken from for ever goes
+   * through one table after another, and a dead one keeps those after it, with what they held, until a slow collection.
+   */
+  readonly leaving: Scope.Scope
+  waiting: number
+}
+
 export const openEngineThreads = (
   options: EngineThreadsOptions
-): Effect.Effect<Engine_, EngineMissing | EngineFailed, Scope.Scope | Metrics> =>
+): Effect.Effect<SpeechEngine, EngineMissing | EngineFailed, Scope.Scope | Metrics> =>
   Effect.gen(function* () {
     const { engine, threads = 1, waitingMax = 64, jobMsMax = 30_000, cancelMsMax = 2_000 } = options
-    const counted = yield* countJobs(engine)
-    const idle = yield* Queue.unbounded<Place>()
     // One after the other: the libraries' own initialisation knows no threads.
     const starting = yield* Semaphore.make(1)
-    const start = starting.withPermit(startThread(options))
+    const pool: Pool = {
+      options: { engine, waitingMax, jobMsMax, cancelMsMax },
+      counted: yield* countJobs(engine),
+      idle: yield* Queue.unbounded<Place>(),
+      start: starting.withPermit(startThread(options)),
+      leaving: yield* Scope.fork(yield* Effect.scope),
+      waiting: 0
+    }
     for (let index = 0; index < threads; index++) {
       const place: Place = yield* Effect.acquireRelease(
-        Effect.map(start, (thread) => ({ thread })),
+        Effect.map(pool.start, (thread) => ({ thread })),
         ({ thread }) => thread.stop
       )
-      Queue.offerUnsafe(idle, place)
+      Queue.offerUnsafe(pool.idle, place)
     }
-    // For places on their way back alone, and empty in between: a map that is added to and taken from for ever goes
-    // through one table after another, and a dead one keeps those after it, with what they held, until a slow collection.
-    const leaving = yield* Scope.fork(yield* Effect.scope)
-
-    let waiting = 0
-    const take = Effect.suspend((): Effect.Effect<Place, EngineBusy> => {
-      if (waiting >= waitingMax && Queue.sizeUnsafe(idle) === 0) {
-        counted.refused()
-        return Effect.fail(new EngineBusy({ engine, waiting }))
-      }
-      waiting += 1
-      return Effect.ensuring(
-        Queue.take(idle),
-        Effect.sync(() => (waiting -= 1))
-      )
-    })
-    const revive = Effect.fnUntraced(function* (place: Place) {
-      if (place.thread.isAlive()) return
-      place.thread = yield* start
-      counted.replaced()
-    })
-    /** Gives the place back when its thread has come out of the engine; a thread that does not is given up. */
-    const giveBack = (place: Place, running: RunningJob) =>
-      running.cancel.pipe(
-        Effect.andThen(Effect.exit(running.ended)),
-        Effect.timeoutOrElse({ duration: cancelMsMax, orElse: () => place.thread.stop }),
-        Effect.andThen(Effect.exit(revive(place))),
-        Effect.ensuring(Effect.sync(() => Queue.offerUnsafe(idle, place))),
-        Effect.forkIn(leaving)
-      )
-    const run = (job: EngineJob, place: Place, onFrame: (frame: EngineFrame) => void) =>
-      Effect.acquireRelease(counted.begun(place.thread.begin(job, onFrame)), (running) =>
-        Effect.andThen(giveBack(place, running), counted.left)
-      )
-
-    const begin = Effect.fnUntraced(function* (
-      job: EngineJob,
-      onFrame: (frame: EngineFrame) => void,
-      restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    ) {
-      const place = yield* restore(take)
-      yield* Effect.onError(revive(place), () => Effect.sync(() => Queue.offerUnsafe(idle, place)))
-      return yield* run(job, place, onFrame)
-    })
-
-    const speak = Effect.fnUntraced(function* (job: EngineJob, onFrame: (frame: EngineFrame) => void) {
-      const running = yield* Effect.uninterruptibleMask((restore) => begin(job, onFrame, restore))
-      const ended = yield* running.ended.pipe(
-        Effect.timeoutOrElse({ duration: jobMsMax, orElse: () => Effect.fail(stalled(engine, jobMsMax)) }),
-        Effect.onExit((exit) => Effect.sync(() => counted.outcome(exit)))
-      )
-      if (ended.outcome.kind !== "failed") return
-      return yield* new EngineFailed({ engine, reason: ended.outcome.reason, detail: ended.outcome.detail })
-    })
     return {
       name: engine,
       synthesize: (job) =>
         Stream.callback<EngineFrame, EngineError>(
           (queue) =>
-            speak(job, (frame) => Queue.offerUnsafe(queue, frame)).pipe(
+            speak(pool, job, (frame) => Queue.offerUnsafe(queue, frame)).pipe(
               Effect.andThen(Queue.end(queue)),
               Effect.catch((error) => Queue.fail(queue, error))
             ),
@@ -111,5 +76,132 @@ export const openEngineThreads = (
     }
   })
 
+type OnFrame = (frame: EngineFrame) => void
+
+const speak = Effect.fnUntraced(function* (pool: Pool, job: EngineJob, onFrame: OnFrame) {
+  const { engine, jobMsMax } = pool.options
+  const running = yield* Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(acquire(pool, restore), (place) => run(pool, place, { job, onFrame }))
+  )
+  const ended = yield* running.ended.pipe(
+    Effect.timeoutOrElse({ duration: jobMsMax, orElse: () => Effect.fail(stalled(engine, jobMsMax)) }),
+    Effect.onExit((exit) => Effect.sync(() => pool.counted.outcome(exit)))
+  )
+  if (ended.outcome.kind !== "failed") return
+  return yield* new EngineFailed({ engine, reason: ended.outcome.reason, detail: ended.outcome.detail })
+})
+
+/** A place with a living thread in it. */
+const acquire = Effect.fnUntraced(function* (
+  pool: Pool,
+  restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+) {
+  const place = yield* restore(take(pool))
+  yield* Effect.onError(revive(pool, place), () => Effect.sync(() => Queue.offerUnsafe(pool.idle, place)))
+  return place
+})
+
+const take = (pool: Pool) =>
+  Effect.suspend((): Effect.Effect<Place, EngineBusy> => {
+    const { counted, idle, options, waiting } = pool
+    if (waiting >= options.waitingMax && Queue.sizeUnsafe(idle) === 0) {
+      counted.refused()
+      return Effect.fail(new EngineBusy({ engine: options.engine, waiting }))
+    }
+    pool.waiting += 1
+    return Effect.ensuring(
+      Queue.take(idle),
+      Effect.sync(() => (pool.waiting -= 1))
+    )
+  })
+
+const revive = Effect.fnUntraced(function* ({ start, counted }: Pool, place: Place) {
+  if (place.thread.isAlive()) return
+  place.thread = yield* start
+  counted.replaced()
+})
+
+const run = (pool: Pool, place: Place, { job, onFrame }: { readonly job: EngineJob; readonly onFrame: OnFrame }) =>
+  Effect.acquireRelease(pool.counted.begun(place.thread.begin(job, onFrame)), (running) =>
+    Effect.andThen(giveBack(pool, place, running), pool.counted.left)
+  )
+
+/** Gives the place back when its thread has come out of the engine; a thread that does not is given up. */
+const giveBack = (pool: Pool, place: Place, running: RunningJob) =>
+  running.cancel.pipe(
+    Effect.andThen(Effect.exit(running.ended)),
+    Effect.timeoutOrElse({ duration: pool.options.cancelMsMax, orElse: () => place.thread.stop }),
+    Effect.andThen(Effect.exit(revive(pool, place))),
+    Effect.ensuring(Effect.sync(() => Queue.offerUnsafe(pool.idle, place))),
+    Effect.forkIn(pool.leaving)
+  )
+
 const stalled = (engine: string, jobMsMax: number) =>
   new EngineFailed({ engine, reason: "stalled", detail: `no end after ${jobMsMax} ms` })
+
+const synthesisSeconds = defineHistogram({
+  name: "speech_engine_synthesis_seconds",
+  help: "Time an engine's thread was busy with one job, by engine.",
+  labels: ["engine"],
+  buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+})
+
+const realTimeFactor = defineHistogram({
+  name: "speech_engine_real_time_factor",
+  help: "Seconds of work for one second of audio, by engine; jobs that were spoken to their end.",
+  labels: ["engine"],
+  buckets: [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.125, 0.25, 0.5, 1, 2]
+})
+
+const jobsRunning = defineGauge({
+  name: "speech_engine_jobs_running",
+  help: "Jobs that a thread works on now, by engine.",
+  labels: ["engine"]
+})
+
+const jobsEnded = defineCounter({
+  name: "speech_engine_jobs_total",
+  help: "Jobs by engine and how they ended: spoken, cancelled, failed, busy.",
+  labels: ["engine", "outcome"]
+})
+
+const threadsReplaced = defineCounter({
+  name: "speech_engine_threads_replaced_total",
+  help: "Threads started in place of one that died or hung, by engine.",
+  labels: ["engine"]
+})
+
+export const engineMetrics = [synthesisSeconds, realTimeFactor, jobsRunning, jobsEnded, threadsReplaced]
+
+/** Keeps an engine's metrics while its jobs come and go. */
+const countJobs = Effect.fnUntraced(function* (engine: string) {
+  const metrics = yield* Metrics
+  const running = metrics.gauge(jobsRunning)
+  const seconds = metrics.histogram(synthesisSeconds)
+  const factor = metrics.histogram(realTimeFactor)
+  const ended = metrics.counter(jobsEnded)
+  const replaced = metrics.counter(threadsReplaced)
+  let count = 0
+  const change = (by: number) => {
+    count += by
+    running.set({ engine }, count)
+  }
+  change(0)
+  return {
+    begun: <A, E, R>(begin: Effect.Effect<A, E, R>) => Effect.tap(begin, () => Effect.sync(() => change(1))),
+    left: Effect.sync(() => change(-1)),
+    replaced: () => replaced.inc({ engine }),
+    refused: () => ended.inc({ engine, outcome: "busy" }),
+    outcome: (exit: Exit.Exit<Ended, unknown>) => {
+      if (Exit.isFailure(exit)) {
+        return ended.inc({ engine, outcome: Exit.hasInterrupts(exit) ? "cancelled" : "failed" })
+      }
+      const { outcome, busyMs, samples } = exit.value
+      ended.inc({ engine, outcome: outcome.kind })
+      seconds.observe({ engine }, busyMs / 1000)
+      if (outcome.kind === "spoken" && samples > 0) factor.observe({ engine }, busyMs / 1000 / (samples / engineHz))
+    }
+  }
+})
+
+type JobCounts = Effect.Success<ReturnType<typeof countJobs>>

@@ -5,18 +5,18 @@
 import type { Effect, Scope } from "effect"
 import type { EmbeddedEngine } from "#contracts"
 import type { Metrics } from "#runtime"
-import type { Engine_ } from "./Engine.ts"
+import type { SpeechEngine } from "./Engine.ts"
 import type { EngineFailed, EngineMissing } from "./errors.ts"
 import { openEspeakPool } from "./espeak/EspeakPool.ts"
 import { espeakPackages } from "./espeak/packages.ts"
 import { openFlitePool } from "./flite/FlitePool.ts"
-import { flitePackages } from "./flite/packages.ts"
+import { flitePackages } from "./flite/parameters.ts"
 
 interface Embedded {
   /** `threads`: as many as are configured; an engine may take fewer. */
   readonly open: (options: {
     readonly threads: number
-  }) => Effect.Effect<Engine_, EngineMissing | EngineFailed, Metrics | Scope.Scope>
+  }) => Effect.Effect<SpeechEngine, EngineMissing | EngineFailed, Metrics | Scope.Scope>
   /** What the host must have installed, by the names of Debian. */
   readonly packages: string
 }

@@ -1,6 +1,6 @@
 /**
- * Why there is no speech, by what the caller does next: `EngineMissing` the host lacks something, it names
- * what to install; `ZeroShotModelUnusable` the configuration is wrong; `EngineBusy` hand the job to somebody else; `EngineFailed` says itself whether to try again.
+ * Why there is no speech, by what the caller does next. `EngineMissing`: install what it names. `ZeroShotModelUnusable`:
+ * mend the configuration. `EngineBusy`: hand the job to somebody else. `EngineFailed` says itself whether to try again.
  */
 import { Schema } from "effect"
 

@@ -179,7 +179,7 @@ const begin = Effect.fnUntraced(function* (shared: Shared, course: Course, until
     if (Result.isSuccess(begun)) return begun.success
     const { failure } = begun
     const isOver = shared.nowMs() + askAgainEveryMs >= untilMs()
-    if (failure._tag === "InputRefused" || isOver) return yield* Effect.fail(failure)
+    if (failure._tag === "InputRefused" || isOver) return yield* failure
     yield* Effect.sleep(askAgainEveryMs)
   }
 })

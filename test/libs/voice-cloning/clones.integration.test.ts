@@ -6,7 +6,7 @@ import type { Metrics } from "#runtime"
 import { clonedEngineVoice } from "../../../libs/voice-cloning/cloned-voice.ts"
 import { atRate } from "../../../libs/voice-cloning/measure/frames.ts"
 import { measureVoice } from "../../../libs/voice-cloning/measure/measure-voice.ts"
-import type { Engine_ } from "../../../libs/speech/engine/Engine.ts"
+import type { SpeechEngine } from "../../../libs/speech/engine/Engine.ts"
 import { openEspeakPool } from "../../../libs/speech/engine/espeak/EspeakPool.ts"
 import { openFlitePool } from "../../../libs/speech/engine/flite/FlitePool.ts"
 import { heard, jobOf, metrics, piece, voiceOf } from "../speech/engine/jobs.ts"
@@ -22,7 +22,7 @@ const traitsOf = (pcm: Int16Array): VoiceTraits => {
   if (measured.kind !== "measured") throw new Error(JSON.stringify(measured))
   return measured.traits
 }
-const say = (engine: Engine_, voice: EngineVoice, text: string, style = {}) =>
+const say = (engine: SpeechEngine, voice: EngineVoice, text: string, style = {}) =>
   Effect.map(heard(engine, jobOf(voice, piece(text, style))), ({ pcm }) => pcm)
 
 const english = passages["en-US"]

@@ -1,6 +1,6 @@
 /** flite: four American voices, more human than espeak's, at a tenth of its speed; free of copyleft. */
 import { type EngineThreadsOptions, openEngineThreads } from "../EngineThreads.ts"
-import { flitePackages } from "./packages.ts"
+import { flitePackages } from "./parameters.ts"
 
 export type FliteOptions = Pick<EngineThreadsOptions, "threads" | "waitingMax" | "jobMsMax" | "libraryFolders">
 

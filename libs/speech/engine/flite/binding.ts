@@ -6,19 +6,17 @@
  * same text becomes the same samples, unless another engine draws from them at that very moment.
  */
 import { dirname, join } from "node:path"
-import koffi from "koffi"
+import koffi, { type LibraryHandle } from "koffi"
 import { newCString } from "../worker/c-string.ts"
 import { findLibrary } from "../worker/find-library.ts"
 import { loadLibrary } from "../worker/load-library.ts"
 import type { ThreadData } from "../worker/protocol.ts"
 import { MissingPart, type Speaker } from "../worker/speaker.ts"
-import { flitePackages } from "./packages.ts"
-import { type FliteFeatures, type FliteVoice, fliteVoices } from "./parameters.ts"
+import { type FliteFeatures, flitePackages, type FliteVoice, fliteVoices } from "./parameters.ts"
 import { makeFliteSpeaker } from "./speaker.ts"
-import { makeUtteranceReader, type Planned } from "./utterance-reader.ts"
 
 /** Called with the plan first; answers false to stop. */
-export type FliteCallback = (pcm: Int16Array, plan: Planned) => boolean
+type FliteCallback = (pcm: Int16Array, plan: Planned) => boolean
 
 export interface Flite {
   readonly hz: number
@@ -71,8 +69,8 @@ export const openFlite = (data: ThreadData): Speaker => {
 
   return makeFliteSpeaker({
     hz: voicesHz,
-    synthesize: (ascii, voice, features, callback_) => {
-      current = callback_
+    synthesize: (ascii, voice, features, onAudio) => {
+      current = onAudio
       planned = undefined
       const utterance = newUtterance() as bigint
       const own = koffi.decode(utterance, "void *") as bigint
@@ -109,4 +107,55 @@ const lasting = (name: string): bigint => {
   const made = newCString(name)
   names.set(name, made)
   return made
+}
+
+interface PlannedWord {
+  /** The token of the text that it says, as it stands there; several words may say one. */
+  readonly token: string
+  readonly isFirstOfToken: boolean
+  readonly sample: number
+}
+
+export interface Planned {
+  readonly words: ReadonlyArray<PlannedWord>
+  /** Where the last word ends; what follows is a pause. */
+  readonly speechEnd: number
+}
+
+const tokensMax = 2000
+const startPath = "R:SylStructure.daughter.daughter.R:Segment.p.end"
+const endPath = "R:SylStructure.daughtern.daughtern.R:Segment.end"
+
+/** Reads out of a planned utterance which token of the text is said by which words, and when each begins. */
+const makeUtteranceReader = (library: LibraryHandle, hz: number): ((utterance: bigint) => Planned) => {
+  const relation = library.func("void *utt_relation(void *, const char *)")
+  const head = library.func("void *relation_head(void *)")
+  const next = library.func("void *item_next(void *)")
+  const daughter = library.func("void *item_daughter(void *)")
+  // Only ever asked for features of the type they have: the library ends the process over any other.
+  const text = library.func("const char *flite_ffeature_string(void *, const char *)")
+  const number = library.func("float flite_ffeature_float(void *, const char *)")
+
+  const siblings = (first: bigint | null) => {
+    const all: Array<bigint> = []
+    for (let item = first; item !== null && all.length < tokensMax; item = next(item) as bigint | null) all.push(item)
+    return all
+  }
+  return (utterance) => {
+    const words: Array<PlannedWord> = []
+    let speechEnd = 0
+    for (const token of siblings(head(relation(utterance, "Token")) as bigint | null)) {
+      const name = text(token, "name") as string
+      let isFirstOfToken = true
+      for (const word of siblings(daughter(token) as bigint | null)) {
+        const seconds = number(word, startPath) as number
+        // Before every first word lies a pause; 0 is said of a word without a sound.
+        if (seconds <= 0) continue
+        words.push({ token: name, isFirstOfToken, sample: Math.round(seconds * hz) })
+        isFirstOfToken = false
+        speechEnd = Math.max(speechEnd, Math.round((number(word, endPath) as number) * hz))
+      }
+    }
+    return { words, speechEnd }
+  }
 }

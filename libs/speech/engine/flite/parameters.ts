@@ -6,6 +6,9 @@
 import type { EngineVoice } from "#contracts"
 import type { EnginePiece } from "../Engine.ts"
 
+/** What the host must have installed, by the names of Debian. */
+export const flitePackages = "libflite1"
+
 export const fliteVoices = ["kal16", "awb", "rms", "slt"] as const
 export type FliteVoice = (typeof fliteVoices)[number]
 

@@ -3,13 +3,11 @@
  * every utterance; between pieces of one sentence these are left out.
  */
 import type { EnginePiece } from "../Engine.ts"
-import { endsWithPause } from "../worker/spoken-text.ts"
 import type { Sink, Speaker } from "../worker/speaker.ts"
-import type { Flite } from "./binding.ts"
+import { endsWithPause } from "../worker/spoken-text.ts"
+import type { Flite, Planned } from "./binding.ts"
 import { fliteFeatures, isFliteVoice } from "./parameters.ts"
-import { plainAscii } from "./plain-ascii.ts"
-import { type Span, utterances } from "./utterances.ts"
-import type { Planned } from "./utterance-reader.ts"
+import { plainAscii, type Span, utterances } from "./text.ts"
 
 /** Kept of a pause that is left out, so that no sound is cut. */
 const marginSeconds = 0.02
@@ -32,7 +30,7 @@ export const makeFliteSpeaker = (flite: Flite): Speaker => ({
     let isAfterPause = true
     for (const [at, part] of parts.entries()) {
       const isBeforePause = at === parts.length - 1 || endsWithPause(part.ascii)
-      const speech = makeSpeech(flite.hz, part, begun, { isAfterPause, isBeforePause }, sink)
+      const speech = makeSpeech({ hz: flite.hz, part, begun, isAfterPause, isBeforePause }, sink)
       flite.synthesize(part.ascii, name, fliteFeatures(name, job.voice, part.piece), (pcm, plan) =>
         speech.audio(pcm, plan, job.voice.gainDb + part.piece.volumeDb)
       )
@@ -51,13 +49,16 @@ const partsOf = (piece: EnginePiece, index: number): ReadonlyArray<Part> => {
     .filter((part) => part.ascii.trim() !== "")
 }
 
-const makeSpeech = (
-  hz: number,
-  part: Part,
-  begun: number,
-  pauses: { readonly isAfterPause: boolean; readonly isBeforePause: boolean },
-  sink: Sink
-) => {
+interface SpeechOptions {
+  readonly hz: number
+  readonly part: Part
+  /** Samples of the job before this part. */
+  readonly begun: number
+  readonly isAfterPause: boolean
+  readonly isBeforePause: boolean
+}
+
+const makeSpeech = ({ hz, part, begun, isAfterPause, isBeforePause }: SpeechOptions, sink: Sink) => {
   const margin = marginSeconds * hz
   let heard = 0
   let given = 0
@@ -65,8 +66,8 @@ const makeSpeech = (
   let bounds: Span | undefined
   const plan = (planned: Planned): Span => {
     const first = planned.words[0]?.sample ?? 0
-    const from = pauses.isAfterPause ? 0 : Math.max(0, first - margin)
-    const to = pauses.isBeforePause || planned.speechEnd === 0 ? Number.POSITIVE_INFINITY : planned.speechEnd + margin
+    const from = isAfterPause ? 0 : Math.max(0, first - margin)
+    const to = isBeforePause || planned.speechEnd === 0 ? Number.POSITIVE_INFINITY : planned.speechEnd + margin
     for (const word of placed(planned, part)) sink.word({ ...word, sample: begun + word.sample - from })
     return { from, to }
   }

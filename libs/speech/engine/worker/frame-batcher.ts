@@ -3,13 +3,14 @@
  * 100 ms up to 1 s, so that a listener starts early and a long text costs few messages. A word leaves with the
  * frame in which it begins, although engines tell it earlier.
  */
-import { type EngineFrame, type EngineWord, engineHz } from "../Engine.ts"
+import type { WordStart } from "#contracts"
+import { type EngineFrame, engineHz } from "../Engine.ts"
 
 const secondFrame = engineHz / 10
 const frameMax = engineHz
 
 export interface FrameBatcher {
-  readonly word: (word: EngineWord) => void
+  readonly word: (word: WordStart) => void
   readonly audio: (pcm: Int16Array) => void
   /** Sends what is left. */
   readonly end: () => void
@@ -22,7 +23,7 @@ export const makeFrameBatcher = (send: (frame: EngineFrame) => void): FrameBatch
   let held: Array<Int16Array> = []
   let heldLength = 0
   let samples = 0
-  let words: Array<EngineWord> = []
+  let words: Array<WordStart> = []
 
   const sendHeld = (isLast: boolean) => {
     const begun = isLast

@@ -1,12 +1,13 @@
 /** What an engine's thread must be able to do; everything else is the same for all of them (see serve.ts). */
-import type { EngineJob, EngineWord } from "../Engine.ts"
+import type { WordStart } from "#contracts"
+import type { EngineJob } from "../Engine.ts"
 import type { Outcome } from "./protocol.ts"
 
 export interface Sink {
   /** Takes over the samples, at the engine's own rate. False when the engine is to stop. */
   readonly audio: (pcm: Int16Array, gainDb: number) => boolean
   /** `sample` counts from the job's first one, at the engine's own rate. */
-  readonly word: (word: EngineWord) => void
+  readonly word: (word: WordStart) => void
 }
 
 export interface Speaker {

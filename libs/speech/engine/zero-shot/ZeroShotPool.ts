@@ -3,14 +3,14 @@
  * of the machine, beside the embedded engines. Folder and model are tried before the role says that it is ready.
  */
 import { readdirSync } from "node:fs"
+import { join } from "node:path"
 import { execPath } from "node:process"
 import { fileURLToPath } from "node:url"
 import { Effect, Stream } from "effect"
 import { runContained } from "#audio"
-import type { Engine_ } from "../Engine.ts"
+import type { SpeechEngine } from "../Engine.ts"
 import { openEngineThreads } from "../EngineThreads.ts"
 import { EngineFailed, ZeroShotModelUnusable } from "../errors.ts"
-import { type FoundModel, modelIn } from "./model-folder.ts"
 import { sherpaPackage } from "./sherpa.ts"
 
 export interface ZeroShotOptions {
@@ -39,7 +39,7 @@ export const openZeroShotPool = Effect.fn("ZeroShotPool.open")(function* (option
     jobMsMax,
     cancelMsMax
   })
-  const synthesize: Engine_["synthesize"] = (job) => {
+  const synthesize: SpeechEngine["synthesize"] = (job) => {
     const { voice } = job
     if (voice.engine !== engine) return Stream.fail(unusableVoice(`${voice.engine} is another engine's voice`))
     return options.reference(voice.reference.object).pipe(
@@ -48,7 +48,7 @@ export const openZeroShotPool = Effect.fn("ZeroShotPool.open")(function* (option
       Stream.unwrap
     )
   }
-  return { name: engine, synthesize } satisfies Engine_
+  return { name: engine, synthesize } satisfies SpeechEngine
 })
 
 const unusableVoice = (detail: string) => new EngineFailed({ engine, reason: "voice", detail })
@@ -72,3 +72,58 @@ const probe = Effect.fnUntraced(function* (folder: string, found: Exclude<FoundM
   const said = run.said.replaceAll(/\s+/gu, " ").trim().slice(0, 600)
   return yield* new ZeroShotModelUnusable({ folder, detail: said === "" ? `opening it: ${run.ending}` : said })
 })
+
+export interface ModelFiles {
+  readonly vits?: {
+    readonly model: string
+    readonly tokens: string
+    readonly lexicon?: string
+    readonly dataDir?: string
+  }
+  readonly zipvoice?: {
+    readonly encoder: string
+    readonly decoder: string
+    readonly vocoder: string
+    readonly tokens: string
+    readonly lexicon?: string
+    readonly dataDir?: string
+  }
+}
+
+type FoundModel =
+  | { readonly kind: "zipvoice" | "vits"; readonly files: ModelFiles }
+  | { readonly kind: "none"; readonly detail: string }
+
+/** What releases call them: with or without the width of their numbers, and the vocoder by its rate. */
+const patterns = {
+  encoder: /^encoder(?:\.[a-z0-9]+)?\.onnx$/u,
+  decoder: /^decoder(?:\.[a-z0-9]+)?\.onnx$/u,
+  vocoder: /^voc[a-z0-9_]*(?:\.[a-z0-9]+)?\.onnx$/u,
+  model: /^model(?:\.[a-z0-9]+)?\.onnx$/u
+}
+
+/**
+ * Which model lies in a folder, by the names of its files. A ZipVoice model takes on the voice of a reference;
+ * a VITS model has a voice of its own and speaks with it whatever the reference. Files beyond these are not looked at.
+ */
+export const modelIn = (folder: string, names: ReadonlyArray<string>): FoundModel => {
+  const found = (part: keyof typeof patterns) => names.find((name) => patterns[part].test(name))
+  const has = (name: string) => names.includes(name)
+  const shared = {
+    tokens: join(folder, "tokens.txt"),
+    ...(has("lexicon.txt") ? { lexicon: join(folder, "lexicon.txt") } : {}),
+    ...(has("espeak-ng-data") ? { dataDir: join(folder, "espeak-ng-data") } : {})
+  }
+  const [encoder, decoder, vocoder, model] = [found("encoder"), found("decoder"), found("vocoder"), found("model")]
+  if (!has("tokens.txt")) return { kind: "none", detail: "it has no tokens.txt" }
+  if (encoder !== undefined && decoder !== undefined && vocoder !== undefined) {
+    const at = (name: string) => join(folder, name)
+    return {
+      kind: "zipvoice",
+      files: { zipvoice: { ...shared, encoder: at(encoder), decoder: at(decoder), vocoder: at(vocoder) } }
+    }
+  }
+  if (model !== undefined) return { kind: "vits", files: { vits: { ...shared, model: join(folder, model) } } }
+  const detail = "it has neither encoder.onnx, decoder.onnx and vocoder.onnx (ZipVoice) nor model.onnx (VITS)"
+  return { kind: "none", detail }
+}

@@ -3,7 +3,7 @@
  * must not be a role's. Called with the model's files as JSON.
  */
 import { argv } from "node:process"
-import type { ModelFiles } from "./model-folder.ts"
+import type { ModelFiles } from "./ZeroShotPool.ts"
 import { openNeuralVoice } from "./sherpa.ts"
 
 const { hz } = openNeuralVoice(JSON.parse(argv[2] ?? "{}") as ModelFiles)

@@ -5,7 +5,7 @@
  */
 import { createRequire } from "node:module"
 import { MissingPart } from "../worker/speaker.ts"
-import type { ModelFiles } from "./model-folder.ts"
+import type { ModelFiles } from "./ZeroShotPool.ts"
 
 export const sherpaPackage = "npm's sherpa-onnx-node"
 

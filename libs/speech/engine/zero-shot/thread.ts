@@ -1,6 +1,6 @@
 /** The entry of a thread of a zero-shot model. */
 import { serveJobs } from "../worker/serve.ts"
-import type { ModelFiles } from "./model-folder.ts"
+import type { ModelFiles } from "./ZeroShotPool.ts"
 import { openNeuralVoice } from "./sherpa.ts"
 import { makeZeroShotSpeaker } from "./speaker.ts"
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { startThread } from "../../../../libs/speech/engine/EngineThread.ts"
 import { espeakPackages } from "../../../../libs/speech/engine/espeak/packages.ts"
-import { flitePackages } from "../../../../libs/speech/engine/flite/packages.ts"
+import { flitePackages } from "../../../../libs/speech/engine/flite/parameters.ts"
 import { jobOf, piece, voiceOf } from "./jobs.ts"
 
 const engines = new URL("../../../../libs/speech/engine/", import.meta.url)

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type Scope, Stream } from "effect"
 import type { EngineVoice } from "#contracts"
 import type { Metrics } from "#runtime"
-import type { Engine_ } from "../../../../libs/speech/engine/Engine.ts"
+import type { SpeechEngine } from "../../../../libs/speech/engine/Engine.ts"
 import { type EngineError, EngineFailed } from "../../../../libs/speech/engine/errors.ts"
 import { openEspeakPool } from "../../../../libs/speech/engine/espeak/EspeakPool.ts"
 import { openFlitePool } from "../../../../libs/speech/engine/flite/FlitePool.ts"
@@ -18,7 +18,7 @@ const suite = (
   open: (options?: {
     readonly threads?: number
     readonly jobMsMax?: number
-  }) => Effect.Effect<Engine_, EngineError, Scope.Scope | Metrics>
+  }) => Effect.Effect<SpeechEngine, EngineError, Scope.Scope | Metrics>
 ) => {
   const scoped = <A, E>(effect: Effect.Effect<A, E, Scope.Scope | Metrics>) =>
     effect.pipe(Effect.scoped, Effect.provide(metrics))

@@ -2,7 +2,7 @@
 import { Effect, Layer, Stream } from "effect"
 import type { EmbeddedEngine, EngineVoice } from "#contracts"
 import { Metrics, Role } from "#runtime"
-import type { Engine_, EngineJob, EnginePiece } from "../../../../libs/speech/engine/Engine.ts"
+import type { SpeechEngine, EngineJob, EnginePiece } from "../../../../libs/speech/engine/Engine.ts"
 import { joined } from "./signal.ts"
 
 export const metrics = Metrics.layerTest.pipe(Layer.provide(Layer.succeed(Role, "speech-synthesizer")))
@@ -28,7 +28,7 @@ export const voiceOf = (engine: EmbeddedEngine, name: string): EngineVoice => ({
 
 export const jobOf = (voice: EngineVoice, ...pieces: ReadonlyArray<EnginePiece>): EngineJob => ({ voice, pieces })
 
-export const heard = (engine: Engine_, job: EngineJob) =>
+export const heard = (engine: SpeechEngine, job: EngineJob) =>
   Effect.map(Stream.runCollect(engine.synthesize(job)), (frames) => ({
     frames,
     pcm: joined(frames.map((frame) => frame.pcm)),

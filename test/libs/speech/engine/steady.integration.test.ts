@@ -4,7 +4,7 @@ import { Effect, type Scope, Stream } from "effect"
 import type { EngineVoice } from "#contracts"
 import type { Metrics } from "#runtime"
 import { clonedEngineVoice, clonedLocales } from "../../../../libs/voice-cloning/cloned-voice.ts"
-import type { Engine_ } from "../../../../libs/speech/engine/Engine.ts"
+import type { SpeechEngine } from "../../../../libs/speech/engine/Engine.ts"
 import { openEspeakPool } from "../../../../libs/speech/engine/espeak/EspeakPool.ts"
 import { sharedVoices } from "../../../../libs/speech/voices.ts"
 import { heard, jobOf, metrics, piece } from "./jobs.ts"
@@ -36,7 +36,7 @@ const american = clonedEngineVoice(
   "not_specified"
 )
 /** What leaves the most behind: a long clause, a very fast one, a clipped one, one that is broken off. */
-const between = (engine: Engine_, at: number) =>
+const between = (engine: SpeechEngine, at: number) =>
   Effect.gen(function* () {
     const [first, second] = [sharedVoices.at(-1 - (at % 30)), sharedVoices.at(-1 - ((at * 7) % 30))].map(
       (voice) => voice?.engine ?? american

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { modelIn } from "../../../../libs/speech/engine/zero-shot/model-folder.ts"
+import { modelIn } from "../../../../libs/speech/engine/zero-shot/ZeroShotPool.ts"
 import { passagesOf } from "../../../../libs/speech/engine/zero-shot/speaker.ts"
 import { jobOf, piece, voiceOf } from "./jobs.ts"
 
