@@ -5,26 +5,29 @@
  */
 import { Clock, Context, Effect, Layer, Option, type Stream } from "effect"
 import { type BusError, Publisher } from "#bus"
-import { type SettlementJob, subjects, type Payments } from "#contracts"
+import { type Payments, type SettlementJob, subjects } from "#contracts"
 import { Metrics } from "#runtime"
-import { acquaintance, type Asking, type Call, type Refusal, takeClaim } from "./take-claim.ts"
-import { type ClaimMove, placeAfter, type SweepTimes } from "./claim.ts"
+import { claimMoves } from "../metrics.ts"
+import type { CheckedPayment } from "../scheme.ts"
+import { type Claim, moveClaim, openClaimStore } from "./ClaimStore.ts"
 import {
-  type PayerRecord,
-  type Place,
   afterSettled,
   isGivenOut,
+  openPayerBook,
+  type PayerBook,
+  type PayerName,
+  type PayerRecord,
+  type Place,
   type PlaceLimits,
   placeOf,
   withoutPlace,
   withPlace
-} from "./payer.ts"
-import { type Claim, moveClaim, openClaimStore } from "./ClaimStore.ts"
+} from "./PayerBook.ts"
+import { type ClaimMove, placeAfter, type SweepTimes } from "./claim.ts"
 import { type ClaimLost, ExposureReached } from "./errors.ts"
-import { claimMoves } from "../metrics.ts"
-import { openPayerBook, type PayerBook, type PayerName } from "./PayerBook.ts"
-import type { CheckedPayment } from "../scheme.ts"
+import { firstSeen } from "./first-seen.ts"
 import { jobId, settlementJob, settlementJobCodec } from "./settlement-job.ts"
+import { type Asking, type Call, type Refusal, takeClaim } from "./take-claim.ts"
 export interface ClaimOptions {
   /** Answers that one payer may have, or be getting, before they are paid for. */
   readonly exposureMax: number
@@ -90,7 +93,7 @@ export class Claims extends Context.Service<
         })
         const [inItsLife, asRead] = [partsOf(false), partsOf(true)]
         const limits = { aheadMax: 1, ...options }
-        const { meet, refused } = acquaintance()
+        const { meet, refused } = firstSeen()
         const now = (use: (nowMs: number) => void) => Effect.map(Clock.currentTimeMillis, use)
         return Claims.of({
           meet: (checked) => Effect.map(Clock.currentTimeMillis, (nowMs) => meet(checked, nowMs)),

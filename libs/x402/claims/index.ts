@@ -3,7 +3,7 @@ export { Claims, type ClaimOptions, claimOptionsOf, sweepTimesOf } from "./Claim
 export { claimOfJob, factsOf, toBeSettled, verifiedClaim, settlementJobCodec } from "./settlement-job.ts"
 export type { Claim } from "./ClaimStore.ts"
 export { ClaimMove, ClaimRecord, type ClaimState, type SweepTimes } from "./claim.ts"
-export { type PayerRecord, isGivenOut } from "./payer.ts"
+export { type PayerRecord, isGivenOut } from "./PayerBook.ts"
 export { ClaimLost, ClaimRefused, ExposureReached, claimRefusalAnswer } from "./errors.ts"
 export {
   type LocalSettlement,
@@ -15,6 +15,6 @@ export {
   Settlements
 } from "./Settlements.ts"
 export type { PayerName } from "./PayerBook.ts"
-export type { AskFunds } from "./Reservations.ts"
+export type { AskFunds } from "./take-claim.ts"
 export { sweepClaims, type SweepOptions } from "./sweep.ts"
 export type { Call } from "./take-claim.ts"

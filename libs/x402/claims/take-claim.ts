@@ -5,20 +5,40 @@
  * other a look at both comes first, so that those who will be refused anyway write nothing. Who asks a second time for
  * the same call, because whoever was asked first has fallen silent, takes the claim over: its revision moves, so that the
  * silent one can undo nothing.
+ *
+ * A claim is only good while the chain is seen to hold enough for it and all that were in the record before it. The
+ * record's own order decides, whichever gateway, verifier or process asks. A claim that finds itself alone asks nothing:
+ * the transfer's simulation, which is made of the same wallet, says as much. A balance counts only when it was asked for
+ * behind the newest settlement that the record knows. Otherwise the money of a payment could be seen in the wallet while
+ * it was still there, and its place be missed because it was gone already.
  */
-import { Clock, Effect, Option, Result } from "effect"
+import { Clock, Effect, Fiber, Option, Result } from "effect"
 import { type BusError, BusUnavailable } from "#bus"
-import { type AnswerKind, payerKeyOf } from "#contracts"
+import type { AnswerKind } from "#contracts"
 import { Metrics } from "#runtime"
-import { canBeTaken, moved, type ClaimRecord } from "./claim.ts"
-import type { Claim, ClaimStore } from "./ClaimStore.ts"
-import type { ClaimRefused } from "./errors.ts"
 import type { ChainUnavailable } from "../errors.ts"
 import { claimsTaken } from "../metrics.ts"
-import { type PayerBook, recordOf, type PayerName } from "./PayerBook.ts"
-import { type PlaceLimits, placeOf, withPlace } from "./payer.ts"
-import { type AskFunds, foresee, giveBack, refused, refuseWithoutPlace, reserve } from "./Reservations.ts"
-import type { CheckedPayment } from "../scheme.ts"
+import type { CheckedPayment, Funds } from "../scheme.ts"
+import type { Claim, ClaimStore } from "./ClaimStore.ts"
+import {
+  amountNeeded,
+  type PayerBook,
+  type PayerEntry,
+  type PayerRecord,
+  type Place,
+  type PlaceLimits,
+  placeOf,
+  placesBefore,
+  type PlaceTaken,
+  recordOf,
+  withoutPlace,
+  withPlace
+} from "./PayerBook.ts"
+import { canBeTaken, type ClaimRecord, moved } from "./claim.ts"
+import { ClaimRefused } from "./errors.ts"
+
+/** What the payer holds, and which of these claims have been paid from it. Not asked where nothing but the one is there. */
+export type AskFunds = (claimKeys: ReadonlyArray<string>) => Effect.Effect<Funds, ChainUnavailable>
 
 /**
  * What a payment is claimed for. `binding`: SHA-256 over method, path and body. `holder`: the gateway's instance.
@@ -159,60 +179,110 @@ const letGo = (store: ClaimStore, { key, record, revision }: Claim) => {
   return next === undefined ? Effect.void : Effect.ignore(store.write(key, next, revision))
 }
 
-interface Acquaintance {
-  /** True once for a payment, and only while its payer is not refused. */
-  readonly meet: (checked: CheckedPayment, nowMs: number) => boolean
-  readonly refused: (payer: PayerName, nowMs: number) => void
+interface Reserving {
+  readonly payers: PayerBook
+  readonly limits: PlaceLimits
+  readonly checked: CheckedPayment
+  readonly place: Place
+  /** Null where whoever claims answers for the money. */
+  readonly askFunds: AskFunds | null
 }
 
-// Some ten minutes of a thousand calls a minute: a replay comes within a payment's time.
-const payments = { keysMax: 10_000, keptMs: 600_000 }
-// As long as an answer that is not paid for keeps its payer's place.
-const payers = { keysMax: 4_096, keptMs: 60_000 }
+/** What a balance was seen to be, and behind which settlement. */
+interface Seen {
+  readonly funds: Funds
+  readonly settledLast: string | undefined
+}
 
-/**
- * What one process knows of the payments it has met, so that an ordinary one is taken without a look at its claim first:
- * an unmet payment of a payer whom nothing was refused lately. Hints alone: the write to the bucket decides.
- */
-export const acquaintance = (): Acquaintance => {
-  const met = recentKeys(payments)
-  const refused = recentKeys(payers)
-  const nameOf = ({ network, payer }: PayerName) => payerKeyOf(network, payer)
-  return {
-    meet: (checked, nowMs) => {
-      const isNew = !met.has(checked.claimKey, nowMs)
-      met.add(checked.claimKey, nowMs)
-      return isNew && !refused.has(nameOf(checked), nowMs)
-    },
-    refused: (payer, nowMs) => refused.add(nameOf(payer), nowMs)
+/** Takes the place and keeps it, or fails and leaves none. */
+const reserve = Effect.fnUntraced(function* (
+  reserving: Reserving,
+  entry?: PayerEntry,
+  known?: Seen
+): Effect.fn.Return<void, Refusal> {
+  const { payers, limits, checked, place } = reserving
+  const seen = entry ?? (yield* payers.read(checked))
+  const before = recordOf(checked, seen)
+  yield* refuseWithoutPlace(checked, withPlace(before, place, limits))
+  // Beside the write, which the chain takes longer than.
+  const asking =
+    known === undefined && isAskedFor(before, place)
+      ? yield* Effect.forkChild(Effect.result(ask(reserving, before)), { startImmediately: true })
+      : undefined
+  let outcome: PlaceTaken["_tag"] = "Held"
+  const take = (payer: PayerRecord) => {
+    const decided = withPlace(payer, place, limits)
+    outcome = decided._tag
+    return decided._tag === "Taken" ? decided.record : undefined
   }
+  const forget = asking === undefined ? Effect.void : Fiber.interrupt(asking)
+  const undone = () => Effect.andThen(forget, giveBack(reserving))
+  const after = yield* Effect.onError(payers.change(checked, take, seen), undone)
+  yield* Effect.onError(refuseWithoutPlace(checked, { _tag: outcome }), () => forget)
+  if (!isAskedFor(after, place)) return yield* forget
+  const answered = asking === undefined ? Effect.succeed(known) : Effect.flatMap(Fiber.join(asking), Effect.fromResult)
+  yield* Effect.onError(
+    Effect.flatMap(answered, (asked) => covered(reserving, after, asked)),
+    undone
+  )
+})
+
+/** Whether the money is there for one who takes a place now, without taking it; what was seen then. */
+const foresee = (reserving: Reserving, entry: PayerEntry): Effect.Effect<Seen | undefined, Refusal> => {
+  const record = recordOf(reserving.checked, entry)
+  if (!isAskedFor(record, reserving.place)) return Effect.undefined
+  return Effect.flatMap(ask(reserving, record), (seen) => covered(reserving, record, seen))
 }
 
-interface RecentKeys {
-  /** Anew, if it was there. */
-  readonly add: (key: string, nowMs: number) => void
-  readonly has: (key: string, nowMs: number) => boolean
-}
+/** What cannot be given back now is given back by the sweep. */
+const giveBack = ({ payers, checked, place }: Reserving) =>
+  Effect.ignore(payers.change(checked, (payer) => withoutPlace(payer, place.claimKey, place.ticket)))
 
-interface RecentKeysOptions {
-  readonly keysMax: number
-  readonly keptMs: number
-}
+/** Another claim's money is, or was a moment ago, in the wallet that the simulation saw. */
+const isAskedFor = (record: PayerRecord, place: Place) =>
+  record.settledLast !== undefined || placesBefore(record, place).size > 0
 
-/** Keys that were met a while ago at the longest, in bounded memory: the oldest are forgotten first. */
-export const recentKeys = ({ keysMax, keptMs }: RecentKeysOptions): RecentKeys => {
-  // In the order of adding: a map keeps it.
-  const addedAtMs = new Map<string, number>()
-  return {
-    add: (key, nowMs) => {
-      addedAtMs.delete(key)
-      addedAtMs.set(key, nowMs)
-      const [oldest] = addedAtMs.keys()
-      if (addedAtMs.size > keysMax && oldest !== undefined) addedAtMs.delete(oldest)
-    },
-    has: (key, nowMs) => {
-      const atMs = addedAtMs.get(key)
-      return atMs !== undefined && nowMs - atMs < keptMs
-    }
+const ask = ({ askFunds, place }: Reserving, record: PayerRecord): Effect.Effect<Seen | undefined, ChainUnavailable> =>
+  askFunds === null
+    ? Effect.undefined
+    : Effect.map(askFunds([...placesBefore(record, place).keys()]), (funds) => ({
+        funds,
+        settledLast: record.settledLast
+      }))
+
+// A chain that does not tell which payments it has made is asked again: what lands is written down within a second.
+const pausesMs = [0, 100, 300, 600]
+
+const covered = Effect.fnUntraced(function* (
+  reserving: Reserving,
+  first: PayerRecord,
+  asked: Seen | undefined
+): Effect.fn.Return<Seen | undefined, Refusal> {
+  const { checked, payers, place, askFunds } = reserving
+  if (askFunds === null || !isAskedFor(first, place)) return asked
+  let record = first
+  // Behind another settlement than the record knows now.
+  let seen = asked?.settledLast === record.settledLast ? asked : yield* ask(reserving, record)
+  for (const pauseMs of pausesMs) {
+    if (seen !== undefined && seen.funds.balance >= amountNeeded(record, place, seen.funds)) return seen
+    // As of one block, each payment either is in the wallet or has left it: only what has changed since can help.
+    if (pauseMs > 0 && seen?.funds.spent !== null) break
+    yield* Effect.sleep(pauseMs)
+    record = recordOf(checked, yield* payers.read(checked))
+    seen = yield* ask(reserving, record)
   }
+  if (seen !== undefined && seen.funds.balance >= amountNeeded(record, place, seen.funds)) return seen
+  const isUnfunded = seen !== undefined && seen.funds.balance < BigInt(place.amount ?? "0")
+  return yield* refused(checked, isUnfunded ? "unfunded" : "exposure")
+})
+
+const refuseWithoutPlace = (
+  checked: CheckedPayment,
+  { _tag }: Pick<PlaceTaken, "_tag">
+): Effect.Effect<void, ClaimRefused> => {
+  if (_tag === "Denied") return Effect.fail(refused(checked, "denied"))
+  return _tag === "Full" ? Effect.fail(refused(checked, "exposure")) : Effect.void
 }
+
+const refused = ({ claimKey, payer }: CheckedPayment, why: ClaimRefused["why"], holder?: string) =>
+  new ClaimRefused({ why, claimKey, payer, ...(holder === undefined ? {} : { holder }) })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { acquaintance, recentKeys } from "../../../../libs/x402/claims/take-claim.ts"
+import { firstSeen, recentKeys } from "../../../../libs/x402/claims/first-seen.ts"
 import { checkedPayment } from "../../../support/payments.ts"
 
 describe("keys that were met lately", () => {
@@ -21,13 +21,13 @@ describe("keys that were met lately", () => {
 
 describe("a payment", () => {
   it("is met once", () => {
-    const { meet } = acquaintance()
+    const { meet } = firstSeen()
     assert.deepStrictEqual([meet(checkedPayment("one"), 0), meet(checkedPayment("one"), 0)], [true, false])
     assert.isTrue(meet(checkedPayment("two"), 0))
   })
 
   it("of a payer who was refused is looked at first for a while, others' are not", () => {
-    const { meet, refused } = acquaintance()
+    const { meet, refused } = firstSeen()
     refused(checkedPayment("one"), 0)
     assert.deepStrictEqual([meet(checkedPayment("two"), 59_999), meet(checkedPayment("three"), 60_000)], [false, true])
     assert.isTrue(meet(checkedPayment("four", "bob"), 0))
