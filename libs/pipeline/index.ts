@@ -20,8 +20,7 @@ export { capDeferral, type InFlight, workItemSettingsOf } from "./project/settin
 
 export { queue, queueProjection } from "./queue.ts"
 
-export { releaseProjection } from "./release/projection.ts"
-export { release } from "./release/release.ts"
+export { release, releaseProjection } from "./release/release.ts"
 
 export { eventItem } from "./work-item/concern.ts"
 export { progressGrainMs } from "./work-item/dispatch.ts"

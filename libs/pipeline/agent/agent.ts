@@ -1,14 +1,26 @@
 /**
  * The agent actor: a whole kind, or one instance of it. The first thing that happens to an agent creates it. The item
- * tells when its phase moved to another agent. `agentProjection` is the agent's row for lists and sweeps.
+ * tells when its phase moved to another agent.
+ *
+ * An agent's events carry no item and no project, except for a failed test that met an item at its pickup or in its run.
+ * Events that name an agent and its instance apart give the kind as the agent.
  */
 import { Schema } from "effect"
-import type { ActorDefinition, DecisionContext, Projection } from "#actors/definition"
-import { type AgentCommand, type AgentDeadline, AgentFact, agentOfId, AgentState, type AgentSummary } from "#contracts"
+import type { ActorDefinition, DecisionContext, EventDraft, Projection } from "#actors/definition"
+import {
+  type AgentCommand,
+  type AgentDeadline,
+  AgentFact,
+  type AgentFactOf,
+  type AgentFactTag,
+  agentOfId,
+  AgentState,
+  type AgentSummary,
+  isoTime
+} from "#contracts"
 import { benchConcern } from "./bench.ts"
 import { decided, type Deciders, type Decision, type Evolvers } from "./concern.ts"
-import { toEvents } from "./events.ts"
-import { holdsConcern, standingOf, unheardOf } from "./holds.ts"
+import { agentHolds, holdsConcern, standingOf, unheardOf } from "./holds.ts"
 
 /** Null: nothing has happened to an agent of that id yet; it takes work. */
 export const agent: ActorDefinition<AgentState | null, AgentCommand, AgentFact> = {
@@ -41,6 +53,100 @@ const evolvers: Evolvers = {
   ...benchConcern.evolve,
   ...holdsConcern.evolve,
   SessionFailed: () => ({})
+}
+
+/** `agent`: as it stands after the fact. */
+interface Context extends DecisionContext {
+  readonly agent: AgentState
+}
+
+type EventsByFact = {
+  readonly [Tag in AgentFactTag]: (fact: AgentFactOf<Tag>, context: Context) => EventDraft | undefined
+}
+
+const fleetEvent = (event: string, details: Readonly<Record<string, unknown>>): EventDraft => ({
+  event,
+  workItem: null,
+  project: null,
+  details
+})
+
+const maybeTime = (epochMs: number | null) => (epochMs === null ? null : isoTime(epochMs))
+const silent = () => undefined
+
+/** As pauses name an agent. */
+const named = (id: string) => {
+  const { agentKind, agentInstanceId } = agentOfId(id)
+  return { agent: agentKind, agentInstanceId }
+}
+
+const eventsByFact: EventsByFact = {
+  Paused: ({ reason, pausedBy, expiresAtMs }, { id, atMs }) =>
+    fleetEvent("agent.paused", {
+      ...named(id),
+      reason,
+      pausedAt: isoTime(atMs),
+      pausedBy,
+      expiresAt: maybeTime(expiresAtMs)
+    }),
+  Resumed: ({ resumedBy, reason }, { id, atMs, agent }) =>
+    fleetEvent("agent.resumed", {
+      ...named(id),
+      resumedAt: isoTime(atMs),
+      resumedBy,
+      reason,
+      holds: agentHolds(agent, atMs)
+    }),
+  SmokeFailed: ({ item, reason, category, occurredAtMs }, { id }) => ({
+    event: "agent.smoke_failed",
+    workItem: item?.workItem ?? null,
+    project: item?.project ?? null,
+    details: { agentKind: agentOfId(id).agentKind, reason, category, occurredAt: isoTime(occurredAtMs) }
+  }),
+  SmokeRecovered: ({ benchedAtMs, recoveredAtMs, by }, { id, atMs, agent }) =>
+    fleetEvent("agent.smoke_recovered", {
+      ...agentOfId(id),
+      benchedAt: isoTime(benchedAtMs),
+      recoveredAt: isoTime(recoveredAtMs),
+      by,
+      holds: agentHolds(agent, atMs)
+    }),
+  RestoreSwept: ({ outageStartedAtMs, restoredAtMs, requeued, skipped }, { id }) =>
+    fleetEvent("agent.restore_requeue_swept", {
+      reason: "agent_restore",
+      restoredAgent: agentOfId(id).agentKind,
+      outageStartedAt: maybeTime(outageStartedAtMs),
+      restoredAt: isoTime(restoredAtMs),
+      requeued,
+      skipped
+    }),
+  SessionFailed: ({ operation, workItemId, sessionId, error }) =>
+    fleetEvent(`agent.provider_session_${operation}_failed`, { workItemId, sessionId, error }),
+  SpendingAdvised: (advice, { id }) => ({ ...fleetEvent("quota.reset_optimal", adviceOf(advice, id)), usage: null }),
+  Restored: silent,
+  FailedFast: silent,
+  QuotaHit: silent,
+  QuotaReset: silent
+}
+
+const adviceOf = (advice: AgentFactOf<"SpendingAdvised">, agent: string) => ({
+  agent,
+  reason: "SpendBeforeDeadline",
+  bankedCredits: advice.bankedCredits,
+  optimalUntil: isoTime(advice.optimalUntilMs),
+  optimalFrom: maybeTime(advice.optimalFromMs),
+  predictedNaturalReset: maybeTime(advice.predictedNaturalResetMs),
+  decisionDeadline: maybeTime(advice.decisionDeadlineMs),
+  nextCreditExpiresAt: maybeTime(advice.nextCreditExpiresAtMs),
+  nextCreditIsEstimated: advice.nextCreditIsEstimated,
+  usableQuotaPct: advice.usableQuotaPct
+})
+
+const toEvents = (agent: AgentState, fact: AgentFact, context: DecisionContext): ReadonlyArray<EventDraft> => {
+  // A fact and its own function are of one tag; the compiler cannot tell that of two looked up apart.
+  type ToEvent = (fact: AgentFact, context: Context) => EventDraft | undefined
+  const draft = (eventsByFact[fact._tag] as ToEvent)(fact, { ...context, agent })
+  return draft === undefined ? [] : [draft]
 }
 
 /** By what keeps it from new work, as last heard of. */

@@ -15,8 +15,8 @@ export const budgetConcern = {
       if (budget === undefined) return nothing
       const sweep: Sweep = { ...budget, spendMicroUsd, epoch }
       const band = bandOf(spendMicroUsd, budget)
-      const told = band === project.budget.band ? stayed(project, sweep) : moved(project, sweep, band)
-      return decided(...told, ...releasedByRaise(project, budget, band))
+      const facts = band === project.budget.band ? stayed(project, sweep) : moved(project, sweep, band)
+      return decided(...facts, ...releasedByRaise(project, budget, band))
     }
   },
   evolve: {

@@ -100,10 +100,10 @@ const eventsOf = (project: ProjectState, fact: ProjectFact, id: string): Readonl
     case "PausedAutomatically":
     case "ResumedManually":
     case "AutomaticPauseLifted": {
-      const told = holdEvent(project, fact)
-      if (told === undefined) return []
-      const details = { projectId: id, ...told.details }
-      return [{ event: told.event, workItem: null, project: projectSnapshot(id, project), details }]
+      const hold = holdEvent(project, fact)
+      if (hold === undefined) return []
+      const details = { projectId: id, ...hold.details }
+      return [{ event: hold.event, workItem: null, project: projectSnapshot(id, project), details }]
     }
     case "StaleBaseFound": {
       const { _tag, workItem, firstDetectedAtMs, epoch: _epoch, ...found } = fact

@@ -7,9 +7,9 @@ import type { EventDraft, DecisionContext } from "#actors/definition"
 import type { ReleaseFact, ReleaseFactOf, ReleaseFactTag, ReleaseState } from "#contracts"
 import { countsOf, idsOf } from "./linked-items.ts"
 
-type Told = readonly [event: string, details: Readonly<Record<string, unknown>>] | undefined
+type Event = readonly [event: string, details: Readonly<Record<string, unknown>>] | undefined
 type EventsByFact = {
-  readonly [Tag in ReleaseFactTag]: (release: ReleaseState, fact: ReleaseFactOf<Tag>) => Told
+  readonly [Tag in ReleaseFactTag]: (release: ReleaseState, fact: ReleaseFactOf<Tag>) => Event
 }
 
 const silent = () => undefined
@@ -66,10 +66,10 @@ export const toEvents = (
 ): ReadonlyArray<EventDraft> => {
   if (release === null) return []
   // A fact and its own function are of one tag; the compiler cannot tell that of two looked up apart.
-  type Tell = (release: ReleaseState, fact: ReleaseFact) => Told
-  const told = (eventsByFact[fact._tag] as Tell)(release, fact)
-  if (told === undefined) return []
+  type ToEvent = (release: ReleaseState, fact: ReleaseFact) => Event
+  const made = (eventsByFact[fact._tag] as ToEvent)(release, fact)
+  if (made === undefined) return []
   const { name, state, project } = release
-  const [event, details] = told
+  const [event, details] = made
   return [{ event, release: { id, name, state }, project, details }]
 }

@@ -4,20 +4,28 @@
  * failure makes one event, and a second one only after the item failed anew.
  */
 import { Result, Schema } from "effect"
-import { type ActorDefinition, type DecisionContext, EntityNotFound, Refusal } from "#actors/definition"
+import {
+  type ActorDefinition,
+  type DecisionContext,
+  EntityNotFound,
+  type Projection,
+  Refusal
+} from "#actors/definition"
 import {
   type ReleaseCommand,
   type ReleaseCommandOf,
+  type ReleaseDeadline,
   ReleaseFact,
   type ReleaseFactOf,
   type ReleaseFactTag,
   releaseItemsMax,
   ReleaseState,
   type ReleaseStateName,
+  type ReleaseSummary,
   syncConflictsMax
 } from "#contracts"
 import { toEvents } from "./events.ts"
-import { findItem, hasLost, isLost, linked, stood } from "./linked-items.ts"
+import { countsOf, findItem, hasLost, isLost, linked, stood } from "./linked-items.ts"
 import { refusalOf, type ReleaseInput, releaseTransitions } from "./transitions.ts"
 
 const decide: ActorDefinition<ReleaseState | null, ReleaseCommand, ReleaseFact>["decide"] = (
@@ -105,10 +113,10 @@ const deciders: Deciders = {
   Reopen: (_release, { reason }) => decided({ _tag: "Reopened", reason }),
   Abandon: (_release, { reason }) => decided({ _tag: "Abandoned", reason }),
   ReportSyncConflict: (release, { sourceBranch, targetBranch, sweepIntervalMs }, { atMs }) => {
-    const told = release.syncConflicts.find(
+    const earlier = release.syncConflicts.find(
       (conflict) => conflict.sourceBranch === sourceBranch && conflict.targetBranch === targetBranch
     )
-    if (told !== undefined && atMs < told.notBeforeMs) return nothing
+    if (earlier !== undefined && atMs < earlier.notBeforeMs) return nothing
     return decided({ _tag: "SyncConflictFound", sourceBranch, targetBranch, notBeforeMs: atMs + sweepIntervalMs })
   },
   Retire: (release, { endedBeforeMs }) =>
@@ -208,9 +216,9 @@ const evolvers: Evolvers = {
   SyncConflictFound: ({ syncConflicts }, { _tag, ...found }, { atMs }) => ({
     syncConflicts: [
       ...syncConflicts.filter(
-        (told) =>
-          told.notBeforeMs > atMs &&
-          !(told.sourceBranch === found.sourceBranch && told.targetBranch === found.targetBranch)
+        (earlier) =>
+          earlier.notBeforeMs > atMs &&
+          !(earlier.sourceBranch === found.sourceBranch && earlier.targetBranch === found.targetBranch)
       ),
       found
     ].slice(-syncConflictsMax)
@@ -230,3 +238,38 @@ export const release: ActorDefinition<ReleaseState | null, ReleaseCommand, Relea
   toEvents,
   retires: (fact) => fact._tag === "Retired"
 }
+
+/** A release as lists and sweeps see it. */
+export const releaseProjection: Projection<ReleaseState | null> = {
+  entity: "release",
+  state: Schema.NullOr(ReleaseState),
+  show: (release) =>
+    release === null
+      ? undefined
+      : {
+          project: release.project.id,
+          state: release.state,
+          createdAtMs: release.createdAtMs,
+          updatedAtMs: release.updatedAtMs,
+          deadlinesMs: deadlinesOf(release),
+          summary: { ...summaryOf(release) }
+        }
+}
+
+// A failed release may be opened again, and stays.
+const deadlinesOf = ({ state, endedAtMs }: ReleaseState): Readonly<Partial<Record<ReleaseDeadline, number>>> =>
+  endedAtMs !== null && releaseTransitions[state].Retire !== undefined ? { ended: endedAtMs } : {}
+
+const summaryOf = (release: ReleaseState): ReleaseSummary => ({
+  name: release.name,
+  description: release.description,
+  sourceBranch: release.sourceBranch,
+  targetBranch: release.targetBranch,
+  ...countsOf(release),
+  auditId: release.deepAudit?.auditId ?? null,
+  auditIteration: release.deepAudit?.iteration ?? 0,
+  auditMaxIterations: release.deepAudit?.maxIterations ?? null,
+  blockingFindings: release.deepAudit?.blockingFindings ?? 0,
+  mergeSha: release.mergeSha,
+  forgeReleaseUrl: release.forgeReleaseUrl
+})

@@ -85,8 +85,8 @@ export const questions = {
         details: { ...place(item, context.id), questionId, reason }
       })
     ],
-    SuggestionMade: (item, { _tag, rationale: _rationale, ...told }, context) => [
-      itemEvent(item, context, { event: "work_item.suggestion", details: told })
+    SuggestionMade: (item, { _tag, rationale: _rationale, ...details }, context) => [
+      itemEvent(item, context, { event: "work_item.suggestion", details })
     ]
   }
 } satisfies Concern
