@@ -13,9 +13,16 @@ export interface AnswerOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+declare const written: unique symbol
+
+/** An answer whose body is this value as JSON. Only its type knows. */
+export type JsonAnswer<Value> = Answer & { readonly [written]: Value }
+
 /** `value` must be encoded already: only what JSON has. */
-export const jsonAnswer = (value: unknown, { status = 200, headers = {} }: AnswerOptions = {}): Answer =>
-  HttpServerResponse.jsonUnsafe(value, { status, headers })
+export const jsonAnswer = <const Value>(
+  value: Value,
+  { status = 200, headers = {} }: AnswerOptions = {}
+): JsonAnswer<Value> => HttpServerResponse.jsonUnsafe(value, { status, headers }) as JsonAnswer<Value>
 
 /** All the bytes at once, with their length. */
 export const bytesAnswer = (bytes: Uint8Array, contentType: string, options: AnswerOptions = {}): Answer =>

@@ -6,29 +6,20 @@ export {
   bytesAnswer,
   downloadAnswer,
   emptyAnswer,
+  type JsonAnswer,
   jsonAnswer,
   streamAnswer,
   withHeaders
 } from "./answers.ts"
 export { Auth, authenticated, Caller, requireScope } from "./auth/Auth.ts"
-export {
-  type ApiScope,
-  apiScopes,
-  grantsBeyond,
-  leastRole,
-  type RoleScopes,
-  roleScopes,
-  unknownGrants
-} from "./auth/scopes.ts"
+export { grantsBeyond, leastRole, type RoleScopes, roleScopes, unknownGrants } from "./auth/scopes.ts"
 export { hasExpired, type IssuedToken, TokenRecord, type TokenRequest, Tokens } from "./auth/Tokens.ts"
 export { TokenUses } from "./auth/TokenUses.ts"
 export { jsonFault } from "./bodies/json-text.ts"
 export { readBytesWhile, readJson, readJsonValue, requireMediaType } from "./bodies/read-body.ts"
+export { type ApiHeaders, endpointsOf, openApiOf } from "./description/document.ts"
 export {
-  commonErrorCodes,
   componentsOf,
-  descriptionRoute,
-  type ErrorCode,
   fieldsOf,
   inOrder,
   jsonContent,
@@ -41,6 +32,8 @@ export {
   refusalsOf,
   templateOf
 } from "./description/openapi.ts"
+export { apiPage, type PageOptions } from "./description/page.ts"
+export { descriptionRoute, descriptionRoutes } from "./description/routes.ts"
 export { anchorOf, fieldTable, type LongList, queryTable, table, typeOf } from "./description/tables.ts"
 export type { Form, FormFile, FormSpec } from "./forms/form-spec.ts"
 export { FormFiles } from "./forms/FormFiles.ts"
@@ -48,6 +41,7 @@ export { readForm } from "./forms/read-form.ts"
 export { addressGroup, HttpCall, type PerCall, readQuery } from "./HttpCall.ts"
 export { Idempotency, type IdempotencyOptions } from "./idempotency/Idempotency.ts"
 export { formFingerprint, idempotencyKey, jsonFingerprint } from "./idempotency/identity.ts"
+export { type Asked, type HandlersOf, routesOf } from "./listener/api-routes.ts"
 export type { CorsPolicy } from "./listener/cors.ts"
 export { HttpListener, type ListenerOptions } from "./listener/HttpListener.ts"
 export { crossOrigin, type Method, type Route, route } from "./listener/routes.ts"

@@ -3,8 +3,8 @@
  * is asked for. The token itself is shown once, alone on standard output; the rest goes beside it.
  */
 import { Clock, Effect, Layer } from "effect"
+import { apiScopes } from "#contracts"
 import {
-  apiScopes,
   grantsBeyond,
   hasExpired,
   type IssuedToken,

@@ -19,7 +19,7 @@ import {
   Auth,
   type CorsPolicy,
   crossOrigin,
-  descriptionRoute,
+  descriptionRoutes,
   HttpListener,
   Idempotency,
   Tokens,
@@ -40,6 +40,7 @@ import { projectRoutes, Spend } from "./http/projects.ts"
 import { releaseRoutes } from "./http/releases.ts"
 import { workItemRoutes } from "./http/work-items.ts"
 import { pipelineOpenApi } from "./openapi/document.ts"
+import { servedPage } from "./openapi/page.ts"
 import { Dispatches } from "./pickup/Dispatches.ts"
 import { FullDisks } from "./pickup/FullDisks.ts"
 import { InFlightCount } from "./pickup/InFlightCount.ts"
@@ -55,7 +56,7 @@ export const pipelineRoutes = [
   ...releaseRoutes,
   ...projectRoutes,
   ...fleetRoutes,
-  descriptionRoute(pipelineOpenApi)
+  ...descriptionRoutes(pipelineOpenApi, servedPage)
 ] as const
 
 /** What pages of other origins may send, and read of the answers. */

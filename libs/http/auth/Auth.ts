@@ -6,12 +6,13 @@
  */
 import { hash } from "node:crypto"
 import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option } from "effect"
+import type { ApiScope } from "#contracts"
 import { addressGroup, HttpCall } from "../HttpCall.ts"
 import { rateWindow } from "../rate-limit/RateWindow.ts"
 import { TokenUses } from "./TokenUses.ts"
 import { hasExpired, type TokenRecord, Tokens } from "./Tokens.ts"
 import { insufficientScope, rateLimited, serviceUnavailable, unauthorized, type WireError } from "../WireError.ts"
-import { type ApiScope, mayUse, roleScopes, type RoleScopes } from "./scopes.ts"
+import { mayUse, roleScopes, type RoleScopes } from "./scopes.ts"
 
 /** The caller that a token names, and what it may do. */
 export class Caller extends Context.Service<

@@ -2,20 +2,8 @@
  * What a caller may do, as scopes like `audio:speech`. A grant is a scope, a whole family (`audio:all` or
  * `audio:*`), one verb of every family (`*:read`), or `*`. Pure.
  */
+import { apiScopes } from "#contracts"
 import type { TokenRecord } from "./Tokens.ts"
-
-/** Every scope that a route asks for. One that is not here cannot be asked for. */
-export const apiScopes = [
-  "audio:speech",
-  "audio:stream",
-  "pipeline:operate",
-  "pipeline:read",
-  "pipeline:write",
-  "voices:create",
-  "voices:delete",
-  "voices:read"
-] as const
-export type ApiScope = (typeof apiScopes)[number]
 
 export type RoleScopes = Readonly<Record<TokenRecord["role"], ReadonlyArray<string>>>
 

@@ -1,10 +1,9 @@
 /**
  * The parts of an API's OpenAPI document: schemas below `#/components/schemas/`, operations by path and method,
- * refusals from a table of codes; and the route that serves it. Pure but for the route.
+ * refusals from a table of codes. Pure.
  */
-import { Effect, Schema } from "effect"
-import { bytesAnswer } from "../answers.ts"
-import { route } from "../listener/routes.ts"
+import { Schema } from "effect"
+import type { ErrorCode } from "#contracts"
 
 export type JsonObject = Record<string, unknown>
 
@@ -39,12 +38,13 @@ export const inOrder = <A>(byName: Readonly<Record<string, A>>): Record<string, 
   Object.fromEntries(Object.entries(byName).toSorted(([left], [right]) => (left < right ? -1 : 1)))
 
 /** What a reader of the document has no use for is left out. It accepts the same values. */
-const tidied = (value: unknown): unknown => {
+export const tidied = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(tidied)
   if (typeof value !== "object" || value === null) return value
   const flat: JsonObject = {}
   for (const [key, inner] of Object.entries(withoutAllOf(value as JsonObject))) {
-    if (key === "additionalProperties" && inner === true) continue
+    // Unknown fields of a request are dropped, and an answer may gain some.
+    if (key === "additionalProperties" && typeof inner === "boolean") continue
     if (Math.abs(Number(inner)) === Number.MAX_SAFE_INTEGER) continue
     flat[key] = key === "$ref" ? String(inner).replace("#/$defs/", refPrefix) : tidied(inner)
   }
@@ -87,27 +87,6 @@ export const queryParameters = (fields: Readonly<Record<string, JsonObject>>): R
     schema
   }))
 
-export interface ErrorCode {
-  readonly status: number
-  /** When it is given: a sentence. */
-  readonly when: string
-}
-
-/** Codes of the listener, the reading of tokens and bodies, and idempotency: the same for every API that uses them. */
-export const commonErrorCodes = {
-  validation_failed: { status: 400, when: "Fields are not valid; `fields` names each and says why." },
-  unauthorized: { status: 401, when: "There is no bearer token, or it is not valid." },
-  insufficient_scope: { status: 403, when: "The token lacks the scope; `details.scopes` names those that would do." },
-  method_not_allowed: { status: 405, when: "The path is known, the method is not; `Allow` names those that are." },
-  request_timeout: { status: 408, when: "The request did not arrive in time." },
-  idempotency_conflict: {
-    status: 409,
-    when: "The idempotency key was used for another request, or its first one still runs."
-  },
-  headers_too_large: { status: 431, when: "The headers are larger than 16 kB." },
-  internal_error: { status: 500, when: "A defect of ours; it has been logged with the request's id." }
-} as const satisfies Record<string, ErrorCode>
-
 /** `application/json` of a schema, as the content of a body. */
 export const jsonContent = (schema: JsonObject) => ({ "application/json": { schema } })
 
@@ -128,14 +107,4 @@ export const refusalsOf = <Code extends string>(
     }
   }
   return Object.fromEntries(statuses.map((status) => [status, refusal(status)]))
-}
-
-/** `/openapi.json`, open to everybody. The document is made once, when first asked for. */
-export const descriptionRoute = (document: () => JsonObject) => {
-  let made: Uint8Array | undefined
-  const describe = Effect.sync(() => {
-    made ??= new TextEncoder().encode(JSON.stringify(document()))
-    return bytesAnswer(made, "application/json")
-  })
-  return route("GET", "/openapi.json", describe)
 }

@@ -51,13 +51,13 @@ export class Idempotency extends Context.Service<
   Idempotency,
   {
     /**
-     * Fails with 409 `idempotency_conflict` when the key was used for another request or the first one still
+     * A repetition gets the first one's answer. Fails with 409 `idempotency_conflict` when the key was used for another request or the first one still
      * runs, with 503 when the broker cannot be asked.
      */
-    readonly run: <R>(
+    readonly run: <A extends Answer, R>(
       request: IdempotentRequest,
-      handle: Effect.Effect<Answer, WireError, R>
-    ) => Effect.Effect<Answer, WireError, R>
+      handle: Effect.Effect<A, WireError, R>
+    ) => Effect.Effect<A, WireError, R>
   }
 >()("starling/http/Idempotency") {
   static readonly layer = ({ renderError = renderStandardError, leaseMs = leaseMsDefault }: IdempotencyOptions = {}) =>
@@ -96,7 +96,10 @@ export class Idempotency extends Context.Service<
           return yield* Effect.catchTag(exit, "ClaimLost", claimWasLost)
         })
         return Idempotency.of({
-          run: (request, handle) => (request.key === undefined ? handle : runOnce(request, request.key, handle))
+          run: <A extends Answer, R>(request: IdempotentRequest, handle: Effect.Effect<A, WireError, R>) =>
+            request.key === undefined
+              ? handle
+              : (runOnce(request, request.key, handle) as Effect.Effect<A, WireError, R>)
         })
       })
     )

@@ -2,24 +2,15 @@
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { Views } from "#actors"
 import { type BusError, Kv } from "#bus"
-import {
-  PauseQueueRequest,
-  type ProjectCommand,
-  ProjectsQuery,
-  type ProjectState,
-  PutProjectRequest,
-  ResumeQueueRequest,
-  SpendEntry,
-  spendKey,
-  spentMicroUsd
-} from "#contracts"
-import { authenticated, jsonAnswer, readQuery, route } from "#http"
+import { type ProjectCommand, type ProjectState, SpendEntry, spendKey, spentMicroUsd } from "#contracts"
+import { ProjectsGroup } from "#contracts/pipeline-api"
+import { jsonAnswer, routesOf } from "#http"
 import { Configuration } from "#runtime"
 import { Commands } from "../Commands.ts"
 import { projectRow, projectSettingsOf, projectView } from "../views/project.ts"
 import { readProjects } from "../views/rows.ts"
 import { freshness, pageOf, placeOf, rowKey } from "./paging.ts"
-import { callerName, commandId, noSuch, pathId, readBody, readBodyIfAny, refusing } from "./requests.ts"
+import { apiOptions, callerName, commandId, noSuch, pathId, refusing } from "./requests.ts"
 
 interface Answered {
   readonly state: ProjectState | null
@@ -36,58 +27,6 @@ const answered = Effect.fnUntraced(function* (id: string, { state, sequence, sta
 const run = Effect.fnUntraced(function* (id: string, command: ProjectCommand) {
   return yield* (yield* Commands).run("project", { id, commandId: yield* commandId }, command)
 })
-
-// Somebody else created it at the same moment: then its settings are changed instead.
-const put = Effect.gen(function* () {
-  const id = yield* pathId("project")
-  const settings = projectSettingsOf(yield* readBody(PutProjectRequest), (yield* Configuration).Budget)
-  const update = Effect.map(run(id, { _tag: "UpdateSettings", settings }), (outcome) => ({ ...outcome, status: 200 }))
-  const isThere = Option.isSome(yield* refusing((yield* Commands).read("project", id)))
-  const create = run(id, { _tag: "Create", settings }).pipe(
-    Effect.map((outcome) => ({ ...outcome, status: 201 })),
-    Effect.catchTag("Refusal", () => update)
-  )
-  const { state, sequence, status } = yield* refusing(isThere ? update : create)
-  return yield* answered(id, { state, sequence, status })
-})
-
-const get = Effect.gen(function* () {
-  const id = yield* pathId("project")
-  const held = yield* refusing((yield* Commands).read("project", id))
-  if (Option.isNone(held)) return yield* noSuch("project")
-  return yield* answered(id, held.value)
-})
-
-const list = Effect.gen(function* () {
-  const place = yield* placeOf(yield* readQuery(ProjectsQuery))
-  const { items, nextCursor } = pageOf((yield* Views).list({ entity: "project" }), rowKey, place)
-  return jsonAnswer({ items: readProjects(items).map(projectRow), nextCursor, ...(yield* freshness) })
-})
-
-const pause = Effect.gen(function* () {
-  const id = yield* pathId("project")
-  const { reason } = yield* readBody(PauseQueueRequest)
-  const { state, sequence } = yield* refusing(run(id, { _tag: "PauseQueue", reason, pausedBy: yield* callerName }))
-  return yield* answered(id, { state, sequence })
-})
-
-const resume = Effect.gen(function* () {
-  const id = yield* pathId("project")
-  const { reason = null } = yield* readBodyIfAny(ResumeQueueRequest, {})
-  const { state, sequence } = yield* refusing(run(id, { _tag: "ResumeQueue", reason, resumedBy: yield* callerName }))
-  return yield* answered(id, { state, sequence })
-})
-
-const operate = authenticated("pipeline:operate")
-const read = authenticated("pipeline:read")
-
-export const projectRoutes = [
-  route("GET", "/projects", read(list)),
-  route("GET", "/projects/:id", read(get)),
-  route("PUT", "/projects/:id", operate(put)),
-  route("POST", "/projects/:id/queue/pause", operate(pause)),
-  route("POST", "/projects/:id/queue/resume", operate(resume))
-] as const
 
 /** What projects spent in the last thirty days, as the sweeper has added it up. */
 export class Spend extends Context.Service<
@@ -110,3 +49,62 @@ export class Spend extends Context.Service<
     })
   )
 }
+
+export const projectRoutes = routesOf(
+  ProjectsGroup,
+  {
+    listProjects: ({ query }) =>
+      Effect.gen(function* () {
+        const place = yield* placeOf(yield* query)
+        const { items, nextCursor } = pageOf((yield* Views).list({ entity: "project" }), rowKey, place)
+        return jsonAnswer({ items: readProjects(items).map(projectRow), nextCursor, ...(yield* freshness) })
+      }),
+
+    getProject: () =>
+      Effect.gen(function* () {
+        const id = yield* pathId("project")
+        const held = yield* refusing((yield* Commands).read("project", id))
+        if (Option.isNone(held)) return yield* noSuch("project")
+        return yield* answered(id, held.value)
+      }),
+
+    // Somebody else created it at the same moment: then its settings are changed instead.
+    putProject: ({ body }) =>
+      Effect.gen(function* () {
+        const id = yield* pathId("project")
+        const settings = projectSettingsOf(yield* body, (yield* Configuration).Budget)
+        const update = Effect.map(run(id, { _tag: "UpdateSettings", settings }), (outcome) => ({
+          ...outcome,
+          status: 200
+        }))
+        const isThere = Option.isSome(yield* refusing((yield* Commands).read("project", id)))
+        const create = run(id, { _tag: "Create", settings }).pipe(
+          Effect.map((outcome) => ({ ...outcome, status: 201 })),
+          Effect.catchTag("Refusal", () => update)
+        )
+        const { state, sequence, status } = yield* refusing(isThere ? update : create)
+        return yield* answered(id, { state, sequence, status })
+      }),
+
+    pauseProjectQueue: ({ body }) =>
+      Effect.gen(function* () {
+        const id = yield* pathId("project")
+        const { reason } = yield* body
+        const { state, sequence } = yield* refusing(
+          run(id, { _tag: "PauseQueue", reason, pausedBy: yield* callerName })
+        )
+        return yield* answered(id, { state, sequence })
+      }),
+
+    resumeProjectQueue: ({ body }) =>
+      Effect.gen(function* () {
+        const id = yield* pathId("project")
+        const { reason = null } = yield* body
+        const { state, sequence } = yield* refusing(
+          run(id, { _tag: "ResumeQueue", reason, resumedBy: yield* callerName })
+        )
+        return yield* answered(id, { state, sequence })
+      })
+  },
+  apiOptions
+)

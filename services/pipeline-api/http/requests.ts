@@ -1,6 +1,6 @@
 /** What every handler does with a request: reads it, makes its command's id, and turns a refusal into a wire error. */
 import { hash, randomUUID } from "node:crypto"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import type { CommandError } from "#actors"
 import type { BusError } from "#bus"
 import { type CommandEntity, Uuid } from "#contracts"
@@ -15,23 +15,14 @@ import {
   internalError,
   jsonFingerprint,
   notFound,
-  readJson,
   serviceUnavailable,
   type WireError
 } from "#http"
 import { entityNames } from "#pipeline"
 import { Configuration } from "#runtime"
 
-export const readBody = <A, I>(schema: Schema.Codec<A, I>) =>
-  Effect.flatMap(Configuration, ({ PipelineApi }) => readJson(schema, { bytesMax: PipelineApi.BodyBytesMax }))
-
-/** A request without a body is one of `{}`. */
-export const readBodyIfAny = <A, I>(schema: Schema.Codec<A, I>, otherwise: A) =>
-  Effect.flatMap(HttpCall, ({ header }) => {
-    const length = Option.getOrElse(header("content-length"), () => "0")
-    const isEmpty = length === "0" && Option.isNone(header("transfer-encoding"))
-    return isEmpty ? Effect.succeed(otherwise) : readBody(schema)
-  })
+/** What holds for the routes of all groups. */
+export const apiOptions = { bodyBytesMax: Effect.map(Configuration, ({ PipelineApi }) => PipelineApi.BodyBytesMax) }
 
 const isUuid = Schema.is(Uuid)
 
@@ -65,12 +56,12 @@ export const callerName = Effect.map(Caller, ({ workspace, tokenId }) => `${work
  * Creates something once for each idempotency key: a repeated request gets the first one's answer, and even if that
  * was lost on the way, the id is made of the key, so that nothing is created twice. `create` is given that id.
  */
-export const createOnce = <A, I, R>(
-  schema: Schema.Codec<A, I>,
-  create: (id: string, body: A) => Effect.Effect<Answer, CommandError | WireError, R>
+export const createOnce = <Body, A extends Answer, R1, R2>(
+  read: Effect.Effect<Body, WireError, R1>,
+  create: (id: string, body: Body) => Effect.Effect<A, CommandError | WireError, R2>
 ) =>
   Effect.gen(function* () {
-    const body = yield* readBody(schema)
+    const body = yield* read
     const key = yield* idempotencyKey(undefined)
     const { workspace } = yield* Caller
     const { route } = yield* HttpCall

@@ -1,20 +1,9 @@
 /** Work items over HTTP: creating, listing, looking at them, and what operators do with them. */
 import { Effect, Option, Result, Schema } from "effect"
 import { Views } from "#actors"
-import {
-  AnswerQuestionRequest,
-  CancelWorkItemQuery,
-  CancelWorkItemRequest,
-  CreateWorkItemRequest,
-  DelegateWorkItemRequest,
-  DismissQuestionRequest,
-  HistoryQuery,
-  type SuggestionView,
-  Uuid,
-  type WorkItemCommand,
-  WorkItemsQuery
-} from "#contracts"
-import { authenticated, HttpCall, jsonAnswer, notFound, readQuery, route, validationFailed } from "#http"
+import { type SuggestionView, Uuid, type WorkItemCommand } from "#contracts"
+import { WorkItemsGroup } from "#contracts/pipeline-api"
+import { HttpCall, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
 import { workItemOfSuggestion } from "#pipeline"
 import { Commands } from "../Commands.ts"
 import { History } from "../History.ts"
@@ -22,25 +11,7 @@ import { Creation } from "../Creation.ts"
 import { workItemRow, workItemView } from "../views/work-item.ts"
 import { readWorkItems } from "../views/rows.ts"
 import { cursorOf, freshness, pageOf, placeOf, rowKey } from "./paging.ts"
-import { commandId, createOnce, noSuch, pathId, readBody, readBodyIfAny, refusing } from "./requests.ts"
-
-const create = createOnce(
-  CreateWorkItemRequest,
-  Effect.fnUntraced(function* (id, body) {
-    const created = yield* (yield* Creation).create(id, body)
-    const { state, sequence } = yield* Result.isSuccess(created)
-      ? Effect.succeed(created.success)
-      : Effect.fail(validationFailed(created.failure))
-    return jsonAnswer(workItemView(id, state, sequence), { status: 201, headers: { location: `/workitems/${id}` } })
-  })
-)
-
-const get = Effect.gen(function* () {
-  const id = yield* pathId("workitem")
-  const held = yield* refusing((yield* Commands).read("workitem", id))
-  if (Option.isNone(held)) return yield* noSuch("workitem")
-  return jsonAnswer(workItemView(id, held.value.state, held.value.sequence))
-})
+import { apiOptions, commandId, createOnce, noSuch, pathId, refusing } from "./requests.ts"
 
 const command = Effect.fnUntraced(function* (given: WorkItemCommand) {
   const id = yield* pathId("workitem")
@@ -50,87 +21,110 @@ const command = Effect.fnUntraced(function* (given: WorkItemCommand) {
   return jsonAnswer(workItemView(id, state, sequence))
 })
 
-const answer = Effect.flatMap(readBody(AnswerQuestionRequest), ({ questionId, answer: text }) =>
-  command({ _tag: "Answer", questionId, answer: text })
-)
-
-const dismiss = Effect.flatMap(readBody(DismissQuestionRequest), ({ questionId, reason }) =>
-  command({ _tag: "DismissQuestion", questionId, reason: reason ?? null })
-)
-
-const delegate = Effect.flatMap(readBody(DelegateWorkItemRequest), ({ reason, note }) =>
-  command({ _tag: "Delegate", trigger: "operator", reason, note: note ?? null })
-)
-
-/** The body goes before the query, field by field. */
-const cancel = Effect.gen(function* () {
-  const query = yield* readQuery(CancelWorkItemQuery)
-  const body = yield* readBodyIfAny(CancelWorkItemRequest, {})
-  const reason = body.reason ?? query.reason ?? null
-  const resolutionSha = body.resolutionSha ?? query.resolutionSha ?? null
-  return yield* command({ _tag: "Cancel", reason, resolutionSha })
-})
-
-const list = Effect.gen(function* () {
-  const query = yield* readQuery(WorkItemsQuery)
-  const place = yield* placeOf(query)
-  const rows = (yield* Views).list({
-    entity: "workitem",
-    ...(query.project === undefined ? {} : { project: query.project }),
-    ...(query.state === undefined ? {} : { states: [query.state] })
-  })
-  const found = readWorkItems(rows).filter(
-    ({ summary: item }) =>
-      (query.release === undefined || item.releaseId === query.release) &&
-      (query.externalId === undefined || item.externalId === query.externalId) &&
-      (query.kind === undefined || item.kind === query.kind)
-  )
-  const { items, nextCursor } = pageOf(found, rowKey, place)
-  return jsonAnswer({ items: items.map(workItemRow), nextCursor, ...(yield* freshness) })
-})
-
-const history = Effect.gen(function* () {
-  const id = yield* pathId("workitem")
-  const { after = "0", limit } = yield* placeOf(yield* readQuery(HistoryQuery))
-  if (!/^\d{1,15}$/u.test(after)) return yield* validationFailed({ cursor: "is not the nextCursor of a page" })
-  if (Option.isNone(yield* refusing((yield* Commands).read("workitem", id)))) return yield* noSuch("workitem")
-  const records = yield* refusing((yield* History).page(id, Number(after), limit + 1))
-  const items = records.slice(0, limit)
-  const last = items.at(-1)
-  return jsonAnswer({
-    items,
-    nextCursor: last === undefined || records.length <= limit ? null : cursorOf(String(last.sequence))
-  })
-})
-
 const isUuid = Schema.is(Uuid)
 const noSuggestion = notFound("no such suggestion", "suggestion_not_found")
 
-const suggestion = Effect.gen(function* () {
-  const { params } = yield* HttpCall
-  const suggestionId = params["id"] ?? ""
-  const workItemId = workItemOfSuggestion(suggestionId)
-  if (!isUuid(workItemId)) return yield* noSuggestion
-  const item = yield* refusing((yield* Commands).read("workitem", workItemId))
-  if (Option.isNone(item)) return yield* noSuggestion
-  const found = yield* refusing((yield* History).suggestion(workItemId, suggestionId))
-  if (Option.isNone(found)) return yield* noSuggestion
-  const view: SuggestionView = { ...found.value, workItemId, projectId: item.value.state.projectId }
-  return jsonAnswer(view)
-})
+export const workItemRoutes = routesOf(
+  WorkItemsGroup,
+  {
+    createWorkItem: ({ body }) =>
+      createOnce(
+        body,
+        Effect.fnUntraced(function* (id, asked) {
+          const created = yield* (yield* Creation).create(id, asked)
+          const { state, sequence } = yield* Result.isSuccess(created)
+            ? Effect.succeed(created.success)
+            : Effect.fail(validationFailed(created.failure))
+          const headers = { location: `/workitems/${id}` }
+          return jsonAnswer(workItemView(id, state, sequence), { status: 201, headers })
+        })
+      ),
 
-const write = authenticated("pipeline:write")
-const read = authenticated("pipeline:read")
+    listWorkItems: ({ query }) =>
+      Effect.gen(function* () {
+        const asked = yield* query
+        const place = yield* placeOf(asked)
+        const rows = (yield* Views).list({
+          entity: "workitem",
+          ...(asked.project === undefined ? {} : { project: asked.project }),
+          ...(asked.state === undefined ? {} : { states: [asked.state] })
+        })
+        const found = readWorkItems(rows).filter(
+          ({ summary: item }) =>
+            (asked.release === undefined || item.releaseId === asked.release) &&
+            (asked.externalId === undefined || item.externalId === asked.externalId) &&
+            (asked.kind === undefined || item.kind === asked.kind)
+        )
+        const { items, nextCursor } = pageOf(found, rowKey, place)
+        return jsonAnswer({ items: items.map(workItemRow), nextCursor, ...(yield* freshness) })
+      }),
 
-export const workItemRoutes = [
-  route("POST", "/workitems", write(create)),
-  route("GET", "/workitems/:id", read(get)),
-  route("DELETE", "/workitems/:id", write(cancel)),
-  route("POST", "/workitems/:id/answer", write(answer)),
-  route("POST", "/workitems/:id/dismiss-question", write(dismiss)),
-  route("POST", "/workitems/:id/resume", write(command({ _tag: "Resume" }))),
-  route("POST", "/workitems/:id/delegate", write(delegate)),
-  route("GET", "/workitems", read(list)),
-  route("GET", "/workitems/:id/history", read(history)),
-  route("GET", "/suggestions/:id", read(suggestion))
-] as const
+    getWorkItem: () =>
+      Effect.gen(function* () {
+        const id = yield* pathId("workitem")
+        const held = yield* refusing((yield* Commands).read("workitem", id))
+        if (Option.isNone(held)) return yield* noSuch("workitem")
+        return jsonAnswer(workItemView(id, held.value.state, held.value.sequence))
+      }),
+
+    getWorkItemHistory: ({ query }) =>
+      Effect.gen(function* () {
+        const id = yield* pathId("workitem")
+        const { after = "0", limit } = yield* placeOf(yield* query)
+        if (!/^\d{1,15}$/u.test(after)) return yield* validationFailed({ cursor: "is not the nextCursor of a page" })
+        if (Option.isNone(yield* refusing((yield* Commands).read("workitem", id)))) return yield* noSuch("workitem")
+        const records = yield* refusing((yield* History).page(id, Number(after), limit + 1))
+        const items = records.slice(0, limit)
+        const last = items.at(-1)
+        return jsonAnswer({
+          items,
+          nextCursor: last === undefined || records.length <= limit ? null : cursorOf(String(last.sequence))
+        })
+      }),
+
+    /** The body goes before the query, field by field. */
+    cancelWorkItem: ({ query, body }) =>
+      Effect.gen(function* () {
+        const byQuery = yield* query
+        const byBody = yield* body
+        const reason = byBody.reason ?? byQuery.reason ?? null
+        const resolutionSha = byBody.resolutionSha ?? byQuery.resolutionSha ?? null
+        return yield* command({ _tag: "Cancel", reason, resolutionSha })
+      }),
+
+    answerQuestion: ({ body }) =>
+      Effect.gen(function* () {
+        const { questionId, answer } = yield* body
+        return yield* command({ _tag: "Answer", questionId, answer })
+      }),
+
+    dismissQuestion: ({ body }) =>
+      Effect.gen(function* () {
+        const { questionId, reason } = yield* body
+        return yield* command({ _tag: "DismissQuestion", questionId, reason: reason ?? null })
+      }),
+
+    resumeWorkItem: () => command({ _tag: "Resume" }),
+
+    delegateWorkItem: ({ body }) =>
+      Effect.gen(function* () {
+        const { reason, note } = yield* body
+        return yield* command({ _tag: "Delegate", trigger: "operator", reason, note: note ?? null })
+      }),
+
+    getSuggestion: () =>
+      Effect.gen(function* () {
+        const { params } = yield* HttpCall
+        const suggestionId = params["id"] ?? ""
+        const workItemId = workItemOfSuggestion(suggestionId)
+        if (!isUuid(workItemId)) return yield* noSuggestion
+        const item = yield* refusing((yield* Commands).read("workitem", workItemId))
+        if (Option.isNone(item)) return yield* noSuggestion
+        const found = yield* refusing((yield* History).suggestion(workItemId, suggestionId))
+        if (Option.isNone(found)) return yield* noSuggestion
+        const view: SuggestionView = { ...found.value, workItemId, projectId: item.value.state.projectId }
+        return jsonAnswer(view)
+      })
+  },
+  apiOptions
+)

@@ -1,6 +1,8 @@
 /** What the operations of the speech API share: error codes, headers and schemas, as OpenAPI writes them. Pure data. */
 import { audioFormats } from "#audio"
 import {
+  commonErrorCodes,
+  type ErrorCode,
   ConsentChallenge,
   ConsentChallengeRequest,
   DialogueRequest,
@@ -18,7 +20,7 @@ import {
   VoiceList,
   VoicesQuery
 } from "#contracts"
-import { commonErrorCodes, componentsOf, type ErrorCode, fieldsOf, type JsonObject, propertiesOf } from "#http"
+import { componentsOf, fieldsOf, type JsonObject, propertiesOf } from "#http"
 import type { Answer } from "./operations.ts"
 import { newestVersion } from "../routes/version.ts"
 

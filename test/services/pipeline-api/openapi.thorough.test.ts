@@ -1,15 +1,18 @@
+import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
+import { pipelineErrorCodes, PipelineHttpApi } from "#contracts/pipeline-api"
+import { bodyOf, BodyExample, NeededScope, refusalsOf } from "#contracts/http"
+import { Context, Option, Schema } from "effect"
+import { endpointsOf, templateOf } from "#http"
 import { pipelineRoutes } from "../../../services/pipeline-api/role.ts"
-import { templateOf } from "#http"
 import { pipelineOpenApi } from "../../../services/pipeline-api/openapi/document.ts"
-import { errorCodes } from "../../../services/pipeline-api/openapi/error-codes.ts"
-import { operations } from "../../../services/pipeline-api/openapi/operations.ts"
 import { pipelinePage } from "../../../services/pipeline-api/openapi/page.ts"
-import { at, contractOf, type Json, refsIn, resolved } from "../../support/openapi-answers.ts"
+import { at, type Json, refsIn, resolved } from "../../support/openapi-answers.ts"
+import { breakingChanges, promisesOf } from "../../support/openapi-promises.ts"
 
 // As callers get it: what JSON does not have is gone.
 const document = JSON.parse(JSON.stringify(pipelineOpenApi())) as Json
-const contract = contractOf(document)
+const endpoints = endpointsOf(PipelineHttpApi)
 
 describe("the description of the pipeline's API", () => {
   it("describes the routes that there are, and no others", () => {
@@ -22,6 +25,26 @@ describe("the description of the pipeline's API", () => {
     )
   })
 
+  it("keeps every promise that it has made to callers", () => {
+    const promised = readFileSync(new URL("openapi-promises.txt", import.meta.url), "utf8")
+      .trimEnd()
+      .split("\n")
+    assert.isAbove(promised.length, 500)
+    assert.deepStrictEqual(breakingChanges(promised, promisesOf(document)), [])
+  })
+
+  it("is seen to break a promise where a field, a route or a code goes, and where more is asked for", () => {
+    const promised = ["GET /a", "GET /a 404 not_found", "Thing.name: string, told", "Wish.name: string"]
+    assert.deepStrictEqual(breakingChanges(promised, [...promised, "Thing.age: integer, told", "GET /b"]), [])
+    assert.deepStrictEqual(breakingChanges(promised, promised.slice(1)), ["gone: GET /a"])
+    assert.deepStrictEqual(breakingChanges(promised, [...promised, "Wish.age: integer, asked", "New.x: any, asked"]), [
+      "newly asked for: Wish.age: integer, asked"
+    ])
+    assert.deepStrictEqual(breakingChanges(promised, [...promised, "GET /a query limit: string, asked"]), [
+      "newly asked for: GET /a query limit: string, asked"
+    ])
+  })
+
   it("resolves every reference it makes, and refers to every schema it has", () => {
     const refs = new Set(refsIn(document))
     for (const ref of refs) assert.isDefined(resolved(document, ref), ref)
@@ -30,31 +53,36 @@ describe("the description of the pipeline's API", () => {
     }
   })
 
-  it("gives examples that its own schemas accept", () => {
-    const examples = operations.flatMap(({ body }) => (body === undefined ? [] : [body]))
-    assert.isAbove(examples.length, 10)
-    for (const { schema, example } of examples) {
-      assert.deepStrictEqual(contract.faultsOf({ $ref: `#/components/schemas/${schema}` }, example), [], schema)
+  it("gives an example of every body, which its schema accepts", () => {
+    const taking = endpoints.filter((endpoint) => bodyOf(endpoint).body !== undefined)
+    assert.isAbove(taking.length, 10)
+    for (const endpoint of taking) {
+      const example = Option.getOrUndefined(Context.getOption(endpoint.annotations, BodyExample))
+      const { body, isOptional } = bodyOf(endpoint)
+      const accepts = Schema.is(body as unknown as Schema.Codec<unknown>)
+      assert.isTrue(accepts(example), endpoint.identifier)
+      if (isOptional) assert.isTrue(accepts({}), endpoint.identifier)
     }
   })
 
   it("says of every operation what it takes and how it refuses, and tells it on the page", () => {
     const page = pipelinePage()
-    for (const { id, summary, scope, codes, path } of operations) {
-      assert.include(page, `## ${summary}`)
-      if (scope === undefined) continue
+    for (const endpoint of endpoints) {
+      const { identifier, method, path, annotations } = endpoint
+      assert.include(page, `\`${method} ${path}\``)
+      if (Option.isNone(Context.getOption(annotations, NeededScope))) continue
+      const refusals = refusalsOf(endpoint)
       assert.includeMembers(
-        [...codes],
+        refusals.flatMap(({ codes }) => [...codes]),
         ["unauthorized", "insufficient_scope", "internal_error", "service_unavailable"],
-        id
+        identifier
       )
-      const isOfOne = path.includes(":id")
       assert.strictEqual(
-        codes.some((code) => errorCodes[code].status === 404),
-        isOfOne,
-        id
+        refusals.some(({ status }) => status === 404),
+        path.includes(":id"),
+        identifier
       )
     }
-    for (const code of Object.keys(errorCodes)) assert.include(page, `| \`${code}\` |`)
+    for (const code of Object.keys(pipelineErrorCodes)) assert.include(page, `| \`${code}\` |`)
   })
 })

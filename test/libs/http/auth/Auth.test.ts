@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { BusUnavailable } from "#bus"
+import type { ApiScope } from "#contracts"
 import {
-  type ApiScope,
   Auth,
   authenticated,
   Caller,

@@ -58,14 +58,14 @@ export const routeTable: ReadonlyArray<RouteRow> = [
   row("POST /agents/{id}/restore", "pipeline:operate", agent)
 ]
 
-/** The same as the API's own document has them, but for the one route that describes the others. */
+/** The same as the API's own document has them, but for the two routes that describe the others. */
 export const documentedVerbs = (): ReadonlyArray<string> => {
   const { paths } = JSON.parse(JSON.stringify(pipelineOpenApi())) as {
     readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   }
   return Object.entries(paths)
     .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
-    .filter((verb) => verb !== "GET /openapi.json")
+    .filter((verb) => verb !== "GET /openapi.json" && verb !== "GET /docs")
 }
 
 /** With an id in it, as it is asked. */

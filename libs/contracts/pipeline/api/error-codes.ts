@@ -1,8 +1,8 @@
-/** Every code that a refusal of this API may carry, its status, and when it is given. Pure data. */
+/** Every code that a refusal of the pipeline's API may carry, its status, and when it is given; and the usual sets. */
+import { commonErrorCodes, type ErrorCode } from "../../http/error-codes.ts"
+import { refusalsFrom } from "../../http/declaration.ts"
 
-import { commonErrorCodes, type ErrorCode } from "#http"
-
-export const errorCodes = {
+export const pipelineErrorCodes = {
   bad_request: { status: 400, when: "The request or its JSON cannot be read." },
   validation_failed: commonErrorCodes.validation_failed,
   unauthorized: commonErrorCodes.unauthorized,
@@ -31,24 +31,23 @@ export const errorCodes = {
   }
 } as const satisfies Record<string, ErrorCode>
 
-export type ErrorCodeName = keyof typeof errorCodes
-export const errorCodeNames = Object.keys(errorCodes) as ReadonlyArray<ErrorCodeName>
+export const refusals = refusalsFrom(pipelineErrorCodes)
 
 /** What any route that asks for a token may refuse with. */
-export const readCodes: ReadonlyArray<ErrorCodeName> = [
+export const readCodes = [
   "unauthorized",
   "insufficient_scope",
   "rate_limited",
   "internal_error",
   "service_unavailable"
-]
+] as const
 /** Of the lists. */
-export const listCodes: ReadonlyArray<ErrorCodeName> = [...readCodes, "validation_failed"]
+export const listCodes = [...readCodes, "validation_failed"] as const
 /** The routes that change something, beside those. */
-export const writeCodes: ReadonlyArray<ErrorCodeName> = [
+export const writeCodes = [
   ...listCodes,
   "bad_request",
   "conflict",
   "payload_too_large",
   "unsupported_media_type"
-]
+] as const

@@ -1,0 +1,12 @@
+/** Every scope that a route asks for. One that is not here cannot be asked for. */
+export const apiScopes = [
+  "audio:speech",
+  "audio:stream",
+  "pipeline:operate",
+  "pipeline:read",
+  "pipeline:write",
+  "voices:create",
+  "voices:delete",
+  "voices:read"
+] as const
+export type ApiScope = (typeof apiScopes)[number]

@@ -1,0 +1,116 @@
+/**
+ * What an endpoint's declaration says beyond its path and its shapes: who may call it, what a body of it looks like,
+ * and the codes that it refuses with. The listener, the OpenAPI documents, the pages and the clients go by it.
+ */
+import { Context, Schema } from "effect"
+import {
+  HttpApiEndpoint,
+  HttpApiGroup,
+  HttpApiMiddleware,
+  HttpApiSchema,
+  HttpApiSecurity,
+  OpenApi
+} from "effect/http-api"
+import { ErrorEnvelope } from "../speech/api.ts"
+import type { ApiScope } from "./api-scopes.ts"
+import { commonErrorCodes, type ErrorCode } from "./error-codes.ts"
+
+/** The scope that a token needs. An endpoint without one is open to everybody. */
+export class NeededScope extends Context.Service<NeededScope, ApiScope>()("starling/contracts/NeededScope") {}
+
+/** A body that the endpoint would take. */
+export class BodyExample extends Context.Service<BodyExample, Readonly<Record<string, unknown>>>()(
+  "starling/contracts/BodyExample"
+) {}
+
+interface Description {
+  readonly summary: string
+  readonly description: string
+  readonly scope?: ApiScope
+  readonly example?: Readonly<Record<string, unknown>>
+}
+
+/** The annotations of an endpoint, for its `annotateMerge`. */
+export const told = ({ summary, description, scope, example }: Description): Context.Context<never> => {
+  let annotations: Context.Context<never> = OpenApi.annotations({ summary, description })
+  if (scope !== undefined) annotations = Context.add(annotations, NeededScope, scope)
+  if (example !== undefined) annotations = Context.add(annotations, BodyExample, example)
+  return annotations
+}
+
+/** Tokens of callers. Clients must provide one: `pipelineClient` does. */
+export class BearerToken extends HttpApiMiddleware.Service<BearerToken>()("starling/contracts/BearerToken", {
+  requiredForClient: true,
+  security: {
+    bearer: HttpApiSecurity.http({ scheme: "bearer" }).pipe(
+      HttpApiSecurity.annotate(OpenApi.Description, "`./starling token make --role member` makes one.")
+    )
+  }
+}) {}
+
+type RefusedWith<Code extends string> = Omit<ErrorEnvelope, "error"> & {
+  readonly error: Omit<ErrorEnvelope["error"], "code"> & { readonly code: Code }
+}
+
+/** The refusals of an endpoint, a schema for each status; the codes in the order in which they are given. */
+export const refusalsFrom =
+  <const Table extends Readonly<Record<string, ErrorCode>>>(table: Table) =>
+  <Code extends keyof Table & string>(
+    ...codes: ReadonlyArray<Code>
+  ): ReadonlyArray<Schema.Codec<RefusedWith<Code>>> => {
+    const statusOf = (code: Code) => table[code]?.status ?? 0
+    const statuses = [...new Set(codes.map(statusOf))].toSorted((left, right) => left - right)
+    return statuses.map((status) => {
+      const own = codes.filter((code) => statusOf(code) === status)
+      return Schema.Struct({
+        ...ErrorEnvelope.fields,
+        error: Schema.Struct({ ...ErrorEnvelope.fields.error.fields, code: Schema.Literals(own) })
+      }).annotate({
+        httpApiStatus: status,
+        description: own.map((code) => `\`${code}\`: ${table[code]?.when ?? ""}`).join(" ")
+      }) as unknown as Schema.Codec<RefusedWith<Code>>
+    })
+  }
+
+/** The codes that an endpoint refuses with, by status. */
+export const refusalsOf = (endpoint: HttpApiEndpoint.Top): ReadonlyArray<Refusal> =>
+  [...endpoint.error].map((schema) => {
+    const { fields } = schema as unknown as { readonly fields: RefusalFields }
+    const { httpApiStatus, description } = Schema.resolveAnnotations(schema) ?? {}
+    return { status: Number(httpApiStatus), description: String(description), codes: fields.error.fields.code.literals }
+  })
+
+/** The body that it takes, and whether a request may come without one. */
+export const bodyOf = (endpoint: HttpApiEndpoint.Top) => {
+  const schemas = [...endpoint.payload.values()].flatMap((each) => each.schemas)
+  const body = schemas.find(({ ast }) => !HttpApiSchema.isNoContent(ast))
+  return { body, isOptional: body !== undefined && schemas.length > 1 }
+}
+
+interface RefusalFields {
+  readonly error: { readonly fields: { readonly code: { readonly literals: ReadonlyArray<string> } } }
+}
+
+export interface Refusal {
+  readonly status: number
+  readonly description: string
+  readonly codes: ReadonlyArray<string>
+}
+
+const internalOnly = refusalsFrom(commonErrorCodes)("internal_error")
+
+/** Every API describes itself: for machines, and as a page. Open to everybody. */
+export const DescriptionGroup = HttpApiGroup.make("description", { topLevel: true }).add(
+  HttpApiEndpoint.get("getDescription", "/openapi.json", {
+    disableCodecs: true,
+    success: Schema.Record(Schema.String, Schema.Unknown),
+    error: internalOnly
+  }).annotateMerge(told({ summary: "This description", description: "OpenAPI 3.1, for everybody." })),
+  HttpApiEndpoint.get("getReference", "/docs", {
+    disableCodecs: true,
+    success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html" })),
+    error: internalOnly
+  }).annotateMerge(
+    told({ summary: "This description as a page", description: "For people, and everybody. It loads nothing else." })
+  )
+)

@@ -1,0 +1,22 @@
+/** Codes of refusals that every API of ours shares, with their statuses. Pure data. */
+
+export interface ErrorCode {
+  readonly status: number
+  /** When it is given: a sentence. */
+  readonly when: string
+}
+
+/** Codes of the listener, the reading of tokens and bodies, and idempotency: the same for every API that uses them. */
+export const commonErrorCodes = {
+  validation_failed: { status: 400, when: "Fields are not valid; `fields` names each and says why." },
+  unauthorized: { status: 401, when: "There is no bearer token, or it is not valid." },
+  insufficient_scope: { status: 403, when: "The token lacks the scope; `details.scopes` names those that would do." },
+  method_not_allowed: { status: 405, when: "The path is known, the method is not; `Allow` names those that are." },
+  request_timeout: { status: 408, when: "The request did not arrive in time." },
+  idempotency_conflict: {
+    status: 409,
+    when: "The idempotency key was used for another request, or its first one still runs."
+  },
+  headers_too_large: { status: 431, when: "The headers are larger than 16 kB." },
+  internal_error: { status: 500, when: "A defect of ours; it has been logged with the request's id." }
+} as const satisfies Record<string, ErrorCode>

@@ -1,0 +1,26 @@
+/** The pipeline's API, whole: every route with its shapes, scope and refusals. Server, documents and clients go by it. */
+import { Context } from "effect"
+import { HttpApi, OpenApi } from "effect/http-api"
+import { DescriptionGroup } from "../../http/declaration.ts"
+import { ErrorEnvelope } from "../../speech/api.ts"
+import { FleetGroup } from "./endpoints/fleet.ts"
+import { ProjectsGroup } from "./endpoints/projects.ts"
+import { ReleasesGroup } from "./endpoints/releases.ts"
+import { WorkItemsGroup } from "./endpoints/work-items.ts"
+
+/** What holds for the bodies of all of them. */
+export const nullInBodies =
+  "In a body, null for a field that may be left out is the same as leaving it out; " +
+  "only where a field itself says what null stands for, it is a value."
+
+export const PipelineHttpApi = HttpApi.make("pipeline")
+  .add(WorkItemsGroup, ReleasesGroup, ProjectsGroup, FleetGroup, DescriptionGroup)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Starling pipeline",
+      version: "1.0.0",
+      description: `Work items and their releases, projects, agents and queues. ${nullInBodies}`,
+      servers: [{ url: "/" }]
+    })
+  )
+  .annotateMerge(Context.make(HttpApi.AdditionalSchemas, [ErrorEnvelope]))

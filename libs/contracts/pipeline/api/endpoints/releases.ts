@@ -1,0 +1,90 @@
+/** Releases. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { BearerToken, told } from "../../../http/declaration.ts"
+import { listCodes, readCodes, writeCodes, refusals } from "../error-codes.ts"
+import { CreateReleaseRequest, ReleaseChangeRequest, ReleasePage, ReleaseView, ReleasesQuery } from "../releases.ts"
+
+export const ReleasesGroup = HttpApiGroup.make("releases", { topLevel: true })
+  .add(
+    HttpApiEndpoint.post("createRelease", "/releases", {
+      disableCodecs: true,
+      payload: CreateReleaseRequest,
+      success: ReleaseView.pipe(HttpApiSchema.status(201)),
+      error: refusals(...writeCodes, "idempotency_conflict")
+    }).annotateMerge(
+      told({
+        scope: "pipeline:write",
+        summary: "Create a release",
+        description: "Items that name it start at its branch. With `Idempotency-Key` it is created once.",
+        example: { name: "Spring", projectId: "gates" }
+      })
+    ),
+    HttpApiEndpoint.get("listReleases", "/releases", {
+      disableCodecs: true,
+      query: ReleasesQuery.fields,
+      success: ReleasePage,
+      error: refusals(...listCodes)
+    }).annotateMerge(
+      told({
+        scope: "pipeline:read",
+        summary: "List releases",
+        description: "Oldest first, with how many of their items stand how."
+      })
+    ),
+    HttpApiEndpoint.get("getRelease", "/releases/:id", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      success: ReleaseView,
+      error: refusals(...readCodes, "release_not_found")
+    }).annotateMerge(
+      told({
+        scope: "pipeline:read",
+        summary: "Fetch a release",
+        description: "With the items that are linked to it."
+      })
+    ),
+    HttpApiEndpoint.post("closeRelease", "/releases/:id/close", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      payload: [HttpApiSchema.NoContent, ReleaseChangeRequest],
+      success: ReleaseView,
+      error: refusals(...writeCodes, "release_not_found")
+    }).annotateMerge(
+      told({
+        scope: "pipeline:write",
+        summary: "Close a release",
+        description: "It takes no more items, and may be reviewed.",
+        example: { reason: "all is in" }
+      })
+    ),
+    HttpApiEndpoint.post("abandonRelease", "/releases/:id/abandon", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      payload: [HttpApiSchema.NoContent, ReleaseChangeRequest],
+      success: ReleaseView,
+      error: refusals(...writeCodes, "release_not_found")
+    }).annotateMerge(
+      told({
+        scope: "pipeline:write",
+        summary: "Abandon a release",
+        description: "Only while it is open; for good.",
+        example: { reason: "all is in" }
+      })
+    ),
+    HttpApiEndpoint.post("reopenRelease", "/releases/:id/reopen", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      payload: [HttpApiSchema.NoContent, ReleaseChangeRequest],
+      success: ReleaseView,
+      error: refusals(...writeCodes, "release_not_found")
+    }).annotateMerge(
+      told({
+        scope: "pipeline:write",
+        summary: "Reopen a release",
+        description: "One whose review failed.",
+        example: { reason: "all is in" }
+      })
+    )
+  )
+  .middleware(BearerToken)

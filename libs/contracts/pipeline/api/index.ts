@@ -1,0 +1,8 @@
+/** The pipeline's API as a declaration, and its client. Shapes alone are in `#contracts`. */
+export { IdempotencyKey, pipelineClient } from "./client.ts"
+export { pipelineErrorCodes } from "./error-codes.ts"
+export { nullInBodies, PipelineHttpApi } from "./PipelineHttpApi.ts"
+export { FleetGroup } from "./endpoints/fleet.ts"
+export { ProjectsGroup } from "./endpoints/projects.ts"
+export { ReleasesGroup } from "./endpoints/releases.ts"
+export { WorkItemsGroup } from "./endpoints/work-items.ts"

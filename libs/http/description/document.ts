@@ -1,0 +1,129 @@
+/**
+ * The OpenAPI document of a declared API: what Effect makes of the declaration, and beside it the scopes, headers,
+ * examples and codes that it does not know of. Pure.
+ */
+import { Context, Option } from "effect"
+import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
+import { BodyExample, bodyOf, NeededScope, refusalsOf } from "#contracts/http"
+import { inOrder, jsonContent, type JsonObject, refTo, tidied } from "./openapi.ts"
+
+export interface ApiHeaders {
+  /** Parameters of requests below `#/components/parameters/`. */
+  readonly requests: Readonly<Record<string, JsonObject>>
+  readonly answers: Readonly<Record<string, JsonObject>>
+  /** Names of those that callers of this endpoint may send. */
+  readonly takenBy: (endpoint: HttpApiEndpoint.Top) => ReadonlyArray<string>
+  /** Names of those that an answer with this status has; without an endpoint, of a refusal that any may give. */
+  readonly givenWith: (status: number, endpoint?: HttpApiEndpoint.Top) => ReadonlyArray<string>
+}
+
+/** Each endpoint of an API, in the order of its declaration. */
+export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+): ReadonlyArray<HttpApiEndpoint.Top> => {
+  const found: Array<HttpApiEndpoint.Top> = []
+  HttpApi.reflect(api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => found.push(endpoint) })
+  return found
+}
+
+export const openApiOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+  headers: ApiHeaders
+): JsonObject => {
+  const { openapi, info, servers = [], tags, paths, components } = OpenApi.fromApi(api)
+  const described: Record<string, Record<string, JsonObject>> = {}
+  for (const endpoint of endpointsOf(api)) {
+    const path = endpoint.path.replaceAll(/:(\w+)/gu, "{$1}")
+    const method = endpoint.method.toLowerCase() as OpenApi.OpenAPISpecMethodName
+    const made = paths[path]?.[method]
+    if (made !== undefined) described[path] = { ...described[path], [method]: operationOf(endpoint, made, headers) }
+  }
+  return {
+    openapi,
+    info,
+    servers,
+    security: Object.keys(components.securitySchemes).map((name) => ({ [name]: [] })),
+    tags,
+    paths: described,
+    components: {
+      securitySchemes: components.securitySchemes,
+      parameters: headers.requests,
+      headers: headers.answers,
+      schemas: inOrder(tidied(components.schemas) as Record<string, JsonObject>)
+    }
+  }
+}
+
+const operationOf = (
+  endpoint: HttpApiEndpoint.Top,
+  {
+    tags,
+    operationId,
+    summary,
+    description,
+    security,
+    parameters,
+    requestBody,
+    responses
+  }: OpenApi.OpenAPISpecOperation,
+  headers: ApiHeaders
+): JsonObject => {
+  const scope = Context.getOption(endpoint.annotations, NeededScope)
+  const scopes = Option.toArray(scope)
+  const references = (kind: string, names: ReadonlyArray<string>) =>
+    Object.fromEntries(names.map((name) => [name, { $ref: `#/components/${kind}/${name}` }]))
+  const headersOf = (status: number) => references("headers", headers.givenWith(status, endpoint))
+  const successes = Object.entries(responses).filter(([status]) => Number(status) < 400)
+  const refusals = refusalsOf(endpoint).map(({ status, description: when, codes }) => [
+    status,
+    {
+      description: when,
+      headers: headersOf(status),
+      content: jsonContent({
+        allOf: [refTo("ErrorEnvelope"), { properties: { error: { properties: { code: { enum: codes } } } } }]
+      })
+    }
+  ])
+  return {
+    tags,
+    operationId,
+    summary,
+    description,
+    security: security.map((each) => Object.fromEntries(Object.keys(each).map((name) => [name, scopes]))),
+    parameters: [...parameters.map(parameterOf), ...Object.values(references("parameters", headers.takenBy(endpoint)))],
+    ...(requestBody === undefined ? {} : { requestBody: requestBodyOf(endpoint, requestBody) }),
+    responses: {
+      ...Object.fromEntries(
+        successes.map(([status, { content }]) => [
+          status,
+          { description: summary, headers: headersOf(Number(status)), content: tidied(content) }
+        ])
+      ),
+      ...Object.fromEntries(refusals),
+      default: {
+        description: "Any other refusal.",
+        headers: references("headers", headers.givenWith(0)),
+        content: jsonContent(refTo("ErrorEnvelope"))
+      }
+    }
+  }
+}
+
+/** What a schema says of itself is the parameter's. */
+const parameterOf = ({ name, in: place, required, schema }: OpenApi.OpenAPISpecParameter): JsonObject => {
+  const { description, ...rest } = tidied(schema) as JsonObject
+  return { name, in: place, required, ...(description === undefined ? {} : { description }), schema: rest }
+}
+
+const requestBodyOf = (endpoint: HttpApiEndpoint.Top, { content }: OpenApi.OpenAPISpecRequestBody): JsonObject => {
+  const example = Context.getOption(endpoint.annotations, BodyExample)
+  return {
+    required: !bodyOf(endpoint).isOptional,
+    content: Object.fromEntries(
+      Object.entries(content).map(([type, { schema }]) => [
+        type,
+        { schema: tidied(schema), ...(Option.isNone(example) ? {} : { example: example.value }) }
+      ])
+    )
+  }
+}

@@ -1,0 +1,31 @@
+/** The routes by which an API describes itself: for machines, and as a page. Open to everybody. */
+import { Effect } from "effect"
+import { DescriptionGroup } from "#contracts/http"
+import { bytesAnswer } from "../answers.ts"
+import { route } from "../listener/routes.ts"
+import { htmlPage, pagePolicy } from "./html.ts"
+import type { JsonObject } from "./openapi.ts"
+
+/** `page`: the reference, in Markdown. */
+export const descriptionRoutes = (document: () => JsonObject, page: () => string) => {
+  const { getReference } = DescriptionGroup.endpoints
+  const headers = { "content-security-policy": pagePolicy }
+  const reference = madeOnce("text/html; charset=utf-8", () => htmlPage(page()), headers)
+  return [descriptionRoute(document), route(getReference.method, getReference.path, reference)] as const
+}
+
+/** `/openapi.json` alone. */
+export const descriptionRoute = (document: () => JsonObject) => {
+  const { getDescription } = DescriptionGroup.endpoints
+  const describe = madeOnce("application/json", () => JSON.stringify(document()))
+  return route(getDescription.method, getDescription.path, describe)
+}
+
+/** An answer that is made when it is first asked for. */
+const madeOnce = (contentType: string, make: () => string, headers: Readonly<Record<string, string>> = {}) => {
+  let made: Uint8Array | undefined
+  return Effect.sync(() => {
+    made ??= new TextEncoder().encode(make())
+    return bytesAnswer(made, contentType, { headers })
+  })
+}

@@ -1,0 +1,95 @@
+/**
+ * Handlers bound to the endpoints of a declaration. Method, path, scope and shapes come from there, so a handler says
+ * none of them; one too few or too many, or one that answers with another shape, does not compile. Effect's own
+ * HttpApiBuilder would read and decode a body before the handler runs, with errors of its own: here a handler asks for
+ * its query and its body, and so decides which fault its caller is told first.
+ */
+import { Context, Effect, Option, type Schema } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { bodyOf, NeededScope } from "#contracts/http"
+import type { Configuration } from "#runtime"
+import type { Answer, JsonAnswer } from "../answers.ts"
+import { type Auth, authenticated, type Caller } from "../auth/Auth.ts"
+import { readJson } from "../bodies/read-body.ts"
+import { HttpCall, readQuery } from "../HttpCall.ts"
+import type { WireError } from "../WireError.ts"
+import { type Route, route } from "./routes.ts"
+
+/** What a handler may ask for. Each is read and decoded when it is asked for, with every fault at once. */
+export interface Asked<out Query, out Body> {
+  readonly query: Effect.Effect<Query, WireError, HttpCall>
+  /** Where the declaration lets it be left out, a request without one is one of `{}`. */
+  readonly body: Effect.Effect<Body, WireError, BodyServices>
+}
+
+type BodyServices = HttpCall | HttpServerRequest.HttpServerRequest | Configuration
+
+type QueryOf<Endpoint> = HttpApiEndpoint.Query<Endpoint>["Type"]
+type BodyOf<Endpoint> = Exclude<HttpApiEndpoint.Payload<Endpoint>["Type"], void>
+type AnswerOf<Endpoint> = HttpApiEndpoint.Success<Endpoint>["Encoded"] extends infer Body
+  ? [Body] extends [string]
+    ? Answer
+    : JsonAnswer<Body>
+  : never
+
+/** One for each endpoint of a group, by its identifier. */
+export type HandlersOf<Group extends HttpApiGroup.Constraint> = {
+  readonly [Endpoint in HttpApiGroup.Endpoints<Group> as HttpApiEndpoint.Identifier<Endpoint>]: (
+    asked: Asked<QueryOf<Endpoint>, BodyOf<Endpoint>>
+  ) => Effect.Effect<AnswerOf<Endpoint>, WireError, unknown>
+}
+
+type NeedsOf<Handler> = Handler extends (asked: never) => Effect.Effect<unknown, unknown, infer R> ? R : never
+
+interface ApiOptions {
+  readonly bodyBytesMax: Effect.Effect<number, never, Configuration>
+}
+
+/** The routes of a group. A handler whose endpoint needs a scope knows its `Caller`. */
+export const routesOf = <Group extends HttpApiGroup.Constraint, const Handlers extends HandlersOf<Group>>(
+  group: Group,
+  handlers: Handlers,
+  options: ApiOptions
+): ReadonlyArray<Route<Exclude<NeedsOf<Handlers[keyof Handlers]>, Caller> | Auth | HttpCall>> => {
+  type R = Exclude<NeedsOf<Handlers[keyof Handlers]>, Caller> | Auth | HttpCall
+  const { endpoints } = group as unknown as HttpApiGroup.Top
+  const byName = handlers as unknown as Readonly<Record<string, AnyHandler<R>>>
+  const undeclared = Object.keys(byName).filter((name) => !Object.hasOwn(endpoints, name))
+  if (undeclared.length > 0) throw new Error(`handled and not declared: ${undeclared.join(", ")}`)
+  return Object.values(endpoints).map((endpoint) => routeOf(endpoint, byName[endpoint.identifier], options))
+}
+
+type AnyHandler<R> = (asked: Asked<unknown, unknown>) => Effect.Effect<Answer, WireError, R | Caller>
+
+const routeOf = <R>(
+  endpoint: HttpApiEndpoint.Top,
+  handler: AnyHandler<R> | undefined,
+  options: ApiOptions
+): Route<Exclude<R, Caller> | Auth | HttpCall> => {
+  if (handler === undefined) throw new Error(`${endpoint.identifier} is declared and not handled`)
+  const answer = handler({ query: queryOf(endpoint), body: readBodyOf(endpoint, options) })
+  const scope = Context.getOption(endpoint.annotations, NeededScope)
+  return route(
+    endpoint.method as Route<never>["method"],
+    endpoint.path as `/${string}`,
+    Option.isSome(scope)
+      ? authenticated(scope.value)(answer)
+      : (answer as Effect.Effect<Answer, WireError, Exclude<R, Caller>>)
+  )
+}
+
+type PlainCodec = Schema.Codec<unknown, unknown>
+
+const queryOf = ({ query }: HttpApiEndpoint.Top) =>
+  query === undefined ? Effect.void : readQuery(query as unknown as PlainCodec)
+
+const readBodyOf = (endpoint: HttpApiEndpoint.Top, { bodyBytesMax }: ApiOptions) => {
+  const { body, isOptional } = bodyOf(endpoint)
+  if (body === undefined) return Effect.void
+  const read = Effect.flatMap(bodyBytesMax, (bytesMax) => readJson(body as unknown as PlainCodec, { bytesMax }))
+  return isOptional ? Effect.flatMap(HttpCall, (call) => (isEmpty(call) ? Effect.succeed({}) : read)) : read
+}
+
+const isEmpty = ({ header }: HttpCall["Service"]) =>
+  Option.getOrElse(header("content-length"), () => "0") === "0" && Option.isNone(header("transfer-encoding"))

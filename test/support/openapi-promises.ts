@@ -1,0 +1,115 @@
+/**
+ * What an OpenAPI document promises its callers, a line each: routes, parameters, bodies, statuses, codes, headers, and
+ * the fields of shapes with their types. A promise may be added and none may go; nor may callers be asked for more.
+ */
+import { at, type Json } from "./openapi-answers.ts"
+
+export const promisesOf = (document: Json): ReadonlyArray<string> => {
+  const operations = Object.entries(at(document, "paths")).flatMap(([path, methods]) =>
+    Object.entries(methods as Json).flatMap(([method, operation]) =>
+      ofOperation(`${method.toUpperCase()} ${path}`, operation as Json, document)
+    )
+  )
+  const shapes = Object.entries(at(document, "components", "schemas")).flatMap(([name, schema]) =>
+    fieldsOf(name, schema as Json, asked(document).has(name) ? "asked" : "told")
+  )
+  return [...new Set([...operations, ...shapes])].toSorted()
+}
+
+const ofOperation = (verb: string, operation: Json, document: Json): ReadonlyArray<string> => {
+  const parameters = (operation["parameters"] ?? []) as ReadonlyArray<Json>
+  const body = operation["requestBody"] as Json | undefined
+  return [
+    verb,
+    `${verb} security ${JSON.stringify(operation["security"])}`,
+    ...parameters.map((parameter) => {
+      const ref = parameter["$ref"]
+      const whole =
+        typeof ref === "string" ? at(document, "components", "parameters", ref.split("/").at(-1) ?? "") : parameter
+      const { name, in: place, required, schema } = whole
+      return `${verb} ${String(place)} ${String(name)}: ${typeOf(schema)}${required === true ? ", asked" : ""}`
+    }),
+    ...(body === undefined
+      ? []
+      : Object.entries(at(body, "content")).map(
+          ([type, content]) =>
+            `${verb} takes ${type} ${typeOf((content as Json)["schema"])}${body["required"] === true ? ", asked" : ""}`
+        )),
+    ...Object.entries(at(operation, "responses")).flatMap(([status, response]) =>
+      ofResponse(`${verb} ${status}`, response)
+    )
+  ]
+}
+
+/** Every answer has X-Request-Id; a refusal's codes are told one by one, so that one may be added. */
+const ofResponse = (verb: string, response: unknown): ReadonlyArray<string> => {
+  const headers = Object.keys(at(response, "headers")).filter((name) => name !== "X-Request-Id")
+  const { allOf } = at(response, "content", "application/json", "schema")
+  const codes = Array.isArray(allOf) ? at(allOf[1], "properties", "error", "properties", "code")["enum"] : undefined
+  return [
+    ...headers.map((name) => `${verb} header ${name}`),
+    ...(Array.isArray(codes)
+      ? codes.map((code) => `${verb} ${String(code)}`)
+      : Object.entries(at(response, "content")).map(
+          ([type, content]) => `${verb} ${type} ${typeOf((content as Json)["schema"])}`
+        ))
+  ]
+}
+
+/** The shapes of requests, with those within them. */
+const asked = (document: Json): ReadonlySet<string> => {
+  const found = new Set<string>()
+  const follow = (value: unknown) => {
+    for (const [, name = ""] of JSON.stringify(value ?? null).matchAll(/#\/components\/schemas\/(\w+)/gu)) {
+      if (found.has(name)) continue
+      found.add(name)
+      follow(at(document, "components", "schemas", name))
+    }
+  }
+  for (const methods of Object.values(at(document, "paths"))) {
+    for (const operation of Object.values(methods as Json)) follow((operation as Json)["requestBody"])
+  }
+  return found
+}
+
+const fieldsOf = (path: string, schema: Json, side: "asked" | "told"): ReadonlyArray<string> => {
+  const properties = schema["properties"] as Record<string, Json> | undefined
+  if (properties === undefined) return [`${path}: ${typeOf(schema)}`]
+  const required = (schema["required"] ?? []) as ReadonlyArray<string>
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const place = `${path}.${name}`
+    return [
+      `${place}: ${typeOf(field)}${required.includes(name) ? `, ${side}` : ""}`,
+      ...(field["properties"] === undefined ? [] : fieldsOf(place, field, side))
+    ]
+  })
+}
+
+const typeOf = (schema: unknown): string => {
+  const { $ref: ref, type, enum: values, items, anyOf, allOf, format } = (schema ?? {}) as Json
+  if (typeof ref === "string") return ref.split("/").at(-1) ?? ""
+  if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(" | ")
+  if (Array.isArray(anyOf)) return anyOf.map(typeOf).join(" | ")
+  if (Array.isArray(allOf)) return allOf.map(typeOf).join(" & ")
+  if (items !== undefined) return `${typeOf(items)}[]`
+  return [type ?? "any", format].filter((each) => each !== undefined).join(" ")
+}
+
+/** Promises that are gone, and what callers are newly asked for in what they knew already. */
+export const breakingChanges = (promised: ReadonlyArray<string>, now: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const kept = new Set(now)
+  const known = new Set(promised)
+  const knownPlaces = new Set(promised.map(placeOf))
+  return [
+    ...promised.filter((promise) => !kept.has(promise)).map((promise) => `gone: ${promise}`),
+    ...now
+      .filter((promise) => !known.has(promise) && promise.endsWith(", asked") && knownPlaces.has(placeOf(promise)))
+      .map((promise) => `newly asked for: ${promise}`)
+  ]
+}
+
+/** The route or the shape that a promise is about. */
+const placeOf = (promise: string) => {
+  const [first = "", second = ""] = promise.split(" ")
+  return first.includes(".") || first.endsWith(":") ? (first.split(/[.:]/u)[0] ?? "") : `${first} ${second}`
+}
