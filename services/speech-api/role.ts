@@ -72,7 +72,7 @@ const listener = Layer.unwrap(
   )
 )
 
-const shown = Layer.effectDiscard(
+const announced = Layer.effectDiscard(
   Effect.gen(function* () {
     const { url } = yield* HttpListener
     yield* (yield* Addresses).add("speech-api", url)
@@ -97,7 +97,7 @@ const making = VoiceMaking.layer.pipe(Layer.provide(VoiceExam.layer.pipe(Layer.p
 const clonedVoices = Layer.mergeAll(making, VoiceRemoval.sweeping, Challenges.layer).pipe(Layer.provideMerge(removal))
 
 /** Needs the bus and the runtime. */
-export const speechApi = shown.pipe(
+export const speechApi = announced.pipe(
   Layer.provide(listener),
   Layer.provide(Speech.layer),
   Layer.provide(SpeechSessions.layer),

@@ -35,7 +35,7 @@ const prepare = Effect.fnUntraced(function* (order: Order, path: SpeechRoute, ch
   const accept = Option.getOrUndefined(call.header("accept"))
   const caller = yield* Caller
   const findVoice = yield* voicesFor(caller.workspace, order.turns)
-  const plan = yield* Effect.fromResult(planSpeech(order, path, accept, charactersMax, findVoice))
+  const plan = yield* Effect.fromResult(planSpeech(order, { route: path, accept, charactersMax, findVoice }))
   yield* (yield* Admission).enter(caller.workspace)
   return plan
 })

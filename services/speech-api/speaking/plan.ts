@@ -7,7 +7,7 @@ import { type AudioFormat, formatNamed, formatOfAccept, formatOfAudioFormat } fr
 import { type DialogueRequest, findModel, type SpeechModel, speechModels, type SpeechTurn } from "#contracts"
 import { badRequest, forbidden, notFound, validationFailed, WireError } from "#http"
 import type { SharedVoice } from "#speech"
-import { type FindVoice, isInRange, sharedSpeakable, type SpeakableVoice } from "../voices/speakable.ts"
+import { type FindVoice, isInRange, type SpeakableVoice } from "../voices/speakable.ts"
 
 export type SpeechRoute =
   | "/v1/audio/speech"
@@ -38,17 +38,20 @@ const streamRoutes = "/v1/audio/stream"
 
 type Planned<A> = Result.Result<A, WireError>
 
-export const planSpeech = (
-  order: Order,
-  route: SpeechRoute,
-  accept: string | undefined,
-  charactersMax: number,
-  findVoice: FindVoice = sharedSpeakable
-): Planned<SpeechPlan> => {
+export interface PlanOptions {
+  readonly route: SpeechRoute
+  /** What the caller takes, for a stream whose format is not named. */
+  readonly accept: string | undefined
+  readonly charactersMax: number
+  readonly findVoice: FindVoice
+}
+
+export const planSpeech = (order: Order, options: PlanOptions): Planned<SpeechPlan> => {
+  const { route, charactersMax, findVoice } = options
   const characters = order.turns.reduce((sum, turn) => sum + turn.input.length, 0)
   if (characters > charactersMax) return Result.fail(inputTooLong(characters, charactersMax))
   return Result.flatMap(modelFor(order.model, route), (model) =>
-    Result.flatMap(formatFor(order, route, accept, model), (format) =>
+    Result.flatMap(formatFor(order, options, model), (format) =>
       Result.map(turnsFor(order, model, findVoice), (turns) => ({
         turns,
         model,
@@ -88,8 +91,7 @@ const modelFor = (name: string | undefined, route: SpeechRoute): Planned<SpeechM
 
 const formatFor = (
   order: Order,
-  route: SpeechRoute,
-  accept: string | undefined,
+  { route, accept }: Pick<PlanOptions, "route" | "accept">,
   model: SpeechModel
 ): Planned<AudioFormat> => {
   const isStream = route.startsWith(streamRoutes)
@@ -126,7 +128,7 @@ const turnsFor = (order: Order, model: SpeechModel, findVoice: FindVoice): Plann
   for (const { voice_id: voiceId, input } of order.turns) {
     const voice = findVoice(voiceId)
     if (voice === undefined) return Result.fail(notFound(`no voice ${voiceId}`, "voice_not_found"))
-    const turn = turnFor(voice, input, model, language)
+    const turn = turnFor(voice, input, { model, language })
     if (Result.isFailure(turn)) return Result.fail(turn.failure)
     turns.push(turn.success)
   }
@@ -136,8 +138,7 @@ const turnsFor = (order: Order, model: SpeechModel, findVoice: FindVoice): Plann
 const turnFor = (
   voice: SpeakableVoice,
   input: string,
-  model: SpeechModel,
-  language: string | undefined
+  { model, language }: { readonly model: SpeechModel; readonly language: string | undefined }
 ): Planned<SpeechTurn> => {
   const voiceId = voice.id
   if (model.isEnglishOnly && !speaksEnglish(voice.locale)) {

@@ -10,6 +10,7 @@ import { operations } from "../../../../services/speech-api/openapi/operations.t
 import { speechApiPage } from "../../../../services/speech-api/openapi/page.ts"
 import { openApiDocument } from "../../../../services/speech-api/openapi/document.ts"
 import { planSpeech, type SpeechRoute } from "../../../../services/speech-api/speaking/plan.ts"
+import { sharedSpeakable } from "../../../../services/speech-api/voices/speakable.ts"
 import { audioRoutes } from "../../../../services/speech-api/routes/audio.ts"
 import { catalogueRoutes, modelList } from "../../../../services/speech-api/routes/catalogue.ts"
 import { pageOfVoices, voiceBody } from "../../../../services/speech-api/voices/list.ts"
@@ -87,7 +88,10 @@ describe("the OpenAPI document", () => {
       if (!Object.hasOwn(decoders, path)) continue
       const request = decoders[path as SpeechRoute](body.example)
       const turns = "turns" in request ? request.turns : [request]
-      const plan = planSpeech({ ...request, turns }, path as SpeechRoute, "*/*", 2_000)
+      const plan = planSpeech(
+        { ...request, turns },
+        { route: path as SpeechRoute, accept: "*/*", charactersMax: 2_000, findVoice: sharedSpeakable }
+      )
       assert.strictEqual(plan._tag, "Success", path)
     }
   })

@@ -68,7 +68,12 @@ describe("a cloned voice", () => {
   const planOf = (order: Partial<Order>, voice = clonedVoice({ id }), given = rules, route: SpeechRoute = speech) => {
     const known = speakableClone(voice, given)
     const wanted = { ...spokenBy(id), ...order }
-    return planSpeech(wanted, route, undefined, 20_000, (asked) => (asked === id ? known : undefined))
+    return planSpeech(wanted, {
+      route,
+      accept: undefined,
+      charactersMax: 20_000,
+      findVoice: (asked) => (asked === id ? known : undefined)
+    })
   }
   const refusedFor = (...given: Parameters<typeof planOf>) => {
     const result = planOf(...given)

@@ -1,8 +1,8 @@
 import { Result } from "effect"
 import { assert, describe, it } from "@effect/vitest"
 import { audioFormats } from "#audio"
-import { type Order, planSpeech } from "../../../../services/speech-api/speaking/plan.ts"
-import { dialogue, plan, planned, refused, speech, stream, timestamps } from "./planned-orders.ts"
+import type { Order } from "../../../../services/speech-api/speaking/plan.ts"
+import { dialogue, plan, planned, refused, speech, stream, timestamps, planAtMost } from "./planned-orders.ts"
 
 describe("the model", () => {
   it.each([
@@ -112,8 +112,8 @@ describe("the input", () => {
   const long = (units: number): Order => ({ turns: [{ input: "x".repeat(units), voice_id: "henry" }] })
 
   it("may be as long as the route takes, in UTF-16 units", () => {
-    assert.strictEqual(Result.getOrThrow(planSpeech(long(2_000), speech, undefined, 2_000)).billableCharacters, 2_000)
-    const result = planSpeech(long(2_001), speech, undefined, 2_000)
+    assert.strictEqual(Result.getOrThrow(planAtMost(2_000, long(2_000))).billableCharacters, 2_000)
+    const result = planAtMost(2_000, long(2_001))
     if (Result.isSuccess(result)) throw new Error("it was planned")
     assert.strictEqual(result.failure.status, 413)
     assert.deepStrictEqual(result.failure.details, { characters: 2_001, characters_max: 2_000 })
@@ -131,7 +131,7 @@ describe("the input", () => {
       spoken.map(({ locale }) => locale),
       ["en-US", "de-DE"]
     )
-    const tooLong = planSpeech({ turns }, dialogue, undefined, 18)
+    const tooLong = planAtMost(18, { turns }, dialogue)
     assert.isTrue(Result.isFailure(tooLong))
   })
 
