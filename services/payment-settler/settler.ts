@@ -7,11 +7,20 @@
 import { Context, Effect, Layer, Option, Result } from "effect"
 import type { BusError } from "#bus"
 import { type Claim, ClaimMove, Claims } from "#x402"
-import { endAsSeen, type Records } from "./end-payment.ts"
 import { Ledger } from "./ledger.ts"
 import { Networks } from "./networks.ts"
-import { endOf, type Faults, later, type OnSettled, type Settling, stale, type Work } from "./settling.ts"
-import { signAndSend } from "./sign-and-send.ts"
+import {
+  endAsSeen,
+  endOf,
+  type Faults,
+  later,
+  type OnSettled,
+  type Records,
+  type Settling,
+  signAndSend,
+  stale,
+  type Work
+} from "./settling.ts"
 
 interface SettleRequest {
   /** Called when the chain has the transfer; everything else is told by what comes back. */

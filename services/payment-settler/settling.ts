@@ -1,9 +1,32 @@
-/** One payment on its way to its end: what is known of it at the start, and what came of a try. Pure. */
-import type { Effect } from "effect"
+/**
+ * One payment on its way to its end: its transaction is signed and sent, and what the chain says of it is written down.
+ *
+ * The transaction's name is written into the claim before it is sent, by a write that only one settler can make and that
+ * makes the claim SETTLING if it is not, while the chain is asked once more whether the transfer would succeed: only when
+ * both are so is it sent. A lease of a key is ended whatever comes between.
+ *
+ * Whoever waits for a settled payment is told first; then the receipt is written, then the claim is ended, so that a claim
+ * that has ended has its receipt. Who crashes in between leaves the job, and the next one finds the same end.
+ */
+import { Effect, Fiber, Result } from "effect"
 import type { BusError } from "#bus"
 import type { PaymentCode, SettlementOutcome } from "#contracts"
-import type { ChainUnavailable, CheckedPayment, Claim, ClaimLost, PaymentScheme } from "#x402"
-import type { SignerPool } from "./signer-pool.ts"
+import {
+  type ChainStanding,
+  type ChainUnavailable,
+  type CheckedPayment,
+  type Claim,
+  ClaimLost,
+  ClaimMove,
+  type Claims,
+  isGivenOut,
+  type PaymentRefused,
+  type PaymentScheme,
+  type PreparedSettlement,
+  type SettlementRefused
+} from "#x402"
+import type { Ledger } from "./ledger.ts"
+import type { SignerLease, SignerPool } from "./signer-pool.ts"
 
 /** `Ended`: recorded, never again. `Stale`: not to be settled, or not yet. `Later`: what is known by now, and look again. */
 export type Settling =
@@ -38,13 +61,13 @@ export interface Work {
 
 export const stale: Settling = { _tag: "Stale" }
 
-export const ended = (how: "settled" | "withheld" | "uncollected", outcome: SettlementOutcome): Settling => ({
+const ended = (how: "settled" | "withheld" | "uncollected", outcome: SettlementOutcome): Settling => ({
   _tag: "Ended",
   how,
   outcome
 })
 
-export const refusedFor = (reason: string, code: PaymentCode = "PAYMENT_INVALID"): SettlementOutcome => ({
+const refusedFor = (reason: string, code: PaymentCode = "PAYMENT_INVALID"): SettlementOutcome => ({
   _tag: "Refused",
   code,
   reason: reason.slice(0, 256)
@@ -63,3 +86,166 @@ export const endOf = ({ record }: Claim): Settling | undefined => {
   if (record.state === "UNCOLLECTED") return ended("uncollected", refusedFor(record.reason ?? "uncollected"))
   return record.state === "SETTLING" ? undefined : stale
 }
+
+export const signAndSend = (records: Records, work: Work): Effect.Effect<Settling, Faults> =>
+  Effect.uninterruptibleMask((restore) => underLease(records, work, restore))
+
+type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+const underLease = Effect.fnUntraced(function* (
+  records: Records,
+  work: Work,
+  restore: Restore
+): Effect.fn.Return<Settling, Faults> {
+  // The chain is asked first, for it takes the longest; a nonce is taken last, for others wait behind it.
+  const recheck = Effect.interruptible(work.scheme.recheck(work.payment))
+  const rechecking = yield* Effect.forkChild(recheck, { startImmediately: true })
+  const unasked = Fiber.interrupt(rechecking)
+  // Not to be interrupted: between a nonce that is taken and its lease it would be lost, and hold up all after it.
+  const taking = Effect.andThen(restore(work.answerKept), work.pool.take(work.payment))
+  const key = yield* Effect.onError(taking, () => unasked)
+  const unsent = Effect.andThen(unasked, key.end("unsent"))
+  const ready = yield* Effect.result(Effect.onError(restore(signed(records, work, key)), () => unsent))
+  if (Result.isFailure(ready)) {
+    const error = ready.failure
+    if (error._tag !== "PaymentRefused") return yield* error
+    // Nothing is written yet: what ends must be SETTLING first.
+    if (work.isAssumed) return yield* new ClaimLost({ claimKey: work.claim.key, move: "Prepare", state: null })
+    return yield* restore(endRefused(records, work, error))
+  }
+  const { sending, prepared } = ready.success
+  const rechecked = yield* Effect.onInterrupt(restore(Effect.result(Fiber.join(rechecking))), () => unsent)
+  if (Result.isSuccess(rechecked)) return yield* restore(send(records, sending, { prepared, key }))
+  yield* key.end("unsent")
+  const error = rechecked.failure
+  return error._tag === "PaymentRefused" ? yield* restore(endRefused(records, sending, error)) : yield* error
+})
+
+/** Fails with `PaymentRefused` before anything is written. */
+const signed = (records: Records, work: Work, key: SignerLease) =>
+  Effect.flatMap(work.scheme.prepare(work.payment, key.lease), (prepared) =>
+    Effect.map(written(records, work, prepared), (sending) => ({ sending, prepared }))
+  )
+
+const written = ({ claims }: Records, work: Work, { transaction }: PreparedSettlement) =>
+  transaction === null
+    ? Effect.succeed(work)
+    : Effect.map(claims.move(work.claim, ClaimMove.Prepare({ transaction })), (claim): Work => ({
+        ...work,
+        claim,
+        transaction
+      }))
+
+const send = Effect.fnUntraced(function* (
+  records: Records,
+  work: Work,
+  { prepared, key: { end } }: { readonly prepared: PreparedSettlement; readonly key: SignerLease }
+): Effect.fn.Return<Settling, Faults> {
+  const result = yield* Effect.result(
+    Effect.onInterrupt(work.scheme.broadcast(prepared, work.payment), () => end("unknown"))
+  )
+  if (Result.isSuccess(result)) {
+    yield* end("used")
+    return yield* endSettled(records, work, { transaction: result.success.transaction, mayExist: false })
+  }
+  const error = result.failure
+  if (error._tag === "SettlementPending") {
+    yield* end("unknown")
+    return later(error.transaction ?? work.transaction, error.detail)
+  }
+  if (error._tag === "ChainUnavailable") {
+    yield* end("unsent")
+    return later(work.transaction, error.message)
+  }
+  yield* end(error.transaction === null ? "unsent" : "used")
+  return yield* endRefused(records, work, error)
+})
+
+export interface Records {
+  readonly claims: Claims["Service"]
+  readonly ledger: Ledger["Service"]
+}
+
+interface Transferred {
+  readonly transaction: string
+  /** Somebody may have written its receipt before. */
+  readonly mayExist: boolean
+}
+
+const endSettled = Effect.fnUntraced(function* (
+  { claims, ledger }: Records,
+  { claim, onSettled }: Work,
+  { transaction, mayExist }: Transferred
+): Effect.fn.Return<Settling, Faults> {
+  yield* onSettled(transaction)
+  // Who waits goes on before anything is written, also in this very process.
+  yield* Effect.yieldNow
+  yield* ledger.write(claim, { outcome: "settled", transaction, reason: null }, mayExist)
+  yield* claims.move(claim, ClaimMove.Settled({ transaction }))
+  return ended("settled", { _tag: "Settled", transaction })
+})
+
+interface Seen {
+  readonly standing: ChainStanding
+  /** Why the transfer cannot be had any more, if so. */
+  readonly reason: { readonly spent: string; readonly expired: string }
+}
+
+/** What the chain says of it is an end; undefined when the transfer is still to be had. */
+export const endAsSeen = (
+  records: Records,
+  work: Work,
+  { standing, reason }: Seen
+): Effect.Effect<Settling, Faults> | undefined => {
+  switch (standing._tag) {
+    case "Settled":
+      return endSettled(records, work, { transaction: standing.transaction, mayExist: true })
+    case "Spent":
+      return endLost(records, work, { reason: reason.spent, isPayersDoing: true })
+    case "Expired":
+      return endLost(records, work, { reason: reason.expired, isPayersDoing: false })
+    case "Undecided":
+      return Effect.succeed(later(work.transaction, standing.detail))
+    case "Unused":
+      return undefined
+  }
+}
+
+/** The chain can make no transfer any more: whoever has an answer has not paid for it. */
+const endLost = Effect.fnUntraced(function* (
+  { claims, ledger }: Records,
+  { claim, transaction }: Work,
+  { reason, isPayersDoing }: { readonly reason: string; readonly isPayersDoing: boolean }
+): Effect.fn.Return<Settling, Faults> {
+  const isGivenOut = yield* hasAnswer(claims, claim)
+  yield* ledger.write(claim, { outcome: "uncollected", transaction, reason }, true)
+  const how = isGivenOut || isPayersDoing ? "uncollected" : "withheld"
+  yield* how === "uncollected"
+    ? claims.move(claim, ClaimMove.Uncollected({ reason }))
+    : claims.move(claim, ClaimMove.Withheld({ reason }))
+  return ended(how, refusedFor(reason))
+})
+
+/** The chain would refuse it now. What was given out is tried for until its time is over; what was not is let go. */
+const endRefused = Effect.fnUntraced(function* (
+  records: Records,
+  work: Work,
+  refusal: PaymentRefused | SettlementRefused
+): Effect.fn.Return<Settling, Faults> {
+  const { claims, ledger } = records
+  const { code, reason } = refusal
+  const standing = yield* work.scheme.look(work.payment, work.transaction)
+  const end = endAsSeen(records, work, { standing, reason: { spent: reason, expired: reason } })
+  if (end !== undefined) return yield* end
+  if (yield* hasAnswer(claims, work.claim)) return later(work.transaction, refusal.message)
+  yield* ledger.write(work.claim, { outcome: "uncollected", transaction: null, reason }, true)
+  yield* claims.move(work.claim, ClaimMove.Withheld({ reason }))
+  return ended("withheld", refusedFor(reason, code))
+})
+
+/** Whether the payer has, or is getting, what this payment is for. */
+const hasAnswer = Effect.fnUntraced(function* (claims: Claims["Service"], { key, record }: Claim) {
+  if (record.kind === "stream") return true
+  const payer = yield* claims.payer(record)
+  return payer._tag === "Some" && isGivenOut(payer.value, key)
+})
