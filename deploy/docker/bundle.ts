@@ -59,6 +59,16 @@ const withoutUp: Plugin = {
     }))
 }
 
+// Scripts of 5 MB for reference pages that nobody here serves: ours have none.
+const withoutPageScripts: Plugin = {
+  name: "without page scripts",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\/effect\/dist\/http-api\/internal\/httpApi(?:Scalar|Swagger)\.js$/ }, () => ({
+      contents: 'export const javascript = "", css = ""',
+      loader: "js"
+    }))
+}
+
 export const bundle = async (folder: string) => {
   rmSync(folder, { recursive: true, force: true })
   const entries = [...new Set([...Object.keys(programs), ...threads()])]
@@ -81,7 +91,7 @@ export const bundle = async (folder: string) => {
     banner: {
       js: 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);'
     },
-    plugins: [withoutUp, threadUrls],
+    plugins: [withoutUp, withoutPageScripts, threadUrls],
     logLevel: "warning"
   })
   for (const [part, names] of Object.entries(native)) for (const name of names) copyPackage(name, join(folder, part))
