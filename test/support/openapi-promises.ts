@@ -1,6 +1,6 @@
 /**
  * What an OpenAPI document promises its callers, a line each: routes, parameters, bodies, statuses, codes, headers, and
- * the fields of shapes with their types. A promise may be added and none may go; nor may callers be asked for more.
+ * the fields of shapes with their types. A promise may be added and none may go; nor may more be required of callers.
  */
 import { at, type Json } from "./openapi-answers.ts"
 
@@ -11,7 +11,7 @@ export const promisesOf = (document: Json): ReadonlyArray<string> => {
     )
   )
   const shapes = Object.entries(at(document, "components", "schemas")).flatMap(([name, schema]) =>
-    fieldsOf(name, schema as Json, asked(document).has(name) ? "asked" : "told")
+    fieldsOf(name, schema as Json, requestShapes(document).has(name) ? "request" : "answer")
   )
   return [...new Set([...operations, ...shapes])].toSorted()
 }
@@ -27,13 +27,13 @@ const ofOperation = (verb: string, operation: Json, document: Json): ReadonlyArr
       const whole =
         typeof ref === "string" ? at(document, "components", "parameters", ref.split("/").at(-1) ?? "") : parameter
       const { name, in: place, required, schema } = whole
-      return `${verb} ${String(place)} ${String(name)}: ${typeOf(schema)}${required === true ? ", asked" : ""}`
+      return `${verb} ${String(place)} ${String(name)}: ${typeOf(schema)}${required === true ? ", required" : ""}`
     }),
     ...(body === undefined
       ? []
       : Object.entries(at(body, "content")).map(
           ([type, content]) =>
-            `${verb} takes ${type} ${typeOf((content as Json)["schema"])}${body["required"] === true ? ", asked" : ""}`
+            `${verb} takes ${type} ${typeOf((content as Json)["schema"])}${body["required"] === true ? ", required" : ""}`
         )),
     ...Object.entries(at(operation, "responses")).flatMap(([status, response]) =>
       ofResponse(`${verb} ${status}`, response)
@@ -41,7 +41,7 @@ const ofOperation = (verb: string, operation: Json, document: Json): ReadonlyArr
   ]
 }
 
-/** Every answer has X-Request-Id; a refusal's codes are told one by one, so that one may be added. */
+/** Every answer has X-Request-Id; a refusal's codes have a line each, so that one may be added. */
 const ofResponse = (verb: string, response: unknown): ReadonlyArray<string> => {
   const headers = Object.keys(at(response, "headers")).filter((name) => name !== "X-Request-Id")
   const { allOf } = at(response, "content", "application/json", "schema")
@@ -57,7 +57,7 @@ const ofResponse = (verb: string, response: unknown): ReadonlyArray<string> => {
 }
 
 /** The shapes of requests, with those within them. */
-const asked = (document: Json): ReadonlySet<string> => {
+const requestShapes = (document: Json): ReadonlySet<string> => {
   const found = new Set<string>()
   const follow = (value: unknown) => {
     for (const [, name = ""] of JSON.stringify(value ?? null).matchAll(/#\/components\/schemas\/(\w+)/gu)) {
@@ -72,14 +72,14 @@ const asked = (document: Json): ReadonlySet<string> => {
   return found
 }
 
-const fieldsOf = (path: string, schema: Json, side: "asked" | "told"): ReadonlyArray<string> => {
+const fieldsOf = (path: string, schema: Json, side: "request" | "answer"): ReadonlyArray<string> => {
   const properties = schema["properties"] as Record<string, Json> | undefined
   if (properties === undefined) return [`${path}: ${typeOf(schema)}`]
   const required = (schema["required"] ?? []) as ReadonlyArray<string>
   return Object.entries(properties).flatMap(([name, field]) => {
     const place = `${path}.${name}`
     return [
-      `${place}: ${typeOf(field)}${required.includes(name) ? `, ${side}` : ""}`,
+      `${place}: ${typeOf(field)}${required.includes(name) ? `, ${side === "request" ? "required" : "always"}` : ""}`,
       ...(field["properties"] === undefined ? [] : fieldsOf(place, field, side))
     ]
   })
@@ -95,7 +95,7 @@ const typeOf = (schema: unknown): string => {
   return [type ?? "any", format].filter((each) => each !== undefined).join(" ")
 }
 
-/** Promises that are gone, and what callers are newly asked for in what they knew already. */
+/** Promises that are gone, and what is newly required of callers in what they knew already. */
 export const breakingChanges = (promised: ReadonlyArray<string>, now: ReadonlyArray<string>): ReadonlyArray<string> => {
   const kept = new Set(now)
   const known = new Set(promised)
@@ -103,8 +103,8 @@ export const breakingChanges = (promised: ReadonlyArray<string>, now: ReadonlyAr
   return [
     ...promised.filter((promise) => !kept.has(promise)).map((promise) => `gone: ${promise}`),
     ...now
-      .filter((promise) => !known.has(promise) && promise.endsWith(", asked") && knownPlaces.has(placeOf(promise)))
-      .map((promise) => `newly asked for: ${promise}`)
+      .filter((promise) => !known.has(promise) && promise.endsWith(", required") && knownPlaces.has(placeOf(promise)))
+      .map((promise) => `newly required: ${promise}`)
   ]
 }
 

@@ -1,6 +1,7 @@
 /**
  * What an endpoint's declaration says beyond its path and its shapes: who may call it, what a body of it looks like,
- * and the codes that it refuses with. The listener, the OpenAPI documents, the pages and the clients go by it.
+ * and the codes that it refuses with. The listener, the OpenAPI documents, the pages and the clients go by it. Endpoints
+ * disable Effect's codecs: their shapes are as the wire has them, and and faults are in the words of those shapes.
  */
 import { Context, Schema } from "effect"
 import {
@@ -31,7 +32,7 @@ interface Description {
 }
 
 /** The annotations of an endpoint, for its `annotateMerge`. */
-export const told = ({ summary, description, scope, example }: Description): Context.Context<never> => {
+export const described = ({ summary, description, scope, example }: Description): Context.Context<never> => {
   let annotations: Context.Context<never> = OpenApi.annotations({ summary, description })
   if (scope !== undefined) annotations = Context.add(annotations, NeededScope, scope)
   if (example !== undefined) annotations = Context.add(annotations, BodyExample, example)
@@ -105,12 +106,15 @@ export const DescriptionGroup = HttpApiGroup.make("description", { topLevel: tru
     disableCodecs: true,
     success: Schema.Record(Schema.String, Schema.Unknown),
     error: internalOnly
-  }).annotateMerge(told({ summary: "This description", description: "OpenAPI 3.1, for everybody." })),
+  }).annotateMerge(described({ summary: "This description", description: "OpenAPI 3.1, for everybody." })),
   HttpApiEndpoint.get("getReference", "/docs", {
     disableCodecs: true,
     success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html" })),
     error: internalOnly
   }).annotateMerge(
-    told({ summary: "This description as a page", description: "For people, and everybody. It loads nothing else." })
+    described({
+      summary: "This description as a page",
+      description: "For people, and everybody. It loads nothing else."
+    })
   )
 )

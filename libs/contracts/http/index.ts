@@ -8,5 +8,5 @@ export {
   type Refusal,
   refusalsFrom,
   refusalsOf,
-  told
+  described
 } from "./declaration.ts"

@@ -3,7 +3,7 @@ import { Effect, Option, Result } from "effect"
 import { Views } from "#actors"
 import type { ReleaseChangeRequest } from "#contracts"
 import { ReleasesGroup } from "#contracts/pipeline-api"
-import { type Asked, jsonAnswer, routesOf, validationFailed } from "#http"
+import { type EndpointRequest, jsonAnswer, routesOf, validationFailed } from "#http"
 import { Commands } from "../Commands.ts"
 import { Creation } from "../Creation.ts"
 import { releaseRow, releaseView } from "../views/release.ts"
@@ -12,7 +12,7 @@ import { freshness, pageOf, placeOf, rowKey } from "./paging.ts"
 import { apiOptions, commandId, createOnce, noSuch, pathId, refusing } from "./requests.ts"
 
 const change = (_tag: "Close" | "Abandon" | "Reopen") =>
-  Effect.fnUntraced(function* ({ body }: Asked<unknown, ReleaseChangeRequest>) {
+  Effect.fnUntraced(function* ({ body }: EndpointRequest<unknown, ReleaseChangeRequest>) {
     const id = yield* pathId("release")
     const { reason = null } = yield* body
     const address = { id, commandId: yield* commandId }
@@ -27,8 +27,8 @@ export const releaseRoutes = routesOf(
     createRelease: ({ body }) =>
       createOnce(
         body,
-        Effect.fnUntraced(function* (id, asked) {
-          const created = yield* (yield* Creation).createRelease(id, asked)
+        Effect.fnUntraced(function* (id, wanted) {
+          const created = yield* (yield* Creation).createRelease(id, wanted)
           const { state, sequence } = yield* Result.isSuccess(created)
             ? Effect.succeed(created.success)
             : Effect.fail(validationFailed(created.failure))
@@ -38,12 +38,12 @@ export const releaseRoutes = routesOf(
 
     listReleases: ({ query }) =>
       Effect.gen(function* () {
-        const asked = yield* query
-        const place = yield* placeOf(asked)
+        const filters = yield* query
+        const place = yield* placeOf(filters)
         const rows = (yield* Views).list({
           entity: "release",
-          ...(asked.project === undefined ? {} : { project: asked.project }),
-          ...(asked.state === undefined ? {} : { states: [asked.state] })
+          ...(filters.project === undefined ? {} : { project: filters.project }),
+          ...(filters.state === undefined ? {} : { states: [filters.state] })
         })
         const { items, nextCursor } = pageOf(rows, rowKey, place)
         return jsonAnswer({ items: readReleases(items).map(releaseRow), nextCursor, ...(yield* freshness) })

@@ -30,8 +30,8 @@ export const workItemRoutes = routesOf(
     createWorkItem: ({ body }) =>
       createOnce(
         body,
-        Effect.fnUntraced(function* (id, asked) {
-          const created = yield* (yield* Creation).create(id, asked)
+        Effect.fnUntraced(function* (id, wanted) {
+          const created = yield* (yield* Creation).create(id, wanted)
           const { state, sequence } = yield* Result.isSuccess(created)
             ? Effect.succeed(created.success)
             : Effect.fail(validationFailed(created.failure))
@@ -42,18 +42,18 @@ export const workItemRoutes = routesOf(
 
     listWorkItems: ({ query }) =>
       Effect.gen(function* () {
-        const asked = yield* query
-        const place = yield* placeOf(asked)
+        const filters = yield* query
+        const place = yield* placeOf(filters)
         const rows = (yield* Views).list({
           entity: "workitem",
-          ...(asked.project === undefined ? {} : { project: asked.project }),
-          ...(asked.state === undefined ? {} : { states: [asked.state] })
+          ...(filters.project === undefined ? {} : { project: filters.project }),
+          ...(filters.state === undefined ? {} : { states: [filters.state] })
         })
         const found = readWorkItems(rows).filter(
           ({ summary: item }) =>
-            (asked.release === undefined || item.releaseId === asked.release) &&
-            (asked.externalId === undefined || item.externalId === asked.externalId) &&
-            (asked.kind === undefined || item.kind === asked.kind)
+            (filters.release === undefined || item.releaseId === filters.release) &&
+            (filters.externalId === undefined || item.externalId === filters.externalId) &&
+            (filters.kind === undefined || item.kind === filters.kind)
         )
         const { items, nextCursor } = pageOf(found, rowKey, place)
         return jsonAnswer({ items: items.map(workItemRow), nextCursor, ...(yield* freshness) })

@@ -30,18 +30,22 @@ describe("the description of the pipeline's API", () => {
       .trimEnd()
       .split("\n")
     assert.isAbove(promised.length, 500)
-    assert.deepStrictEqual(breakingChanges(promised, promisesOf(document)), [])
+    const now = promisesOf(document)
+    assert.deepStrictEqual(breakingChanges(promised, now), [])
+    const unwritten = now.filter((promise) => !promised.includes(promise))
+    assert.deepStrictEqual(unwritten, [], "openapi-promises.txt keeps what is new as well: add these lines")
   })
 
-  it("is seen to break a promise where a field, a route or a code goes, and where more is asked for", () => {
-    const promised = ["GET /a", "GET /a 404 not_found", "Thing.name: string, told", "Wish.name: string"]
-    assert.deepStrictEqual(breakingChanges(promised, [...promised, "Thing.age: integer, told", "GET /b"]), [])
+  it("is seen to break a promise where a field, a route or a code goes, and where more is required", () => {
+    const promised = ["GET /a", "GET /a 404 not_found", "Thing.name: string, always", "Wish.name: string"]
+    assert.deepStrictEqual(breakingChanges(promised, [...promised, "Thing.age: integer, always", "GET /b"]), [])
     assert.deepStrictEqual(breakingChanges(promised, promised.slice(1)), ["gone: GET /a"])
-    assert.deepStrictEqual(breakingChanges(promised, [...promised, "Wish.age: integer, asked", "New.x: any, asked"]), [
-      "newly asked for: Wish.age: integer, asked"
-    ])
-    assert.deepStrictEqual(breakingChanges(promised, [...promised, "GET /a query limit: string, asked"]), [
-      "newly asked for: GET /a query limit: string, asked"
+    assert.deepStrictEqual(
+      breakingChanges(promised, [...promised, "Wish.age: integer, required", "New.x: any, required"]),
+      ["newly required: Wish.age: integer, required"]
+    )
+    assert.deepStrictEqual(breakingChanges(promised, [...promised, "GET /a query limit: string, required"]), [
+      "newly required: GET /a query limit: string, required"
     ])
   })
 

@@ -1,7 +1,7 @@
 /** The pickup queue and agents: what keeps work from being given out. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BearerToken, told } from "../../../http/declaration.ts"
+import { BearerToken, described } from "../../../http/declaration.ts"
 import { listCodes, readCodes, writeCodes, refusals } from "../error-codes.ts"
 import {
   AgentPage,
@@ -21,7 +21,7 @@ export const FleetGroup = HttpApiGroup.make("fleet", { topLevel: true })
       success: QueueView,
       error: refusals(...readCodes)
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:read",
         summary: "Look at the pickup queue",
         description: "Whether anything is given to runners at all."
@@ -33,7 +33,7 @@ export const FleetGroup = HttpApiGroup.make("fleet", { topLevel: true })
       success: QueueView,
       error: refusals(...writeCodes)
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:operate",
         summary: "Pause the pickup queue",
         description: "Once this is answered nothing is given to runners any more; what they have in hand goes on.",
@@ -45,7 +45,7 @@ export const FleetGroup = HttpApiGroup.make("fleet", { topLevel: true })
       success: QueueView,
       error: refusals(...writeCodes)
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:operate",
         summary: "Resume the pickup queue",
         description: "A queue that runs is left as it is."
@@ -57,7 +57,7 @@ export const FleetGroup = HttpApiGroup.make("fleet", { topLevel: true })
       success: AgentPage,
       error: refusals(...listCodes)
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:read",
         summary: "List agents",
         description: "Those that are configured, and those that something has happened to, in the order of their names."
@@ -70,7 +70,7 @@ export const FleetGroup = HttpApiGroup.make("fleet", { topLevel: true })
       success: AgentView,
       error: refusals(...writeCodes, "agent_not_found")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:operate",
         summary: "Pause an agent",
         description:
@@ -85,7 +85,7 @@ export const FleetGroup = HttpApiGroup.make("fleet", { topLevel: true })
       success: AgentView,
       error: refusals(...writeCodes, "agent_not_found")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:operate",
         summary: "Resume an agent",
         description: "Items that waited for it go on. What else keeps it from new work, `holds` says.",
@@ -99,7 +99,7 @@ export const FleetGroup = HttpApiGroup.make("fleet", { topLevel: true })
       success: AgentView,
       error: refusals(...writeCodes, "agent_not_found")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:operate",
         summary: "Say that an agent is back",
         description: "It takes work again, and items that failed in its outage are tried again.",

@@ -1,7 +1,7 @@
 /** Projects: their settings, and their queues. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BearerToken, told } from "../../../http/declaration.ts"
+import { BearerToken, described } from "../../../http/declaration.ts"
 import { listCodes, readCodes, writeCodes, refusals } from "../error-codes.ts"
 import { PauseQueueRequest, ResumeQueueRequest } from "../pauses.ts"
 import { ProjectPage, ProjectView, ProjectsQuery, PutProjectRequest } from "../projects.ts"
@@ -14,7 +14,7 @@ export const ProjectsGroup = HttpApiGroup.make("projects", { topLevel: true })
       success: ProjectPage,
       error: refusals(...listCodes)
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:read",
         summary: "List projects",
         description: "Oldest first."
@@ -26,7 +26,7 @@ export const ProjectsGroup = HttpApiGroup.make("projects", { topLevel: true })
       success: ProjectView,
       error: refusals(...readCodes, "project_not_found")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:read",
         summary: "Fetch a project",
         description: "With what it spent in the last thirty days, where it has a budget."
@@ -39,7 +39,7 @@ export const ProjectsGroup = HttpApiGroup.make("projects", { topLevel: true })
       success: [ProjectView, ProjectView.pipe(HttpApiSchema.status(201))],
       error: refusals(...writeCodes, "project_not_found")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:operate",
         summary: "Create or change a project",
         description: "The whole of it: 201 when it is new, 200 when it was changed.",
@@ -53,7 +53,7 @@ export const ProjectsGroup = HttpApiGroup.make("projects", { topLevel: true })
       success: ProjectView,
       error: refusals(...writeCodes, "project_not_found")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:operate",
         summary: "Pause a project's queue",
         description:
@@ -68,7 +68,7 @@ export const ProjectsGroup = HttpApiGroup.make("projects", { topLevel: true })
       success: ProjectView,
       error: refusals(...writeCodes, "project_not_found")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:operate",
         summary: "Resume a project's queue",
         description:

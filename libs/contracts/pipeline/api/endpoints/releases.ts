@@ -1,7 +1,7 @@
 /** Releases. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BearerToken, told } from "../../../http/declaration.ts"
+import { BearerToken, described } from "../../../http/declaration.ts"
 import { listCodes, readCodes, writeCodes, refusals } from "../error-codes.ts"
 import { CreateReleaseRequest, ReleaseChangeRequest, ReleasePage, ReleaseView, ReleasesQuery } from "../releases.ts"
 
@@ -13,7 +13,7 @@ export const ReleasesGroup = HttpApiGroup.make("releases", { topLevel: true })
       success: ReleaseView.pipe(HttpApiSchema.status(201)),
       error: refusals(...writeCodes, "idempotency_conflict")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:write",
         summary: "Create a release",
         description: "Items that name it start at its branch. With `Idempotency-Key` it is created once.",
@@ -26,7 +26,7 @@ export const ReleasesGroup = HttpApiGroup.make("releases", { topLevel: true })
       success: ReleasePage,
       error: refusals(...listCodes)
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:read",
         summary: "List releases",
         description: "Oldest first, with how many of their items stand how."
@@ -38,7 +38,7 @@ export const ReleasesGroup = HttpApiGroup.make("releases", { topLevel: true })
       success: ReleaseView,
       error: refusals(...readCodes, "release_not_found")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:read",
         summary: "Fetch a release",
         description: "With the items that are linked to it."
@@ -51,7 +51,7 @@ export const ReleasesGroup = HttpApiGroup.make("releases", { topLevel: true })
       success: ReleaseView,
       error: refusals(...writeCodes, "release_not_found")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:write",
         summary: "Close a release",
         description: "It takes no more items, and may be reviewed.",
@@ -65,7 +65,7 @@ export const ReleasesGroup = HttpApiGroup.make("releases", { topLevel: true })
       success: ReleaseView,
       error: refusals(...writeCodes, "release_not_found")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:write",
         summary: "Abandon a release",
         description: "Only while it is open; for good.",
@@ -79,7 +79,7 @@ export const ReleasesGroup = HttpApiGroup.make("releases", { topLevel: true })
       success: ReleaseView,
       error: refusals(...writeCodes, "release_not_found")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:write",
         summary: "Reopen a release",
         description: "One whose review failed.",

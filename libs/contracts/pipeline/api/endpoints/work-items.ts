@@ -1,7 +1,7 @@
 /** Work items and suggestions: creating, listing, looking at them, and what operators do with them. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BearerToken, told } from "../../../http/declaration.ts"
+import { BearerToken, described } from "../../../http/declaration.ts"
 import { listCodes, readCodes, writeCodes, refusals } from "../error-codes.ts"
 import {
   AnswerQuestionRequest,
@@ -26,7 +26,7 @@ export const WorkItemsGroup = HttpApiGroup.make("work items", { topLevel: true }
       success: WorkItemView.pipe(HttpApiSchema.status(201)),
       error: refusals(...writeCodes, "idempotency_conflict")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:write",
         summary: "Create a work item",
         description:
@@ -41,7 +41,7 @@ export const WorkItemsGroup = HttpApiGroup.make("work items", { topLevel: true }
       success: WorkItemPage,
       error: refusals(...listCodes)
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:read",
         summary: "List work items",
         description: "Oldest first. A list is a moment behind, and says by how much; an item itself is always right."
@@ -53,7 +53,7 @@ export const WorkItemsGroup = HttpApiGroup.make("work items", { topLevel: true }
       success: WorkItemView,
       error: refusals(...readCodes, "work_item_not_found")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:read",
         summary: "Fetch a work item",
         description: "As it stands at this moment."
@@ -66,7 +66,7 @@ export const WorkItemsGroup = HttpApiGroup.make("work items", { topLevel: true }
       success: HistoryPage,
       error: refusals(...listCodes, "work_item_not_found")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:read",
         summary: "Fetch what happened to a work item",
         description: "Every decision that was made on it, from its log, without secrets."
@@ -80,7 +80,7 @@ export const WorkItemsGroup = HttpApiGroup.make("work items", { topLevel: true }
       success: WorkItemView,
       error: refusals(...writeCodes, "work_item_not_found")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:write",
         summary: "Cancel a work item",
         description:
@@ -96,7 +96,7 @@ export const WorkItemsGroup = HttpApiGroup.make("work items", { topLevel: true }
       success: WorkItemView,
       error: refusals(...writeCodes, "work_item_not_found")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:write",
         summary: "Answer a question",
         description:
@@ -112,7 +112,7 @@ export const WorkItemsGroup = HttpApiGroup.make("work items", { topLevel: true }
       success: WorkItemView,
       error: refusals(...writeCodes, "work_item_not_found")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:write",
         summary: "Dismiss a question",
         description: "The item goes on without an answer.",
@@ -125,7 +125,7 @@ export const WorkItemsGroup = HttpApiGroup.make("work items", { topLevel: true }
       success: WorkItemView,
       error: refusals(...writeCodes, "work_item_not_found")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:write",
         summary: "Resume a cancelled work item",
         description: "It takes up the phase in which it was cancelled."
@@ -138,7 +138,7 @@ export const WorkItemsGroup = HttpApiGroup.make("work items", { topLevel: true }
       success: WorkItemView,
       error: refusals(...writeCodes, "work_item_not_found")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:write",
         summary: "Delegate a work item",
         description: "It is handed to whoever takes delegated items; its iterations begin again.",
@@ -151,7 +151,7 @@ export const WorkItemsGroup = HttpApiGroup.make("work items", { topLevel: true }
       success: SuggestionView,
       error: refusals(...readCodes, "suggestion_not_found")
     }).annotateMerge(
-      told({
+      described({
         scope: "pipeline:read",
         summary: "Fetch a suggestion",
         description: "Whole, with the rationale that its event leaves out."
