@@ -1,7 +1,6 @@
-/** Whole answers from one vendor's shape to the other's, and to that of responses. Pure. */
+/** Whole answers from one vendor's shape to the other's. Pure. */
 import { argumentsOf, toolCallsOf } from "./anthropic-requests.ts"
-import { isRecord, type JsonObject, present, recordAt, recordsAt, textAt } from "./json.ts"
-import { responseOf } from "./response-object.ts"
+import { type JsonObject, present, recordAt, recordsAt, textAt } from "./json.ts"
 import {
   anthropicReason,
   anthropicUsage,
@@ -42,12 +41,12 @@ export const messageToChat = (message: JsonObject, model: string, createdSeconds
   }
 }
 
-const firstChoice = (answer: JsonObject) => recordsAt(answer, "choices")[0] ?? {}
+export const firstChoice = (answer: JsonObject) => recordsAt(answer, "choices")[0] ?? {}
 
 export const thoughtOf = (message: JsonObject): string =>
   textAt(message, "reasoning_content") ?? textAt(message, "reasoning") ?? ""
 
-const saidOf = (message: JsonObject): string => {
+export const saidOf = (message: JsonObject): string => {
   const { content } = message
   if (typeof content === "string") return content
   return recordsAt(message, "content")
@@ -81,27 +80,3 @@ export const chatToMessage = (answer: JsonObject, model: string): JsonObject => 
 }
 
 export const messageId = (id: string | undefined): string => (id?.startsWith("msg_") === true ? id : `msg_${id ?? "0"}`)
-
-export const chatToResponse = (answer: JsonObject, model: string, request: JsonObject): JsonObject => {
-  const choice = firstChoice(answer)
-  const said = recordAt(choice, "message")
-  const usage = answer["usage"]
-  return responseOf({
-    id: textAt(answer, "id") ?? "0",
-    model,
-    createdSeconds: typeof answer["created"] === "number" ? answer["created"] : 0,
-    request,
-    thought: thoughtOf(said),
-    text: recordsAt(said, "tool_calls").length > 0 && saidOf(said) === "" ? undefined : saidOf(said),
-    calls: recordsAt(said, "tool_calls").map((call) => {
-      const declared = recordAt(call, "function")
-      return {
-        id: textAt(call, "id") ?? "",
-        name: textAt(declared, "name") ?? "",
-        input: textAt(declared, "arguments") ?? ""
-      }
-    }),
-    reason: textAt(choice, "finish_reason"),
-    usage: isRecord(usage) ? openAiUsage(usage) : undefined
-  })
-}

@@ -1,5 +1,5 @@
 /** Which way an answer goes from a provider's shape to the caller's: whole, or event by event. Pure. */
-import { chatToMessage, chatToResponse, messageToChat } from "./answers.ts"
+import { chatToMessage, messageToChat } from "./answers.ts"
 import {
   anthropicEvents,
   chain,
@@ -11,7 +11,7 @@ import {
 } from "./chat-stream.ts"
 import type { ProviderKind } from "./event-decoder.ts"
 import type { JsonObject } from "./json.ts"
-import { chunksToResponse } from "./response-stream.ts"
+import { chatToResponse, chunksToResponse } from "./responses.ts"
 
 export interface Wanted {
   readonly dialect: "chat" | "messages" | "responses"

@@ -1,12 +1,35 @@
 /**
- * Chat's chunks as the events of responses, numbered: the response, its items one after the other, and the
- * whole again at the end. Pure but for where in the stream it is.
+ * Chat's answers in the shape of OpenAI's responses: a whole one, and a stream as numbered events: the response, its items
+ * one after the other, and the whole again at the end. Both make the same object. Pure but for where in the stream it is.
  */
-import { thoughtOf } from "./answers.ts"
-import { isRecord, type JsonObject, recordAt, recordsAt, textAt } from "./json.ts"
-import { endingOf, responseHead, callItem, messageItem, reasoningItem, textPart } from "./response-object.ts"
-import { openAiUsage, type Usage } from "./stop-reasons.ts"
+import { firstChoice, saidOf, thoughtOf } from "./answers.ts"
 import type { Translator } from "./chat-stream.ts"
+import { isRecord, type JsonObject, recordAt, recordsAt, textAt } from "./json.ts"
+import { asResponsesUsage, openAiUsage, type Usage } from "./stop-reasons.ts"
+
+export const chatToResponse = (answer: JsonObject, model: string, request: JsonObject): JsonObject => {
+  const choice = firstChoice(answer)
+  const said = recordAt(choice, "message")
+  const usage = answer["usage"]
+  return responseOf({
+    id: textAt(answer, "id") ?? "0",
+    model,
+    createdSeconds: typeof answer["created"] === "number" ? answer["created"] : 0,
+    request,
+    thought: thoughtOf(said),
+    text: recordsAt(said, "tool_calls").length > 0 && saidOf(said) === "" ? undefined : saidOf(said),
+    calls: recordsAt(said, "tool_calls").map((call) => {
+      const declared = recordAt(call, "function")
+      return {
+        id: textAt(call, "id") ?? "",
+        name: textAt(declared, "name") ?? "",
+        input: textAt(declared, "arguments") ?? ""
+      }
+    }),
+    reason: textAt(choice, "finish_reason"),
+    usage: isRecord(usage) ? openAiUsage(usage) : undefined
+  })
+}
 
 interface ResponseStreamOptions {
   readonly model: string
@@ -183,3 +206,101 @@ const call = (kind: string, { id, index }: Place, made: { readonly id: string; r
 }
 
 const openItem = { message, reasoning, call }
+
+interface FunctionCall {
+  readonly id: string
+  readonly name: string
+  readonly input: string
+}
+
+interface ResponseParts {
+  readonly id: string
+  readonly model: string
+  readonly createdSeconds: number
+  /** What was asked; parts of it are told back. */
+  readonly request: JsonObject
+  readonly thought: string
+  readonly text: string | undefined
+  readonly calls: ReadonlyArray<FunctionCall>
+  /** In chat's words. */
+  readonly reason: string | undefined
+  readonly usage: Usage | undefined
+}
+
+type Status = "in_progress" | "completed" | "incomplete"
+
+const responseHead = (
+  { id, model, createdSeconds, request }: Pick<ResponseParts, "id" | "model" | "createdSeconds" | "request">,
+  status: Status,
+  output: ReadonlyArray<JsonObject>
+): JsonObject => ({
+  id: `resp_${id}`,
+  object: "response",
+  created_at: createdSeconds,
+  status,
+  background: false,
+  error: null,
+  incomplete_details: null,
+  instructions: request["instructions"] ?? null,
+  max_output_tokens: request["max_output_tokens"] ?? null,
+  metadata: request["metadata"] ?? {},
+  model,
+  output,
+  parallel_tool_calls: request["parallel_tool_calls"] ?? true,
+  previous_response_id: null,
+  reasoning: request["reasoning"] ?? { effort: null, summary: null },
+  store: false,
+  temperature: request["temperature"] ?? null,
+  text: request["text"] ?? { format: { type: "text" } },
+  tool_choice: request["tool_choice"] ?? "auto",
+  tools: request["tools"] ?? [],
+  top_p: request["top_p"] ?? null,
+  truncation: "disabled",
+  usage: null,
+  user: request["user"] ?? null
+})
+
+const reasoningItem = (id: string, thought: string): JsonObject => ({
+  id: `rs_${id}`,
+  type: "reasoning",
+  summary: thought === "" ? [] : [{ type: "summary_text", text: thought }]
+})
+
+const textPart = (text: string): JsonObject => ({ type: "output_text", text, annotations: [], logprobs: [] })
+
+const messageItem = (id: string, text: string | undefined, status: Status): JsonObject => ({
+  id: `msg_${id}`,
+  type: "message",
+  status,
+  role: "assistant",
+  content: text === undefined ? [] : [textPart(text)]
+})
+
+const callItem = (id: string, at: number, call: FunctionCall, status: Status): JsonObject => ({
+  id: `fc_${id}_${at}`,
+  type: "function_call",
+  status,
+  call_id: call.id,
+  name: call.name,
+  arguments: call.input
+})
+
+/** What is said of a response that has ended, beside its head. */
+const endingOf = (reason: string | undefined, usage: Usage | undefined) => {
+  const cut = reason === "length" ? "max_output_tokens" : reason === "content_filter" ? "content_filter" : undefined
+  return {
+    status: cut === undefined ? ("completed" as const) : ("incomplete" as const),
+    incomplete_details: cut === undefined ? null : { reason: cut },
+    usage: usage === undefined ? null : asResponsesUsage(usage)
+  }
+}
+
+const responseOf = (parts: ResponseParts): JsonObject => {
+  const ending = endingOf(parts.reason, parts.usage)
+  const output = [
+    ...(parts.thought === "" ? [] : [reasoningItem(parts.id, parts.thought)]),
+    ...(parts.text === undefined ? [] : [messageItem(parts.id, parts.text, ending.status)]),
+    ...parts.calls.map((call, at) => callItem(parts.id, at, call, "completed"))
+  ]
+  return { ...responseHead(parts, ending.status, output), ...ending }
+}
