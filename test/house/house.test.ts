@@ -3,6 +3,7 @@ import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, sym
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { parseSync } from "oxc-parser"
 import { roleNames } from "#contracts"
 
 interface Report {
@@ -11,6 +12,36 @@ interface Report {
 }
 
 const sources = globSync(["libs/**/*.ts", "services/**/*.ts", "dev/**/*.ts"])
+
+const linesMax = 70
+
+/** Functions of a file that are too long, by name, with their lines. */
+const longFunctionsIn = (path: string): ReadonlyArray<string> => {
+  const text = readFileSync(path, "utf8")
+  if (text.split("\n").length <= linesMax) return []
+  const found: Array<string> = []
+  const lineAt = (offset: number) => text.slice(0, offset).split("\n").length
+  const visit = (value: unknown, name: string) => {
+    if (Array.isArray(value)) for (const part of value) visit(part, name)
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return
+    const node = value as SyntaxNode
+    const named = node.id?.name ?? node.key?.name ?? name
+    const lines = node.type?.includes("Function") ? lineAt(node.end ?? 0) - lineAt(node.start ?? 0) + 1 : 0
+    if (lines > linesMax) found.push(`${path}: ${named} has ${lines}`)
+    for (const part of Object.values(node)) visit(part, named)
+  }
+  visit(parseSync(path, text).program.body, "")
+  return found
+}
+
+/** What is asked of any node of a syntax tree. */
+interface SyntaxNode {
+  readonly type?: string
+  readonly start?: number
+  readonly end?: number
+  readonly id?: { readonly name?: string } | null
+  readonly key?: { readonly name?: string }
+}
 
 const pages = globSync("**/*.md", { exclude: (path) => /node_modules|\.starling/u.test(path) })
 
@@ -31,6 +62,10 @@ const headingsOf = (page: string) =>
 describe("the house", () => {
   it("says at the top of every file what it is", () => {
     for (const path of sources) assert.isTrue(readFileSync(path, "utf8").startsWith("/**"), path)
+  })
+
+  it("has no function of more than seventy lines, which is what a reader holds at once", () => {
+    assert.deepStrictEqual(sources.flatMap(longFunctionsIn), [])
   })
 
   it("gives every role a row in the architecture's table", () => {
