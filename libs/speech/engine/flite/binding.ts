@@ -7,9 +7,7 @@
  */
 import { dirname, join } from "node:path"
 import koffi, { type LibraryHandle } from "koffi"
-import { newCString } from "../worker/c-string.ts"
-import { findLibrary } from "../worker/find-library.ts"
-import { loadLibrary } from "../worker/load-library.ts"
+import { findLibrary, loadLibrary, newCString } from "../worker/library.ts"
 import type { ThreadData } from "../worker/protocol.ts"
 import { MissingPart, type Speaker } from "../worker/speaker.ts"
 import { type FliteFeatures, flitePackages, type FliteVoice, fliteVoices } from "./parameters.ts"

@@ -1,5 +1,5 @@
 /** A thread of an engine that is not installed. */
-import { findLibrary } from "../../../../libs/speech/engine/worker/find-library.ts"
+import { findLibrary } from "../../../../libs/speech/engine/worker/library.ts"
 import { serveJobs } from "../../../../libs/speech/engine/worker/serve.ts"
 
 serveJobs((data) => {

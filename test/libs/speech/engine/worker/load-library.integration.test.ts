@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Worker } from "node:worker_threads"
 import { afterAll, assert, describe, it } from "@effect/vitest"
-import { findLibrary } from "../../../../../libs/speech/engine/worker/find-library.ts"
+import { findLibrary } from "../../../../../libs/speech/engine/worker/library.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "starling-library-"))
 afterAll(() => rmSync(folder, { recursive: true }))

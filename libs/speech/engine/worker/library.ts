@@ -1,0 +1,60 @@
+/**
+ * An engine's shared library: where the host keeps it, how it is loaded, and text in memory that it may read.
+ */
+import { existsSync } from "node:fs"
+import { arch, platform } from "node:os"
+import { join } from "node:path"
+import koffi, { type LibraryHandle } from "koffi"
+import { MissingPart } from "./speaker.ts"
+
+const loaded: Array<LibraryHandle> = []
+
+// dlfcn.h of glibc and musl; elsewhere the library stays as koffi keeps it.
+const lazily = 0x1
+const neverUnloaded = 0x10_00
+
+/**
+ * Loads a library for as long as the process lives. koffi unloads one whose handle is garbage or whose thread has ended,
+ * whatever still runs in it: espeak leaves a thread of its own behind, which sleeps in the library's code and is killed
+ * with the process by whatever wakes it once that code is gone.
+ */
+export const loadLibrary = (path: string): LibraryHandle => {
+  const library = koffi.load(path, { global: false })
+  loaded.push(library)
+  if (platform() === "linux") keepLoaded(path)
+  return library
+}
+
+const keepLoaded = (path: string) => {
+  const open = koffi.load(null).func("void *dlopen(const char *, int)")
+  open(path, lazily | neverUnloaded)
+}
+
+// The folders of Debian, Fedora, Alpine and what is built by hand.
+const triples: Partial<Record<string, string>> = { x64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" }
+
+const usualFolders = () => {
+  const triple = triples[arch()]
+  const multiarch = triple === undefined ? [] : [`/usr/lib/${triple}`, `/lib/${triple}`]
+  return [...multiarch, "/usr/lib64", "/usr/lib", "/usr/local/lib"]
+}
+
+export const findLibrary = (file: string, packages: string, folders: ReadonlyArray<string>): string => {
+  const all = [...folders, ...usualFolders()]
+  const found = all.map((folder) => join(folder, file)).find((path) => existsSync(path))
+  if (found === undefined) throw new MissingPart(packages, `no ${file} in ${all.join(", ")}`)
+  return found
+}
+
+/**
+ * Copies a text into memory of its own, until `freeCString`. Short typed arrays lie on V8's heap and move when it is cleaned
+ * up, even while the engine calls back; what a library reads for longer than a call must lie elsewhere.
+ */
+export const newCString = (text: string): bigint => {
+  const bytes = new TextEncoder().encode(`${text}\0`)
+  const pointer = koffi.alloc("char", bytes.length)
+  new Uint8Array(koffi.view(pointer, bytes.length)).set(bytes)
+  return pointer
+}
+
+export const freeCString = (pointer: bigint): void => koffi.free(pointer)
