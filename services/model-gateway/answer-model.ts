@@ -21,7 +21,8 @@ import { freeCall, type PaidCall, scopedCall, type SettledCall, withinPayment } 
 import { type ApiDialect, bodyFor } from "./requests/dialects.ts"
 import { type ModelCall, readCall } from "./requests/read-call.ts"
 import { type JsonObject, recordAt } from "./translate/json.ts"
-import { anthropicUsage, openAiUsage, type Usage } from "./translate/stop-reasons.ts"
+import { providerApis } from "./translate/provider-apis.ts"
+import type { Usage } from "./translate/stop-reasons.ts"
 import { streamTranslator, type Wanted, wholeAnswer } from "./translate/translation.ts"
 import type { StreamedAnswer } from "./upstream/Providers.ts"
 import { type UpstreamOrder, Upstreams } from "./upstream/Upstreams.ts"
@@ -94,7 +95,7 @@ const whole = Effect.fnUntraced(function* (work: Work) {
   const { count, payment, headers, order, wanted } = work
   const answer = yield* released(work, (yield* Upstreams).whole(order))
   const usage = recordAt(answer.body, "usage")
-  count(answer.kind === "anthropic" ? anthropicUsage(usage) : openAiUsage(usage))
+  count(providerApis[answer.kind].usageOf(usage))
   const body: JsonObject = wholeAnswer(wanted, answer.kind, answer.body)
   const settled = yield* payment.settle(utf8.encode(JSON.stringify(body)))
   return jsonAnswer(body, { headers: { "cache-control": "private, no-store", ...headers, ...settled.headers } })

@@ -8,6 +8,7 @@ import { type ModelEntry, type ProviderEntry, entriesOf, isJson, type Json, unre
 import type { SanitiseOptions } from "#egress"
 import { Configuration, InvalidConfiguration, secretFromEnv, type ConfigurationFault } from "#runtime"
 import { UnknownModel } from "../errors/GatewayFault.ts"
+import { providerApis } from "../translate/provider-apis.ts"
 
 export interface Provider {
   readonly name: string
@@ -123,6 +124,8 @@ const modelFaults = (model: Json, path: string, providers: ReadonlyArray<Entry>)
   ...priceFaults(model, path)
 ]
 
+const imagelessKinds = Object.entries(providerApis).flatMap(([kind, api]) => (api.makesImages ? [] : [kind]))
+
 const upstreamFaults = (model: Json, path: string, providers: ReadonlyArray<Entry>): Array<ConfigurationFault> => {
   const upstreams: ReadonlyArray<unknown> = Array.isArray(model["Upstreams"]) ? model["Upstreams"] : []
   return upstreams.flatMap((upstream, index) => {
@@ -131,8 +134,9 @@ const upstreamFaults = (model: Json, path: string, providers: ReadonlyArray<Entr
     const at = `${path}.Upstreams[${index}].Provider`
     const provider = providers.find(([, { Name }]) => Name === name)?.[1]
     if (provider === undefined) return [{ path: at, message: `there is no provider ${JSON.stringify(name)}` }]
-    const isImage = provider["Kind"] === "anthropic" && model["Kind"] === "image"
-    return isImage ? [{ path: at, message: "an anthropic provider makes no images" }] : []
+    const kind = imagelessKinds.find((one) => one === provider["Kind"])
+    const isMissing = kind !== undefined && model["Kind"] === "image"
+    return isMissing ? [{ path: at, message: `an ${kind} provider makes no images` }] : []
   })
 }
 

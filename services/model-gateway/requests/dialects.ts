@@ -6,17 +6,17 @@ import { Result, Schema } from "effect"
 import { ChatRequest, faultsOf, MessagesRequest, ResponsesRequest } from "#contracts"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import type { ModelRoute } from "../models/ModelRegistry.ts"
-import { chatToMessages, messagesToChat } from "../translate/anthropic-requests.ts"
+import { messagesToChat } from "../translate/anthropic-requests.ts"
 import {
   isRecord,
   type JsonObject,
   numberAt,
-  recordAt,
   recordsAt,
   textAt,
   type Untranslatable,
   without
 } from "../translate/json.ts"
+import { providerApis } from "../translate/provider-apis.ts"
 import { responsesToChat, statelessFault } from "../translate/responses-to-chat.ts"
 
 type Checked = Result.Result<void, GatewayFault>
@@ -115,7 +115,6 @@ interface DialectRules {
   /** Where a caller says how many tokens the answer may have; the first that is there counts. */
   readonly tokenKeys: readonly [string, ...ReadonlyArray<string>]
   readonly toChat: (request: JsonObject) => Made
-  readonly toMessages: (request: JsonObject) => Made
 }
 
 // However any provider calls the limit of an answer: only the one that was quoted goes on.
@@ -128,15 +127,13 @@ const rules: Readonly<Record<ApiDialect, DialectRules>> = {
     schema: ChatRequest,
     check: checkChat,
     tokenKeys: ["max_completion_tokens", "max_tokens"],
-    toChat: asChat,
-    toMessages: chatToMessages
+    toChat: asChat
   },
   messages: {
     schema: MessagesRequest,
     check: checkMessages,
     tokenKeys: ["max_tokens"],
-    toChat: messagesToChat,
-    toMessages: asChat
+    toChat: messagesToChat
   },
   responses: {
     schema: ResponsesRequest,
@@ -147,8 +144,7 @@ const rules: Readonly<Record<ApiDialect, DialectRules>> = {
         : Result.fail(untranslatableFault(stateful, "INVALID_REQUEST"))
     },
     tokenKeys: ["max_output_tokens"],
-    toChat: responsesToChat,
-    toMessages: (request) => Result.flatMap(responsesToChat(request), chatToMessages)
+    toChat: responsesToChat
   }
 }
 
@@ -198,23 +194,14 @@ export const requestedTokens = (dialect: ApiDialect, request: JsonObject): numbe
 export const bodyFor =
   (dialect: ApiDialect, request: JsonObject, outputTokens: number) =>
   ({ provider, maxTokensParameter }: ModelRoute): Result.Result<JsonObject, GatewayFault> => {
-    const { tokenKeys, toChat, toMessages } = rules[dialect]
+    const { tokenKeys, toChat } = rules[dialect]
+    const { own, fromChat } = providerApis[provider.kind]
     const given = tokenKeys.find((key) => numberAt(request, key) !== undefined) ?? tokenKeys.at(-1) ?? "max_tokens"
     const limited = { ...without(request, ...limitKeys), [given]: outputTokens }
-    const made = provider.kind === "anthropic" ? toMessages(limited) : Result.map(toChat(limited), withOptions)
-    return Result.mapBoth(made, {
-      onSuccess: (body) => (provider.kind === "anthropic" ? body : renamed(body, maxTokensParameter, outputTokens)),
-      onFailure: (error) => untranslatableFault(error, "INVALID_PARAMETER")
-    })
+    const limit = { key: maxTokensParameter, tokens: outputTokens }
+    const made =
+      dialect === own?.dialect
+        ? Result.succeed(limited)
+        : Result.flatMap(toChat(limited), (chat) => fromChat(chat, limit))
+    return Result.mapError(made, (error) => untranslatableFault(error, "INVALID_PARAMETER"))
   }
-
-/** What a stream has cost is told only to who asks for it. */
-const withOptions = (body: JsonObject): JsonObject =>
-  body["stream"] === true
-    ? { ...body, stream_options: { ...recordAt(body, "stream_options"), include_usage: true } }
-    : without(body, "stream_options")
-
-const renamed = (body: JsonObject, key: ModelRoute["maxTokensParameter"], outputTokens: number): JsonObject =>
-  key === "max_tokens"
-    ? body
-    : { ...without(body, "max_tokens", "max_completion_tokens"), max_completion_tokens: outputTokens }

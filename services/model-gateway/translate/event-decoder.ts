@@ -5,17 +5,8 @@
  */
 import { Result } from "effect"
 import * as Sse from "effect/encoding/Sse"
-import { isRecord, type JsonObject, numberAt, recordAt, recordsAt, textAt } from "./json.ts"
-import { anthropicUsage, openAiUsage, type Usage } from "./stop-reasons.ts"
-
-export type ProviderKind = "openai" | "anthropic"
-
-/** What a stream has told of itself so far. */
-export interface StreamFacts {
-  /** It said why it ended: what comes after may be missing, what came before is whole. */
-  isFinished: boolean
-  usage: Usage | undefined
-}
+import { isRecord, type JsonObject, numberAt, recordAt } from "./json.ts"
+import { providerApis, type ProviderKind, type StreamFacts } from "./provider-apis.ts"
 
 export type Decoded =
   | { readonly _tag: "Event"; readonly event: JsonObject }
@@ -52,21 +43,6 @@ const read = (kind: ProviderKind, facts: StreamFacts, data: string): Decoded => 
     const code = numberAt(recordAt(event, "error"), "code") ?? 500
     return { _tag: "Error", status: code >= 400 && code < 600 ? code : 500, text: data }
   }
-  note(kind, facts, event)
+  providerApis[kind].note(facts, event)
   return { _tag: "Event", event }
-}
-
-const note = (kind: ProviderKind, facts: StreamFacts, event: JsonObject) => {
-  if (kind === "openai") {
-    if (isRecord(event["usage"])) facts.usage = openAiUsage(event["usage"])
-    if (recordsAt(event, "choices").some((choice) => textAt(choice, "finish_reason") !== undefined))
-      facts.isFinished = true
-    return
-  }
-  if (event["type"] === "message_stop") facts.isFinished = true
-  const usage = event["type"] === "message_start" ? recordAt(event, "message")["usage"] : event["usage"]
-  if (!isRecord(usage)) return
-  const now = anthropicUsage(usage)
-  const { usage: before } = facts
-  facts.usage = before === undefined || now.inputTokens > 0 ? now : { ...before, outputTokens: now.outputTokens }
 }

@@ -1,16 +1,8 @@
 /** Which way an answer goes from a provider's shape to the caller's: whole, or event by event. Pure. */
-import { chatToMessage, messageToChat } from "./answers.ts"
-import {
-  anthropicEvents,
-  chain,
-  chatAnswer,
-  chatChunks,
-  chunksToEvents,
-  eventsToChunks,
-  type Translator
-} from "./chat-stream.ts"
-import type { ProviderKind } from "./event-decoder.ts"
+import { chatToMessage } from "./answers.ts"
+import { chain, chatChunks, chunksToEvents, type Translator } from "./chat-stream.ts"
 import type { JsonObject } from "./json.ts"
+import { providerApis, type ProviderKind } from "./provider-apis.ts"
 import { chatToResponse, chunksToResponse } from "./responses.ts"
 
 export interface Wanted {
@@ -27,19 +19,21 @@ export const wholeAnswer = (
   kind: ProviderKind,
   body: JsonObject
 ): JsonObject => {
-  if (dialect === "messages" && kind === "anthropic") return { ...body, model }
-  const chat = kind === "anthropic" ? messageToChat(body, model, nowSeconds) : chatAnswer(body, model)
+  const { own, toChat } = providerApis[kind]
+  if (dialect === own?.dialect) return own.whole(body, model)
+  const chat = toChat(body, model, nowSeconds)
   if (dialect === "chat") return chat
   return dialect === "messages" ? chatToMessage(chat, model) : chatToResponse(chat, model, request)
 }
 
 export const streamTranslator = (wanted: Wanted, kind: ProviderKind): Translator => {
   const { dialect, model, request, includesUsage, nowSeconds } = wanted
-  if (dialect === "messages" && kind === "anthropic") return anthropicEvents(model)
+  const { own, toChunks } = providerApis[kind]
+  if (dialect === own?.dialect) return own.events(model)
   const last = {
     chat: () => chatChunks(model, includesUsage),
     messages: () => chunksToEvents(model),
     responses: () => chunksToResponse({ model, createdSeconds: nowSeconds, request })
   }[dialect]()
-  return kind === "anthropic" ? chain(eventsToChunks(model, nowSeconds), last) : last
+  return toChunks === undefined ? last : chain(toChunks(model, nowSeconds), last)
 }

@@ -29,7 +29,8 @@ import {
 import { Configuration } from "#runtime"
 import { ModelRegistry, type ModelRoute, type Provider } from "../models/ModelRegistry.ts"
 import { isRecord, type JsonObject } from "../translate/json.ts"
-import { type Decoded, type ProviderKind, eventDecoder, type StreamFacts } from "../translate/event-decoder.ts"
+import { type Decoded, eventDecoder } from "../translate/event-decoder.ts"
+import { providerApis, type ProviderKind, type StreamFacts } from "../translate/provider-apis.ts"
 import { classifyUpstream, isWorthAnother, readUpstreamError } from "../errors/upstream-error.ts"
 import { fault, GatewayFault } from "../errors/GatewayFault.ts"
 
@@ -127,8 +128,7 @@ export class Providers extends Context.Service<
 const errorStatus = ({ code }: JsonObject) => (typeof code === "number" && code >= 400 && code < 600 ? code : 502)
 
 const contentKey = ({ route, path }: ProviderCall) => {
-  if (path === "images") return "data"
-  return route.provider.kind === "anthropic" ? "content" : "choices"
+  return path === "images" ? "data" : providerApis[route.provider.kind].contentKey
 }
 
 const refusedStream = Effect.fnUntraced(function* (context: AttemptContext, answer: EgressStream, contentType: string) {
@@ -237,19 +237,14 @@ const withFirst = Effect.fnUntraced(function* (next: Pull.Pull<Events, AttemptFa
 /** A call to a provider as an HTTP request. Pure. */
 export type UpstreamPath = "chat" | "images"
 
-const anthropicVersion = "2023-06-01"
 const utf8 = new TextEncoder()
 
-const pathOf = (provider: Provider, path: UpstreamPath) => {
-  if (path === "images") return "/images/generations"
-  return provider.kind === "anthropic" ? "/messages" : "/chat/completions"
-}
+const pathOf = ({ kind }: Provider, path: UpstreamPath) =>
+  path === "images" ? "/images/generations" : providerApis[kind].path
 
-const keyHeaders = ({ kind, key }: Provider): Readonly<Record<string, string>> => {
-  if (key === undefined) return {}
-  return kind === "anthropic"
-    ? { "x-api-key": Redacted.value(key) }
-    : { authorization: `Bearer ${Redacted.value(key)}` }
+const headersOf = ({ kind, key }: Provider, more: Readonly<Record<string, string>>) => {
+  const { headers, keyHeaders } = providerApis[kind]
+  return { ...headers(more), ...(key === undefined ? {} : keyHeaders(Redacted.value(key))) }
 }
 
 /** `more`: headers of the caller's that the provider should see. */
@@ -265,8 +260,7 @@ const providerRequest = (
     "content-type": "application/json",
     accept: body["stream"] === true ? "text/event-stream" : "application/json",
     "user-agent": "starling",
-    ...(provider.kind === "anthropic" ? { "anthropic-version": anthropicVersion, ...more } : {}),
-    ...keyHeaders(provider)
+    ...headersOf(provider, more)
   },
   body: utf8.encode(JSON.stringify({ ...body, model })),
   connectionsMax: provider.connectionsMax

@@ -25,7 +25,7 @@ import {
   Providers,
   type StreamedAnswer
 } from "./Providers.ts"
-import type { ProviderKind } from "../translate/event-decoder.ts"
+import type { ProviderKind } from "../translate/provider-apis.ts"
 
 /** When a provider's model is left alone: neither a burst nor a rare call decides. */
 export const providerBreakerLimits: BreakerLimits = {

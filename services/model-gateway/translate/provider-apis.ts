@@ -1,0 +1,105 @@
+/**
+ * The APIs that providers speak, a line each: how one is asked, what its answer is read by, and the way from chat's shape
+ * to its own and back. Every dialect of callers goes through chat; one that the provider speaks itself passes as it is.
+ */
+import { Result } from "effect"
+import type { ProviderEntry } from "#contracts"
+import { messageToChat } from "./answers.ts"
+import { chatToMessages } from "./anthropic-requests.ts"
+import { anthropicEvents, chatAnswer, eventsToChunks, type Translator } from "./chat-stream.ts"
+import { isRecord, type JsonObject, recordAt, recordsAt, textAt, type Untranslatable, without } from "./json.ts"
+import { anthropicUsage, openAiUsage, type Usage } from "./stop-reasons.ts"
+
+export type ProviderKind = ProviderEntry["Kind"]
+
+/** What a stream has told of itself so far. */
+export interface StreamFacts {
+  /** It said why it ended: what comes after may be missing, what came before is whole. */
+  isFinished: boolean
+  usage: Usage | undefined
+}
+
+/** How many tokens an answer may have, and what a model's provider calls that. */
+export interface AnswerLimit {
+  readonly key: "max_tokens" | "max_completion_tokens"
+  readonly tokens: number
+}
+
+interface ProviderApi {
+  /** Below the provider's base URL. */
+  readonly path: string
+  readonly makesImages: boolean
+  readonly keyHeaders: (key: string) => Readonly<Record<string, string>>
+  /** Beside the key. `callers`: what the caller sent for this API. */
+  readonly headers: (callers: Readonly<Record<string, string>>) => Readonly<Record<string, string>>
+  /** The list that a whole answer must have. */
+  readonly contentKey: string
+  readonly fromChat: (request: JsonObject, limit: AnswerLimit) => Result.Result<JsonObject, Untranslatable>
+  readonly toChat: (answer: JsonObject, model: string, nowSeconds: number) => JsonObject
+  /** Of a stream; none where its events are chat's own. */
+  readonly toChunks?: (model: string, nowSeconds: number) => Translator
+  /** The callers' dialect that is its own. */
+  readonly own?: {
+    readonly dialect: "messages"
+    readonly whole: (answer: JsonObject, model: string) => JsonObject
+    readonly events: (model: string) => Translator
+  }
+  readonly usageOf: (usage: JsonObject) => Usage
+  /** Learns from an event of a stream. */
+  readonly note: (facts: StreamFacts, event: JsonObject) => void
+}
+
+const anthropicVersion = "2023-06-01"
+
+export const providerApis: Readonly<Record<ProviderKind, ProviderApi>> = {
+  openai: {
+    path: "/chat/completions",
+    makesImages: true,
+    keyHeaders: (key) => ({ authorization: `Bearer ${key}` }),
+    headers: () => ({}),
+    contentKey: "choices",
+    fromChat: (request, limit) => Result.succeed(renamed(withOptions(request), limit)),
+    toChat: (answer, model) => chatAnswer(answer, model),
+    usageOf: openAiUsage,
+    note: (facts, event) => {
+      if (isRecord(event["usage"])) facts.usage = openAiUsage(event["usage"])
+      if (recordsAt(event, "choices").some((choice) => textAt(choice, "finish_reason") !== undefined))
+        facts.isFinished = true
+    }
+  },
+  anthropic: {
+    path: "/messages",
+    makesImages: false,
+    keyHeaders: (key) => ({ "x-api-key": key }),
+    headers: (callers) => ({ "anthropic-version": anthropicVersion, ...callers }),
+    contentKey: "content",
+    fromChat: chatToMessages,
+    toChat: messageToChat,
+    toChunks: eventsToChunks,
+    own: {
+      dialect: "messages",
+      whole: (answer, model) => ({ ...answer, model }),
+      events: anthropicEvents
+    },
+    usageOf: anthropicUsage,
+    note: (facts, event) => {
+      if (event["type"] === "message_stop") facts.isFinished = true
+      const usage = event["type"] === "message_start" ? recordAt(event, "message")["usage"] : event["usage"]
+      if (!isRecord(usage)) return
+      const now = anthropicUsage(usage)
+      const { usage: before } = facts
+      facts.usage = before === undefined || now.inputTokens > 0 ? now : { ...before, outputTokens: now.outputTokens }
+    }
+  }
+}
+
+/** What a stream has cost is told only to who asks for it. */
+const withOptions = (body: JsonObject): JsonObject =>
+  body["stream"] === true
+    ? { ...body, stream_options: { ...recordAt(body, "stream_options"), include_usage: true } }
+    : without(body, "stream_options")
+
+const renamed = (body: JsonObject, { key, tokens }: AnswerLimit): JsonObject =>
+  key === "max_tokens"
+    ? body
+    : { ...without(body, "max_tokens", "max_completion_tokens"), max_completion_tokens: tokens }
