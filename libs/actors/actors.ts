@@ -1,9 +1,9 @@
 /**
  * Carries out commands. An entity's last record is its state: read from the leader, decided on, and the decision
- * appended on the condition that the record is still the last. Who loses the race reads on and decides again; who
- * finds its own command id has been carried out before. In one process commands of one entity take turns, and what
- * was appended last is remembered, so that a hot entity is not read again for every command; one that nothing is
- * remembered of is taken for a new one first. What was not read never refuses, for it may be behind.
+ * appended on the condition that the record is still the last. A command that loses the race reads on and
+ * is decided again; one that finds its own id has been carried out before. In one process commands of one entity take
+ * turns, and its last record is remembered, so that a hot entity is not read again for every command. An entity that is
+ * not remembered is taken for a new one first. A state that was not read never refuses, for it may be behind.
  */
 import { Clock, Context, Effect, Layer, Option, Result, Semaphore } from "effect"
 import { type BusError, BusRefused, Publisher, StreamReader } from "#bus"
@@ -116,8 +116,8 @@ export class Actors extends Context.Service<
 
 // Lost to other replicas that often, the entity is too hot to be served from here just now.
 const triesMax = 50
-// Who remembers always wins against who must read first; after so many the rememberer reads too, and the other
-// has its turn.
+// A replica that remembers always wins against one that must read first. After so many wins it reads too, and the
+// other has its turn.
 const unreadMax = 8
 // A thousand commands a second for one entity empty this line well within a caller's patience.
 const waitingMax = 512

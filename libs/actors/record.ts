@@ -120,7 +120,7 @@ export const recordCodec = <State, Command, Fact>(
   }
 }
 
-// By the object that holds the bytes: who reads a record back and is handed that very object need not decode it.
+// By the object that holds the bytes: a record that is read back as that very object need not be decoded.
 const records = new WeakMap<Uint8Array, ActorRecord<unknown, unknown>>()
 
 /** `data`: the record, written. */

@@ -25,7 +25,7 @@ const connection = Layer.unwrap(
     const { Bus } = yield* Configuration
     const name = yield* Role
     const health = yield* Health
-    // Who never had a broker has none, as who lost theirs.
+    // Before the first connection there is no broker, as after a lost one.
     const metrics = yield* Metrics
     metrics.gauge(busConnected).set({}, 0)
     let trouble: string | undefined = "not connected to the broker yet"

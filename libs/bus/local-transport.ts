@@ -12,7 +12,7 @@ export interface Answerer<Question, Answer> {
   readonly answer: MessageCodec<Answer>
   /** Whether one more would be worked on at once. */
   readonly hasRoom: () => boolean
-  /** `respond` once, and at any time; who asked may have given up. */
+  /** `respond` once, and at any time; the asker may have given up. */
   readonly pose: (question: Question, respond: (answer: Answer) => void) => void
 }
 

@@ -1,7 +1,7 @@
 /**
  * Core messages straight to a process: audio, credit, cancel. A process subscribes once, at its start, and
  * tells its sessions apart by the token after its own name: a subscription per session would lose the first
- * frames in a cluster. Nothing is stored and nothing is confirmed; who sends must bound what is on the way.
+ * frames in a cluster. Nothing is stored and nothing is confirmed; the sender must bound what is on the way.
  */
 import { randomBytes } from "node:crypto"
 import { Context, Effect, Layer, type Scope } from "effect"
@@ -71,7 +71,7 @@ export class Mailbox extends Context.Service<
         send: (to, sessionId, bytes) =>
           nats.sends.add(() => {
             const receive = mailboxes.find(to)
-            // Whoever sends may use its bytes again.
+            // The sender may use its bytes again.
             if (receive !== undefined) return receive(sessionId, bytes.slice())
             // A closed connection has nobody to tell; the receiver's silence is noticed by its peer.
             if (!nats.connection.isClosed()) nats.connection.publish(subjects.mailboxSession(to, sessionId), bytes)

@@ -1,7 +1,7 @@
 /**
  * A stream read in order from a sequence on, for ever, into a bounded queue. Read in pulls of a bounded size,
  * the next one when the last is in the queue: a slow reader stops the broker's sending. Whatever breaks the
- * reading, also a message missing in between, fails the queue; who reads on knows from where.
+ * reading, also a message missing in between, fails the queue; the reader knows from where to go on.
  */
 import { AckPolicy, DeliverPolicy, ReplayPolicy } from "@nats-io/jetstream"
 import { createInbox, type Msg, nanos, type NatsConnection } from "@nats-io/nats-core"
@@ -83,7 +83,7 @@ const sourceOf = ({ cache }: Nats["Service"], message: Msg, delivery: Delivery):
   sequence: delivery.streamSequence,
   storedAtMs: delivery.storedAtMs,
   data: cache.intern(message.subject, message.data),
-  // Few who read a message look at its headers.
+  // Few readers of a message look at its headers.
   header: (name) => headerReader(message.headers)(name)
 })
 

@@ -152,7 +152,7 @@ const scheduleGridMs = 250
 
 /**
  * Headers of a message that the broker keeps until a moment and then moves to another subject of the same stream. One
- * schedule per subject. It fires up to one tick early: whoever takes the message waits out the rest.
+ * schedule per subject. It fires up to one tick early: the consumer waits out the rest.
  */
 export const scheduleHeaders = (dueAtMs: number, targetSubject: string): HeaderPairs => [
   [header.schedule, `@at ${isoTime(dueAtMs - scheduleGridMs)}`],

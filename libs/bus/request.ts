@@ -35,7 +35,7 @@ export interface AnswerOptions<Question, Answer, R> {
   readonly answer: MessageCodec<Answer>
   /** Questions in work at once. */
   readonly concurrency: number
-  /** Further ones that wait for their turn; who comes beyond them is told at once to ask again. Default 1,024. */
+  /** Further ones that wait for their turn; a question beyond them is told at once to ask again. Default 1,024. */
   readonly waitingMax?: number
   readonly handler: (question: Question) => Effect.Effect<Answer, never, R>
 }
@@ -43,7 +43,7 @@ export interface AnswerOptions<Question, Answer, R> {
 const refusedHeader = "Starling-Refused"
 const busyHeader = "Starling-Busy"
 
-// A queue that is longer than a moment's work only keeps askers waiting who have given up.
+// A queue longer than a moment's work holds only questions whose askers have given up.
 const waitingMaxDefault = 1_024
 
 export class Requests extends Context.Service<

@@ -1,6 +1,6 @@
 /**
- * One entity as lists and watchdogs see it: made from its last record, and therefore a moment behind it. Who has to
- * be right asks the actor.
+ * One entity as lists and watchdogs see it: made from its last record, and therefore a moment behind it. A caller
+ * that has to be right asks the actor.
  */
 import { Option, Result, Schema } from "effect"
 import { Count, encodeToken, EpochMs } from "#contracts"

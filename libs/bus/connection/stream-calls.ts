@@ -95,7 +95,7 @@ const sourceOf = ({ subject, seq, time, data = "", hdrs }: StoredMessage): Sourc
   sequence: seq,
   storedAtMs: Date.parse(time),
   data: Buffer.from(data, "base64"),
-  // Few who read a message look at its headers.
+  // Few readers of a message look at its headers.
   header: (name) => headerReader(hdrs === undefined ? undefined : MsgHdrsImpl.decode(Buffer.from(hdrs, "base64")))(name)
 })
 

@@ -1,6 +1,6 @@
 /**
  * What this process wrote lately and is about to read again, by subject. What comes back byte for byte is handed on as
- * the very object that was written, so that whoever knows what it says by that object need not read it again. What was
+ * the very object that was written, so that a reader that knows the object need not decode it again. What was
  * forgotten, or written by somebody else, is handed on as it came: nothing is ever taken for what it is not.
  */
 export interface WriteThroughCache {

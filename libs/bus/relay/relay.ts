@@ -1,7 +1,7 @@
 /**
  * Reads one stream in order and writes what follows from it to another: every step is tied to the new
  * cursor, on the condition that the cursor is still the one we read. Of several relays at once one works:
- * who loses the condition stands by, and takes up the work when the cursor stands still. A killed broker or
+ * the others fail that condition, stand by, and take up the work when the cursor stands still. A killed broker or
  * a killed relay loses nothing; at worst the few messages of one small step are repeated, with the same ids.
  *
  * `translate` turns a run of source messages into steps; a step is written whole or not at all. Between

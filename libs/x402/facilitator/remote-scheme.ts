@@ -33,7 +33,7 @@ export const remoteScheme = (
   simulate: ({ payload, requirements }) => Effect.asVoid(facilitator.verify(payload, requirements)),
   // A facilitator tells no balances: our own nodes, which look after its settlements, do.
   funds: (checked, claimKeys) => local.funds(checked, claimKeys),
-  // Whoever sends pays for it.
+  // The sender pays for it.
   recheck: () => Effect.void,
   accountNonce: () => Effect.succeed(null),
   prepare: () => Effect.succeed({ transaction: null, raw: new Uint8Array(0), settler: "facilitator", nonce: null }),

@@ -29,7 +29,7 @@ const isMadeBy = Effect.fnUntraced(function* (
   payment: EvmPayment,
   transaction: string
 ): Effect.fn.Return<boolean, ChainUnavailable> {
-  // Who sends for us may name anything, also an older payment of the same payer and amount.
+  // A facilitator may name anything, also an older payment of the same payer and amount.
   if (!isHash(transaction)) return false
   const receipt = yield* node.receipt(transaction)
   if (receipt === null || readQuantity(receipt.status) !== 1n) return false

@@ -26,7 +26,7 @@ interface Waiters {
   now: number
   /**
    * Fewer than there are connections: what waits may wait for a transaction before it, of the same account, which must
-   * still find one. Who is beyond asks for its receipt again and again.
+   * still find one. A sender beyond them asks for its receipt again and again.
    */
   readonly atOnceMax: number
 }

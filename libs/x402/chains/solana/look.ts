@@ -45,7 +45,7 @@ const whetherEnded = Effect.fnUntraced(function* (rpc: SolanaRpc, checked: Check
 })
 
 const signaturePattern = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/u
-// Who makes more transactions than this within a minute and a half hides nobody's payment but their own.
+// A payer that makes more transactions than this within a minute and a half hides only its own payments.
 const searchedMax = 100
 
 /**
