@@ -1,10 +1,11 @@
 /**
- * A call to a model, from its first byte to its end, in this order: read and check, price and pay (or count
- * it, where it is free), fetch its images, ask a provider, settle, answer. What fails before content has been
- * given out releases the payment before it is told.
+ * A call to a model, from its first byte to its end, in this order: read and check, price and pay (a free model:
+ * count), fetch the images it names, ask a provider, settle, answer. A failure before any content has been given out
+ * releases the payment first and is reported after.
  *
- * The payment of a stream is served before the first event and settled after the last; a provider that fails in between
- * costs the caller nothing, and the caller is told by an event in its own dialect. Silence is filled with comments.
+ * The payment of a stream moves to `serving` before the first event and is settled after the last. A provider that
+ * fails in between costs the caller nothing; an event in the caller's own dialect reports it. Comments fill the
+ * silence.
  */
 import { Array as Arr, Cause, Clock, Effect, Pull, Stream } from "effect"
 import { Admission, eventsAnswer, HttpCall, jsonAnswer, jsonEvent, type ServerSentEvent } from "#http"
@@ -33,7 +34,7 @@ export const answerModel = (dialect: ApiDialect) =>
   answering(dialect)(
     Effect.gen(function* () {
       const startedAtMs = yield* Clock.currentTimeMillis
-      // Who pays is not known yet: places are held for all callers together.
+      // The payer is not known yet, so places are held for all callers together.
       yield* (yield* Admission).enter("callers")
       const call = yield* readCall(dialect)
       const payment = yield* paymentOf(call)
@@ -75,7 +76,7 @@ interface Work {
   readonly count: (usage: Usage | undefined) => void
 }
 
-/** The payment can be used again before the caller hears why. */
+/** Releases the payment before the caller hears of the failure, so that the same payment can be used again. */
 const released = <A, R>({ call, payment }: Work, answer: Effect.Effect<A, GatewayFault, R>) =>
   withinPayment(payment, answer).pipe(
     Effect.mapError((given) => freeFault(call, given)),
@@ -101,7 +102,7 @@ const whole = Effect.fnUntraced(function* (work: Work) {
   return jsonAnswer(body, { headers: { "cache-control": "private, no-store", ...headers, ...settled.headers } })
 })
 
-/** Paid before anybody is asked, or counted. */
+/** A call is paid for before any provider is asked and before anything is counted. */
 const paymentOf = Effect.fnUntraced(function* (call: ModelCall) {
   if (call.model.entry.Free) {
     yield* (yield* FreeTier).takeCall(yield* HttpCall, call.model.family)
@@ -128,7 +129,7 @@ interface StreamFrame {
   readonly headers: Readonly<Record<string, string>>
   readonly startedAtMs: number
   readonly keepAliveMs: number
-  /** When the whole answer is known. */
+  /** Runs when the whole answer is known. */
   readonly onEnd: Effect.Effect<void>
 }
 
@@ -155,7 +156,7 @@ const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, upstream: 
       })
   })
   const next = nextEvents(frame, state, pulled, begin).pipe(
-    // Before the caller hears of it: the payment can be used again at once.
+    // The release comes before the error: the caller can use the payment again at once.
     Effect.tapError((error) => (Cause.isDone(error) ? Effect.void : payment.release))
   )
   const events = Stream.fromPull(Effect.succeed(next))
@@ -166,7 +167,7 @@ const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, upstream: 
   })
 })
 
-/** How much the caller was told. */
+/** How much of the answer the caller has been given. */
 interface Told {
   stage: "events" | "ending" | "over"
   isBegun: boolean
@@ -199,14 +200,14 @@ const dialectEvent = (dialect: ModelCall["dialect"], event: JsonObject): ServerS
 
 const ending = Effect.fnUntraced(function* ({ call, payment, onEnd }: StreamFrame) {
   yield* onEnd
-  // All has been given out: a payment that fails now is the payment gate's to remember, not the caller's to see.
+  // The whole answer has been given out: a payment that fails now concerns the payment gate, not the caller.
   const { headers } = yield* Effect.orElseSucceed(payment.settle(null), (): SettledCall => ({ headers: {} }))
   const receipt = headers["payment-response"]
   const told = receipt === undefined ? [] : [{ data: "", comment: `payment-response ${receipt}` }]
   return call.dialect === "chat" ? [...told, { data: "[DONE]" }] : told
 })
 
-/** What a free model cannot do is a matter of its capacity. */
+/** A failure of a free model that comes from its capacity gets a code of its own. */
 export const freeFault = (call: Pick<ModelCall, "model" | "isStreamed">, given: GatewayFault): GatewayFault => {
   const isOfCapacity =
     given.code === "RATE_LIMITED" || given.code === "MODEL_UNAVAILABLE" || given.code === "INTERNAL_ERROR"
@@ -220,7 +221,7 @@ export const freeFault = (call: Pick<ModelCall, "model" | "isStreamed">, given: 
 
 const freeRetrySeconds = 30
 
-/** After the headers only an event can tell. */
+/** Once the headers are sent, only an event can report a failure. */
 const lastEvent = (
   { dialect }: ModelCall,
   route: string,

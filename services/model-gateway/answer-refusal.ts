@@ -1,6 +1,6 @@
 /**
- * The last line before a caller of this API: whatever a route ended with becomes an answer in the route's own
- * shape, and is counted by its code. Defects are logged with their causes and tell nothing but that they happened.
+ * The last stop before a caller of this API: any failure of a route becomes an answer in the route's own shape, and is
+ * counted by its code. Defects are logged with their causes; the caller learns only that one happened.
  */
 import { Cause, Effect } from "effect"
 import { type Answer, bytesAnswer, HttpCall, jsonAnswer, WireError } from "#http"
@@ -27,7 +27,7 @@ export const codeOf = (failure: CallFailure): string => {
   return failure.code
 }
 
-/** A refusal of the rooms below, in our words. */
+/** A refusal by the shared HTTP code, in the gateway's words. */
 const asFault = ({ status, message, headers }: WireError): GatewayFault => {
   const seconds = Number(headers?.["retry-after"])
   const retryAfterSeconds = Number.isInteger(seconds) ? seconds : undefined
@@ -48,7 +48,7 @@ const written = (dialect: ErrorDialect, failure: CallFailure): Answer => {
   return jsonAnswer(faultBody(dialect, known), { status: statusOf(known.code), headers: faultHeaders(known) })
 }
 
-/** Answers with what the route answers, or with why it does not. */
+/** Answers with the route's answer, or with the reason why there is none. */
 export const answering =
   (dialect: ErrorDialect) =>
   <R>(handler: Effect.Effect<Answer, CallFailure, R>) =>

@@ -1,3 +1,3 @@
-/** What the gateway tells of itself in documents: its routes and its metrics. */
+/** The gateway's own documentation: its routes and its metrics. */
 export { modelGatewayMetrics, paymentMetrics } from "./metrics.ts"
 export { gatewayOpenApi, modelGatewayPage } from "./openapi.ts"

@@ -1,4 +1,7 @@
-/** What an SRE sees of model-gateway, beside what its listener tells. Codes and providers are ours; nothing here is a caller's text. */
+/**
+ * The metrics of model-gateway, beside those of its listener. Codes and providers are ours; no label holds a caller's
+ * text.
+ */
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 
 export const gatewayRequests = defineCounter({

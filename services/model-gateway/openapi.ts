@@ -24,7 +24,7 @@ interface GatewayOperation {
   readonly path: string
   readonly summary: string
   readonly body?: keyof typeof requests
-  /** The answer's schema where it is ours; the vendor's otherwise. */
+  /** The answer's schema when it is ours; otherwise the vendor's applies. */
   readonly answer?: keyof typeof requests
   readonly streams: boolean
 }

@@ -1,11 +1,11 @@
 /**
- * How callers reach this gateway: as it is configured, and otherwise where it really listens, whatever port that is.
- * Quotes and image jobs name it; never what a caller sends as Host.
+ * The address by which callers reach this gateway: the configured one, otherwise the one it really listens on, with its
+ * port. Quotes and image jobs name it; a caller's Host header never counts.
  */
 import { Effect } from "effect"
 import { Addresses, Configuration } from "#runtime"
 
-/** The origin without a slash at its end; asked for with each call, for the port is known once it listens. */
+/** The origin without a slash at its end. Each call asks for it, for the port is known only once it listens. */
 export const gatewayOrigin = Effect.gen(function* () {
   const { ModelGateway } = yield* Configuration
   const addresses = yield* Addresses
@@ -15,6 +15,6 @@ export const gatewayOrigin = Effect.gen(function* () {
   return Effect.map(addresses.all, (all) => reachable(all.get("model-gateway") ?? `http://${Host}:${Port}`))
 })
 
-/** Who listens on all addresses is reached on this machine's own at the least. */
+/** A listener on all addresses is reachable at least under the machine's own. */
 export const reachable = (url: string): string =>
   url.replace(/^(http:\/\/)(?:0\.0\.0\.0|\[::\]|::)(?=:\d+$)/u, "$1127.0.0.1")

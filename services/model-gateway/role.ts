@@ -3,10 +3,10 @@
  *
  * in: HTTP on ModelGateway.Port
  * out: calls to the providers of ModelGateway.Providers; images that conversations name, by the guarded client
- * state: none that outlives an answer but image jobs (KV `image-jobs`, objects `image-answers`) and what free
+ * state: nothing that outlives an answer but image jobs (KV `image-jobs`, objects `image-answers`) and what free
  * callers have used (KV `rate-windows`)
- * failure policy: the next provider of a model is asked while nothing has been given out; a payment is
- * released before a failure is told; a caller that is gone cuts its provider off; nothing is answered unpaid
+ * failure policy: the next provider of a model is asked while nothing has been given out; a payment is released before
+ * its failure is reported; a caller that leaves cuts its provider off; no answer goes out unpaid
  */
 import { Effect, Layer } from "effect"
 import { Admission, type CorsPolicy, crossOrigin, descriptionRoute, HttpListener } from "#http"
@@ -57,7 +57,7 @@ const shown = Layer.effectDiscard(
   })
 )
 
-/** With its listener in reach. Needs the bus, the egress, the runtime, and a payment gate. */
+/** The role with its listener exposed. Needs the bus, the egress, the runtime, and a payment gate. */
 export const modelGatewayWith = shown.pipe(Layer.provideMerge(listener), Layer.provide(parts))
 
 export const modelGateway = shown.pipe(
@@ -66,9 +66,9 @@ export const modelGateway = shown.pipe(
   Layer.provide(configuredPaymentGate)
 )
 
-/** What is wrong with the configuration, before anything is asked of the broker. */
+/** Checks the configuration before the broker is asked for anything. */
 
-/** What pages of other origins may send to the gateway, and read of its answers. Wallets live in browsers. Pure. */
+/** What pages of other origins may send to the gateway and read of its answers, for wallets live in browsers. Pure. */
 const gatewayCors = (origins: CorsPolicy["origins"]): CorsPolicy => ({
   origins,
   requestHeaders: [
@@ -83,10 +83,10 @@ const gatewayCors = (origins: CorsPolicy["origins"]): CorsPolicy => ({
     "anthropic-dangerous-direct-browser-access",
     "traceparent",
     "X-Request-Id",
-    // The client libraries of x402 send it with what they pay for, although it is a header of answers.
+    // Although it is a header of answers, x402's client libraries send it with paid requests.
     "Access-Control-Expose-Headers"
   ],
-  // The official libraries of both API families.
+  // Headers of the official libraries of both API families.
   requestHeaderPrefixes: ["x-stainless-", "openai-"],
   exposedHeaders: [
     exposedHeaders,

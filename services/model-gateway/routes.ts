@@ -17,7 +17,7 @@ const routesUnder = (base: "" | "/api" | "/solana/api") =>
 
 export const gatewayRoutes = [...routesUnder(""), ...routesUnder("/api"), ...routesUnder("/solana/api")] as const
 
-/** What no route of ours has answered: unknown paths, wrong methods, and what is no HTTP. */
+/** The answer where no route matched: unknown paths, wrong methods, and input that is no HTTP. */
 export const renderGatewayError: RenderError = ({ status, code, message }) => ({
   error: {
     message,

@@ -1,6 +1,6 @@
 /**
- * Why a call is refused, before a route has put it in its own shape. Grouped by what a caller does next: read
- * the code, pick another model, or pay (that one is the payment gate's, see PaymentGate.ts).
+ * The reason why a call is refused, before a route has put it in its own shape. The codes are grouped by what a caller
+ * does next: read the code, pick another model, or pay (see PaymentGate.ts).
  */
 import { Schema } from "effect"
 import { type GatewayCode, gatewayCodes } from "#contracts"
@@ -12,10 +12,10 @@ export class GatewayFault extends Schema.TaggedError<GatewayFault>()("GatewayFau
   message: Schema.String,
   /** The field of the request that is wrong. */
   param: Schema.optionalKey(Schema.String),
-  /** What the provider said, made fit for strangers. */
+  /** The provider's own message, cleaned of what callers must not see. */
   debug: Schema.optionalKey(Schema.String),
   details: Schema.optionalKey(Schema.Array(Detail)),
-  /** Whose limit refused: the model's family. */
+  /** The model family whose limit refused the call. */
   source: Schema.optionalKey(Schema.String),
   retryAfterSeconds: Schema.optionalKey(Schema.Int),
   headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
@@ -26,7 +26,7 @@ export class UnknownModel extends Schema.TaggedError<UnknownModel>()("UnknownMod
   suggestions: Schema.Array(Schema.String)
 }) {}
 
-/** What may be said beside a code; what is undefined is left out. */
+/** What a fault may carry beside its code; undefined fields are left out. */
 interface FaultFacts {
   readonly message?: string | undefined
   readonly param?: string | undefined
@@ -37,14 +37,14 @@ interface FaultFacts {
   readonly headers?: GatewayFault["headers"]
 }
 
-/** The fault with a code's usual words, unless there are better ones. */
+/** The fault with its code's usual words, or with the given ones. */
 export const fault = (code: GatewayCode, more: FaultFacts = {}): GatewayFault => {
   const { message, ...rest } = more
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
   return new GatewayFault({ code, message: message ?? gatewayCodes[code].message, ...given })
 }
 
-/** Whose shapes a route speaks. */
+/** The route family whose error shape is used. */
 export type ErrorDialect = "chat" | "messages" | "responses" | "images"
 
 const anthropicTypes: Readonly<Record<number, string>> = {
@@ -67,7 +67,7 @@ export const faultBody = (dialect: ErrorDialect, fault: GatewayFault): Readonly<
   const { status, type } = gatewayCodes[code]
   const limits = status === 429 ? { source: source ?? "gateway", retry_after_seconds: retryAfterSeconds ?? 1 } : {}
   if (dialect === "messages") {
-    // Anthropic's envelope has no place for codes: those of payments stand in it all the same, for clients act on them.
+    // Anthropic's envelope has no field for codes. Codes of payments stand in it all the same, for clients act on them.
     const error = { type: anthropicTypeOf(status), message, ...(code.startsWith("PAYMENT_") ? { code } : {}) }
     return { type: "error", error, ...limits }
   }

@@ -1,6 +1,6 @@
 /**
- * A refusal of a provider, whatever its shape: an object or a text under `error`, a bare message, a list around
- * it, a validator's `detail`, or a page of HTML. Pure.
+ * A provider's refusal, whatever its shape: an object or a text under `error`, a bare message, a list around it, a
+ * validator's `detail`, or a page of HTML. Pure.
  */
 import { Result } from "effect"
 import { isRecord, type JsonObject, textAt } from "../translate/json.ts"
@@ -9,7 +9,7 @@ import type { GatewayCode } from "#contracts"
 interface UpstreamError {
   readonly status: number
   readonly message: string
-  /** What a program reads: the type and the code, in lower case. */
+  /** The machine-readable part: the type and the code, in lower case. */
   readonly kinds: ReadonlyArray<string>
   readonly param: string | undefined
 }
@@ -35,7 +35,7 @@ const fromObject = (body: JsonObject): Omit<UpstreamError, "status"> => {
   const inner = isRecord(error) ? error : {}
   const deeper = isRecord(inner["innererror"]) ? inner["innererror"] : {}
   const detail = fromDetail(body["detail"])
-  // OpenRouter hides the words of whom it asked in there.
+  // OpenRouter puts the message of the provider behind it in here.
   const metadata = isRecord(inner["metadata"]) ? inner["metadata"] : {}
   const message =
     textAt(inner, "message") ??
@@ -69,7 +69,7 @@ export const readUpstreamError = (status: number, contentType: string, text: str
   return { status, message: isHtml ? titleOf(text) : text.slice(0, 2_000), kinds: [], param: undefined }
 }
 
-/** A provider's refusal as one of our codes. What only the caller can mend is 400 and never 500. Pure. */
+/** A provider's refusal as one of our codes. A fault that only the caller can mend is 400 and never 500. Pure. */
 interface Classified {
   readonly code: GatewayCode
   /** The field of the request that the provider named. */
@@ -114,15 +114,15 @@ export const isWorthAnother = (code: GatewayCode): boolean =>
   code === "TIMEOUT"
 
 /**
- * Which of our codes a provider's refusal is, by what it looks like. The first row that fits decides, so rows
- * that name a cause stand before rows that only know a status. Data.
+ * The rule from a provider's refusal to one of our codes. The first row that fits decides, so rows that name a cause
+ * stand before rows that only know a status. Data.
  */
 interface ClassifyRule {
   readonly code: GatewayCode
   readonly statuses?: ReadonlyArray<number>
   /** Types and codes of providers, in lower case. */
   readonly kinds?: ReadonlyArray<string>
-  /** Of the message; read only from statuses below 500. */
+  /** Matches the message; read only from statuses below 500. */
   readonly words?: RegExp
 }
 

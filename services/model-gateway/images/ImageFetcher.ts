@@ -1,7 +1,7 @@
 /**
- * Fetches the pictures and documents that a conversation names, through the guarded client: never from a private address,
- * never more than a few, never anything else. Called only when the call is paid for, so that nobody uses us to knock at
- * doors for nothing.
+ * Fetches the pictures and documents that a conversation names, through the guarded client: never from a private
+ * address, never more than a few, never any other type. It runs only once the call is paid for, so that nobody can use
+ * the gateway to probe addresses for free.
  */
 import { Context, Effect, Layer } from "effect"
 import { UntrustedHttp } from "#egress"
@@ -23,12 +23,12 @@ const atOnce = 4
 
 interface Kind {
   readonly accept: string
-  /** Zero: nothing of that type is taken. */
+  /** Zero means that the type is not accepted. */
   readonly bytesMax: (mediaType: string) => number
   readonly types: string
 }
 
-// A document's price is fixed before it is seen: a larger one is sent in the request itself, where it is counted.
+// A document's price is fixed before it is fetched. A larger one has to be sent in the request, where it is counted.
 const textBytesMax = namedDocumentTokens * 4
 const pdfBytesMax = namedDocumentTokens * 24
 const imageBytesMax = 8 * 1_024 * 1_024
@@ -76,7 +76,7 @@ export class ImageFetcher extends Context.Service<
             deadlineMs,
             responseBytesMax: named.kind === "image" ? imageBytesMax : pdfBytesMax
           })
-          // Why a private address was not called is nobody's business.
+          // The reason why a private address was not called is not given to callers.
           .pipe(
             Effect.mapError((error) =>
               refused(named, error._tag === "AddressRefused" ? "it may not be called" : error._tag)

@@ -1,8 +1,9 @@
 /**
- * Images that are being made or were made: one entry each, for a day, found by any replica. The pictures are an
- * object beside it. One that its maker never ended counts as failed once it cannot be in work any more. Images are made
- * beside the call that asked for them: one that takes long, or whose caller left, is still made, paid for and kept, to be
- * fetched by its job. Work ends with the role; what is cut then is released.
+ * Image jobs, in work or ended: one entry each, kept for a day, found by any replica. The pictures are an object beside
+ * the entry. A job that its maker never ended counts as failed after its deadline.
+ *
+ * Images are made beside the call that asked for them: one that takes long, or whose caller left, is still made, paid
+ * for and kept, to be fetched by its job. Work ends with the role; a job that is cut off then has its payment released.
  */
 import { randomUUID } from "node:crypto"
 import { Clock, Context, Deferred, Effect, Exit, Layer, Option, Result, Schema, Stream } from "effect"
@@ -20,7 +21,7 @@ import type { ImageCall } from "./routes.ts"
 const JobEntry = Schema.Struct({
   model: Schema.String,
   createdAtMs: Schema.Int,
-  /** Past it nobody is at work on it any more. */
+  /** After this moment nobody works on the job any more. */
   deadlineMs: Schema.Int,
   status: Schema.Literals(["in_progress", "completed", "failed"]),
   error: Schema.NullOr(Schema.Struct({ code: Schema.String, message: Schema.String }))
@@ -41,7 +42,7 @@ export interface FoundJob {
 
 const idPattern = /^img_[0-9a-f]{32}$/u
 
-/** Nobody can guess it. */
+/** Random, so that nobody can guess another caller's job. */
 export const newImageJobId = (): string => `img_${randomUUID().replaceAll("-", "")}`
 
 export class ImageJobs extends Context.Service<
@@ -140,13 +141,13 @@ interface WantedImages {
 }
 
 const utf8 = new TextEncoder()
-// Beside the provider's time: settling and storing.
+// Time for settling and storing, beside the provider's time.
 const endingMs = 60_000
 
 export class ImageWork extends Context.Service<
   ImageWork,
   {
-    /** Goes on when the caller has left. */
+    /** The work goes on when the caller has left. */
     readonly start: (wanted: WantedImages) => Effect.Effect<StartedImages, BusError>
   }
 >()("starling/model-gateway/ImageWork") {
@@ -202,7 +203,7 @@ const failureOf = (exit: Exit.Exit<unknown, Failure>) => {
   return { code: "MODEL_UNAVAILABLE", message: "The image could not be kept" }
 }
 
-/** What is still being settled may be charged yet: its image is kept. */
+/** A payment that is still being settled may be charged yet, so its image is kept. */
 const refusedWords = ({ code }: PaymentRefusal) =>
   code === "PAYMENT_SETTLING"
     ? "The payment is still being settled; send the same payment again to fetch the image"

@@ -1,6 +1,6 @@
 /**
- * Images: made within the time that a caller waits, or by a job that is asked for later. Whoever knows a job's
- * id may fetch it; ids cannot be guessed.
+ * Images, made within the time that a caller waits, or by a job that is polled later. Anyone who knows a job's id may
+ * fetch it; ids cannot be guessed.
  */
 import { Clock, Effect, Option } from "effect"
 import { ImagesRequest } from "#contracts"
@@ -55,7 +55,7 @@ export const answerImages = answering("images")(
     yield* (yield* Admission).enter("callers")
     const call = yield* readImageCall()
     const id = newImageJobId()
-    // From the payment on the work does not end with the caller.
+    // Once the payment is verified, the work goes on without the caller.
     const started = Effect.uninterruptible(
       Effect.flatMap(paymentOf(call, id), (payment) =>
         Effect.flatMap(ImageWork, (work) => work.start({ id, call, payment }))
@@ -72,7 +72,7 @@ export const answerImages = answering("images")(
   })
 )
 
-/** With the image, or with its job where it takes longer than a caller waits. */
+/** Answers with the image, or with its job when it takes longer than a caller waits. */
 const answerStarted = Effect.fnUntraced(function* <E>(
   job: Pick<FoundJob, "id" | "entry">,
   made: Effect.Effect<Option.Option<MadeImages>, E>
@@ -91,19 +91,19 @@ const answerInWork = Effect.fnUntraced(function* ({ id, entry }: Pick<FoundJob, 
   })
 })
 
-/** To who sends a payment again: its own job, or its images where only the chain has not spoken yet. */
+/** Answers a payment that is sent again with its own job, or with its images when only the settlement is still open. */
 const answerBegunBefore = Effect.fnUntraced(function* (id: string, otherwise: PaymentRefusal) {
   const job = Option.getOrUndefined(yield* (yield* ImageJobs).find(id))
   if (job?.answer !== undefined) {
     const headers = { ...headersOf(id), ...unsettledHeaders("settlement_pending") }
     return bytesAnswer(job.answer, "application/json", { headers })
   }
-  // One that has failed, or whose maker is gone, has its payment given back, or settled for an image that is kept.
+  // A job that failed, or whose maker is gone, gets its payment back, or is settled for an image that is kept.
   const isInWork = job?.entry.status === "in_progress" && (yield* Clock.currentTimeMillis) <= job.entry.deadlineMs
   return isInWork ? yield* answerInWork(job) : yield* Effect.fail(otherwise)
 })
 
-/** The bus is not the caller's business. */
+/** Failures of the bus are not shown to callers. */
 const known = <E>(call: ImageCall, error: E) => {
   if (error instanceof GatewayFault) return freeFault({ model: call.model, isStreamed: false }, error)
   return error instanceof PaymentRefusal ? error : fault("MODEL_UNAVAILABLE", { retryAfterSeconds: 1 })

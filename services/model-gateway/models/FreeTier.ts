@@ -1,6 +1,6 @@
 /**
- * How much an address may ask for without paying: calls to free models, and lists of models. Counted over all
- * replicas. When nobody can count, nothing is given away.
+ * How much an address may ask for without paying: calls to free models, and lists of models. The count covers all
+ * replicas. While it cannot be read, no free call is answered.
  */
 import { Context, Effect, Layer, Option } from "effect"
 import { type HttpCall, type RateRefused, sharedWindow, takeFrom, type WireError } from "#http"
@@ -76,7 +76,7 @@ const hopsMax = 64
 
 const unmapped = (address: string) => mapped.exec(address)?.[1] ?? address
 
-/** `[::1]:443` and `10.0.0.1:80` are written by some proxies. */
+/** Some proxies add a port: `[::1]:443`, `10.0.0.1:80`. */
 const bare = (hop: string) => {
   const text = hop.trim().replace(/^"|"$/gu, "")
   const bracketed = /^\[([0-9a-f:.]{2,45})\](?::\d{1,5})?$/iu.exec(text)?.[1]
@@ -85,9 +85,9 @@ const bare = (hop: string) => {
 }
 
 /**
- * Whose calls are counted together: the caller's address, an IPv6 one by its /64, which is one household.
- * Behind proxies of ours it is the right-most address of X-Forwarded-For that is none of theirs; what stands
- * further left anybody can have written. Pure.
+ * The address by which a caller's calls are counted; an IPv6 address counts by its /64, which is one household. Behind
+ * our own proxies it is the right-most address of X-Forwarded-For that is not one of theirs, for anybody can have
+ * written what stands further left. Pure.
  */
 export const clientAddress = (trustedProxies: ReadonlyArray<string>) => {
   const trusted = new BlockList()
@@ -103,7 +103,7 @@ export const clientAddress = (trustedProxies: ReadonlyArray<string>) => {
     let address = unmapped(peer)
     while (isTrusted(address)) {
       const next = hops.pop()
-      // What is no address was not written by a proxy of ours.
+      // An entry that is no address was not written by one of our proxies.
       if (next === undefined || isIP(next) === 0) break
       address = next
     }
@@ -117,7 +117,7 @@ const group = (address: string): string => {
   const words = (part: string | undefined) => (part === undefined || part === "" ? [] : part.split(":"))
   const first = words(head)
   const last = words(tail)
-  // An IPv4 address at the end stands for two words.
+  // An IPv4 address at the end takes the place of two words.
   const taken = first.length + last.length + (last.at(-1)?.includes(".") === true ? 1 : 0)
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - taken)
   const all = [...first, ...Array.from({ length: zeros }, () => "0"), ...last]

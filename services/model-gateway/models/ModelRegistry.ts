@@ -1,7 +1,7 @@
 /**
- * The model registry: the models that are served here and who is asked for each, with the providers' keys, all from the
- * configuration.
- * What does not fit together is told before anything starts. Does not change while the process runs.
+ * The model registry: the models that are served here, the providers of each and their keys, all from the
+ * configuration. Contradictions are reported before anything starts. The registry does not change while the process
+ * runs.
  */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { type ModelEntry, type ProviderEntry, entriesOf, isJson, type Json, unreadable } from "#contracts"
@@ -36,7 +36,7 @@ export class ModelRegistry extends Context.Service<
   {
     readonly all: ReadonlyArray<RegisteredModel>
     readonly find: (id: string, kind: ModelEntry["Kind"]) => Effect.Effect<RegisteredModel, UnknownModel>
-    /** What must not be told of providers. */
+    /** What callers must not learn of the providers. */
     readonly hidden: SanitiseOptions
   }
 >()("starling/model-gateway/ModelRegistry") {
@@ -63,7 +63,7 @@ export class ModelRegistry extends Context.Service<
   )
 }
 
-/** Fails with every fault; asks nobody, so it can be known before the broker answers. */
+/** Fails with every fault. It needs no broker, so faults are known before the broker answers. */
 export const configuredModels = Effect.gen(function* () {
   const { ModelGateway } = yield* Configuration
   const [providers, missing] = yield* Effect.partition(ModelGateway.Providers, readProvider)
@@ -97,7 +97,7 @@ const readProvider = Effect.fnUntraced(function* (entry: ProviderEntry, index: n
 
 type Entry = readonly [index: number, entry: Json]
 
-/** Of a configuration as it is written, or as far as it can be read. */
+/** Checks a configuration file as it is written, or as much of it as can be read. */
 export const modelFaultsOf = (file: Json): ReadonlyArray<ConfigurationFault> => {
   const providers = entriesOf(file, "ModelGateway", "Providers")
   const models = entriesOf(file, "ModelGateway", "Models")
@@ -155,7 +155,7 @@ const priceFaults = (model: Json, path: string): Array<ConfigurationFault> => {
 }
 
 const suggestionsMax = 5
-// Ids of strangers are compared only so far.
+// Ids that callers send are compared only up to this length.
 const charactersMax = 128
 
 const pairsOf = (text: string) => {
@@ -163,7 +163,7 @@ const pairsOf = (text: string) => {
   return new Set(Array.from({ length: Math.max(0, plain.length - 1) }, (_, at) => plain.slice(at, at + 2)))
 }
 
-/** The ids that a mistaken one may have meant: those that share the longest parts with it, the nearest first. Pure. */
+/** The ids that a mistyped one may have meant: those that share the longest parts with it, the nearest first. Pure. */
 export const suggestModels = (id: string, known: ReadonlyArray<string>): ReadonlyArray<string> => {
   const wanted = pairsOf(id)
   const scored = known.map((other) => {

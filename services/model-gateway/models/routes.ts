@@ -1,4 +1,4 @@
-/** The models that are served here, with what they cost. */
+/** The models that are served here, with their prices. */
 import { Effect } from "effect"
 import type { ListedModel } from "#contracts"
 import { HttpCall, jsonAnswer } from "#http"
@@ -31,7 +31,7 @@ export const listedModel = ({ entry, family }: RegisteredModel): ListedModel => 
 
 const headers = { "cache-control": "no-store" }
 
-/** Counted, or refused in the few words that lists are refused with. */
+/** Counts a call to a list, or refuses it in the short form that lists use. */
 const counted = <A, E, R>(answer: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const refused = yield* Effect.flip((yield* FreeTier).takeMetadata(yield* HttpCall)).pipe(Effect.option)

@@ -1,8 +1,11 @@
 /**
- * What a paid call does with its claim. The claim is renewed as long as the call lasts; it is let go before a failure is
- * told, or settled once the answer is made. A stream whose payment would end before it does is settled while it goes on.
- * A whole answer goes out paid, or as one that a payer may have before the chain has spoken; what the chain refuses is
- * not given. When which of it is done says `paid-call.ts`.
+ * What a paid call does with its claim. The claim is renewed as long as the call lasts. It is released before a failure
+ * is reported, or settled once the answer is made. A stream whose payment would end before the stream does is settled
+ * while it goes on.
+ *
+ * A whole answer goes out once it is paid, or as one of the unpaid answers that a payer may have before the settlement
+ * is confirmed. An answer whose settlement the chain refuses is not given out. `paid-call.ts` says when each of this
+ * happens.
  */
 import { Clock, Context, Effect, Fiber, Layer, Schedule, type Scope } from "effect"
 import type { BusError } from "#bus"
@@ -71,13 +74,13 @@ interface Parts {
   readonly timed: <A, E>(stage: string, work: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
 
-/** The claim of a call while it goes on. */
+/** The claim of a call that is going on. */
 interface Hold extends VerifiedCall {
-  /** As it was moved last. */
+  /** The claim after its last move. */
   claim: Claim
-  /** Before the payment is asked for; nothing of a stream. */
+  /** Keeps the answer before the payment is asked for; does nothing for a stream. */
   answerKept: Effect.Effect<void, BusError>
-  /** Once, whoever asks first. */
+  /** Runs once, for the first caller; the others share its result. */
   readonly requested: Effect.Effect<RequestedSettlement, NotCommitted>
   renewing?: Fiber.Fiber<void>
   forcing?: Fiber.Fiber<void>
@@ -109,13 +112,13 @@ const tasksOf = (parts: Parts, hold: Hold): CallTasks => ({
   settle: (answer) => settle(parts, hold, answer)
 })
 
-/** A renewal and another move may end in any order. */
+/** Tolerates a renewal and another move that end in any order. */
 const advance = (hold: Hold, next: Claim) =>
   Effect.sync(() => {
     if (next.revision > hold.claim.revision) hold.claim = next
   })
 
-/** Until the claim is somebody else's to move. */
+/** Renews until somebody else may move the claim. */
 const renew = ({ claims, renewEveryMs }: Parts, hold: Hold): Effect.Effect<never> =>
   Effect.suspend(() => claims.move(hold.claim, ClaimMove.Renew())).pipe(
     Effect.tap((next) => advance(hold, next)),
@@ -127,7 +130,7 @@ const renew = ({ claims, renewEveryMs }: Parts, hold: Hold): Effect.Effect<never
     Effect.forever
   )
 
-/** Ends what goes on beside the call. */
+/** Ends the background work of the call. */
 const stop = ({ scope }: Parts, { renewing, forcing }: Hold) => {
   const background = [renewing, forcing].filter((fiber) => fiber !== undefined)
   return Effect.forEach(background, (fiber) => Effect.forkIn(Fiber.interrupt(fiber), scope), { discard: true })
@@ -149,7 +152,7 @@ const force = Effect.fnUntraced(
   Effect.catch((error) => Effect.logError("a stream could not be settled before its payment ends", error))
 )
 
-// A broker that is away for a moment must not cost a payer the payment; the sweep lets it go otherwise.
+// A broker that is away for a moment must not cost a payer the payment. The sweep releases what these tries do not.
 const releaseTries = { times: 3, schedule: Schedule.spaced("200 millis") }
 
 const release = Effect.fn("PaymentGate.release")(function* (parts: Parts, hold: Hold) {
@@ -181,7 +184,7 @@ const settle = Effect.fn("PaymentGate.settle")(function* (
 const unasked = ({ call }: Hold) => unavailable(call.shape, "The payment could not be settled; nothing was charged", 1)
 
 const pending: SettlementOutcome = { _tag: "Pending", transaction: null }
-// A stream's last event is not held back for long: what it says is only the receipt.
+// A stream's last event waits only this long, for it carries no more than the receipt.
 const streamWaitMsMax = 5_000
 
 const outcomeOf = ({ waitMs }: Parts, hold: Hold, { outcome, close }: RequestedSettlement) =>
@@ -194,8 +197,8 @@ const outcomeOf = ({ waitMs }: Parts, hold: Hold, { outcome, close }: RequestedS
   )
 
 /**
- * The payer's one place for an unpaid answer; then the claim once more, for a settler may have given it up, or none have
- * taken it: nothing is given out for a payment that could still be let go.
+ * Takes the payer's one place for an unpaid answer, then moves the claim once more, for a settler may have given it up,
+ * or none may have taken it. No answer goes out for a payment that could still be released.
  */
 const unpaid = (parts: Parts, hold: Hold) =>
   parts.claims.expose(hold.claim).pipe(

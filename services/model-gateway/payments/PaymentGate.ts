@@ -1,7 +1,7 @@
 /**
- * Where a call is paid for. It quotes a call, reads and matches its payment, asks a verifier, and holds what is verified
- * until the call has ended. Every 402 carries a fresh quote. Nothing is charged before an answer is made, and what nobody
- * can verify now is 503, so that the same payment can be sent again. Calls to free models never come here.
+ * The payment gate quotes a call, reads and matches its payment, asks a verifier, and holds what is verified until the
+ * call has ended. Every 402 carries a fresh quote. Nothing is charged before an answer is made. A payment that no
+ * verifier can check now is answered with 503, so that it can be sent again. Calls to free models never come here.
  */
 import { createHash, randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option } from "effect"
@@ -70,18 +70,18 @@ interface Parts {
   readonly kept: KeptCalls
   readonly names: CallNames["Service"]
   readonly jobs: PaidJobs["Service"]
-  /** This gateway, in the claims that are taken for it. */
+  /** This gateway's name in its claims. */
   readonly instance: string
   /** Whether the gateway that held a payment is gone. */
   readonly isLost: (holder: string | undefined) => Effect.Effect<boolean>
-  /** How callers reach us. */
+  /** The address by which callers reach this gateway. */
   readonly origin: Effect.Effect<string>
   readonly isOffered: (network: PaymentNetwork) => boolean
   readonly count: (outcome: string, code?: string) => Effect.Effect<void>
   readonly verifySeconds: (took: number) => void
 }
 
-/** A payment that fits its call's quote, as far as can be said without asking anybody. */
+/** A payment that fits its call's quote, as far as the gateway can tell alone. */
 interface Offered {
   readonly call: PayableCall
   readonly quote: Quote
@@ -155,7 +155,7 @@ const refuse = (
     Effect.fail(refusalOf(code, verificationFailed(quote, call.shape, { code, reason, payer, detail })))
   )
 
-/** The refusal of a payment that does not last for a new call. */
+/** The refusal of a payment that ends too soon for a new call. */
 const endsTooSoon = Effect.fnUntraced(function* ({ settings }: Parts, { call, payload }: Offered) {
   const leftMs = (validBeforeMsOf(payload) ?? Infinity) - (yield* Clock.currentTimeMillis)
   const wantedMs = neededMs(settings.ModelGateway, settings.Payments, call.kind)
@@ -171,7 +171,7 @@ const tooShort = (leftMs: number, neededMs: number): Refused => ({
   detail: `the authorization ends before the answer could be paid for: it is good for ${inSeconds(leftMs)}, and this call needs ${inSeconds(neededMs)}; sign a fresh one, nothing was charged`
 })
 
-/** No new call; but the one that the payment has paid for may be asked for until long after its end. */
+/** A payment that is about to end buys no new call, but its own call may be asked for until long after its end. */
 const answerEnding = Effect.fnUntraced(function* (
   parts: Parts,
   offered: Offered,
@@ -201,14 +201,14 @@ const verify = Effect.fnUntraced(function* (
   return yield* timed(verifySeconds, asking)
 })
 
-// Most answers come within one question to a chain; a verifier's own deadline is shorter than the second.
+// One question to a chain is enough for most answers; a verifier's own deadline is shorter than the second wait.
 const firstMs = 2_000
 const secondMs = 10_000
 
 /**
- * Asks a verifier, and once more when the one that has the question falls silent: it may have died with it. The second
- * one takes over whatever claim the first has made, for the question is the same; what the first one still does about
- * it comes too late.
+ * Asks a verifier, and asks again when the one that has the question falls silent: it may have died. The second
+ * verifier takes over whatever claim the first has made, for the question is the same; a later move of the first is
+ * refused.
  */
 const askVerifier = Effect.fnUntraced(function* (
   requests: Requests["Service"],
@@ -242,13 +242,13 @@ const turnAway = Effect.fnUntraced(function* (
     return yield* Effect.fail(exposureReached(shape, answer.retryAfterSeconds))
   }
   yield* count("refused", "PAYMENT_VERIFICATION_UNAVAILABLE")
-  // Of a chain's node or a facilitator: nothing of which one it is.
+  // The reason may come from a chain's node or a facilitator; it must not name which one.
   const reason = sanitise(answer.reason, { secrets: [], names: [] }) ?? "nobody can say"
   const message = `The payment cannot be taken just now: ${reason}`
   return yield* Effect.fail(unavailable(shape, message, answer.retryAfterSeconds))
 })
 
-/** A payment that was used: whoever sends the very same call again is given its answer, or told how far it is. */
+/** A payment that was used before: the very same call gets its answer again, or hears how far it is. */
 const answerReplay = Effect.fnUntraced(function* (
   parts: Parts,
   offered: Offered,
@@ -285,7 +285,7 @@ const answerReplay = Effect.fnUntraced(function* (
 const hold = Effect.fnUntraced(function* (parts: Parts, offered: Offered, verified: Verified) {
   const { call, quote, identifier, binding } = offered
   const { claimKey } = verified
-  // Whether it still is ours is told by its first move: nothing is given out before that.
+  // The first move of the claim shows whether it is still ours; nothing is given out before that.
   const claim = verifiedClaim(offered, verified)
   const letGo = Effect.ignore(parts.claims.move(claim, ClaimMove.Release({ reason: "its call was not begun" })))
   const held = <A>(write: Effect.Effect<A, BusError>) =>
@@ -333,7 +333,7 @@ const make = Effect.gen(function* () {
 
 const claims = Layer.unwrap(Effect.map(Configuration, ({ Payments }) => Claims.layer(claimOptionsOf(Payments))))
 
-// Whoever else is paid here, and whoever pays nothing, is served on.
+// Other payees, and callers that pay nothing, are still served.
 const tokens = Layer.unwrap(
   Effect.gen(function* () {
     const { Payments } = yield* Configuration
@@ -347,7 +347,7 @@ const openGate = Layer.effect(PaymentGate, make).pipe(
   Layer.provide(Layer.mergeAll(claims, tokens))
 )
 
-/** Sells only where payments are set up. Needs the bus, the egress and the runtime. */
+/** Sells only where payments are configured. Needs the bus, the egress and the runtime. */
 export const configuredPaymentGate = Layer.unwrap(
   Effect.map(Configuration, ({ Payments }) => (Payments.Networks.length === 0 ? closedGate : openGate))
 )
@@ -355,7 +355,7 @@ export const configuredPaymentGate = Layer.unwrap(
 const message = "Payments are not set up here; only free models are served"
 const retryAfterSeconds = 60
 
-/** Where payments are not set up: without a way to be paid, paid models are not served. */
+/** The gate without configured payments: with no way to be paid, paid models are not served. */
 const closedGate = Layer.succeed(PaymentGate, {
   quote: () => Effect.fail(unavailable("chat", message, retryAfterSeconds)),
   pay: ({ shape }) => Effect.fail(unavailable(shape, message, retryAfterSeconds))

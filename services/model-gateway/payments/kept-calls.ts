@@ -1,10 +1,12 @@
 /**
- * What is kept of paid calls, and who is given it. Whole answers are kept from before their payment is asked for until a
- * day after it could be used: nobody gets one unpaid, and who has paid for one that was lost on the way is given it again.
+ * What is kept of paid calls, and which callers get it. A whole answer is kept from before its payment is asked for
+ * until a day after that payment could last be used: nobody gets an answer unpaid, and a payer whose answer was lost on
+ * the way gets it again.
  *
- * Who sends the very same call again, because its answer was lost or is still being made, must never be told to pay anew:
- * an image is its own name, any other call needs one (`payment-identifier`), unless the gateway that had it is gone: then
- * the payment and the request themselves are name enough. Everybody else has used a payment twice.
+ * A caller that sends the very same call again, because its answer was lost or is still being made, must never be told
+ * to pay anew. An image is its own name; any other call needs one (`payment-identifier`), unless the gateway that had
+ * it is gone: then the payment and the request themselves identify the call. Any other second use of a payment is
+ * refused as used.
  */
 import { createHash } from "node:crypto"
 import { Context, Duration, Effect, Layer, Option, Result, Schedule, Schema, Stream } from "effect"
@@ -67,12 +69,12 @@ const readAnswer = (bytes: Buffer): Option.Option<PaidAnswer> => {
 
 const PaidJob = Schema.Struct({
   jobId: Schema.String,
-  /** The life of the claim that it was taken in: a payment that was let go may be taken for another job. */
+  /** The life of the claim for which the job was taken. A payment that was released may be taken for another job. */
   ticket: Schema.String
 })
 /**
- * Which image job a payment was taken for, from before anybody is asked for the image: whoever sends the payment again
- * is told of the job, by any replica. As long as the job itself is kept.
+ * The image job for which a payment was taken, written before any provider is asked. A caller that sends the payment
+ * again hears of the job from any replica. Kept as long as the job itself.
  */
 interface PaidJob extends Schema.Schema.Type<typeof PaidJob> {}
 
@@ -148,21 +150,21 @@ export class CallNames extends Context.Service<
 }
 
 type ReplayedCall =
-  /** Nothing speaks for who sent it. */
+  /** Nothing shows that the caller sent the first call. */
   | { readonly _tag: "Used" }
-  /** The call's name stands for another request. */
+  /** The name stands for another request. */
   | { readonly _tag: "NameTaken" }
-  /** The payment is free again: the same one can be sent. */
+  /** The payment was released: the same one can be sent again. */
   | { readonly _tag: "Free" }
   | { readonly _tag: "Answering" }
   | { readonly _tag: "Settling" }
-  /** An image: its job says how far it is. */
+  /** An image in the making: its job says how far it is. */
   | { readonly _tag: "Making"; readonly jobId: string }
   | ({ readonly _tag: "Paid"; readonly answer: Uint8Array } & SettledPayment)
 
 export interface ReplayFacts {
   readonly isImage: boolean
-  /** The gateway that held the payment is gone: nobody knows whether it gave its answer out. */
+  /** The gateway that held the payment is gone, and nobody knows whether it gave its answer out. */
   readonly isHolderLost: boolean
   readonly identifier: string | null
   readonly binding: string
@@ -173,20 +175,20 @@ export interface ReplayFacts {
 
 const used: ReplayedCall = { _tag: "Used" }
 
-/** What a call is told whose payment was used before. Pure. */
+/** The answer to a call whose payment was used before. Pure. */
 export const replayedCall = (facts: ReplayFacts): ReplayedCall => {
   const { isImage, isHolderLost, identifier, binding, record, answer, job } = facts
   const needsNoName = isImage || isHolderLost
   if (record === undefined || (identifier === null && !needsNoName)) return used
-  // An answer may have been kept in an earlier life of the claim.
+  // An earlier life of the claim may have left an answer.
   const kept = answer?.label.binding === record.binding ? answer : undefined
   const name = record.payment === null ? (kept?.label.identifier ?? null) : nameOf(record.payment.payload)
   const isSameName = identifier !== null && name === identifier
   if (isSameName && record.binding !== binding) return { _tag: "NameTaken" }
-  // Whoever named a call is asked for that name.
+  // A call that was named must name itself again.
   const isUnnamed = identifier === null && (isImage || (isHolderLost && name === null))
   const isSame = record.binding === binding && (isSameName || isUnnamed)
-  // What was given out of a stream is not kept.
+  // A stream is not kept once it has been given out.
   if (!isSame || record.kind === "stream") return used
   switch (record.state) {
     case "RELEASED":
@@ -216,7 +218,7 @@ export interface KeptCalls {
 
 type Asked = Pick<ReplayFacts, "isImage" | "isHolderLost" | "identifier" | "binding"> & { readonly claimKey: string }
 
-/** Looks at all that is kept of a used payment. */
+/** Collects all that is kept of a used payment. */
 export const keptCall = Effect.fnUntraced(function* (
   { claims, answers, jobs }: KeptCalls,
   { claimKey, ...asked }: Asked
@@ -231,7 +233,7 @@ export const keptCall = Effect.fnUntraced(function* (
   })
 })
 
-/** An answer goes out when the chain has its payment, a moment before that is written down. */
+/** An answer goes out when the chain has its payment, a moment before the claim says so; this waits for the claim. */
 const endSoon = (claims: KeptCalls["claims"], claimKey: string) =>
   Effect.repeat(claims.read(claimKey), {
     schedule: Schedule.spaced("50 millis"),
@@ -243,7 +245,7 @@ const nameOf = (payload: PaymentPayload) => Result.getOrElse(paymentIdentifier(p
 
 const decodeEvm = Schema.decodeUnknownResult(ExactEvmPayload)
 
-/** The claim of a payment that is not shown to a verifier; undefined where only a verifier can tell. */
+/** The key of a claim for a payment that is not shown to a verifier; undefined where only a verifier can tell. */
 export const claimKeyFor = ({ payload }: PaymentPayload, { network, asset }: PaymentRequirements) => {
   if (!network.startsWith("eip155:")) return undefined
   const decoded = decodeEvm(payload)
@@ -252,26 +254,26 @@ export const claimKeyFor = ({ payload }: PaymentPayload, { network, asset }: Pay
   return claimKeyOf({ network, asset, payer: from, nonce })
 }
 
-// Who has died is asked for by clients that come back within seconds.
+// Clients of a gateway that died come back within seconds.
 const goodFor = Duration.seconds(5)
-// Gateways that were, between two restarts of this one; forgotten oldest first.
+// Gateways seen dead or alive between two restarts of this one; the oldest entry is dropped first.
 const namesMax = 256
 
 /**
- * Whether the gateway that held a payment is gone, and with it perhaps an answer that was paid for. A process that is
- * there gives its answers out itself. What was found is good for a moment: a storm of replays asks the broker once.
+ * Whether the gateway that held a payment is gone, and with it perhaps an answer that was paid for. A running gateway
+ * gives its answers out itself. Results are cached for a moment, so that a storm of replays asks the broker once.
  */
 export const lostHolders = ({ instance, isThere }: Pick<Mailbox["Service"], "instance" | "isThere">) => {
   const known = new Map<string, Effect.Effect<boolean>>()
   const look = Effect.fnUntraced(function* (holder: string) {
-    // Not to be interrupted: others wait for the same answer.
+    // Not interruptible: other calls wait for the same answer.
     const looking = yield* Effect.cachedWithTTL(Effect.uninterruptible(isThere(holder)), goodFor)
     known.set(holder, looking)
     const [oldest] = known.keys()
     if (known.size > namesMax && oldest !== undefined) known.delete(oldest)
     return looking
   })
-  /** False where nobody knows. */
+  /** False when the broker cannot tell. */
   const isLost = Effect.fnUntraced(function* (holder: string | undefined) {
     if (holder === undefined || holder === instance) return false
     return !(yield* known.get(holder) ?? (yield* look(holder)))

@@ -1,8 +1,8 @@
 /**
- * One paid call from its payment to its end, as a table: what may happen to it in which state, and what that asks of
- * the outside. Read it beside the table of claims (`libs/x402/claims/claim.ts`): a call is `claimed` and `beginning`
- * while its claim is CLAIMED, `serving` while it is SERVING, `forced` and `settling` once it is to be SETTLING. Whatever
- * happens, and in whichever order: a call is released or settled, once; and once it is settled nothing is given back.
+ * One paid call from its payment to its end, as a table: which event may happen in which state, and which task it asks
+ * for. Read it beside the table of claims (`libs/x402/claims/claim.ts`): a call is `claimed` and `beginning` while its
+ * claim is CLAIMED, `serving` while it is SERVING, `forced` and `settling` once it is to be SETTLING. Whatever happens,
+ * in whichever order, a call is released or settled, once; and once it is settled nothing is given back.
  */
 import { Data, Effect, type Scope } from "effect"
 import { acquireLightly } from "#runtime"
@@ -16,28 +16,28 @@ export type CallEvent =
   | "Serve"
   | "Served"
   | "NotServed"
-  /** A stream's payment is about to end before the stream does. */
+  /** A stream's payment ends before the stream does. */
   | "Force"
   /** The call failed, and its caller is to pay nothing. */
   | "Release"
-  /** The whole answer is made, or the last of a stream is given out. */
+  /** The whole answer is made, or a stream's last event is given out. */
   | "Settle"
   | "Settled"
-  /** Nobody was asked to settle the payment. */
+  /** The settlement was not requested. */
   | "NotAsked"
-  /** The caller is gone: who was given something pays for it. */
+  /** The caller is gone: a caller that was given something pays for it. */
   | "Leave"
 
 export type CallTask =
   /** Write the claim SERVING. */
   | "serve"
-  /** Ask for the payment now; what is left of the stream goes out all the same. */
+  /** Request the settlement now; the rest of the stream goes out all the same. */
   | "force"
-  /** Give the payment back. */
+  /** Release the claim, so that the payment can be used again. */
   | "release"
-  /** Ask for the payment, if nobody has yet, and wait for what becomes of it. */
+  /** Request the settlement, unless that is done, and wait for its result. */
   | "settle"
-  /** Leave the payment as it is: it was asked for before the call failed. */
+  /** Leave the payment as it is: its settlement was requested before the call failed. */
   | "keep"
 
 export interface CallMove {
@@ -48,7 +48,7 @@ export interface CallMove {
 const release: CallMove = { to: "ended", asks: "release" }
 const settle: CallMove = { to: "settling", asks: "settle" }
 
-/** An event that a state does not name changes nothing and asks nothing. */
+/** An event that a state does not name changes nothing and starts no task. */
 const table: Readonly<Record<CallState, Readonly<Partial<Record<CallEvent, CallMove>>>>> = {
   claimed: { Serve: { to: "beginning", asks: "serve" }, Release: release, Leave: release, Settle: settle },
   beginning: { Served: { to: "serving" }, NotServed: release, Release: release, Leave: release, Settle: settle },
@@ -64,16 +64,16 @@ const table: Readonly<Record<CallState, Readonly<Partial<Record<CallEvent, CallM
 
 export const callMove = (state: CallState, event: CallEvent): CallMove => table[state][event] ?? { to: state }
 
-/** What a settled call adds to its answer. */
+/** What settling adds to the answer. */
 export interface SettledCall {
-  /** The receipt, or that the chain has not spoken yet. */
+  /** The receipt, or a note that the chain has not confirmed it yet. */
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The payment was not asked for, and can be given back. */
+/** The settlement was not requested, so the payment can be released. */
 export class NotAsked extends Data.TaggedClass("NotAsked")<{ readonly refusal: PaymentRefusal }> {}
 
-/** How each task is done, where the claim is. */
+/** The tasks of the table, as effects on the claim. */
 export interface CallTasks {
   readonly serve: Effect.Effect<void, PaymentRefusal>
   readonly force: Effect.Effect<void>
@@ -83,25 +83,25 @@ export interface CallTasks {
 }
 
 export interface PaidCall {
-  /** How long a whole answer may take, where the payment ends sooner than our patience. */
+  /** How long a whole answer may take, when the payment ends sooner than the gateway would wait. */
   readonly answerMsMax?: number
-  /** Nothing was given out, or what was is not worth money: the payment can be used again. */
+  /** For a call that gave out nothing, or nothing worth money: the payment can be used again. */
   readonly release: Effect.Effect<void>
-  /** Before the first byte of a stream: from here on the payment is not given back when the gateway is lost. */
+  /** Called before the first byte of a stream: from here on a lost gateway does not release the payment. */
   readonly serve: Effect.Effect<void, PaymentRefusal>
-  /** `answer`: a whole one, kept until it is paid for; null after a stream. */
+  /** `answer`: a whole answer, kept until it is paid for; null after a stream. */
   readonly settle: (answer: Uint8Array | null) => Effect.Effect<SettledCall, PaymentRefusal>
   readonly leave: Effect.Effect<void>
 }
 
 export interface OpenCall extends PaidCall {
-  /** When the payment is about to end. */
+  /** Called when the payment is about to end. */
   readonly force: Effect.Effect<void>
 }
 
 const nothingOwed: SettledCall = { headers: {} }
 
-/** Has the tasks done as the table says. What has begun is not interrupted. */
+/** Runs the tasks as the table says. A task that has begun is not interrupted. */
 export const openCall = (tasks: CallTasks, answerMsMax?: number): OpenCall => {
   let state: CallState = "claimed"
   const on = (event: CallEvent): CallTask | undefined => {
@@ -128,7 +128,7 @@ export const openCall = (tasks: CallTasks, answerMsMax?: number): OpenCall => {
     const asked = on("Leave")
     if (asked === "release") return tasks.release
     if (asked !== "settle") return Effect.void
-    // Nobody is there to be told that this failed.
+    // The caller has left, so a failure here has nobody to hear of it.
     return Effect.catch(settled(null), ({ code }) =>
       Effect.annotateLogs(Effect.logWarning("a stream that was left could not be settled"), { code })
     )
@@ -146,7 +146,7 @@ export const openCall = (tasks: CallTasks, answerMsMax?: number): OpenCall => {
   }
 }
 
-/** Ends with its scope: nothing can come between the payment and the promise to end it. */
+/** Closes with its scope, so that nothing can come between the payment and the promise to end it. */
 export const scopedCall = <E>(pay: Effect.Effect<PaidCall, E>): Effect.Effect<PaidCall, E, Scope.Scope> =>
   acquireLightly(pay, (call) => call.leave)
 
@@ -158,7 +158,7 @@ export const freeCall: PaidCall = {
   leave: Effect.void
 }
 
-/** An answer that comes too late could not be paid for any more. */
+/** An answer that comes too late could no longer be paid for. */
 export const withinPayment = <A, R>({ answerMsMax }: PaidCall, answer: Effect.Effect<A, GatewayFault, R>) =>
   answerMsMax === undefined
     ? answer

@@ -1,6 +1,6 @@
 /**
- * A call that is sold: what its price and its payment depend on, what it costs on the networks of the kind that its base
- * path stands for, and how long its payment must be good for. Pure.
+ * A call as it is sold: the facts that its price and its payment depend on, its price on each network of its base path,
+ * and how long its payment must be good for. Pure.
  */
 import { Option, Result, Schema } from "effect"
 import {
@@ -33,35 +33,35 @@ import type { ModelCall } from "../requests/read-call.ts"
 /** All that a price and a payment depend on. */
 export interface CallFacts {
   readonly path: string
-  /** Clients sign the first offer, so each base path has one kind of chain. */
+  /** Clients sign the first offer, so each base path offers one family of chains. */
   readonly chain: ChainFamily
   readonly model: string
   readonly prices: {
     readonly inputMicroUsdPerMillionTokens: number
     readonly outputMicroUsdPerMillionTokens: number
-    /** For each call or image, instead of tokens. */
+    /** Microdollars for each call or image, instead of a price by tokens. */
     readonly flatMicroUsd: number | undefined
   }
   readonly prompt: PromptSize
-  /** The longest answer, over all that were asked for. */
+  /** The longest answer, summed over all that were asked for. */
   readonly outputTokens: number
-  /** Images, where those are sold. */
+  /** The number of images, when the call is for images. */
   readonly count: number
 }
 
 export interface PayableCall extends CallFacts {
   readonly method: "POST"
-  /** As it came; the payment is bound to it. */
+  /** The body as received; the payment is bound to these bytes. */
   readonly body: Uint8Array
   readonly kind: AnswerKind
-  /** In which shape a refusal is written. */
+  /** The shape in which a refusal is written. */
   readonly shape: ReplyShape
   readonly payment: PaymentHeaders
-  /** Of an image: who sends the payment again is told of this job. */
+  /** The image job that a caller hears of when it sends the payment again. */
   readonly jobId?: string
 }
 
-/** Node joins the values of a repeated header; base64 has no commas of its own. */
+/** Node joins the values of a repeated header by commas; base64 contains none. */
 const valuesOf = (call: HttpCall["Service"], name: string) =>
   Option.match(call.header(name), {
     onNone: (): ReadonlyArray<string> => [],
@@ -79,7 +79,7 @@ const pricesOf = ({ entry }: RegisteredModel): PayableCall["prices"] => ({
   flatMicroUsd: entry.FlatMicroUsd
 })
 
-/** What any call says of its payment. */
+/** The facts that any call gives for its payment. */
 export const payableParts = (http: HttpCall["Service"], model: RegisteredModel) => ({
   method: "POST" as const,
   path: http.route,
@@ -99,10 +99,10 @@ export const payable = (call: ModelCall, http: HttpCall["Service"]): PayableCall
   shape: call.dialect
 })
 
-/** Undefined where no network of that kind is configured, or none is offered. */
+/** Undefined when no network of that family is configured or offered. */
 export const quoteCall = (
   section: Payments,
-  /** How callers reach us. */
+  /** The address by which callers reach this gateway. */
   origin: string,
   { chain, path, model, prices, prompt, outputTokens, count }: CallFacts,
   isOffered: (network: PaymentNetwork) => boolean = () => true
@@ -121,21 +121,21 @@ export const quoteCall = (
   return { resource: modelResource({ origin, path, model, ...tokens }), offers: [first, ...rest] }
 }
 
-/** Between the answer's end and the payment's: settling, and chains that are slow. */
+/** Time between the answer's end and the payment's: for the settlement, and for slow chains. */
 const settleMarginMs = 30_000
-/** Clients count from their own clocks, and lose time between signing and sending. */
+/** Clients count by their own clocks, and lose time between signing and sending. */
 const clientSlackMs = 60_000
-/** A blockhash is good for some 60 s; clients take one that is up to half of that old. */
+/** A blockhash is good for some 60 s; clients may use one that is half that old. */
 const solanaLifeMs = 30_000
-/** As long as the verifier lets a Solana payment be at the most, counted from its check. */
+/** The longest life that the verifier accepts for a Solana payment, counted from its check. */
 const solanaWindowMs = 90_000
 
 type Limits = Pick<ModelGateway, "FirstByteSeconds" | "StreamSeconds">
 
 /**
- * How long from now a payment must be good for; never more than a fresh one is. A stream that its provider did not begin
- * in time is told so after FirstByteSeconds, and may be asked for once more with the same payment: that time is spared.
- * One that goes on for longer than its payment then is settled while it is given out.
+ * How long from now a payment must be good for; never longer than a fresh one is. A stream whose provider does not
+ * begin in time fails after FirstByteSeconds, and its caller may send the same payment once more: that time is
+ * reserved. A stream that outlives its payment is settled while it is given out.
  */
 export const neededMs = (
   limits: Limits,
@@ -151,13 +151,13 @@ export const neededMs = (
 
 const decodeEvm = Schema.decodeUnknownResult(ExactEvmPayload)
 
-/** As the payer has written it; undefined where the payment does not say, or is none. */
+/** The end that the payer wrote; undefined when the payment names none, or is no payment. */
 export const validBeforeMsOf = (payload: PaymentPayload): number | undefined => {
   if (!payload.accepted.network.startsWith("eip155:")) return undefined
   const decoded = decodeEvm(payload.payload)
   return Result.isSuccess(decoded) ? Number(decoded.success.authorization.validBefore) * 1_000 : undefined
 }
 
-/** The last moment at which a payment is surely still to be had. */
+/** The last moment at which the payment can surely still be collected. */
 export const collectByMs = (network: string, validBeforeMs: number): number =>
   network.startsWith("solana:") ? validBeforeMs - solanaWindowMs + solanaLifeMs : validBeforeMs - settleMarginMs

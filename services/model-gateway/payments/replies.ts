@@ -1,21 +1,21 @@
-/** What the payment gate answers instead of a model, in the shape of the route. Pure. */
+/** The payment gate's answers in place of a model's, in the shape of the route. Pure. */
 import { Data } from "effect"
 import { type PaymentReply, type ReplyShape, settledHeaders, type SettledPayment } from "#x402"
 import { fault, faultBody, faultHeaders } from "../errors/GatewayFault.ts"
 
 /**
- * An answer that is given instead of the model's: the quote, or why the payment was not taken. The commonest answer of
- * all, so no error with a stack of its own.
+ * The answer in place of the model's: the quote, or the reason why the payment was not accepted. It is the commonest
+ * answer of all, so it is no error with a stack of its own.
  */
 export class PaymentRefusal extends Data.TaggedClass("PaymentRefusal")<{
   /** 200: the answer was paid for before, and is given once more. */
   readonly status: 200 | 400 | 402 | 409 | 429 | 503
   /** For metrics: a payment code, or `PAYMENT_REQUIRED`. */
   readonly code: string
-  /** The image job that the payment was taken for before, and that has not ended as far as the payment says. */
+  /** The image job for which the payment was taken before; its payment does not show it as ended. */
   readonly jobId?: string
   readonly headers: Readonly<Record<string, string>>
-  /** JSON, written already: quotes are mirrored byte for byte. */
+  /** JSON text, already written: quotes are mirrored byte for byte. */
   readonly body: string
 }> {}
 
@@ -42,7 +42,7 @@ export const unavailable = (shape: ReplyShape, message: string, retryAfterSecond
     body: text(shape, message)
   })
 
-/** The payer's other calls come first: nothing was charged, and the same payment can be sent again when they have ended. */
+/** The payer's other calls come first. Nothing was charged; the same payment can be sent again when they have ended. */
 export const exposureReached = (shape: ReplyShape, retryAfterSeconds: number) => {
   const reached = fault("PAYMENT_EXPOSURE_LIMIT", { retryAfterSeconds, source: "payer" })
   return new PaymentRefusal({
@@ -53,7 +53,9 @@ export const exposureReached = (shape: ReplyShape, retryAfterSeconds: number) =>
   })
 }
 
-/** The answer is made and its payment on its way, and the payer has as many unpaid answers as it may have. */
+/**
+ * The answer is made and its settlement on its way, but the payer already has as many unpaid answers as it may have.
+ */
 export const stillSettling = (shape: ReplyShape) =>
   new PaymentRefusal({
     status: 503,
@@ -65,7 +67,7 @@ export const stillSettling = (shape: ReplyShape) =>
     )
   })
 
-/** The call is in work, and pays with this very payment: who signs another one pays twice. */
+/** The call is in work, and this very payment pays for it: a caller that signs another one pays twice. */
 export const stillAnswering = (shape: ReplyShape) =>
   new PaymentRefusal({
     status: 503,
@@ -74,7 +76,7 @@ export const stillAnswering = (shape: ReplyShape) =>
     body: text(shape, "This call is being answered; send the very same request and payment again for its answer")
   })
 
-/** The same of an image, which whoever answers can tell more of by its job. */
+/** The same for an image; the route can add more from its job. */
 export const stillMaking = (shape: ReplyShape, jobId: string) =>
   new PaymentRefusal({
     status: 503,
@@ -93,7 +95,7 @@ export const paidBefore = ({ answer, ...payment }: SettledPayment & { readonly a
     body: Buffer.from(answer).toString("utf8")
   })
 
-/** A client's name for a call stands for another call. */
+/** A client's name for a call already stands for another call. */
 export const identifierTaken = (shape: ReplyShape) =>
   new PaymentRefusal({
     status: 409,

@@ -1,8 +1,8 @@
 /**
  * The pictures and documents of a conversation, in each of the dialects: where each of them is, and the parts that hold
- * them written anew from it. An address is parsed once; what goes on is written from what was parsed, so that nobody
- * behind us reads another address out of it. A part that names an address where none is known is refused, and so is the
- * id of a file, for none are kept here. Pure.
+ * them, rewritten. An address is parsed once and the request is rewritten from the parsed form, so that no later reader
+ * can read another address out of it. A part that names an address where none is known is refused, and so is the id of
+ * a file, for none are kept here. Pure.
  */
 import { Result } from "effect"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
@@ -21,15 +21,15 @@ export interface FetchedFile {
 }
 
 export interface ConversationFiles {
-  /** With every address as it was parsed. */
+  /** The request, with every address in its parsed form. */
   readonly request: JsonObject
-  /** What has to be fetched, each once, in the order in which it stands. */
+  /** The files to fetch, each once, in the order in which they stand. */
   readonly named: ReadonlyArray<NamedFile>
-  /** How often documents are named: each goes on as often as that. */
+  /** How often documents are named: each mention is sent to the provider. */
   readonly documents: number
 }
 
-/** Wherever they stand: each is up to 8 MiB of what goes on. */
+/** Wherever they stand. Each adds up to 8 MiB to the request. */
 const namedFilesMax = 16
 
 export const conversationFiles = (request: JsonObject): Result.Result<ConversationFiles, GatewayFault> => {
@@ -55,7 +55,7 @@ export const conversationFiles = (request: JsonObject): Result.Result<Conversati
   return Result.succeed({ request: rewritten, named: [...named.values()], documents: count.document })
 }
 
-/** `fetched`: by `keyOf`. */
+/** `fetched` is keyed by `keyOf`. */
 export const withFiles = (request: JsonObject, fetched: ReadonlyMap<string, FetchedFile>): JsonObject =>
   rewriteFiles(request, {
     place: (kind, address) => {
@@ -71,12 +71,12 @@ const invalidAddress = (path: string, why: string): GatewayFault =>
   fault("INVALID_IMAGE_URL", { param: path.slice(0, 200), message: `${path.slice(0, 200)} ${why}` })
 
 interface Rewriting {
-  /** Where a file is from now on; undefined where it was refused. */
+  /** The new place of a file; undefined when it was refused. */
   readonly place: (kind: FileKind, address: FileAddress, path: string) => FileAddress | undefined
   readonly refuse: (path: string, why: string) => undefined
 }
 
-// What is said stands in one of these, and within an entry of theirs in one of those.
+// Content stands under one of these keys, and within their entries under one of those below.
 const spoken = ["messages", "input", "system"] as const
 const held = ["content", "output", "images"] as const
 
@@ -89,7 +89,7 @@ const rewriteFiles = (request: JsonObject, rewriting: Rewriting): JsonObject => 
 const parts = (value: ReadonlyArray<unknown>, path: string, rewriting: Rewriting): ReadonlyArray<unknown> =>
   value.map((item, at) => (isRecord(item) ? part(item, `${path}[${at}]`, rewriting) : item))
 
-/** A message, an item, or a part of one: they hold each other, as deep as JSON may be here. */
+/** A message, an item, or a part of one. They nest as deep as JSON may be here. */
 const part = (value: JsonObject, path: string, rewriting: Rewriting): JsonObject => {
   const write = typeof value["type"] === "string" ? writers[value["type"]] : undefined
   if (write !== undefined) return write(value, path, rewriting) ?? value
@@ -110,7 +110,7 @@ const placed = (kind: FileKind, text: unknown, path: string, { place, refuse }: 
   return Result.isFailure(parsed) ? refuse(path, parsed.failure) : place(kind, parsed.success, path)
 }
 
-/** `image_url`: a text, or an object with a text in it. */
+/** `image_url`: a text, or an object that holds one. */
 const imageUrl: Writer = (value, path, rewriting) => {
   const { type, image_url: image, cache_control } = value
   const isObject = isRecord(image)
@@ -167,7 +167,7 @@ const document: Writer = (value, path, rewriting) => {
   return source && present({ type: "document", source, title, context, citations, cache_control })
 }
 
-/** The data of a file may stand without what says that they are data. */
+/** A file's data may come without their media type. */
 const fileData = (data: string, path: string, rewriting: Rewriting) =>
   Result.isSuccess(parseBase64(data))
     ? placed("document", `data:application/pdf;base64,${data}`, path, rewriting)
@@ -194,7 +194,7 @@ const inputFile: Writer = (value, path, rewriting) => {
   return present({ type: "input_file", filename: nameOf(filename, address), ...where })
 }
 
-/** Providers want a name; what is fetched is called by the end of its address. */
+/** Providers want a name: a fetched file is named after the end of its address. */
 const nameOf = (given: unknown, address: FileAddress) => {
   if (typeof given === "string") return given
   if (address._tag === "Data") return address.mediaType === "application/pdf" ? "document.pdf" : undefined
@@ -202,7 +202,7 @@ const nameOf = (given: unknown, address: FileAddress) => {
   return /^[\w.-]{1,100}$/u.test(last) ? last : "document.pdf"
 }
 
-/** What a provider's own tool has read: its address is a word, the document in it is not. */
+/** A page that a provider's own tool has read: its address is plain text, the document in it is not. */
 const fetchedPage: Writer = (value, path, rewriting) => {
   const result = recordAt(value, "content")
   const page = recordAt(result, "content")
@@ -222,7 +222,7 @@ const writers: Readonly<Record<string, Writer | undefined>> = {
   web_fetch_tool_result: fetchedPage
 }
 
-// Holds what the model or its tools wrote: addresses in there are words.
+// Holds what the model or its tools wrote: addresses in there are plain text.
 const ownWords =
   /^(?:text|input_text|output_text|summary_text|reasoning_text|refusal|thinking|redacted_thinking|reasoning|function_call|custom_tool_call|mcp_approval_response|(?:server_|mcp_)?tool_use|(?:web_search|code_execution|bash_code_execution|text_editor_code_execution|tool_search)_tool_result)$/u
 
@@ -230,14 +230,14 @@ const isOwnWords = ({ type }: JsonObject) => typeof type === "string" && ownWord
 
 const addressKey = /(?:url|uri|href|src)s?$|(?:^|_)(?:image|mask|video)s?(?:_\d{1,2})?$/iu
 const fileKey = /(?:^|_)file_?ids?$/iu
-// What was called, and what was found: words. A part's own parts are looked at by themselves.
+// Tool calls and search results are plain text. A part's own parts are checked by themselves.
 const words: ReadonlySet<string> = new Set(["tool_calls", "function_call", "arguments", "annotations", "citations"])
 const ownParts: ReadonlySet<string> = new Set(held)
-// Texts of nearly every message: looked at no further.
+// Plain texts of nearly every message: they are not searched.
 const texts: ReadonlySet<string> = new Set(["role", "type", "content", "name", "id", "tool_call_id", "tool_use_id"])
 const seemsAddress = /^[\s\p{Cc}]*(?:[a-z][a-z0-9+.-]{0,30}:|[\\/]{2})/iu
 
-/** Of a part of a kind that is not known here: only what is in the request itself goes on. */
+/** For a part of an unknown kind: only data in the request itself pass. */
 const refuseAddresses = (value: unknown, path: string, rewriting: Rewriting, under = ""): void => {
   if (Array.isArray(value)) {
     for (const [at, item] of value.entries()) refuseAddresses(item, `${path}[${at}]`, rewriting, under)
@@ -259,7 +259,7 @@ const isData = (text: string) => {
   return Result.isSuccess(parsed) && parsed.success._tag === "Data"
 }
 
-/** Of a request for images: the pictures that it is made from stand in it, for nobody fetches any here. */
+/** For a request for images: its source pictures must be in the request, for none are fetched here. */
 export const imageRequestFault = (request: JsonObject): GatewayFault | undefined => {
   let first: GatewayFault | undefined
   const refuse = (path: string, why: string) => {
@@ -272,18 +272,18 @@ export const imageRequestFault = (request: JsonObject): GatewayFault | undefined
   return first
 }
 
-/** Where a picture or document is: at a plain http(s) address, or in the request itself. */
+/** The place of a picture or document: a plain http(s) address, or the request itself. */
 type FileAddress =
   | { readonly _tag: "Web"; readonly url: string }
   | { readonly _tag: "Data"; readonly mediaType: string; readonly base64: string }
 
 const webCharactersMax = 8_192
-// A parser takes a backslash for a slash and skips spaces and line feeds: those are read differently by different readers.
+// Parsers take a backslash for a slash and skip spaces and line feeds, so readers would disagree on such addresses.
 const plainWeb = /^https?:\/\/[^\s\\\p{Cc}]+$/iu
 const dataHead = /^data:([a-z0-9.+-]{1,64}\/[a-z0-9.+-]{1,100})(?:;[a-z0-9_.=+-]{1,100}){0,8};base64,/iu
 const base64Text = /^[A-Za-z0-9+/_-]+={0,2}$/u
 
-/** Fails with what is wrong, in words that follow the name of a field. */
+/** Fails with the fault, in words that follow the name of a field. */
 export const parseFileAddress = (text: string): Result.Result<FileAddress, string> => {
   if (/^data:/iu.test(text)) return parseData(text)
   if (!plainWeb.test(text)) return Result.fail("must begin with http://, https:// or data:, and hold no spaces")
@@ -296,7 +296,7 @@ export const parseFileAddress = (text: string): Result.Result<FileAddress, strin
 }
 
 const parseData = (text: string): Result.Result<FileAddress, string> => {
-  // Only the head is looked for: the rest is megabytes.
+  // Only the head is matched: the rest is megabytes.
   const head = dataHead.exec(text.slice(0, 1_024))
   if (head === null) return Result.fail("must be data:<media type>;base64,<data>")
   return Result.map(parseBase64(text.slice(head[0].length)), (base64) => ({
@@ -306,7 +306,7 @@ const parseData = (text: string): Result.Result<FileAddress, string> => {
   }))
 }
 
-/** Without the line ends that some encoders put in. */
+/** Drops the line ends that some encoders insert. */
 const parseBase64 = (text: string): Result.Result<string, string> => {
   if (base64Text.test(text)) return Result.succeed(text)
   const bare = text.replace(/\s+/gu, "")

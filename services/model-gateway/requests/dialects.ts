@@ -1,6 +1,6 @@
 /**
- * The API dialects in which models are asked, as what differs between them: how a request is checked, where it
- * says how long the answer may be, and how it is put into a provider's own shape. Pure.
+ * The API dialects in which models are asked, as the differences between them: how a request is checked, where it
+ * limits the length of the answer, and how it becomes a provider's own shape. Pure.
  */
 import { Result, Schema } from "effect"
 import { ChatRequest, faultsOf, MessagesRequest, ResponsesRequest } from "#contracts"
@@ -87,7 +87,7 @@ export const checkMessages = (request: JsonObject): Checked => {
 export const checkResponses = (request: JsonObject): Checked => {
   const items = recordsAt(request, "input")
   const isText = typeof request["input"] === "string" && request["input"] !== ""
-  // Instructions are the system's; what a model thought asks nothing.
+  // Instructions are the system's; a reasoning item asks for nothing.
   const saysNothing = (item: JsonObject) => {
     const type = item["type"] ?? "message"
     return type === "reasoning" || (type === "message" && isSystem(item))
@@ -112,12 +112,12 @@ type Made = Result.Result<JsonObject, Untranslatable>
 interface DialectRules {
   readonly schema: Schema.Codec<unknown, unknown>
   readonly check: (request: JsonObject) => Result.Result<void, GatewayFault>
-  /** Where a caller says how many tokens the answer may have; the first that is there counts. */
+  /** The keys by which a caller limits the tokens of the answer; the first one present counts. */
   readonly tokenKeys: readonly [string, ...ReadonlyArray<string>]
   readonly toChat: (request: JsonObject) => Made
 }
 
-// However any provider calls the limit of an answer: only the one that was quoted goes on.
+// Every name that providers use for the limit of an answer: only the limit that was quoted is sent.
 const limitKeys = ["max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "max_length"] as const
 
 const asChat = (request: JsonObject): Made => Result.succeed(request)
@@ -190,7 +190,7 @@ export const requestedTokens = (dialect: ApiDialect, request: JsonObject): numbe
   return null
 }
 
-/** The request as a provider of a model wants it, with an answer of at most so many tokens. */
+/** The request in the shape of a model's provider, with its answer limited to so many tokens. */
 export const bodyFor =
   (dialect: ApiDialect, request: JsonObject, outputTokens: number) =>
   ({ provider, maxTokensParameter }: ModelRoute): Result.Result<JsonObject, GatewayFault> => {

@@ -1,7 +1,7 @@
 /**
- * A call to a model, read, checked and measured: all that can be known before anybody pays or is asked. What a quote does
- * not know the price of is refused: parameters and tools that cost extra upstream pass only where the model's
- * configuration names them.
+ * A call to a model, read, checked and measured: all that can be known before the payment and the provider. A request
+ * whose price the quote cannot know is refused: parameters and tools that cost extra upstream pass only where the
+ * model's configuration names them.
  */
 import { Effect, Option, Result } from "effect"
 import { type CostlyParameter, costlyParameters } from "#contracts"
@@ -17,19 +17,19 @@ import { type ApiDialect, checkConversation, checkRequest, requestedTokens } fro
 export interface ModelCall {
   readonly dialect: ApiDialect
   readonly model: RegisteredModel
-  /** With every address of a picture or document as it was parsed. */
+  /** The request, with every address of a picture or document in its parsed form. */
   readonly request: JsonObject
-  /** The pictures and documents that have to be fetched. */
+  /** The pictures and documents to fetch. */
   readonly named: ReadonlyArray<NamedFile>
-  /** As it came. */
+  /** The body as received. */
   readonly bytes: Uint8Array
   readonly isStreamed: boolean
   readonly includesUsage: boolean
   readonly outputTokens: OutputTokens
-  /** Answers to one question. */
+  /** The number of answers to one question. */
   readonly answers: number
   readonly prompt: PromptSize
-  /** For a provider of the same kind. */
+  /** Headers for a provider that speaks the same dialect. */
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -64,7 +64,7 @@ export const readCall = Effect.fnUntraced(function* (dialect: ApiDialect) {
   return call
 })
 
-/** By the same guess as the quote: what fills the window leaves no room for an answer. */
+/** Uses the same estimate as the quote: a prompt that fills the window leaves no room for an answer. */
 const checkContext = (dialect: ApiDialect, prompt: PromptSize, contextTokens: number) => {
   const tokens = inputTokensOf(prompt)
   if (tokens < contextTokens) return Result.void
@@ -75,7 +75,7 @@ const checkContext = (dialect: ApiDialect, prompt: PromptSize, contextTokens: nu
 
 // Schemas of tools nest deeply.
 const depthMax = 96
-// How images are said in all of the shapes that are taken here.
+// The texts that mark an image in any of the accepted shapes.
 const imageMarks = ['"image_url"', '"input_image"', '"image"', "data:image/"].map((mark) => Buffer.from(mark))
 
 const hasImages = (head: Uint8Array) => {
@@ -86,8 +86,8 @@ const hasImages = (head: Uint8Array) => {
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 /**
- * A body as JSON, within its limit: one mebibyte, ten for one with images. Told while reading, so that nobody
- * sends ten mebibytes of text to hear that it was too much.
+ * A body as JSON, within its limit: one mebibyte, or ten for one with images. The limit holds while reading, so that
+ * nobody sends ten mebibytes of text only to hear that it was too much.
  */
 export const readBody = Effect.gen(function* () {
   const { ModelGateway } = yield* Configuration
@@ -113,7 +113,7 @@ export const readBody = Effect.gen(function* () {
   return { bytes, json: JSON.parse(text) as unknown }
 })
 
-// Everything in these goes to the model.
+// Everything under these keys goes to the model.
 const spoken = [
   "messages",
   "system",
@@ -126,18 +126,18 @@ const spoken = [
   "text"
 ]
 const pictures = new Set(["image_url", "image", "input_image"])
-// Bytes of files are no text; about that many of their characters are a token's.
+// Bytes of files are no text: about this many of their characters count as a token.
 const fileKeys = new Set(["data", "file_data"])
 const fileBytesPerTextByte = 8
-/** What a document counts that is only named: nobody fetches it before the call is paid for. */
+/** The tokens counted for a document that is only named, for it is fetched after the payment. */
 export const namedDocumentTokens = 16_384
 const textBytesPerToken = 4
 
-/** `namedDocuments`: how many documents it names by their addresses. */
+/** `namedDocuments`: how many documents the request names by address. */
 export const promptSize = (request: JsonObject, namedDocuments = 0): PromptSize => {
   let textBytes = namedDocuments * namedDocumentTokens * textBytesPerToken
   let images = 0
-  // Walked without recursion; the depth was bounded when it was parsed.
+  // Walked without recursion; the parser has already bounded the depth.
   const open: Array<unknown> = spoken.map((key) => request[key])
   for (let value = open.pop(); open.length > 0 || value !== undefined; value = open.pop()) {
     if (typeof value === "string") textBytes += Buffer.byteLength(value)
@@ -146,7 +146,7 @@ export const promptSize = (request: JsonObject, namedDocuments = 0): PromptSize 
       if (typeof value["type"] === "string" && pictures.has(value["type"])) images += 1
       else {
         for (const [key, inner] of Object.entries(value)) {
-          // The data of a source of type text are text.
+          // In a source of type text, the data are text.
           if (fileKeys.has(key) && typeof inner === "string" && value["type"] !== "text")
             textBytes += Math.ceil(inner.length / fileBytesPerTextByte)
           else open.push(inner)
@@ -164,7 +164,7 @@ const isOneOf =
   (value: unknown) =>
     usual.includes(value)
 
-/** What clients send although it changes nothing; beside null, false, and what is empty. */
+/** Values that clients send although they change nothing; null, false and empty values count too. */
 const usualValues: Readonly<Partial<Record<CostlyParameter, (value: unknown) => boolean>>> = {
   service_tier: isOneOf("auto", "default", "standard", "standard_only"),
   best_of: isOneOf(1),
@@ -173,7 +173,7 @@ const usualValues: Readonly<Partial<Record<CostlyParameter, (value: unknown) => 
   inference_geo: isOneOf("global"),
   modalities: (value) => Array.isArray(value) && value.every((kind) => kind === "text"),
   search_parameters: (value) => isRecord(value) && value["mode"] === "off",
-  // An empty one asks for a search with all of its defaults.
+  // Even an empty one asks for a search with all of its defaults.
   web_search_options: () => false
 }
 
@@ -191,7 +191,10 @@ const asksForMore = (name: CostlyParameter, value: unknown) => {
   return isUsual === undefined ? !isNothing(value) : !isUsual(value)
 }
 
-/** The request without costly parameters that ask for nothing. Pure. `extras`: what is sold with the model, as its configuration names it. */
+/**
+ * The request without costly parameters that ask for nothing. `extras`: what is sold with the model, by its
+ * configuration. Pure.
+ */
 export const soldRequest = (
   dialect: ApiDialect,
   request: JsonObject,
@@ -207,10 +210,10 @@ export const soldRequest = (
   return Result.succeed(given.length === 0 ? request : without(request, ...given))
 }
 
-// Anthropic names these, and the caller runs them.
+// Anthropic defines these tools, but the caller runs them.
 const callersTools = /^(?:bash|text_editor|computer|memory)$/u
 
-/** The type of a tool that the provider runs, without its version; undefined of one that the caller runs. */
+/** The type of a tool that the provider runs, without its version; undefined for a tool that the caller runs. */
 const toolType = (dialect: ApiDialect, tool: JsonObject): string | undefined => {
   const { type } = tool
   if (typeof type !== "string") {

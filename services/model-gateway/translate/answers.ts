@@ -10,7 +10,7 @@ import {
   openAiUsage
 } from "./stop-reasons.ts"
 
-/** `model`: what the caller calls it. */
+/** `model`: the caller's name for it. */
 export const messageToChat = (message: JsonObject, model: string, createdSeconds: number): JsonObject => {
   const blocks = recordsAt(message, "content")
   const text = blocks.flatMap((block) => (block["type"] === "text" ? [textAt(block, "text") ?? ""] : [])).join("")

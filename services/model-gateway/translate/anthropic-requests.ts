@@ -1,6 +1,6 @@
 /**
- * Requests between OpenAI's chat and Anthropic's messages. Towards Anthropic roles alternate and results of tools are the
- * user's; towards OpenAI results of tools become messages of their own. Pure.
+ * Requests between OpenAI's chat and Anthropic's messages. In Anthropic's shape roles alternate and tool results belong
+ * to the user; in OpenAI's shape tool results become messages of their own. Pure.
  */
 import { Result } from "effect"
 import {
@@ -17,7 +17,7 @@ import {
 
 const budgets: Readonly<Record<string, number>> = { low: 1_024, medium: 4_096, high: 16_384, xhigh: 32_768 }
 const thinkingBudgetMin = 1_024
-// Mean nothing there, or are said otherwise.
+// Keys that mean nothing in the other shape, or have another name there.
 const ownWords = [
   "messages",
   "max_tokens",
@@ -83,7 +83,7 @@ const anthropicChoice = (request: JsonObject) => {
 const thinkingOf = (effort: string | undefined, outputTokens: number) => {
   const wanted = effort === undefined ? undefined : budgets[effort]
   if (wanted === undefined) return undefined
-  // Thinking counts as output and must leave room for the answer.
+  // Thinking counts as output, and must leave room for the answer.
   const budget = Math.min(wanted, outputTokens - 1)
   return budget < thinkingBudgetMin ? undefined : { type: "enabled", budget_tokens: budget }
 }
@@ -111,7 +111,7 @@ const anthropicMessage = (message: JsonObject): AnthropicMessage => {
   return { role: "assistant", content: [...blocksOf(message["content"]), ...calls] }
 }
 
-/** What a model wrote as arguments may not be JSON; then it is kept as a text. */
+/** The arguments that a model wrote may not be JSON; they then stay a text. */
 export const argumentsOf = (input: unknown): unknown => {
   if (typeof input !== "string" || input.trim() === "") return {}
   const parsed = Result.getOrUndefined(Result.try(() => JSON.parse(input) as unknown))
@@ -125,7 +125,7 @@ const blocksOf = (content: unknown): ReadonlyArray<JsonObject> => {
 
 const dataUrl = /^data:([a-z0-9.+-]{1,64}\/[a-z0-9.+-]{1,100});base64,/iu
 
-/** Of what stands in the request itself: addresses have been followed before. */
+/** For data in the request itself: addresses were fetched before. */
 const sourceOf = (url: string, kind: "image" | "document"): JsonObject => {
   const found = dataUrl.exec(url)
   const [head = "", mediaType = ""] = found ?? []
@@ -159,7 +159,7 @@ const blockOf = (part: JsonObject): ReadonlyArray<JsonObject> => {
   }
 }
 
-/** Messages of one role that follow each other are one. */
+/** Joins messages of one role that follow each other. */
 const joined = (messages: ReadonlyArray<AnthropicMessage>): ReadonlyArray<AnthropicMessage> => {
   const turns: Array<AnthropicMessage> = []
   for (const message of messages) {
@@ -259,7 +259,7 @@ const chatMessages = (message: JsonObject): ReadonlyArray<JsonObject> => {
   return [...results.map(toolMessage), ...(parts.length === 0 ? [] : [{ role, content: onlyText(parts) ?? parts }])]
 }
 
-/** One text is written as a text: not every provider reads lists. */
+/** A single text is written as a string, for not every provider reads lists. */
 const onlyText = (parts: ReadonlyArray<JsonObject>) =>
   parts.length === 1 && parts[0]?.["type"] === "text" ? parts[0]["text"] : undefined
 
@@ -300,7 +300,7 @@ const chatPart = (block: JsonObject): ReadonlyArray<JsonObject> => {
   }
 }
 
-/** Undefined without any: the key is then left out. */
+/** Undefined when there are none, so that the key is left out. */
 export const toolCallsOf = (blocks: ReadonlyArray<JsonObject>): ReadonlyArray<JsonObject> | undefined =>
   blocks.length === 0
     ? undefined

@@ -1,6 +1,6 @@
 /**
- * A stream from one shape to another: what follows from each event, and from the end. A translator lives as
- * long as its stream. Pure but for what it remembers of it.
+ * A stream translated from one shape to another: what follows from each event, and from the end. A translator lives as
+ * long as its stream. Pure but for its memory of the stream.
  */
 import { messageId, thoughtOf } from "./answers.ts"
 import { isRecord, type JsonObject, present, recordAt, recordsAt, textAt, without } from "./json.ts"
@@ -17,7 +17,7 @@ import {
 
 export interface Translator {
   readonly push: (event: JsonObject) => ReadonlyArray<JsonObject>
-  /** The provider has said all. */
+  /** Called when the provider has sent all. */
   readonly end: () => ReadonlyArray<JsonObject>
 }
 
@@ -26,10 +26,12 @@ export const chain = (first: Translator, second: Translator): Translator => ({
   end: () => [...first.end().flatMap(second.push), ...second.end()]
 })
 
-// Says who answers behind a router.
+// Fields that name the provider behind a router.
 const routing = ["provider", "provider_name", "x_groq", "service_tier"]
 
-/** Chat's own chunks as a caller gets them: the caller's name for the model, usage only if it was asked for. Pure. */
+/**
+ * Chat's own chunks as a caller gets them: with the caller's name for the model, and with usage only on request. Pure.
+ */
 export const chatChunks = (model: string, includesUsage: boolean): Translator => ({
   push: (chunk) => {
     const isLast = recordsAt(chunk, "choices").length === 0 && isRecord(chunk["usage"])
@@ -44,9 +46,9 @@ export const chatChunks = (model: string, includesUsage: boolean): Translator =>
 export const chatAnswer = (answer: JsonObject, model: string): JsonObject => ({ ...without(answer, ...routing), model })
 
 /**
- * Chat's chunks as Anthropic's events. One block is open at a time: it closes when another kind of content, or
- * another call of a tool, begins. Usage stands in the last delta, for chat tells it at the end. Pure but for
- * where in the stream it is.
+ * Chat's chunks as Anthropic's events. One block is open at a time: it closes when another kind of content, or another
+ * tool call, begins. Usage stands in the last delta, for chat sends it at the end. Pure but for its place in the
+ * stream.
  */
 export const chunksToEvents = (model: string): Translator => {
   const blocks = contentBlocks()
@@ -95,10 +97,10 @@ const messageStart = (model: string, id: string | undefined): JsonObject => ({
   }
 })
 
-/** A piece of a block: of the one that is open, if that is of the same kind. */
+/** A piece of content: it continues the open block if that is of the same kind. */
 interface Content {
   readonly kind: string
-  /** How its block begins. */
+  /** The first event's block. */
   readonly block: JsonObject
   readonly delta: JsonObject | undefined
 }
@@ -151,7 +153,7 @@ const toolContent = (call: JsonObject): Content => {
   }
 }
 
-/** Anthropic's events as chat's chunks. Pure but for where in the stream it is. */
+/** Anthropic's events as chat's chunks. Pure but for its place in the stream. */
 export const eventsToChunks = (model: string, createdSeconds: number): Translator => {
   let id = ""
   let calls = -1

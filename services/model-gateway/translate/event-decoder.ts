@@ -1,7 +1,7 @@
 /**
- * A provider's server-sent events as they come, in whatever pieces: each as JSON, an error among them as what
- * it is. Knows whether the provider has said why it ended; a stream that stops before that is broken. What is
- * held of an unfinished event is bounded. Keeps its place in the stream; nothing else.
+ * Decodes a provider's server-sent events from pieces of any size: each event as JSON, errors as errors. It knows
+ * whether the provider has said why the answer ended; a stream that stops before that is broken. An unfinished event is
+ * held only up to a bound. The only state is the place in the stream.
  */
 import { Result } from "effect"
 import * as Sse from "effect/encoding/Sse"
@@ -10,7 +10,7 @@ import { providerApis, type ProviderKind, type StreamFacts } from "./provider-ap
 
 export type Decoded =
   | { readonly _tag: "Event"; readonly event: JsonObject }
-  /** The provider's own words for why it stops. */
+  /** The provider's own reason for stopping. */
   | { readonly _tag: "Error"; readonly status: number; readonly text: string }
   | { readonly _tag: "Garbage"; readonly text: string }
   | { readonly _tag: "End" }

@@ -1,4 +1,4 @@
-/** Reading JSON that may be anything. Pure. */
+/** Readers for JSON of unknown shape. Pure. */
 import { Schema } from "effect"
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -21,21 +21,21 @@ export const recordAt = (object: JsonObject, key: string): JsonObject => {
   return isRecord(value) ? value : {}
 }
 
-/** The objects of a list; none where there is no list. */
+/** The objects of a list; empty when there is no list. */
 export const recordsAt = (object: JsonObject, key: string): ReadonlyArray<JsonObject> => {
   const value = object[key]
   return Array.isArray(value) ? value.filter(isRecord) : []
 }
 
-/** Without the keys that have nothing. */
+/** The object without its empty keys. */
 export const present = (object: Readonly<Record<string, unknown>>): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined))
 
-/** Some keys left out. */
+/** The object without the given keys. */
 export const without = (object: JsonObject, ...keys: ReadonlyArray<string>): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
 
-/** A part of a request that the model's provider has no word for. Only the caller can leave it out. */
+/** A part of a request that the provider's shape cannot express. Only the caller can leave it out. */
 export class Untranslatable extends Schema.TaggedError<Untranslatable>()("Untranslatable", {
   param: Schema.String,
   reason: Schema.String

@@ -1,6 +1,7 @@
 /**
- * The APIs that providers speak, a line each: how one is asked, what its answer is read by, and the way from chat's shape
- * to its own and back. Every dialect of callers goes through chat; one that the provider speaks itself passes as it is.
+ * The APIs that providers speak, an entry each: how one is asked, how its answer is read, and the way from chat's shape
+ * to its own and back. Every dialect of callers goes through chat; a dialect that the provider itself speaks passes
+ * unchanged.
  */
 import { Result } from "effect"
 import type { ProviderEntry } from "#contracts"
@@ -12,14 +13,14 @@ import { anthropicUsage, openAiUsage, type Usage } from "./stop-reasons.ts"
 
 export type ProviderKind = ProviderEntry["Kind"]
 
-/** What a stream has told of itself so far. */
+/** What a stream has said of itself so far. */
 export interface StreamFacts {
-  /** It said why it ended: what comes after may be missing, what came before is whole. */
+  /** The provider has said why it ended: later events may be missing, what came before is whole. */
   isFinished: boolean
   usage: Usage | undefined
 }
 
-/** How many tokens an answer may have, and what a model's provider calls that. */
+/** How many tokens an answer may have, and the provider's key for that limit. */
 export interface AnswerLimit {
   readonly key: "max_tokens" | "max_completion_tokens"
   readonly tokens: number
@@ -30,22 +31,22 @@ interface ProviderApi {
   readonly path: string
   readonly makesImages: boolean
   readonly keyHeaders: (key: string) => Readonly<Record<string, string>>
-  /** Beside the key. `callers`: what the caller sent for this API. */
+  /** The headers beside the key. `callers`: headers that the caller sent for this API. */
   readonly headers: (callers: Readonly<Record<string, string>>) => Readonly<Record<string, string>>
-  /** The list that a whole answer must have. */
+  /** The key of the list that a whole answer must have. */
   readonly contentKey: string
   readonly fromChat: (request: JsonObject, limit: AnswerLimit) => Result.Result<JsonObject, Untranslatable>
   readonly toChat: (answer: JsonObject, model: string, nowSeconds: number) => JsonObject
-  /** Of a stream; none where its events are chat's own. */
+  /** For streams; absent where the events are chat's own. */
   readonly toChunks?: (model: string, nowSeconds: number) => Translator
-  /** The callers' dialect that is its own. */
+  /** The callers' dialect that this provider itself speaks. */
   readonly own?: {
     readonly dialect: "messages"
     readonly whole: (answer: JsonObject, model: string) => JsonObject
     readonly events: (model: string) => Translator
   }
   readonly usageOf: (usage: JsonObject) => Usage
-  /** Learns from an event of a stream. */
+  /** Learns from one event of a stream. */
   readonly note: (facts: StreamFacts, event: JsonObject) => void
 }
 
@@ -93,7 +94,7 @@ export const providerApis: Readonly<Record<ProviderKind, ProviderApi>> = {
   }
 }
 
-/** What a stream has cost is told only to who asks for it. */
+/** Asks for a stream's usage, which is sent only on request. */
 const withOptions = (body: JsonObject): JsonObject =>
   body["stream"] === true
     ? { ...body, stream_options: { ...recordAt(body, "stream_options"), include_usage: true } }

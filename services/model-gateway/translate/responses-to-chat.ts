@@ -1,4 +1,4 @@
-/** A request in the shape of OpenAI's responses as one of chat. What needs a memory of ours is refused. Pure. */
+/** A request in the shape of OpenAI's responses, as one of chat. Features that need stored state are refused. Pure. */
 import { Result } from "effect"
 import { type JsonObject, present, recordAt, recordsAt, textAt, without, Untranslatable } from "./json.ts"
 const refused = (param: string, reason: string) => Result.fail(new Untranslatable({ param, reason }))
@@ -6,7 +6,7 @@ const refused = (param: string, reason: string) => Result.fail(new Untranslatabl
 const needsMemory = ["previous_response_id", "conversation", "prompt"] as const
 const needsMemoryFlags = ["store", "background"] as const
 
-/** What is refused whoever answers; undefined when nothing is. */
+/** What is refused for every provider; undefined when nothing is. */
 export const statelessFault = (request: JsonObject): Untranslatable | undefined => {
   const key =
     needsMemory.find((name) => (request[name] ?? null) !== null) ??
@@ -83,7 +83,7 @@ const formatOf = (format: JsonObject) => {
   return format["type"] === "json_schema" ? { type: "json_schema", json_schema: without(format, "type") } : undefined
 }
 
-/** Undefined for what has no place in a chat. */
+/** Undefined for an item that has no place in a chat. */
 const messagesOf = (item: JsonObject): ReadonlyArray<JsonObject> | undefined => {
   switch (item["type"] ?? "message") {
     case "message": {
@@ -106,7 +106,7 @@ const messagesOf = (item: JsonObject): ReadonlyArray<JsonObject> | undefined => 
       const text = typeof output === "string" ? output : plainText(recordsAt(item, "output"))
       return [{ role: "tool", tool_call_id: item["call_id"], content: text }]
     }
-    // What a model thought is for itself; a chat does not take it back.
+    // Reasoning is the model's own; a chat does not take it back.
     case "reasoning":
       return []
     default:
@@ -135,7 +135,7 @@ const chatPart = (part: JsonObject): JsonObject => {
   }
 }
 
-/** Calls that follow each other, or what was said just before them, are one message of the assistant. */
+/** Joins successive tool calls, and the text just before them, into one message of the assistant. */
 const callsTogether = (messages: ReadonlyArray<JsonObject>): ReadonlyArray<JsonObject> => {
   const turns: Array<JsonObject> = []
   for (const message of messages) {

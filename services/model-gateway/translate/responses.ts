@@ -1,6 +1,7 @@
 /**
- * Chat's answers in the shape of OpenAI's responses: a whole one, and a stream as numbered events: the response, its items
- * one after the other, and the whole again at the end. Both make the same object. Pure but for where in the stream it is.
+ * Chat's answers in the shape of OpenAI's responses: a whole answer, or a stream as numbered events: the response, its
+ * items one after the other, and the whole again at the end. Both make the same object. Pure but for its place in the
+ * stream.
  */
 import { firstChoice, saidOf, thoughtOf } from "./answers.ts"
 import type { Translator } from "./chat-stream.ts"
@@ -107,7 +108,10 @@ export const chunksToResponse = (options: ResponseStreamOptions): Translator => 
   }
 }
 
-/** An item of a streamed response while it is being said: what opens it, each piece, and what closes it. Pure but for its text. */
+/**
+ * An item of a streamed response that is still growing: its opening event, each piece, and its closing event. Pure but
+ * for its text.
+ */
 interface OpenItem {
   readonly kind: string
   readonly opening: ReadonlyArray<JsonObject>
@@ -116,9 +120,9 @@ interface OpenItem {
 }
 
 interface Place {
-  /** The response's. */
+  /** The response's id. */
   readonly id: string
-  /** The item's, among the items. */
+  /** The item's index among the items. */
   readonly index: number
 }
 
@@ -217,12 +221,12 @@ interface ResponseParts {
   readonly id: string
   readonly model: string
   readonly createdSeconds: number
-  /** What was asked; parts of it are told back. */
+  /** The request; parts of it are repeated in the response. */
   readonly request: JsonObject
   readonly thought: string
   readonly text: string | undefined
   readonly calls: ReadonlyArray<FunctionCall>
-  /** In chat's words. */
+  /** The reason in chat's words. */
   readonly reason: string | undefined
   readonly usage: Usage | undefined
 }
@@ -285,7 +289,7 @@ const callItem = (id: string, at: number, call: FunctionCall, status: Status): J
   arguments: call.input
 })
 
-/** What is said of a response that has ended, beside its head. */
+/** What a response that has ended holds beside its head. */
 const endingOf = (reason: string | undefined, usage: Usage | undefined) => {
   const cut = reason === "length" ? "max_output_tokens" : reason === "content_filter" ? "content_filter" : undefined
   return {

@@ -1,4 +1,4 @@
-/** Why an answer ended, and what it cost, in the words of both vendors. Pure. */
+/** Stop reasons and usage, in the words of both vendors. Pure. */
 import { type JsonObject, numberAt, recordAt } from "./json.ts"
 
 const toAnthropic: Readonly<Record<string, string>> = {
@@ -22,7 +22,7 @@ const toOpenAi: Readonly<Record<string, string>> = {
 export const anthropicReason = (reason: string | undefined): string => toAnthropic[reason ?? "stop"] ?? "end_turn"
 export const openAiReason = (reason: string | undefined): string => toOpenAi[reason ?? "end_turn"] ?? "stop"
 
-/** Tokens of one answer. `inputTokens` holds the cached ones too. */
+/** Tokens of one answer. `inputTokens` includes the cached ones. */
 export interface Usage {
   readonly inputTokens: number
   readonly cachedTokens: number
@@ -39,7 +39,7 @@ export const openAiUsage = (usage: JsonObject): Usage => ({
   reasoningTokens: numberAt(recordAt(usage, "completion_tokens_details"), "reasoning_tokens") ?? 0
 })
 
-/** Anthropic counts what is cached beside the input, not within it. */
+/** Anthropic counts cached tokens beside the input, not within it. */
 export const anthropicUsage = (usage: JsonObject): Usage => {
   const read = numberAt(usage, "cache_read_input_tokens") ?? 0
   const created = numberAt(usage, "cache_creation_input_tokens") ?? 0

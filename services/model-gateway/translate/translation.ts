@@ -1,4 +1,4 @@
-/** Which way an answer goes from a provider's shape to the caller's: whole, or event by event. Pure. */
+/** The way of an answer from a provider's shape to the caller's: whole, or event by event. Pure. */
 import { chatToMessage } from "./answers.ts"
 import { chain, chatChunks, chunksToEvents, type Translator } from "./chat-stream.ts"
 import type { JsonObject } from "./json.ts"
@@ -7,7 +7,7 @@ import { chatToResponse, chunksToResponse } from "./responses.ts"
 
 export interface Wanted {
   readonly dialect: "chat" | "messages" | "responses"
-  /** As the caller calls it. */
+  /** The caller's name for the model. */
   readonly model: string
   readonly request: JsonObject
   readonly includesUsage: boolean

@@ -1,7 +1,7 @@
 /**
- * One call to one provider. Whole answers are read to the end and must be what they say; of a stream the first
- * event is awaited for a while, so that a provider that fails at once can still be replaced. Everything ends in
- * the caller's scope: a caller who leaves cuts the provider off.
+ * One call to one provider. A whole answer is read to its end and must be what it claims. For a stream the first event
+ * is awaited for a while, so that a provider that fails at once can still be replaced. Everything ends in the caller's
+ * scope: a caller that leaves cuts the provider off.
  */
 import {
   Array as Arr,
@@ -45,19 +45,19 @@ export interface ProviderCall {
 export interface StreamedAnswer {
   readonly kind: ProviderKind
   readonly facts: StreamFacts
-  /** What came together is told together: a stream costs by its pieces, not by its events. */
+  /** Events that arrive together are passed on together: the cost of a stream is in its pieces, not in its events. */
   readonly next: Pull.Pull<Events, AttemptFailed>
 }
 
 type Events = Arr.NonEmptyReadonlyArray<JsonObject>
 
-// The largest: ten images in base64.
+// The largest answer: ten images in base64.
 const answerBytesMax = 64 * 1_024 * 1_024
 const streamBytesMax = 64 * 1_024 * 1_024
 const errorBytesMax = 64 * 1_024
 const connectTimeoutMs = 5_000
 const lanesMax = 256
-// How long a provider may take to end an answer that it has called ended.
+// How long a provider may take to close an answer after its last event.
 const restMs = 200
 
 export class Providers extends Context.Service<
@@ -100,7 +100,7 @@ export class Providers extends Context.Service<
         if (answer.truncated) return yield* garbled(context, "an endless answer")
         const body = Result.getOrUndefined(Result.try(() => JSON.parse(text) as unknown))
         if (!isRecord(body)) return yield* garbled(context, `the answer is no JSON object: ${text.slice(0, 200)}`)
-        // Routers say so of those they have asked themselves.
+        // Routers report an error of the provider behind them this way.
         if (isRecord(body["error"]) && body["choices"] === undefined) return yield* refuse(errorStatus(body["error"]))
         if (!Array.isArray(body[contentKey(call)])) return yield* garbled(context, "the answer holds nothing")
         return body
@@ -172,10 +172,10 @@ const nextEvents = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Events, AttemptFailed | Cause.Done> {
   const { pull, facts } = reading
   for (;;) {
-    // What came before a failure has been told.
+    // The events before the failure have been passed on.
     if (reading.failure !== undefined) return yield* reading.failure
     if (reading.isOver) {
-      // A connection whose answer was read to its end is used again.
+      // A connection whose answer was read to its end can be reused.
       yield* Effect.timeoutOption(Effect.ignore(Effect.forever(pull)), restMs)
       return yield* facts.isFinished ? Cause.done() : brokenOff
     }
@@ -201,7 +201,7 @@ const read = (reading: Reading, pieces: ReadonlyArray<Uint8Array>) => {
   return events
 }
 
-/** Why a connection was cut matters less than that the answer is not whole. */
+/** The reason for the cut matters less than that the answer is not whole. */
 const cutOff = (failed: AttemptFailed) => (failed.fault.code === "MODEL_UNAVAILABLE" ? brokenOff : failed)
 
 const failureOf = (context: AttemptContext, decoded: Exclude<Decoded, { _tag: "Event" | "End" }>): AttemptFailed =>
@@ -215,7 +215,7 @@ const failureOf = (context: AttemptContext, decoded: Exclude<Decoded, { _tag: "E
         nowMs: 0
       })
 
-/** Waits a while for the first events, and fails with them if they fail. Nothing that comes is lost. */
+/** Waits a while for the first events, and fails if they fail. No event is lost. */
 const withFirst = Effect.fnUntraced(function* (next: Pull.Pull<Events, AttemptFailed>, withinMs: number) {
   const first = yield* Effect.forkScoped(next, { startImmediately: true })
   const exit = yield* Effect.timeoutOption(Fiber.await(first), withinMs)
@@ -247,7 +247,7 @@ const headersOf = ({ kind, key }: Provider, more: Readonly<Record<string, string
   return { ...headers(more), ...(key === undefined ? {} : keyHeaders(Redacted.value(key))) }
 }
 
-/** `more`: headers of the caller's that the provider should see. */
+/** `more`: headers of the caller's that are passed on to the provider. */
 const providerRequest = (
   { provider, model }: ModelRoute,
   path: UpstreamPath,
@@ -266,24 +266,27 @@ const providerRequest = (
   connectionsMax: provider.connectionsMax
 })
 
-/** Why one provider has not answered: the fault for the caller, and whether another provider may do better. Pure but for the type. */
+/**
+ * The reason why one provider has not answered: the fault for the caller, and whether another provider may do better.
+ * Pure but for the type.
+ */
 export class AttemptFailed extends Schema.TaggedError<AttemptFailed>()("AttemptFailed", {
   fault: GatewayFault,
   isWorthAnother: Schema.Boolean,
-  /** The provider's failure and not the caller's. */
+  /** The failure is the provider's and not the caller's. */
   isProviders: Schema.Boolean
 }) {}
 
 interface AttemptContext {
   readonly hidden: SanitiseOptions
-  /** Of the model: whose limit it is. */
+  /** The model's family, whose limit it is. */
   readonly family: string
 }
 
 const retryAfterSecondsMax = 3_600
 const retryAfterSecondsDefault = 60
 
-/** Seconds, or a date. */
+/** Reads seconds, or a date. */
 const secondsOf = (retryAfter: string | undefined, nowMs: number): number | undefined => {
   if (retryAfter === undefined) return undefined
   const text = retryAfter.trim()
@@ -321,13 +324,13 @@ const refusedBy = ({ hidden, family }: AttemptContext, refusal: Refusal): Attemp
   })
 }
 
-/** `hasTimeLeft`: it failed so fast that asking another one is no second wait. */
+/** `hasTimeLeft`: the failure was so fast that another provider costs no second wait. */
 const brokenBy = ({ hidden }: AttemptContext, error: StreamError): AttemptFailed => {
   const debug = sanitise(error.message, hidden)
   const made = (code: "TIMEOUT" | "MODEL_UNAVAILABLE" | "INTERNAL_ERROR" | "PROVIDER_CONFIG_ERROR", isWorth: boolean) =>
     new AttemptFailed({ fault: fault(code, { debug }), isWorthAnother: isWorth, isProviders: true })
   switch (error._tag) {
-    // The caller has waited as long as anybody may; a second provider would double that.
+    // The caller has waited for as long as a call may take; a second provider would double that.
     case "DeadlineExceeded":
     case "Stalled":
       return made("TIMEOUT", false)
@@ -341,7 +344,7 @@ const brokenBy = ({ hidden }: AttemptContext, error: StreamError): AttemptFailed
   }
 }
 
-/** An answer that is none. */
+/** An answer that cannot be read as one. */
 const garbled = ({ hidden }: AttemptContext, what: string): AttemptFailed =>
   new AttemptFailed({
     fault: fault("INTERNAL_ERROR", { debug: sanitise(what, hidden) }),

@@ -1,7 +1,7 @@
 /**
- * A call to a model, whoever serves it: its providers are asked in order, and the next one when one fails in a
- * way that another may not share, as long as nothing has been given out. A provider that keeps failing is
- * left alone for a while. Answers with the last reason when all have failed.
+ * A call to a model, whichever provider serves it. Its providers are asked in order: the next one when one fails in a
+ * way that another may not share, as long as nothing has been given out. A provider that keeps failing is left alone
+ * for a while. When all have failed, the last reason is the answer.
  */
 import { Cause, Clock, Context, Effect, Exit, Layer, Result, Scope } from "effect"
 import {
@@ -27,20 +27,20 @@ import {
 } from "./Providers.ts"
 import type { ProviderKind } from "../translate/provider-apis.ts"
 
-/** When a provider's model is left alone: neither a burst nor a rare call decides. */
+/** When a provider's model is left alone: neither a short burst nor one rare call is enough. */
 export const providerBreakerLimits: BreakerLimits = {
   failuresToOpen: 10,
   failingMsToOpen: 10_000,
   pauseMsMin: 5_000,
   pauseMsMax: 60_000
 }
-// The longest that a call may take to come back.
+// The longest that one call may take.
 const probeMsMax = 150_000
 
 export interface UpstreamOrder {
   readonly model: RegisteredModel
   readonly path: UpstreamPath
-  /** Of the caller's, for the provider. */
+  /** Headers of the caller's for the provider. */
   readonly headers: Readonly<Record<string, string>>
   readonly bodyFor: (route: ModelRoute) => Result.Result<JsonObject, GatewayFault>
 }
@@ -130,9 +130,9 @@ const watched = (watch: RouteWatch, route: ModelRoute, answer: StreamedAnswer): 
   )
 })
 
-/** How the providers of models do: what is counted of them, and which are left alone. */
+/** The state of the models' providers: their counts, and the ones that are left alone. */
 interface RouteWatch {
-  /** How long nobody asks it; 0: it may be asked. */
+  /** How long it must not be asked; 0 when it may be. */
   readonly waitMs: (route: ModelRoute, nowMs: number) => number
   readonly asked: (route: ModelRoute, nowMs: number) => void
   readonly took: (route: ModelRoute, ms: number) => void
@@ -140,7 +140,7 @@ interface RouteWatch {
   readonly cancelled: (route: ModelRoute) => void
   readonly failed: (route: ModelRoute, failure: AttemptFailed, nowMs: number) => void
   readonly brokeOff: (route: ModelRoute, isProviders: boolean, nowMs: number) => void
-  /** Another provider is asked for what this one did not answer. */
+  /** Counts that another provider is asked because this one did not answer. */
   readonly fellBack: (provider: string) => void
 }
 
@@ -174,7 +174,7 @@ const routeWatch = (metrics: Metrics["Service"]): RouteWatch => {
     },
     failed: (route, { isProviders, isWorthAnother }, nowMs) => {
       count(route, isProviders ? "failed" : isWorthAnother ? "limited" : "refused")
-      // Who refuses a request is alive.
+      // A provider that refuses a request is alive.
       set(route, isProviders ? afterProviderFailure(breakerOf(route), nowMs) : closedBreaker)
     },
     brokeOff: (route, isProviders, nowMs) => {
@@ -189,7 +189,7 @@ const afterProviderFailure = (breaker: Breaker, nowMs: number) => afterFailure(b
 
 const keyOf = ({ provider, model }: Pick<ModelRoute, "provider" | "model">) => `${provider.name} ${model}`
 
-/** One that fails is cut off at once, and not when the call ends. */
+/** A failed attempt is cut off at once, not when the call ends. */
 const ownScope = Effect.fnUntraced(function* <A, E>(attempt: Effect.Effect<A, E, Scope.Scope>) {
   const scope = yield* Scope.fork(yield* Effect.scope)
   return yield* Effect.onError(Effect.provideService(attempt, Scope.Scope, scope), (cause) =>
