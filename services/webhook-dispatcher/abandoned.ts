@@ -1,6 +1,6 @@
 /**
- * Abandoned deliveries are those that will not be made. They go to the ABANDONED stream, with the reason, from where a
- * redrive can send them again. A delivery is stored there before it leaves DELIVERIES.
+ * Abandoned deliveries: those that will not be made. Each goes with its reason to the ABANDONED stream, from where a
+ * redrive can send it again. A delivery is stored there before it leaves DELIVERIES.
  */
 import { hash } from "node:crypto"
 import { Clock, Context, Effect, Layer, Result, Stream } from "effect"
@@ -19,7 +19,7 @@ import { partitions } from "./endpoints.ts"
 
 const abandonmentHeader = "Starling-Abandonment"
 
-/** Both headers of an abandoned message: the delivery as it was, and why it ended. */
+/** Both headers of an abandoned message: the original delivery, and why it ended. */
 const abandonedHeaders = (delivery: Delivery, abandonment: Abandonment): HeaderPairs => [
   ...deliveryHeaders(delivery),
   [abandonmentHeader, JSON.stringify(abandonment)]
@@ -45,7 +45,7 @@ export class AbandonedDeliveries extends Context.Service<
         abandonment: Abandonment
       ) {
         yield* publisher.publishRaw(subjects.abandoned(due.delivery.endpointId), due.body, {
-          // A delivery is given up once; a crash between storing it and its ack must not list it twice.
+          // A crash between storing the abandonment and its ack must not list it twice.
           messageId: `${due.delivery.deliveryId}:abandoned`,
           headers: abandonedHeaders(due.delivery, abandonment)
         })
@@ -84,7 +84,7 @@ export class AbandonedDeliveries extends Context.Service<
   )
 }
 
-/** Which abandoned deliveries; what is left out matches all. Times bound when they were abandoned. */
+/** Selects abandoned deliveries; an absent field matches all. Times bound when they were abandoned. */
 export interface RedriveQuery {
   readonly endpoint?: string | undefined
   readonly events: ReadonlyArray<string>
@@ -94,9 +94,9 @@ export interface RedriveQuery {
 }
 
 /**
- * Sends abandoned deliveries again: each becomes a new delivery with a new id that names the old one, starts
- * at attempt 1, and leaves ABANDONED once it is stored. Interrupted, the rest is still there; done twice,
- * the second finds nothing. Answers with how many were sent.
+ * Sends abandoned deliveries again: each becomes a new delivery with a new id that names the old one, starts at attempt
+ * 1, and leaves ABANDONED once it is stored. An interrupted redrive leaves the rest in place; a second run finds
+ * nothing. Answers with how many were sent.
  */
 export const redrive = Effect.fn("redrive")(function* (query: RedriveQuery) {
   const reader = yield* StreamReader
@@ -108,7 +108,7 @@ export const redrive = Effect.fn("redrive")(function* (query: RedriveQuery) {
   return yield* abandoned.pipe(
     Stream.filter((message) => isWithin(message, query)),
     Stream.flatMap((message) => Stream.fromIterable(readAbandoned(message, wants))),
-    // Before anything is sent, for the sending runs ahead.
+    // The count is limited before anything is sent, for the sending runs ahead.
     Stream.take(query.countMax),
     Stream.mapEffect(sendAgain, { concurrency: 16 }),
     Stream.runCount
@@ -123,7 +123,7 @@ interface AbandonedMessage {
   readonly due: DueDelivery
 }
 
-/** One, or none when it is not wanted or cannot be read. */
+/** One abandoned delivery, or none when it is not wanted or cannot be read. */
 const readAbandoned = (message: SourceMessage, wants: (event: string) => boolean): ReadonlyArray<AbandonedMessage> => {
   const decoded = dueDeliveryCodec.decode(message)
   if (Result.isFailure(decoded) || !wants(decoded.success.delivery.event)) return []
@@ -148,7 +148,7 @@ const sendAgain = Effect.fnUntraced(function* ({ sequence, due: { delivery, body
   yield* reader.remove("ABANDONED", sequence)
 })
 
-// The same for the same abandoned message, so that a redrive begun again after a crash is not a second one.
+// The same id for the same abandoned message, so that a redrive that starts again after a crash sends no second one.
 const redriveId = (deliveryId: string, sequence: number) => {
   const digits = hash("sha256", `redrive ${deliveryId} ${sequence}`, "hex")
   const variant = "89ab"[Number.parseInt(digits[16] ?? "0", 16) % 4]

@@ -1,4 +1,4 @@
-/** Endpoints and abandoned deliveries as they are kept, for the commands that show and change them. */
+/** Endpoints and abandoned deliveries as stored, for the commands that show and change them. */
 export { redrive, type RedriveQuery } from "./abandoned.ts"
 export { EndpointStates } from "./endpoint-states.ts"
 export { fanOutRecordCodec } from "./fan-out/cursor.ts"

@@ -1,7 +1,7 @@
 /**
- * The delivery log: one record per attempt, written to ATTEMPTS in batches per endpoint, so that it costs
- * the deliveries themselves nothing. It may lose the last 20 ms in a crash; the deliveries it tells of
- * never depend on it. When it cannot keep up, records are dropped and counted, and nobody waits.
+ * The delivery log: one record per attempt, written to ATTEMPTS in batches per endpoint, so that it costs the
+ * deliveries themselves nothing. A crash may lose its last 20 ms; deliveries never depend on it. When it cannot keep
+ * up, records are dropped and counted, and no delivery waits.
  */
 import { Context, Effect, Layer, Queue, Schedule } from "effect"
 import { jsonCodec, Publisher } from "#bus"
@@ -12,7 +12,7 @@ import { type AttemptResult, type Decision, describe, isSuccess } from "./retry-
 
 const batchRecordsMax = 128
 const flushEvery = "20 millis"
-// A second of the fastest delivery we reach; about 5 MB.
+// One second of the fastest delivery measured; about 5 MB.
 const queueCapacity = 8_192
 
 const codec = jsonCodec(AttemptBatch)
@@ -81,12 +81,12 @@ const batches = (attempts: ReadonlyArray<LoggedAttempt>) => {
   })
 }
 
-// The receiver's words that are kept: enough to see an error message.
+// How much of the receiver's answer is kept: enough for an error message.
 const responseCharactersMax = 1_024
 
 const utf8 = new TextDecoder("utf-8", { fatal: false })
 
-/** What the delivery log says of an attempt. Pure. */
+/** The record of one attempt. Pure. */
 export const attemptRecord = (
   delivery: Delivery,
   endpointName: string,
@@ -96,7 +96,7 @@ export const attemptRecord = (
     readonly result: AttemptResult
     readonly body: Uint8Array
     readonly decision: Decision
-    /** A receiver that fails may repeat the secret that it shares with us. */
+    /** Removes the shared secret, which a failing receiver may repeat. */
     readonly redact: (text: string) => string
   }
 ): Attempt => ({
@@ -116,7 +116,7 @@ export const attemptRecord = (
   nextAttemptAt: attempt.decision._tag === "Retry" ? isoTime(attempt.decision.dueAtMs) : null
 })
 
-// A success is not worth its body: thousands a second would only say "ok".
+// The body of a success is not kept: thousands a second would only say "ok".
 const isQuiet = (result: AttemptResult) => result._tag === "Answered" && isSuccess(result.status)
 
 const outcomeOf = (decision: Decision, result: AttemptResult): Attempt["outcome"] => {

@@ -1,7 +1,7 @@
 /**
- * How much waits for each endpoint, asked of the broker once a second: the metrics are made from it, and
- * the fan-out parks an endpoint that is past its BacklogMax until half of it is gone. Between two answers
- * the fan-out's own writes are added, so that a burst cannot run far past the limit.
+ * How much waits for each endpoint, asked of the broker once a second. The metrics are made from it, and the fan-out
+ * parks an endpoint that is past its BacklogMax until half of the backlog is gone. Between two answers the fan-out's
+ * own writes are added, so that a burst cannot run far past the limit.
  */
 import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import { type BusError, StreamReader } from "#bus"
@@ -11,7 +11,7 @@ import { Endpoints, type EndpointSettings } from "./endpoints.ts"
 import { backlog, oldestDueAge, retriesWaiting } from "./metrics.ts"
 
 const pollEvery = "1 second"
-// The age costs one read per endpoint with a backlog: a few at a time, taking turns.
+// The age costs one read per endpoint with a backlog, so a few endpoints are read at a time, in turns.
 const agesPerPoll = 64
 
 export class Backlogs extends Context.Service<
@@ -66,7 +66,7 @@ export class Backlogs extends Context.Service<
         }
         let due = 0
         for (const count of found.values()) due += count
-        // Cursor and roster are the two messages that are neither due nor waiting.
+        // The cursor and the roster are the two messages that are neither due nor waiting.
         waitingGauge.set({}, Math.max(0, messages - due - 2))
         for (const endpoint of all) {
           const count = found.get(endpoint.id) ?? 0

@@ -1,7 +1,7 @@
 /**
  * The consumers of DELIVERIES, and the endpoint workers that they feed. Up to PartitionsAbove endpoints have a consumer
- * each: backlog, concurrency and pauses are the broker's, so nothing an endpoint does can touch another. More endpoints
- * than the broker keeps consumers for well share one consumer per partition.
+ * each: the broker keeps their backlog, concurrency and pauses, so no endpoint can affect another. More endpoints than
+ * the broker serves well with consumers share one consumer per partition.
  */
 import { Clock, Effect } from "effect"
 import {
@@ -23,7 +23,7 @@ import { EndpointStates } from "./endpoint-states.ts"
 import { endpointWorker, type EndpointWorker } from "./endpoint-worker.ts"
 import { type EndpointSettings, partitions } from "./endpoints.ts"
 
-/** The same to the outside whether it takes from a consumer per endpoint or per partition. */
+/** One interface for both: a consumer per endpoint, or one per partition. */
 export interface Consuming {
   readonly workers: ReadonlyArray<EndpointWorker>
   readonly consumptions: ReadonlyArray<Consumption>
@@ -34,7 +34,7 @@ export interface Consuming {
 // The broker holds a pause by date; an operator's pause has none.
 const farFutureMs = Date.UTC(9999, 0, 1)
 
-// Not traced: what is begun in here runs on, and each delivery is to begin a trace of its own.
+// Not traced: the work started in here runs on, and each delivery begins a trace of its own.
 export const consumePerEndpoint = Effect.fnUntraced(function* (endpoints: ReadonlyArray<EndpointSettings>) {
   const consumers = yield* Consumers
   const services = yield* workerServices
@@ -71,7 +71,7 @@ export const consumePerEndpoint = Effect.fnUntraced(function* (endpoints: Readon
 
 const fullDelayMs = 500
 const pausedDelayMs = 60_000
-// An endpoint that this replica's configuration does not know: another replica may, or it is archived.
+// For an endpoint that this replica's configuration lacks: another replica may know it, or it is archived.
 const strangerDelayMs = 60_000
 
 /**
@@ -147,8 +147,8 @@ export const removeOtherConsumers = Effect.fnUntraced(function* (
 })
 
 /**
- * A worker that dies is missed after this; its deliveries then go to another one. Work in progress is kept
- * alive by heartbeats, so this need not cover a receiver's timeout.
+ * A worker that dies is noticed after this; its deliveries then go to another one. Heartbeats keep work in progress
+ * alive, so this need not cover a receiver's timeout.
  */
 const ackWaitMs = 5_000
 

@@ -1,10 +1,10 @@
 /**
- * A delivery attempt sends one delivery once, and brings what follows from it to the bus. The order of writes makes a
- * crash harmless: the retry or the abandonment is stored first, then the message is acked. A crash in between
- * sends once more, with the same X-Service-Delivery; nothing is lost.
+ * A delivery attempt sends one delivery once, and stores what follows from it. The order of writes makes a crash
+ * harmless: the retry or the abandonment is stored first, then the message is acked. A crash in between sends once
+ * more, with the same X-Service-Delivery; nothing is lost.
  *
- * While the broker is away, what must be stored is tried again until it is back; the message is kept alive
- * meanwhile, and on drain it is handed back unfinished.
+ * While the broker is away, each write is tried again until the broker is back. Meanwhile the message is kept alive; a
+ * drain hands it back unfinished.
  */
 import { Clock, Context, Effect, Layer, Random, Schedule } from "effect"
 import { ack, type AckDecision, type BusError, nak, Publisher, scheduleHeaders } from "#bus"
@@ -29,7 +29,7 @@ export interface Attempted {
   readonly durationMs: number
 }
 
-// The receiver's answer is read to this size, to be seen in the delivery log.
+// The receiver's answer is read up to this size, for the delivery log.
 const answerBytesMax = 4_096
 // The broker is usually back within seconds; asking twice a second costs nothing.
 const storeAgainEvery = "500 millis"
@@ -188,7 +188,7 @@ const retry = (deps: Dependencies, { endpoint, due }: SentDelivery, dueAtMs: num
 
 interface Scheduled {
   readonly due: DueDelivery
-  /** Where the broker puts it when its time has come. */
+  /** The subject on which the broker publishes it when its time has come. */
   readonly subject: string
   readonly messageId: string
 }
@@ -247,7 +247,7 @@ const stored = (write: Effect.Effect<unknown, BusError>): Effect.Effect<AckDecis
 
 // A receiver that does not take a connection in five seconds will not answer in ten.
 const connectTimeoutMsMax = 5_000
-// A kept pool of connections costs some 30 kB. Beyond this many endpoints the ones unused the longest reconnect.
+// A kept pool of connections costs some 30 kB. Beyond this many endpoints, those unused for the longest reconnect.
 const lanesMax = 4_096
 
 /** One guarded client for all receivers. An endpoint never has more sockets than deliveries in work. */

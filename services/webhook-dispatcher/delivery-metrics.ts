@@ -1,4 +1,4 @@
-/** The metrics of deliveries, with the handles made once: this sits on the hot path. */
+/** The metrics of deliveries. Their handles are made once, for they sit on the hot path. */
 import { Context, Effect, Layer } from "effect"
 import type { Delivery } from "#contracts"
 import type { EgressError } from "#egress"
@@ -29,7 +29,9 @@ interface DecidedAttempt {
 export class DeliveryMetrics extends Context.Service<
   DeliveryMetrics,
   {
-    /** The bytes of an attempt have left: the first attempt measures our own latency, a later one its lateness. */
+    /**
+     * Records that an attempt's bytes have left: the first attempt measures our own latency, a later one its lateness.
+     */
     readonly left: (endpoint: EndpointSettings, delivery: Delivery, nowMs: number) => void
     readonly attempted: (attempt: DecidedAttempt) => void
     readonly postponed: (endpoint: EndpointSettings, reason: "full" | "circuit_open" | "paused") => void
@@ -78,7 +80,7 @@ export class DeliveryMetrics extends Context.Service<
 
 const outcomes = { Delivered: "delivered", GiveUp: "abandoned", Gone: "gone" } as const
 
-// Clocks of two machines differ: a latency is never negative.
+// Clocks of two machines differ, so a latency is cut off at zero.
 const seconds = (ms: number) => Math.max(0, ms) / 1_000
 
 type StatusClass = "2xx" | "3xx" | "4xx" | "5xx" | "timeout" | "unreachable" | "refused"

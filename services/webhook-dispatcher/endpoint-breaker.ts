@@ -1,8 +1,8 @@
 /**
  * The breaker of one endpoint opens after 20 failures in a row that span at least 30 s, so that neither a burst nor a
- * slow trickle opens it. Open, nothing is sent and no delivery loses an attempt. After the pause one delivery probes,
- * the others wait, and its end decides for all. Pauses double from 30 s to 5 min. Replicas learn of an opening through
- * the endpoint's state.
+ * slow trickle opens it. While it is open, nothing is sent and no delivery loses an attempt. After the pause one
+ * delivery probes and the others wait; the result of the probe decides for all. Pauses double from 30 s to 5 min.
+ * Replicas learn of an opening through the endpoint's state.
  */
 import { Clock, Context, Deferred, Effect } from "effect"
 import {
@@ -14,23 +14,23 @@ import {
   closedBreaker
 } from "#runtime"
 
-/** Whether a delivery may go. `Wait` until a moment (epoch ms) without an attempt. */
+/** Whether a delivery may go. `Wait`: not before a moment (epoch ms), and without an attempt. */
 type Admission = { readonly _tag: "Go" } | { readonly _tag: "Wait"; readonly untilMs: number }
 
 export interface EndpointBreaker {
   /** Closed, and with nothing to remember: a delivery may go, and a success need not be reported. */
   readonly isPristine: () => boolean
   readonly admit: Effect.Effect<Admission>
-  /** What an attempt came to. Answers with the moment until which the breaker is open, if it has just opened. */
+  /** Takes the result of an attempt. Answers with the moment until which the breaker is open, if it has just opened. */
   readonly report: (
     success: boolean
   ) => Effect.Effect<{ readonly openedUntilMs: number | null; readonly closed: boolean }>
   /** The probe ended without a result (handed back on drain): another one may probe. */
   readonly release: Effect.Effect<void>
-  /** Another replica opened it, or an operator closed it. */
+  /** Takes over what another replica (opened) or an operator (closed) has decided. */
   readonly adopt: (openUntilMs: number | null) => Effect.Effect<void>
   readonly phaseAt: (nowMs: number) => BreakerPhase
-  /** Half-open, and a delivery is on its way to find out. */
+  /** Half-open, with the probe on its way. */
   readonly isProbing: () => boolean
 }
 
@@ -93,7 +93,7 @@ export const endpointBreakerLimits: Limits = {
 }
 
 export type BreakerLimits = Limits
-/** Always the usual ones; only a test has no half minute to wait. */
+/** The usual limits; only tests replace them, to avoid waiting half a minute. */
 export const BreakerLimits = Context.Reference<Limits>("starling/webhook-dispatcher/BreakerLimits", {
   defaultValue: () => endpointBreakerLimits
 })

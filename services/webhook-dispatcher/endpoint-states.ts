@@ -1,7 +1,6 @@
 /**
- * What is true of endpoints beyond the configuration, shared by all replicas and kept over restarts: who
- * paused one and why, and until when its breaker is open. Read from a watched copy, changed by
- * compare-and-set.
+ * The state of endpoints beyond the configuration, shared by all replicas and kept over restarts: who paused one and
+ * why, and until when its breaker is open. It is read from a watched copy and changed by compare-and-set.
  */
 import { Clock, Context, Effect, Layer, Option, Schedule, Stream } from "effect"
 import { isoTime, EndpointState } from "#contracts"
@@ -19,14 +18,14 @@ const conflictRetriesMax = 10
 export class EndpointStates extends Context.Service<
   EndpointStates,
   {
-    /** From the watched copy: fresh within milliseconds, never waits. */
+    /** Reads the watched copy: fresh within milliseconds, never waits. */
     readonly get: (endpointId: string) => EndpointState | undefined
     readonly isPaused: (endpointId: string) => boolean
     readonly pause: (endpointId: string, name: string, pause: Pause) => Effect.Effect<void, BusError>
     readonly resume: (endpointId: string, name: string) => Effect.Effect<void, BusError>
     /** Null closes the breaker for every replica. */
     readonly breakerOpen: (endpointId: string, name: string, untilMs: number | null) => Effect.Effect<void, BusError>
-    /** Ids whose state has changed, as it changes. */
+    /** The ids of changed states, as they change. */
     readonly changes: Stream.Stream<string>
   }
 >()("starling/webhook-dispatcher/EndpointStates") {

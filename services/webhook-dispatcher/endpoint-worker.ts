@@ -1,6 +1,6 @@
 /**
- * An endpoint worker holds what one endpoint's deliveries share in this process: its breaker, the order of its
- * entities and its count of deliveries in work. `handle` takes a delivery from arrival to its ack.
+ * An endpoint worker holds what one endpoint's deliveries share in this process: its breaker, the order of its entities
+ * and its count of deliveries in work. `handle` takes a delivery from arrival to its ack.
  */
 import { Clock, Effect, Exit } from "effect"
 import { type AckDecision, type BusError, nak, type Received } from "#bus"
@@ -17,7 +17,7 @@ export interface EndpointWorker {
   readonly settings: EndpointSettings
   readonly breaker: EndpointBreaker
   readonly inWork: () => number
-  /** For a delivery that may go now; never fails, however the receiver behaves. */
+  /** Delivers what may go now; never fails, however the receiver behaves. */
   readonly handle: (received: Received<DueDelivery>) => Effect.Effect<AckDecision>
 }
 
@@ -48,7 +48,7 @@ export const endpointWorker = (settings: EndpointSettings, services: WorkerServi
   return { settings, breaker, handle, inWork: () => worker.inWork }
 }
 
-/** A retry, or an endpoint that has failed of late: the breaker decides whether it goes, and it waits for its time. */
+/** For a retry, or an endpoint that failed lately: the breaker decides, and the delivery waits for its time. */
 const admit = Effect.fnUntraced(function* (worker: Worker, due: DueDelivery, clock: Clock.Clock) {
   const { settings, services, breaker } = worker
   const admission = yield* breaker.admit
@@ -60,7 +60,7 @@ const admit = Effect.fnUntraced(function* (worker: Worker, due: DueDelivery, clo
   return yield* send(worker, due, clock)
 })
 
-// Every delivery comes through here, so it is made of as few steps as it can be.
+// Every delivery takes this path, so it has as few steps as possible.
 const send = (worker: Worker, due: DueDelivery, clock: Clock.Clock): Effect.Effect<AckDecision> =>
   Effect.suspend(() => {
     const { settings, breaker, order } = worker
@@ -99,13 +99,13 @@ const reportEnd = Effect.fnUntraced(function* ({ settings, services, breaker }: 
   yield* Effect.logWarning(log).pipe(Effect.annotateLogs({ endpoint: settings.name, untilMs: openedUntilMs }))
   const shared = services.states.breakerOpen(settings.id, settings.name, openedUntilMs)
   const held = openedUntilMs === null ? Effect.void : services.holdUntil(openedUntilMs)
-  // The breaker works in this process all the same; the others learn of it with the next opening.
+  // In this process the breaker works all the same; other replicas learn of it with the next opening.
   yield* Effect.andThen(held, shared).pipe(
     Effect.catch((error) => Effect.logWarning("the breaker could not be shared", error))
   )
 })
 
-// Retries that are due together arrive together: each is in work from here on, and the others see it.
+// Counts waiting retries too: those that are due together arrive together, and each must see the others.
 const counted = (worker: Worker, waiting: Effect.Effect<void>) =>
   Effect.suspend(() => {
     worker.inWork += 1
@@ -115,10 +115,10 @@ const counted = (worker: Worker, waiting: Effect.Effect<void>) =>
     )
   })
 
-// The moment of a failure was cut to whole milliseconds, and so is the clock: one more, and it is never early.
+// The failure's time and the clock are both cut to whole milliseconds; one more, and a retry is never early.
 const cutOffMs = 1
 
-/** Waits until `dueAtMs` has passed; a timer may fire a little before its time, so the clock has the last word. */
+/** Waits until `dueAtMs` has passed. A timer may fire a little early, so the clock has the last word. */
 const waitUntil = Effect.fnUntraced(function* (dueAtMs: number, clock: Clock.Clock) {
   const leftMs = () => dueAtMs + cutOffMs - clock.currentTimeMillisUnsafe()
   while (leftMs() > 0) yield* Effect.sleep(leftMs())

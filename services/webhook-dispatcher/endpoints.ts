@@ -1,4 +1,4 @@
-/** The configured endpoints, sorted by id. What is in here does not change while the process runs. */
+/** The configured endpoints, sorted by id. They do not change while the process runs. */
 import { Context, Effect, Layer } from "effect"
 import { compileFilter, type EndpointEntry, endpointIdOf, partitionOf, unknownFilterNames } from "#contracts"
 import { Configuration, InvalidConfiguration, secretFromEnv } from "#runtime"
@@ -28,7 +28,7 @@ export class Endpoints extends Context.Service<
   )
 }
 
-/** Fails with every fault of every endpoint; asks nobody, so it can be known before the broker answers. */
+/** Fails with every fault of every endpoint. It needs no broker, so faults are known before the broker answers. */
 export const configuredEndpoints = Effect.gen(function* () {
   const { Webhooks, WebhookDelivery } = yield* Configuration
   return yield* readEndpoints(Webhooks, WebhookDelivery.RetryAfterMaxSeconds * 1_000)
@@ -53,7 +53,7 @@ export interface EndpointSettings {
   readonly retry: RetrySettings
 }
 
-/** Subjects are spread over so many partitions; fixed, because it is part of every stored subject. */
+/** The number of partitions is fixed, because it is part of every stored subject. */
 export const partitions = 32
 
 /** Reads every endpoint, sorted by id. All faults are reported at once. */

@@ -1,12 +1,12 @@
 /**
- * The order of an endpoint's entities: the first attempts for one entity leave in the order of their events. The next
- * one waits until the bytes of the one before it were handed to a socket. It does not wait for the answer, so a slow
- * receiver holds up nothing, and a retry may be overtaken.
+ * The order of an endpoint's entities: the first attempts for one entity leave in the order of their events. Each waits
+ * until the bytes of the one before it were handed to a socket. It does not wait for the answer, so a slow receiver
+ * holds up nothing, and a retry may be overtaken.
  */
 import { Deferred, Effect } from "effect"
 
 interface Turn {
-  /** Nothing when nobody is ahead. */
+  /** Undefined when no delivery is ahead. */
   readonly before: Effect.Effect<void> | undefined
   readonly left: () => void
 }

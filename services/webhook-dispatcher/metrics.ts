@@ -1,4 +1,4 @@
-/** What an SRE needs to see of webhook delivery. The endpoint label is the configured Name, never a URL. */
+/** The metrics of webhook delivery. The endpoint label is the configured Name, never a URL. */
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 
 const latencySeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]

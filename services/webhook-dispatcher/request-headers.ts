@@ -1,6 +1,6 @@
 /**
- * The headers of one attempt, signatures included. Five are always or by configuration there; the others are additive:
- * the sequence of the event, the delivery that a redrive repeats, and the opt-in Standard Webhooks trio.
+ * The headers of one attempt, signatures included. Five are fixed or configured. The others are additive: the sequence
+ * of the event, the delivery that a redrive repeats, and the opt-in Standard Webhooks trio.
  */
 import { createHmac } from "node:crypto"
 import type { DueDelivery } from "./delivery-codec.ts"

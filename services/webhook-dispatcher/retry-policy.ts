@@ -1,11 +1,11 @@
 /**
- * The retry policy says what follows from an attempt. Success is any 2xx. 410 means the receiver wants no more of anything: the
- * delivery is given up and the endpoint paused. Everything else, redirects included, is tried again until
+ * The retry policy decides what follows from an attempt. Success is any 2xx. 410 means that the receiver wants no more
+ * deliveries: this one is given up and the endpoint paused. Everything else, redirects included, is tried again until
  * MaxAttempts, after 1, 2, 4 ... times InitialBackoffSeconds; 429 and 503 may ask for longer, never for less.
  */
 import { Data } from "effect"
 
-/** What came of sending: a status, or why there was none. `class` groups for metrics and the breaker. */
+/** The result of sending: a status, or why there was none. `class` groups results for metrics and the breaker. */
 export type AttemptResult = Data.TaggedEnum<{
   Answered: { readonly status: number; readonly retryAfter: string | undefined }
   NotAnswered: { readonly error: string }
@@ -64,8 +64,8 @@ const askedMs = (result: AttemptResult, settings: RetrySettings, nowMs: number) 
 }
 
 /**
- * What a receiver's Retry-After asks for: whole seconds, or an HTTP date (RFC 9110, 10.2.3). What cannot be
- * read asks for nothing.
+ * The delay that a receiver's Retry-After asks for: whole seconds, or an HTTP date (RFC 9110, 10.2.3). A value that
+ * cannot be read asks for none.
  */
 export const retryAfterMs = (value: string | undefined, nowMs: number): number => {
   if (value === undefined) return 0

@@ -4,8 +4,8 @@
  * in: `events.>` (relay), `deliveries.due.>` (consumer per endpoint or partition), KV `endpoints`
  * out: signed POSTs to the endpoints, `deliveries.>`, `attempts.*`, `abandoned.*`, `rejected.*`
  * state: the fan-out's cursor and roster in DELIVERIES, KV `endpoints`
- * failure policy: attempts are counted in the message; a retry is a schedule; after MaxAttempts to
- * ABANDONED; a broken envelope to REJECTED; nothing a receiver does touches another endpoint.
+ * failure policy: the message counts its attempts; a retry is a schedule; after MaxAttempts a delivery goes to
+ * ABANDONED; a broken envelope goes to REJECTED; no receiver can affect another endpoint.
  */
 import { Clock, Effect, Layer, Schedule, Stream } from "effect"
 import { Configuration, Drain, Health, Metrics } from "#runtime"
@@ -20,15 +20,15 @@ import { Endpoints } from "./endpoints.ts"
 import { FanOut } from "./fan-out/fan-out.ts"
 import { circuitState, endpointPaused, inFlight } from "./metrics.ts"
 
-/** What is wrong with the configuration, before anything is asked of the broker. */
+/** Checks the configuration before the broker is asked for anything. */
 export { configuredEndpoints as checkWebhookDispatcher } from "./endpoints.ts"
 
-// The role has 30 s to drain; what still runs after 25 s is handed back and flushed in the rest.
+// The role has 30 s to drain; work that still runs after 25 s is handed back and flushed in the rest.
 const drainPatienceMs = 25_000
 const beatEvery = "1 second"
 const stallMs = 15_000
 
-/** The delivering half: takes what the fan-out made, one worker for each endpoint. */
+/** The delivering half: takes the fan-out's deliveries, with one worker for each endpoint. */
 const delivering = Layer.effectDiscard(
   Effect.gen(function* () {
     const { all } = yield* Endpoints

@@ -1,8 +1,8 @@
 /**
- * EVENTS in, one due delivery per event and endpoint out, exactly once, by relay. An endpoint that is
- * paused or has too much before it is parked: it is passed over, and the cursor keeps the event it goes on
- * from. Parked endpoints that may go on are caught up between runs, without holding up the others.
- * What breaks the envelope's schema goes to REJECTED and holds up nobody.
+ * The fan-out relays EVENTS: one due delivery per event and endpoint, exactly once. An endpoint that is paused or has
+ * too large a backlog is parked: it is passed over, and the cursor keeps the event from which it goes on. Parked
+ * endpoints that may go on are caught up between runs, without holding up the others. An envelope that breaks the
+ * schema goes to REJECTED and holds up nothing.
  */
 import { Clock, Effect, Latch, Layer, Result, Stream } from "effect"
 import { parseJson, Rejections, relay, type SourceMessage, StreamReader } from "#bus"
@@ -20,11 +20,11 @@ import { fingerprint, RosterKeeper } from "./roster.ts"
 const catchUpsPerTurn = 4
 const catchUpPageMessages = 256
 const dayMs = 86_400_000
-// A relay that has neither read nor been idle for so long is stuck.
+// A relay that has neither read nor been idle for this long is stuck.
 const stallMs = 30_000
 
 export const FanOut = {
-  /** Runs the fan-out for the life of the scope. Without endpoints, and without a past, it does nothing. */
+  /** Runs the fan-out for the life of the scope. Without endpoints and without a stored cursor, it does nothing. */
   layer: Layer.effectDiscard(
     Effect.gen(function* () {
       const { all } = yield* Endpoints
@@ -35,7 +35,7 @@ export const FanOut = {
       }
       const started = yield* Latch.make()
       yield* Effect.forkScoped(supervise("fan-out", yield* fanOut(started.open)))
-      // From here on every event is accounted for; before, a new endpoint would not have been meant.
+      // From here on every event is accounted for; a new endpoint is not meant to get earlier ones.
       yield* started.await
     })
   ).pipe(Layer.provide(RosterKeeper.layer))
@@ -58,7 +58,7 @@ const fanOut = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
     onCursor: (cursor, written) => Effect.sync(() => count(deps, cursor, written)),
     onStarted: Effect.asVoid(onStarted),
     loop
-    // Asking in vain for a broker that is away is no standstill; the process must outlive it.
+    // Retrying while the broker is away is no stall: the process must outlive it.
   }).pipe(Effect.tapErrorTag("BusUnavailable", () => Effect.sync(loop.beat)))
 })
 
@@ -73,7 +73,7 @@ const dependenciesOfFanOut = Effect.gen(function* () {
   return {
     endpoints,
     backlogs,
-    // An endpoint absent from the configuration stays where it is until it is back, or archived.
+    // An endpoint that the configuration lacks stays where it is until it is back, or archived.
     isParked: (id: string) => !endpoints.byId.has(id) || states.isPaused(id) || backlogs.isOverfull(id),
     parkedMaxMs: (yield* Configuration).WebhookDelivery.ParkedMaxDays * dayMs,
     reader: yield* StreamReader,
@@ -111,7 +111,7 @@ const translate = Effect.fnUntraced(function* (
 const readRun = Effect.fnUntraced(function* ({ rejections }: Dependencies, run: ReadonlyArray<SourceMessage>) {
   const events = []
   for (const message of run) {
-    // How far the actors' log has become events stands among them, and is none.
+    // The actor log's own cursor stands among the events, and is none.
     if (message.subject === subjects.eventsCursor) continue
     const read = readEvent(message)
     if (Result.isSuccess(read)) {
@@ -165,7 +165,7 @@ const catchUp = Effect.fnUntraced(function* (deps: Dependencies, cursor: FanOutC
   return planCatchUp({ events, lastSequence, target, newDeliveryId }, cursor)
 })
 
-/** Shows a stored cursor in the metrics; what was written is what the broker confirmed. */
+/** Shows a stored cursor in the metrics; `written` is what the broker confirmed. */
 const count = (deps: Dependencies, cursor: FanOutCursor, written: FanOutStep["messages"]) => {
   const { endpoints, backlogs, parked, made } = deps
   for (const endpoint of endpoints.all) {
@@ -175,14 +175,14 @@ const count = (deps: Dependencies, cursor: FanOutCursor, written: FanOutStep["me
   }
   for (const message of written) {
     const endpoint = endpoints.byId.get(message.subject.slice(message.subject.lastIndexOf(".") + 1))
-    // The roster is written the same way, and is no delivery.
+    // The roster is written the same way, but is no delivery.
     if (endpoint === undefined) continue
     backlogs.added(endpoint.id, 1)
     made.inc({ endpoint: endpoint.name })
   }
 }
 
-/** A good event, with what of it the catalogue does not know. */
+/** A valid event, with the parts of it that the event catalogue does not know. */
 interface ReadEvent {
   readonly event: FanOutEvent
   readonly known: boolean

@@ -1,7 +1,7 @@
 /**
- * A plan of which deliveries follow from a run of events. Pure. Events in order, and for each the endpoints in order
- * of their ids; a step closes when it is full, also between two endpoints of one event, and its cursor says
- * exactly how far it came.
+ * The plan of the deliveries that follow from a run of events. Pure. It goes through the events in order, and for each
+ * through the endpoints in order of their ids. A step closes when it is full, also between two endpoints of one event,
+ * and its cursor says exactly how far it came.
  */
 import { type BatchMessage, header, type RelayStep } from "#bus"
 import { type Delivery, subjects } from "#contracts"
@@ -27,13 +27,13 @@ export interface FanOutTarget {
 
 export type FanOutStep = RelayStep<FanOutCursor>
 
-// A batch of 256 carries the most messages a second; bytes keep the broker's work per batch short.
+// Batches of 256 carry the most messages a second; the limit in bytes keeps the broker's work per batch short.
 const stepMessagesMax = 256
 const stepBytesMax = 4 * 1_024 * 1_024
 
 export interface FanOutRun {
   readonly events: ReadonlyArray<FanOutEvent>
-  /** Events that broke their schema are left out but passed over. */
+  /** Covers events that broke their schema: they get no delivery, but are passed. */
   readonly lastSequence: number
   /** Sorted by id. */
   readonly targets: ReadonlyArray<FanOutTarget>
@@ -73,13 +73,13 @@ export const planRun = (run: FanOutRun, start: FanOutCursor): ReadonlyArray<FanO
 
 export interface FanOutPage {
   readonly events: ReadonlyArray<FanOutEvent>
-  /** The event log was read up to there. */
+  /** The sequence up to which the event log was read. */
   readonly lastSequence: number
   readonly target: FanOutTarget
   readonly newDeliveryId: () => string
 }
 
-/** The step that gives one endpoint out of step what it missed. */
+/** The step that gives one endpoint out of step the events it missed. */
 export const planCatchUp = (page: FanOutPage, cursor: FanOutCursor): FanOutStep => {
   const { events, lastSequence, target, newDeliveryId } = page
   const from = cursor.next[target.id] ?? 0

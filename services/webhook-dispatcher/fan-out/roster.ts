@@ -1,7 +1,7 @@
 /**
- * The roster is the endpoints that the fan-out knows, kept beside its cursor. It tells a newly configured endpoint,
- * which starts now, from one that was there all along, and remembers since when one has been absent from the
- * configuration: within ArchiveAfterHours it can come back and miss nothing, after that its backlog goes to ABANDONED.
+ * The roster: the endpoints that the fan-out knows, kept beside its cursor. It tells a newly configured endpoint, which
+ * starts now, from one that was there all along. It also remembers since when an endpoint has been absent from the
+ * configuration: within ArchiveAfterHours it can come back and miss nothing; after that its backlog goes to ABANDONED.
  */
 import { hash } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Result, Schema } from "effect"
@@ -24,7 +24,9 @@ export interface Roster extends Schema.Schema.Type<typeof Roster> {}
 export const rosterCodec = jsonCodec(Roster)
 export const emptyRoster: Roster = { endpoints: {} }
 
-/** What a changed configuration makes of roster and cursor. `archived`: absent for too long, no longer known. */
+/**
+ * The roster and cursor after a change of configuration. `archived`: endpoints absent for too long, no longer known.
+ */
 interface RosterChange {
   readonly roster: Roster
   readonly cursor: FanOutCursor
@@ -42,13 +44,13 @@ export const fingerprint = (configured: ReadonlyArray<ConfiguredEndpoint>) =>
 
 interface RosterInput {
   readonly configured: ReadonlyArray<ConfiguredEndpoint>
-  /** Of EVENTS. */
+  /** The last sequence of EVENTS. */
   readonly lastSequence: number
   readonly nowMs: number
   readonly archiveAfterMs: number
 }
 
-/** Pure. */
+/** Applies the configured endpoints to the roster. Pure. */
 export const changeRoster = (roster: Roster, cursor: FanOutCursor, now: RosterInput): RosterChange => {
   const { configured, lastSequence, nowMs, archiveAfterMs } = now
   const endpoints: Record<string, { name: string; absentSinceMs: number | null }> = {}
@@ -75,14 +77,14 @@ export const changeRoster = (roster: Roster, cursor: FanOutCursor, now: RosterIn
   return { roster: { endpoints }, cursor: { ...changed, next, roster: fingerprint(configured) }, archived }
 }
 
-// Absence is counted in hours; looking at it more often than once a minute tells nothing new.
+// Absence is counted in hours, so one look a minute is enough.
 const lookEveryMs = 60_000
 
-/** Keeps the stored roster true to the configuration. */
+/** Keeps the stored roster equal to the configuration. */
 export class RosterKeeper extends Context.Service<
   RosterKeeper,
   {
-    /** A step when roster or cursor must change, else nothing. */
+    /** A step when roster or cursor must change, otherwise nothing. */
     readonly keep: (cursor: FanOutCursor) => Effect.Effect<ReadonlyArray<FanOutStep>, BusError>
   }
 >()("starling/webhook-dispatcher/RosterKeeper") {
