@@ -1,4 +1,4 @@
-/** Contracts: what is said between roles and to the outside, as data. Imports nothing but Effect's schemas. */
+/** Contracts: the messages between roles and to the outside, as data. Imports nothing but Effect's schemas. */
 export { AgentKindEntry, type Agents } from "./configuration/agents.ts"
 export {
   type ConfigurationFile,

@@ -1,7 +1,7 @@
 /** The small shapes that many contracts share. Lengths are UTF-16 units; every regular expression is linear. */
 import { Schema } from "effect"
 
-/** One thing that is wrong with an input, and where: a JSON pointer, empty for the whole. */
+/** One fault of an input, and where: a JSON pointer, empty for the whole. */
 export interface Fault {
   readonly path: string
   readonly message: string
@@ -37,10 +37,10 @@ export const Uuid = Schema.String.check(Schema.isUUID())
 
 export const text = (charactersMax: number) => Schema.String.check(Schema.isMaxLength(charactersMax))
 
-/** An id of ours or of somebody else: any text, but not empty and not endless. */
+/** An id of ours or of somebody else: any text that is neither empty nor longer than 256 units. */
 export const Id = Schema.String.check(Schema.isBetweenLength(1, 256))
 
-/** The last millisecond of the year 9999, which is as far as the wire's four digits go. */
+/** The last millisecond of the year 9999: the wire writes years with four digits. */
 const epochMsMax = 253_402_300_799_999
 
 /** Epoch milliseconds. */
@@ -49,12 +49,12 @@ export const EpochMs = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 
 /** Epoch milliseconds as the wire writes an instant. */
 export const isoTime = (epochMs: number): string => new Date(epochMs).toISOString()
 
-/** What a field is for, told beside its schema; the description of the API carries it on. */
+/** Adds the purpose of a field to its schema; the description of the API carries it on. */
 export const describe =
   (description: string) =>
   <S extends Schema.Top>(field: S): S["Rebuild"] =>
     field.annotateKey({ description })
 
-/** A wait that comes from outside the actors: never longer than a year. */
+/** The longest wait that may come from outside the actors: a year. */
 export const waitMsMax = 366 * 24 * 60 * 60 * 1_000
 export const WaitMs = Count.check(Schema.isLessThanOrEqualTo(waitMsMax))

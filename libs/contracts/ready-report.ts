@@ -1,17 +1,17 @@
-/** What `up` says when a fleet is ready, on its output and in the home's `ready.json`: where everything is. */
+/** The report of `up` when a fleet is ready, on its output and in the home's `ready.json`: where everything is. */
 export interface ReadyReport {
   readonly pipeline?: string
   readonly gateway?: string
   readonly speech?: string
   readonly metrics: string
   readonly nats: string
-  /** Of an internal service: internal events, reports and pickup, and nothing else. */
+  /** The user of an internal service: internal events, reports and pickup, and nothing else. */
   readonly natsCredentials: { readonly user: string; readonly pass: string }
   readonly token: string
   readonly chains?: ChainsReport
 }
 
-/** What a payer on the local chains needs. */
+/** The facts that a payer on the local chains needs. */
 export interface ChainsReport {
   readonly evm?: {
     readonly rpc: string

@@ -1,25 +1,25 @@
-/** Every subject of the bus, built in one place. Ids that may hold anything are encoded as tokens. */
+/** Every subject of the bus, built in one place. Ids that may hold any text are encoded as tokens. */
 import { addressToken } from "./payments/primitives.ts"
 import { encodeToken } from "./tokens.ts"
 
 export const subjects = {
-  /** The records of one entity: its state and how it came to it. */
+  /** The records of one entity: its state and the facts that led to it. */
   log: (entity: string, id: string) => `log.${entity}.${encodeToken(id)}`,
-  /** How far LOG has become events; written together with them, and itself none. */
+  /** How far LOG has become events. The cursor is written together with the events, and is itself no event. */
   eventsCursor: "events-cursor",
-  /** An event's name is made of tokens already. */
+  /** The name of an event already consists of tokens. */
   event: (name: string) => `events.${name}`,
   eventsAll: "events.>",
-  /** What internal services and runners report; a kind is a token already. */
+  /** Reports of internal services and runners; a kind is already a token. */
   report: (kind: string) => `reports.${kind}`,
   reportsAll: "reports.*",
-  /** Commands for one entity of that kind, asked of pipeline-api. */
+  /** Commands for one entity of that kind, requested of pipeline-api. */
   commands: (entity: string) => `commands.${entity}`,
   commandsAll: "commands.*",
-  /** Where runners of an agent kind ask for something to do. */
+  /** Runners of an agent kind ask here for work. */
   pickupNext: (agentKind: string) => `pickup.next.${encodeToken(agentKind)}`,
   pickupNextAll: "pickup.next.*",
-  /** Where runners ask whether what they have in hand is still theirs. */
+  /** Runners ask here whether their dispatch is still their own. */
   pickupHeld: "pickup.held",
   rejected: (origin: string) => `rejected.${encodeToken(origin)}`,
   deliveriesDue: (partition: number, endpointId: string) => `deliveries.due.${partition}.${endpointId}`,
@@ -42,8 +42,8 @@ export const subjects = {
   speechChunks: (engine: string) => `speech.chunks.${engine}`,
   speechChunksAll: "speech.chunks.*",
   /**
-   * Everything that a process is sent; what comes after is a session of its own. An instance is called after the job
-   * that it has a part in, `speech-…` or `payments-…`: a process without a part in it can neither send there nor listen.
+   * All messages to a process; the last token names one of its sessions. An instance name begins with its job,
+   * `speech-…` or `payments-…`: a process without a part in that job can neither send there nor listen.
    */
   mailbox: (instance: string) => `${instance.replace("-", ".to.")}.>`,
   mailboxSession: (instance: string, sessionId: string) => `${instance.replace("-", ".to.")}.${sessionId}`

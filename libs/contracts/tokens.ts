@@ -1,10 +1,10 @@
 /**
- * Any text as one token of a subject or a key, and back. Letters, digits, `-` and `_` stand for themselves,
- * so that ordinary ids stay readable; every other byte of the UTF-8 form is `=` and two hex digits. The
- * empty text is a lone `=`. Encoded tokens sort and compare as the texts' bytes do only where unescaped.
+ * Any text as one token of a subject or a key, and back. Letters, digits, `-` and `_` stand for themselves, so that
+ * ordinary ids stay readable; every other byte of the UTF-8 form is `=` and two hex digits. The empty text is a lone
+ * `=`. Tokens sort as the bytes of their texts only where nothing is escaped.
  */
 
-/** Keeps a subject of a few tokens far below the broker's limit. */
+/** A limit far below the broker's own for a subject of a few tokens. */
 export const tokenCharactersMax = 512
 
 const plain = /^[A-Za-z0-9_-]$/u
@@ -12,10 +12,10 @@ const plainText = /^[A-Za-z0-9_-]{1,512}$/u
 const utf8 = new TextEncoder()
 const utf8Strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** Throws a RangeError for a text with half a surrogate pair, or one that is too long to be a token. */
+/** Throws a RangeError for a text with half a surrogate pair, or for one that is too long to be a token. */
 export const encodeToken = (text: string): string => {
   if (text === "") return "="
-  // Most ids are: nothing to escape.
+  // Most ids need no escape.
   if (plainText.test(text)) return text
   if (!text.isWellFormed()) throw new RangeError("a token cannot hold half a surrogate pair")
   let token = ""
@@ -27,7 +27,7 @@ export const encodeToken = (text: string): string => {
   return token
 }
 
-/** Throws a RangeError for what `encodeToken` cannot have made. */
+/** Throws a RangeError for a token that `encodeToken` cannot have made. */
 export const decodeToken = (token: string): string => {
   if (token === "=") return ""
   if (plainText.test(token)) return token

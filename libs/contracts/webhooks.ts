@@ -1,12 +1,15 @@
-/** What the dispatcher keeps and tells about deliveries, and the ids of endpoints. Times ending in `At` on the wire are ISO-8601. */
+/**
+ * The dispatcher's messages and records about deliveries, and the ids of endpoints. Times ending in `At` on the wire
+ * are ISO-8601.
+ */
 import { Schema } from "effect"
 import { EventName, SchemaVersion } from "./events/Envelope.ts"
 import { Count, EpochMs, Fault, Ordinal, text, Timestamp, Uuid } from "./primitives.ts"
 
 /**
- * One event on its way to one endpoint. `storedAt`: when the event was stored; `dueAt`: not to be sent
- * before (both epoch milliseconds). `entity` keeps first attempts in order. `redriveOf`: the delivery that
- * an operator sends again with this one.
+ * One event on its way to one endpoint. `storedAt`: when the event was stored; `dueAt`: the earliest time to send it
+ * (both epoch milliseconds). `entity` keeps first attempts in order. `redriveOf`: the delivery that an operator sends
+ * again with this one.
  */
 export const Delivery = Schema.Struct({
   deliveryId: Uuid,
@@ -52,7 +55,7 @@ export const Abandonment = Schema.Struct({
 })
 export interface Abandonment extends Schema.Schema.Type<typeof Abandonment> {}
 
-/** What is true of an endpoint beyond the configuration. */
+/** The state of an endpoint beyond its configuration. */
 export const EndpointState = Schema.Struct({
   name: Schema.String,
   paused: Schema.NullOr(Schema.Struct({ at: Timestamp, by: Schema.String, reason: Schema.String })),
@@ -79,7 +82,7 @@ const utf8 = new TextEncoder()
 
 /**
  * An endpoint's id: 13 lower-case letters and digits, made from its Name so that every replica and every start agrees.
- * 64-bit FNV-1a in base 36 is short, and good for subjects and keys. Two names with one id are refused at the start.
+ * 64-bit FNV-1a in base 36 is short, and valid in subjects and keys. Two names with one id are refused at the start.
  */
 export const endpointIdOf = (name: string): string => {
   let hash = offsetBasis
@@ -87,6 +90,6 @@ export const endpointIdOf = (name: string): string => {
   return hash.toString(36).padStart(13, "0")
 }
 
-/** Which partition of DELIVERIES an endpoint's messages stand in, from 0. */
+/** The partition of DELIVERIES that holds an endpoint's messages, from 0. */
 export const partitionOf = (endpointId: string, partitions: number): number =>
   Number.parseInt(endpointId.slice(-8), 36) % partitions

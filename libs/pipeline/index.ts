@@ -1,7 +1,6 @@
 /**
- * The actors of the pipeline. Each decides on commands, turns facts into state, tells events of facts, and shows a
- * row for lists. All of it is pure: the command carries chance and whatever comes from outside, and the record
- * carries the time.
+ * The actors of the pipeline. Each decides on commands, turns facts into state and events, and makes a row for lists.
+ * All of it is pure: the command carries chance and everything from outside, and the record carries the time.
  */
 import type { ActorDefinition } from "#actors/definition"
 import type { CommandEntity } from "#contracts"
@@ -29,7 +28,7 @@ export { workItemOfSuggestion } from "./work-item/questions.ts"
 export { isEnded, isReady } from "./work-item/states.ts"
 export { workItem } from "./work-item/work-item.ts"
 
-/** The actors by the names that they have in LOG and on `commands.<entity>`. */
+/** The actors by their names in LOG and on `commands.<entity>`. */
 export const definitions = { workitem: workItem, release, project, agent, queue } as const satisfies Record<
   CommandEntity,
   unknown
@@ -37,7 +36,7 @@ export const definitions = { workitem: workItem, release, project, agent, queue 
 
 type Definitions = typeof definitions
 
-/** What is known of an entity of that kind once something is. */
+/** The state of an entity of that kind, once it exists. */
 export type StateOf<Entity extends CommandEntity> =
   Definitions[Entity] extends ActorDefinition<infer State, infer _Command, infer _Fact> ? NonNullable<State> : never
 export type CommandOf<Entity extends CommandEntity> =
@@ -54,7 +53,7 @@ export const definitionOf = <Entity extends CommandEntity>(
   entity: Entity
 ): ActorDefinition<StateOf<Entity> | null, CommandOf<Entity>, FactOf<Entity>> => table[entity]
 
-/** What the entities are called to callers. */
+/** The names of the entities for callers. */
 export const entityNames: Readonly<Record<CommandEntity, string>> = {
   workitem: "work item",
   release: "release",

@@ -1,6 +1,6 @@
 /**
- * The pickup queue's actor, of which there is one. Pausing a paused queue and resuming a running one change nothing,
- * so that its two events take turns. A pause leaves running work alone.
+ * The pickup queue's actor, of which there is one. Pausing a paused queue and resuming a running one change nothing, so
+ * that its two events alternate. A pause leaves running work alone.
  */
 import { Result, Schema } from "effect"
 import type { ActorDefinition, DecisionContext, EventDraft, Projection } from "#actors/definition"

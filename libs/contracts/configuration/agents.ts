@@ -1,4 +1,4 @@
-/** `Agents`: which agents there are, what they can do, and when one that keeps failing is left out. */
+/** `Agents`: which agents exist, what they can do, and when a failing one is left out. */
 import { Schema } from "effect"
 import { AgentName, workItemPhases } from "../pipeline/work-item/state.ts"
 import { Id } from "../primitives.ts"
@@ -36,7 +36,7 @@ export const AgentKindEntry = Schema.Struct({
 })
 export interface AgentKindEntry extends Schema.Schema.Type<typeof AgentKindEntry> {}
 
-/** All names that stand for more than one thing. */
+/** The names that more than one entry uses. */
 export const repeatedKinds = (
   entries: ReadonlyArray<Pick<AgentKindEntry, "Kind" | "Class">>
 ): ReadonlyArray<string> => {

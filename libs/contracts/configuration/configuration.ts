@@ -1,6 +1,6 @@
 /**
- * The whole configuration file. Every role reads the same file, so every role knows every section: an
- * unknown key is a mistake wherever it stands. A new job adds its sections here.
+ * The whole configuration file. Every role reads the same file and checks every section of it, so an unknown key is a
+ * mistake wherever it stands. A new job adds its sections here.
  */
 import { Result, Schema } from "effect"
 import { faultsOf } from "../events/Envelope.ts"
@@ -56,7 +56,7 @@ export interface WebhookDelivery extends Schema.Schema.Type<typeof WebhookDelive
 
 const decode = Schema.decodeUnknownResult(ConfigurationFile, { errors: "all", onExcessProperty: "error" })
 
-/** Checks a whole configuration. Paths are written as people write them: `Webhooks[1].Url`. */
+/** Checks a whole configuration. A fault's path is written as people write it: `Webhooks[1].Url`. */
 export const decodeConfiguration = (input: unknown): Result.Result<ConfigurationFile, ReadonlyArray<Fault>> =>
   Result.mapError(decode(input), (error) => {
     const shape = faultsOf(error.issue)
@@ -68,7 +68,7 @@ export const decodeConfiguration = (input: unknown): Result.Result<Configuration
     return inFileOrder(input, all)
   })
 
-/** The input itself, with marks where it cannot be read. */
+/** The input itself, with a mark in place of each value that cannot be read. */
 export const readableConfiguration = (input: unknown): Json => {
   const decoded = decode(input)
   const shape = Result.isFailure(decoded) ? faultsOf(decoded.failure.issue) : []
@@ -78,7 +78,9 @@ export const readableConfiguration = (input: unknown): Json => {
   )
 }
 
-/** What rules say of the parts that can be read, where the schema has not come to them: their places are pointers. */
+/**
+ * The faults that rules find in the readable parts when the schema fails before any rule runs. Paths are JSON pointers.
+ */
 const ruleFaults = (parts: Json): ReadonlyArray<Fault> => [
   ...Object.entries(sections).flatMap(([name, schema]) => sectionFaults(parts, name, schema)),
   ...listFaults("/Webhooks", entriesOf(parts, "Webhooks"), ["Name"], repeatedEndpoints),
@@ -100,7 +102,7 @@ const sectionFaults = (parts: Json, name: string, schema: object): ReadonlyArray
   return typeof message === "string" ? [{ path: `/${name}`, message }] : []
 }
 
-/** Entries with a key that cannot be read are left out. */
+/** The faults of a rule over a list. An entry with an unreadable key is left out. */
 const listFaults = <A>(
   path: string,
   entries: ReadonlyArray<readonly [number, Json]>,
@@ -113,7 +115,7 @@ const listFaults = <A>(
 
 const networkFaults = (index: number, entry: Json): ReadonlyArray<Fault> => {
   const at = `/Payments/Networks/${index}`
-  // Of these the rule asks only whether they are there.
+  // The rule asks only whether these keys are present.
   const given = ["AssetName", "AssetVersion", "AssetDecimals"].filter((key) => entry[key] === unreadable)
   const known = { ...entry, ...Object.fromEntries(given.map((key) => [key, "given"])) }
   return (judged(known as never, networkRule) ?? []).flatMap((issue) => {
@@ -132,14 +134,14 @@ const writtenPath = (pointer: string) =>
     .join("")
     .replace(/^\./u, "")
 
-/** A key that one environment variable sets: `Bus.Url` is `BUS_URL`. */
+/** A key with its environment variable: `Bus.Url` is `BUS_URL`. */
 interface EnvironmentKey {
   readonly section: string
   readonly key: string
   readonly variable: string
 }
 
-/** Every key that the environment can override; the list of endpoints is not among them. */
+/** Every key that the environment can override; the list of endpoints has none. */
 export const environmentKeys: ReadonlyArray<EnvironmentKey> = Object.entries(sections).flatMap(([name, schema]) =>
   Object.keys(schemaFields(schema)).map((key) => ({
     section: name,

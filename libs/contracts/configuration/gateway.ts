@@ -1,4 +1,4 @@
-/** `ModelGateway`: where models are served, by which providers, at which prices, and within which limits. */
+/** `ModelGateway`: where models are served, which providers answer, at which prices, and within which limits. */
 import { Schema } from "effect"
 import { ExtraParameter } from "../gateway/requests.ts"
 import {
@@ -17,7 +17,7 @@ import {
 const seconds = (maximum: number) => span(0.05, maximum)
 const Name = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u))
 
-/** Whom models are asked of. */
+/** A provider that answers for models. */
 export const ProviderEntry = Schema.Struct({
   Name: required(Name, "By which models name it."),
   Kind: withDefault(Schema.Literals(["openai", "anthropic"]), "openai", "Which API it speaks."),

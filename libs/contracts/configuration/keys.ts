@@ -1,29 +1,34 @@
-/** The kinds of keys that sections of the configuration are made of. Each key says what it is for: docs/settings.md tells it. */
+/**
+ * The kinds of keys that sections of the configuration are made of. Each key carries its reason, which docs/settings.md
+ * prints.
+ */
 import { Effect, Schema } from "effect"
 import { describe } from "../primitives.ts"
 
-/** `why`: what the key is for, as docs/settings.md tells it. */
+/** A key with a default. `why`: the key's reason, as docs/settings.md prints it. */
 export const withDefault = <S extends Schema.Codec<unknown, unknown>>(schema: S, value: S["Encoded"], why: string) =>
   describe(why)(schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed(value))))
 
 /** A key without a default. */
 export const optional = <S extends Schema.Top>(schema: S, why: string) => describe(why)(Schema.optionalKey(schema))
 
-/** A key that must be there. */
+/** A key that must be present. */
 export const required = <S extends Schema.Top>(schema: S, why: string) => describe(why)(schema)
 
 interface RuledSection {
-  /** Without its rule. */
+  /** The section without its rule. */
   readonly plain: Schema.ConstraintDecoder<unknown>
   readonly fields: ReadonlyArray<string>
   readonly rule: (section: never) => true | string
 }
 const ruled = new WeakMap<object, RuledSection>()
 
-/** The rule between the keys of a section, to judge one that cannot be read whole. */
+/** The rule between the keys of a section, for a section of which only some keys can be read. */
 export const sectionRule = (section: object): RuledSection | undefined => ruled.get(section)
 
-/** A section that may be left out whole: then each of its keys has its default. `rule`: what holds between keys. */
+/**
+ * A section that may be left out whole: each of its keys then has its default. `rule`: what must hold between its keys.
+ */
 export const section = <Fields extends Schema.Struct.Fields>(
   fields: Fields,
   rule?: (section: Schema.Struct.Type<Fields>) => true | string
@@ -67,7 +72,7 @@ const isOrigin = (text: string) => {
   return url.origin === text ? true : `an origin is written as browsers do: ${url.origin}`
 }
 
-/** Whose pages may call an API of ours from a browser. */
+/** The origins whose pages may call one of our APIs from a browser. */
 export const AllowedOrigins = Schema.Array(
   Schema.String.check(Schema.isMaxLength(512), Schema.makeFilter(isOrigin))
 ).check(Schema.isMaxLength(64))

@@ -1,6 +1,6 @@
 /**
- * `Payments`: on which chains the gateway is paid, to whom, and what of a price is not the model's. Without a
- * network nothing paid is sold.
+ * `Payments`: the chains on which the gateway is paid, the receiving accounts, and the part of a price that is not the
+ * model's. Without a network the gateway sells nothing.
  */
 import { Schema, SchemaTransformation } from "effect"
 import { ChainAddress, Network } from "../payments/primitives.ts"
@@ -42,7 +42,7 @@ const otherFields = {
   )
 }
 
-/** As it is written: what the table knows of the token may be left out. */
+/** A network as the file writes it. Fields that the table of known tokens holds may be left out. */
 const WrittenNetwork = Schema.Struct({
   ...chainFields,
   Asset: optional(ChainAddress, tokenWhy.Asset),
@@ -75,13 +75,16 @@ type TokenOfNetwork = Pick<
   "Network" | "PayTo" | "FeePayer" | "Asset" | "AssetName" | "AssetVersion" | "AssetDecimals"
 >
 
-/** What does not fit together in one network. */
+/** The contradictions within one network. */
 export const networkRule = (entry: TokenOfNetwork): ReadonlyArray<Schema.FilterIssue> => {
   const fault = chainFault(entry)
   return [...(fault === undefined ? [] : [fault]), ...untold(entry)]
 }
 
-/** Nothing is guessed of a token that is not in the table: a wrong name makes every payment's signature invalid. */
+/**
+ * Faults of a token that the table does not know. Nothing is guessed: a wrong name makes every payment's signature
+ * invalid.
+ */
 const untold = (entry: TokenOfNetwork): ReadonlyArray<Schema.FilterIssue> => {
   if (knownOf(entry) !== undefined) return []
   const missing = (key: "Asset" | "AssetName" | "AssetVersion" | "AssetDecimals", why: string) =>
@@ -114,7 +117,7 @@ export const PaymentNetwork = WrittenNetwork.check(Schema.makeFilter(networkRule
 )
 export interface PaymentNetwork extends Schema.Schema.Type<typeof PaymentNetwork> {}
 
-/** All that are there twice. */
+/** The networks that are configured twice. */
 export const repeatedNetworks = (entries: ReadonlyArray<Pick<PaymentNetwork, "Network">>): ReadonlyArray<string> => {
   const names = entries.map((entry) => entry.Network)
   const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index))
@@ -152,7 +155,7 @@ export const Payments = section({
 })
 export interface Payments extends Schema.Schema.Type<typeof Payments> {}
 
-/** `PaymentVerifier`: how many payments are looked at at once, how long one may take, and the facilitator's API. */
+/** `PaymentVerifier`: how many payments are verified at once, how long one may take, and the facilitator's API. */
 export const PaymentVerifier = section({
   RunningMax: withDefault(whole(1, 10_000), 256, "Payments in work at once in one process."),
   DeadlineSeconds: withDefault(span(0.1, 60), 8, "From a question to its answer; then nobody can say."),
@@ -170,7 +173,7 @@ export const PaymentVerifier = section({
 })
 export interface PaymentVerifier extends Schema.Schema.Type<typeof PaymentVerifier> {}
 
-/** `PaymentSettler`: settlements at once, keys, and how often the books are gone through. */
+/** `PaymentSettler`: settlements at once, keys, and how often reconciliation runs. */
 export const PaymentSettler = section({
   UnackedMax: withDefault(
     whole(1, 10_000),

@@ -1,6 +1,6 @@
 /**
  * `PipelineApi`, `Pipeline`, `Sweeper` and the sections of single rules: how work items are served, worked on, swept,
- * retried and given up. A project may say otherwise for its own items where `Pipeline` says what an item is treated by.
+ * retried and given up. A project may override the part of `Pipeline` that governs its items.
  */
 import { Schema } from "effect"
 import { BranchName, BranchPrefix } from "../pipeline/api/parts.ts"
@@ -199,7 +199,7 @@ export const Budget = section(
     WarningThresholdPct < HardCapPct || "WarningThresholdPct must be less than HardCapPct"
 )
 
-/** Seconds between two looks of a sweep. */
+/** Seconds between two runs of a sweep. */
 const every = span(0.1, 86_400)
 
 export const Sweeper = section({
@@ -225,7 +225,7 @@ interface ItemSections {
 
 const milliseconds = (seconds: number) => Math.round(seconds * 1_000)
 
-/** The settings of an item: what the configuration says, with what its project says laid over it. */
+/** The settings of an item: the configuration's, overridden by its project's. */
 export const itemSettingsOf = (
   { Pipeline, AutoRetryOnTransientFailure: retry, QuotaRetry }: ItemSections,
   overrides: WorkItemOverrides = {}

@@ -1,6 +1,6 @@
 /**
- * `Bus`, `Telemetry`, `Fleet` and `Redaction`: where the broker is, what a process shows of itself, which roles run in
- * it, and which texts are secrets.
+ * `Bus`, `Telemetry`, `Fleet` and `Redaction`: where the broker is, what telemetry a process exports, which roles it
+ * runs, and which texts are secrets.
  */
 import { Result, Schema } from "effect"
 import { EnvironmentName, optional, required, section, span, whole, withDefault } from "./keys.ts"
@@ -44,7 +44,7 @@ export const Bus = section(
       return "TlsCertificateFile and TlsKeyFile come together"
     }
     const isEncrypted = Url.includes("tls://") || TlsCaFile !== undefined || TlsKeyFile !== undefined
-    // The client library would hold the certificate against the name `localhost`.
+    // With an address in Url, the client library would check the certificate against the name `localhost`.
     return !isEncrypted || areNamed(Url) || "with TLS, servers in Url go by a name and not by an address"
   }
 )
@@ -73,7 +73,7 @@ export const roleNames = [
 ] as const
 export type RoleName = (typeof roleNames)[number]
 
-/** Without a word about it: every role but those that serve nothing before they are told whom to ask. */
+/** The default is every role except these: without configured providers they have nothing to serve. */
 const needsProviders: ReadonlyArray<RoleName> = ["model-gateway", "payment-verifier", "payment-settler"]
 const usualRoles = roleNames.filter((name) => !needsProviders.includes(name))
 
@@ -87,7 +87,7 @@ export const Fleet = section({
 
 const patternCharactersMax = 500
 
-// Of what makes a search take more than linear time, the usual: a repeated group that repeats within.
+// The usual cause of a search in more than linear time: a repeated group that contains a repetition.
 const repeatsWithin = /\((?:[^()\\]|\\.)*(?:[+*]|\{\d+,\d*\})(?:[^()\\]|\\.)*\)(?:[+*]|\{\d+,\d*\})/u
 const refersBack = /\\(?:[1-9]|k<)/u
 

@@ -1,21 +1,22 @@
 /**
- * What can be read of a configuration that is faulty elsewhere: its own text, with a mark wherever a value is not what
- * its key takes. What depends on a marked value is not known, and nothing is said of it. Pure.
+ * The readable part of a configuration that is faulty elsewhere: the input, with a mark in place of each value that its
+ * key does not take. Rules say nothing about anything that depends on a marked value. Pure.
  */
 import type { Fault } from "../primitives.ts"
 
 export type Json = Readonly<Record<string, unknown>>
 
-/** Stands where a value is missing or none that its key takes. */
+/** Stands in place of a value that is missing or that its key does not take. */
 export const unreadable: unique symbol = Symbol("unreadable")
 
 export const isJson = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-// A section, one of its lists, an entry of a list: a rule between their keys may be broken, and all of them be readable.
+// A section, one of its lists, or an entry of a list. A fault here may be a broken rule between keys that can all be
+// read.
 const part = /^\/\w+(?:\/(?:Networks|Providers|Models|Kinds)(?:\/\d+(?:\/Upstreams(?:\/\d+)?)?)?|\/\d+)?$/u
 
-/** `pointers`: where the faults of the schema are. */
+/** `pointers`: where the schema found faults. */
 export const readableParts = (input: unknown, pointers: ReadonlyArray<string>): Json => {
   const copy = structuredClone(isJson(input) ? input : {})
   for (const pointer of pointers) mark(copy, pointer)
@@ -34,7 +35,7 @@ const mark = (root: Json, pointer: string) => {
 
 const isContainer = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
 
-/** The entries of a list with their places; none where it is no list. */
+/** The entries of a list with their indexes; empty when the value is no list. */
 export const entriesOf = (root: Json, section: string, key?: string): ReadonlyArray<readonly [number, Json]> => {
   const value = root[section]
   const list = key === undefined ? value : isJson(value) ? value[key] : undefined
@@ -44,7 +45,7 @@ export const entriesOf = (root: Json, section: string, key?: string): ReadonlyAr
 
 class Unreadable extends Error {}
 
-/** What a rule says of a part; nothing when it looks at a key that cannot be read. */
+/** What a rule says of a part; nothing when the rule reads a key that cannot be read. */
 export const judged = <A extends object, B>(entry: A, rule: (entry: A) => B): B | undefined => {
   const watched = new Proxy(entry, {
     get: (target, key) => {
@@ -61,7 +62,7 @@ export const judged = <A extends object, B>(entry: A, rule: (entry: A) => B): B 
   }
 }
 
-/** Each once, in the order in which what they name stands in the file; what is missing stands behind its neighbours. */
+/** Each fault once, in the order of the file. A fault of a missing key stands behind those of its neighbours. */
 export const inFileOrder = (input: unknown, faults: ReadonlyArray<Fault>): ReadonlyArray<Fault> => {
   const once = new Map(faults.map((fault) => [JSON.stringify([fault.path, fault.message]), fault]))
   const placed = [...once.values()].map((fault) => ({ fault, place: placeOf(input, fault.path) }))

@@ -1,6 +1,6 @@
 /**
- * `SpeechApi`, `SpeechSequencer`, `SpeechSynthesizer`, `Audio` and `VoiceCloning`: how speech is served, cut, made
- * and encoded, and whose voice may be cloned.
+ * `SpeechApi`, `SpeechSequencer`, `SpeechSynthesizer`, `Audio` and `VoiceCloning`: how speech is served, cut into
+ * chunks, synthesized and encoded, and which voices may be cloned.
  */
 import { Schema } from "effect"
 import { AllowedOrigins, section, span, whole, withDefault } from "./keys.ts"

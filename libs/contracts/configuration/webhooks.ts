@@ -1,4 +1,4 @@
-/** `Webhooks`, the endpoints, and `WebhookDelivery`, what is true of all of them. */
+/** `Webhooks`, the endpoints, and `WebhookDelivery`, the settings that all of them share. */
 import { Schema } from "effect"
 import { endpointIdOf } from "../webhooks.ts"
 import { Cidr, EnvironmentName, WebUrl, optional, required, section, span, whole, withDefault } from "./keys.ts"
@@ -48,7 +48,7 @@ export interface EndpointEntry extends Schema.Schema.Type<typeof EndpointEntry> 
 /** More endpoints than this need a second deployment. */
 const endpointsMax = 10_000
 
-/** All that is there twice. */
+/** The names and ids that more than one endpoint has. */
 export const repeatedEndpoints = (entries: ReadonlyArray<Pick<EndpointEntry, "Name">>): ReadonlyArray<string> => {
   const seen = new Map<string, string>()
   return entries.flatMap(({ Name }) => {

@@ -1,6 +1,6 @@
 /**
- * AsyncAPI 3.0 of the pipeline's messages: events and the POST that receivers get; reports, commands and pickup, by
- * which runners, internal services and operators speak to it. Pure; a test fails when docs/asyncapi.json is stale.
+ * AsyncAPI 3.0 of the pipeline's messages: events, the POST that receivers get, and the reports, commands and pickup
+ * requests that runners, internal services and operators send. Pure; a test fails when docs/asyncapi.json is stale.
  */
 import { Schema } from "effect"
 import { eventCatalogue, eventSchemaVersion } from "../events/catalogue.ts"
@@ -123,7 +123,7 @@ const message = (event: EventDeclaration) => ({
 
 type JsonObject = Record<string, unknown>
 
-/** A message of the document: its name is that of its channel and schema too. */
+/** A message of the document. Its channel and its schema have the same name. */
 interface BusMessage {
   readonly name: string
   readonly summary: string
@@ -146,7 +146,7 @@ const answer = { name: "pickup.answer", summary: "One phase of one item, or noth
 const held = { name: "held", summary: "A runner asks whether its dispatch still holds.", schema: HeldQuestion }
 const heldAnswer = { name: "held.answer", summary: "It holds, or it is over: stop.", schema: HeldAnswer }
 
-/** A request whose `command` is one of that entity's. */
+/** A request whose `command` is one of that entity's commands. */
 const requestOf = (entity: keyof typeof commandEntities) =>
   Schema.Struct({ ...CommandRequest.fields, command: commandEntities[entity].schema as Schema.Codec<unknown, unknown> })
 
@@ -177,7 +177,7 @@ const pipelineChannels = (): JsonObject => ({
     ...channel("pickup.next.{agentKind}", "pickup"),
     parameters: { agentKind: { description: "The agent kind, encoded as a subject's token." } }
   },
-  // Where the answer goes is the asker's own inbox.
+  // The reply goes to the asker's own inbox.
   "pickup.answer": channel(null, "pickup.answer"),
   held: channel(subjects.pickupHeld, "held"),
   "held.answer": channel(null, "held.answer"),
@@ -230,7 +230,7 @@ const pipelineMessages = (): JsonObject =>
     ])
   )
 
-/** Of every message, and what they refer to; references point below `refPrefix`. */
+/** The schemas of every message and all that they refer to; references point below `refPrefix`. */
 const pipelineSchemas = (refPrefix: string): JsonObject => {
   const found: JsonObject = {}
   for (const { name, schema } of busMessages) {

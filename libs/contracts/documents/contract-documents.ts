@@ -1,4 +1,4 @@
-/** The generated documents of this room: where each stands below the root, and what it holds. */
+/** The documents that are generated from the contracts: each one's path below the root, and its content. */
 import { eventCatalogue } from "../events/catalogue.ts"
 import { asyncApiDocument } from "./async-api.ts"
 import { eventJsonSchema, sharedJsonSchema, sharedSchemaFile } from "./event-json-schema.ts"

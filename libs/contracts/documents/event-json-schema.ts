@@ -1,6 +1,6 @@
 /**
- * JSON Schema 2020-12 of each event's envelope, made from the schemas that decode it. What all events share
- * (work item, project, usage, ...) stands once; `refPrefix` says where.
+ * JSON Schema 2020-12 of each event's envelope, made from the schemas that decode it. Definitions that events share
+ * (work item, project, usage, ...) stand once, at `refPrefix`.
  */
 import { Schema } from "effect"
 import { envelopeSchema } from "../events/Envelope.ts"
@@ -11,7 +11,7 @@ type JsonObject = Record<string, unknown>
 
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
-/** File that holds what the events' schemas share. */
+/** The file of the definitions that events share. */
 export const sharedSchemaFile = "shared.schema.json"
 
 const documentOf = (event: EventDeclaration) => Schema.toJsonSchemaDocument(envelopeSchema(event))
@@ -19,7 +19,7 @@ const documentOf = (event: EventDeclaration) => Schema.toJsonSchemaDocument(enve
 const withRefs = (schema: unknown, refPrefix: string): JsonObject =>
   JSON.parse(JSON.stringify(schema).replaceAll("#/$defs/", refPrefix)) as JsonObject
 
-/** The schema of one event, its references pointing below `refPrefix`. */
+/** The schema of one event; its references point below `refPrefix`. */
 export const eventJsonSchema = (event: EventDeclaration, refPrefix = `${sharedSchemaFile}#/$defs/`): JsonObject => ({
   $schema: dialect,
   $id: `${event.name}.schema.json`,
@@ -28,7 +28,7 @@ export const eventJsonSchema = (event: EventDeclaration, refPrefix = `${sharedSc
   ...withRefs(documentOf(event).schema, refPrefix)
 })
 
-/** What the events' schemas refer to, by name. */
+/** The definitions that the events' schemas refer to, by name. */
 export const sharedDefinitions = (refPrefix = "#/$defs/"): JsonObject => {
   const definitions: JsonObject = {}
   for (const event of eventCatalogue) Object.assign(definitions, documentOf(event).definitions)

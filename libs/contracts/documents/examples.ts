@@ -1,6 +1,6 @@
 /**
- * A good envelope of every event, a good report of every kind, and a good value of any schema, made from its JSON
- * Schema: for documents, for trying things out, for tests. Values are plain and always the same.
+ * Valid examples for documents, trials and tests: an envelope of every event, a report of every kind, and a value of
+ * any schema, made from its JSON Schema. The values are plain and never change.
  */
 import { Schema } from "effect"
 import { eventSchemaVersion, findEvent } from "../events/catalogue.ts"
@@ -29,7 +29,7 @@ const workItem = {
 const project = { id: "orchard", displayName: "Orchard", repositoryUrl: workItem.repositoryUrl }
 const release = { id: "autumn", name: "Autumn", state: "open" }
 
-/** Undefined for a name that is not in the catalogue. */
+/** An example of that event's envelope; undefined for a name that is not in the catalogue. */
 export const exampleEnvelope = (name: string): Record<string, unknown> | undefined => {
   const event = findEvent(name)
   if (event === undefined) return undefined
@@ -49,7 +49,7 @@ const exampleDetails = (event: EventDeclaration) => {
   return exampleValue(event.details, { entries: 0 })
 }
 
-/** Undefined for a kind that there is not. Its ids are of nothing that exists. */
+/** An example of that kind of report; undefined for an unknown kind. Its ids name nothing that exists. */
 export const exampleReport = (kind: string): Report | undefined =>
   isReportKind(kind) ? (exampleValue(reportKinds[kind].schema) as Report) : undefined
 
@@ -69,12 +69,15 @@ interface JsonSchema {
 }
 
 interface Making {
-  /** Entries of a list that may be empty. */
+  /** How many entries a list has that may be empty. */
   readonly entries: 0 | 1
   readonly definitions: Readonly<Record<string, JsonSchema>>
 }
 
-/** A good value of a schema; it knows the patterns of our contracts, no others. Optional fields are in it; of a union it is the first member. */
+/**
+ * A valid value of a schema. It has every optional field, takes the first member of a union, and knows only the
+ * patterns of our contracts.
+ */
 export const exampleValue = (
   schema: Schema.Codec<unknown, unknown>,
   { entries }: { readonly entries: 0 | 1 } = { entries: 1 }

@@ -1,6 +1,6 @@
 /**
- * The page of settings: every key of the configuration with its variable, its limits, its default and its reason, as
- * the schemas say them. Pure; docs/settings.md is written from it and a test fails when the page is stale.
+ * The page of settings: every key of the configuration with its variable, limits, default and reason, taken from the
+ * schemas. Pure; docs/settings.md is generated from it, and a test fails when that page is stale.
  */
 import { Result, Schema } from "effect"
 import { ConfigurationFile, decodeConfiguration, environmentKeys } from "../configuration/configuration.ts"
@@ -45,7 +45,7 @@ const sectionOf = (name: string, schema: JsonSchema, value: unknown) =>
     ? tableOf(`## ${name}`, name, schema, value as Values)
     : tableOf(`## ${name}[]`, `${name}[]`, schema.items, undefined)
 
-/** Of a section or of the entries of a list; lists of entries within have tables of their own after it. */
+/** The table of a section or of a list's entries. Lists of entries within it get tables of their own after it. */
 const tableOf = (heading: string, path: string, schema: JsonSchema, values: Values | undefined): Array<string> => {
   const keys = Object.entries(schema.properties ?? {})
   const nested = keys.flatMap(([key, field]) => {
@@ -85,7 +85,7 @@ const variableOf = (path: string, key: string) => {
 const defaultText = (value: unknown) => {
   if (value === undefined) return ""
   const text = JSON.stringify(value)
-  // A list of entries is told by its own table.
+  // A list of entries has a table of its own.
   return Array.isArray(value) && value.some((entry) => typeof entry === "object") ? "" : `\`${text}\``
 }
 
@@ -108,16 +108,16 @@ const range = (field: JsonSchema) => {
   return least === undefined || most === undefined ? "" : `${least} to ${most}: `
 }
 
-/** The parts of a schema that may hold fields further within. */
+/** The parts of a schema that may hold further fields. */
 interface Holder {
   readonly fields?: Readonly<Record<string, Schema.Top>>
   readonly to?: Schema.Top
   readonly schema?: Schema.Top
-  /** Of a list. */
+  /** The entries of a list. */
   readonly value?: Schema.Top
 }
 
-/** What each key is for, by its path: `Bus.Url`, `Webhooks[].Name`. */
+/** The reason of each key, by its path: `Bus.Url`, `Webhooks[].Name`. */
 const settingsReasons = (file: { readonly fields: Readonly<Record<string, Schema.Top>> }) => {
   const reasons = new Map<string, string>()
   const look = (schema: Schema.Top, path: string): void => {

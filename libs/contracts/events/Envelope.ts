@@ -1,7 +1,7 @@
 /**
- * The envelope: what is published per event, and the body that receivers get. One schema per event, made
- * from its declaration; decoding reports every fault with its path. Names and fields that the catalogue
- * does not know pass as additive and are listed, so that they can be counted.
+ * The envelope: the message that is published per event, and the body that receivers get. Each event has one schema,
+ * made from its declaration; decoding reports every fault with its path. Names and fields that the catalogue does not
+ * know pass as additive and are listed, so that they can be counted.
  */
 import { Result, Schema, SchemaIssue } from "effect"
 import { Project, Release, Usage, UsageTotal, WorkItem } from "./entities.ts"
@@ -9,13 +9,13 @@ import { findEvent } from "./catalogue.ts"
 import type { EventDeclaration, Presence } from "./declaration.ts"
 import { type Fault, Timestamp } from "../primitives.ts"
 
-/** Lower-case tokens joined by dots, as they stand in a subject. */
+/** An event's name: lower-case tokens joined by dots, as they stand in a subject. */
 export const EventName = Schema.String.check(
   Schema.isPattern(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/u),
   Schema.isMaxLength(100)
 )
 
-/** A semantic version whose major we speak. */
+/** A semantic version with the major version that we speak. */
 export const SchemaVersion = Schema.String.check(Schema.isPattern(/^1\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/u))
 
 const OpenObject = Schema.Record(Schema.String, Schema.Unknown)
@@ -23,7 +23,7 @@ const OpenObject = Schema.Record(Schema.String, Schema.Unknown)
 const head = { eventSchemaVersion: SchemaVersion, occurredAt: Timestamp }
 const costs = { usage: Schema.optionalKey(Usage), usageTotal: Schema.optionalKey(UsageTotal) }
 
-/** An event whose name is not in the catalogue: only the envelope itself is checked. */
+/** The part that every envelope shares. An event outside the catalogue is checked against this alone. */
 export const Envelope = Schema.Struct({
   ...head,
   event: EventName,
@@ -62,7 +62,7 @@ export const envelopeSchema = (declaration: EventDeclaration): Schema.Codec<unkn
       : {})
   })
 
-/** A good envelope. `known`: its name is in the catalogue. `unknownFields`: JSON pointers of what is additive. */
+/** A valid envelope. `known`: its name is in the catalogue. `unknownFields`: JSON pointers of the additive fields. */
 interface DecodedEnvelope {
   readonly envelope: Envelope
   readonly known: boolean
@@ -71,7 +71,7 @@ interface DecodedEnvelope {
 
 type Decoder = (input: unknown) => Result.Result<unknown, Schema.SchemaError>
 
-// Made when an event is first seen: building all of them would cost every start a tenth of a second.
+// Decoders are built on first use: building all of them would add a tenth of a second to every start.
 const decoders = new Map<string, Decoder>()
 const decodeUnlisted: Decoder = Schema.decodeUnknownResult(Envelope, { errors: "all" })
 
@@ -83,7 +83,7 @@ const decoderOf = (declaration: EventDeclaration): Decoder => {
   return decoder
 }
 
-/** Decodes what came from outside. The value itself is not changed: unknown fields stay in it. */
+/** Decodes an envelope from outside. The value itself does not change: unknown fields stay in it. */
 export const decodeEnvelope = (input: unknown): Result.Result<DecodedEnvelope, ReadonlyArray<Fault>> => {
   const declaration = findEvent(nameOf(input))
   const decoded = (declaration === undefined ? decodeUnlisted : decoderOf(declaration))(input)
@@ -137,8 +137,8 @@ const fieldNames = (schema: Schema.Codec<unknown, unknown>): ReadonlySet<string>
 }
 
 /**
- * The entity an event concerns, for ordering: its work item, release, project or agent. Nothing for events
- * of the fleet at large.
+ * The entity that an event concerns, for ordering: its work item, release, project or agent. Events of the fleet at
+ * large have none.
  */
 export const entityOf = (envelope: Envelope): string | undefined => {
   if (envelope.workItem != null) return `workItem:${envelope.workItem.id}`

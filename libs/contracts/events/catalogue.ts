@@ -1,4 +1,4 @@
-/** Every event, by name. What is not in here may still pass: receivers and filters treat names as open. */
+/** Every event, by name. Other names may still pass: receivers and filters treat names as open. */
 import { agentEvents } from "./agents.ts"
 import type { EventDeclaration } from "./declaration.ts"
 import { projectEvents, releaseEvents } from "./projects.ts"
@@ -18,8 +18,8 @@ const byName = new Map(eventCatalogue.map((event) => [event.name, event]))
 export const findEvent = (name: string): EventDeclaration | undefined => byName.get(name)
 
 /**
- * The version of the envelope's contract, and the fingerprint of the catalogue it was given for. New events
- * and new optional details fields are a minor bump; the fingerprint makes forgetting it impossible.
+ * The version of the envelope's contract, and the fingerprint of the catalogue that it belongs to. New events and new
+ * optional details fields are a minor bump. A test compares the fingerprint, so the bump cannot be forgotten.
  */
 export const eventSchemaVersion = "1.2.0"
 

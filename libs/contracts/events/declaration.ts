@@ -1,8 +1,8 @@
 /**
- * How an event is declared: as data, so that decoding, documents and tests are all made from one place.
+ * An event's declaration is data, so that decoding, documents and tests all come from one place.
  *
- * `workItem` and `project`: `present`, `null`, or `either`. `release`: the event carries a release in place
- * of a work item. `details`: a schema; `null` (always null); `open` (null, or any object).
+ * `workItem` and `project`: `present`, `null`, or `either`. `release`: the event carries a release in place of a work
+ * item. `details`: a schema; `null` (always null); `open` (null, or any object).
  */
 import { Schema } from "effect"
 
@@ -17,9 +17,9 @@ export interface EventDeclaration {
   readonly workItem: Presence
   readonly project: Presence
   readonly details: "null" | "open" | DetailsSchema
-  /** Only delivered to endpoints whose filter asks for it. */
+  /** The event is delivered only to endpoints whose filter asks for it. */
   readonly isProgress: boolean
-  /** The one event whose `usage` key is there and null. */
+  /** True for the one event whose `usage` key is present and null. */
   readonly usageIsNull: boolean
 }
 
@@ -40,18 +40,18 @@ const declare =
     ...options
   })
 
-/** About one work item. */
+/** An event of one work item. */
 export const itemEvent = declare({ workItem: "present", project: "present" })
-/** An internal boundary of an item's run, delivered only when asked for. */
+/** A step within an item's run, delivered only to endpoints that ask for it. */
 export const progressEvent = declare({ workItem: "present", project: "present", isProgress: true })
-/** About the fleet at large: neither item nor project. */
+/** An event of the fleet at large: neither item nor project. */
 export const fleetEvent = declare({})
-/** About one project. */
+/** An event of one project. */
 export const projectEvent = declare({ project: "present" })
-/** About a release. */
+/** An event of a release. */
 export const releaseEvent = declare({ about: "release", project: "present", details: "open" })
 
-/** A closed set of fields. Unknown ones pass, as additive. */
+/** A closed set of fields. Unknown fields pass, as additive. */
 export const fields = (shape: Schema.Struct.Fields): DetailsSchema => Schema.Struct(shape) as unknown as DetailsSchema
 
 /** Those fields, or null. */

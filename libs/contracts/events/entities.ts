@@ -1,8 +1,8 @@
-/** What an event is about: work item, project, release, what the work cost, and what holds a queue or an agent. */
+/** The entities in events: work item, project, release; the cost of work; and the holds on a queue or an agent. */
 import { Schema } from "effect"
 import { Count, Ordinal, describe, Timestamp, Usd, Uuid } from "../primitives.ts"
 
-/** The states of a work item. Outward the state is any text, so that a new one breaks no receiver. */
+/** The states of a work item. On the wire the state is any text, so that a new state breaks no receiver. */
 export const workItemStates = [
   "Queued",
   "Working",
@@ -70,15 +70,15 @@ const cost = {
   elapsedMs: Count
 }
 
-/** What the latest iteration added. */
+/** The cost of the latest iteration. */
 export const Usage = Schema.Struct({ iteration: Ordinal, ...cost }).annotate({ identifier: "Usage" })
 export interface Usage extends Schema.Schema.Type<typeof Usage> {}
 
-/** What all iterations of the item came to. */
+/** The cost of all iterations of the item. */
 export const UsageTotal = Schema.Struct(cost).annotate({ identifier: "UsageTotal" })
 export interface UsageTotal extends Schema.Schema.Type<typeof UsageTotal> {}
 
-/** One remark of an auditor. `location` is `path:line`. */
+/** One finding of an auditor. `location` is `path:line`. */
 export const Finding = Schema.Struct({
   auditor: Schema.String,
   severity: Schema.Literals(["Info", "Warning", "Error"]),
@@ -88,10 +88,12 @@ export const Finding = Schema.Struct({
 }).annotate({ identifier: "Finding" })
 export interface Finding extends Schema.Schema.Type<typeof Finding> {}
 
-/** An operator; a project's budget; credentials that fail, or runs that end too fast; a quota that is used up. */
+/**
+ * In order: an operator; a project's budget; failing credentials or runs that end too fast; a quota that is used up.
+ */
 const holdCauses = ["manual", "budget", "bench", "quota"] as const
 
-/** Keeps a queue or an agent from new work. Each hold has its own cause and ends with it alone. */
+/** A hold keeps a queue or an agent from new work. Each hold has its own cause and ends with that cause alone. */
 export const Hold = Schema.Struct({
   cause: Schema.Literals(holdCauses).pipe(
     describe(

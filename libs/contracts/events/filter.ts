@@ -1,11 +1,11 @@
 /**
- * Which events an endpoint wants. An entry is a name, or a pattern in which `*` stands for any run of
- * characters. Without entries an endpoint gets everything but the progress events, which are delivered only
- * where they are asked for.
+ * The events that an endpoint wants. An entry is a name, or a pattern in which `*` stands for any run of characters. An
+ * endpoint without entries gets every event except the progress events, which are delivered only to endpoints that ask
+ * for them.
  */
 import { eventCatalogue, findEvent } from "./catalogue.ts"
 
-/** Names per endpoint whose answer is remembered; the catalogue fits many times over. */
+/** How many names' answers are remembered for each endpoint; the catalogue fits many times over. */
 const rememberedMax = 1_024
 
 export const compileFilter = (entries: ReadonlyArray<string>): ((event: string) => boolean) => {
@@ -20,7 +20,7 @@ export const compileFilter = (entries: ReadonlyArray<string>): ((event: string) 
   }
 }
 
-/** Entries that match nothing in the catalogue: allowed, but worth a warning. */
+/** The entries that match nothing in the catalogue: allowed, but worth a warning. */
 export const unknownFilterNames = (entries: ReadonlyArray<string>): ReadonlyArray<string> =>
   entries.filter((entry) => {
     const matches = matchesAny([entry])
@@ -34,8 +34,8 @@ const matchesAny = (entries: ReadonlyArray<string>) => {
   return (event: string) => patterns.some((parts) => matchesParts(event, parts))
 }
 
-// The texts between the stars must follow each other: first at the start, last at the end. Linear, unlike
-// a regular expression made from the same pattern.
+// The texts between the stars must follow each other: the first at the start, the last at the end. This is linear,
+// unlike a regular expression made from the same pattern.
 const matchesParts = (event: string, parts: ReadonlyArray<string>) => {
   const [first = "", ...rest] = parts
   if (rest.length === 0) return event === first

@@ -19,10 +19,10 @@ const leak = {
   reason: Schema.String
 }
 
-// All that holds it from then on. Since 1.2.
+// All that still holds the queue after the event. Since 1.2.
 const whatHolds = Schema.optionalKey(Holds)
 
-// Whose item was deferred is told when there is one.
+// The event names the deferred item when there is one.
 const maybeItem = { workItem: "either", project: "either" } as const
 
 export const projectEvents = [
@@ -100,7 +100,7 @@ export const projectEvents = [
   })
 ]
 
-/** They carry the release in place of a work item. */
+/** Events of a release, which they carry in place of a work item. */
 export const releaseEvents = [
   releaseEvent("release.created", "a release was created and is open"),
   releaseEvent("release.closed", "a release takes no more work items"),

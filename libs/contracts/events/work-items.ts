@@ -1,4 +1,4 @@
-/** Events of a work item: on its way through the phases, while it waits, and at the inner boundaries of a run. */
+/** Events of a work item: its way through the phases, its waits, and the steps within a run. */
 import { Schema } from "effect"
 import { Count, Id, Ordinal, text, Timestamp } from "../primitives.ts"
 import { fields, fieldsOrNull, fleetEvent, itemEvent, progressEvent } from "./declaration.ts"
@@ -8,7 +8,7 @@ import { Finding } from "./entities.ts"
 export const ResolutionSha = Schema.String.check(Schema.isPattern(/^[0-9a-fA-F]{7,40}$/u))
 export const cancelReasonCharactersMax = 500
 
-/** From work to its end. */
+/** Events from the start of work to the item's end. */
 export const workItemEvents = [
   itemEvent("work_item.working", "the work phase begins"),
   itemEvent("work_item.work_complete", "the work phase succeeded and its changes are committed"),
@@ -126,7 +126,7 @@ export const suggestionTitleCharactersMax = 120
 export const questionTextCharactersMax = 4_000
 export const QuestionId = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u))
 
-/** A phase moved from one member of an agent class to another; null: there is none to move to. */
+/** A phase that moved from one member of an agent class to another; null: no member is left. */
 const fallback = fields({
   workItemId: Id,
   phase: Schema.String,
@@ -138,7 +138,7 @@ const fallback = fields({
   toModel: Schema.NullOr(Schema.String)
 })
 
-/** It waits for an operator, an agent, a retry or a quota; and what agents suggest. */
+/** Waits for an operator, an agent, a retry or a quota; and the suggestions that agents make. */
 export const waitingEvents = [
   itemEvent("work_item.suggestion", "the agent made a suggestion; one event for each", {
     details: fields({
@@ -198,8 +198,8 @@ const branches = { workItemId: Id, baseBranch: Schema.String, workBranch: Schema
 const phase = Schema.Literals(["work", "rework"])
 
 /**
- * Delivered only where a filter asks for them. The iteration counts up within one uninterrupted run and begins at 1
- * again after a preemption.
+ * Events that are delivered only where a filter asks for them. The iteration counts up within one uninterrupted run and
+ * begins at 1 again after a preemption.
  */
 export const progressEvents = [
   progressEvent("iteration.started", "a work or rework iteration was dispatched", {

@@ -1,4 +1,4 @@
-/** What the model gateway answers beside what models say: models, image jobs, and every error code with its status. */
+/** The model gateway's own answers: the list of models, image jobs, and every error code with its status. */
 import { Schema } from "effect"
 import { Count } from "../primitives.ts"
 
@@ -25,7 +25,7 @@ export interface ListedModel extends Schema.Schema.Type<typeof ListedModel> {}
 export const ListedModels = Schema.Struct({ object: Schema.Literal("list"), data: Schema.Array(ListedModel) })
 export interface ListedModels extends Schema.Schema.Type<typeof ListedModels> {}
 
-/** Where an image that takes longer than a caller waits is fetched. Times are epoch seconds. */
+/** The place where a caller fetches an image that takes longer than the caller waits. Times are epoch seconds. */
 export const ImageJob = Schema.Struct({
   id: Schema.String,
   object: Schema.Literal("image.generation.job"),
@@ -51,7 +51,7 @@ const payment = (message: string): GatewayCodeEntry => ({ status: 402, type: "pa
 const busy = (message: string): GatewayCodeEntry => ({ status: 429, type: "rate_limit_error", message })
 const ours = (status: number, message: string): GatewayCodeEntry => ({ status, type: "api_error", message })
 
-/** Every code, with its status, its type in OpenAI's envelope and its usual words. */
+/** Every code, with its status, its type in OpenAI's envelope and its usual message. */
 export const gatewayCodes = {
   INVALID_JSON: wrong("The body is not valid JSON"),
   INVALID_REQUEST_BODY: wrong("Invalid request body"),

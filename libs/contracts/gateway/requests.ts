@@ -1,6 +1,6 @@
 /**
- * What callers of the model gateway send, as far as the gateway looks at it: the shape is checked, everything
- * else goes on to the model as it came. Field names are those of the wire.
+ * The requests of the gateway's callers, as far as the gateway reads them. It checks these shapes and passes everything
+ * else on to the model as it came. Field names are those of the wire.
  */
 import { Schema } from "effect"
 import { describe } from "../primitives.ts"
@@ -65,7 +65,7 @@ export const MessagesRequest = Schema.Struct({
 }).annotate({ identifier: "MessagesRequest" })
 export interface MessagesRequest extends Schema.Schema.Type<typeof MessagesRequest> {}
 
-/** An item of `input`: a message, a call of a function, or what it gave back. */
+/** An item of `input`: a message, a call of a function, or the result of such a call. */
 const InputItem = Schema.Struct({
   type: optional(Schema.String),
   role: optional(Schema.Literals(["user", "assistant", "system", "developer"])),
@@ -78,7 +78,7 @@ const hasInput = (request: { readonly input?: unknown; readonly instructions?: u
     issue: "input or instructions is required"
   }
 
-/** `POST /v1/responses`. Nothing is kept from one call to the next, so what needs a memory is refused. */
+/** `POST /v1/responses`. The gateway keeps nothing between calls, so it refuses parameters that need a memory. */
 export const ResponsesRequest = Schema.Struct({
   model: Model,
   input: optional(Schema.Union([Schema.String, Schema.Array(InputItem).check(Schema.isMaxLength(messagesMax))])),
@@ -104,23 +104,23 @@ export const ImagesRequest = Schema.Struct({
 export interface ImagesRequest extends Schema.Schema.Type<typeof ImagesRequest> {}
 
 /**
- * Parameters for which a provider charges beside its tokens, or by which a caller picks a dearer one. A quote knows
- * nothing of them, so a model is sold with those alone that its configuration names.
+ * Parameters for which a provider charges beside its tokens, or with which a caller picks a dearer service. A quote
+ * cannot price them, so a model takes only those that its configuration names.
  */
 export const costlyParameters = [
-  // Faster or elsewhere, for more.
+  // Faster or elsewhere, at a higher price.
   "service_tier",
   "speed",
   "inference_geo",
-  // Other ways to answer than in words.
+  // Outputs other than text.
   "modalities",
   "audio",
-  // What is guessed wrong is billed as output.
+  // Wrong predictions are billed as output.
   "prediction",
-  // More answers than are given out.
+  // More answers than the caller gets.
   "best_of",
   "candidate_count",
-  // The provider looks things up, by the search and with all that it finds as input.
+  // The provider looks things up, and bills both the search and its results as input.
   "web_search_options",
   "web_search",
   "search_parameters",
@@ -130,7 +130,7 @@ export const costlyParameters = [
   "data_sources",
   "mcp_servers",
   "container",
-  // Whom a router asks instead.
+  // The models that a router tries instead.
   "models",
   "fallbacks",
   "route",
@@ -139,7 +139,7 @@ export const costlyParameters = [
 ] as const
 export type CostlyParameter = (typeof costlyParameters)[number]
 
-/** One of them, or a tool that the provider runs itself: `tools.web_search`, whatever its version. */
+/** One of these parameters, or a tool that the provider runs itself: `tools.web_search`, whatever its version. */
 export const ExtraParameter = Schema.Union([
   Schema.Literals(costlyParameters),
   Schema.String.check(Schema.isPattern(/^tools\.[a-z][a-z0-9_]{0,63}$/u))

@@ -1,4 +1,4 @@
-/** Every scope that a route asks for. One that is not here cannot be asked for. */
+/** Every scope that a route can require. */
 export const apiScopes = [
   "audio:speech",
   "audio:stream",

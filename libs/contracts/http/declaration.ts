@@ -1,7 +1,7 @@
 /**
- * What an endpoint's declaration says beyond its path and its shapes: who may call it, what a body of it looks like,
- * and the codes that it refuses with. The listener, the OpenAPI documents, the pages and the clients go by it. Endpoints
- * disable Effect's codecs: their shapes are as the wire has them, and and faults are in the words of those shapes.
+ * What an endpoint's declaration says beyond its path and its shapes: the scope that a caller needs, an example of the
+ * body, and the refusal codes. The listener, the OpenAPI documents, the pages and the clients follow it. Endpoints
+ * disable Effect's codecs, so that their shapes are those of the wire and faults are worded in those shapes.
  */
 import { Context, Schema } from "effect"
 import {
@@ -16,10 +16,10 @@ import { ErrorEnvelope } from "../speech/api.ts"
 import type { ApiScope } from "./api-scopes.ts"
 import { commonErrorCodes, type ErrorCode } from "./error-codes.ts"
 
-/** The scope that a token needs. An endpoint without one is open to everybody. */
+/** The scope that a token needs. An endpoint without a scope is open to everybody. */
 export class NeededScope extends Context.Service<NeededScope, ApiScope>()("starling/contracts/NeededScope") {}
 
-/** A body that the endpoint would take. */
+/** A body that the endpoint accepts. */
 export class BodyExample extends Context.Service<BodyExample, Readonly<Record<string, unknown>>>()(
   "starling/contracts/BodyExample"
 ) {}
@@ -53,7 +53,9 @@ type RefusedWith<Code extends string> = Omit<ErrorEnvelope, "error"> & {
   readonly error: Omit<ErrorEnvelope["error"], "code"> & { readonly code: Code }
 }
 
-/** The refusals of an endpoint, a schema for each status; the codes in the order in which they are given. */
+/**
+ * The refusals of an endpoint, a schema for each status. The order of the codes is the order in which they are checked.
+ */
 export const refusalsFrom =
   <const Table extends Readonly<Record<string, ErrorCode>>>(table: Table) =>
   <Code extends keyof Table & string>(
@@ -81,7 +83,7 @@ export const refusalsOf = (endpoint: HttpApiEndpoint.Top): ReadonlyArray<Refusal
     return { status: Number(httpApiStatus), description: String(description), codes: fields.error.fields.code.literals }
   })
 
-/** The body that it takes, and whether a request may come without one. */
+/** The body that the endpoint takes, and whether a request may come without one. */
 export const bodyOf = (endpoint: HttpApiEndpoint.Top) => {
   const schemas = [...endpoint.payload.values()].flatMap((each) => each.schemas)
   const body = schemas.find(({ ast }) => !HttpApiSchema.isNoContent(ast))
@@ -100,7 +102,7 @@ export interface Refusal {
 
 const internalOnly = refusalsFrom(commonErrorCodes)("internal_error")
 
-/** Every API describes itself: for machines, and as a page. Open to everybody. */
+/** Every API describes itself: a document for machines, and a page. Both are open to everybody. */
 export const DescriptionGroup = HttpApiGroup.make("description", { topLevel: true }).add(
   HttpApiEndpoint.get("getDescription", "/openapi.json", {
     disableCodecs: true,

@@ -1,12 +1,12 @@
-/** Codes of refusals that every API of ours shares, with their statuses. Pure data. */
+/** The refusal codes that all our APIs share, with their statuses. Pure data. */
 
 export interface ErrorCode {
   readonly status: number
-  /** When it is given: a sentence. */
+  /** When the code is given: a sentence. */
   readonly when: string
 }
 
-/** Codes of the listener, the reading of tokens and bodies, and idempotency: the same for every API that uses them. */
+/** Codes of the listener, of tokens and bodies, and of idempotency: the same for every API that uses them. */
 export const commonErrorCodes = {
   validation_failed: { status: 400, when: "Fields are not valid; `fields` names each and says why." },
   unauthorized: { status: 401, when: "There is no bearer token, or it is not valid." },

@@ -1,4 +1,7 @@
-/** What the declarations of HTTP APIs have in common. Apart from `#contracts`: who declares no route loads no HttpApi. */
+/**
+ * The common parts of HTTP API declarations. They stand apart from `#contracts`, so that only a caller that declares
+ * routes loads HttpApi.
+ */
 export {
   BearerToken,
   BodyExample,

@@ -1,6 +1,6 @@
 /**
- * The families of chains that payments are taken on, a line each: how CAIP-2 names their networks, how they write
- * addresses, and what of a configured network is wrong before its chain is asked.
+ * The families of chains on which payments are taken, one line each: how CAIP-2 names their networks, how they write
+ * addresses, and which faults of a configured network are visible without asking its chain.
  */
 interface WrittenAddresses {
   readonly Network: string
@@ -10,9 +10,9 @@ interface WrittenAddresses {
 }
 
 interface Family {
-  /** Before the colon of CAIP-2. */
+  /** The part of a CAIP-2 name before the colon. */
   readonly namespace: string
-  /** Hex means the same in either case; base58 is told apart by it. */
+  /** Hex means the same in either case; in base58 the case matters. */
   readonly ignoresCase: boolean
   readonly fault: (network: WrittenAddresses) => string | undefined
 }
@@ -40,23 +40,23 @@ export type ChainFamily = keyof typeof chainFamilies
 
 const families = Object.keys(chainFamilies) as ReadonlyArray<ChainFamily>
 
-/** Of a network by CAIP-2. */
+/** The family of a CAIP-2 network. */
 export const chainFamilyOf = (network: string): ChainFamily | undefined =>
   families.find((family) => network.startsWith(`${chainFamilies[family].namespace}:`))
 
-/** What is wrong with a network as it is configured. */
+/** What is wrong with a configured network. */
 export const chainFault = (network: WrittenAddresses): string | undefined => {
   const family = chainFamilyOf(network.Network)
   if (family !== undefined) return chainFamilies[family].fault(network)
   return `only networks of ${families.map((one) => chainFamilies[one].namespace).join(" and ")} are known`
 }
 
-/** An account, token or nonce of a network, the same text for every way to write it. */
+/** An account, token or nonce of a network in its one canonical case. */
 export const inOneCase = (network: string, text: string): string => {
   const family = chainFamilyOf(network)
   return family !== undefined && chainFamilies[family].ignoresCase ? text.toLowerCase() : text
 }
 
-/** Whether both name the same account or token of a network. */
+/** Whether both texts name the same account or token of a network. */
 export const isSameAddress = (network: string, left: string, right: string): boolean =>
   inOneCase(network, left) === inOneCase(network, right)

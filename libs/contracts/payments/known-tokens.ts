@@ -1,17 +1,17 @@
 /**
- * The dollar token of the chains that payments are usually taken on: where it is and what it calls itself. On EVM
- * chains payers sign its name and version, which differ from chain to chain: one that is wrong makes every signature
- * invalid. Other tokens are taken as they are configured; the chain is asked about all of them.
+ * The dollar token of the chains that most payments use: its address, and the name that it signs under. On EVM chains
+ * payers sign the token's name and version, which differ from chain to chain; a wrong one makes every signature
+ * invalid. Other tokens are taken as configured. The chain itself is asked about all of them.
  */
 interface KnownToken {
   /** CAIP-2. */
   readonly network: string
-  /** How people call the network. */
+  /** The name that people use for the network. */
   readonly plainName: string
   /** The contract, or the mint. */
   readonly asset: string
   readonly symbol: string
-  /** Of its signing domain (EIP-712); on Solana nobody signs it. */
+  /** The name in the token's signing domain (EIP-712); on Solana nobody signs it. */
   readonly name: string
   readonly version: string
   readonly decimals: number

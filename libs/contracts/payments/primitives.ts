@@ -1,6 +1,6 @@
 /**
- * Amounts, addresses and keys of payments. An amount is a decimal text of the asset's smallest unit, in its one
- * canonical writing, so that equal amounts are equal texts. Every shape is bounded: a stranger wrote the payment.
+ * Amounts, addresses and keys of payments. An amount is a decimal text of the asset's smallest unit in canonical form,
+ * so that equal amounts are equal texts. Every shape is bounded, because a stranger writes the payment.
  */
 import { Schema } from "effect"
 import { inOneCase } from "./chain-families.ts"
@@ -11,7 +11,7 @@ const canonicalInteger = /^(?:0|[1-9][0-9]{0,77})$/u
 const wordMax = 2n ** 256n - 1n
 
 const fitsWord = (text: string) =>
-  // Filters run side by side; a text of another form is named by the pattern.
+  // Filters run side by side: the pattern already reports a text of another form.
   text.length < 78 || !canonicalInteger.test(text) || BigInt(text) <= wordMax || "more than 256 bits hold"
 
 /** A whole number from 0 to 2^256 - 1 in decimal, without sign or leading zeros. */
@@ -34,21 +34,21 @@ export const TransactionId = Schema.String.check(Schema.isPattern(/^[0-9A-Za-z]{
 /** A reason as the protocol spells it: `insufficient_funds`. */
 export const ReasonText = Schema.String.check(Schema.isMaxLength(256))
 
-/** What a chain's own client or a scheme adds. It is carried, never trusted. */
+/** Additions by a chain's own client or by a scheme. They are carried, never trusted. */
 export const Extra = Schema.Record(Schema.String, Schema.Unknown)
 
-/** A name made by us, safe as a subject token. */
+/** A name that we made, safe as a subject token. */
 export const InstanceName = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u))
 
 /** SHA-256 in lower-case hex. */
 export const Sha256Hex = Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/u))
 
-/** Where a claim stands in the bucket; `claimKeyOf` makes it. */
+/** The key of a claim in its bucket; `claimKeyOf` makes it. */
 export const ClaimKey = Schema.String.check(Schema.isPattern(/^claim(?:\.[A-Za-z0-9_=-]{1,160}){4}$/u))
 
 /**
- * What the chain itself holds single-use: token, payer and nonce on EVM chains, the message's hash on Solana. Never a
- * header's or a signature's bytes, which a payer can vary at will.
+ * The parts that the chain itself holds single-use: token, payer and nonce on EVM chains, the message's hash on Solana.
+ * Never a header's or a signature's bytes, which a payer can vary at will.
  */
 interface ClaimParts {
   readonly network: string
@@ -58,12 +58,12 @@ interface ClaimParts {
   readonly nonce: string
 }
 
-/** An account, token or nonce of a network as one token, the same for every way to write it. */
+/** An account, token or nonce of a network as one token; every way to write it gives the same token. */
 export const addressToken = (network: string, text: string) => encodeToken(inOneCase(network, text))
 
 export const claimKeyOf = ({ network, asset, payer, nonce }: ClaimParts): string =>
   `claim.${encodeToken(network)}.${addressToken(network, asset)}.${addressToken(network, payer)}.${addressToken(network, nonce)}`
 
-/** The record of a payer over all its claims on one network. */
+/** The key of a payer's record, which covers all its claims on one network. */
 export const payerKeyOf = (network: string, payer: string): string =>
   `payer.${encodeToken(network)}.${addressToken(network, payer)}`

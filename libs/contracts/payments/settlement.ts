@@ -1,4 +1,4 @@
-/** Payments on their way to the chain, what becomes of them, and the record that is kept. */
+/** Payments on their way to the chain, their outcomes, and the receipts that are kept. */
 import { Schema } from "effect"
 import { EpochMs } from "../primitives.ts"
 import { AtomicAmount, ChainAddress, ClaimKey, InstanceName, Network, ReasonText, TransactionId } from "./primitives.ts"
@@ -6,8 +6,8 @@ import { ClaimFacts, PaymentCode } from "./verification.ts"
 import { PaymentPayload, PaymentRequirements } from "./x402.ts"
 
 /**
- * One payment to be settled exactly once. `replyTo`: the gateway that waits for the outcome, if one does. `claim`: as
- * it was when this was first asked for, before anything was signed for it. The settler that takes the job makes it
+ * One payment to be settled exactly once. `replyTo`: the gateway that waits for the outcome, if one does. `claim`: the
+ * claim at the first request, before anything was signed for it. The settler that takes the job moves the claim to
  * SETTLING by the write that names the first transaction.
  */
 export const SettlementJob = Schema.Struct({
@@ -21,7 +21,7 @@ export const SettlementJob = Schema.Struct({
 })
 export interface SettlementJob extends Schema.Schema.Type<typeof SettlementJob> {}
 
-/** What the waiting gateway is told. `Pending`: sent to the chain, and what became of it is not known yet. */
+/** The answer to the waiting gateway. `Pending`: the transaction is sent, and its outcome is not known yet. */
 export const SettlementOutcome = Schema.Union([
   Schema.TaggedStruct("Settled", { transaction: TransactionId }),
   Schema.TaggedStruct("Refused", { code: PaymentCode, reason: ReasonText }),
@@ -30,8 +30,8 @@ export const SettlementOutcome = Schema.Union([
 export type SettlementOutcome = Schema.Schema.Type<typeof SettlementOutcome>
 
 /**
- * The end of a payment, for audit. `transaction` is null for one that was never collected; `reason` says why
- * it was not. Amounts are in the asset's smallest unit.
+ * The end of a payment, for audit. `transaction` is null for a payment that was never collected; `reason` says why.
+ * Amounts are in the asset's smallest unit.
  */
 export const Receipt = Schema.Struct({
   claimKey: ClaimKey,

@@ -11,22 +11,25 @@ export const paymentCodes = [
   "PAYMENT_REPLAY"
 ] as const
 
-/** Why a payment is refused, as a client is told: another signature, more money, a newer blockhash, or a fresh nonce. */
+/**
+ * Why a payment is refused. The code tells a client what to do: sign again, pay more, take a newer blockhash or a fresh
+ * nonce.
+ */
 export const PaymentCode = Schema.Literals(paymentCodes)
 export type PaymentCode = (typeof paymentCodes)[number]
 
-/** How the answer is given: whole after it was paid for, or as a stream that is paid for at its end. */
+/** How the answer is given: whole after the payment, or as a stream that is paid for at its end. */
 export const AnswerKind = Schema.Literals(["whole", "stream"])
 export type AnswerKind = Schema.Schema.Type<typeof AnswerKind>
 
-/** What a payment is claimed for. */
+/** The call that a payment is claimed for. */
 const call = {
   /** SHA-256 over method, path and body. */
   binding: Sha256Hex,
   kind: AnswerKind,
   /** The gateway's instance. */
   holder: InstanceName,
-  /** Drawn once for this call: asking again with it is the same question, and does not collide with itself. */
+  /** Drawn once for this call: a repeat with the same ticket is the same question and does not collide with itself. */
   ticket: InstanceName
 }
 
@@ -34,8 +37,8 @@ export const VerifyRequest = Schema.Struct({ payload: PaymentPayload, requiremen
 export interface VerifyRequest extends Schema.Schema.Type<typeof VerifyRequest> {}
 
 /**
- * A claim as it was written last, without the payment itself, which the receiver has already: enough to move it on
- * without reading it. The next write names `revision`, and fails when another was first.
+ * A claim as it was last written, without the payment itself, which the receiver already has: enough to move the claim
+ * on without reading it. The next write names `revision`, and fails when another write came first.
  */
 export const ClaimFacts = Schema.Struct({
   ...call,
@@ -45,7 +48,7 @@ export const ClaimFacts = Schema.Struct({
   payer: ChainAddress,
   payTo: ChainAddress,
   amount: AtomicAmount,
-  /** Writes in this life of the claim. */
+  /** How often this claim was written since it was made. */
   moves: Count,
   validBeforeMs: EpochMs,
   claimedAtMs: EpochMs
@@ -60,14 +63,16 @@ export const VerifyAnswer = Schema.Union([
     reason: ReasonText,
     payer: Schema.NullOr(ChainAddress),
     detail: Schema.optionalKey(text(1_024)),
-    /** The claim that makes it a replay: a payer that asks again for a lost answer may be given that answer. */
+    /**
+     * The claim that makes the payment a replay. A payer that asks again for a lost answer may be given that answer.
+     */
     claimKey: Schema.optionalKey(ClaimKey),
-    /** Its holder: a gateway that may have died with the answer. */
+    /** The holder of that claim: a gateway that may have died with the answer. */
     holder: Schema.optionalKey(InstanceName)
   }),
   /**
-   * Not now; the same payment may be sent again. Nobody can say, or, where `why` says so, the payer's other calls that
-   * have not ended take up its money or its limit.
+   * Not now; the same payment may be sent again. Either nobody can tell yet or, where `why` says so, the payer's other
+   * calls in progress take up its money or its limit.
    */
   Schema.TaggedStruct("Unavailable", {
     retryAfterSeconds: Count,

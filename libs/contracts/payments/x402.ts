@@ -1,6 +1,6 @@
 /**
- * x402 version 2 as it is on the wire: the quote that goes out with a 402, the payment that a client sends for it, and
- * the API of facilitators. Unknown keys are dropped.
+ * x402 version 2 on the wire: the quote that goes out with a 402, the payment that a client sends for it, and the API
+ * of facilitators. Unknown keys are dropped.
  */
 import { Schema } from "effect"
 import { text } from "../primitives.ts"
@@ -8,7 +8,7 @@ import { AtomicAmount, ChainAddress, DecimalWord, EvmAddress, Extra, Network, Re
 
 export const x402Version = 2
 
-/** What is paid for. */
+/** The resource that is paid for. */
 export const ResourceInfo = Schema.Struct({
   url: Schema.String.check(Schema.isBetweenLength(1, 2_048)),
   description: Schema.optionalKey(text(1_024)),
@@ -20,8 +20,8 @@ export const ResourceInfo = Schema.Struct({
 export interface ResourceInfo extends Schema.Schema.Type<typeof ResourceInfo> {}
 
 /**
- * One way to pay. `amount` is in the asset's smallest unit. `extra` is what the scheme's client needs to sign:
- * the token's `name` and `version` on EVM chains, the `feePayer` on Solana.
+ * One way to pay. `amount` is in the asset's smallest unit. `extra` is what the scheme's client needs to sign: the
+ * token's `name` and `version` on EVM chains, the `feePayer` on Solana.
  */
 export const PaymentRequirements = Schema.Struct({
   scheme: Schema.Literal("exact"),
@@ -45,8 +45,8 @@ export const PaymentRequired = Schema.Struct({
 export interface PaymentRequired extends Schema.Schema.Type<typeof PaymentRequired> {}
 
 /**
- * The decoded `PAYMENT-SIGNATURE` header. `accepted`: the entry of the quote that the client says it signed. `payload` is the
- * scheme's own.
+ * The decoded `PAYMENT-SIGNATURE` header. `accepted`: the entry of the quote that the client says it signed. `payload`
+ * is specific to the scheme.
  */
 export const PaymentPayload = Schema.Struct({
   x402Version: Schema.Literal(x402Version),
@@ -68,7 +68,7 @@ const EvmAuthorization = Schema.Struct({
 })
 interface EvmAuthorization extends Schema.Schema.Type<typeof EvmAuthorization> {}
 
-/** `payload` of the exact scheme on EVM chains. A longer signature is a contract wallet's. */
+/** `payload` of the exact scheme on EVM chains. A longer signature is that of a contract wallet. */
 export const ExactEvmPayload = Schema.Struct({
   signature: Schema.String.check(Schema.isPattern(/^0x(?:[0-9a-fA-F]{2}){1,2048}$/u)),
   authorization: EvmAuthorization
@@ -103,7 +103,10 @@ export const VerifyResponse = Schema.Struct({
 })
 export interface VerifyResponse extends Schema.Schema.Type<typeof VerifyResponse> {}
 
-/** The answer of `POST /settle`. `transaction` is empty where there is none. Paid is only `success: true` with a transaction. */
+/**
+ * The answer of `POST /settle`. `transaction` is empty where there is none. Only `success: true` with a transaction
+ * means paid.
+ */
 export const SettleResponse = Schema.Struct({
   success: Schema.Boolean,
   errorReason: Schema.optionalKey(ReasonText),
@@ -125,7 +128,10 @@ const SupportedKind = Schema.Struct({
 })
 interface SupportedKind extends Schema.Schema.Type<typeof SupportedKind> {}
 
-/** The answer of `GET /supported`. `signers`: the settlers' addresses by the networks they sign for, `eip155:*`. */
+/**
+ * The answer of `GET /supported`. `signers`: the settlers' addresses, by the networks that they sign for, such as
+ * `eip155:*`.
+ */
 export const SupportedResponse = Schema.Struct({
   kinds: Schema.Array(SupportedKind).check(Schema.isMaxLength(256)),
   extensions: Schema.Array(Schema.String.check(Schema.isMaxLength(128))).check(Schema.isMaxLength(64)),

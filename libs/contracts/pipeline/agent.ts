@@ -1,7 +1,7 @@
 /**
- * An agent, a whole kind or one instance of it: its state, the commands it takes and the facts of its log. An agent
- * that nothing is known of takes work. It takes none while an operator has paused it, while it is benched (its
- * credentials fail, or its runs end too fast), or while its quota is used up: each ends by itself alone.
+ * An agent, a whole kind or one instance of it: its state, its commands and the facts of its log. An unknown agent
+ * takes work. An agent takes none while an operator has paused it, while it is benched (its credentials fail, or its
+ * runs end too fast), or while its quota is used up. Each of these ends independently.
  */
 import { Schema } from "effect"
 import { Project, WorkItem } from "../events/entities.ts"
@@ -13,14 +13,14 @@ const smokeCategories = ["Persistent", "Transient", "Unknown"] as const
 export const SmokeCategory = Schema.Literals(smokeCategories)
 export type SmokeCategory = typeof SmokeCategory.Type
 
-/** By what an agent was found unfit: a probe in the background, at pickup, a login prompt at run time, the breaker. */
+/** How an agent was found unfit: a probe in the background, at pickup, a login prompt at run time, the breaker. */
 const benchCauses = ["probe", "pickup", "login-prompt", "fast-fail"] as const
 export const BenchCause = Schema.Literals(benchCauses)
 export type BenchCause = typeof BenchCause.Type
 
-/** Runs that ended too fast, remembered to be counted. */
+/** How many runs that ended too fast are remembered to be counted. */
 export const fastFailsMax = 50
-/** As long as the error of an item that met it. */
+/** As long as the error of an item that failed for this reason. */
 export const agentReasonCharactersMax = errorCharactersMax
 
 const Reason = Schema.NullOr(text(agentReasonCharactersMax))
@@ -29,7 +29,7 @@ export const AgentPause = Schema.Struct({
   reason: PauseReason,
   pausedBy: Id,
   pausedAtMs: EpochMs,
-  /** Null: until it is resumed. */
+  /** Null: until somebody resumes it. */
   expiresAtMs: Schema.NullOr(EpochMs)
 })
 export interface AgentPause extends Schema.Schema.Type<typeof AgentPause> {}
@@ -40,14 +40,14 @@ export const AgentBench = Schema.Struct({
   category: SmokeCategory,
   /** When the outage was first seen. */
   sinceMs: EpochMs,
-  /** When it was last told of. */
+  /** When the outage was last reported. */
   occurredAtMs: EpochMs,
-  /** The process that told of it last; null: it does not say. */
+  /** The process that reported it last; null: unknown. */
   epoch: Schema.NullOr(Id)
 })
 export interface AgentBench extends Schema.Schema.Type<typeof AgentBench> {}
 
-/** `outageStartedAtMs` null: it is not known, and nothing that failed before is tried again. */
+/** `outageStartedAtMs` null: the start is unknown, and no earlier failure is tried again. */
 const agentRestore = { outageStartedAtMs: Schema.NullOr(EpochMs), restoredAtMs: EpochMs }
 
 export const AgentState = Schema.Struct({
@@ -55,33 +55,33 @@ export const AgentState = Schema.Struct({
   updatedAtMs: EpochMs,
   pause: Schema.NullOr(AgentPause),
   bench: Schema.NullOr(AgentBench),
-  /** The last time it was found fit after it was benched: what is told of times before comes late. */
+  /** When the agent last recovered from a bench: reports of earlier times come too late. */
   recoveredAtMs: Schema.NullOr(EpochMs),
-  /** It is back, and the items that its absence failed are still to be looked through. */
+  /** The agent is back, and the items that failed in its absence still have to be checked. */
   restore: Schema.NullOr(Schema.Struct(agentRestore)),
-  /** The restore whose items were looked through last. */
+  /** The restore whose items were checked last. */
   sweptRestoreAtMs: Schema.NullOr(EpochMs),
-  /** Until when its quota is used up; `resetAtMs` null: unknown. */
+  /** The used-up quota; `resetAtMs` null: its reset is unknown. */
   quota: Schema.NullOr(Schema.Struct({ hitAtMs: EpochMs, resetAtMs: Schema.NullOr(EpochMs) })),
   /** Epoch milliseconds of runs that ended too fast, oldest first. */
   fastFailsMs: Schema.Array(EpochMs).check(Schema.isMaxLength(fastFailsMax)),
-  /** The optimal window that was told last, and until when no other one is. */
+  /** The optimal window that was announced last, and the time until which no other one is. */
   advice: Schema.NullOr(Schema.Struct({ optimalUntilMs: EpochMs, quietUntilMs: EpochMs }))
 }).annotate({ identifier: "AgentState" })
 export interface AgentState extends Schema.Schema.Type<typeof AgentState> {}
 
-/** As the views show it; of several the first. */
+/** The standing that the views show; of several the first. */
 export const agentStandings = ["Paused", "Benched", "QuotaExhausted", "Available"] as const
 export type AgentStanding = (typeof agentStandings)[number]
 
-/** What the views show of an agent beside its standing and times. */
+/** The fields that views show of an agent beside its standing and times. */
 export const AgentSummary = Schema.Struct({
   agentKind: Schema.String,
   agentInstanceId: Schema.NullOr(Schema.String),
   pause: Schema.NullOr(AgentPause),
   bench: Schema.NullOr(AgentBench),
   quotaResetAtMs: Schema.NullOr(EpochMs),
-  /** Left out in rows of an older version. */
+  /** Missing in rows of an older version. */
   quotaHitAtMs: Schema.optionalKey(Schema.NullOr(EpochMs)),
   isQuotaExhausted: Schema.Boolean,
   restore: Schema.NullOr(Schema.Struct(agentRestore)),
@@ -89,11 +89,11 @@ export const AgentSummary = Schema.Struct({
 })
 export interface AgentSummary extends Schema.Schema.Type<typeof AgentSummary> {}
 
-/** `pauseExpires` and `quotaResets` when the time is over; `restored` since when a sweep for its items is due. */
+/** `pauseExpires` and `quotaResets`: when the time is over. `restored`: since when a sweep of its items is due. */
 const agentDeadlines = ["pauseExpires", "quotaResets", "restored"] as const
 export type AgentDeadline = (typeof agentDeadlines)[number]
 
-/** What the breaker goes by: so many runs that end too fast within the window. */
+/** The breaker's limit: this many runs that end too fast within the window. */
 const fastFailLimit = {
   failuresMax: Ordinal.check(Schema.isLessThanOrEqualTo(fastFailsMax)),
   windowMs: WaitMs
@@ -113,11 +113,11 @@ export const agentOfId = (id: string): { readonly agentKind: string; readonly ag
 const command = Schema.TaggedStruct
 const maybeEpochMs = Schema.NullOr(EpochMs)
 
-/** The item, and its project, at whose pickup or in whose run an agent was found unfit. */
+/** The item, with its project, at whose pickup or in whose run an agent was found unfit. */
 export const ConcernedItem = Schema.Struct({ workItem: WorkItem, project: Project })
 export interface ConcernedItem extends Schema.Schema.Type<typeof ConcernedItem> {}
 
-/** Of a probe of credentials, of a login prompt. `epoch`: the run of the process that probed; null: it does not say. */
+/** A failed credential probe or a login prompt. `epoch`: the run of the process that probed; null: unknown. */
 const smokeFailure = {
   cause: BenchCause,
   reason: Reason,
@@ -134,7 +134,7 @@ const sessionFailure = {
   error: text(2_000)
 }
 
-/** When spending the banked quota is best, as the adviser sees it. */
+/** When it is best to spend the banked quota, according to the adviser. */
 const quotaAdvice = {
   bankedCredits: Schema.NullOr(Schema.Int),
   optimalUntilMs: EpochMs,
@@ -146,33 +146,36 @@ const quotaAdvice = {
   usableQuotaPct: Schema.NullOr(Schema.Finite)
 }
 
-/** Reports carry the time at which their fact was seen: one from before the agent recovered benches it no more. */
+/**
+ * Reports carry the time at which their fact was seen: a report from before the agent recovered does not bench it
+ * again.
+ */
 const agentCommands = {
-  /** New work only; what runs is left alone. On a paused agent: the newer pause takes the older one's place. */
+  /** Stops new work only; runs in hand go on. On a paused agent the newer pause replaces the older one. */
   Pause: command("Pause", { reason: PauseReason, pausedBy: Id, expiresAtMs: maybeEpochMs }),
   Resume: command("Resume", { resumedBy: Id, reason: Schema.NullOr(PauseReason) }),
-  /** The pause is over if its time is. */
+  /** Ends the pause if its time is over. */
   ExpirePause: command("ExpirePause", {}),
   FailSmoke: command("FailSmoke", smokeFailure),
   /** A probe found the agent fit. */
   PassSmoke: command("PassSmoke", { occurredAtMs: EpochMs }),
-  /** A run ended so fast that the agent cannot have worked; the breaker benches it when there are too many. */
+  /** A run ended so fast that the agent cannot have worked. The breaker benches the agent after too many. */
   FailFast: command("FailFast", {
     ...fastFailLimit,
     reason: Reason,
     occurredAtMs: EpochMs,
     item: Schema.NullOr(ConcernedItem)
   }),
-  /** An operator says that the agent is back. `outageStartedAtMs` null: since when it was benched, if it was. */
+  /** An operator says that the agent is back. `outageStartedAtMs` null: the start of its bench, if it was benched. */
   Restore: command("Restore", { restoredBy: Id, outageStartedAtMs: maybeEpochMs }),
-  /** The items that the outage before a `Restored` had failed are looked through. */
+  /** The items that failed in the outage before a `Restored` have been checked. */
   CompleteRestoreSweep: command("CompleteRestoreSweep", { ...agentRestore, requeued: Count, skipped: Count }),
   FailSession: command("FailSession", sessionFailure),
-  /** `resetAtMs` null: not known. */
+  /** `resetAtMs` null: unknown. */
   HitQuota: command("HitQuota", { occurredAtMs: EpochMs, resetAtMs: maybeEpochMs }),
-  /** The quota is there again; `isForced`: whatever was said of when. */
+  /** The quota is available again. `isForced`: whatever the expected reset was. */
   ResetQuota: command("ResetQuota", { isForced: Schema.Boolean }),
-  /** Spending is best now. `cooldownMs`: after one that was told, no other window is for so long. */
+  /** Spending is best now. `cooldownMs`: how long no other window is announced after this one. */
   AdviseSpending: command("AdviseSpending", { ...quotaAdvice, cooldownMs: WaitMs })
 }
 
@@ -186,8 +189,8 @@ const { HitQuota, Pause, Resume } = agentCommands
 const MaybeText = Schema.NullOr(Schema.String)
 
 /**
- * Followers of the log look through failed items after a `Restored`, and through waiting ones after `Resumed` and
- * `QuotaReset`; these, fast failures and quotas are private.
+ * After a `Restored` followers of the log check failed items, after `Resumed` and `QuotaReset` waiting ones. These
+ * facts, fast failures and quotas are private.
  */
 const agentFacts = {
   Paused: fact("Paused", {
@@ -196,14 +199,14 @@ const agentFacts = {
     expiresAtMs: Pause.fields.expiresAtMs
   }),
   Resumed: fact("Resumed", { resumedBy: Resume.fields.resumedBy, reason: Resume.fields.reason }),
-  /** `isBenching`: the agent takes no work from now on; else it came late, and is only told. */
+  /** `isBenching`: the agent takes no work from now on. Otherwise the report came late and only makes an event. */
   SmokeFailed: fact("SmokeFailed", { ...smokeFailure, isBenching: Schema.Boolean }),
   SmokeRecovered: fact("SmokeRecovered", {
     benchedAtMs: EpochMs,
     recoveredAtMs: EpochMs,
     by: Schema.Literals(["probe", "operator"])
   }),
-  /** Items that failed in the outage are to be looked through. */
+  /** Items that failed in the outage are to be checked. */
   Restored: fact("Restored", { ...agentRestore, restoredBy: MaybeText }),
   RestoreSwept: fact("RestoreSwept", { ...agentRestore, requeued: Count, skipped: Count }),
   FailedFast: fact("FailedFast", { occurredAtMs: EpochMs, reason: MaybeText }),

@@ -1,7 +1,7 @@
 /**
- * A command as it is asked on `commands.<entity>`, and its answer. The head is read first and the command by its
- * entity's own schema after, so that the sender of a bad one is told every fault. The same `commandId` again is
- * answered with the entity's present state and changes nothing.
+ * A command on `commands.<entity>`, and its answer. Decoding reads the head first and then the command by its entity's
+ * own schema, so that the sender of a bad command learns every fault. A repeated `commandId` is answered with the
+ * entity's present state and changes nothing.
  */
 import { Result, Schema } from "effect"
 import { faultsOf } from "../events/Envelope.ts"
@@ -13,7 +13,7 @@ import { ReleaseCommand } from "./release.ts"
 import { WorkItemCommand } from "./work-item/commands.ts"
 
 export const CommandRequest = Schema.Struct({
-  /** The same again when no answer came: asking twice does not act twice. */
+  /** A sender that got no answer repeats the same id: asking twice does not act twice. */
   commandId: Schema.String.check(Schema.isBetweenLength(1, 128)),
   id: Id,
   command: Schema.Record(Schema.String, Schema.Unknown)
@@ -23,16 +23,16 @@ export interface CommandRequest extends Schema.Schema.Type<typeof CommandRequest
 const commandOutcomes = ["decided", "unchanged", "repeated"] as const
 
 export const CommandAnswer = Schema.TaggedUnion({
-  /** `state`: the entity as the API shows it. `sequence`: of its last record in LOG. */
+  /** `state`: the entity as the API shows it. `sequence`: that of its last record in LOG. */
   Accepted: {
     was: Schema.Literals(commandOutcomes),
     sequence: Count,
     state: Schema.Record(Schema.String, Schema.Unknown)
   },
-  /** The entity's state does not allow it; asking again changes nothing. */
+  /** The entity's state does not allow the command; a repeat is refused too. */
   Refused: { state: Schema.String, reason: Schema.String },
   NotFound: { entity: Schema.String, id: Schema.String },
-  /** Too many at once, or the log cannot be written just now: ask again. */
+  /** Too many commands at once, or the log cannot be written now: ask again. */
   Busy: { retryAfterMs: Count },
   Invalid: { faults: Schema.Array(Fault) }
 }).annotate({ identifier: "CommandAnswer" })
@@ -53,7 +53,7 @@ export const commandEntities = {
 } as const satisfies Record<string, CommandDeclaration>
 export type CommandEntity = keyof typeof commandEntities
 
-/** Reads the command of a request; every fault stands below `/command`. */
+/** Reads the command of a request. The path of every fault begins with `/command`. */
 export const decodeCommand = <Entity extends CommandEntity>(
   entity: Entity,
   command: unknown

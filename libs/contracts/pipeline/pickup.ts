@@ -1,7 +1,7 @@
 /**
- * Pickup: a runner asks on `pickup.next.<agent kind>` for something to do, and is given one phase of one item or
- * nothing. Asking again with the same `pickupId` gets the same dispatch from every replica; once it is over, nothing.
- * While it works it asks on `pickup.held` whether the dispatch is still its own.
+ * Pickup: a runner asks on `pickup.next.<agent kind>` for work, and gets one phase of one item or nothing. A repeat
+ * with the same `pickupId` gets the same dispatch from every replica; once that dispatch is over, it gets nothing. At
+ * work the runner asks on `pickup.held` whether the dispatch is still its own.
  */
 import { Schema } from "effect"
 import { Project, WorkItem } from "../events/entities.ts"
@@ -22,12 +22,12 @@ import {
   WorkItemStateName
 } from "./work-item/state.ts"
 
-/** A runner waits no longer for an answer than this; then it asks again. */
+/** A runner waits at most this long for an answer; then it asks again. */
 const pickupWaitMsMax = 30_000
 const mountsMax = 16
 
 export const PickupQuestion = Schema.Struct({
-  /** Chosen by the runner, new for each thing it wants to do; it becomes the dispatch's id. */
+  /** The runner chooses a new one for each phase that it asks for; it becomes the dispatch's id. */
   pickupId: Uuid,
   runner: Id,
   /** The agent kind, as in the subject. */
@@ -37,16 +37,19 @@ export const PickupQuestion = Schema.Struct({
   phases: Schema.Array(WorkItemPhase).check(Schema.isBetweenLength(1, workItemPhases.length)),
   sandboxProvider: Schema.NullOr(Schema.String.check(Schema.isBetweenLength(1, 200))),
   sandboxId: Schema.NullOr(Id),
-  /** Monitored mounts of the runner's host: below the configured minimum nothing is launched there. */
+  /** Monitored mounts of the runner's host: nothing is launched on a mount below the configured minimum. */
   disks: Schema.Array(
     Schema.Struct({ mountPath: Schema.String.check(Schema.isBetweenLength(1, 1_000)), freeBytes: Count })
   ).check(Schema.isMaxLength(mountsMax)),
-  /** How long to wait for something to come up, or for a pause to end; absent: not at all. */
+  /** How long to wait for work to appear, or for a pause to end; absent: not at all. */
   waitMs: Schema.optionalKey(Count.check(Schema.isLessThanOrEqualTo(pickupWaitMsMax)))
 }).annotate({ identifier: "PickupQuestion" })
 export interface PickupQuestion extends Schema.Schema.Type<typeof PickupQuestion> {}
 
-/** The answer as the operator wrote it, secrets and all: it is given out once. `text` null: without a reason. */
+/**
+ * The answer as the operator wrote it, secrets and all, because the runner gets it only once. `text` null: without a
+ * reason.
+ */
 export const PickupReply = Schema.Struct({
   questionId: QuestionId,
   outcome: Schema.Literals(["answered", "dismissed"]),
@@ -64,7 +67,7 @@ export const PickupDispatch = Schema.TaggedStruct("Dispatch", {
   iteration: Ordinal,
   agent: AgentName,
   model: Schema.NullOr(AgentName),
-  /** For an audit, in a stable order; else empty. */
+  /** The auditors of an audit, in a stable order; else empty. */
   auditors: Schema.Array(text(100)).check(Schema.isMaxLength(auditorsMax)),
   workItem: WorkItem,
   project: Project,
@@ -73,23 +76,23 @@ export const PickupDispatch = Schema.TaggedStruct("Dispatch", {
   originCheckWorkItemId: Schema.NullOr(Uuid),
   releaseId: Schema.NullOr(Id),
   settings: WorkItemSettings,
-  /** Of questions that the item asked and that are closed now. */
+  /** Replies to the item's questions that are closed now. */
   replies: Schema.Array(PickupReply).check(Schema.isMaxLength(openQuestionsMax + questionsPerReportMax)),
-  /** Of the audit that led to this rework. */
+  /** Findings of the audit that led to this rework. */
   findings: Schema.Array(ReportedFinding).check(Schema.isMaxLength(findingsMax)),
   commitSha: maybeSha,
   mergeSha: maybeSha,
   pullRequest: Schema.NullOr(WorkItemPullRequest),
   lastError: Schema.NullOr(text(errorCharactersMax)),
-  /** Report progress at least so often; a runner that is silent for `progressTimeoutMs` is held for dead. */
+  /** The runner reports progress at least this often. After `progressTimeoutMs` of silence it counts as dead. */
   progressEveryMs: Ordinal,
   progressTimeoutMs: Ordinal,
-  /** The phase ends by itself before this. */
+  /** The runner ends the phase by itself before this. */
   phaseTimeoutMs: Ordinal,
-  /** An agent that says nothing for so long is stuck. */
+  /** An agent that is silent for this long is stuck. */
   stuckAfterMs: Ordinal,
   auditorTimeoutMs: Ordinal,
-  /** Nothing is launched where less disk is free; 0: wherever. */
+  /** Nothing is launched where less disk is free; 0: no limit. */
   minFreeBytes: Count
 }).annotate({ identifier: "PickupDispatch" })
 export interface PickupDispatch extends Schema.Schema.Type<typeof PickupDispatch> {}
@@ -110,7 +113,10 @@ const nothingReasons = [
 
 export const PickupNothing = Schema.TaggedStruct("Nothing", {
   retryAfterMs: Count,
-  /** `empty`: no item waits for this agent and these phases. `busy`: others were quicker, ask again at once. `over`: what this pickup id was given is over, ask with a new one. */
+  /**
+   * `empty`: no item waits for this agent and these phases. `busy`: other runners were quicker, ask again at once.
+   * `over`: the dispatch of this pickup id is over, ask with a new one.
+   */
   why: Schema.Literals(nothingReasons),
   reason: Schema.NullOr(text(errorCharactersMax))
 }).annotate({ identifier: "PickupNothing" })
@@ -123,14 +129,14 @@ export const HeldQuestion = Schema.Struct({ workItemId: Uuid, dispatchId: Id }).
 export interface HeldQuestion extends Schema.Schema.Type<typeof HeldQuestion> {}
 
 /**
- * A dispatch is over when its item was cancelled, retired, or given to another because this runner was silent: it stops,
- * and what it still reports counts as cost alone.
+ * A dispatch is over when its item was cancelled, retired, or given to another runner because this one was silent. The
+ * runner stops, and its later reports count as cost alone.
  */
 export const HeldAnswer = Schema.TaggedUnion({
   Held: {},
-  /** `state`: the item's; null: there is no such item any more. */
+  /** `state`: that of the item; null: the item no longer exists. */
   Over: { state: Schema.NullOr(WorkItemStateName) },
-  /** The log cannot be read just now: go on, and ask again. */
+  /** The log cannot be read now: go on, and ask again. */
   Busy: { retryAfterMs: Count }
 }).annotate({ identifier: "HeldAnswer" })
 export type HeldAnswer = typeof HeldAnswer.Type

@@ -1,6 +1,6 @@
 /**
- * A project: its settings, its state, the commands it takes and the facts of its log. Its state says what holds its
- * queue, where its spend stands to its budget, and which stale pull requests were told. Money is integer micro-USD.
+ * A project: its settings, its state, its commands and the facts of its log. The state says what holds its queue, how
+ * its spend stands to its budget, and which stale pull requests were reported. Money is integer micro-USD.
  */
 import { Schema, Struct } from "effect"
 import { WorkItem } from "../events/entities.ts"
@@ -14,15 +14,21 @@ export const budgetMicroUsdMax = 10_000_000_000_000
 /** A billion US dollars in thirty days. */
 export const spendMicroUsdMax = 1_000_000_000_000_000
 export const thresholdPctMax = 1_000
-/** Stale pull requests remembered of all processes; some fifty bytes each, in every record of the project. */
+/**
+ * How many stale pull requests are remembered, over all processes; each takes some fifty bytes in every record of the
+ * project.
+ */
 export const staleBasesMax = 512
-/** Processes that tell of them at the same time: as many replicas as are ever run, and some. */
+/** How many processes may report them at the same time: more than the replicas that are ever run. */
 export const staleBaseProcessesMax = 12
 
 const thresholdPct = Ordinal.check(Schema.isLessThanOrEqualTo(thresholdPctMax))
 const cap = Ordinal.check(Schema.isLessThanOrEqualTo(capMax))
 
-/** What a project says otherwise than the configuration for its work items; what it leaves out is as configured. */
+/**
+ * The settings in which a project's work items differ from the configuration; a setting that is left out is as
+ * configured.
+ */
 export const WorkItemOverrides = WorkItemSettings.mapFields(Struct.map(Schema.optionalKey))
 export interface WorkItemOverrides extends Schema.Schema.Type<typeof WorkItemOverrides> {}
 
@@ -31,7 +37,7 @@ const ProjectSettingsFields = Schema.Struct({
   repositoryUrl: Schema.String.check(Schema.isBetweenLength(1, 1_000)),
   /** For thirty days; null: unlimited. */
   budgetMicroUsd: Schema.NullOr(Ordinal.check(Schema.isLessThanOrEqualTo(budgetMicroUsdMax))),
-  /** Percent of the budget from which on spend is warned of, and from which on the queue is paused. */
+  /** Percent of the budget at which spend causes a warning, and at which the queue is paused. */
   warningThresholdPct: thresholdPct,
   hardCapPct: thresholdPct,
   /** Items that runners have in hand at once, and those of them with one agent; null: any number. */
@@ -47,7 +53,7 @@ export const ProjectSettings = ProjectSettingsFields.check(
 ).annotate({ identifier: "ProjectSettings" })
 export interface ProjectSettings extends Schema.Schema.Type<typeof ProjectSettings> {}
 
-/** The settings of a project that says nothing but its name and repository. */
+/** The settings of a project that sets only its name and repository. */
 export const projectSettingsDefault: Omit<ProjectSettings, "displayName" | "repositoryUrl"> = {
   budgetMicroUsd: null,
   warningThresholdPct: 80,
@@ -61,7 +67,7 @@ export const budgetBands = ["normal", "warning", "exceeded"] as const
 export const BudgetBand = Schema.Literals(budgetBands)
 export type BudgetBand = typeof BudgetBand.Type
 
-/** What is seen of a spend against a budget. */
+/** Spend compared with a budget. */
 const budgetReading = {
   spendMicroUsd: Count.check(Schema.isLessThanOrEqualTo(spendMicroUsdMax)),
   budgetMicroUsd: Ordinal,
@@ -69,7 +75,7 @@ const budgetReading = {
   thresholdPct
 }
 
-/** The spend from which on a queue is paused: that percentage of that budget. */
+/** The spend at which a queue is paused: that percentage of that budget. */
 const budgetCap = Schema.Struct({ budgetMicroUsd: Ordinal, hardCapPct: thresholdPct })
 
 /** `<number>:<head sha>`, oldest first. */
@@ -79,19 +85,22 @@ export const ProjectState = Schema.Struct({
   settings: ProjectSettings,
   createdAtMs: EpochMs,
   updatedAtMs: EpochMs,
-  /** What keeps the queue: an operator, the budget, or both. It runs while neither does. */
+  /** What holds the queue: an operator, the budget, or both. It runs while neither does. */
   manualPause: Schema.NullOr(Schema.Struct({ reason: PauseReason, pausedBy: Id, pausedAtMs: EpochMs })),
   automaticPause: Schema.NullOr(
     Schema.Struct({ reason: PauseReason, pausedAtMs: EpochMs, cap: Schema.optionalKey(budgetCap) })
   ),
   budget: Schema.Struct({
     band: BudgetBand,
-    /** The process that told of the band; null while there was nothing to tell. */
+    /** The process that reported the band; null while there was nothing to report. */
     toldEpoch: Schema.NullOr(Id),
-    /** When the band was last told or changed, 30-day spend was so much. */
+    /** The 30-day spend when the band last changed or was last reported. */
     spendMicroUsd: Count
   }),
-  /** Told by the process that told last, and by others, of whom any may be the next. */
+  /**
+   * The pull requests that the last reporting process reported, and those of other processes, any of which may report
+   * next.
+   */
   staleBases: Schema.Struct({
     epoch: Schema.NullOr(Id),
     told: ToldBases,
@@ -102,7 +111,7 @@ export const ProjectState = Schema.Struct({
 }).annotate({ identifier: "ProjectState" })
 export interface ProjectState extends Schema.Schema.Type<typeof ProjectState> {}
 
-/** What the views show of a project beside its state (`Running`, `Paused`) and times. */
+/** The fields that views show of a project beside its state (`Running`, `Paused`) and times. */
 export const ProjectSummary = Schema.Struct({
   settings: ProjectSettings,
   isPausedManually: Schema.Boolean,
@@ -115,7 +124,7 @@ export interface ProjectSummary extends Schema.Schema.Type<typeof ProjectSummary
 const command = Schema.TaggedStruct
 const settings = { settings: ProjectSettings }
 
-/** A pull request of ours that its base has left behind. */
+/** One of our pull requests whose base has moved on without it. */
 export const staleBase = {
   pullRequestNumber: Count,
   pullRequestUrl: text(1_000),
@@ -123,18 +132,20 @@ export const staleBase = {
   headSha: text(64),
   baseBranch: Branch,
   firstDetectedAtMs: EpochMs,
-  /** The item that the pull request is of, as it stands; null where it is not known. */
+  /** The item of the pull request, as it stands; null where it is unknown. */
   workItem: Schema.NullOr(WorkItem)
 }
 
-/** `epoch`: the run of the process that asks. What is told once in each run is told again after a restart. */
+/**
+ * `epoch`: the run of the process that asks. A fact that is reported once per run is reported again after a restart.
+ */
 const projectCommands = {
   Create: command("Create", settings),
   /** The whole of the settings. */
   UpdateSettings: command("UpdateSettings", settings),
-  /** By hand: until it is resumed by hand, whatever the budget does meanwhile. */
+  /** A pause by hand lasts until it is resumed by hand, whatever the budget does meanwhile. */
   PauseQueue: command("PauseQueue", { reason: PauseReason, pausedBy: Id }),
-  /** What was paused by hand; a queue that the budget holds stays paused by it. */
+  /** Ends the pause by hand; a queue that the budget holds stays paused. */
   ResumeQueue: command("ResumeQueue", { reason: Schema.NullOr(PauseReason), resumedBy: Id }),
   /** Spend of the last thirty days. */
   SweepSpend: command("SweepSpend", { spendMicroUsd: budgetReading.spendMicroUsd, epoch: Id }),
@@ -154,16 +165,16 @@ const { spendMicroUsd } = budgetReading
 const hold = { reason: PauseReason, isFirst: Schema.Boolean }
 
 /**
- * Private are settings, the way from beyond the hard cap back into the warning band, and the end of a hold while another
- * one stands.
+ * These facts are private: settings, the fall from beyond the hard cap back into the warning band, and the end of a
+ * hold while another one stands.
  */
 const projectFacts = {
   Created: fact("Created", settings),
   SettingsUpdated: fact("SettingsUpdated", settings),
   PausedManually: fact("PausedManually", { ...hold, pausedBy: Id }),
-  /** In older logs it does not say of which cap. */
+  /** Older logs do not name the cap. */
   PausedAutomatically: fact("PausedAutomatically", { ...hold, cap: Schema.optionalKey(budgetCap) }),
-  /** `isLast`: nothing holds the queue any more. Older logs do not say it: there the budget's hold went with it. */
+  /** `isLast`: nothing holds the queue any more. Older logs leave it out: there the budget's hold ended too. */
   ResumedManually: fact("ResumedManually", {
     reason: Schema.NullOr(PauseReason),
     resumedBy: Id,
@@ -172,10 +183,10 @@ const projectFacts = {
   AutomaticPauseLifted: fact("AutomaticPauseLifted", { reason: PauseReason, isLast: Schema.Boolean }),
   BudgetWarned: fact("BudgetWarned", bandReading),
   BudgetExceeded: fact("BudgetExceeded", bandReading),
-  /** Below the hard cap again, but not below the warning threshold. */
+  /** Spend is below the hard cap again, but not below the warning threshold. */
   BudgetEased: fact("BudgetEased", { spendMicroUsd, epoch: Id }),
   BudgetRecovered: fact("BudgetRecovered", budgetReading),
-  /** There is no budget any more to compare spend with. */
+  /** The project has no budget any more. */
   BudgetRemoved: fact("BudgetRemoved", {}),
   StaleBaseFound: fact("StaleBaseFound", { ...staleBase, epoch: Id })
 }

@@ -1,6 +1,6 @@
 /**
- * The pickup queue, of which there is one: `global`. While it is paused nothing is given to runners; what runs is
- * left alone. Commands, facts and state together, for there is little of each.
+ * The pickup queue, of which there is one: `global`. While it is paused runners get nothing new; runs in hand go on.
+ * Its commands, facts and state share this file because each is small.
  */
 import { Schema } from "effect"
 import { EpochMs, Id, text } from "../primitives.ts"
@@ -15,9 +15,9 @@ const pause = { reason: PauseReason, pausedBy: Id }
 const resume = { resumedBy: Id }
 
 const queueCommands = {
-  /** While it is paused already: nothing. */
+  /** Does nothing to a paused queue. */
   Pause: Schema.TaggedStruct("Pause", pause),
-  /** While it is not paused: nothing. */
+  /** Does nothing to a running queue. */
   Resume: Schema.TaggedStruct("Resume", resume)
 }
 export const QueueCommand = Schema.Union(Object.values(queueCommands))
@@ -31,7 +31,7 @@ export const QueueFact = Schema.Union(Object.values(queueFacts))
 export type QueueFact = typeof QueueFact.Type
 
 export const QueueState = Schema.Struct({
-  /** Null: it runs. */
+  /** Null: the queue runs. */
   pause: Schema.NullOr(Schema.Struct({ ...pause, pausedAtMs: EpochMs })),
   createdAtMs: EpochMs,
   updatedAtMs: EpochMs

@@ -1,7 +1,7 @@
 /**
- * A release: its state, the commands it takes and the facts of its log. Operators close, reopen and abandon it; the
- * deep audit reports its iterations; the pipeline tells how linked items end. Linked items are counted up to a bound,
- * so that the record of a decision stays small.
+ * A release: its state, its commands and the facts of its log. Operators close, reopen and abandon it; the deep audit
+ * reports its iterations; the pipeline reports how linked items end. The number of linked items is bounded, so that the
+ * record of a decision stays small.
  */
 import { Schema } from "effect"
 import { Project, releaseStates } from "../events/entities.ts"
@@ -11,19 +11,22 @@ import { AgentName, Branch, instructionsCharactersMax, titleCharactersMax } from
 export const ReleaseStateName = Schema.Literals(releaseStates)
 export type ReleaseStateName = typeof ReleaseStateName.Type
 
-// Each takes some seventy bytes of every record of its release.
+// Each linked item takes some seventy bytes of every record of its release.
 export const releaseItemsMax = 1_000
-/** Pairs of branches whose conflict is remembered at once; a release has one or two. */
+/** How many pairs of branches have their conflict remembered at once; a release has one or two. */
 export const syncConflictsMax = 8
 export const releaseNameCharactersMax = 200
 export const releaseReasonCharactersMax = 500
 
-/** `open`: in the pipeline. Every end but done and cancelled is `failed`. */
+/** `open`: in the pipeline. Every end except done and cancelled is `failed`. */
 export const releaseItemOutcomes = ["open", "done", "failed", "cancelled"] as const
 export const ReleaseItem = Schema.Struct({ workItemId: Uuid, outcome: Schema.Literals(releaseItemOutcomes) })
 export interface ReleaseItem extends Schema.Schema.Type<typeof ReleaseItem> {}
 
-/** What a release is from its creation on. Its items start at `sourceBranch`, which is merged to `targetBranch`. */
+/**
+ * The fields that a release has from its creation on. Its items start at `sourceBranch`, which is merged to
+ * `targetBranch`.
+ */
 const releaseOrigin = {
   name: Schema.String.check(Schema.isBetweenLength(1, releaseNameCharactersMax)),
   project: Project,
@@ -47,21 +50,21 @@ export const ReleaseState = Schema.Struct({
   state: ReleaseStateName,
   createdAtMs: EpochMs,
   updatedAtMs: EpochMs,
-  /** When it came to its present end (published, failed, abandoned); null before one. */
+  /** When it reached its present end (published, failed, abandoned); null before one. */
   endedAtMs: Schema.NullOr(EpochMs),
   items: Schema.Array(ReleaseItem).check(Schema.isMaxLength(releaseItemsMax)),
-  /** Of the present review, or the last one; null before the first. */
+  /** The present review, or the last one; null before the first. */
   deepAudit: Schema.NullOr(ReleaseDeepAudit),
   mergeSha: Schema.NullOr(text(64)),
   forgeReleaseUrl: Schema.NullOr(text(1_000)),
-  /** Told, and not to be told again before. */
+  /** Conflicts that were reported, each with the time before which it is not reported again. */
   syncConflicts: Schema.Array(
     Schema.Struct({ sourceBranch: Branch, targetBranch: Branch, notBeforeMs: EpochMs })
   ).check(Schema.isMaxLength(syncConflictsMax))
 }).annotate({ identifier: "ReleaseState" })
 export interface ReleaseState extends Schema.Schema.Type<typeof ReleaseState> {}
 
-/** What the views show of a release beside its project, state and times. */
+/** The fields that views show of a release beside its project, state and times. */
 export const ReleaseSummary = Schema.Struct({
   name: Schema.String,
   description: Schema.NullOr(Schema.String),
@@ -81,14 +84,14 @@ export const ReleaseSummary = Schema.Struct({
 })
 export interface ReleaseSummary extends Schema.Schema.Type<typeof ReleaseSummary> {}
 
-/** The deadlines of a release's row: `ended` when it came to an end that stays. */
+/** The deadlines of a release's row: `ended` when it reached an end that stays. */
 const releaseDeadlines = ["ended"] as const
 export type ReleaseDeadline = (typeof releaseDeadlines)[number]
 
 const command = Schema.TaggedStruct
 const reason = Schema.NullOr(text(releaseReasonCharactersMax))
 
-/** The item that is to mend what an iteration of the deep audit found. */
+/** The item that is to fix the findings of a deep audit's iteration. */
 export const ReleaseRemediation = Schema.Struct({
   workItemId: Uuid,
   title: Schema.String.check(Schema.isBetweenLength(1, titleCharactersMax)),
@@ -97,12 +100,12 @@ export const ReleaseRemediation = Schema.Struct({
 })
 export interface ReleaseRemediation extends Schema.Schema.Type<typeof ReleaseRemediation> {}
 
-/** Ids of items that are to be made come in with the command. */
+/** A command carries the ids of the items that it may create. */
 const releaseCommands = {
   Create: command("Create", releaseOrigin),
-  /** An item was created that names this release. One that is linked already changes nothing. */
+  /** An item was created that names this release. An item that is already linked changes nothing. */
   AddWorkItem: command("AddWorkItem", { workItemId: Uuid, title: text(titleCharactersMax) }),
-  /** Of an item that is not linked: nothing. */
+  /** An item that is not linked changes nothing. */
   EndWorkItem: command("EndWorkItem", {
     workItemId: Uuid,
     outcome: Schema.Literals(["done", "failed", "cancelled"])
@@ -112,7 +115,7 @@ const releaseCommands = {
   Close: command("Close", { reason }),
   BeginDeepAudit: command("BeginDeepAudit", { auditId: Id, maxIterations: Schema.NullOr(Ordinal) }),
   /**
-   * `auditId` null: the audit that runs. `remediation`: dispatched where findings block and another iteration is
+   * `auditId` null: the audit in progress. `remediation`: dispatched where findings block and another iteration is
    * allowed; null: none is wanted.
    */
   CompleteAuditIteration: command("CompleteAuditIteration", {
@@ -123,17 +126,17 @@ const releaseCommands = {
     totalFindings: Count,
     remediation: Schema.NullOr(ReleaseRemediation)
   }),
-  /** It was merged to its target; `forgeReleaseUrl` where a forge release was made of it. */
+  /** The release was merged to its target; `forgeReleaseUrl` where a forge release was made of it. */
   Publish: command("Publish", { mergeSha: Schema.NullOr(text(64)), forgeReleaseUrl: Schema.NullOr(text(1_000)) }),
   Reopen: command("Reopen", { reason }),
   Abandon: command("Abandon", { reason }),
-  /** Of the sync service; `sweepIntervalMs`: for so long the same conflict is not told again. */
+  /** A report of the sync service. `sweepIntervalMs`: how long the same conflict is not reported again. */
   ReportSyncConflict: command("ReportSyncConflict", {
     sourceBranch: Branch,
     targetBranch: Branch,
     sweepIntervalMs: WaitMs
   }),
-  /** The release goes, if it ended for good no later than that. */
+  /** Removes the release if it ended for good no later than that. */
   Retire: command("Retire", { endedBeforeMs: EpochMs })
 }
 
@@ -146,7 +149,7 @@ const fact = Schema.TaggedStruct
 const { Abandon, AddWorkItem, Close, Publish, Reopen } = releaseCommands
 
 /**
- * Followers of the log make the item that a `RemediationDispatched` asks for. That an item ended is private; all else
+ * After a `RemediationDispatched`, followers of the log create the item. The end of an item is private; all else
  * becomes an event.
  */
 const releaseFacts = {
@@ -155,7 +158,7 @@ const releaseFacts = {
   /** How a linked item stands now. */
   WorkItemStood: fact("WorkItemStood", ReleaseItem.fields),
   Closed: fact("Closed", { reason: Close.fields.reason }),
-  /** It is closed, and items that are linked to it failed or were cancelled. */
+  /** The release is closed, and items that are linked to it failed or were cancelled. */
   FailedWorkItemsFound: fact("FailedWorkItemsFound", {}),
   DeepAuditBegan: fact("DeepAuditBegan", { auditId: Id, maxIterations: Schema.NullOr(Ordinal) }),
   AuditIterationCompleted: fact("AuditIterationCompleted", {
@@ -164,7 +167,7 @@ const releaseFacts = {
     blockingFindings: Count,
     totalFindings: Count
   }),
-  /** An item of that id is to be created, of this release's project and branch; it is linked already. */
+  /** An item with that id is to be created in this release's project and branch; it is linked already. */
   RemediationDispatched: fact("RemediationDispatched", {
     ...ReleaseRemediation.fields,
     projectId: Id,

@@ -1,6 +1,6 @@
 /**
- * Every report that internal services and runners may publish on `reports.<kind>`, as data: what it says, whom it is
- * about, and its exact shape. Decoding names all faults with their paths. Unknown fields pass, as additive.
+ * Every report that internal services and runners may publish on `reports.<kind>`, as data: what it says, which entity
+ * it concerns, and its exact shape. Decoding names all faults with their paths. Unknown fields pass, as additive.
  */
 import { Result, Schema } from "effect"
 import { faultsOf } from "../events/Envelope.ts"
@@ -11,17 +11,17 @@ import { ReleaseRemediation } from "./release.ts"
 import { workItemReports } from "./work-item/reports.ts"
 import { AgentName, Branch, errorCharactersMax } from "./work-item/state.ts"
 
-/** A report as it is declared: decoding, documents, examples, `publish` and handlers are made from it. */
+/** A report's declaration: decoding, documents, examples, `publish` and handlers are made from it. */
 export interface ReportDeclaration<S extends Schema.Codec<unknown, unknown> = Schema.Codec<unknown, unknown>> {
-  /** What it says has happened, as the end of "says that ...". */
+  /** What has happened according to the report, as the end of "says that ...". */
   readonly why: string
-  /** The entity whose actor it concerns; `fleet`: none, it only becomes an event. */
+  /** The entity whose actor the report concerns; `fleet`: no actor, the report only becomes an event. */
   readonly about: "workitem" | "agent" | "project" | "release" | "fleet"
   readonly schema: S
 }
 
 /**
- * `reportId` is the command's id of what follows from it, so that a report that is published twice changes nothing the
+ * `reportId` becomes the id of the command that follows, so that a report that is published twice changes nothing the
  * second time. `atMs` is the reporter's clock: shown, never decided on.
  */
 const reportHead = { reportId: Uuid, atMs: EpochMs }
@@ -44,8 +44,8 @@ const item = <S extends ReportDeclaration["schema"]>(why: string, schema: S) =>
 const of = workItemReports
 
 /**
- * What runners report of the items they have in hand: the work item's own shapes with the head of all reports. Texts
- * come as people and agents wrote them; pipeline-api removes secrets before it passes them on.
+ * Reports of runners on the items that they have in hand: the work item's own shapes with the head of all reports.
+ * Texts come as people and agents wrote them; pipeline-api removes secrets before it passes them on.
  */
 const runnerReports = {
   progress: item("a runner is alive and at its item, and what that has cost since", withHead(of.progress)),
@@ -73,14 +73,14 @@ const reason = text(errorCharactersMax)
 const maybeMs = Schema.NullOr(EpochMs)
 const agent = { agent: AgentName, agentInstanceId: Schema.NullOr(Id) }
 
-// A launch that was refused: of an item's dispatch, or of a sandbox that belongs to none.
+// A refused launch: either of an item's dispatch, or of a sandbox that belongs to no item.
 const launch = {
   workItemId: Schema.NullOr(Uuid),
   dispatchId: Schema.NullOr(Id),
   suggestedRetryAtMs: EpochMs
 }
 
-/** Sandboxes that are ours carry this prefix; another's is never reported, let alone disposed of. */
+/** Our sandboxes carry this prefix. Other sandboxes are never reported, let alone disposed of. */
 const SandboxName = Schema.String.check(Schema.isPattern(/^service-[\x21-\x7e]{1,192}$/u))
 
 const leak = {
@@ -102,22 +102,22 @@ const fleetReportSchemas = {
   smokeResult: reportOf("smoke-result", {
     ...agent,
     outcome: Schema.Literals(["failed", "passed"]),
-    /** Whether it was tested at startup or in the background, or at the pickup of `workItemId`. */
+    /** `probe`: tested at startup or in the background. `pickup`: tested at the pickup of `workItemId`. */
     cause: Schema.Literals(["probe", "pickup"]),
     workItemId: Schema.NullOr(Uuid),
-    /** Such as `auth`, `timeout` or `no token`; null when it passed, or the cause is unknown. */
+    /** Such as `auth`, `timeout` or `no token`; null when the test passed or the cause is unknown. */
     reason: Schema.NullOr(text(agentReasonCharactersMax)),
-    /** Of a test that passed it means nothing. */
+    /** Without meaning when the test passed. */
     category: SmokeCategory,
     occurredAtMs: EpochMs,
-    /** The run of the process that tested, so that each run tells once; null: it does not say. */
+    /** The run of the process that tested, so that each run reports once; null: unknown. */
     epoch: Schema.NullOr(Id)
   }),
   quotaForecast: reportOf("quota-forecast", {
     agent: AgentName,
     /** Resets that were saved up. */
     bankedCredits: Schema.NullOr(Count.check(Schema.isLessThanOrEqualTo(1_000_000))),
-    /** Null: unknown. Share of the quota that is left, in percent. */
+    /** The share of the quota that is left, in percent; null: unknown. */
     usableQuotaPct: Schema.NullOr(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 100 }))),
     predictedNaturalResetMs: maybeMs,
     nextCreditExpiresAtMs: maybeMs,
@@ -147,7 +147,10 @@ const fleetReportSchemas = {
   leakDisposeFailed: reportOf("sandbox-leak-dispose-failed", { ...leak, error: reason })
 }
 
-/** Of agents, their sandboxes and hosts: by runners, and by services that test credentials or look after sandboxes. */
+/**
+ * Reports on agents, their sandboxes and hosts, by runners and by services that test credentials or look after
+ * sandboxes.
+ */
 const fleetReports = {
   "smoke-result": declare("the credentials of an agent were tested", "agent", fleetReportSchemas.smokeResult),
   "quota-forecast": declare("an agent's quota is forecast anew", "agent", fleetReportSchemas.quotaForecast),
@@ -184,10 +187,10 @@ const Sha = Schema.String.check(Schema.isPattern(/^[0-9a-fA-F]{7,64}$/u))
 const Url = Schema.String.check(Schema.isPattern(/^https?:\/\/[^\s]{1,992}$/u))
 const release = { releaseId: Uuid }
 
-// The item's id is pipeline-api's to choose.
+// pipeline-api chooses the item's id.
 const { title, instructions, agent: remedyAgent } = ReleaseRemediation.fields
 
-// More iterations than this converge on nothing.
+// A review with more iterations than this does not converge.
 const Iteration = Ordinal.check(Schema.isLessThanOrEqualTo(1_000))
 
 const releaseReportSchemas = {
@@ -197,12 +200,12 @@ const releaseReportSchemas = {
     maxIterations: Schema.NullOr(Iteration)
   }),
   /**
-   * Without blocking findings the audit passed; with some in the last iteration the release fails. `remediation`:
-   * the item that is to mend what blocks; null: none is wanted.
+   * Without blocking findings the audit passed; with blocking findings in the last iteration the release fails.
+   * `remediation`: the item that is to fix them; null: none is wanted.
    */
   deepAuditIterationEnded: reportOf("release-deep-audit-iteration-ended", {
     ...release,
-    /** Null: the audit that runs. */
+    /** Null: the audit in progress. */
     auditId: Schema.NullOr(Id),
     iteration: Iteration,
     maxIterations: Iteration,
@@ -210,14 +213,14 @@ const releaseReportSchemas = {
     totalFindings: Count,
     remediation: Schema.NullOr(Schema.Struct({ title, instructions, agent: remedyAgent }))
   }),
-  /** It was merged to its target branch. The forge release's address is null where none is configured. */
+  /** The release was merged to its target branch. The forge release's address is null where none is configured. */
   published: reportOf("release-published", {
     ...release,
     mergeSha: Schema.NullOr(Sha),
     forgeReleaseUrl: Schema.NullOr(Url)
   }),
   syncConflict: reportOf("release-sync-conflict", { ...release, sourceBranch: Branch, targetBranch: Branch }),
-  /** `workItemId`: whose work branch it is; null where it is unknown. */
+  /** `workItemId`: the item of the work branch; null where it is unknown. */
   mergeability: reportOf("pull-request-mergeability", {
     projectId: Id,
     workItemId: Schema.NullOr(Uuid),
@@ -231,7 +234,10 @@ const releaseReportSchemas = {
   })
 }
 
-/** Of releases, by the services that audit, merge and sync them; of pull requests, by those that watch the forge. */
+/**
+ * Reports on releases, by the services that audit, merge and sync them; and on pull requests, by those that watch the
+ * forge.
+ */
 const releaseReports = {
   "release-deep-audit-begun": declare(
     "the deep audit of a release began",
@@ -256,12 +262,12 @@ const releaseReports = {
   )
 } as const
 
-/** By kind, as it stands in the subject and in the report. */
+/** Every report by its kind, as it stands in the subject and in the report. */
 export const reportKinds = { ...runnerReports, ...fleetReports, ...releaseReports } as const
 export type ReportKind = keyof typeof reportKinds
 /** A report of that kind, or of any. Its head: `kind`, `reportId` (UUID), `atMs`. */
 export type Report<Kind extends ReportKind = ReportKind> = (typeof reportKinds)[Kind]["schema"]["Type"]
-/** Of an item, by its runner: the work item's own command takes it as it is, once secrets are removed. */
+/** A runner's report on an item: the work item's own command takes it as it is, once secrets are removed. */
 export type RunnerReport = Report<keyof typeof runnerReports>
 
 export const isReportKind = (kind: string): kind is ReportKind => Object.hasOwn(reportKinds, kind)
@@ -270,7 +276,7 @@ export const isRunnerReport = (report: Report): report is RunnerReport => Object
 type Decoder = (input: unknown) => Result.Result<unknown, Schema.SchemaError>
 const decoders = new Map<ReportKind, Decoder>()
 
-// Made when a kind is first seen: building all of them would slow every start down.
+// Decoders are built on first use: building all of them would slow every start down.
 const decoderOf = (kind: ReportKind): Decoder => {
   const made = decoders.get(kind)
   if (made !== undefined) return made
@@ -280,7 +286,7 @@ const decoderOf = (kind: ReportKind): Decoder => {
   return decoder
 }
 
-/** Decodes what came on `reports.<kind>`. The fault of an unknown kind stands at `/kind`. */
+/** Decodes a message on `reports.<kind>`. An unknown kind is a fault at `/kind`. */
 export const decodeReport = (kind: string, input: unknown): Result.Result<Report, ReadonlyArray<Fault>> => {
   if (!isReportKind(kind)) return Result.fail([{ path: "/kind", message: `there is no report ${kind}` }])
   return Result.mapBoth(decoderOf(kind)(input), {

@@ -1,7 +1,6 @@
 /**
- * What projects spent, as it stands in KV `spend`: whole micro-USD by the hour, and up to which record of LOG that is
- * counted. The sweeper writes it; views of a project read it. The window is the last 720 whole hours
- * and the present one.
+ * The spend of projects in KV `spend`: whole micro-USD by the hour, and the last record of LOG that is counted. The
+ * sweeper writes it; views of a project read it. The window is the last 720 whole hours and the present one.
  */
 import { Schema } from "effect"
 import { Count } from "../primitives.ts"
@@ -17,12 +16,15 @@ export const ProjectSpend = Schema.TaggedStruct("ProjectSpend", {
   projectId: Schema.String,
   /** The last record of LOG that is counted here. */
   position: Count,
-  /** Hour and micro-USD; only hours in which something was spent. */
+  /** Hour and micro-USD; only hours with any spend. */
   hours: Schema.Array(Schema.Tuple([Count, Count]))
 })
 export interface ProjectSpend extends Schema.Schema.Type<typeof ProjectSpend> {}
 
-/** Up to there every record of LOG is counted; of some projects a few later ones may be, by their own position. */
+/**
+ * The record of LOG up to which everything is counted. Some projects may have a few later records counted, by their own
+ * position.
+ */
 export const SpendCursor = Schema.TaggedStruct("SpendCursor", { position: Count })
 export const SpendEntry = Schema.Union([ProjectSpend, SpendCursor])
 export type SpendEntry = typeof SpendEntry.Type
@@ -31,7 +33,7 @@ export const spendCursorKey = "cursor"
 /** Throws a RangeError for an id that no key can hold; `log.project.<id>` cannot hold it either. */
 export const spendKey = (projectId: string): string => `project.${encodeToken(projectId)}`
 
-/** The sum of the window that ends now, in micro-USD; at the largest exact integer it stops. */
+/** The sum of the window that ends now, in micro-USD, capped at the largest exact integer. */
 export const spentMicroUsd = (hours: Iterable<readonly [hour: number, microUsd: number]>, nowMs: number): number => {
   const present = hourOf(nowMs)
   let sum = 0

@@ -1,4 +1,4 @@
-/** The bodies of the speech API, as callers send them and get them. Field names are those of the wire. */
+/** The bodies of the speech API, as callers send and get them. Field names are those of the wire. */
 import { Schema } from "effect"
 import { Count, describe } from "../primitives.ts"
 import { MarkTime, SpeechMarks, WordMark } from "./marks.ts"
@@ -51,7 +51,7 @@ export const SpeechRequest = Schema.Struct({ ...speechFields, audio_format: audi
 })
 export interface SpeechRequest extends Schema.Schema.Type<typeof SpeechRequest> {}
 
-/** As many voices as a scene has; more is several scenes. */
+/** The turns that a scene needs; a longer dialogue is several scenes. */
 export const dialogueTurnsMax = 100
 
 const Turn = Schema.Struct({ voice_id: VoiceId, input: Input }).annotate({ identifier: "DialogueTurn" })

@@ -15,7 +15,7 @@ const span = {
 
 const turn = Schema.optionalKey(Count).pipe(describe("In a dialogue: the turn whose input it is."))
 
-/** One word. `turn` only in a dialogue. */
+/** One word. Only a dialogue has `turn`. */
 export const WordMark = Schema.Struct({
   type: Schema.Literal("word"),
   ...span,
@@ -31,7 +31,7 @@ export const SentenceMark = Schema.Struct({
 }).annotate({ identifier: "SentenceMark" })
 export interface SentenceMark extends Schema.Schema.Type<typeof SentenceMark> {}
 
-/** What a whole answer carries: one node over all, its sentences, their words. */
+/** The marks of a whole answer: one node over all, its sentences, their words. */
 export const SpeechMarks = Schema.Struct({
   type: Schema.Literal("paragraph"),
   ...span,

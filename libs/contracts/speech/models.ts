@@ -1,4 +1,4 @@
-/** The models a caller may name, and what each is good for. Two spellings are the same model. */
+/** The models that a caller may name, and the purpose of each. Two spellings may name the same model. */
 
 export type ModelId = "tts-3.0" | "tts-3.2" | "tts-english" | "tts-multilingual" | "tts-dialogue-1.0"
 
@@ -98,6 +98,6 @@ export const speechModels: ReadonlyArray<SpeechModel> = [
   }
 ]
 
-/** Nothing for a name that is neither a model nor another spelling of one. */
+/** The model of that name or alias; undefined for any other name. */
 export const findModel = (name: string): SpeechModel | undefined =>
   speechModels.find(({ id, aliases }) => id === name || aliases.includes(name))

@@ -1,7 +1,7 @@
 /**
- * What the speech roles say to each other. A session is one answer being spoken: speech-api asks the
- * sequencers for it, a sequencer cuts the text and hands chunks to the synthesizers, and PCM and marks come
- * back as frames. All PCM inside is 24,000 Hz, mono, 16 bit; samples count from the session's first.
+ * The messages between the speech roles. A session is the speaking of one answer: speech-api asks the sequencers for
+ * it, a sequencer cuts the text and hands chunks to the synthesizers, and PCM and marks come back as frames. All PCM
+ * inside is 24,000 Hz, mono, 16 bit; samples count from the session's first.
  */
 import { Result, Schema } from "effect"
 import { faultsOf } from "../events/Envelope.ts"
@@ -11,31 +11,31 @@ import { WordMark } from "./marks.ts"
 
 export const speechSampleRateHz = 24_000
 
-/** A process that takes part, and a session: names made by us, safe as subject tokens. */
+/** The name of a session or of a process that takes part in one; we make them, so they are safe as subject tokens. */
 const Instance = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u))
 const SessionId = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u))
 
 /** One voice speaking one input; a dialogue has several. */
 export const SpeechTurn = Schema.Struct({
   voiceId: Schema.String,
-  /** How the voice speaks this locale. */
+  /** The voice's way to speak this locale. */
   voice: EngineVoice,
   input: Schema.String,
   locale: Schema.String
 })
 export interface SpeechTurn extends Schema.Schema.Type<typeof SpeechTurn> {}
 
-/** Where to go on when a sequencer was lost: a chunk, the sample it began at, and the first sample wanted. */
+/** Where to go on after a sequencer was lost: a chunk, the sample that it began at, and the first sample wanted. */
 export const ResumePoint = Schema.Struct({ chunk: Count, chunkStartSample: Count, fromSample: Count })
 export interface ResumePoint extends Schema.Schema.Type<typeof ResumePoint> {}
 
 export const SessionRequest = Schema.Struct({
   sessionId: SessionId,
-  /** Whose mailbox the frames go to. */
+  /** The instance whose mailbox gets the frames. */
   api: Instance,
   turns: Schema.Array(SpeechTurn).check(Schema.isMinLength(1)),
   textNormalization: Schema.Boolean,
-  /** Samples that may be on the way before the first credit. */
+  /** How many samples may be on the way before the first credit. */
   windowSamples: Count,
   resume: Schema.NullOr(ResumePoint)
 })
@@ -53,13 +53,13 @@ export const SessionAnswer = Schema.Union([
 ])
 export type SessionAnswer = Schema.Schema.Type<typeof SessionAnswer>
 
-/** What stands before the PCM of a frame from a sequencer to speech-api. */
+/** The head before the PCM of a frame from a sequencer to speech-api. */
 export const SessionFrameHead = Schema.Union([
   Schema.TaggedStruct("Audio", {
     /** Frames of one sequencer count from 0. */
     sequence: Count,
     sample: Count,
-    /** The chunk that the frame's last sample belongs to, for a resume. */
+    /** The chunk of the frame's last sample, for a resume. */
     chunk: Count,
     chunkStartSample: Count,
     marks: Schema.Array(WordMark)
@@ -84,11 +84,11 @@ export const ChunkJob = Schema.Struct({
   sessionId: SessionId,
   sequencer: Instance,
   chunk: Count,
-  /** How long its listener has enough to hear without it; absent from sequencers of old, which is taken as nothing. */
+  /** How long the listener has enough to hear without this chunk; absent from older sequencers, which counts as 0. */
   neededInMs: Schema.optionalKey(Count),
   voiceId: Schema.String,
   voice: EngineVoice,
-  /** The language it is spoken in, which a voice may have beside its own. */
+  /** The language of the text; a voice may speak others beside its own. */
   locale: Schema.String,
   pieces: Schema.Array(ChunkPiece)
 })
@@ -102,8 +102,8 @@ export const WordStart = Schema.Struct({ piece: Count, position: Count, sample: 
 export interface WordStart extends Schema.Schema.Type<typeof WordStart> {}
 
 /**
- * What a session receives at its sequencer. From speech-api, four times a second and more: how far the client
- * has come. From a synthesizer: a stretch of a chunk, followed by its PCM.
+ * The messages to a session at its sequencer. From speech-api, four times a second or more: the client's progress. From
+ * a synthesizer: a stretch of a chunk, followed by its PCM.
  */
 export const SequencerMail = Schema.Union([
   Schema.TaggedStruct("Credit", { consumedSamples: Count, windowSamples: Count }),
@@ -113,12 +113,12 @@ export const SequencerMail = Schema.Union([
     /** One delivery of the job; a redelivered job is another run and begins at sample 0 again. */
     run: Schema.String,
     synthesizer: Instance,
-    /** Of the frame's first sample, from the chunk's beginning. */
+    /** The frame's first sample, counted from the chunk's beginning. */
     sample: Count,
     words: Schema.Array(WordStart),
     isLast: Schema.Boolean
   }),
-  /** The engine could not make it; it may be asked for again. */
+  /** The engine could not make the chunk; it may be asked again. */
   Schema.TaggedStruct("ChunkFailed", { chunk: Count, synthesizer: Instance, reason: Schema.String })
 ])
 export type SequencerMail = Schema.Schema.Type<typeof SequencerMail>
@@ -164,7 +164,7 @@ export const frameCodec = <Head>(schema: Schema.Codec<Head, Head>): FrameCodec<H
       if ((bytes.length - headEnd) % 2 !== 0) return broken("half a sample at the end")
       return Result.map(readHead(bytes.subarray(lengthBytes, headEnd), decodeHead), (head) => ({
         head,
-        // A copy: the samples may stand at an odd address, and in memory that others share.
+        // A copy: the samples may stand at an odd address, and in shared memory.
         pcm: new Int16Array(bytes.buffer.slice(bytes.byteOffset + headEnd, bytes.byteOffset + bytes.length))
       }))
     }

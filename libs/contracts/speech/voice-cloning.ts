@@ -1,10 +1,10 @@
-/** What callers send and get when they clone a voice: the challenge, the form, and their limits. */
+/** The bodies of voice cloning, as callers send and get them: the challenge, the form, and their limits. */
 import { Schema } from "effect"
 import { describe, Timestamp } from "../primitives.ts"
 
 /** Bytes of UTF-8. */
 export const fullNameBytesMax = 120
-/** Characters, once what is blank around them is gone. */
+/** Characters, without surrounding blanks. */
 export const voiceNameCharactersMax = 100
 export const sampleBytesMax = 25_000_000
 export const consentRecordingBytesMax = 25_000_000
@@ -17,7 +17,7 @@ const IdempotencyKey = Schema.String.check(Schema.isBetweenLength(1, idempotency
   )
 )
 
-/** The name's length is the route's to check, which tells how long it was. */
+/** The route checks the name's length, because its fault says how long the name was. */
 export const ConsentChallengeRequest = Schema.Struct({
   full_name: Schema.String.pipe(describe(`Who will speak; at most ${fullNameBytesMax} bytes of UTF-8.`)),
   idempotency_key: Schema.optionalKey(IdempotencyKey)

@@ -1,9 +1,9 @@
 /**
- * The agent actor: a whole kind, or one instance of it. The first thing that happens to an agent creates it. The item
- * tells when its phase moved to another agent.
+ * The agent actor: a whole kind, or one instance of it. The first command to an agent creates it. The event of a phase
+ * that moved to another agent is the item's.
  *
- * An agent's events carry no item and no project, except for a failed test that met an item at its pickup or in its run.
- * Events that name an agent and its instance apart give the kind as the agent.
+ * An agent's events carry no item and no project, except for a failed test that met an item at its pickup or in its
+ * run. Events with separate fields for an agent and its instance give the kind as the agent.
  */
 import { Schema } from "effect"
 import type { ActorDefinition, DecisionContext, EventDraft, Projection } from "#actors/definition"
@@ -38,14 +38,14 @@ export const agent: ActorDefinition<AgentState | null, AgentCommand, AgentFact> 
   toEvents: (state, fact, context) => toEvents(state ?? unheardOf(context.atMs), fact, context)
 }
 
-// A member of a union and its own function are of one tag; the compiler cannot tell that of two looked up apart.
+// A union member and its decider have the same tag, which the compiler cannot see when each is looked up apart.
 type Decide = (agent: AgentState, command: AgentCommand, context: DecisionContext) => Decision
 type Evolve = (agent: AgentState, fact: AgentFact, context: DecisionContext) => Partial<AgentState>
 
 const deciders: Deciders = {
   ...benchConcern.commands,
   ...holdsConcern.commands,
-  // Each makes an event; a repeated report has the command id of the first.
+  // Each report makes an event; a repeated report has the command id of the first, so it makes none.
   FailSession: (_agent, { _tag, ...failure }) => decided({ _tag: "SessionFailed", ...failure })
 }
 
@@ -74,7 +74,7 @@ const fleetEvent = (event: string, details: Readonly<Record<string, unknown>>): 
 const maybeTime = (epochMs: number | null) => (epochMs === null ? null : isoTime(epochMs))
 const silent = () => undefined
 
-/** As pauses name an agent. */
+/** The agent and its instance as the fields of a pause. */
 const named = (id: string) => {
   const { agentKind, agentInstanceId } = agentOfId(id)
   return { agent: agentKind, agentInstanceId }
@@ -143,13 +143,13 @@ const adviceOf = (advice: AgentFactOf<"SpendingAdvised">, agent: string) => ({
 })
 
 const toEvents = (agent: AgentState, fact: AgentFact, context: DecisionContext): ReadonlyArray<EventDraft> => {
-  // A fact and its own function are of one tag; the compiler cannot tell that of two looked up apart.
+  // A fact and its function have the same tag, which the compiler cannot see when each is looked up apart.
   type ToEvent = (fact: AgentFact, context: Context) => EventDraft | undefined
   const draft = (eventsByFact[fact._tag] as ToEvent)(fact, { ...context, agent })
   return draft === undefined ? [] : [draft]
 }
 
-/** By what keeps it from new work, as last heard of. */
+/** The agent's row, with its hold as it was last reported. */
 export const agentProjection: Projection<AgentState | null> = {
   entity: "agent",
   state: Schema.NullOr(AgentState),

@@ -1,10 +1,9 @@
 /**
- * An unfit agent is benched until a probe finds it fit or an operator restores it. A probe of its credentials finds
- * it unfit, or a pickup, a login prompt, or the breaker. Another event follows when the reason changes, when the
- * probing process starts anew, and for every item that meets the agent. Failures from before its recovery are
- * ignored.
+ * An unfit agent is benched until a probe finds it fit or an operator restores it. A probe of its credentials, a
+ * pickup, a login prompt or the breaker finds it unfit. Another event follows when the reason changes, when the probing
+ * process starts anew, and for every item that meets the agent. Failures from before its recovery are ignored.
  *
- * Once it is back, a follower of the log goes through the items that failed in the outage, if its start is known, and
+ * Once the agent is back, a follower of the log checks the items that failed in the outage, if its start is known, and
  * reports once how many it queued again.
  */
 import { type AgentBench, type AgentCommandOf, type AgentFact, type AgentState, fastFailsMax } from "#contracts"
@@ -86,7 +85,7 @@ const isKnown = (bench: AgentBench, failure: AgentCommandOf<"FailSmoke">) =>
     bench.category === failure.category &&
     (failure.epoch === null || failure.epoch === bench.epoch))
 
-/** An outage begins with the first failure that is known of it. */
+/** An outage begins with its first known failure. */
 const benched = (bench: AgentBench | null, failure: Omit<AgentBench, "sinceMs">): AgentBench =>
   bench === null
     ? { ...failure, sinceMs: failure.occurredAtMs }

@@ -2,9 +2,9 @@
  * Three things hold an agent back from new work: a pause, a bench, and a quota that is used up.
  *
  * An operator pauses an agent for a time, or until somebody resumes it. Runs in hand go on. A new pause replaces the
- * old one; a pause whose time is over ends first, even if nobody has looked since.
+ * old one. A pause whose time is over ends before the new one begins, even if no sweep has noticed yet.
  *
- * The item that met a quota tells of it. The advice to spend banked quota goes out once for each optimal window, and
+ * The item that met a quota reports it. The advice to spend banked quota goes out once for each optimal window, and
  * then rests for a while.
  */
 import { type AgentPause, type AgentStanding, type AgentState, type Hold, isoTime } from "#contracts"
@@ -55,7 +55,7 @@ export const holdsConcern = {
   }
 } satisfies Concern
 
-/** Of an agent that nothing has happened to. */
+/** The state of an agent that nothing has happened to. */
 export const unheardOf = (atMs: number): AgentState => ({
   createdAtMs: atMs,
   updatedAtMs: atMs,
@@ -74,8 +74,8 @@ const isExpired = ({ expiresAtMs }: AgentPause, nowMs: number): boolean => expir
 type Held = Pick<AgentState, "pause" | "bench" | "quota">
 
 /**
- * All that keeps it from new work, each by its own cause. A pause whose time is over, and a quota whose reset has come,
- * hold nobody, even if nobody has told the agent yet. Of an instance its kind is to be asked too.
+ * Every hold of the agent, each with its own cause. A pause whose time is over, and a quota whose reset has come, do
+ * not hold, even if no command has told the agent yet. For an instance, the caller checks its kind as well.
  */
 export const agentHolds = ({ pause, bench, quota }: Held, nowMs: number): ReadonlyArray<Hold> => {
   const holds: Array<Hold> = []
@@ -97,13 +97,13 @@ export const agentHolds = ({ pause, bench, quota }: Held, nowMs: number): Readon
 
 const standings = { manual: "Paused", bench: "Benched", quota: "QuotaExhausted", budget: undefined } as const
 
-/** The first of what keeps it from new work; nothing, if it takes some. */
+/** The agent's first hold; undefined if it takes work. */
 export const agentHold = (agent: Held | null, nowMs: number): Exclude<AgentStanding, "Available"> | undefined => {
   const [first] = agent === null ? [] : agentHolds(agent, nowMs)
   return first === undefined ? undefined : standings[first.cause]
 }
 
-/** As last heard of, whatever the time is. */
+/** The standing as last reported, whatever the time is. */
 export const standingOf = ({ pause, bench, quota }: AgentState): AgentStanding => {
   if (pause !== null) return "Paused"
   if (bench !== null) return "Benched"

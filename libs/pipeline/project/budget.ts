@@ -40,7 +40,7 @@ const budgetOf = ({ settings }: ProjectState): Budget | undefined => {
   return budgetMicroUsd === null ? undefined : { budgetMicroUsd, warningThresholdPct, hardCapPct }
 }
 
-// Products of money and percents leave the whole numbers that a double can hold.
+// Products of money and percentages exceed the integers that a double holds exactly.
 const reaches = (spendMicroUsd: number, { budgetMicroUsd }: Budget, thresholdPct: number) =>
   BigInt(spendMicroUsd) * 100n >= BigInt(budgetMicroUsd) * BigInt(thresholdPct)
 
@@ -80,7 +80,7 @@ const recovered = ({ spendMicroUsd, budgetMicroUsd, warningThresholdPct }: Sweep
   thresholdPct: warningThresholdPct
 })
 
-/** In the band it was in: told once in each run of the sweeper. */
+/** The band is unchanged: each run of the sweeper reports it once. */
 const stayed = ({ budget }: ProjectState, sweep: Sweep): ReadonlyArray<ProjectFact> => {
   if (budget.band === "normal" || budget.toldEpoch === sweep.epoch) return []
   return [budget.band === "warning" ? warned(sweep) : exceeded(sweep)]
@@ -103,7 +103,7 @@ const moved = (project: ProjectState, sweep: Sweep, band: BudgetBand): ReadonlyA
 const held = (project: ProjectState, { budgetMicroUsd, hardCapPct }: Sweep) =>
   heldByBudget(project, `30-day spend reached ${hardCapPct} % of the budget`, { budgetMicroUsd, hardCapPct })
 
-/** Spend that only fell waits until it has recovered; a cap that was raised beyond it is an operator's word. */
+/** A raised cap ends the budget's hold at once. Spend that only fell keeps it until spend has recovered. */
 const releasedByRaise = (project: ProjectState, budget: Budget, band: BudgetBand): ReadonlyArray<ProjectFact> => {
   const cap = project.automaticPause?.cap
   return band === "warning" && cap !== undefined && capOf(budget) > capOf(cap)
@@ -111,7 +111,7 @@ const releasedByRaise = (project: ProjectState, budget: Budget, band: BudgetBand
     : []
 }
 
-/** After its budget was taken away, nothing is exceeded, and nothing held by it. */
+/** Without a budget nothing is exceeded, and the budget holds nothing. */
 export const budgetRemoved = (project: ProjectState): ReadonlyArray<ProjectFact> => [
   ...(project.budget.band === "normal" ? [] : [{ _tag: "BudgetRemoved" as const }]),
   ...releasedByBudget(project, "the project has no budget any more")

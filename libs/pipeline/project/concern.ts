@@ -34,5 +34,5 @@ export interface Concern {
 
 export const decided = (...facts: ReadonlyArray<ProjectFact>): Decision => Result.succeed(facts)
 
-/** The command changes nothing. */
+/** The decision on a command that changes nothing. */
 export const nothing: Decision = decided()

@@ -24,7 +24,7 @@ export const holdsConcern = {
     PausedAutomatically: (_project, { reason, cap }, { atMs }) => ({
       automaticPause: { reason, pausedAtMs: atMs, ...(cap === undefined ? {} : { cap }) }
     }),
-    // One that does not say whether it was the last freed the queue of both.
+    // An older fact without `isLast` ended both holds.
     ResumedManually: (_project, { isLast }) =>
       isLast === undefined ? { manualPause: null, automaticPause: null } : { manualPause: null },
     AutomaticPauseLifted: () => ({ automaticPause: null })
@@ -34,7 +34,7 @@ export const holdsConcern = {
 type Held = Pick<ProjectState, "manualPause" | "automaticPause">
 type Cap = NonNullable<ProjectFactOf<"PausedAutomatically">["cap"]>
 
-/** The operator's first. */
+/** The operator's hold comes first. */
 export const projectHolds = ({ manualPause, automaticPause }: Held): ReadonlyArray<Hold> => [
   ...(manualPause === null ? [] : [holdOf("manual", manualPause, manualPause.pausedBy)]),
   ...(automaticPause === null ? [] : [holdOf("budget", automaticPause, null)])
@@ -49,7 +49,7 @@ const holdOf = (
 export const isQueuePaused = ({ manualPause, automaticPause }: Held): boolean =>
   manualPause !== null || automaticPause !== null
 
-/** The budget's hold, unless it is there. */
+/** The budget's hold, unless the queue has it already. */
 export const heldByBudget = (project: Held, reason: string, cap: Cap): ReadonlyArray<ProjectFact> =>
   project.automaticPause === null
     ? [{ _tag: "PausedAutomatically", reason, isFirst: project.manualPause === null, cap }]
@@ -62,7 +62,7 @@ export const releasedByBudget = (project: Held, reason: string): ReadonlyArray<P
 
 type HoldFact = ProjectFactOf<keyof typeof holdsConcern.evolve>
 
-/** `project`: as it stands after the fact. Nothing for a hold that goes while another one stands. */
+/** `project`: its state after the fact. A hold that ends while another one stands has no event. */
 export const holdEvent = (project: Held, fact: HoldFact) => {
   switch (fact._tag) {
     case "PausedManually":

@@ -25,7 +25,7 @@ import { decided, type Deciders, type Decision, type Evolvers, nothing } from ".
 import { holdsConcern, holdEvent, isQueuePaused } from "./holds.ts"
 import { staleBasesConcern } from "./stale-bases.ts"
 
-/** Null: nothing is known of a project of that id. */
+/** Null: no project of that id is known. */
 export const project: ActorDefinition<ProjectState | null, ProjectCommand, ProjectFact> = {
   entity: "project",
   state: Schema.NullOr(ProjectState),
@@ -44,7 +44,7 @@ export const project: ActorDefinition<ProjectState | null, ProjectCommand, Proje
         : Result.fail(new Refusal({ state: stateNameOf(state), reason: "a project of that id is there already" }))
     }
     if (state === null) return Result.fail(new EntityNotFound({ entity: "project", id }))
-    // A command and its own decider are of one tag; the compiler cannot tell that of two looked up apart.
+    // A command and its decider have the same tag, which the compiler cannot see when each is looked up apart.
     return (deciders[command._tag] as (project: ProjectState, command: ProjectCommand) => Decision)(state, command)
   },
   evolve: (state, fact, context) => {
@@ -86,7 +86,7 @@ const created = ({ settings }: ProjectFactOf<"Created">, { atMs }: DecisionConte
 
 const stateNameOf = (project: ProjectState) => (isQueuePaused(project) ? "Paused" : "Running")
 
-/** Budget events are about no project object: their details name the project. */
+/** Budget events carry no project object: their details name the project. */
 const eventsOf = (project: ProjectState, fact: ProjectFact, id: string): ReadonlyArray<EventDraft> => {
   const nobodys = { workItem: null, project: null }
   switch (fact._tag) {
@@ -110,7 +110,7 @@ const eventsOf = (project: ProjectState, fact: ProjectFact, id: string): Readonl
       const details = { projectId: id, ...found, firstDetectedAt: isoTime(firstDetectedAtMs) }
       return [{ event: "upstream.pr_stale_base", workItem, project: projectSnapshot(id, project), details }]
     }
-    // Settings, and the way back from the hard cap to the warning band, are nobody's business.
+    // Settings, and the fall from the hard cap to the warning band, are private.
     case "Created":
     case "SettingsUpdated":
     case "BudgetEased":

@@ -1,10 +1,10 @@
 /**
- * A project's settings for its items: what an item goes by, and how many items runners may have in hand at once.
- * Pickup asks before it gives an item out. An item beyond a cap is put off, and its own event says so.
+ * A project's settings for its items: the settings of one item's run, and how many items runners may have in hand at
+ * once. Pickup asks before it gives an item out. An item beyond a cap is put off, and its own event says so.
  */
 import type { ProjectSettings, WorkItemDeferral, WorkItemSettings } from "#contracts"
 
-/** As configured, where the project itself says nothing. */
+/** The configured settings, overridden by the project's own. */
 export const workItemSettingsOf = (
   { workItems }: Pick<ProjectSettings, "workItems">,
   configured: WorkItemSettings
@@ -17,7 +17,7 @@ export interface InFlight {
   readonly itemsOfAgent: number
 }
 
-/** Nothing, if the item may be given out. */
+/** The cap that puts the item off; undefined if the item may be given out. */
 export const capDeferral = (
   { maxInFlightItems, maxInFlightItemsPerAgent }: ProjectSettings,
   { agent, items, itemsOfAgent }: InFlight,

@@ -1,7 +1,7 @@
 /**
- * Pull requests that their base has left behind. Each head makes one event in each run of a sweeping process, however
- * many processes look at once. The project remembers them up to a bound; beyond it the oldest may be told again,
- * which receivers must bear anyway.
+ * Pull requests whose base has moved on without them. Each head makes one event in each run of a sweeping process,
+ * however many processes look at once. The project remembers the heads up to a bound; beyond it the oldest may be
+ * reported again, which receivers must bear anyway.
  */
 import { type ProjectFactOf, type ProjectState, staleBaseProcessesMax, staleBasesMax } from "#contracts"
 import { type Concern, decided, nothing } from "./concern.ts"
@@ -36,11 +36,11 @@ const keyOf = ({ pullRequestNumber, headSha }: Found) => `${pullRequestNumber}:$
 const toldBy = ({ epoch, told, others = [] }: StaleBases, process: string): ReadonlyArray<string> =>
   epoch === process ? told : (others.find((other) => other.epoch === process)?.told ?? [])
 
-/** The process that reported last comes first. */
+/** The heads that other processes reported; the process that reported last comes first. */
 const othersThan = ({ epoch, told, others = [] }: StaleBases, process: string): Others =>
   [...(epoch === null ? [] : [{ epoch, told }]), ...others].filter((other) => other.epoch !== process)
 
-/** The newest of what they told; of processes that are gone nothing stays when enough others came after them. */
+/** The newest heads that fit. A process that is gone loses its heads once enough others report after it. */
 const withinRoom = (others: Others, room: number): Others => {
   let left = room
   return others.slice(0, staleBaseProcessesMax).flatMap(({ epoch, told }) => {

@@ -1,7 +1,7 @@
 /**
- * The events of a release. The envelope carries the release in place of a work item. The details that the
- * specification leaves open stay as they are: counts of the linked items where the release changes hands, ids where
- * somebody has to look at an item, the reason that an operator gave.
+ * The events of a release. The envelope carries the release in place of a work item. Details that the specification
+ * leaves open stay so: counts of the linked items where the release changes its state, ids where somebody has to look
+ * at an item, the reason that an operator gave.
  */
 import type { EventDraft, DecisionContext } from "#actors/definition"
 import type { ReleaseFact, ReleaseFactOf, ReleaseFactTag, ReleaseState } from "#contracts"
@@ -65,7 +65,7 @@ export const toEvents = (
   { id }: DecisionContext
 ): ReadonlyArray<EventDraft> => {
   if (release === null) return []
-  // A fact and its own function are of one tag; the compiler cannot tell that of two looked up apart.
+  // A fact and its function have the same tag, which the compiler cannot see when each is looked up apart.
   type ToEvent = (release: ReleaseState, fact: ReleaseFact) => Event
   const made = (eventsByFact[fact._tag] as ToEvent)(release, fact)
   if (made === undefined) return []

@@ -9,7 +9,7 @@ type Outcome = ReleaseItem["outcome"]
 export const findItem = ({ items }: Pick<ReleaseState, "items">, workItemId: string): ReleaseItem | undefined =>
   items.find((item) => item.workItemId === workItemId)
 
-/** The item counts as one more that is in the pipeline, while there is room. */
+/** The linked items with one more in the pipeline, while there is room. */
 export const linked = (release: ReleaseState, workItemId: string): ReadonlyArray<ReleaseItem> =>
   release.items.length >= releaseItemsMax || findItem(release, workItemId) !== undefined
     ? release.items
@@ -18,7 +18,7 @@ export const linked = (release: ReleaseState, workItemId: string): ReadonlyArray
 export const stood = (release: ReleaseState, workItemId: string, outcome: Outcome): ReadonlyArray<ReleaseItem> =>
   release.items.map((item) => (item.workItemId === workItemId ? { workItemId, outcome } : item))
 
-/** It ended, but not well. */
+/** The item ended, but not well. */
 export const isLost = (outcome: Outcome): boolean => outcome === "failed" || outcome === "cancelled"
 
 export const hasLost = ({ items }: Pick<ReleaseState, "items">): boolean => items.some(({ outcome }) => isLost(outcome))

@@ -41,7 +41,7 @@ const decide: ActorDefinition<ReleaseState | null, ReleaseCommand, ReleaseFact>[
   if (release === null) return Result.fail(new EntityNotFound({ entity: "release", id: context.id }))
   if (command._tag === "CompleteAuditIteration" && isLateIteration(release, command)) return nothing
   if (releaseTransitions[release.state][command._tag] === undefined) return refused(release, refusalOf(command._tag))
-  // A command and its own decider are of one tag; the compiler cannot tell that of two looked up apart.
+  // A command and its decider have the same tag, which the compiler cannot see when each is looked up apart.
   type Decide = (release: ReleaseState, command: ReleaseCommand, context: DecisionContext) => Decision
   return (deciders[command._tag] as Decide)(release, command, context)
 }
@@ -49,7 +49,7 @@ const decide: ActorDefinition<ReleaseState | null, ReleaseCommand, ReleaseFact>[
 const evolve = (release: ReleaseState | null, fact: ReleaseFact, context: DecisionContext) => {
   if (fact._tag === "Created") return created(fact, context)
   if (release === null) return null
-  // A fact and its own function are of one tag; the compiler cannot tell that of two looked up apart.
+  // A fact and its function have the same tag, which the compiler cannot see when each is looked up apart.
   type Evolve = (release: ReleaseState, fact: ReleaseFact, context: DecisionContext) => Partial<ReleaseState>
   const changed = (evolvers[fact._tag] as Evolve)(release, fact, context)
   return { ...release, ...changed, updatedAtMs: context.atMs }
@@ -72,7 +72,7 @@ const failedWorkItemsFound = { _tag: "FailedWorkItemsFound" } as const
 
 const itemDeciders = {
   AddWorkItem: (release, { workItemId, title }) => {
-    // A remediation is linked when it is dispatched, and then created under its release's name.
+    // A remediation is linked at its dispatch, so the command that follows its creation finds it here.
     if (findItem(release, workItemId) !== undefined) return nothing
     if (release.state !== "open") return refused(release, refusalOf("AddWorkItem"))
     return release.items.length >= releaseItemsMax
@@ -125,9 +125,9 @@ const deciders: Deciders = {
       : refused(release, "it has not ended long enough ago")
 }
 
-// The deep audit. An iteration that blocks asks for an item that mends what was found, while another iteration is
-// allowed; else it fails the release. Iterations that were counted before, and those of a review that is over, come
-// late and change nothing.
+// The deep audit. A blocking iteration asks for an item that fixes the findings, while another iteration is allowed;
+// otherwise it fails the release. Iterations that were counted before, and those of a review that is over, come late
+// and change nothing.
 
 type Completed = ReleaseCommandOf<"CompleteAuditIteration">
 
@@ -166,7 +166,7 @@ const iterationCompleted = (release: ReleaseState, command: Completed): Readonly
   ]
 }
 
-/** Nothing that is known blocks it. */
+/** No known finding blocks the release. */
 const isUnblocked = ({ deepAudit }: ReleaseState): boolean => (deepAudit?.blockingFindings ?? 0) === 0
 
 type Evolvers = {
@@ -226,7 +226,7 @@ const evolvers: Evolvers = {
   Retired: () => ({})
 }
 
-/** Null: nothing is known of a release of that id. */
+/** Null: no release of that id is known. */
 export const release: ActorDefinition<ReleaseState | null, ReleaseCommand, ReleaseFact> = {
   entity: "release",
   state: Schema.NullOr(ReleaseState),
@@ -256,7 +256,7 @@ export const releaseProjection: Projection<ReleaseState | null> = {
         }
 }
 
-// A failed release may be opened again, and stays.
+// A failed release may be reopened, so it is never retired.
 const deadlinesOf = ({ state, endedAtMs }: ReleaseState): Readonly<Partial<Record<ReleaseDeadline, number>>> =>
   endedAtMs !== null && releaseTransitions[state].Retire !== undefined ? { ended: endedAtMs } : {}
 

@@ -1,14 +1,14 @@
 /**
- * The life of a release as one table: for every state, the commands that it takes and the states that they may lead
- * to. A command that leads nowhere (`[]`) is taken and changes nothing; one that is not listed is refused. Further
- * guards lie with the decisions.
+ * The life of a release as one table: for every state, the commands that it takes and the states to which they may
+ * lead. A command that leads nowhere (`[]`) is taken and changes nothing; one that is not listed is refused. The
+ * decisions hold further guards.
  */
 import type { ReleaseCommandTag, ReleaseStateName } from "#contracts"
 
 export type ReleaseInput = Exclude<ReleaseCommandTag, "Create">
 type Row = Partial<Record<ReleaseInput, ReadonlyArray<ReleaseStateName>>>
 
-/** Linked items come to their ends whatever becomes of the release. */
+/** Linked items reach their ends whatever becomes of the release. */
 const items = (state: ReleaseStateName) => ({ EndWorkItem: [state], ReturnWorkItem: [state] }) satisfies Row
 /** Its branch is kept in step with its target until the release is over. */
 const synced = (state: ReleaseStateName) => ({ ...items(state), ReportSyncConflict: [state] }) satisfies Row

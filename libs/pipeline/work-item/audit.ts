@@ -16,7 +16,7 @@ export const audit = {
       const rank = findingSeverities.indexOf(failingSeverity)
       const blocking = findings.filter(({ severity }) => findingSeverities.indexOf(severity) >= rank).length
       const { iteration } = dispatch
-      // The maximum may have been lowered in the middle of a run.
+      // The maximum may have been lowered during a run.
       const totalIterations = Math.max(maxAuditIterations, iteration)
       const counts = { blocking, nonBlocking: findings.length - blocking }
       const verdict = blocking === 0 ? ("pass" as const) : ("fail" as const)
@@ -82,7 +82,7 @@ export const audit = {
 const notAuditing = (item: WorkItemState, { phase }: WorkItemDispatch): Decision =>
   refused(item, `no audit is under way in the phase ${phase}`)
 
-// Where the sandbox never came up there is no id of one.
+// A sandbox that never came up has no id.
 const launchTimeout = "(launch-timeout)"
 
 const consequences = (item: WorkItemState, iteration: number, blocking: number): ReadonlyArray<WorkItemFact> => {

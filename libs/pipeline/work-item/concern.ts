@@ -1,6 +1,6 @@
 /**
- * The shape of a concern: the inputs that it decides, what its facts make of the state, and the events of them. An
- * input is a command or a kind of report, so that each has a row of its own in the table of transitions.
+ * The shape of a concern: the inputs that it decides, the state that its facts lead to, and their events. An input is a
+ * command or a kind of report, so that each has a row of its own in the table of transitions.
  */
 import { Result } from "effect"
 import { type DecisionContext, type EventDraft, Refusal } from "#actors/definition"
@@ -21,13 +21,13 @@ import {
 
 export type Decision = Result.Result<ReadonlyArray<WorkItemFact>, Refusal>
 
-/** Commands on an item that is there; reports come by their kinds. */
+/** Commands on an existing item; reports have their own kinds. */
 type CommandInput = Exclude<WorkItemCommandTag, "Create" | "Report">
 /** Reports that only the dispatch in hand can make. */
 type InHandKind = Exclude<WorkItemReportKind, "questions-asked" | "suggestions-made" | "recheck-completed">
 export type Input = CommandInput | WorkItemReportKind
 
-/** What a decision on a report may go by beside state and report. */
+/** The context of a decision on a report, beside state and report. */
 export interface ReportContext extends DecisionContext {
   readonly jitter: number
   readonly freshWorkItemId: string
@@ -59,7 +59,7 @@ export type AsideDeciders = {
   ) => Decision
 }
 
-/** What a fact changes of the state; the time of the change is put to it. */
+/** The change that a fact makes to the state; the actor adds the time of the change. */
 export type Evolvers = {
   readonly [Tag in Exclude<WorkItemFactTag, "Created">]: (
     item: WorkItemState,
@@ -89,7 +89,7 @@ export interface Concern {
 
 export const decided = (...facts: ReadonlyArray<WorkItemFact>): Decision => Result.succeed(facts)
 
-/** The command changes nothing: it comes late, or again. */
+/** The decision on a command that comes late, or again: it changes nothing. */
 export const nothing: Decision = Result.succeed([])
 
 export const refused = (item: WorkItemState, reason: string): Decision =>
@@ -103,8 +103,8 @@ const microUsdPerUsd = 1_000_000
 type Details = Readonly<Record<string, unknown>> | null
 
 /**
- * An event about the item, made from the state after the fact. Money leaves as US dollars; where no cost is known, there
- * is no usage block at all, for receivers take zero for zero.
+ * An event about the item, made from the state after the fact. Money leaves as US dollars. Where no cost is known there
+ * is no usage block at all, because a receiver would read zero as a cost of zero.
  */
 export const itemEvent = (
   item: WorkItemState,
@@ -119,7 +119,7 @@ export const itemEvent = (
   ...(item.usageTotal === null ? {} : { usageTotal: wireCost(item.usageTotal) })
 })
 
-/** An event of the fleet at large that an item gave rise to. */
+/** An event of the fleet at large that an item caused. */
 export const fleetEvent = (event: string, details: Details): EventDraft => ({
   event,
   workItem: null,

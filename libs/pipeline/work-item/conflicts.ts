@@ -1,8 +1,8 @@
 /**
- * Conflict rework: rebase, let an agent resolve, then merge or push again. A merge in conflict brings an item there,
- * and so does a pull request that its base has left behind, whatever the item is at. The project limits how often.
- * Beyond the limit the item ends; it also ends when host verification or the scope fence rejects a resolution.
- * Neither the way in nor the way out has an event: the next phase has its own.
+ * Conflict rework: rebase, let an agent resolve, then merge or push again. A merge in conflict leads there, and so does
+ * a pull request whose base has moved on, whatever the item is doing. The project limits how often. Beyond the limit
+ * the item ends; it also ends when host verification or the scope fence rejects a resolution. Neither the way in nor
+ * the way out has an event: the next phase has its own.
  */
 import {
   staleHeadsMax,
@@ -24,7 +24,7 @@ export const conflicts = {
       if (pullRequest.mergedSha !== null) return refused(item, `pull request ${pullRequestNumber} is merged`)
       if (isTold(item, headSha)) return nothing
       if (isInTheWay(item)) return decided({ _tag: "StaleHeadNoted", pullRequestNumber, headSha })
-      // What has ended well is not made a failure for its pull request's sake.
+      // An item that ended well does not fail because of its pull request.
       if (isEnded(state) && !attemptsLeft(item)) return refused(item, "no attempt at conflict rework is left")
       return leftBehind(item, headSha)
     },
@@ -57,7 +57,7 @@ export const conflicts = {
       failedAgent: null,
       lastError: reason
     }),
-    // It stays in conflict rework until somebody merges or pushes again.
+    // The item stays in conflict rework until a runner merges or pushes again.
     ConflictResolved: (item, { headSha = null }) => ({
       ...(item.interruptedPhase == null
         ? { ...standing("ConflictRework"), phase: item.pullRequest === null ? "merge" : "upstream" }
@@ -103,7 +103,7 @@ const givenUp = (item: WorkItemState, reason: string, dispatch: WorkItemDispatch
     ...agentOf(item, dispatch)
   })
 
-/** The item is in conflict, again or for the first time; `headSha`: of the pull request that is in conflict. */
+/** The item is in conflict, again or for the first time. `headSha`: the head of the pull request that conflicts. */
 export const conflicted = (item: WorkItemState, conflict: Omit<WorkItemFactOf<"ConflictFound">, "_tag">): Decision =>
   attemptsLeft(item)
     ? decided({ _tag: "ConflictFound", ...conflict })
@@ -116,55 +116,59 @@ const leftBehind = (item: WorkItemState, headSha: string): Decision =>
     headSha
   })
 
-/** A head that was reported while the item was busy comes next, now that it is free. */
+/** The rework of a head that was reported while the item was busy, now that the item is free. */
 export const overdue = (item: WorkItemState): Decision => {
   const head = dueHead(item, attemptsLeft(item))
   return head === undefined ? nothing : leftBehind(item, head)
 }
 
-// Once there is a pull request, it is what is in conflict.
+// Once there is a pull request, the conflict is the pull request's.
 const sourceOf = (item: WorkItemState) => (item.pullRequest === null ? ("merge" as const) : ("pull-request" as const))
 
 const unaudited: ReadonlySet<WorkItemPhase | null> = new Set<WorkItemPhase>(["work", "rework", "audit", "delegation"])
 
-/** Nothing is merged or pushed for a conflict's sake that did not pass its audit. */
+/**
+ * An interrupted phase before the audit is kept: work that has not passed its audit is never merged or pushed to
+ * resolve a conflict.
+ */
 const interrupted = ({ phase }: WorkItemState): Pick<WorkItemState, "interruptedPhase"> =>
   phase === "conflict-rework" ? {} : { interruptedPhase: unaudited.has(phase) ? phase : null }
 
-// Stale heads: commits of the item's pull request that its base has left behind. One that is reported while somebody
-// has the item, or while it waits for something, is remembered until the item is free; none is acted on twice, however
-// often it is reported. Heads that the work branch has moved on from, and those of a closed pull request, are dropped.
+// Stale heads: commits of the item's pull request whose base has moved on. A head that is reported while a runner has
+// the item, or while the item waits for something, is remembered until the item is free. No head is acted on twice,
+// however often it is reported. Heads that the work branch has moved past, and those of a closed pull request, are
+// dropped.
 
 type StaleHeads = Pick<WorkItemState, "staleHeads">
 
-/** Names of commits may be cut short. */
+/** Either commit name may be abbreviated. */
 const isSame = (one: string, other: string) => {
   const [left, right] = [one.toLowerCase(), other.toLowerCase()]
   return left.startsWith(right) || right.startsWith(left)
 }
 
-/** Of the pull request that the item has now. */
+/** The heads of the item's present pull request. */
 const ofItsOwn = ({ staleHeads, pullRequest }: WorkItemState) =>
   staleHeads?.pullRequestNumber === pullRequest?.number ? staleHeads : undefined
 
-/** That the head was left behind is known already, whether it was acted on or is yet to be. */
+/** The head is known to be stale, whether it was acted on or still waits. */
 const isTold = (item: WorkItemState, headSha: string): boolean =>
   ofItsOwn(item)?.told.some((told) => isSame(told, headSha)) === true
 
-/** The head that is to be acted on once the item is free. */
+/** The head that waits until the item is free. */
 const awaited = (item: WorkItemState): string | undefined => {
   const heads = ofItsOwn(item)
   return heads?.isAwaited === true ? heads.told[0] : undefined
 }
 
-/** Somebody has the item, it waits for something, or a conflict of it is to be resolved already. */
+/** A runner has the item, it waits for something, or it is in conflict rework already. */
 const isInTheWay = ({ state, phase, dispatch }: WorkItemState): boolean =>
   dispatch !== null ||
   isParked(state) ||
   state === "Cancelled" ||
   (state === "ConflictRework" && phase === "conflict-rework")
 
-/** The head whose turn it is, if there is one; `mayAct`: whether the item can be reworked where it has ended. */
+/** The head to act on now, if there is one. `mayAct`: an item that has ended may still be reworked. */
 const dueHead = (item: WorkItemState, mayAct: boolean): string | undefined => {
   const { state, pullRequest } = item
   if (pullRequest === null || pullRequest.mergedSha !== null || isInTheWay(item)) return undefined
@@ -172,7 +176,7 @@ const dueHead = (item: WorkItemState, mayAct: boolean): string | undefined => {
   return isEnded(state) && !mayAct ? undefined : awaited(item)
 }
 
-/** The head is known from now on; `isAwaited`: it is still to be acted on. */
+/** Adds the head to the known ones. `isAwaited`: it still waits for its rework. */
 const withHead = (item: WorkItemState, headSha: string, isAwaited: boolean): StaleHeads => {
   const { pullRequest } = item
   if (pullRequest === null) return {}
@@ -181,7 +185,7 @@ const withHead = (item: WorkItemState, headSha: string, isAwaited: boolean): Sta
   return { staleHeads: { pullRequestNumber: pullRequest.number, told, isAwaited } }
 }
 
-/** The work branch stands on that commit now: another stale head is over. Null: nobody knows where it stands. */
+/** The work branch stands on that commit now, so every other stale head is over. Null: the commit is unknown. */
 export const movedTo = (item: WorkItemState, headSha: string | null): StaleHeads => {
   const waiting = awaited(item)
   if (waiting === undefined || item.staleHeads === undefined) return {}
@@ -189,7 +193,7 @@ export const movedTo = (item: WorkItemState, headSha: string | null): StaleHeads
   return isSame(waiting, headSha) ? {} : { staleHeads: { ...item.staleHeads, isAwaited: false } }
 }
 
-/** It may be told anew. */
+/** Forgets the head, so that it may be reported anew. */
 const forgotten = (
   { staleHeads }: WorkItemState,
   { headSha }: Pick<WorkItemFactOf<"StaleHeadForgotten">, "headSha">

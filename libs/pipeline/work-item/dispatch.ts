@@ -1,10 +1,10 @@
 /**
- * A runner takes a phase: only the one the item is ready for, and only when nobody else has it. The settings of that
- * moment hold until the next dispatch. A runner at work reports progress. The item keeps it no finer than watchdogs
- * need, because each time is a record.
+ * A runner takes a phase: only the one that the item is ready for, and only when no other runner has it. The settings
+ * of that moment hold until the next dispatch. A runner at work reports progress. The item records it no finer than
+ * watchdogs need, because each time is a record.
  *
- * A project's budget, a full disk or the provider of sandboxes may put work off. The item stays ready, or becomes so
- * again when its launch was refused, and nobody takes it before the suggested time.
+ * A project's budget, a full disk or the provider of sandboxes may put work off. The item stays ready, or becomes ready
+ * again when its launch was refused, and no runner takes it before the suggested time.
  */
 import { isoTime, type WorkItemDeferral, type WorkItemDispatch, type WorkItemState } from "#contracts"
 import { type Concern, decided, itemEvent, nothing, refused, silent } from "./concern.ts"
@@ -94,14 +94,17 @@ export const dispatching = {
   }
 } satisfies Concern
 
-// A watchdog waits for minutes, where nobody has said otherwise.
+// A watchdog waits for minutes unless it is configured otherwise.
 const progressGrainMsMax = 10_000
 
-/** Heard of every `everyMs`, a runner is never on record as silent for `timeoutMs`, whichever these are. */
+/**
+ * The grain of recorded progress. A runner that reports every `everyMs` never looks silent for `timeoutMs`, whatever
+ * the two are.
+ */
 export const progressGrainMs = (everyMs: number, timeoutMs: number): number =>
   Math.max(0, Math.min(progressGrainMsMax, Math.floor((timeoutMs - everyMs) / 2)))
 
-/** What the events of a merge say of the branches. */
+/** The branches in the events of a merge. */
 export const branches = (item: WorkItemState, workItemId: string) => ({
   workItemId,
   baseBranch: item.baseBranch,

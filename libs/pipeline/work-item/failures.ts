@@ -1,10 +1,10 @@
 /**
- * How an item fails for good, and what may come right after. Refused credentials fail the item too; the agent's own
- * actor tells of the agent.
+ * How an item fails for good, and what may follow at once. Refused credentials fail the item too; the agent's own actor
+ * reports the agent.
  *
- * Delegation hands the item to somebody more able: an operator does it, or the item itself, when its audit does not
- * converge or when it has failed for good too often. By itself that happens once, so that two ways of failing cannot
- * pass an item to and fro without end. Numbering begins again with it.
+ * Delegation hands the item to somebody more able. An operator delegates it, or the item delegates itself when its
+ * audit does not converge or when it has failed for good too often. An item delegates itself only once, so that two
+ * ways of failing cannot pass it to and fro without end. Iterations are numbered anew after it.
  */
 import {
   errorCharactersMax,

@@ -25,7 +25,7 @@ export const lifetime = {
   },
   evolve: {
     Retired: () => ({}),
-    // Its questions are nobody's any more; the phase is kept to be resumed.
+    // Its questions need no answer any more; the phase is kept to be resumed.
     Cancelled: (_item, _fact, { atMs }) => ({
       ...standing("Cancelled"),
       endedAtMs: atMs,

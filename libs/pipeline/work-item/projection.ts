@@ -1,4 +1,4 @@
-/** A work item's row for lists and sweeps. It has a deadline only where somebody has to act by it. */
+/** A work item's row for lists and sweeps. It has a deadline only where somebody has to act by then. */
 import { Schema } from "effect"
 import type { Projection } from "#actors/definition"
 import { type WorkItemDeadline, WorkItemState, type WorkItemSummary } from "#contracts"

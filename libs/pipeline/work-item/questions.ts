@@ -1,10 +1,10 @@
 /**
- * Questions and suggestions of an agent to the operator. Their texts come here without secrets.
+ * An agent's questions and suggestions to the operator. Their texts arrive here without secrets.
  *
- * A new question parks the item; one more while it is parked is only asked; a repeated one is ignored. After the last
- * open one is answered or dismissed, the item waits for a runner of the phase it was in.
+ * A new question parks the item; further questions of a parked item only make events; a repeated one is ignored. After
+ * the last open one is answered or dismissed, the item waits for a runner of its earlier phase.
  *
- * A suggestion changes nothing. Its event leaves out the rationale, which stays in the log. Its id is the item's and
+ * A suggestion changes nothing. Its event leaves out the rationale, which stays in the log. Its id is the item's id and
  * a number, so that the id alone finds the item.
  */
 import {
@@ -104,7 +104,7 @@ const newQuestions = (item: WorkItemState, { questions }: WorkItemReportOf<"ques
   return asked
 }
 
-/** Why the question cannot be closed. */
+/** Why the question cannot be closed; undefined if it can. */
 const closing = (item: WorkItemState, questionId: string): Decision | undefined => {
   if (item.openQuestions.some((open) => open.questionId === questionId)) return undefined
   const wasAsked = item.questionIds.includes(questionId)
@@ -120,6 +120,6 @@ const place = (item: WorkItemState, workItemId: string) => ({ workItemId, projec
 
 const suggestionIdOf = (workItemId: string, number: number) => `${workItemId}-${number}`
 
-/** The item that a suggestion is of. */
+/** The item that made a suggestion. */
 export const workItemOfSuggestion = (suggestionId: string): string =>
   suggestionId.slice(0, Math.max(0, suggestionId.lastIndexOf("-")))

@@ -1,6 +1,6 @@
 /**
- * Crashes and shutdowns. A dead worker's item goes back to where its phase waits for a runner; at a phase boundary it
- * stays where it is. Every time costs an attempt and makes an event, even when it was one too many and the item is
+ * Crashes and shutdowns. A dead worker's item goes back to the state in which its phase waits for a runner; at a phase
+ * boundary it stays where it is. Every crash costs an attempt and makes an event, even the one after which the item is
  * given up. An orderly shutdown of a host costs none: the item goes back, and its iterations are numbered anew.
  */
 import type { WorkItemFactOf, WorkItemState } from "#contracts"
@@ -10,7 +10,7 @@ import { phaseOf, readyFor, readyState, standing } from "./states.ts"
 export const recovery = {
   commands: {
     Recover: (item, { reason, dispatchId }) => {
-      // Somebody else's worker died: that dispatch is over.
+      // The dead worker's dispatch is already over.
       if (dispatchId !== null && dispatchId !== item.dispatch?.dispatchId) return nothing
       // An item that waits for its delegation may wait for people.
       if (item.state === "Delegated" && item.dispatch === null) return nothing

@@ -1,15 +1,16 @@
 /**
- * The states of a work item. Each phase has one in which the item waits for a runner and one in which a runner has it;
- * three states are both at once, and the dispatch tells whether somebody has the item.
+ * The states of a work item. Each phase has a state in which the item waits for a runner and one in which a runner has
+ * it; three states are both at once, and the dispatch tells whether a runner has the item.
  *
- * `transitions` is the life of an item as one table: for every state, which inputs it takes (commands by name, reports by
- * kind) and which states they may lead to. An input that leads nowhere (`[]`) is taken and changes nothing; one that is
- * not listed is refused. Reports of a dispatch that is over never get here. Guards beyond the state are the concerns' own.
+ * `transitions` is the life of an item as one table: for every state, which inputs it takes (commands by name, reports
+ * by kind) and which states they may lead to. An input that leads nowhere (`[]`) is taken and changes nothing; one that
+ * is not listed is refused. Reports of a dispatch that is over never get here. The concerns hold all guards beyond the
+ * state.
  */
 import type { WorkItemDispatch, WorkItemPhase, WorkItemState, WorkItemStateName } from "#contracts"
 import type { Input } from "./concern.ts"
 
-/** Where an item of that phase waits to be taken, at first and again after every interruption. */
+/** The state in which an item of that phase waits for a runner, at first and after every interruption. */
 export const readyState: Record<WorkItemPhase, WorkItemStateName> = {
   work: "Queued",
   audit: "WorkComplete",
@@ -32,7 +33,7 @@ export const activeState: Record<WorkItemPhase, WorkItemStateName> = {
 
 const readyStates: ReadonlySet<WorkItemStateName> = new Set(Object.values(readyState))
 
-/** A runner may take its phase. */
+/** A runner may take the item's phase. */
 export const isReady = (item: WorkItemState) => item.dispatch === null && readyStates.has(item.state)
 
 const endStates: ReadonlySet<WorkItemStateName> = new Set([
@@ -54,28 +55,28 @@ const parkedStates: ReadonlySet<WorkItemStateName> = new Set([
   "WaitingForQuotaReset"
 ])
 
-/** It waits for something other than a runner. */
+/** The item waits for something other than a runner. */
 export const isParked = (state: WorkItemStateName) => parkedStates.has(state)
 
 /**
- * A phase's number in its run. Audits are counted when they end: the iteration at work, and the audit of it, is the
- * next; what comes after the last audit belongs to the iteration that it passed.
+ * The iteration of a phase in its run. Audits count when they end, so the iteration in work, and its audit, is the
+ * next. A phase after the last audit belongs to the iteration that passed it.
  */
 export const iterationOf = (item: WorkItemState, phase: WorkItemPhase | null): number =>
   phase === "work" || phase === "rework" || phase === "audit"
     ? item.auditedIterations + 1
     : Math.max(item.auditedIterations, 1)
 
-/** The item as it waits for that phase again. */
+/** The changes after which the item waits for that phase again. */
 export const readyFor = (phase: WorkItemPhase) => ({ state: readyState[phase], phase, dispatch: null })
 
-/** The item without a runner, in a state that keeps the phase in mind. */
+/** The item without a runner, in a state that keeps the phase. */
 export const standing = (state: WorkItemStateName) => ({ state, dispatch: null })
 
-/** The phase in hand, or else the one in mind. */
+/** The phase in hand, or else the kept one. */
 export const phaseOf = (item: WorkItemState): WorkItemPhase => item.dispatch?.phase ?? item.phase ?? "work"
 
-/** The agent that has the phase or, if none has, the one that is to have it. */
+/** The agent that has the phase; if none has, the one that is to take it. */
 export const agentOf = (item: WorkItemState, dispatch: WorkItemDispatch | null = item.dispatch) => ({
   fromAgent: dispatch?.agent ?? item.agent,
   fromModel: dispatch?.model ?? null
@@ -83,32 +84,35 @@ export const agentOf = (item: WorkItemState, dispatch: WorkItemDispatch | null =
 
 type Row = Partial<Record<Input, ReadonlyArray<WorkItemStateName>>>
 
-// A failure for good is a delegation right away where the project wants it.
+// Where the project wants it, a failure for good becomes a delegation at once.
 const failed = ["Failed", "Delegated"] as const
 const abandoned = "AbandonedAfterRecoveryAttempts"
 const unresolved = "MergeConflictResolutionFailed"
 
 /**
- * The states of an item after its base left its pull request behind: at once or, if somebody has the item or it waits,
- * with whatever input sets it free, beside what that input's own row lists.
+ * The states of an item after the base of its pull request moved on. They follow at once or, if a runner has the item
+ * or it waits, with the input that frees it, beside the states in that input's own row.
  */
 export const whenLeftBehind: ReadonlyArray<WorkItemStateName> = ["ConflictRework", unresolved]
 
-/** It remembers that its pull request was left behind. */
+/** The item remembers that its pull request is stale. */
 const mindful = (state: WorkItemStateName) =>
   ({ RouteToConflictRework: [state], ForgetStaleHead: [state] }) satisfies Row
 
-/** Of every state that can still go somewhere. `AgentResumed` reaches items that wait for no agent any more. */
+/**
+ * Inputs of every state that can still go somewhere. `AgentResumed` also reaches items that no longer wait for an
+ * agent.
+ */
 const alive = (state: WorkItemStateName) =>
   ({ ...mindful(state), Cancel: ["Cancelled"], Delegate: ["Delegated"], AgentResumed: [] }) satisfies Row
-/** All that is left is to retire it. */
+/** Nothing is left to do except to retire the item. */
 const ended = (state: WorkItemStateName) => ({ ForgetStaleHead: [], Retire: [state] }) satisfies Row
 
-/** A runner has the item; `back` is where its phase is waited for. Told again, a question is passed over. */
+/** A runner has the item; `back` is where its phase waits for a runner. A repeated question is ignored. */
 const inHand = (state: WorkItemStateName, back: WorkItemStateName, preempted: WorkItemStateName = back) =>
   ({
     ...alive(state),
-    // The same one again; another is refused.
+    // A repeat of the same dispatch; another dispatch is refused.
     Dispatch: [state],
     Defer: [back],
     Recover: [back, abandoned],
@@ -123,11 +127,11 @@ const inHand = (state: WorkItemStateName, back: WorkItemStateName, preempted: Wo
     preempted: [preempted]
   }) satisfies Row
 
-/** It has ended, unless its pull request is left behind. */
+/** The item has ended, unless its pull request is stale. */
 const reworkable = (state: WorkItemStateName) =>
   ({ ...ended(state), ForgetStaleHead: [state], RouteToConflictRework: ["ConflictRework"] }) satisfies Row
 
-/** The item waits for a runner. At a phase boundary it may be handed back to itself; the queue's end is none. */
+/** The item waits for a runner. At a phase boundary it may be handed back to itself; the queue is no such boundary. */
 const ready = (state: WorkItemStateName) =>
   ({
     ...alive(state),
@@ -137,7 +141,7 @@ const ready = (state: WorkItemStateName) =>
     RouteToConflictRework: whenLeftBehind
   }) satisfies Row
 
-/** Where an item that waited may be waited for by a runner again. */
+/** The states in which an item that waited may wait for a runner again. */
 const anyReady = [
   "Queued",
   "WorkComplete",
@@ -152,7 +156,7 @@ export const transitions: Record<WorkItemStateName, Row> = {
   Queued: {
     ...ready("Queued"),
     Recover: [],
-    // Of a phase other than work after its host went down.
+    // A phase other than work is taken here after its host shut down.
     Dispatch: ["Working", "Reworking", "Auditing"]
   },
   Working: {
@@ -186,7 +190,7 @@ export const transitions: Record<WorkItemStateName, Row> = {
     ...inHand("ConflictRework", "ConflictRework"),
     Dispatch: ["ConflictRework", "Merging", "UpstreamPushing"],
     RouteToConflictRework: whenLeftBehind,
-    // Back to where it was kept from, if that was before its audit.
+    // Back to the interrupted phase, if that was before the audit.
     "conflict-rework-ended": ["ConflictRework", unresolved, "Queued", "WorkComplete", "Reworking", "Delegated"]
   },
   Merged: { ...ready("Merged"), Dispatch: ["UpstreamPushing"] },

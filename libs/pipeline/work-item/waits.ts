@@ -1,10 +1,10 @@
 /**
- * What an item waits for other than a runner: a paused agent, a failed transport, a quota that is used up. A quota
- * moves the phase to another member of the agent's class while there is one. A wait counts when it ends in a retry;
- * one more than is allowed fails the item instead.
+ * The waits of an item other than for a runner: a paused agent, a failed transport, a used-up quota. A quota moves the
+ * phase to another member of the agent's class while there is one. A wait counts when it ends in a retry; one more than
+ * is allowed fails the item instead.
  *
- * An item is queued again by itself after a quota reset, after a transient failure, after its agent hung, and after
- * an agent came back whose absence had failed it. It goes to where its phase waits for a runner.
+ * An item is queued again by itself after a quota reset, after a transient failure, after its agent hung, and when the
+ * agent whose absence failed it is back. It goes to where its phase waits for a runner.
  */
 import { type FailureKind, isoTime, type RetryBackoff, type WorkItemPhase, type WorkItemState } from "#contracts"
 import { type Concern, decided, fleetEvent, itemEvent, nothing, refused, silent } from "./concern.ts"
@@ -29,7 +29,7 @@ export const waits = {
       const endedAtMs = item.endedAtMs ?? 0
       if (failureKind === null || !infraFailures.has(failureKind)) return refused(item, "it failed by its own fault")
       if ((item.failedAgent ?? item.agent) !== restoredAgent) return refused(item, "it failed with another agent")
-      // An outage of unknown beginning has failed nothing that is known of.
+      // An outage with an unknown start has no known failures.
       if (outageStartedAtMs === null || endedAtMs < outageStartedAtMs || endedAtMs > restoredAtMs) {
         return refused(item, "it did not fail in the outage")
       }
@@ -86,7 +86,7 @@ export const waits = {
       lastError: reason,
       quotaResetAtMs: resetAtMs
     }),
-    // The next runner is to be of the agent it moved to.
+    // The next runner must be of the agent that the phase moved to.
     FellBack: (_item, { phase, toAgent }) => ({ ...readyFor(phase), assignedAgent: toAgent }),
     AgentStuck: () => ({}),
     AutoRetried: (item, { reason, attemptNumber }) => ({
@@ -170,7 +170,7 @@ const retryFrom: Record<WorkItemPhase, "work" | "audit" | "merge" | "upstream"> 
   upstream: "upstream"
 }
 
-/** How long to wait before a try, counted from 1; `jitter` is chance, from 0 to 1. */
+/** The wait before a retry, counted from 1; `jitter` is chance, from 0 to 1. */
 export const backoffMs = ({ initialMs, maxMs, jitter: share }: RetryBackoff, attempt: number, jitter: number) =>
   Math.round(Math.min(initialMs * 2 ** Math.min(attempt - 1, 50), maxMs) * (1 + share * jitter))
 
@@ -179,5 +179,5 @@ const waitingFor = { quota: "WaitingForQuotaReset", transient: "WaitingForTransi
 const attemptsSoFar = (item: WorkItemState, reason: "quota" | "transient") =>
   reason === "quota" ? item.quotaRetries : item.transientRetries
 
-// Failures that are the agent's absence and not the item's fault.
+// Failures through the agent's absence and not through the item.
 const infraFailures: ReadonlySet<FailureKind> = new Set(["infra", "auth", "quota", "transient"])

@@ -1,7 +1,7 @@
 /**
- * The work item actor. Each command goes to its concern. An item that is not there can only be created; a report of a
- * dispatch that is over changes nothing; an input that the table of transitions does not list is refused. The cost in
- * a report counts once, together with whatever the report leads to, or alone.
+ * The work item actor. Each command goes to its concern. An item that does not exist can only be created; a report of a
+ * dispatch that is over changes nothing; an input that the table of transitions does not list is refused. The cost in a
+ * report counts once, together with the report's other facts, or alone.
  */
 import { Result, Schema } from "effect"
 import { type ActorDefinition, type DecisionContext, EntityNotFound, type EventDraft } from "#actors/definition"
@@ -54,14 +54,14 @@ const decide: ActorDefinition<WorkItemState | null, WorkItemCommand, WorkItemFac
   return Result.flatMap(decision, (facts) => withOverdue(item, facts, context))
 }
 
-/** A conflict that waited for the item to be free comes with the facts that free it. */
+/** Adds the conflict that waited for the item to be free to the facts that free it. */
 const withOverdue = (item: WorkItemState, facts: ReadonlyArray<WorkItemFact>, context: DecisionContext): Decision => {
   if (facts.length === 0 || item.staleHeads?.isAwaited !== true) return Result.succeed(facts)
   const after = facts.reduce<WorkItemState | null>((inner, fact) => evolve(inner, fact, context), item)
   return after === null ? nothing : Result.map(overdue(after), (more) => [...facts, ...more])
 }
 
-/** What the table alone decides: refused when not listed, nothing when it leads nowhere. */
+/** The decision of the table alone: refused when not listed, nothing when it leads nowhere. */
 const listed = (item: WorkItemState, input: Input): Decision | undefined => {
   const next = transitions[item.state][input]
   if (next === undefined) return refused(item, refusalOf(item.state, input))
@@ -82,8 +82,8 @@ const decideReport = (
 }
 
 /**
- * The report is of a dispatch that is over. An agent that asked the operator may go on asking: its dispatch is over only
- * for other reports.
+ * The report belongs to a dispatch that is over. An agent that asked the operator may go on asking: for its questions
+ * the dispatch is not over.
  */
 const isLate = (item: WorkItemState, report: WorkItemReport) => {
   if (report.kind === "recheck-completed") return false
@@ -92,7 +92,7 @@ const isLate = (item: WorkItemState, report: WorkItemReport) => {
   return !(isAside && item.state === "NeedsOperatorInput" && report.dispatchId === item.lastDispatchId)
 }
 
-// A member of the union and its own decider are of one tag; the compiler cannot tell that of two looked up apart.
+// A command and its decider have the same tag, which the compiler cannot see when each is looked up apart.
 const ofCommand = <Command extends Exclude<WorkItemCommand, { readonly _tag: "Create" | "Report" }>>(
   item: WorkItemState,
   command: Command,
@@ -114,7 +114,7 @@ const ofReport = (item: WorkItemState, report: WorkItemReport, context: ReportCo
   return dispatch === null ? nothing : (reportDeciders[report.kind] as InHand)(item, report, { ...context, dispatch })
 }
 
-// A fact and its own function are of one tag; the compiler cannot tell that of two looked up apart.
+// A fact and its function have the same tag, which the compiler cannot see when each is looked up apart.
 type Evolve = (item: WorkItemState, fact: WorkItemFact, context: DecisionContext) => Partial<WorkItemState>
 type ToEvents = (item: WorkItemState, fact: WorkItemFact, context: DecisionContext) => ReadonlyArray<EventDraft>
 
@@ -123,7 +123,7 @@ const evolve = (item: WorkItemState | null, fact: WorkItemFact, context: Decisio
   if (fact._tag === "Created") return created(fact, context)
   if (item === null) return null
   const changed = (evolvers[fact._tag] as Evolve)(item, fact, context)
-  // A phase that was moved to an agent stays with it; the next phase is anybody's again.
+  // A phase that was moved to an agent stays with it; any agent may take the next phase.
   const assigned = changed.phase === undefined || changed.phase === item.phase ? {} : { assignedAgent: null }
   return { ...item, ...assigned, ...changed, updatedAtMs: context.atMs }
 }
@@ -181,7 +181,7 @@ const eventsByFact: EventsByFact = {
   ...work.events
 }
 
-/** Null: nothing is known of an item of that id. */
+/** Null: no item of that id is known. */
 export const workItem: ActorDefinition<WorkItemState | null, WorkItemCommand, WorkItemFact> = {
   entity: "workitem",
   state: Schema.NullOr(WorkItemState),

@@ -1,6 +1,6 @@
 /**
- * How work, rework and delegation end. A commit goes on to audit. Work without anything to do ends the item; work
- * that only brought no commit has failed. Rework without a commit goes on to audit with what is there, and the number
+ * How work, rework and delegation end. A commit goes on to audit. Work with nothing to do ends the item; work that
+ * should have made a commit and made none has failed. Rework without a commit goes on to audit as it is, and the number
  * of audits bounds that.
  *
  * A check changes nothing: it ends with a verdict. A match asks for a follow-up item, which a follower of the log
@@ -84,6 +84,6 @@ export const work = {
   }
 } satisfies Concern
 
-/** A commit that is new is where the work branch stands. */
+/** A new commit becomes the head of the work branch. */
 const committed = (item: WorkItemState, { commitSha }: Pick<WorkItemState, "commitSha">) =>
   commitSha === null || commitSha === item.commitSha ? { commitSha } : { commitSha, ...movedTo(item, commitSha) }

@@ -1,4 +1,6 @@
-/** The pipeline's API, whole: every route with its shapes, scope and refusals. Server, documents and clients go by it. */
+/**
+ * The pipeline's whole API: every route with its shapes, scope and refusals. Server, documents and clients follow it.
+ */
 import { Context } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { DescriptionGroup } from "../../http/declaration.ts"
@@ -8,7 +10,7 @@ import { ProjectsGroup } from "./endpoints/projects.ts"
 import { ReleasesGroup } from "./endpoints/releases.ts"
 import { WorkItemsGroup } from "./endpoints/work-items.ts"
 
-/** What holds for the bodies of all of them. */
+/** A rule for the bodies of all routes. */
 export const nullInBodies =
   "In a body, null for a field that may be left out is the same as leaving it out; " +
   "only where a field itself says what null stands for, it is a value."

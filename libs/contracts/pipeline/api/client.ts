@@ -5,7 +5,7 @@ import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { BearerToken } from "../../http/declaration.ts"
 import { PipelineHttpApi } from "./PipelineHttpApi.ts"
 
-/** What a request of the client may be repeated by, and is then carried out once; none unless it is provided. */
+/** The key under which a request may be repeated and is still carried out once. Without one the client sends none. */
 export const IdempotencyKey = Context.Reference<string | undefined>("starling/contracts/IdempotencyKey", {
   defaultValue: () => undefined
 })
@@ -15,7 +15,7 @@ interface ClientOptions {
   readonly token: string
 }
 
-/** Asks for an `HttpClient`. */
+/** Needs an `HttpClient`. */
 export const pipelineClient = ({ url, token }: ClientOptions) =>
   Effect.provide(
     HttpApiClient.make(PipelineHttpApi, { baseUrl: url }),

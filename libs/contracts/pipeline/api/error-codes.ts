@@ -1,4 +1,4 @@
-/** Every code that a refusal of the pipeline's API may carry, its status, and when it is given; and the usual sets. */
+/** Every refusal code of the pipeline's API, its status, and when it is given; and the usual sets of codes. */
 import { commonErrorCodes, type ErrorCode } from "../../http/error-codes.ts"
 import { refusalsFrom } from "../../http/declaration.ts"
 
@@ -33,7 +33,7 @@ export const pipelineErrorCodes = {
 
 export const refusals = refusalsFrom(pipelineErrorCodes)
 
-/** What any route that asks for a token may refuse with. */
+/** The codes of every route that needs a token. */
 export const readCodes = [
   "unauthorized",
   "insufficient_scope",
@@ -41,9 +41,9 @@ export const readCodes = [
   "internal_error",
   "service_unavailable"
 ] as const
-/** Of the lists. */
+/** The codes of the lists. */
 export const listCodes = [...readCodes, "validation_failed"] as const
-/** The routes that change something, beside those. */
+/** The codes of routes that change something. */
 export const writeCodes = [
   ...listCodes,
   "bad_request",

@@ -1,4 +1,4 @@
-/** The pipeline's API as a declaration, and its client. Shapes alone are in `#contracts`. */
+/** The pipeline's API as a declaration, and its client. `#contracts` has the shapes alone. */
 export { IdempotencyKey, pipelineClient } from "./client.ts"
 export { pipelineErrorCodes } from "./error-codes.ts"
 export { nullInBodies, PipelineHttpApi } from "./PipelineHttpApi.ts"

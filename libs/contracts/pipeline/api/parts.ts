@@ -1,4 +1,4 @@
-/** What the bodies and queries of the pipeline's API have in common: optional fields, branch names, paging. */
+/** The common parts of the pipeline's bodies and queries: optional fields, branch names, paging. */
 import { Schema } from "effect"
 import { Count, describe } from "../../primitives.ts"
 import { branchCharactersMax } from "../work-item/state.ts"
@@ -6,7 +6,7 @@ import { branchCharactersMax } from "../work-item/state.ts"
 /** A field of a body that may be left out; null is the same. */
 export const mayBeLeftOut = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
-/** A text that says something. An empty one is told so by its length alone. */
+/** A text with at least one character that is not blank. An empty text fails by its length alone. */
 export const isNotBlank = Schema.makeFilter(
   (value: string) => value === "" || value.trim() !== "" || "must not be blank"
 )
@@ -22,13 +22,13 @@ const isBranch = (name: string) => {
   return isBad || name === "@" || name.startsWith("-") || name.endsWith(".") ? "not a branch name that git takes" : true
 }
 
-/** A bad name is refused where it is said, not by the runner's git hours later. */
+/** The API refuses a bad name at once; otherwise the runner's git would, hours later. */
 export const BranchName = Schema.String.check(
   Schema.isBetweenLength(1, branchCharactersMax),
   Schema.makeFilter(isBranch)
 )
 
-/** Leaves room for `/<short id>`. */
+/** The limit leaves room for `/<short id>`. */
 export const BranchPrefix = Schema.String.check(Schema.isBetweenLength(1, 200), Schema.makeFilter(isBranch))
 
 export const pageSizeMax = 200

@@ -7,7 +7,7 @@ import { isNotBlank, mayBeLeftOut, page, pageQuery } from "./parts.ts"
 import { pauseReasonCharactersMax } from "../queue.ts"
 import { AgentName } from "../work-item/state.ts"
 
-/** A year. A longer pause is forgotten; pause without an end instead. */
+/** A year. An operator would forget a longer pause; such a pause has no end instead. */
 const pauseSecondsMax = 31_536_000
 
 const PauseReason = Schema.String.check(Schema.isBetweenLength(1, pauseReasonCharactersMax), isNotBlank)
@@ -36,7 +36,7 @@ export const PauseAgentRequest = Schema.Struct({
 }).annotate({ identifier: "PauseAgentRequest" })
 export interface PauseAgentRequest extends Schema.Schema.Type<typeof PauseAgentRequest> {}
 
-/** An operator says that an agent is back: items that its absence failed are tried again. */
+/** An operator says that an agent is back: items that failed in its absence are tried again. */
 export const RestoreAgentRequest = Schema.Struct({
   ...instance,
   outageStartedAt: mayBeLeftOut(Timestamp).pipe(

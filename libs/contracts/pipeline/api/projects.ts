@@ -1,4 +1,4 @@
-/** Projects, as callers send them and see them. What a project does not set, the configuration's `Pipeline` says. */
+/** Projects, as callers send and see them. A setting that a project leaves out is the configuration's `Pipeline`. */
 import { Schema, Struct } from "effect"
 import { Holds } from "../../events/entities.ts"
 import { Count, Id, Ordinal, describe, Timestamp, Usd } from "../../primitives.ts"
@@ -16,7 +16,7 @@ const isRepository = (url: string) => {
 
 const RepositoryUrl = Schema.String.check(Schema.isBetweenLength(1, 1_000), Schema.makeFilter(isRepository))
 
-/** What is said of one item's run where a project says otherwise than the configuration's `Pipeline`. */
+/** Settings of an item's run in which a project differs from the configuration's `Pipeline`. */
 const WorkItemSettingsPatch = WorkItemOverrides.annotate({ identifier: "ProjectWorkItemSettings" })
 
 const { delegatesAfterFailures, ...otherSettings } = WorkItemSettings.fields
@@ -31,12 +31,12 @@ const cap = mayBeLeftOut(Ordinal.check(Schema.isLessThanOrEqualTo(capMax)))
 
 const microUsdPerUsd = 1_000_000
 
-/** At least a millionth of a dollar, and whole millionths; as money is counted inside. */
+/** A whole number of millionths of a dollar, at least one: the unit in which money is counted inside. */
 const BudgetUsd = Usd.check(
   Schema.isBetween({ minimum: 1 / microUsdPerUsd, maximum: budgetMicroUsdMax / microUsdPerUsd })
 )
 
-/** `PUT /projects/{id}`: the whole project; what is left out is unset. */
+/** `PUT /projects/{id}`: the whole project. A setting that is left out is unset. */
 export const PutProjectRequest = Schema.Struct({
   displayName: Schema.String.check(Schema.isBetweenLength(1, 200)).pipe(describe("What people call it.")),
   repositoryUrl: RepositoryUrl.pipe(describe("Where git fetches it; without a password.")),

@@ -1,4 +1,4 @@
-/** Releases, as callers send them and see them. */
+/** Releases, as callers send and see them. */
 import { Schema } from "effect"
 import { releaseStates } from "../../events/entities.ts"
 import { Count, Id, describe, text, Timestamp, Uuid } from "../../primitives.ts"

@@ -1,6 +1,6 @@
 /**
- * Work items, as callers send them and see them: requests, the item with what else is to be seen of it, its history.
- * Field names are those of the events. Lengths are UTF-16 units.
+ * Work items, as callers send and see them: requests, the item with all that callers may see of it, its history. Field
+ * names are those of the events. Lengths are UTF-16 units.
  */
 import { Schema } from "effect"
 import { Project, UsageTotal, WorkItem } from "../../events/entities.ts"
@@ -68,14 +68,14 @@ const cancelReason = text(cancelReasonCharactersMax)
 const whyCancelled = describe("Why it is cancelled; told with the event.")
 const whichCommit = describe("The commit that made it needless, 7 to 40 hex digits.")
 
-/** In the query, where the body says nothing. */
+/** Parameters of the query, which count where the body says nothing. */
 export const CancelWorkItemQuery = Schema.Struct({
   reason: Schema.optionalKey(cancelReason).pipe(whyCancelled),
   resolutionSha: Schema.optionalKey(ResolutionSha).pipe(whichCommit)
 })
 export interface CancelWorkItemQuery extends Schema.Schema.Type<typeof CancelWorkItemQuery> {}
 
-/** It may be left out. */
+/** The body of a cancel request; it may be left out. */
 export const CancelWorkItemRequest = Schema.Struct({
   reason: mayBeLeftOut(cancelReason).pipe(whyCancelled),
   resolutionSha: mayBeLeftOut(ResolutionSha).pipe(whichCommit)
@@ -139,7 +139,7 @@ const PullRequest = Schema.Struct({
   mergedSha: MaybeText.pipe(describe("Null while it is open."))
 }).annotate({ identifier: "WorkItemPullRequest" })
 
-/** One item, as its actor has it: right at this moment. */
+/** One item as its actor has it, current at this moment. */
 export const WorkItemView = Schema.Struct({
   ...item,
   instructions: MaybeText,
@@ -187,7 +187,7 @@ export interface SuggestionView extends Schema.Schema.Type<typeof SuggestionView
 export const HistoryQuery = Schema.Struct(pageQuery)
 export interface HistoryQuery extends Schema.Schema.Type<typeof HistoryQuery> {}
 
-/** One record of its log: facts without secrets, and the events told of it. */
+/** One record of the item's log: facts without secrets, and the events made of them. */
 export const HistoryRecord = Schema.Struct({
   sequence: Count.pipe(describe("Of the record in the log.")),
   at: Timestamp,

@@ -1,7 +1,7 @@
 /**
- * What can be asked of a work item. Everything that is chance or comes from outside (ids, jitter, times to wait for)
- * comes in with the command; the time of the decision is the actor's. Where a command names a dispatch or an attempt,
- * its sender may be behind: if it is not the present one, nothing happens.
+ * The commands on a work item. The command carries all chance and everything from outside (ids, jitter, times to wait
+ * for); the actor gives the time of the decision. A command that names a dispatch or an attempt may come from a sender
+ * that is behind: if that dispatch or attempt is not the present one, nothing happens.
  */
 import { Schema } from "effect"
 import { cancelReasonCharactersMax, QuestionId, ResolutionSha } from "../../events/work-items.ts"
@@ -23,7 +23,7 @@ export const answerCharactersMax = 8_000
 const reason = Schema.String.check(Schema.isBetweenLength(1, errorCharactersMax))
 const suggestedRetryAtMs = EpochMs
 
-/** Why an item is not worked on just now; each is told as the event of its name. */
+/** Why an item is not worked on now; each reason becomes the event of its name. */
 export const WorkItemDeferral = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("budget"), reason, suggestedRetryAtMs }),
   Schema.Struct({
@@ -43,7 +43,7 @@ export const WorkItemDeferral = Schema.Union([
 ])
 export type WorkItemDeferral = typeof WorkItemDeferral.Type
 
-/** By what a failed item may be told from others when its agent comes back. Null: nothing is retried. */
+/** The outage by which items that failed in an agent's absence are recognized. Null: nothing is retried. */
 const outage = {
   restoredAgent: AgentName,
   outageStartedAtMs: Schema.NullOr(EpochMs),
@@ -56,7 +56,9 @@ export const workItemCommands = {
     ...workItemOrigin,
     workBranchPrefix: Schema.String.check(Schema.isBetweenLength(1, 200))
   }),
-  /** A runner took the phase. `auditors`: for an audit, in a stable order. `settings`: as they are now. */
+  /**
+   * A runner took the phase. `auditors`: those of an audit, in a stable order. `settings`: the settings at this moment.
+   */
   Dispatch: Schema.TaggedStruct("Dispatch", {
     dispatchId: Id,
     phase: WorkItemPhase,
@@ -69,15 +71,15 @@ export const workItemCommands = {
     settings: WorkItemSettings,
     progressGrainMs: WorkItemDispatch.fields.progressGrainMs
   }),
-  /** `jitter`: chance, from 0 to 1. `freshWorkItemId`: for the follow-up, if the report asks for one. */
+  /** `jitter`: chance, from 0 to 1. `freshWorkItemId`: the id of the follow-up, if the report asks for one. */
   Report: Schema.TaggedStruct("Report", {
     report: WorkItemReport,
     jitter: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })),
     freshWorkItemId: Uuid
   }),
-  /** Secrets are removed from the answer before. */
+  /** The sender has removed secrets from the answer. */
   Answer: Schema.TaggedStruct("Answer", { questionId: QuestionId, answer: text(answerCharactersMax) }),
-  /** Secrets are removed from the reason before. */
+  /** The sender has removed secrets from the reason. */
   DismissQuestion: Schema.TaggedStruct("DismissQuestion", {
     questionId: QuestionId,
     reason: Schema.NullOr(text(answerCharactersMax))
@@ -97,7 +99,7 @@ export const workItemCommands = {
     reason: Schema.Literals(recoveryReasons),
     dispatchId: Schema.NullOr(Id)
   }),
-  /** `attempt`: the retry that is meant, counted from 1; null: the next. */
+  /** `attempt`: the retry that is due, counted from 1; null: the next. */
   AutoRetry: Schema.TaggedStruct("AutoRetry", {
     reason: Schema.Literals(["quota", "transient"]),
     triggeredBy: Schema.Literals(["targeted", "periodic", "rearm-overdue", "startup"]),
@@ -109,21 +111,21 @@ export const workItemCommands = {
   AgentResumed: Schema.TaggedStruct("AgentResumed", {}),
   AgentRestoreRequeue: Schema.TaggedStruct("AgentRestoreRequeue", outage),
   /**
-   * The item's pull request cannot be merged any more, for its base has moved. While somebody has the item, or it waits
-   * for something, that is remembered. A head that was told before changes nothing.
+   * The item's pull request cannot be merged any more, because its base has moved. While a runner has the item, or the
+   * item waits for something, the head is remembered. A head that was reported before changes nothing.
    */
   RouteToConflictRework: Schema.TaggedStruct("RouteToConflictRework", {
     pullRequestNumber: Count,
     headSha: text(64)
   }),
-  /** With that head it can be merged after all. `headSha` null: it is closed, whatever its head. */
+  /** The pull request can be merged with that head after all. `headSha` null: it is closed, whatever its head. */
   ForgetStaleHead: Schema.TaggedStruct("ForgetStaleHead", {
     pullRequestNumber: Count,
     headSha: Schema.NullOr(text(64))
   }),
   /** `dispatchId`: the launch that was refused; null: at pickup. */
   Defer: Schema.TaggedStruct("Defer", { dispatchId: Schema.NullOr(Id), deferral: WorkItemDeferral }),
-  /** The item goes, if it ended no later than that. */
+  /** Removes the item if it ended no later than that. */
   Retire: Schema.TaggedStruct("Retire", { endedBeforeMs: EpochMs })
 }
 
@@ -132,7 +134,7 @@ export type WorkItemCommand = typeof WorkItemCommand.Type
 export type WorkItemCommandTag = WorkItemCommand["_tag"]
 export type WorkItemCommandOf<Tag extends WorkItemCommandTag> = Extract<WorkItemCommand, { readonly _tag: Tag }>
 
-// Every branch of an item is its own: its first characters tell it apart among a project's.
+// Every item has a branch of its own: these first characters of its id tell it apart within a project.
 const shortIdCharacters = 8
 
 /** `<prefix>/<short id>`. */

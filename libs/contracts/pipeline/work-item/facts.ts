@@ -1,7 +1,7 @@
 /**
- * What has happened to a work item, as its log tells it. Facts are private: those that the world is told of become
- * events, the others (created, dispatched, usage, rationales) never leave the house. Followers of the log read them
- * to carry on with other entities: a follow-up to create, spending to count, a release to inform.
+ * The facts of a work item, as its log records them. Facts are private: some become events, the others (created,
+ * dispatched, usage, rationales) stay inside. Followers of the log read them to carry on with other entities: a
+ * follow-up to create, spending to count, a release to inform.
  */
 import { Schema } from "effect"
 import { QuestionId, ResolutionSha } from "../../events/work-items.ts"
@@ -26,7 +26,7 @@ const { Answer, AutoRetry, Cancel, Delegate, DismissQuestion } = workItemCommand
 const reports = workItemReports
 const MaybeText = Schema.NullOr(Schema.String)
 
-/** A phase that leaves its agent: to another one, or, for want of one, to none. */
+/** A phase that moves from its agent to another one, or to none when no other is left. */
 const handover = {
   phase: WorkItemPhase,
   iteration: Ordinal,
@@ -37,7 +37,7 @@ const handover = {
 
 const lifecycle = {
   Created: fact("Created", { ...workItemOrigin, workBranch: Branch }),
-  /** `from`: the state in which it was taken. */
+  /** `from`: the state in which the item was taken. */
   Dispatched: fact("Dispatched", {
     dispatch: WorkItemDispatch,
     auditors: Schema.Array(Schema.String).check(Schema.isMaxLength(auditorsMax)),
@@ -46,8 +46,8 @@ const lifecycle = {
   }),
   Progressed: fact("Progressed", {}),
   /**
-   * Of that project's money. `iteration` null: of a dispatch before the last, and nobody knows any more of which.
-   * `countedAs`: the mark of the report that told it, by which it is known again.
+   * `projectId`: the project whose money it was. `iteration` null: that of a dispatch before the last, unknown by now.
+   * `countedAs`: the mark of the report that told the cost, by which a repeat is recognized.
    */
   UsageAdded: fact("UsageAdded", {
     projectId: Id,
@@ -66,7 +66,10 @@ const lifecycle = {
   EndedWithoutAction: fact("EndedWithoutAction", {}),
   Completed: fact("Completed", {}),
   Failed: fact("Failed", { error: Schema.String, failureKind: FailureKind, agent: Schema.NullOr(AgentName) }),
-  /** Before the `Failed` of an item whose agent is not let in; the agent's own actor tells of the agent. */
+  /**
+   * Comes before the `Failed` of an item whose agent's credentials are refused; the agent's own actor reports the
+   * agent.
+   */
   AuthFailed: fact("AuthFailed", {
     agent: AgentName,
     agentInstanceId: Schema.NullOr(Id),
@@ -99,13 +102,13 @@ const audit = {
 
 const merge = {
   Merged: fact("Merged", { mergeSha: MaybeText }),
-  /** `headSha`: the head of the pull request that its base has left behind. */
+  /** `headSha`: the head of the pull request whose base has moved on. */
   ConflictFound: fact("ConflictFound", {
     source: Schema.Literals(["merge", "pull-request"]),
     reason: Schema.String,
     headSha: Schema.optionalKey(Schema.String)
   }),
-  /** `headSha`: what the work branch stands on since, where that is known. */
+  /** `headSha`: the commit that the work branch stands on since, where it is known. */
   ConflictResolved: fact("ConflictResolved", { headSha: Schema.optionalKey(Schema.String) }),
   StaleHeadNoted: fact("StaleHeadNoted", { pullRequestNumber: Count, headSha: Schema.String }),
   StaleHeadForgotten: fact("StaleHeadForgotten", { headSha: MaybeText }),
@@ -124,7 +127,7 @@ const people = {
   QuestionAnswered: fact("QuestionAnswered", { questionId: QuestionId, answer: Answer.fields.answer }),
   QuestionDismissed: fact("QuestionDismissed", { questionId: QuestionId, reason: DismissQuestion.fields.reason }),
   SuggestionMade: fact("SuggestionMade", { id: Id, ...ReportedSuggestion.fields }),
-  /** `isDetailed`: the event tells more than that it happened. */
+  /** `isDetailed`: the event carries details. */
   Cancelled: fact("Cancelled", {
     priorState: WorkItemStateName,
     reason: Cancel.fields.reason,
@@ -183,7 +186,7 @@ const waits = {
 }
 
 const checks = {
-  /** An item of that id is to be created, of this one's project and settings. */
+  /** An item with that id is to be created, with this item's project and settings. */
   FollowUpAsked: fact("FollowUpAsked", {
     followupWorkItemId: Uuid,
     title: Schema.String,

@@ -1,8 +1,8 @@
 /**
- * What runners report of an item, by `kind`. Every report has an id, so that a repeat is harmless, and names the
- * dispatch it speaks of: one of an earlier dispatch comes too late and changes nothing but what the item cost. Secrets
- * in texts that people wrote are removed before a report gets here. `usage` is what was spent since the dispatch's last
- * report of it, and is counted once, however late or often the report comes.
+ * The runners' reports on an item, by `kind`. Every report has an id, so that a repeat is harmless, and names its
+ * dispatch: a report of an earlier dispatch comes too late and changes only the item's cost. Secrets in texts that
+ * people wrote are removed before a report gets here. `usage` is the cost since the dispatch's last report of usage,
+ * and counts once, however late or often the report comes.
  */
 import { Schema } from "effect"
 import { Finding } from "../../events/entities.ts"
@@ -10,7 +10,7 @@ import { QuestionId, questionTextCharactersMax, suggestionTitleCharactersMax } f
 import { Count, EpochMs, Id, Ordinal, text, Uuid } from "../../primitives.ts"
 import { AgentName, errorCharactersMax, FailureKind, instructionsCharactersMax, titleCharactersMax } from "./state.ts"
 
-// A decision is one message of at most a megabyte, and carries what is reported twice: as fact and as event.
+// A decision is one message of at most a megabyte, and carries each finding twice: as fact and as event.
 export const findingsMax = 64
 export const questionsPerReportMax = 8
 export const suggestionsPerReportMax = 8
@@ -29,7 +29,7 @@ export const ReportedUsage = Schema.Struct({
 })
 export interface ReportedUsage extends Schema.Schema.Type<typeof ReportedUsage> {}
 
-/** One remark of an auditor as it is reported, each text within its bound. */
+/** One finding as an auditor reports it, each text within its bound. */
 export const ReportedFinding = Schema.Struct({
   auditor: text(100),
   severity: Finding.fields.severity,
@@ -62,9 +62,9 @@ const report = <const Kind extends string, const Fields extends Schema.Struct.Fi
   })
 
 export const workItemReports = {
-  /** The runner is alive and at it. */
+  /** The runner is alive and at work. */
   progress: report("progress", {}),
-  /** Work, rework or delegation ended. `unchanged`: without a commit; `no-action`: nothing was to be done. */
+  /** Work, rework or delegation ended. `unchanged`: without a commit; `no-action`: there was nothing to do. */
   iterationEnded: report("iteration-ended", {
     outcome: Schema.Literals(["committed", "unchanged", "no-action"]),
     commitSha: sha,
@@ -74,7 +74,7 @@ export const workItemReports = {
     findings: Schema.Array(ReportedFinding).check(Schema.isMaxLength(findingsMax)),
     durationMs
   }),
-  /** `sandboxId` null: in the launch of the sandbox. */
+  /** `sandboxId` null: during the launch of the sandbox. */
   auditorTimedOut: report("auditor-timed-out", { auditor: text(100), agent: AgentName, sandboxId: Schema.NullOr(Id) }),
   mergeEnded: report("merge-ended", {
     outcome: Schema.Literals(["merged", "conflict", "failed"]),
@@ -83,7 +83,8 @@ export const workItemReports = {
   }),
   /**
    * `rejected`: by host verification or the scope fence, which ends the item; `failed`: may be tried again. `headSha`:
-   * what was pushed to the work branch; left out, what was told of its pull request meanwhile is to be told again.
+   * the commit that was pushed to the work branch; without it, reports on the pull request from meanwhile have to be
+   * repeated.
    */
   conflictReworkEnded: report("conflict-rework-ended", {
     outcome: Schema.Literals(["resolved", "failed", "rejected"]),
@@ -96,9 +97,9 @@ export const workItemReports = {
     pullRequestUrl: text(1_000),
     mergedSha: sha
   }),
-  /** `pushed`: upstream has it, be it by a pull request. */
+  /** `pushed`: upstream has the commit, perhaps by a pull request. */
   pushEnded: report("push-ended", { outcome: Schema.Literals(["pushed", "failed"]), reason: Schema.NullOr(reason) }),
-  /** Secrets are removed from the text before. */
+  /** The sender has removed secrets from the text. */
   questionsAsked: report("questions-asked", {
     questions: Schema.Array(
       Schema.Struct({ questionId: QuestionId, questionText: text(questionTextCharactersMax) })
@@ -111,7 +112,7 @@ export const workItemReports = {
   agentStuck: report("agent-stuck", { stuckSeconds: amount }),
   /** The worker is gone. */
   agentDied: report("agent-died", { reason }),
-  /** A login prompt, or credentials that are refused. */
+  /** A login prompt, or refused credentials. */
   authFailed: report("auth-failed", { reason, category: Schema.Literals(["Persistent", "Transient", "Unknown"]) }),
   /** `toAgent`: the member of the class that takes over; null: none is left, and `resetAtMs` says until when. */
   quotaHit: report("quota-hit", {
@@ -122,9 +123,9 @@ export const workItemReports = {
   }),
   transientFailed: report("transient-failed", { reason }),
   failed: report("failed", { reason, failureKind: FailureKind }),
-  /** The host goes down in order; the item goes back. */
+  /** The host shuts down in order; the item goes back. */
   preempted: report("preempted", {}),
-  /** Of an item that is a check. `followUp`: what the follow-up is to be called and told, else as the check. */
+  /** Of an item that is a check. `followUp`: the follow-up's title and instructions, else those of the check. */
   checkVerdict: report("check-verdict", {
     isMatched: Schema.Boolean,
     answer: text(4_000),
@@ -135,7 +136,7 @@ export const workItemReports = {
       })
     )
   }),
-  /** The check was made again after the act of a follow-up; of no dispatch. */
+  /** The check ran again after the act of a follow-up; it belongs to no dispatch. */
   recheckCompleted: Schema.Struct({
     kind: Schema.Literal("recheck-completed"),
     ...of,
@@ -149,7 +150,7 @@ export const WorkItemReport = Schema.Union(Object.values(workItemReports))
 export type WorkItemReport = typeof WorkItemReport.Type
 export type WorkItemReportKind = WorkItemReport["kind"]
 export type WorkItemReportOf<Kind extends WorkItemReportKind> = Extract<WorkItemReport, { readonly kind: Kind }>
-/** As they stand in `reports.<kind>`. */
+/** The kinds as they stand in `reports.<kind>`. */
 export const workItemReportKinds: ReadonlyArray<WorkItemReportKind> = Object.values(workItemReports).map(
   (schema) => schema.fields.kind.literal
 )

@@ -1,11 +1,11 @@
 /**
- * What a project and the configuration decide for an item, copied into its creation and refreshed by every dispatch,
- * so that a decision needs nothing beside the item's state and the command.
+ * The settings that a project and the configuration give an item. They are copied into its creation and refreshed by
+ * every dispatch, so that a decision needs only the item's state and the command.
  */
 import { Schema } from "effect"
 import { Count, Ordinal } from "../../primitives.ts"
 
-/** No cap of a run may be higher; the sums that are made of them stay small. */
+/** The upper limit of every cap of a run, so that sums of caps stay small. */
 export const capMax = 1_000
 const cap = Count.check(Schema.isLessThanOrEqualTo(capMax))
 const capFromOne = Ordinal.check(Schema.isLessThanOrEqualTo(capMax))
@@ -16,7 +16,7 @@ export const RetryBackoff = Schema.Struct({
   initialMs: Count,
   /** The wait doubles with every attempt, up to this. */
   maxMs: Count,
-  /** Share of the wait that chance adds at most: 0 to 1. */
+  /** The largest share of the wait that chance adds: 0 to 1. */
   jitter: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 })
 export interface RetryBackoff extends Schema.Schema.Type<typeof RetryBackoff> {}
@@ -39,12 +39,12 @@ export const WorkItemSettings = Schema.Struct({
   retriesWhenStuck: Schema.Boolean,
   /** True: an audit that does not converge leads to delegation, once; else it fails the item. */
   delegatesAtAuditMax: Schema.Boolean,
-  /** After how many terminal failures an item is delegated by itself; null: never. */
+  /** The number of terminal failures after which an item delegates itself; null: never. */
   delegatesAfterFailures: Schema.NullOr(capFromOne)
 }).annotate({ identifier: "WorkItemSettings" })
 export interface WorkItemSettings extends Schema.Schema.Type<typeof WorkItemSettings> {}
 
-/** The settings of a project that says nothing. */
+/** The settings of a project that sets nothing. */
 export const workItemSettingsDefault: WorkItemSettings = {
   failingSeverity: "Error",
   autoMerge: false,

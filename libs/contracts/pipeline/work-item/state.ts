@@ -1,6 +1,6 @@
 /**
- * What is known of a work item: all that its decisions, its envelopes and its lists need, and nothing that grows
- * without end. Texts that only history needs (findings, rationales, closed questions) stay in the log's facts.
+ * The state of a work item: all that its decisions, its envelopes and its lists need, and nothing that grows without
+ * end. Texts that only history needs (findings, rationales, closed questions) stay in the log's facts.
  */
 import { Schema } from "effect"
 import { Project, workItemStates } from "../../events/entities.ts"
@@ -11,7 +11,7 @@ import { WorkItemSettings } from "./settings.ts"
 export const WorkItemStateName = Schema.Literals(workItemStates)
 export type WorkItemStateName = typeof WorkItemStateName.Type
 
-/** What a runner can be given to do with an item. */
+/** The phases that a runner can be given. */
 export const workItemPhases = ["work", "rework", "audit", "merge", "upstream", "conflict-rework", "delegation"] as const
 export const WorkItemPhase = Schema.Literals(workItemPhases)
 export type WorkItemPhase = typeof WorkItemPhase.Type
@@ -37,28 +37,31 @@ export const titleCharactersMax = 300
 export const instructionsCharactersMax = 8_000
 export const errorCharactersMax = 2_000
 export const branchCharactersMax = 250
-/** Questions that wait for an answer at once. */
+/** How many questions may wait for an answer at once. */
 export const openQuestionsMax = 8
-/** Questions an item may ask in its life: their ids are remembered, so that none is asked twice. */
+/** How many questions an item may ask in its life: it remembers their ids, so that none is asked twice. */
 export const questionsMax = 128
-/** Suggestions an item may make in its life. */
+/** How many suggestions an item may make in its life. */
 export const suggestionsMax = 256
 
-/** A report whose usage was counted is remembered by so many characters made of its id: 48 bits of its hash. */
+/** The length of the mark that remembers a counted report, made from its id: 48 bits of its hash. */
 export const countedMarkCharacters = 8
 /**
- * So many of an item's reports are remembered: more than a broker and a process that die together hand out again,
- * and than any runner tells twice.
+ * How many of an item's reports are remembered: more than a broker and a process that die together deliver again, and
+ * more than any runner repeats.
  */
 export const countedReportsMax = 256
 
-/** So many heads of an item's pull request that its base left behind are remembered: more than are ever reworked. */
+/** How many stale heads of an item's pull request are remembered: more than are ever reworked. */
 export const staleHeadsMax = 16
 
 export const Branch = Schema.String.check(Schema.isBetweenLength(1, branchCharactersMax))
 export const AgentName = Schema.String.check(Schema.isBetweenLength(1, 128))
 
-/** What an item is from its creation on. `agent`: a kind, or a class of agents. `priority`: higher goes first. */
+/**
+ * The fields that an item has from its creation on. `agent`: a kind, or a class of agents. `priority`: higher goes
+ * first.
+ */
 export const workItemOrigin = {
   title: Schema.String.check(Schema.isBetweenLength(1, titleCharactersMax)),
   instructions: Schema.NullOr(text(instructionsCharactersMax)),
@@ -86,7 +89,7 @@ export const WorkItemDispatch = Schema.Struct({
   sandboxId: Schema.NullOr(Id),
   atMs: EpochMs,
   lastProgressAtMs: EpochMs,
-  /** That its runner was heard of is kept no finer than this; absent: ten seconds. */
+  /** Progress reports closer together than this are not recorded; absent: ten seconds. */
   progressGrainMs: Schema.optionalKey(Count)
 })
 export interface WorkItemDispatch extends Schema.Schema.Type<typeof WorkItemDispatch> {}
@@ -113,22 +116,22 @@ export const WorkItemState = Schema.Struct({
   ...workItemOrigin,
   workBranch: Branch,
   state: WorkItemStateName,
-  /** In hand, waited for, or to be taken up again; null where nothing is to be done any more. */
+  /** The phase in hand, waited for, or to be taken up again; null where nothing is left to do. */
   phase: Schema.NullOr(WorkItemPhase),
   dispatch: Schema.NullOr(WorkItemDispatch),
-  /** The member of the agent's class that this phase was moved to; null: any may take it. */
+  /** The member of the agent's class that this phase was moved to; null: any member may take it. */
   assignedAgent: Schema.NullOr(AgentName),
-  /** Of the last dispatch, whether it runs or not. */
+  /** The id of the last dispatch, whether it runs or not. */
   lastDispatchId: Schema.NullOr(Id),
   createdAtMs: EpochMs,
   updatedAtMs: EpochMs,
-  /** When it came to its present end; null before one. */
+  /** When it reached its present end; null before one. */
   endedAtMs: Schema.NullOr(EpochMs),
   lastError: Schema.NullOr(text(errorCharactersMax)),
   failureKind: Schema.NullOr(FailureKind),
-  /** The agent at work when it failed last. */
+  /** The agent at work when the item last failed. */
   failedAgent: Schema.NullOr(AgentName),
-  /** Counts the runs: numbering of iterations begins again with each. */
+  /** Counts the runs: iterations are numbered anew in each. */
   run: Ordinal,
   /** Audit iterations of this run that have ended; the iteration in hand is the next. */
   auditedIterations: Count,
@@ -139,7 +142,7 @@ export const WorkItemState = Schema.Struct({
   transientRetries: Count,
   terminalFailures: Count,
   isAutoEscalated: Schema.Boolean,
-  /** Not to be picked up before; null: at once. */
+  /** A runner may not pick it up earlier; null: at once. */
   notBeforeMs: Schema.NullOr(EpochMs),
   /** When a parked retry or quota reset is due. */
   retryAtMs: Schema.NullOr(EpochMs),
@@ -151,8 +154,8 @@ export const WorkItemState = Schema.Struct({
   suggestions: Count,
   pullRequest: Schema.NullOr(WorkItemPullRequest),
   /**
-   * Heads of that pull request that the base was told to have left behind, the newest first: none is reworked twice.
-   * `isAwaited`: the newest is still to be, once nobody has the item. Absent before the first.
+   * Stale heads of that pull request, the newest first: none is reworked twice. `isAwaited`: the newest still waits for
+   * its rework, until no runner has the item. Absent before the first.
    */
   staleHeads: Schema.optionalKey(
     Schema.Struct({
@@ -161,21 +164,24 @@ export const WorkItemState = Schema.Struct({
       isAwaited: Schema.Boolean
     })
   ),
-  /** What conflict rework kept it from, where it had not passed its audit: it goes back there. Absent: it had. */
+  /**
+   * The phase that conflict rework interrupted before the item passed its audit: the item goes back there. Absent: it
+   * had passed.
+   */
   interruptedPhase: Schema.optionalKey(Schema.NullOr(WorkItemPhase)),
   commitSha: Schema.NullOr(text(64)),
   mergeSha: Schema.NullOr(text(64)),
-  /** The follow-up that this check's verdict asked for. */
+  /** The follow-up item that this check's verdict asked for. */
   followupWorkItemId: Schema.NullOr(Uuid),
-  /** Of the last re-check after the act. */
+  /** The iteration of the last re-check after the act. */
   recheckedIteration: Count,
-  /** The run and the iteration of the last dispatch; absent in what was written before it was kept. */
+  /** The run and the iteration of the last dispatch; absent in records that are older than this field. */
   lastDispatchIn: Schema.optionalKey(Schema.Struct({ run: Ordinal, iteration: Ordinal })),
   /** The marks of the last reports whose usage was counted, the newest first; absent before the first. */
   countedReports: Schema.optionalKey(
     Schema.String.check(Schema.isMaxLength(countedMarkCharacters * countedReportsMax))
   ),
-  /** Of the latest iteration that cost is known of. */
+  /** The cost of the latest iteration with a known cost. */
   usage: Schema.NullOr(Schema.Struct({ run: Ordinal, iteration: Ordinal, ...workItemCost })),
   usageTotal: Schema.NullOr(WorkItemCost)
 }).annotate({ identifier: "WorkItemState" })
@@ -183,16 +189,16 @@ export interface WorkItemState extends Schema.Schema.Type<typeof WorkItemState> 
 
 const MaybeText = Schema.NullOr(Schema.String)
 
-/** What the views show of a work item beside its project, state and times: lists, pickup and sweeps go by it. */
+/** The fields that views show of a work item beside its project, state and times: lists, pickup and sweeps use them. */
 export const WorkItemSummary = Schema.Struct({
   title: Schema.String,
   kind: WorkItemKind,
   agent: Schema.String,
-  /** The one agent that may take the phase, since it was moved there; null: any that `agent` stands for. */
+  /** The one agent that may take the phase since it was moved there; null: any that `agent` stands for. */
   assignedAgent: MaybeText,
-  /** Higher goes first; among equals the older. */
+  /** Higher goes first; among equals the older one. */
   priority: Schema.Int,
-  /** In hand, waited for, or to be taken up again. */
+  /** The phase in hand, waited for, or to be taken up again. */
   phase: Schema.NullOr(WorkItemPhase),
   /** A runner may take that phase, from `notBeforeMs` on. */
   isReady: Schema.Boolean,
@@ -226,9 +232,9 @@ export const WorkItemSummary = Schema.Struct({
 export interface WorkItemSummary extends Schema.Schema.Type<typeof WorkItemSummary> {}
 
 /**
- * The deadlines of a work item's row: `lastProgress` when its runner was heard of last, `stale` when an item that
- * should move changed last, `retryAt` and `quotaResetAt` when its wait is over, `ended` when it came to its end.
- * Those that tell of the past are compared with a moment as long ago as is tolerated.
+ * The deadlines of a work item's row: `lastProgress` when its runner last reported, `stale` when an item that should
+ * move last changed, `retryAt` and `quotaResetAt` when its wait is over, `ended` when it reached its end. Deadlines in
+ * the past are compared with the present minus the tolerated time.
  */
 const workItemDeadlines = ["lastProgress", "stale", "retryAt", "quotaResetAt", "ended"] as const
 export type WorkItemDeadline = (typeof workItemDeadlines)[number]

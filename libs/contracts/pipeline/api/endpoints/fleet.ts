@@ -1,4 +1,4 @@
-/** The pickup queue and agents: what keeps work from being given out. */
+/** Routes of the pickup queue and of agents: the pauses that keep work from being given out. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BearerToken, described } from "../../../http/declaration.ts"

@@ -1,4 +1,4 @@
-/** Projects: their settings, and their queues. */
+/** Routes of projects: their settings, and their queues. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BearerToken, described } from "../../../http/declaration.ts"

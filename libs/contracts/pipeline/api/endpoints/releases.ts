@@ -1,4 +1,4 @@
-/** Releases. */
+/** Routes of releases. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BearerToken, described } from "../../../http/declaration.ts"

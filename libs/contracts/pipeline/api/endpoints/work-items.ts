@@ -1,4 +1,4 @@
-/** Work items and suggestions: creating, listing, looking at them, and what operators do with them. */
+/** Routes of work items and suggestions: creating, listing and viewing them, and the operators' actions on them. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BearerToken, described } from "../../../http/declaration.ts"
