@@ -92,7 +92,7 @@ describe("what a role shows of itself", () => {
       const telemetry = { TELEMETRY_OTLP_URL: collector.url, TELEMETRY_TRACE_SAMPLE_RATIO: "1" }
       const role = await ready([endpoint({ MaxAttempts: 1 })], telemetry)
       await publish("work_item.merged", "work_item.done")
-      const abandonments = () => collector.spans.filter(({ name }) => name === "Archive.delivery")
+      const abandonments = () => collector.spans.filter(({ name }) => name === "AbandonedDeliveries.delivery")
       await until(() => abandonments().length === 2)
       for (const { service, traceId, spanId } of collector.spans) {
         assert.strictEqual(service, "webhook-dispatcher")
