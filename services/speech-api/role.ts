@@ -3,10 +3,11 @@
  *
  * in: HTTP on SpeechApi.Port; frames on `speech.to.<instance>.<session>`
  * out: `speech.sessions` (request), credit and cancel to the sequencers
- * state: KV `voices`, `consents`, `consent-challenges`, objects `voice-samples`, `consent-recordings`; KV `tokens` is read, `token-uses` written
- * failure policy: a lost sequencer is replaced from the first missing sample, and waited for when there is none just
- * now; a caller that is gone cancels within 100 ms; what cannot be heard in time is 429 or 503 with Retry-After within
- * a second; a failure after the headers is `speech.error`
+ * state: KV `voices`, `consents`, `consent-challenges`, objects `voice-samples`, `consent-recordings`; KV `tokens` is
+ * read, `token-uses` written
+ * failure policy: a lost sequencer is replaced from the first missing sample; when no other is free just now, one is
+ * waited for; a caller that leaves cancels within 100 ms; a session that cannot be heard in time is refused with 429 or
+ * 503 and Retry-After within a second; a failure after the headers is `speech.error`
  */
 import { Effect, Layer } from "effect"
 import { Encoders, ffmpegPoolDefaults, RecordingIntake, recordingIntakeDefaults } from "#audio"
@@ -39,7 +40,7 @@ import { VoiceFiles } from "./voices/VoiceFiles.ts"
 import { VoiceMaking } from "./voices/VoiceMaking.ts"
 import { VoiceRemoval } from "./voices/VoiceRemoval.ts"
 
-// All that refuses does so within a second.
+// Every refusal comes within a second.
 const encoderPlaceWaitMs = 500
 
 const parts = Layer.unwrap(
@@ -93,7 +94,7 @@ const kept = Layer.mergeAll(ClonedVoices.layer, Consents.layer, VoiceFiles.layer
 const removal = VoiceRemoval.layer.pipe(Layer.provideMerge(kept))
 const making = VoiceMaking.layer.pipe(Layer.provide(VoiceExam.layer.pipe(Layer.provide(examiners))))
 
-/** What the voice routes ask for, and the sweep behind them. */
+/** The parts that the voice routes need, and the sweep behind them. */
 const clonedVoices = Layer.mergeAll(making, VoiceRemoval.sweeping, Challenges.layer).pipe(Layer.provideMerge(removal))
 
 /** Needs the bus and the runtime. */
@@ -106,10 +107,10 @@ export const speechApi = announced.pipe(
   Layer.provide(parts)
 )
 
-/** What pages of other origins may send to the speech API, and read of its answers, where they may call it. */
+/** What pages of other origins may send to the speech API and read of its answers, where they may call it. */
 interface SpeechCors {
   readonly origins: CorsPolicy["origins"]
-  /** Our own headers go by each of these names. */
+  /** Our own headers exist under each of these prefixes. */
   readonly headerPrefixes: ReadonlyArray<string>
 }
 

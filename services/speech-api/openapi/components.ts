@@ -1,4 +1,7 @@
-/** What the operations of the speech API share: error codes, headers and schemas, as OpenAPI writes them. Pure data. */
+/**
+ * The parts that the operations of the speech API share: error codes, headers and schemas, as OpenAPI writes them. Pure
+ * data.
+ */
 import { audioFormats } from "#audio"
 import {
   commonErrorCodes,
@@ -87,10 +90,10 @@ export const errorCodeNames = Object.keys(errorCodes) as ReadonlyArray<ErrorCode
 
 const ofCallers = ["unauthorized", "rate_limited", "internal_error", "service_unavailable"] as const
 
-/** What any route that asks for a token may refuse with, before it has looked at anything else. */
+/** The refusals of any route that asks for a token, before it has looked at anything else. */
 export const commonCodes: ReadonlyArray<ErrorCodeName> = ["invalid_api_version", "insufficient_scope", ...ofCallers]
 
-/** The routes that speak, beside those. */
+/** The further refusals of the routes that speak. */
 export const speakingCodes: ReadonlyArray<ErrorCodeName> = [
   ...commonCodes,
   "bad_request",
@@ -103,7 +106,7 @@ export const speakingCodes: ReadonlyArray<ErrorCodeName> = [
   "upstream_failure"
 ]
 
-/** The routes that may be repeated with an idempotency key. */
+/** The further refusals of routes that may be repeated with an idempotency key. */
 export const idempotentCodes: ReadonlyArray<ErrorCodeName> = [
   ...commonCodes,
   "bad_request",
@@ -121,7 +124,7 @@ const header = (description: string, required: boolean, schema: JsonObject = tex
   schema
 })
 
-/** What callers may send with every request. */
+/** Headers that callers may send with every request. */
 export const requestHeaders = {
   "Service-Version": {
     name: "Service-Version",
@@ -139,7 +142,7 @@ export const requestHeaders = {
   }
 }
 
-/** Of the operations that may be repeated. */
+/** Headers of the operations that may be repeated. */
 export const idempotencyHeaders = {
   "Idempotency-Key": {
     name: "Idempotency-Key",
@@ -207,7 +210,7 @@ export const headersOf = (status: number, answer?: Answer, isIdempotent = false)
     ...(isIdempotent ? (["Idempotent-Replayed"] as const) : [])
   ])
 
-/** What even a refusal carries that was made before the route was known. */
+/** The headers of a refusal that was made before the route was known. */
 export const leastHeaders = () => refsOf(["X-Request-Id"])
 
 const refsOf = (names: ReadonlyArray<HeaderName>): JsonObject =>
@@ -256,7 +259,7 @@ const formatNames = (isStream: boolean) =>
 const modelNames = (isDialogue: boolean) =>
   speechModels.filter((model) => model.isDialogue === isDialogue).flatMap(({ id, aliases }) => [id, ...aliases])
 
-/** The wire takes any name and says what is wrong with it; a reader wants to know which are right. */
+/** The schema takes any name, so that a refusal can say what is wrong with it; the document lists the valid ones. */
 const oneOf = (field: JsonObject | undefined, names: ReadonlyArray<string>): JsonObject => ({
   type: "string",
   enum: names,

@@ -79,7 +79,7 @@ const queryParameters = () =>
     in: "query",
     required: false,
     description,
-    // On the wire it is text; it is a number to everybody else.
+    // On the wire it is text; readers of the document want a number.
     schema: name === "limit" ? { type: "integer", minimum: 1, maximum: voicesPageMax } : schema
   }))
 
@@ -117,7 +117,7 @@ const orBareList = (schema: string, item: string) => ({
   oneOf: [refTo(schema), { description: "For callers of old.", type: "array", items: refTo(item) }]
 })
 
-/** Of the listener itself, before it knows the route. */
+/** The refusals that the listener makes before it knows the route. */
 const anyRefusal = () => ({
   description: "Any other refusal.",
   headers: leastHeaders(),

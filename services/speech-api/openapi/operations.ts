@@ -1,4 +1,7 @@
-/** The operations of the API as data: what each takes, answers and refuses. The document and the page tell them. */
+/**
+ * The operations of the API as data: the request, the answer and the refusals of each. The document and the page are
+ * made from it.
+ */
 import {
   commonCodes,
   type ErrorCodeName,
@@ -11,11 +14,11 @@ import {
 export interface Operation {
   readonly id: string
   readonly method: "GET" | "POST" | "DELETE"
-  /** As the listener knows it: `:name` for a segment. */
+  /** In the listener's form: `:name` for a segment. */
   readonly path: `/${string}`
   readonly summary: string
   readonly description: string
-  /** Any one of them will do; none for what everybody may read. */
+  /** Any one of them is enough; empty for what everybody may read. */
   readonly scopes: ReadonlyArray<string>
   readonly query?: "VoicesQuery"
   readonly body?: {
@@ -24,20 +27,20 @@ export interface Operation {
     /** Sent as multipart/form-data; the example's values that begin with `@` are files. */
     readonly isForm?: true
   }
-  /** May be repeated with a key. */
+  /** May be repeated with an idempotency key. */
   readonly isIdempotent?: true
-  /** Of success; 200 unless it is told. */
+  /** The status of success; 200 unless given. */
   readonly status?: 201 | 204
   readonly answer: Answer
   readonly codes: ReadonlyArray<ErrorCodeName>
 }
 
-/** What success brings. */
+/** The answer of success. */
 export type Answer =
   | {
       readonly _tag: "Json"
       readonly schema: SchemaName
-      /** What callers of old get instead: a list of these. */
+      /** Callers pinned to an older version get a bare list of these instead. */
       readonly bareListOf?: SchemaName
       readonly isTimed: boolean
       readonly headers?: ReadonlyArray<HeaderName>
@@ -52,7 +55,7 @@ const greeting = { voice_id: "selma", input: "Hello there. How are you?" }
 
 const files = ["audio/wav", "audio/mpeg", "audio/ogg", "audio/flac", "audio/mp4", "audio/webm", "audio/aac"]
 
-/** Of cloned voices. */
+/** The operations on cloned voices. */
 const voiceOperations: ReadonlyArray<Operation> = [
   {
     id: "createConsentChallenge",

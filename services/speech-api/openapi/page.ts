@@ -214,7 +214,7 @@ const count = (value: number) => value.toLocaleString("en-US")
 
 const megabytes = (bytes: number) => `${bytes / 1_000_000} MB`
 
-/** How much may be asked for, as rows of a table. */
+/** The limits of requests, as rows of a table. */
 const limits: ReadonlyArray<ReadonlyArray<string>> = [
   ["input of a whole answer, in UTF-16 units with tags", count(speechInputMax.answer)],
   ["input of a stream, and of all turns of a dialogue", count(speechInputMax.stream)],

@@ -1,4 +1,4 @@
-/** The routes that speak: a whole answer, a stream of bytes, a stream with marks, and a dialogue. */
+/** The routes that speak: a whole answer, a stream of bytes, a stream with speech marks, and a dialogue. */
 import { Clock, Effect, Option, Stream } from "effect"
 import { DialogueRequest, speechInputMax, SpeechRequest, StreamRequest } from "#contracts"
 import {
@@ -20,11 +20,11 @@ import { refusalOf } from "../speaking/refusals.ts"
 import { voicesFor } from "../voices/speakable.ts"
 import { readVersion } from "./version.ts"
 
-// 20,000 characters of four bytes each, escaped at worst to twice that, and room for the other fields.
+// 20,000 characters of four bytes each, escaped at worst to twice that, with room for the other fields.
 const bodyOptions = { bytesMax: 512 * 1_024, nullIsAbsent: true }
-// While a stream waits for a role that is being restarted, its caller hears that it is not forgotten.
+// A stream that waits for a restarting role sends this often, so that its caller does not give up.
 const heartbeat = "2 seconds"
-// Before, a refusal still has a status of its own.
+// Until then the headers are held back, so that a refusal still has a status of its own.
 const headersWithin = "10 seconds"
 
 /** Checks everything that can be known without speaking, and takes a place. */
@@ -89,7 +89,7 @@ const answerStream = Effect.gen(function* () {
   const request = yield* readJson(StreamRequest, bodyOptions)
   const plan = yield* prepare(oneTurn(request), "/v1/audio/stream", speechInputMax.stream)
   const spoken = yield* speak(plan, startedAtMs)
-  // Filled in with the first byte, which is when the headers are written.
+  // Filled in with the first byte, when the headers are written.
   const headers: Record<string, string> = { "cache-control": "no-store" }
   const bytes = Stream.tap(spoken.bytes, () => Effect.sync(() => (headers["server-timing"] ??= spoken.timing())))
   return yield* Effect.mapError(streamAnswer(bytes, { contentType: plan.format.mediaType, headers }), (error) =>

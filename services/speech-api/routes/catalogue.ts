@@ -1,4 +1,4 @@
-/** The routes that list what there is: models, and the voices of the catalogue and of the caller's workspace. */
+/** The routes that list models, the voices of the catalogue, and the voices of the caller's workspace. */
 import { Effect, Option } from "effect"
 import { type SpeechModel, speechModels, VoicesQuery } from "#contracts"
 import { authenticated, Caller, HttpCall, jsonAnswer, notFound, readQuery, route } from "#http"
@@ -10,7 +10,7 @@ import { listedClone, type ListedVoice, pageOfVoices, voiceBody, withOldGender }
 import { ClonedVoices } from "../voices/ClonedVoices.ts"
 import { refusalOfVoice } from "../voices/refusals.ts"
 
-/** A model as the wire shows it. */
+/** A model on the wire. */
 const modelBody = (model: SpeechModel) => ({
   id: model.id,
   name: model.name,
@@ -51,7 +51,7 @@ const listVoices = Effect.gen(function* () {
   return jsonAnswer(hasBareVoiceList ? page.voices.map(withOldGender) : page)
 })
 
-/** Another workspace's voice and one that never was are the same to their caller: the same read finds nothing. */
+/** Another workspace's voice and one that never existed look the same: one read finds neither. */
 const findVoice = Effect.fnUntraced(function* (id: string) {
   const shared: ListedVoice | undefined = voiceById(id)
   if (shared !== undefined) return shared

@@ -1,7 +1,8 @@
 /**
- * Cloning a voice takes two calls: one for a phrase that its speaker reads, one with that reading and a sample. Any
- * create that names a challenge and is let through to it uses it up, whatever becomes of the create; a replay and a
- * form that could not be read do not. Callers of old may send somebody's word in place of a reading, for a while.
+ * Cloning a voice takes two calls: one for a phrase that the speaker reads, one with that reading and a sample. A
+ * create that names a challenge and gets as far as using it uses it up, whatever becomes of the create; a replay and a
+ * form that could not be read do not. Callers pinned to an older version may still declare consent in place of a
+ * reading, for a while.
  */
 import { hash } from "node:crypto"
 import { Clock, Effect } from "effect"
@@ -35,7 +36,7 @@ import { type Flow, readVoiceForm, voiceFormSpec } from "../voices/form.ts"
 import { refusalOfVoice } from "../voices/refusals.ts"
 import { callerVersion } from "./version.ts"
 
-// Room for a name that is much too long: it is told how long it was.
+// Room for a name that is much too long, so that its refusal can say how long it was.
 const bodyBytesMax = 65_536
 
 const makeChallenge = Effect.fnUntraced(function* (fullName: string, onTaken: (taken: RateTaken) => void) {
@@ -57,7 +58,7 @@ const limitHeaders = ({ limit, remaining, resetMs }: RateTaken) => ({
   "ratelimit-reset": String(Math.ceil(resetMs / 1_000))
 })
 
-/** Counted are requests that were served or refused here, not replays. */
+/** Counts requests that were served or refused here, not replays. */
 const countedChallenge = Effect.fnUntraced(function* <R>(work: Effect.Effect<Answer, WireError, R>) {
   const asked = (yield* Metrics).counter(challengesAsked)
   return yield* work.pipe(
@@ -66,7 +67,7 @@ const countedChallenge = Effect.fnUntraced(function* <R>(work: Effect.Effect<Ans
   )
 })
 
-/** Starts a consent: a phrase for one speaker, so many in an hour for each workspace. */
+/** Starts a consent: a phrase for one speaker, at most so many an hour for each workspace. */
 export const answerChallenge = Effect.gen(function* () {
   yield* callerVersion
   const { workspace } = yield* Caller
@@ -74,7 +75,7 @@ export const answerChallenge = Effect.gen(function* () {
   const key = yield* idempotencyKey(request.idempotency_key)
   const fault = faultOfFullName(request.full_name)
   if (fault !== undefined) return yield* countedChallenge(Effect.fail(fault))
-  // What the window says now stands on no replay: that would tell of another time.
+  // Only the first answer carries the window's headers: on a replay they would describe another time.
   let taken: RateTaken | undefined
   const fullName = request.full_name.trim()
   const answer = yield* (yield* Idempotency).run(
@@ -89,14 +90,14 @@ export const answerChallenge = Effect.gen(function* () {
   return taken === undefined ? answer : withHeaders(answer, limitHeaders(taken))
 })
 
-/** Makes a voice. `MakingNeeds` names what both flows need, which the idempotency runner cannot infer. */
+/** Makes a voice. `MakingNeeds` names what both flows need, for the idempotency runner cannot infer it. */
 export const answerCreate = Effect.gen(function* () {
   const version = yield* callerVersion
   const { VoiceCloning } = yield* Configuration
   const { workspace } = yield* Caller
   const form = yield* readForm(voiceFormSpec)
   const { consent_challenge_id: challengeId, idempotency_key: keyField } = form.fields
-  // No later create can be a replay of one without a key that counts, so that nothing keeps the challenge.
+  // Without a key that counts, no later create can be a replay of this one, so nothing keeps the challenge.
   const key = yield* Effect.tapError(idempotencyKey(keyField), () => Effect.ignore(challengeFlow(challengeId, null)))
   const { fingerprint } = form
   const once = (work: Effect.Effect<Answer, WireError, MakingNeeds>) =>
@@ -118,7 +119,7 @@ type MakingNeeds =
   | Effect.Services<ReturnType<typeof challengeFlow>>
   | Metrics
 
-/** `by` is the same for a create that is tried again, and for no other. */
+/** `by` is the same for a retried create, and for no other. */
 const challengeFlow = Effect.fnUntraced(function* (id: string | undefined, by: string | null) {
   if (id === undefined) return { _tag: "Challenge", used: undefined } as const
   const { workspace } = yield* Caller
@@ -151,7 +152,7 @@ const countedCreate = Effect.fnUntraced(function* <A, R>(flow: string, work: Eff
   )
 })
 
-/** What the answers of a flow that is on its way out say, the refusals too. */
+/** Adds the notices of a deprecated flow to its answers, refusals included. */
 const withNotices = <R>(headers: Readonly<Record<string, string>>, work: Effect.Effect<Answer, WireError, R>) =>
   work.pipe(
     Effect.map((answer) => withHeaders(answer, headers)),
@@ -164,7 +165,7 @@ const declared = Effect.fnUntraced(function* (form: Form) {
   return yield* refusal ?? makeVoice(form, { _tag: "Declared" })
 })
 
-// The flow of before 2026-09-13, in which a caller only says that the speaker agreed. Every answer of it says until
+// The flow before 2026-09-13, in which a caller only declares that the speaker agreed. Each of its answers says until
 // when it lasts (RFC 9745, RFC 8594).
 const deprecatedAtSeconds = Date.parse("2026-09-13T00:00:00Z") / 1_000
 const links = [
@@ -172,7 +173,7 @@ const links = [
   '</v1/voices/consent-challenges>; rel="successor-version"'
 ]
 
-/** A caller of old who names a challenge uses it. */
+/** A caller of an older version that names a challenge uses the challenge flow. */
 export const isDeclaredFlow = (
   { hasDeclaredConsent }: { readonly hasDeclaredConsent: boolean },
   fields: Readonly<Record<string, string>>
@@ -180,7 +181,7 @@ export const isDeclaredFlow = (
 
 const sunsetMs = (sunset: string) => Date.parse(`${sunset}T00:00:00Z`)
 
-/** `sunset`: the first day, in UTC, on which it is over. */
+/** `sunset`: the first day, in UTC, on which the flow is gone. */
 export const noticeHeaders = (sunset: string): Readonly<Record<string, string>> => ({
   deprecation: `@${deprecatedAtSeconds}`,
   sunset: new Date(sunsetMs(sunset)).toUTCString(),

@@ -1,15 +1,15 @@
 /**
- * The version of the API that a caller is pinned to: a date in `Service-Version` (or the same header under
- * another prefix). None means the newest; a client library of old sends none and is known by its own version.
+ * The version of the API that a caller is pinned to: a date in `Service-Version` (or the same header under another
+ * prefix). No header means the newest version, but old client libraries send none and are known by their own version.
  */
 import { Effect, Option, Result } from "effect"
 import { HttpCall, WireError } from "#http"
 import { Configuration } from "#runtime"
 
 export const newestVersion = "2026-09-13"
-/** Until then a voice was cloned on somebody's word that its speaker agreed. */
+/** Before this version a voice was cloned on a mere declaration that its speaker agreed. */
 const challengesSince = "2026-09-13"
-/** Until then the voices came as a bare list. */
+/** Before this version the voices came as a bare list. */
 const listEnvelopeSince = "2026-07-07"
 
 interface ApiVersion {
@@ -19,7 +19,7 @@ interface ApiVersion {
   readonly hasDeclaredConsent: boolean
 }
 
-/** The version that the caller who is being answered is pinned to. */
+/** The version that the present caller is pinned to. */
 export const callerVersion = Effect.gen(function* () {
   const call = yield* HttpCall
   const { SpeechApi } = yield* Configuration

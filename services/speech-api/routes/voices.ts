@@ -1,4 +1,4 @@
-/** The routes of a workspace's own voices: their making and deletion, their samples and pictures. */
+/** The routes of a workspace's own voices: creating and deleting them, their samples and pictures. */
 import { Effect, Option, Stream } from "effect"
 import {
   authenticated,
@@ -27,7 +27,10 @@ const noVoice = notFound("no such voice", "voice_not_found")
 
 const voiceId = Effect.map(HttpCall, ({ params }) => params["voice_id"] ?? "")
 
-/** A file of one of the caller's own voices, as it was sent. It is some stranger's: nothing may take it for a page. */
+/**
+ * A file of one of the caller's own voices, as it was sent. Strangers upload these files, so no browser may take one
+ * for a page.
+ */
 const fileOf = (ofShared: string, choose: (voice: ClonedVoice) => KeptFile | null) =>
   Effect.gen(function* () {
     yield* callerVersion
@@ -78,7 +81,9 @@ export const voiceRoutes = [
   route("GET", "/v1/voices/:voice_id/avatar", authenticated("voices:read")(getAvatar))
 ] as const
 
-/** Who may take a workspace's voices away: its members who manage its content, and service accounts, by their scopes. */
+/**
+ * The roles that may delete a workspace's voices: members who manage its content. Service accounts go by their scopes.
+ */
 const managers: ReadonlySet<TokenRecord["role"]> = new Set(["owner", "admin", "member"])
 
 export const mayManageContent = ({ kind, role }: Pick<TokenRecord, "kind" | "role">): boolean =>

@@ -1,5 +1,5 @@
 /**
- * A plan spoken and encoded: bytes at the caller's pace, and the marks that became final beside them. Keeps
+ * A plan, spoken and encoded: bytes at the caller's pace, with the speech marks that became final beside them. It keeps
  * the times of its stages for metrics and for the Server-Timing header.
  */
 import { Clock, Context, Effect, Layer, type Scope, Stream } from "effect"
@@ -30,11 +30,11 @@ import {
 export interface Spoken {
   readonly sentences: SpeechSession["sentences"]
   readonly bytes: Stream.Stream<Uint8Array, SpeechFailed | AudioError>
-  /** Marks that became final since the last call. */
+  /** The speech marks that became final since the last call. */
   readonly takeMarks: () => ReadonlyArray<WordMark>
-  /** Length of the audio as it decodes; whole once `bytes` has ended. */
+  /** The length of the decoded audio; complete once `bytes` has ended. */
   readonly durationMs: () => number
-  /** For Server-Timing, complete with the first byte. */
+  /** The Server-Timing header, complete with the first byte. */
   readonly timing: () => string
 }
 
@@ -48,7 +48,7 @@ const metersOf = Effect.map(Metrics, (metrics) => ({
   characters: metrics.counter(charactersSpoken)
 }))
 
-/** What all answers share. */
+/** The parts that all answers share. */
 const partsOf = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   return {
@@ -62,7 +62,7 @@ const partsOf = Effect.gen(function* () {
 })
 type Parts = Effect.Success<typeof partsOf>
 
-/** One answer on its way. */
+/** One answer in progress. */
 interface Answer {
   readonly plan: SpeechPlan
   readonly startedAtMs: number
@@ -70,7 +70,7 @@ interface Answer {
   readonly player: PlayerClock
   marks: Array<WordMark>
   samples: number
-  /** The scope's exit does not tell: to it a caller who left before the first byte was answered. */
+  /** The scope's exit cannot say this: to it, a caller who left before the first byte was answered. */
   outcome: "spoken" | "failed" | "cancelled"
 }
 
@@ -99,7 +99,7 @@ const speak = Effect.fn("Speech.speak")(function* (parts: Parts, plan: SpeechPla
   const { turns, textNormalization, format } = plan
   const stages = stageTimes(parts, startedAtMs)
   const engine = turns[0]?.voice.engine ?? ""
-  // `startedAtMs` is of another clock, which never goes back.
+  // `startedAtMs` comes from the monotonic clock.
   const arrivedAtMs = clock.currentTimeMillisUnsafe() - (nowMs() - startedAtMs)
   const pace = yield* admission.enter({ engine, arrivedAtMs, plays: plan.isPlayed })
   stages.reached("wait")
@@ -132,7 +132,7 @@ const speak = Effect.fn("Speech.speak")(function* (parts: Parts, plan: SpeechPla
   return spoken
 })
 
-/** The pieces of a session as bytes of the format that was asked for. */
+/** A session's pieces, encoded in the format of the request. */
 const encoded = (parts: Parts, answer: Answer, { pieces, listener }: Source): Spoken["bytes"] => {
   const { clock, encoders, meters, nowMs } = parts
   const { plan, player, stages, startedAtMs } = answer
@@ -168,7 +168,7 @@ const pcmOf = ({ meters, nowMs }: Parts, answer: Answer, pieces: Source["pieces"
   )
 }
 
-/** Tells of each time that more is asked for. */
+/** Calls `tell` each time the consumer asks for more. */
 const tellingPulls = <A, E, R>(stream: Stream.Stream<A, E, R>, tell: () => void): Stream.Stream<A, E, R> =>
   Stream.transformPull(stream, (pull) => Effect.succeed(Effect.andThen(Effect.sync(tell), pull)))
 
@@ -187,7 +187,7 @@ const countEnd = ({ meters, nowMs }: Parts, { outcome, plan, samples, startedAtM
 }
 
 interface StageTimes {
-  /** False when it had been reached before. */
+  /** False when the stage had been reached before. */
   readonly reached: (stage: string) => boolean
   readonly timing: () => string
 }
@@ -209,19 +209,19 @@ const stageTimes = ({ meters, nowMs }: Parts, startedAtMs: number): StageTimes =
 }
 
 /**
- * Plays an answer as a client would that starts with the first byte: tells when it would have fallen silent
+ * The player clock simulates a client that plays from the first byte on, and tells when it would have fallen silent
  * because we were late. Time that the client itself took before it read on does not count against us. No IO.
  */
 interface PlayerClock {
   readonly started: (nowMs: number) => void
   /**
-   * Takes in seconds of audio that became ready after we were waited for; true when the player had run dry
-   * meanwhile. A client that reads slower than it plays waits for nobody, and is not counted.
+   * Takes in seconds of audio that became ready after a wait for us; true when the player ran dry meanwhile. A client
+   * that reads slower than it plays waits for nothing, and is not counted.
    */
   readonly fed: (seconds: number, nowMs: number, waitedMs: number) => boolean
 }
 
-// A frame of the coarsest codec: below it nobody hears a gap.
+// A frame of the coarsest codec: a shorter gap cannot be heard.
 const toleranceMs = 40
 
 export const playerClock = (): PlayerClock => {
@@ -232,7 +232,7 @@ export const playerClock = (): PlayerClock => {
     fed: (seconds, nowMs, waitedMs) => {
       const isBehind = startedAtMs !== undefined && nowMs - startedAtMs > readyMs + toleranceMs
       const isDry = isBehind && waitedMs > toleranceMs
-      // What is ready is ahead of the player from now on, however late it came.
+      // However late it came, what is ready is ahead of the player from now on.
       if (isBehind) startedAtMs = nowMs - readyMs
       readyMs += seconds * 1_000
       return isDry

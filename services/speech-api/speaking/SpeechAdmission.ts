@@ -1,7 +1,7 @@
 /**
- * Who may begin to be heard: a queue of those who asked, and the decision of `admit` over what is measured of those
- * who listen. An answer that is held up by nothing begins at once. While somebody waits or is in need, who has
- * plenty in store gives way: it is not fed until it has less.
+ * Admission decides which callers may begin to be heard: a queue of waiting callers, and `admit`'s decision over what
+ * is measured of the present listeners. A caller begins at once when nothing holds it up. While a caller waits or a
+ * listener runs short, a listener with plenty in store gives way: it gets no more sound until it has less.
  */
 import { Clock, Context, Deferred, Effect, Layer, type Scope } from "effect"
 import { speechSampleRateHz } from "#contracts"
@@ -22,16 +22,16 @@ export interface Entrance {
   /** The engine that speaks. */
   readonly engine: string
   readonly arrivedAtMs: number
-  /** Whether the caller plays what it gets as it comes. */
+  /** Whether the caller plays the sound as it comes. */
   readonly plays: boolean
 }
 
-/** How fast an answer may go, as long as others are there. */
+/** How fast an answer may go while there are other listeners. */
 export interface Pace {
   readonly listener: Listener
-  /** Until then a sequencer is looked for. */
+  /** The moment until which a sequencer is looked for. */
   readonly begunByMs: () => number
-  /** Waits until it is right to take more sound for it. */
+  /** Waits until this answer may take more sound. */
   readonly turn: Effect.Effect<void>
   /** How far it may run ahead. */
   readonly windowSamplesMax: () => number
@@ -43,27 +43,28 @@ interface Waiter extends Entrance {
   listener: Listener | undefined
 }
 
-// The rest of the second in which a refusal is told goes to the sequencer's answer and to two busy cores.
+// The rest of the second within which a refusal is due is for the sequencer's answer and for two busy cores.
 const decideWithinMs = 500
 const refusedWithinMs = 750
-// Who was promised to be served waits for a sequencer, too; and while we are late ourselves no silence tells anything.
+// A caller that was promised a place also waits for a sequencer; and while this process itself is late, silence proves
+// nothing.
 const patientlyMs = 5_000
-// A thousand callers read and refused take a second of a processor.
+// Reading and refusing a thousand callers takes one second of a processor.
 const waitingMax = 256
-// A beginning comes through every few milliseconds, and is followed by the next.
+// A place comes free every few milliseconds, and the next caller takes it.
 const lookEveryMs = 20
-// A store that outlasts what a crowd takes to begin.
+// A store that lasts longer than a crowd takes to begin.
 const plentyMs = 5_000
-// It looks again whether the others still need it to wait.
+// After this long it checks again whether the others still need it to wait.
 const heldMsMax = 250
-// A crowd's windows hold no more than what a listener should have in store, and the way to it.
+// A crowded window holds only what a listener should have in store, and what is on the way to it.
 const crowdedWindowSamples = 5 * speechSampleRateHz
-// Sent away, a caller comes back after some seconds; those are counted as being before who comes later.
+// A refused caller comes back after some seconds; until then it counts as being ahead of later callers.
 const rememberedMs = 5_000
 
 type Refusal = Extract<AdmissionVerdict, { readonly _tag: "Refuse" }>
 
-/** Who waits to begin, and what decides about them. */
+/** The callers that wait to begin, and the state that decides about them. */
 interface AdmissionQueue {
   readonly limits: AdmissionLimits
   readonly listening: Listeners
@@ -74,7 +75,7 @@ interface AdmissionQueue {
   readonly gauges: Gauges
   waiting: ReadonlyArray<Waiter>
   sentAway: ReadonlyArray<{ readonly engine: string; readonly atMs: number }>
-  /** Somebody decides again every few milliseconds. */
+  /** A loop is already deciding every few milliseconds. */
   isWatched: boolean
 }
 
@@ -108,7 +109,7 @@ const queueOf = Effect.gen(function* () {
 export class SpeechAdmission extends Context.Service<
   SpeechAdmission,
   {
-    /** Takes a place among those who listen, until the scope closes. */
+    /** Takes a place among the listeners, until the scope closes. */
     readonly enter: (entrance: Entrance) => Effect.Effect<Pace, SpeechOverloaded, Scope.Scope>
     /** Counts a refusal that another part decided on. */
     readonly refused: (reason: string) => void
@@ -145,7 +146,7 @@ const decideWhileOneWaits = Effect.fnUntraced(function* (queue: AdmissionQueue) 
   queue.isWatched = false
 })
 
-/** On everybody who waits, first come first served. */
+/** Decides on every waiting caller, first come first served. */
 const decide = (queue: AdmissionQueue) => {
   queue.sentAway = queue.sentAway.filter(({ atMs }) => queue.nowMs() - atMs < rememberedMs)
   const ahead = new Map<string, number>()

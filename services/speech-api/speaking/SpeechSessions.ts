@@ -1,8 +1,8 @@
 /**
- * Has a text spoken: asks the sequencers for a session, hands out its frames at the caller's pace, and gives
- * credit as they are taken. A sequencer that falls silent is replaced by another, which goes on from the
- * first sample that is missing, and when there is none just now, for one is being restarted, it is waited for. Two
- * sequencers in a row that bring nothing are the end. Closing the scope cancels the session.
+ * Has a text spoken: asks the sequencers for a session, hands out its frames at the caller's pace, and gives credit as
+ * they are taken. A sequencer that falls silent is replaced by another, which goes on from the first missing sample.
+ * When there is none just now, because one is restarting, the session waits for it. Two sequencers in a row that bring
+ * nothing end the session. Closing the scope cancels it.
  */
 import { Clock, Context, Effect, Layer, Queue, Result, Schedule, Scope, Stream } from "effect"
 import { jsonCodec, Mailbox, Requests } from "#bus"
@@ -29,11 +29,11 @@ import {
   type SpeechOrder
 } from "./session-course.ts"
 
-/** PCM at 24 kHz and the marks that became final with it; the last piece is often marks alone. */
+/** PCM at 24 kHz and the speech marks that became final with it; the last piece often holds marks alone. */
 export interface SpokenPiece {
   readonly pcm: Int16Array
   readonly marks: ReadonlyArray<WordMark>
-  /** How long the fleet let its caller wait for it. */
+  /** How long the caller waited for the fleet to deliver it. */
   readonly waitedMs: number
 }
 
@@ -43,13 +43,13 @@ export interface SpeechSession {
 }
 
 const askWithinMs = 2_000
-// Less than it takes an idle sequencer would refuse for nothing.
+// With less time than an idle sequencer takes, asking would only bring a needless refusal.
 const askWithinMsMin = 250
-// In a row, without a sample from either: what two could not speak, a third cannot.
+// Sequencers in a row that deliver no sample: a third would fare no better.
 const fruitlessMax = 2
-// A process is started anew in some three seconds, by a busy machine in ten; nobody listens to silence for longer.
+// A process restarts in some three seconds, on a busy machine in ten; no listener accepts a longer silence.
 const awayMsMax = 10_000
-// Those that are busy have a place again as soon as one of the sessions that begin just now has sound in store.
+// A busy sequencer has a place again as soon as one of its beginning sessions has sound in store.
 const askAgainEveryMs = 100
 // Four heartbeats of a sequencer.
 const silenceMsMax = 1_000
@@ -60,7 +60,7 @@ const mailCodec = frameCodec(SequencerMail)
 const frameIn = frameCodec(SessionFrameHead)
 const noPcm = new Int16Array(0)
 
-/** What all sessions of this process share. */
+/** State that all sessions of this process share. */
 interface Shared {
   readonly requests: Requests["Service"]
   readonly mailbox: Mailbox["Service"]
@@ -138,11 +138,11 @@ const takePiece = Effect.fnUntraced(function* (shared: Shared, course: Course) {
   return [piece, course] as const
 })
 
-/** What comes next; at the end marks alone. */
+/** The next piece; at the end it holds marks alone. */
 const next = Effect.fnUntraced(function* (shared: Shared, course: Course) {
   for (;;) {
     const { of, frame } = yield* Queue.take(course.inbox)
-    // What a replaced attempt still sent is beyond the sample that the next one was asked to go on from.
+    // A replaced attempt may still send frames, beyond the sample from which the next attempt goes on.
     if (of !== idOf(course)) continue
     if (frame === undefined) {
       if (course.isGivenUp) yield* takeOver(shared, course, "nothing was heard of it")
@@ -172,7 +172,10 @@ const next = Effect.fnUntraced(function* (shared: Shared, course: Course) {
   }
 })
 
-/** With whoever takes it first. Each try is a session of its own: one that answers too late speaks to nobody. */
+/**
+ * Begins with the first sequencer that accepts. Each try is a session of its own: a late acceptance then speaks to
+ * nobody.
+ */
 const begin = Effect.fnUntraced(function* (shared: Shared, course: Course, untilMs: () => number) {
   for (;;) {
     const begun = yield* Effect.result(beginOnce(shared, course, untilMs()))
@@ -213,7 +216,7 @@ const ask = Effect.fnUntraced(function* (shared: Shared, course: Course, untilMs
   return yield* new SpeechBusy({ retryAfterSeconds, detail: "all are busy" })
 })
 
-/** Has another sequencer go on from the first sample that is missing. */
+/** Lets another sequencer go on from the first missing sample. */
 const takeOver = Effect.fnUntraced(function* (shared: Shared, course: Course, why: string) {
   const { received } = course
   course.fruitless = received > course.tookOverAt ? 0 : course.fruitless
@@ -231,7 +234,7 @@ const takeOver = Effect.fnUntraced(function* (shared: Shared, course: Course, wh
   )
 })
 
-/** Repeats the credit, and gives up a sequencer that nothing is heard of. */
+/** Repeats the credit, and gives up a sequencer that has fallen silent. */
 const watch = (shared: Shared, course: Course) => {
   const { nowMs } = shared
   course.stall.tick(nowMs())

@@ -1,6 +1,5 @@
 /**
- * What the speech routes answer with, from what was spoken: one JSON body with its marks nested, or the events of the
- * timestamps stream. Pure.
+ * The bodies of the speech routes: one JSON body with its marks nested, or the events of the timestamps stream. Pure.
  */
 import { Effect, Stream } from "effect"
 import type { AudioError, AudioFormat } from "#audio"
@@ -58,7 +57,7 @@ const isWithin = (word: WordMark, sentence: SentenceSpan) =>
 interface WholeSpeech {
   readonly audio: Uint8Array
   readonly format: AudioFormat
-  /** Told back only to callers that asked for a format by its name. */
+  /** The format is named only to callers that named it. */
   readonly isFormatNamed: boolean
   readonly billableCharacters: number
   readonly durationMs: number
@@ -74,15 +73,15 @@ export const speechBody = ({ audio, format, isFormatNamed, billableCharacters, d
   speech_marks: marks
 })
 
-// A line of an event stream stays below 64 KiB, the longest that common clients read.
-// 40 kB are 54 kB in base64, which leaves room for the marks of half a minute.
+// A line of an event stream stays below 64 KiB, the longest that common clients read. 40 kB are 54 kB in base64, which
+// leaves room for the marks of half a minute.
 const audioBytesMax = 40_000
 const marksBytesMax = 8_000
 const noAudio = new Uint8Array(0)
 
 type Failure = SpeechFailed | AudioError
 
-/** Pieces of audio with the marks that became final beside them, then one event that says how much was spoken. */
+/** Pieces of audio with the marks that became final beside them, then one event with the amount spoken. */
 export const speechEvents = (spoken: Spoken, billableCharacters: number): Stream.Stream<ServerSentEvent, Failure> =>
   spoken.bytes.pipe(
     Stream.flatMap((bytes) => Stream.fromIterable(chunkEvents(bytes, spoken.takeMarks()))),
@@ -102,7 +101,7 @@ export const speechEvents = (spoken: Spoken, billableCharacters: number): Stream
     )
   )
 
-/** Told instead of `speech.done` when the speech breaks off. */
+/** The last event in place of `speech.done`, when the speech breaks off. */
 export const errorEvent = (code: string, message: string, requestId: string): ServerSentEvent =>
   jsonEvent({ type: "speech.error", error: { code, message }, request_id: requestId }, "speech.error")
 
@@ -119,7 +118,7 @@ const chunkEvents = (bytes: Uint8Array, marks: Marks): ReadonlyArray<ServerSentE
   }).flat()
 }
 
-/** No more in one than fits beside audio, except for a word that is longer by itself. */
+/** Each batch fits beside audio, except for a single word that is longer. */
 const batchesOf = (marks: Marks): ReadonlyArray<Marks> => {
   const batches: Array<Marks> = []
   let size = marksBytesMax

@@ -1,6 +1,6 @@
 /**
- * What a request asks for, once all its rules are checked: pure. A rule that is broken is answered with the
- * refusal the caller gets. What the input itself says is the sequencer's to read.
+ * The plan of a request, once all its rules are checked. Pure. A broken rule is answered with the refusal that the
+ * caller gets. Reading the input itself is up to the sequencer.
  */
 import { Result } from "effect"
 import { type AudioFormat, formatNamed, formatOfAccept, formatOfAudioFormat } from "#audio"
@@ -22,7 +22,7 @@ export interface SpeechPlan {
   readonly textNormalization: boolean
   readonly loudnessNormalization: boolean
   readonly billableCharacters: number
-  /** Played by its caller as it comes, and not waited for as a whole. */
+  /** The caller plays it as it comes, and does not wait for the whole. */
   readonly isPlayed: boolean
 }
 
@@ -40,7 +40,7 @@ type Planned<A> = Result.Result<A, WireError>
 
 export interface PlanOptions {
   readonly route: SpeechRoute
-  /** What the caller takes, for a stream whose format is not named. */
+  /** The caller's Accept header, for a stream whose format is not named. */
   readonly accept: string | undefined
   readonly charactersMax: number
   readonly findVoice: FindVoice
@@ -158,7 +158,7 @@ const turnFor = (
   return Result.succeed({ voiceId, voice: spoken, input, locale })
 }
 
-// Which language is spoken: a model's list decides, then the request's `language`, else the voice's own.
+// The rule for the spoken language: a model's list decides, then the request's `language`, else the voice's own.
 const baseOf = (locale: string) => locale.split("-")[0]?.toLowerCase() ?? ""
 
 const speaksEnglish = (locale: string) => baseOf(locale) === "en"
@@ -167,7 +167,7 @@ const speaksEnglish = (locale: string) => baseOf(locale) === "en"
 const supportsLanguage = (model: SpeechModel, language: string): boolean =>
   model.languages.some((known) => isInRange(language, known) || isInRange(known, language))
 
-/** The locale a voice is to speak: of those it has, the one asked for; nothing when it has none such. */
+/** The locale a voice is to speak: the one asked for, if the voice has it; otherwise nothing. */
 const spokenLocale = (
   voice: Pick<SharedVoice, "locale" | "models">,
   model: SpeechModel,

@@ -1,5 +1,5 @@
 /**
- * Why a text is not spoken, and what its caller is told: a status before the first byte, an event after it. Pure.
+ * The reasons why a text is not spoken, and their wire form: a status before the first byte, an event after it. Pure.
  */
 import { Schema } from "effect"
 import type { AudioError } from "#audio"
@@ -11,7 +11,7 @@ export class InputRefused extends Schema.TaggedError<InputRefused>()("InputRefus
   faults: Schema.Array(Fault)
 }) {}
 
-/** What is measured says that it could not be heard in time, or only at the cost of who listens already. */
+/** The measurements say that it could not be heard in time, or only at the cost of present listeners. */
 export class SpeechOverloaded extends Schema.TaggedError<SpeechOverloaded>()("SpeechOverloaded", {
   reason: Schema.Literals(["beginnings", "listeners", "stalled"]),
   retryAfterSeconds: Schema.Int
@@ -23,7 +23,7 @@ export class SpeechBusy extends Schema.TaggedError<SpeechBusy>()("SpeechBusy", {
   detail: Schema.String
 }) {}
 
-/** The session broke off and could not be taken up again. */
+/** The session broke off and could not be resumed. */
 export class SpeechFailed extends Schema.TaggedError<SpeechFailed>()("SpeechFailed", {
   code: Schema.String,
   message: Schema.String
@@ -31,17 +31,17 @@ export class SpeechFailed extends Schema.TaggedError<SpeechFailed>()("SpeechFail
 
 export type SpeechError = InputRefused | SpeechOverloaded | SpeechBusy | SpeechFailed | AudioError
 
-// An encoder that has not started for seconds is not there in one more.
+// An encoder that has not started for seconds will not be there in one more.
 const startingSeconds = 5
 
-/** Why it is counted as refused for want of capacity, if it is. */
+/** The reason for the overload metric, if the refusal is for want of capacity. */
 export const overloadReason = (error: SpeechError): string | undefined => {
   if (error._tag === "SpeechBusy") return error.detail === "all are busy" ? "sequencers" : "unavailable"
   if (error._tag === "EncoderOverloaded") return error.lacks === "places" ? "encoders" : "encoder_start"
   return undefined
 }
 
-/** `isDialogue`: a fault's path names the turn, else the one input. */
+/** `isDialogue`: the path of a fault names the turn; otherwise the one input. */
 export const refusalOf = (error: SpeechError, isDialogue: boolean): WireError => {
   switch (error._tag) {
     case "InputRefused":

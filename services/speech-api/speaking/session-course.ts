@@ -1,6 +1,6 @@
 /**
- * How far a speech session is: which attempt at it runs, what was received of it and taken by the caller, and when
- * something was heard of it. It is changed where frames come in and where they are taken.
+ * The progress of a speech session: which attempt runs, what was received of it and taken by the caller, and when the
+ * sequencer was last heard. It changes where frames come in and where they are taken.
  */
 import type { Queue, Scope } from "effect"
 import {
@@ -19,16 +19,16 @@ export interface SpeechOrder {
   readonly textNormalization: boolean
 }
 
-/** What its caller lets it do. */
+/** The limits that admission sets for a session. */
 export type SessionPace = Pick<Pace, "turn" | "windowSamplesMax" | "begunByMs">
 
-/** A frame of one attempt; without one, that nothing was heard of it. */
+/** A frame of one attempt; without a frame, a note that the attempt has fallen silent. */
 export interface Mail {
   readonly of: string
   readonly frame?: Frame<SessionFrameHead>
 }
 
-/** How often credit is repeated, and a silent sequencer looked for. */
+/** How often credit is repeated, and silence checked. */
 export const watchEveryMs = 250
 
 interface Begun {
@@ -45,15 +45,15 @@ export interface Course extends Begun {
   /** Takeovers in a row that brought nothing, and what was received when the last one began. */
   fruitless: number
   tookOverAt: number
-  /** Empty while none has accepted. */
+  /** Empty until one has accepted. */
   sequencer: string
-  /** In samples, like the two after it. */
+  /** In samples, as are the next two. */
   received: number
   consumed: number
   credited: number
   windowSamples: number
   resume: ResumePoint | null
-  /** By the waking clock of `stall`. */
+  /** On the waking clock of `stall`. */
   heardAtMs: number
   readonly stall: OwnStall
   isGivenUp: boolean
@@ -64,7 +64,7 @@ export const courseOf = (begun: Begun, windowSamples: number, nowMs: number): Co
   ...begun,
   base: crypto.randomUUID(),
   unseen: newestMarks(),
-  // The first begins with 0.
+  // So that the first attempt is 0.
   attempt: -1,
   fruitless: 0,
   tookOverAt: -1,
@@ -80,10 +80,10 @@ export const courseOf = (begun: Begun, windowSamples: number, nowMs: number): Co
   isOver: false
 })
 
-/** The id of the session as its present attempt is known. */
+/** The id of the session's present attempt. */
 export const idOf = ({ base, attempt }: Course) => `${base}-${attempt}`
 
-/** Lets each mark through once: a session that another sequencer took up repeats those of its current chunk. */
+/** Lets each mark through once: after a takeover the new sequencer repeats those of the current chunk. */
 export const newestMarks = () => {
   let turn = 0
   let end = 0
@@ -103,11 +103,11 @@ export const newestMarks = () => {
 
 const bytesPerSample = 2
 const windowSamplesMax = 10 * speechSampleRateHz
-// Below half a second the frames of a window could not keep an encoder busy.
+// With less than half a second, a window could not keep an encoder busy.
 const windowSamplesMin = speechSampleRateHz / 2
 
 /**
- * How far a session may run ahead of its client. The windows of all sessions together stay within the process' bound,
+ * How far a session may run ahead of its client. The windows of all sessions together stay within the process's bound,
  * so slow clients cost a known amount of memory; a lone session gets ten seconds.
  */
 export const windowOf = (bytesMax: number, sessions: number): number =>

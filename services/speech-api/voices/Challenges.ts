@@ -1,7 +1,7 @@
 /**
- * Consent challenges: a phrase for one speaker, given out once, used up by the first create that names it. Using
- * up is a compare-and-set, so of two creates at once one is refused. A foreign workspace's challenge is not
- * found, by the same read as one that never was.
+ * Consent challenges: a phrase for one speaker, given out once, used up by the first create that names it. Its use is a
+ * compare-and-set, so of two creates at once one is refused. Another workspace's challenge is not found, by the same
+ * read as one that never existed.
  */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { type BusError, Kv } from "#bus"
@@ -11,12 +11,12 @@ import { Configuration } from "#runtime"
 import { newPhrase } from "#voice-cloning"
 import { ChallengeRecord, keyFor, keyOf } from "./records.ts"
 
-/** The challenge cannot be used: there is none, it is too late, or somebody did. */
+/** The challenge cannot be used: it does not exist, is expired, or was used. */
 export class ChallengeRefused extends Schema.TaggedError<ChallengeRefused>()("ChallengeRefused", {
   reason: Schema.Literals(["not_found", "expired", "already_used"])
 }) {}
 
-/** The workspace has had as many within the hour as it may have. */
+/** The workspace has reached its challenges for the hour. */
 class ChallengesUsedUp extends Schema.TaggedError<ChallengesUsedUp>()("ChallengesUsedUp", {
   limit: Schema.Int,
   resetAtMs: Schema.Finite,
@@ -25,7 +25,7 @@ class ChallengesUsedUp extends Schema.TaggedError<ChallengesUsedUp>()("Challenge
 
 interface MadeChallenge {
   readonly challenge: ChallengeRecord
-  /** How many more there are, for the caller to see. */
+  /** The remaining challenges, for the answer's headers. */
   readonly taken: RateTaken
 }
 
@@ -35,7 +35,7 @@ interface ChallengeRequest {
   readonly fullName: string
 }
 
-/** A challenge that was used up for a voice, which is not made yet. */
+/** A challenge that was used up for a voice that is not made yet. */
 export interface UsedChallenge {
   readonly challenge: ChallengeRecord
   readonly voiceId: string
@@ -45,7 +45,7 @@ export class Challenges extends Context.Service<
   Challenges,
   {
     readonly make: (request: ChallengeRequest) => Effect.Effect<MadeChallenge, ChallengesUsedUp | BusError>
-    /** `by` names the create when it can come again; see `standingOf`. */
+    /** `by` names a create that can be retried; see `standingOf`. */
     readonly use: (
       workspace: string,
       id: string,
@@ -141,8 +141,8 @@ export const faultOfName = (name: string): string | undefined => {
 type Standing = "open" | "resumed" | "used" | "expired"
 
 /**
- * `by` names the create that asks, when it can be known again: one that was cut off by a fault of ours may go on
- * with the challenge that it had already used up.
+ * `by` names the create, when a retry of it can be recognized: a create that a fault of ours cut off may go on with the
+ * challenge that it had already used up.
  */
 export const standingOf = (
   { used, expiresAt }: Pick<ChallengeRecord, "used" | "expiresAt">,

@@ -1,7 +1,7 @@
 /**
- * Cloned voices by workspace. A voice takes its place before anything else of it is written (`Making`), becomes one
- * when all of it is there (`Ready`), and is nobody's voice any more before anything of it is removed (`Leaving`):
- * whatever a process that dies leaves behind stands under a record that the sweep finds. Reads go to the leader.
+ * Cloned voices by workspace. A voice takes its place before anything else of it is written (`Making`), becomes a voice
+ * when all of it is there (`Ready`), and stops being one before anything of it is removed (`Leaving`). Whatever a dying
+ * process leaves behind therefore stands under a record that the sweep finds. Reads go to the leader.
  */
 import { Clock, Context, Effect, Layer, Option, Schema, Stream } from "effect"
 import { type BusError, BusUnavailable, Kv, type KvEntry } from "#bus"
@@ -10,7 +10,7 @@ import { Configuration } from "#runtime"
 import type { VoicePlace } from "./VoiceFiles.ts"
 import { type ClonedVoice, keyFor, keyOf, keysOf, VoiceRecord } from "./records.ts"
 
-/** The workspace has as many voices as it may have. */
+/** The workspace has reached its number of voices. */
 export class TooManyVoices extends Schema.TaggedError<TooManyVoices>()("TooManyVoices", {
   voicesMax: Schema.Int
 }) {}
@@ -24,20 +24,20 @@ export interface TakenPlace extends VoicePlace {
 export class ClonedVoices extends Context.Service<
   ClonedVoices,
   {
-    /** Nothing for a voice that is not ready, is gone, never was, or is another workspace's. */
+    /** Nothing for a voice that is not ready, is gone, never existed, or belongs to another workspace. */
     readonly find: (workspace: string, id: string) => Effect.Effect<Option.Option<ClonedVoice>, BusError>
     readonly list: (workspace: string) => Effect.Effect<ReadonlyArray<ClonedVoice>, BusError>
-    /** A voice that is ready already, because the same create comes again, is given as it is. */
+    /** A voice that is already ready, because the same create came before, is returned as it is. */
     readonly take: (place: VoicePlace) => Effect.Effect<TakenPlace | ClonedVoice, TooManyVoices | BusError>
     readonly fill: (place: TakenPlace, voice: ClonedVoice) => Effect.Effect<void, BusError>
     /**
-     * Nobody's voice from now on. With a revision only when nothing has changed since; without one only what is a
-     * voice. False when that is not so. What has left is never taken again, so its files may be removed.
+     * Ends the voice. With a revision, only if nothing has changed since; without one, only if it is a voice. False
+     * otherwise. A voice that has left is never taken again, so its files may be removed.
      */
     readonly leave: (place: VoicePlace, revision?: number) => Effect.Effect<boolean, BusError>
     /** Forgets a voice that has left. */
     readonly forget: (place: VoicePlace) => Effect.Effect<void, BusError>
-    /** Everything of every workspace that is not ready and has stood still since then. */
+    /** Every record of any workspace that is not ready and has not changed since then. */
     readonly stalled: (sinceMs: number) => Stream.Stream<KvEntry<VoiceRecord>, BusError>
   }
 >()("starling/speech-api/ClonedVoices") {
@@ -120,8 +120,8 @@ const readyOf = (record: VoiceRecord): Option.Option<ClonedVoice> =>
   record._tag === "Ready" ? Option.some(record) : Option.none()
 
 /**
- * How many voices a workspace has for somebody who has just taken a place among them. Of two who take the last one
- * at once, who came first has it: his place has the lower revision, and the other sees it.
+ * The number of voices of a workspace, seen by a create that has just taken a place among them. When two creates take
+ * the last place at once, the first has it: its place has the lower revision, and the other sees that.
  */
 export const placesTaken = (
   entries: ReadonlyArray<KvEntry<VoiceRecord>>,

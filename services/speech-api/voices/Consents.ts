@@ -1,4 +1,6 @@
-/** The record of who agreed to have a voice cloned. It is written before the voice is one, and outlives it. */
+/**
+ * The consent record: which speaker agreed to a cloned voice. It is written before the voice exists, and outlives it.
+ */
 import { Clock, Context, Effect, Layer, Option, Schedule, Stream } from "effect"
 import { type BusError, Kv } from "#bus"
 import { isoTime } from "#contracts"
@@ -8,11 +10,11 @@ import type { VoicePlace } from "./VoiceFiles.ts"
 export class Consents extends Context.Service<
   Consents,
   {
-    /** In place of one that was written for the same voice by a create that was cut off. */
+    /** Replaces a record that a create that was cut off wrote for the same voice. */
     readonly keep: (record: ConsentRecord) => Effect.Effect<void, BusError>
     /** Notes that the voice is gone. True when there is a consent. */
     readonly close: (place: VoicePlace) => Effect.Effect<boolean, BusError>
-    /** Of one workspace, or of all. */
+    /** The records of one workspace, or of all. */
     readonly list: (workspace?: string) => Stream.Stream<ConsentRecord, BusError>
   }
 >()("starling/speech-api/Consents") {
@@ -53,5 +55,5 @@ export class Consents extends Context.Service<
   )
 }
 
-// Two deletes and a sweep at once are all there can be.
+// At most two deletes and a sweep run at once.
 const closeTriesMax = 5

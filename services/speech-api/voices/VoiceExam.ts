@@ -1,6 +1,6 @@
 /**
- * Looks at everything that was sent for a voice before any of it is kept: the picture, the two recordings, whether
- * the speaker consented, and what the sample tells of the voice. Cheapest refusal first.
+ * Examines everything that was sent for a voice before any of it is kept: the picture, the two recordings, the
+ * speaker's consent, and the qualities of the sample. The cheapest refusal comes first.
  */
 import { createReadStream } from "node:fs"
 import * as NodeStream from "@effect/platform-node/NodeStream"
@@ -30,13 +30,13 @@ export interface Examined {
   readonly consent: FoundConsent
 }
 
-/** A consent as it was given, and what was found of one that was read. */
+/** A consent as given, and the findings of one that was read. */
 type FoundConsent =
   | Extract<GivenConsent, { readonly _tag: "Declared" }>
   | (Extract<GivenConsent, { readonly _tag: "Read" }> & {
       readonly evidence: ConsentEvidence
       readonly recordingType: string
-      /** The recording as it was heard. */
+      /** The decoded recording. */
       readonly samples: Int16Array
     })
 
@@ -95,7 +95,7 @@ export class VoiceExam extends Context.Service<
   )
 }
 
-/** The file is ours, on our disk: that it cannot be read is no fault of the caller. */
+/** The file is ours, on our disk: a failure to read it is no fault of the caller's. */
 const headOf = ({ path }: FormFile) =>
   NodeStream.fromReadable({ evaluate: () => createReadStream(path, { end: headBytes - 1 }) }).pipe(
     Stream.runCollect,
@@ -103,11 +103,11 @@ const headOf = ({ path }: FormFile) =>
     Effect.orDie
   )
 
-// What a file is shows in how it begins; a name and a type that the caller gives are not believed.
+// The first bytes show what a file is; the caller's name and type for it are not believed.
 const startsWith = (bytes: Uint8Array, text: string, at = 0) =>
   [...text].every((character, index) => bytes[at + index] === character.charCodeAt(0))
 
-// Bytes that tell all of them apart.
+// Enough bytes to tell the formats apart.
 export const headBytes = 32
 
 /** Undefined for anything but PNG, JPEG and WebP. */
@@ -117,7 +117,7 @@ export const pictureType = (head: Uint8Array): string | undefined => {
   return startsWith(head, "RIFF") && startsWith(head, "WEBP", 8) ? "image/webp" : undefined
 }
 
-/** For what was decoded already; what is not known by its beginning is some bytes. */
+/** For a recording that was decoded already; an unknown beginning gives plain bytes. */
 export const recordingType = (head: Uint8Array): string => {
   if (startsWith(head, "RIFF") && startsWith(head, "WAVE", 8)) return "audio/wav"
   if (startsWith(head, "ID3")) return "audio/mpeg"

@@ -1,6 +1,6 @@
 /**
- * The files of cloned voices in the object stores: streamed in from a form's file and out to a caller, never whole
- * in memory. An object's name follows from the voice alone, so that whoever knows of the voice finds its files.
+ * The files of cloned voices in the object stores, streamed in from a form's file and out to a caller, never whole in
+ * memory. An object's name follows from the voice alone, so a voice's record is enough to find its files.
  */
 import { createReadStream } from "node:fs"
 import { Context, Effect, Layer, Option, Stream } from "effect"
@@ -27,10 +27,10 @@ export class VoiceFiles extends Context.Service<
       file: FormFile,
       mediaType: string
     ) => Effect.Effect<KeptFile, BusError>
-    /** A recording without any container, for a zero-shot model; gives the object's name. */
+    /** Keeps a recording without a container, for a zero-shot model; gives the object's name. */
     readonly keepReference: (place: VoicePlace, samples: Int16Array) => Effect.Effect<string, BusError>
     readonly read: (file: KeptFile) => Stream.Stream<Uint8Array, BusError>
-    /** Also when it is not there. */
+    /** Succeeds also when the file is not there. */
     readonly remove: (place: VoicePlace, kind: FileKind) => Effect.Effect<void, BusError>
   }
 >()("starling/speech-api/VoiceFiles") {

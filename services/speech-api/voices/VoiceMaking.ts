@@ -1,7 +1,7 @@
 /**
- * Makes a voice: takes a place among the workspace's voices, has what was sent examined, keeps the files, then the
- * consent, and only then is it a voice. Whatever breaks that off, what was written is taken back; what a process that
- * dies has written stands under its place, where the sweep finds it.
+ * Makes a voice: takes a place among the workspace's voices, has the form examined, keeps the files, then the consent,
+ * and only then is it a voice. Any failure takes back what was written. What a dying process has written stands under
+ * its place, where the sweep finds it.
  */
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import type { BusError } from "#bus"
@@ -52,7 +52,7 @@ export class VoiceMaking extends Context.Service<
         } as const
       })
 
-      /** The phrase is a recording of which the words are known; a sample's are not. */
+      /** The phrase is a recording whose words are known; a sample's are not. */
       const keepReference = Effect.fnUntraced(function* (place: TakenPlace, { consent }: Examined) {
         if (!hasZeroShotModel || consent._tag === "Declared") return null
         const object = yield* files.keepReference(place, consent.samples)

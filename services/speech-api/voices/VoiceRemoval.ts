@@ -1,7 +1,7 @@
 /**
- * Takes voices away: those that a caller deletes, those that did not come to be, and what a process left behind that
- * died in between. First the voice is nobody's, then its sample and picture go, then its consent is noted as over
- * (its recording stays), and at last nothing says that it was. Any step may be done twice, by anybody.
+ * Removes voices: those that a caller deletes, those whose making failed, and those that a dying process left behind.
+ * First the voice stops being one, then its sample and picture go, then its consent is noted as over (its recording
+ * stays), and last its record goes. Any step may be repeated, by any process.
  */
 import { Clock, Context, Effect, Layer, Schedule, Stream } from "effect"
 import { type BusError, Objects } from "#bus"
@@ -14,11 +14,11 @@ import { VoiceFiles, type VoicePlace } from "./VoiceFiles.ts"
 export class VoiceRemoval extends Context.Service<
   VoiceRemoval,
   {
-    /** True when it was a voice until now; it is gone even if not all of it could be removed yet. */
+    /** True when it was a voice until now; it is gone even if some of its parts could not be removed yet. */
     readonly remove: (place: VoicePlace) => Effect.Effect<boolean, BusError>
-    /** Of a voice that is being made, and is not to be one. Never fails: the sweep does what is left. */
+    /** Drops a voice whose making failed. Never fails: the sweep removes what is left. */
     readonly giveUp: (place: TakenPlace) => Effect.Effect<void>
-    /** Clears up behind whoever did not; how many voices that were. */
+    /** Removes what unfinished makings and removals left behind; answers with the number of voices. */
     readonly sweep: Effect.Effect<number, BusError>
   }
 >()("starling/speech-api/VoiceRemoval") {
@@ -66,7 +66,7 @@ export class VoiceRemoval extends Context.Service<
           stalled,
           () => 0,
           Effect.fnUntraced(function* (sum, { value, revision }) {
-            // Somebody may have gone on with it since it was seen.
+            // Another process may have moved it on since it was seen.
             if (!(yield* voices.leave(value, revision))) return sum
             yield* clear(value)
             return sum + 1
@@ -81,7 +81,7 @@ export class VoiceRemoval extends Context.Service<
     })
   )
 
-  /** Sweeps now and then. Several processes may do so at once. */
+  /** Sweeps at intervals. Several processes may do so at once. */
   static readonly sweeping = Layer.effectDiscard(
     Effect.gen(function* () {
       const removal = yield* VoiceRemoval
@@ -98,7 +98,7 @@ export class VoiceRemoval extends Context.Service<
   )
 }
 
-// A create is done or broken off after five minutes at the very most.
+// A create ends or is broken off after five minutes at the latest.
 const stalledAfterMs = 900_000
 const sweepEvery = "10 minutes"
 const stores = ["voice-samples", "consent-recordings"]

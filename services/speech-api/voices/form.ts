@@ -1,4 +1,4 @@
-/** The form that a voice is made from, checked whole: every fault at once, by the name of its part. Pure. */
+/** The form of a new voice, checked whole: every fault at once, by the name of its part. Pure. */
 import { Result, Schema } from "effect"
 import {
   avatarBytesMax,
@@ -22,18 +22,18 @@ export interface VoiceOrder {
   readonly consent: GivenConsent
 }
 
-/** A phrase that was read, or somebody's word. */
+/** Consent by a phrase that was read, or by declaration. */
 export type GivenConsent =
   | { readonly _tag: "Read"; readonly recording: FormFile; readonly used: UsedChallenge }
   | { readonly _tag: "Declared"; readonly fullName: string; readonly email: string }
 
-/** How consent is to be given; `used` is missing when no challenge was named. */
+/** How consent must be given; `used` is missing when no challenge was named. */
 export type Flow =
   | { readonly _tag: "Challenge"; readonly used: UsedChallenge | undefined }
   | { readonly _tag: "Declared" }
 
 export const voiceFormSpec: FormSpec = {
-  // The bytes of what may be right, and some room for what is to be told why it is wrong.
+  // The bytes of a valid form, with some room so that a slightly wrong one can be told what is wrong.
   fields: {
     name: { bytesMax: 2_048 },
     gender: { bytesMax: 256 },

@@ -1,4 +1,4 @@
-/** The voices as the wire shows them, filtered, then paged. Pure. */
+/** The voices on the wire: filtered, then paged. Pure. */
 import { Result } from "effect"
 import { findModel, type Voice, type VoicesQuery, voicesPageDefault, voicesPageMax } from "#contracts"
 import { validationFailed, type WireError } from "#http"
@@ -10,7 +10,7 @@ import { clonedModels, type CloneRules, isInRange } from "./speakable.ts"
 export interface ListedVoice extends Pick<SharedVoice, "id" | "displayName" | "locale" | "models"> {
   readonly gender: "male" | "female" | "not_specified"
   readonly tags?: ReadonlyArray<string>
-  /** Only of a cloned voice. */
+  /** Present only on a cloned voice. */
   readonly cloned?: { readonly hasAvatar: boolean }
 }
 
@@ -34,7 +34,7 @@ export const listedClone = (voice: ClonedVoice, { isExpressive }: Pick<CloneRule
   cloned: { hasAvatar: voice.avatar !== null }
 })
 
-/** As callers of old spell it. */
+/** The older versions' spelling. */
 export const withOldGender = (voice: Voice): Voice =>
   voice.gender === "not_specified" ? { ...voice, gender: "notSpecified" } : voice
 
@@ -44,7 +44,7 @@ export interface VoicePage {
   readonly has_more: boolean
 }
 
-/** Sorted by id, which is what a cursor stands for. Without limit and cursor everything is one page. */
+/** Sorted by id, which is what a cursor holds. Without limit and cursor everything is one page. */
 export const pageOfVoices = (
   all: ReadonlyArray<ListedVoice>,
   query: VoicesQuery

@@ -1,7 +1,7 @@
 /**
- * What is stored of cloned voices: the challenge that a speaker is to read, the voice in each of its states, and
- * the consent that it rests on. All of them stand under `<workspace>.<id>`, so that who asks with another
- * workspace finds nothing, by the same read.
+ * The records of cloned voices: the challenge that a speaker reads, the voice in each of its states, and the consent
+ * behind it. All of them stand under `<workspace>.<id>`, so that a caller from another workspace finds nothing, by the
+ * same read.
  */
 import { Schema } from "effect"
 import { Count, encodeToken, Timestamp, tokenCharactersMax, VoiceReference, VoiceTraits } from "#contracts"
@@ -16,12 +16,12 @@ export const ChallengeRecord = Schema.Struct({
   tokenId: Schema.String,
   createdAt: Timestamp,
   expiresAt: Timestamp,
-  /** Null until a create has named it. `by` tells one create that is tried again from another. */
+  /** Null until a create names it. `by` tells one retried create from another create. */
   used: Schema.NullOr(Schema.Struct({ at: Timestamp, by: Schema.NullOr(Schema.String), voiceId: Schema.String }))
 })
 export interface ChallengeRecord extends Schema.Schema.Type<typeof ChallengeRecord> {}
 
-/** An object in one of the stores: where it is, and what it was when it came. */
+/** An object in one of the stores: its place, and its size, digest and type on arrival. */
 export const KeptFile = Schema.Struct({
   store: Schema.String,
   object: Schema.String,
@@ -33,7 +33,7 @@ export interface KeptFile extends Schema.Schema.Type<typeof KeptFile> {}
 
 const place = { id: Schema.String, workspace: Schema.String, changedAt: Timestamp }
 
-/** `Making` and `Leaving` are to nobody a voice; who finds one that has stood still for long clears up behind it. */
+/** `Making` and `Leaving` are voices to no caller; a process that finds one unchanged for long removes its remains. */
 export const VoiceRecord = Schema.Union([
   Schema.TaggedStruct("Making", place),
   Schema.TaggedStruct("Ready", {
@@ -45,7 +45,7 @@ export const VoiceRecord = Schema.Union([
     traits: VoiceTraits,
     sample: KeptFile,
     avatar: Schema.NullOr(KeptFile),
-    /** What a zero-shot model takes the voice from, where there is one. */
+    /** The recording that a zero-shot model takes the voice from, where there is one. */
     reference: Schema.NullOr(VoiceReference)
   }),
   Schema.TaggedStruct("Leaving", place)
@@ -60,34 +60,34 @@ const verified = Schema.TaggedStruct("Verified", {
   evidence: ConsentEvidence,
   recording: KeptFile
 })
-/** Of the flow without a challenge: somebody says that the speaker agreed. */
+/** The flow without a challenge: the caller declares that the speaker agreed. */
 const declared = Schema.TaggedStruct("Declared", { email: Schema.String })
 
 export const ConsentRecord = Schema.Struct({
-  /** Also the consent's own id: a voice has one consent. */
+  /** Also the consent's own id, for a voice has one consent. */
   voiceId: Schema.String,
   workspace: Schema.String,
   fullName: Schema.String,
-  /** Who brought it. */
+  /** The token of the caller that brought it. */
   tokenId: Schema.String,
   givenAt: Timestamp,
-  /** When the voice was deleted, or given up before it was one. */
+  /** When the voice was deleted, or its making was given up. */
   voiceDeletedAt: Schema.NullOr(Timestamp),
-  /** What the voice was made from. The object goes with the voice, the digest stays. */
+  /** The sample behind the voice. The object goes with the voice, the digest stays. */
   sample: KeptFile,
   method: Schema.Union([verified, declared])
 })
 export interface ConsentRecord extends Schema.Schema.Type<typeof ConsentRecord> {}
 
-/** Nothing for an id that cannot be one of ours, because it does not fit a key. */
+/** Nothing for an id that fits no key, and so cannot be one of ours. */
 export const keyOf = (workspace: string, id: string): string | undefined => {
   if (!id.isWellFormed() || Buffer.byteLength(id) * 3 > tokenCharactersMax) return undefined
   return keyFor({ workspace, id })
 }
 
-/** Of an id that we made. */
+/** The key of an id that we made. */
 export const keyFor = ({ workspace, id }: { readonly workspace: string; readonly id: string }): string =>
   `${encodeToken(workspace)}.${encodeToken(id)}`
 
-/** Fits the keys of everything in a workspace. */
+/** Matches the keys of everything in a workspace. */
 export const keysOf = (workspace: string): string => `${encodeToken(workspace)}.>`

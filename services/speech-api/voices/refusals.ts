@@ -1,4 +1,4 @@
-/** What keeps a voice from being made, as its caller is told. Who is not who he should be learns how far off nowhere. Pure. */
+/** The refusals of a voice's making, on the wire. A speaker who does not match never learns by how much. Pure. */
 import type { RecordingUnusable } from "#audio"
 import type { BusError } from "#bus"
 import { amended, conflict, notFound, serviceUnavailable, validationFailed, WireError } from "#http"
@@ -58,7 +58,7 @@ const refusalOfChallenge = ({ reason }: ChallengeRefused) => {
     : conflict("the consent challenge was used already; start another one", "consent_challenge_already_used")
 }
 
-/** The sample is a field like others; what is wrong with the consent has a code of its own. */
+/** A bad sample is a field's fault like others; a bad consent has a code of its own. */
 const refusalOfRecording = ({ name, reason, detail, message }: RecordingUnusable) => {
   if (name === "consent_recording") {
     return new WireError({ status: 422, code: "consent_recording_unusable", message, details: { reason } })

@@ -1,6 +1,6 @@
 /**
- * The voices that an order may be spoken with: the catalogue's, and of those it names the caller's own. Another
- * workspace's voice is looked for where one that never was is looked for, and is not there either.
+ * The voices that an order may be spoken with: the catalogue's, and the caller's own among those it names. One read
+ * looks for another workspace's voice and for one that never existed, and finds neither.
  */
 import { Effect, Option } from "effect"
 import type { ConfigurationFile, EngineVoice, ModelId } from "#contracts"
@@ -11,9 +11,9 @@ import { ClonedVoices } from "./ClonedVoices.ts"
 import type { ClonedVoice } from "./records.ts"
 import { refusalOfVoice } from "./refusals.ts"
 
-/** What a plan must know of a voice, whether everybody has it or one workspace has cloned it. */
+/** What a plan must know of a voice, be it shared or cloned by a workspace. */
 export interface SpeakableVoice extends Pick<SharedVoice, "id" | "locale" | "models"> {
-  /** Models that would speak with it in another workspace. */
+  /** Models that speak with it only in other workspaces. */
   readonly withheld: ReadonlyArray<ModelId>
   /** Nothing for a locale that the voice does not speak. */
   readonly engineVoice: (locale: string) => EngineVoice | undefined
@@ -22,7 +22,7 @@ export interface SpeakableVoice extends Pick<SharedVoice, "id" | "locale" | "mod
 /** By its id. */
 export type FindVoice = (id: string) => SpeakableVoice | undefined
 
-// A dialogue of many strangers does not become a flood.
+// A bound, so that a dialogue of many cloned voices does not flood the broker.
 const readsAtOnce = 8
 
 export const voicesFor = Effect.fnUntraced(function* (
@@ -55,11 +55,11 @@ export const sharedSpeakable = (id: string): SpeakableVoice | undefined => {
   return { id, locale, models, withheld: [], engineVoice: (spoken) => engineVoice(voice, spoken) }
 }
 
-/** What of a deployment decides how clones speak in a workspace. */
+/** The settings of a deployment that decide how clones speak in a workspace. */
 export interface CloneRules {
-  /** The expressive model speaks with them. */
+  /** The expressive model may speak with cloned voices. */
   readonly isExpressive: boolean
-  /** A zero-shot model speaks with those that have a reference. */
+  /** A zero-shot model may speak with voices that have a reference. */
   readonly isZeroShot: boolean
 }
 
@@ -90,12 +90,12 @@ const modelsByLocale = new Map(
   sharedVoices.filter(({ engine }) => engine.engine === "espeak").map(({ locale, models }) => [locale, models])
 )
 
-/** What the locale of a cloned voice may be. */
+/** The locales that a cloned voice may have. */
 export const clonableLocales: ReadonlyArray<string> = [...modelsByLocale.keys()]
 
 /**
- * Which models speak with a cloned voice, and which languages: those of the catalogue's voices of its locale. The
- * expressive model does so for some workspaces only.
+ * The models and languages of a cloned voice: those of the catalogue's voices of its locale. The expressive model
+ * speaks with it in some workspaces only.
  */
 export const clonedModels = (locale: string, isExpressive: boolean): SharedVoice["models"] =>
   (modelsByLocale.get(locale) ?? []).filter(({ name }) => isExpressive || name !== expressiveModel)
