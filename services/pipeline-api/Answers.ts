@@ -1,6 +1,6 @@
 /**
- * Answers of operators, as they wrote them, until a runner has taken them. An answer is kept before the item decides
- * on it, under the id of its command: of two that race for a question only the decided one stays. Once given out, it
+ * Operators' answers, word for word, until a runner has taken them. An answer is kept before the item decides on it,
+ * under the id of its command: when two race for a question, only the one that was decided stays. Once given out, it
  * lives a minute longer, for a runner that did not hear it and asks again.
  */
 import { Context, Effect, Layer, Option, Schema, Stream } from "effect"
@@ -11,7 +11,7 @@ const Kept = Schema.Struct({
   questionId: Schema.String,
   outcome: Schema.Literals(["answered", "dismissed"]),
   text: Schema.NullOr(Schema.String),
-  /** The dispatch that it was given to; null before. */
+  /** The dispatch that it was given to; null before that. */
   takenBy: Schema.NullOr(Schema.String)
 })
 interface Kept extends Schema.Schema.Type<typeof Kept> {}
@@ -24,16 +24,16 @@ export interface AnswerPlace {
 
 // A runner that asks again does so within seconds.
 const givenMs = 60_000
-// Eight questions are open at once; some may have an answer that lost.
+// Eight questions can be open at once; some may also have an answer that lost the race.
 const repliesMax = 64
 
 export class Answers extends Context.Service<
   Answers,
   {
     readonly keep: (place: AnswerPlace, reply: PickupReply) => Effect.Effect<void, BusError>
-    /** It was not decided on. */
+    /** Drops an answer that was not decided on. */
     readonly drop: (place: AnswerPlace) => Effect.Effect<void, BusError>
-    /** Those of an item that no other dispatch was given; from now on they are this one's. */
+    /** Takes an item's answers that no other dispatch was given; from now on they belong to this one. */
     readonly take: (workItemId: string, dispatchId: string) => Effect.Effect<ReadonlyArray<PickupReply>, BusError>
   }
 >()("starling/pipeline-api/Answers") {
@@ -47,7 +47,7 @@ export class Answers extends Context.Service<
         const kept: Kept = { ...reply, takenBy: null }
         const held = yield* bucket.get(key)
         if (Option.isNone(held)) yield* bucket.create(key, kept)
-        // The same command again; what was given out stays given out.
+        // The same command again: an answer that was given out stays given out.
         else if (held.value.value.takenBy === null) yield* bucket.update(key, kept, held.value.revision)
       })
 

@@ -1,6 +1,6 @@
 /**
  * The one way to the actors. Every command, wherever it comes from, passes here and loses its secrets before anything
- * is decided or kept. An operator's answer is set aside for the item's runner as it was written.
+ * is decided or kept. An operator's answer is kept word for word for the item's runner.
  */
 import { Context, Effect, Layer, Option } from "effect"
 import { Actors, type CommandAddress, type CommandError, type Outcome } from "#actors"
@@ -23,7 +23,7 @@ export class Commands extends Context.Service<
       address: CommandAddress,
       command: CommandOf<Entity>
     ) => Effect.Effect<Outcome<StateOf<Entity> | null>, CommandError>
-    /** As the leader has it now. */
+    /** The state that the leader has now. */
     readonly read: <Entity extends CommandEntity>(
       entity: Entity,
       id: string
@@ -47,7 +47,7 @@ export class Commands extends Context.Service<
         if (raw === undefined) return yield* decided
         const place: AnswerPlace = { workItemId: address.id, questionId: raw.questionId, commandId: address.commandId }
         yield* answers.keep(place, raw)
-        // Of any other failure nobody knows whether it was decided; what is kept in vain goes by itself.
+        // After any other failure the decision is unknown; an answer kept in vain expires by itself.
         const drop = () => Effect.ignore(answers.drop(place))
         return yield* decided.pipe(Effect.tapErrorTag("Refusal", drop), Effect.tapErrorTag("EntityNotFound", drop))
       })
@@ -69,7 +69,7 @@ const replyOf = (command: WorkItemCommand): PickupReply | undefined => {
   return { questionId: command.questionId, outcome: "dismissed", text: command.reason }
 }
 
-/** Texts whose bound is 500 characters or more. */
+/** Keys of texts whose bound is 500 characters or more. */
 const wide: ReadonlySet<string> = new Set([
   "actionableAnswer",
   "answer",
@@ -82,13 +82,13 @@ const wide: ReadonlySet<string> = new Set([
   "reason"
 ])
 const wideCharacters = 500
-/** Short ones. */
+/** Keys of short texts. */
 const narrow: ReadonlySet<string> = new Set(["location", "title"])
 
 /**
  * The value without its secrets, wherever people or agents wrote a text in it: questions, answers, reasons, notes,
- * errors, findings, suggestions. A text's key decides; ids, branches and addresses stay. A text that grew by what stands
- * for its secrets is cut, so that it fits where the other did. Pure.
+ * errors, findings, suggestions. A text's key decides; ids, branches and addresses stay. A text that grows by the
+ * placeholders for its secrets is cut, so that it still fits its bound. Pure.
  */
 export const redactTexts = <A>(value: A, redact: Redact): A => redacted(value, "", redact) as A
 
@@ -101,7 +101,7 @@ const redacted = (value: unknown, key: string, redact: Redact): unknown => {
   return typeof value === "object" && value !== null ? redactedRecord(value, redact) : value
 }
 
-/** The same object where nothing in it changed, as in most. */
+/** Returns the same object when nothing in it changed, which is the usual case. */
 const redactedRecord = (value: object, redact: Redact): object => {
   let clean: Array<[string, unknown]> | undefined
   const entries = Object.entries(value)

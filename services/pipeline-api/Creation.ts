@@ -1,7 +1,7 @@
 /**
- * Creates work items and releases. What the caller left out is the project's or the configuration's to say, and every
- * fault comes back by its field. An item of a release is created only while that release is open: its standing at the
- * moment of the decision is a precondition. That the release lists the item is the follow-up's work.
+ * Creates work items and releases. The project or the configuration fills in what the caller left out, and every fault
+ * names its field. An item of a release is created only while that release is open: the release's state is a
+ * precondition of the decision. A follow-up then lists the item in the release.
  */
 import { Context, Effect, Layer, Option, Result } from "effect"
 import { type CommandError, type Outcome, Refusal } from "#actors"
@@ -29,13 +29,13 @@ interface Made<State> {
   readonly sequence: number
 }
 
-// The release changed at the very moment; items that are linked to it do that.
+// The release may change at the very same moment, for each linked item changes it.
 const triesMax = 16
 
 export class Creation extends Context.Service<
   Creation,
   {
-    /** One of that id that is there already, of the same making, is answered as if it had just been made. */
+    /** If an equal item with that id is there already, the answer is the same as if it had just been created. */
     readonly create: (
       id: string,
       request: CreateWorkItemRequest
@@ -98,14 +98,14 @@ export class Creation extends Context.Service<
 const stateOf = <State>(held: Option.Option<Made<State>>): State | undefined =>
   Option.getOrUndefined(Option.map(held, ({ state }) => state))
 
-/** What was created has a state. */
+/** A created entity always has a state. */
 const madeOf = <State>({ state, sequence }: Outcome<State | null>) =>
   state === null ? Effect.die(new Error("created, and not there")) : Effect.succeed({ state, sequence })
 
 export type Configured = Pick<ConfigurationFile, "Pipeline" | "AutoRetryOnTransientFailure" | "QuotaRetry">
 type Faults = Readonly<Record<string, string>>
 
-/** What an item of that project goes by now. */
+/** The settings that apply to an item of that project now. */
 export const settingsFor = (configured: Configured, project: ProjectState | undefined): WorkItemSettings =>
   project === undefined ? itemSettingsOf(configured) : workItemSettingsOf(project.settings, itemSettingsOf(configured))
 
@@ -115,7 +115,7 @@ interface ItemMaterial {
   readonly configured: Configured
   readonly roster: AgentRoster
   readonly project: ProjectState | undefined
-  /** Of `releaseId`, if one was named. */
+  /** The release of `releaseId`, if one was named. */
   readonly release: ReleaseState | undefined
 }
 

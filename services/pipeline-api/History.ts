@@ -1,6 +1,6 @@
 /**
- * What the log knows of a work item beyond its state: its records in order, a suggestion with its rationale, the
- * findings of its last audit. It is read from the stream itself, in pages. Nothing is decided on it.
+ * The log of a work item beyond its state: its records in order, a suggestion with its rationale, the findings of its
+ * last audit. It is read from the stream itself, in pages. No decision rests on it.
  */
 import { Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
 import { type BusError, jsonCodec, type SourceMessage, StreamReader } from "#bus"
@@ -20,7 +20,7 @@ type Finding = typeof ReportedFinding.Type
 export class History extends Context.Service<
   History,
   {
-    /** At most `limit` records after that one. */
+    /** At most `limit` records after `afterSequence`. */
     readonly page: (
       workItemId: string,
       afterSequence: number,
@@ -30,7 +30,7 @@ export class History extends Context.Service<
       workItemId: string,
       suggestionId: string
     ) => Effect.Effect<Option.Option<Omit<SuggestionView, "workItemId" | "projectId">>, BusError>
-    /** Of the audit that ended last; none before the first. */
+    /** The findings of the last audit that ended; empty before the first. */
     readonly lastFindings: (workItemId: string) => Effect.Effect<ReadonlyArray<Finding>, BusError>
   }
 >()("starling/pipeline-api/History") {
@@ -111,7 +111,7 @@ export interface ReadRecord {
   readonly sequence: number
   readonly atMs: number
   readonly facts: ReadonlyArray<unknown>
-  /** Names of its events. */
+  /** The names of its events. */
   readonly events: ReadonlyArray<string>
   readonly state: unknown
 }
@@ -124,7 +124,7 @@ const Stored = Schema.Struct({
 })
 const codec = jsonCodec(Stored)
 
-/** Nothing for what cannot be read, and for notes that are no entity's record. */
+/** Nothing for a record that cannot be read, and for notes that are no entity's record. */
 export const readRecord = (message: SourceMessage): ReadRecord | undefined => {
   const read = codec.decode(message)
   if (Result.isFailure(read)) return undefined

@@ -1,6 +1,6 @@
 /**
- * Which agents may take what, as configured; whether they take work now, as their actors have it; and which agent
- * stands in for one that does not.
+ * Routing: which agents may take which work, by the configuration; whether they take work now, by their actors; and
+ * which agent stands in for one that does not.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import type { Precondition } from "#actors"
@@ -11,19 +11,19 @@ import { Configuration } from "#runtime"
 import { Commands } from "./Commands.ts"
 
 export interface AgentHold {
-  /** What keeps the agent from new work; nothing, if it takes some. */
+  /** What keeps the agent from new work; undefined when nothing does. */
   readonly hold: Exclude<AgentStanding, "Available"> | undefined
   readonly reason: string | null
-  /** It stands so as long as these stand. */
+  /** The hold is true as long as these preconditions are. */
   readonly preconditions: ReadonlyArray<Precondition>
 }
 
 export class Routing extends Context.Service<
   Routing,
   {
-    /** Of an instance its kind is asked too. */
+    /** For an instance, the hold of its kind counts too. */
     readonly holdOn: (agentKind: string, agentInstanceId: string | null) => Effect.Effect<AgentHold, BusError>
-    /** Another member of the class who takes that phase now, in the order of the configuration. */
+    /** Another member of the class that takes that phase now, in the order of the configuration. */
     readonly standIn: (
       name: string,
       agentKind: string,
@@ -74,12 +74,12 @@ const reasonOf = (agent: AgentState | null, nowMs: number): string | null =>
   (agent === null ? undefined : agentHolds(agent, nowMs)[0])?.reason ?? null
 
 export interface AgentRoster {
-  /** A kind or a class that there is. */
+  /** Whether a kind or a class of that name exists. */
   readonly isKnown: (name: string) => boolean
   readonly isKind: (kind: string) => boolean
   /** The kinds that a kind or a class stands for, in order. */
   readonly members: (name: string) => ReadonlyArray<string>
-  /** Of the names that items may carry, those that a kind may take: its own and its class's. */
+  /** The names on items that a kind may take: its own and its class's. */
   readonly namesFor: (kind: string) => ReadonlyArray<string>
   readonly takesPhase: (kind: string, phase: WorkItemPhase) => boolean
   readonly hasInstances: (kind: string) => boolean
@@ -89,7 +89,7 @@ export interface AgentRoster {
 }
 
 /**
- * Members of a class stand in for each other, in the order of the list. Where no agents are configured any kind may be
+ * Members of a class stand in for each other, in the order of the list. Where no agents are configured, any kind may be
  * named and may ask, and none stands in for another. Pure.
  */
 export const agentRoster = ({ Kinds, Default }: Pick<Agents, "Kinds" | "Default">): AgentRoster => {

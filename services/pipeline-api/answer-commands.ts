@@ -1,6 +1,6 @@
 /**
- * Commands from the bus, `commands.<entity>`, one queue group over all replicas. The sender of a bad command is told
- * every fault; the sender of a refused one the state and the reason. A lost answer costs nothing: the same command id
+ * Commands from the bus, `commands.<entity>`, one queue group over all replicas. The sender of a bad command gets every
+ * fault; the sender of a refused one gets the state and the reason. A lost answer costs nothing: the same command id
  * again is answered with the present state.
  */
 import { Clock, Effect, Result } from "effect"
@@ -16,7 +16,7 @@ import { entityView } from "./views/entity.ts"
 const answerCodec = jsonCodec(CommandAnswer)
 const queueGroup = "pipeline-api"
 
-// A hot entity is free again within milliseconds; a log that is full or away takes longer.
+// A busy entity is free again within milliseconds; a log that is full or away takes longer.
 const busyMs = 50
 const awayMs = 2_000
 
@@ -44,11 +44,11 @@ const carriedOut = Effect.fnUntraced(function* <Entity extends CommandEntity>(en
   const carryOut = Effect.fnUntraced(function* ({ id, commandId, command }: CommandRequest) {
     const decoded = decodeCommand(entity, command)
     if (Result.isFailure(decoded)) return CommandAnswer.cases.Invalid.make({ faults: decoded.failure })
-    // What was decoded by the entity's own schema is a command of it.
+    // The entity's own schema decoded it, so it is a command of that entity.
     const outcome = yield* commands.run(entity, { id, commandId }, decoded.success as CommandOf<Entity>)
     const { state, sequence, was } = outcome
     const nowMs = yield* Clock.currentTimeMillis
-    // Said by its type: to be checked at run time too would cost more than the decision.
+    // The type is the only check: a check at run time would cost more than the decision.
     const accepted: CommandAnswer = {
       _tag: "Accepted",
       was,
@@ -92,7 +92,7 @@ const notCarriedOut = (error: CommandError): Effect.Effect<CommandAnswer> => {
 
 const bySchema = jsonCodec(CommandRequest)
 
-// As the schema has them.
+// The same bounds as in the schema.
 const commandIdCharactersMax = 128
 const idCharactersMax = 256
 
@@ -111,8 +111,8 @@ const plain = (json: unknown): CommandRequest | undefined => {
 }
 
 /**
- * The head of a command, read by hand: by its schema it costs as much as the command itself. What is not plainly right
- * is left to the schema, which says what is wrong with it.
+ * Reads the head of a command by hand, for the schema would cost as much as the command itself. Anything that is not
+ * plainly right goes to the schema, which says what is wrong with it.
  */
 export const commandRequestCodec: MessageCodec<CommandRequest> = {
   encode: bySchema.encode,

@@ -1,16 +1,16 @@
 /**
  * The heartbeat of a loop that is watched from outside. It beats while the loop gets its work done, and not merely
- * because a timer runs. A broker that is away keeps the process unready and alive: a vain request is no standstill.
+ * because a timer runs. While the broker is away, the process is unready but alive: a failed request is no stall.
  */
 import { Effect, type Scope } from "effect"
 import type { BusError } from "#bus"
 import type { HealthLoop } from "#runtime"
 
-/** What has neither done anything nor had nothing to do for so long is stuck. */
+/** A loop that has neither worked nor been idle for this long is stuck. */
 export const stallMsDefault = 30_000
 const looksPerStall = 6
 
-/** Looks for the life of the scope. */
+/** Checks for the life of the scope. */
 export const beatWhile = (
   loop: HealthLoop,
   stallMs: number,
@@ -24,7 +24,7 @@ export const beatWhile = (
   return Effect.forkScoped(Effect.forever(Effect.andThen(look, Effect.sleep(stallMs / looksPerStall))))
 }
 
-/** Counts what was done; `hasMoved`: since it was last asked. */
+/** Counts finished work; `hasMoved`: whether any was finished since the last call. */
 export const movement = () => {
   let count = 0
   let seen = 0

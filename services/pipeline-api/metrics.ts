@@ -1,4 +1,4 @@
-/** What an SRE needs to see of the pipeline beside its actors: reports, pickup, follow-ups. */
+/** The metrics of the pipeline beside those of its actors: reports, pickup, follow-ups. */
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 
 export const reportsTotal = defineCounter({

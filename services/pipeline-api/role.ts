@@ -1,16 +1,16 @@
 /**
  * The role pipeline-api, whole. Its main path: a command comes over HTTP (`http/`) or the bus (`answer-commands.ts`),
  * passes `Commands`, and is decided by an actor of libs/pipeline; the decision is one record of LOG, and a relay makes
- * events of it. Runners take work from `pickup/`; what they report comes in by `reports/`; what follows from a record
- * for other actors is done by `follow-ups/`.
+ * events of it. Runners take work from `pickup/`; their reports come in by `reports/`; `follow-ups/` carries out what a
+ * record means for other actors.
  *
  * in: HTTP on PipelineApi.Port; `commands.<entity>` and `pickup.next.<agent kind>`, `pickup.held` (requests);
  * `reports.<kind>` (work queue)
  * out: LOG, and from it EVENTS, KV `views`, and the commands that follow for other entities
- * state: LOG alone; KV `answers` (what operators wrote, until a runner has it), `cursors`, `idempotency`; KV `tokens` and
+ * state: LOG alone; KV `answers` (operators' words, until a runner has them), `cursors`, `idempotency`; KV `tokens` and
  * `spend` are read, `token-uses` written
- * when something fails: a decision is one record or none; what was decided becomes events, views and follow-ups however
- * often a process dies in between; a report is handed back until it was decided on; a log that is full or away is 503
+ * when something fails: a decision is one record or none; every decision becomes events, views and follow-ups however
+ * often a process dies in between; a report is handed back until it is decided; a log that is full or away is 503
  */
 import { randomUUID } from "node:crypto"
 import { Effect, Latch, Layer } from "effect"
@@ -59,7 +59,7 @@ export const pipelineRoutes = [
   ...descriptionRoutes(pipelineOpenApi, servedPage)
 ] as const
 
-/** What pages of other origins may send, and read of the answers. */
+/** What pages of other origins may send and read of the answers. */
 const pipelineCors = (origins: CorsPolicy["origins"]): CorsPolicy => ({
   origins,
   requestHeaders: ["Authorization", "Content-Type", "Idempotency-Key", "traceparent", "X-Request-Id"],
@@ -85,7 +85,7 @@ const address = Layer.effectDiscard(
   })
 )
 
-/** Requests over the bus. */
+/** Answers requests over the bus. */
 const answering = Layer.effectDiscard(Effect.andThen(Effect.andThen(answerCommands, answerPickups), answerHeld))
 
 const projections = [
@@ -96,7 +96,7 @@ const projections = [
   entityProjection(queueProjection)
 ]
 
-/** This process, as leases know it. */
+/** This process's name in leases. */
 const holder = randomUUID()
 
 const events = Layer.effectDiscard(
@@ -113,7 +113,7 @@ const views = Layer.effectDiscard(
   })
 )
 
-/** The endless loops: the log's events, its views, its follow-ups, and the reports that feed it. */
+/** The endless loops: the log's events, its views, its follow-ups, and the intake of reports. */
 const loops = Layer.mergeAll(events, views, FollowUps.layer(holder), ReportIntake.layer(holder))
 
 const ready = Layer.unwrap(Effect.map(Configuration, ({ PipelineApi }) => Ready.layer(PipelineApi.PickupWaitersMax)))
@@ -131,7 +131,7 @@ const parts = Layer.mergeAll(Pickup.layer, Reports.layer, FollowUpCommands.layer
   )
 )
 
-/** With its listener in reach. Needs the bus and the runtime. */
+/** The role with its listener exposed. Needs the bus and the runtime. */
 export const pipelineApiWith = Layer.mergeAll(address, answering, loops).pipe(
   Layer.provideMerge(listener),
   Layer.provide(parts)

@@ -1,6 +1,6 @@
 /**
- * Carries out what follows from a record. Each command's id is the record's sequence and a number, so that a crash
- * repeats it without doing it twice. A refusal is an end; a busy entity or an absent broker is tried again later.
+ * Carries out the follow-ups of a record. Each command's id is the record's sequence and a number, so that a repetition
+ * after a crash changes nothing. A refusal ends a follow-up; a busy entity or an absent broker is retried later.
  */
 import { Context, Effect, Layer, Option, Schedule } from "effect"
 import { type CommandError, Views } from "#actors"
@@ -15,7 +15,7 @@ import { type CommandOf, projectSnapshot } from "#pipeline"
 import { readWorkItems } from "../views/rows.ts"
 import type { FollowUp } from "./follow-ups-of.ts"
 
-// The views show a record within some ten milliseconds; far behind, they are looked at again later.
+// The views show a record within some ten milliseconds; when they are far behind, they are checked again later.
 const viewsEveryMs = 25
 const viewsLooksMax = 400
 const wakesAtOnce = 16
@@ -23,7 +23,7 @@ const wakesAtOnce = 16
 export class FollowUpCommands extends Context.Service<
   FollowUpCommands,
   {
-    /** `sequence`: of the record. */
+    /** `sequence`: the record's. */
     readonly carryOut: (
       followUps: ReadonlyArray<FollowUp>,
       sequence: number
@@ -64,7 +64,7 @@ interface Parts {
   readonly count: (entity: CommandEntity, outcome: string) => void
 }
 
-/** The record that it follows from, and the id under which it is done. */
+/** The record behind the follow-up, and the id of its command. */
 interface Cause {
   readonly sequence: number
   readonly commandId: string
@@ -74,7 +74,7 @@ const carryOutOne = (parts: Parts, followUp: FollowUp, cause: Cause): Effect.Eff
   if (followUp._tag === "Remedy") return remedy(parts, followUp, cause)
   if (followUp._tag === "Wake") return wake(parts, followUp, cause)
   const { entity, id, command } = followUp
-  // A command is its entity's; the compiler cannot tell that of a union.
+  // The command belongs to this entity; the compiler cannot see that of a union.
   return run(parts, { entity, id, commandId: cause.commandId }, command as never)
 }
 
@@ -104,7 +104,7 @@ const run = <Entity extends CommandEntity>(
     Effect.map((outcome) => count(entity, outcome))
   )
 
-/** Creates the item that mends what a deep audit found, by what its project says now. */
+/** Creates the item that mends the findings of a deep audit, by its project's present settings. */
 const remedy = Effect.fnUntraced(function* (
   parts: Parts,
   { releaseId, fact, release }: Extract<FollowUp, { readonly _tag: "Remedy" }>,
@@ -137,14 +137,14 @@ const remedy = Effect.fnUntraced(function* (
   )
 })
 
-/** Lets the items go on that wait for the agent, or for its quota. */
+/** Wakes the items that wait for the agent, or for its quota. */
 const wake = Effect.fnUntraced(function* (
   parts: Parts,
   { agentId, isQuota }: Extract<FollowUp, { readonly _tag: "Wake" }>,
   { sequence, commandId }: Cause
 ) {
   const { roster, views } = parts
-  // What was parked before the agent came back is in the views then.
+  // Items that were parked before the agent came back are in the views by then.
   yield* untilShown(views, sequence)
   const { agentKind } = agentOfId(agentId)
   const names = new Set(roster.namesFor(agentKind))

@@ -1,8 +1,8 @@
 /**
- * Reads the log in order, by one replica at a time (lease `follow-ups`), and carries out what follows for other
- * entities. The cursor moves after the work is done: a process that dies repeats a little, and loses nothing. An
- * unreadable record is logged and skipped, because it would hold up all others. The loop is alive while it gets on
- * with the log, is at its end, or waits for its lease, a busy entity or the broker.
+ * Reads the log in order, by one replica at a time (lease `follow-ups`), and carries out each record's follow-ups for
+ * other entities. The cursor moves after the work is done: a process that dies repeats a little, and loses nothing. An
+ * unreadable record is logged and skipped, because it would hold up all others. The loop is alive while it moves along
+ * the log, is at its end, or waits for its lease, a busy entity or the broker.
  */
 import { Effect, Layer, Option, Result, Schema, Stream } from "effect"
 import { type BusError, Kv, type KvBucket, Leases, type SourceMessage, StreamReader } from "#bus"
@@ -14,10 +14,10 @@ import { followUpsBehind } from "../metrics.ts"
 import { FollowUpCommands } from "./FollowUpCommands.ts"
 import { followUpsOf, mayBeFollowed } from "./follow-ups-of.ts"
 
-// What comes within a moment is one run, and one move of the cursor.
+// Records that come within a moment share one run, and one move of the cursor.
 const run = { messagesMax: 256, withinMs: 20 }
 
-/** `onPosition`: told after each record how far the log is followed up. */
+/** `onPosition` is called after each record with the position reached. */
 const follow = Effect.fnUntraced(function* (bucket: KvBucket<Cursor>, onPosition: (sequence: number) => void) {
   const reader = yield* StreamReader
   const { carryOut } = yield* FollowUpCommands
@@ -66,7 +66,7 @@ export const FollowUps = {
           position = sequence
           moved()
         }).pipe(
-          // What is busy or away is tried again from the cursor on: the loop has come round.
+          // A busy entity or absent broker is retried from the cursor on, so the loop is alive.
           Effect.tapErrorTag(["BusUnavailable", "EntityBusy"], () => Effect.sync(moved)),
           Effect.ensuring(Effect.sync(() => (position = undefined)))
         )
@@ -86,7 +86,7 @@ export const FollowUps = {
     )
 }
 
-/** How far the log has been followed up: in KV `cursors`, moved on and never back. */
+/** The position up to which the log has been followed up: in KV `cursors`, only ever moved forward. */
 export const Cursor = Schema.Struct({ position: Count })
 export interface Cursor extends Schema.Schema.Type<typeof Cursor> {}
 
@@ -95,7 +95,7 @@ const key = "follow-ups"
 export const readCursor = (bucket: KvBucket<Cursor>): Effect.Effect<number, BusError> =>
   Effect.map(bucket.get(key), Option.match({ onNone: () => 0, onSome: ({ value }) => value.position }))
 
-/** A process that is overtaken has lost its lease; its work is done again in vain. */
+/** A process that was overtaken has lost its lease; repeating its work changes nothing. */
 const moveCursor = (bucket: KvBucket<Cursor>, position: number): Effect.Effect<void, BusError> =>
   Effect.flatMap(bucket.get(key), (held) => {
     if (Option.isNone(held)) return Effect.asVoid(bucket.create(key, { position }))

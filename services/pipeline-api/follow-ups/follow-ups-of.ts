@@ -1,7 +1,7 @@
 /**
- * What follows from a record of the log for other entities, as commands. An item's release hears of the item; a
- * check's verdict and a deep audit's remediation become items; an agent that refused its credentials is benched;
- * items that waited for an agent go on. The same record gives the same commands under the same ids. Pure.
+ * The follow-ups of a record of the log for other entities, as commands. An item's release hears of the item; a check's
+ * verdict and a deep audit's remediation become items; an agent that refused its credentials is benched; items that
+ * waited for an agent are woken. The same record gives the same commands under the same ids. Pure.
  */
 import { Result, Schema } from "effect"
 import {
@@ -26,7 +26,7 @@ interface CommandFollowUp<Entity extends CommandEntity> {
   readonly command: CommandOf<Entity>
 }
 
-/** `Remedy`: an item is to be created by what its project says now. `Wake`: items that wait for the agent go on. */
+/** `Remedy`: create an item by its project's present settings. `Wake`: wake the items that wait for the agent. */
 export type FollowUp =
   | { readonly [Entity in CommandEntity]: CommandFollowUp<Entity> }[CommandEntity]
   | {
@@ -43,7 +43,7 @@ const decodeReleaseFact = Schema.decodeUnknownResult(ReleaseFact)
 const decodeRelease = Schema.decodeUnknownResult(ReleaseState)
 const decodeAgentFact = Schema.decodeUnknownResult(AgentFact)
 
-/** Facts that something follows from; all others are not looked at any closer. */
+/** The facts that have follow-ups; all others are skipped. */
 const followed: Readonly<Record<string, ReadonlySet<string>>> = {
   workitem: new Set([
     "Created",
@@ -67,7 +67,7 @@ const followed: Readonly<Record<string, ReadonlySet<string>>> = {
 
 const tagOf = (fact: unknown) => (typeof fact === "object" && fact !== null && "_tag" in fact ? String(fact._tag) : "")
 
-/** Fails for a record whose state cannot be read: somebody must look. */
+/** Fails for a record whose state cannot be read: an operator must look at it. */
 export const followUpsOf = (record: ReadRecord): Result.Result<ReadonlyArray<FollowUp>, Schema.SchemaError> => {
   const tags = followed[record.entity]
   const facts = record.facts.filter((fact) => tags?.has(tagOf(fact)) === true)
@@ -112,7 +112,7 @@ const ofItem = (
   ...ofRelease(record.id, item, facts)
 ]
 
-/** The release that the item is linked to: that there is one more, how it ended, that it is back. */
+/** Tells the linked release that the item was added, how it ended, or that it is back. */
 const ofRelease = (id: string, item: WorkItemState, facts: ReadonlyArray<WorkItemFact>): ReadonlyArray<FollowUp> => {
   const { releaseId } = item
   if (releaseId === null) return []
@@ -130,7 +130,7 @@ const outcomeOf = ({ state }: WorkItemState) => {
   return state === "Done" || state === "NoActionRequired" ? "done" : "failed"
 }
 
-/** The act that a check asked for: of the check's project, agent and settings. */
+/** The act that a check asked for, with the check's project, agent and settings. */
 const actOf = (checkId: string, check: WorkItemState, fact: WorkItemFactOf<"FollowUpAsked">): FollowUp =>
   command("workitem", fact.followupWorkItemId, {
     _tag: "Create",
@@ -162,7 +162,7 @@ const benching = (record: ReadRecord, item: WorkItemState, fact: WorkItemFactOf<
 
 const tag = (name: string) => Buffer.from(`"_tag":"${name}"`)
 
-/** As they stand in a record that something follows from. */
+/** How these facts are written in a record. */
 const needles: Readonly<Record<string, ReadonlyArray<Buffer>>> = {
   workitem: [Buffer.from(`"releaseId":"`), tag("FollowUpAsked"), tag("AuthFailed")],
   release: [tag("RemediationDispatched")],
@@ -170,9 +170,9 @@ const needles: Readonly<Record<string, ReadonlyArray<Buffer>>> = {
 }
 
 /**
- * Whether anything can follow from a record, told from its bytes: most records concern nobody but their own entity, and
- * reading each of them whole would cost more than all that follows. Too often yes is harmless. `subject`: `log.<entity>.<id>`. Records are written
- * without space between key and value.
+ * Whether a record can have follow-ups, judged from its bytes: most records concern only their own entity, and parsing
+ * each of them would cost more than all follow-ups. A false yes is harmless. `subject`: `log.<entity>.<id>`. Records
+ * are written without space between key and value.
  */
 export const mayBeFollowed = (subject: string, data: Uint8Array): boolean => {
   const wanted = needles[subject.split(".")[1] ?? ""]

@@ -1,4 +1,4 @@
-/** The pickup queue and agents over HTTP: what keeps work from being given out, and who decided it. */
+/** The pickup queue and agents over HTTP: what keeps work from being given out, and who decided that. */
 import { Clock, Effect, Option } from "effect"
 import { Views } from "#actors"
 import { type AgentCommand, agentIdOf, type AgentView, type QueueCommand, queueId } from "#contracts"
@@ -47,7 +47,7 @@ export const fleetRoutes = routesOf(
 
     resumeQueue: () => Effect.flatMap(callerName, (resumedBy) => queueCommand({ _tag: "Resume", resumedBy })),
 
-    /** Those that are configured, and those that something has happened to. */
+    /** Lists the configured agents, and those that have a state. */
     listAgents: ({ query }) =>
       Effect.gen(function* () {
         const place = yield* placeOf(yield* query)

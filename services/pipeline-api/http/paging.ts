@@ -1,4 +1,7 @@
-/** Lists in pages. A cursor is the place after which to go on, in an order that no change of an entry moves. Pure. */
+/**
+ * Lists in pages. A cursor is the place after which the next page starts, in an order that no change of an entry moves.
+ * Pure.
+ */
 import { Effect, Option } from "effect"
 import { type ViewRow, Views } from "#actors"
 import { pageSizeDefault, pageSizeMax } from "#contracts"
@@ -37,7 +40,7 @@ const readCursor = (cursor: string): Option.Option<string | undefined> => {
     : Option.none()
 }
 
-/** `entries` in the order of their keys. */
+/** `entries` must be in the order of their keys. */
 export const pageOf = <A>(entries: ReadonlyArray<A>, keyOf: (entry: A) => string, { after, limit }: Place) => {
   const rest = after === undefined ? entries : entries.filter((entry) => keyOf(entry) > after)
   const items = rest.slice(0, limit)
@@ -45,12 +48,12 @@ export const pageOf = <A>(entries: ReadonlyArray<A>, keyOf: (entry: A) => string
   return { items, nextCursor: last === undefined || rest.length <= limit ? null : cursorOf(keyOf(last)) }
 }
 
-// Times of this millennium have thirteen digits; the longest that there are, sixteen.
+// Times of this millennium have thirteen digits; the longest possible have sixteen.
 const timeDigits = 16
 
-/** The order of the views: of creation, oldest first. */
+/** The order of the views: by creation, oldest first. */
 export const rowKey = ({ createdAtMs, id }: Pick<ViewRow, "createdAtMs" | "id">): string =>
   `${String(createdAtMs).padStart(timeDigits, "0")}:${id}`
 
-/** What every list says of its freshness. */
+/** The freshness that every list states. */
 export const freshness = Effect.map(Views, (views) => views.freshness())

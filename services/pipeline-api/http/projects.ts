@@ -28,11 +28,11 @@ const run = Effect.fnUntraced(function* (id: string, command: ProjectCommand) {
   return yield* (yield* Commands).run("project", { id, commandId: yield* commandId }, command)
 })
 
-/** What projects spent in the last thirty days, as the sweeper has added it up. */
+/** The spend of projects over the last thirty days, as the sweeper has summed it. */
 export class Spend extends Context.Service<
   Spend,
   {
-    /** In micro-USD; nothing for a project that none was added up for. */
+    /** In micro-USD; null for a project that has no sum yet. */
     readonly of: (projectId: string) => Effect.Effect<number | null, BusError>
   }
 >()("starling/pipeline-api/Spend") {
@@ -68,7 +68,7 @@ export const projectRoutes = routesOf(
         return yield* answered(id, held.value)
       }),
 
-    // Somebody else created it at the same moment: then its settings are changed instead.
+    // If another caller created it at the same moment, its settings are changed instead.
     putProject: ({ body }) =>
       Effect.gen(function* () {
         const id = yield* pathId("project")

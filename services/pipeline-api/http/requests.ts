@@ -1,4 +1,7 @@
-/** What every handler does with a request: reads it, makes its command's id, and turns a refusal into a wire error. */
+/**
+ * The common steps of every handler: it reads the request, makes its command's id, and turns a refusal into a wire
+ * error.
+ */
 import { hash, randomUUID } from "node:crypto"
 import { Effect, Schema } from "effect"
 import type { CommandError } from "#actors"
@@ -21,17 +24,17 @@ import {
 import { entityNames } from "#pipeline"
 import { Configuration } from "#runtime"
 
-/** What holds for the routes of all groups. */
+/** Options for the routes of all groups. */
 export const apiOptions = { bodyBytesMax: Effect.map(Configuration, ({ PipelineApi }) => PipelineApi.BodyBytesMax) }
 
 const isUuid = Schema.is(Uuid)
 
-/** The id in the path. What cannot be one belongs to nothing. */
+/** The id in the path. A text that cannot be an id names nothing. */
 export const pathId = (entity: CommandEntity) =>
   Effect.flatMap(HttpCall, ({ params }) => {
     const id = params["id"] ?? ""
     const isId = entity === "workitem" || entity === "release" ? isUuid(id) : id !== "" && id.length <= 256
-    // A subject holds no half of a surrogate pair, and no longer token.
+    // A subject holds no half of a surrogate pair, and no token beyond this length.
     return isId && id.isWellFormed() && encodedLength(id) <= tokenCharactersMax
       ? Effect.succeed(isUuid(id) ? id.toLowerCase() : id)
       : Effect.fail(noSuch(entity))
@@ -40,7 +43,7 @@ export const pathId = (entity: CommandEntity) =>
 const tokenCharactersMax = 512
 const encodedLength = (id: string) => Buffer.byteLength(id) * 3 - (id.match(/[A-Za-z0-9_-]/gu)?.length ?? 0) * 2
 
-/** The same for a request that is repeated with its key, so that it is carried out once. */
+/** The same id for a request that is repeated with its key, so that it is carried out once. */
 export const commandId = Effect.gen(function* () {
   const key = yield* idempotencyKey(undefined)
   if (key === undefined) return randomUUID()
@@ -53,8 +56,8 @@ export const commandId = Effect.gen(function* () {
 export const callerName = Effect.map(Caller, ({ workspace, tokenId }) => `${workspace}/${tokenId}`)
 
 /**
- * Creates something once for each idempotency key: a repeated request gets the first one's answer, and even if that
- * was lost on the way, the id is made of the key, so that nothing is created twice. `create` is given that id.
+ * Creates something once for each idempotency key: a repeated request gets the first one's answer. Even if that answer
+ * was lost on the way, nothing is created twice, for the id is made from the key. `create` is given that id.
  */
 export const createOnce = <Body, A extends Answer, R1, R2>(
   read: Effect.Effect<Body, WireError, R1>,
@@ -76,7 +79,7 @@ export const refusing = <A, R>(work: Effect.Effect<A, CommandError | BusError | 
     error._tag === "WireError" ? Effect.fail(error) : Effect.flatMap(refusalOf(error), Effect.fail)
   )
 
-// After a lost race, or with the broker away, a caller may try again at once; a full log takes an operator.
+// After a lost race, or with the broker away, a caller may retry at once; a full log takes an operator.
 const soonSeconds = 1
 const fullSeconds = 30
 
@@ -102,7 +105,9 @@ const refusalOf = (error: CommandError): Effect.Effect<WireError> => {
 export const noSuch = (entity: keyof typeof entityNames): WireError =>
   notFound(`no such ${entityNames[entity]}`, `${entityNames[entity].replaceAll(" ", "_")}_not_found`)
 
-/** A UUID of version 5's shape, always the same for the same words, so that a repeated request does the same thing. */
+/**
+ * A UUID in the shape of version 5, always the same for the same words, so that a repeated request does the same thing.
+ */
 const uuidFrom = (...words: ReadonlyArray<string>): string => {
   const hex = hash("sha256", JSON.stringify(words), "hex")
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16)

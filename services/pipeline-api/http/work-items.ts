@@ -1,4 +1,4 @@
-/** Work items over HTTP: creating, listing, looking at them, and what operators do with them. */
+/** Work items over HTTP: creating, listing and showing them, and the operators' actions on them. */
 import { Effect, Option, Result, Schema } from "effect"
 import { Views } from "#actors"
 import { type SuggestionView, Uuid, type WorkItemCommand } from "#contracts"
@@ -82,7 +82,7 @@ export const workItemRoutes = routesOf(
         })
       }),
 
-    /** The body goes before the query, field by field. */
+    /** A field of the body wins over the same field of the query. */
     cancelWorkItem: ({ query, body }) =>
       Effect.gen(function* () {
         const byQuery = yield* query

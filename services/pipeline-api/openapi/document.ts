@@ -11,7 +11,7 @@ const header = (description: string, required: boolean, schema: JsonObject = tex
   schema
 })
 
-/** What callers may send. */
+/** Headers that callers may send. */
 export const requestHeaders = {
   "X-Request-Id": {
     name: "X-Request-Id",
@@ -44,7 +44,7 @@ const ofStatus: Readonly<Record<number, ReadonlyArray<keyof typeof answerHeaders
   503: ["Retry-After"]
 }
 
-/** Creations: the same key finds the same thing, which has an address. */
+/** Creations: the same key answers with the same entity, which has an address. */
 const creations: ReadonlyArray<string> = ["createWorkItem", "createRelease"]
 
 const pipelineHeaders: ApiHeaders = {

@@ -3,7 +3,7 @@ import { nullInBodies, pipelineErrorCodes } from "#contracts/pipeline-api"
 import { apiPage } from "#http"
 import { pipelineOpenApi } from "./document.ts"
 
-/** `machines`: where a document for them is. */
+/** `machines`: the line that links to the machine-readable document. */
 const pageWith = (machines: string) =>
   apiPage({
     title: "The pipeline API",
@@ -18,7 +18,7 @@ const pageWith = (machines: string) =>
     address: "$PIPELINE"
   })
 
-/** As it lies among the documents. */
+/** The page among the documents. */
 export const pipelinePage = (): string =>
   pageWith(
     "Made from the declaration in `libs/contracts/pipeline/api` by `./starling docs`. The same for machines: " +
@@ -26,5 +26,5 @@ export const pipelinePage = (): string =>
       "services speak to the pipeline over the bus: [asyncapi.json](asyncapi.json)."
   )
 
-/** As the API itself shows it. */
+/** The page that the API itself serves. */
 export const servedPage = (): string => pageWith("The same for machines: [openapi.json](openapi.json).")

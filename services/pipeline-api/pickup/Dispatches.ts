@@ -1,8 +1,8 @@
 /**
  * Dispatches items one after the other until the runner has one. Items of a paused project, or of one at its cap, are
- * skipped. An item that another runner took first is lost, and after a few of these the runner is told to ask again.
- * A repeated pickup id gets the very same dispatch, and never another: a dispatch takes the pickup id as a unique key
- * in the log.
+ * skipped. An item that another runner took first is lost, and after a few of these the runner is told to ask again. A
+ * repeated pickup id gets the very same dispatch, and never another: a dispatch takes the pickup id as a unique key in
+ * the log.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { Actors, type Precondition, type UniqueKey } from "#actors"
@@ -30,12 +30,12 @@ interface NotGiven {
   readonly reason: string | null
 }
 
-/** What was given for the pickup id is over. */
+/** The dispatch for the pickup id has ended. */
 interface Over extends NotGiven {
   readonly why: "over"
 }
 
-// Each is a read and a write of the broker; others were quicker that often.
+// Each try is a read and a write of the broker; a runner that loses this many is told to ask again.
 const triesMax = 8
 // A runner that heard no answer asks again within seconds.
 const pickupKeptSeconds = 3_600
@@ -50,7 +50,7 @@ export class Dispatches extends Context.Service<
       wanted: Wanted,
       preconditions: ReadonlyArray<Precondition>
     ) => Effect.Effect<PickupDispatch | NotGiven, BusError>
-    /** What the runner was given for this pickup id before; nothing, if it was given nothing. */
+    /** The runner's earlier dispatch for this pickup id; undefined if there was none. */
     readonly again: (question: PickupQuestion) => Effect.Effect<PickupDispatch | Over | undefined, BusError>
   }
 >()("starling/pipeline-api/Dispatches") {
@@ -115,14 +115,14 @@ interface Parts {
   readonly ready: Ready["Service"]
 }
 
-/** One item, tried for one runner. */
+/** One try: an item for a runner. */
 interface Try {
   readonly item: ReadyItem
   readonly question: PickupQuestion
   readonly preconditions: ReadonlyArray<Precondition>
 }
 
-/** While the item is tried here, nobody else here tries it. Nothing: lost. */
+/** Claims the item, so that nobody else in this process tries it meanwhile. Undefined: lost. */
 const claim = Effect.fnUntraced(function* (
   parts: Parts,
   tried: Try
@@ -139,7 +139,9 @@ const claim = Effect.fnUntraced(function* (
   return yield* answerOf(parts, { id: item.id, item: taken, pickupId: question.pickupId })
 })
 
-/** Dispatches the item as its project lets it: not while it is paused, nor beyond its cap. Nothing: lost. */
+/**
+ * Dispatches the item within its project's rules: not while the project is paused, nor beyond its cap. Undefined: lost.
+ */
 const letProject = Effect.fnUntraced(function* (
   parts: Parts,
   { item, question, preconditions }: Try,
@@ -178,7 +180,7 @@ const unlessCapped = Effect.fnUntraced(function* (parts: Parts, tried: ProjectTr
   return state
 })
 
-/** Puts the item off if its project has all in hand that it may; the reason, if so. */
+/** Puts the item off if its project is at its cap; answers with the reason, if so. */
 const putOff = Effect.fnUntraced(function* (
   { configured, commands, ready }: Parts,
   { item, question, project }: ProjectTry
@@ -223,7 +225,7 @@ const dispatch = (
 
 const pickupKey = (pickupId: string) => `pickup ${pickupId}`
 
-/** What the runner is told; nothing, if the item is not its own any more. */
+/** The runner's answer; undefined if the item no longer belongs to the runner. */
 const answerOf = Effect.fnUntraced(function* (
   { configured, answers, history }: Parts,
   { id, item, pickupId }: { readonly id: string; readonly item: WorkItemState; readonly pickupId: string }

@@ -1,6 +1,6 @@
 /**
- * The event of a launch that was refused for want of disk. A runner on a full disk asks every few seconds and is
- * refused every time. One event goes out for each runner and mount, and another when the suggested time for the next
+ * The event of a launch that was refused for want of disk space. A runner on a full disk asks every few seconds and is
+ * refused every time, so one event goes out for each runner and mount, and another when the suggested time for the next
  * try has come. Each replica may send its own; no pickup waits for it or fails with it.
  */
 import { Clock, Context, Effect, Layer } from "effect"
@@ -9,7 +9,7 @@ import { Envelope, eventSchemaVersion, isoTime, type PickupQuestion, subjects } 
 import { Configuration } from "#runtime"
 import { fullDisk } from "./conditions.ts"
 
-// Far more runners than one replica answers; beyond it the oldest may be told again.
+// Far more runners than one replica answers; beyond it the oldest entry goes, and its event may be repeated.
 const rememberedMax = 10_000
 
 const event = "disk.deferred"
@@ -25,7 +25,7 @@ export class FullDisks extends Context.Service<
       const { DiskGuard } = yield* Configuration
       const publisher = yield* Publisher
       const retryMs = Math.round(DiskGuard.RetryAfterSeconds * 1_000)
-      /** Until when a runner's mount makes no further event, the oldest first. */
+      /** The moment until which a runner's mount makes no further event, the oldest first. */
       const quietUntilMs = new Map<string, number>()
 
       const remember = (key: string, untilMs: number) => {
@@ -42,7 +42,7 @@ export class FullDisks extends Context.Service<
         const nowMs = yield* Clock.currentTimeMillis
         const key = JSON.stringify([question.runner, full.mountPath])
         if (nowMs < (quietUntilMs.get(key) ?? 0)) return
-        // Before the event, so that many questions at once make one.
+        // Remembered before the event goes out, so that many questions at once make one event.
         remember(key, nowMs + retryMs)
         const envelope: Envelope = {
           eventSchemaVersion,

@@ -1,15 +1,16 @@
 /**
- * The exact count of what a project with a cap has in hand. It comes from the views, which are a moment behind. So
- * every dispatch of such a project moves a unique key, and the next one, on whichever replica, waits until the views
- * show the last, and fails if another was made meanwhile. One process makes them one at a time, so that only replicas
- * race.
+ * The exact number of items in flight of a project with a cap. The views give it, but they are a moment behind. Every
+ * dispatch of such a project therefore moves a unique key. The next one, on whichever replica, waits until the views
+ * show the last, and fails if another was made meanwhile. Within one process dispatches are made one at a time, so only
+ * replicas race.
  */
 import { Clock, Context, Effect, Layer, Option, Semaphore } from "effect"
 import { Actors, type FoundUniqueKey, type UniqueKey } from "#actors"
 import type { BusError } from "#bus"
 import { Ready } from "./Ready.ts"
 
-// The views show a record within some ten milliseconds; a runner is rather told to ask again than kept waiting.
+// The views show a record within some ten milliseconds. After this, the runner is told to ask again rather than kept
+// waiting.
 const patienceMs = 2_000
 const lookEveryMs = 5
 
@@ -22,8 +23,8 @@ export class InFlightCount extends Context.Service<
   InFlightCount,
   {
     /**
-     * Runs `work` once what is in flight can be told as of the project's record and of its last dispatch. What is
-     * dispatched is to move the key. `late`: the answer where the views are too far behind.
+     * Runs `work` once the number in flight is known as of the project's record and of its last dispatch. The dispatch
+     * made in it must move the key. `late`: the answer when the views are too far behind.
      */
     readonly whileKnown: <A, E, R, B>(
       project: Project,
@@ -54,12 +55,12 @@ export class InFlightCount extends Context.Service<
         late: () => B
       ) {
         const last = yield* actors.uniqueKey(capKey(id))
-        // What was given out here is counted before it is shown. The record stands right after its key.
+        // A dispatch made here counts before the views show it. Its record stands right after its key.
         const dispatchedAt = Option.match(last, {
           onNone: () => 0,
           onSome: (key) => (ready.wasGiven(key.commandId) ? 0 : key.sequence + 1)
         })
-        // What was given out before the project had its cap is in the log before the project's own record.
+        // Dispatches from before the project had its cap precede the project's own record in the log.
         const isKnown = yield* untilShown(Math.max(dispatchedAt, sequence))
         return isKnown ? yield* work(nextOfCap(id, last)) : late()
       })
@@ -73,13 +74,15 @@ export class InFlightCount extends Context.Service<
 
 const capKey = (projectId: string) => `cap ${projectId}`
 
-/** The key that the next dispatch of a project with a cap takes, so that its dispatches are made one after the other. */
+/**
+ * The key that the next dispatch of a project with a cap takes, so that such dispatches are made one after the other.
+ */
 const nextOfCap = (projectId: string, found: Option.Option<FoundUniqueKey>): UniqueKey => ({
   name: capKey(projectId),
   sequence: Option.match(found, { onNone: () => 0, onSome: ({ sequence }) => sequence })
 })
 
-/** One dispatch at a time for each project. A project nobody waits for is forgotten. */
+/** One dispatch at a time for each project. A project with no waiting dispatch is dropped. */
 const projectTurns = () => {
   const lines = new Map<string, { readonly turn: Semaphore.Semaphore; present: number }>()
   return <A, E, R>(projectId: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

@@ -1,9 +1,8 @@
 /**
- * Gives runners something to do: the first of the ready items that their agent may take, by priority and age.
- * Whatever is looked at on the way is a precondition of the dispatch itself: queue, agent and project let it go, the
- * project has no more in hand than it may, and nothing was given for the pickup id yet. So an answered pause stops
- * every dispatch after it, and a cap holds over all replicas. Every pickup after an answered resume sees it; a runner
- * that may wait waits through a pause.
+ * Gives runners work: the first of the ready items that their agent may take, by priority and age. Every condition
+ * checked on the way is a precondition of the dispatch itself: queue, agent and project allow it, the project is below
+ * its cap, and the pickup id has no dispatch yet. So an answered pause stops every dispatch after it, and a cap holds
+ * over all replicas. Every pickup after an answered resume sees it; a runner that may wait waits through a pause.
  */
 import { randomUUID } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option } from "effect"
@@ -20,14 +19,15 @@ import type { Waiting, Wanted } from "./waiting-runners.ts"
 import { catchUp } from "./catch-up.ts"
 import { agentCondition, diskCondition, namesOfAlone, type Nothing, parkReason, queueCondition } from "./conditions.ts"
 
-// Conditions that change while they are looked at, again and again, are somebody's quarrel.
+// Conditions that keep changing while they are checked are a conflict between others.
 const roundsMax = 4
-// Parked for one asker; the next one goes on.
+// Items parked per question; the next question parks more.
 const parkedMax = 16
 const busyRetryMs = 50
 const awayRetryMs = 2_000
 
-// What ends without the runner's doing, and is seen when it does. A cap, a disk or a quarrel is for it to ask again.
+// Obstacles that pass without the runner, and whose end is seen here. For a cap, a disk or a conflict the runner must
+// ask again.
 const waitedOut: ReadonlySet<string> = new Set([
   "empty",
   "queue-paused",
@@ -35,7 +35,7 @@ const waitedOut: ReadonlySet<string> = new Set([
   "agent-paused",
   "agent-benched"
 ])
-// What the views say, which are a moment behind: an item that is lost may be one that they show as it was.
+// Reasons that rest on the views, which are a moment behind: a lost item may be one that they still show as ready.
 const isAsShown = ({ why, reason }: Nothing) =>
   why === "empty" || why === "project-paused" || (why === "busy" && reason === null)
 
@@ -43,7 +43,7 @@ export class Pickup extends Context.Service<
   Pickup,
   {
     readonly next: (question: PickupQuestion) => Effect.Effect<PickupAnswer>
-    /** From now on nobody gets anything, and waiting runners hear so. */
+    /** From now on no runner gets anything, and waiting runners are told so. */
     readonly stop: Effect.Effect<void>
   }
 >()("starling/pipeline-api/Pickup") {
@@ -97,7 +97,7 @@ interface Parts {
   readonly isStopped: () => boolean
 }
 
-/** Attempts it, and again whenever there may be something, for as long as the runner may wait. */
+/** Tries, and tries again whenever there may be work, for as long as the runner may wait. */
 const untilGiven = Effect.fnUntraced(function* (
   parts: Parts,
   question: PickupQuestion
@@ -131,7 +131,7 @@ const untilGiven = Effect.fnUntraced(function* (
   }
 })
 
-/** Looks at queue, agent and disks, then dispatches on the precondition that they stand as they were seen. */
+/** Checks queue, agent and disks, then dispatches on the precondition that they have not changed. */
 const attempt = Effect.fnUntraced(function* (
   parts: Parts,
   question: PickupQuestion,
@@ -139,7 +139,7 @@ const attempt = Effect.fnUntraced(function* (
 ): Effect.fn.Return<PickupAnswer, BusError> {
   const { commands, configured, dispatches, fullDisks, ready, routing } = parts
   for (let round = 0; round < roundsMax; round++) {
-    // What changed may be that another replica, asked the same, gave something.
+    // The change may be that another replica, asked the same, gave something.
     const before = round === 0 ? undefined : yield* givenBefore(parts, question)
     if (before !== undefined) return before
     const nowMs = yield* Clock.currentTimeMillis
@@ -167,11 +167,11 @@ const attempt = Effect.fnUntraced(function* (
   return nothing(parts, { why: "busy", reason: null })
 })
 
-/** Items for which nobody is left wait for the agent instead of for a runner. */
+/** Parks items that no agent is left for: they wait for the agent instead of for a runner. */
 const park = Effect.fnUntraced(function* ({ commands, ready, roster, routing }: Parts, question: PickupQuestion) {
   const kind = question.agent
   const { hold, reason, preconditions } = yield* routing.holdOn(kind, null)
-  // An instance that is paused leaves the others.
+  // A paused instance leaves the kind's other instances.
   if (hold !== "Paused") return
   const nowMs = yield* Clock.currentTimeMillis
   const wanted = { names: namesOfAlone(roster, kind), phases: question.phases }

@@ -1,6 +1,6 @@
 /**
- * The ready items of this process. It looks anew when the views moved, at most a twentieth of the time, and corrects
- * them by what was given out here since. Waiting runners wake when the views show something for them to do.
+ * The ready items of this process. It reads the views anew when they have moved, for at most a twentieth of the time,
+ * and corrects them by what this process gave out since. Waiting runners wake when the views show work for them.
  */
 import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import { Views } from "#actors"
@@ -31,36 +31,39 @@ const movingStates: ReadonlyArray<WorkItemStateName> = [
 
 const lookEveryMs = 20
 const shareMax = 20
-// Items that were put off are ready when their time has come, without a record that says so.
+// An item that was put off becomes ready when its time comes, without a record that says so.
 const lookAnywayMs = 1_000
-// What is looked through for one asker; a look keeps items of paused projects out already.
+// Items scanned for one question; items of paused projects are left out before that.
 const scannedMax = 10_000
 
 export class Ready extends Context.Service<
   Ready,
   {
-    /** In the order in which they are to be given out; those that others try just now are left out. */
+    /** In the order of dispatch; items that others are trying now are left out. */
     readonly candidates: (wanted: Wanted, nowMs: number) => ReadonlyArray<ReadyItem>
-    /** Nobody here tries it, or was given it. */
+    /** Nobody here tries the item, and nobody here was given it. */
     readonly isFree: (item: ReadyItem) => boolean
-    /** There are some, but their projects are paused. */
+    /** There are items, but their projects are paused. */
     readonly isHeldUp: (wanted: Wanted) => boolean
-    /** While it is being tried nobody else here tries it. `done` with the record's sequence where it was given out. */
+    /**
+     * Claims the item, so that nobody else here tries it meanwhile. `done` takes the record's sequence if it was given
+     * out.
+     */
     readonly claim: (
       item: ReadyItem,
       taken: Pick<GivenItem, "agent" | "dispatchId">
     ) => { readonly done: (sequence: number | undefined) => void }
-    /** Without items that are only being tried. */
+    /** Does not count items that are only being tried. */
     readonly inFlight: (projectId: string, agent: string) => InFlight
-    /** Items that the asker might take wait until an agent is resumed. */
+    /** Items that the runner might take wait until an agent is resumed. */
     readonly isParked: (wanted: Wanted) => boolean
-    /** What was decided up to that record of LOG is known here. */
+    /** Everything decided up to that record of LOG is known here. */
     readonly hasSeen: (sequence: number) => boolean
-    /** What is in flight can be told as of that record of LOG: the views show it, and leave nothing out that moves. */
+    /** The number in flight is known as of that record of LOG: the views show it, and leave out nothing that moves. */
     readonly isShown: (sequence: number) => boolean
-    /** It was given out here, and the views do not show it yet. */
+    /** The dispatch was made here, and the views do not show it yet. */
     readonly wasGiven: (dispatchId: string) => boolean
-    /** Ends when there may be something, or when that time is over; at once when too many wait already. */
+    /** Ends when there may be work, or when the time is over; at once when too many runners wait already. */
     readonly wait: (waiting: Waiting, waitMs: number) => Effect.Effect<void>
     readonly wakeAll: Effect.Effect<void>
   }
@@ -113,7 +116,7 @@ const make = Effect.fnUntraced(function* (waitersMax: number) {
   })
 })
 
-/** Looks for the life of the scope. `look` is told how far the views are. */
+/** Reads the views for the life of the scope. `look` gets their position. */
 const keepLooking = Effect.fnUntraced(function* (
   views: Views["Service"],
   look: (sequence: number, nowMs: number) => void
@@ -146,7 +149,7 @@ const isInViews = (views: Views["Service"], id: string, sequence: number) => {
   return Option.isNone(row) ? sequence < views.freshness().sequence : row.value.sequence >= sequence
 }
 
-/** For how many of those that wait so there is something to do; none while the queue or their agent is held. */
+/** The number of such waiting runners that have work; zero while the queue or their agent is held. */
 const toDo = (
   { views, candidates }: { readonly views: Views["Service"]; readonly candidates: Ready["Service"]["candidates"] },
   waiting: Waiting,
@@ -167,7 +170,7 @@ const standingOf = (views: Views["Service"], id: string, nowMs: number) => {
   return row === undefined ? "Available" : agentRow(row, nowMs).state
 }
 
-/** An agent that was shown once is shown with 0 when nothing is left for it. */
+/** An agent that was shown once is shown with 0 when it has nothing left. */
 const gauges = Effect.map(Metrics, (metrics) => {
   const ready = metrics.gauge(readyItems)
   const waiters = metrics.gauge(pickupWaiters)

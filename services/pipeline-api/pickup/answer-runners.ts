@@ -1,8 +1,8 @@
 /**
- * Questions of runners over the bus, one queue group over all replicas. `pickup.next.<agent kind>` asks for something
- * to do: a runner may wait for an answer, in a line of bounded length, and a drain tells it at once to ask somebody
- * else. `pickup.held` asks whether the runner still holds its item. The leader's state answers it, so that a runner
- * never hears the contrary of a cancel that was answered before.
+ * Questions of runners over the bus, one queue group over all replicas. `pickup.next.<agent kind>` asks for work: a
+ * runner may wait for an answer, in a line of bounded length, and a drain tells it at once to ask another replica.
+ * `pickup.held` asks whether the runner still holds its item. The leader's state answers it, so that the answer never
+ * contradicts a cancel that was answered before.
  */
 import { Effect, Option } from "effect"
 import { jsonCodec, Requests } from "#bus"
@@ -11,7 +11,7 @@ import { Configuration, Drain } from "#runtime"
 import { Commands } from "../Commands.ts"
 import { Pickup } from "./Pickup.ts"
 
-// Beside those that wait: a dispatch takes milliseconds.
+// Pickups in work, beside those that wait: a dispatch takes milliseconds.
 const pickupsAtOnceMax = 256
 
 /** `pickup.next.<agent kind>`: answers for the life of the scope. */

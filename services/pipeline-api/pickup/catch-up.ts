@@ -1,7 +1,6 @@
 /**
- * Lets a pickup see what was answered before it was asked. The views are a moment behind the log, and a follow-up
- * moves on the items that were parked for an agent. A runner that asks right after an answered resume is to see it
- * all the same.
+ * Lets a pickup see what was answered before it was asked. The views are a moment behind the log, and a follow-up wakes
+ * the items that were parked for an agent. A runner that asks right after an answered resume must see it all the same.
  */
 import { Clock, Deferred, Effect, Semaphore } from "effect"
 import { type BusError, Kv, StreamReader } from "#bus"
@@ -9,13 +8,14 @@ import { Cursor, readCursor } from "../follow-ups/FollowUps.ts"
 import { Ready } from "./Ready.ts"
 import type { Wanted } from "./waiting-runners.ts"
 
-// The views show a record within some ten milliseconds; where they are this far behind, they are not waited for.
+// The views show a record within some ten milliseconds; when they are this far behind, the pickup does not wait for
+// them.
 const catchUpMsMax = 2_000
 const lookEveryMs = 5
-// A question to the broker; follow-ups are done in runs of twenty milliseconds.
+// One question to the broker; follow-ups are done in runs of twenty milliseconds.
 const cursorEveryMs = 20
 
-/** Ends when what was decided before is known here, or when that takes too long. */
+/** Ends when earlier decisions are known here, or when that takes too long. */
 export const catchUp = Effect.gen(function* () {
   const reader = yield* StreamReader
   const ready = yield* Ready
@@ -46,7 +46,7 @@ export const catchUp = Effect.gen(function* () {
   })
 })
 
-/** One look serves all that asked before it began: however many ask, one is on its way. */
+/** One read serves all questions that came before it began: at most one is in progress. */
 const togetherLooked = Effect.fnUntraced(function* <A, E>(look: Effect.Effect<A, E>) {
   const scope = yield* Effect.scope
   const inTurn = yield* Semaphore.make(1)

@@ -1,6 +1,6 @@
 /**
- * What keeps a runner from getting anything: the queue, its agent, its disks. Also which items of a held agent nobody
- * else may take. Pure.
+ * The conditions that keep a runner from getting work: the queue, its agent, its disks. Also which items of a held
+ * agent no other agent may take. Pure.
  */
 import { type ConfigurationFile, isoTime, type PickupNothing, type PickupQuestion, type QueueState } from "#contracts"
 import type { AgentHold, AgentRoster } from "../Routing.ts"
@@ -25,7 +25,7 @@ export const agentCondition = ({ hold, reason }: AgentHold): Nothing | undefined
 
 type Guard = ConfigurationFile["DiskGuard"]
 
-/** The first of the monitored mounts on which nothing is launched. */
+/** The first of the monitored mounts that is too full to launch on. */
 export const fullDisk = ({ disks }: Pick<PickupQuestion, "disks">, { MinFreeBytes }: Guard) =>
   disks.find(({ freeBytes }) => freeBytes < MinFreeBytes)
 
@@ -37,7 +37,7 @@ export const diskCondition = (question: Pick<PickupQuestion, "disks">, guard: Gu
     : { why: "disk", reason: `${full.mountPath} has ${full.freeBytes} bytes free, ${MinFreeBytes} are the least` }
 }
 
-/** The names that stand for that kind alone. */
+/** The names that only this kind serves. */
 export const namesOfAlone = (roster: AgentRoster, kind: string): ReadonlyArray<string> =>
   roster.namesFor(kind).filter((name) => roster.members(name).every((member) => member === kind))
 

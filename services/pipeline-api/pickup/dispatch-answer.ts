@@ -1,4 +1,4 @@
-/** All that a runner learns of the phase that it was given. Pure. */
+/** The answer to a pickup: all that a runner learns of its phase. Pure. */
 import type { ConfigurationFile, PickupDispatch, PickupReply, WorkItemDispatch, WorkItemState } from "#contracts"
 import { eventItem } from "#pipeline"
 

@@ -1,6 +1,6 @@
 /**
- * One look at the views for pickup: ready items by the agent that they name, in the order of dispatch; what each
- * project has in hand; the agents that items are parked for; the paused projects. It is a moment behind the actors,
+ * One reading of the views for pickup: ready items by the agent that they name, in the order of dispatch; the number in
+ * flight of each project; the agents that items are parked for; the paused projects. It is a moment behind the actors,
  * who decide. Pure.
  */
 import type { ViewRow } from "#actors"
@@ -9,7 +9,7 @@ import type { WorkItemPhase, WorkItemSummary } from "#contracts"
 export interface ReadyItem {
   readonly id: string
   readonly projectId: string
-  /** The kind or class that it names, or the kind that its phase was moved to. */
+  /** The kind or class that the item names, or the kind that its phase was moved to. */
   readonly name: string
   readonly phase: WorkItemPhase
   readonly priority: number
@@ -36,7 +36,7 @@ export interface ReadyLook {
 
 export const emptyLook: ReadyLook = { ready: new Map(), inHand: [], parkedFor: new Set(), pausedProjects: new Set() }
 
-/** What a look goes by of an item that has not ended. */
+/** The fields of an item that has not ended that matter here. */
 export type MovingRow = Pick<ViewRow, "id" | "project" | "state" | "createdAtMs" | "sequence"> & {
   readonly summary: Pick<
     WorkItemSummary,
@@ -48,14 +48,14 @@ export type MovingRow = Pick<ViewRow, "id" | "project" | "state" | "createdAtMs"
 export const goesFirst = (left: ReadyItem, right: ReadyItem): number =>
   right.priority - left.priority || left.createdAtMs - right.createdAtMs || (left.id < right.id ? -1 : 1)
 
-/** One of them, or none. */
+/** The item's place: ready, in flight or parked, or none. */
 interface Place {
   readonly ready?: ReadyItem
   readonly inHand?: InHandItem
   readonly parkedFor?: string
 }
 
-// Rows do not change, and most of those that are looked through were so the last time.
+// Rows do not change, and most were seen at the last reading.
 const places = new WeakMap<MovingRow, Place>()
 
 const placeOf = (row: MovingRow): Place => {

@@ -1,4 +1,4 @@
-/** Runners that wait for something to do. As many wake as there is something for. */
+/** Runners that wait for work. As many wake as there are items for. */
 import { Deferred, Effect } from "effect"
 import type { WorkItemPhase } from "#contracts"
 
@@ -9,9 +9,9 @@ export interface Wanted {
 }
 
 export interface Waiting extends Wanted {
-  /** The kind, and the instance that asks. Of each the holds count. */
+  /** The kind, and the instance that asks. A hold on either counts. */
   readonly agentIds: readonly [kind: string, ...instance: ReadonlyArray<string>]
-  /** Names of which nobody else takes the items: while the kind is paused these are to be parked. */
+  /** The names that only this kind serves: while the kind is paused, their items are parked. */
   readonly alone: ReadonlyArray<string>
 }
 
@@ -19,7 +19,7 @@ export const waitingRunners = (waitersMax: number) => {
   const waiters = new Set<{ readonly waiting: Waiting; readonly woken: Deferred.Deferred<void> }>()
   return {
     count: () => waiters.size,
-    /** Ends when it was woken, or when that time is over; at once when too many wait already. */
+    /** Ends when the runner is woken, or when the time is over; at once when too many wait already. */
     wait: (waiting: Waiting, waitMs: number): Effect.Effect<void> =>
       Effect.suspend(() => {
         if (waiters.size >= waitersMax) return Effect.void
@@ -29,7 +29,7 @@ export const waitingRunners = (waitersMax: number) => {
           Effect.ensuring(Effect.sync(() => waiters.delete(waiter)))
         )
       }),
-    /** `toDo`: for how many of those that wait so there is something. */
+    /** `toDo`: the number of such waiting runners that have work. */
     wake: (toDo: (waiting: Waiting) => number): void => {
       const left = new Map<string, number>()
       for (const { waiting, woken } of waiters) {

@@ -3,12 +3,12 @@
  * `reports`), so that two of the same item are decided in the order in which they were stored. A report's id is the
  * command's id: a repeated report changes nothing.
  *
- * It acks what was decided, what comes too late, and what its entity refuses or is not there for. It hands back what
- * met a busy entity or an absent broker; later reports of the same entity wait for it. A report that breaks its
- * schema goes to REJECTED.
+ * It acks a report that was decided, that comes too late, or that its entity refuses or does not exist for. It hands
+ * back a report that met a busy entity or an absent broker; later reports of the same entity wait for it. A report that
+ * breaks its schema goes to REJECTED.
  *
- * The loop is alive while no report is in hand for too long and waiting ones are taken, or while it waits for its
- * lease or the broker.
+ * The loop is alive while no report is in work for too long and waiting ones are taken, or while it waits for its lease
+ * or the broker.
  */
 import { Clock, Effect, Layer, Result } from "effect"
 import {
@@ -30,10 +30,10 @@ import { reportsTotal } from "../metrics.ts"
 import { Reports } from "./Reports.ts"
 import { orderedKeys } from "./ordered-keys.ts"
 
-// A report takes milliseconds; one that waits for its turn, or for the broker, is kept alive by heartbeats.
+// A report takes milliseconds; heartbeats keep one alive that waits for its turn, or for the broker.
 const ackWaitMs = 30_000
 const againMs = 250
-// What still runs then is handed back: a report is as good at the next process.
+// Reports that still run then are handed back: the next process can take them as well.
 const drainPatienceMs = 20_000
 
 const place = { stream: "REPORTS", durable: "pipeline-api" }
@@ -44,7 +44,7 @@ const consumer = (unackedMax: number) => ({
   ackWaitMs
 })
 
-/** What is in hand, since when, and that something was done. */
+/** The reports in work, since when, and whether any was finished. */
 interface InHand {
   readonly sinceMs: Map<number, number>
   readonly moved: () => void
@@ -123,7 +123,7 @@ export const ReportIntake = {
 
 const utf8 = new TextEncoder()
 
-/** A report as it comes from the bus: its kind says by which schema it is read. */
+/** A report from the bus: its kind selects the schema. */
 const reportCodec: MessageCodec<Report> = {
   decode: (message) => Result.flatMap(parseJson(message.data), (json) => decodeReport(kindOf(json), json)),
   encode: (report) => ({ data: utf8.encode(JSON.stringify(report)), headers: [] })
@@ -131,7 +131,7 @@ const reportCodec: MessageCodec<Report> = {
 
 const kindOf = (json: unknown) => (typeof json === "object" && json !== null && "kind" in json ? String(json.kind) : "")
 
-/** Reports of one key are decided in their order. */
+/** Reports with the same key are decided in their order. */
 const orderKeyOf = (report: Report): string => {
   if ("workItemId" in report && report.workItemId !== null) return `workitem ${report.workItemId}`
   if ("releaseId" in report) return `release ${report.releaseId}`

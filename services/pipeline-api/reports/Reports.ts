@@ -1,7 +1,7 @@
 /**
- * Carries one report out: looks up what its steps go by, then gives each step's command under the report's id. The
- * cost of a report counts even if its item refuses the report. An event of the fleet at large is published as it is,
- * under the report's message id.
+ * Carries out one report: looks up what its steps depend on, then runs each step's command under the report's id. The
+ * cost of a report counts even if its item refuses the report. An event of the whole fleet is published as it is, under
+ * the report's message id.
  */
 import { randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Option, Random } from "effect"
@@ -28,7 +28,7 @@ type ReportOutcome = "decided" | "unchanged" | "refused" | "unknown" | "told" | 
 
 const envelopes = jsonCodec(Envelope)
 
-/** Reports whose steps go by how their item stands. */
+/** Reports whose steps depend on their item's state. */
 const lookedUp: ReadonlySet<Report["kind"]> = new Set([
   "agent-died",
   "failed",
@@ -112,7 +112,7 @@ const carryOutSteps = Effect.fnUntraced(function* (parts: Parts, report: Report,
   return outcome
 })
 
-/** The item that the report names, where its steps go by it. */
+/** The item that the report names, if its steps depend on it. */
 const itemOf = Effect.fnUntraced(function* ({ commands }: Parts, report: Report) {
   if (!lookedUp.has(report.kind) || !("workItemId" in report) || report.workItemId === null) return undefined
   const held = yield* commands.read("workitem", report.workItemId)
@@ -136,7 +136,7 @@ const run = (
   { entity, id, command }: CommandStep,
   commandId: string
 ): Effect.Effect<ReportOutcome, CommandError> =>
-  // A step's command is its entity's; the compiler cannot tell that of a union.
+  // The step's command belongs to this entity; the compiler cannot see that of a union.
   Effect.map(commands.run(entity, { id, commandId }, command as never), ({ was }) =>
     was === "decided" ? "decided" : "unchanged"
   )
@@ -159,7 +159,7 @@ const publish = Effect.fnUntraced(function* (
   return "told" as const
 })
 
-/** A refusal is an end, and told; what may go better another time is not. */
+/** A refusal ends the report and is logged; a failure that may pass does not end it. */
 const settled = (error: CommandError | BusError): Effect.Effect<ReportOutcome, CommandError> => {
   if (error._tag === "Refusal") {
     return Effect.as(
@@ -171,8 +171,8 @@ const settled = (error: CommandError | BusError): Effect.Effect<ReportOutcome, C
 }
 
 /**
- * Keeps the last forecast of each agent's quota in KV `forecasts`: its best time to spend may still be to come, and the
- * sweeper tells of it then. Reports of one agent come here in their order.
+ * Keeps the last forecast of each agent's quota in KV `forecasts`. Its best time to spend may still be to come; the
+ * sweeper announces it then. Reports of one agent come here in their order.
  */
 const keepForecast = (bucket: KvBucket<QuotaForecast>, forecast: QuotaForecast): Effect.Effect<void, BusError> => {
   const key = forecastKey(forecast.agent)

@@ -1,16 +1,16 @@
 /**
- * Order among messages of one key. Each waits for those before it. After one was handed back to the broker, later
- * ones are handed back too until it has come again. Messages of other keys do not wait. The broker's limit of unacked
- * messages bounds what is remembered. Pure but for the waiting.
+ * Order among messages of one key. Each waits for those before it. After one was handed back to the broker, later ones
+ * are handed back too until it has come again. Messages of other keys do not wait. The broker's limit of unacked
+ * messages bounds the memory. Pure but for the waiting.
  */
 import { Deferred, Effect } from "effect"
 
 export interface Turn<A> {
   readonly key: string
   readonly sequence: number
-  /** Whether the message is finished; one that is not holds the later ones off. */
+  /** Whether the message is finished; an unfinished one holds the later ones back. */
   readonly isDone: (outcome: A) => boolean
-  /** What becomes of a message whose predecessor is still to come again. */
+  /** The outcome of a message whose predecessor is still to come again. */
   readonly heldOff: A
 }
 
@@ -20,7 +20,7 @@ interface OrderedKeys {
 }
 
 interface Line {
-  /** Ends when the last that came has had its turn. */
+  /** Completes when the last message that came has had its turn. */
   tail: Deferred.Deferred<void>
   present: number
   readonly unfinished: Set<number>
@@ -58,7 +58,7 @@ const takeTurn = Effect.fnUntraced(function* <A, R>(
   const isHeldOff = [...unfinished].some((other) => other < sequence)
   unfinished.add(sequence)
   if (isHeldOff) return heldOff
-  // One that dies is a mistake of ours, and would hold the others off for ever.
+  // A defect is our mistake; without this it would hold the others back for ever.
   const outcome = yield* Effect.onError(work, () => Effect.sync(() => unfinished.delete(sequence)))
   if (isDone(outcome)) unfinished.delete(sequence)
   return outcome

@@ -1,4 +1,4 @@
-/** Any entity as the API shows it, for senders of commands over the bus. Pure. */
+/** Any entity in the API's form, for senders of commands over the bus. Pure. */
 import type { AgentState, CommandEntity, ProjectState, QueueState, ReleaseState, WorkItemState } from "#contracts"
 import type { StateOf } from "#pipeline"
 import { agentView, queueView } from "./fleet.ts"
@@ -12,7 +12,7 @@ interface EntityAddress {
   readonly nowMs: number
 }
 
-/** `state` null: nothing is known of it, and the command changed nothing. */
+/** `state` null: the entity is unknown, and the command changed nothing. */
 export const entityView = <Entity extends CommandEntity>(
   entity: Entity,
   state: StateOf<Entity> | null,

@@ -1,4 +1,4 @@
-/** The pickup queue and agents as the API shows them: from their state, or for lists from their row. Pure. */
+/** The pickup queue and agents in the API's form: from their state, or for lists from their row. Pure. */
 import {
   type AgentBench,
   agentOfId,
@@ -13,7 +13,7 @@ import {
 import { agentHold, agentHolds } from "#pipeline"
 import { maybeTime, type SeenAgent } from "./rows.ts"
 
-/** `agent` null: nothing has happened to it. */
+/** `agent` null: it has no state yet. */
 export const agentView = (
   id: string,
   agent: AgentState | null,
@@ -66,7 +66,7 @@ const benchOf = (bench: AgentBench | null): AgentView["bench"] =>
     ? null
     : { cause: bench.cause, reason: bench.reason, category: bench.category, since: isoTime(bench.sinceMs) }
 
-/** `queue` null: nobody has ever paused it. */
+/** `queue` null: it has never been paused. */
 export const queueView = (queue: QueueState | null, sequence: number): QueueView => {
   const pause = queue?.pause ?? null
   return {

@@ -1,4 +1,4 @@
-/** A project as the API shows it, with its spend; and the settings that a caller's project stands for. Pure. */
+/** A project in the API's form, with its spend; and the settings that a caller's project stands for. Pure. */
 import {
   type ConfigurationFile,
   isoTime,
@@ -12,7 +12,7 @@ import {
 import { isQueuePaused, projectHolds } from "#pipeline"
 import { microUsdOf, type SeenProject, usdOf } from "./rows.ts"
 
-/** `spendMicroUsd`: of the last thirty days; null: it was not added up. */
+/** `spendMicroUsd`: over the last thirty days; null: not summed yet. */
 export const projectView = (
   id: string,
   project: ProjectState,
@@ -69,7 +69,7 @@ export const projectRow = ({ id, state, createdAtMs, updatedAtMs, summary }: See
   }
 }
 
-/** What is left out is as configured, or unset. */
+/** Fields left out are as configured, or unset. */
 export const projectSettingsOf = (
   request: PutProjectRequest,
   { WarningThresholdPct, HardCapPct }: ConfigurationFile["Budget"]
@@ -90,6 +90,6 @@ const overridesOf = ({
   ...others
 }: NonNullable<PutProjectRequest["workItems"]>): ProjectSettings["workItems"] => ({
   ...(Object.fromEntries(Object.entries(others).filter(([, value]) => value !== null)) as ProjectSettings["workItems"]),
-  // Null is a value of its own here.
+  // Null is a value here, apart from undefined.
   ...(delegatesAfterFailures === undefined ? {} : { delegatesAfterFailures })
 })

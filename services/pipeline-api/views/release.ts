@@ -1,4 +1,4 @@
-/** A release as the API shows it: from its state, or for lists from its row. Pure. */
+/** A release in the API's form: from its state, or for lists from its row. Pure. */
 import { isoTime, type ReleaseRow, type ReleaseState, type ReleaseView } from "#contracts"
 import { maybeTime, type SeenRelease } from "./rows.ts"
 

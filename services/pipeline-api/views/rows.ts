@@ -1,6 +1,5 @@
 /**
- * The rows that lists, pickup and follow-ups go by, with their summaries read; and times and money as the wire has
- * them.
+ * The rows behind lists, pickup and follow-ups, with their summaries parsed; and times and money in their wire form.
  */
 import { summaryReader, type SummaryRow } from "#actors"
 import { AgentSummary, isoTime, ProjectSummary, ReleaseSummary, WorkItemSummary } from "#contracts"

@@ -1,4 +1,4 @@
-/** A work item as the API shows it: from its state, or for lists from its row. Pure. */
+/** A work item in the API's form: from its state, or for lists from its row. Pure. */
 import { type ConcernedItem, isoTime, type WorkItemRow, type WorkItemState, type WorkItemView } from "#contracts"
 import { eventItem, isReady } from "#pipeline"
 import { maybeTime, type SeenWorkItem, usdOf } from "./rows.ts"
@@ -91,7 +91,7 @@ export const workItemRow = ({
   }
 }
 
-/** An item and its project as the events of others carry them. */
+/** An item and its project, as events of other entities carry them. */
 export const concernedItem = (id: string, item: WorkItemState): ConcernedItem => ({
   workItem: eventItem(id, item),
   project: item.project
