@@ -57,7 +57,9 @@ const anthropicTypes: Readonly<Record<number, string>> = {
   504: "timeout_error"
 }
 
-/** A refusal in the shape of each route: OpenAI's envelope with its mirrors, Anthropic's, or that of responses. Pure. */
+/**
+ * A refusal in the shape of each route: OpenAI's envelope with its mirrors, Anthropic's, or that of responses. Pure.
+ */
 const anthropicTypeOf = (status: number): string => anthropicTypes[status] ?? "api_error"
 
 export const statusOf = (code: GatewayCode): number => gatewayCodes[code].status

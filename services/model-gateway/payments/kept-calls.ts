@@ -254,7 +254,7 @@ export const claimKeyFor = ({ payload }: PaymentPayload, { network, asset }: Pay
   return claimKeyOf({ network, asset, payer: from, nonce })
 }
 
-// Clients of a gateway that died come back within seconds.
+// Names of gateways that were asked about between two restarts of this one; the oldest is dropped first.
 const goodFor = Duration.seconds(5)
 // Gateways seen dead or alive between two restarts of this one; the oldest entry is dropped first.
 const namesMax = 256
