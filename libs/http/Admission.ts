@@ -1,6 +1,6 @@
 /**
- * The concurrency limit: so many requests at once in the whole process (503 beyond), and for one workspace (429). A place
- * is held until the last byte of the answer is out, or the caller is gone.
+ * The concurrency limit: a bound on requests at once in the whole process (503 beyond), and one for each workspace
+ * (429). A request holds its place until the last byte of the answer is out, or the caller is gone.
  */
 import { Context, Effect, Layer, type Scope } from "effect"
 import { acquireLightly } from "#runtime"
@@ -14,7 +14,7 @@ interface AdmissionOptions {
 export class Admission extends Context.Service<
   Admission,
   {
-    /** Takes a place until the scope, in a handler the call's, is closed. */
+    /** Takes a place until the scope is closed; in a handler that is the call's scope. */
     readonly enter: (workspace: string) => Effect.Effect<void, WireError, Scope.Scope>
     readonly running: Effect.Effect<number>
   }

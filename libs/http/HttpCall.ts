@@ -1,4 +1,4 @@
-/** The facts of the request that is being answered: its route, its query, its id and who sent it. */
+/** The facts of the request that is being answered: its route, its query, its id and its sender. */
 import { randomUUID } from "node:crypto"
 import { Context, Effect, type Option, Schema, type Scope } from "effect"
 import type { HttpServerRequest } from "effect/http"
@@ -9,21 +9,21 @@ export class HttpCall extends Context.Service<
   {
     readonly requestId: string
     readonly method: string
-    /** The pattern, as in `/v1/voices/:voice_id`. */
+    /** The route's pattern, such as `/v1/voices/:voice_id`. */
     readonly route: string
-    /** Percent-decoded. */
+    /** Percent-decoded parameters of the path. */
     readonly params: Readonly<Record<string, string | undefined>>
     readonly query: Readonly<Record<string, string | ReadonlyArray<string>>>
     readonly remoteAddress: string
-    /** By its name in lower case. */
+    /** A header by its name in lower case. */
     readonly header: (name: string) => Option.Option<string>
   }
 >()("starling/http/HttpCall") {}
 
-/** What every handler may ask for. The scope ends when the last byte is out, or the caller gone. */
+/** The services of every handler. The scope ends when the last byte is out, or the caller is gone. */
 export type PerCall = HttpCall | HttpServerRequest.HttpServerRequest | Scope.Scope
 
-/** The query as the schema has it, or 400 with every fault. */
+/** The query, decoded by the schema; fails with 400 and every fault. */
 export const readQuery = Effect.fnUntraced(function* <A, I>(schema: Schema.Codec<A, I>) {
   const { query } = yield* HttpCall
   const decode = Schema.decodeUnknownEffect(schema, { errors: "all" })
@@ -32,13 +32,13 @@ export const readQuery = Effect.fnUntraced(function* <A, I>(schema: Schema.Codec
 
 const acceptable = /^[\x21-\x7e]{1,128}$/u
 
-/** The caller's id if it is fit for a header and a log line, else one of our own. */
+/** The caller's id if it is fit for a header and a log line, else one that we make. */
 export const requestIdOf = (given: string | undefined): string =>
   given !== undefined && acceptable.test(given) ? given : `req_${randomUUID()}`
 
 /**
- * The caller's address. Behind proxies of ours the last `trustedProxies` entries of X-Forwarded-For were
- * written by them; what stands further left anybody can have written.
+ * The caller's address. Our proxies wrote the last `trustedProxies` entries of X-Forwarded-For; anybody can have
+ * written the entries further left.
  */
 export const remoteAddressOf = (peer: string, forwardedFor: string | undefined, trustedProxies: number): string => {
   if (trustedProxies === 0 || forwardedFor === undefined) return unmapped(peer)
@@ -46,7 +46,9 @@ export const remoteAddressOf = (peer: string, forwardedFor: string | undefined, 
   return unmapped(hops[Math.max(0, hops.length - trustedProxies)] || peer)
 }
 
-/** What is limited together: an IPv4 address, or the /64 of an IPv6 address, which is one household. */
+/**
+ * The group of addresses that share a limit: an IPv4 address, or the /64 of an IPv6 address, which is one household.
+ */
 export const addressGroup = (address: string): string => {
   if (!address.includes(":")) return address.slice(0, 64)
   const [head = "", tail] = address.split("::")

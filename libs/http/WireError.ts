@@ -1,6 +1,6 @@
 /**
- * A refusal as a caller sees it, before an API has put it in its envelope: status, code and message, and what helps to
- * do better next time; and the usual ones by name. A handler fails with one; all else it fails with is a defect.
+ * A refusal before an API puts it in its envelope: status, code and message, and the facts that help a caller do better
+ * next time; and the usual refusals by name. A handler fails with a refusal; any other failure is a defect.
  */
 import { Schema, SchemaIssue } from "effect"
 
@@ -10,7 +10,7 @@ export class WireError extends Schema.TaggedError<WireError>()("WireError", {
   status: Schema.Int,
   code: Schema.String,
   message: Schema.String,
-  /** What is wrong, by the path of the field: `turns[0].input`. */
+  /** The faults by the path of the field: `turns[0].input`. */
   fields: Schema.optionalKey(texts),
   details: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
   docsUrl: Schema.optionalKey(Schema.String),
@@ -33,7 +33,7 @@ export const amended = (
   return new WireError({ status, code, message, ...Object.fromEntries(present) })
 }
 
-/** How an API writes a refusal: the JSON body. */
+/** How an API writes a refusal: as the JSON body. */
 export type RenderError = (error: WireError, requestId: string) => unknown
 
 /** The envelope of our own APIs. */
@@ -92,7 +92,7 @@ const refusal = (
     ...(more.headers === undefined ? {} : { headers: more.headers })
   })
 
-// Rounded up: a caller that comes back too early is refused again.
+// Rounded up, because a caller that comes back too early is refused again.
 const retryAfter = (seconds: number) => ({ "retry-after": String(Math.max(1, Math.ceil(seconds))) })
 
 export const badRequest = (message: string, details?: Details) => refusal(400, "bad_request", message, { details })
@@ -109,7 +109,7 @@ export const unauthorized = (message = "a bearer token is required", challenge =
 
 export const forbidden = (message: string, details?: Details) => refusal(403, "forbidden", message, { details })
 
-/** `scopes`: any one of them would have done. */
+/** `scopes`: any one of them would have been enough. */
 export const insufficientScope = (scopes: ReadonlyArray<string>) =>
   refusal(403, "insufficient_scope", `this needs the scope ${scopes.join(" or ")}`, {
     details: { scopes },
@@ -125,13 +125,13 @@ export const requestTimeout = (message: string) => refusal(408, "request_timeout
 
 export const conflict = (message: string, code = "conflict") => refusal(409, code, message)
 
-/** `part`: the one of a form that is too large; else it is the whole body. */
+/** `part`: the part of a form that is too large; without it, the whole body is. */
 export const payloadTooLarge = (bytesMax: number, part?: string) =>
   refusal(413, "payload_too_large", `${part ?? "the body"} is larger than ${bytesMax} bytes`, {
     details: { bytes_max: bytesMax, ...(part === undefined ? {} : { part }) }
   })
 
-/** Too much of something else than bytes of content. */
+/** Too much of something other than bytes of content. */
 export const formTooLarge = (message: string, details: Details) =>
   refusal(413, "payload_too_large", message, { details })
 

@@ -1,7 +1,7 @@
 /**
  * Answers: whole before their first byte leaves, made while they are sent, or files to be saved. The first piece of a
- * stream is awaited before the headers go out, so that a failure up to there still has a status of its own. Nothing is
- * pulled that the reader has no room for; when the caller is gone the stream is interrupted, and its finalizers run.
+ * stream is awaited before the headers go out, so that an earlier failure still has a status of its own. Nothing is
+ * pulled that the reader has no room for. When the caller is gone the stream is interrupted, and its finalizers run.
  */
 import { Cause, Effect, Pull, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -15,10 +15,10 @@ export interface AnswerOptions {
 
 declare const written: unique symbol
 
-/** An answer whose body is this value as JSON. Only its type knows. */
+/** An answer whose body is this value as JSON. Only its type shows the value. */
 export type JsonAnswer<Value> = Answer & { readonly [written]: Value }
 
-/** `value` must be encoded already: only what JSON has. */
+/** `value` must already be encoded: only what JSON has. */
 export const jsonAnswer = <const Value>(
   value: Value,
   { status = 200, headers = {} }: AnswerOptions = {}
@@ -43,7 +43,9 @@ interface StreamOptions extends AnswerOptions {
 
 export type Bytes = Uint8Array<ArrayBufferLike>
 
-/** Bytes as they come. A failure after the first ones breaks the connection: half is never taken for whole. */
+/**
+ * Bytes as they come. A later failure breaks the connection, so that no client takes half an answer for a whole one.
+ */
 export const streamAnswer = Effect.fnUntraced(function* <E, R>(
   stream: Stream.Stream<Bytes, E, R>,
   options: StreamOptions
@@ -51,7 +53,7 @@ export const streamAnswer = Effect.fnUntraced(function* <E, R>(
   const context = yield* Effect.context<R>()
   const pull = yield* Stream.toPull(stream)
   const first = yield* firstOf(pull)
-  // The body is written outside of the handler, where the request's id and span are no longer around.
+  // The body is written outside of the handler, where the request's id and span are no longer in context.
   const rest = Stream.fromPull(Effect.succeed(Effect.provideContext(Effect.tapCause(pull, logBreak), context)))
   const body = first._tag === "Ended" ? Stream.empty : Stream.concat(Stream.fromArray(first.items), rest)
   return HttpServerResponse.stream(body, {
@@ -62,7 +64,7 @@ export const streamAnswer = Effect.fnUntraced(function* <E, R>(
   })
 })
 
-/** The first piece of a stream, or its end. Its failure is the caller's. */
+/** The first piece of a stream, or its end. Its failure is left to the caller. */
 const firstOf = <A, E, R>(pull: Pull.Pull<A, E, void, R>) =>
   Pull.matchEffect(pull, {
     onSuccess: (items) => Effect.succeed({ _tag: "Items" as const, items }),
@@ -70,7 +72,7 @@ const firstOf = <A, E, R>(pull: Pull.Pull<A, E, void, R>) =>
     onDone: () => Effect.succeed({ _tag: "Ended" as const })
   })
 
-/** Says why an answer was broken off; its status has gone out long ago. */
+/** Logs why an answer was broken off; its status went out long ago. */
 export const logBreak = (cause: Cause.Cause<unknown>): Effect.Effect<void> =>
   Pull.isDoneCause(cause) || Cause.hasInterruptsOnly(cause)
     ? Effect.void
@@ -78,13 +80,13 @@ export const logBreak = (cause: Cause.Cause<unknown>): Effect.Effect<void> =>
 
 interface DownloadOptions extends AnswerOptions {
   readonly contentType: string
-  /** How long the stream is, known beforehand. */
+  /** The length of the stream, known beforehand. */
   readonly bytes: number
-  /** What a browser saves it as; without one it may be shown in place. */
+  /** The name under which a browser saves it; without one it may be shown in place. */
   readonly fileName?: string
 }
 
-/** A defect: what is read is not as long as we said. */
+/** A defect: the file is not as long as announced. */
 class WrongLength extends Schema.TaggedError<WrongLength>()("WrongLength", {
   announced: Schema.Int,
   found: Schema.Int
@@ -95,8 +97,8 @@ class WrongLength extends Schema.TaggedError<WrongLength>()("WrongLength", {
 }
 
 /**
- * A file to be saved, sent with its length, so that a client tells a whole one from one that broke off. What turns out
- * longer or shorter breaks the connection. Fails with what the stream fails with before its first piece.
+ * A file to be saved, sent with its length, so that a client tells a whole file from a broken one. A stream that turns
+ * out longer or shorter breaks the connection. Fails with the stream's failure before its first piece.
  */
 export const downloadAnswer = <E, R>(
   stream: Stream.Stream<Bytes, E, R>,
@@ -124,7 +126,7 @@ const ofLength = <E, R>(stream: Stream.Stream<Bytes, E, R>, announced: number): 
     )
   })
 
-/** RFC 6266: a name that every client can read, and the true one for those that know RFC 8187. */
+/** RFC 6266: a name that every client can read, and the true one for clients that know RFC 8187. */
 const attachment = (fileName: string) => {
   const plain = fileName.replaceAll(/[^\x20-\x7e]|["\\%]/gu, "_")
   const encoded = encodeURIComponent(fileName.toWellFormed()).replaceAll(

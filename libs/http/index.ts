@@ -1,4 +1,4 @@
-/** What the public APIs share: listening, answering, refusing, and who may call. */
+/** The common parts of the public APIs: listening, answering, refusing, and authentication. */
 export { Admission } from "./Admission.ts"
 export {
   type Answer,

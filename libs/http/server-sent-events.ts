@@ -1,6 +1,6 @@
 /**
- * Server-sent events: one `data:` line each, and a comment whenever nothing came for a while, so that neither
- * a proxy nor the caller takes silence for death. A slow first event does not hold back the headers forever.
+ * Server-sent events: one `data:` line each, and a comment after each silence, so that neither a proxy nor the caller
+ * takes silence for death. A slow first event does not hold back the headers forever.
  */
 import { Cause, type Duration, Effect, Exit, Fiber, Pull, type Scope, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -11,7 +11,7 @@ export interface ServerSentEvent {
   readonly id?: string
   /** One line. */
   readonly data: string
-  /** One line that clients do not see as an event; with empty `data` there is nothing else. */
+  /** One line that clients do not see as an event; with empty `data` nothing else is sent. */
   readonly comment?: string
 }
 
@@ -19,7 +19,7 @@ interface EventsOptions<E> extends AnswerOptions {
   /** The last event of a stream that fails after its headers; without one the connection is broken. */
   readonly onFailure?: (cause: Cause.Cause<E>) => ServerSentEvent
   readonly heartbeat?: Duration.Input
-  /** How long the headers are held back for the first event, which may still be a refusal; else a heartbeat long. */
+  /** How long the headers wait for the first event, which may still be a refusal; by default one heartbeat. */
   readonly headersWithin?: Duration.Input
 }
 
@@ -40,7 +40,7 @@ interface Flow<E> {
   readonly scope: Scope.Scope
   readonly every: Duration.Input
   pulling: Fiber.Fiber<ReadonlyArray<ServerSentEvent>, E | Cause.Done> | undefined
-  /** The first one, until it is taken. */
+  /** The first step, until it is taken. */
   step: Step | undefined
   hasFailed: boolean
 }
@@ -86,7 +86,7 @@ const takeBytes = Effect.fnUntraced(function* <E>(flow: Flow<E>) {
   return step === "ended" ? yield* Cause.done() : ([step.bytes] as const)
 })
 
-// A pull outlives the heartbeat that overtakes it: interrupted it would lose what it was about to bring.
+// A pull outlives the heartbeat that overtakes it: an interrupted pull would lose its event.
 const next = Effect.fnUntraced(function* <E>(flow: Flow<E>, every: Duration.Input): Effect.fn.Return<Step, E> {
   flow.pulling ??= yield* Effect.forkIn(flow.pull, flow.scope, { startImmediately: true })
   const exit = flow.pulling.pollUnsafe() ?? (yield* waitFor(flow.pulling, every))

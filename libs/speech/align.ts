@@ -1,26 +1,26 @@
 /**
- * Turns what an engine says of the words it began into marks of the caller's own words: pure. An engine
- * reports several beginnings for one word of the input ("$1,234.56" is nine), or none. The first one within
- * a word counts; a word without any is placed between its neighbours by its position in the text. A word
- * ends where the next one begins, the last one where the speech falls silent.
+ * Turns an engine's word starts into marks of the caller's own words: pure. An engine reports several starts for one
+ * word of the input ("$1,234.56" is nine), or none. The first one within a word counts; a word without any is placed
+ * between its neighbours by its position in the text. A word ends where the next one begins, the last one where the
+ * speech falls silent.
  */
 import { speechSampleRateHz, type WordMark, type WordStart } from "#contracts"
 import type { Token } from "./text/chunker.ts"
 
 export interface AlignChunk {
   readonly tokens: ReadonlyArray<Token>
-  /** As the engine reported them; their samples count from the chunk's first. */
+  /** The word starts as the engine reported them; their samples count from the chunk's first. */
   readonly words: ReadonlyArray<WordStart>
-  /** Of the chunk's first sample, from the start of the synthesis. */
+  /** The chunk's first sample, counted from the start of the synthesis. */
   readonly startSample: number
-  /** Where the last sound of the chunk ends, from the chunk's first sample. */
+  /** The end of the chunk's last sound, counted from the chunk's first sample. */
   readonly speechEndSample: number
   readonly turn: number | undefined
 }
 
 export interface Aligned {
   readonly marks: ReadonlyArray<WordMark>
-  /** Words whose beginning the engine told; the others stand between their neighbours. */
+  /** Words whose start the engine reported; the others stand between their neighbours. */
   readonly toldByEngine: number
 }
 
@@ -37,7 +37,7 @@ export const alignChunk = (chunk: AlignChunk): Aligned => {
   return { marks, toldByEngine: told.filter((start) => start !== undefined).length }
 }
 
-/** Milliseconds to a tenth, of a sample. */
+/** The time of a sample in milliseconds, rounded to a tenth. */
 export const timeOf = (sample: number): number => Math.round((sample * 10_000) / speechSampleRateHz) / 10
 
 /** Tokens and words both come in the order of the text, so one pass finds each token's first word. */
@@ -78,7 +78,7 @@ const filled = ({ tokens, speechEndSample }: AlignChunk, starts: ReadonlyArray<n
   return result
 }
 
-/** Where each token begins if all were laid end to end; one more than there are tokens. */
+/** Where each token begins if all were laid end to end, and at last where the last one ends. */
 const cumulativeWidths = (tokens: ReadonlyArray<Token>) => {
   const widths = [0]
   for (const token of tokens) widths.push((widths.at(-1) ?? 0) + token.textEnd - token.textStart)

@@ -1,6 +1,6 @@
 /**
- * Speech without the fleet around it: an input into chunks, engines that speak a chunk, and what an engine
- * says of its words into marks of the caller's own. Cloned voices are a room of their own.
+ * Speech without the fleet around it: from an input to chunks, engines that speak a chunk, and from an engine's word
+ * starts to marks of the caller's own words. Cloned voices have a library of their own.
  */
 export {
   admit,

@@ -1,6 +1,6 @@
 /**
- * An input as the API takes it, plain text or SSML, into chunks for the synthesizers. Pure and linear in the
- * input; an input that cannot be understood, or that says nothing, is answered with every fault that was found.
+ * From an input as the API takes it, plain text or SSML, to chunks for the synthesizers. Pure and linear in the input.
+ * An input that cannot be understood, or that has nothing to say, fails with every fault that was found.
  */
 import { Result } from "effect"
 import { type Reading, readRuns } from "./text/chunker.ts"
@@ -11,7 +11,7 @@ import { plainStyle } from "./text/style.ts"
 
 export interface ReadOptions {
   readonly textNormalization: boolean
-  /** A BCP 47 tag; decides on words and sentences, and on how numbers are said. */
+  /** A BCP 47 tag; it decides how words and sentences are found and how numbers are spoken. */
   readonly locale: string
 }
 
@@ -32,8 +32,8 @@ export const readInput = (
 const controls = /[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f]/gu
 
 /**
- * Plain text as one run. What a C library would stumble over, half surrogate pairs and control characters, becomes
- * something harmless of the same length, so that every unit keeps its place. Line ends stay: they part sentences.
+ * Plain text as one run. Units that a C library would stumble over, half surrogate pairs and control characters, become
+ * harmless ones of the same length, so that every unit keeps its place. Line ends stay: they separate sentences.
  */
 const readPlainText = (input: string): ReadonlyArray<Run> => {
   const text = input.toWellFormed().replaceAll(controls, " ")

@@ -1,6 +1,6 @@
 /**
- * The voices that everybody has: the table of them, and what each speaks with which model. The English of a speaker of
- * German is the same voice in another language: with the models that route by language an espeak voice speaks all
+ * The voices that everybody has: their table, and the locales that each speaks with which model. A German voice's
+ * English is the same voice in another language: with the models that route by language an espeak voice speaks all
  * their locales, a flite voice only its own.
  */
 import type { EmbeddedEngine, EngineVoice, ModelId } from "#contracts"
@@ -22,15 +22,15 @@ export interface SharedVoice {
 }
 
 /**
- * An espeak voice is a language and a variant (a throat, so to speak). `gainDb` was measured, here and below, with
- * `ffmpeg -af ebur128` on a sentence of the voice's own language, so that all voices come to -18 LUFS.
+ * An espeak voice is a language and a variant (its vocal tract, so to speak). `gainDb` was measured, here and below,
+ * with `ffmpeg -af ebur128` on a sentence of the voice's own language, so that all voices reach -18 LUFS.
  */
 interface EspeakRow {
   readonly id: string
   readonly name: string
   readonly gender: "male" | "female"
   readonly locale: string
-  /** Appended to the language: how the voice differs from the language's own. */
+  /** Appended to the language: the difference from the language's own voice. */
   readonly variant: string
   readonly pitchPercent: number
   readonly gainDb: number
@@ -50,7 +50,7 @@ const row = (
   return { id, name, gender, locale, variant, pitchPercent, gainDb, tags: tags.split(" ") }
 }
 
-/** espeak's name of each locale's language. */
+/** espeak's name for the language of each locale. */
 export const espeakLanguages: Readonly<Record<string, string>> = {
   "en-US": "en-us",
   "en-GB": "en",
@@ -108,14 +108,14 @@ const espeakRows: ReadonlyArray<EspeakRow> = [
   row("mei", "female", "zh-CN", "+f2", 100, 0.9, "clear neutral")
 ]
 
-/** A voice that is a person's, recorded: it speaks its own locale alone. */
+/** A voice recorded from a person: it speaks its own locale alone. */
 interface RecordedRow {
   readonly id: string
   readonly name: string
   readonly gender: "male" | "female"
   readonly locale: string
   readonly engine: EmbeddedEngine
-  /** The engine's name for it. */
+  /** The engine's name for the voice. */
   readonly voice: string
   readonly gainDb: number
   readonly tags: ReadonlyArray<string>
@@ -123,7 +123,7 @@ interface RecordedRow {
 
 const american = { locale: "en-US", engine: "flite" } as const
 
-/** In the order in which a recogniser understands them, which is far better than it does espeak's. */
+/** In the order in which a speech recogniser understands them, which is far better than espeak's voices. */
 const recordedRows: ReadonlyArray<RecordedRow> = [
   { id: "selma", name: "Selma", gender: "female", ...american, voice: "slt", gainDb: -2.7, tags: ["clear", "natural"] },
   { id: "roger", name: "Roger", gender: "male", ...american, voice: "rms", gainDb: 3, tags: ["deep", "natural"] },
@@ -135,7 +135,7 @@ const recordedRows: ReadonlyArray<RecordedRow> = [
 const routedLocales = ["en-US", "en-GB", "de-DE", "es-ES", "es-MX", "fr-FR", "it-IT", "pt-BR"]
 const routedModels: ReadonlyArray<ModelId> = ["tts-3.0", "tts-multilingual", "tts-dialogue-1.0"]
 const englishModels: ReadonlyArray<ModelId> = ["tts-3.2", "tts-english"]
-/** For the languages beyond those, which no other model promises. */
+/** The model for languages beyond those, which no other model promises. */
 const widestModel: ModelId = "tts-multilingual"
 
 const isEnglish = (locale: string) => locale.startsWith("en-")
@@ -186,13 +186,13 @@ const fromRecording = (row: RecordedRow): SharedVoice => ({
   }
 })
 
-/** The best understood first; each language's first voice is what one is spoken with who names none. */
+/** The best understood voices first. The first voice of a language is its default. */
 export const sharedVoices: ReadonlyArray<SharedVoice> = [
   ...recordedRows.map(fromRecording),
   ...espeakRows.map(fromEspeak)
 ]
 
-/** Whose voice it is that nobody chose: the first that speaks the language, or any region of it, as its own. */
+/** The default voice: the first one whose own locale is in the language, or in any region of it. */
 export const defaultVoiceId = (language?: string): string => {
   const asked = language?.toLowerCase()
   const speaksIt = ({ locale }: SharedVoice) =>
@@ -204,7 +204,7 @@ const byId = new Map(sharedVoices.map((voice) => [voice.id, voice]))
 
 export const voiceById = (id: string): SharedVoice | undefined => byId.get(id)
 
-/** How an engine speaks this locale in this voice; nothing for a locale that the voice does not speak. */
+/** The engine's voice for this locale; undefined for a locale that the voice does not speak. */
 export const engineVoice = (voice: SharedVoice, locale: string = voice.locale): EngineVoice | undefined => {
   if (locale === voice.locale) return voice.engine
   const speaks = voice.models.some((model) => model.languages.includes(locale))

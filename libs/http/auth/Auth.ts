@@ -1,8 +1,8 @@
 /**
- * Authentication by bearer token. A token that was found is cached for four seconds, so a revocation is felt within
- * five; an unknown one costs the same work as a known one. An address that keeps sending wrong tokens is refused without
- * a look-up, except for tokens that were right before: the address may be shared. An expired token is refused as such,
- * from the very moment it expires.
+ * Authentication by bearer token. A token that was found is cached for four seconds, so a revocation takes effect
+ * within five; an unknown token costs the same work as a known one. An address that keeps sending wrong tokens is
+ * refused without a look-up, except for tokens that were right before: the address may be shared. An expired token is
+ * refused as expired, from the very moment it expires.
  */
 import { hash } from "node:crypto"
 import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option } from "effect"
@@ -14,7 +14,7 @@ import { hasExpired, type TokenRecord, Tokens } from "./Tokens.ts"
 import { insufficientScope, rateLimited, serviceUnavailable, unauthorized, type WireError } from "../WireError.ts"
 import { mayUse, roleScopes, type RoleScopes } from "./scopes.ts"
 
-/** The caller that a token names, and what it may do. */
+/** The caller behind a token, and its scopes. */
 export class Caller extends Context.Service<
   Caller,
   {
@@ -26,14 +26,14 @@ export class Caller extends Context.Service<
   }
 >()("starling/http/Caller") {}
 
-/** Any one of the scopes will do. */
+/** Fails unless the caller has at least one of the scopes. */
 export const requireScope = Effect.fnUntraced(function* (...scopes: ReadonlyArray<ApiScope>) {
   const caller = yield* Caller
   if (!scopes.some((scope) => caller.may(scope))) return yield* insufficientScope(scopes)
 })
 
 interface AuthOptions {
-  /** The scopes each role may use at most. */
+  /** The most scopes that each role may use. */
   readonly roles?: RoleScopes
   /** Wrong tokens per address and minute. */
   readonly failuresMax?: number
@@ -44,7 +44,7 @@ const failureWindowMs = 60_000
 const cachedTokensMax = 4_096
 const provenTokensMax = 4_096
 const foundFor = Duration.seconds(4)
-// An unknown token is soon asked for again: it may have just been made.
+// An unknown token is looked up again soon: it may have been made meanwhile.
 const unknownFor = Duration.seconds(1)
 const bearer = /^bearer +([\x21-\x7e]{1,512})$/iu
 
@@ -60,7 +60,7 @@ export class Auth extends Context.Service<
         const uses = yield* TokenUses
         const failures = rateWindow({ name: "failed_auth", limit: failuresMax, windowMs: failureWindowMs })
         const proven = new Set<string>()
-        // The tokens themselves are not kept: keys are their hashes.
+        // Keys are hashes, so that the tokens themselves are not kept.
         const wanted = new Map<string, string>()
         const cache = yield* Cache.makeWith((key: string) => tokens.find(wanted.get(key) ?? ""), {
           capacity: cachedTokensMax,
@@ -87,7 +87,7 @@ export class Auth extends Context.Service<
           const address = addressGroup(call.remoteAddress)
           // A token that is being looked up costs one try, however many requests bring it at once.
           const isKnown = proven.has(key) || wanted.has(key)
-          // Taken before the look, or a flood would be through before the first of it was counted.
+          // The try is taken before the look-up; otherwise a flood would pass before its first request was counted.
           const tries = isKnown ? undefined : yield* failures.take(address)
           if (tries?._tag === "Refused") return yield* rateLimited(tries.retryAfterMs / 1_000, failures.name)
           const giveBack = tries === undefined ? Effect.void : failures.giveBack(address, tries)
@@ -107,7 +107,7 @@ export class Auth extends Context.Service<
     )
 }
 
-/** Runs a handler for callers that a token names, and with at least one of the scopes. */
+/** Runs a handler only for callers with a valid token and at least one of the scopes. */
 export const authenticated =
   (...scopes: ReadonlyArray<ApiScope>) =>
   <A, E, R>(handler: Effect.Effect<A, E, R>) =>

@@ -1,7 +1,7 @@
 /**
  * When each token was last used, to within an hour. A request pays one look into a table; a fiber in the background
- * writes, once an hour for each token over all replicas. The bucket is not the tokens' own, so that a role that notes
- * uses cannot make tokens.
+ * writes, once an hour for each token over all replicas. The bucket is not that of the tokens, so that a role that
+ * records uses cannot make tokens.
  */
 import { Clock, Context, Effect, Layer, Option, Queue, Schema } from "effect"
 import { type BusError, Kv } from "#bus"
@@ -11,11 +11,11 @@ import { supervise } from "#runtime"
 const TokenUse = Schema.Struct({ at: Timestamp })
 
 const grainMs = 3_600_000
-// A broker that is away is not asked for each request.
+// A request does not ask a broker that was away within this time.
 const againMs = 60_000
-// Tokens that are noted here; of one that is forgotten the store says when it was last written.
+// How many tokens are remembered here; for a forgotten one the store says when it was last written.
 const notedMax = 4_096
-// Each is one small write; more first uses at a time than these are noted with the next one.
+// Each is one small write; a first use beyond these is recorded with the token's next use.
 const waitingMax = 1_024
 
 export class TokenUses extends Context.Service<
@@ -23,7 +23,7 @@ export class TokenUses extends Context.Service<
   {
     /** Never waits and never fails. */
     readonly note: (id: string) => Effect.Effect<void>
-    /** By the token's id. */
+    /** The times of last use, by the token's id. */
     readonly all: Effect.Effect<ReadonlyMap<string, string>, BusError>
   }
 >()("starling/http/TokenUses") {
@@ -54,7 +54,7 @@ export class TokenUses extends Context.Service<
       })
       const writeNext = Effect.flatMap(Queue.take(waiting), (id) =>
         write(id).pipe(
-          // Another replica was quicker.
+          // Another replica wrote first.
           Effect.catchTag("RevisionConflict", () => Effect.void),
           Effect.catch((error) => later(id, error))
         )

@@ -1,8 +1,8 @@
 /**
- * Bearer tokens of our own APIs. A token is 32 random bytes and is shown once; the store has its SHA-256, which nobody
- * can call with. A token belongs to a workspace: a member's is allowed what both its role and its scopes allow, a service
- * account's what its scopes allow. An expired or revoked token is kept for a month, to be told from one that never was;
- * making a token clears older ones away.
+ * Bearer tokens of our own APIs. A token is 32 random bytes and is shown once; the store has its SHA-256, which is
+ * useless as a token. A token belongs to a workspace: a member's token allows what both its role and its scopes allow,
+ * a service account's what its scopes allow. An expired or revoked token is kept for a month, so that it differs from
+ * one that never existed; making a token removes older ones.
  */
 import { hash, randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
@@ -17,17 +17,17 @@ export const TokenRecord = Schema.Struct({
   scopes: Schema.Array(Schema.String),
   createdAt: Timestamp,
   revokedAt: Schema.NullOr(Timestamp),
-  /** What an operator calls it. */
+  /** The operator's name for it. */
   label: Schema.optionalKey(Schema.String),
-  /** Without one it does not end by itself. */
+  /** Without one the token does not expire. */
   expiresAt: Schema.optionalKey(Timestamp),
-  /** The owner's token that `up` makes and keeps for its home; other tokens are made by hand. */
+  /** The owner's token that `up` makes and keeps for its home; all other tokens are made by hand. */
   purpose: Schema.optionalKey(Schema.Literal("home"))
 })
 export interface TokenRecord extends Schema.Schema.Type<typeof TokenRecord> {}
 
 export interface IssuedToken {
-  /** Shown this once. */
+  /** The token itself, shown only here. */
   readonly token: string
   readonly record: TokenRecord
 }
@@ -36,23 +36,23 @@ export interface TokenRequest extends Pick<
   TokenRecord,
   "workspace" | "kind" | "role" | "scopes" | "label" | "purpose"
 > {
-  /** Without one it does not end by itself. */
+  /** Without one the token does not expire. */
   readonly lifetimeMs?: number
 }
 
 const prefix = "stl_"
 const idCharacters = 12
-// Long enough to find out why a caller is refused since its holiday.
+// Long enough to find out why a caller has been refused since its holiday.
 const endedKeptMs = 30 * 86_400_000
 
 export class Tokens extends Context.Service<
   Tokens,
   {
     readonly make: (request: TokenRequest) => Effect.Effect<IssuedToken, BusError>
-    /** Nothing for an unknown or revoked token; one whose time is over is found, see `hasExpired`. */
+    /** None for an unknown or revoked token. An expired one is found; see `hasExpired`. */
     readonly find: (token: string) => Effect.Effect<Option.Option<TokenRecord>, BusError>
     readonly list: Effect.Effect<ReadonlyArray<TokenRecord>, BusError>
-    /** By the id that `make` and `list` show. */
+    /** Revokes a token by the id that `make` and `list` show. */
     readonly revoke: (id: string) => Effect.Effect<TokenRecord, BusError>
   }
 >()("starling/http/Tokens") {
@@ -74,12 +74,12 @@ export class Tokens extends Context.Service<
           ...(lifetimeMs === undefined ? {} : { expiresAt: isoTime(nowMs + lifetimeMs) })
         }
         yield* bucket.create(key, record)
-        // The token is made; what is left over now is left over until the next one.
+        // The token exists already; tokens that are left over now go with the next one.
         yield* Effect.ignore(clearEnded(nowMs - endedKeptMs))
         return { token, record }
       })
 
-      // By hand: a bucket that once had a time to live per key could not be taken back to a release without it.
+      // Cleared by hand: a bucket that once had a time to live per key could not be taken back to a release without it.
       const clearEnded = Effect.fnUntraced(function* (beforeMs: number) {
         const ended = (yield* bucket.entries).filter(({ value }) => hasEnded(value, beforeMs))
         yield* Effect.forEach(ended, ({ key, revision }) => bucket.remove(key, revision), { discard: true })
@@ -111,5 +111,5 @@ export const hasExpired = ({ expiresAt }: { readonly expiresAt?: string | undefi
 const hasEnded = ({ expiresAt, revokedAt }: TokenRecord, nowMs: number) =>
   hasExpired({ expiresAt: revokedAt ?? expiresAt }, nowMs)
 
-// The key is the hash: one lookup finds a token, and nothing in the store leads back to it.
+// The key is the hash: one look-up finds a token, and nothing in the store leads back to it.
 const keyOf = (token: string) => hash("sha256", token, "hex")

@@ -1,5 +1,5 @@
 /**
- * What a caller may do, as scopes like `audio:speech`. A grant is a scope, a whole family (`audio:all` or
+ * Scopes like `audio:speech`, and the grants of a caller. A grant is a scope, a whole family (`audio:all` or
  * `audio:*`), one verb of every family (`*:read`), or `*`. Pure.
  */
 import { apiScopes } from "#contracts"
@@ -24,15 +24,15 @@ const covers = (grant: string, scope: string): boolean => {
 
 const grantedBy = (grants: ReadonlyArray<string>, scope: string) => grants.some((grant) => covers(grant, scope))
 
-/** A member may what its role and its token allow, a service account what its token allows. */
+/** A member may use a scope that its role and its token both allow, a service account one that its token allows. */
 export const mayUse = (record: Pick<TokenRecord, "kind" | "role" | "scopes">, roles: RoleScopes, scope: string) =>
   grantedBy(record.scopes, scope) && (record.kind === "service" || grantedBy(roles[record.role], scope))
 
-/** Grants that allow nothing that there is. */
+/** Grants that match no existing scope. */
 export const unknownGrants = (grants: ReadonlyArray<string>): ReadonlyArray<string> =>
   grants.filter((grant) => !apiScopes.some((scope) => covers(grant, scope)))
 
-/** Grants of which the role lets nothing through. */
+/** Grants of which the role allows nothing. */
 export const grantsBeyond = (
   role: TokenRecord["role"],
   grants: ReadonlyArray<string>,
@@ -40,7 +40,7 @@ export const grantsBeyond = (
 ): ReadonlyArray<string> =>
   grants.filter((grant) => !apiScopes.some((scope) => covers(grant, scope) && grantedBy(roles[role], scope)))
 
-/** The role with the fewest rights that lets all of every grant through; a viewer where nothing is asked for. */
+/** The role with the fewest rights that allows all of every grant; a viewer without grants. */
 export const leastRole = (grants: ReadonlyArray<string>, roles: RoleScopes = roleScopes): TokenRecord["role"] => {
   const wanted = apiScopes.filter((scope) => grantedBy(grants, scope))
   const fromLeast = ["viewer", "member", "admin"] as const

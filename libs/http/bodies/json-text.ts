@@ -1,17 +1,17 @@
 /**
- * A strict reader of JSON's grammar that keeps nothing: it finds the first fault and where it is, which
- * JSON.parse does not tell, and refuses what may not come in: nesting past a bound, and keys named
- * `__proto__`, which would reach a prototype when copied. It does not recurse. Pure.
+ * A strict reader of JSON's grammar that keeps nothing. It finds the first fault and its place, which JSON.parse does
+ * not report, and refuses nesting past a bound and keys named `__proto__`, which would reach a prototype when copied.
+ * It does not recurse. Pure.
  */
 
 interface JsonFault {
-  /** In UTF-16 units from the start of the text. */
+  /** UTF-16 units from the start of the text. */
   readonly offset: number
   readonly reason: string
 }
 
 const space = /[ \t\n\r]*/y
-// All but the quote, the backslash and what comes before the space.
+// All except the quote, the backslash and the characters before the space.
 const plainCharacters = /[ !\x23-\x5b\x5d-\u{10ffff}]*/uy
 const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/uy
 const scalar = /true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/uy
@@ -72,7 +72,7 @@ export const jsonFault = (text: string, depthMax: number): JsonFault | undefined
   }
 }
 
-/** Where the string that begins at `at` has ended. */
+/** The end of the string that begins at `start`, or its fault. */
 const stringEnd = (text: string, start: number): number | JsonFault => {
   let at = start + 1
   for (;;) {

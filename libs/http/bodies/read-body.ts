@@ -1,6 +1,6 @@
 /**
- * Reads what a caller sends: never more than the limit, whatever it announced; strict UTF-8; JSON of bounded depth; and
- * a schema, whose faults are told all at once. The limit may depend on what the body turns out to hold.
+ * Reads the body of a request: never more than the limit, whatever length it announced; strict UTF-8; JSON of bounded
+ * depth; and a schema, whose faults are reported all at once. The limit may depend on the body's content.
  */
 import type { IncomingMessage } from "node:http"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
@@ -14,11 +14,11 @@ interface BodyOptions {
 }
 
 interface JsonOptions extends BodyOptions {
-  /** Arrays and objects within each other. */
+  /** How deep arrays and objects may nest. */
   readonly depthMax?: number
-  /** What a body that does not fit the schema is answered with. */
+  /** The status for a body that does not fit the schema. */
   readonly status?: 400 | 422
-  /** Fields that are null are taken as absent: what clients send that write out every field they know. */
+  /** Null fields count as absent, because some clients send every field that they know. */
   readonly nullIsAbsent?: boolean
 }
 
@@ -26,7 +26,7 @@ const depthMaxDefault = 32
 const json = "application/json"
 const utf8Strict = new TextDecoder("utf-8", { fatal: true })
 
-/** The whole body, or 413. It is not unpacked: a limit on what arrives would be none on what comes out. */
+/** The whole body, or 413. A compressed body is refused: a limit on its bytes would not limit its content. */
 export const readBytes = Effect.fnUntraced(function* ({ bytesMax }: BodyOptions) {
   const request = yield* HttpServerRequest.HttpServerRequest
   yield* requireUnpacked(bytesMax)
@@ -41,7 +41,7 @@ export const readBytes = Effect.fnUntraced(function* ({ bytesMax }: BodyOptions)
   return new Uint8Array(buffer)
 })
 
-/** Fails for a packed body, and at once for one that is announced as too large, before it is sent. */
+/** Fails for a compressed body, and for one whose announced length is too large, before it is sent. */
 export const requireUnpacked = Effect.fnUntraced(function* (bytesMax: number) {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   if ((headers["content-encoding"] ?? "identity") !== "identity") {
@@ -50,7 +50,7 @@ export const requireUnpacked = Effect.fnUntraced(function* (bytesMax: number) {
   if (Number(headers["content-length"] ?? 0) > bytesMax) return yield* payloadTooLarge(bytesMax)
 })
 
-/** Fails unless the body is of one of these media types; parameters do not matter. */
+/** Fails unless the body has one of these media types; parameters do not matter. */
 export const requireMediaType = Effect.fnUntraced(function* (...supported: ReadonlyArray<string>) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const type = (request.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
@@ -58,7 +58,7 @@ export const requireMediaType = Effect.fnUntraced(function* (...supported: Reado
   return type
 })
 
-/** A JSON body, not yet looked at. */
+/** A JSON body, not yet decoded. */
 export const readJsonValue = Effect.fnUntraced(function* (options: JsonOptions) {
   yield* requireMediaType(json)
   const text = yield* decodeText(yield* readBytes(options))
@@ -72,7 +72,7 @@ export const readJsonValue = Effect.fnUntraced(function* (options: JsonOptions) 
   return JSON.parse(text) as unknown
 })
 
-/** A JSON body that fits the schema; keys it does not name are dropped. */
+/** A JSON body that fits the schema; keys that the schema does not name are dropped. */
 export const readJson = <A, I, RD>(schema: Schema.Codec<A, I, RD, unknown>, options: JsonOptions) => {
   const decode = Schema.decodeUnknownEffect(schema, { errors: "all" })
   return Effect.flatMap(readJsonValue(options), (value) =>
@@ -82,7 +82,7 @@ export const readJson = <A, I, RD>(schema: Schema.Codec<A, I, RD, unknown>, opti
   )
 }
 
-/** Elements of arrays keep their places. The depth is bounded by then. */
+/** Elements of arrays keep their places. The reader has bounded the depth by now. */
 const withoutNulls = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (typeof value !== "object" || value === null) return value
@@ -99,11 +99,11 @@ const decodeText = (bytes: Uint8Array) =>
 interface ReadWhileOptions {
   readonly bytesMax: number
   readonly bytesMaxPlain: number
-  /** Asked once, of the first `bytesMaxPlain` bytes of a body that is larger. */
+  /** Asked once, with the first `bytesMaxPlain` bytes of a larger body. */
   readonly mayBeLarger: (head: Uint8Array) => boolean
 }
 
-/** The whole body, or 413: past a first limit it is read on only if what has come says that it may be larger. */
+/** The whole body, or 413. Past a first limit it is read on only if the bytes so far say that it may be larger. */
 export const readBytesWhile = Effect.fnUntraced(function* (options: ReadWhileOptions) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const { headers } = request
@@ -132,13 +132,13 @@ export const readBytesWhile = Effect.fnUntraced(function* (options: ReadWhileOpt
   return new Uint8Array(Buffer.concat(parts, bytes))
 })
 
-/** Why no more is wanted; undefined to go on. */
+/** Why the rest is refused; undefined to go on. */
 type OnPart<E> = (part: Uint8Array) => E | undefined
 
 /**
- * Tells the parts of a body to a callback, as node hands them out; who stops early lets the rest run past. A stream of
+ * Hands the parts of a body to a callback as node delivers them; after an early stop the rest runs past. A stream of
  * Effect's own takes a scope, a pull and a watcher for each request, which outlive the collector's quick rounds: pauses
- * of 10 ms where there are 1 to 2. `brokenOff`: what a body that does not come to its end fails with.
+ * of 10 ms instead of 1 to 2. `brokenOff`: the failure of a body that does not reach its end.
  */
 const eachPart = <E, B>(source: IncomingMessage, brokenOff: () => B, onPart: OnPart<E>) =>
   Effect.callback<void, E | B>((resume) => {

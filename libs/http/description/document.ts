@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document of a declared API: what Effect makes of the declaration, and beside it the scopes, headers,
- * examples and codes that it does not know of. Pure.
+ * The OpenAPI document of a declared API: Effect's own document with the scopes, headers, examples and codes that
+ * Effect does not know. Pure.
  */
 import { Context, Option } from "effect"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
@@ -11,9 +11,11 @@ export interface ApiHeaders {
   /** Parameters of requests below `#/components/parameters/`. */
   readonly requests: Readonly<Record<string, JsonObject>>
   readonly answers: Readonly<Record<string, JsonObject>>
-  /** Names of those that callers of this endpoint may send. */
+  /** Names of the parameters that callers of this endpoint may send. */
   readonly takenBy: (endpoint: HttpApiEndpoint.Top) => ReadonlyArray<string>
-  /** Names of those that an answer with this status has; without an endpoint, of a refusal that any may give. */
+  /**
+   * Names of the headers of an answer with this status; without an endpoint, of a refusal that any endpoint may give.
+   */
   readonly givenWith: (status: number, endpoint?: HttpApiEndpoint.Top) => ReadonlyArray<string>
 }
 
@@ -109,7 +111,7 @@ const operationOf = (
   }
 }
 
-/** What a schema says of itself is the parameter's. */
+/** The schema's own annotations move to the parameter. */
 const parameterOf = ({ name, in: place, required, schema }: OpenApi.OpenAPISpecParameter): JsonObject => {
   const { description, ...rest } = tidied(schema) as JsonObject
   return { name, in: place, required, ...(description === undefined ? {} : { description }), schema: rest }

@@ -1,15 +1,15 @@
 /**
- * A page of ours as HTML: the Markdown that our references are written in, and no more of it. The page has no script
- * and loads nothing, from nowhere. Pure.
+ * One of our pages as HTML, from the part of Markdown that our references use. The page has no script and loads
+ * nothing. Pure.
  */
 
 import { anchorOf } from "./tables.ts"
 
-/** What a browser must keep to that shows such a page. */
+/** The content security policy of such a page. */
 export const pagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** `markdown`: headings, paragraphs, tables and code, parted by empty lines; links and `code` within a line. */
+/** `markdown`: headings, paragraphs, tables and code, separated by empty lines; links and `code` within a line. */
 export const htmlPage = (markdown: string): string => {
   const blocks = markdown.split(/\n{2,}/u).filter((block) => block.trim() !== "")
   const title = blocks.find((block) => block.startsWith("# "))?.slice(2) ?? "API"
@@ -59,7 +59,7 @@ const cellsOf = (line: string): ReadonlyArray<string> =>
     .split(/(?<!\\) \| /u)
     .map((cell) => cell.replaceAll("\\|", "|"))
 
-/** What stands in `code` is taken as it is; beside it, links. */
+/** Text in `code` stays as it is; outside of it, links are made. */
 const inline = (text: string): string =>
   text
     .split(/(`[^`]+`)/u)

@@ -16,7 +16,7 @@ export const refTo = (name: string) => ({ $ref: `${refPrefix}${name}` })
 export const propertiesOf = (schema: unknown): Record<string, JsonObject> =>
   ((schema as JsonObject)["properties"] ?? {}) as Record<string, JsonObject>
 
-/** Every definition that the schemas bring with them, and those without a name by the key. By name, in order. */
+/** Every definition that the schemas bring with them, and schemas without a name by their key. By name, in order. */
 export const componentsOf = (schemas: Readonly<Record<string, Schema.Top>>): Record<string, JsonObject> => {
   const found: Record<string, JsonObject> = {}
   for (const [key, one] of Object.entries(schemas)) {
@@ -37,13 +37,13 @@ export const fieldsOf = (schema: Schema.Top): Record<string, JsonObject> => {
 export const inOrder = <A>(byName: Readonly<Record<string, A>>): Record<string, A> =>
   Object.fromEntries(Object.entries(byName).toSorted(([left], [right]) => (left < right ? -1 : 1)))
 
-/** What a reader of the document has no use for is left out. It accepts the same values. */
+/** The document without parts that help no reader. It accepts the same values. */
 export const tidied = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(tidied)
   if (typeof value !== "object" || value === null) return value
   const flat: JsonObject = {}
   for (const [key, inner] of Object.entries(withoutAllOf(value as JsonObject))) {
-    // Unknown fields of a request are dropped, and an answer may gain some.
+    // Unknown fields of a request are dropped, and an answer may gain fields.
     if (key === "additionalProperties" && typeof inner === "boolean") continue
     if (Math.abs(Number(inner)) === Number.MAX_SAFE_INTEGER) continue
     flat[key] = key === "$ref" ? String(inner).replace("#/$defs/", refPrefix) : tidied(inner)
@@ -51,7 +51,7 @@ export const tidied = (value: unknown): unknown => {
   return flat
 }
 
-/** Parts that say nothing about what the whole says are the whole's. */
+/** Merges each part of `allOf` into the whole that shares no key with it. */
 const withoutAllOf = ({ allOf, ...whole }: JsonObject): JsonObject => {
   const parts = Array.isArray(allOf) ? (allOf as ReadonlyArray<JsonObject>) : []
   const left = parts.filter((part) => Object.keys(part).some((key) => key in whole))
@@ -77,7 +77,7 @@ export const pathsOf = <Operation extends { readonly method: string; readonly pa
 export const pathParameters = (path: string): ReadonlyArray<JsonObject> =>
   [...path.matchAll(/:(\w+)/gu)].map(([, name]) => ({ name, in: "path", required: true, schema: { type: "string" } }))
 
-/** `fields`: of the query's schema, by name. */
+/** `fields`: the fields of the query's schema, by name. */
 export const queryParameters = (fields: Readonly<Record<string, JsonObject>>): ReadonlyArray<JsonObject> =>
   Object.entries(fields).map(([name, { description, ...schema }]) => ({
     name,
@@ -87,7 +87,7 @@ export const queryParameters = (fields: Readonly<Record<string, JsonObject>>): R
     schema
   }))
 
-/** `application/json` of a schema, as the content of a body. */
+/** A body of `application/json` with this schema. */
 export const jsonContent = (schema: JsonObject) => ({ "application/json": { schema } })
 
 /** Responses by status, each with the codes it may carry in an `ErrorEnvelope`. */

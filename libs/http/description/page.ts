@@ -9,7 +9,7 @@ export interface PageOptions {
   readonly introduction: ReadonlyArray<string>
   readonly document: JsonObject
   readonly errorCodes: Readonly<Record<string, ErrorCode>>
-  /** What examples name the API's address by: `$PIPELINE`. */
+  /** The name of the API's address in examples: `$PIPELINE`. */
   readonly address: string
 }
 
@@ -48,14 +48,14 @@ export const apiPage = ({ title, introduction, document, errorCodes, address }: 
 
 interface Operation {
   readonly method: string
-  /** With `:id` for a segment. */
+  /** The path with `:id` for a segment. */
   readonly path: string
   readonly summary: string
   readonly description: string
   readonly scope: string | undefined
   readonly query: Readonly<Record<string, JsonObject>>
   readonly body: { readonly schema: string; readonly example: unknown } | undefined
-  /** The name of a shape, or what it is. */
+  /** The name of a shape, or a description of it. */
   readonly answer: { readonly schema: string | undefined; readonly mediaType: string }
   readonly refusals: ReadonlyArray<string>
 }

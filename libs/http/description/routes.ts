@@ -1,4 +1,4 @@
-/** The routes by which an API describes itself: for machines, and as a page. Open to everybody. */
+/** The routes by which an API describes itself: a document for machines, and a page. Both are open to everybody. */
 import { Effect } from "effect"
 import { DescriptionGroup } from "#contracts/http"
 import { bytesAnswer } from "../answers.ts"
@@ -21,7 +21,7 @@ export const descriptionRoute = (document: () => JsonObject) => {
   return route(getDescription.method, getDescription.path, describe)
 }
 
-/** An answer that is made when it is first asked for. */
+/** An answer that is made on the first request for it. */
 const madeOnce = (contentType: string, make: () => string, headers: Readonly<Record<string, string>> = {}) => {
   let made: Uint8Array | undefined
   return Effect.sync(() => {

@@ -1,4 +1,6 @@
-/** An API's reference as Markdown: tables, a schema's fields as one, and the names of sections. Pure. */
+/**
+ * An API's reference as Markdown: tables, one of them for the fields of a schema, and the anchors of sections. Pure.
+ */
 import { type JsonObject, propertiesOf } from "./openapi.ts"
 
 export const table = (heads: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
@@ -6,14 +8,14 @@ export const table = (heads: ReadonlyArray<string>, rows: ReadonlyArray<Readonly
 
 const escaped = (cell: string) => cell.replaceAll("|", "\\|").replaceAll("\n", " ")
 
-/** As forges make them from headings. */
+/** The anchor that forges make from a heading. */
 export const anchorOf = (heading: string) =>
   heading
     .toLowerCase()
     .replaceAll(/[^a-z0-9 -]/gu, "")
     .replaceAll(" ", "-")
 
-/** Where a list of values too long for a cell is told instead; undefined tells them all. */
+/** The reference to a list of values too long for a cell; undefined prints them all. */
 export type LongList = (values: ReadonlyArray<unknown>) => string | undefined
 
 const inFull: LongList = () => undefined

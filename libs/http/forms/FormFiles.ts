@@ -1,7 +1,7 @@
 /**
- * Where the files of forms stand while their call lasts: a folder that only this process' user may enter,
- * below it one for each call, gone with the call's scope however it ends. A process that was killed leaves
- * its folder behind; the next one to start removes it.
+ * The folder of forms' files while their call lasts. Only this process' user may enter it; below it stands one folder
+ * for each call, which goes with the call's scope however it ends. A killed process leaves its folder behind; the next
+ * one to start removes it.
  */
 import { lstat, mkdir, mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -10,11 +10,11 @@ import { geteuid, kill, pid } from "node:process"
 import { Context, Effect, Layer, Result, Schema, type Scope } from "effect"
 
 interface FormFilesOptions {
-  /** Holds the folder of the process; the system's folder for temporary files unless told. */
+  /** The parent of the process' folder; by default the system's folder for temporary files. */
   readonly folder?: string
 }
 
-/** The disk refuses: full, read-only, or not ours. */
+/** The disk refuses: full, read-only, or owned by another user. */
 export class CannotKeepFiles extends Schema.TaggedError<CannotKeepFiles>()("CannotKeepFiles", {
   operation: Schema.String,
   reason: Schema.String
@@ -27,7 +27,7 @@ export class CannotKeepFiles extends Schema.TaggedError<CannotKeepFiles>()("Cann
 export class FormFiles extends Context.Service<
   FormFiles,
   {
-    /** An empty folder, removed with all that is in it when the scope is closed. */
+    /** An empty folder, removed with all its content when the scope is closed. */
     readonly callFolder: Effect.Effect<string, CannotKeepFiles, Scope.Scope>
   }
 >()("starling/http/FormFiles") {
@@ -44,14 +44,14 @@ export class FormFiles extends Context.Service<
     )
 }
 
-/** Asks the file system. */
+/** Runs an operation of the file system. */
 export const onDisk = <A>(operation: string, act: () => Promise<A>): Effect.Effect<A, CannotKeepFiles> =>
   Effect.tryPromise({
     try: act,
     catch: (cause) => new CannotKeepFiles({ operation, reason: cause instanceof Error ? cause.message : String(cause) })
   })
 
-// Such a folder is made for its owner alone (0700).
+// The folder is made for its owner alone (0700).
 const folderIn = (prefix: string) =>
   Effect.acquireRelease(
     onDisk(`make a folder ${prefix}`, () => mkdtemp(prefix)),
@@ -63,17 +63,17 @@ const folderIn = (prefix: string) =>
 
 const name = /^starling-forms-(\d{1,10})-(\d{1,16})-[A-Za-z0-9]{6}$/u
 
-/** In a container every first process has the same pid, so the start tells them apart. */
+/** In containers every first process has the same pid, so the start tells them apart. */
 const folderPrefix = () => `starling-forms-${pid}-${startedAtMs()}-`
 
-/** Answers with how many were removed. A file system that refuses is no reason not to start. */
+/** Returns how many were removed. A file system that refuses does not stop the start. */
 const sweepLeftovers = Effect.fnUntraced(function* (folder: string) {
   const entries = yield* orElse([], () => readdir(folder))
   const removed = yield* Effect.forEach(entries.filter(isLeftover), (entry) => remove(join(folder, entry)))
   return removed.filter(Boolean).length
 })
 
-/** A folder's name says whose it is: pid and start of its process. In doubt it stays. */
+/** A folder's name tells its process: pid and start. In doubt it stays. */
 const isLeftover = (entry: string): boolean => {
   const [, owner, startedAt] = name.exec(entry) ?? []
   if (owner === undefined) return false
@@ -84,11 +84,11 @@ const startedAtMs = () => Math.round(performance.timeOrigin)
 
 const isAlive = (other: number): boolean => {
   const signalled = Result.try({ try: () => kill(other, 0), catch: (cause) => cause as NodeJS.ErrnoException })
-  // Any other error than "no such process": it is there, but another user's.
+  // Any error other than "no such process" means that the process exists but is another user's.
   return Result.isSuccess(signalled) || signalled.failure.code !== "ESRCH"
 }
 
-// The folder for temporary files is everybody's: what is not ours is not touched, nor what a link points to.
+// Everybody shares the folder for temporary files: another user's folder is not touched, nor the target of a link.
 const remove = Effect.fnUntraced(function* (path: string) {
   const found = yield* orElse(undefined, () => lstat(path))
   if (found === undefined || !found.isDirectory() || found.uid !== geteuid?.()) return false

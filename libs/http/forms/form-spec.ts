@@ -1,19 +1,19 @@
 /**
- * What a multipart form may hold, and what becomes of each part: read as text, kept as a file, skipped, or refused. A
- * part that the spec does not name is skipped, but counts against the limits and in the fingerprint: a newer client is
- * served, a flood is not. Pure.
+ * The content that a multipart form may have, and the treatment of each part: read as text, kept as a file, skipped, or
+ * refused. A part that the spec does not name is skipped, but counts against the limits and in the fingerprint: a newer
+ * client is served, a flood is not. Pure.
  */
 
-/** Bytes, each limit on its own; `bytesMax` beside them is for the whole body, boundaries included. */
+/** Limits in bytes, each on its own; `bytesMax` beside them is for the whole body, boundaries included. */
 export interface FormSpec {
   readonly fields: Readonly<Record<string, { readonly bytesMax: number }>>
   readonly files: Readonly<Record<string, { readonly bytesMax: number }>>
   readonly bytesMax: number
-  /** Parts of any kind; 64 unless told. */
+  /** Parts of any kind; 64 by default. */
   readonly partsMax?: number
 }
 
-/** A file as it stands on disk until the call's scope is closed. Name and type are the caller's word only. */
+/** A file on disk until the call's scope is closed. Name and type are only the caller's claim. */
 export interface FormFile {
   readonly path: string
   readonly bytes: number
@@ -26,11 +26,11 @@ export interface FormFile {
 export interface Form {
   readonly fields: Readonly<Record<string, string>>
   readonly files: Readonly<Record<string, FormFile>>
-  /** SHA-256 in hex over all parts; the same for the same content, however a client has packed it. */
+  /** SHA-256 in hex over all parts; the same for the same content, however a client packed it. */
   readonly fingerprint: string
 }
 
-/** The head of a part. `contentType` only when it was sent. */
+/** The head of a part. `contentType` is there only if it was sent. */
 export interface PartHead {
   readonly name: string
   readonly fileName: string | undefined

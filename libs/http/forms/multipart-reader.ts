@@ -1,7 +1,7 @@
 /**
- * A multipart body cut into its parts as it comes in, chunk by chunk, by the parser of `effect/http`. That
- * one pushes into callbacks and goes on after a fault and after the last boundary; here each chunk gives the
- * list of what it held, up to the first fault or the end.
+ * A multipart body, cut into its parts as it comes in, chunk by chunk, by the parser of `effect/http`. That parser
+ * pushes into callbacks and goes on after a fault and after the last boundary. Here each chunk returns the list of its
+ * parts, up to the first fault or the end.
  */
 import { MultipartParser } from "effect/http"
 import type { PartHead } from "./form-spec.ts"
@@ -11,7 +11,7 @@ export type PartEvent =
   /** Valid until the next chunk is read. */
   | { readonly _tag: "Bytes"; readonly bytes: Uint8Array }
   | { readonly _tag: "Ended" }
-  /** The last boundary; what may follow it means nothing. */
+  /** The last boundary; the bytes after it mean nothing. */
   | { readonly _tag: "Closed" }
   | { readonly _tag: "Malformed"; readonly reason: string }
   | { readonly _tag: "TooManyParts" }
@@ -26,7 +26,7 @@ export const partHeaderBytesMax = 16_384
 // RFC 2046 allows 70 characters; some clients take a few more.
 const boundaryCharactersMax = 128
 
-/** Nothing for a Content-Type without a boundary that can be looked for. */
+/** None for a Content-Type without a boundary that can be searched for. */
 export const multipartReader = (contentType: string, partsMax: number): MultipartReader | undefined => {
   let events: Array<PartEvent> = []
   let isOver = false
@@ -51,7 +51,7 @@ export const multipartReader = (contentType: string, partsMax: number): Multipar
     onError: (error) => last(faultOf(error)),
     onDone: () => last({ _tag: "Closed" })
   })
-  // Without a boundary the parser has said so by now.
+  // The parser has reported a missing boundary by now.
   if (isOver || boundaryOf(contentType).length > boundaryCharactersMax) return undefined
   return {
     read: (chunk) => {

@@ -1,7 +1,7 @@
 /**
- * Reads a multipart form while it arrives, no faster than the disk takes it: of a file no more than a chunk
- * is in memory. Every limit acts as its byte comes in. What is wrong with the shape of parts is told all at
- * once; a part that is too large, or a body that is no form, at once. Files go with the call's scope.
+ * Reads a multipart form while it arrives, no faster than the disk takes it: memory holds at most a chunk of a file.
+ * Every limit acts as its byte comes in. Faults in the shape of parts are reported together; a part that is too large,
+ * or a body that is no form, fails at once. Files go with the call's scope.
  */
 import { createHash, type Hash } from "node:crypto"
 import { type FileHandle, open } from "node:fs/promises"
@@ -34,9 +34,9 @@ import {
 const mediaType = "multipart/form-data"
 
 /**
- * Fails with 415 for another media type, 413 for what is too large (`details.part` names the part), 400 for
- * what is no form, and 400 `validation_failed` for parts given twice, of the wrong kind, or not UTF-8. Parts
- * that the spec does not name are read past. What is missing is for the caller to say.
+ * Fails with 415 for another media type, 413 for a form or part that is too large (`details.part` names the part), 400
+ * for a body that is no form, and 400 `validation_failed` for parts given twice, of the wrong kind, or not UTF-8. Parts
+ * that the spec does not name are skipped. The caller checks for missing parts.
  */
 export const readForm = (spec: FormSpec): Effect.Effect<Form, WireError, PerCall | FormFiles> =>
   Effect.catchTag(read(spec), "CannotKeepFiles", (error) =>
@@ -140,7 +140,10 @@ const formIntake = (spec: FormSpec): FormIntake => ({
   folder: undefined
 })
 
-/** Text goes into memory, files to disk, the rest past; each is digested. A fault of shape is noted, and reading goes on. */
+/**
+ * Text goes into memory, files to disk, other parts are skipped; each is hashed. A fault of shape is recorded, and
+ * reading goes on.
+ */
 const beginPart = Effect.fnUntraced(function* (intake: FormIntake, head: PartHead) {
   const plan = planPart(intake.spec, head, intake.seen)
   intake.seen.add(head.name)
@@ -155,7 +158,7 @@ const takeBytes = ({ part }: FormIntake, bytes: Uint8Array): Effect.Effect<void,
   part.bytes += bytes.length
   if ("bytesMax" in plan && part.bytes > plan.bytesMax) return Effect.fail(payloadTooLarge(plan.bytesMax, head.name))
   part.hash.update(bytes)
-  // A copy: a few bytes must not keep the whole chunk that they came in.
+  // A copy: otherwise a few bytes would keep the whole chunk alive.
   if (plan._tag === "Text") part.texts.push(bytes.slice())
   if (file === undefined) return Effect.void
   return onDisk(`write ${file.path}`, () => file.handle.writeFile(bytes))
@@ -172,12 +175,12 @@ const endPart = Effect.fnUntraced(function* (intake: FormIntake) {
   if (part.plan._tag === "Text") keepText(intake, name, Buffer.concat(part.texts))
   if (file === undefined) return
   yield* onDisk(`close ${file.path}`, () => file.handle.close())
-  // An empty file without a name is how a browser sends an input for which none was chosen.
+  // A browser sends an empty file without a name for an input without a chosen file.
   if (fileName === "" && bytes === 0) return
   intake.files.set(name, { path: file.path, bytes, sha256, fileName, contentType })
 })
 
-/** The form, or all that is wrong with its parts. */
+/** The form, or all faults of its parts. */
 const formOf = ({ fields, files, faults, digests }: FormIntake): Effect.Effect<Form, WireError> => {
   if (faults.size > 0) return Effect.fail(validationFailed(Object.fromEntries(faults)))
   const fingerprint = formFingerprint(digests)
@@ -190,13 +193,13 @@ const keepText = ({ fields, faults }: FormIntake, name: string, bytes: Uint8Arra
   else faults.set(name, "is not UTF-8")
 }
 
-// The caller's names stay out of the file system.
+// The caller's names never reach the file system.
 const newFile = Effect.fnUntraced(function* (intake: FormIntake) {
   const folder = (intake.folder ??= yield* (yield* FormFiles).callFolder)
   return yield* openFile(join(folder, `part-${intake.digests.length}`))
 })
 
-// Closed with the scope too, for a form that does not reach the part's end.
+// The scope also closes the file, for a form that breaks off within the part.
 const openFile = (path: string) =>
   Effect.acquireRelease(
     Effect.map(

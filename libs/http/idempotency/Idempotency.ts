@@ -1,8 +1,8 @@
 /**
- * Runs a request with an idempotency key once: the first request works, later ones get its very answer for a day, over
- * all replicas and restarts. An answer that failed on our side, was stopped, or asks to be tried again is not kept, and
- * frees the key at once. Two never run at a time while the broker answers; when it does not, none runs. Losing the claim
- * stops the work; what it had done by then must be harmless to the next.
+ * Runs a request with an idempotency key once: the first request works, and later ones get its very answer for a day,
+ * over all replicas and restarts. An answer is not kept, and frees the key at once, if it failed on our side, was
+ * stopped, or asks to be tried again. Two requests with one key never run at a time while the broker answers; when it
+ * does not, none runs. Losing the claim stops the work; its effects so far must be harmless to the next attempt.
  */
 import { randomUUID } from "node:crypto"
 import { Cause, Context, Effect, Exit, Layer, Option } from "effect"
@@ -27,21 +27,21 @@ import { idempotencyOutcomes } from "../metrics.ts"
 export interface IdempotencyOptions {
   /** The listener's own, so that a refusal is kept as it was sent. */
   readonly renderError?: RenderError
-  /** How long a key stays taken when its holder dies. */
+  /** How long a key stays claimed after its holder dies. */
   readonly leaseMs?: number
 }
 
 interface IdempotentRequest {
   readonly workspace: string
-  /** Names the operation: the same key elsewhere is another one. */
+  /** Names the operation: the same key on another route is a different key. */
   readonly route: string
   /** Checked by `idempotencyKey`. Without one the work simply runs. */
   readonly key: string | undefined
-  /** Of all that the request asks for: `formFingerprint`, `jsonFingerprint`. */
+  /** Covers all that the request asks for: `formFingerprint`, `jsonFingerprint`. */
   readonly fingerprint: string
 }
 
-// Shorter than a caller waits; a broker that restarts is back by then.
+// Shorter than a caller waits; a broker that restarts is back within this time.
 const claimWithinMs = 3_000
 const endWithinMs = 5_000
 // Six renewals fit in; a retry after a crash waits no longer than a client's own backoff.
@@ -51,8 +51,8 @@ export class Idempotency extends Context.Service<
   Idempotency,
   {
     /**
-     * A repetition gets the first one's answer. Fails with 409 `idempotency_conflict` when the key was used for another request or the first one still
-     * runs, with 503 when the broker cannot be asked.
+     * A repetition gets the first request's answer. Fails with 409 `idempotency_conflict` when the key was used for
+     * another request or the first one still runs, with 503 when the broker does not answer.
      */
     readonly run: <A extends Answer, R>(
       request: IdempotentRequest,
@@ -137,7 +137,7 @@ const isClaimLost = (error: unknown) => error instanceof ClaimLost
 
 type Ended = Exit.Exit<Answer, WireError | ClaimLost>
 
-/** The answer to keep: what went out in the end, unless it was no end. */
+/** The answer to keep: the one that went out in the end, unless it is retryable. */
 const lastWord = Effect.fnUntraced(function* (exit: Ended, renderError: RenderError) {
   if (Exit.isSuccess(exit)) return isFinal(exit.value.status) ? exit.value : undefined
   const { cause } = exit
@@ -149,7 +149,7 @@ const lastWord = Effect.fnUntraced(function* (exit: Ended, renderError: RenderEr
   return jsonAnswer(body, { status: failure.status, headers: failure.headers ?? {} })
 })
 
-// Never fails: the work is done, and its caller is told so even when the next one cannot be.
+// Never fails: the work is done, and its caller gets the answer even when a repetition cannot.
 const endClaim = Effect.fnUntraced(
   function* (records: Records, claim: Claim, answer: Answer | undefined) {
     const stored = answer === undefined ? undefined : storedAnswer(answer)

@@ -1,7 +1,7 @@
 /**
- * The claim on an idempotency key while its first request is in work. It lives by a time to live on the
- * broker's clock and is renewed in time; a holder that dies or is cut off loses it, and stops before another
- * can begin. Every change names the revision it stands on, so a late one changes nothing.
+ * The claim on an idempotency key while its first request is in progress. It lives by a time to live on the broker's
+ * clock and is renewed in time; a holder that dies or is cut off loses it, and stops before another can begin. Every
+ * change names the revision it stands on, so a late one changes nothing.
  */
 import { Clock, Effect, Option, Result, Schema } from "effect"
 import { type BusError, BusUnavailable, type KvBucket, RevisionConflict } from "#bus"
@@ -13,21 +13,21 @@ export interface Claim {
   readonly key: string
   readonly holder: string
   readonly fingerprint: string
-  /** Moves with each renewal. */
+  /** Changes with each renewal. */
   revision: number
 }
 
 export type Claimed = { readonly _tag: "Claimed"; readonly claim: Claim } | Exclude<Standing, { readonly _tag: "Free" }>
 
-/** Somebody else holds the key, or may hold it by now. */
+/** Another request holds the key, or may hold it by now. */
 export class ClaimLost extends Schema.TaggedError<ClaimLost>()("ClaimLost", { key: Schema.String }) {}
 
-// A lost try means that another one came first; by then it works, has answered, or has freed the key.
+// Losing a try means that another request came first; by the last try it works, has answered, or has freed the key.
 const triesMax = 5
-// Until then a freed key waits for its retry.
+// How long a freed key waits for its retry.
 const releasedForMs = 60_000
 
-/** Takes a free key, or tells how it stands. */
+/** Takes a free key, or returns its state. */
 export const claimKey = Effect.fnUntraced(function* (
   records: Records,
   identity: Omit<Claim, "revision">,
@@ -48,13 +48,13 @@ export const claimKey = Effect.fnUntraced(function* (
   return yield* new RevisionConflict({ operation: `claim ${identity.key}`, detail: `${triesMax} tries, all lost` })
 })
 
-/** Renews the claim for ever; fails when it is lost, or could be before the next renewal. */
+/** Renews the claim forever; fails when it is lost, or could be lost before the next renewal. */
 export const holdClaim = Effect.fnUntraced(function* (
   records: Records,
   claim: Claim,
   leaseMs: number
 ): Effect.fn.Return<never, ClaimLost> {
-  // Three renewals may fail in a row: that is how long a broker takes to restart.
+  // Three renewals may fail in a row, which is as long as a broker takes to restart.
   const everyMs = leaseMs / 6
   const stopAfterMs = leaseMs * 0.75
   let renewedAtMs = yield* nowMs
@@ -73,7 +73,7 @@ export const holdClaim = Effect.fnUntraced(function* (
   }
 })
 
-/** Puts the last word in place of the claim. */
+/** Replaces the claim with the final answer. */
 export const settleClaim = (
   records: Records,
   claim: Claim,
@@ -83,7 +83,7 @@ export const settleClaim = (
   return writeOwn(records, claim, { state: "answered", holder, fingerprint, answer }, undefined)
 }
 
-/** Frees the key for the next request that brings it, whatever that asks for. */
+/** Frees the key for the next request with it, whatever that request asks for. */
 export const releaseClaim = (records: Records, claim: Claim) =>
   writeOwn(records, claim, { state: "released", holder: claim.holder }, releasedForMs)
 
@@ -98,7 +98,7 @@ const workingOf = ({ holder, fingerprint }: Omit<Claim, "revision">): Idempotenc
 const unlessConflict = <A>(write: Effect.Effect<A, BusError>) =>
   Effect.catchTag(Effect.asSome(write), "RevisionConflict", () => Effect.succeed(Option.none<A>()))
 
-/** Changes the record while it is ours. An earlier write whose answer was lost may have changed it already. */
+/** Changes the record while we own it. An earlier write whose reply was lost may have changed it already. */
 const writeOwn = Effect.fnUntraced(function* (
   records: Records,
   claim: Claim,
@@ -113,7 +113,7 @@ const writeOwn = Effect.fnUntraced(function* (
     if (failure._tag !== "RevisionConflict" && failure._tag !== "BusUnavailable") return yield* failure
     const found = yield* records.get(claim.key)
     if (Option.isNone(found)) {
-      // The claim expired while we were asleep, and no other request took the key: it is ours again.
+      // The claim expired while this process was suspended, and no other request took the key: it is ours again.
       const created = yield* unlessConflict(records.create(claim.key, record, ttlMs))
       if (Option.isSome(created)) return void (claim.revision = created.value)
       continue

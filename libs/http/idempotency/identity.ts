@@ -1,7 +1,7 @@
 /**
- * What tells that two requests are the same one: the caller's idempotency key, and a fingerprint of all that is asked
- * for, however it was written down. Neither the order of parts or keys counts, nor a boundary, nor the file names and
- * types that client libraries make up.
+ * The identity of a request: the caller's idempotency key, and a fingerprint of all that is asked for, however it was
+ * written down. The order of parts or keys does not count, nor a boundary, nor the file names and types that client
+ * libraries make up.
  */
 import { hash } from "node:crypto"
 import { Effect, Option } from "effect"
@@ -9,7 +9,7 @@ import { HttpCall } from "../HttpCall.ts"
 import { validationFailed, type WireError } from "../WireError.ts"
 
 const charactersMax = 255
-// Counted are characters, not UTF-16 units.
+// The limit counts characters, not UTF-16 units.
 const acceptable = /^[^\p{Cc}]{1,255}$/u
 
 /** The header `Idempotency-Key`, or `field`, the `idempotency_key` of the form or the JSON body; both when they agree. */
@@ -39,7 +39,7 @@ export const formFingerprint = (parts: ReadonlyArray<PartDigest>): string => {
   return hash("sha256", `form\n${inOrder(lines).join("\n")}`, "hex")
 }
 
-/** SHA-256 in hex of a JSON value; what `JSON.parse` gives, of a depth that was bounded there. */
+/** SHA-256 in hex of a JSON value as `JSON.parse` gives it; its reader has bounded the depth. */
 export const jsonFingerprint = (value: unknown): string => hash("sha256", `json\n${canonical(value)}`, "hex")
 
 const canonical = (value: unknown): string => {
@@ -51,5 +51,5 @@ const canonical = (value: unknown): string => {
   return `{${inOrder(members).join(",")}}`
 }
 
-// By code unit: the same on every machine, whatever its language.
+// Ordered by code unit, which is the same on every machine, whatever its language.
 const inOrder = (lines: ReadonlyArray<string>) => lines.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))

@@ -1,6 +1,6 @@
 /**
- * What the store knows of an idempotency key, and what that means for the next request that brings it. Pure.
- * An answer is kept as it went out: status, headers, content type and the very bytes.
+ * The stored state of an idempotency key, and what it means for the next request with that key. Pure. An answer is kept
+ * as it went out: status, headers, content type and the very bytes.
  */
 import { hash } from "node:crypto"
 import { Schema } from "effect"
@@ -32,7 +32,7 @@ interface StoredAnswer extends Schema.Schema.Type<typeof StoredAnswer> {}
 export const IdempotencyRecord = Schema.Union([Working, Released, Answered])
 export type IdempotencyRecord = Schema.Schema.Type<typeof IdempotencyRecord>
 
-/** The hash of workspace, route and key: nothing of what a caller wrote stands in the store. */
+/** The hash of workspace, route and key: the store holds nothing that a caller wrote. */
 export const recordKey = (workspace: string, route: string, key: string): string =>
   hash("sha256", JSON.stringify([workspace, route, key]), "hex")
 
@@ -50,10 +50,10 @@ export const standingOf = (record: IdempotencyRecord, fingerprint: string): Stan
 
 export const answerBytesMax = 65_536
 const headerCharactersMax = 4_096
-// What the body says of itself, and what belongs to a connection.
+// The body has its own fields for these, or they belong to a connection.
 const notKept = new Set(["content-type", "content-length", "connection", "transfer-encoding", "date"])
 
-/** Nothing for an answer that is too large, or that is made while it is sent. */
+/** Undefined for an answer that is too large, or that is made while it is sent. */
 export const storedAnswer = ({ status, headers, body }: Answer): StoredAnswer | undefined => {
   const kept = Object.entries(headers).filter(([name]) => !notKept.has(name))
   const characters = kept.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
@@ -72,8 +72,8 @@ export const replayOf = ({ status, headers, contentType, base64 }: StoredAnswer)
     : HttpServerResponse.uint8Array(Buffer.from(base64, "base64"), { status, headers: marked, contentType })
 }
 
-// These ask to be tried again: kept, they would refuse for a day what they promise for later.
+// These statuses ask for a retry: a kept one would refuse the retry for a day.
 const retryable = new Set([408, 425, 429])
 
-/** Whether an answer of this status is the request's last word. */
+/** Whether an answer of this status is final for its request. */
 export const isFinal = (status: number): boolean => status < 500 && !retryable.has(status)

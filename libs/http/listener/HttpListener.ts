@@ -1,7 +1,7 @@
 /**
- * One of our public APIs on a socket. It stands on node's own server, whose limits are all set here, and on
- * the request handler of @effect/platform-node, which writes bodies no faster than they are read and
- * interrupts a handler when its caller is gone. A drain accepts nothing new, lets what runs end and be read, then cuts.
+ * One of our public APIs on a socket. It stands on node's own server, whose limits are all set here, and on the request
+ * handler of @effect/platform-node, which writes bodies no faster than they are read and interrupts a handler when its
+ * caller is gone. A drain accepts nothing new, lets running requests end and their answers be read, then cuts.
  */
 import type { AddressInfo } from "node:net"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -24,12 +24,12 @@ export interface ListenerOptions<Routes extends ReadonlyArray<Route<unknown>>> {
   readonly port: number
   readonly routes: Routes
   readonly renderError?: RenderError
-  /** Headers the request's id goes out in, beside X-Request-Id. */
+  /** Headers that carry the request's id, beside X-Request-Id. */
   readonly requestIdHeaders?: ReadonlyArray<string>
-  /** How many proxies of ours stand in front and write X-Forwarded-For. */
+  /** How many of our proxies stand in front and write X-Forwarded-For. */
   readonly trustedProxies?: number
   readonly limits?: Partial<ListenerLimits>
-  /** Whose pages may call the routes that opted in; none without it. */
+  /** The origins whose pages may call the routes that opted in; none without it. */
   readonly cors?: CorsPolicy
 }
 
@@ -50,7 +50,7 @@ export class HttpListener extends Context.Service<
         const active = metrics.gauge(activeRequests)
         const cut = metrics.counter(connectionsCut)
         const state = { draining: false }
-        // What the handlers need is in the context from here on; the type keeps what each call brings.
+        // The context holds the handlers' services from here on; the type leaves out those that each call brings.
         yield* Effect.context<Exclude<ServicesOf<Routes>, PerCall>>()
         const app = exchange({
           api,
@@ -63,11 +63,11 @@ export class HttpListener extends Context.Service<
           requests: metrics.counter(requests),
           seconds: metrics.histogram(requestSeconds)
         })
-        // Of their own, and empty whenever nothing runs: a map that is added to and taken from for ever goes through one
-        // table after another, and a dead one keeps those after it, with what they held, until a slow collection.
+        // A scope of their own, empty whenever nothing runs: a map with endless additions and removals goes through one
+        // table after another, and a dead table keeps those after it, with their content, until a slow collection.
         const inWork = yield* Scope.make("parallel")
         const handle = yield* NodeHttpServer.makeHandler(app, { scope: inWork }).pipe(
-          // Its spans end with the headers and know no routes; ours are made by the exchange.
+          // Its spans end with the headers and know no routes, so the exchange makes ours.
           Effect.provideService(HttpMiddleware.TracerDisabledWhen, () => true)
         )
         const server = limitedServer({

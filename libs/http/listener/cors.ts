@@ -1,14 +1,14 @@
 /**
- * Calls from pages of other origins (CORS). A route opts in; whose pages may call, and with which headers, is the
- * listener's. Preflights are answered before any handler is asked, and every answer of such a route, refusals too,
- * says what the page's script may read of it. Credentials that a browser adds by itself are never allowed. Pure.
+ * Calls from pages of other origins (CORS). A route opts in; the listener decides which origins may call, and with
+ * which headers. Preflights are answered before any handler runs, and every answer of such a route, refusals too, says
+ * what the page's script may read of it. Credentials that a browser adds by itself are never allowed. Pure.
  */
 export interface CorsPolicy {
-  /** Like `https://app.example.com`; `*` is every page. None: every call is answered as if there were no CORS. */
+  /** Such as `https://app.example.com`; `*` is every page. Empty: every call is answered as if there were no CORS. */
   readonly origins: ReadonlyArray<string>
   /** Headers that a page may send. */
   readonly requestHeaders: ReadonlyArray<string>
-  /** Further ones, by how they begin: client libraries describe themselves in a dozen headers of one prefix. */
+  /** Further headers, by their prefix: client libraries describe themselves in a dozen headers of one prefix. */
   readonly requestHeaderPrefixes?: ReadonlyArray<string>
   /** Headers of answers that a page's script may read. */
   readonly exposedHeaders: ReadonlyArray<string>
@@ -16,14 +16,14 @@ export interface CorsPolicy {
 
 type Headers = Readonly<Record<string, string | undefined>>
 
-/** No browser remembers the answer to a preflight for longer than a day; some for no more than ten minutes. */
+/** No browser caches the answer to a preflight for longer than a day; some for no more than ten minutes. */
 const maxAgeSeconds = 86_400
 const requestedHeadersMax = 64
 const headerName = /^[a-z0-9!#$%&'*+.^_`|~-]{1,128}$/u
 
 const preflightVary = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers"
 
-/** For every answer of a route that opted in. */
+/** The headers of every answer of a route that opted in. */
 export const corsHeaders = (policy: CorsPolicy, origin: string | undefined): Readonly<Record<string, string>> => {
   if (policy.origins.length === 0) return {}
   const allowed = allowedOrigin(policy, origin)
@@ -36,7 +36,7 @@ export const corsHeaders = (policy: CorsPolicy, origin: string | undefined): Rea
   }
 }
 
-/** The headers of the answer to a preflight; nothing for what is none, or comes from an origin that may not call. */
+/** The headers of the answer to a preflight; undefined for another request, or for an origin that may not call. */
 export const preflightHeaders = (
   policy: CorsPolicy,
   request: Headers,

@@ -1,7 +1,7 @@
 /**
- * One request from its head to the last byte of its answer: finds the route, runs the handler in a span with
- * the request's id on every log line, and turns whatever comes out into an answer in the API's own envelope.
- * A defect is logged with its cause and answered with 500, never left empty.
+ * One request from its head to the last byte of its answer: finds the route, runs the handler in a span with the
+ * request's id on every log line, and turns every outcome into an answer in the API's own envelope. A defect is logged
+ * with its cause and answered with 500, never left empty.
  */
 import { validateHeaderName, validateHeaderValue } from "node:http"
 import { Cause, Clock, Effect, Exit, Option, Scope, Tracer } from "effect"
@@ -25,7 +25,7 @@ interface ExchangeOptions {
   readonly api: string
   readonly find: (method: string, url: string) => Match<PerCall>
   readonly renderError: RenderError
-  /** Headers the request's id goes out in, beside X-Request-Id. */
+  /** Headers that carry the request's id, beside X-Request-Id. */
   readonly requestIdHeaders: ReadonlyArray<string>
   readonly trustedProxies: number
   readonly cors: CorsPolicy
@@ -41,7 +41,7 @@ export const exchange = (options: ExchangeOptions) =>
     const request = yield* HttpServerRequest.HttpServerRequest
     const clock = yield* Clock.Clock
     const startedAt = clock.currentTimeNanosUnsafe()
-    // Each time they are asked for they are copied.
+    // Each access to the headers copies them.
     const { headers } = request
     const found = options.find(request.method, request.url)
     const call = callOf(options, request, headers, found)
@@ -51,7 +51,7 @@ export const exchange = (options: ExchangeOptions) =>
       const seconds = Number(clock.currentTimeNanosUnsafe() - startedAt) / 1e9
       return accountFor(options, call, sent.status, outcomeOf(sent.status, exit), seconds)
     }
-    // Needs no service: without a context of its own to merge, which copies every service there is.
+    // The finalizer needs no service: a context of its own would be merged, which copies every service there is.
     yield* Scope.addFinalizerExit(yield* Effect.scope, account)
     const parent = parseTraceparent(headers["traceparent"])
     const span = yield* Effect.makeSpanScoped(`${call.method} ${call.route}`, {
@@ -92,7 +92,7 @@ const accountFor = (
   return Effect.annotateLogs(log, facts)
 }
 
-// What nginx writes down for callers who left; it is never sent.
+// The status that nginx logs for callers that left; it is never sent.
 const clientClosedRequest = 499
 
 const isCallerGone = (cause: Cause.Cause<unknown>) =>
@@ -135,7 +135,9 @@ const handlerOf = (
   return Effect.fail(methodNotAllowed(found.allowed))
 }
 
-/** Also where the method is wrong: a page's script should be able to read that. A preflight's headers are its own. */
+/**
+ * True even for a wrong method: a page's script should be able to read that answer. A preflight has headers of its own.
+ */
 const isShared = (method: string, found: Match<PerCall>) => {
   if (found._tag === "Found") return found.route.isCrossOrigin === true
   return found._tag === "WrongMethod" && method !== "OPTIONS" && found.crossOrigin.length > 0
@@ -153,7 +155,9 @@ const withCommonHeaders = (
   return HttpServerResponse.setHeaders(answer, headers)
 }
 
-/** Whatever a handler ended with becomes an answer that can be sent. A defect tells the caller only that it happened. */
+/**
+ * Turns every outcome of a handler into an answer that can be sent. A defect tells the caller only that it happened.
+ */
 const refuse = (cause: Cause.Cause<WireError>, renderError: RenderError, requestId: string) =>
   Effect.flatMap(refusalOf(cause), (error) =>
     Effect.catchDefect(written(error, renderError, requestId), (defect) =>
@@ -164,7 +168,7 @@ const refuse = (cause: Cause.Cause<WireError>, renderError: RenderError, request
     )
   )
 
-/** Throws for a head that node refuses to write, when it is too late for an answer that says so. */
+/** Throws for a head that node refuses to write, when it is too late for an answer that reports it. */
 const assertSendable = ({ status, headers }: Answer): void => {
   if (status < 200 || status > 599) throw new RangeError(`${status} is not the status of an answer`)
   for (const [name, value] of Object.entries(headers)) {
@@ -174,7 +178,7 @@ const assertSendable = ({ status, headers }: Answer): void => {
 }
 
 const refusalOf = (cause: Cause.Cause<WireError>): Effect.Effect<WireError> => {
-  // Stopped while its caller waits: by a process that ends, or by itself.
+  // The request was stopped while its caller waits: by a process that ends, or by itself.
   if (Cause.hasInterruptsOnly(cause)) return Effect.succeed(serviceUnavailable(1, "the request was stopped"))
   const failure = Cause.findErrorOption(cause)
   if (Option.isSome(failure) && !Cause.hasDies(cause)) return Effect.succeed(failure.value)

@@ -1,4 +1,4 @@
-/** An API's routes as data, and the table that finds one. A wrong method knows which ones are right. */
+/** An API's routes as data, and the table that finds one. For a wrong method the table knows the right ones. */
 import type { Effect } from "effect"
 import { FindMyWay } from "effect/http"
 import type { Answer } from "../answers.ts"
@@ -11,7 +11,7 @@ export interface Route<out R> {
   /** `:name` stands for one segment, a trailing `*` for the rest. */
   readonly path: `/${string}`
   readonly handler: Effect.Effect<Answer, WireError, R>
-  /** Pages of other origins may call it, as the listener's policy says. */
+  /** Pages of other origins may call the route, within the listener's policy. */
   readonly isCrossOrigin?: boolean
 }
 
@@ -21,7 +21,7 @@ export const route = <R>(
   handler: Effect.Effect<Answer, WireError, R>
 ): Route<R> => ({ method, path, handler })
 
-/** What the handlers of some routes ask for. */
+/** The services that the handlers of some routes need. */
 export type ServicesOf<Routes extends ReadonlyArray<Route<unknown>>> = Routes[number] extends infer Each
   ? Each extends Route<infer R>
     ? R
@@ -39,7 +39,7 @@ export type Match<R> =
   | {
       readonly _tag: "WrongMethod"
       readonly allowed: ReadonlyArray<string>
-      /** Those of them that opted in to calls from other origins. */
+      /** The methods that opted in to calls from other origins. */
       readonly crossOrigin: ReadonlyArray<string>
     }
   | { readonly _tag: "Unknown" }

@@ -1,6 +1,6 @@
 /**
- * Node's HTTP server with all of its limits set, which answers the requests of a connection one after the
- * other and says no in the API's envelope even where no request was understood.
+ * Node's HTTP server with all of its limits set. It answers the requests of a connection one after the other, and
+ * refuses in the API's envelope even where it understood no request.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import { Server as NetServer, type Socket } from "node:net"
@@ -26,11 +26,11 @@ export interface ListenerLimits {
   readonly requestTimeoutMs: number
   /** How long a connection may wait for its next request. */
   readonly idleMs: number
-  /** How long a reader may take nothing at all of what waits for it. */
+  /** How long a reader may take none of the bytes that wait for it. */
   readonly stallMs: number
   /** Requests sent ahead on a connection; they are answered one after the other. */
   readonly pipelinedMax: number
-  /** How long a drain waits for what runs. Below what Drain grants, so that the cut is ours. */
+  /** How long a drain waits for running requests. It is below Drain's own limit, so that this server makes the cut. */
   readonly drainMs: number
 }
 
@@ -39,7 +39,7 @@ export const listenerLimits: ListenerLimits = {
   headerBytesMax: 16_384,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,
-  // Longer than the minute that load balancers commonly keep theirs, so that they close first.
+  // Longer than the usual minute of load balancers, so that they close first.
   idleMs: 75_000,
   stallMs: 60_000,
   pipelinedMax: 16,
@@ -60,14 +60,14 @@ export interface LimitedServer {
   readonly node: Server
   readonly isOpen: () => boolean
   readonly running: () => number
-  /** Answers that were ended in full, ever. */
+  /** How many answers ended in full, ever. */
   readonly answered: () => number
   readonly stopAccepting: () => void
-  /** Nothing runs. */
+  /** Completes when nothing runs. */
   readonly quiet: Effect.Effect<void>
-  /** After `stopAccepting` and `quiet`: every caller has taken its answer to the end, and hung up. */
+  /** Completes after `stopAccepting` and `quiet`, when every caller has read its answer to the end and hung up. */
   readonly takenLeave: Effect.Effect<void>
-  /** Cuts what is left. */
+  /** Cuts the remaining connections. */
   readonly close: Effect.Effect<void>
 }
 
@@ -92,7 +92,7 @@ export const limitedServer = (options: LimitedServerOptions): LimitedServer => {
     answered: turns.answered,
     stopAccepting: () => {
       turns.stop()
-      // Its own way of closing would cut idle connections, with what they still have to send.
+      // Node's own close would cut idle connections, with bytes that they still have to send.
       NetServer.prototype.close.call(node)
       for (const socket of sockets.open) if (turns.of(socket) === undefined) socket.end()
     },
@@ -116,7 +116,7 @@ interface Turns {
   readonly running: () => number
   readonly answered: () => number
   readonly quiet: Effect.Effect<void>
-  /** From now on a connection ends with its last answer. */
+  /** From now on each connection ends with its last answer. */
   readonly stop: () => void
 }
 
@@ -145,8 +145,8 @@ const takingTurns = (node: Server, { limits, handle, onActive, onCut }: LimitedS
 
   node.on("request", (request, response) => {
     const { socket } = request
-    // A pipelined answer that waits for its turn has no socket: nothing would tell it that its caller left,
-    // and nothing would hold it back. So it is not begun before its turn.
+    // A pipelined answer before its turn has no socket: nothing would tell it that its caller left, and nothing would
+    // hold it back. So it does not begin before its turn.
     const turn = turns.get(socket)
     if (turn === undefined) return begin(socket, request, response, [])
     if (turn.waiting.length >= limits.pipelinedMax) {
@@ -176,17 +176,17 @@ const keepingSockets = (node: Server, turns: Turns) => {
       if (open.size === 0) for (const resume of whenAlone) resume()
     })
     const { destroySoon } = socket
-    // What the kernel still has to send is lost when a container's network goes with its process. So a connection
-    // stays until its caller hangs up, having read everything, or falls silent; one that still sends is cut.
+    // Bytes that the kernel still has to send are lost when a container's network goes with its process. So a
+    // connection stays until its caller hangs up, having read everything, or falls silent; one that still sends is cut.
     socket.destroySoon = () => (turns.of(socket)?.req.complete === true ? void socket.end() : destroySoon.call(socket))
   })
   return { open, takenLeave: when(() => open.size === 0, whenAlone) }
 }
 
-/** Connections that are refused, malformed, too slow, or whose reader stalls. */
+/** Refuses or cuts connections: refused, malformed, too slow, or with a reader that stalls. */
 const refuseAndCut = (node: Server, turns: Turns, { limits, onCut, renderError }: LimitedServerOptions) => {
   node.on("drop", () => onCut("too many"))
-  // Out of file handles, say; without a listener it would end the process.
+  // Running out of file handles, for example; without a listener the error would end the process.
   node.on("error", () => onCut("not accepted"))
   node.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return socket.destroy()
@@ -194,8 +194,8 @@ const refuseAndCut = (node: Server, turns: Turns, { limits, onCut, renderError }
     if (turns.of(socket)?.headersSent === true) return socket.destroy()
     return socket.end(refusalText(error.code, limits, renderError), () => socket.destroy())
   })
-  // Node asks the sockets that were silent: one with bytes to send has a reader that takes none, and one
-  // that has nothing to do is idle. A handler that thinks for longer is neither.
+  // Node reports silent sockets: one with bytes to send has a reader that takes none, and one without a request is
+  // idle. A handler that takes longer is neither.
   node.timeout = limits.stallMs
   node.on("timeout", (socket: Socket) => {
     const stalled = socket.writableLength > 0
@@ -204,7 +204,7 @@ const refuseAndCut = (node: Server, turns: Turns, { limits, onCut, renderError }
   })
 }
 
-/** Completes once `is` holds; `waiting` has those to be resumed then. */
+/** Completes once `is` holds; `waiting` holds the fibers to resume then. */
 const when = (is: () => boolean, waiting: Set<() => void>) =>
   Effect.callback<void>((resume) => {
     if (is()) return resume(Effect.void)
@@ -213,7 +213,9 @@ const when = (is: () => boolean, waiting: Set<() => void>) =>
     return Effect.sync(() => waiting.delete(done))
   })
 
-/** The whole answer, head and body, to what was not understood as a request. `code`: what node found wrong. */
+/**
+ * The whole answer, head and body, to bytes that were not understood as a request. `code`: node's code for the fault.
+ */
 const refusalText = (code: string | undefined, limits: ListenerLimits, renderError: RenderError): string => {
   const error = refusedBy(code, limits)
   const requestId = requestIdOf(undefined)

@@ -1,7 +1,7 @@
 /**
- * Rate limits: so many calls of a key in any stretch of a window. One interface, and two places to count: this process,
- * or a store that all replicas share (`sharedWindow`). Several windows are taken all or none; only the one that refuses
- * describes itself in headers, for on other answers they would tell of a window that decides nothing.
+ * Rate limits: a bound on the calls of a key in any stretch of a window. One interface, and two places to count: this
+ * process, or a store that all replicas share (`sharedWindow`). Several windows are taken all or none. Only the one
+ * that refuses describes itself in headers, because on other answers they would describe a window that decides nothing.
  */
 import { Clock, Effect, Option } from "effect"
 import type { BusError } from "#bus"
@@ -23,7 +23,7 @@ export interface RateWindow<E = never> {
   readonly take: (key: string) => Effect.Effect<RateDecision, E>
   /** Undoes a `take` that turned out not to count. */
   readonly giveBack: (key: string, taken: RateTaken) => Effect.Effect<void, E>
-  /** A refusal that is already known, without asking anybody. */
+  /** A refusal that is already known, without a look-up. */
   readonly remembered: (key: string) => Effect.Effect<Option.Option<RateRefused>>
 }
 
@@ -31,7 +31,7 @@ interface RateWindowOptions {
   readonly name: string
   readonly limit: number
   readonly windowMs: number
-  /** Past it the key whose last take is the oldest is forgotten. */
+  /** Beyond this number the key with the oldest last take is forgotten. */
   readonly keysMax?: number
 }
 
@@ -58,7 +58,7 @@ export const rateWindow = ({ name, limit, windowMs, keysMax = keysMaxDefault }: 
   const giveBack = (key: string, { takenAtMs }: RateTaken) =>
     Effect.sync(() => {
       const log = giveBackToLog(logs.get(key) ?? [], takenAtMs)
-      // In its place: giving back is no take.
+      // The key keeps its place in the order: giving back is no take.
       if (log.length === 0) logs.delete(key)
       else if (logs.has(key)) logs.set(key, log)
     })
@@ -76,8 +76,8 @@ export const rateLimitHeaders = ({
 })
 
 /**
- * Takes from every window, or from none and fails with 429: the longest one first, for it lets a caller wait
- * longest. 503 when the store does not answer.
+ * Takes from every window, or from none and fails with 429. The longest window comes first, because its refusal has the
+ * longest wait. 503 when the store does not answer.
  */
 export const takeFrom = Effect.fnUntraced(function* (
   windows: ReadonlyArray<RateWindow<BusError>>,

@@ -1,27 +1,27 @@
 /**
- * Changes of stored values, written in groups: changes of a key that arrive while a group is being written form the next
- * group, so that a burst costs the store one write a turn and not one for each caller. A caller that is interrupted
- * before its group begins changes nothing; a group that cannot be written fails for each of its members. Callers bound
- * how many wait, and for how long.
+ * Changes of stored values, written in groups: changes of a key that arrive while a group is being written form the
+ * next group, so that a burst costs the store one write a turn and not one for each caller. A caller that is
+ * interrupted before its group begins changes nothing; a group that cannot be written fails for each of its members.
+ * Callers bound how many wait, and for how long.
  */
 import { Deferred, Effect, Exit } from "effect"
 
 export interface Change<V, A> {
   readonly answer: A
-  /** What to keep; undefined when the value stays as it is. */
+  /** The value to keep; undefined when it does not change. */
   readonly next: V | undefined
 }
 
-/** Reads a value and keeps what `decide` makes of it; a lost race reads and decides again. */
+/** Reads a value and stores the result of `decide`; a lost race reads and decides again. */
 export type ChangeStored<V, E> = (id: string, decide: (value: V) => V | undefined) => Effect.Effect<void, E>
 
 interface Member<V, E> {
-  /** May be asked again: what it said last counts. */
+  /** May be called again: its last result counts. */
   readonly decide: (value: V) => V | undefined
   readonly conclude: (written: Exit.Exit<void, E>) => void
 }
 
-// A value is read and written once for so many; more would only make the first of them wait.
+// A value is read and written once for this many changes; more would only delay the first of them.
 const membersMax = 512
 
 export const groupedChanges = <V, E>(change: ChangeStored<V, E>) => {

@@ -1,6 +1,6 @@
 /**
- * A sliding window as the times of what it let through. Pure. Within any stretch of `windowMs` there are
- * never more than `limit` of them, and a refusal names the very moment at which the oldest one leaves.
+ * A sliding window as the times of the calls that it let through. Pure. Any stretch of `windowMs` holds at most `limit`
+ * of them, and a refusal names the very moment at which the oldest one leaves.
  */
 
 /** In ascending order; at most `limit` of them. */
@@ -10,7 +10,7 @@ export interface RateTaken {
   readonly _tag: "Taken"
   readonly limit: number
   readonly remaining: number
-  /** Until the next place becomes free. */
+  /** Milliseconds until the next place becomes free. */
   readonly resetMs: number
   readonly takenAtMs: number
 }
@@ -40,7 +40,7 @@ export const takeFromLog = (
   const live = log.filter((atMs) => atMs + windowMs > nowMs)
   const blocking = live.at(-limit)
   if (blocking !== undefined) return { decision: refusedUntil(limit, blocking + windowMs, nowMs), log: live }
-  // Another replica's clock may be ahead: the order of the log is the order of the takes.
+  // Another replica's clock may be ahead, so the order of the log is the order of the takes.
   const takenAtMs = Math.max(nowMs, live.at(-1) ?? nowMs)
   const next = [...live, takenAtMs]
   const resetMs = (next[0] ?? takenAtMs) + windowMs - nowMs
@@ -52,7 +52,7 @@ export const refusedUntil = (limit: number, resetAtMs: number, nowMs: number): R
   return { _tag: "Refused", limit, remaining: 0, resetMs: retryAfterMs, resetAtMs, retryAfterMs }
 }
 
-/** Without one that was taken at that time. */
+/** The log without one call that was taken at that time. */
 export const giveBackToLog = (log: RateLog, takenAtMs: number): RateLog => {
   const index = log.lastIndexOf(takenAtMs)
   return index < 0 ? log : log.toSpliced(index, 1)

@@ -1,7 +1,7 @@
 /**
  * A rate window over all replicas: each key's takes are a log in the store, changed by compare-and-set and in groups.
- * Exact as far as the replicas' clocks agree. A full log is believed for up to a second, so that a flood costs the broker
- * one read a second; a place that another replica gives back is felt after that.
+ * Exact as far as the replicas' clocks agree. A full log is believed for up to a second, so that a flood costs the
+ * broker one read a second; a place that another replica gives back is noticed after that.
  */
 import { hash } from "node:crypto"
 import { Clock, Effect, Option, Random, Schema } from "effect"
@@ -26,14 +26,14 @@ const windowMsMax = 86_400_000
 const names = /^[A-Za-z0-9_-]{1,64}$/u
 // Within a process one key's changes are written together, so only replicas compete: one of them wins each round.
 const triesMax = 24
-// Shorter than anybody waits for a refusal.
+// Shorter than any caller waits for a refusal.
 const withinMs = 3_000
-// A place that was given back elsewhere is found after this.
+// A place that was given back elsewhere is noticed after this.
 const believedMs = 1_000
 const rememberedMax = 10_000
 const logOfTakes = Schema.Array(Schema.Int)
 
-/** Made once, where its role starts. A limit, a length or a name that cannot be held is a defect. */
+/** Made once, where its role starts. A limit, a length or a name that cannot be stored is a defect. */
 export const sharedWindow = Effect.fnUntraced(function* (options: SharedWindowOptions) {
   const { name, limit, windowMs } = options
   if (!names.test(name) || limit < 1 || limit > limitMax || windowMs < 1 || windowMs > windowMsMax) {
@@ -52,7 +52,7 @@ export const sharedWindow = Effect.fnUntraced(function* (options: SharedWindowOp
     if (Option.isSome(known)) return known.value
     const clock = yield* Clock.Clock
     return yield* changing(key, (log) => {
-      // The time of the decision, not of the question: others may have been decided in between, at later times.
+      // The time of the decision, not of the request: other requests may have been decided meanwhile, at later times.
       const nowMs = clock.currentTimeMillisUnsafe()
       const { decision, log: next } = takeFromLog(log, options, nowMs)
       if (decision._tag === "Refused") refusals.remember(key, decision, nowMs)
@@ -99,7 +99,7 @@ const keep = (
   id: string,
   log: RateLog,
   entry: Option.Option<{ readonly revision: number }>,
-  // A log lives a window longer than its last take; then all that it says is over.
+  // A log lives a window longer than its last take; by then all its times are over.
   windowMs: number
 ) =>
   Option.isNone(entry)
@@ -112,7 +112,7 @@ const inTime = <A>(effect: Effect.Effect<A, BusError>, operation: string) =>
     orElse: () => Effect.fail(new BusUnavailable({ operation, detail: `no answer within ${withinMs} ms` }))
   })
 
-/** Full windows that were seen a moment ago, so that a flood is refused without asking again. Bounded. */
+/** Full windows that were seen a moment ago, so that a flood is refused without another look-up. Bounded. */
 export const rememberedRefusals = (limit: number) => {
   const full = new Map<string, { readonly resetAtMs: number; readonly believedUntilMs: number }>()
   return {

@@ -10,7 +10,7 @@ type Row = Partial<Record<ReleaseInput, ReadonlyArray<ReleaseStateName>>>
 
 /** Linked items reach their ends whatever becomes of the release. */
 const items = (state: ReleaseStateName) => ({ EndWorkItem: [state], ReturnWorkItem: [state] }) satisfies Row
-/** Its branch is kept in step with its target until the release is over. */
+/** The release's branch stays in step with its target until the release is over. */
 const synced = (state: ReleaseStateName) => ({ ...items(state), ReportSyncConflict: [state] }) satisfies Row
 
 export const releaseTransitions: Record<ReleaseStateName, Row> = {

@@ -1,45 +1,45 @@
 /**
- * Whether another speech may begin, wait for its turn or be refused: pure. What decides is measured, not configured:
- * how long a beginning takes just now, and whether everybody who listens already has sound in store. A speech is
- * begun only out of what is left over when these have theirs, so it never takes a listener's sound away; what
- * cannot be begun in time is told so at once, and when to come again.
+ * Whether another utterance may begin, waits for its turn or is refused: pure. The decision rests on measurements and
+ * not on configuration: how long a beginning takes now, and whether every listener already has sound in store. An
+ * utterance begins only with the capacity that those listeners leave, so it never takes their sound away. A request
+ * that cannot begin in time learns so at once, and when to come again.
  */
 
-/** What is measured at the moment somebody asks. */
+/** The measurements at the moment of a request. */
 export interface Load {
-  /** Speeches begun that have not brought their listener a store of sound yet. */
+  /** Utterances that began and have not yet given their listener a store of sound. */
   readonly young: number
-  /** How long it takes to grow up, in milliseconds, as the last ones and those that are at it show. */
+  /** How long a beginning takes until that store is there, in milliseconds, by the last ones and those in progress. */
   readonly growMs: number
   /** Listeners that wait for sound and have little left. */
   readonly thin: number
-  /** Everybody who listens, the young ones too. */
+  /** All listeners, the beginning ones included. */
   readonly listening: number
-  /** How long a speech lasts, in milliseconds, as the last ones did. */
+  /** How long an utterance lasts, in milliseconds, by the last ones. */
   readonly lastsMs: number
-  /** How late this process itself is: a loop that is held up starts nothing in time. */
+  /** How late this process's event loop is: a loop that is held up starts nothing in time. */
   readonly lateMs: number
 }
 
 export interface Asker {
-  /** Those before it in line. */
+  /** Requests before it in line. */
   readonly ahead: number
-  /** Since its request came. */
+  /** Time since the request came. */
   readonly waitedMs: number
-  /** It was not refused when it could have been told in time, and is to be served. */
+  /** The request was not refused while it could have been told in time, so it is to be served. */
   readonly isPromised: boolean
-  /** Those that were sent away just now and told to come again: they are before it too. */
+  /** Requests that were refused just now and told to come again: they count as before it too. */
   readonly sentAway: number
 }
 
 export interface AdmissionLimits {
-  /** Young ones at once, at most: enough that the processors are busy while some of them wait for the bus. */
+  /** Beginnings at once, at most: enough to keep the processors busy while some of them wait for the bus. */
   readonly youngMax: number
-  /** By then an asker is told when it is refused. */
+  /** A request that is refused learns so within this time. */
   readonly decideWithinMs: number
-  /** What would be heard later than this is refused. */
+  /** An utterance that would be heard later than this is refused. */
   readonly beginWithinMs: number
-  /** A line that is longer is none. */
+  /** A request behind this many others is refused. */
   readonly waitingMax: number
 }
 
@@ -51,20 +51,20 @@ export type AdmissionVerdict =
   | { readonly _tag: "Promise" }
   | { readonly _tag: "Refuse"; readonly reason: RefusalReason; readonly retryAfterSeconds: number }
 
-// A loop that is later than this has more to do than it gets done.
+// A loop that is later than this gets more work than it can do.
 export const lateMsMax = 250
-// Who was told to wait for longer would rather ask elsewhere.
+// A caller that must wait longer would rather ask elsewhere.
 const retryAfterSecondsMax = 60
-// Of a refusal whose reason has just come up; it may be over as soon.
+// The wait after a refusal whose reason has just come up, and may be over as soon.
 const retryAfterSecondsMin = 1
-// What was promised in good faith and cannot be held: beyond this many times its limit nobody waits any more.
+// A promise that cannot be kept: after this many times its limit the request waits no more.
 const patience = 4
 
-// Behind others who wait, whom even twice the pace would not serve is refused before the time to decide is over: a crowd
-// that is told all at once is told late.
+// A request with others before it is refused early when even twice the measured pace would not serve it in time: a
+// crowd that is refused all at once is told late.
 const hopeless = 2
 
-// As many are begun at once as need no longer than this; more would only take the processors from each other.
+// Only as many begin at once as still take no longer than this; more would only take the processors from each other.
 const growMsWanted = 800
 
 const begin: AdmissionVerdict = { _tag: "Begin" }
@@ -91,18 +91,20 @@ export const admit = (load: Load, asker: Asker, limits: AdmissionLimits): Admiss
 const hindranceOf = (load: Load, limits: AdmissionLimits): RefusalReason | undefined => {
   if (load.thin > 0) return "listeners"
   if (load.young >= placesNow(load, limits)) return "beginnings"
-  // With nobody at it, there would be nobody to show that the loop is on time again.
+  // Without a beginning in progress nothing would show that the loop is on time again.
   return load.young > 0 && load.lateMs > lateMsMax ? "stalled" : undefined
 }
 
-/** How many may begin at once at the pace that is measured. */
+/** How many may begin at once at the measured pace. */
 const placesNow = ({ growMs }: Load, { youngMax }: AdmissionLimits) =>
   Math.max(1, Math.min(youngMax, Math.floor((youngMax * growMsWanted) / growMs)))
 
-/** A place for a beginning becomes free as often. */
+/** The time between two places for a beginning that become free. */
 const growsPerPlaceMs = (load: Load, limits: AdmissionLimits) => load.growMs / placesNow(load, limits)
 
-/** When all who were here first have had their turn: by the beginnings, and by the ends when nobody may begin before one. */
+/**
+ * When all earlier requests have had their turn: by the pace of beginnings, or by that of ends when one must end first.
+ */
 const comeAgain = (load: Load, { ahead, sentAway }: Asker, limits: AdmissionLimits) => {
   const endsEveryMs = load.thin > 0 ? load.lastsMs / Math.max(1, load.listening) : 0
   const everyMs = Math.max(growsPerPlaceMs(load, limits), endsEveryMs)

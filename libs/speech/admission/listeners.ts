@@ -1,55 +1,56 @@
 /**
- * Who listens, and how much sound each has in store: what a player that began with the first sound has not played
- * yet. A listener that takes nothing has enough, whatever the clock says. From this follows what admission
- * is decided by. Keeps state, does no IO; times are the caller's, in milliseconds.
+ * The listeners, and how much sound each has in store: the sound that a player has not played yet if it began with the
+ * first. A listener that takes nothing has enough, whatever the clock says. Admission is decided by these measurements.
+ * Keeps state, does no IO; times are the caller's, in milliseconds.
  */
 import type { Load } from "./admit.ts"
 
 export interface Listener {
-  /** It would take sound now. */
+  /** The listener would take sound now. */
   readonly wants: (nowMs: number) => void
-  /** It got so many seconds of sound. */
+  /** The listener got this many seconds of sound. */
   readonly got: (seconds: number, nowMs: number) => void
-  /** It would take none just now. */
+  /** The listener would take no sound now. */
   readonly rests: () => void
-  /** Sound in store; nothing before the first. */
+  /** Sound in store; 0 before the first. */
   readonly storeMs: (nowMs: number) => number
   readonly leave: (nowMs: number) => void
 }
 
 export interface Entry {
-  /** What it shares its source with, an engine: a slow engine's listeners say nothing of another's. */
+  /** Listeners of one group share a source, an engine: a slow engine's listeners say nothing about another's. */
   readonly group: string
   readonly nowMs: number
-  /** Whether it plays what it gets as it comes; one that waits for the whole never falls silent. */
+  /** Whether the listener plays sound as it comes; one that waits for the whole never falls silent. */
   readonly plays: boolean
 }
 
 export interface Listeners {
   readonly enter: (entry: Entry) => Listener
   readonly load: (group: string, nowMs: number) => Omit<Load, "lateMs">
-  /** Somebody waits for sound and has little left, or takes long to begin. */
+  /** A listener waits for sound and has little left, or takes long to begin. */
   readonly isAnyInNeed: (nowMs: number) => boolean
   readonly leastStoreMs: (nowMs: number) => number
   readonly counts: (nowMs: number) => { readonly young: number; readonly thin: number }
 }
 
-// What a listener should have before the next one is begun: the capacity of a busy machine changes within seconds.
+// The sound that a listener should have before the next one begins: the capacity of a busy machine changes within
+// seconds.
 const grownMs = 3_000
-// Below this a listener that waits is in need, and comes before all who have not begun.
+// A waiting listener with less than this is in need, and comes before all that have not begun.
 const thinMs = 2_000
-// Sound is on its way to most that ask, within a frame of the coarsest codec and a turn of the loop.
+// Sound reaches most listeners that ask within a frame of the coarsest codec and a turn of the loop.
 const waitsMs = 100
-// A beginning that takes longer lacks what others have plenty of.
+// A beginning that takes longer lacks capacity that other listeners have in plenty.
 const beginsSlowlyMs = 500
-// How much of an average the newest one is.
+// The weight of the newest measurement in an average.
 const newest = 1 / 4
-// Until the first have been measured: a start of an encoder, and a paragraph.
+// Assumed until the first measurements: a start of an encoder, and a paragraph.
 const growMsAssumed = 150
 const lastsMsAssumed = 10_000
-// What has not happened yet may take as long again, and more: nothing is promised on its account.
+// A beginning that has not come through may take this many times as long: nothing is promised on its account.
 const unseenFactor = 3
-// What was measured says less of now with each of so many milliseconds: half.
+// An old measurement loses half of its weight in this time.
 const halfLifeMs = 2_000
 
 interface Group {
@@ -123,7 +124,7 @@ const enter = (group: Group, { nowMs, plays }: Entry): Listener => {
     wants: (atMs) => void (state.wantsSinceMs ??= atMs),
     got: (seconds, atMs) => {
       if (seconds <= 0) return
-      // It stood still: what it gets now is ahead of it, however late it came.
+      // The player stood still, so the new sound is ahead of it, however late it came.
       const isBehind = state.startedAtMs !== undefined && storeOf(state, atMs) < 0
       if (isBehind) state.startedAtMs = atMs - state.gotMs
       state.startedAtMs ??= atMs
@@ -148,7 +149,7 @@ const loadOf = (group: Group, nowMs: number): Omit<Load, "lateMs"> => {
   const ageMs = young.reduce((sum, { enteredAtMs }) => sum + nowMs - enteredAtMs, 0) / Math.max(1, young.length)
   return {
     young: young.length,
-    // Those at it show a slower pace before any of them has come through; while none has, how slow is not known.
+    // Beginnings in progress show a slower pace before any of them comes through. Until one does, the pace is unknown.
     growMs: Math.max(growMsOf(group, nowMs), hasOneComeThrough(group, young) ? ageMs : ageMs * unseenFactor),
     thin: present.filter((state) => isThin(state, nowMs)).length,
     listening: present.length,
@@ -156,7 +157,7 @@ const loadOf = (group: Group, nowMs: number): Omit<Load, "lateMs"> => {
   }
 }
 
-/** One that has begun and takes no more has as much as it can hold. */
+/** A listener that has begun and takes no more has as much as it can hold. */
 const settle = (group: Group, present: ReadonlyArray<State>, nowMs: number) => {
   for (const state of present) {
     const isFull = state.startedAtMs !== undefined && state.wantsSinceMs === undefined
@@ -174,7 +175,7 @@ const grow = (group: Group, state: State, atMs: number) => {
 const hasOneComeThrough = ({ grownAtMs }: Group, young: ReadonlyArray<State>) =>
   young.length === 0 || young.some(({ enteredAtMs }) => grownAtMs >= enteredAtMs)
 
-/** Of the last seconds: a crowd that has gone says nothing of who comes later. */
+/** The measurement of the last seconds: a crowd that has gone says nothing about later listeners. */
 const growMsOf = ({ growMs, grownAtMs }: Group, nowMs: number) =>
   growMsAssumed + (growMs - growMsAssumed) * 2 ** -(Math.max(0, nowMs - grownAtMs) / halfLifeMs)
 

@@ -1,16 +1,16 @@
 /**
- * The port to whatever turns text into sound. A job is one chunk of plain text in one voice, cut into pieces
- * where the style changes; what comes back is PCM of the fleet (24,000 Hz, mono, 16 bit) and where in it which
- * word begins. An engine never sees markup: style is four numbers, and text is only ever spoken.
+ * The port to every engine that turns text into sound. A job is one chunk of plain text in one voice, cut into pieces
+ * where the style changes. The result is PCM in the fleet's format (24,000 Hz, mono, 16 bit) and the position of each
+ * word in it. An engine never sees markup: style is four numbers, and text is only ever spoken.
  */
 import type { Stream } from "effect"
 import type { EngineVoice, WordStart } from "#contracts"
 import type { EngineError } from "./errors.ts"
 
-/** Inside the fleet all PCM has this rate. */
+/** All PCM inside the fleet has this rate. */
 export const engineHz = 24_000
 
-/** Plain text and how it is spoken, relative to the voice: 100, 100, 100 and 0 leave the voice as it is. */
+/** Plain text and its style, relative to the voice: 100, 100, 100 and 0 leave the voice as it is. */
 export interface EnginePiece {
   readonly text: string
   readonly ratePercent: number

@@ -1,7 +1,7 @@
 /**
- * One thread of an engine, as its pool sees it: it works on one job at a time, a job is cancelled through shared
- * memory (the thread is deep in the engine's code and reads no messages there), and the end of the thread is the
- * end of its job.
+ * One thread of an engine, as its pool sees it. It works on one job at a time. A job is cancelled through shared
+ * memory, because the thread is deep in the engine's code and reads no messages there. The end of the thread is the end
+ * of its job.
  */
 import { Worker } from "node:worker_threads"
 import { Deferred, Effect } from "effect"
@@ -13,10 +13,10 @@ export interface ThreadOptions {
   readonly engine: string
   /** The file that the thread runs. */
   readonly entry: URL
-  /** What the engine needs on the host, for the error that says so. */
+  /** The packages that the engine needs on the host, for the error that names them. */
   readonly packages: string
   readonly libraryFolders?: ReadonlyArray<string>
-  /** Handed to the thread as it is. */
+  /** Handed to the thread unchanged. */
   readonly model?: object
 }
 
@@ -28,7 +28,7 @@ export interface RunningJob {
 export interface EngineThread {
   readonly isAlive: () => boolean
   readonly begin: (job: EngineJob, onFrame: (frame: EngineFrame) => void) => Effect.Effect<RunningJob>
-  /** Cancels its job and ends the thread; one that hangs in native code ends when that returns. */
+  /** Cancels the job and ends the thread; a thread that hangs in native code ends when that code returns. */
   readonly stop: Effect.Effect<void>
 }
 
@@ -38,14 +38,14 @@ interface Current {
   readonly ended: Deferred.Deferred<Ended, EngineFailed>
 }
 
-// A callback comes every few milliseconds; whoever stops a pool does not wait for one that hangs.
+// A callback comes every few milliseconds; the stop of a pool does not wait for a thread that hangs.
 const stopMsMax = 1_000
 
 /** A thread and the job in it. */
 interface State {
   readonly options: ThreadOptions
   readonly worker: Worker
-  /** Shared with the thread: the number of the job that is cancelled. */
+  /** Shared with the thread: the number of the cancelled job. */
   readonly cancelled: Int32Array
   readonly ready: Deferred.Deferred<void, EngineMissing | EngineFailed>
   readonly gone: Deferred.Deferred<void>
@@ -130,7 +130,9 @@ const begin = (state: State, job: EngineJob, onFrame: (frame: EngineFrame) => vo
     }
   })
 
-/** The thread ends by itself: terminated within a callback of the engine's code it would take the whole process with it. */
+/**
+ * The thread ends by itself: terminated within a callback of the engine's code it would take the whole process with it.
+ */
 const stop = (state: State) =>
   Effect.suspend(() => {
     const { cancelled, current, gone, isAlive, worker } = state

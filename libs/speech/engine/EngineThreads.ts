@@ -1,7 +1,7 @@
 /**
- * An engine made of threads. As many jobs run at once as there are threads, a bounded number waits, the rest is
- * told `EngineBusy`. A thread that dies or hangs fails its job, retryably, and is replaced. A reader may fall
- * behind by its whole job and no more: that is a chunk of text, capped at ten minutes of audio in the thread.
+ * An engine made of threads. As many jobs run at once as there are threads, a bounded number waits, and the rest fails
+ * with `EngineBusy`. A thread that dies or hangs fails its job, retryably, and is replaced. A reader may fall behind by
+ * one whole job at most: a chunk of text, which the thread caps at ten minutes of audio.
  */
 import { Effect, Exit, Queue, Scope, Semaphore, Stream } from "effect"
 import { defineCounter, defineGauge, defineHistogram, Metrics } from "#runtime"
@@ -11,30 +11,30 @@ import { EngineBusy, type EngineError, EngineFailed, type EngineMissing } from "
 import type { Ended } from "./worker/protocol.ts"
 
 export interface EngineThreadsOptions extends ThreadOptions {
-  /** Default 1: a thread speaks some hundred times faster than anybody listens. */
+  /** Default 1: a thread speaks some hundred times faster than a listener listens. */
   readonly threads?: number
   /** Jobs that may wait for a thread, default 64: with chunks of some milliseconds, less than a second. */
   readonly waitingMax?: number
-  /** A job that works longer hangs, default 30 s: the longest possible one takes half of it. */
+  /** A job that works longer counts as hanging, default 30 s: the longest possible one takes half of it. */
   readonly jobMsMax?: number
-  /** A cancelled job that has not ended after so long loses its thread, default 2 s. */
+  /** A cancelled job that has not ended after this time loses its thread, default 2 s. */
   readonly cancelMsMax?: number
 }
 
-/** A place for a thread; the thread in it changes when one dies. */
+/** A slot for a thread; the thread in it changes when one dies. */
 interface Place {
   thread: EngineThread
 }
 
-/** The threads of one engine, and who waits for them. */
+/** The threads of one engine, and the jobs that wait for them. */
 interface Pool {
   readonly options: Required<Pick<EngineThreadsOptions, "engine" | "waitingMax" | "jobMsMax" | "cancelMsMax">>
   readonly counted: JobCounts
   readonly idle: Queue.Queue<Place>
   readonly start: Effect.Effect<EngineThread, EngineMissing | EngineFailed>
   /**
-   * For places on their way back alone, and empty in between: a map that is added to and taken from for ever goes
-   * through one table after another, and a dead one keeps those after it, with what they held, until a slow collection.
+   * Holds only slots on their way back, and is empty in between. A map with endless additions and removals goes through
+   * one table after another; a dead table keeps those after it, with their content, until a slow collection.
    */
   readonly leaving: Scope.Scope
   waiting: number
@@ -45,7 +45,7 @@ export const openEngineThreads = (
 ): Effect.Effect<SpeechEngine, EngineMissing | EngineFailed, Scope.Scope | Metrics> =>
   Effect.gen(function* () {
     const { engine, threads = 1, waitingMax = 64, jobMsMax = 30_000, cancelMsMax = 2_000 } = options
-    // One after the other: the libraries' own initialisation knows no threads.
+    // Threads start one after the other: the libraries' own initialisation is not thread-safe.
     const starting = yield* Semaphore.make(1)
     const pool: Pool = {
       options: { engine, waitingMax, jobMsMax, cancelMsMax },
@@ -91,7 +91,7 @@ const speak = Effect.fnUntraced(function* (pool: Pool, job: EngineJob, onFrame: 
   return yield* new EngineFailed({ engine, reason: ended.outcome.reason, detail: ended.outcome.detail })
 })
 
-/** A place with a living thread in it. */
+/** A slot with a living thread in it. */
 const acquire = Effect.fnUntraced(function* (
   pool: Pool,
   restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -126,7 +126,7 @@ const run = (pool: Pool, place: Place, { job, onFrame }: { readonly job: EngineJ
     Effect.andThen(giveBack(pool, place, running), pool.counted.left)
   )
 
-/** Gives the place back when its thread has come out of the engine; a thread that does not is given up. */
+/** Gives the slot back when its thread has come out of the engine; a thread that stays inside is given up. */
 const giveBack = (pool: Pool, place: Place, running: RunningJob) =>
   running.cancel.pipe(
     Effect.andThen(Effect.exit(running.ended)),

@@ -1,6 +1,6 @@
 /**
- * The engines that a synthesizer loads from the host's libraries, a line each: how its threads are opened, and what the
- * host must have. Their names stand with the contracts, for messages and manifests carry them.
+ * The engines that a synthesizer loads from the host's libraries, one line each: how its threads are opened, and which
+ * packages the host must have. Their names stand in the contracts, because messages and manifests carry them.
  */
 import type { Effect, Scope } from "effect"
 import type { EmbeddedEngine } from "#contracts"
@@ -13,11 +13,11 @@ import { openFlitePool } from "./flite/FlitePool.ts"
 import { flitePackages } from "./flite/parameters.ts"
 
 interface Embedded {
-  /** `threads`: as many as are configured; an engine may take fewer. */
+  /** `threads`: the configured number; an engine may take fewer. */
   readonly open: (options: {
     readonly threads: number
   }) => Effect.Effect<SpeechEngine, EngineMissing | EngineFailed, Metrics | Scope.Scope>
-  /** What the host must have installed, by the names of Debian. */
+  /** The packages that the host must have installed, by their Debian names. */
   readonly packages: string
 }
 

@@ -1,6 +1,7 @@
 /**
- * Why there is no speech, by what the caller does next. `EngineMissing`: install what it names. `ZeroShotModelUnusable`:
- * mend the configuration. `EngineBusy`: hand the job to somebody else. `EngineFailed` says itself whether to try again.
+ * Why there is no speech, by the caller's next step. `EngineMissing`: install the package that it names.
+ * `ZeroShotModelUnusable`: correct the configuration. `EngineBusy`: hand the job to another synthesizer. `EngineFailed`
+ * says itself whether to try again.
  */
 import { Schema } from "effect"
 
@@ -14,7 +15,7 @@ export class EngineMissing extends Schema.TaggedError<EngineMissing>()("EngineMi
   }
 }
 
-/** `crashed` and `stalled` are the engine's fault and may go well the next time; the rest is the job's. */
+/** `crashed` and `stalled` are the engine's fault, and a retry may succeed; the other reasons are the job's. */
 export class EngineFailed extends Schema.TaggedError<EngineFailed>()("EngineFailed", {
   engine: Schema.String,
   reason: Schema.Literals(["crashed", "stalled", "voice", "too_long", "refused"]),
@@ -28,7 +29,7 @@ export class EngineFailed extends Schema.TaggedError<EngineFailed>()("EngineFail
   }
 }
 
-/** Stops the start: what was configured is not there, or is no model. */
+/** Stops the start: the configured model is missing, or is no model. */
 export class ZeroShotModelUnusable extends Schema.TaggedError<ZeroShotModelUnusable>()("ZeroShotModelUnusable", {
   folder: Schema.String,
   detail: Schema.String

@@ -1,4 +1,4 @@
-/** English dates and times as words, out of parts that have been told apart already. */
+/** English dates and times as words, from parts that are already identified. */
 import { cardinal, ordinal, year } from "./numbers.ts"
 
 const months = "January February March April May June July August September October November December".split(" ")
@@ -22,7 +22,7 @@ export interface DateParts {
   readonly year?: string | undefined
 }
 
-/** Undefined where there is no such date. */
+/** Undefined where no such date exists. */
 export const spokenDate = (parts: DateParts): string | undefined => {
   const name = parts.month === undefined ? undefined : monthName(parts.month)
   if (parts.month !== undefined && name === undefined) return undefined
@@ -44,7 +44,7 @@ const slashDate = /^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})$/u
 /** Dates in digits are month first in the United States, and day first elsewhere. */
 export const isMonthFirst = (locale: string): boolean => /^en(?:$|-us)/iu.test(locale)
 
-/** Year-month-day, or day and month in the order that the locale has. */
+/** Reads year-month-day, or day and month in the order of the locale. */
 export const readDate = (text: string, isMonthFirst: boolean): string | undefined => {
   const iso = isoDate.exec(text)
   if (iso) return spokenDate({ year: iso[1], month: Number(iso[2]), day: Number(iso[3]) })

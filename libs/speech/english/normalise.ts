@@ -1,7 +1,7 @@
 /**
- * `text_normalization`: numbers, money, dates, times, units, addresses and abbreviations in English words, for
- * engines that would read them wrong. What is rewritten stays one word of the input, with the punctuation around it;
- * the rest is untouched, and so are other languages. Looks at a word and the one after it, so time is linear.
+ * `text_normalization`: numbers, money, dates, times, units, addresses and abbreviations in English words, for engines
+ * that would read them wrong. A rewritten text stays one word of the input, with the punctuation around it; all else is
+ * untouched, and so are other languages. The reader looks at a word and the one after it, so time is linear.
  */
 import { Run, sliceRun, type TextRun } from "../text/runs.ts"
 import { isMonthFirst, monthName, monthNumber, readDate, readTime } from "./dates.ts"
@@ -24,7 +24,7 @@ const normaliseRun = (run: TextRun, locale: string): ReadonlyArray<Run> => {
     const word = words[at]
     if (word === undefined || word.text.length > longestWord) continue
     const next = words[at + 1]
-    // Punctuation between two words parts them.
+    // Punctuation between two words separates them.
     const follows = next !== undefined && word.trail === "" && next.lead === "" ? next : undefined
     const spoken = spokenForm(word.core, follows?.core, {
       previous: words[at - 1]?.core ?? "",
@@ -60,19 +60,19 @@ const endsOutside = (text: string, to: number) => text[to - 1] === "." && traili
 
 interface Surroundings {
   readonly previous: string
-  /** The word that comes next, whatever stands between. */
+  /** The next word, whatever stands between. */
   readonly beginsNext: string
   readonly locale: string
 }
 
 interface Spoken {
   readonly text: string
-  /** How many words of the text it is spoken for. */
+  /** How many words of the text the spoken form replaces. */
   readonly words: 1 | 2
 }
 
 /**
- * How a written English word is spoken; undefined where it is spoken as it is written. `next` is the word that follows
+ * The spoken form of a written English word; undefined where it is spoken as written. `next` is the word that follows
  * without punctuation between.
  */
 const spokenForm = (word: string, next: string | undefined, around: Surroundings): Spoken | undefined => {
@@ -102,7 +102,7 @@ const ofPair = (word: string, next: string): string | undefined => {
   if (word.length > 24) return undefined
   if (isMagnitude(next)) return readMoney(word + next)
   if (/^[ap]\.?m$/iu.test(next)) return readTime(word + next.replace(".", ""))
-  // "5 m" is a length; "5 A" and "5 s" are not sure to be.
+  // "5 m" is a length; "5 A" and "5 s" are uncertain.
   return isNumber.test(word) && /^(?:[a-z°µ]{2}|[mglhV%])/iu.test(next) ? readMeasure(word + next) : undefined
 }
 
@@ -150,7 +150,8 @@ const fraction = (above: string, below: string) => {
   return `${cardinal(above)} ${part === "half" ? "halves" : `${part}s`}`
 }
 
-// English abbreviations in full. Those that may end a sentence keep its full stop where the next word begins one.
+// English abbreviations in full. An abbreviation that may end a sentence keeps its full stop where the next word begins
+// one.
 const always: Readonly<Record<string, string>> = {
   "mr.": "Mister",
   "mrs.": "Missus",
@@ -214,7 +215,7 @@ const spokenAbbreviation = (word: string, next: string): string | undefined => {
   if (word.length > 8) return undefined
   const key = word.toLowerCase()
   const isNameNext = /^\p{Lu}/u.test(next)
-  // After a name it is a street, before one a saint; of "Dr." only the doctor is taken, as the commoner.
+  // After a name it is a street, before one a saint. "Dr." is always the doctor, the commoner meaning.
   if (key === "st.") return isNameNext ? "Saint" : `Street${next === "" ? "." : ""}`
   if (Object.hasOwn(numbered, key)) return /^\d/u.test(next) ? numbered[key] : undefined
   if (Object.hasOwn(always, key)) return /^[a-z]/u.test(word) && isTitle(key) ? undefined : always[key]

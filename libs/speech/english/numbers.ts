@@ -1,6 +1,6 @@
 /**
- * English numbers as words: cardinals, ordinals, years, decimals, single digits. Digits come as text, so that
- * nothing is lost to floating point; what is longer than a quadrillion is read digit by digit.
+ * English numbers as words: cardinals, ordinals, years, decimals, single digits. Digits come as text, so that nothing
+ * is lost to floating point; a number beyond a quadrillion is read digit by digit.
  */
 const below20 = (
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen " +
@@ -40,7 +40,7 @@ export const cardinal = (text: string): string => {
   return groups.length === 0 ? wordOf(0) : groups.join(" ")
 }
 
-/** An optional sign, digits, and perhaps a point and more of them. */
+/** An optional sign, digits, and an optional point with more digits. */
 export const decimal = (text: string): string => {
   const isNegative = text.startsWith("-") || text.startsWith("−")
   const [whole = "", fraction = ""] = (isNegative || text.startsWith("+") ? text.slice(1) : text).split(".")

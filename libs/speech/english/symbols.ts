@@ -55,7 +55,7 @@ const endOfHost = (text: string) => {
   return found === -1 ? text.length : found
 }
 
-// "e.g" and "3.14" have dots too: what is spoken as an address ends in a well-known name.
+// "e.g" and "3.14" have dots too, so only a name with a well-known ending is spoken as an address.
 const isDomain = (name: string) => {
   const labels = name.toLowerCase().split(".")
   return afterDots.has(labels.at(-1) ?? "") && (labels.at(-2) ?? "").length > 1

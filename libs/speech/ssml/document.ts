@@ -1,6 +1,6 @@
 /**
- * A strict SSML reader: what is not understood is a fault with its place, never skipped in silence. An engine
- * never sees the document itself, only the runs. A document type, a processing instruction, an unknown element,
+ * A strict SSML reader: every part that it does not understand is a fault with its place, never skipped in silence. An
+ * engine never sees the document itself, only the runs. A document type, a processing instruction, an unknown element,
  * attribute or entity is refused; nothing is fetched and nothing is expanded. Time is linear in the input.
  */
 import { Result } from "effect"
@@ -11,8 +11,8 @@ import type { Style } from "../text/style.ts"
 import { elementName, findElement, problemOf, readBreak, ssmlLimits } from "./elements.ts"
 
 /**
- * Is `input` SSML, or plain text? What begins as only a document does is one, however wrong it is: nobody wants to
- * hear `<!DOCTYPE speak>` or `<SPEAK>` read aloud.
+ * Whether `input` is SSML or plain text. A text that begins as only a document does is SSML, however faulty: no
+ * listener wants to hear `<!DOCTYPE speak>` or `<SPEAK>` read aloud.
  */
 export const isSsml = (input: string): boolean => {
   const start = bodyStart(input)
@@ -22,15 +22,15 @@ export const isSsml = (input: string): boolean => {
 
 /** A document type, or a root element called speak in any case and under any prefix. */
 const rootStart = /^<(?:!doctype\b|(?:[\p{L}_][\p{L}\p{N}._-]*:)?speak)/iu
-// More than anybody's prefix is long.
+// Longer than any real prefix.
 const tagCharactersMax = 200
 // A declaration names at most a version and an encoding.
 const declarationCharactersMax = 200
 
-/** Of what is no white space; a byte order mark is some. */
+/** The index of the first character that is not white space; a byte order mark counts as white space. */
 const firstCharacter = (input: string, from: number) => from + input.slice(from).search(/\S|$/u)
 
-/** Behind comments and processing instructions. */
+/** The index of the first tag behind comments and processing instructions. */
 const firstTag = (input: string, start: number) => {
   for (let at = start; ;) {
     const close = input.startsWith("<!--", at) ? "-->" : input.startsWith("<?", at) ? "?>" : undefined
@@ -40,7 +40,7 @@ const firstTag = (input: string, start: number) => {
   }
 }
 
-/** Where the document begins: behind white space and the XML declaration that many writers put first. */
+/** The start of the document, behind white space and the XML declaration that many writers put first. */
 const bodyStart = (input: string): number => {
   const start = firstCharacter(input, 0)
   if (!input.startsWith("<?xml ", start)) return start
@@ -52,7 +52,7 @@ export const readSsml = (input: string, locale: string): Result.Result<ReadonlyA
   const half = halfPairAt(input)
   if (half !== -1) return Result.fail([{ message: "half a surrogate pair is not a character", offset: half }])
   const reading = new SsmlReading(input, locale)
-  // The parser throws at the first error of XML; what comes after it would only confuse.
+  // The parser throws at the first XML error; further faults would only confuse.
   const parsed = Result.try(() => reading.parse())
   if (Result.isFailure(parsed)) reading.refuseXml(parsed.failure)
   return reading.faults.length > 0 ? Result.fail(reading.faults) : Result.succeed(reading.runs)
@@ -74,7 +74,7 @@ class SsmlReading {
   private silence = 0
   /** The text of the open sub or say-as. */
   private content = ""
-  /** Where the last tag or text ended. */
+  /** The end of the last tag or text. */
   private cursor = 0
   private readonly parser = new SaxesParser({ position: false })
   private readonly base: number
@@ -86,7 +86,7 @@ class SsmlReading {
     this.cursor = this.base
   }
 
-  /** How far the parser has come. */
+  /** The parser's position. */
   private here() {
     return this.base + this.parser.position
   }
@@ -170,7 +170,7 @@ class SsmlReading {
     if (frame?.name === "p" || frame?.name === "s") this.runs.push(Run.Boundary)
   }
 
-  /** One word for the whole element: its content as sent, or the element itself where it is empty. */
+  /** The whole element becomes one word: its content as sent, or the element itself where it is empty. */
   private rewritten(frame: Frame, text: string, contentEnd: number, tagEnd: number) {
     const raw = this.input.slice(frame.contentStart, contentEnd)
     const spoken = text.replaceAll(/\s/gu, " ").trim()
@@ -189,8 +189,8 @@ class SsmlReading {
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }
 
 /**
- * Text of an XML document, decoded, with the place of each unit. The reader has checked it: every `&` starts one of
- * the five entities or a character reference. All white space becomes a space, since SSML means no more by it.
+ * Decodes text of an XML document, with the place of each unit. The reader has checked it: every `&` starts one of the
+ * five entities or a character reference. All white space becomes a space, because SSML gives it no further meaning.
  * `entitiesCount` is false in CDATA, where `&` is itself.
  */
 const decodeText = (input: string, { from, to, entitiesCount }: Stretch, style: Style): TextRun => {
@@ -226,9 +226,9 @@ const referenceOf = (name: string) => {
   return code >= 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ""
 }
 
-// Mistakes in XML that are told of better than the parser does. Both answer with an offset, or -1.
+// Mistakes in XML with a better message than the parser's. Both functions return an offset, or -1.
 
-/** Where half a surrogate pair stands, which no XML may hold and no engine can say. */
+/** The first half surrogate pair, which no XML may hold and no engine can speak. */
 const halfPairAt = (input: string) => {
   if (input.isWellFormed()) return -1
   const mended = input.toWellFormed()
@@ -236,7 +236,7 @@ const halfPairAt = (input: string) => {
   return -1
 }
 
-/** The commonest mistake of all, which the parser only tells of at the next semicolon or at the end. */
+/** The most common mistake, which the parser reports only at the next semicolon or at the end. */
 const bareAmpersand = (input: string, from: number, to: number) => {
   const found = input.slice(from).search(/&(?!(?:amp|lt|gt|quot|apos|#\d{1,9}|#x[\da-fA-F]{1,8});)/u)
   return found === -1 || from + found >= to ? -1 : from + found

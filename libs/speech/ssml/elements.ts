@@ -1,18 +1,18 @@
 /**
- * The SSML elements that are understood, and what each may carry. Whatever is not here is refused: an `audio`
- * would have the engine open a file, and what an engine ignores a caller would wait for in vain. Prefixed
- * attributes (`xml:lang`, `xmlns:x`, `xsi:schemaLocation`) may stand anywhere and change nothing.
+ * The SSML elements that are understood, and the attributes of each. All others are refused: an `audio` would have the
+ * engine open a file, and a caller would wait in vain for the effect of an ignored element. Prefixed attributes
+ * (`xml:lang`, `xmlns:x`, `xsi:schemaLocation`) may stand anywhere and change nothing.
  */
 import { Result } from "effect"
 
 interface ElementRule {
-  /** What may stand inside: text and elements, only text, or nothing. */
+  /** The allowed content: text and elements, only text, or nothing. */
   readonly holds: "anything" | "text" | "nothing"
   readonly attributes: ReadonlyArray<string>
   readonly required?: string
 }
 
-/** What SSML 1.0 and 1.1 let a document wish of a voice. */
+/** The wishes that a document of SSML 1.0 or 1.1 may have of a voice. */
 const voiceWishes = ["name", "gender", "age", "variant", "languages", "required", "ordering", "onvoicefailure"]
 
 const rules = new Map<string, ElementRule>([
@@ -24,7 +24,7 @@ const rules = new Map<string, ElementRule>([
   ["emphasis", { holds: "anything", attributes: ["level"] }],
   ["sub", { holds: "text", attributes: ["alias"], required: "alias" }],
   ["say-as", { holds: "text", attributes: ["interpret-as", "format", "detail"], required: "interpret-as" }],
-  // The voice and its language are the request's: other wishes are read over, and the words are spoken.
+  // The request decides the voice and its language: other wishes are ignored, and the words are spoken.
   ["voice", { holds: "anything", attributes: voiceWishes }],
   ["lang", { holds: "anything", attributes: ["onlangfailure"] }],
   ["mark", { holds: "nothing", attributes: ["name"] }],
@@ -56,7 +56,7 @@ const strengths: Readonly<Record<string, number>> = {
 
 const duration = /^\+?(\d{1,6}(?:\.\d{0,6})?|\.\d{1,6})(ms|s)$/u
 
-/** How long a `break` is. `time` wins over `strength`; longer than a minute is a minute. */
+/** The length of a `break`. `time` wins over `strength`; more than a minute becomes a minute. */
 export const readBreak = (attributes: Readonly<Record<string, string>>): Result.Result<number, string> => {
   const { strength = "medium", time } = attributes
   const least = Object.hasOwn(strengths, strength) ? strengths[strength] : undefined
@@ -70,13 +70,13 @@ export const readBreak = (attributes: Readonly<Record<string, string>>): Result.
 
 export const ssmlLimits = {
   depthMax: 20,
-  /** One for ten characters of the longest input. */
+  /** One element for ten characters of the longest input. */
   elementsMax: 2_000,
   attributesMax: 12,
   breakMillisecondsMax,
   /** All breaks of an input together. */
   silenceMillisecondsMax: 600_000,
-  /** Of the content of sub and say-as, and of an alias: each is one word. */
+  /** The content of sub and say-as, and an alias: each is one word. */
   wordCharactersMax: 400,
   faultsMax: 10
 }
@@ -91,9 +91,9 @@ interface Opened {
   readonly elements: number
 }
 
-/** What is wrong with an element, as a sentence; undefined where nothing is. */
+/** The fault of an element, as a sentence; undefined where there is none. */
 export const problemOf = ({ attributes, depth, elements, name, parent }: Opened): string | undefined => {
-  // Told once each: the inputs that go so far go much farther.
+  // Each limit is reported once: an input that exceeds it usually exceeds it by far.
   if (elements === ssmlLimits.elementsMax + 1) return `there are more than ${ssmlLimits.elementsMax} elements`
   if (depth === ssmlLimits.depthMax + 1) return `elements are nested deeper than ${ssmlLimits.depthMax}`
   const rule = findElement(name)

@@ -1,4 +1,4 @@
-/** What an open SSML element means for the text inside it. Pure: each element makes the frame of its content. */
+/** The effect of an open SSML element on the text inside it. Pure: each element makes the frame of its content. */
 import { Result } from "effect"
 import { rewritesOf } from "./say-as.ts"
 import {
@@ -20,7 +20,7 @@ export interface Frame {
   readonly emotion: Emotion | null
   readonly emphasis: Emphasis | null
   readonly style: Style
-  /** What is spoken instead of the content, of sub and say-as. */
+  /** The text that is spoken instead of the content of sub and say-as. */
   readonly rewrite: ((content: string) => string) | null
   /** The first unit after the start tag, and that of the tag itself. */
   readonly contentStart: number
@@ -41,7 +41,7 @@ export const outerFrame: Frame = {
 type Attributes = Readonly<Record<string, string>>
 type Change = Partial<Pick<Frame, "prosody" | "emotion" | "emphasis" | "rewrite">>
 
-/** An inner emotion or emphasis takes the place of the outer one; prosody multiplies. */
+/** An inner emotion or emphasis replaces the outer one; prosody multiplies. */
 export const innerFrame = (
   outer: Frame,
   element: {

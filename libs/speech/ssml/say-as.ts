@@ -1,6 +1,6 @@
 /**
- * What an engine is given for the kinds of `say-as`. Where engines read the content right on their own it is left
- * alone; words are made for English only, and of letters and digits for every language.
+ * The text that an engine gets for each kind of `say-as`. Content that engines read right on their own stays as it is.
+ * Words are made for English only, letters and digits for every language.
  */
 import { isMonthFirst, readDate, readTime, spokenDate } from "../english/dates.ts"
 import { cardinal, decimal, ordinal } from "../english/numbers.ts"
@@ -9,7 +9,7 @@ import { readMeasure } from "../english/units.ts"
 
 type Rewrite = (content: string) => string
 
-/** Undefined for a kind that is not known. */
+/** Undefined for an unknown kind. */
 export const rewritesOf = (kind: string, format: string, locale: string): Rewrite | undefined => {
   const english = /^en(?:$|-)/iu.test(locale)
   const inEnglish =
@@ -42,7 +42,7 @@ const spelled =
 
 const digitsApart: Rewrite = (content) => Array.from(content.replaceAll(/\P{Nd}/gu, "")).join(" ") || content
 
-/** Groups stay apart by commas, which make engines rest there. */
+/** Commas keep the groups apart, because engines rest there. */
 const telephone =
   (english: boolean): Rewrite =>
   (content) => {
@@ -68,7 +68,7 @@ const ordinalSign = (content: string, locale: string) => {
   return sign !== undefined && /^\d{1,15}$/u.test(content) ? `${content}${sign}` : content
 }
 
-/** By the letters of `format`, as "mdy" or "ym": each letter takes the next number. */
+/** Reads a date by the letters of `format`, such as "mdy" or "ym": each letter takes the next number. */
 const readFormattedDate = (content: string, format: string) => {
   const letters = format.toLowerCase()
   const numbers = content.split(/\D/u).filter((part) => part !== "")

@@ -1,6 +1,6 @@
 /**
- * Runs into chunks: what a synthesizer is given at once, a sentence or a part of one, in the order of the input.
- * Each chunk carries the words whose times will be marked. Between chunks is the silence that was asked for.
+ * From runs to chunks. A chunk is the text that a synthesizer gets at once, a sentence or a part of one, in the order
+ * of the input. Each chunk carries the words whose times will be marked. The requested silence stands between chunks.
  */
 import { type Passage, passageOf, type Run, type Span } from "./runs.ts"
 import { sentenceRanges } from "./sentences.ts"
@@ -25,7 +25,7 @@ export interface Token {
   readonly value: string
 }
 
-/** What a synthesizer is given at once, and the sentence it belongs to. */
+/** The text that a synthesizer gets at once, and the sentence it belongs to. */
 export interface Chunk {
   readonly index: number
   readonly sentence: number
@@ -52,7 +52,7 @@ export const readRuns = (input: string, runs: ReadonlyArray<Run>, locale: string
   const words = wordsOf(passage, locale)
   const silences = silencesBefore(passage, words)
   const silence = (word: number) => silences[word] ?? 0
-  // Punctuation has no marks of its own, unless there is nothing else to mark.
+  // Punctuation has no marks of its own, unless the input has nothing else to mark.
   const marksAll = !words.some((word) => word.isSpoken)
   const chunks: Array<Chunk> = []
   const sentences: Array<Sentence> = []
@@ -114,23 +114,23 @@ const spokenOf = (input: string, passage: Passage, words: ReadonlyArray<Word>, m
 }
 
 /**
- * Where a sentence is cut into chunks. The first chunk of an input is short, so that it is heard soon: a sentence
- * that is long then ends it at a clause. Afterwards only what is too long to synthesise at once is cut: at a clause,
- * else at a space, else between words. A word is never cut. Lengths are UTF-16 units of what is spoken.
+ * The limits at which a sentence is cut into chunks. The first chunk of an input is short, so that it is heard soon: a
+ * long sentence then ends it at a clause. Later, only a sentence that is too long to synthesise at once is cut: at a
+ * clause, else at a space, else between words. A word is never cut. Lengths are UTF-16 units of the spoken text.
  */
 export const chunkLimits = {
   firstMin: 10,
   firstMax: 120,
-  /** A later chunk is not ended at a clause before this. */
+  /** A later chunk does not end at a clause before this. */
   clauseMin: 100,
   chunkMax: 400
 }
 
 const clauseEnd = /[,;:–—؛،.!?…]["'”’»)\]]{0,3}$|\)$/u
-/** In Chinese and Japanese no space follows. */
+/** In Chinese and Japanese no space follows a clause. */
 const wideClauseEnd = /[，、；：。！？…][”’」』）》]{0,3}$/u
 
-/** The ends, as indices into `words`, of the chunks that the words from `from` to `to` make. */
+/** The ends, as indices into `words`, of the chunks of the words from `from` to `to`. */
 const chunkEnds = (
   passage: Passage,
   words: ReadonlyArray<Word>,
@@ -157,7 +157,7 @@ interface Stretch {
 
 interface Cut {
   readonly lengthMax: number
-  /** Clauses count from here on. */
+  /** Clauses that end earlier do not count. */
   readonly clauseMin: number
   /** The first clause, or else the last that fits. */
   readonly isSoonest: boolean
@@ -169,7 +169,7 @@ const laterCut: Cut = { lengthMax: chunkLimits.chunkMax, clauseMin: chunkLimits.
 const lengthOf = (words: ReadonlyArray<Word>, from: number, to: number) =>
   from < to ? (words[to - 1]?.to ?? 0) - (words[from]?.from ?? 0) : 0
 
-/** Where the first chunk of a stretch ends. One word is always taken. */
+/** The end of the first chunk of a stretch. A chunk has at least one word. */
 const cutBefore = (
   passage: Passage,
   words: ReadonlyArray<Word>,

@@ -1,6 +1,6 @@
 /**
- * What an input is read into, plain text and SSML alike: a flat list of runs, and these as one passage. A text run says what the engine
- * is to speak and, for every UTF-16 unit of it, where that unit stands in the input as it was sent.
+ * The form into which plain text and SSML are both read: a flat list of runs, and the runs as one passage. A text run
+ * holds the text for the engine and, for every UTF-16 unit of it, that unit's place in the input as it was sent.
  */
 import { sameStyle, type Style } from "./style.ts"
 
@@ -10,7 +10,7 @@ export interface Span {
   readonly end: number
 }
 
-/** One thing that is wrong with an input, and where. */
+/** One fault of an input, and its place. */
 export interface Fault {
   readonly message: string
   readonly offset: number
@@ -22,7 +22,7 @@ export interface TextRun {
   /** The source span of each unit of `text`. */
   readonly starts: Int32Array
   readonly ends: Int32Array
-  /** Set where the text stands for something else (sub, say-as, a number in words): all of it is one word. */
+  /** Set where the text stands for another one (sub, say-as, a number in words): all of it is one word. */
   readonly whole: Span | null
   readonly style: Style
 }
@@ -32,7 +32,7 @@ interface PauseRun {
   readonly milliseconds: number
 }
 
-/** Where a paragraph or a sentence was marked: no sentence goes across. */
+/** The end of a marked paragraph or sentence: no sentence goes across. */
 interface BoundaryRun {
   readonly _tag: "Boundary"
 }
@@ -73,9 +73,9 @@ export interface Segment {
 }
 
 /**
- * The runs of an input as one text, so that sentences and words can be found across styles. Between two runs that a
- * pause or a boundary parts, or that would run together, stands a space that is in no segment. Every position is a
- * UTF-16 unit of this text.
+ * The runs of an input as one text, so that sentences and words can be found across styles. Two runs with a pause or a
+ * boundary between them, or that would run together, are separated by a space that is in no segment. Every position is
+ * a UTF-16 unit of this text.
  */
 export interface Passage {
   readonly text: string
@@ -119,7 +119,7 @@ export const passageOf = (runs: ReadonlyArray<Run>): Passage => {
   return { text: parts.join(""), starts, ends, segments, pauses, boundaries }
 }
 
-// A comment or a mark inside a word does not part it.
+// A comment or a mark inside a word does not split it.
 const addSegment = (segments: Array<Segment>, run: TextRun, at: number) => {
   if (run.text === "") return
   const last = segments.at(-1)

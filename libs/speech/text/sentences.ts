@@ -1,14 +1,14 @@
 /**
- * Where sentences end. Unicode's rules (right for every script, line ends included), with the breaks taken back that
- * they set too many: after abbreviations and initials, after the number of a list item, before a small letter,
- * inside an address, and before text that has nothing to say.
+ * The ends of sentences. They follow Unicode's rules (right for every script, line ends included), without the breaks
+ * that these rules set too many: after abbreviations and initials, after the number of a list item, before a small
+ * letter, inside an address, and before text that has nothing to say.
  */
 import type { Passage } from "./runs.ts"
 import { segmenterOf, type Word } from "./words.ts"
 
 /**
- * Which words make which sentence: a word belongs to the sentence in which it begins. Index ranges into `words`, in
- * order, none of them empty, all of them together.
+ * The words of each sentence: a word belongs to the sentence in which it begins. Index ranges into `words`, in order,
+ * none of them empty, all of them together.
  */
 export const sentenceRanges = (
   passage: Passage,
@@ -60,7 +60,7 @@ const sentenceEnds = (text: string, locale: string): ReadonlyArray<number> => {
   return ends
 }
 
-/** How far an abbreviation, or an opening quote before the next word, is looked for. */
+/** How far the search for an abbreviation, or for an opening quote before the next word, goes. */
 const reach = 16
 
 const goesOn = (text: string, start: number, at: number): boolean => {
@@ -91,7 +91,7 @@ const linesBetween = (text: string, from: number, to: number) => {
   return lines
 }
 
-/** The word after `at`, quotes and brackets before it left out; empty where something else stands there. */
+/** The word after `at`, without quotes and brackets before it; empty where another character stands there. */
 const nextWord = (text: string, at: number) =>
   /^[\s([{"'“”‘’«»„¿¡]{0,8}([\p{L}\p{N}][\p{L}\p{M}\p{N}'’]*)/u.exec(text.slice(at, at + 2 * reach))?.[1] ?? ""
 
@@ -101,9 +101,9 @@ const isListNumber = (text: string, start: number, end: number) =>
 
 const saysSomething = (text: string, from: number, to: number) => /[\p{L}\p{N}\p{S}&%@#§]/u.test(text.slice(from, to))
 
-// Words that end in a full stop which need not end a sentence, over the languages that are spoken here.
+// Words with a full stop that need not end a sentence, over the languages that are spoken here.
 
-/** Something always follows these: a name, a number, an example. */
+/** A name, a number or an example always follows these. */
 const leading = new Set(
   (
     "mr mrs ms mx dr prof rev hon gen col maj capt lt cpl sgt cmdr adm gov sen rep pres supt st mt ft messrs vs e.g i.e " +
@@ -128,7 +128,7 @@ const germanMonths = new Set(
   "januar februar märz april mai juni juli august september oktober november dezember".split(" ")
 )
 
-/** Does the sentence go on after `word`, which stands before a full stop, given the word that follows? */
+/** Whether the sentence goes on after `word`, which stands before a full stop, given the word that follows. */
 const goesOnAfter = (word: string, next: string): boolean => {
   const lower = word.toLowerCase()
   const following = next.toLowerCase()

@@ -1,7 +1,7 @@
 /**
- * How a piece of text is to be spoken. The four numbers are final: prosody multiplied through its nesting, then
- * the emotion and the emphasis, then held within limits. `emotion` and `emphasis` say where they came from, for
- * an engine that has voices for them; any other engine needs only the numbers.
+ * The style of a piece of text. The four numbers are final: prosody multiplied through its nesting, then the emotion
+ * and the emphasis, then held within limits. `emotion` and `emphasis` name their sources, for an engine that has voices
+ * for them; any other engine needs only the numbers.
  */
 import { Result } from "effect"
 
@@ -14,7 +14,7 @@ export interface Prosody {
 
 export const plainProsody: Prosody = { ratePercent: 100, pitchPercent: 100, rangePercent: 100, volumeDb: 0 }
 
-/** Stands for silence; beyond it nothing is audible in 16 bits. */
+/** The level of silence; nothing below it is audible in 16 bits. */
 export const silentDb = -96
 
 const referenceHertz = 120
@@ -35,9 +35,9 @@ export const combineProsody = (outer: Prosody, inner: Prosody): Prosody => ({
 })
 
 /**
- * The attributes of `prosody`, read into factors: 100 is as usual, `+20%` and `120%` are the same, a bare number
- * is a factor for rate and a level up to 100 for volume. Hertz are taken against a voice of 120 Hz, since the
- * voice is not known here. A value that cannot be read is answered with a sentence.
+ * The attributes of `prosody`, read into factors: 100 is as usual, `+20%` and `120%` are the same, a bare number is a
+ * factor for rate and a level up to 100 for volume. Hertz are relative to a voice of 120 Hz, because the voice is not
+ * known here. A value that cannot be read fails with a sentence.
  */
 export const readProsody = (attributes: Readonly<Record<string, string>>): Result.Result<Prosody, string> =>
   Result.all({
@@ -68,7 +68,7 @@ const read = (
 
 const signed = (sign: string, value: number) => (sign === "-" ? -value : value)
 
-/** 120% and +20% are 120; nothing is below 0. */
+/** 120% and +20% are 120; the result is never below 0. */
 const percentOf = (sign: string, value: number) => (sign === "" ? value : Math.max(0, 100 + signed(sign, value)))
 
 const rateOf = (sign: string, value: number, unit: string) => {
@@ -139,7 +139,7 @@ export interface Style extends Prosody {
   readonly emphasis: Emphasis | null
 }
 
-/** Nothing may be slower, lower or louder than this, however it is nested. */
+/** No nesting makes speech slower, lower or louder than this. */
 const limits = {
   ratePercent: [50, 10_000],
   pitchPercent: [17, 200],
@@ -165,7 +165,7 @@ export const styleOf = (prosody: Prosody, emotion: Emotion | null, emphasis: Emp
   }
 }
 
-/** As the voice speaks when nothing is asked of it. */
+/** The voice without any requested style. */
 export const plainStyle: Style = styleOf(plainProsody, null, null)
 
 export const sameStyle = (left: Style, right: Style): boolean =>

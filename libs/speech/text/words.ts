@@ -1,6 +1,6 @@
 /**
- * The words of a passage: what stands between white space, punctuation attached, so that together they cover the
- * input. Scripts written without spaces are parted by dictionary. A style, a sub or a say-as begins a new word.
+ * The words of a passage: the text between white space, punctuation attached, so that together they cover the input.
+ * Scripts written without spaces are split by dictionary. A style, a sub or a say-as begins a new word.
  */
 import { Result } from "effect"
 import type { Passage, Segment } from "./runs.ts"
@@ -8,12 +8,12 @@ import type { Passage, Segment } from "./runs.ts"
 export interface Word {
   readonly from: number
   readonly to: number
-  /** False for punctuation alone: nobody hears it. */
+  /** False for punctuation alone, which makes no sound. */
   readonly isSpoken: boolean
   readonly segment: Segment
 }
 
-/** What has no space for longer than this is no word: it is parted, so that a mark never spans a minute. */
+/** A longer text without a space is no word: it is split, so that a mark never spans a minute. */
 const wordCharactersMax = 200
 
 const unspaced =
@@ -73,7 +73,7 @@ const dictionaryCuts = (written: string, locale: string): ReadonlyArray<number> 
   return cuts
 }
 
-/** A place to part a word at or before `at`: not inside a surrogate pair, a cluster or an entity. */
+/** A place to split a word at or before `at`: not inside a surrogate pair, a cluster or an entity. */
 const cutWithin = (passage: Passage, base: number, at: number): number => {
   for (let cut = at; cut > at - 16; cut -= 1) if (isWhole(passage, base + cut)) return cut
   return isWhole(passage, base + at - 1) ? at - 1 : at
@@ -89,7 +89,7 @@ type Granularity = "sentence" | "word"
 const localesMax = 64
 const made = new Map<string, Intl.Segmenter>()
 
-/** Segmenters by locale, made once. A locale that cannot be read, or one too many of them, gets that of English. */
+/** Segmenters by locale, made once. A locale that cannot be read, or one beyond the bound, gets the English one. */
 export const segmenterOf = (locale: string, granularity: Granularity): Intl.Segmenter => {
   const key = `${granularity} ${locale}`
   const known = made.get(key)

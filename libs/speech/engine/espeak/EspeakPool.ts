@@ -1,4 +1,6 @@
-/** espeak-ng: small, fast, a hundred languages, exact word times; GPL, therefore loaded from the host at run time. */
+/**
+ * espeak-ng: small, fast, a hundred languages, exact word times. It is GPL, so it is loaded from the host at run time.
+ */
 import { type EngineThreadsOptions, openEngineThreads } from "../EngineThreads.ts"
 import { espeakPackages } from "./packages.ts"
 

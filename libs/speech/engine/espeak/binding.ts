@@ -1,8 +1,8 @@
 /**
- * libespeak-ng, called synchronously: only for a thread that does nothing else. The library keeps its state in
- * globals, so each thread loads a copy of its own; the copy's file is removed as soon as it is loaded. The flag
- * for SSML is never set (with it, text could name files to be read), and it is never terminated, because
- * initializing it again hangs.
+ * libespeak-ng, called synchronously: only for a thread that does nothing else. The library keeps its state in globals,
+ * so each thread loads a copy of its own; the copy's file is removed as soon as it is loaded. The flag for SSML is
+ * never set, because with it text could name files to be read. The library is never terminated, because initializing it
+ * again hangs.
  */
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -26,10 +26,10 @@ export type EspeakCallback = (pcm: Int16Array, events: ReadonlyArray<EspeakEvent
 
 export interface Espeak {
   readonly hz: number
-  /** A language and perhaps a variant, "de+f2"; `more` are lines for the end of the voice's file. */
+  /** A language with an optional variant, "de+f2"; `more` are lines for the end of the voice's file. */
   readonly setVoice: (name: string, more?: string) => boolean
   readonly setParameter: (parameter: keyof typeof parameters, value: number) => void
-  /** The callback may stop the synthesis by answering false. */
+  /** The callback stops the synthesis by returning false. */
   readonly synthesize: (text: string, endsWithPause: boolean, callback: EspeakCallback) => void
   /** Reads a clause into the list of phonemes, and speaks nothing. */
   readonly readClause: (text: string) => void
@@ -59,7 +59,7 @@ export const openEspeak = (data: ThreadData): Speaker => {
   if (hz <= 0) throw new MissingPart(espeakPackages, "the library found no voice data")
   let current: EspeakCallback = () => false
   const callback = (samples: bigint | null, count: number, events: bigint) => {
-    // A view is espeak's own buffer, which it fills again: the samples are copied out of it.
+    // The view is espeak's own buffer, which it fills again, so the samples are copied.
     const pcm =
       count > 0 && samples !== null ? new Int16Array(koffi.view(samples, count * 2)).slice() : new Int16Array(0)
     return current(pcm, readEvents(events)) ? 0 : 1
@@ -94,7 +94,7 @@ export const openEspeak = (data: ThreadData): Speaker => {
 const loadCopy = (path: string) => {
   const folder = mkdtempSync(join(tmpdir(), "starling-espeak-"))
   try {
-    // The folder's random name makes the file's path its own, and a path of its own is a library of its own.
+    // The folder's random name makes the path unique, and a unique path is loaded as a library of its own.
     const copy = join(folder, "libespeak-ng.so")
     copyFileSync(path, copy)
     return loadLibrary(copy)

@@ -1,2 +1,2 @@
-/** What the host must have installed, by the names of Debian. */
+/** The packages that the host must have installed, by their Debian names. */
 export const espeakPackages = "libespeak-ng1 and espeak-ng-data"

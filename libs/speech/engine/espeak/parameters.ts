@@ -1,7 +1,7 @@
 /**
- * From percentages to the parameters of espeak-ng, whose scales are its own: words per minute, and a pitch
- * table of two octaves around 50. Pitch and range are set together: espeak's table moves only the base of the
- * voice, and widening the range lifts its middle, so both are counted back. Measured: within 4 % of what is asked.
+ * From percentages to the parameters of espeak-ng, which has scales of its own: words per minute, and a pitch table of
+ * two octaves around 50. Pitch and range are set together: espeak's table moves only the base of the voice, and a wider
+ * range lifts its middle, so both are compensated. Measured: within 4 % of the request.
  */
 import type { EngineVoice } from "#contracts"
 import type { EnginePiece } from "../Engine.ts"
@@ -15,7 +15,7 @@ export interface EspeakParameters {
 const wordsPerMinute = { plain: 175, min: 80, max: 900 }
 const pitchMax = 99
 const rangePlain = 50
-/** The share of the range that the base must take over, and the lift by a range that is widened. */
+/** The share of the range that the base must take over, and the lift by a wider range. */
 const rangeShare = 0.234
 const rangeLift = 0.2
 

@@ -1,21 +1,21 @@
 /**
- * Brings espeak-ng, after a job, into the state in which the first job found it, so that the same job is the same
- * samples. Four things outlive a job that was spoken or broken off:
- * - where in the period of its roughness the voice is;
+ * Resets espeak-ng after a job to the state in which the first job found it, so that the same job gives the same
+ * samples. Four things outlive a job, whether it was spoken or broken off:
+ * - the voice's position in the period of its roughness;
  * - the gain, lowered by a vowel that was clipped;
- * - what the list of phonemes held: a later clause takes the pauses that stand behind its end for its own;
- * - the stream of libsonic, which speeds up what is faster than espeak-ng itself can speak.
- * The first samples of a rolled r let the first two be heard: it is begun again until it sounds as it did at first,
- * which takes four times at most unless a vowel was clipped. A clause that fills the list clears the third, and the
- * fourth ends when speech is broken off, as each r is. All of it costs some 0.4 ms, after the job's last frame.
+ * - the content of the list of phonemes: a later clause takes the pauses behind its end for its own;
+ * - the stream of libsonic, which speeds up speech that is faster than espeak-ng itself can speak.
+ * The first samples of a rolled r reveal the first two: the r is spoken again until it sounds as at first, which takes
+ * at most four times unless a vowel was clipped. A clause that fills the list clears the third. The fourth ends when
+ * speech is broken off, as each r is. All of it costs some 0.4 ms, after the job's last frame.
  */
 import type { Espeak } from "./binding.ts"
 
 const language = "it"
-/** So high a voice has few harmonics, and is made in a third of the time. */
+/** A voice this high has few harmonics, and is made in a third of the time. */
 const high = "pitch 300 300\n"
 const rolled = "rra"
-/** More phonemes than the thousand that the list holds, in few words: it also keeps where words began. */
+/** More phonemes than the thousand that the list holds, in few words, because the list also keeps where words began. */
 const everyPhoneme = `${"w".repeat(20)} `.repeat(8)
 const timesMax = 16
 
@@ -41,7 +41,7 @@ export const makeSettle = (espeak: Espeak): (() => void) => {
   return () => {
     prepare()
     for (let time = 0; time < timesMax && !firstSamples().equals(atFirst); time++);
-    // Last, for a text that was broken off has a character left, which stands before this clause until a new text begins.
+    // Comes last: text that was broken off leaves a character, which stands before this clause until a new text begins.
     espeak.readClause(everyPhoneme)
   }
 }

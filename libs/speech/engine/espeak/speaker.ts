@@ -11,7 +11,7 @@ import { espeakParameters } from "./parameters.ts"
 import { makeSettle } from "./settle.ts"
 
 const wordEvent = 1
-/** A language and perhaps a variant of it; nothing that could be a path. */
+/** A language with an optional variant; nothing that could be a path. */
 const voiceName = /^[a-z0-9-]{1,32}(?:\+[A-Za-z0-9-]{1,32})?$/u
 
 export const makeEspeakSpeaker = (espeak: Espeak): Speaker => ({

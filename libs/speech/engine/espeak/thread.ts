@@ -1,4 +1,4 @@
-/** The entry of a thread of espeak-ng. */
+/** The entry of espeak-ng's threads. */
 import { serveJobs } from "../worker/serve.ts"
 import { openEspeak } from "./binding.ts"
 

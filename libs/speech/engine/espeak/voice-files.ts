@@ -1,8 +1,8 @@
 /**
- * The voices of espeak-ng, made so that they say the same each time. The file of each is put together from the
- * installed ones, less what depends on what was spoken before: the flutter of the pitch, which goes on where it
- * stopped, and the breath, whose noise comes from the process' one random generator. Of roughness there is no more
- * than espeak-ng's usual, whose periods of 2 and 4 cycles `settle.ts` knows where to begin.
+ * The voices of espeak-ng, made so that they sound the same each time. Each voice's file is put together from the
+ * installed ones, without the parts that depend on earlier speech: the flutter of the pitch, which goes on where it
+ * stopped, and the breath, whose noise comes from the process' one random generator. Roughness is at most espeak-ng's
+ * usual one, because `settle.ts` can reset only its periods of 2 and 4 cycles.
  */
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -27,13 +27,13 @@ export const makeVoiceFiles = (library: LibraryHandle): VoiceFiles => {
   }
 }
 
-/** What a variant says anew, whatever the language's own voice is like. */
+/** The lines in which a variant replaces the language's own voice. */
 const throat = /^(?:pitch|formant|voicing|consonants|echo|tone|clarity|speed|breathw?|flutter|roughness)\b.*$/gmu
 const unsteady = /^(?:breathw?|flutter|roughness)\b.*$/gmu
 const roughness = /^roughness\s+(\d+)/mu
 const usualRoughness = 2
 
-/** One text of a voice's two: of its language, and of its variant if it has one. Pure. */
+/** One text from the text of the language and, if there is one, of the variant. Pure. */
 export const steadyVoice = (language: string, variant?: string): string => {
   const text = variant === undefined ? language : `${language.replace(throat, "")}\n${variant}`
   const rough = Math.min(usualRoughness, Number(roughness.exec(text)?.[1] ?? usualRoughness))
@@ -61,10 +61,10 @@ const findInstalled = (library: LibraryHandle) => {
   }
 }
 
-/** Byte for byte: not all of these files are UTF-8. */
+/** Reads byte for byte: not all of these files are UTF-8. */
 const read = (path: string) => readFileSync(path, "latin1")
 
-/** The path of a file that has no name any more: it goes with the thread, whatever ends it. */
+/** The path of a file that no longer has a name: it goes with the thread, however the thread ends. */
 const unnamedFile = (text: string): string => {
   const folder = mkdtempSync(join(tmpdir(), "starling-espeak-"))
   try {

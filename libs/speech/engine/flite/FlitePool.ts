@@ -1,4 +1,4 @@
-/** flite: four American voices, more human than espeak's, at a tenth of its speed; free of copyleft. */
+/** flite: four American voices, more human than espeak's, at a tenth of its speed; its licence is free of copyleft. */
 import { type EngineThreadsOptions, openEngineThreads } from "../EngineThreads.ts"
 import { flitePackages } from "./parameters.ts"
 

@@ -1,9 +1,9 @@
 /**
- * libflite, utterance by utterance. What it plans (tokens, their words, the ends of their segments) is read out
- * before its first sample; the samples stream. Style is set on the utterance and never on the voice, so that
- * threads share voices. Names of features are kept by pointer in the library: they live as long as the process.
- * The noise in its breath is the C library's random numbers: they are begun anew with each utterance, so that the
- * same text becomes the same samples, unless another engine draws from them at that very moment.
+ * libflite, utterance by utterance. Its plan (tokens, their words, the ends of their segments) is read before its first
+ * sample; the samples stream. Style is set on the utterance and never on the voice, so that threads share voices. The
+ * library keeps names of features by pointer, so they live as long as the process. The noise in its breath comes from
+ * the C library's random numbers: they are seeded anew for each utterance, so that the same text becomes the same
+ * samples, unless another engine draws from them at that very moment.
  */
 import { dirname, join } from "node:path"
 import koffi, { type LibraryHandle } from "koffi"
@@ -13,7 +13,7 @@ import { MissingPart, type Speaker } from "../worker/speaker.ts"
 import { type FliteFeatures, flitePackages, type FliteVoice, fliteVoices } from "./parameters.ts"
 import { makeFliteSpeaker } from "./speaker.ts"
 
-/** Called with the plan first; answers false to stop. */
+/** Called with the plan first; returns false to stop. */
 type FliteCallback = (pcm: Int16Array, plan: Planned) => boolean
 
 export interface Flite {
@@ -21,10 +21,10 @@ export interface Flite {
   readonly synthesize: (ascii: string, voice: FliteVoice, features: FliteFeatures, callback: FliteCallback) => void
 }
 
-/** All four voices; kal alone has 8,000. */
+/** The rate of all four voices. Plain kal, which is not among them, has 8,000. */
 const voicesHz = 16_000
 const samplesPerCallback = 1600
-/** Any number; as a process begins that never seeds. */
+/** Any number would do; this is the seed of a process that never seeds. */
 const noiseSeed = 1
 const goOn = 0
 const stop = -1
@@ -74,7 +74,7 @@ export const openFlite = (data: ThreadData): Speaker => {
       const own = koffi.decode(utterance, "void *") as bigint
       setInputText(utterance, ascii)
       for (const [name, value] of Object.entries(features)) setFloat(own, lasting(name), value)
-      // Freed together with the utterance, so each gets one of its own.
+      // Freed together with the utterance, so each utterance gets one of its own.
       const streaming = newStreaming() as bigint
       const settings = { least: samplesPerCallback, call: callback, utterance: null, item: null, own: null }
       koffi.encode(streaming, streamingType, settings)
@@ -108,7 +108,7 @@ const lasting = (name: string): bigint => {
 }
 
 interface PlannedWord {
-  /** The token of the text that it says, as it stands there; several words may say one. */
+  /** The token of the text that the word speaks, as it stands there; several words may speak one. */
   readonly token: string
   readonly isFirstOfToken: boolean
   readonly sample: number
@@ -116,7 +116,7 @@ interface PlannedWord {
 
 export interface Planned {
   readonly words: ReadonlyArray<PlannedWord>
-  /** Where the last word ends; what follows is a pause. */
+  /** The end of the last word; a pause follows. */
   readonly speechEnd: number
 }
 
@@ -124,13 +124,13 @@ const tokensMax = 2000
 const startPath = "R:SylStructure.daughter.daughter.R:Segment.p.end"
 const endPath = "R:SylStructure.daughtern.daughtern.R:Segment.end"
 
-/** Reads out of a planned utterance which token of the text is said by which words, and when each begins. */
+/** Reads from a planned utterance which words speak which token of the text, and when each begins. */
 const makeUtteranceReader = (library: LibraryHandle, hz: number): ((utterance: bigint) => Planned) => {
   const relation = library.func("void *utt_relation(void *, const char *)")
   const head = library.func("void *relation_head(void *)")
   const next = library.func("void *item_next(void *)")
   const daughter = library.func("void *item_daughter(void *)")
-  // Only ever asked for features of the type they have: the library ends the process over any other.
+  // The library ends the process over a feature of another type, so each is read as the type it has.
   const text = library.func("const char *flite_ffeature_string(void *, const char *)")
   const number = library.func("float flite_ffeature_float(void *, const char *)")
 
@@ -147,7 +147,7 @@ const makeUtteranceReader = (library: LibraryHandle, hz: number): ((utterance: b
       let isFirstOfToken = true
       for (const word of siblings(daughter(token) as bigint | null)) {
         const seconds = number(word, startPath) as number
-        // Before every first word lies a pause; 0 is said of a word without a sound.
+        // A pause precedes every first word; 0 marks a word without a sound.
         if (seconds <= 0) continue
         words.push({ token: name, isFirstOfToken, sample: Math.round(seconds * hz) })
         isFirstOfToken = false

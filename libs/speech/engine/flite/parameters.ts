@@ -1,12 +1,12 @@
 /**
- * From percentages to the features of flite's voices. kal16 (diphones) takes mean and deviation of the pitch in
- * Hz; the others (statistical) take a factor for the mean and the deviation in Hz, but for rms, which has a model
- * of its own for its pitch and takes neither.
+ * From percentages to the features of flite's voices. kal16 (diphones) takes mean and deviation of the pitch in Hz. The
+ * others (statistical) take a factor for the mean and the deviation in Hz, except rms, which has its own model of pitch
+ * and takes neither.
  */
 import type { EngineVoice } from "#contracts"
 import type { EnginePiece } from "../Engine.ts"
 
-/** What the host must have installed, by the names of Debian. */
+/** The packages that the host must have installed, by their Debian names. */
 export const flitePackages = "libflite1"
 
 export const fliteVoices = ["kal16", "awb", "rms", "slt"] as const
@@ -14,7 +14,7 @@ export type FliteVoice = (typeof fliteVoices)[number]
 
 export const isFliteVoice = (name: string): name is FliteVoice => (fliteVoices as ReadonlyArray<string>).includes(name)
 
-/** Hz, as the voices speak when nothing is set. */
+/** Hz of the voices when nothing is set. */
 const ownPitch: Record<FliteVoice, { readonly mean: number | null; readonly deviation: number }> = {
   kal16: { mean: 95, deviation: 11 },
   awb: { mean: null, deviation: 24 },

@@ -1,6 +1,6 @@
 /**
- * A job spoken by flite: utterance by utterance, and samples as they come. flite puts a pause on both sides of
- * every utterance; between pieces of one sentence these are left out.
+ * A job spoken by flite: utterance by utterance, with samples as they come. flite puts a pause on both sides of every
+ * utterance; between pieces of one sentence these pauses are left out.
  */
 import type { EnginePiece } from "../Engine.ts"
 import type { Sink, Speaker } from "../worker/speaker.ts"
@@ -9,7 +9,7 @@ import type { Flite, Planned } from "./binding.ts"
 import { fliteFeatures, isFliteVoice } from "./parameters.ts"
 import { plainAscii, type Span, utterances } from "./text.ts"
 
-/** Kept of a pause that is left out, so that no sound is cut. */
+/** The rest of a pause that is left out, so that no sound is cut. */
 const marginSeconds = 0.02
 
 interface Part {
@@ -85,7 +85,7 @@ const makeSpeech = ({ hz, part, begun, isAfterPause, isBeforePause }: SpeechOpti
   }
 }
 
-/** Tokens come in the order of the text and stand in it as they are: each is sought after the one before. */
+/** Tokens come in the order of the text and stand in it unchanged, so each is searched after the one before. */
 const placed = (planned: Planned, part: Part) => {
   let [position, after] = [0, 0]
   return planned.words.map((word) => {

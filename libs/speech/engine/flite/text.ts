@@ -19,8 +19,8 @@ const plain: Readonly<Record<string, string>> = {
 }
 
 /**
- * flite's voices are English and read ASCII. Every UTF-16 unit becomes exactly one character, so that positions
- * stay what they are: letters lose their marks, typographic signs become plain ones, the rest is a space.
+ * flite's voices are English and read ASCII. Every UTF-16 unit becomes exactly one character, so that positions stay
+ * valid: letters lose their marks, typographic signs become plain ones, the rest becomes a space.
  */
 export const plainAscii = (text: string): string => {
   let ascii = ""
@@ -46,9 +46,9 @@ const lengthMax = 120
 const sentenceEnd = /[.!?]["')\]]*\s+/gu
 
 /**
- * Cuts a text for an engine that plans a whole utterance before its first sample, and cannot be stopped there: at
- * the ends of sentences, and where there are none for long, after a clause, at a space, or in the middle of what
- * is no word anyway. 120 characters are planned in some 40 ms.
+ * Cuts a text for an engine that plans a whole utterance before its first sample and cannot be stopped meanwhile. It
+ * cuts at the ends of sentences. Where there are none for long, it cuts after a clause, at a space, or within a text
+ * that is no word anyway. 120 characters are planned in some 40 ms.
  */
 export const utterances = (text: string): ReadonlyArray<Span> => {
   const ends = [...text.matchAll(sentenceEnd)].map((match) => match.index + match[0].length)

@@ -1,4 +1,4 @@
-/** The entry of a thread of flite. */
+/** The entry of flite's threads. */
 import { serveJobs } from "../worker/serve.ts"
 import { openFlite } from "./binding.ts"
 

@@ -1,19 +1,19 @@
 /**
- * A longer or shorter throat: the engine speaks slower and lower, or faster and higher, by a factor, and its
- * samples are played as if they had been taken at a rate higher or lower by the same factor. Pitch and pace come
- * out as asked, the formants moved. Pure.
+ * A longer or shorter vocal tract: the engine speaks slower and lower, or faster and higher, by a factor, and its
+ * samples are played as if taken at a rate higher or lower by the same factor. Pitch and pace come out as asked, and
+ * the formants have moved. Pure.
  */
 import type { EngineVoice } from "#contracts"
 
 /** The rates between which a resampler's table stays small: a hundred and sixty phases to the fleet's 24,000 Hz. */
 const gridHz = 150
-/** Beyond this a voice is no longer a person's. */
+/** Beyond these bounds a voice no longer sounds like a person's. */
 const factorBounds = { min: 0.7, max: 1.4 }
 
 export interface FormantShift {
   /** The rate that the engine's samples are taken to have. */
   readonly hz: number
-  /** What the engine is to be told in place of the voice. */
+  /** The voice that the engine gets in place of the requested one. */
   readonly voice: EngineVoice
 }
 

@@ -1,7 +1,7 @@
 /**
- * Makes frames of an engine's small callbacks: the first samples leave at once, later frames double from
- * 100 ms up to 1 s, so that a listener starts early and a long text costs few messages. A word leaves with the
- * frame in which it begins, although engines tell it earlier.
+ * Makes frames of an engine's small callbacks: the first samples leave at once, later frames double from 100 ms up to 1
+ * s, so that a listener starts early and a long text costs few messages. A word leaves with the frame in which it
+ * begins, although engines report it earlier.
  */
 import type { WordStart } from "#contracts"
 import { type EngineFrame, engineHz } from "../Engine.ts"
@@ -12,7 +12,7 @@ const frameMax = engineHz
 export interface FrameBatcher {
   readonly word: (word: WordStart) => void
   readonly audio: (pcm: Int16Array) => void
-  /** Sends what is left. */
+  /** Sends the remaining samples. */
   readonly end: () => void
   /** Samples taken in so far. */
   readonly samples: () => number
@@ -52,7 +52,7 @@ export const makeFrameBatcher = (send: (frame: EngineFrame) => void): FrameBatch
   }
 }
 
-/** Always memory of its own: it is handed over to another thread. */
+/** Always a buffer of its own, because it is handed over to another thread. */
 const joined = (runs: ReadonlyArray<Int16Array>, length: number) => {
   const whole = new Int16Array(length)
   let at = 0

@@ -1,6 +1,4 @@
-/**
- * An engine's shared library: where the host keeps it, how it is loaded, and text in memory that it may read.
- */
+/** An engine's shared library: its place on the host, how it is loaded, and text in memory that it may read. */
 import { existsSync } from "node:fs"
 import { arch, platform } from "node:os"
 import { join } from "node:path"
@@ -9,14 +7,14 @@ import { MissingPart } from "./speaker.ts"
 
 const loaded: Array<LibraryHandle> = []
 
-// dlfcn.h of glibc and musl; elsewhere the library stays as koffi keeps it.
+// The flags of dlfcn.h in glibc and musl; elsewhere the library stays as koffi keeps it.
 const lazily = 0x1
 const neverUnloaded = 0x10_00
 
 /**
- * Loads a library for as long as the process lives. koffi unloads one whose handle is garbage or whose thread has ended,
- * whatever still runs in it: espeak leaves a thread of its own behind, which sleeps in the library's code and is killed
- * with the process by whatever wakes it once that code is gone.
+ * Loads a library for as long as the process lives. koffi unloads a library when its handle is garbage or its thread
+ * has ended, whatever still runs in it. espeak leaves a thread behind that sleeps in the library's code; once that code
+ * is gone, waking this thread kills the process.
  */
 export const loadLibrary = (path: string): LibraryHandle => {
   const library = koffi.load(path, { global: false })
@@ -30,7 +28,7 @@ const keepLoaded = (path: string) => {
   open(path, lazily | neverUnloaded)
 }
 
-// The folders of Debian, Fedora, Alpine and what is built by hand.
+// The folders of Debian, Fedora, Alpine and of libraries that are built by hand.
 const triples: Partial<Record<string, string>> = { x64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" }
 
 const usualFolders = () => {
@@ -47,8 +45,8 @@ export const findLibrary = (file: string, packages: string, folders: ReadonlyArr
 }
 
 /**
- * Copies a text into memory of its own, until `freeCString`. Short typed arrays lie on V8's heap and move when it is cleaned
- * up, even while the engine calls back; what a library reads for longer than a call must lie elsewhere.
+ * Copies a text into memory of its own, until `freeCString`. Short typed arrays lie on V8's heap and move in a
+ * collection, even while the engine calls back; a text that a library reads for longer than a call must lie elsewhere.
  */
 export const newCString = (text: string): bigint => {
   const bytes = new TextEncoder().encode(`${text}\0`)

@@ -1,4 +1,6 @@
-/** Louder and softer in place, by decibels. What would clip is bent below full scale instead: no crackle. */
+/**
+ * Makes samples louder or softer in place, by decibels. Peaks that would clip are bent below full scale: no crackle.
+ */
 
 const fullScale = 32_767
 const knee = 0.8 * fullScale

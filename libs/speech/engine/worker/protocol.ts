@@ -1,12 +1,12 @@
-/** What the pool and its threads say to each other. A thread loads nothing of Effect. */
+/** The messages between the pool and its threads. A thread loads nothing of Effect. */
 import type { EngineFrame, EngineJob } from "../Engine.ts"
 
 export interface ThreadData {
-  /** One cell, the number of the job that is cancelled: read by the thread in every callback of the engine. */
+  /** One cell, the number of the cancelled job: the thread reads it in every callback of the engine. */
   readonly cancelled: Int32Array
-  /** Folders to look for the engine's libraries in, before the usual ones. */
+  /** Folders to search for the engine's libraries before the usual ones. */
   readonly libraryFolders: ReadonlyArray<string>
-  /** For engines that have one: whatever their own pool says of it. */
+  /** The model of an engine that has one, as its own pool describes it. */
   readonly model?: object
 }
 
@@ -18,7 +18,7 @@ export interface ThreadJob {
 /** `end`: no job will follow. */
 export type ToThread = ThreadJob | "end"
 
-/** The number of what a thread says to itself before its first job. */
+/** The number of the warm-up, which comes before the first job. */
 export const warmUpNumber = -1
 
 export type Outcome =

@@ -1,7 +1,7 @@
 /**
- * The inside of an engine's thread: takes one job after the other, has it spoken, brings it to the fleet's rate
- * and hands the frames over. Loads no Effect, so that a thread is small and starts fast; for the same reason
- * the resampler is imported by a name of its own, and not with all of its room.
+ * The inside of an engine's thread: takes one job after the other, has it spoken, resamples it to the fleet's rate and
+ * hands the frames over. It loads no Effect, so that a thread is small and starts fast. For the same reason it imports
+ * the resampler by a name of its own, and not the rest of that library.
  */
 import { parentPort, workerData } from "node:worker_threads"
 import { makeResampler } from "#audio/resample"
@@ -19,7 +19,9 @@ import {
 } from "./protocol.ts"
 import { MissingPart, type Speaker } from "./speaker.ts"
 
-/** A chunk lasts seconds. Ten minutes (29 MB) are what hostile text may cost: a digit alone can last a second. */
+/**
+ * A chunk lasts seconds. Ten minutes (29 MB) are the most that hostile text may cost: a single digit can last a second.
+ */
 const samplesMax = 600 * engineHz
 
 const warmUpTimes = 3
@@ -42,7 +44,7 @@ export const serveJobs = (open: (data: ThreadData) => Speaker): void => {
   }
 }
 
-/** The first time costs some 30 ms: compiling, the resampler's tables, the engine's dictionary. */
+/** The first job would cost some 30 ms more: compiling, the resampler's tables, the engine's dictionary. */
 const warmUp = (speaker: Speaker, data: ThreadData) => {
   if (speaker.firstVoice === null) return
   const piece = {
@@ -103,7 +105,7 @@ const serveJob = (
     send({ kind: "end", number, outcome, busyMs: performance.now() - begun, samples: batcher.samples() })
     speaker.settle?.()
   }
-  // A promise that fails is nobody's here, and so the thread's end: the pool starts another.
+  // A rejected promise has no handler here, so it ends the thread: the pool starts another.
   if (spoken instanceof Promise) void spoken.then(end)
   else end(spoken)
 }

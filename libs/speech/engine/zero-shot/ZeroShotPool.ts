@@ -1,6 +1,7 @@
 /**
- * A zero-shot model from a folder of the operator's: it speaks with the voice of a recording, slowly and with much
- * of the machine, beside the embedded engines. Folder and model are tried before the role says that it is ready.
+ * A zero-shot model from a folder of the operator's: it speaks with the voice of a recording, slowly and at the cost of
+ * much of the machine, beside the embedded engines. Folder and model are tried before the role reports that it is
+ * ready.
  */
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
@@ -15,16 +16,16 @@ import { sherpaPackage } from "./sherpa.ts"
 
 export interface ZeroShotOptions {
   readonly modelFolder: string
-  /** The samples of a reference, 16,000 Hz; of one that cannot be had, why. */
+  /** The samples of a reference, 16,000 Hz; fails with the reason why they are not to be had. */
   readonly reference: (object: string) => Effect.Effect<Int16Array, string>
 }
 
 const engine = "zero-shot"
 // A chunk lasts up to some twenty seconds, and a slow machine makes a second of audio in three.
 const jobMsMax = 120_000
-// The library ends only between sentences; a thread that is taken from under it takes the process along.
+// The library stops only between sentences; a thread that is ended while the library runs takes the process along.
 const cancelMsMax = 60_000
-// A large model is read in seconds. Address space is not limited: the runtime reserves plenty that it never uses.
+// A large model takes seconds to read. Address space is not limited: the runtime reserves plenty that it never uses.
 const probeLimits = { wallMsMax: 60_000, cpuSecondsMax: 60, memoryMegabytesMax: 1_048_576, outputBytesMax: 65_536 }
 
 export const openZeroShotPool = Effect.fn("ZeroShotPool.open")(function* (options: ZeroShotOptions) {
@@ -94,7 +95,7 @@ type FoundModel =
   | { readonly kind: "zipvoice" | "vits"; readonly files: ModelFiles }
   | { readonly kind: "none"; readonly detail: string }
 
-/** What releases call them: with or without the width of their numbers, and the vocoder by its rate. */
+/** The file names in releases: with or without the width of their numbers, and the vocoder by its rate. */
 const patterns = {
   encoder: /^encoder(?:\.[a-z0-9]+)?\.onnx$/u,
   decoder: /^decoder(?:\.[a-z0-9]+)?\.onnx$/u,
@@ -103,8 +104,8 @@ const patterns = {
 }
 
 /**
- * Which model lies in a folder, by the names of its files. A ZipVoice model takes on the voice of a reference;
- * a VITS model has a voice of its own and speaks with it whatever the reference. Files beyond these are not looked at.
+ * The model in a folder, by the names of its files. A ZipVoice model takes on the voice of a reference; a VITS model
+ * has a voice of its own and speaks with it whatever the reference. Other files are ignored.
  */
 export const modelIn = (folder: string, names: ReadonlyArray<string>): FoundModel => {
   const found = (part: keyof typeof patterns) => names.find((name) => patterns[part].test(name))

@@ -1,7 +1,7 @@
 /**
- * sherpa-onnx, an optional package that is loaded only for a model that was configured. It computes in threads of
- * its own and answers with promises, which go no further than the thread that loads it: no Effect here. Of files
- * that are no model it ends the whole process; the probe finds that out first.
+ * sherpa-onnx, an optional package that is loaded only for a configured model. It computes in threads of its own and
+ * returns promises, which stay within the thread that loads it: no Effect here. On files that are no model it ends the
+ * whole process; the probe finds that out first.
  */
 import { createRequire } from "node:module"
 import { MissingPart } from "../worker/speaker.ts"
@@ -12,15 +12,15 @@ export const sherpaPackage = "npm's sherpa-onnx-node"
 export interface SpeechOrder {
   readonly text: string
   readonly speed: number
-  /** At 16,000 Hz, and what is said in it. */
+  /** Samples at 16,000 Hz, and the words that are spoken in them. */
   readonly reference: { readonly samples: Int16Array; readonly text: string }
-  /** Called with each sentence, between -1 and 1; answers false to stop. */
+  /** Called with each sentence, between -1 and 1; returns false to stop. */
   readonly onSamples: (samples: Float32Array) => boolean
 }
 
 export interface NeuralVoice {
   readonly hz: number
-  /** All samples once more. */
+  /** Resolves with all samples once more. */
   readonly generate: (order: SpeechOrder) => Promise<Float32Array>
 }
 
@@ -34,7 +34,7 @@ interface Sherpa {
 }
 
 export const referenceHz = 16_000
-// More gain little for one sentence, and take what the rest of the machine needs.
+// More threads gain little for one sentence, and take capacity that the rest of the machine needs.
 const computeThreads = 2
 
 export const openNeuralVoice = (files: ModelFiles): NeuralVoice => {

@@ -1,7 +1,7 @@
 /**
- * A job spoken by a neural model: neighbouring pieces of one pace and loudness in one go, for a model needs a whole
- * sentence to find its melody. Pitch and its range are the reference's and cannot be asked for. It tells no words;
- * the aligner places them. A cancelled job ends with the sentence that is being made.
+ * A job spoken by a neural model. Neighbouring pieces of one pace and loudness are spoken together, because a model
+ * needs a whole sentence to find its melody. Pitch and its range are the reference's and cannot be requested. The model
+ * reports no words; the aligner places them. A cancelled job ends with the sentence in progress.
  */
 import type { EngineJob } from "../Engine.ts"
 import type { Outcome } from "../worker/protocol.ts"
@@ -33,7 +33,7 @@ export const makeZeroShotSpeaker = (voice: NeuralVoice): Speaker => ({
 
 const noReference: Outcome = { kind: "failed", reason: "voice", detail: "a job without the recording of its voice" }
 
-/** What holds nothing to be said is left out: a model would make a sound of it. */
+/** A piece without anything to say is left out: a model would make a sound of it. */
 export const passagesOf = ({ voice, pieces }: EngineJob): ReadonlyArray<Passage> => {
   const passages: Array<Passage> = []
   for (const piece of pieces) {

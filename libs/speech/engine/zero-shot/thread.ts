@@ -1,4 +1,4 @@
-/** The entry of a thread of a zero-shot model. */
+/** The entry of a zero-shot model's threads. */
 import { serveJobs } from "../worker/serve.ts"
 import type { ModelFiles } from "./ZeroShotPool.ts"
 import { openNeuralVoice } from "./sherpa.ts"
