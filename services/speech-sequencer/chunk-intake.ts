@@ -1,21 +1,21 @@
 /**
- * Takes in the frames of one chunk and gives out its PCM in order, once. A chunk may be synthesized more
- * than once, when a synthesizer dies or is slow: frames are taken by their position, whichever run they come
- * from, and where one run goes on from another the two are cross-faded over 5 ms, for two runs of an engine
- * are not the same to the bit. The edges of a chunk fade, so that no join of two chunks is a step.
+ * Takes in the frames of one chunk and gives out its PCM in order, once. A chunk may be synthesized more than once,
+ * when a synthesizer dies or is slow: frames are taken by their position, whichever run they come from. Where one run
+ * continues another the two are cross-faded over 5 ms, for two runs of an engine are not bit-identical. The edges of a
+ * chunk fade, so that no join of two chunks is a step.
  */
 import type { ChunkFrameHead, WordStart } from "#contracts"
 
 export interface ChunkIntake {
-  /** Answers whether the frame brought anything new. */
+  /** True when the frame brought anything new. */
   readonly accept: (head: ChunkFrameHead, pcm: Int16Array) => boolean
-  /** The PCM that is settled since the last call. */
+  /** The PCM that has settled since the last call. */
   readonly take: () => Int16Array
   readonly isComplete: () => boolean
   readonly words: () => ReadonlyArray<WordStart>
-  /** Samples given out and held. */
+  /** The samples given out and held so far. */
   readonly samples: () => number
-  /** One past the last sample that can be heard. */
+  /** One past the last audible sample. */
   readonly speechEnd: () => number
 }
 
@@ -23,7 +23,7 @@ export interface ChunkIntake {
 export const crossFadeSamples = 120
 // 2 ms at both ends of a chunk, where engines are all but silent.
 const edgeFadeSamples = 48
-// Below this nothing is heard: the noise floor of the engines is about 20.
+// Anything below is inaudible: the noise floor of the engines is about 20.
 const audible = 100
 
 /** `settled` waits to be taken; `tail` is held back, for another run may have to be blended into it. */
@@ -31,7 +31,7 @@ interface Intake {
   readonly settled: Array<Int16Array>
   readonly words: Array<WordStart>
   tail: Int16Array
-  /** Samples settled so far, those that were taken too. */
+  /** Samples settled so far, including those that were taken. */
   settledSamples: number
   run: string | undefined
   isComplete: boolean
@@ -65,7 +65,7 @@ const accept = (intake: Intake, head: ChunkFrameHead, pcm: Int16Array): boolean 
   const frameEnd = head.sample + pcm.length
   const isSame = intake.run === undefined || intake.run === head.run
   const needed = isSame ? known : intake.settledSamples
-  // Behind a gap, or nothing that is not here already.
+  // The frame lies behind a gap, or brings nothing new.
   if (intake.isComplete || head.sample > needed || (frameEnd <= needed && !head.isLast)) return false
   const fresh = pcm.subarray(Math.min(pcm.length, needed - head.sample))
   append(intake, isSame ? fresh : crossFade(intake.tail, fresh), known)
@@ -113,7 +113,7 @@ const finish = (intake: Intake) => {
   settle(intake, tail)
 }
 
-/** Blends the held tail into the same stretch of another run, and answers with what comes after it. */
+/** Blends the held tail into the same stretch of another run, and returns what comes after it. */
 const crossFade = (tail: Int16Array, pcm: Int16Array) => {
   const length = Math.min(tail.length, pcm.length)
   for (let index = 0; index < length; index++) {

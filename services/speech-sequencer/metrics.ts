@@ -1,4 +1,4 @@
-/** What an SRE sees of the sequencers. */
+/** The metrics of the sequencers. */
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 
 export const sessionsActive = defineGauge({

@@ -1,7 +1,7 @@
 /**
- * One session being spoken: which chunks to ask for, and the frames that can leave. Holds state, does no IO.
- * Chunks come in any order and leave in theirs; the pauses between them are silence on the same timeline. A
- * chunk's marks leave once all of it is here, which is long before it is heard.
+ * The playout of one session: which chunks to ask for, and which frames can leave. Holds state, does no IO. Chunks
+ * arrive in any order and leave in theirs; the pauses between them are silence on the same timeline. A chunk's speech
+ * marks leave once all of it is here, which is long before it is heard.
  */
 import {
   type ChunkFrameHead,
@@ -20,18 +20,18 @@ export interface Playout {
   readonly accept: (head: ChunkFrameHead, pcm: Int16Array) => boolean
   /** Chunks to ask for now; each is named once. */
   readonly wanted: () => ReadonlyArray<number>
-  /** What may leave while the client has room up to `limitSample`. */
+  /** The frames that may leave while the client has room up to `limitSample`. */
   readonly frames: (limitSample: number) => ReadonlyArray<Frame<SessionFrameHead>>
-  /** Sound that is settled and waits to leave. */
+  /** Settled audio that waits to leave. */
   readonly heldMs: () => number
-  /** The chunk that everything waits for; nothing when all are here. */
+  /** The chunk that the playout waits for; undefined when all are here. */
   readonly awaited: () => number | undefined
   /** True when audio is ready that the client has no room for. */
   readonly isFull: (limitSample: number) => boolean
   readonly isEnded: () => boolean
 }
 
-// A few chunks ahead, while less than this waits to leave: enough to hide a lost synthesizer.
+// The playout asks a few chunks ahead, while less than this waits to leave: enough to hide a lost synthesizer.
 const aheadChunks = 3
 const aheadSamples = 4 * speechSampleRateHz
 const silence = new Int16Array(0)
@@ -42,12 +42,12 @@ interface State {
   readonly intakes: Map<number, ChunkIntake>
   readonly asked: Set<number>
   readonly queue: PcmQueue
-  /** The chunk that is spoken, and whether the pause before it is in the queue. */
+  /** The chunk being spoken, and whether the pause before it is in the queue. */
   current: number
   isOpened: boolean
-  /** Where it begins on the timeline, after its pause. */
+  /** The start of that chunk on the timeline, after its pause. */
   speechStart: number
-  /** They leave with the next frame. */
+  /** Speech marks that leave with the next frame. */
   marks: Array<WordMark>
   sequence: number
   isEnded: boolean
@@ -95,7 +95,7 @@ const intakeOf = ({ intakes }: State, chunk: number) => {
   return intake
 }
 
-/** Moves what is settled of the current chunk, and of those after it, into the queue. */
+/** Moves the settled part of the current chunk, and of those after it, into the queue. */
 const advance = (state: State) => {
   const { intakes, queue, script } = state
   for (let line = script.lines[state.current]; line !== undefined; line = script.lines[state.current]) {
@@ -157,16 +157,16 @@ const audioFrame = (state: State, { pcm, sample, chunk, start }: TakenPcm): Fram
 
 interface TakenPcm {
   readonly pcm: Int16Array
-  /** Of the first sample, on the timeline. */
+  /** The position of the first sample on the timeline. */
   readonly sample: number
   readonly chunk: number
-  /** Where that chunk begins on the timeline, the pause before it included. */
+  /** The start of that chunk on the timeline, including the pause before it. */
   readonly start: number
 }
 
-/** PCM on its way out, in order, with where it stands on the timeline and which chunk it belongs to. */
+/** PCM on its way out, in order, with its position on the timeline and the chunk it belongs to. */
 interface PcmQueue {
-  /** What is pushed from now on belongs to this chunk. */
+  /** Starts a chunk: what is pushed from now on belongs to it. */
   readonly begin: (chunk: number) => void
   readonly push: (pcm: Int16Array) => void
   readonly silence: (milliseconds: number) => void
@@ -183,7 +183,7 @@ interface Waiting {
   readonly start: number
 }
 
-/** `startSample`: where on the timeline the first push stands; what lies before `fromSample` is left out. */
+/** `startSample`: the position of the first push on the timeline; samples before `fromSample` are left out. */
 const pcmQueue = (startSample: number, fromSample: number): PcmQueue => {
   const waiting: Array<Waiting> = []
   let end = startSample

@@ -4,8 +4,8 @@
  * in: requests on `speech.sessions` (queue group), frames and credit on `speech.to.<instance>.<session>`
  * out: `speech.chunks.<engine>`, frames to `speech.to.<speech-api>.<session>`
  * state: none that outlives a session; a session whose sequencer dies is resumed by speech-api elsewhere
- * failure policy: a chunk that nobody makes is asked for again, six times in all, then the session fails; a client
- * without credit for 2 s is given up; full means busy, said at once
+ * failure policy: a chunk that no synthesizer delivers is asked for again, six times in all, then the session fails; a
+ * client that sends no credit for 2 s is given up; a full sequencer answers busy at once
  */
 import { Clock, Effect, FiberSet, Layer, Result } from "effect"
 import { jsonCodec, Mailbox, Requests } from "#bus"
@@ -18,7 +18,7 @@ import { runSession } from "./session.ts"
 
 // Reading 20,000 characters takes some 20 ms of one thread; more at once would only queue.
 const readingMax = 8
-// A new session is worth a try when the shortest ones have ended.
+// By then the shortest sessions have ended, so a new one has a chance.
 const retryAfterSeconds = 1
 const drainPatience = "25 seconds"
 
@@ -39,7 +39,7 @@ export const speechSequencer = Layer.effectDiscard(
   })
 )
 
-/** The sessions of this process, and what decides whether another one may begin. */
+/** The sessions of this process, and the admission that decides whether another one may begin. */
 interface Sequencer {
   readonly instance: string
   readonly sessions: FiberSet.FiberSet
@@ -63,7 +63,8 @@ const sequencerOf = Effect.gen(function* () {
     instance: (yield* Mailbox).instance,
     sessions: yield* FiberSet.make(),
     sessionsMax: SpeechSequencer.SessionsMax,
-    // It decides at once: who is sent away may ask another one, and waits where it was asked for the speech.
+    // Admission decides at once: a refused caller asks another sequencer, and waits in the role that was asked for the
+    // speech.
     limits: { youngMax: SpeechSequencer.BeginningsAtOnce, decideWithinMs: 0, beginWithinMs: 0, waitingMax: 0 },
     listening: listeners(),
     lateMs: yield* loopLateness,
@@ -77,7 +78,7 @@ const sequencerOf = Effect.gen(function* () {
   return sequencer
 })
 
-/** Accepted with the sentences of its input, refused with the faults of it, or busy; at once in any case. */
+/** Answers at once: accepted with the sentences of its input, refused with their faults, or busy. */
 const answer = Effect.fnUntraced(function* (sequencer: Sequencer, request: SessionRequest) {
   const { active, ended, listening, nowMs, refused, sessions } = sequencer
   const group = request.turns[0]?.voice.engine ?? ""
@@ -102,7 +103,7 @@ const busyFor = (sequencer: Sequencer, { resume }: SessionRequest, group: string
   const { count, isDraining, lateMs, limits, listening, nowMs, sessionsMax } = sequencer
   if (isDraining) return { reason: "draining", retryAfterSeconds }
   if (count >= sessionsMax) return { reason: "sessions", retryAfterSeconds }
-  // Its listener is in the middle of it, and has nobody else.
+  // The listener of a resumed session is in the middle of it, and has no other sequencer.
   if (resume !== null) return undefined
   const load = { ...listening.load(group, nowMs()), lateMs: lateMs() }
   const verdict = admit(load, { ahead: 0, waitedMs: 0, isPromised: false, sentAway: 0 }, limits)

@@ -13,13 +13,13 @@ export interface ScriptLine {
 
 export interface Script {
   readonly lines: ReadonlyArray<ScriptLine>
-  /** In UTF-16 units of their turn's input. */
+  /** Offsets in UTF-16 units of their turn's input. */
   readonly sentences: ReadonlyArray<{ readonly turn: number; readonly start: number; readonly end: number }>
-  /** Marks name their turn only where there are several. */
+  /** Marks name their turn only when there are several. */
   readonly isDialogue: boolean
 }
 
-/** All faults of all turns; a path is `turns/<n>/input`, and the message says where in it. */
+/** All faults of all turns; a path is `turns/<n>/input`, and the message gives the place in it. */
 export const readScript = (
   request: Pick<SessionRequest, "turns" | "textNormalization">
 ): Result.Result<Script, ReadonlyArray<Fault>> => {

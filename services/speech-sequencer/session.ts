@@ -1,6 +1,6 @@
 /**
- * Runs one session: asks the synthesizers for chunks, takes in their frames and the client's credit, and
- * sends what may leave. Ends when all is spoken, when the client is gone, or when a chunk cannot be made.
+ * Runs one session: asks the synthesizers for chunks, takes in their frames and the client's credit, and sends what may
+ * leave. It ends when all is spoken, when the client is gone, or when a chunk cannot be made.
  */
 import { Clock, Effect, Queue, Result, Schedule, type Scope } from "effect"
 import { jsonCodec, Mailbox, Publisher } from "#bus"
@@ -22,13 +22,13 @@ import type { Script } from "./script.ts"
 
 export type SessionEnd = "spoken" | "cancelled" | "abandoned" | "failed"
 
-// The client's side repeats its credit four times a second; eight in a row missing, and it is gone.
+// The client's side repeats its credit four times a second; after eight missing in a row it is gone.
 const creditSilenceMsMax = 2_000
 const tickMs = 250
-// Two times a synthesizer's lease on a chunk: by then another one should have begun.
+// Twice a synthesizer's lease on a chunk: by then another one should have begun.
 const chunkSilenceMsMax = 2_500
 const asksMax = 6
-// Frames taken up in one go; more only delays what can leave.
+// Frames taken in at once; more would only delay what can leave.
 const mailPerTurnMax = 64
 
 const jobCodec = jsonCodec(ChunkJob)
@@ -40,12 +40,12 @@ const tick = Symbol("tick")
 
 interface Asked {
   times: number
-  /** By the waking clock of the session's `stall`. */
+  /** On the waking clock of the session's `stall`. */
   heardAtMs: number
   readonly firstMs: number
 }
 
-/** How far a session is. */
+/** The progress of a session. */
 interface Session {
   readonly request: SessionRequest
   readonly script: Script
@@ -61,7 +61,7 @@ interface Session {
   readonly synthesizers: Set<string>
   readonly stall: OwnStall
   limitSample: number
-  /** By the waking clock of `stall`. */
+  /** On the waking clock of `stall`. */
   creditAtMs: number
   sentAtMs: number
   isWaiting: boolean
@@ -169,7 +169,7 @@ const look = Effect.fnUntraced(function* (session: Session) {
   return yield* askAgain(session, awaited, "nothing was heard of it")
 })
 
-/** What one piece of mail means; an answer ends the session. */
+/** Handles one message; an answer ends the session. */
 const read = Effect.fnUntraced(function* (session: Session, bytes: Uint8Array) {
   const decoded = mailCodec.decode(bytes)
   if (Result.isFailure(decoded)) {
@@ -194,7 +194,7 @@ const takeChunk = (
 ) => {
   synthesizers.add(head.synthesizer)
   const since = asks.get(head.chunk)
-  // A slow engine's frame without samples says only that somebody is at work.
+  // A slow engine's frame without samples only says that the chunk is in work.
   if (since !== undefined) since.heardAtMs = stall.awakeMs(nowMs())
   if (!play.accept(head, pcm) || since === undefined) return
   if (head.isLast) counted.seconds.observe({}, (nowMs() - since.firstMs) / 1_000)
@@ -230,17 +230,17 @@ const ask = Effect.fnUntraced(function* (session: Session, chunk: number) {
   const neededInMs = Math.round(neededIn(session, chunk))
   const asked = { sessionId: request.sessionId, sequencer: mailbox.instance, chunk, neededInMs }
   const job = { ...asked, voiceId, voice, locale, pieces }
-  // Not waited for: frames may come before the broker's word. What is not stored is asked for again by `look`.
+  // Not awaited: frames may come before the broker's ack. `look` asks again for a chunk that was not stored.
   yield* publisher.publish(subjects.speechChunks(voice.engine), jobCodec, job).pipe(
     Effect.catch((error) => Effect.logWarning("a chunk could not be handed on", error)),
     Effect.forkIn(scope)
   )
 })
 
-// A sentence, mostly longer: what lies between the chunk that is spoken and one after it.
+// A chunk is a sentence, mostly longer: this estimates what lies between the current chunk and a later one.
 const chunkMsLeast = 1_000
 
-/** How long its listener can do without a chunk: what it has in store, and the chunks before it. */
+/** How long the listener can go without a chunk: its audio in store, and the chunks before this one. */
 const neededIn = ({ listener, play, nowMs }: Session, chunk: number) => {
   const before = chunk - (play.awaited() ?? chunk)
   return Math.max(0, listener.storeMs(nowMs()) + play.heldMs() + before * chunkMsLeast)

@@ -1,7 +1,6 @@
 /**
- * The engines of this process. An embedded one that the host lacks is named and left out; without any the role
- * cannot run. A zero-shot model is there when it is configured, and then it must be: one that cannot be used stops
- * the start.
+ * The engines of this process. An embedded engine that the host lacks is logged and left out; without any the role
+ * cannot run. A configured zero-shot model must be usable; one that is not stops the start.
  */
 import { Context, Effect, Layer } from "effect"
 import { embeddedEngines } from "#contracts"

@@ -1,21 +1,21 @@
 /**
- * The recordings that zero-shot voices refer to, read from the object store and kept for a while: a voice that
- * speaks is asked for with every chunk. Their memory is shared with the engine's thread and not copied to it.
+ * The recordings that zero-shot voices refer to, read from the object store and cached for a while, since each chunk of
+ * a voice needs its recording. The engine's thread shares their memory, without a copy.
  */
 import { Cache, Context, Effect, Layer, Stream } from "effect"
 import { Objects } from "#bus"
 
-// A minute of 16,000 samples a second. What is longer was stored by a mistake.
+// A minute of 16,000 samples a second. A longer recording was stored by mistake.
 const bytesMax = 60 * 16_000 * 2
 // Some 30 MB at most, of 30-second recordings half of that.
 const keptMax = 16
-// A voice that was deleted is not asked for again; its recording goes within this time.
+// A deleted voice is not asked for again; its recording leaves the cache within this time.
 const keptFor = "10 minutes"
 const store = "voice-samples"
 
 export class References extends Context.Service<
   References,
-  /** Samples at 16,000 Hz, or why there are none. */
+  /** Samples at 16,000 Hz; fails with the reason why there are none. */
   { readonly samples: (object: string) => Effect.Effect<Int16Array, string> }
 >()("starling/speech-synthesizer/References") {
   static readonly layer = Layer.effect(
@@ -39,14 +39,14 @@ export class References extends Context.Service<
       })
       const kept = yield* Cache.make({ lookup: read, capacity: keptMax, timeToLive: keptFor })
       const samples = (object: string) =>
-        // A failure is not kept: the store may be back in a moment.
+        // A failure is not cached: the store may be back in a moment.
         Effect.onError(Cache.get(kept, object), () => Cache.invalidate(kept, object))
       return References.of({ samples })
     })
   )
 }
 
-/** Half a sample at the end is left out. */
+/** An incomplete sample at the end is dropped. */
 const sharedSamples = (parts: ReadonlyArray<Uint8Array>): Int16Array => {
   const bytes = Buffer.concat(parts)
   const samples = new Int16Array(new SharedArrayBuffer(bytes.length - (bytes.length % 2)))

@@ -1,4 +1,4 @@
-/** What an SRE sees of the synthesizers, beside what their engines tell. */
+/** The metrics of the synthesizers, beside those of their engines. */
 import { defineCounter } from "#runtime"
 
 export const jobsTotal = defineCounter({

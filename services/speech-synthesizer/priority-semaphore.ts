@@ -1,12 +1,12 @@
 /**
- * The jobs that an engine works on at once. What is needed soonest goes first: a session's first chunk is waited for by
- * somebody who hears nothing yet, and what is made ahead waits as its listener has sound in store. Of two that are
- * needed at the same time, first come is first served.
+ * Bounds the jobs that an engine works on at once. The job that is needed soonest goes first: the listener of a
+ * session's first chunk hears nothing yet, while a chunk made ahead can wait as long as its listener has audio in
+ * store. Jobs needed at the same time go first come, first served.
  */
 import { Deferred, Effect } from "effect"
 
 export interface PrioritySemaphore {
-  /** `dueAtMs`: when it is needed; `-Infinity` goes before all others. */
+  /** `dueAtMs`: when the job is needed; `-Infinity` goes before all others. */
   readonly withPermit: <A, E, R>(dueAtMs: number, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
@@ -17,7 +17,7 @@ interface Waiter {
 
 export const prioritySemaphore = (permits: number): PrioritySemaphore => {
   let free = permits
-  // In the order of their turns. At most what the consumer may hold unacked, 1,000.
+  // In the order of their turns. At most as many as the consumer may hold unacked, 1,000.
   const line: Array<Waiter> = []
 
   const enqueue = (waiter: Waiter) => {
@@ -43,7 +43,7 @@ export const prioritySemaphore = (permits: number): PrioritySemaphore => {
       }
       const waiter: Waiter = { dueAtMs, turn: Deferred.makeUnsafe() }
       enqueue(waiter)
-      // Given up while waiting: out of the line, or, when the permit came at that very moment, on to the next.
+      // Interrupted while waiting: leaves the line, or passes on a permit that came at that very moment.
       return Effect.onInterrupt(Deferred.await(waiter.turn), () => (leave(waiter) ? Effect.void : release))
     })
   return {

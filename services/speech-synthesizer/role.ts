@@ -1,13 +1,13 @@
 /**
  * The role speech-synthesizer, whole.
  *
- * in: `speech.chunks.<engine>` (SPEECH, a consumer per engine shared by all replicas), cancels on its mailbox, and
- * with a zero-shot model the recordings of `voice-samples`
+ * in: `speech.chunks.<engine>` (SPEECH, a consumer per engine shared by all replicas), cancels on its mailbox, and with
+ * a zero-shot model the recordings of `voice-samples`
  * out: PCM and word beginnings to `speech.to.<sequencer>.<session>`
  * state: none; a job is acked when all of it is sent
- * failure policy: a dead process's jobs are given to another after 1 s; a job that an engine cannot make is
- * told to the sequencer, which asks again or gives up; a crash of an engine thread fails its job alone; a session that
- * was cancelled has its jobs ended within a callback of the engine
+ * failure policy: a dead process's jobs go to another after 1 s; a job that an engine cannot make is reported to the
+ * sequencer, which asks again or gives up; a crash of an engine thread fails its job alone; the jobs of a cancelled
+ * session end within one callback of the engine
  */
 import { Cause, Clock, Deferred, Effect, Layer, Schedule, Stream } from "effect"
 import { ack, type AckDecision, type Consumption, consume, jsonCodec, Mailbox, type Received } from "#bus"
@@ -19,14 +19,14 @@ import { jobsTotal } from "./metrics.ts"
 import { type PrioritySemaphore, prioritySemaphore } from "./priority-semaphore.ts"
 import { References } from "./References.ts"
 
-// Without a sign of life for a second a job is somebody else's; the bus beats three times within.
+// A job without a heartbeat for a second goes to another process; the bus sends three in that time.
 const ackWaitMs = 1_000
-// One at work and one behind it keep an engine's thread busy; what is urgent waits for no more than these.
+// One job at work and one behind it keep an engine's thread busy; an urgent job waits for no more than these.
 const jobsPerThread = 2
-// Asked of the broker in one go; what is more than an engine works on waits here, where a cancel still finds it.
+// Jobs pulled at once. Those beyond the engine's capacity wait here, where a cancel still reaches them.
 const pullMax = 32
 const drainPatienceMs = 10_000
-// A slow engine says so: a sequencer that hears nothing of a chunk for 2.5 s asks another for it.
+// A slow engine sends a sign of life: a sequencer that hears nothing of a chunk for 2.5 s asks another for it.
 const aliveEveryMs = 1_000
 
 const mailCodec = frameCodec(SequencerMail)
@@ -37,7 +37,7 @@ const silence = new Int16Array(0)
 export const synthesizer = Layer.effectDiscard(
   Effect.gen(function* () {
     const work = yield* workOf
-    // The only mail a synthesizer gets is that a session is over.
+    // The only mail that a synthesizer gets says that a session is over.
     yield* work.mailbox.onUnknown((sessionId) => {
       for (const cancelled of work.cancels.get(sessionId) ?? []) Deferred.doneUnsafe(cancelled, Effect.void)
     })
@@ -68,7 +68,7 @@ interface PlacedEngine {
   readonly places: PrioritySemaphore
 }
 
-/** What the jobs of this process share. */
+/** State that the jobs of this process share. */
 interface Work {
   readonly mailbox: Mailbox["Service"]
   readonly engines: ReadonlyMap<string, PlacedEngine>
@@ -96,7 +96,9 @@ const workOf = Effect.gen(function* () {
   return work
 })
 
-/** Acks every job: a job that kills its engine must not come back by itself, so the sequencer decides what is asked again. */
+/**
+ * Acks every job. A job that kills its engine must not come back by itself: the sequencer decides what is asked again.
+ */
 const handle = Effect.fnUntraced(function* (
   work: Work,
   { value: job }: Received<ChunkJob>
@@ -135,7 +137,7 @@ const make = Effect.fnUntraced(function* (work: Work, job: ChunkJob) {
   return "made"
 })
 
-/** Who hears nothing yet comes first; the rest as their listeners run out of sound. */
+/** A listener that hears nothing yet comes first; the others follow as they run out of audio. */
 const dueAt = ({ chunk, neededInMs = 0 }: ChunkJob, nowMs: number) =>
   chunk === 0 ? Number.NEGATIVE_INFINITY : nowMs + neededInMs
 
