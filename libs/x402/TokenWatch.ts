@@ -1,7 +1,7 @@
 /**
- * Whether the token of each network is the one that is configured, asked of the chain at the start, whenever it comes
- * back, and from time to time: nodes can be set to another chain. While it is another one nothing is sold there, and it
- * is said in the log, in readiness and in a metric. A chain that does not answer says nothing of its token.
+ * Checks that the token of each network is the configured one: at the start, whenever the chain comes back, and from
+ * time to time, for a node can be set to another chain. While the token differs, nothing is sold on that network, and
+ * the log, readiness and a metric say so. A chain that does not answer says nothing of its token.
  */
 import { Context, Deferred, Effect, Layer, Result } from "effect"
 import { Health, Metrics, supervise } from "#runtime"
@@ -12,24 +12,24 @@ import type { OpenNetwork } from "./networks.ts"
 type Watched = Pick<OpenNetwork, "entry" | "scheme">
 
 export interface TokenWatchOptions {
-  /** Whether a process whose token is another one is sent anything at all: a rollout of it stops then. */
+  /** Whether a process whose token differs is unready: a rollout of it then stops. */
   readonly isNeeded: boolean
-  /** Between two looks at a chain that answers. */
+  /** The time between two checks of a chain that answers. */
   readonly everyMs?: number
 }
 
-// Five short questions each time; what is wrong meanwhile costs nobody money, for the chain refuses it.
+// Five short questions each time. A wrong token costs nobody money meanwhile, for the chain refuses the payment.
 const everyMsUsual = 60_000
-// A chain that is away: at first nearly at once, then as far apart as its breaker waits.
+// For a chain that is away: at first almost no wait, at last as long as its breaker waits.
 const awayMsMin = 500
 const awayMsMax = 15_000
-// The start does not wait longer for a chain.
+// The start waits no longer than this for a chain.
 const firstLookMs = 2_000
 
 export class TokenWatch extends Context.Service<
   TokenWatch,
   {
-    /** Why nothing is sold on a network; undefined while it is. */
+    /** The reason why nothing is sold on a network; undefined while it sells. */
     readonly stopped: (network: string) => string | undefined
   }
 >()("starling/x402/TokenWatch") {
@@ -47,7 +47,7 @@ const watchAll = Effect.fnUntraced(function* (networks: ReadonlyArray<Watched>, 
   return TokenWatch.of({ stopped: (network) => stops.get(network) })
 })
 
-/** Gives what is done once the chain was asked for the first time, answer or not. */
+/** Returns an effect that completes once the chain was asked for the first time, answer or not. */
 const watch = Effect.fnUntraced(function* (
   { entry, scheme }: Watched,
   stops: Map<string, string>,
@@ -94,7 +94,7 @@ const tell = Effect.fnUntraced(function* (network: string, stops: ReadonlyMap<st
   )
 })
 
-/** A chain that is away leaves what was known of it. Pure. */
+/** A chain that is away leaves the last finding as it was. Pure. */
 export const stopAfter = (
   before: string | undefined,
   verdict: Result.Result<void, ChainMismatch | ChainUnavailable>

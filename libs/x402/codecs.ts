@@ -1,4 +1,4 @@
-/** What is said of payments on the bus, as messages. */
+/** The payment messages of the bus, as codecs. */
 import { jsonCodec } from "#bus"
 import { Receipt, SettlementOutcome, VerifyAnswer, VerifyRequest } from "#contracts"
 

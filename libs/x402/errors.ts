@@ -1,11 +1,11 @@
 /**
- * Why a payment goes no further, by what the caller does next: a refusal is told to the payer, a pending one
- * is looked up on the chain again, and a chain that cannot be asked is asked again later.
+ * Why a payment goes no further, by what the caller does next: a refusal goes to the payer, a pending payment is looked
+ * up on the chain again, and an unavailable chain is asked again later.
  */
 import { Schema } from "effect"
 import { PaymentCode } from "#contracts"
 
-/** The payment is no good. Nothing was sent to the chain. `reason` is the protocol's text; `detail` may say more. */
+/** The payment is not valid. Nothing was sent to the chain. `reason` is the protocol's text; `detail` may say more. */
 export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("PaymentRefused", {
   code: PaymentCode,
   reason: Schema.String,
@@ -27,14 +27,14 @@ export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("Ch
   }
 }
 
-/** The configuration and the chain do not belong together; waiting does not help. */
+/** The configuration and the chain do not match; waiting does not help. */
 export class ChainMismatch extends Schema.TaggedError<ChainMismatch>()("ChainMismatch", { detail: Schema.String }) {
   override get message() {
     return `the chain is not the one that is configured: ${this.detail}`
   }
 }
 
-/** The chain has refused the transfer for good; `transaction` is the one it refused, if it took one in. */
+/** The chain has refused the transfer for good; `transaction` is the one it refused, if it accepted one. */
 export class SettlementRefused extends Schema.TaggedError<SettlementRefused>()("SettlementRefused", {
   code: PaymentCode,
   reason: Schema.String,
@@ -46,7 +46,7 @@ export class SettlementRefused extends Schema.TaggedError<SettlementRefused>()("
   }
 }
 
-/** Sent, or perhaps sent, and not known to have happened. Never a reason to let the payer pay again. */
+/** Sent, or perhaps sent, and not confirmed. Never a reason to let the payer pay again. */
 export class SettlementPending extends Schema.TaggedError<SettlementPending>()("SettlementPending", {
   transaction: Schema.NullOr(Schema.String),
   detail: Schema.String
@@ -56,7 +56,7 @@ export class SettlementPending extends Schema.TaggedError<SettlementPending>()("
   }
 }
 
-/** Reasons of our own, spelled as the protocol does. */
+/** Our own reasons, spelled as the protocol does. */
 export const reason = {
   invalidPayload: "invalid_payload",
   invalidVersion: "invalid_x402_version",
@@ -89,12 +89,12 @@ const unfunded: ReadonlySet<string> = new Set([
   // A transfer outside its window reverts just as one without funds does.
   evm("payload_authorization_valid_before"),
   evm("payload_authorization_valid_after"),
-  // A clock that runs ahead of ours: what helps is the same.
+  // The payer's clock runs ahead of ours; the remedy is the same.
   evm("payload_authorization_valid_too_long"),
   "expired_signature"
 ])
 
-/** What a Solana simulation says in its message, where the reason is the same for all. */
+/** Distinguishes Solana simulations by their message, where the reason is the same for all. */
 const simulation: ReadonlyArray<readonly [pattern: RegExp, code: PaymentCode]> = [
   [/AlreadyProcessed|already been processed/iu, "PAYMENT_REPLAY"],
   [/BlockhashNotFound|blockhash not found|block height exceeded/iu, "PAYMENT_BLOCKHASH_STALE"],
@@ -108,7 +108,7 @@ const simulation: ReadonlyArray<readonly [pattern: RegExp, code: PaymentCode]> =
 const isSimulation = (text: string) =>
   text === svm("transaction_simulation_failed") || text === "transaction_simulation_failed"
 
-/** `detail`: what a chain or facilitator said beside the reason. */
+/** `detail`: the chain's or facilitator's text beside the reason. */
 export const codeOf = (text: string, detail = ""): PaymentCode => {
   if (replays.has(text)) return "PAYMENT_REPLAY"
   if (unfunded.has(text)) return "PAYMENT_UNFUNDED"
@@ -127,7 +127,7 @@ const words: ReadonlyArray<readonly [pattern: RegExp, words: string]> = [
   [/simulation/u, "transfer simulation failed"]
 ]
 
-/** The reason with words that people, and clients that look for words, can read. */
+/** The reason, with words for people and for clients that search for words. */
 export const explained = (text: string, detail?: string): string => {
   const found = words.find(([pattern]) => pattern.test(text))?.[1]
   const parts = [text, found, detail].filter((part) => part !== undefined && part !== "")

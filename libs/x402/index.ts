@@ -1,6 +1,6 @@
 /**
- * x402, version 2: what a call costs and how a payment is asked for, read, claimed and accounted for. One
- * folder per kind of chain holds its scheme.
+ * x402, version 2: what a call costs and how a payment is requested, read, claimed and accounted for. One folder per
+ * kind of chain holds its scheme.
  */
 export * from "./claims/index.ts"
 export {

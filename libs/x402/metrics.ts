@@ -1,4 +1,4 @@
-/** What payments count. */
+/** The metrics of payments. */
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 import { rpcMetrics } from "./chains/json-rpc.ts"
 

@@ -1,6 +1,6 @@
 /**
- * Every configured network with the scheme that speaks to its chain: our own, or one whose payments a facilitator
- * verifies and settles. Opened once for each role that pays attention to payments; nothing is asked of a chain yet.
+ * Every configured network with its scheme: our own, or one whose payments a facilitator verifies and settles. Opened
+ * once for each role that handles payments; opening asks the chains nothing.
  */
 import { Effect, type Result, type Scope } from "effect"
 import { type ChainFamily, chainFamilyOf, type PaymentNetwork, type Payments } from "#contracts"
@@ -18,20 +18,20 @@ import { openSvmScheme } from "./chains/solana/exact-svm.ts"
 export interface OpenNetwork {
   readonly entry: PaymentNetwork
   readonly scheme: PaymentScheme
-  /** Accounts with nonces to be kept in order; null where the chain has none, or somebody else signs. */
+  /** Accounts whose nonces must be kept in order; null where the chain has none, or a facilitator signs. */
   readonly accounts: Pick<EvmScheme, "account"> | null
-  /** Signs and sends for us. */
+  /** A facilitator signs and sends for us. */
   readonly isRemote: boolean
 }
 
-// Of one role to one facilitator: as many as are in work at once.
+// Connections of one role to one facilitator: as many as its calls at once.
 const facilitatorConnectionsMax = 256
-// What is made is in a block, and our nodes are a block or two behind at the most.
+// A settled transfer is in a block, and our nodes are a block or two behind at most.
 const facilitatorConfirmMs = 5_000
 
 type Needs = ConfiguredHttp | Metrics | Scope.Scope
 
-/** By the network's name. */
+/** Keyed by the network's name. */
 export const openNetworks = Effect.fn("openNetworks")(function* (
   section: Payments
 ): Effect.fn.Return<ReadonlyMap<string, OpenNetwork>, NotAnEvmNetwork, Needs> {
@@ -39,7 +39,7 @@ export const openNetworks = Effect.fn("openNetworks")(function* (
   return new Map(opened.map((one) => [one.entry.Network, one]))
 })
 
-/** The chains alone, for who asks them and no facilitator. */
+/** The chains alone, for roles that ask no facilitator. */
 export const openChains = Effect.fn("openChains")(function* (
   section: Pick<Payments, "Networks">
 ): Effect.fn.Return<ReadonlyArray<Pick<OpenNetwork, "entry" | "scheme">>, NotAnEvmNetwork, Needs> {
@@ -67,7 +67,7 @@ const openNetwork = Effect.fnUntraced(function* (
 
 interface FamilyOfSchemes {
   readonly open: (entry: PaymentNetwork) => Effect.Effect<Own, NotAnEvmNetwork, Needs>
-  /** Fails with what is wrong, never with the secret. */
+  /** Fails with the fault, never with the secret. */
   readonly readKey: (network: string, secret: string) => Result.Result<SettlerKey, string>
 }
 
@@ -98,7 +98,7 @@ const families: Readonly<Record<ChainFamily, FamilyOfSchemes>> = {
   }
 }
 
-/** A network that is of no family is refused as no EVM network. */
+/** A network of no known family is refused as an EVM network. */
 const familyOf = (network: string) => families[chainFamilyOf(network) ?? "evm"]
 
 const openOwn = (entry: PaymentNetwork) => familyOf(entry.Network).open(entry)

@@ -1,24 +1,24 @@
 /**
- * A payment as it arrives: `PAYMENT-SIGNATURE`, or `X-PAYMENT`, its name of version 1. Everything in it is a
- * stranger's, so all limits act before it is believed: its length, the alphabet, the depth of its JSON. Two
- * payments in one request are refused, for another reader might take the other one. Pure.
+ * A payment as it arrives: `PAYMENT-SIGNATURE`, or `X-PAYMENT`, its name in version 1. A stranger writes all of it, so
+ * every limit applies before it is believed: its length, the alphabet, the depth of its JSON. Two payments in one
+ * request are refused, for another reader might take the other one. Pure.
  */
 import { Result, Schema } from "effect"
 import { faultsOf, isSameAddress, PaymentPayload, x402Version, type PaymentRequirements } from "#contracts"
 import { PaymentRefused, reason } from "./errors.ts"
 
-/** Of either header. A payment is about 1 kB. */
+/** The limit for either header. A payment is about 1 kB. */
 export const paymentHeaderBytesMax = 8_192
 const jsonDepthMax = 16
 
-/** Every value of either name, in the order in which they came; a name that is absent has none. */
+/** Every value of either name, in order of arrival; an absent name has none. */
 export interface PaymentHeaders {
   readonly "payment-signature": ReadonlyArray<string>
   readonly "x-payment": ReadonlyArray<string>
 }
 
 const standardBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u
-// Clients that leave the padding out are understood.
+// Padding may be missing: some clients leave it out.
 const unpaddedBase64 = /^[A-Za-z0-9+/]+$/u
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 const decode = Schema.decodeUnknownResult(PaymentPayload, { errors: "first" })
@@ -40,7 +40,7 @@ export const readPayment = (headers: PaymentHeaders): Read<PaymentPayload | null
   return header === undefined ? Result.succeed(null) : decodePayment(header)
 }
 
-// Servers and proxies join what is given twice with a comma, which base64 does not have.
+// Servers and proxies join repeated headers with a comma, which base64 does not have.
 const separate = (values: ReadonlyArray<string>) =>
   values.flatMap((value) => value.split(",", 3)).map((value) => value.trim())
 
@@ -63,7 +63,7 @@ export const decodePayment = (header: string): Read<PaymentPayload> => {
   })
 }
 
-// The protocol has names for the first things that are looked at.
+// The protocol names the faults of the first fields that are checked.
 const reasonAt = (path: string, json: unknown) => {
   const isOtherVersion = typeof json === "object" && json !== null && "x402Version" in json
   if (path === "/x402Version" && isOtherVersion && json.x402Version !== x402Version) return reason.invalidVersion
@@ -71,7 +71,7 @@ const reasonAt = (path: string, json: unknown) => {
   return path === "/accepted/network" ? reason.invalidNetwork : reason.invalidPayload
 }
 
-/** Walked without recursion: what is too deep must not cost a stack. */
+/** Walked without recursion: a deep value must not exhaust the stack. */
 const shapeFault = (json: unknown): string | undefined => {
   let level: ReadonlyArray<unknown> = [json]
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -92,10 +92,10 @@ const refusal = (text: string, detail: string) =>
 
 const refused = (text: string, detail: string) => Result.fail(refusal(text, detail))
 
-// What a client says it accepted is compared field by field, never by bytes: clients write the entry anew, in an order and
-// with additions of their own. The amount must be the very one: a payment of an old quote is answered with the new one.
+// The client's accepted entry is compared field by field, never by bytes: clients write it anew, in an order and with
+// additions of their own. The amount must be equal: a payment of an old quote is answered with the new one.
 
-/** Our own requirements that the payment is for. */
+/** Our own requirements that the payment answers. */
 export const matchOffer = (
   payload: PaymentPayload,
   offers: ReadonlyArray<PaymentRequirements>
@@ -113,7 +113,7 @@ export const matchOffer = (
   return notOffered(text, `accepted.${wrong} is not what is quoted`)
 }
 
-/** The first field that differs from what is required. */
+/** The first field that differs from the requirements. */
 export const differingField = (accepted: PaymentRequirements, required: PaymentRequirements): string | undefined => {
   const { network } = required
   if (accepted.scheme !== required.scheme) return "scheme"
@@ -122,7 +122,7 @@ export const differingField = (accepted: PaymentRequirements, required: PaymentR
   if (!isSameAddress(network, accepted.payTo, required.payTo)) return "payTo"
   if (accepted.amount !== required.amount) return "amount"
   if (accepted.maxTimeoutSeconds !== required.maxTimeoutSeconds) return "maxTimeoutSeconds"
-  // What we put into `extra` is text; what a client adds is its own.
+  // Our own fields of `extra` are text; a client's additions are ignored.
   const given = accepted.extra ?? {}
   const missing = Object.entries(required.extra ?? {}).find(([key, value]) => given[key] !== value)
   return missing === undefined ? undefined : `extra.${missing[0]}`
@@ -137,11 +137,11 @@ const identifier = new RegExp(pattern, "u")
 
 const info = { required: false }
 
-/** As a quote declares it; clients look at `info` alone. */
+/** The declaration in a quote; clients read `info` alone. */
 export const identifierWithoutSchema = { [extension]: { info } }
 /**
- * The `payment-identifier` extension: a client names its call, so that an answer that was paid for and lost on
- * the way can be given out again to the same payment. Offered, not required. Pure.
+ * The `payment-identifier` extension: a client names its call, so that a paid answer that was lost on the way can be
+ * given out again to the same payment. Offered, not required. Pure.
  */
 export const identifierDeclaration = {
   [extension]: {
@@ -150,7 +150,7 @@ export const identifierDeclaration = {
   }
 }
 
-/** The client's name for its call, or null without one. Fails when one is there that cannot be one. */
+/** The client's name for its call, or null without one. Fails on an invalid name. */
 export const paymentIdentifier = (payload: PaymentPayload): Result.Result<string | null, PaymentRefused> => {
   const id = infoOf(payload.extensions?.[extension])["id"]
   if (id === undefined) return Result.succeed(null)

@@ -1,11 +1,11 @@
 /**
- * What a call costs, known before it is made: the guessed input, a share of the longest answer that is asked for, at
- * least a minimum, and a flat fee. What is quoted is what is paid; nothing is refunded and nothing added
- * afterwards. Integers throughout, rounded up once at the end. Pure.
+ * The price of a call, known before it is made: the estimated input, a share of the longest answer that is asked for,
+ * at least a minimum, and a flat fee. The quote is the price: nothing is refunded and nothing added afterwards.
+ * Integers throughout, rounded up once at the end. Pure.
  */
 import { knownTokenOf, type PaymentNetwork, type PaymentRequirements } from "#contracts"
 
-/** What is true of every price; `outputShareMillionths` of the longest answer is charged. */
+/** The terms of every price; `outputShareMillionths` of the longest answer is charged. */
 export interface Tariff {
   readonly flatFeeMicroUsd: bigint
   readonly priceMinMicroUsd: bigint
@@ -30,7 +30,7 @@ export interface TokenPrices {
 }
 
 export interface TokenUse {
-  /** As `chargedInputTokens` gives them. */
+  /** The result of `chargedInputTokens`. */
   readonly inputTokens: number
   /** The longest answer. */
   readonly outputTokens: number
@@ -45,7 +45,7 @@ export const tokenPrice = (tariff: Tariff, prices: TokenPrices, use: TokenUse): 
   return withFee(tariff, divideUp(input + output, million * million))
 }
 
-/** The price of a call that costs the same whatever is said: `count` images, or one call. */
+/** The price of a call that costs the same whatever its content: `count` images, or one call. */
 export const flatPrice = (tariff: Tariff, microUsdEach: number, count = 1): bigint =>
   withFee(tariff, BigInt(microUsdEach) * BigInt(count))
 
@@ -57,7 +57,7 @@ export interface Offer {
   readonly requirements: PaymentRequirements
   /** Dollars as a decimal text, equal to the amount: `0.025685`. */
   readonly priceUsd: string
-  /** How people call the network: `base-sepolia`. */
+  /** The network's common name: `base-sepolia`. */
   readonly plainNetwork: string
   readonly assetSymbol: string
 }
@@ -80,7 +80,7 @@ export const offerOf = (network: PaymentNetwork, priceMicroUsd: bigint, maxTimeo
   }
 }
 
-// What clients cannot sign without: the token's signing domain, or who pays the chain's fee.
+// The facts without which clients cannot sign: the token's signing domain, or the payer of the chain's fee.
 const extraOf = (network: PaymentNetwork): Readonly<Record<string, string>> =>
   network.FeePayer === undefined || network.Network.startsWith("eip155:")
     ? { name: network.AssetName, version: network.AssetVersion }
@@ -88,10 +88,10 @@ const extraOf = (network: PaymentNetwork): Readonly<Record<string, string>> =>
 
 const microDecimals = 6
 
-/** Dollars of the configuration as millionths, up. */
+/** Dollars of the configuration as millionths, rounded up. */
 export const microUsdOf = (usd: number): bigint => BigInt(Math.ceil(Number((usd * 1e6).toFixed(3))))
 
-/** Millionths of a dollar in the asset's smallest unit, up. */
+/** Millionths of a dollar in the asset's smallest unit, rounded up. */
 export const atomicAmount = (microUsd: bigint, assetDecimals: number): bigint => {
   if (assetDecimals >= microDecimals) return microUsd * 10n ** BigInt(assetDecimals - microDecimals)
   return divideUp(microUsd, 10n ** BigInt(microDecimals - assetDecimals))
@@ -104,10 +104,10 @@ export const decimalAmount = (atomic: bigint, assetDecimals: number): string => 
   return assetDecimals === 0 ? whole : `${whole}.${digits.slice(-assetDecimals)}`
 }
 
-/** Of numbers that are not negative. */
+/** For numbers that are not negative. */
 const divideUp = (dividend: bigint, divisor: bigint): bigint => (dividend + divisor - 1n) / divisor
 
-/** What is counted of a request, whatever its wire format. */
+/** The measures of a request that a price counts, whatever its wire format. */
 export interface PromptSize {
   /** UTF-8 bytes of all text that goes to the model: messages, system prompt, tool definitions as JSON. */
   readonly textBytes: number
@@ -118,17 +118,17 @@ export interface PromptSize {
 
 const bytesPerToken = 4
 const tokensPerMessage = 4
-/** Between what common models take for a small image (85) and a large one (1,105), nearer the latter. */
+/** Between the usual counts for a small image (85) and a large one (1,105), nearer the latter. */
 const tokensPerImage = 1_024
 /** Below this all prompts cost the same. */
 const tokensMin = 64
 const stepsPerDoubling = 16
 
 /**
- * How many tokens a prompt is, guessed without the model's tokenizer: four bytes of UTF-8 a token, so that
- * scripts of three bytes a character, which tokenize at about one token each, are not sold at a quarter. The
- * guess is rounded up to one of sixteen steps per doubling: a prompt that grows by a word keeps its price, and
- * with it the authorization that a client has signed ahead; nobody pays for more than a sixteenth too much. Pure.
+ * The estimated tokens of a prompt, without the model's tokenizer: four bytes of UTF-8 a token, so that scripts of
+ * three bytes a character, which tokenize at about one token each, are not sold at a quarter. The estimate is rounded
+ * up to one of sixteen steps per doubling: a prompt that grows by a word keeps its price, and with it the authorization
+ * that a client has signed ahead. Nobody pays for more than a sixteenth too much. Pure.
  */
 export const inputTokensOf = (size: PromptSize): number =>
   Math.ceil(size.textBytes / bytesPerToken) + size.messages * tokensPerMessage + size.images * tokensPerImage
@@ -140,15 +140,15 @@ export const chargedInputTokens = (tokens: number): number => {
   return Math.ceil(tokens / step) * step
 }
 
-/** What is meant when a request does not say. */
+/** Applies when a request does not say. */
 const outputTokensDefault = 8_192
 
-/** How many tokens an answer may have: what was asked for, within what the model can do. Pure. */
+/** How many tokens an answer may have: the requested number, within the model's limit. Pure. */
 export interface OutputTokens {
   /** Null when the request did not say. */
   readonly requested: number | null
   readonly effective: number
-  /** The request asked for more than the model gives. */
+  /** The request asked for more than the model's limit. */
   readonly isCapped: boolean
 }
 
@@ -159,7 +159,7 @@ export const outputTokensOf = (requested: number | null, modelMax: number): Outp
   return { requested, effective, isCapped: requested !== null && requested > modelMax }
 }
 
-/** What an answer says about a request that asked for too much; nothing otherwise. */
+/** The headers for a request that asked for too much; otherwise none. */
 export const outputTokensHeaders = (tokens: OutputTokens): Readonly<Record<string, string>> =>
   tokens.isCapped
     ? {

@@ -1,13 +1,13 @@
 /**
- * The books, from both sides: every claim and receipt against the chain, every transfer to us against the
- * receipts. Pure: what stands where, and what does not fit. A payment that is on its way is no finding until its
- * time is over. Balanced is only what the chain has transferred and a receipt says was paid.
+ * The reconciliation, from both sides: every claim and receipt against the chain, every transfer to us against the
+ * receipts. Pure: the sums, and the findings. A payment that is on its way is no finding until its time is over. Only
+ * what the chain has transferred and a receipt says was paid counts as balanced.
  */
 import { claimKeyOf, inOneCase, type Receipt } from "#contracts"
 import type { ClaimState } from "./claims/claim.ts"
 import type { ChainTransfer } from "./scheme.ts"
 
-/** What of a claim the books look at. */
+/** The part of a claim that the reconciliation reads. */
 export interface BookedClaim {
   readonly key: string
   readonly state: ClaimState
@@ -19,7 +19,7 @@ export interface BookedClaim {
 }
 
 export type Finding =
-  /** Money came that no receipt knows: a settlement whose end was not recorded, or a gift. */
+  /** Money without a receipt: a settlement whose end was not recorded, or a gift. */
   | { readonly _tag: "TransferWithoutReceipt"; readonly transfer: ChainTransfer; readonly claimKey: string | null }
   /** A receipt says paid, and the chain shows no such transfer. */
   | { readonly _tag: "ReceiptWithoutTransfer"; readonly receipt: Receipt }
@@ -30,9 +30,9 @@ export type Finding =
   | { readonly _tag: "TransferCountedTwice"; readonly transaction: string; readonly claimKeys: ReadonlyArray<string> }
   /** Given up, and paid after all: the payer is owed an apology. */
   | { readonly _tag: "UncollectedButPaid"; readonly claimKey: string; readonly transfer: ChainTransfer }
-  /** Ended, and nothing was recorded. */
+  /** The claim ended without a receipt. */
   | { readonly _tag: "ClaimWithoutReceipt"; readonly claim: BookedClaim }
-  /** Its time is over and nobody has ended it. */
+  /** Its time is over, but the claim has not ended. */
   | { readonly _tag: "SettlingOverdue"; readonly claim: BookedClaim }
 
 export interface Balance {
@@ -50,7 +50,7 @@ export interface Books {
 
 export interface BookTimes {
   readonly nowMs: number
-  /** After a payment's own end: finality, and the settlers' last look. */
+  /** Time after a payment's own end: for finality, and for the settlers' last look. */
   readonly graceMs: number
 }
 
@@ -71,13 +71,13 @@ export const reconcile = (
   return { findings, balances: balancesOf(transfers, paid) }
 }
 
-/** A transaction may hold transfers of several payers. */
+/** One transaction may hold transfers of several payers. */
 const transferKey = (of: { readonly network: string; readonly transaction: string | null; readonly payer: string }) =>
   `${of.network} ${of.transaction} ${inOneCase(of.network, of.payer)}`
 
 const disagreements = (receipts: ReadonlyArray<Receipt>): ReadonlyArray<Finding> =>
   [...Map.groupBy(receipts, ({ claimKey }) => claimKey)].flatMap(([claimKey, own]) => {
-    // The same receipt written twice says the same.
+    // Two writes of the same receipt say the same.
     const ends = new Set(own.map(({ outcome, transaction }) => `${outcome} ${transaction}`))
     return ends.size > 1 ? [{ _tag: "ReceiptsDisagree" as const, claimKey, receipts: own }] : []
   })
@@ -116,7 +116,8 @@ const unreceipted = (
       claim.transactions.map((transaction) => [transferKey({ ...claim, transaction }), claim] as const)
     )
   )
-  // Who submits a payment before us does so in a transaction of its own; what it used up says whose it was.
+  // A third party that submits a payment before us uses a transaction of its own; the nonce it used says whose payment
+  // it was.
   const claimOf = ({ nonce, ...transfer }: ChainTransfer) =>
     byTransaction.get(transferKey(transfer)) ??
     (nonce === null ? undefined : byKey.get(claimKeyOf({ ...transfer, nonce })))
@@ -126,7 +127,7 @@ const unreceipted = (
     if (claim !== undefined && (claim.state === "UNCOLLECTED" || uncollected.has(claim.key))) {
       return [{ _tag: "UncollectedButPaid", claimKey: claim.key, transfer }]
     }
-    // A settler may be writing the receipt of it just now.
+    // A settler may be writing its receipt just now.
     if (claim?.state === "SETTLING") return []
     return [{ _tag: "TransferWithoutReceipt", transfer, claimKey: claim?.key ?? null }]
   })

@@ -1,7 +1,8 @@
 /**
- * Every 402: the quote for who has not paid, and why a payment was not taken. Each carries a fresh quote in its
- * headers, for clients sign the next attempt from it, and a refusal its code, in its header and its body. Bodies come in the three shapes in which the routes
- * answer: OpenAI's chat (and images), Anthropic's messages, OpenAI's responses. Pure.
+ * Every 402: the quote for a caller that has not paid, and the reason why a payment was not accepted. Each carries a
+ * fresh quote in its headers, for clients sign the next attempt from it, and a refusal carries its code in its header
+ * and its body. Bodies have the three shapes of the routes: OpenAI's chat (and images), Anthropic's messages, OpenAI's
+ * responses. Pure.
  */
 import { type PaymentCode, x402Version, type ResourceInfo, type SettleResponse } from "#contracts"
 import { sanitise } from "#egress"
@@ -18,7 +19,7 @@ export interface PaymentReply {
   readonly body: string
 }
 
-/** Why a payment was not taken. `detail` is shown as `debug`, made fit for strangers. */
+/** Why a payment was not accepted. `detail` is shown as `debug`, cleaned of what callers must not see. */
 export interface PaymentFailure {
   readonly code: PaymentCode
   readonly reason: string
@@ -28,7 +29,7 @@ export interface PaymentFailure {
 
 const message = "This endpoint requires x402 payment"
 
-/** To a call without a payment. */
+/** The answer to a call without a payment. */
 export const paymentRequired = (quote: Quote, shape: ReplyShape): PaymentReply => {
   const { accepts, header } = quoteText(quote, "Payment Required")
   const [{ priceUsd, plainNetwork, assetSymbol }] = quote.offers
@@ -44,7 +45,7 @@ export const paymentRequired = (quote: Quote, shape: ReplyShape): PaymentReply =
   return { status: 402, headers: quoteHeaders(header), body }
 }
 
-/** To a payment that cannot be taken; nothing was sent to the chain. */
+/** The answer to a payment that cannot be accepted; nothing was sent to the chain. */
 export const verificationFailed = (quote: Quote, shape: ReplyShape, failure: PaymentFailure): PaymentReply => ({
   status: 402,
   headers: { ...quoteHeaders(quoteText(quote, failure.reason).header), "x-error-code": failure.code },
@@ -55,7 +56,7 @@ export const verificationFailed = (quote: Quote, shape: ReplyShape, failure: Pay
   )
 })
 
-/** To a payment that the chain refused after the call had been made: the answer is not given out. */
+/** The answer to a payment that the chain refused after the call had been made: the model's answer is not given out. */
 export const settlementFailed = (
   quote: Quote,
   shape: ReplyShape,
@@ -87,7 +88,7 @@ const quoteHeaders = (header: string): Readonly<Record<string, string>> => ({
   "cache-control": "no-store",
   "payment-required": header,
   "x-payment-required": header,
-  // Quoted: base64 has characters that an unquoted parameter may not.
+  // Quoted: base64 has characters that an unquoted parameter may not have.
   "www-authenticate": `X402 requirements="${header}"`,
   "access-control-expose-headers": exposedHeaders
 })
@@ -99,7 +100,7 @@ const advice: Readonly<Record<PaymentCode, string>> = {
   PAYMENT_REPLAY: "Sign a fresh payment authorization for each request."
 }
 
-/** Also what a chain's node said: nothing of which one it was. */
+/** The text may come from a chain's node; it must not name which one. */
 const toldDetail = ({ detail }: PaymentFailure) => sanitise(detail ?? "", { secrets: [], names: [] })
 
 const payerOf = ({ payer }: PaymentFailure) => (payer === null ? {} : { payer })
@@ -123,7 +124,7 @@ const whyBody = (failure: PaymentFailure) => ({
   ...payerOf(failure)
 })
 
-/** With the code where the vendor's clients look for one; Anthropic's envelope has no place of its own for it. */
+/** Puts the code where the vendor's clients look for one; Anthropic's envelope has no field for it. */
 const vendorBody = (shape: "messages" | "responses", text: string, code: PaymentCode) =>
   shape === "messages"
     ? { type: "error", error: { ...messagesError(text), code } }
@@ -132,16 +133,16 @@ const vendorBody = (shape: "messages" | "responses", text: string, code: Payment
 const messagesError = (text: string) => ({ type: "payment_required", message: text })
 const responsesError = (text: string) => ({ message: text, type: "payment_required", param: null, code: null })
 
-/** What is to be paid for, and how it can be. Clients sign the first offer. */
+/** The price of a call, and the ways to pay it. Clients sign the first offer. */
 export interface Quote {
   readonly resource: ResourceInfo
   readonly offers: readonly [Offer, ...ReadonlyArray<Offer>]
 }
 
 /**
- * The quote as text. It is written once and used as header and in the body, so that what a client reads in
- * the body is byte for byte what it would read in the decoded header. The header goes out three times, and
- * proxies refuse answers with more than about 3 kB of them: nothing is said here that is not needed. Pure.
+ * The quote as text. It is written once and used as header and in the body, so that what a client reads in the body is
+ * byte for byte what it would read in the decoded header. The header goes out three times, and proxies refuse answers
+ * with more than about 3 kB of them, so the quote holds only what is needed. Pure.
  */
 export interface QuoteText {
   /** The JSON text of `accepts`. */
@@ -152,10 +153,10 @@ export interface QuoteText {
 
 const descriptionCharactersMax = 96
 
-// Three copies in base64 and the other headers of a 402 then stay below 3,000 bytes.
+// Three base64 copies and the other headers of a 402 then stay below 3,000 bytes.
 const quoteCharactersMax = 648
 
-/** What is left out first when a quote becomes too long: how the extension's data look, then the extension. */
+/** The parts left out first when a quote becomes too long: the extension's schema, then the extension. */
 const extensionTexts = [
   `,"extensions":${JSON.stringify(identifierDeclaration)}`,
   `,"extensions":${JSON.stringify(identifierWithoutSchema)}`,
@@ -175,36 +176,36 @@ export interface ResourceOf {
   readonly origin: string
   readonly path: string
   readonly model: string
-  /** Absent for what is not sold by tokens. */
+  /** Absent for a call that is not sold by tokens. */
   readonly tokens?: { readonly input: number; readonly output: number }
 }
 
 /** A model call as a resource. */
 export const modelResource = ({ origin, path, model, tokens }: ResourceOf): ResourceInfo => {
   const size = tokens === undefined ? "" : ` (~${tokens.input} input, ${tokens.output} max output tokens)`
-  // Half a surrogate pair at the cut would not survive the header.
+  // Half a surrogate pair at the cut would break the header.
   const description = `${model} API call${size}`.slice(0, descriptionCharactersMax).toWellFormed()
   return { url: `${origin.replace(/\/+$/u, "")}${path}`, description, mimeType: "application/json" }
 }
 
-/** What a page's script may read of our answers. */
+/** The headers of our answers that a page's script may read. */
 export const exposedHeaders =
   "PAYMENT-REQUIRED, X-Payment-Required, WWW-Authenticate, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, X-Payment-Receipt, X-Payment-Settled, X-Error-Code"
 
-/** How the chain answered, under the names of both protocol versions. */
+/** The settlement's response, under the names of both protocol versions. */
 const settleResponseHeader = (response: SettleResponse): Readonly<Record<string, string>> => {
   const header = Buffer.from(JSON.stringify(response)).toString("base64")
   return { "payment-response": header, "x-payment-response": header }
 }
 
-/** What an answer that was paid for says of its payment: the receipt, or that the chain has not spoken yet. Pure. */
+/** The payment headers of a paid answer: the receipt, or a note that the chain has not confirmed it yet. Pure. */
 export interface SettledPayment {
   readonly transaction: string
   readonly network: string
   readonly payer: string
 }
 
-/** Of an answer that is paid. Nobody between us and the payer may keep it for another. */
+/** The headers of a paid answer. No cache on the way may keep it for another payer. */
 export const settledHeaders = ({ transaction, network, payer }: SettledPayment): Readonly<Record<string, string>> => ({
   ...settleResponseHeader({ success: true, transaction, network, payer }),
   "x-payment-receipt": transaction,
@@ -212,7 +213,7 @@ export const settledHeaders = ({ transaction, network, payer }: SettledPayment):
   "access-control-expose-headers": exposedHeaders
 })
 
-/** Of an answer that is given out although the chain has not said yet that it is paid. */
+/** The headers of an answer that is given out before the chain has confirmed its payment. */
 export const unsettledHeaders = (errorClass: string): Readonly<Record<string, string>> => ({
   "x-payment-settled": "false",
   "x-payment-settle-error-class": errorClass.replace(/[^A-Za-z0-9_.-]/gu, "_").slice(0, 64),

@@ -1,14 +1,14 @@
 /**
- * The port of a payment scheme on one chain: check without calling out, ask the chain, sign, send, look. A
- * folder per kind of chain implements it. A chain that cannot be asked is `ChainUnavailable` and never a
- * refusal; only a refusal may cost a payer anything. Methods, not properties, so that a scheme may narrow
- * `CheckedPayment` to its own: a checked payment is only ever given back to the scheme that made it.
+ * The port of a payment scheme on one chain: check without calling out, ask the chain, sign, send, look. A folder per
+ * kind of chain implements it. A chain that cannot be asked is `ChainUnavailable` and never a refusal; only a refusal
+ * may cost a payer anything. Methods, not properties, so that a scheme may narrow `CheckedPayment` to its own: a
+ * checked payment is only ever given back to the scheme that made it.
  */
 import type { Effect, Redacted, Result, Stream } from "effect"
 import type { PaymentPayload, PaymentRequirements } from "#contracts"
 import type { ChainMismatch, ChainUnavailable, PaymentRefused, SettlementPending, SettlementRefused } from "./errors.ts"
 
-/** A payment whose signature, fields and window are good; whether the chain will take it is not yet known. */
+/** A payment whose signature, fields and window are good; whether the chain will accept it is not yet known. */
 export interface CheckedPayment {
   readonly network: string
   readonly asset: string
@@ -39,7 +39,7 @@ export interface SettlerLease {
 
 /** A signed transaction whose name is known before anything is sent. */
 export interface PreparedSettlement {
-  /** Hash or signature, as the chain writes it; null only where somebody else signs, a remote facilitator. */
+  /** Hash or signature, as the chain writes it; null only when a remote facilitator signs. */
   readonly transaction: string | null
   readonly raw: Uint8Array
   /** The settler's address. */
@@ -55,18 +55,18 @@ export interface Settlement {
   readonly amount: bigint
 }
 
-/** What the chain says of a payer: what it holds of the asset, and which payments that is already without. */
+/** A payer's balance of the asset on the chain, and which payments have already left it. */
 export interface Funds {
   readonly balance: bigint
-  /** Of the claims that were named, those whose payments are used up as of this balance. Null where no node tells. */
+  /** The named claims whose payments are used up as of this balance. Null where no node tells. */
   readonly spent: ReadonlySet<string> | null
 }
 
-/** What the chain says of a payment. */
+/** The chain's answer about a payment. */
 export type ChainStanding =
   /** The required transfer was made, by us or by anybody who submitted it. */
   | { readonly _tag: "Settled"; readonly transaction: string }
-  /** Still to be had: nothing was made of it, and its time is not over. */
+  /** Still collectable: unused, and its time is not over. */
   | { readonly _tag: "Unused" }
   /** Used up without the required transfer: cancelled, or spent elsewhere. It can never be collected. */
   | { readonly _tag: "Spent"; readonly transaction: string | null }
@@ -75,14 +75,14 @@ export type ChainStanding =
   /** Not decided: a transaction is on its way, or the end is not final. Ask again. */
   | { readonly _tag: "Undecided"; readonly detail: string }
 
-/** What is configured of a token beside its address. Name and version are signed on EVM chains only. */
+/** The configured facts of a token beside its address. Name and version are signed on EVM chains only. */
 export interface TokenTerms {
   readonly name: string
   readonly version: string
   readonly decimals: number
 }
 
-/** How far the chain was read. The scheme's own text; it is stored and given back. */
+/** How far the chain was read, in the scheme's own text; it is stored and given back. */
 export type ChainPosition = string
 
 /** One transfer of the asset to `payTo`. */
@@ -93,7 +93,7 @@ export interface ChainTransfer {
   readonly payer: string
   readonly payTo: string
   readonly amount: bigint
-  /** The authorization's, where the chain tells it. */
+  /** The authorization's nonce, where the chain gives it. */
   readonly nonce: string | null
   readonly position: ChainPosition
 }
@@ -104,9 +104,9 @@ export interface PaymentScheme<
 > {
   /** The chain, by CAIP-2. */
   readonly network: string
-  /** Fails with what does not belong together: the nodes' chain, the token, and what is configured of it. */
+  /** Fails with the mismatch between the nodes' chain, the token, and the token's configuration. */
   probe(token: TokenTerms): Effect.Effect<void, ChainMismatch | ChainUnavailable>
-  /** Reads a configured secret as a settler's key; fails with what is wrong, never with the secret. */
+  /** Reads a configured secret as a settler's key; fails with the fault, never with the secret. */
   readKey(secret: string): Result.Result<SettlerKey, string>
   /** Local checks only: the scheme's payload, the requirements, the window, the signature. Never calls out. */
   check(
@@ -114,7 +114,7 @@ export interface PaymentScheme<
     requirements: PaymentRequirements,
     nowMs: number
   ): Result.Result<Checked, PaymentRefused>
-  /** As `check`, of a payment that has passed it: without the signature, where `recheck` has the chain look at that. */
+  /** Like `check`, for a payment that has passed it: skips the signature where `recheck` has the chain verify it. */
   checkAgain(
     payload: PaymentPayload,
     requirements: PaymentRequirements,
@@ -122,11 +122,14 @@ export interface PaymentScheme<
   ): Result.Result<Checked, PaymentRefused>
   /** Whether the transfer would succeed now. */
   simulate(checked: Checked): Effect.Effect<void, PaymentRefused | ChainUnavailable>
-  /** What the payer holds now, and which of these claims of theirs, over the same asset, have been paid from it. */
+  /** The payer's present balance, and which of these claims of theirs, over the same asset, have been paid from it. */
   funds(checked: Checked, claimKeys: ReadonlyArray<string>): Effect.Effect<Funds, ChainUnavailable>
   /** The next nonce of a settler's account; null where the chain has none. */
   accountNonce(address: string): Effect.Effect<number | null, ChainUnavailable>
-  /** Once more before sending, where a transfer that fails would cost us its fee. Asks nobody where sending asks itself. */
+  /**
+   * Checks once more before sending, where a transfer that fails would cost us its fee. Asks nothing where sending
+   * checks it itself.
+   */
   recheck(checked: Checked): Effect.Effect<void, PaymentRefused | ChainUnavailable>
   /** Signs the settling transaction; nothing is sent. */
   prepare(checked: Checked, lease: SettlerLease): Effect.Effect<Prepared, PaymentRefused | ChainUnavailable>
@@ -135,7 +138,10 @@ export interface PaymentScheme<
     prepared: Prepared,
     checked: Checked
   ): Effect.Effect<Settlement, SettlementRefused | SettlementPending | ChainUnavailable>
-  /** What the chain says of this payment; `transaction` is one that we sent, or that whoever sends for us names. */
+  /**
+   * The chain's answer about this payment; `transaction` is one that we sent, or that the facilitator which sends for
+   * us names.
+   */
   look(checked: Checked, transaction: string | null): Effect.Effect<ChainStanding, ChainUnavailable>
   /** The transfers to `payTo` after a position, oldest first, up to the chain's newest final block. */
   transfers(from: ChainPosition | null): Stream.Stream<ChainTransfer, ChainUnavailable>

@@ -1,8 +1,8 @@
 /**
- * JSON-RPC 2.0 over the configured client, shared by the schemes of all chains: a deadline and a cap on every
- * answer, and a list of nodes of which the next is asked when one gives none. A node's own error is an answer and
- * is not asked for twice; a node that gives none again and again is left alone for a while. Numbers beyond 2^53
- * lose their last digits, as in any JSON: read amounts from strings.
+ * JSON-RPC 2.0 over the configured client, shared by the schemes of all chains: a deadline and a cap on every answer,
+ * and a list of nodes, the next of which is asked when one gives none. A node's own error is an answer and is not
+ * retried; a node that repeatedly gives none is left alone for a while. Numbers beyond 2^53 lose their last digits, as
+ * in any JSON: read amounts from strings.
  */
 import { Clock, Effect, Result, Schema, type Scope } from "effect"
 import { ConfiguredHttp, type EgressError, type EgressResponse, type EgressClient } from "#egress"
@@ -23,8 +23,8 @@ export type RpcError = RpcRejected | RpcUnavailable
 
 export interface JsonRpc {
   /**
-   * `waitMs`: the node answers when something has come to be. One that does not within that time has not failed, and
-   * no other is asked.
+   * `waitMs`: the node answers only when something has happened. A node that does not within that time has not failed,
+   * and no other is asked.
    */
   readonly call: (method: string, params: ReadonlyArray<unknown>, waitMs?: number) => Effect.Effect<unknown, RpcError>
 }
@@ -34,15 +34,15 @@ export interface JsonRpcOptions {
   readonly network: string
   /** Asked in this order; the one that answered last is asked first. */
   readonly urls: ReadonlyArray<string>
-  /** Of one node for one answer. */
+  /** For one answer of one node. */
   readonly deadlineMs: number
   readonly connectionsMax: number
 }
 
-// The longest answer asked for is a page of a thousand signatures, a quarter of this.
+// The longest answer in use is a page of a thousand signatures, a quarter of this.
 const responseBytesMax = 1_048_576
 
-/** When a node that does not answer is left alone: another one may, so it takes little. */
+/** When a node that does not answer is left alone: another one may answer, so few failures are enough. */
 export const nodeBreakerLimits: BreakerLimits = {
   failuresToOpen: 5,
   failingMsToOpen: 0,
@@ -81,7 +81,7 @@ export const openJsonRpc = Effect.fn("openJsonRpc")(function* (
     lastId = (lastId + 1) % Number.MAX_SAFE_INTEGER
     const body = utf8.encode(JSON.stringify({ jsonrpc: "2.0", id: lastId, method, params }))
     const question = { method, body, deadlineMs: waitMs ?? options.deadlineMs, isWait: waitMs !== undefined }
-    // Made an error at the end: its stack would cost each good call more than its codec.
+    // Becomes an error only at the end: a stack would cost each good call more than its codec.
     let unavailable: Unavailable = {
       detail: urls.length === 0 ? noNode : allAlone,
       mayHaveArrived: false,
@@ -111,7 +111,7 @@ interface Nodes {
   readonly metrics: Metrics["Service"]
 }
 
-/** Asks one node, unless it failed too often of late and is left alone for now: then nothing. */
+/** Asks one node; undefined when it failed too often lately and is left alone for now. */
 const nodesOf = ({ client, network, urls, metrics }: Nodes) => {
   const calls = metrics.counter(rpcCalls)
   const seconds = metrics.histogram(rpcSeconds)
@@ -132,7 +132,7 @@ const nodesOf = ({ client, network, urls, metrics }: Nodes) => {
     const before = breakers[index] ?? closedBreaker
     const nowMs = yield* Clock.currentTimeMillis
     if (breakerWaitMs(before, nowMs) > 0) return undefined
-    // The call that tries an open one out has it to itself for as long as it may take.
+    // The call that probes an open breaker has it alone for as long as the call may take.
     breakers[index] = afterAttempt(before, nowMs, question.deadlineMs)
     const result = yield* Effect.result(observed(urls[index] ?? "", question))
     if (isWaitOver(result)) return result
@@ -203,7 +203,9 @@ const read = (method: string, response: EgressResponse): Result.Result<unknown, 
 const noNode = "no node is configured"
 const allAlone = "every node has failed often and is left alone for now"
 
-/** Too many calls, a node that is behind, or one that broke: another node may answer. Of logs it says: too many of them. */
+/**
+ * Too many calls, a node that is behind, or a broken one: another node may answer. For logs: the node found too many.
+ */
 const isNodesOwn = (method: string, code: number, message: string) =>
   (code === -32_005 && method !== "eth_getLogs") ||
   (code === -32_603 && /^internal (?:server )?error\.?$/iu.test(message))
@@ -220,9 +222,10 @@ const outcomeOf = (result: Result.Result<unknown, RpcError>) => {
 }
 
 /**
- * No node gave an answer that can be read: nothing is known of what was asked. `mayHaveArrived` is false when no
- * node was connected to, so that what was to be sent is certainly not on the chain. `why`: there was none; there was one,
- * longer than is read, and who asks for less may have it; what the node waits for had not come to be in time.
+ * No node gave an answer that can be read: nothing is known of the question's subject. `mayHaveArrived` is false when
+ * no node was connected to, so that the transaction is certainly not on the chain. `why`: there was no answer; the
+ * answer was longer than the limit, and a smaller question may succeed; or the event that the node waits for did not
+ * come in time.
  */
 export class RpcUnavailable extends Schema.TaggedError<RpcUnavailable>()("RpcUnavailable", {
   method: Schema.String,
@@ -235,7 +238,7 @@ export class RpcUnavailable extends Schema.TaggedError<RpcUnavailable>()("RpcUna
   }
 }
 
-/** A JSON-RPC error object. `data` is what the node put beside it, read by the caller's own schema. */
+/** A JSON-RPC error object. `data` is the node's addition, read by the caller's own schema. */
 export class RpcRejected extends Schema.TaggedError<RpcRejected>()("RpcRejected", {
   method: Schema.String,
   code: Schema.Finite,
@@ -247,7 +250,9 @@ export class RpcRejected extends Schema.TaggedError<RpcRejected>()("RpcRejected"
   }
 }
 
-/** Calls to the nodes of the chains. The network is the CAIP-2 name, the method one of the few that the schemes use. */
+/**
+ * Calls to the nodes of the chains. The network is the CAIP-2 name; the method is one of the few that the schemes use.
+ */
 const rpcCalls = defineCounter({
   name: "x402_rpc_calls_total",
   help: "Calls to chain nodes, by network, method and outcome: answered, rejected (a JSON-RPC error), waited (for what did not come to be in time), unavailable.",

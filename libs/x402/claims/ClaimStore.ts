@@ -1,6 +1,6 @@
 /**
- * Claims in the bucket: read from the leader, changed only by their revision. A write whose answer was lost is
- * looked for before it counts as failed; a record says by its ticket and count of moves whose it is.
+ * Claims in the bucket: read from the leader, changed only by their revision. A write whose answer was lost is looked
+ * up before it counts as failed; a record's ticket and count of moves show who wrote it.
  */
 import { Clock, Effect, Option, Stream } from "effect"
 import { type BusError, Kv, type KvBucket, type KvEntry } from "#bus"
@@ -9,7 +9,7 @@ import { ClaimLost } from "./errors.ts"
 
 export const claimBucket = "authorizations"
 
-/** A claim as it was read or written last. */
+/** A claim as last read or written. */
 export interface Claim {
   readonly key: string
   readonly revision: number
@@ -18,9 +18,9 @@ export interface Claim {
 
 export interface ClaimStore {
   readonly read: (key: string) => Effect.Effect<Option.Option<Claim>, BusError>
-  /** Every claim that is kept, as it is now. */
+  /** Every claim in the bucket, in its present state. */
   readonly all: Stream.Stream<Claim, BusError>
-  /** `revision` 0: the key must be new. Fails with `RevisionConflict` when somebody else was first. */
+  /** `revision` 0: the key must be new. Fails with `RevisionConflict` when another write came first. */
   readonly write: (key: string, record: ClaimRecord, revision: number) => Effect.Effect<Claim, BusError>
 }
 
@@ -61,7 +61,7 @@ const writeTo = Effect.fnUntraced(function* (
   return { key, revision: written, record }
 })
 
-/** Who moved a claim from the same revision may have led it to the same state: with another transaction, or none. */
+/** Another mover may have led the claim from the same revision to the same state: with another transaction, or none. */
 const isSameWrite = (found: ClaimRecord, written: ClaimRecord) =>
   found.ticket === written.ticket &&
   found.moves === written.moves &&
@@ -69,12 +69,13 @@ const isSameWrite = (found: ClaimRecord, written: ClaimRecord) =>
   found.asked === written.asked &&
   found.transactions.join() === written.transactions.join()
 
-// A renewal may come between a holder's read and its move, a sweep's question between a settler's; hardly both twice.
+// A renewal may come between a holder's read and its move, or a sweep's question between a settler's; hardly both
+// twice.
 const triesMax = 4
 
 /**
- * Moves a claim along its table. Whoever writes the revision first has it. A strict move is of the revision that the mover
- * knows; any other holds within one life of the claim, and is decided anew on what is read after a lost write.
+ * Moves a claim along its table. The first write of the next revision wins. A strict move is of the revision that the
+ * mover knows; any other holds within one life of the claim, and is decided anew on the record read after a lost write.
  */
 export const moveClaim = Effect.fnUntraced(function* (
   store: ClaimStore,

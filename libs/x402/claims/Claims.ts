@@ -1,7 +1,7 @@
 /**
- * One payment, one call: takes payments for calls and moves them along until they are settled. Whoever writes
- * a revision first has it; nobody's clock, memory or cache decides. A holder's moves hold within one life of
- * a claim, so that renewing it beside its work is harmless; a sweep's hold for one revision only.
+ * One payment, one call: takes payments for calls and moves them along until they are settled. The first write of a
+ * revision wins; no clock, memory or cache of one process decides. A holder's moves hold within one life of a claim, so
+ * that renewing it beside its work is harmless; a sweep's hold for one revision only.
  */
 import { Clock, Context, Effect, Layer, Option, type Stream } from "effect"
 import { type BusError, Publisher } from "#bus"
@@ -31,7 +31,7 @@ import { type Asking, type Call, type Refusal, takeClaim } from "./take-claim.ts
 export interface ClaimOptions {
   /** Answers that one payer may have, or be getting, before they are paid for. */
   readonly exposureMax: number
-  /** Of these, whole ones that went out although nobody knew yet that they were paid for; without a word one. */
+  /** The part of these that may be whole answers given out before their payment was known. One by default. */
   readonly aheadMax?: number
   /** How long an ended claim is kept after its payment's own end. */
   readonly keptMs: number
@@ -43,28 +43,28 @@ export class Claims extends Context.Service<
   Claims,
   {
     /**
-     * Whether nothing speaks against a payment that this process knows: it has not met it, and refused its payer
-     * nothing lately. True once for each.
+     * Whether nothing known to this process speaks against a payment: it has not seen the payment before, and has
+     * refused its payer nothing lately. True once for each.
      */
     readonly meet: (checked: CheckedPayment) => Effect.Effect<boolean>
-    /** Takes a checked payment for one call: CLAIMED, for the time of a lease. `isUnmet`: as `meet` says. */
+    /** Takes a checked payment for one call: CLAIMED, for the time of a lease. `isUnmet`: the result of `meet`. */
     readonly claim: (checked: CheckedPayment, call: Call, asking?: Asking) => Effect.Effect<Claim, Refusal>
     readonly read: (key: string) => Effect.Effect<Option.Option<Claim>, BusError>
-    /** Every claim that is kept, for the books. */
+    /** Every claim in the bucket, for the reconciliation. */
     readonly all: Stream.Stream<Claim, BusError>
     /**
-     * Moves a claim along its table, and with it what its payer's record says. Holds within one life of the claim: a
-     * renewal beside a holder's work is harmless.
+     * Moves a claim along its table, and its payer's record with it. Holds within one life of the claim: a renewal
+     * beside a holder's work is harmless.
      */
     readonly move: (claim: Claim, move: ClaimMove) => Moved
-    /** As `move`, of a claim that nobody has moved since: not one that another verifier has taken over. */
+    /** Like `move`, for a claim that has not moved since it was read: not one that another verifier has taken over. */
     readonly moveAsRead: (claim: Claim, move: ClaimMove) => Moved
     /**
-     * A job for the settlers, whose first write makes a claim SETTLING that is not yet; until then it is as free as
-     * before. Fails with `StreamFull` when they are behind.
+     * Stores a job for the settlers, whose first write makes the claim SETTLING if it is not yet; until then the claim
+     * is as free as before. Fails with `StreamFull` when the settlers are behind.
      */
     readonly ask: (claim: Claim, replyTo: SettlementJob["replyTo"]) => Effect.Effect<void, BusError>
-    /** Has its place say that a whole answer is about to be given out although nobody knows yet that it is paid. */
+    /** Notes in the claim's place that a whole answer is about to be given out before its payment is known. */
     readonly expose: (claim: Claim) => Effect.Effect<void, ExposureReached | BusError>
     readonly payer: (name: PayerName) => Effect.Effect<Option.Option<PayerRecord>, BusError>
     /** Gives back a place that no claim stands for. */
@@ -117,7 +117,7 @@ export class Claims extends Context.Service<
           vacate: (name, { claimKey, ticket }) =>
             payers.change(name, (payer) => {
               const freed = withoutPlace(payer, claimKey, ticket)
-              // Its claim may be one that was settled: the wallet may have held less since.
+              // The claim may be one that was settled, so the wallet may hold less since.
               return freed && { ...freed, settledLast: ticket }
             })
         })
@@ -125,7 +125,7 @@ export class Claims extends Context.Service<
     )
 }
 
-/** Both ends without the money are one in what is counted. */
+/** Both ends without the money count as one. */
 const countedAs = ({ _tag }: ClaimMove) => (_tag === "Withheld" ? "Uncollected" : _tag)
 
 interface Parts {
@@ -134,7 +134,7 @@ interface Parts {
   readonly isAsRead: boolean
 }
 
-/** The claim, and what its payer's record says of it: which of them is written first is what a crash in between leaves. */
+/** Moves the claim and its payer's record. The order of the two writes decides what a crash in between leaves. */
 const moveWithPlace = (parts: Parts, claim: Claim, step: ClaimMove): Moved => {
   switch (placeAfter(step)) {
     case "kept":
@@ -151,7 +151,7 @@ const moveWithPlace = (parts: Parts, claim: Claim, step: ClaimMove): Moved => {
 }
 
 const release = Effect.fn("Claims.release")(function* ({ payers, write }: Parts, claim: Claim, step: ClaimMove) {
-  // Side by side: the next who takes the claim has a place of its own.
+  // Written side by side: the next life of the claim has a place of its own.
   const both = [vacate(payers, claim.record, claim), write(claim, step)] as const
   const [, next] = yield* Effect.all(both, { concurrency: 2 })
   return next
@@ -163,7 +163,7 @@ const releaseAsRead = Effect.fn("Claims.releaseAsRead")(function* (
   step: ClaimMove
 ) {
   const next = yield* write(claim, step)
-  // Only now: a claim that was moved meanwhile keeps its place.
+  // The place goes second: a claim that was moved meanwhile keeps it.
   yield* vacate(payers, claim.record, claim)
   return next
 })
@@ -171,13 +171,13 @@ const releaseAsRead = Effect.fn("Claims.releaseAsRead")(function* (
 const spend = Effect.fnUntraced(function* ({ payers, write }: Parts, claim: Claim, step: ClaimMove) {
   const both = [write(claim, step), payers.read(claim.record)] as const
   const [next, seen] = yield* Effect.all(both, { concurrency: 2 })
-  // Only now: a place that is gone says that the chain has the transfer.
+  // The place goes second: a place that is gone says that the chain has the transfer.
   yield* payers.change(claim.record, (payer) => afterSettled(payer, claim.key, claim.record.ticket), seen)
   return next
 })
 
 const deny = Effect.fn("Claims.uncollected")(function* ({ payers, write }: Parts, claim: Claim, step: ClaimMove) {
-  // Denied first: a crash in between must not let the payer go on.
+  // The denial goes first: a crash in between must not let the payer go on.
   const sinceMs = yield* Clock.currentTimeMillis
   yield* payers.change(claim.record, (payer) =>
     denied(withoutPlace(payer, claim.key, null) ?? payer, { claim, step, sinceMs })
@@ -196,7 +196,8 @@ const denyIfGivenOut = Effect.fn("Claims.withheld")(function* (
 ) {
   const next = yield* write(claim, step)
   const sinceMs = yield* Clock.currentTimeMillis
-  // Who gives an answer out takes a place first and looks at the claim after it: one of us sees the other.
+  // The gateway that gives the answer out takes a place first and reads the claim after it, so one of the two sees the
+  // other.
   yield* payers.change(claim.record, (payer) => {
     const freed = withoutPlace(payer, claim.key, null)
     return freed === undefined || !isGivenOut(payer, claim.key) ? freed : denied(freed, { claim, step, sinceMs })
@@ -244,7 +245,7 @@ const publishJob = Effect.fnUntraced(function* (
   })
 })
 
-// A settler that is at work has an end within a few blocks.
+// A working settler reaches an end within a few blocks.
 const settleWithinMs = 30_000
 
 export const claimOptionsOf = (section: Pick<Payments, "ExposureMax" | "AheadMax" | "KeptHours">): ClaimOptions => ({

@@ -1,10 +1,11 @@
 /**
- * A payer's standing, as the bucket `authorizations` holds it: whose money is spoken for by claims that have not ended, how
- * many answers it may have before they are paid for, and whether it is served at all. It is never deleted to free a payer.
+ * A payer's standing, as the bucket `authorizations` holds it: how much of its money is reserved by claims that have
+ * not ended, how many answers it may have before they are paid for, and whether it is served at all. It is never
+ * deleted to free a payer.
  *
- * A change is decided anew on what was read last until it is written first; a record that says nothing any more goes by
- * itself. Changes of one payer that come to one process at once are made in the order in which they came, by one write: a
- * wallet that pays for a hundred calls at once is not in its own way.
+ * A change that loses its write is decided anew on the record read last, until it is written; a record that says
+ * nothing any more expires by itself. Changes of one payer that come to one process at once are made in their order, by
+ * one write: a wallet that pays for a hundred calls at once does not block itself.
  */
 import { Deferred, Effect, Exit, Option, Schema } from "effect"
 import { type BusError, BusUnavailable, Kv, type KvBucket, type KvEntry } from "#bus"
@@ -16,22 +17,24 @@ import { type ClaimRecord, hasEnded } from "./claim.ts"
 const Milliseconds = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /**
- * What a payer's record says of one claim that has not ended: money that is spoken for. A life of a claim takes its own
- * place and gives back only that.
+ * One claim's place in its payer's record, while it has not ended: money that is reserved. A life of a claim takes its
+ * own place and gives back only that.
  */
 export const Place = Schema.Struct({
   claimKey: ClaimKey,
   ticket: Schema.String,
-  /** In the asset's smallest unit. Absent in records of older versions, which knew streams alone. */
+  /** In the asset's smallest unit. Absent in records of older versions, which had places for streams alone. */
   amount: Schema.optionalKey(AtomicAmount),
-  /** The payer has the answer, or is getting it, before it is paid for. Absent in older records: so it is. */
+  /**
+   * The payer has the answer, or is getting it, before it is paid for. Absent in older records, where it means true.
+   */
   isGivenOut: Schema.optionalKey(Schema.Boolean),
-  /** A whole answer that went out although nobody knew yet that it was paid for. */
+  /** A whole answer that was given out before its payment was known. */
   isAhead: Schema.optionalKey(Schema.Literal(true))
 })
 export interface Place extends Schema.Schema.Type<typeof Place> {}
 
-/** Claims of one payer at once. Its record is written whole with each of them. */
+/** Places of one payer at once. Each of them rewrites the whole record. */
 const placesMax = 256
 /** Two lives of a claim may overlap for a moment. */
 const recordPlacesMax = 2 * placesMax
@@ -42,11 +45,11 @@ export const PayerRecord = Schema.Struct({
   /** In the order in which they were taken. */
   places: Schema.Array(Place).check(Schema.isMaxLength(recordPlacesMax)),
   /**
-   * The ticket of the claim that was settled last, while the record lasts. What a chain was seen to hold before it was
-   * written here may still have had that money in it.
+   * The ticket of the claim that was settled last, while the record lasts. A balance that was read before this was
+   * written may still include that claim's money.
    */
   settledLast: Schema.optionalKey(Schema.String),
-  /** Nothing is sold any more: a payment of theirs could not be collected. */
+  /** Nothing is sold to the payer any more: one of its payments could not be collected. */
   denied: Schema.NullOr(Schema.Struct({ claimKey: ClaimKey, reason: Schema.String, sinceMs: Milliseconds }))
 })
 export interface PayerRecord extends Schema.Schema.Type<typeof PayerRecord> {}
@@ -66,18 +69,18 @@ export const placeOf = (
 
 export type PlaceTaken =
   | { readonly _tag: "Taken"; readonly record: PayerRecord }
-  /** The very place is held already: nothing to write. */
+  /** The very same place is held already: nothing to write. */
   | { readonly _tag: "Held" }
   | { readonly _tag: "Full" }
   | { readonly _tag: "Denied" }
 
-/** Of answers that one payer may have before they are paid for: all of them, and whole ones that went out ahead. */
+/** The answers that one payer may have before they are paid for: all of them, and the whole ones given out ahead. */
 export interface PlaceLimits {
   readonly exposureMax: number
   readonly aheadMax: number
 }
 
-/** Takes a place behind all others, or has the answer of a place that is held given out. */
+/** Takes a place behind all others, or marks the answer of a held place as given out. */
 export const withPlace = (record: PayerRecord, place: Place, limits: PlaceLimits): PlaceTaken => {
   if (record.denied !== null) return { _tag: "Denied" }
   const at = record.places.findIndex((held) => isSame(held, place))
@@ -95,7 +98,7 @@ const isFull = ({ places }: PayerRecord, place: Place, { exposureMax, aheadMax }
   return isAhead(place) && countOf(others.filter(isAhead)) >= aheadMax
 }
 
-/** Without a place; `ticket` null: of whichever life. Undefined when there is none to give back. */
+/** The record without a place; `ticket` null matches any life. Undefined when there is none to give back. */
 export const withoutPlace = (record: PayerRecord, claimKey: string, ticket: string | null): PayerRecord | undefined => {
   const places = record.places.filter(
     (held) => held.claimKey !== claimKey || (ticket !== null && held.ticket !== ticket)
@@ -103,7 +106,7 @@ export const withoutPlace = (record: PayerRecord, claimKey: string, ticket: stri
   return places.length === record.places.length ? undefined : { ...record, places }
 }
 
-/** After the chain has made a claim's transfer: what it holds is less from here on. */
+/** After the chain has made a claim's transfer: the payer's balance is lower from here on. */
 export const afterSettled = (record: PayerRecord, claimKey: string, ticket: string): PayerRecord => ({
   ...(withoutPlace(record, claimKey, null) ?? record),
   settledLast: ticket
@@ -118,7 +121,7 @@ const givesOut = ({ isGivenOut = true }: Place) => isGivenOut
 const isSame = (one: Place, other: Place) => one.claimKey === other.claimKey && one.ticket === other.ticket
 const countOf = (places: ReadonlyArray<Place>) => new Set(places.map(({ claimKey }) => claimKey)).size
 
-/** Claims over the same money whose places were taken before this one: other assets have a balance of their own. */
+/** Claims over the same asset whose places were taken before this one; other assets have a balance of their own. */
 export const placesBefore = (record: PayerRecord, place: Place): ReadonlyMap<string, bigint> => {
   const at = record.places.findIndex((held) => isSame(held, place))
   const before = at === -1 ? record.places : record.places.slice(0, at)
@@ -130,7 +133,9 @@ export const placesBefore = (record: PayerRecord, place: Place): ReadonlyMap<str
   )
 }
 
-/** What must be there for a place: its own amount and that of each place before it, unless it has left the wallet. */
+/**
+ * The balance that a place needs: its own amount and that of each earlier place whose money has not left the wallet.
+ */
 export const amountNeeded = (record: PayerRecord, place: Place, { spent }: Pick<Funds, "spent">): bigint => {
   const before = [...placesBefore(record, place)].filter(([claimKey]) => spent?.has(claimKey) !== true)
   return before.reduce((sum, [, amount]) => sum + amount, BigInt(place.amount ?? "0"))
@@ -140,7 +145,7 @@ export const amountNeeded = (record: PayerRecord, place: Place, { spent }: Pick<
 export const isPlaceNeeded = (place: Place, claim: ClaimRecord | null): boolean =>
   claim !== null && claim.ticket === place.ticket && !hasEnded(claim.state)
 
-/** Worth keeping: a record that says nothing may go. */
+/** Whether the record is worth keeping. */
 const saysSomething = ({ places, denied }: PayerRecord) => places.length > 0 || denied !== null
 
 export interface PayerName {
@@ -153,15 +158,15 @@ export type PayerEntry = Option.Option<KvEntry<PayerRecord>>
 export interface PayerBook {
   readonly read: (name: PayerName) => Effect.Effect<PayerEntry, BusError>
   /**
-   * Writes what `change` makes of the record, or nothing where that is undefined; the record as it is right after it.
-   * `seen`: what was read before.
+   * Writes the record that `change` makes, or nothing when that is undefined; returns the record right after it.
+   * `seen`: an earlier read.
    */
   readonly change: (name: PayerName, change: PayerChange, seen?: PayerEntry) => Effect.Effect<PayerRecord, BusError>
 }
 
 type PayerChange = (record: PayerRecord) => PayerRecord | undefined
 
-// Each try that fails is another process' that succeeded; more do not change one wallet at once.
+// Each failed try is another process's success; no more processes change one wallet at once.
 const triesMax = 64
 const goneAfterMs = 60_000
 
@@ -171,7 +176,7 @@ export const recordOf = (name: PayerName, entry: PayerEntry): PayerRecord =>
 export const openPayerBook = Effect.fnUntraced(function* (): Effect.fn.Return<PayerBook, BusError, Kv> {
   const bucket = yield* (yield* Kv).open(claimBucket, PayerRecord)
   const read = ({ network, payer }: PayerName) => bucket.get(payerKeyOf(network, payer))
-  // As many as are in work in this process, which its roles bound.
+  // One per payer in work in this process; the roles bound their number.
   const queues = new Map<string, Array<Waiting>>()
   const change = (name: PayerName, change: PayerChange, seen?: PayerEntry) =>
     Effect.suspend(() => {
@@ -186,7 +191,7 @@ export const openPayerBook = Effect.fnUntraced(function* (): Effect.fn.Return<Pa
       queues.set(key, own)
       const over = () => void queues.delete(key)
       const working = Effect.onExit(inTurn({ bucket, read, name }, own, over), () => leave(own, key, over))
-      // Whoever came first may be interrupted; the others wait on. Its questions to the broker all have an end.
+      // The first caller may be interrupted while others wait on. All questions to the broker end.
       return Effect.andThen(Effect.forkDetach(working, { startImmediately: true }), Deferred.await(waiting.done))
     })
   return { read, change }
@@ -204,7 +209,7 @@ interface Page {
   readonly name: PayerName
 }
 
-/** Nobody waits for a process that goes. */
+/** A process that ends fails the changes that still wait. */
 const leave = (left: Array<Waiting>, key: string, over: () => void) =>
   Effect.sync(() => {
     if (left.length === 0) return
@@ -213,7 +218,7 @@ const leave = (left: Array<Waiting>, key: string, over: () => void) =>
     for (const { done } of left) Deferred.doneUnsafe(done, Exit.fail(gone))
   })
 
-/** All that have come, again and again until nobody comes. */
+/** Makes all waiting changes, again and again until none is left. */
 const inTurn = Effect.fnUntraced(function* (
   page: Page,
   queue: Array<Waiting>,
@@ -230,7 +235,7 @@ const inTurn = Effect.fnUntraced(function* (
       Deferred.doneUnsafe(done, told)
     })
   }
-  // In the very turn in which nobody was found: who comes next begins anew.
+  // In the same turn that found no change left, so that the next change begins anew.
   over()
 })
 
@@ -245,7 +250,7 @@ const newest = (entries: ReadonlyArray<PayerEntry | undefined>): PayerEntry | un
 
 interface Changed {
   readonly entry: PayerEntry
-  /** After each change, in their order. */
+  /** The record after each change, in their order. */
   readonly records: ReadonlyArray<PayerRecord>
 }
 

@@ -1,15 +1,16 @@
 /**
- * The one way to a settler. A settler in the same process is handed the payment; to all others goes a job in
- * SETTLEMENTS. Which of them it is, nobody else knows.
+ * The one way to a settler. A settler in the same process is handed the payment; otherwise a job goes to SETTLEMENTS.
+ * Callers do not see which of the two it is.
  *
- * A job is all that is written while a settler takes it at once: it makes the claim SETTLING itself. Where nothing is
- * heard for a moment, and before anything is given out unpaid, it is made sure here that the claim is SETTLING. What is
- * heard on the way is not the end; at the end of the wait the claim itself is read, so that an outcome that was lost is
- * not taken for none.
+ * While a settler takes the job at once, the job is the only write: the settler makes the claim SETTLING itself. When
+ * no settler reports for a moment, and before anything is given out unpaid, this module makes sure that the claim is
+ * SETTLING. Reports on the way are not the end: at the end of the wait the claim itself is read, so that a lost report
+ * is not taken for none.
  *
- * A local settler spares the job, which would be written, read and acked while a caller waits. All that a follower needs,
- * should the process die, is in the claim: it says SETTLING and the transaction's name before anything is sent, and a
- * sweep asks for it again. What a local settler cannot end, has no key for or no room goes on as a job.
+ * A local settler saves the job, which would be written, read and acked while a caller waits. If the process dies, a
+ * follower finds all it needs in the claim: SETTLING and the transaction's name are written before anything is sent,
+ * and a sweep asks for it again. A payment that a local settler cannot end, has no key for or no room for, goes on as a
+ * job.
  */
 import { randomBytes } from "node:crypto"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Result, Schedule, Scope, Semaphore } from "effect"
@@ -22,18 +23,18 @@ import { Claims } from "./Claims.ts"
 import type { Claim } from "./ClaimStore.ts"
 import type { ClaimLost } from "./errors.ts"
 
-/** `ClaimLost`: it was let go before a settler took it, and is never collected for this call. */
+/** `ClaimLost`: the claim was released before a settler took it, and is never collected for this call. */
 export type NotCommitted = ClaimLost | BusError
 
 export interface SettlementRequest {
   readonly claim: Claim
-  /** Nothing is written before this has succeeded; when it fails nobody is asked, and the claim stays as it is. */
+  /** Nothing is written before this has succeeded; when it fails no settler is asked, and the claim stays as it is. */
   readonly answerKept: Effect.Effect<void, BusError>
-  /** `Pending` is as good an answer as any: it ends the wait. */
+  /** `Pending` is as good as any other outcome: it ends the wait. */
   readonly mayBePending?: true
 }
 
-/** A settlement that was asked for. */
+/** A settlement that was requested. */
 export interface RequestedSettlement {
   /** `Pending` when the wait is over: then the payment is never given back. */
   readonly outcome: (waitMs: number) => Effect.Effect<SettlementOutcome, NotCommitted>
@@ -43,9 +44,9 @@ export interface RequestedSettlement {
 export class Settlements extends Context.Service<
   Settlements,
   {
-    /** Fails only when nobody was asked. */
+    /** Fails only when no settler was asked. */
     readonly request: (request: SettlementRequest) => Effect.Effect<RequestedSettlement, NotCommitted>
-    /** What the claim says now; from here on the payment is never given back. */
+    /** The claim's present outcome; from here on the payment is never given back. */
     readonly standing: (claim: Claim) => Effect.Effect<SettlementOutcome, NotCommitted>
   }
 >()("starling/x402/Settlements") {
@@ -73,22 +74,22 @@ interface Parts {
   readonly claims: Claims["Service"]
   readonly mailbox: Mailbox["Service"]
   readonly locals: SettlerRegistry
-  /** Of the role: what is asked for goes on when its caller has left. */
+  /** The role's scope: a requested settlement goes on when its caller has left. */
   readonly scope: Scope.Scope
   readonly repeats: Semaphore.Semaphore
   readonly silenceMs: number
 }
 
-/** A request while somebody waits for it. */
+/** A request whose caller waits for it. */
 interface Waiting extends SettlementRequest {
   readonly result: Deferred.Deferred<SettlementOutcome>
   /** Open as long as results are received. */
   readonly listening: Scope.Closeable
 }
 
-// A settler that is free has the claim within milliseconds; a lease has two thirds of its time left.
+// A free settler takes the claim within milliseconds; by now a lease has two thirds of its time left.
 const silenceMsMax = 1_000
-// As many calls as may end while a broker restarts; what is beyond is left to the sweep.
+// The calls that may end while a broker restarts; the sweep takes those beyond.
 const repeatsMax = 256
 
 const requestIt = Effect.fnUntraced(function* (
@@ -114,7 +115,7 @@ const handOver = Effect.fnUntraced(function* (
   const { claim, result } = waiting
   const keeping = yield* Effect.forkIn(waiting.answerKept, parts.scope, { startImmediately: true })
   const answerKept = Fiber.join(keeping)
-  // What was begun leaves for the broker before the settler's own work is done.
+  // The write that was begun leaves for the broker before the settler's own work is done.
   yield* Effect.yieldNow
   const byJob = Effect.andThen(answerKept, askByJob(parts, waiting))
   const isBegun = yield* local.settle({
@@ -141,7 +142,7 @@ const askByJob = Effect.fnUntraced(function* (
   }
   yield* Scope.provide(mailbox.open(session, receive), listening)
   const replyTo = { instance: mailbox.instance, session }
-  // Nobody knows whether there is a job: a claim that is SETTLING is asked for again, at last by the sweep.
+  // The job may or may not exist: a claim that is SETTLING is asked for again, at last by the sweep.
   yield* Effect.catch(claims.ask(claim, replyTo), () =>
     Effect.andThen(
       standing(parts, claim),
@@ -171,7 +172,7 @@ const standing = Effect.fnUntraced(function* (
   const found = Option.getOrUndefined(yield* claims.read(claim.key))
   if (found !== undefined && isCommitted(found, claim)) return outcomeOfClaim(found)
   const committed = claims.move(claim, ClaimMove.Settle()).pipe(
-    // Somebody else may have been first, and an answer may be lost.
+    // Another mover may have been first, or an answer may be lost.
     Effect.catch((error) =>
       Effect.flatMap(claims.read(claim.key), (found) =>
         Option.isSome(found) && isCommitted(found.value, claim) ? Effect.succeed(found.value) : Effect.fail(error)
@@ -196,13 +197,13 @@ export const outcomeOfClaim = ({ record }: Claim): SettlementOutcome => {
 
 // From a quarter of a second, for an election, to two seconds, for a broker that starts.
 const tries = Schedule.jittered(Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("2 seconds")]))
-// The sweep asks for what nobody has reported for thirty seconds.
+// The sweep asks for claims without a report for thirty seconds.
 const patience = "25 seconds"
 
 /**
- * Asks again for a payment whose job may not be stored, until it is: a broker that restarts is away for seconds, and
- * the sweep asks only after half a minute. The job has the id of the first, so that it is stored once however often it
- * is asked for. Given up when a settler has the payment, and when it is the sweep's turn.
+ * Asks again for a payment whose job may not be stored, until it is: a restarting broker is away for seconds, and the
+ * sweep asks only after half a minute. The job has the id of the first, so that it is stored once however often it is
+ * asked for. Ends when a settler has the payment, or when it is the sweep's turn.
  */
 export const keepAsking = (
   claims: Pick<Claims["Service"], "read" | "ask">,
@@ -225,28 +226,28 @@ const isUnheardOf = ({ record }: Claim, asked: Claim) =>
   record.asked === 1 &&
   record.transactions.length === 0
 
-/** A payment that a local settler is handed; nobody has signed anything for it. */
+/** A payment handed to a local settler; no transaction is signed for it yet. */
 export interface LocalSettlement {
   readonly claim: Claim
   /** Nothing is written before this has succeeded; when it fails the claim stays as it is. */
   readonly answerKept: Effect.Effect<void, BusError>
-  /** When the chain has the transfer, before the books are written. */
+  /** Called when the chain has the transfer, before it is recorded. */
   readonly onSettled: (transaction: string) => void
-  /** What became of it; `Pending` of what is not known. Not called where the claim is not ours to settle any more. */
+  /** Called with the outcome; `Pending` when it is unknown. Not called when the claim is no longer ours to settle. */
   readonly onEnd: (outcome: SettlementOutcome) => Effect.Effect<void>
 }
 
 export interface LocalSettler {
   /** Whether it would begin at once: it has a key of the network, and room. */
   readonly isFree: (network: string) => boolean
-  /** Begins, and goes on by itself, whatever becomes of who asked. False where it is not free any more. */
+  /** Begins, and goes on by itself even if its caller leaves. False when it is no longer free. */
   readonly settle: (settlement: LocalSettlement) => Effect.Effect<boolean>
 }
 
 interface SettlerRegistry {
   /** The settler of this process, if it would begin at once. */
   readonly find: (network: string) => LocalSettler | undefined
-  /** The first to come stays until it leaves. */
+  /** The first settler to enter stays until it leaves. */
   readonly enter: (settler: LocalSettler) => () => void
 }
 
@@ -261,7 +262,7 @@ const registry = (): SettlerRegistry => {
   }
 }
 
-/** Finds nobody, unless the process provides `localSettlers`. */
+/** Finds none, unless the process provides `localSettlers`. */
 export const LocalSettlers = Context.Reference<SettlerRegistry>("starling/x402/LocalSettlers", {
   defaultValue: () => ({ find: () => undefined, enter: () => () => undefined })
 })

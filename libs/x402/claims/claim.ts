@@ -1,8 +1,9 @@
 /**
- * A claim: one payment's use for one call, as the bucket `authorizations` holds it, and its life as a table of which move
- * leads from which state to which. Pure. What it promises, whoever crashes when: a payment is used by one call at a time;
- * once it is to be settled it is never free again; and it ends as settled or, when the chain can make no transfer any
- * more, as uncollected. It is never deleted to free it. Ended, it keeps what answers a replay and an audit alone.
+ * A claim is one payment's use for one call, as the bucket `authorizations` holds it. Its life is a table: which move
+ * leads from which state to which. Pure. The table promises, whoever crashes when: a payment is used by one call at a
+ * time; once it is to be settled it is never free again; and it ends as settled or, when the chain can make no transfer
+ * any more, as uncollected. A claim is never deleted to free it. An ended one keeps only what answers a replay and an
+ * audit.
  */
 import { Data, Schema } from "effect"
 import {
@@ -22,7 +23,7 @@ export type ClaimState = (typeof claimStates)[number]
 const Milliseconds = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Total = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-/** Transactions that were signed for one claim; a settler that died has left one, and its follower makes another. */
+/** Transactions that were signed for one claim: a settler that died has left one, and its follower makes another. */
 const transactionsMax = 8
 
 export const ClaimRecord = Schema.Struct({
@@ -32,24 +33,24 @@ export const ClaimRecord = Schema.Struct({
   payer: ChainAddress,
   payTo: ChainAddress,
   amount: Schema.String,
-  /** What the payment is for. */
+  /** The hash of the call that the payment is for. */
   binding: Sha256Hex,
   kind: AnswerKind,
-  /** The gateway's instance. */
+  /** The instance of the gateway. */
   holder: InstanceName,
-  /** This life of the claim: a new one is drawn whenever it is taken. */
+  /** This life of the claim: a new ticket is drawn whenever it is taken. */
   ticket: Schema.String,
-  /** Writes in this life. */
+  /** The number of writes in this life. */
   moves: Total,
   validBeforeMs: Milliseconds,
   claimedAtMs: Milliseconds,
-  /** Since it is to be settled. */
+  /** When the settlement was first requested. */
   requestedAtMs: Schema.NullOr(Milliseconds),
-  /** Signed for it, the newest last; each is stored before it is sent. */
+  /** The signed transactions, the newest last; each is stored before it is sent. */
   transactions: Schema.Array(TransactionId).check(Schema.isMaxLength(transactionsMax)),
   /** How often settling was asked for. */
   asked: Total,
-  /** Of a claim that ended unpaid. */
+  /** The reason of a claim that ended unpaid. */
   reason: Schema.NullOr(Schema.String),
   /** Null once it has ended. */
   payment: Schema.NullOr(Schema.Struct({ payload: PaymentPayload, requirements: PaymentRequirements }))
@@ -61,9 +62,9 @@ export type ClaimMove =
   | { readonly _tag: "Renew" }
   /** The first byte of a stream is about to go out. */
   | { readonly _tag: "Serve" }
-  /** The answer is made, or what there is of it was given out. */
+  /** The answer is made, or all there is of it was given out. */
   | { readonly _tag: "Settle" }
-  /** Settling is asked for again: nobody has reported for a while. */
+  /** Settling is asked for again, after a while without a report. */
   | { readonly _tag: "AskAgain" }
   /** A transaction is signed; it is stored before it is sent. */
   | { readonly _tag: "Prepare"; readonly transaction: string }
@@ -71,23 +72,23 @@ export type ClaimMove =
   | { readonly _tag: "Settled"; readonly transaction: string }
   /** The chain can make no transfer of this payment any more. */
   | { readonly _tag: "Uncollected"; readonly reason: string }
-  /** The same of an answer that was not given out, as far as is known. */
+  /** The same for an answer that, as far as is known, was not given out. */
   | { readonly _tag: "Withheld"; readonly reason: string }
-  /** The call failed before anything of it was given out, or its upstream failed: nothing is charged. */
+  /** The call failed before anything was given out, or its upstream failed: nothing is charged. */
   | { readonly _tag: "Release"; readonly reason: string }
 
 export const ClaimMove = Data.taggedEnum<ClaimMove>()
 
 interface Row {
-  /** States from which the move may be made, and where it leads; null stays. */
+  /** The states from which the move may be made, and the state it leads to; null stays. */
   readonly from: ReadonlyArray<ClaimState>
   readonly to: ClaimState | null
   /**
-   * What it does to the place that the claim has in its payer's record. `spent`: what the wallet holds is less from here
-   * on. `owed`: the payer is denied. `owed if given out`: denied if it has the answer after all.
+   * The move's effect on the claim's place in its payer's record. `spent`: the wallet's balance is lower from here on.
+   * `owed`: the payer is denied. `owed if given out`: denied if it has the answer after all.
    */
   readonly place: "kept" | "free" | "spent" | "owed" | "owed if given out"
-  /** Of the very revision that the mover has read: the fence between settlers, and between them and a sweep. */
+  /** Only for the very revision that the mover has read: the fence between settlers, and between them and a sweep. */
   readonly isAsRead?: true
 }
 
@@ -106,7 +107,7 @@ const table: Readonly<Record<ClaimMove["_tag"], Row>> = {
 export const placeAfter = ({ _tag }: ClaimMove) => table[_tag].place
 export const isAsRead = ({ _tag }: ClaimMove) => table[_tag].isAsRead === true
 
-/** The record after a move; undefined where the table has no such move: somebody else has moved it on. */
+/** The record after a move; undefined when the table has no such move, because another mover was first. */
 export const moved = (record: ClaimRecord, move: ClaimMove, nowMs: number): ClaimRecord | undefined => {
   const { from, to } = table[move._tag]
   if (!from.includes(record.state)) return undefined
@@ -138,20 +139,20 @@ const withLast = (transactions: ReadonlyArray<string>, last: string) =>
 
 export const hasEnded = (state: ClaimState) => state === "SETTLED" || state === "UNCOLLECTED" || state === "RELEASED"
 
-/** What a claim found in the way says to one who wants to take it. */
+/** Whether an existing claim leaves its payment free to be taken. */
 export const canBeTaken = (found: ClaimRecord) => found.state === "RELEASED"
 
 export interface Retention {
-  /** After the payment's own end, for one that has ended. */
+  /** The time after the payment's own end for which an ended claim is kept. */
   readonly keptMs: number
 }
 
-// A payment that was let go cannot be used after its own end; clocks differ by less than this.
+// A released payment cannot be used after its own end; clocks differ by less than this.
 const clocksApartMs = 600_000
 
 /**
- * How long the bucket keeps a record in milliseconds, or undefined for as long as it is not moved. A released
- * one goes soon, or a stranger with worthless signatures could fill the disk.
+ * How long the bucket keeps a record in milliseconds, or undefined for as long as it is not moved. A released one goes
+ * soon, or a stranger with worthless signatures could fill the disk.
  */
 export const timeToLiveMs = (record: ClaimRecord, retention: Retention, nowMs: number): number | undefined => {
   if (!hasEnded(record.state)) return undefined
@@ -161,14 +162,14 @@ export const timeToLiveMs = (record: ClaimRecord, retention: Retention, nowMs: n
 
 export interface SweepTimes {
   readonly leaseMs: number
-  /** A settler that is at work reports within this. */
+  /** A working settler reports within this. */
   readonly settleWithinMs: number
 }
 
 export interface LiveState {
   readonly state: ClaimState
   readonly asked: number
-  /** When the record was written, by the broker. */
+  /** When the broker stored the record. */
   readonly writtenAtMs: number
 }
 
@@ -177,8 +178,8 @@ export type SweepMove = "Release" | "Settle" | "AskAgain"
 const backoffDoublingsMax = 5
 
 /**
- * The move that is due, if one is. What was given out must be paid for; what was not is let go. Ages are by the broker's
- * clock, which alone says how old a record is: no replica's clock can end another's lease.
+ * The move that is due, if one is. An answer that was given out must be paid for; otherwise the claim is released. Ages
+ * are by the broker's clock, which alone says how old a record is: no replica's clock can end another's lease.
  */
 export const dueMove = (live: LiveState, nowMs: number, times: SweepTimes): SweepMove | undefined => {
   const ageMs = nowMs - live.writtenAtMs

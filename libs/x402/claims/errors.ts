@@ -1,24 +1,24 @@
-/** Why a claim is not had: the payer's doing, or somebody else's move. The bus's own errors stand beside these. */
+/** Why a claim fails: by the payer's doing, or by another mover. The bus's own errors stand beside these. */
 import { Schema } from "effect"
 import type { PaymentCode, VerifyAnswer } from "#contracts"
 import { reason } from "../errors.ts"
 
 /**
- * The payment is not taken for this call. `replay`: it is used already. `exposure`: the payer's other calls, which have
- * not ended, are all that its money or its limit allows; the same payment may be sent again once they have. `unfunded`:
- * it holds less than this one call costs. `denied`: a payment of theirs was never to be had.
+ * The payment is not accepted for this call. `replay`: it is used already. `exposure`: the payer's other calls, which
+ * have not ended, take up its money or its limit; the same payment may be sent again once they have. `unfunded`: the
+ * payer holds less than this one call costs. `denied`: one of its payments could not be collected.
  */
 export class ClaimRefused extends Schema.TaggedError<ClaimRefused>()("ClaimRefused", {
   why: Schema.Literals(["replay", "exposure", "unfunded", "denied"]),
   claimKey: Schema.String,
   payer: Schema.String,
-  /** Of a replay: who has the claim, where that was read. */
+  /** The holder of a replayed payment's claim, where it was read. */
   holder: Schema.optionalKey(Schema.String)
 }) {
   override get message() {
     return `the payment is not taken: ${this.why}`
   }
-  /** What a client is told. */
+  /** The code that the client gets. */
   get code(): PaymentCode {
     if (this.why === "unfunded") return "PAYMENT_UNFUNDED"
     return this.why === "replay" ? "PAYMENT_REPLAY" : "PAYMENT_INVALID"
@@ -30,7 +30,7 @@ export class ClaimRefused extends Schema.TaggedError<ClaimRefused>()("ClaimRefus
   }
 }
 
-/** The claim is not ours to move any more: its lease ended, or it is further along. `state` null: it is gone. */
+/** The claim is no longer ours to move: its lease ended, or it is further along. `state` null: it is gone. */
 export class ClaimLost extends Schema.TaggedError<ClaimLost>()("ClaimLost", {
   claimKey: Schema.String,
   move: Schema.String,
@@ -41,7 +41,7 @@ export class ClaimLost extends Schema.TaggedError<ClaimLost>()("ClaimLost", {
   }
 }
 
-/** The payer has as many answers that are not paid for as it may have. */
+/** The payer already has as many unpaid answers as it may have. */
 export class ExposureReached extends Schema.TaggedError<ExposureReached>()("ExposureReached", {
   payer: Schema.String
 }) {
@@ -54,8 +54,8 @@ export class ExposureReached extends Schema.TaggedError<ExposureReached>()("Expo
 const retryAfterSeconds = 1
 
 /**
- * A claim that was refused as the verifier's answer. A payer whose other calls take up its money is not refused but asked
- * to come back with the same payment: two calls at once are no fault.
+ * A refused claim as the verifier's answer. A payer whose other calls take up its money is not refused but asked to
+ * come back with the same payment: two calls at once are no fault.
  */
 export const claimRefusalAnswer = (refused: ClaimRefused): Exclude<VerifyAnswer, { readonly _tag: "Verified" }> => {
   if (refused.why === "exposure")

@@ -1,24 +1,25 @@
 /**
- * Payments that one process sees for the first time. Hints alone: the write to the bucket decides who has a payment.
+ * Payments that one process sees for the first time. These are hints alone: the write to the bucket decides which call
+ * has a payment.
  */
 import { payerKeyOf } from "#contracts"
 import type { CheckedPayment } from "../scheme.ts"
 import type { PayerName } from "./PayerBook.ts"
 
 interface FirstSeen {
-  /** True once for a payment, and only while its payer is not refused. */
+  /** True once for a payment, and only while its payer has had no refusal. */
   readonly meet: (checked: CheckedPayment, nowMs: number) => boolean
   readonly refused: (payer: PayerName, nowMs: number) => void
 }
 
 // Some ten minutes of a thousand calls a minute: a replay comes within a payment's time.
 const payments = { keysMax: 10_000, keptMs: 600_000 }
-// As long as an answer that is not paid for keeps its payer's place.
+// As long as an unpaid answer keeps its payer's place.
 const payers = { keysMax: 4_096, keptMs: 60_000 }
 
 /**
- * What one process knows of payments, so that an ordinary one is taken without a look at its claim first: a payment that
- * it has not met, of a payer whom nothing was refused lately.
+ * This process's memory of payments. It lets an ordinary payment be taken without reading its claim first: one that is
+ * new to the process, from a payer with no recent refusal.
  */
 export const firstSeen = (): FirstSeen => {
   const met = recentKeys(payments)
@@ -35,7 +36,7 @@ export const firstSeen = (): FirstSeen => {
 }
 
 interface RecentKeys {
-  /** Anew, if it was there. */
+  /** Moves a key that is there already to the end. */
   readonly add: (key: string, nowMs: number) => void
   readonly has: (key: string, nowMs: number) => boolean
 }
@@ -45,9 +46,9 @@ interface RecentKeysOptions {
   readonly keptMs: number
 }
 
-/** Keys that were met a while ago at the longest, in bounded memory: the oldest are forgotten first. */
+/** Recently seen keys, in bounded memory: the oldest are dropped first. */
 export const recentKeys = ({ keysMax, keptMs }: RecentKeysOptions): RecentKeys => {
-  // In the order of adding: a map keeps it.
+  // In the order of adding, which a map keeps.
   const addedAtMs = new Map<string, number>()
   return {
     add: (key, nowMs) => {

@@ -1,6 +1,6 @@
 /**
- * A claim told on the bus, so that who goes on with it need not read it first: as facts beside a verifier's answer, and as
- * a job for the settlers. The next write names the revision, so that a claim that has moved on meanwhile is noticed there.
+ * A claim as carried on the bus, so that the next worker need not read it first: as facts beside a verifier's answer,
+ * and as a job for the settlers. The next write names the revision, so it fails if the claim has moved on meanwhile.
  */
 import { jsonCodec } from "#bus"
 import { SettlementJob, type ClaimFacts, type VerifyAnswer, type VerifyRequest } from "#contracts"
@@ -9,7 +9,7 @@ import type { Claim } from "./ClaimStore.ts"
 
 export const settlementJobCodec = jsonCodec(SettlementJob)
 
-/** Undefined for a claim that has ended: its payment is not kept. `nowMs`: when it is asked for the first time. */
+/** Undefined for a claim that has ended: its payment is not kept. `nowMs`: the moment of the first request. */
 export const settlementJob = (
   claim: Claim,
   replyTo: SettlementJob["replyTo"],
@@ -29,8 +29,8 @@ export const settlementJob = (
 }
 
 /**
- * One for each time it is asked for: within the stream's window the same question is not stored twice. The first time
- * is the first whether or not the claim says it yet.
+ * One id for each time it is asked for: within the stream's window the same question is not stored twice. The first
+ * time counts as the first even if the claim does not say it yet.
  */
 export const jobId = ({ ticket, asked }: ClaimRecord) => `${ticket}-${Math.max(1, asked)}`
 
@@ -66,13 +66,13 @@ export const verifiedClaim = (
 ): Claim =>
   claimOf(claimKey, claim, { state: "CLAIMED", payment: { payload, requirements }, requestedAtMs: null, asked: 0 })
 
-/** The claim as its next write, a settler's, makes it: to be settled. */
+/** The claim after a settler's next write: to be settled. */
 export const toBeSettled = ({ key, revision, record }: Claim, requestedAtMs: number): Claim => ({
   key,
   revision,
   record: { ...record, state: "SETTLING", requestedAtMs, asked: 1 }
 })
 
-/** The same, of a job; undefined where the job does not say. */
+/** The same from a job; undefined when the job lacks the facts. */
 export const claimOfJob = ({ claimKey, payload, requirements, requestedAtMs, claim }: SettlementJob) =>
   claim && claimOf(claimKey, claim, { state: "SETTLING", payment: { payload, requirements }, requestedAtMs, asked: 1 })

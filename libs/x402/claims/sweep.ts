@@ -1,8 +1,8 @@
 /**
- * Looks after claims whose holders are gone: what was not given out is let go, what was is sent to be settled,
- * and settling is asked for again where nobody reports. One sweeper at a time holds a lease. It reads the
- * bucket's stream in order; a mark that it writes itself comes back with the broker's time, and ages are
- * measured between two of the broker's times. It starts where the oldest claim that had not ended stood.
+ * The sweep looks after claims whose holders are gone: it releases what was not given out, has the rest settled, and
+ * asks again for a settlement without a report. One sweeper at a time holds a lease. It reads the bucket's stream in
+ * order; a mark that it writes itself comes back with the broker's time, and ages are measured between two of the
+ * broker's times. It starts at the oldest claim that had not ended.
  */
 import { Effect, Option, Schedule, Schema, Stream, Result } from "effect"
 import { type BusError, jsonCodec, Kv, type KvBucket, Leases, StreamReader, type SourceMessage } from "#bus"
@@ -14,7 +14,7 @@ import { isPlaceNeeded, PayerRecord } from "./PayerBook.ts"
 import { ClaimRecord, dueMove, hasEnded, type LiveState, moveOf, type SweepMove, type SweepTimes } from "./claim.ts"
 
 export interface SweepOptions {
-  /** This process, in the lease. */
+  /** This process's name in the lease. */
   readonly holder: string
   readonly times: SweepTimes
   readonly everyMs: number
@@ -25,10 +25,10 @@ const markKey = "sweep"
 const Mark = Schema.Struct({ holder: Schema.String, from: Schema.Int })
 const markCodec = jsonCodec(Mark)
 
-// One by one a thousand ended leases would take longer than a lease.
+// One by one, a thousand expired leases would take longer than a lease.
 const sweepsAtOnce = 16
 
-/** Sweeps for as long as it runs, whenever the lease is ours. */
+/** Sweeps for as long as it runs, while it holds the lease. */
 export const sweepClaims = Effect.fn("sweepClaims")(function* (
   options: SweepOptions
 ): Effect.fn.Return<never, never, Claims | Kv | Leases | Metrics | StreamReader> {
@@ -61,7 +61,7 @@ const sweepWhileHeld = Effect.fnUntraced(function* (
   yield* Effect.raceFirst(reading, marking)
 })
 
-/** Another sweeper's mark in the way is a `RevisionConflict`, which ends this one. */
+/** Fails with a `RevisionConflict` when another sweeper has written its mark, which ends this one. */
 const mark = Effect.fnUntraced(function* (
   marks: KvBucket<typeof Mark.Type>,
   { holder, everyMs }: SweepOptions,
@@ -110,7 +110,7 @@ interface Due {
   readonly due: SweepMove
 }
 
-/** Makes the move of a claim that is still at `revision`; nothing otherwise. */
+/** Makes the move of a claim that is still at `revision`; otherwise does nothing. */
 export const sweepClaim = Effect.fn("Claims.sweep")(function* (
   claims: Claims["Service"],
   { key, revision, due }: Due
@@ -127,8 +127,8 @@ export const sweepClaim = Effect.fn("Claims.sweep")(function* (
 })
 
 /**
- * Gives back places that a crash has left between a claim and its payer's record: those that stand since before and for
- * which no claim does. How often the record is written says nothing: a busy payer's is written all the time.
+ * Gives back places that a crash has left between a claim and its payer's record: those that have stood for long and
+ * have no claim. The record's own age says nothing, for a busy payer's is written all the time.
  */
 const vacateUnneeded = Effect.fnUntraced(function* (
   live: LiveClaims,
@@ -151,7 +151,7 @@ interface LiveClaim extends LiveState {
 interface LivePayer {
   readonly record: PayerRecord
   readonly revision: number
-  /** Of each place, by its ticket: when it was seen first. */
+  /** When each place was first seen, by its ticket. */
   readonly sinceMs: ReadonlyMap<string, number>
 }
 
@@ -160,16 +160,16 @@ interface LiveClaims {
   readonly has: (key: string) => boolean
   readonly claims: () => ReadonlyArray<readonly [key: string, claim: LiveClaim]>
   readonly payers: () => ReadonlyArray<readonly [key: string, payer: LivePayer]>
-  /** From where on the stream holds all that is known here, and all that is not yet read. */
+  /** The sequence from which the stream holds everything known here, and everything not yet read. */
   readonly oldestSequence: () => number
 }
 
 const { state, asked } = ClaimRecord.fields
-// No more than this of it is kept.
+// Only this part of a claim is kept.
 const claimCodec = jsonCodec(Schema.Struct({ state, asked }))
 const payerCodec = jsonCodec(PayerRecord)
 
-// Some records of a kilobyte or two; at a first reading, the whole bucket comes by before anybody asks.
+// Some records of a kilobyte or two; a first reading passes the whole bucket before any question.
 const unreadMax = 1_024
 
 type Unread = Pick<SourceMessage, "sequence" | "storedAtMs" | "data">
@@ -177,9 +177,9 @@ type Unread = Pick<SourceMessage, "sequence" | "storedAtMs" | "data">
 const noHeader = () => undefined
 
 /**
- * What a sweeper knows: the claims that have not ended and the payers with something unpaid, as the bucket's stream tells
- * them in order. Most of what passes is over at the next sweep: it is put aside as it is, and the last one of each key is
- * read when somebody wants to know.
+ * The sweeper's knowledge: the claims that have not ended and the payers with something unpaid, in the order of the
+ * bucket's stream. Most records are outdated at the next sweep, so they are put aside undecoded, and only the last one
+ * of each key is decoded on demand.
  */
 export const liveClaims = (): LiveClaims => {
   const claims = new Map<string, LiveClaim>()
@@ -189,7 +189,7 @@ export const liveClaims = (): LiveClaims => {
 
   const readClaim = (key: string, message: Unread) => {
     const decoded = claimCodec.decode({ data: message.data, header: noHeader })
-    // Deleted first, so that the map's order stays that of the sequences.
+    // Deleted first, so that the map keeps the order of the sequences.
     claims.delete(key)
     if (Result.isFailure(decoded) || hasEnded(decoded.success.state)) return
     const { state, asked } = decoded.success
@@ -216,7 +216,7 @@ export const liveClaims = (): LiveClaims => {
       lastSequence = sequence
       if (!key.startsWith("claim.") && !key.startsWith("payer.")) return
       unread.delete(key)
-      // A copy: what came is a piece of all that was received with it.
+      // A copy, because the data are a slice of everything that was received with them.
       unread.set(key, { sequence, storedAtMs, data: data.slice() })
       if (unread.size >= unreadMax) readAll()
     },

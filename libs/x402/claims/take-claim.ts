@@ -1,16 +1,16 @@
 /**
- * Takes a payment for a call. The key is created, or a released one taken again by its revision: of any number
- * who try at once one succeeds. Each takes a place in its payer's record, for its money; who finds none, or a wallet that
- * does not hold enough for all, lets the claim go again. An unmet payment is created at once, beside its place; of any
- * other a look at both comes first, so that those who will be refused anyway write nothing. Who asks a second time for
- * the same call, because whoever was asked first has fallen silent, takes the claim over: its revision moves, so that the
- * silent one can undo nothing.
+ * Takes a payment for a call. The key is created, or a released one taken again by its revision: of any number of
+ * callers at once one succeeds. Each takes a place in its payer's record, for its money; a caller that finds no place,
+ * or a wallet with too little for all, releases the claim again. An unmet payment is created at once, beside its place.
+ * For any other the claim and the payer are read first, so that a refusal writes nothing. A gateway that asks a second
+ * time for the same call, because the first verifier has fallen silent, has the claim taken over: its revision moves,
+ * so that the silent verifier can undo nothing.
  *
  * A claim is only good while the chain is seen to hold enough for it and all that were in the record before it. The
- * record's own order decides, whichever gateway, verifier or process asks. A claim that finds itself alone asks nothing:
- * the transfer's simulation, which is made of the same wallet, says as much. A balance counts only when it was asked for
- * behind the newest settlement that the record knows. Otherwise the money of a payment could be seen in the wallet while
- * it was still there, and its place be missed because it was gone already.
+ * record's own order decides, whichever gateway, verifier or process asks. A claim that finds itself alone asks
+ * nothing: the transfer's simulation reads the same wallet and says as much. A balance counts only when it was asked
+ * for after the newest settlement in the record. Otherwise a payment's money could still be seen in the wallet while
+ * its place is already gone.
  */
 import { Clock, Effect, Fiber, Option, Result } from "effect"
 import { type BusError, BusUnavailable } from "#bus"
@@ -37,12 +37,12 @@ import {
 import { canBeTaken, type ClaimRecord, moved } from "./claim.ts"
 import { ClaimRefused } from "./errors.ts"
 
-/** What the payer holds, and which of these claims have been paid from it. Not asked where nothing but the one is there. */
+/** The payer's balance, and which of these claims have been paid from it. Not asked for a claim that is alone. */
 export type AskFunds = (claimKeys: ReadonlyArray<string>) => Effect.Effect<Funds, ChainUnavailable>
 
 /**
- * What a payment is claimed for. `binding`: SHA-256 over method, path and body. `holder`: the gateway's instance.
- * `ticket`: drawn for this call alone.
+ * The call that a payment is claimed for. `binding`: SHA-256 over method, path and body. `holder`: the gateway's
+ * instance. `ticket`: drawn for this call alone.
  */
 export interface Call {
   readonly binding: string
@@ -52,9 +52,9 @@ export interface Call {
 }
 
 export interface Asking {
-  /** Nothing speaks against the payment that this process knows. */
+  /** Nothing known to this process speaks against the payment. */
   readonly isUnmet?: boolean
-  /** How the chain is asked for the payer's money. Without it nobody compares claims with money. */
+  /** How the chain is asked for the payer's money. Without it claims are not compared with money. */
   readonly askFunds?: AskFunds
 }
 
@@ -64,7 +64,7 @@ interface Parts {
   readonly store: ClaimStore
   readonly payers: PayerBook
   readonly limits: PlaceLimits
-  /** Who is refused is looked at first from now on. */
+  /** From now on, this payer's claim and record are read first. */
   readonly refusedNow: (refusal: ClaimRefused, checked: CheckedPayment) => Effect.Effect<void>
 }
 
@@ -112,7 +112,7 @@ const takeAsFound = Effect.fnUntraced(function* (
   )
 })
 
-/** What is there already is found by the write; what is refused after it is let go again. */
+/** The write finds an existing claim; a refusal after it releases the claim again. */
 const takeUnmet = Effect.fnUntraced(function* (
   parts: Parts,
   checked: CheckedPayment,
@@ -152,7 +152,7 @@ const newRecord = (checked: CheckedPayment, call: Call, nowMs: number): ClaimRec
   payment: { payload: checked.payload, requirements: checked.requirements }
 })
 
-/** The record that takes the place of what was found; undefined where that is somebody else's. */
+/** The record that replaces the found one; undefined when that belongs to another call. */
 const taken = (found: ClaimRecord, fresh: ClaimRecord): ClaimRecord | undefined => {
   if (canBeTaken(found)) return { ...fresh, moves: 1 }
   return found.state === "CLAIMED" && found.ticket === fresh.ticket
@@ -160,7 +160,7 @@ const taken = (found: ClaimRecord, fresh: ClaimRecord): ClaimRecord | undefined 
     : undefined
 }
 
-/** Who loses the write has met somebody who uses the same payment, or the silent one, who has just woken up. */
+/** Losing this write means that another call uses the payment, or that the silent verifier has woken up. */
 const write = (
   store: ClaimStore,
   checked: CheckedPayment,
@@ -173,7 +173,7 @@ const write = (
 
 const awake = new BusUnavailable({ operation: "take a claim over", detail: "whoever has it moves it still" })
 
-/** What cannot be let go now is let go by the sweep. */
+/** A claim that cannot be released now is released by the sweep. */
 const letGo = (store: ClaimStore, { key, record, revision }: Claim) => {
   const next = moved(record, { _tag: "Release", reason: "no place" }, record.claimedAtMs)
   return next === undefined ? Effect.void : Effect.ignore(store.write(key, next, revision))
@@ -184,11 +184,11 @@ interface Reserving {
   readonly limits: PlaceLimits
   readonly checked: CheckedPayment
   readonly place: Place
-  /** Null where whoever claims answers for the money. */
+  /** Null when the caller answers for the money. */
   readonly askFunds: AskFunds | null
 }
 
-/** What a balance was seen to be, and behind which settlement. */
+/** A balance that was read, and the settlement it came after. */
 interface Seen {
   readonly funds: Funds
   readonly settledLast: string | undefined
@@ -204,7 +204,7 @@ const reserve = Effect.fnUntraced(function* (
   const seen = entry ?? (yield* payers.read(checked))
   const before = recordOf(checked, seen)
   yield* refuseWithoutPlace(checked, withPlace(before, place, limits))
-  // Beside the write, which the chain takes longer than.
+  // Asked beside the write; the chain takes longer than the write does.
   const asking =
     known === undefined && isAskedFor(before, place)
       ? yield* Effect.forkChild(Effect.result(ask(reserving, before)), { startImmediately: true })
@@ -227,18 +227,18 @@ const reserve = Effect.fnUntraced(function* (
   )
 })
 
-/** Whether the money is there for one who takes a place now, without taking it; what was seen then. */
+/** Whether the money would be there for a place taken now, without taking it; returns the balance that was read. */
 const foresee = (reserving: Reserving, entry: PayerEntry): Effect.Effect<Seen | undefined, Refusal> => {
   const record = recordOf(reserving.checked, entry)
   if (!isAskedFor(record, reserving.place)) return Effect.undefined
   return Effect.flatMap(ask(reserving, record), (seen) => covered(reserving, record, seen))
 }
 
-/** What cannot be given back now is given back by the sweep. */
+/** A place that cannot be given back now is given back by the sweep. */
 const giveBack = ({ payers, checked, place }: Reserving) =>
   Effect.ignore(payers.change(checked, (payer) => withoutPlace(payer, place.claimKey, place.ticket)))
 
-/** Another claim's money is, or was a moment ago, in the wallet that the simulation saw. */
+/** Another claim's money is, or was a moment ago, in the wallet that the simulation read. */
 const isAskedFor = (record: PayerRecord, place: Place) =>
   record.settledLast !== undefined || placesBefore(record, place).size > 0
 
@@ -250,7 +250,7 @@ const ask = ({ askFunds, place }: Reserving, record: PayerRecord): Effect.Effect
         settledLast: record.settledLast
       }))
 
-// A chain that does not tell which payments it has made is asked again: what lands is written down within a second.
+// A chain that does not say which payments it has made is asked again: a transfer is recorded within a second.
 const pausesMs = [0, 100, 300, 600]
 
 const covered = Effect.fnUntraced(function* (
@@ -261,11 +261,11 @@ const covered = Effect.fnUntraced(function* (
   const { checked, payers, place, askFunds } = reserving
   if (askFunds === null || !isAskedFor(first, place)) return asked
   let record = first
-  // Behind another settlement than the record knows now.
+  // The balance came after another settlement than the record's last.
   let seen = asked?.settledLast === record.settledLast ? asked : yield* ask(reserving, record)
   for (const pauseMs of pausesMs) {
     if (seen !== undefined && seen.funds.balance >= amountNeeded(record, place, seen.funds)) return seen
-    // As of one block, each payment either is in the wallet or has left it: only what has changed since can help.
+    // As of one block, each payment either is in the wallet or has left it, so only a later change can help.
     if (pauseMs > 0 && seen?.funds.spent !== null) break
     yield* Effect.sleep(pauseMs)
     record = recordOf(checked, yield* payers.read(checked))

@@ -1,7 +1,7 @@
 /**
- * A facilitator of somebody else's, asked over HTTP. What matters is what is not known: an answer that does
- * not come is never a refusal. A verification without an answer may be asked again; a settlement without one
- * may have happened, so it is pending until the chain is asked. Paid is only `success: true` with a transaction.
+ * A third party's facilitator, asked over HTTP. The unknown cases matter most: a missing answer is never a refusal. A
+ * verification without an answer may be asked again; a settlement without one may have happened, so it is pending until
+ * the chain is asked. Only `success: true` with a transaction means paid.
  */
 import { Clock, Effect, Result, Schema, type Scope } from "effect"
 import {
@@ -21,19 +21,19 @@ import type { Settlement } from "../scheme.ts"
 import { hiddenOf, readSettlement, readVerification } from "./remote-scheme.ts"
 
 export interface FacilitatorOptions {
-  /** Up to the operation: `https://facilitator.example.com/v2`. */
+  /** The URL before the operation: `https://facilitator.example.com/v2`. */
   readonly url: string
   readonly timeoutMs: number
   readonly connectionsMax: number
 }
 
 export interface Facilitator {
-  /** The payer, when the payment is good. */
+  /** The payer, when the payment is valid. */
   readonly verify: (
     payload: PaymentPayload,
     requirements: PaymentRequirements
   ) => Effect.Effect<string | null, PaymentRefused | ChainUnavailable>
-  /** `ChainUnavailable` only where nothing can have been sent. */
+  /** `ChainUnavailable` only when nothing can have been sent. */
   readonly settle: (
     payload: PaymentPayload,
     requirements: PaymentRequirements
@@ -104,7 +104,7 @@ const ask = (
     responseBytesMax: answerBytesMax
   })
 
-// Where no connection was made nothing was sent; of everything else nobody knows.
+// Without a connection nothing was sent; in every other case it may have been.
 const afterSettle = (error: EgressError) => {
   const isUnsent =
     error._tag === "AddressRefused" ||

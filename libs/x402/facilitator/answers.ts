@@ -1,7 +1,7 @@
 /**
- * The other side: what our own workers answer as a facilitator to any x402 server. A verification that cannot
- * be made and a settlement that is not decided are told by the status, for the bodies have no word for
- * "nobody knows" but `settlement_pending`. Pure.
+ * The serving side: the answers of our own workers as a facilitator for any x402 server. A verification that cannot be
+ * made and a settlement that is not decided are reported by the status, for the bodies' only word for an unknown
+ * outcome is `settlement_pending`. Pure.
  */
 import { Result, Schema } from "effect"
 import {
@@ -35,7 +35,7 @@ type Verdict =
   | { readonly _tag: "Verified"; readonly payer: string }
   | Extract<VerifyAnswer, { readonly _tag: "Refused" | "Unavailable" }>
 
-/** Also what a chain's node or another facilitator said: nothing of which one it was. */
+/** The text may come from a chain's node or another facilitator; it must not name which one. */
 const told = (text: string) => sanitise(text, { secrets: [], names: [] })
 
 export const verifyAnswer = (verdict: Verdict): FacilitatorAnswer<VerifyResponse> => {
@@ -78,7 +78,7 @@ export const settleAnswer = (
   }
 }
 
-/** `offered`: what each network needs its clients to know. */
+/** `offered`: the facts of each network that its clients need. */
 export const supportedAnswer = (
   offered: ReadonlyArray<Pick<PaymentRequirements, "network" | "extra">>,
   settlers: ReadonlyArray<Pick<SettlerKey, "network" | "address">>

@@ -1,4 +1,4 @@
-/** Facilitators: asked over HTTP, and answered as. */
+/** Facilitators: the client's side and the serving side. */
 export {
   type FacilitatorAnswer,
   readFacilitatorRequest,

@@ -1,8 +1,8 @@
 /**
- * A scheme whose chain is asked and whose transactions are sent by a facilitator. Local checks stay local, for
- * the claim is made of them, and so does the look at the chain: what became of a payment is believed of the
- * chain alone. A facilitator that says it is settled, and one that does not say what it did, are both looked after
- * there, for a while; what is not there by then is pending, under no name.
+ * A scheme whose chain a facilitator asks, and whose transactions a facilitator sends. Local checks stay local, for the
+ * claim is made from them, and so does the look at the chain: only the chain is believed about a payment's end. Whether
+ * a facilitator says that it settled or does not say what it did, the chain is checked for a while; a transfer that is
+ * not there by then is pending, without a name.
  */
 import { Clock, Effect, Result } from "effect"
 import { SettlementPending, ChainUnavailable, PaymentRefused, SettlementRefused, codeOf } from "../errors.ts"
@@ -14,11 +14,11 @@ import { sanitise, type SanitiseOptions } from "#egress"
 interface RemoteOptions {
   /** How long the chain is asked for what a facilitator has done. */
   readonly confirmMs: number
-  /** It said that it was done, and the chain does not have it. */
+  /** Called when the facilitator reported success and the chain does not have it. */
   readonly onUnconfirmed: () => void
 }
 
-/** Who signs is not known before the facilitator answers. */
+/** The signer is unknown before the facilitator answers. */
 export const remoteScheme = (
   local: PaymentScheme,
   facilitator: Facilitator,
@@ -28,12 +28,12 @@ export const remoteScheme = (
   probe: (token) => local.probe(token),
   readKey: (secret) => local.readKey(secret),
   check: (payload, requirements, nowMs) => local.check(payload, requirements, nowMs),
-  // Nobody of ours asks the chain before the facilitator sends.
+  // None of our own nodes is asked before the facilitator sends.
   checkAgain: (payload, requirements, nowMs) => local.check(payload, requirements, nowMs),
   simulate: ({ payload, requirements }) => Effect.asVoid(facilitator.verify(payload, requirements)),
-  // A facilitator tells no balances: our own nodes, which look after its settlements, do.
+  // A facilitator gives no balances: our own nodes, which confirm its settlements, do.
   funds: (checked, claimKeys) => local.funds(checked, claimKeys),
-  // The sender pays for it.
+  // The sender pays for a failure.
   recheck: () => Effect.void,
   accountNonce: () => Effect.succeed(null),
   prepare: () => Effect.succeed({ transaction: null, raw: new Uint8Array(0), settler: "facilitator", nonce: null }),
@@ -48,7 +48,7 @@ const settle = Effect.fn("Facilitator.settle")(function* (
   { confirmMs, onUnconfirmed }: RemoteOptions,
   checked: CheckedPayment
 ): Effect.fn.Return<Settlement, SettlementRefused | SettlementPending | ChainUnavailable> {
-  // A refusal is looked after by whoever ends the payment for it.
+  // The caller that ends the payment for a refusal confirms it on the chain.
   const said = yield* facilitator.settle(checked.payload, checked.requirements).pipe(
     Effect.map(({ transaction }) => ({ isDone: true, transaction, detail: `it names ${transaction}` })),
     Effect.catchTag("SettlementPending", (pending) =>
@@ -66,7 +66,7 @@ const settle = Effect.fn("Facilitator.settle")(function* (
 const firstPauseMs = 100
 const lastPauseMs = 1_000
 
-/** The transaction that the chain has, whatever it was named; null when there is none in time. */
+/** The transaction on the chain, whatever its name; null when there is none in time. */
 const madeWithin = Effect.fnUntraced(function* (
   local: PaymentScheme,
   checked: CheckedPayment,
@@ -85,7 +85,7 @@ const madeWithin = Effect.fnUntraced(function* (
   }
 })
 
-/** What must not be told of a facilitator that is asked at this URL: its host, and keys that stand in the path. */
+/** What must stay hidden of a facilitator at this URL: its host, and keys that stand in the path. */
 export const hiddenOf = (url: string): SanitiseOptions => {
   const { host, hostname, pathname, search, username, password } = new URL(url)
   const parts = [...pathname.split("/"), ...search.split(/[?&=]/u), username, password]
@@ -94,19 +94,19 @@ export const hiddenOf = (url: string): SanitiseOptions => {
 
 const nothingHidden: SanitiseOptions = { secrets: [], names: [] }
 
-/** A reason is a word of the protocol; one that is more is told only as far as it may be. */
+/** A reason is a word of the protocol; a longer one is cleaned before it is passed on. */
 const toldReason = (reason: string, hidden: SanitiseOptions) => sanitise(reason, hidden) ?? "unexpected_verify_error"
 
-/** Shown to whoever sent the payment: an account, or nothing. */
+/** An account or nothing, for the sender of the payment sees it. */
 const addressOf = (payer: string | undefined) =>
   payer !== undefined && /^[0-9A-Za-z]{1,64}$/u.test(payer) ? payer : null
 
 const saysNothing = (status: number) => status >= 500 || status === 408 || status === 429
 
 /**
- * What a facilitator's answer means. Pure. A status of 5xx, 408 or 429, or a body that breaks the protocol,
- * says nothing of the payment, whatever it claims. Its words go to payers, so nothing of what stands behind it, or of how
- * we reach it, is left in them; the code is read before.
+ * The meaning of a facilitator's answer. Pure. A status of 5xx, 408 or 429, or a body that breaks the protocol, says
+ * nothing of the payment, whatever it claims. Its words go to payers, so they are cleaned of what stands behind it and
+ * of how we reach it; the code is read before.
  */
 export const readVerification = (
   status: number,
@@ -131,7 +131,7 @@ export const readVerification = (
   )
 }
 
-// What facilitators say when they, not the payment, are at fault.
+// Reasons that facilitators give when they, not the payment, are at fault.
 const transient = new Set(["unexpected_verify_error", "unexpected_settle_error", "settlement_pending"])
 
 export const readSettlement = (
@@ -157,7 +157,7 @@ export const readSettlement = (
     return Effect.succeed({ transaction, network, payer: answer.payer ?? "", amount: BigInt(requirements.amount) })
   }
   const reason = answer.errorReason ?? "unexpected_settle_error"
-  // Sent and refused is for the chain to say, not for somebody who has seen a transaction fail.
+  // Only the chain can say that a sent transaction was refused, not a facilitator that saw one fail.
   if (transient.has(reason) || transaction !== null) return pending(reason)
   const code = codeOf(reason, answer.errorMessage)
   const told = toldReason(reason, hidden)

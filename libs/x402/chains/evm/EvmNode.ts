@@ -1,5 +1,5 @@
 /**
- * What is asked of a chain's node, with its answers read. A revert is an answer of its own; every other fault, of
+ * The questions to a chain's node, with their answers decoded. A revert is an answer of its own; every other fault, of
  * the transport or of the node, is `ChainUnavailable` and says nothing of a payment.
  */
 import { Effect, Schema } from "effect"
@@ -7,10 +7,10 @@ import { ChainUnavailable } from "../../errors.ts"
 import { type JsonRpc, type RpcError, RpcRejected } from "../json-rpc.ts"
 import { type Hex, hexOf, quantityOf, readQuantity } from "./encoding.ts"
 
-/** The call was carried out and the contract refused. `text` is its reason, empty when it gave none. */
+/** The call ran and the contract refused. `text` is its reason, empty when it gave none. */
 export class Reverted extends Schema.TaggedError<Reverted>()("Reverted", { text: Schema.String }) {}
 
-/** A node's limit on logs, or ours: fewer blocks in one question may do. */
+/** A node's limit on logs, or ours: a question over fewer blocks may succeed. */
 export class TooManyLogs extends Schema.TaggedError<TooManyLogs>()("TooManyLogs", { detail: Schema.String }) {}
 
 const HexText = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]*$/u))
@@ -63,7 +63,7 @@ export class EvmNode {
     this.#rpc = rpc
   }
 
-  /** A call of a contract on top of the newest block. */
+  /** Calls a contract on top of the newest block. */
   readonly call = (to: string, data: Uint8Array): Effect.Effect<string, Reverted | ChainUnavailable> =>
     this.#rpc.call("eth_call", [{ to, data: hexOf(data) }, "latest"]).pipe(
       Effect.mapError((error) => revertIn(error) ?? unavailable("call the token", error)),
@@ -77,8 +77,8 @@ export class EvmNode {
     this.#ask("read a receipt", "eth_getTransactionReceipt", [hash], decodeReceipt)
 
   /**
-   * Whether the node has taken the transaction in and it may still come into a block. One that lost its nonce to another
-   * never does, and some nodes go on listing it.
+   * Whether the node holds the transaction and it may still enter a block. One that lost its nonce to another never
+   * will, though some nodes go on listing it.
    */
   readonly isWaiting = Effect.fnUntraced(function* (
     this: EvmNode,
@@ -121,7 +121,7 @@ export class EvmNode {
     Effect.map(this.#ask("read the chain's id", "eth_chainId", [], decodeQuantity), BigInt)
   )
 
-  /** How many transactions an account has made: in blocks, or with those that wait. */
+  /** The number of transactions of an account: in blocks, or including those that wait. */
   readonly transactionCount = (address: string, tag: "latest" | "pending"): Effect.Effect<number, ChainUnavailable> =>
     Effect.map(this.#ask("read an account's nonce", "eth_getTransactionCount", [address, tag], decodeQuantity), Number)
 
@@ -140,13 +140,13 @@ export class EvmNode {
       Effect.map(BigInt)
     )
 
-  /** Takes it in and returns: the caller reads the refusals itself. */
+  /** Sends the transaction and returns at once: the caller reads the refusals itself. */
   readonly send = (raw: Hex): Effect.Effect<void, RpcError> =>
     Effect.asVoid(this.#rpc.call("eth_sendRawTransaction", [raw]))
 
   /**
-   * Takes it in and answers when it is in a block, where a node knows this (EIP-7966). Nodes disagree on how their
-   * own limit is given, so it is left to them and ours ends the wait: `RpcUnavailable` of which `why` says so.
+   * Sends the transaction and answers when it is in a block, on nodes that know this method (EIP-7966). Nodes disagree
+   * on how to set their own limit, so it is not set and ours ends the wait: `RpcUnavailable`, whose `why` says so.
    */
   readonly sendAndWait = (raw: Hex, waitMs: number): Effect.Effect<TransactionReceipt, RpcError | ChainUnavailable> =>
     this.#rpc
@@ -185,7 +185,7 @@ const unavailable = (operation: string, error: RpcError) => new ChainUnavailable
 const otherShape = (operation: string) =>
   new ChainUnavailable({ operation, detail: "the node's answer has another shape" })
 
-// Nodes agree on code 3 with the contract's words as data; older ones say it in the message alone.
+// Nodes agree on code 3, with the revert reason as data; older ones give it in the message alone.
 const revertCode = 3
 const revertWord = /\breverted\b|\bvm execution error\b/iu
 // Error(string): the selector, an offset and a length before the text.

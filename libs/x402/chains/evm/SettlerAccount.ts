@@ -1,7 +1,7 @@
 /**
- * One settler's account while its key is leased to us: hands out leases with nonces that never collide and leave no
- * gap, however many settlements run at once. The chain is asked for the account's nonce at the start, and again when
- * it is not known what became of a transaction. Only one process may have an account at a time.
+ * One settler's account while its key is leased to us. It hands out leases whose nonces never collide and leave no gap,
+ * however many settlements run at once. The chain is asked for the account's nonce at the start, and again when the
+ * fate of a transaction is unknown. Only one process may have an account at a time.
  */
 import { Clock, Effect, Redacted, Semaphore } from "effect"
 import { ChainUnavailable } from "../../errors.ts"
@@ -10,7 +10,7 @@ import type { EvmNode } from "./EvmNode.ts"
 import { type FeeSource, signTransaction } from "./transaction.ts"
 import { sendVerdict } from "./send.ts"
 
-/** `used`: the chain has it. `unsent`: it certainly has not. `unknown`: nobody can say. */
+/** `used`: the chain has it. `unsent`: it certainly has not. `unknown`: it may have. */
 export type LeaseEnd = "used" | "unsent" | "unknown"
 
 interface AccountParts {
@@ -19,11 +19,11 @@ interface AccountParts {
   readonly chainId: bigint
 }
 
-// What an empty transfer to oneself costs on every chain of this family; some charge for data beside it.
+// The gas of an empty transfer to oneself, on every chain of this family; some charge for data beside it.
 const fillerGas = 60_000n
-// Of one healing; whoever has more gaps has another trouble.
+// Gaps filled in one healing; more gaps have another cause.
 const gapsMax = 64
-// Well within the time a caller waits for; a transaction that was signed so long ago and is not with the node is
+// Well within the time a caller waits for. A transaction that was signed this long ago and is not with the node is
 // signed anew.
 const stuckAfterMs = 4_000
 
@@ -53,16 +53,16 @@ export class SettlerAccount {
     Effect.sync(() => {
       if (this.#sequence === undefined || nonce === null) return
       const rest = how === "unsent" ? returnNonce(this.#sequence, nonce) : useNonce(this.#sequence, nonce)
-      // With nothing on its way the chain's own count is the truth again.
+      // With no transaction on its way, the chain's own count is right again.
       this.#sequence = how === "unknown" && rest.out.size === 0 ? undefined : rest
     })
 
-  /** Whether a lease lasts so long that its transaction may be lost; asks nobody. */
+  /** Whether a lease has lasted so long that its transaction may be lost; makes no call. */
   readonly mayBeStuck: Effect.Effect<boolean> = Effect.map(Clock.currentTimeMillis, (nowMs) =>
     [...(this.#sequence?.out.values() ?? [])].some((sinceMs) => sinceMs < nowMs - stuckAfterMs)
   )
 
-  /** Fills what later transactions wait for with empty ones, and says how many that were. Takes wait for it. */
+  /** Fills the gaps that later transactions wait for with empty ones, and returns their number. Takes wait for it. */
   readonly heal: Effect.Effect<number, ChainUnavailable> = Effect.suspend(() =>
     this.#turn.withPermits(1)(this.#fillGaps())
   )
@@ -76,7 +76,8 @@ export class SettlerAccount {
 
   readonly #fillGaps = Effect.fnUntraced(function* (this: SettlerAccount): Effect.fn.Return<number, ChainUnavailable> {
     const { node, fees, chainId } = this.#parts
-    // As it is before the node is asked: what ends after that is no gap, and changes the sequence while this goes on.
+    // The sequence from before the node is asked: a lease that ends later is no gap, and changes the sequence
+    // meanwhile.
     const before = yield* this.#known()
     this.#sequence = before
     const stuckSinceMs = (yield* Clock.currentTimeMillis) - stuckAfterMs
@@ -94,7 +95,7 @@ export class SettlerAccount {
   })
 }
 
-/** A place that is taken meanwhile is no gap any more. */
+/** A nonce that is taken meanwhile is no gap any more. */
 const sendFiller = (node: EvmNode, raw: `0x${string}`): Effect.Effect<void, ChainUnavailable> =>
   node.send(raw).pipe(
     Effect.catchIf(
@@ -105,15 +106,15 @@ const sendFiller = (node: EvmNode, raw: `0x${string}`): Effect.Effect<void, Chai
   )
 
 /**
- * The nonces of one settler's account: each transaction takes the next, a nonce that was never sent is taken again
- * before any later one, and what the chain lacks between those that it has is a gap to be filled. Pure.
+ * The nonces of one settler's account. Each transaction takes the next; a nonce that was never sent is taken again
+ * before any later one; a nonce that the chain lacks between those it has is a gap to fill. Pure.
  */
 export interface NonceSequence {
-  /** The first that was never given out. */
+  /** The first nonce that was never given out. */
   readonly next: number
-  /** Given back unsent, ascending. */
+  /** Nonces given back unsent, ascending. */
   readonly returned: ReadonlyArray<number>
-  /** Given out, with the moment, and what became of the transaction is not said yet. */
+  /** Nonces given out, with the moment, whose transactions have not been reported yet. */
   readonly out: ReadonlyMap<number, number>
 }
 
@@ -131,7 +132,7 @@ export const useNonce = (sequence: NonceSequence, nonce: number): NonceSequence 
   out: without(sequence.out, nonce)
 })
 
-/** Nothing was sent with it. */
+/** Nothing was sent with the nonce. */
 export const returnNonce = (sequence: NonceSequence, nonce: number): NonceSequence => {
   if (!sequence.out.has(nonce)) return sequence
   const returned = [...sequence.returned, nonce].toSorted((left, right) => left - right)
@@ -139,9 +140,9 @@ export const returnNonce = (sequence: NonceSequence, nonce: number): NonceSequen
 }
 
 /**
- * Nonces that later transactions wait for, where the chain's own next one is `pending`: those that nobody holds, and the
- * next one itself when it was given out before `stuckSinceMs`, for then the node has dropped its transaction or passes
- * it over.
+ * The gaps that later transactions wait for, where `pending` is the chain's own next nonce: nonces that no lease holds,
+ * and `pending` itself when it was given out before `stuckSinceMs`, for then the node has dropped its transaction or
+ * passes it over.
  */
 export const gapsOf = ({ next, out }: NonceSequence, pending: number, stuckSinceMs: number): ReadonlyArray<number> => {
   const gaps: Array<number> = []
@@ -152,7 +153,7 @@ export const gapsOf = ({ next, out }: NonceSequence, pending: number, stuckSince
   return gaps
 }
 
-/** Those below the chain's own next were used by somebody else and are worth nothing. */
+/** Drops nonces below the chain's own next: another sender used them. */
 export const forgetBelow = (sequence: NonceSequence, pending: number): NonceSequence => ({
   next: Math.max(sequence.next, pending),
   returned: sequence.returned.filter((nonce) => nonce >= pending),
@@ -172,7 +173,7 @@ const without = (out: ReadonlyMap<number, number>, nonce: number): ReadonlyMap<n
   return rest
 }
 
-/** The last ones that were given back were never missing. */
+/** Nonces given back at the end of the sequence leave no gap. */
 const dropTail = (sequence: NonceSequence): NonceSequence => {
   let { next, returned } = sequence
   while (returned.at(-1) === next - 1) {

@@ -1,6 +1,6 @@
 /**
  * The exact scheme on chains of this family, by transfer authorizations of the token (EIP-3009): the payer signs,
- * anybody may submit, we pay the gas. One per network. Checking needs no key; settling is given one. It keeps
+ * anybody may submit, we pay the gas. One per network. Checking needs no key; settling is given one. The scheme keeps
  * nothing of any payment.
  */
 import { Effect, Schema, type Scope } from "effect"
@@ -24,16 +24,16 @@ import { transfers } from "./transfers.ts"
 
 type Defaulted = keyof typeof evmDefaults
 
-/** What must be said of a chain; the rest has defaults. */
+/** The settings that a chain must give; the rest has defaults. */
 export type EvmOptions = Omit<EvmSettings, Defaulted> & Partial<Pick<EvmSettings, Defaulted>>
 
 export interface EvmScheme extends PaymentScheme<EvmPayment, EvmPrepared> {
   readonly node: EvmNode
-  /** Leases of one settler's key; one for each key, in one process at a time. */
+  /** Leases of one settler's key. One account for each key, in one process at a time. */
   readonly account: (key: SettlerKey) => SettlerAccount
 }
 
-/** The configuration names no chain of this family: nothing can be started with it. */
+/** The configuration names no chain of this family, so nothing can start with it. */
 export class NotAnEvmNetwork extends Schema.TaggedError<NotAnEvmNetwork>()("NotAnEvmNetwork", {
   network: Schema.String
 }) {

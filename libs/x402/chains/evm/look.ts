@@ -1,5 +1,5 @@
 /**
- * What the chain says of a payment, whoever submitted it: made, still to be had, used up without us, or over. An
+ * The chain's standing of a payment, whoever submitted it: made, still to be had, used up without us, or over. An
  * authorization's use is one bit that never goes back, so an unused one whose time has passed in a final block can
  * never be collected.
  */
@@ -29,7 +29,7 @@ const isMadeBy = Effect.fnUntraced(function* (
   payment: EvmPayment,
   transaction: string
 ): Effect.fn.Return<boolean, ChainUnavailable> {
-  // A facilitator may name anything, also an older payment of the same payer and amount.
+  // A facilitator may name any transaction, even an older payment of the same payer and amount.
   if (!isHash(transaction)) return false
   const receipt = yield* node.receipt(transaction)
   if (receipt === null || readQuantity(receipt.status) !== 1n) return false
@@ -38,7 +38,7 @@ const isMadeBy = Effect.fnUntraced(function* (
 
 const isUsed = ({ call }: EvmNode, { asset, payer, authorization }: EvmPayment) =>
   call(asset, authorizationState(payer, authorization.nonce)).pipe(
-    // A token that has no such state has not used it.
+    // A token without such a state has not used the authorization.
     Effect.catchIf(
       (error) => error instanceof Reverted,
       () => Effect.succeed("0x0")
@@ -58,10 +58,10 @@ const howUsed = Effect.fnUntraced(function* (
   return isPaid ? { _tag: "Settled", transaction: transactionHash } : { _tag: "Spent", transaction: transactionHash }
 })
 
-// As long as a payer's clock may run ahead of ours; see the check.
+// The lead that a payer's clock may have over ours; see the check.
 const clockSkewSeconds = 60
 
-/** Backwards from the newest block to where the authorization cannot have been signed yet. */
+/** Searches backwards from the newest block to where the authorization cannot have been signed yet. */
 const eventOf = Effect.fnUntraced(function* (
   node: EvmNode,
   { logBlocksMax, logPagesMax }: LookOptions,
@@ -72,7 +72,7 @@ const eventOf = Effect.fnUntraced(function* (
   let toBlock = (yield* node.block("latest")).number
   for (let page = 0; page < logPagesMax; page += 1) {
     const fromBlock = toBlock >= logBlocksMax ? toBlock - logBlocksMax + 1n : 0n
-    // One event at the most: a node that finds these too many has its limit on blocks.
+    // There is one event at most: a node that finds too many has a limit on blocks.
     const [event] = yield* node
       .logs({ address: asset, topics, fromBlock, toBlock })
       .pipe(Effect.catchTag("TooManyLogs", ({ detail }) => new ChainUnavailable({ operation: "read logs", detail })))

@@ -1,6 +1,6 @@
 /**
- * What can be said of a payment without asking anybody: its form, the domain, the signature, the recipient, the
- * window and the amount, refused in the order in which facilitators name them. Pure; the domains' hashes are kept.
+ * The local checks of a payment: its form, the domain, the signature, the recipient, the window and the amount, refused
+ * in the order in which facilitators name them. Pure; the domains' hashes are cached.
  */
 import { Result, Schema } from "effect"
 import { claimKeyOf, EvmAddress, ExactEvmPayload, type PaymentPayload, type PaymentRequirements } from "#contracts"
@@ -17,11 +17,11 @@ interface CheckOptions {
   readonly domains: DomainSeparators
   /** An authorization that ends sooner may not reach a block in time. */
   readonly marginSeconds: number
-  /** It was found good before: recovering the signer is most of what a check costs. */
+  /** The signature passed before: recovering the signer is most of what a check costs. */
   readonly isSignatureKnown: boolean
 }
 
-// How much longer than asked for a client may sign: its clock may run ahead of ours.
+// A client may sign for this much longer than asked for, since its clock may run ahead of ours.
 const clockSkewSeconds = 60n
 
 const decodePayload = Schema.decodeUnknownResult(ExactEvmPayload)
@@ -96,7 +96,7 @@ export const termsFault = (
   return value === BigInt(amount) ? undefined : "invalid_exact_evm_payload_authorization_value_mismatch"
 }
 
-/** By how much a window is too long: nobody else's reason says it. */
+/** By how much a window is too long: the standard reasons do not say it. */
 const detailOf = (
   fault: EvmReason,
   { validBefore }: Authorization,
@@ -123,7 +123,7 @@ const isFilled = (value: unknown): value is string => typeof value === "string" 
 const Authorized = Schema.Struct({ authorization: ExactEvmPayload.fields.authorization })
 const isAuthorized = Schema.is(Authorized)
 
-/** A payload of which only the signature is no hex is refused for the signature, as everybody does. */
+/** A payload whose only fault is a signature that is no hex is refused for the signature, as other facilitators do. */
 const unreadable = (payload: unknown): EvmReason =>
   isAuthorized(payload) ? "invalid_exact_evm_signature" : "invalid_payload"
 
@@ -133,13 +133,13 @@ export interface EvmPayment extends CheckedPayment {
   readonly signature: CurveSignature
 }
 
-/** A payment that passed the local checks, with what the chain is to be asked and sent. */
+/** A payment that passed the local checks, with the calls for the chain prepared. */
 export interface EvmPrepared extends PreparedSettlement {
   readonly transaction: string
   readonly nonce: number
 }
 
-/** The refusal of a payment that ends sooner than in so many seconds; nothing for one that lasts. */
+/** The refusal of a payment that ends in less than so many seconds; undefined for one that lasts. */
 export const refusedForTime = (payment: EvmPayment, nowMs: number, seconds: number): PaymentRefused | undefined =>
   payment.validBeforeMs < nowMs + seconds * 1_000
     ? refused("invalid_exact_evm_payload_authorization_valid_before", payment.payer)

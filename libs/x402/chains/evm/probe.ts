@@ -1,6 +1,7 @@
 /**
- * Whether the nodes are those of the configured chain and the token there is the one that payers sign for. With a wrong
- * name of the token every payment would be refused for its signature, and with wrong decimals every price be another.
+ * Checks that the nodes are those of the configured chain, and that the token there is the one that payers sign for.
+ * With a wrong token name every payment would be refused for its signature; with wrong decimals every price would be
+ * wrong.
  */
 import { Effect } from "effect"
 import { ChainMismatch, type ChainUnavailable } from "../../errors.ts"
@@ -28,13 +29,13 @@ export const probe = Effect.fn("evm.probe")(function* (
     },
     { concurrency: "unbounded" }
   )
-  // Tokens that tell no separator may tell its parts (EIP-5267).
+  // A token that gives no domain separator may give the domain's parts (EIP-5267).
   const parts = isWord(answers.separator) ? nothing : yield* ask(tokenQuestions.domain)
   const detail = mismatchOf({ ...domain, decimals }, { ...answers, parts })
   if (detail !== undefined) return yield* new ChainMismatch({ detail })
 })
 
-/** What a contract does not know, it reverts or answers with nothing. */
+/** A contract reverts on an unknown function, or answers with nothing. */
 const nothing = "0x"
 
 const answerOf = (node: EvmNode, asset: string, question: string) =>
@@ -42,17 +43,20 @@ const answerOf = (node: EvmNode, asset: string, question: string) =>
 
 const isWord = (answer: string) => answer.length === 66
 
-/** The token's answers, as they came. */
+/** The token's raw answers. */
 export interface TokenAnswers {
   readonly separator: string
   readonly name: string
   readonly version: string
   readonly decimals: string
-  /** The domain's parts, where the token tells them. */
+  /** The domain's parts, where the token gives them. */
   readonly parts: string
 }
 
-/** In words what differs; undefined where nothing does. The signing domain decides: a name alone may be for show. Pure. */
+/**
+ * The difference in words; undefined when there is none. The signing domain decides, for a name alone may be for show.
+ * Pure.
+ */
 export const mismatchOf = (configured: TokenDomain & TokenTerms, answers: TokenAnswers): string | undefined => {
   const told = {
     name: textAt(answers.name, 0),
@@ -76,7 +80,7 @@ interface Told {
   readonly decimals: bigint | undefined
 }
 
-/** Undefined for what tells nothing of the kind. */
+/** Undefined when the token gives neither form. */
 const isSameDomain = (configured: TokenDomain, answers: TokenAnswers, { name, version }: Told): boolean | undefined => {
   if (isWord(answers.separator)) return answers.separator.toLowerCase() === hexOf(domainSeparator(configured))
   const parts = domainParts(answers.parts)

@@ -1,7 +1,7 @@
 /**
- * Sends a signed transaction until it is in a block. A node may take one in and drop it, or pass it over, without a word:
- * the same bytes are sent again after a while, which is harmless, and the answer tells when another transaction has the
- * nonce for good.
+ * Sends a signed transaction until it is in a block. A node may drop a transaction, or pass it over, without a word.
+ * The same bytes are therefore sent again after a while, which is harmless; the answer tells when another transaction
+ * has the nonce for good.
  */
 import { Clock, Effect } from "effect"
 import { ChainUnavailable, SettlementPending, type SettlementRefused } from "../../errors.ts"
@@ -19,19 +19,21 @@ interface SendOptions extends Pick<EvmSettings, "receiptDeadlineMs" | "resendMs"
   readonly waiters: Waiters
 }
 
-/** Sends that wait at the node for their block, each with a connection of its own. */
+/** The sends that wait at the node for their block, each with a connection of its own. */
 interface Waiters {
-  /** Whether the node has the method that sends and waits in one; remembered once it says no. */
+  /** Whether the node has the method that sends and waits in one; a refusal is remembered. */
   isKnown: boolean
   now: number
   /**
-   * Fewer than there are connections: what waits may wait for a transaction before it, of the same account, which must
-   * still find one. A sender beyond them asks for its receipt again and again.
+   * Fewer than there are connections: a waiting send may depend on an earlier transaction of the same account, which
+   * must still find a connection. A send beyond them polls for its receipt.
    */
   readonly atOnceMax: number
 }
 
-/** `SettlementPending` when there is none in time, or another has the nonce; `ChainUnavailable`: it was never sent. */
+/**
+ * `SettlementPending`: no receipt in time, or another transaction has the nonce. `ChainUnavailable`: it was never sent.
+ */
 const sendForReceipt = Effect.fnUntraced(function* (
   node: EvmNode,
   options: SendOptions,
@@ -43,7 +45,7 @@ const sendForReceipt = Effect.fnUntraced(function* (
   return receipt ?? (yield* awaitReceipt(node, options, prepared, raw, sentAtMs))
 })
 
-/** The receipt, where the node waited for it; undefined when it must be asked for. */
+/** The receipt, if the node waited for it; undefined when it must be polled. */
 const sendFirst = Effect.fnUntraced(function* (
   node: EvmNode,
   { waiters, receiptDeadlineMs, resendMs }: SendOptions,
@@ -56,7 +58,7 @@ const sendFirst = Effect.fnUntraced(function* (
     const waitMs = Math.min(receiptDeadlineMs, resendMs)
     const waited = yield* Effect.result(Effect.ensuring(node.sendAndWait(raw, waitMs), leave))
     if (waited._tag === "Success") return waited.success
-    // An answer that cannot be read came from a node that has the transaction; one that waits may have it.
+    // An unreadable answer came from a node that has the transaction; a node that waits may have it.
     if (waited.failure._tag === "ChainUnavailable" || isWaitOver(waited.failure)) return undefined
     if (!isMissing(waited.failure)) return yield* afterRefusal(node, waited.failure, prepared)
     waiters.isKnown = false
@@ -87,7 +89,7 @@ const afterRefusal = Effect.fnUntraced(function* (
 const outrunOf = ({ nonce }: EvmPrepared) =>
   `another transaction has the nonce ${nonce}; unless this one was first, it must be signed anew`
 
-/** The nonce is taken; perhaps by this very transaction, sent before. */
+/** The nonce is taken, perhaps by this very transaction, sent before. */
 const outrun = Effect.fnUntraced(function* (
   node: EvmNode,
   prepared: EvmPrepared
@@ -119,7 +121,7 @@ const awaitReceipt = Effect.fnUntraced(function* (
     if (nowMs >= resendAtMs) {
       resendAtMs = nowMs + resendMs
       if (yield* isOutrunNow(node, raw)) {
-        // If this one was first, its receipt is there soon: nodes behind one address know of a block at different moments.
+        // If this one was first, its receipt comes soon: nodes behind one address see a block at different moments.
         untilMs = Math.min(untilMs, nowMs + lastPollMs)
         detail = outrunOf(prepared)
       }
@@ -129,7 +131,7 @@ const awaitReceipt = Effect.fnUntraced(function* (
   }
 })
 
-/** By what a node says to the same bytes once more; whatever else it says, the first sending counts. */
+/** Judged by the node's answer to the same bytes sent once more; on any other answer the first sending counts. */
 const isOutrunNow = (node: EvmNode, raw: Hex) =>
   Effect.match(node.send(raw), {
     onSuccess: () => false,
@@ -139,9 +141,10 @@ const isOutrunNow = (node: EvmNode, raw: Hex) =>
 type Refusal = SettlementRefused | SettlementPending | ChainUnavailable
 
 /**
- * Sends a signed settlement and waits for the token's own word that the transfer was made: a receipt of success and
- * the Transfer event. A transaction that fails because somebody submitted the same authorization first is paid all
- * the same. What may be on its way is pending, never refused; only what certainly is not is `ChainUnavailable`.
+ * Sends a signed settlement and waits for the token's own proof that the transfer was made: a receipt of success and
+ * the Transfer event. A transaction that fails because somebody submitted the same authorization first is paid all the
+ * same. A transaction that may be on its way is pending, never refused; only one that certainly is not is
+ * `ChainUnavailable`.
  */
 export const broadcast = Effect.fnUntraced(function* (
   node: EvmNode,
@@ -187,9 +190,10 @@ const settlement = ({ network, payer, amount }: EvmPayment, transaction: string)
 })
 
 /**
- * What a node's refusal to take a transaction in means, by the words that nodes use. Pure.
- * `waiting`: the chain has it, or may have it; its receipt tells. `outrun`: another transaction has its place; this
- * one will not be carried out unless it was already. `not taken`: it is certainly not on its way.
+ * The meaning of a node's refusal of a transaction, by the words that nodes use. Pure.
+ * `waiting`: the chain has it, or may have it; its receipt decides.
+ * `outrun`: another transaction has its nonce; this one will not run unless it already did.
+ * `not taken`: it is certainly not on its way.
  */
 type SendVerdict = "waiting" | "outrun" | "not taken"
 
@@ -197,7 +201,7 @@ const rules: ReadonlyArray<readonly [RegExp, SendVerdict]> = [
   [/already known|already imported|known transaction|already in mempool|alreadyknown/iu, "waiting"],
   [/nonce too low|nonce is too low|invalid transaction nonce|nonce has already been used/iu, "outrun"],
   [/replacement transaction underpriced|replacement.*underpriced|transaction with the same nonce/iu, "outrun"],
-  // EIP-7966: taken in, and the time to wait for it is over; or taken in behind a gap in the account's nonces.
+  // EIP-7966: accepted, and the wait is over; or accepted behind a gap in the account's nonces.
   [/timeout|timed out|was added to the mempool|added to the (?:tx)?pool|nonce gap|queued/iu, "waiting"]
 ]
 
@@ -206,7 +210,7 @@ export const sendVerdict = (text: string): SendVerdict => {
   return "not taken"
 }
 
-// The JSON-RPC code of a method that a node does not have; some say it in words under another code.
+// The JSON-RPC code of a missing method; some nodes say it in words under another code.
 const methodMissing = -32_601
 
 export const isMethodMissing = (code: number, text: string): boolean =>

@@ -1,7 +1,7 @@
-/** How one chain of this family is named and spoken to: its nodes, the token that is taken, fees and finality. */
+/** The settings of one chain of this family: its name, its nodes, the token that is accepted, fees and finality. */
 import type { JsonRpcOptions } from "../json-rpc.ts"
 
-/** When a block counts as final: what the node itself says, or a number of blocks on top of it. */
+/** When a block counts as final: by the node's own tag, or by a number of blocks on top of it. */
 export type Finality = "safe" | "finalized" | { readonly confirmations: number }
 
 export interface EvmSettings {
@@ -9,7 +9,7 @@ export interface EvmSettings {
   readonly network: string
   /** Asked in this order. */
   readonly rpcUrls: JsonRpcOptions["urls"]
-  /** The token and the account whose transfers are read for the reconciliation. */
+  /** The token, and the account whose transfers the reconciliation reads. */
   readonly asset: string
   readonly payTo: string
   /** For one question to one node. */
@@ -17,15 +17,15 @@ export interface EvmSettings {
   readonly connectionsMax: number
   /** An authorization that ends sooner is refused: it must still reach a block. */
   readonly marginSeconds: number
-  /** Fixed; null asks the node for every transaction. Unused gas is not paid for. */
+  /** A fixed limit; null asks the node for every transaction. Unused gas is not paid for. */
   readonly gas: bigint | null
   /** An estimate above it is not signed: a token that needs more is not the one we know. */
   readonly gasMax: bigint
-  /** The most that is ever offered for a unit of gas, tip and all. */
+  /** The most that is ever offered for a unit of gas, including the tip. */
   readonly feeWeiMax: bigint
-  /** How long a receipt is waited for. */
+  /** How long to wait for a receipt. */
   readonly receiptDeadlineMs: number
-  /** Between two sendings: nodes drop what they have taken in, or pass it over, and nobody says so. */
+  /** The time between two sendings: nodes silently drop transactions they have accepted, or pass them over. */
   readonly resendMs: number
   readonly finality: Finality
   /** Blocks in one question for logs; nodes refuse more. */
@@ -41,10 +41,10 @@ export const evmDefaults = {
   // A transfer with authorization of the dollar token uses some 65,000 to 90,000.
   gas: 150_000n,
   gasMax: 400_000n,
-  // 50 gwei: far above what the chains that we settle on ask for, and still cents.
+  // 50 gwei: far above the prices of the chains that we settle on, and still cents.
   feeWeiMax: 50_000_000_000n,
   receiptDeadlineMs: 20_000,
-  // A block and a half of the chains that we settle on, and before a place that nothing was sent for is filled.
+  // A block and a half of the chains that we settle on, and shorter than the wait before a gap is filled.
   resendMs: 3_000,
   finality: "finalized",
   logBlocksMax: 2_000n,
@@ -53,7 +53,7 @@ export const evmDefaults = {
 
 const pattern = /^eip155:([1-9][0-9]{0,15})$/u
 
-/** Nothing for a name of another family. */
+/** Undefined for a name of another family. */
 export const chainIdOf = (network: string): bigint | undefined => {
   const digits = pattern.exec(network)?.[1]
   return digits === undefined ? undefined : BigInt(digits)

@@ -1,7 +1,7 @@
 /**
- * Signatures of plain keys. One form is taken: 65 bytes r, s, v, v 27 or 28 (or 0 or 1), s in the lower half of the curve's
- * order, since the upper half is every signature written a second way. Accounts that are contracts sign otherwise
- * (ERC-1271, ERC-6492) and are told so. Pure.
+ * Signatures of plain keys. One form is accepted: 65 bytes r, s, v, v 27 or 28 (or 0 or 1), s in the lower half of the
+ * curve's order, since an s in the upper half is the same signature written a second way. Contract accounts sign
+ * otherwise (ERC-1271, ERC-6492), and their refusal says so. Pure.
  */
 import { Result, Redacted } from "effect"
 import { bytesOf, type Hex, hexOf, keccak256 } from "./encoding.ts"
@@ -15,7 +15,7 @@ const pattern = /^0x(?:[0-9a-f]{2})+$/iu
 const plainBytes = 65
 const sMax = Buffer.from("7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0", "hex")
 const zero = Buffer.alloc(32)
-// The last 32 bytes of a signature that is wrapped for a wallet yet to be deployed (ERC-6492).
+// The last 32 bytes of a signature that is wrapped for a wallet not yet deployed (ERC-6492).
 const wrapped = "6492".repeat(16)
 
 export const readSignature = (signature: string): Result.Result<CurveSignature, SignatureFault> => {
@@ -36,8 +36,9 @@ const parityOf = (v: number): 0 | 1 | undefined => {
 }
 
 /**
- * The curve secp256k1, by Bitcoin's own library compiled to WebAssembly: recovering a signer costs 0.19 ms of processor,
- * in JavaScript 1.1 ms. It throws on what is no signature or no key; this file turns that into a value and nothing else.
+ * The curve secp256k1, by Bitcoin's own library compiled to WebAssembly: recovering a signer costs 0.19 ms of
+ * processor, in JavaScript 1.1 ms. The library throws on an invalid signature or key; this file turns that into a
+ * value.
  */
 export interface CurveSignature {
   /** r and s, 32 bytes each; s is in the lower half. */
@@ -46,7 +47,7 @@ export interface CurveSignature {
   readonly parity: 0 | 1
 }
 
-/** The address whose key signed the digest, in lower case; nothing when no key can have made this signature. */
+/** The address whose key signed the digest, in lower case; undefined when no key can have made this signature. */
 export const recoverAddress = (digest: Uint8Array, signature: CurveSignature): Hex | undefined => {
   const found = Result.try(() => secp256k1.recover(digest, signature.bytes, signature.parity, false))
   return Result.isSuccess(found) && found.success !== null ? addressOfPoint(found.success) : undefined
@@ -58,7 +59,7 @@ export const signDigest = (digest: Uint8Array, key: Uint8Array): CurveSignature 
   return { bytes: signature, parity: recoveryId === 0 ? 0 : 1 }
 }
 
-/** The address of a private key, in lower case; nothing when these 32 bytes are no key. */
+/** The address of a private key, in lower case; undefined when these 32 bytes are no key. */
 export const addressOfKey = (key: Uint8Array): Hex | undefined => {
   const point = Result.try(() => secp256k1.pointFromScalar(key, false))
   return Result.isSuccess(point) && point.success !== null ? addressOfPoint(point.success) : undefined

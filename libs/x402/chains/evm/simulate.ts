@@ -1,6 +1,6 @@
 /**
- * Whether the token would make the transfer now: one question when it would, and when it would not, one more for
- * the reason. A node that gives no answer is never a refusal.
+ * Whether the token would make the transfer now: one question when it would, otherwise one more for the reason. A node
+ * that gives no answer is never a refusal.
  */
 import { Effect, Clock } from "effect"
 import { type ChainUnavailable, PaymentRefused, SettlementRefused, codeOf } from "../../errors.ts"
@@ -20,7 +20,7 @@ export const simulate = Effect.fnUntraced(function* (
   contracts: DeployedContracts,
   payment: EvmPayment
 ): Effect.fn.Return<void, PaymentRefused | ChainUnavailable> {
-  // A call of an address without code succeeds and does nothing.
+  // A call to an address without code succeeds and does nothing.
   if (!(yield* contracts.has(payment.asset))) {
     return yield* refused("asset_not_deployed_contract", payment.payer)
   }
@@ -32,7 +32,7 @@ export const simulate = Effect.fnUntraced(function* (
   return yield* refused(reason, payment.payer)
 })
 
-/** Why the token refuses; `revertText` is what it said itself. */
+/** The reason for the token's refusal; `revertText` is the token's own text. */
 export const diagnose = Effect.fnUntraced(function* (
   node: EvmNode,
   { asset, payer, amount, authorization }: EvmPayment,
@@ -42,7 +42,7 @@ export const diagnose = Effect.fnUntraced(function* (
   const [state, balance] = yield* read(node, asset, calls)
   if (state === undefined) return "invalid_exact_evm_eip3009_not_supported"
   if (state !== 0n) return "invalid_exact_evm_nonce_already_used"
-  // The signature is good for the domain that was asked for: the account has code, or the token another domain.
+  // Our domain's signature is good, so the account has code, or the token has another domain.
   if (/invalid signature/iu.test(revertText)) return "invalid_exact_evm_signature"
   if (balance !== undefined && balance < amount) return "invalid_exact_evm_insufficient_balance"
   return "invalid_exact_evm_transaction_simulation_failed"
@@ -65,11 +65,11 @@ const read = Effect.fnUntraced(function* (
 const orElse = (call: Effect.Effect<string, Reverted | ChainUnavailable>, answer: string) =>
   Effect.catchTag(call, "Reverted", () => Effect.succeed(answer))
 
-// Code does not go away where it matters, but a local chain starts anew.
+// Deployed code stays, but a local chain may start anew.
 const keptMs = 15 * 60_000
 const keptMax = 64
 
-/** Which addresses are known to have code, so that it is asked for once in a while and not per payment. */
+/** The addresses known to have code, so that it is asked for once in a while and not per payment. */
 export class DeployedContracts {
   readonly #node: EvmNode
   readonly #seenAtMs = new Map<string, number>()
@@ -93,7 +93,9 @@ export class DeployedContracts {
   })
 }
 
-/** Why a payment on a chain of this family is refused, in the words that x402 clients and facilitators know. Pure. */
+/**
+ * Reasons for refusing a payment on a chain of this family, in the words that x402 clients and facilitators know. Pure.
+ */
 export type EvmReason =
   | "invalid_payload"
   | "invalid_payment_requirements"

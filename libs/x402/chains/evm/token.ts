@@ -55,7 +55,7 @@ export const authorizationState = (from: string, nonce: string): Buffer =>
 
 export const balanceOf = (owner: string): Buffer => Buffer.concat([balance, addressWord(owner)])
 
-/** Call data of what a token says of itself. */
+/** Call data of the token's questions about itself. */
 export const tokenQuestions = {
   separator: hexOf(selectorOf("DOMAIN_SEPARATOR()")),
   domain: hexOf(selectorOf("eip712Domain()")),
@@ -90,7 +90,7 @@ const callOf = (target: string, data: Uint8Array): Buffer => {
   return Buffer.concat([addressWord(target), numberWord(64n), numberWord(BigInt(data.length)), data, padding])
 }
 
-/** The first word of each answer, undefined where a call failed; nothing at all for what is no such answer. */
+/** The first word of each answer, undefined where a call failed; undefined as a whole when it is no such answer. */
 export const wordsOf = (answer: string, count: number): ReadonlyArray<bigint | undefined> | undefined => {
   const bytes = bytesOf(answer)
   const list = offsetAt(bytes, 0)
@@ -117,7 +117,7 @@ const offsetAt = (bytes: Buffer, at: number) => {
   return word === undefined || word > BigInt(bytes.length) ? undefined : Number(word)
 }
 
-/** Whether the token itself says that the required transfer was made. */
+/** Whether the token's logs show the required transfer. */
 export const hasTransfer = (logs: ReadonlyArray<Log>, payment: EvmPayment): boolean =>
   logs.some(
     ({ address, topics, data }) =>
@@ -128,7 +128,7 @@ export const hasTransfer = (logs: ReadonlyArray<Log>, payment: EvmPayment): bool
       readQuantity(data) === payment.amount
   )
 
-/** Whether the token itself says that this very authorization was used. */
+/** Whether the token's logs show the use of this very authorization. */
 export const hasUse = (logs: ReadonlyArray<Log>, { asset, payer, authorization }: EvmPayment): boolean =>
   logs.some(
     ({ address, topics }) =>
@@ -147,7 +147,7 @@ export interface TransferFacts {
   readonly logIndex: bigint
 }
 
-/** Nothing for a log that is no transfer of fungible tokens. */
+/** Undefined for a log that is no transfer of fungible tokens. */
 export const transferIn = ({
   topics,
   data,
@@ -179,9 +179,9 @@ export const isCancellation = ({ topics }: Log): boolean => topics[0] === author
 const operation = "read a balance"
 
 /**
- * What a payer holds, and which of its authorizations that is already without: one question, answered as of one block,
- * so that a transfer is never counted as both made and still to be made. Where the chain has no contract for several
- * reads the balance alone is told.
+ * A payer's balance, and which of its authorizations it has already paid: one question, answered as of one block, so
+ * that a transfer is never counted as both made and still to be made. Where the chain has no contract for several
+ * reads, only the balance is given.
  */
 export const funds = Effect.fnUntraced(function* (
   node: EvmNode,

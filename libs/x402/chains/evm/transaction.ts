@@ -1,6 +1,6 @@
 /**
- * A settling transaction of the kind with a base fee and a tip (EIP-1559): its fees, its gas, and its signature. It is
- * signed here, so that its hash is known before anything is sent.
+ * A settling transaction with a base fee and a tip (EIP-1559): its fees, its gas, and its signature. It is signed here,
+ * so that its hash is known before anything is sent.
  */
 import { signDigest } from "./signature.ts"
 import { bytesOf, type Hex, hexOf, keccak256, encodeRlp, type RlpItem, rlpNumber } from "./encoding.ts"
@@ -25,7 +25,7 @@ interface TransactionFields {
 
 interface SignedTransaction {
   readonly hash: Hex
-  /** What eth_sendRawTransaction takes. */
+  /** The argument of eth_sendRawTransaction. */
   readonly raw: Hex
 }
 
@@ -39,7 +39,7 @@ export const signTransaction = (fields: TransactionFields, key: Uint8Array): Sig
     rlpNumber(fields.feeMaxWei),
     rlpNumber(fields.gas),
     bytesOf(fields.to),
-    // No value is sent and no storage is announced.
+    // No value is sent and no access list is given.
     rlpNumber(0n),
     fields.data,
     []
@@ -52,8 +52,8 @@ export const signTransaction = (fields: TransactionFields, key: Uint8Array): Sig
 }
 
 /**
- * Signs the settling transaction. Whether the transfer would still succeed is for `recheck` to ask; only a gas estimate,
- * where one is wanted, says it by the way. Nothing is sent; the hash is known from here on.
+ * Signs the settling transaction. Whether the transfer would still succeed is checked by `recheck`; a gas estimate,
+ * where one is wanted, only shows it in passing. Nothing is sent; the hash is known from here on.
  */
 interface Preparation {
   readonly node: EvmNode
@@ -100,7 +100,7 @@ const gasFor = Effect.fnUntraced(function* (
     if (!(estimate.failure instanceof Reverted)) return yield* estimate.failure
     return yield* refused("invalid_exact_evm_transaction_simulation_failed", payment.payer)
   }
-  // A fifth more: the state may be another when it is in its block.
+  // A fifth more, for the state may differ when the transaction is in its block.
   const wanted = (estimate.success * 6n) / 5n
   if (wanted <= gasMax) return wanted
   const detail = `the transfer would use ${wanted} gas, more than the cap of ${gasMax}`
@@ -108,8 +108,9 @@ const gasFor = Effect.fnUntraced(function* (
 })
 
 /**
- * What a settling transaction offers for its gas. Pure. Room for the base fee to double until it is in a block,
- * never above the cap; a chain that asks for more than the cap is one on which nothing is settled for now.
+ * The fees that a settling transaction offers. Pure. The offer has room for the base fee to double until the
+ * transaction is in a block, but never exceeds the cap; while a chain asks for more than the cap, nothing is settled
+ * there.
  */
 interface Fees {
   readonly feeMaxWei: bigint
@@ -123,7 +124,7 @@ export const feesFor = (baseFeeWei: bigint, tipWei: bigint, capWei: bigint): Fee
   return { feeMaxWei: wanted < capWei ? wanted : capWei, tipWei }
 }
 
-// The offer leaves room for the base fee to double, which takes six full blocks at least.
+// The offer has room for the base fee to double, which takes six full blocks at least.
 const keptMs = 2_000
 
 /** The chain's present fees, asked for at most every two seconds, however many payments are settled. */

@@ -1,7 +1,7 @@
 /**
- * Every transfer of the token to our account, as final blocks have it, for the reconciliation from the chain's side.
- * A position is the block and the place in it of the last transfer that was read. The authorization's nonce is not
- * told: the event of a transfer does not have it, and its transaction's hash is what receipts are found by.
+ * Every transfer of the token to our account in final blocks, for the reconciliation from the chain's side. A position
+ * is the block, and the place in it, of the last transfer that was read. The authorization's nonce is not given: a
+ * transfer's event does not have it, and receipts are found by the transaction's hash.
  */
 import { Effect, Option, Stream } from "effect"
 import { ChainUnavailable } from "../../errors.ts"
@@ -31,7 +31,7 @@ const placeOf = (position: ChainPosition): Place | undefined => {
     : { block: BigInt(block), logIndex: BigInt(logIndex) }
 }
 
-/** Without a position it begins as many blocks back as one reading may hold. */
+/** Without a position, the reading begins as many blocks back as it may hold. */
 export const transfers = (
   node: EvmNode,
   options: TransfersOptions,
@@ -54,25 +54,25 @@ export const transfers = (
     })
   )
 
-/** Where the next question begins, and over how many blocks it goes. */
+/** The start of the next question, and its number of blocks. */
 interface Pages {
   readonly fromBlock: bigint
   readonly blocks: bigint
 }
 
-// A page is decoded in one go, in a process that settles meanwhile: 256 logs take some milliseconds.
+// A page is decoded in one go, in a process that also settles: 256 logs take some milliseconds.
 const pageLogs = 256
 const pageBlocks = 128n
 
 const least = (one: bigint, other: bigint) => (one < other ? one : other)
 
-/** How many blocks the next page has, so that it has some `pageLogs` at the most. */
+/** The number of blocks for the next page, so that it has about `pageLogs` logs at most. */
 const blocksAfter = (blocks: bigint, logs: number, most: bigint) => {
   if (logs > pageLogs) return blocks > 1n ? blocks / 2n : 1n
   return logs < pageLogs / 2 ? least(blocks * 2n, most) : blocks
 }
 
-/** Half as many blocks where there are more logs in them than anybody tells, down to one. */
+/** Halves the number of blocks when they hold more logs than a node gives, down to one. */
 const page = (
   node: EvmNode,
   options: TransfersOptions,

@@ -1,6 +1,7 @@
 /**
- * What a payer signs (EIP-712): a transfer authorization of EIP-3009 in the domain of one token on one chain. The
- * domain's hash is the same for every payment of a token and is made once: a digest costs 0.02 ms, by viem 0.11 ms. Pure.
+ * The typed data that a payer signs (EIP-712): a transfer authorization of EIP-3009 in the domain of one token on one
+ * chain. The domain's hash is the same for every payment of a token and is made once: a digest costs 0.02 ms, by viem
+ * 0.11 ms. Pure.
  */
 import { keccak256, keccak256OfText, addressWord, numberWord, bytesOf } from "./encoding.ts"
 
@@ -63,8 +64,8 @@ export const authorizationDigest = (separator: Uint8Array, authorization: Author
 const keptMax = 64
 
 /**
- * The domains' hashes of the tokens that were asked for lately, so that each is made once and not per payment.
- * Bounded: requirements may be written by a stranger, who must not fill the memory with them.
+ * The domain hashes of recently used tokens, so that each is made once and not per payment. Bounded: a stranger may
+ * write requirements, and must not fill the memory with them.
  */
 export class DomainSeparators {
   readonly #kept = new Map<string, Uint8Array>()

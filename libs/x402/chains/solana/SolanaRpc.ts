@@ -1,15 +1,15 @@
 /**
- * The few questions that a payment asks a Solana node, each with its shape checked. Commitments are chosen per
+ * The few questions that a payment asks a Solana node, each answer's shape checked. Commitments are chosen per
  * question: the freshest state decides whether a transfer would go through, only final blocks are reconciled.
  */
 import { Effect, Schema } from "effect"
 import { ChainUnavailable } from "../../errors.ts"
 import type { RpcRejected, JsonRpc, RpcError } from "../json-rpc.ts"
 export type Commitment = "processed" | "confirmed" | "finalized"
-/** How sure of what is listed: nodes keep no history of what is only processed. */
+/** The finality of listed transactions: nodes keep no history of merely processed ones. */
 export type Landed = "confirmed" | "finalized"
 
-/** `err` is null for one that went through. */
+/** `err` is null for a transaction that succeeded. */
 export interface SignatureStatus {
   readonly err: unknown
   readonly confirmationStatus: Commitment | null
@@ -22,7 +22,7 @@ const Accounts = valueOf(Schema.Array(Schema.NullOr(Schema.Unknown)).check(Schem
 const AccountBytes = valueOf(
   Schema.NullOr(Schema.Struct({ owner: Schema.String, data: Schema.Tuple([Schema.String, Schema.Literal("base64")]) }))
 )
-// A token account's amount stands behind its mint and its owner, the lower byte first.
+// A token account's amount stands behind its mint and its owner, low byte first.
 const amountAt = { offset: 64, length: 8 }
 const Amounts = valueOf(
   Schema.Tuple([Schema.NullOr(Schema.Struct({ data: Schema.Tuple([Schema.String, Schema.Literal("base64")]) }))])
@@ -59,23 +59,23 @@ const Transaction = Schema.NullOr(
 export interface LandedTransaction extends NonNullable<Schema.Schema.Type<typeof Transaction>> {}
 
 export interface SolanaRpc {
-  /** The transaction's error, null when it would go through. Signatures are not looked at: one is missing yet. */
+  /** The transaction's error, null when it would succeed. Signatures are not checked: one is still missing. */
   readonly simulate: (wire: Uint8Array) => Effect.Effect<unknown, RpcError | ChainUnavailable>
-  /** What a token account holds, in the smallest unit; nothing where there is none. */
+  /** The balance of a token account, in the smallest unit; undefined where there is none. */
   readonly tokenBalance: (address: string) => Effect.Effect<bigint, ChainUnavailable>
   /** Whether each account exists. */
   readonly exist: (addresses: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<boolean>, ChainUnavailable>
-  /** Which program owns an account, and what stands in it; null for none. */
+  /** The program that owns an account, and the account's data; null for none. */
   readonly account: (
     address: string
   ) => Effect.Effect<{ readonly owner: string; readonly data: Uint8Array } | null, ChainUnavailable>
   readonly isBlockhashValid: (blockhash: string, commitment: Commitment) => Effect.Effect<boolean, ChainUnavailable>
-  /** Null: never seen. `history`: also looks further back than the last few minutes. */
+  /** Null: never seen. `history`: also searches further back than the last few minutes. */
   readonly status: (
     signature: string,
     options: { readonly history: boolean }
   ) => Effect.Effect<SignatureStatus | null, ChainUnavailable>
-  /** With `isFirst` the node runs it before it passes it on, and rejects what would fail. */
+  /** With `isFirst` the node simulates it before passing it on, and rejects a transaction that would fail. */
   readonly send: (
     wire: Uint8Array,
     options: { readonly isFirst: boolean }
@@ -166,7 +166,7 @@ const history = (asked: Asked): Pick<SolanaRpc, "signatures" | "transaction"> =>
         ...(until === null ? {} : { until })
       }
     ]),
-  // Any version: what cannot be read is told by its balances.
+  // Any version: an unreadable transaction is judged by its balances.
   transaction: (signature, commitment) =>
     asked(Transaction, "getTransaction", [
       signature,
@@ -174,7 +174,7 @@ const history = (asked: Asked): Pick<SolanaRpc, "signatures" | "transaction"> =>
     ])
 })
 
-/** The error of the transaction that a node refused to pass on; `undefined` when it says something else. */
+/** The error of a transaction that the node refused to pass on; `undefined` for another kind of rejection. */
 export const preflightError = (error: RpcRejected): unknown => {
   const decoded = decodePreflight(error.data)
   return decoded._tag === "Success" ? decoded.success.err : undefined

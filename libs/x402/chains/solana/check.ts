@@ -1,7 +1,7 @@
 /**
- * What can be known of a Solana payment without asking the chain: that it is exactly the transfer that was quoted,
- * at a fee we are willing to pay, and signed by its payer. The order of the checks, and with it the reason of a
- * payment that is wrong in two ways, is that of the reference facilitator. Pure but for a small cache of addresses.
+ * The local checks of a Solana payment: it is exactly the transfer that was quoted, at a fee we are willing to pay,
+ * signed by its payer. The order of the checks, and with it the reason for a payment with two faults, is that of the
+ * reference facilitator. Pure but for a small cache of addresses.
  */
 import { createHash } from "node:crypto"
 import { Result, Schema } from "effect"
@@ -32,14 +32,14 @@ export interface CheckedSvmPayment extends CheckedPayment {
   readonly transaction: SvmTransaction
   readonly feePayer: string
   readonly transfer: SvmTransfer
-  /** SHA-256 of the message, hex: the payment's identity, whatever is written into the fee payer's slot. */
+  /** SHA-256 of the message, hex: the payment's identity, whatever stands in the fee payer's slot. */
   readonly messageHash: string
 }
 
 /**
- * A transaction is taken for 150 blocks after its blockhash, of about 0.4 s each, and how old the hash is no node
- * tells. This is the latest that it can end, counted from now, with room for slots without a block. The earliest is
- * any moment.
+ * A transaction is accepted for 150 blocks after its blockhash, of about 0.4 s each, and no node tells how old the hash
+ * is. This is the latest possible end, counted from now, with room for slots without a block. The earliest is any
+ * moment.
  */
 const blockhashLifeMsMax = 90_000
 
@@ -114,7 +114,10 @@ const readPayload = (payload: PaymentPayload) => {
   return wire === undefined ? undefined : decodeTransaction(wire)
 }
 
-/** Every signature but the fee payer's own, which is not there yet. Lookup tables are on the chain, so refused. */
+/**
+ * Checks every signature but the fee payer's own, which is not there yet. Lookup tables are on the chain, so they are
+ * refused.
+ */
 const checkSigners = (options: CheckOptions, transaction: SvmTransaction, feePayer: string) => {
   if (transaction.requiredSignatures > options.limits.requiredSignaturesMax) return reasons.signers
   if (transaction.accounts[0] !== feePayer) return reasons.feePayerOther
@@ -135,7 +138,7 @@ const checkTransfer = (options: CheckOptions, transfer: SvmTransfer, requirement
   return transfer.amount === BigInt(requirements.amount) ? undefined : reasons.amount
 }
 
-/** Without a memo in the quote any are fine: clients add one so that two equal payments differ. */
+/** A quote without a memo accepts any: clients add one so that two equal payments differ. */
 const checkMemos = (memos: ReadonlyArray<Uint8Array>, requirements: PaymentRequirements) => {
   const wanted = requirements.extra?.["memo"]
   if (typeof wanted !== "string" || wanted === "") return undefined
@@ -145,8 +148,8 @@ const checkMemos = (memos: ReadonlyArray<Uint8Array>, requirements: PaymentRequi
 }
 
 /**
- * Stricter than the reference, whose simulation finds the first and nobody the second: whoever the money is taken
- * from has signed himself (an SPL multisig account cannot), and the fee payer is used by no instruction.
+ * Stricter than the reference, which finds the first fault only by simulation and the second not at all: the owner of
+ * the money must have signed himself (an SPL multisig account cannot), and no instruction may use the fee payer.
  */
 const checkCustody = (transaction: SvmTransaction, payer: string) => {
   const index = transaction.accounts.indexOf(payer)

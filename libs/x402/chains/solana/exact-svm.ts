@@ -1,6 +1,6 @@
 /**
  * The exact scheme on Solana: the payer signs a transfer of SPL tokens, we pay its fee. One per network, mint and
- * receiver. Checking needs no key; settling is given one. It keeps nothing of any payment.
+ * receiver. Checking needs no key; settling is given one. The scheme keeps nothing of any payment.
  */
 import { Effect, type Scope } from "effect"
 import type { ConfiguredHttp } from "#egress"
@@ -24,7 +24,7 @@ export interface SvmOptions {
   readonly network: string
   /** The mint, base58. */
   readonly asset: string
-  /** Whose token account is paid into, base58. */
+  /** The owner of the receiving token account, base58. */
   readonly payTo: string
   /** Addresses of our accounts that pay fees, base58. A quote's `extra.feePayer` is one of them. */
   readonly feePayers: ReadonlyArray<string>
@@ -33,11 +33,11 @@ export interface SvmOptions {
   /** For one call to one node. */
   readonly rpcDeadlineMs?: number
   readonly rpcConnectionsMax?: number
-  /** Of the mint; the SPL Token program unless it says Token-2022. */
+  /** The mint's token program: SPL Token unless set to Token-2022. */
   readonly tokenProgram?: string
   readonly limits?: Partial<FeeLimits>
   readonly settle?: Partial<SettleOptions>
-  /** Somebody else signs for the fee and sends: transactions' names are not ours. */
+  /** A facilitator signs for the fee and sends, so that the transactions' names are not ours. */
   readonly isRemote?: boolean
 }
 
@@ -77,11 +77,11 @@ export const openSvmScheme = Effect.fn("openSvmScheme")(function* (
     probe: ({ decimals }) => probeMint(rpc, { mint: asset, tokenProgram, decimals }),
     readKey: (secret) => readSettlerKey(network, secret),
     check,
-    // Nobody is asked before it is sent.
+    // No call to the chain before sending.
     checkAgain: check,
     simulate: (checked) => simulatePayment(rpc, checked),
     funds: (checked) => fundsOf(rpc, checked),
-    // The node runs it before it passes it on.
+    // The node simulates it before passing it on.
     recheck: () => Effect.void,
     accountNonce: () => Effect.succeed(null),
     prepare: (checked, lease) => prepareSettlement(checked, lease),

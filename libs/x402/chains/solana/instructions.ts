@@ -1,7 +1,7 @@
 /**
- * Which instructions a payment may be made of, in which order: compute unit limit, compute unit price, the transfer,
- * then up to four memos and Lighthouse assertions. Nothing else runs on our fee: accounts are not created, and the
- * fee payer stands in no instruction, so that nothing it owns can move. Pure.
+ * The instructions of a payment, in their order: compute unit limit, compute unit price, the transfer, then up to four
+ * memos and Lighthouse assertions. Nothing else runs on our fee: no accounts are created, and the fee payer stands in
+ * no instruction, so that nothing it owns can move. Pure.
  */
 import { Result } from "effect"
 import { reasons } from "./reasons.ts"
@@ -16,7 +16,7 @@ export interface FeeLimits {
   readonly requiredSignaturesMax: number
 }
 
-/** The transfer that a payment consists of; addresses in base58. */
+/** The transfer that makes up a payment; addresses in base58. */
 export interface SvmTransfer {
   readonly tokenProgram: string
   readonly source: string
@@ -26,12 +26,12 @@ export interface SvmTransfer {
   readonly amount: bigint
 }
 
-/** Place of the transfer among the instructions; the chain names it in its errors. */
+/** The index of the transfer among the instructions; the chain names it in its errors. */
 export const transferIndex = 2
 const instructionsMin = 3
 const instructionsMax = 7
 
-/** The reason why not, or the transfer and the memos behind it. */
+/** The transfer and the memos behind it, or the reason for a refusal. */
 export const readInstructions = (
   transaction: SvmTransaction,
   limits: FeeLimits
@@ -49,7 +49,7 @@ export const readInstructions = (
   return Result.succeed({ transfer, memos: memos.map(({ data }) => data) })
 }
 
-/** What stands behind the transfer and is neither memo nor assertion. */
+/** An instruction behind the transfer that is neither memo nor assertion. */
 export const foreignInstruction = (transaction: SvmTransaction): string | undefined => {
   const behind = transaction.instructions.slice(instructionsMin)
   const index = behind.findIndex((one) => {
@@ -59,11 +59,11 @@ export const foreignInstruction = (transaction: SvmTransaction): string | undefi
   return index < 0 ? undefined : reasons.unknownInstruction[index]
 }
 
-/** The fee payer is account 0. A Lighthouse write, say, takes its rent from whom it names as payer. */
+/** The fee payer is account 0. A Lighthouse write, for example, takes its rent from the payer it names. */
 export const usesFeePayer = (transaction: SvmTransaction): boolean =>
   transaction.instructions.some(({ accounts }) => accounts.includes(0))
 
-/** Any transfer with a check of the mint, wherever it stands; `undefined` for other instructions. */
+/** Reads any transfer with a check of the mint, at any place; `undefined` for other instructions. */
 export const readTransfer = (
   transaction: Pick<SvmTransaction, "accounts">,
   instruction: SvmInstruction
@@ -99,16 +99,18 @@ const programOf = (transaction: SvmTransaction, { program }: SvmInstruction) => 
 
 const view = (data: Uint8Array) => new DataView(data.buffer, data.byteOffset, data.byteLength)
 
-/** The programs and instructions that a payment may be made of; their addresses are the same on every Solana network. */
+/** The programs and instructions that a payment may use; their addresses are the same on every Solana network. */
 export const tokenProgram = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
 const token2022Program = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"
 const associatedTokenProgram = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL"
 export const computeBudgetProgram = "ComputeBudget111111111111111111111111111111"
 export const memoProgram = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr"
-/** Wallets put its assertions behind a transfer, to protect their owner from a transaction that does more than it shows. */
+/**
+ * Wallets put its assertions behind a transfer, to protect their owner from a transaction that does more than it shows.
+ */
 const lighthouseProgram = "L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95"
 
-/** First byte of the data, by program. */
+/** The first byte of the data, by program. */
 export const setComputeUnitLimit = 2
 export const setComputeUnitPrice = 3
 export const transferChecked = 12
@@ -135,7 +137,9 @@ export const associatedTokenAccount = (owner: string, tokenProgram: string, mint
   return derived
 }
 
-/** The first hash that is no point, counting down: half of all are, so 256 tries do not fail before the sun does. */
+/**
+ * The first hash, counting down, that is no point: half of all hashes are points, so 256 tries practically never fail.
+ */
 const derive = (seeds: ReadonlyArray<Uint8Array>, program: Uint8Array): string | undefined => {
   for (let bump = 255; bump >= 0; bump -= 1) {
     const hash = createHash("sha256")

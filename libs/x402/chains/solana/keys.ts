@@ -1,8 +1,8 @@
 /**
- * Accounts of Solana: addresses in base58 with Bitcoin's alphabet, points of the curve, Ed25519 signatures, and a settler's
- * secret as solana-keygen writes it. The cost of base58 grows with the square of the length, so both ways are bounded:
- * nothing here is longer than a signature of 64 bytes. @solana/kit judges it in the tests; loaded, it takes 28 MB, and its
- * codec needs 0.02 ms for a text of 64 bytes where this one needs 0.004 ms.
+ * Solana's accounts: addresses in base58 with Bitcoin's alphabet, points of the curve, Ed25519 signatures, and a
+ * settler's secret as solana-keygen writes it. The cost of base58 grows with the square of the length, so both ways are
+ * bounded: nothing here is longer than a signature of 64 bytes. @solana/kit judges it in the tests; loaded, it takes 28
+ * MB, and its codec needs 0.02 ms for a text of 64 bytes where this one needs 0.004 ms.
  */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto"
 import { Redacted, Result, Schema } from "effect"
@@ -64,13 +64,13 @@ export const decodeAddress = (text: string): Uint8Array | undefined => {
   return bytes?.length === 32 ? bytes : undefined
 }
 
-// The fixed heads of RFC 8410's encodings.
+// The fixed prefixes of RFC 8410's encodings.
 const spkiHead = Buffer.from("302a300506032b6570032100", "hex")
 const pkcs8Head = Buffer.from("302e020100300506032b657004220420", "hex")
 
 /**
- * Ed25519 signatures by OpenSSL, with keys as Solana writes them: 32 bytes of public key, 64 of secret (seed, then
- * public key). Verification is as strict as a validator's: what it takes, a block takes.
+ * Ed25519 signatures by OpenSSL, with Solana's key forms: 32 bytes of public key, 64 of secret (seed, then public key).
+ * Verification is as strict as a validator's: a signature accepted here is accepted in a block.
  */
 export const verifySignature = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean => {
   if (publicKey.length !== 32 || signature.length !== 64) return false
@@ -108,7 +108,7 @@ const power = (base: bigint, exponent: bigint) => {
   return result
 }
 
-/** Half a millisecond: for addresses that are kept, not for every payment. */
+/** Takes half a millisecond: for addresses that are cached, not for every payment. */
 export const isOnCurve = (bytes: Uint8Array): boolean => {
   const encoded = fromLittleEndian(bytes)
   const y = mod(encoded % signBit)
@@ -132,10 +132,9 @@ const smallOrderY = new Set(
 )
 
 /**
- * Two questions about 32 bytes as a point of ed25519: is there such a point (an address that a program owns is
- * chosen so that there is none), and is it one of the few of small order. Under a key of small order anybody can
- * make signatures, which validators refuse and older OpenSSL (3.0) does not, and accounts with money stand under
- * such addresses.
+ * Two questions about 32 bytes as a point of ed25519. Is there such a point? (An address that a program owns is chosen
+ * so that there is none.) Is it one of the few of small order? Anybody can make signatures under a key of small order,
+ * which validators refuse and older OpenSSL (3.0) does not, and accounts with money stand under such addresses.
  */
 export const hasSmallOrder = (bytes: Uint8Array): boolean => smallOrderY.has(String(fromLittleEndian(bytes) % signBit))
 
@@ -144,7 +143,7 @@ const KeygenFile = Schema.fromJsonString(
 )
 const decodeFile = Schema.decodeUnknownResult(KeygenFile)
 
-/** `secret` of the key is the seed's 32 bytes. The reason of a failure never holds any of the secret. */
+/** The key's `secret` is the seed's 32 bytes. The reason of a failure never holds any of the secret. */
 export const readSettlerKey = (network: string, secret: string): Result.Result<SettlerKey, string> => {
   const bytes = bytesOf(secret.trim())
   if (bytes === undefined) return Result.fail("neither base58 nor a JSON array of bytes")

@@ -1,4 +1,4 @@
-/** Whether the mint is one of the token program that payments are read by, and has the decimals that prices are made with. */
+/** Checks that the mint belongs to the token program by which payments are read, and has the decimals of our prices. */
 import { Effect } from "effect"
 import { ChainMismatch, type ChainUnavailable } from "../../errors.ts"
 import type { SolanaRpc } from "./SolanaRpc.ts"
@@ -17,12 +17,12 @@ export const probeMint = Effect.fn("Svm.probe")(function* (
   if (detail !== undefined) return yield* new ChainMismatch({ detail })
 })
 
-// Authority, supply, decimals, whether it is set up; then the freezing authority. Token-2022 has more behind it.
+// Authority, supply, decimals, whether it is set up; then the freezing authority. Token-2022 adds more behind it.
 const mintBytes = 82
 const decimalsAt = 44
 const initializedAt = 45
 
-/** In words what is wrong with it; undefined where nothing is. Pure. */
+/** The mint's fault in words; undefined when there is none. Pure. */
 export const mintFault = (
   { mint, tokenProgram, decimals }: MintTerms,
   account: { readonly owner: string; readonly data: Uint8Array } | null

@@ -1,7 +1,6 @@
 /**
- * Why a Solana payment is refused, in the words that x402 clients and facilitators know, and which of the gateway's
- * four codes each belongs to. What simulation and settlement say depends on the chain's answer: see
- * simulate.ts.
+ * Reasons for refusing a Solana payment, in the words that x402 clients and facilitators know, and the gateway's code
+ * (one of four) for each. The reasons of simulation and settlement depend on the chain's answer: see simulate.ts.
  */
 export const reasons = {
   scheme: "invalid_exact_svm_unsupported_scheme",

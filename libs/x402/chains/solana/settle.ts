@@ -1,8 +1,8 @@
 /**
- * Settling: we sign in the fee payer's place and send. Ed25519 signs the same message the same way every time, so
- * the transaction's name is the same on every try, is known before anything is sent, and sending twice is harmless.
- * The node runs the first sending itself and refuses what would fail, which costs no fee. A settler that starts
- * again looks at the chain before it sends.
+ * Settling: we sign in the fee payer's place and send. Ed25519 signs the same message the same way every time, so the
+ * transaction's name is the same on every try and known before anything is sent, and sending twice is harmless. The
+ * node simulates the first sending and refuses one that would fail, which costs no fee. A settler that starts again
+ * looks at the chain before it sends.
  */
 import { Clock, Effect, Redacted, Result } from "effect"
 import { ChainUnavailable, SettlementPending, SettlementRefused } from "../../errors.ts"
@@ -20,11 +20,11 @@ export interface PreparedSvmSettlement extends PreparedSettlement {
 }
 
 export interface SettleOptions {
-  /** From the first sending to giving up the wait. */
+  /** The time from the first sending to giving up the wait. */
   readonly deadlineMs: number
-  /** Between two looks at the status. */
+  /** The time between two looks at the status. */
   readonly pollMs: number
-  /** Between two sendings: leaders drop what does not fit, and nobody says so. */
+  /** The time between two sendings: leaders silently drop transactions that do not fit. */
   readonly resendMs: number
 }
 
@@ -56,7 +56,7 @@ export const broadcastSettlement = Effect.fn("Svm.broadcast")(function* (
   yield* sendFirst(rpc, prepared, checked)
   let sentAtMs = startedAtMs
   while (true) {
-    // A status that cannot be had now may be had at the next look.
+    // A status that cannot be read now may be readable at the next look.
     const status = yield* Effect.result(rpc.status(prepared.transaction, { history: false }))
     const settled = yield* outcomeOf(Result.isSuccess(status) ? status.success : null, prepared, checked)
     if (settled !== undefined) return settled
@@ -82,17 +82,17 @@ const sendFirst = Effect.fnUntraced(function* (
     Effect.catchTags({
       RpcRejected: (rejected) => afterRejection(rpc, prepared, checked, rejected),
       RpcUnavailable: (failed) => afterSilence(failed),
-      // An answer came and cannot be read: perhaps it was sent.
+      // An answer came but cannot be read: it may have been sent.
       ChainUnavailable: () => Effect.void
     })
   )
 })
 
-/** Nothing was connected to: the chain has not got it. Otherwise it may have, and its status will tell. */
+/** No connection was made, so the chain has not got it. Otherwise it may have, and its status will tell. */
 const afterSilence = ({ detail, mayHaveArrived }: RpcUnavailable) =>
   mayHaveArrived ? Effect.void : Effect.fail(new ChainUnavailable({ operation: "sendTransaction", detail }))
 
-/** The node refused to pass it on. Unless an earlier sending has got through, that is the end of it. */
+/** The node refused to pass it on. Unless an earlier sending got through, the payment ends here. */
 const afterRejection = Effect.fnUntraced(function* (
   rpc: SolanaRpc,
   prepared: PreparedSvmSettlement,
@@ -108,7 +108,7 @@ const afterRejection = Effect.fnUntraced(function* (
   if (error === null) {
     return yield* new ChainUnavailable({ operation: "sendTransaction", detail: rejected.message })
   }
-  // Only we can have made it whole, so it is the very transaction that is to be made; its status will come.
+  // Only we can have completed it, so it is this very transaction; its status will come.
   if (error === "AlreadyProcessed") return
   const seen = yield* rpc
     .status(prepared.transaction, { history: true })

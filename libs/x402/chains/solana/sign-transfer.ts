@@ -1,6 +1,6 @@
 /**
- * The payer's side: makes and signs the transaction that pays a quote, leaving the fee payer's slot empty. Used by our
- * own command; any x402 client makes the same. The chain is asked for nothing here: a blockhash is handed in. Pure.
+ * The payer's side: makes and signs the transaction that pays a quote, leaving the fee payer's slot empty. Our own
+ * command uses it; any x402 client makes the same. It makes no call to the chain: the blockhash is an argument. Pure.
  */
 import { Result } from "effect"
 import type { ExactSvmPayload, PaymentRequirements } from "#contracts"
@@ -20,18 +20,18 @@ export interface TransferToSign {
   readonly seed: Uint8Array
   /** Base58, recent. */
   readonly blockhash: string
-  /** Of the mint. */
+  /** The mint's decimals. */
   readonly decimals: number
   /** Makes two equal payments differ, unless the quote asks for a memo of its own. At most 256 bytes. */
   readonly memo: string
   readonly tokenProgram?: string
 }
 
-// A transfer and a memo take about 15,000 units; the price is the lowest that says one was thought of.
+// A transfer and a memo take about 15,000 units; the price is the lowest above none.
 const computeUnits = 20_000
 const microLamports = 1n
 
-/** The reason why not, when the quote names no fee payer or an address is none. */
+/** The payload; or the reason why there is none: the quote names no fee payer, or an address is invalid. */
 export const signTransfer = (order: TransferToSign): Result.Result<ExactSvmPayload, string> => {
   const { requirements, seed, tokenProgram = splToken } = order
   const payer = encodeBase58(publicKeyOf(seed))
@@ -41,7 +41,7 @@ export const signTransfer = (order: TransferToSign): Result.Result<ExactSvmPaylo
   const feePayer = extra?.["feePayer"]
   if (typeof feePayer !== "string") return Result.fail("the quote names no fee payer")
   if (source === undefined || destination === undefined) return Result.fail("the asset or the receiver is no address")
-  // Fee payer and payer sign; source and destination change; the rest is read.
+  // Fee payer and payer sign; source and destination change; the rest is only read.
   const accounts = [feePayer, payer, source, destination, asset, computeBudgetProgram, tokenProgram, memoProgram]
   const message = compile(order, accounts)
   if (message === undefined) return Result.fail("the fee payer or the blockhash is no address")
@@ -61,7 +61,7 @@ const compile = (order: TransferToSign, accounts: ReadonlyArray<string>): Uint8A
   const transfer = Buffer.alloc(10, transferChecked)
   transfer.writeBigUInt64LE(BigInt(order.requirements.amount), 1)
   transfer[9] = order.decimals
-  // Version 0; two signers of which one is only read; four more accounts that are only read.
+  // Version 0; two signers, one of them only read; four more accounts that are only read.
   const head = Uint8Array.of(0x80, 2, 1, 4, accounts.length)
   return Buffer.concat([
     head,

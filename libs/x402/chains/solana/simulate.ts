@@ -10,11 +10,11 @@ import { transferIndex } from "./instructions.ts"
 import type { Funds } from "../../scheme.ts"
 
 const operation = "simulateTransaction"
-// "Invalid params": the node could not read the transaction. All else that it rejects with is its own trouble.
+// "Invalid params": the node could not read the transaction. Any other rejection is the node's own trouble.
 const invalidParams = -32602
 // The chain's errors are a few dozen characters; nodes' texts may be any length.
 const detailLengthMax = 200
-// For the fee payer's place, until settlement: nodes take any bytes there while signatures are not verified.
+// Fills the fee payer's place until settlement: nodes accept any bytes there while signatures are not verified.
 const emptySignature = new Uint8Array(64)
 
 export const simulatePayment = Effect.fn("Svm.simulate")(function* (rpc: SolanaRpc, checked: CheckedSvmPayment) {
@@ -32,7 +32,7 @@ export const simulatePayment = Effect.fn("Svm.simulate")(function* (rpc: SolanaR
   return yield* yield* explain(rpc, checked, error)
 })
 
-/** Whether the chain has run this very message already, which it remembers for as long as its blockhash is taken. */
+/** Whether the chain has already run this very message, which it remembers for as long as it accepts its blockhash. */
 export const isProcessed = (rpc: SolanaRpc, checked: CheckedSvmPayment): Effect.Effect<boolean, ChainUnavailable> =>
   rpc.simulate(unsigned(checked)).pipe(
     Effect.map((error) => error === "AlreadyProcessed"),
@@ -42,8 +42,8 @@ export const isProcessed = (rpc: SolanaRpc, checked: CheckedSvmPayment): Effect.
 const unsigned = ({ transaction }: CheckedSvmPayment) => withFeePayerSignature(transaction, emptySignature)
 
 /**
- * What to tell of a transaction's error. A missing account of the payer is an empty wallet; the one we are paid into
- * is the operator's to make.
+ * The refusal for a transaction's error. A missing account of the payer is an empty wallet; a missing receiving account
+ * is the operator's fault.
  */
 export const explain = Effect.fnUntraced(function* (
   rpc: SolanaRpc,
@@ -71,13 +71,13 @@ const refuse = (checked: CheckedSvmPayment, code: PaymentRefused["code"], error:
 const unavailable = (error: { readonly message: string }) => new ChainUnavailable({ operation, detail: error.message })
 
 /**
- * What the chain's error of a transaction means for its payer. The shapes are those of Solana's JSON-RPC: a name
- * (`"BlockhashNotFound"`), or an object with the name as its one key (`{"InstructionError":[2,{"Custom":1}]}`).
- * Faults of our own account and of a busy cluster are never the payer's. Pure.
+ * The meaning of the chain's error of a transaction for its payer. The shapes are those of Solana's JSON-RPC: a name
+ * (`"BlockhashNotFound"`), or an object with the name as its one key (`{"InstructionError":[2,{"Custom":1}]}`). Faults
+ * of our own account and of a busy cluster are never the payer's. Pure.
  */
 type ErrorMeaning =
   | { readonly _tag: "Refused"; readonly code: PaymentCode }
-  /** The transfer found no token account: the payer's, or the one that we are paid into. */
+  /** The transfer found no token account: the payer's, or the receiving one. */
   | { readonly _tag: "AccountMissing" }
   /** Says nothing of the payment; `detail` is for the operator. */
   | { readonly _tag: "NotThePayers"; readonly detail: string }
@@ -99,7 +99,7 @@ const ofTheCluster = new Set([
   "WouldExceedMaxVoteCostLimit"
 ])
 
-/** What the token programs say of an account that does not exist, by their version. */
+/** The token programs' errors for an account that does not exist, by their version. */
 const ofMissingAccount = new Set([
   "IncorrectProgramId",
   "InvalidAccountData",
@@ -107,7 +107,7 @@ const ofMissingAccount = new Set([
   "UninitializedAccount"
 ])
 
-// Of the token programs: InsufficientFunds and AccountFrozen.
+// Errors of the token programs: InsufficientFunds and AccountFrozen.
 const cannotPay = new Set([1, 17])
 
 export const meaningOf = (error: unknown): ErrorMeaning => {
@@ -144,8 +144,8 @@ const pair = (value: unknown): readonly [unknown, unknown] =>
   Array.isArray(value) ? [value[0], value[1]] : [null, null]
 
 /**
- * What is in the token account that a payment is taken from, in the freshest state. An account that is not there holds
- * nothing. Which payments have been made from it no node tells by the way.
+ * The balance of the payer's token account, in the freshest state. A missing account holds nothing. No node says which
+ * payments have been made from it.
  */
 export const fundsOf = (
   rpc: SolanaRpc,

@@ -1,24 +1,24 @@
 /**
- * A Solana transaction as it travels: signatures, then the message that they are over, legacy or version 0. What
- * comes out obeys the rules a validator applies before it runs anything (its `sanitize`), so that nothing is taken
- * for a payment here that no block would take. Later versions of the message are refused.
+ * A Solana transaction on the wire: signatures, then the message that they sign, legacy or version 0. A decoded
+ * transaction obeys the rules that a validator applies before it runs anything (its `sanitize`), so that nothing passes
+ * for a payment here that no block would accept. Later versions of the message are refused.
  */
 import { encodeBase58 } from "./keys.ts"
 
 export interface SvmInstruction {
   /** Index of the program in `accounts`; never an account of a lookup table. */
   readonly program: number
-  /** Indexes into `accounts`; past its end they mean accounts of lookup tables. */
+  /** Indexes into `accounts`; those past its end mean accounts of lookup tables. */
   readonly accounts: Uint8Array
   readonly data: Uint8Array
 }
 
 export interface SvmTransaction {
   readonly signatures: ReadonlyArray<Uint8Array>
-  /** What the signatures are over. */
+  /** The bytes that the signatures sign. */
   readonly message: Uint8Array
   readonly version: "legacy" | 0
-  /** The first so many accounts have to sign; the first of them pays the fee. */
+  /** This many accounts, from the first, have to sign; the first of them pays the fee. */
   readonly requiredSignatures: number
   /** Base58. */
   readonly accounts: ReadonlyArray<string>
@@ -28,13 +28,13 @@ export interface SvmTransaction {
   readonly lookupTables: number
 }
 
-/** What fits in one packet; nothing longer reaches a leader. */
+/** The size of one packet; nothing longer reaches a leader. */
 const wireBytesMax = 1_232
 const base64Length = 4 * Math.ceil(wireBytesMax / 3)
 const standardBase64 = /^[A-Za-z0-9+/]+={0,2}$/u
 const versionBit = 0x80
 
-/** The bytes of a transaction from base64 with padding, or `undefined` when it is not that or longer than a packet. */
+/** The bytes of a transaction from base64 with padding; `undefined` for anything else, or for more than a packet. */
 export const decodeWire = (base64: string): Uint8Array | undefined => {
   if (base64.length > base64Length || base64.length % 4 !== 0 || !standardBase64.test(base64)) return undefined
   const bytes = Buffer.from(base64, "base64")
@@ -101,18 +101,18 @@ const readInstruction = (reader: WireReader): SvmInstruction => {
   return { program, accounts, data: reader.bytes(reader.length()) }
 }
 
-/** How many accounts a lookup table adds. */
+/** Returns how many accounts a lookup table adds. */
 const readLookup = (reader: WireReader): number => {
   reader.bytes(32)
   const writable = reader.bytes(reader.length()).length
   return writable + reader.bytes(reader.length()).length
 }
 
-/** `bytesMin`: what one element takes at least; a count that cannot fit is refused before anything is made of it. */
+/** `bytesMin`: the least size of one element; a count that cannot fit is refused before anything is allocated. */
 const list = <A>(reader: WireReader, bytesMin: number, read: () => A): ReadonlyArray<A> => {
   const count = reader.length()
   if (!reader.isSound() || count * bytesMin > reader.remaining()) {
-    // Reading past the end is what marks the reader.
+    // Reading past the end marks the reader as unsound.
     reader.bytes(reader.remaining() + 1)
     return []
   }
@@ -122,11 +122,11 @@ const list = <A>(reader: WireReader, bytesMin: number, read: () => A): ReadonlyA
 }
 
 /**
- * Reads the wire form of a transaction from front to back. Every read past the end, and every length that is not
- * written in the shortest way, ends it: the payer of a hostile transaction gets a refusal, never an exception.
+ * Reads the wire form of a transaction from front to back. A read past the end, or a length that is not in its shortest
+ * form, ends it: the payer of a hostile transaction gets a refusal, never an exception.
  */
 interface WireReader {
-  /** False once anything was read that is not there or not allowed; what was read since is worthless. */
+  /** False after a read that was out of bounds or not allowed; everything read since is worthless. */
   readonly isSound: () => boolean
   readonly position: () => number
   readonly remaining: () => number

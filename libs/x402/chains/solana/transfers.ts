@@ -1,8 +1,8 @@
 /**
- * Every transfer into our token account, as final blocks have it, for the reconciliation from the chain's side. A
- * position is the signature of the last transaction that was read. Nodes list the newest first, so the pages are
- * walked back to the position and given out from there; of a long way only the oldest part is kept in memory, and
- * what is behind it is listed anew when that is read.
+ * Every transfer into our token account in final blocks, for the reconciliation from the chain's side. A position is
+ * the signature of the last transaction that was read. Nodes list the newest first, so the pages are walked back to the
+ * position and given out from there. Of a long way only the oldest part is kept in memory; the rest is listed anew when
+ * that part is read.
  */
 import { createHash } from "node:crypto"
 import { Effect, Option, Stream } from "effect"
@@ -24,7 +24,7 @@ export interface TransfersOptions {
 
 /** Ten thousand signatures of at most 88 characters: about two megabytes. */
 const pagesKept = 10
-/** A million transactions; somebody who is further behind has to begin anew. */
+/** A million transactions; a reader that is further behind has to begin anew. */
 const pagesMax = 1_000
 
 export const transfersFrom = (rpc: SolanaRpc, options: TransfersOptions, from: ChainPosition | null) =>
@@ -38,7 +38,7 @@ export const transfersFrom = (rpc: SolanaRpc, options: TransfersOptions, from: C
     Stream.flattenIterable
   )
 
-/** The oldest part of what is after a position, oldest first, and where to go on when that is not all. */
+/** The oldest part after a position, oldest first, and the next position when there is more. */
 const stretchAfter = Effect.fnUntraced(function* (
   rpc: SolanaRpc,
   { account, pageSize }: TransfersOptions,
@@ -58,13 +58,16 @@ const stretchAfter = Effect.fnUntraced(function* (
   return yield* new ChainUnavailable({ operation: "getSignaturesForAddress", detail })
 })
 
-/** What failed moved nothing; it counts for where to go on. */
+/** A failed transaction moved no money, but counts for the position. */
 const stretchOf = (newestFirst: ReadonlyArray<ListedSignature>, hasMore: boolean) => {
   const next = hasMore ? Option.fromNullishOr(newestFirst[0]?.signature) : Option.none<ChainPosition>()
   return [newestFirst.filter(({ err }) => err === null).toReversed(), next] as const
 }
 
-/** By its instructions when they show it, otherwise (a program made the transfer) by what the balances say. */
+/**
+ * Read from its instructions when they show it; otherwise (a program made the transfer) from the change of the
+ * balances.
+ */
 export const transfersOf = (
   { network, asset, payTo, account }: TransfersOptions,
   signature: string,
