@@ -1,7 +1,7 @@
 /**
- * The output formats as a table: what each is called, how it is encoded and announced, and the grid to
- * which the end of the PCM is padded so that it decodes to exactly the length that was announced.
- * A request that names none gets one by its `Accept` header, or by its `audio_format`.
+ * The output formats as a table: the name of each, how it is encoded and announced, and the grid to which the end of
+ * the PCM is padded so that it decodes to exactly the announced length. A request that names none gets one by its
+ * `Accept` header, or by its `audio_format`.
  */
 
 export type Codec = "pcm" | "wav" | "ulaw" | "mp3" | "opus" | "aac"
@@ -22,14 +22,14 @@ export type FormatName = PcmName | Mp3Name | WavName | "ulaw_8000" | "ogg_24000"
 
 export interface AudioFormat {
   readonly name: FormatName
-  /** What the answer says it is: MPEG-2 ends at 160 kbit/s, so `_192` is delivered as `_160`. */
+  /** The name in the answer: MPEG-2 ends at 160 kbit/s, so `_192` is delivered as `_160`. */
   readonly deliveredName: FormatName
   readonly codec: Codec
   readonly sampleRateHz: number
   readonly bitrateKbps: number | null
   readonly mediaType: string
   readonly audioFormat: AudioContainer
-  /** WAV is not: its header needs the size of what follows. */
+  /** False for WAV: its header needs the size of the data that follows. */
   readonly isStreamable: boolean
   /** In samples of 24 kHz; a fraction where the codec's frame is no whole number of them. */
   readonly gridSamples: number
@@ -109,7 +109,7 @@ const aac: AudioFormat = {
   gridSamples: 1_024
 }
 
-/** All formats, in the order in which they are documented. */
+/** All formats, in the order of the documentation. */
 export const audioFormats: ReadonlyArray<AudioFormat> = [
   ...pcmRates.map(pcm),
   ...mp3Rates.flatMap((rateHz) => mp3Bitrates.map((bitrateKbps) => mp3(rateHz, bitrateKbps))),
@@ -121,7 +121,7 @@ export const audioFormats: ReadonlyArray<AudioFormat> = [
 
 const byName = new Map<string, AudioFormat>(audioFormats.map((format) => [format.name, format]))
 
-/** The format of that name, if it is one. */
+/** The format with that name; undefined for other names. */
 export const formatNamed = (name: string): AudioFormat | undefined => byName.get(name)
 
 /** How many samples of 24 kHz the answer lasts when that many were synthesized. */
@@ -140,7 +140,7 @@ const ofContainer: Readonly<Record<AudioContainer, FormatName>> = {
   ulaw: "ulaw_8000"
 }
 
-/** What a stream may be, what is served to whoever takes any first; WAV is not among them. */
+/** The formats that can be streamed, the default first; WAV is not among them. */
 const streamed: ReadonlyArray<readonly [AudioContainer, ReadonlyArray<string>]> = [
   ["mp3", ["audio/mpeg", "audio/mp3"]],
   ["ogg", ["audio/ogg"]],
@@ -167,9 +167,9 @@ export const formatOfAudioFormat = (audioFormat: AudioContainer): AudioFormat | 
   formatNamed(ofContainer[audioFormat])
 
 /**
- * The format of a stream by its `Accept` header, mp3 without one; undefined when none of it can be served. `envelope`
- * is the media type that the audio travels in, if any: a header that names it says nothing of the audio, so alone
- * it means any, and beside audio types these decide.
+ * The format of a stream by its `Accept` header, mp3 without one; undefined when none in it can be served. `envelope`
+ * is the media type in which the audio travels, if any. A header with only that type says nothing about the audio, so
+ * any format will do; beside it, audio types decide.
  */
 export const formatOfAccept = (accept: string | undefined, envelope?: string): AudioFormat | undefined => {
   if (accept === undefined || accept.trim() === "") return formatOfAudioFormat("mp3")
@@ -180,7 +180,7 @@ export const formatOfAccept = (accept: string | undefined, envelope?: string): A
     const place = placeOf(ranges, mediaTypes)
     const quality = ranges[place]?.quality ?? 0
     if (!(quality > 0)) continue
-    // Of equal qualities the first named wins, and of those that one range takes the first that we have.
+    // Of equal qualities the first named wins; of the formats in one range, our first.
     const isBetter = best === undefined || quality > best.quality || (quality === best.quality && place < best.place)
     if (isBetter) best = { container, quality, place }
   }
@@ -198,7 +198,7 @@ const rangesOfAudio = (named: ReadonlyArray<Range>, envelope: string): ReadonlyA
   return takesAny ? [...rest, { mediaType: anyAudio, quality: 1 }] : rest
 }
 
-/** Where the range stands that decides on these names of one type: the most exact one; -1 for none. */
+/** The index of the most exact range that matches one of these names of a type; -1 for none. */
 const placeOf = (ranges: ReadonlyArray<Range>, mediaTypes: ReadonlyArray<string>) => {
   const exact = ranges.findIndex(({ mediaType }) => mediaTypes.includes(mediaType))
   if (exact !== -1) return exact

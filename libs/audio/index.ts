@@ -1,4 +1,4 @@
-/** The audio: formats, samples, and the encoders that turn PCM into what a client asked for. */
+/** The audio: formats, samples, and the encoders that turn PCM into the format that a client asked for. */
 export { Encoders } from "./encoders/encoders.ts"
 export { type AudioError, EncoderFailed, EncoderMissing, EncoderOverloaded } from "./encoders/errors.ts"
 export { audioMetrics } from "./encoders/metrics.ts"

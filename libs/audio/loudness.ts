@@ -1,11 +1,12 @@
 /**
- * The loudness leveller brings speech to a loudness while it streams. Gain goes with position and never with how the samples come in
- * pieces, so the same speech is levelled to the same bytes; nothing is held back, so no byte is later for it.
+ * The loudness leveller brings speech to a loudness while it streams. Gain depends on the position and never on how the
+ * samples are cut into pieces, so the same speech is levelled to the same bytes; nothing is held back, so no byte
+ * leaves later for it.
  *
- * Loudness is that of ITU-R BS.1770: K-weighted power in blocks of 400 ms, ten of them a second, the quiet ones gated
- * out. What went out is measured, and the gain of the next 100 ms is such that all of it together would come out
- * right if it went on as it was. At first, when nothing has been heard, speech is taken to be as loud as the voices
- * are levelled to. Peaks are bent below the ceiling instead of being clipped.
+ * Loudness is that of ITU-R BS.1770: K-weighted power in blocks of 400 ms, ten of them a second, without the quiet
+ * ones. The output so far is measured, and the gain of the next 100 ms would make the whole output right if the speech
+ * went on as it was. At first, before any measurement, speech counts as loud as the voices' own level. Peaks are bent
+ * below the ceiling instead of being clipped.
  */
 import { fleetRateHz } from "./formats.ts"
 
@@ -13,22 +14,22 @@ interface LoudnessLeveller {
   readonly push: (pcm: Int16Array) => Int16Array
 }
 
-/** What streaming services ask for. */
+/** The loudness that streaming services ask for. */
 export const loudnessTarget = { lufs: -14, peakDbfs: -2 } as const
 
 /** English text in the voices of the catalogue, over a minute: -18.4 to -19 LUFS. */
 const speechLufs = -18.8
 const hopSamples = fleetRateHz / 10
 const hopsOfBlock = 4
-/** So many blocks of speech as it should be are believed in beforehand, against what one word sounds like. */
+/** This many blocks of normal speech are assumed at first, so that a single word does not decide the gain. */
 const priorBlocks = 20
-/** What is amiss is made good over a third of what has been, and never sooner than this. */
+/** A deviation is corrected over a third of the time so far, and never faster than this. */
 const horizonBlocksMin = 10
-/** In dB: how far the gain may go, and how far within a hop. */
+/** In dB: the range of the gain, and its largest change within a hop. */
 const reachDb = 12
 const stepDb = 0.25
 
-/** Below this nothing is heard, and this far below the rest is pause. */
+/** In LUFS: a block below this is inaudible. A block this far below the rest is a pause. */
 const absoluteGateLufs = -70
 const relativeGateDb = 10
 const binsPerDb = 10
@@ -42,7 +43,7 @@ const nominalDb = loudnessTarget.lufs - speechLufs
 const targetPower = powerOf(loudnessTarget.lufs)
 const priorPower = powerOf(speechLufs)
 const fullScale = 32_768
-// Between its samples a bent peak swings over by up to half a decibel.
+// Between its samples a bent peak exceeds them by up to half a decibel.
 const ceiling = factorOf(loudnessTarget.peakDbfs - 0.6) * fullScale
 const knee = 0.7 * ceiling
 
@@ -96,7 +97,7 @@ const blockOf = (hops: ReadonlyArray<Hop>): Hop => ({
   gainPower: hops.reduce((sum, hop) => sum + hop.gainPower, 0) / hops.length
 })
 
-/** Rounded sample, straight below the knee. */
+/** The rounded sample, unchanged below the knee. */
 const bent = (value: number) => {
   const size = Math.abs(value)
   if (size <= knee) return Math.round(value)
@@ -104,7 +105,10 @@ const bent = (value: number) => {
   return Math.sign(value) * Math.round(knee + room * Math.tanh((size - knee) / room))
 }
 
-/** Blocks that went out, by their loudness in tenths of a decibel: as exact as a gate must be, however long a text. */
+/**
+ * Blocks of the output, counted by loudness in tenths of a decibel: exact enough for the gate, and bounded however long
+ * the text is.
+ */
 const gatedBlocks = () => {
   const bins = (loudestLufs - absoluteGateLufs) * binsPerDb
   const counts = new Float64Array(bins)
@@ -149,7 +153,7 @@ interface Biquad {
   readonly a2: number
 }
 
-/** The standard tells its coefficients for 48,000 Hz alone; these are the analogue filters behind them. */
+/** The standard gives its coefficients for 48,000 Hz alone; these are the analogue filters behind them. */
 const shelf = { hz: 1_681.974_450_955_533, gainDb: 3.999_843_853_973_347, q: 0.707_175_236_955_419_6 }
 const highPass = { hz: 38.135_470_876_024_44, q: 0.500_327_037_323_877_3 }
 const shelfBand = 0.499_666_774_154_541_6

@@ -1,20 +1,20 @@
 /**
- * Changes the rate of a stream of samples: a windowed sinc, one set of taps per phase. The output has no
- * delay against the input, is exactly round(total * to / from) samples long, and does not depend on how the
- * input was cut into pieces: every output sample is the same sum over the same samples.
+ * Changes the rate of a stream of samples: a windowed sinc, one set of taps per phase. The output has no delay against
+ * the input, is exactly round(total * to / from) samples long, and does not depend on how the input was cut into
+ * pieces: every output sample is the same sum over the same samples.
  */
 import { clampSample } from "./samples.ts"
 
 export interface Resampler {
   readonly push: (pcm: Int16Array) => Int16Array
-  /** What was still waiting for samples after it; the input has ended. */
+  /** The outputs that still waited for later samples; the input has ended. */
   readonly flush: () => Int16Array
 }
 
 // With a window this steep, images are 80 dB down; 24 crossings cost some 2 ms per second of audio.
 const zeroCrossings = 24
 const kaiserBeta = 8
-// The pass band ends a little early, so that what folds back lies where speech has nothing.
+// The pass band ends a little early, so that aliases fall where speech has no energy.
 const rolloff = 0.93
 
 export const makeResampler = (fromHz: number, toHz: number): Resampler => {
@@ -46,7 +46,7 @@ export const makeResampler = (fromHz: number, toHz: number): Resampler => {
   }
 
   const take = (pcm: Int16Array) => {
-    // What the next output no longer needs is dropped before the new samples are added.
+    // Samples that the next output no longer needs are dropped before the new ones are added.
     const next = Math.floor((made * down) / up)
     const spent = Math.min(held.length, Math.max(0, next - heldFrom))
     const grown = new Int16Array(held.length - spent + pcm.length)
@@ -60,7 +60,7 @@ export const makeResampler = (fromHz: number, toHz: number): Resampler => {
     push: (pcm) => {
       take(pcm)
       total += pcm.length
-      // The last output whose taps all lie on samples that are there: floor(m * down / up) + half < total.
+      // The last output whose taps all lie on available samples: floor(m * down / up) + half < total.
       return produce(Math.max(made, Math.ceil(((total - half) * up) / down)))
     },
     flush: () => {
@@ -76,7 +76,7 @@ const greatestCommonDivisor = (left: number, right: number): number =>
 const tapTables = new Map<string, Taps>()
 
 interface Taps {
-  /** Per phase its taps, one phase after the other. */
+  /** The taps of each phase, one phase after the other. */
   readonly taps: Float64Array
   /** Taps on either side of the output's position. */
   readonly half: number
@@ -101,7 +101,7 @@ const makeTaps = (up: number, down: number): Taps => {
       const distance = tap - half + 1 - phase / up
       row[tap] = sinc(cutoff * distance) * kaiser(distance / half)
     }
-    // Each phase lets a constant through unchanged, so none of them hums.
+    // Each phase passes a constant unchanged, so none of them hums.
     const sum = row.reduce((total, value) => total + value, 0)
     for (let tap = 0; tap < row.length; tap++) row[tap] = (row[tap] ?? 0) / sum
   }

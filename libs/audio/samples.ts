@@ -1,23 +1,23 @@
 /**
- * Samples as bytes: plain PCM, little endian as every machine that the fleet runs on stores it, mu-law, and the header of
- * a WAV file.
+ * Samples as bytes: plain PCM, little endian as on every machine that the fleet runs on, mu-law, and the header of a
+ * WAV file.
  */
 
 /** The same memory, seen as bytes. */
 export const pcmToBytes = (pcm: Int16Array): Uint8Array => new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength)
 
-/** The samples in these bytes; half a sample at the end is left out. The memory is shared where it is aligned. */
+/** The samples in these bytes, without half a sample at the end. The memory is shared where it is aligned. */
 export const pcmFromBytes = (bytes: Uint8Array): Int16Array => {
   const aligned = bytes.byteOffset % 2 === 0 ? bytes : new Uint8Array(bytes)
   return new Int16Array(aligned.buffer, aligned.byteOffset, aligned.byteLength >> 1)
 }
 
-/** A sample that fits into 16 bits. */
+/** The value, rounded and limited to 16 bits. */
 export const clampSample = (value: number): number => Math.max(-32_768, Math.min(32_767, Math.round(value)))
 
 /**
- * From the one to the other over their common length. Linear, because both are the same speech: their sum
- * keeps its loudness, where an equal-power fade of two alike signals would bulge.
+ * Fades from one to the other over their common length. Linear, because both are the same speech: their sum keeps its
+ * loudness, where an equal-power fade of two similar signals would bulge.
  */
 export const crossFade = (from: Int16Array, into: Int16Array): Int16Array => {
   const length = Math.min(from.length, into.length)

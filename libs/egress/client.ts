@@ -1,7 +1,7 @@
 /**
  * The egress client calls HTTP/1.1 receivers over pools of kept-alive connections, follows no redirects, and never
- * sends a second request on a connection before the first is answered. Pools are made per lane and origin
- * and bounded in number; the one unused the longest is closed for a new one.
+ * sends a second request on a connection before the first is answered. Pools are made per lane and origin and bounded
+ * in number; the least recently used one is closed for a new one.
  */
 import { Context, Effect, Layer, type Scope } from "effect"
 import { Pool } from "undici"
@@ -21,7 +21,7 @@ export interface EgressClient {
 interface ClientOptions {
   /** Names the use in metrics. */
   readonly use: string
-  /** Networks opened although they are not public; only an untrusted client asks. */
+  /** Networks that are allowed although they are not public; only an untrusted client uses it. */
   readonly allowCidrs: ReadonlyArray<string>
   readonly isGuarded: boolean
   readonly connectionsPerLaneMax: number
@@ -32,7 +32,7 @@ interface ClientOptions {
 
 type UntrustedOptions = Omit<ClientOptions, "isGuarded">
 
-/** For URLs that somebody else chose: webhook receivers, images. Every connection is guarded. */
+/** For URLs that other people chose: webhook receivers, images. Every connection is guarded. */
 export class UntrustedHttp extends Context.Service<
   UntrustedHttp,
   { readonly open: (options: UntrustedOptions) => Effect.Effect<EgressClient, InvalidCidr, Scope.Scope> }
@@ -50,8 +50,8 @@ export class UntrustedHttp extends Context.Service<
 type ConfiguredOptions = Omit<ClientOptions, "isGuarded" | "allowCidrs">
 
 /**
- * For URLs that the operator configured: upstreams, chains, collectors. Deadlines and caps as everywhere, but no address
- * guard: they are meant to stand on private networks.
+ * For URLs that the operator configured: upstreams, chains, collectors. Deadlines and caps as everywhere, but no
+ * address guard, because these hosts may stand on private networks.
  */
 export class ConfiguredHttp extends Context.Service<
   ConfiguredHttp,
@@ -64,7 +64,7 @@ export class ConfiguredHttp extends Context.Service<
         open: (options) =>
           openClient({ ...options, isGuarded: false, allowCidrs: [] }).pipe(
             Effect.provideService(Metrics, metrics),
-            // Without networks there is none that could be unreadable.
+            // Without networks none can be unreadable.
             Effect.orDie
           )
       })
@@ -101,7 +101,7 @@ export interface Target {
 
 interface Lane {
   readonly pool: Pool
-  /** Connections made that no request has used yet. */
+  /** Connections that no request has used yet. */
   readonly connections: { fresh: number }
 }
 
@@ -115,7 +115,7 @@ interface Lanes {
   readonly byKey: Map<string, Lane>
 }
 
-// Below what common servers keep idle connections for (Node 5 s, nginx 75 s): we hang up first.
+// Below the idle time of common servers (Node 5 s, nginx 75 s), so that we hang up first.
 const keepAliveMs = 4_000
 const headerBytesMax = 16 * 1_024
 

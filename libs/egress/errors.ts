@@ -1,6 +1,6 @@
 /**
- * Why a call has no answer, by what the caller does next: `AddressRefused` and `InvalidUrl` are the
- * configuration's fault and do not get better by waiting; the other two may.
+ * Why a call has no answer, by the caller's next step: `AddressRefused` and `InvalidUrl` are the configuration's fault,
+ * and waiting does not help; the other two may pass.
  */
 import { Schema } from "effect"
 
@@ -27,7 +27,7 @@ export class DeadlineExceeded extends Schema.TaggedError<DeadlineExceeded>()("De
   }
 }
 
-/** No connection, or it broke. */
+/** No connection was made, or it broke. */
 export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable", {
   reason: Schema.Literals(["dns", "connect", "tls", "reset", "protocol"]),
   detail: Schema.String
@@ -37,7 +37,7 @@ export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable"
   }
 }
 
-/** The URL is not one that can be called. */
+/** The URL cannot be called. */
 export class InvalidUrl extends Schema.TaggedError<InvalidUrl>()("InvalidUrl", {
   url: Schema.String,
   reason: Schema.String
@@ -59,7 +59,7 @@ export class InvalidCidr extends Schema.TaggedError<InvalidCidr>()("InvalidCidr"
 
 export type EgressError = AddressRefused | DeadlineExceeded | Unreachable | InvalidUrl
 
-/** Nothing came for too long, between the headers and the first byte or between two chunks. */
+/** No bytes came for too long, between the headers and the first byte or between two chunks. */
 export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
   stallMs: Schema.Finite,
   bytesBefore: Schema.Int
@@ -69,7 +69,7 @@ export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
   }
 }
 
-/** The answer is larger than may be read; the connection was closed. */
+/** The answer exceeds its limit; the connection was closed. */
 export class ResponseTooLarge extends Schema.TaggedError<ResponseTooLarge>()("ResponseTooLarge", {
   bytesMax: Schema.Int
 }) {
@@ -79,14 +79,14 @@ export class ResponseTooLarge extends Schema.TaggedError<ResponseTooLarge>()("Re
 }
 
 /**
- * Why an answer that is read as it comes broke off, beside what any call can fail with: a `DeadlineExceeded`
- * of phase `body` is the total deadline here, for the other two phases the deadline to the headers.
+ * Why a streamed answer broke off, beside the failures of any call. A `DeadlineExceeded` of phase `body` is the total
+ * deadline here; its other two phases are the deadline to the headers.
  */
 export type StreamError = EgressError | Stalled | ResponseTooLarge
 
 const tlsCode = /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY/u
 
-/** Names what the client library and the sockets throw. */
+/** The egress error for an error of the client library or of a socket. */
 export const toEgressError = (cause: unknown): EgressError => {
   if (cause instanceof AddressRefused) return cause
   const error = cause instanceof Error ? cause : new Error(String(cause))

@@ -1,6 +1,6 @@
 /**
- * One request and its answer over a pool: total deadline, capped body, prompt cancellation. Callbacks and a
- * plain timer, because this runs ten thousand times a second; nothing else may be in this file.
+ * One request and its answer over a pool: total deadline, capped body, prompt cancellation. It uses callbacks and a
+ * plain timer, because it runs ten thousand times a second; nothing else may be in this file.
  */
 import { Effect } from "effect"
 import type { Dispatcher, Pool } from "undici"
@@ -14,9 +14,9 @@ export interface EgressRequest {
   readonly body: Uint8Array | null
   /** From name resolution to the last byte. */
   readonly deadlineMs: number
-  /** What of the answer is read; the connection is closed on one that goes on. */
+  /** How much of the answer is read; a longer one closes the connection. */
   readonly responseBytesMax: number
-  /** Requests of one lane share connections; a lane that hangs holds up no other. Default: one per origin. */
+  /** Requests of one lane share connections, so a hanging lane holds up no other. Default: one per origin. */
   readonly lane?: string
   readonly connectionsMax?: number
   /** Called when the bytes go to a connected socket. */

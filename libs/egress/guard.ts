@@ -1,7 +1,7 @@
 /**
- * The address guard makes connections, and looks three times: at a literal address before anything, at every address a
- * name resolves to (only allowed ones are tried), and at the address the socket really has. A connection is pinned to
- * its address for its life, so that a name that changes its mind changes nothing.
+ * The address guard makes connections, and checks three times: a literal address before anything else, every address
+ * that a name resolves to (only allowed ones are tried), and the address that the socket really has. A connection stays
+ * pinned to its address for its life, so that a later change of the name has no effect.
  */
 import { lookup as systemLookup } from "node:dns"
 import { BlockList, isIP, type LookupFunction, type Socket } from "node:net"
@@ -10,7 +10,7 @@ import { buildConnector } from "undici"
 import { AddressRefused } from "./errors.ts"
 
 interface ConnectorOptions {
-  /** Nothing is guarded without one. */
+  /** Without one nothing is guarded. */
   readonly guard: AddressGuard | undefined
   readonly resolve: Resolve
   readonly connectTimeoutMs: number
@@ -88,8 +88,8 @@ export const invalidCidrs = (allowCidrs: ReadonlyArray<string>) =>
   allowCidrs.filter((cidr) => parse(cidr) === undefined)
 
 /**
- * An address in a refused range is refused unless the deployment allows a network that holds it; an IPv4 address written
- * inside an IPv6 one (`::ffff:a.b.c.d`) counts as the IPv4 address it is. Pure.
+ * An address in a refused range is refused unless the deployment allows a network that contains it; an IPv4 address
+ * written inside an IPv6 one (`::ffff:a.b.c.d`) counts as the IPv4 address it is. Pure.
  */
 export const addressGuard = (allowCidrs: ReadonlyArray<string>): AddressGuard => {
   const allowed = allowCidrs.map((cidr) => network("allowed", cidr))
@@ -139,8 +139,8 @@ interface AddressRange {
 }
 
 /**
- * Address ranges that a public receiver cannot have, by name. From the IANA special-purpose registries for
- * IPv4 and IPv6, and from the clouds: what answers there is this machine, its network or its provider.
+ * Address ranges that a public receiver cannot have, by name. From the IANA special-purpose registries for IPv4 and
+ * IPv6, and from the clouds: such an address leads to this machine, its network or its provider.
  */
 export const refusedRanges: ReadonlyArray<AddressRange> = [
   { name: "this network", cidr: "0.0.0.0/8" },
@@ -184,7 +184,7 @@ export type Resolve = (
   done: (error: Error | null, addresses: ReadonlyArray<ResolvedAddress>) => void
 ) => void
 
-/** Names to addresses. The system's resolver unless a test says otherwise. */
+/** Resolves names to addresses: the system's resolver, except in tests. */
 export const Resolver = Context.Reference<Resolve>("starling/egress/Resolver", {
   defaultValue: () => (host, done) =>
     systemLookup(host, { all: true, order: "verbatim" }, (error, addresses) =>

@@ -1,4 +1,4 @@
-/** The egress: the only room that calls out. */
+/** The egress: the only library that calls out. */
 export { ConfiguredHttp, type EgressClient, UntrustedHttp } from "./client.ts"
 export {
   AddressRefused,

@@ -1,4 +1,4 @@
-/** What leaves the fleet, counted by use (`webhooks`, `otlp`, ...). */
+/** Metrics of the calls that leave the fleet, by use (`webhooks`, `otlp`, ...). */
 import { defineCounter, defineGauge } from "#runtime"
 
 export const socketsOpened = defineCounter({

@@ -1,4 +1,4 @@
-/** Traces leave by a configured client: one connection, ten seconds, and no second try. */
+/** Traces leave by a configured client: one connection, ten seconds, and no retry. */
 import { Effect, Layer } from "effect"
 import { OtlpRefused, OtlpTransport } from "#runtime"
 import { ConfiguredHttp } from "./client.ts"

@@ -1,10 +1,11 @@
 /**
- * The words of whom we called (a provider, a facilitator) made fit for strangers: no credential, no URL, host or address,
- * nothing of who serves and by which way. It rather takes too much than too little. Linear in the text, which is cut first. Pure.
+ * The text of a called service (a provider, a facilitator) made fit for strangers: without credentials, URLs, hosts or
+ * addresses, and without a hint at who serves and by which route. It rather removes too much than too little. Linear in
+ * the text, which is cut first. Pure.
  */
 
 export interface SanitiseOptions {
-  /** Keys and whatever else must never leave; told apart by their very letters. */
+  /** Keys and other texts that must never leave, compared letter by letter. */
   readonly secrets: ReadonlyArray<string>
   /** Names of providers, of their hosts, of their models. */
   readonly names: ReadonlyArray<string>
@@ -20,7 +21,7 @@ const topLevels =
   "com|net|org|io|ai|dev|app|cloud|co|us|eu|uk|de|fr|cn|jp|in|sg|ch|nl|xyz|tech|run|sh|me|info|gov|edu|biz|site|online|" +
   "internal|local|localdomain|lan|corp|consul|svc|cluster|intranet|home|arpa|example|test"
 
-// Who serves models and what stands in front of them.
+// Companies that serve models, and software that stands in front of them.
 const wellKnown =
   "open-?ai|anthropic|azure|bedrock|amazon|aws|vertex|google|gemini api|openrouter|together(?:\\.?ai|computer)?|fireworks|groq|" +
   "deepinfra|mistral|cohere|replicate|hugging ?face|siliconflow|novita|hyperbolic|sambanova|cerebras|perplexity|xai|" +
@@ -53,11 +54,11 @@ const rules: ReadonlyArray<readonly [RegExp, string]> = [
   [new RegExp(`(?<![a-z0-9])(?:${wellKnown})(?![a-z0-9])`, "giu"), "the provider"]
 ]
 
-// A run that looks like a key: long, of letters and digits.
+// A text that looks like a key: long, of letters and digits.
 const longRun = /[A-Za-z0-9_+/=-]{24,}/gu
 const keyLike = (run: string) => (/\d/u.test(run) && /[A-Za-z]/u.test(run) ? removed : run)
 
-/** Undefined when nothing is left to tell. */
+/** Undefined when nothing is left. */
 export const sanitise = (text: string, { secrets, names }: SanitiseOptions): string | undefined => {
   let result = text.slice(0, charactersReadMax)
   for (const secret of secrets) if (secret.length >= 4) result = result.replaceAll(secret, removed)

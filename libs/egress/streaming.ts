@@ -1,7 +1,7 @@
 /**
- * A streamed call: one request whose answer is read as it comes, the head first, then chunks at the reader's pace. Four bounds
- * act: until the headers, between chunks, in all, and on the bytes. A reader that takes its time never counts
- * as a stall of the other side. Closing the scope cuts the connection at once.
+ * A streamed call: one request whose answer is read as it comes, the head first, then chunks at the reader's pace. Four
+ * bounds act: until the headers, between chunks, in total, and on the bytes. A slow reader never counts as a stall of
+ * the other side. Closing the scope cuts the connection at once.
  */
 import { Cause, Clock, Effect, type Scope, Stream } from "effect"
 import type { Dispatcher, Pool } from "undici"
@@ -66,7 +66,7 @@ interface Body {
 const nextChunks = Effect.fnUntraced(function* ({ flow, status, startedAtMs, deadlineMs, stallMs }: Body) {
   const leftMs = startedAtMs + deadlineMs - (yield* Clock.currentTimeMillis)
   const late = new DeadlineExceeded({ phase: "body", deadlineMs, status })
-  // Also for a reader that was slower than the deadline.
+  // This also ends the call of a reader that was slower than the deadline.
   if (leftMs <= 0) return yield* late
   const taken = yield* Effect.timeoutOrElse(take(flow), {
     duration: Math.min(stallMs, leftMs),
@@ -83,8 +83,8 @@ interface Head {
 }
 
 /**
- * The answer to one request as it arrives: its head, then chunks that are taken when there is room for them. What
- * nobody has taken yet is bounded; past that the socket is not read, and the other side has to wait. The client
+ * The answer to one request as it arrives: its head, then chunks that are taken when there is room for them. The bytes
+ * that nobody has taken yet are bounded; beyond that the socket is not read, and the other side has to wait. The client
  * library's interface is callbacks; they stay below this line.
  */
 interface Inflow {
@@ -181,7 +181,7 @@ const headOf = (flow: Inflow): Effect.Effect<Head, EgressError> =>
 const isOfBody = (error: StreamError | undefined): error is Stalled | ResponseTooLarge | undefined =>
   error === undefined || error._tag === "Stalled" || error._tag === "ResponseTooLarge"
 
-/** What has come since the last time, at least one chunk; nothing when it has ended. */
+/** The chunks since the last take, at least one; none when the answer has ended. */
 const take = (flow: Inflow): Effect.Effect<ReadonlyArray<Uint8Array>, StreamError> =>
   when(flow, () => {
     if (flow.held.length > 0) {
@@ -195,7 +195,7 @@ const take = (flow: Inflow): Effect.Effect<ReadonlyArray<Uint8Array>, StreamErro
     return flow.end.error === undefined ? Effect.succeed([]) : Effect.fail(flow.end.error)
   })
 
-/** Waits until `look` has something to say. */
+/** Waits until `look` returns an effect. */
 const when = <A, E>(flow: Inflow, look: () => Effect.Effect<A, E> | undefined) =>
   Effect.callback<A, E>((resume) => {
     const again = () => {

@@ -1,6 +1,6 @@
 /**
- * The configuration: one JSON file, then environment variables over single keys (`Bus.Url` is `BUS_URL`),
- * checked whole before anything starts. Every fault is named, with its path or its variable.
+ * The configuration: one JSON file, then environment variables over single keys (`Bus.Url` is `BUS_URL`), checked whole
+ * before anything starts. Every fault is named, with its path or its variable.
  */
 import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { type ConfigurationFile, decodeConfiguration, environmentKeys, environmentValue, Fault } from "#contracts"
@@ -12,11 +12,11 @@ type Sections = Readonly<Record<string, unknown>>
 
 export interface ConfigurationSource {
   readonly path: string
-  /** A file that was asked for by name must exist; the default one may be missing. */
+  /** A file that the operator named must exist; the default one may be missing. */
   readonly isRequired: boolean
-  /** Lies under the file: what the process itself chooses unless the file says otherwise. */
+  /** Values under the file's: the process' own choices unless the file has others. */
   readonly defaults?: Readonly<Record<string, Sections>>
-  /** Stands for the file when there is none. */
+  /** Used in place of a missing file. */
   readonly whenMissing?: Sections
 }
 
@@ -34,7 +34,7 @@ export class Configuration extends Context.Service<Configuration, ConfigurationF
 
 export type ConfigurationFault = Fault
 
-/** Everything that is wrong with the configuration, at once. Nothing starts. */
+/** Every fault of the configuration at once. Nothing starts. */
 export class InvalidConfiguration extends Schema.TaggedError<InvalidConfiguration>()("InvalidConfiguration", {
   faults: Schema.Array(Fault)
 }) {
@@ -50,7 +50,7 @@ const load = Effect.fn("Configuration.load")(function* (source: ConfigurationSou
   return configuration
 })
 
-/** What is checked: the file over its defaults, and the environment over both. */
+/** The input of the check: the file over its defaults, and the environment over both. */
 export const configurationInput = Effect.fnUntraced(function* (source: ConfigurationSource) {
   const text = yield* readTextFile(source.path).pipe(
     Effect.catch((error) =>

@@ -1,6 +1,6 @@
 /**
- * The orderly end of a process. What must not be cut off registers how it drains; at the end all of it runs
- * at once, within 30 s together. Whatever is not done by then is named, and the process ends all the same.
+ * The orderly end of a process. Work that must not be cut off registers how it drains; at the end all of it drains at
+ * once, within 30 s together. Work that is not done by then is named, and the process ends all the same.
  */
 import { Context, Duration, Effect, Layer, Ref, type Scope } from "effect"
 import { Health } from "./Health.ts"
@@ -11,7 +11,7 @@ export interface DrainReport {
   readonly handedBack: number
 }
 
-// What a deployment grants between the signal and the kill is 45 s: this, and time to flush and exit.
+// A deployment grants 45 s between the signal and the kill: this, and time to flush and exit.
 export const drainMsMax = 30_000
 
 export const drainSeconds = defineGauge({

@@ -1,8 +1,7 @@
 /**
- * What liveness and readiness are made of. A loop of a role beats whenever it comes round; the process is
- * alive while every loop has beaten within its limit. Readiness asks the outside: the broker, the streams.
- * A broker that is away makes a process unready, never dead. Where several have the same name, one that is
- * not well speaks for all.
+ * Liveness and readiness. A role's loop beats on every round; the process is alive while every loop has beaten within
+ * its limit. Readiness checks the outside: the broker, the streams. A broker that is away makes a process unready,
+ * never dead. Where several checks have the same name, an unhealthy one decides for all.
  */
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
 
@@ -11,7 +10,7 @@ export interface HealthLoop {
 }
 
 export interface LoopOptions {
-  /** How long the loop may take to come round before it counts as stuck. */
+  /** How long a round of the loop may take before the loop counts as stuck. */
   readonly stallMs: number
 }
 
@@ -24,11 +23,11 @@ export class Health extends Context.Service<
   Health,
   {
     readonly loop: (name: string, options: LoopOptions) => Effect.Effect<HealthLoop, never, Scope.Scope>
-    /** The check's failure is the reason shown. */
+    /** The check's failure is the reason that `/readyz` shows. */
     readonly readiness: (name: string, check: Effect.Effect<void, string>) => Effect.Effect<void, never, Scope.Scope>
-    /** Something that is wrong and no reason to be sent nothing: shown beside the checks. Undefined: nothing is. */
+    /** A fault that does not make the process unready: shown beside the checks. Undefined: there is none. */
     readonly remark: (name: string, look: Effect.Effect<string | undefined>) => Effect.Effect<void, never, Scope.Scope>
-    /** Everything stands; before that the process is not ready, whatever the checks say. */
+    /** The start is complete; before that the process is not ready, whatever the checks say. */
     readonly started: Effect.Effect<void>
     readonly live: Effect.Effect<HealthReport>
     readonly ready: Effect.Effect<HealthReport>

@@ -1,13 +1,13 @@
 /**
- * The metrics of a process: one registry, handles made from definitions. A handle's methods are plain
- * functions, for they are called on hot paths; every series carries the role in whose name the handle was
- * made. The number of series per metric is bounded: past it, new label values are counted as `other`.
+ * The metrics of a process: one registry, handles made from definitions. A handle's methods are plain functions,
+ * because hot paths call them; every series carries the role for which the handle was made. The number of series per
+ * metric is bounded: past it, new label values are counted as `other`.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client"
 import { Role } from "./process.ts"
 
-/** A metric as data, declared by the room that counts it; docs/metrics.md is made from all of them. */
+/** A metric as data, declared by the code that counts it; docs/metrics.md is made from all of them. */
 interface Definition<Label extends string> {
   readonly name: string
   readonly help: string
@@ -50,9 +50,9 @@ export interface HistogramHandle<Label extends string> {
   readonly observe: (labels: Labels<Label>, value: number) => void
 }
 
-/** What all roles of one process share. */
+/** The registry that all roles of one process share. */
 export class MetricsRegistry extends Context.Service<MetricsRegistry, Registry>()("starling/runtime/MetricsRegistry") {
-  /** With the metrics of the process itself. */
+  /** Includes the metrics of the process itself. */
   static readonly layer = Layer.sync(MetricsRegistry, () => {
     const registry = new Registry()
     collectDefaultMetrics({ register: registry })
@@ -67,11 +67,11 @@ export class Metrics extends Context.Service<
     readonly counter: <L extends string>(definition: CounterDefinition<L>) => CounterHandle<L>
     readonly gauge: <L extends string>(definition: GaugeDefinition<L>) => GaugeHandle<L>
     readonly histogram: <L extends string>(definition: HistogramDefinition<L>) => HistogramHandle<L>
-    /** Everything of the process, in Prometheus' text format. */
+    /** All metrics of the process, in Prometheus' text format. */
     readonly text: Effect.Effect<string>
   }
 >()("starling/runtime/Metrics") {
-  /** The process' registry as the present role writes to it. */
+  /** The process' registry, with the present role as label. */
   static readonly layer = Layer.effect(
     Metrics,
     Effect.gen(function* () {
@@ -113,7 +113,7 @@ const histogramOf = (registry: Registry, definition: HistogramDefinition) =>
   (registry.getSingleMetric(definition.name) ??
     new Histogram({ ...settings(registry, definition), buckets: [...definition.buckets] })) as Histogram
 
-// Ten thousand endpoints times a few outcomes; more is a label that was never meant to be one.
+// Ten thousand endpoints times a few outcomes; beyond that a label holds values that it should not.
 const seriesMax = 50_000
 // A histogram's series is a dozen counters: at ten thousand of them a scrape is tens of megabytes.
 const histogramSeriesMax = 500
@@ -144,7 +144,7 @@ const keyOf = (labels: Readonly<Record<string, string>>, first: string, rest: Re
   return key
 }
 
-/** Observes how long work took, whatever came of it. */
+/** Observes how long work took, whether it succeeded or not. */
 export const timed = Effect.fnUntraced(function* <A, E, R>(
   observe: (seconds: number) => void,
   work: Effect.Effect<A, E, R>

@@ -1,6 +1,6 @@
 /**
- * What a process shows of itself to those who run it: `/metrics`, `/livez`, `/readyz`. Small and apart from
- * the public APIs, on an address of its own. It answers while everything else is still starting, or stuck.
+ * The operators' endpoints of a process: `/metrics`, `/livez`, `/readyz`. Small and apart from the public APIs, on an
+ * address of its own. It answers while everything else is still starting, or stuck.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"

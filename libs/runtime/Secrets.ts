@@ -1,6 +1,6 @@
 /**
- * Secrets that this process holds, so that no log line can show one: the logger replaces each by
- * `<redacted>`. Texts shorter than six characters are not registered; replacing them would garble everything.
+ * Secrets of this process, registered so that no log line can show one: the logger replaces each by `<redacted>`. Texts
+ * shorter than six characters are not registered; replacing them would garble everything.
  */
 import { Context, Effect } from "effect"
 import type { Fault } from "#contracts"
@@ -19,7 +19,7 @@ export const makeSecrets = (): KnownSecrets => {
     add: (secret) => {
       if (secret.length < charactersMin) return
       known.add(secret)
-      // As it stands in a line of JSON, when a quote or a backslash is in it.
+      // The secret's form in a line of JSON, when it contains a quote or a backslash.
       known.add(JSON.stringify(secret).slice(1, -1))
     },
     redact: (text) => {
@@ -36,7 +36,7 @@ export const Secrets = Context.Reference<KnownSecrets>("starling/runtime/Secrets
   defaultValue: () => processSecrets
 })
 
-/** Why a secret cannot be had of a variable; undefined when it can. Pure. */
+/** Why a variable gives no secret; undefined when it gives one. Pure. */
 export const unsetSecret = (
   environment: Readonly<Record<string, string | undefined>>,
   variable: string
@@ -47,8 +47,8 @@ export const unsetSecret = (
 }
 
 /**
- * A secret whose variable is named in the configuration, kept out of all logs. A missing one must stop the start, for
- * what should be signed would leave unsigned: it fails with a fault that names the variable and where it is asked for.
+ * A secret whose variable the configuration names, kept out of all logs. A missing secret must stop the start, because
+ * messages would leave unsigned without it. The fault names the variable and the key that asks for it.
  */
 export const secretFromEnv = Effect.fnUntraced(function* (
   variable: string,

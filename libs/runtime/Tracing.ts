@@ -1,12 +1,12 @@
 /**
- * Traces, when a collector is configured: sampled spans go to a bounded buffer and from there in batches to
- * the collector. A collector that is slow or away costs dropped spans, which are counted, and nothing else.
+ * Traces, when a collector is configured: sampled spans go to a bounded buffer and from there in batches to the
+ * collector. A collector that is slow or away costs dropped spans, which are counted, and nothing else.
  */
 import { Cause, Context, Effect, Exit, Layer, Option, Queue, Schedule, Schema, Tracer } from "effect"
 import { defineCounter, Metrics } from "./Metrics.ts"
 import { Role } from "./process.ts"
 
-/** The collector did not take what was sent. */
+/** The collector refused a request. */
 export class OtlpRefused extends Schema.TaggedError<OtlpRefused>()("OtlpRefused", { reason: Schema.String }) {}
 
 /** How traces leave the process; the egress provides it. */
@@ -30,7 +30,7 @@ const batchSpans = 512
 const sendEvery = "5 seconds"
 
 export const Tracing = {
-  /** `sampleRatio`: the share of traces begun here that are kept, 0 to 1. A caller's decision is followed. */
+  /** `sampleRatio`: the share of traces begun here that are kept, 0 to 1. A caller's decision takes precedence. */
   layer: (sampleRatio: number) =>
     Layer.effect(
       Tracer.Tracer,
@@ -112,7 +112,7 @@ const otlpSpan = (span: Tracer.NativeSpan): Record<string, unknown> | undefined 
   }
 }
 
-/** In the JSON form of OTLP/HTTP (opentelemetry-proto 1.x, `ExportTraceServiceRequest`). */
+/** The JSON form of OTLP/HTTP (opentelemetry-proto 1.x, `ExportTraceServiceRequest`). */
 const otlpRequest = (service: string, spans: ReadonlyArray<Record<string, unknown>>) => ({
   resourceSpans: [
     {
@@ -145,7 +145,7 @@ export const parseTraceparent = (header: string | undefined): Option.Option<Trac
   return Option.some(Tracer.externalSpan({ traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 }))
 }
 
-/** The header for what leaves now, if a span is open. */
+/** The header for an outgoing request, if a span is open. */
 export const currentTraceparent: Effect.Effect<string | undefined> = Effect.map(
   Effect.serviceOption(Tracer.ParentSpan),
   (span) => (Option.isSome(span) ? formatTraceparent(span.value) : undefined)

@@ -1,5 +1,5 @@
 /**
- * As `Effect.acquireRelease`, for a release that needs no service, on paths that are gone for each request. That one
+ * Like `Effect.acquireRelease`, for a release that needs no service, on paths that every request takes. Effect's own
  * keeps the context for its release and merges it in again at the end: two copies of every service there is.
  */
 import { Effect, Scope } from "effect"

@@ -1,7 +1,7 @@
 /**
- * A child process of the embedded kind: its own process group, so that Ctrl-C reaches us first and it is
- * stopped last; asked to end with SIGTERM, ended with SIGKILL when it does not listen, and guarded so that it
- * never outlives us. `node:child_process` and not `effect/process`: nothing streams, and a pid is all we need.
+ * A child process of the embedded kind. It has its own process group, so that Ctrl-C reaches us first and the child
+ * stops last. It ends by SIGTERM, or by SIGKILL when it does not react, and a guard ensures that it never outlives us.
+ * `node:child_process` and not `effect/process`: nothing streams, and a pid is all we need.
  */
 import { spawn } from "node:child_process"
 import { createServer } from "node:net"
@@ -10,18 +10,18 @@ import { Deferred, Effect, Option } from "effect"
 
 export interface Child {
   readonly pid: number
-  /** Completes when the process has ended, or could not be started, with how. */
+  /** Completes with the reason when the process has ended, or could not be started. */
   readonly ended: Effect.Effect<string>
-  /** Returns when it has ended; harmless when it has already. */
+  /** Returns when the process has ended; harmless when it already has. */
   readonly stop: Effect.Effect<void>
 }
 
-// The server flushes its store on SIGTERM, which takes milliseconds; a hanging one is not waited for.
+// The server flushes its store on SIGTERM, which takes milliseconds; a hanging server is killed.
 const stopPatience = "5 seconds"
 
 interface ChildOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>
-  /** Each line the child writes to its standard output; its standard error is then shared with ours. */
+  /** Called with each line of the child's standard output; its standard error is then shared with ours. */
   readonly onLine?: (line: string) => void
 }
 
@@ -59,9 +59,9 @@ export const startChild = (
 const script = 'read -r nothing; kill -TERM "$1" 2>/dev/null'
 
 /**
- * Ends the child `pid` when this process is gone, even by SIGKILL, until the returned function is called: a shell waits
- * at a pipe of which only this process holds the other end, and the kernel closes that end whatever happened. It asks
- * with SIGTERM and does no more; a server that does not listen is found by its pid file at the next start.
+ * Ends the child `pid` when this process is gone, even by SIGKILL, until the returned function is called. A shell waits
+ * at a pipe whose other end only this process holds, and the kernel closes that end whatever happens. The shell sends
+ * only SIGTERM; a server that does not react is found by its pid file at the next start.
  */
 const guard = (pid: number): (() => void) => {
   // A session of its own, so that Ctrl-C and a closed terminal reach us and not the guardian.
@@ -78,10 +78,13 @@ const guard = (pid: number): (() => void) => {
 // Without a shell there is no guardian, and the pid file alone remains.
 const ignore = () => {}
 
-// More neighbours than a person starts by hand; past them something else is wrong.
+// More neighbours than a person starts by hand; beyond them something else is wrong.
 const triesMax = 100
 
-/** A port of the loopback address for a child that must be told one: `wanted` when it is free, else the next free one above; 0 takes any. Nothing when a hundred are taken. */
+/**
+ * A loopback port for a child that must be given one: `wanted` when it is free, else the next free one above; 0 takes
+ * any. None when a hundred are taken.
+ */
 export const freePort = Effect.fnUntraced(function* (wanted: number) {
   for (let port = wanted; port < wanted + triesMax && port <= 65_535; port++) {
     const found = yield* tryPort(port)
@@ -101,7 +104,7 @@ const tryPort = (port: number) =>
     })
   })
 
-/** When a child that died is started again: at once after a while of life, ever later while it keeps dying. */
+/** When a dead child is started again: at once after a while of life, ever later while it keeps dying. */
 export interface Deaths {
   /** Deaths in a row, each soon after the start before it. */
   readonly quick: number
@@ -110,7 +113,7 @@ export interface Deaths {
 
 export const noDeaths: Deaths = { quick: 0, delayMs: 0 }
 
-// A server that stood for a minute did not die of the reason for which the one before it died.
+// A server that lived for a minute did not die of the same cause as the one before it.
 const quickMs = 60_000
 const delayMsMin = 200
 const delayMsMax = 10_000

@@ -5,11 +5,11 @@
 export interface Breaker {
   readonly failuresInARow: number
   readonly failingSinceMs: number | null
-  /** Set while open, and while the probe after it is awaited. */
+  /** Set while the breaker is open, and while its probe is awaited. */
   readonly openUntilMs: number | null
   /** How often it opened since the last success. */
   readonly trips: number
-  /** An attempt is on its way to find out; given up then, should it never come back. */
+  /** A probe is under way until then; afterwards it counts as lost. */
   readonly probingUntilMs: number
 }
 
@@ -23,7 +23,7 @@ export interface BreakerLimits {
 
 export type BreakerPhase = "closed" | "open" | "half-open"
 
-/** Also what a success makes of any other: it forgets everything. */
+/** The closed breaker, which every success restores: it forgets all failures. */
 export const closedBreaker: Breaker = {
   failuresInARow: 0,
   failingSinceMs: null,
@@ -37,28 +37,28 @@ export const breakerPhase = ({ openUntilMs }: Breaker, nowMs: number): BreakerPh
   return nowMs < openUntilMs ? "open" : "half-open"
 }
 
-/** How long to wait before an attempt; zero: go. During a probe others wait for at most a second at a time. */
+/** How long to wait before an attempt; zero: go. During a probe other attempts wait for at most a second at a time. */
 export const breakerWaitMs = ({ openUntilMs, probingUntilMs }: Breaker, nowMs: number): number => {
   if (openUntilMs === null) return 0
   if (nowMs < openUntilMs) return openUntilMs - nowMs
   return nowMs < probingUntilMs ? Math.min(1_000, probingUntilMs - nowMs) : 0
 }
 
-/** An attempt begins. If the breaker was open it is the probe, and the only one until it ends or `probeMsMax` passes. */
+/** An attempt begins. On an open breaker it is the probe, and the only one until it ends or `probeMsMax` passes. */
 export const afterAttempt = (breaker: Breaker, nowMs: number, probeMsMax: number): Breaker =>
   breaker.openUntilMs === null ? breaker : { ...breaker, probingUntilMs: nowMs + probeMsMax }
 
-/** The attempt ended without a result, as when its caller left: another one may probe. */
+/** The attempt ended without a result, for example because its caller left: another attempt may probe. */
 export const afterNothing = (breaker: Breaker): Breaker => ({ ...breaker, probingUntilMs: 0 })
 
-/** It has opened when `openUntilMs` lies ahead of `nowMs`. */
+/** The breaker after a failure; it is open when `openUntilMs` lies after `nowMs`. */
 export const afterFailure = (breaker: Breaker, nowMs: number, limits: BreakerLimits): Breaker => {
   const failuresInARow = breaker.failuresInARow + 1
   const failingSinceMs = breaker.failingSinceMs ?? nowMs
   const failed = { ...breaker, failuresInARow, failingSinceMs, probingUntilMs: 0 }
   switch (breakerPhase(breaker, nowMs)) {
     case "open":
-      // An attempt that began before it opened says nothing new.
+      // An attempt that began before the breaker opened says nothing new.
       return failed
     case "half-open":
       return opened(failed, nowMs, limits)

@@ -1,6 +1,6 @@
 /**
- * The process around the program: its environment, its streams, its signals and its end. The only file of
- * libs and services, beside `main.ts` files, that touches it.
+ * The process around the program: its environment, its streams, its signals and its end. Only this file and the
+ * `main.ts` files of libs and services touch it.
  */
 import { setFlagsFromString } from "node:v8"
 import { Effect } from "effect"
@@ -26,7 +26,9 @@ export const stopSignal = Effect.callback<NodeJS.Signals>((resume) => {
   process.on("SIGINT", onSignal)
 })
 
-/** What slips past every handler is a bug: said loudly, and the process ends, for its state is unknown. */
+/**
+ * An error that no handler catches is a bug: it is logged as fatal, and the process ends, because its state is unknown.
+ */
 export const watchForBugs = (log: (error: unknown) => void) => {
   process.on("uncaughtException", (error) => {
     log(error)
@@ -41,13 +43,13 @@ export const watchForBugs = (log: (error: unknown) => void) => {
 export const exitProcess = (code: number): never => process.exit(code)
 
 /**
- * Lets the heap grow to twice of what the last full collection left, before the next one. By itself V8 waits for up
- * to four times where the machine has much memory, so that a process of 90 MB of objects holds 350 MB for them.
+ * Lets the heap grow to twice the size after the last full collection before the next one. V8's default on a machine
+ * with much memory is up to four times, so that a process with 90 MB of objects holds 350 MB for them.
  *
- * And lets every object be born young. V8 makes those of a place in the code old at once when it has seen many of them
- * live for long; where that place is one that each request passes, such an object keeps all that its request has made
- * until the next full collection. An unpaid call of the gateway left 5 kB behind that way, and 150 bytes without it; the
- * quick collections took twice as long.
+ * It also makes V8 allocate every object young. By default V8 allocates the objects of a place in the code old once
+ * many of them have lived long. At a place that each request passes, such an object keeps its request's other objects
+ * until the next full collection. An unpaid call of the gateway left 5 kB behind that way, and 150 bytes without it;
+ * the quick collections took twice as long.
  */
 export const tuneCollector = () => {
   setFlagsFromString("--heap-growing-percent=100")

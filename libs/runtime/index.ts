@@ -1,4 +1,4 @@
-/** The runtime: what every role needs to be run, watched and stopped. */
+/** The runtime: the parts that every role needs to be run, watched and stopped. */
 export { acquireLightly } from "./acquire-lightly.ts"
 export { afterDeath, type Child, type Deaths, freePort, noDeaths, startChild } from "./child-process.ts"
 export {

@@ -1,6 +1,6 @@
 /**
- * One line per log entry on stderr (stdout belongs to what a command answers): JSON for machines, or short
- * text for people, in colours where they are shown. Secrets are blotted out of every line. An entry of more than 8,192 characters is
+ * One line per log entry on stderr (stdout belongs to a command's answer): JSON for machines, or short text for people,
+ * in colours where they are shown. Secrets are removed from every line. An entry of more than 8,192 characters is
  * shortened field by field, so that it stays an object, and says so.
  */
 import { styleText } from "node:util"
@@ -10,11 +10,11 @@ import { Secrets } from "./Secrets.ts"
 
 export type LogFormat = "json" | "pretty" | "coloured"
 
-/** Asks for a format, whatever the streams are: `json` or `text`. */
+/** Sets the format, whatever the streams are: `json` or `text`. */
 export const logFormatVariable = "STARLING_LOG_FORMAT"
 
 export interface LogFormatFacts {
-  /** What the variable says, if anything. */
+  /** The variable's value, if it is set. */
   readonly asked: string | undefined
   /** The format of a program that has one for every reader. */
   readonly own?: LogFormat | undefined
@@ -22,7 +22,7 @@ export interface LogFormatFacts {
   readonly wantsColours: boolean
 }
 
-/** Nothing where what is asked for is no format. */
+/** None when the variable names no format. */
 export const chosenFormat = ({ asked = "", own, hasTerminal, wantsColours }: LogFormatFacts): LogFormat | undefined => {
   const text = hasTerminal && wantsColours ? "coloured" : "pretty"
   if (asked === "") return own ?? (hasTerminal ? text : "json")
@@ -31,7 +31,7 @@ export const chosenFormat = ({ asked = "", own, hasTerminal, wantsColours }: Log
 }
 
 const lineCharactersMax = 8_192
-// What is left of a field in a line that is too long. A cause with a long chain says the important part first.
+// The length of a field in a line that is too long. A cause with a long chain begins with the important part.
 const messageCharactersMax = 1_024
 const errorCharactersMax = 3_072
 const annotationsMax = 12
@@ -63,7 +63,7 @@ const jsonLine = (entry: Entry, redact: (text: string) => string) => {
   const whole = { ...head, message, ...traceOf(entry), ...annotations, ...(error === "" ? {} : { error }) }
   const line = redact(safeJson(whole))
   if (line.length <= lineCharactersMax) return line
-  // Redacted before it is cut: no pattern finds half a secret.
+  // Redaction comes before the cut: no pattern finds half a secret.
   const short = (text: string, charactersMax: number) => cut(redact(text), charactersMax)
   const notes = Object.entries(annotations).slice(0, annotationsMax)
   return JSON.stringify({
@@ -94,7 +94,7 @@ const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu
 
 const textLine = (entry: Entry, redact: (text: string) => string, paint: Paint) => {
   const { messages, causes } = split(entry)
-  // Each part by itself: a line is cut before it is coloured, for a colour that does not end runs on.
+  // Each part is coloured by itself: the line is cut before, because a colour without its end would run on.
   let left = lineCharactersMax
   const shown = (text: string) => {
     const part = cut(redact(text).replaceAll(controls, "\ufffd"), left)
@@ -123,7 +123,7 @@ const split = (entry: Entry) => {
   return { messages: parts.filter((part) => !Cause.isCause(part) && !(part instanceof Error)), causes }
 }
 
-// Tagged errors carry their facts in fields; without a message of their own these are all there is.
+// Tagged errors carry their facts in fields; without a message these are all there is.
 const detailOf = (error: Error) => (error.message === "" ? plain({ ...error }) : "")
 
 const traceOf = (entry: Entry) => {

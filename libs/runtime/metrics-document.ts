@@ -1,4 +1,4 @@
-/** docs/metrics.md: every metric of every room, made from the definitions. Pure. */
+/** docs/metrics.md: every metric of the fleet, made from the definitions. Pure. */
 import type { MetricDefinition } from "./Metrics.ts"
 
 export interface MetricsSection {

@@ -1,11 +1,11 @@
 /**
- * How late the timers of this process come, by a busy processor or an event loop that was held up. `ownStall` judges a
- * peer's silence by it: a process that stood still takes nobody else for silent. `loopLateness` tells how bad it is just
- * now, for those who take on work.
+ * How late the timers of this process fire, because of a busy processor or an event loop that was held up. `ownStall`
+ * judges a peer's silence with it: a process that stood still itself takes no peer for silent. `loopLateness` gives the
+ * present lateness to roles that take on work.
  */
 import { Clock, Effect, Schedule } from "effect"
 
-/** What each tick of a timer comes late, in milliseconds. */
+/** How late each tick of a timer is, in milliseconds. */
 const lateness = (tickMs: number, startedAtMs: number) => {
   let tickedAtMs = startedAtMs
   return (nowMs: number) => {
@@ -16,22 +16,25 @@ const lateness = (tickMs: number, startedAtMs: number) => {
 }
 
 /**
- * Silence is counted in time in which we could have heard something, and a process that has just woken judges nobody,
- * for it has not read yet what came meanwhile. Each watcher has its own, ticked where it reads its mail. Pure but for
- * what it keeps.
+ * Silence counts only time in which this process could have heard something. A process that has just woken judges no
+ * peer, because it has not yet read what came meanwhile. Each watcher has its own, ticked where it reads its messages.
+ * Pure except for its state.
  */
 export interface OwnStall {
-  /** At each tick. */
+  /** Called at each tick. */
   readonly tick: (nowMs: number) => void
-  /** Now, on a clock that stands while we do: what `heardAt` of `isSilent` is noted on. */
+  /**
+   * The present time on a clock that stands still while this process does: `heardAt` of `isSilent` is on this clock.
+   */
   readonly awakeMs: (nowMs: number) => number
-  /** Whether one that was heard at `heardAtMs` of the waking clock is to be given up. */
+  /** Whether a peer that was heard at `heardAtMs` of the waking clock counts as gone. */
   readonly isSilent: (heardAtMs: number, silenceMsMax: number, nowMs: number) => boolean
 }
 
-// A timer is late by some milliseconds on any machine; a tick that is later than this came out of a stall.
+// A timer is late by some milliseconds on any machine; a tick that is later than this followed a stall.
 const punctualMs = 50
-// What held us up may hold up others on the same machine a little later: half of it with each punctual tick.
+// A cause of our stall may stall others on the same machine a little later: the allowance halves with each punctual
+// tick.
 const allowanceFading = 0.5
 // A peer that is gone is given up in the end, however slow we are ourselves.
 const allowanceMsMax = 3_000
@@ -55,7 +58,7 @@ export const ownStall = (tickMs: number, startedAtMs: number): OwnStall => {
 }
 
 const everyMs = 100
-// The worst of it is remembered for a few ticks: a stall that has just ended tells of the next one.
+// The worst lateness is remembered for a few ticks: a stall that has just ended announces the next one.
 const worstFading = 0.7
 
 /** Milliseconds, the worst of the last moments; measured for as long as the scope lives. */

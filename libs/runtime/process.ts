@@ -1,16 +1,16 @@
-/** What is true of the process, as data: its environment, which role the code runs as, where its roles listen. */
+/** Facts of the process, as data: its environment, the role of the running code, the addresses of its roles. */
 import { Context, Effect, Layer } from "effect"
 
-/** Only `main.ts` files fill it; everything else reads it here. */
+/** Only `main.ts` files fill it; all other code reads it here. */
 export const Environment = Context.Reference<Readonly<Record<string, string | undefined>>>(
   "starling/runtime/Environment",
   { defaultValue: () => ({}) }
 )
 
-/** Which role the code runs as: the label `role` in metrics, the field `role` in logs, the name on the bus. */
+/** The role of the running code: the label `role` in metrics, the field `role` in logs, the name on the bus. */
 export const Role = Context.Reference<string>("starling/runtime/Role", { defaultValue: () => "fleet" })
 
-/** Where the roles of this process listen, by the role's name, for the launcher to show. */
+/** The addresses of this process' roles, by the role's name, for the launcher to show. */
 export class Addresses extends Context.Service<
   Addresses,
   {

@@ -1,6 +1,7 @@
 /**
- * Runs a program until it is told to stop: builds its layers, waits for a signal, drains, closes the layers
- * in reverse, and exits with 0, also when the signal comes while it starts. A wrong configuration exits with 78, any other failed start with 1.
+ * Runs a program until it is told to stop: builds its layers, waits for a signal, drains, closes the layers in reverse,
+ * and exits with 0, also when the signal comes during the start. A wrong configuration exits with 78, any other failed
+ * start with 1.
  */
 import { Cause, Effect, Exit, Fiber, Layer, Logger, References, Result, Scope } from "effect"
 import { InvalidConfiguration } from "./Configuration.ts"
@@ -20,28 +21,28 @@ import {
 import { chosenFormat, lineLogger, type LogFormat, logFormatVariable } from "./logger.ts"
 
 export interface ProgramOptions<A, E> {
-  /** Everything that runs. It must hold `Drain` and `Health`. */
+  /** The whole program. It must provide `Drain` and `Health`. */
   readonly layer: Layer.Layer<A | Drain | Health, E>
-  /** Unless another is asked for; without a word text on a terminal, JSON elsewhere. */
+  /** The format unless the variable sets another one; by default text on a terminal, JSON elsewhere. */
   readonly format?: LogFormat
-  /** Called when the layer stands, with what is in it. */
+  /** Called when the layer is built, with its services. */
   readonly onReady?: Effect.Effect<void, never, A | Drain | Health>
 }
 
 /** The exit code of a wrong configuration, as sysexits.h has it. */
 export const configurationExitCode = 78
 
-// What a close may take after the drain's 30 s; a deployment kills after 45.
+// The time that a close may take after the drain's 30 s; a deployment kills after 45.
 const closeMsMax = 10_000
 
 const formatAsked = () => hostEnvironment()[logFormatVariable]
 const formatHere = (own?: LogFormat) =>
   chosenFormat({ asked: formatAsked(), own, hasTerminal: hasTerminal(), wantsColours: wantsColours() })
 
-/** What a program tells its children to write, whose lines stand among its own. */
+/** The format of the program's children, whose lines stand among its own. */
 export const logFormatOfChildren = () => (formatHere() === "json" ? "json" : "text")
 
-/** Never returns. Meant to be the last line of a `main.ts`. */
+/** Never returns. It is the last line of a `main.ts`. */
 export const runProgram = <A, E>(options: ProgramOptions<A, E>): void => {
   tuneCollector()
   const format = formatHere(options.format)
@@ -56,7 +57,7 @@ export const runProgram = <A, E>(options: ProgramOptions<A, E>): void => {
     }
     const scope = yield* Scope.make()
     const stopping = yield* Effect.forkChild(stopSignal)
-    // A start may wait for a broker without end, and a part of it may not let itself be interrupted.
+    // A start may wait for a broker without end, and a part of it may be uninterruptible.
     const building = yield* Effect.forkDetach(Layer.buildWithScope(options.layer, scope))
     const built = yield* Effect.raceFirst(Fiber.await(building), Effect.as(Fiber.await(stopping), undefined))
     if (built === undefined) {

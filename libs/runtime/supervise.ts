@@ -1,12 +1,12 @@
 /**
- * Keeps an endless loop of a role running: when it fails or dies it is logged and begun again, at first
- * almost at once and then at most ten seconds apart. A loop that ends in silence is how workers stop unnoticed.
+ * Keeps an endless loop of a role running: a loop that fails or dies is logged and begun again, at first almost at once
+ * and then at most ten seconds apart. Otherwise a loop would end in silence, and a worker stop unnoticed.
  */
 import { Clock, Effect } from "effect"
 
 const firstWaitMs = 100
 const waitMsMax = 10_000
-// What ran for so long was well again: its next stop is a new trouble, and waits as little as the first one did.
+// A loop that ran for this long was healthy again: its next failure is a new one, and waits as little as the first did.
 const wellAfterMs = 60_000
 
 export const supervise = <E, R>(name: string, loop: Effect.Effect<never, E, R>): Effect.Effect<never, never, R> =>

@@ -1,24 +1,24 @@
 /**
- * What an engine is told so that it sounds like a sample: pure. The embedded engine takes the throat that needs
- * the least bending, its formants and its pitch are moved to the sample's, and where both cannot be had the pitch
- * counts: it is what a listener names first. A zero-shot model hears the sample itself.
+ * The engine's voice that sounds like a sample: pure. The embedded engine takes the throat that needs the least
+ * bending, and moves its formants and its pitch to the sample's. Where both are out of reach the pitch counts, because
+ * a listener names it first. A zero-shot model hears the sample itself.
  */
 import type { EngineVoice, VoiceReference, VoiceTraits } from "#contracts"
 import { espeakLanguages } from "#speech"
 
 export type ClonedGender = "male" | "female" | "not_specified"
 
-/** What espeak's pitch follows within 5 %, as factors of a base voice's own. */
+/** The range in which espeak's pitch follows within 5 %, as factors of a base voice's own. */
 const pitchReach = { min: 0.66, max: 1.65 }
-/** Beyond this a throat sounds like a trick. */
+/** Beyond these a throat sounds unnatural. */
 const formantReach = { min: 0.8, max: 1.25 }
-/** A sample that drawls or races stays intelligible in any text. */
+/** Within these the voice stays intelligible in any text, even if the sample drawls or races. */
 const rateReach = { min: 80, max: 125 }
-/** A monotone voice keeps some melody, and a wider one would push the middle of the pitch away. */
+/** A monotone voice keeps some melody; a wider one would push the middle of the pitch away. */
 const rangeReach = { min: 60, max: 150 }
-/** Above its own pitch espeak moves the formants too, by so much of what it goes higher. */
+/** Above its own pitch espeak moves the formants too, by this share of the rise. */
 const formantLift = 0.125
-/** What a throat costs for being bent, in the logarithm of the factor. */
+/** The cost of bending a throat, in the logarithm of the factor. */
 const costs = { pitch: 0.5, formant: 1, formantMissed: 2, pitchMissed: 20, otherGender: 0.25 }
 /** All voices speak at this mean power. */
 const speechLevelDbfs = -19
@@ -31,7 +31,7 @@ interface BaseVoice {
   /** Appended to the name of a language. */
   readonly variant: string
   readonly gender: "male" | "female"
-  /** Of the formants of espeak's own voice. */
+  /** Percent of the formants of espeak's own voice. */
   readonly formantPercent: number
 }
 
@@ -43,8 +43,8 @@ export const baseVoices: ReadonlyArray<BaseVoice> = [
 ]
 
 /**
- * What each of them measures in a language when nothing is asked of it: with the same measures that are taken of a
- * sample, over the fable of the north wind and the sun, with espeak-ng 1.51. `gainDb` brings it to -18 LUFS.
+ * The measures of each throat in a language without any style: taken as a sample's are, over the fable of the north
+ * wind and the sun, with espeak-ng 1.51. `gainDb` brings it to -18 LUFS.
  */
 interface LanguageMeasures {
   readonly syllablesPerSecond: number
@@ -87,7 +87,7 @@ export const clonedLocales: ReadonlyArray<string> = Object.keys(languageMeasures
 
 const isClonedLocale = (locale: string): locale is ClonedLocale => locale in languageMeasures
 
-/** A locale that is none of `clonedLocales` is spoken as American English. */
+/** A locale outside `clonedLocales` is spoken as American English. */
 export const clonedEngineVoice = (traits: VoiceTraits, locale: string, gender: ClonedGender): EngineVoice => {
   const known = isClonedLocale(locale) ? locale : fallback
   const measures: LanguageMeasures = languageMeasures[known]
@@ -104,7 +104,7 @@ export const clonedEngineVoice = (traits: VoiceTraits, locale: string, gender: C
   }
 }
 
-/** For a model that takes on the voice of the reference; as loud as all the others. */
+/** The voice for a model that takes on the voice of the reference; as loud as all the others. */
 export const zeroShotVoice = (traits: VoiceTraits, reference: VoiceReference): EngineVoice => ({
   engine: "zero-shot",
   name: "sample",
@@ -116,13 +116,13 @@ export const zeroShotVoice = (traits: VoiceTraits, reference: VoiceReference): E
   reference
 })
 
-/** One throat bent towards the sample: by how much its formants are shifted, and to what factor of its pitch. */
+/** One throat bent towards the sample: the shift of its formants, and the factor of its pitch. */
 const bend = (base: BaseVoice, baseHz: number, traits: VoiceTraits, gender: ClonedGender) => {
   const pitch = traits.medianPitchHz / baseHz
   const wanted = traits.formantPercent / base.formantPercent
   const unlifted = within(formantReach.min, wanted, formantReach.max)
   const lift = 1 + formantLift * Math.max(0, pitch / unlifted - 1)
-  // A shift moves the pitch with it: it may not leave more to espeak than espeak can do.
+  // A shift moves the pitch with it, and the rest must stay within espeak's reach.
   const lowest = Math.max(formantReach.min, pitch / pitchReach.max)
   const highest = Math.min(formantReach.max, pitch / pitchReach.min)
   const shift = within(formantReach.min, within(lowest, wanted / lift, highest), formantReach.max)

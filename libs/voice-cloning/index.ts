@@ -1,5 +1,5 @@
 /**
- * Voices that a workspace makes from a sample: the consent of its speaker, what the sample tells of a voice, and the
+ * Voices that a workspace makes from a sample: the consent of its speaker, the measured traits of the voice, and the
  * engine's voice that comes nearest to it.
  */
 export { clonedEngineVoice, clonedLocales, zeroShotVoice } from "./cloned-voice.ts"

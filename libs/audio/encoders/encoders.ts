@@ -1,7 +1,7 @@
 /**
- * Encoders: PCM of the fleet in, bytes of a format out, at the pace of whoever reads them. One encoder per answer,
- * flushed to the last sample and padded with silence to the format's grid (`paddedSamples` says how long it
- * gets); it ends with the stream, however that ends. Nothing is buffered, but for the WAV.
+ * Encoders: PCM of the fleet in, bytes of a format out, at the reader's pace. One encoder per answer, flushed to the
+ * last sample and padded with silence to the format's grid (`paddedSamples` gives the length); it ends with the stream,
+ * however the stream ends. Only the WAV is buffered.
  */
 import { type Array, Cause, Context, Effect, Layer, Pull, Scope, Stream } from "effect"
 import { FfmpegPool, type FfmpegPoolOptions } from "./pool.ts"
@@ -15,7 +15,7 @@ import { encodeInProcess, paddedResampler, type PaddedResampler } from "./in-pro
 export class Encoders extends Context.Service<
   Encoders,
   {
-    /** `onEncoded` is told of each run of bytes how many seconds of sound they are, before they are taken. */
+    /** `onEncoded` gets the seconds of sound of each run of bytes, before the reader takes them. */
     readonly encode: <E, R>(
       format: AudioFormat,
       pcm: Stream.Stream<Int16Array, E, R>,
@@ -39,7 +39,7 @@ export class Encoders extends Context.Service<
     Encoders.layerNoDeps.pipe(Layer.provide(FfmpegPool.layer(options)))
 }
 
-// 200 ms: so much is on its way at least before the pace of the reader is asked for.
+// 200 ms: the least that is on its way before the reader's pace counts.
 const pieceSamplesMax = 4_800
 
 type PcmPull<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Int16Array>, E>
@@ -47,13 +47,13 @@ type BytesPull<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Uint8Array>, E>
 
 interface LossyAnswer {
   readonly format: AudioFormat & { readonly codec: LossyCodec }
-  /** Told of each run of bytes how many seconds of sound they are. */
+  /** Called with the seconds of sound of each run of bytes. */
   readonly onEncoded: (seconds: number) => void
 }
 
 /**
- * A stream through one encoder. It is taken when the stream begins; it is killed when the stream fails or is
- * interrupted, and handed back when it delivered all.
+ * A stream through one encoder. The encoder is taken when the stream begins; it is killed when the stream fails or is
+ * interrupted, and handed back after a complete delivery.
  */
 const encodeWithFfmpeg = <E, R>(
   pool: FfmpegPool["Service"],
@@ -89,7 +89,7 @@ const encoding = Effect.fnUntraced(function* <E>(
     ),
     Effect.forkIn(scope)
   )
-  // Killed for the fault of the source, the encoder fails for another reason.
+  // An encoder that was killed because its source failed reports another failure.
   const next: BytesPull<Pull.ExcludeDone<E> | AudioError> = Effect.catchCause(
     takeFrames(plan, encoder, onEncoded),
     (cause) => Effect.failCause<Pull.ExcludeDone<E> | AudioError | Cause.Done<void>>(fault ?? cause)

@@ -1,10 +1,10 @@
 /**
- * Why there are no encoded bytes, by what the caller does next: `EncoderMissing` is the machine's fault and
- * stays, `EncoderOverloaded` is worth another try later, `EncoderFailed` ends this one answer.
+ * Why there are no encoded bytes, by the caller's next step: `EncoderMissing` is the machine's fault and stays,
+ * `EncoderOverloaded` is worth another try later, `EncoderFailed` ends this one answer.
  */
 import { Schema } from "effect"
 
-/** There is no ffmpeg where it was looked for. */
+/** No ffmpeg was found where it is expected. */
 export class EncoderMissing extends Schema.TaggedError<EncoderMissing>()("EncoderMissing", {
   path: Schema.String,
   detail: Schema.String
@@ -14,12 +14,12 @@ export class EncoderMissing extends Schema.TaggedError<EncoderMissing>()("Encode
   }
 }
 
-/** An encoder ended before its work was done, or wrote what is no audio. */
+/** An encoder ended too early, or wrote bytes that are no audio. */
 export class EncoderFailed extends Schema.TaggedError<EncoderFailed>()("EncoderFailed", {
   encoder: Schema.String,
   /** Null when a signal ended it. */
   exitCode: Schema.NullOr(Schema.Int),
-  /** The last it said. */
+  /** The last lines of its standard error. */
   lines: Schema.Array(Schema.String)
 }) {
   override get message() {
@@ -27,7 +27,7 @@ export class EncoderFailed extends Schema.TaggedError<EncoderFailed>()("EncoderF
   }
 }
 
-/** None came free in time of as many as may run, or one that may run did not start in time. */
+/** No encoder came free in time, or one did not start in time. */
 export class EncoderOverloaded extends Schema.TaggedError<EncoderOverloaded>()("EncoderOverloaded", {
   lacks: Schema.Literals(["places", "starts"]),
   processesMax: Schema.Int,

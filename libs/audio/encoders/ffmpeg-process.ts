@@ -1,8 +1,8 @@
 /**
- * One ffmpeg: bytes in, bytes out, killed when its scope ends. The only file that starts a process. On
- * `node:child_process`, because `effect/process` needs a platform package that is not installed, and because
- * a process must be read and fed from the first byte with no queue in between. Reading is the one place
- * where an encoder's end is told: a broken pipe while writing is only a sign of it.
+ * One ffmpeg: bytes in, bytes out, killed when its scope ends. The only file that starts an encoder process. It uses
+ * `node:child_process`, because `effect/process` needs a platform package that is not installed, and because a process
+ * must be read and fed from the first byte with no queue in between. Only the reader reports an encoder's end: a broken
+ * pipe while writing is only a sign of it.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { setPriority } from "node:os"
@@ -12,15 +12,15 @@ import { pcmToBytes } from "../samples.ts"
 import type { EncoderPlan } from "./plan.ts"
 
 export interface FfmpegProcess {
-  /** Fed to the process; waits while it has enough. Fed in vain when it has ended. */
+  /** Feeds the process; waits while it has enough. Does nothing when the process has ended. */
   readonly write: (pcm: Int16Array) => Effect.Effect<void>
   readonly end: Effect.Effect<void>
-  /** What it wrote since, or null when all is read and it ended well. */
+  /** The bytes since the last read, or null when all is read and the process ended well. */
   readonly read: Effect.Effect<Uint8Array | null, EncoderMissing | EncoderFailed>
   /** Waits for the first sign of life. */
   readonly started: Effect.Effect<void, EncoderMissing | EncoderFailed>
   readonly hasStarted: () => boolean
-  /** Whether it ended, by itself or killed. */
+  /** Whether the process has ended, by itself or killed. */
   readonly hasEnded: () => boolean
   readonly kill: () => void
   readonly closed: Effect.Effect<void>
@@ -28,7 +28,7 @@ export interface FfmpegProcess {
 
 export interface FfmpegOptions {
   readonly ffmpegPath: string
-  /** 0 to 19: how far it stands back behind other processes. */
+  /** 0 to 19: how far it yields to other processes. */
   readonly niceness: number
 }
 
@@ -58,13 +58,13 @@ interface Run {
   readonly child: ChildProcessWithoutNullStreams
   readonly plan: EncoderPlan
   readonly ffmpegPath: string
-  /** How it ended, or was made to end. */
+  /** How the process ended, or was made to end. */
   ending: Effect.Effect<null, EncoderMissing | EncoderFailed> | undefined
   hasClosed: boolean
   hasStarted: boolean
-  /** The errors it told, the newest last. */
+  /** The errors that it printed, the newest last. */
   lines: ReadonlyArray<string>
-  /** No set: one that is added to and taken from for each piece keeps what was in it until a slow collection. */
+  /** Not a Set: a Set with an addition and a removal for each piece keeps its old content until a slow collection. */
   waiting: ReadonlyArray<() => void>
 }
 
@@ -108,9 +108,9 @@ const listen = (run: Run) => {
     run.hasClosed = true
     wake(run)
   })
-  // Without pipes the process never was; its error is on the way.
+  // A process without pipes never started; its error follows.
   if (child.stdin === undefined) return
-  // A broken pipe: the reader learns why.
+  // The reader reports a broken pipe.
   child.stdin.on("error", () => undefined)
   child.stdout.on("readable", () => wake(run))
   child.stderr.on("data", (text: Buffer) => {
@@ -135,7 +135,7 @@ const notRun = (run: Run, error: Error) => {
 const failed = ({ plan }: Run, exitCode: number | null, lines: ReadonlyArray<string>) =>
   Effect.fail(new EncoderFailed({ encoder: plan.key, exitCode, lines }))
 
-/** Resumes with the first answer that `look` has. */
+/** Resumes with the first effect that `look` returns. */
 const when = <A, E>(run: Run, look: () => Effect.Effect<A, E> | undefined) =>
   Effect.callback<A, E>((resume) => {
     const check = () => {
@@ -154,13 +154,13 @@ const leave = (run: Run, check: () => void) => {
 }
 
 const wake = (run: Run) => {
-  // One that goes on may take another with it.
+  // A check that resumes may remove another one.
   for (const check of run.waiting) if (run.waiting.includes(check)) check()
 }
 
 const readChunk = ({ child }: Run) => {
   const chunk = (child.stdout?.read() ?? null) as Buffer | null
-  // Not as a Buffer, whose slices are no copies.
+  // Not a Buffer, whose slices share its memory.
   return chunk === null ? null : new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length)
 }
 
@@ -168,6 +168,6 @@ const stepBack = (pid: number, niceness: number) => {
   try {
     setPriority(pid, niceness)
   } catch {
-    // It has ended already, or may not: then it runs as it is.
+    // The process has ended already, or may not be reniced: then it runs as it is.
   }
 }

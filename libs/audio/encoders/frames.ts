@@ -1,11 +1,12 @@
 /**
  * Frames of the three lossy containers: how they begin, and how long they are. The cutter cuts an encoder's output into
- * whole frames, counts them, and lets out those of a window of their numbers. A frame leaves with the write that completes it; nothing is held back but the beginning of the next one.
+ * whole frames, counts them, and passes those within a window of numbers. A frame leaves with the write that completes
+ * it; only the beginning of the next one is held back.
  */
 
 /** How a container's frames are recognised. */
 export interface FrameShape {
-  /** So much of a frame tells its length. */
+  /** How many bytes of a frame tell its length. */
   readonly headerBytes: (bytes: Uint8Array, at: number) => number
   /** 0 where no frame begins. */
   readonly lengthBytes: (bytes: Uint8Array, at: number) => number
@@ -13,9 +14,9 @@ export interface FrameShape {
 }
 
 export interface FrameCutter {
-  /** The frames numbered `first` up to, and not with, `end` leave; numbers count from the process' start. */
+  /** Passes the frames from number `first` up to, but not including, `end`; numbers count from the process' start. */
   readonly letOut: (first: number, end: number) => void
-  /** The bytes that leave, or null where no frame began that should have. */
+  /** The bytes that leave, or null where a frame should have begun and none did. */
   readonly push: (bytes: Uint8Array) => Uint8Array | null
   readonly framesSeen: () => number
   /** In the encoder's rate. */
@@ -68,7 +69,7 @@ export const mp3FrameSamples = 576
 const mp3Kbps = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]
 const mp3RatesHz = [22_050, 24_000, 16_000]
 
-/** The length of an MPEG-2 layer III frame by the first four bytes of it; 0 when it is none. */
+/** The length of an MPEG-2 layer III frame, by its first four bytes; 0 for other bytes. */
 export const mp3FrameBytes = (bytes: Uint8Array, at: number): number => {
   if (byte(bytes, at) !== 0xff || (byte(bytes, at + 1) & 0xfe) !== 0xf2) return 0
   const kbps = mp3Kbps[byte(bytes, at + 2) >> 4] ?? 0
@@ -102,7 +103,7 @@ const oggFixedBytes = 27
 const lacing = (bytes: Uint8Array, at: number) =>
   bytes.subarray(at + oggFixedBytes, at + oggFixedBytes + byte(bytes, at + 26))
 
-/** Pages of Opus packets of 20 ms; the two header pages count as one packet each, which harms nothing. */
+/** Pages of Opus packets of 20 ms. The two header pages count as one packet each, which does no harm. */
 export const oggOpusShape: FrameShape = {
   headerBytes: (bytes, at) => oggFixedBytes + byte(bytes, at + 26),
   lengthBytes: (bytes, at) => {
@@ -121,11 +122,11 @@ const versionAt = flagsAt + 8
 const delaysAt = versionAt + 21
 
 /**
- * The frame that tells a decoder how many samples at the start are not audio. An encoder that writes to a
- * pipe leaves it out, and 46 ms of delay stay audible; so it is made by hand, from the header of the frame
- * that follows. Neither the number of frames is in it, which players would show as the duration, nor the
- * true size; but a size there must be, or ffmpeg plays the frame itself as 24 ms of silence. `delaySamples` is the
- * encoder's; the decoder adds its own 529.
+ * The frame that tells a decoder how many samples at the start are not audio. An encoder that writes to a pipe leaves
+ * it out, and 46 ms of delay stay audible; so it is made here, from the header of the frame that follows. It does not
+ * contain the number of frames, which players would show as the duration, nor the true size; but it must contain a
+ * size, or ffmpeg plays the frame itself as 24 ms of silence. `delaySamples` is the encoder's; the decoder adds its own
+ * 529.
  */
 export const mp3InfoFrame = (firstFrame: Uint8Array, delaySamples: number): Uint8Array => {
   const header = new Uint8Array(firstFrame.subarray(0, 4))

@@ -1,6 +1,6 @@
 /**
- * Idle encoders of the pool wait for work, some of each kind, as many as demand wants. One loop starts what lacks,
- * another ends what is too much. A kind whose encoder would not start is left alone until somebody asks for it again.
+ * Idle encoders of the pool wait for work, some of each kind, as many as demand wants. One loop starts missing ones,
+ * another ends surplus ones. A kind whose encoder failed to start is left alone until the next request for it.
  */
 import { Clock, Effect, Queue, Scope, Semaphore } from "effect"
 import { Metrics } from "#runtime"
@@ -13,32 +13,32 @@ import type { EncoderPlan } from "./plan.ts"
 export interface IdleOptions extends FfmpegOptions {
   readonly processesMax: number
   readonly depthMax: number
-  /** Held ready even when nobody asks. */
+  /** Held ready even without requests. */
   readonly always: ReadonlyArray<{ readonly plan: EncoderPlan; readonly depthMin: number }>
 }
 
 export interface IdleEncoders {
-  /** One that waits, else one started now. */
+  /** An idle encoder, else one that is started now. */
   readonly take: (plan: EncoderPlan) => Effect.Effect<LossyEncoder, EncoderOverloaded>
-  /** To wait again, if it can; else it is killed. */
+  /** Makes the encoder idle again, if it can be; else it is killed. */
   readonly putBack: (plan: EncoderPlan, encoder: LossyEncoder) => void
-  /** How many are at work. */
+  /** Sets how many are at work. */
   readonly setRunning: (processes: number) => void
 }
 
 const clearEvery = "5 seconds"
 // The request that caused the refill goes first.
 const refillAfter = "10 millis"
-// More at once only take the processor from each other and from the encoders at work. It also spares the
-// event loop, which stands still until a new process has got its first slice of a busy processor.
+// More at once only take the processor from each other and from the encoders at work. The bound also spares the event
+// loop, which stands still until a new process has got its first slice of a busy processor.
 const startsAtOnce = 4
 const startWithin = "10 seconds"
-// A start that is slow is no full house: who has a slot waits for its turn as long as one start may take.
+// A slow start does not mean a full pool: a request with a slot waits for its turn as long as one start may take.
 const turnMsMax = 10_000
 // A Debian ffmpeg with its 215 libraries, until we have measured ours.
 const startSecondsAssumed = 0.07
 
-/** They end with the scope. */
+/** The encoders end with the scope. */
 export const makeIdleEncoders = Effect.fnUntraced(function* (
   options: IdleOptions
 ): Effect.fn.Return<IdleEncoders, never, Metrics | Scope.Scope> {
@@ -77,12 +77,12 @@ const makeIdle = Effect.fnUntraced(function* (options: IdleOptions) {
     misses: metrics.counter(encoderMisses),
     startSeconds: metrics.histogram(encoderStart),
     kinds: new Map<string, Kind>(),
-    /** Something was taken. */
+    /** Signals that an encoder was taken. */
     changes: yield* Queue.sliding<void>(1),
     scope: yield* Scope.Scope,
     turns: yield* Semaphore.make(startsAtOnce),
     startAverage: startSecondsAssumed,
-    /** Those with an answer to encode that wait for their turn to start one: nothing is started ahead meanwhile. */
+    /** Requests that wait for their turn to start an encoder: nothing is started ahead meanwhile. */
     inNeed: 0,
     running: 0
   }
@@ -110,7 +110,7 @@ const take = Effect.fnUntraced(function* (idle: Idle, plan: EncoderPlan) {
   kind.isBroken = false
   yield* Queue.offer(changes, undefined)
   const alive = kind.encoders.filter((encoder) => !encoder.process.hasEnded())
-  // The one used last, so that the others grow old and can go.
+  // The most recently used one, so that the others grow old and can go.
   const found = alive.findLast((encoder) => encoder.process.hasStarted()) ?? alive[0]
   const others = alive.filter((encoder) => encoder !== found)
   setEncoders(idle, kind, others)
@@ -124,7 +124,7 @@ const take = Effect.fnUntraced(function* (idle: Idle, plan: EncoderPlan) {
   )
 })
 
-/** Ends one that waits, of the kind with the most. */
+/** Ends an idle encoder of the kind that has the most. */
 const makeRoom = (idle: Idle) => {
   const [fullest] = [...idle.kinds.values()].toSorted((left, right) => right.encoders.length - left.encoders.length)
   if (fullest === undefined) return
@@ -132,7 +132,7 @@ const makeRoom = (idle: Idle) => {
   setEncoders(idle, fullest, fullest.encoders.slice(1))
 }
 
-/** Starts one when it is its turn, and answers before it is ready: what it is fed, it will find. */
+/** Starts an encoder when it is its turn, and returns before it is ready: its pipe keeps the input until then. */
 const start = Effect.fnUntraced(function* ({ turns, options, scope }: Idle, plan: EncoderPlan) {
   const { processesMax } = options
   yield* Effect.interruptible(Semaphore.take(turns, 1)).pipe(
@@ -157,7 +157,7 @@ const putBack = (idle: Idle, plan: EncoderPlan, encoder: LossyEncoder) => {
   setEncoders(idle, kind, [...kind.encoders, encoder])
 }
 
-/** Starts what lacks. */
+/** Starts the missing encoders. */
 const fill = (idle: Idle) =>
   Effect.suspend(() =>
     Effect.forEach(lacking(idle), (kind) => tryStart(idle, kind), { concurrency: startsAtOnce, discard: true })
@@ -206,7 +206,7 @@ const startAhead = Effect.fnUntraced(function* (idle: Idle, kind: Kind) {
   idle.startAverage += (seconds - idle.startAverage) / 8
 })
 
-/** Ends some of what is too much. */
+/** Ends some of the surplus encoders. */
 const clear = (idle: Idle) =>
   Effect.sync(() => {
     for (const kind of idle.kinds.values()) clearKind(idle, kind)
@@ -214,7 +214,7 @@ const clear = (idle: Idle) =>
 
 const clearKind = (idle: Idle, kind: Kind) => {
   const alive = kind.encoders.filter((encoder) => !encoder.process.hasEnded())
-  // Half of it: what is too much now may be just enough in a moment.
+  // Half of them: today's surplus may be needed in a moment.
   const leaving = Math.ceil(Math.max(0, alive.length - wanted(idle, kind)) / 2)
   for (const encoder of alive.slice(0, leaving)) encoder.process.kill()
   setEncoders(idle, kind, alive.slice(leaving))
@@ -227,7 +227,7 @@ const endAll = ({ kinds }: Idle) =>
     { concurrency: "unbounded", discard: true }
   )
 
-/** How often a kind is asked for. */
+/** How often a kind is requested. */
 interface Demand {
   readonly quickPerSecond: number
   readonly slowPerSecond: number
@@ -236,7 +236,7 @@ interface Demand {
 
 const quickSeconds = 2
 const slowSeconds = 30
-// One request in 200 s: below it nothing is held ready.
+// One request in 200 s: below that nothing is held ready.
 const idlePerSecond = 1 / 200
 
 export const noDemand: Demand = { quickPerSecond: 0, slowPerSecond: 0, atMs: 0 }
@@ -266,9 +266,9 @@ interface DepthLimits {
 }
 
 /**
- * How many encoders to hold ready: as many as are asked for while one starts, and twice the spread of that number, for
- * requests come in clumps. The rate is the larger of two averages: a quick one that sees a rush begin, and a slow one
- * that remembers it. Pure.
+ * How many encoders to hold ready: as many as are requested while one starts, and twice the spread of that number,
+ * because requests come in clumps. The rate is the larger of two averages: a quick one that sees a rush begin, and a
+ * slow one that remembers it. Pure.
  */
 export const depthFor = (demand: Demand, nowMs: number, limits: DepthLimits): number => {
   const { quickPerSecond, slowPerSecond } = decayed(demand, nowMs)

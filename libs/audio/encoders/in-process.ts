@@ -1,6 +1,6 @@
 /**
- * Formats that need no encoder are made in this process. Each piece leaves as it comes; only a WAV waits for its end,
- * because its header says how long it is.
+ * Formats without an encoder are made in this process. Each piece leaves as it comes; only a WAV waits for its end,
+ * because its header contains its length.
  */
 import { Array, Cause, Effect, Pull, Stream } from "effect"
 import { type AudioFormat, fleetRateHz, paddedSamples } from "../formats.ts"
@@ -59,7 +59,7 @@ export interface PaddedResampler {
   readonly end: () => Int16Array
 }
 
-/** The fleet's PCM at another rate, as long as the format's grid wants it. */
+/** The fleet's PCM at another rate, padded to the format's grid. */
 export const paddedResampler = (format: AudioFormat): PaddedResampler => {
   const resampler = makeResampler(fleetRateHz, format.sampleRateHz)
   let total = 0

@@ -1,12 +1,12 @@
 /**
- * A lossy encoder is one ffmpeg that encodes answer after answer. Between two of them it is fed silence, which pushes out the
- * last frames of the one and is the run-up of the other; frames are counted, so each answer gets exactly its
- * own, and the silence is so long that none is told from the one before. A start of ffmpeg costs 60 ms of a
- * processor, this costs four. An encoder that did not deliver its last answer to the end, to the frame, is not used
- * again. Opus in Ogg, whose pages carry positions, and AAC, whose rate control never forgets, are ended instead.
+ * A lossy encoder is one ffmpeg that encodes answer after answer. Between two of them it is fed silence, which pushes
+ * out the last frames of the one and is the run-up of the other. Frames are counted, so each answer gets exactly its
+ * own, and the silence is long enough that no answer affects the next. A start of ffmpeg costs 60 ms of a processor,
+ * this costs four. An encoder that did not deliver its last answer to the end, to the frame, is not used again. Opus in
+ * Ogg, whose pages carry positions, and AAC, whose rate control never forgets, end after one answer.
  *
- * It is fed at most two seconds ahead of what was read: its pipes would hold a minute of mp3, and the
- * client's pace is to be felt by whoever makes the PCM.
+ * It is fed at most two seconds ahead of the reader: its pipes would hold a minute of mp3, and the client's pace should
+ * reach the source of the PCM.
  */
 import { Effect, Latch } from "effect"
 import type { EncoderPlan } from "./plan.ts"
@@ -16,21 +16,21 @@ import { type FrameCutter, makeFrameCutter } from "./frames.ts"
 
 export interface LossyEncoder {
   readonly process: FfmpegProcess
-  /** Before the first write of each answer. */
+  /** Called before the first write of each answer. */
   readonly begin: Effect.Effect<void>
   readonly write: (pcm: Int16Array) => Effect.Effect<void>
-  /** The answer is written. */
+  /** Called when the answer is written. */
   readonly finish: Effect.Effect<void>
   /** Whole frames of this answer; null when it has them all. */
   readonly read: Effect.Effect<Uint8Array | null, EncoderMissing | EncoderFailed>
-  /** Since the process began, in the encoder's rate. */
+  /** Samples since the process began, in the encoder's rate. */
   readonly encodedSamples: () => number
   readonly isReusable: () => boolean
 }
 
-// More than any encoder looks ahead, so that none starves that waits for more.
+// More than any encoder looks ahead, so that none starves while it waits for more.
 const aheadSecondsMax = 2
-// What leaks, leaks no longer than this.
+// A leak in an encoder process lasts no longer than this many answers.
 const answersMax = 500
 // An encoder of an unknown version may look further ahead than the silence reaches: then its input is ended.
 const lastFramesWithin = "500 millis"
@@ -42,7 +42,7 @@ interface Encoding {
   readonly plan: EncoderPlan
   readonly ffmpeg: FfmpegProcess
   readonly cutter: FrameCutter
-  /** Open while it is fed less ahead of what was read than it may. */
+  /** Open while the encoder may be fed further ahead of the reader. */
   readonly room: Latch.Latch
   fed: number
   answers: number

@@ -1,4 +1,4 @@
-/** What the encoders count about themselves, by encoder (`mp3_24000_64`, ...). */
+/** Metrics of the encoders, by encoder (`mp3_24000_64`, ...). */
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 
 export const encoderPoolDepth = defineGauge({

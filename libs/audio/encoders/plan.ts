@@ -1,10 +1,9 @@
 /**
- * How ffmpeg is made to encode a format, and what is done to its output so that decoders play it without
- * the encoder's delay. Silence is fed ahead of every mp3 and aac answer: it opens the encoder and fills its
- * look-ahead while the process waits. The frames of that silence are left out, so the first real samples
- * come out within a millisecond.
+ * How ffmpeg encodes a format, and how its output is changed so that decoders play it without the encoder's delay.
+ * Silence is fed ahead of every mp3 and aac answer: it opens the encoder and fills its look-ahead while the process
+ * waits. The frames of that silence are left out, so the first real samples come out within a millisecond.
  *
- * Never `-fflags nobuffer`: it throws away what was read while probing, the first 43 ms of every answer.
+ * Never `-fflags nobuffer`: it throws away the input of the probing, the first 43 ms of every answer.
  */
 import { aacFrameSamples, adtsShape, type FrameShape, mp3FrameSamples, mp3Shape, oggOpusShape } from "./frames.ts"
 import type { AudioFormat } from "../formats.ts"
@@ -12,36 +11,36 @@ import type { AudioFormat } from "../formats.ts"
 export type LossyCodec = "mp3" | "opus" | "aac"
 
 export interface EncoderPlan {
-  /** Processes of one key are alike. */
+  /** Processes with the same key are alike. */
   readonly key: string
   readonly arguments: ReadonlyArray<string>
   readonly rateHz: number
   /** Silence fed ahead, in samples of `rateHz`. */
   readonly primeSamples: number
   /**
-   * Silence fed after each answer, at least: enough to push out its last frame and to forget what was in it, so that
-   * the same PCM becomes the same bytes whatever was encoded before. 0 where a process serves only one.
+   * Silence fed after each answer, at least: enough to push out its last frame and to forget its content, so that the
+   * same PCM becomes the same bytes whatever was encoded before. 0 where a process serves only one.
    */
   readonly pauseSamples: number
-  /** The pause is lengthened until what was fed since the start is a whole number of these. */
+  /** The pause is lengthened until all samples since the start are a whole number of these. */
   readonly periodSamples: number
-  /** How many frames belong to what was fed before an answer. */
+  /** How many frames belong to the samples before an answer. */
   readonly framesBefore: (samples: number) => number
   /** How many frames an answer of that many samples has. */
   readonly framesOf: (samples: number) => number
   readonly shape: FrameShape
-  /** What an mp3 answer begins with says this much; else null. */
+  /** The delay that the info frame of an mp3 answer announces; else null. */
   readonly infoDelaySamples: number | null
 }
 
 // LAME's own delay and the decoder's.
 const mp3DelaySamples = 576 + 529
-// The announced delay is a whole number of frames, so that what remains is one too; what lacks is silence.
+// The announced delay is a whole number of frames, so that the remainder is one too; the difference is silence.
 const mp3DelayAnnounced = 2 * mp3FrameSamples
 const mp3RunUp = mp3DelayAnnounced - mp3DelaySamples
-// At 22,050 Hz a frame is no whole number of bytes: which ones are a byte longer repeats after so many.
+// At 22,050 Hz a frame is no whole number of bytes: the pattern of longer frames repeats after this many.
 const mp3PeriodFrames = 49
-// LAME hears two seconds of silence before it is as it was at first, at 0.04 ms of a processor a frame.
+// LAME needs two seconds of silence to reach its first state again, at 0.04 ms of a processor a frame.
 const mp3PauseFrames = 80
 const mp3PrimeFrames = 2 * mp3PeriodFrames
 const decoderDelaySamples = 529
@@ -61,7 +60,7 @@ const codecPlans: Readonly<
 > = {
   mp3: {
     defaultKbps: 64,
-    // Without the bit reservoir no frame needs another one, and each comes out 50 ms earlier.
+    // Without the bit reservoir no frame depends on another one, and each comes out 50 ms earlier.
     arguments: words("-c:a libmp3lame -reservoir 0 -write_xing 0 -id3v2_version 0 -f mp3"),
     primeSamples: mp3PrimeFrames * mp3FrameSamples + mp3RunUp,
     pauseSamples: mp3PauseFrames * mp3FrameSamples,
@@ -75,7 +74,7 @@ const codecPlans: Readonly<
     defaultKbps: 64,
     arguments: words("-c:a aac -f adts"),
     primeSamples: aacPrimeFrames * aacFrameSamples,
-    // Its rate control never forgets: the next answer of one process would be other bytes.
+    // Its rate control never forgets: a second answer of one process would get other bytes.
     pauseSamples: 0,
     periodSamples: aacFrameSamples,
     // One more: the first frame of an AAC encoder is its delay.
@@ -86,8 +85,8 @@ const codecPlans: Readonly<
   },
   opus: {
     defaultKbps: 48,
-    // A third of the work of the default level 10, which nobody hears in speech. The serial number of a stream would
-    // be a random one.
+    // A third of the work of the default level 10; no listener hears the difference in speech. The serial number of a
+    // stream would be a random one.
     arguments: words(
       "-c:a libopus -frame_duration 20 -compression_level 5 -page_duration 20000 -fflags +bitexact -f ogg"
     ),

@@ -1,8 +1,8 @@
 /**
- * The encoder pool starts encoders ahead: one start costs 60 ms, one that waits answers in about 1 ms. An encoder that
- * delivered its answer waits for the next one, any other is killed with the scope that took it; all end with
- * the pool. What waits follows demand. At most `processesMax` exist: beyond it one that waits makes room,
- * then a request waits, then it fails.
+ * The encoder pool starts encoders ahead: one start costs 60 ms, an idle encoder answers in about 1 ms. An encoder that
+ * delivered its answer waits for the next one, any other is killed with the scope that took it; all end with the pool.
+ * The number of idle encoders follows demand. At most `processesMax` exist: beyond it an idle one makes room, then a
+ * request waits, then it fails.
  */
 import { Context, Effect, Layer, type Scope, Semaphore } from "effect"
 import { Metrics } from "#runtime"
@@ -14,22 +14,22 @@ import { encoderFailures, encodersRunning } from "./metrics.ts"
 import { makeIdleEncoders } from "./idle.ts"
 
 export interface FfmpegPoolOptions extends FfmpegOptions {
-  /** Of those at work and those that wait, together. */
+  /** Encoders at work and idle ones together. */
   readonly processesMax: number
-  /** How long a request waits for one of them. */
+  /** How long a request waits for an encoder. */
   readonly waitMsMax: number
   /** How many requests may wait at once. */
   readonly waitingMax: number
-  /** Held ready per encoder, at most. */
+  /** Idle encoders of one kind, at most. */
   readonly depthMax: number
-  /** Held ready of the default encoder, even when nobody asks. */
+  /** Idle encoders of the default kind, even without requests. */
   readonly defaultDepth: number
 }
 
 export const ffmpegPoolDefaults: FfmpegPoolOptions = {
   ffmpegPath: "ffmpeg",
   niceness: 0,
-  // 10 MB of its own each.
+  // Each takes 10 MB of its own.
   processesMax: 192,
   waitMsMax: 2_000,
   waitingMax: 256,

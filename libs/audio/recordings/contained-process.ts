@@ -1,8 +1,8 @@
 /**
- * A program that reads what a stranger sent, contained: a process group of its own that is killed whole with the
- * scope, limits on wall time, processor time, memory and output, no file larger than it may write, no input, nothing
- * of our environment, and a low priority. `sh` sets the limits the system has and becomes the program. The
- * `try` and the callbacks of `node:child_process` are fenced in here.
+ * A contained program that reads a stranger's file: a process group of its own that is killed whole with the scope,
+ * limits on wall time, processor time, memory and output, a limit on the files that it writes, no input, nothing of our
+ * environment, and a low priority. `sh` sets the limits of the system and becomes the program. The `try` and the
+ * callbacks of `node:child_process` are fenced in here.
  */
 import { type ChildProcessByStdio, spawn } from "node:child_process"
 import { kill } from "node:process"
@@ -13,19 +13,22 @@ import { ProgramMissing } from "./errors.ts"
 export interface ContainedLimits {
   readonly wallMsMax: number
   readonly cpuSecondsMax: number
-  /** Of address space, which is far more than what is used. */
+  /** Limits address space, which is far more than the memory in use. */
   readonly memoryMegabytesMax: number
-  /** At one byte more the program is ended and the output is what came before. */
+  /** At one byte more the program is ended, and the output is cut there. */
   readonly outputBytesMax: number
-  /** Of any file that it writes; default 0: it can write none. */
+  /** The largest file that it may write; default 0: it can write none. */
   readonly fileKilobytesMax?: number
 }
 
 export interface ContainedRun {
   readonly output: Uint8Array
-  /** The first of what it said beside its output. */
+  /** The first part of its standard error. */
   readonly said: string
-  /** `ended` by itself, `crashed` by a signal of its own making; else which limit ended it. Out of memory is an end of its own. */
+  /**
+   * `ended` by itself, `crashed` by a signal of its own making; else the limit that ended it. Out of memory counts as
+   * an end of its own.
+   */
   readonly ending: "ended" | "crashed" | "output" | "wall_time" | "cpu_time"
   /** Null when a signal ended it. */
   readonly exitCode: number | null
@@ -37,7 +40,7 @@ const saidCharactersMax = 65_536
 const script =
   'for limit in "-t $1" "-v $2" "-f $3" "-c 0"; do ulimit $limit 2>/dev/null || :; done; shift 3; exec nice -n 10 "$@"'
 
-/** Runs the program to its end and gives what it wrote. */
+/** Runs the program to its end and returns its output. */
 export const runContained = Effect.fn("runContained")(function* (
   program: string,
   parameters: ReadonlyArray<string>,
@@ -54,7 +57,7 @@ export const runContained = Effect.fn("runContained")(function* (
   })
 }, Effect.scoped)
 
-/** The system's ways to say that the processor time is spent. */
+/** The signals by which systems report that the processor time is spent. */
 const fromLimit: ReadonlySet<string> = new Set(["SIGXCPU", "SIGKILL"])
 
 const nothing = { output: new Uint8Array(), said: "", exitCode: null } as const
@@ -104,13 +107,13 @@ const start = (program: string, parameters: ReadonlyArray<string>, limits: Conta
   })
   child.on("close", (exitCode, signal) => {
     state.hasClosed = true
-    // What sh, or nice in its place, answers for a program that is not there or may not be run.
+    // The exit codes of sh, or of nice in its place, for a program that is missing or may not be run.
     if (exitCode === 127 || exitCode === 126) {
       Deferred.doneUnsafe(run, Effect.fail(new ProgramMissing({ path: program, detail: lastLine(said) })))
       return
     }
     const ending = isCut ? "output" : signal === null ? "ended" : fromLimit.has(signal) ? "cpu_time" : "crashed"
-    // Not as a Buffer, which may share its memory with others.
+    // Not a Buffer, which may share its memory with others.
     const output = new Uint8Array(Buffer.concat(parts).subarray(0, limits.outputBytesMax))
     Deferred.doneUnsafe(run, Effect.succeed({ output, said, ending, exitCode }))
   })
@@ -118,12 +121,12 @@ const start = (program: string, parameters: ReadonlyArray<string>, limits: Conta
 }
 
 const killGroup = ({ child, hasClosed }: Started) => {
-  // Afterwards the number may be somebody else's.
+  // After the end, the number may belong to another process.
   if (child.pid === undefined || hasClosed) return
   try {
     kill(-child.pid, "SIGKILL")
   } catch {
-    // All of it has ended.
+    // The whole group has ended.
   }
 }
 

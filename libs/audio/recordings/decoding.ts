@@ -1,5 +1,5 @@
 /**
- * Decoding: how ffmpeg is called on a file that may be anything, and what its run says of it, a recording or why there is
+ * Decoding: how ffmpeg is called on a file that may be anything, and the result of its run, a recording or why there is
  * none. Pure.
  */
 import type { ContainedRun } from "./contained-process.ts"
@@ -7,7 +7,7 @@ import { RecordingUnusable } from "./errors.ts"
 import { pcmFromBytes } from "../samples.ts"
 import { measureLevels, type Recording, recordingHz } from "./recording.ts"
 
-// Less than this share of what the file announces means that its end is missing.
+// A decoded share of the announced length below this means that the file's end is missing.
 const wholeShareMin = 0.9
 const missingSecondsMin = 0.5
 
@@ -31,14 +31,14 @@ export const readDecoded = (run: ContainedRun, name: string): Recording | Record
   return { samples, seconds, levels: measureLevels(samples, recordingHz) }
 }
 
-/** Null when the container says nothing, or ffmpeg guessed. */
+/** Null when the container has no duration, or ffmpeg guessed it. */
 const announcedSeconds = (said: string): number | null => {
   if (said.includes("Estimating duration from bitrate")) return null
   const [, hours, minutes, rest] = /^ {2}Duration: (\d{1,6}):(\d\d):(\d\d\.\d\d),/mu.exec(said) ?? []
   return hours === undefined ? null : Number(hours) * 3_600 + Number(minutes) * 60 + Number(rest)
 }
 
-// As the demuxers call themselves.
+// The demuxers' own names.
 const formats = "wav,w64,aiff,caf,mp3,aac,mov,mp4,ogg,matroska,webm,flac,amr,amrnb,amrwb"
 
 const decoders = [
@@ -61,8 +61,8 @@ const writing = [
 const words = (lines: ReadonlyArray<string>) => lines.join(" ").split(" ")
 
 /**
- * How ffmpeg is called on a file that may be anything. Only whole audio containers are opened: no playlist, no
- * list of files, no image sequence, no script of inputs, which would have it open what they name. Only audio
+ * The parameters of ffmpeg for a file that may be anything. Only whole audio containers are opened: a playlist, a list
+ * of files, an image sequence or a script of inputs would make ffmpeg open the files that they name. Only audio
  * decoders run, one thread of each; the first audio stream alone is decoded. Pure.
  */
 export const decodeParameters = (path: string): ReadonlyArray<string> => [

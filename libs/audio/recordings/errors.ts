@@ -1,6 +1,6 @@
 /**
- * Why there is no recording, by what the caller does next: `RecordingUnusable` is told to whoever sent it,
- * `IntakeBusy` is worth another try, `MediaToolMissing` is the machine's fault and stays.
+ * Why there is no recording, by the caller's next step: `RecordingUnusable` is the sender's to correct, `IntakeBusy` is
+ * worth another try, `MediaToolMissing` is the machine's fault and stays.
  */
 import { Schema } from "effect"
 
@@ -14,9 +14,9 @@ export const unusableReasons = [
   "too_costly"
 ] as const
 
-/** `not_audio` stands for every file that no decoder here takes; `too_costly` for one that took too much of the machine. */
+/** `not_audio`: no decoder here takes the file; `too_costly`: decoding took too much of the machine. */
 export class RecordingUnusable extends Schema.TaggedError<RecordingUnusable>()("RecordingUnusable", {
-  /** As the caller named it: `sample`, `consent_recording`. */
+  /** The caller's name for it: `sample`, `consent_recording`. */
   name: Schema.String,
   reason: Schema.Literals(unusableReasons),
   /** A sentence for people. */
@@ -27,7 +27,7 @@ export class RecordingUnusable extends Schema.TaggedError<RecordingUnusable>()("
   }
 }
 
-/** As many recordings are read or wait as may. */
+/** The limits on recordings that are read and that wait are both reached. */
 export class IntakeBusy extends Schema.TaggedError<IntakeBusy>()("IntakeBusy", {
   waitingMax: Schema.Int,
   retryAfterSeconds: Schema.Int
@@ -37,7 +37,7 @@ export class IntakeBusy extends Schema.TaggedError<IntakeBusy>()("IntakeBusy", {
   }
 }
 
-/** There is no such program, or it cannot be run. */
+/** The program is missing, or cannot be run. */
 export class ProgramMissing extends Schema.TaggedError<ProgramMissing>()("ProgramMissing", {
   path: Schema.String,
   detail: Schema.String
@@ -47,7 +47,7 @@ export class ProgramMissing extends Schema.TaggedError<ProgramMissing>()("Progra
   }
 }
 
-/** There is no ffmpeg where it was looked for. */
+/** No ffmpeg was found where it is expected. */
 export class MediaToolMissing extends Schema.TaggedError<MediaToolMissing>()("MediaToolMissing", {
   path: Schema.String,
   detail: Schema.String

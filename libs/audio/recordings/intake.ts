@@ -1,7 +1,7 @@
 /**
- * The intake decodes and measures recordings that strangers send. The file may be anything: it is opened by a contained
- * ffmpeg that knows a few audio formats, and no more of it is decoded than may be used. At most `readingMax` are
- * read at once and `waitingMax` wait. The file is the caller's, who removes it; nothing is written here.
+ * The intake decodes and measures recordings that strangers send. The file may be anything: a contained ffmpeg that
+ * knows a few audio formats opens it, and decodes no more of it than may be used. At most `readingMax` are read at once
+ * and `waitingMax` wait. The caller owns the file and removes it; nothing is written here.
  */
 import { Clock, Context, Effect, Layer, Semaphore } from "effect"
 import { defineCounter, defineGauge, defineHistogram, Metrics } from "#runtime"

@@ -1,32 +1,32 @@
-/** A recording as it was decoded: what somebody said, and what its samples tell about how it was recorded. */
+/** A decoded recording: its samples, and how well it was recorded, as far as the samples tell. */
 import { RecordingUnusable } from "./errors.ts"
 
-/** Wide enough for what recognisers and speaker checks hear. */
+/** Wide enough for recognisers and speaker checks. */
 export const recordingHz = 16_000
 
 export interface RecordingLevels {
-  /** Of full scale; -Infinity when nothing is heard at all. */
+  /** Relative to full scale; -Infinity for pure silence. */
   readonly rmsDbfs: number
   readonly peakDbfs: number
   /** Share of the time, 0 to 1, that is silence: 35 dB below the loud parts, or below -50 dBFS. */
   readonly silenceRatio: number
-  /** Share of the samples, 0 to 1, that stand at full scale, beside another one that does. */
+  /** Share of the samples, 0 to 1, at full scale beside another one at full scale. */
   readonly clippingRatio: number
-  /** The loud parts over the quiet ones; an estimate, for speech has pauses. */
+  /** The loud parts over the quiet ones; an estimate, because speech has pauses. */
   readonly snrDb: number
 }
 
 export interface Recording {
   /** Mono, at `recordingHz`. */
   readonly samples: Int16Array
-  /** Of the decoded samples, whatever the file says of itself. */
+  /** The length of the decoded samples, whatever the file announces. */
   readonly seconds: number
   readonly levels: RecordingLevels
 }
 
-/** What a recording must be to be taken. */
+/** The requirements of a usable recording. */
 export interface RecordingLimits {
-  /** What the caller calls it, for the errors: `sample`, `consent_recording`. */
+  /** The caller's name for it in errors: `sample`, `consent_recording`. */
   readonly name: string
   readonly secondsMin: number
   readonly secondsMax: number
@@ -34,7 +34,7 @@ export interface RecordingLimits {
   readonly clippingRatioMax: number
 }
 
-/** The first fault that its length or levels have, or null. Pure. */
+/** The first fault of its length or levels, or null. Pure. */
 export const judgeRecording = (
   { seconds, levels }: Pick<Recording, "seconds" | "levels">,
   limits: RecordingLimits
@@ -43,7 +43,7 @@ export const judgeRecording = (
   const unusable = (reason: RecordingUnusable["reason"], detail: string) =>
     new RecordingUnusable({ name, reason, detail })
   const lengths = `between ${secondsMin} and ${secondsMax} seconds are needed`
-  // Cut a little past the limit, so its whole length is not known.
+  // Decoding stops a little past the limit, so the whole length is unknown.
   if (seconds > secondsMax) return unusable("too_long", `it is longer than ${secondsMax} seconds; ${lengths}`)
   if (seconds < secondsMin) return unusable("too_short", `it is ${seconds.toFixed(1)} seconds long; ${lengths}`)
   if (levels.silenceRatio > silenceRatioMax) {
@@ -62,13 +62,13 @@ const percent = (ratio: number) => `${(ratio * 100).toFixed(1)} %`
 
 const frameMs = 20
 const silentDbfs = -50
-/** So far below the loud parts even the quiet sounds of speech are over. */
+/** This far below the loud parts even the quiet sounds of speech are over. */
 const silentBelowLoudDb = 35
 /** Encoding and resampling blur the ceiling a little. */
 const fullScale = 32_500
 const full = 32_768
 
-/** How loud a recording is, how much of it is silence, how much was cut off. Pure, linear in its length. */
+/** The loudness of a recording, its share of silence, and its share of clipped samples. Pure, linear in its length. */
 export const measureLevels = (samples: Int16Array, sampleRateHz: number): RecordingLevels => {
   const frames = framePowers(samples, Math.round((sampleRateHz * frameMs) / 1_000))
     .map(dbOfPower)
@@ -84,7 +84,7 @@ export const measureLevels = (samples: Int16Array, sampleRateHz: number): Record
   }
 }
 
-/** What 16 bits can tell from nothing. */
+/** The lowest level that 16 bits can distinguish from silence. */
 const floorDbfs = -96
 const dbOfPower = (power: number) => Math.max(floorDbfs, 10 * Math.log10(power / full ** 2))
 
@@ -105,7 +105,7 @@ const wholeOf = (samples: Int16Array) => {
     const isFull = size >= fullScale
     sum += size * size
     if (size > peak) peak = size
-    // A single one is a peak, two in a row are a plateau.
+    // A single sample is a peak, two in a row are a plateau.
     if (isFull && wasFull) clipped += 1
     wasFull = isFull
   }

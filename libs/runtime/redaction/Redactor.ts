@@ -1,6 +1,6 @@
 /**
- * Takes secrets out of a text: values that are known, then shapes that are configured, then shapes that are known by
- * sight. What it makes of a text it leaves as it is when it sees it again, as far as the shapes allow.
+ * Removes secrets from a text: known values, then configured shapes, then well-known shapes. A redacted text passes
+ * unchanged when it is redacted again, as far as the shapes allow.
  */
 import { Context, Effect, Layer } from "effect"
 import type { RedactionPattern } from "#contracts"
@@ -9,12 +9,12 @@ import { Environment } from "../process.ts"
 
 export type Redact = (text: string) => string
 
-/** The process' redaction; without a configuration it still takes out what is known by sight. */
+/** The process' redaction; without a configuration it still removes well-known shapes. */
 export const Redactor = Context.Reference<{ readonly redact: Redact }>("starling/runtime/Redactor", {
   defaultValue: () => ({ redact: makeRedact() })
 })
 
-/** As the configuration has it. */
+/** The redaction as configured. */
 export const redactorLayer = Layer.effect(
   Redactor,
   Effect.gen(function* () {
@@ -32,7 +32,7 @@ export const makeRedact = (
   patterns: ReadonlyArray<RedactionPattern> = [],
   secrets: ReadonlyArray<string> = []
 ): Redact => {
-  // The longer one first: it may hold the shorter.
+  // The longer value first: it may contain the shorter.
   const values = secrets
     .filter((secret) => secret.length >= secretCharactersMin)
     .toSorted((left, right) => right.length - left.length)
@@ -52,15 +52,15 @@ export const makeRedact = (
 const withoutShape = (text: string, { name, pattern }: SecretShape) =>
   text.replace(pattern, (_secret: string, kept: string) => `${kept}[${name}]`)
 
-/** A secret that is known by sight. */
+/** A well-known shape of secrets. */
 interface SecretShape {
-  /** Stands in the secret's place, as `[name]`. */
+  /** The name that replaces the secret, as `[name]`. */
   readonly name: string
-  /** With the flag `g`. A first group is kept: it says what the secret was for. */
+  /** Has the flag `g`. A first group is kept: it tells the purpose of the secret. */
   readonly pattern: RegExp
 }
 
-// Each pattern is linear: it begins at a literal or at the edge of a token, and what it repeats cannot begin it anew
+// Each pattern is linear: it begins at a literal or at the edge of a token, and its repetition cannot begin it anew
 // without having matched.
 const edge = String.raw`(?<![A-Za-z0-9_-])`
 const shape = (name: string, source: string, flags = "gu"): SecretShape => ({
@@ -70,9 +70,9 @@ const shape = (name: string, source: string, flags = "gu"): SecretShape => ({
 /** A token of these characters that begins with a prefix of its own. */
 const prefixed = (name: string, source: string) => shape(name, `${edge}()${source}`)
 
-/** In this order: what holds other secrets goes before them. */
+/** The order matters: a shape that contains others goes before them. */
 const wellKnownSecrets: ReadonlyArray<SecretShape> = [
-  // One that is not closed is cut off; all of the rest may be of it.
+  // A block that is not closed is removed to the end, because all of the rest may belong to it.
   shape(
     "private-key",
     String.raw`()-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|$)`

@@ -1,17 +1,17 @@
 /**
- * Takes secrets out of the bytes of a message that nobody could read, so that an operator may still see what came:
- * JSON stays JSON of the same structure, numbers and blanks included; anything else is taken as a text. Pure.
+ * Removes secrets from the bytes of a message that failed to decode, so that an operator may still see its content:
+ * JSON stays JSON of the same structure, numbers and blanks included; anything else is treated as text. Pure.
  */
 import { Option, Result } from "effect"
 import type { Redact } from "./Redactor.ts"
 
-// A secret that the end of a long body cuts in two is not known by sight. None that is known by sight is longer.
+// The end of a long body may cut a secret in two, which no shape recognizes. No well-known secret is longer than this.
 const secretBytesMax = 4 * 1_024
 
-/** What such a key holds is a secret, whatever it looks like. */
+/** The value of such a key is a secret, whatever it looks like. */
 const secretKey = /(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)$/iu
 
-/** One that is not closed goes on to the end, so that no text is looked through twice. */
+/** A literal that is not closed goes on to the end, so that no text is searched twice. */
 const literal = String.raw`"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)`
 /** A literal; with the colon after it, if it is a key; with its value, if that is a literal or a number. */
 const literals = new RegExp(String.raw`(${literal})(?:(\s*:\s*)(${literal}|-?\d[\d.eE+-]*)?)?`, "gsu")
@@ -20,12 +20,12 @@ const utf8 = new TextDecoder("utf-8", { fatal: false })
 const utf8Encoder = new TextEncoder()
 
 export interface RedactedBody {
-  /** The very bytes that came, if there was no secret among them. */
+  /** The very bytes that came, if they held no secret. */
   readonly bytes: Uint8Array
   readonly isCut: boolean
 }
 
-/** At most so many bytes; what is cut off is not looked at, but for what a secret may need. */
+/** Keeps at most this many bytes, and redacts only these and as many more as a secret at the cut may need. */
 export const redactBody = (body: Uint8Array, redact: Redact, bytesMax: number): RedactedBody => {
   const window = body.subarray(0, bytesMax + secretBytesMax)
   const text = utf8.decode(window)
@@ -42,7 +42,7 @@ const redactText = (text: string, redact: Redact): string => {
     if (colon === undefined) return key
     return `${key}${colon}${value === undefined ? "" : redactedValue(value, first, redact)}`
   })
-  // Within JSON a pattern over several literals would tear them apart.
+  // In JSON a pattern across several literals would break the structure.
   return isJson(text) ? clean : redact(clean)
 }
 
@@ -61,7 +61,7 @@ const redactedLiteral = (written: string, redact: Redact) =>
     }
   })
 
-/** Nothing for a literal that is none. */
+/** None for a text that is no literal. */
 const textOf = (written: string): Option.Option<string> => Option.map(parsed(written), String)
 
 const parsed = (text: string): Option.Option<unknown> =>

@@ -1,7 +1,7 @@
 /**
  * Whether a recording is the consent it claims to be: the phrase was read, and by the speaker of the sample. Both
- * recordings are judged first, then the phrase, then the speaker, cheapest refusal first. Bounded: so many at
- * once, so many waiting, so long each. Nothing is kept here; the evidence is the caller's to keep.
+ * recordings are judged first, then the phrase, then the speaker, cheapest refusal first. Bounded in the number at
+ * once, the number waiting, and the time of each. Nothing is stored here; the caller keeps the evidence.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { judgeRecording, type Recording, type RecordingUnusable } from "#audio"
@@ -20,7 +20,7 @@ export interface ConsentClaim {
 
 export type ConsentRefusal = PhraseMismatch | SpeakerMismatch | RecordingUnusable | VerificationUnavailable
 
-// Behind those at work; each is done in about a second.
+// Behind those in progress; each takes about a second.
 const waitingMax = 8
 const stageMsMax = 20_000
 
@@ -111,7 +111,7 @@ export class ConsentVerification extends Context.Service<
       })
     )
 
-  /** With the checks that the settings name. Fails only for a speaker model that cannot be used. */
+  /** Has the checks that the settings name. Fails only for a speaker model that cannot be used. */
   static readonly layer = (settings: ConsentSettings) =>
     ConsentVerification.layerNoDeps(settings).pipe(
       Layer.provide([pocketsphinxLayer(settings), speakerCheckLayer(settings)])
@@ -131,7 +131,10 @@ const outcomeOf = {
   VerificationUnavailable: "unavailable"
 } as const
 
-/** How much of a phrase was heard: the length of the longest common subsequence: words in order, whatever stands between them. */
+/**
+ * How many words of the phrase were heard: the length of the longest common subsequence, that is words in order,
+ * whatever stands between them.
+ */
 export const phraseWordsMatched = (asked: ReadonlyArray<string>, heard: ReadonlyArray<string>): number => {
   let before = asked.map(() => 0)
   for (const word of heard) {

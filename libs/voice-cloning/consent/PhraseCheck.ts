@@ -1,7 +1,7 @@
 /**
- * Hears which words of the list were spoken after the agreement: by pocketsphinx, which is small, offline, English, and
- * hears well which words of a known list were said and nothing else, which is all that is asked. One contained process
- * per recording; its files are in a folder of their own that goes with it.
+ * Hears which words of the list were spoken after the agreement, by pocketsphinx: small, offline, English, and good at
+ * exactly this, hearing the words of a known list. One contained process per recording; its files are in a folder of
+ * their own that goes with it.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -15,7 +15,7 @@ import { VerificationUnavailable } from "./verdict.ts"
 export class PhraseCheck extends Context.Service<
   PhraseCheck,
   {
-    /** For the evidence: who listened. */
+    /** The recogniser, for the evidence. */
     readonly engine: string
     /** The words of the list in the order in which they were heard; none when the agreement was not heard. */
     readonly hear: (recording: Recording) => Effect.Effect<ReadonlyArray<string>, VerificationUnavailable>
@@ -24,7 +24,7 @@ export class PhraseCheck extends Context.Service<
 
 type PocketsphinxSettings = Pick<ConsentSettings, "pocketsphinxPath" | "pocketsphinxModelFolder">
 
-// 30 s of speech take 1 s and 40 MB; of address space 100 MB more.
+// 30 s of speech take 1 s and 40 MB, and 100 MB more of address space.
 const limits: ContainedLimits = {
   wallMsMax: 20_000,
   cpuSecondsMax: 15,
@@ -87,7 +87,7 @@ const parameters = ({ pocketsphinxModelFolder }: PocketsphinxSettings, folder: s
     samprate: `${recordingHz}`,
     hyp: join(folder, "heard"),
     logfn: "/dev/null",
-    // Wider than its defaults: two words more of 300 are heard, in a third more time.
+    // Wider than the defaults: two more words of 300 are heard, in a third more time.
     beam: "1e-80",
     wbeam: "1e-60",
     pbeam: "1e-80"
@@ -106,7 +106,7 @@ const modelDictionary = ({ pocketsphinxModelFolder }: PocketsphinxSettings) =>
     return phraseDictionary(whole)
   })
 
-/** With these files in it; removed with the scope. */
+/** A folder with these files; removed with the scope. */
 const temporaryFolder = (files: Readonly<Record<string, string | Uint8Array>>) =>
   Effect.acquireRelease(
     failing(() => mkdtemp(join(tmpdir(), "starling-consent-"))),
@@ -135,9 +135,9 @@ const denials = ["do not agree", "don't agree", "never agree", "disagree", "refu
 )
 
 /**
- * What the recogniser may hear. It bends what it hears into the grammar, so the grammar holds what must not pass:
- * any word of the list in every place, so that another phrase is heard as other words; and openings that deny
- * the agreement or leave it out, so that these are not heard as the agreement.
+ * The grammar of the recogniser. The recogniser bends all that it hears into the grammar, so the grammar also holds
+ * what must not pass: any word of the list in every place, so that another phrase is heard as other words; and openings
+ * that deny the agreement or leave it out, so that these are not heard as the agreement.
  */
 export const phraseGrammar = (): string => {
   const words = Array.from({ length: phraseWordsAsked }, () => "<word>").join(" ")
@@ -151,7 +151,7 @@ export const phraseGrammar = (): string => {
   ].join("\n")
 }
 
-/** The words of the list in what was heard; none when it does not open with the agreement. */
+/** The words of the list in the recognised text; none when it does not open with the agreement. */
 export const wordsHeard = (hypothesis: string): ReadonlyArray<string> => {
   const heard = hypothesis.trim()
   return heard.startsWith(`${carrier} `) ? heard.split(" ").filter((word) => listed.has(word)) : []
@@ -169,7 +169,7 @@ export const phraseDictionary = (dictionary: string): string =>
     .join("\n")
     .concat("\n")
 
-/** The words that a dictionary, whole or cut down, does not know; a grammar with one of them cannot be used. */
+/** The words that a dictionary, whole or cut down, lacks; a grammar with one of them cannot be used. */
 export const wordsMissing = (dictionary: string): ReadonlyArray<string> => {
   const known = new Set(dictionary.split("\n").map((line) => line.split(/[ (]/u, 1)[0]))
   return [...spoken].filter((word) => !known.has(word))

@@ -1,6 +1,6 @@
 /**
- * Tells how far two voices lie apart: by the shape of the throat, which needs nothing and is weak, or by the model of
- * whoever runs the service, which is strong. A model that cannot be used stops the start.
+ * The distance of two voices: by the shape of the vocal tract, which needs no model and is weak, or by the operator's
+ * model, which is strong. A model that cannot be used stops the start.
  */
 import { join } from "node:path"
 import { execPath } from "node:process"
@@ -16,9 +16,9 @@ export class SpeakerCheck extends Context.Service<
   {
     readonly method: string
     readonly strength: ConsentEvidence["speakerStrength"]
-    /** Up to here two recordings count as one speaker's. */
+    /** Up to this distance two recordings count as one speaker's. */
     readonly distanceMax: number
-    /** Not negative, the same either way round, 0 for one and the same recording. */
+    /** Not negative, symmetric, 0 for one and the same recording. */
     readonly distance: (one: Recording, other: Recording) => Effect.Effect<number, VerificationUnavailable>
   }
 >()("starling/voice-cloning/SpeakerCheck") {}
@@ -64,7 +64,7 @@ const embeddingLayer = ({ speakerModelFolder: folder, speakerModelDistanceMax }:
     })
   )
 
-// A large model is read in seconds. Address space is not limited: the runtime reserves plenty that it never uses.
+// A large model takes seconds to read. Address space is not limited: the runtime reserves plenty that it never uses.
 const probeLimits = { wallMsMax: 60_000, cpuSecondsMax: 60, memoryMegabytesMax: 1_048_576, outputBytesMax: 65_536 }
 
 const probe = Effect.fnUntraced(function* (folder: string, model: string) {
@@ -78,7 +78,7 @@ const probe = Effect.fnUntraced(function* (folder: string, model: string) {
 
 const sayable = 600
 
-/** Why a speaker model could not be tried, for whoever configured it; null when it could. */
+/** Why a speaker model could not be tried, for the operator; null when it could. */
 export const modelFault = ({ ending, exitCode, said }: ContainedRun): string | null => {
   if (ending === "ended" && exitCode === 0) return null
   if (/Cannot find (?:module|package) 'sherpa-onnx/u.test(said)) {

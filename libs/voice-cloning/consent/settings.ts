@@ -1,17 +1,19 @@
-/** How a consent is judged and what the check may take, from the section `VoiceCloning` of the configuration. */
+/**
+ * How a consent is judged and which resources the check may take, from the section `VoiceCloning` of the configuration.
+ */
 import type { ConfigurationFile } from "#contracts"
 import type { RecordingLimits } from "#audio"
 
 export interface ConsentSettings {
   readonly sample: RecordingLimits
   readonly consentRecording: RecordingLimits
-  /** Of the five words asked, how many must be heard in order. */
+  /** How many of the five words must be heard in order. */
   readonly phraseWordsMin: number
-  /** For the built-in check. */
+  /** The limit of the built-in check. */
   readonly speakerDistanceMax: number
   /** Empty: the built-in check. */
   readonly speakerModelFolder: string
-  /** For the model in that folder. */
+  /** The limit of the model in that folder. */
   readonly speakerModelDistanceMax: number
   readonly pocketsphinxPath: string
   readonly pocketsphinxModelFolder: string

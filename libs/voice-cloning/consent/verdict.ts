@@ -1,26 +1,27 @@
 /**
- * What a verification ends in: the evidence of a consent, or why it does not count. The mismatches are told to whoever
- * sent the recording, `VerificationUnavailable` is ours and worth another try, `SpeakerModelUnusable` stops the start.
+ * The result of a verification: the evidence of a consent, or why it does not count. The sender of the recording learns
+ * of the mismatches; `VerificationUnavailable` is our fault and worth another try; `SpeakerModelUnusable` stops the
+ * start.
  */
 import { Schema } from "effect"
 
-/** What a verified consent rests on, kept with the voice. */
+/** The evidence of a verified consent, kept with the voice. */
 export const ConsentEvidence = Schema.Struct({
   /** The words of the list that were heard, in order. */
   heardWords: Schema.Array(Schema.String),
   wordsMatched: Schema.Int,
   wordsAsked: Schema.Int,
   phraseEngine: Schema.String,
-  /** Smaller is more alike; the unit is the method's own. */
+  /** Smaller is more alike; the unit depends on the method. */
   speakerDistance: Schema.Finite,
   speakerThreshold: Schema.Finite,
   speakerMethod: Schema.String,
-  /** `weak` tells different throats apart, not an imitator. */
+  /** `weak` distinguishes vocal tracts, but not an imitator. */
   speakerStrength: Schema.Literals(["weak", "strong"])
 })
 export interface ConsentEvidence extends Schema.Schema.Type<typeof ConsentEvidence> {}
 
-/** What was said is not the phrase. */
+/** The recorded words are not the phrase. */
 export class PhraseMismatch extends Schema.TaggedError<PhraseMismatch>()("PhraseMismatch", {
   heardWords: Schema.Array(Schema.String),
   wordsMatched: Schema.Int,
@@ -32,7 +33,7 @@ export class PhraseMismatch extends Schema.TaggedError<PhraseMismatch>()("Phrase
   }
 }
 
-/** Whoever reads the phrase is not who speaks in the sample. */
+/** The phrase was read by a speaker other than that of the sample. */
 export class SpeakerMismatch extends Schema.TaggedError<SpeakerMismatch>()("SpeakerMismatch", {
   distance: Schema.Finite,
   distanceMax: Schema.Finite,
@@ -43,7 +44,7 @@ export class SpeakerMismatch extends Schema.TaggedError<SpeakerMismatch>()("Spea
   }
 }
 
-/** `missing` does not pass by itself, `busy` and `failed` may. */
+/** `missing` does not pass by itself; `busy` and `failed` may. */
 export class VerificationUnavailable extends Schema.TaggedError<VerificationUnavailable>()("VerificationUnavailable", {
   stage: Schema.Literals(["phrase", "speaker", "verification"]),
   reason: Schema.Literals(["missing", "busy", "timeout", "failed"]),

@@ -1,6 +1,6 @@
 /**
- * Measures samples in threads of their own, for half a second of computing would make every stream of the process
- * stutter. At most two at once, some wait, further callers are told to come back; one that takes long is given up.
+ * Measures samples in threads of their own, because half a second of computing would make every stream of the process
+ * stutter. At most two run at once, some wait, further callers are told to come back; one that takes long is given up.
  */
 import { Worker } from "node:worker_threads"
 import { Clock, Context, Effect, Exit, Layer, Schema, Semaphore } from "effect"
@@ -10,15 +10,15 @@ import { defineCounter, defineHistogram, Metrics } from "#runtime"
 import type { MeasureOrder } from "./thread.ts"
 import { type Measured, voicedSecondsMin } from "./measure-voice.ts"
 
-// Both cores of a small machine at most: whoever creates a voice waits for other things too.
+// Both cores of a small machine at most: a caller that creates a voice waits for other things too.
 const atOnceMax = 2
 // A second each: the last of them still answers within ten.
 const waitingMax = 16
-// Thirty seconds of speech take half a second; a machine under load some more.
+// Thirty seconds of speech take half a second; a machine under load takes longer.
 const measureMsMax = 20_000
 const retryAfterSeconds = 5
 
-/** Whoever sent the sample is told. */
+/** The sender of the sample learns of it. */
 export class TooLittleVoice extends Schema.TaggedError<TooLittleVoice>()("TooLittleVoice", {
   voicedSeconds: Schema.Finite,
   voicedSecondsMin: Schema.Finite
@@ -28,7 +28,7 @@ export class TooLittleVoice extends Schema.TaggedError<TooLittleVoice>()("TooLit
   }
 }
 
-/** Ours, and worth another try. */
+/** Our fault, and worth another try. */
 export class VoiceMeasureUnavailable extends Schema.TaggedError<VoiceMeasureUnavailable>()("VoiceMeasureUnavailable", {
   reason: Schema.Literals(["busy", "timeout", "failed"]),
   detail: Schema.String,
@@ -115,7 +115,7 @@ const outcomeOf = (exit: Exit.Exit<VoiceTraits, TooLittleVoice | VoiceMeasureUna
   return failed ? "too_little_voice" : "unavailable"
 }
 
-/** A thread that is given up ends at once: what it does is computing, and touches nothing. */
+/** A thread that is given up ends at once: it only computes, and touches nothing. */
 const inThread = (order: MeasureOrder) =>
   Effect.callback<Measured, VoiceMeasureUnavailable>((resume) => {
     const worker = new Worker(new URL("./thread.ts", import.meta.url), {

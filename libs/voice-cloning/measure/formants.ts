@@ -1,25 +1,25 @@
 /**
- * The average shape of a throat, and how far its formants lie from those of espeak's own voice. The shape is the
+ * The average shape of a vocal tract, and how far its formants lie from those of espeak's own voice. The shape is the
  * spectral envelope of each voiced stretch, by linear prediction, and the mean of all of them in decibels, on a scale
  * on which a factor of frequency is a step to the side. Pure.
  */
 import { atRate, frameLevels, hopSeconds, quantile } from "./frames.ts"
 import { isVoiced } from "./pitch-track.ts"
 
-/** Holds the four formants of nearly everybody. */
+/** Covers the four formants of almost every speaker. */
 const envelopeHz = 10_000
-/** Two poles a formant, four formants, and some for what is no formant. */
+/** Two poles for each of four formants, and some for the rest of the spectrum. */
 const order = 12
 const windowSeconds = 0.03
 const emphasis = 0.97
 const belowLoudDb = 15
-/** More than so many stretches, evenly taken, change nothing. */
+/** More stretches than this, evenly taken, change nothing. */
 const framesMax = 800
 
-/** Where the envelope is told: from `lowestHz` up, each point by `stepRatio` higher. */
+/** The points of the envelope: from `lowestHz` up, each higher by `stepRatio`. */
 const envelopeGrid = { lowestHz: 200, stepRatio: 1.04, points: 81 }
 
-/** Decibels at each point of the grid; nothing of a recording without a voice. */
+/** Decibels at each point of the grid; undefined for a recording without a voice. */
 export const vocalEnvelope = (pcm: Int16Array, hz: number, track: Float64Array): Float64Array | undefined => {
   const samples = atRate(pcm, hz, envelopeHz)
   const levels = frameLevels(samples, envelopeHz, windowSeconds)
@@ -46,14 +46,14 @@ const emphasised = (samples: Int16Array, frame: number) => {
   return hamming.map((weight, at) => weight * ((samples[from + at] ?? 0) - emphasis * (samples[from + at - 1] ?? 0)))
 }
 
-/** Levinson and Durbin: the coefficients, and what they leave unexplained. */
+/** Levinson-Durbin recursion: the coefficients, and the unexplained rest. */
 const predictor = (window: Float64Array) => {
   const correlation = Float64Array.from({ length: order + 1 }, (_, lag) => {
     let sum = 0
     for (let at = lag; at < window.length; at++) sum += (window[at] ?? 0) * (window[at - lag] ?? 0)
     return sum
   })
-  // A little noise, so that silence has an answer too.
+  // A little noise, so that silence has a result too.
   let rest = (correlation[0] ?? 0) * 1.0001 + 1
   let coefficients = new Float64Array(order + 1)
   coefficients[0] = 1
@@ -98,17 +98,16 @@ const reference = [
 ]
 
 const scalePercent = { min: 75, max: 135, step: 0.5 }
-/** Of two that fit about equally, the more usual throat: one formant may lie well upon another's neighbour. */
+/** Of two shifts that fit about equally, the more usual one wins: one formant may lie well upon another's neighbour. */
 const rarity = 2
-/** Below lies the voice itself, above what telephones leave out. */
+/** Below lies the voice itself, above the part that telephones leave out. */
 const comparedHz = { from: 300, to: 3_900 }
 
-/** Percent of the reference's formants. */
 /**
- * How much higher or lower a throat's formants lie than those of espeak's own voice: by how far the one's average
- * envelope must be moved to lie best upon the other's. What a microphone or a way of speaking tilts is taken out
- * first, and no formant needs to be told from its neighbour. The reference speaks English, but its average over
- * sentences of German, Spanish, French, Italian and Portuguese comes out within 1 %.
+ * The formants of a vocal tract in percent of those of espeak's own voice: the shift that lays one average envelope
+ * best upon the other. The tilt of a microphone or of a way of speaking is removed first, and no formant needs to be
+ * told from its neighbour. The reference speaks English, but its average over sentences of German, Spanish, French,
+ * Italian and Portuguese comes out within 1 %.
  */
 export const formantScale = (envelope: ArrayLike<number>): number => {
   let [best, bestPercent] = [Number.NEGATIVE_INFINITY, 100]
@@ -129,7 +128,7 @@ const at = (values: ArrayLike<number>, point: number) => {
 
 const correlation = (envelope: ArrayLike<number>, factor: number) => {
   const shift = pointOf(envelopeGrid.lowestHz * factor)
-  // Both must know all of what is compared.
+  // Both envelopes must cover the whole compared range.
   const from = Math.max(pointOf(comparedHz.from), shift)
   const to = Math.min(pointOf(comparedHz.to), envelopeGrid.points - 1, envelopeGrid.points - 1 + shift)
   const points = Array.from({ length: Math.floor((to - from) * 2) }, (_, step) => from + step / 2)
@@ -140,7 +139,7 @@ const correlation = (envelope: ArrayLike<number>, factor: number) => {
   return product(ours, theirs) / Math.sqrt(product(ours, ours) * product(theirs, theirs) + 1e-9)
 }
 
-/** What is left over a straight line. */
+/** The rest over a straight line. */
 const withoutTilt = (values: ReadonlyArray<number>): ReadonlyArray<number> => {
   const middle = (values.length - 1) / 2
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length

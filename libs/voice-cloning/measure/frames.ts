@@ -1,7 +1,7 @@
-/** Samples cut into overlapping stretches, and how loud each of them is: what every measure of a voice begins with. */
+/** Samples cut into overlapping stretches, and the loudness of each: the first step of every measure of a voice. */
 import { makeResampler } from "#audio/resample"
 
-/** All of the pitch and most of what carries syllables lies below half of this. */
+/** All of the pitch and most of the syllables' energy lies below half of this. */
 export const voiceHz = 8_000
 /** One frame begins every ten milliseconds. */
 export const hopSeconds = 0.01
@@ -15,7 +15,7 @@ export const atRate = (pcm: Int16Array, fromHz: number, toHz: number): Int16Arra
   return whole
 }
 
-/** Mean power of each frame in decibels against full scale; -100 of silence. */
+/** Mean power of each frame in decibels relative to full scale; -100 for silence. */
 export const frameLevels = (pcm: Int16Array, hz: number, windowSeconds: number): Float64Array => {
   const hop = Math.round(hz * hopSeconds)
   const window = Math.round(hz * windowSeconds)
@@ -28,7 +28,7 @@ export const frameLevels = (pcm: Int16Array, hz: number, windowSeconds: number):
   return levels
 }
 
-/** The value below which `share` of the others lie; nothing of nothing. */
+/** The value below which `share` of the others lie; undefined for an empty list. */
 export const quantile = (values: ArrayLike<number>, share: number): number | undefined => {
   const sorted = Float64Array.from(values).toSorted()
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]

@@ -1,13 +1,13 @@
 /**
- * What a sample of somebody's speech is like: pure, some twelve milliseconds of work for each of its seconds. It
- * needs three seconds of voice; what has less, a whisper or music, is told apart by `TooLittleVoice`'s figures.
+ * The traits of a speech sample: pure, some twelve milliseconds of work for each of its seconds. It needs three seconds
+ * of voice; a sample with less, a whisper or music, fails, and `TooLittleVoice` carries the figures.
  */
 import type { VoiceTraits } from "#contracts"
 import { formantScale, vocalEnvelope } from "./formants.ts"
 import { atRate, frameLevels, hopSeconds, quantile, voiceHz } from "./frames.ts"
 import { isVoiced, pitchTrack } from "./pitch-track.ts"
 
-/** Less says nothing reliable of a median. */
+/** With less, a median is not reliable. */
 export const voicedSecondsMin = 3
 
 export type Measured =
@@ -37,7 +37,7 @@ export const measureVoice = (pcm: Int16Array, rateHz: number): Measured => {
 
 const tenth = (value: number) => Math.round(value * 10) / 10
 
-/** The mean power of all that is no pause. */
+/** The mean power of everything except pauses. */
 const speechLevel = (pcm: Int16Array, rateHz: number) => {
   const levels = frameLevels(atRate(pcm, rateHz, voiceHz), voiceHz, 0.04)
   const floor = (quantile(levels, 0.95) ?? -100) - 20
@@ -50,18 +50,18 @@ const windowSeconds = 0.04
 const belowLoudDb = 25
 /** How far the loudness must have fallen between two syllables. */
 const dipDb = 2
-/** A silence at least so long is a pause and no part of the speech. */
+/** A silence of at least this length is a pause and no part of the speech. */
 const pauseSeconds = 0.25
 
 interface Articulation {
   readonly syllables: number
-  /** Pauses left out. */
+  /** Without pauses. */
   readonly spokenSeconds: number
 }
 
 /**
- * How fast somebody speaks: syllables are counted where a voiced peak of loudness rises clearly out of the dips
- * around it (as de Jong and Wempe 2009 do), and held against the time in which something is said. `track` is the pitch of the same samples.
+ * The rate of speech. A syllable is a voiced peak of loudness that rises clearly out of the dips around it (as in de
+ * Jong and Wempe 2009); their number is divided by the time of speech. `track` is the pitch of the same samples.
  */
 export const countSyllables = (pcm: Int16Array, hz: number, track: Float64Array): Articulation => {
   const levels = smoothed(frameLevels(atRate(pcm, hz, voiceHz), voiceHz, windowSeconds))
@@ -72,7 +72,7 @@ export const countSyllables = (pcm: Int16Array, hz: number, track: Float64Array)
   for (const [frame, level] of levels.entries()) {
     if (isRising ? level > extreme : level < extreme) [extreme, extremeAt] = [level, frame]
     if (Math.abs(level - extreme) < dipDb) continue
-    // It turned: behind lies a dip, or a peak, which counts if it was loud enough and voice.
+    // The loudness turned: behind lies a dip, or a peak, which counts if it was loud enough and voiced.
     if (isRising && extreme > threshold && isVoicedAround(track, extremeAt)) syllables += 1
     isRising = !isRising
     ;[extreme, extremeAt] = [level, frame]

@@ -1,18 +1,18 @@
 /**
- * The pitch of a voice, every ten milliseconds: the lag at which the signal differs least from itself (the
- * difference function of YIN, de Cheveigné and Kawahara 2002). Where several lags do almost equally well the
- * shortest counts, so that two periods are not taken for one. A second pass looks only around the middle of what
- * the first one found, which mends the octaves that noise has jumped. Pure.
+ * The pitch of a voice, every ten milliseconds: the lag at which the signal differs least from itself (the difference
+ * function of YIN, de Cheveigné and Kawahara 2002). Where several lags do almost equally well the shortest counts, so
+ * that two periods are not taken for one. A second pass searches only around the median of the first, which corrects
+ * octaves that noise shifted. Pure.
  */
 import { atRate, frameLevels, hopSeconds, quantile, voiceHz } from "./frames.ts"
 
 const pitchHz = { min: 50, max: 500 }
 const windowSeconds = 0.025
-/** How unlike itself a voiced stretch may be after a period: 0 is a tone, 1 is noise. */
+/** How much a voiced stretch may differ from itself after a period: 0 is a tone, 1 is noise. */
 const differenceMax = 0.4
-/** So much deeper another dip must be to count instead of an earlier one. */
+/** How much deeper another dip must be to count instead of an earlier one. */
 const clearlyDeeper = 0.07
-/** A whole frame, further below the loud parts than this, is breath or room. */
+/** A whole frame further below the loud parts than this is breath or room. */
 const belowLoudDb = 30
 /** The second pass looks this far around the median. */
 const octaveMargin = 1.8
@@ -55,7 +55,7 @@ interface Dip {
   readonly difference: number
 }
 
-/** Where the curve through three neighbours is lowest: a short period lies between two samples as often as not. */
+/** The minimum of the curve through three neighbours: a short period often ends between two samples. */
 const dipAt = (differences: Float64Array, lag: number): Dip | undefined => {
   const [before, here, after] = [differences[lag - 1] ?? 1, differences[lag] ?? 1, differences[lag + 1] ?? 1]
   const bend = before - 2 * here + after
@@ -64,7 +64,7 @@ const dipAt = (differences: Float64Array, lag: number): Dip | undefined => {
   return { lag: lag + aside, difference: Math.max(0, here - (bend * aside * aside) / 2) }
 }
 
-/** Of each lag: the difference to itself that late, against the mean of those of all shorter lags. */
+/** For each lag: the difference at that lag, divided by the mean difference of all shorter lags. */
 const normalisedDifferences = (samples: Int16Array, from: number, window: number, lags: number) => {
   const differences = new Float64Array(lags + 1).fill(1)
   let sum = 0
@@ -77,7 +77,7 @@ const normalisedDifferences = (samples: Int16Array, from: number, window: number
   return differences
 }
 
-/** A median of five over neighbours, and no voice that lasts less than a syllable's heart. */
+/** A median of five over neighbours, without voiced stretches shorter than the core of a syllable. */
 const withoutClicks = (track: Float64Array): Float64Array => {
   const clean = track.map((pitch, frame) =>
     isVoiced(pitch)

@@ -1,6 +1,6 @@
 /**
- * A thread that measures distances, as the check sees it: started with its scope, asked from many fibers, ended
- * with its scope. One that dies or hangs fails what it was asked and is started anew for the next question.
+ * A thread that measures distances, as the check sees it: started with its scope, used by many fibers, ended with its
+ * scope. A thread that dies or hangs fails its open questions and is started anew for the next one.
  */
 import { Worker } from "node:worker_threads"
 import { Deferred, Effect } from "effect"
@@ -12,7 +12,7 @@ export interface SpeakerThreadOptions {
   /** The file that the thread runs. */
   readonly entry: URL
   readonly data: ThreadData
-  /** A pair that takes longer hangs; two of 30 s take a tenth of a second. */
+  /** A pair that takes longer counts as hanging; two of 30 s take a tenth of a second. */
   readonly answerMsMax: number
 }
 

@@ -1,8 +1,8 @@
 /**
- * Mel-frequency cepstral coefficients: the shape of the throat, some hundred times a second. 25 ms windows every
- * 10 ms, 30 mel bands from 60 Hz to 7.6 kHz, coefficients 1 to 16; the one for loudness is left out, so the
- * distance to the microphone matters little. Quiet frames are left out, for they tell of the room, and a little
- * white noise is laid under the others, so that a quiet room and a less quiet one sound alike. Pure.
+ * Mel-frequency cepstral coefficients: the shape of the vocal tract, some hundred times a second. 25 ms windows every
+ * 10 ms, 30 mel bands from 60 Hz to 7.6 kHz, coefficients 1 to 16; the one for loudness is left out, so the distance to
+ * the microphone matters little. Quiet frames are left out, because they describe the room, and a little white noise is
+ * added to the others, so that a quiet room and a less quiet one sound alike. Pure.
  */
 
 export const coefficients = 16
@@ -12,9 +12,9 @@ const lowHz = 60
 const highHz = 7_600
 const transformLength = 512
 const preEmphasis = 0.97
-/** Below the loud frames by more than this, a frame is no speech. */
+/** A frame quieter than the loud frames by more than this is no speech. */
 const speechBelowLoudDb = 20
-/** Of the noise that is laid under, against the mean power of the speech: 20 dB below. */
+/** The added noise relative to the mean power of the speech: 20 dB below. */
 const noiseShare = 0.01
 
 /** One vector of `coefficients` per frame of speech. */
@@ -46,7 +46,7 @@ export const cepstraOf = (samples: Int16Array, rateHz: number): ReadonlyArray<Fl
   return powers.map((bands) => cosines(bands.map((power, band) => Math.log(power + (noise[band] ?? 0) + 1))))
 }
 
-/** Of one step of a sample; a frame of nothing but zeros has -100. */
+/** The energy of one step of a sample; a frame of zeros has -100. */
 const energyDb = (samples: Int16Array, from: number, length: number) => {
   let sum = 0
   for (let at = from; at < from + length; at++) sum += (samples[at] ?? 0) ** 2
@@ -61,7 +61,7 @@ interface MelFilter {
 const mel = (hz: number) => 2_595 * Math.log10(1 + hz / 700)
 const hzOf = (mels: number) => 700 * (10 ** (mels / 2_595) - 1)
 
-/** Triangles, each from its neighbours' tops. */
+/** Triangles, each between its neighbours' tops. */
 const melFilters = (rateHz: number): ReadonlyArray<MelFilter> => {
   const high = Math.min(highHz, rateHz / 2)
   const edge = (at: number) => hzOf(mel(lowHz) + ((mel(high) - mel(lowHz)) * at) / (bands + 1))
@@ -85,7 +85,7 @@ const bandPowers = (power: Float64Array, filters: ReadonlyArray<MelFilter>): Rea
     return sum
   })
 
-/** White: each band has as much of it as it is wide. */
+/** White noise: each band has as much of it as it is wide. */
 const noiseUnder = (powers: ReadonlyArray<ReadonlyArray<number>>, filters: ReadonlyArray<MelFilter>) => {
   const widths = filters.map(({ weights }) => total(weights))
   const speech = total(powers.map(total)) / Math.max(1, powers.length)
@@ -106,13 +106,13 @@ const cosines = (logs: ReadonlyArray<number>): Float64Array =>
   })
 
 interface Spectrum {
-  /** Power in bins 0 to length / 2. The answer is overwritten by the next call. */
+  /** Power in bins 0 to length / 2. The next call overwrites the result. */
   readonly power: (frame: Float64Array) => Float64Array
 }
 
 /**
  * The power spectrum of real samples by a radix-2 transform, with tables made once. `length` is a power of two; a
- * shorter frame is filled up with zeros.
+ * shorter frame is padded with zeros.
  */
 export const makeSpectrum = (length: number): Spectrum => {
   const bits = Math.log2(length)

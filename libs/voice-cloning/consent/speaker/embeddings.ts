@@ -1,6 +1,6 @@
 /**
- * Speaker embeddings by sherpa-onnx, an optional package that is loaded only for a model that was configured.
- * Runs in a thread: no Effect. Throws what is wrong with the package; a wrong model ends the process, see the probe.
+ * Speaker embeddings by sherpa-onnx, an optional package that is loaded only for a configured model. Runs in a thread:
+ * no Effect. Throws the fault of the package; a wrong model ends the process, see the probe.
  */
 import { createRequire } from "node:module"
 
@@ -21,7 +21,7 @@ interface Sherpa {
   }) => Extractor
 }
 
-/** Distances from 0, the same direction, to 2, the opposite one. */
+/** Returns distances from 0, the same direction, to 2, the opposite one. */
 export const openEmbeddings = (model: string) => {
   const { SpeakerEmbeddingExtractor } = createRequire(import.meta.url)("sherpa-onnx-node") as Sherpa
   const extractor = new SpeakerEmbeddingExtractor({ model, numThreads: 1, debug: false })

@@ -1,4 +1,4 @@
-/** The entry of a thread that compares throats. */
+/** The entry of a thread that compares vocal tracts. */
 import { voiceDistance } from "./gaussian.ts"
 import { serveDistances } from "./serve.ts"
 

@@ -1,6 +1,6 @@
 /**
- * How far apart two voices are: each is a Gaussian with a whole covariance matrix over its cepstra, and the
- * distance is the symmetric Kullback-Leibler divergence. It knows throats, not persons. Pure.
+ * The distance of two voices: each is a Gaussian with a full covariance matrix over its cepstra, and the distance is
+ * the symmetric Kullback-Leibler divergence. It distinguishes vocal tracts, not persons. Pure.
  */
 import { cepstraOf, coefficients } from "./cepstra.ts"
 
@@ -10,7 +10,7 @@ export interface Gaussian {
   readonly covariance: ReadonlyArray<Float64Array>
 }
 
-/** Added to each variance: a tone that never changes has none of its own. */
+/** Added to each variance, because a tone that never changes has none of its own. */
 const ridge = 0.05
 
 export const gaussianOf = (vectors: ReadonlyArray<Float64Array>): Gaussian => {
@@ -31,7 +31,7 @@ export const gaussianOf = (vectors: ReadonlyArray<Float64Array>): Gaussian => {
   return { mean, covariance }
 }
 
-/** 0 for the same, the same either way round, never negative. */
+/** 0 for the same voice, symmetric, never negative. */
 export const divergence = (one: Gaussian, other: Gaussian): number => {
   const [inverseOne, inverseOther] = [inverse(one.covariance), inverse(other.covariance)]
   let sum = -2 * coefficients
@@ -47,7 +47,7 @@ export const divergence = (one: Gaussian, other: Gaussian): number => {
   return Math.max(0, sum / 2)
 }
 
-/** Gauss and Jordan; the matrix is positive definite, so that no pivot vanishes. */
+/** Gauss-Jordan elimination; the matrix is positive definite, so no pivot vanishes. */
 const inverse = (matrix: ReadonlyArray<Float64Array>): ReadonlyArray<Float64Array> => {
   const size = matrix.length
   const rows = matrix.map((line, row) => {
@@ -73,10 +73,10 @@ const inverse = (matrix: ReadonlyArray<Float64Array>): ReadonlyArray<Float64Arra
 /** A second of speech. */
 const framesMin = 100
 
-/** Further apart than anything that was measured. */
+/** Larger than any measured distance. */
 export const distanceCeiling = 1_000
 
-/** Between the speech of two recordings; the ceiling when one of them has less than a second of it. */
+/** The distance between the speech of two recordings; the ceiling when one of them has less than a second of it. */
 export const voiceDistance = (one: Int16Array, other: Int16Array, rateHz: number): number => {
   const [cepstraOne, cepstraOther] = [cepstraOf(one, rateHz), cepstraOf(other, rateHz)]
   if (cepstraOne.length < framesMin || cepstraOther.length < framesMin) return distanceCeiling

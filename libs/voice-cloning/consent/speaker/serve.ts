@@ -1,10 +1,10 @@
 /**
- * The inside of a speaker check's thread: opens what measures, then measures one pair after the other. Loads no
- * Effect, so that a thread is small and starts fast; hence the `try`.
+ * The inside of a speaker check's thread: opens the measure, then compares one pair after the other. Loads no Effect,
+ * so that a thread is small and starts fast; hence the `try`.
  */
 import { parentPort, workerData } from "node:worker_threads"
 
-// What the speaker check and its thread say to each other.
+// The messages between the speaker check and its thread.
 export interface ThreadData {
   /** The model file, for a thread that has one. */
   readonly model: string
