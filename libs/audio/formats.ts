@@ -180,7 +180,7 @@ export const formatOfAccept = (accept: string | undefined, envelope?: string): A
     const place = placeOf(ranges, mediaTypes)
     const quality = ranges[place]?.quality ?? 0
     if (!(quality > 0)) continue
-    // Of equal qualities the first named wins; of the formats in one range, our first.
+    // Among equal qualities the first named wins; among the formats of one range, our first.
     const isBetter = best === undefined || quality > best.quality || (quality === best.quality && place < best.place)
     if (isBetter) best = { container, quality, place }
   }

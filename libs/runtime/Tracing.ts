@@ -6,7 +6,7 @@ import { Cause, Context, Effect, Exit, Layer, Option, Queue, Schedule, Schema, T
 import { defineCounter, Metrics } from "./Metrics.ts"
 import { Role } from "./process.ts"
 
-/** The collector refused a request. */
+/** The collector did not accept a request. */
 export class OtlpRefused extends Schema.TaggedError<OtlpRefused>()("OtlpRefused", { reason: Schema.String }) {}
 
 /** How traces leave the process; the egress provides it. */

@@ -13,7 +13,7 @@ export interface Breaker {
   readonly probingUntilMs: number
 }
 
-/** What opens a breaker, and for how long. */
+/** The limits that open a breaker, and for how long. */
 export interface BreakerLimits {
   readonly failuresToOpen: number
   readonly failingMsToOpen: number

@@ -17,8 +17,8 @@ const lateness = (tickMs: number, startedAtMs: number) => {
 
 /**
  * Silence counts only time in which this process could have heard something. A process that has just woken judges no
- * peer, because it has not yet read what came meanwhile. Each watcher has its own, ticked where it reads its messages.
- * Pure except for its state.
+ * peer, because it has not yet read what came meanwhile. Each watcher has an instance of its own, ticked where it reads
+ * its messages. Pure except for its state.
  */
 export interface OwnStall {
   /** Called at each tick. */

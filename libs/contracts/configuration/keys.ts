@@ -23,7 +23,7 @@ interface RuledSection {
 }
 const ruled = new WeakMap<object, RuledSection>()
 
-/** The rule between the keys of a section, for a section of which only some keys can be read. */
+/** The rule between the keys of a section, for judging a section of which only some keys can be read. */
 export const sectionRule = (section: object): RuledSection | undefined => ruled.get(section)
 
 /**

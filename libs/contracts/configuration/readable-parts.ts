@@ -45,7 +45,7 @@ export const entriesOf = (root: Json, section: string, key?: string): ReadonlyAr
 
 class Unreadable extends Error {}
 
-/** What a rule says of a part; nothing when the rule reads a key that cannot be read. */
+/** The verdict of a rule on a part; undefined when the rule reads a key that cannot be read. */
 export const judged = <A extends object, B>(entry: A, rule: (entry: A) => B): B | undefined => {
   const watched = new Proxy(entry, {
     get: (target, key) => {

@@ -1,6 +1,6 @@
 /**
- * What an endpoint's declaration says beyond its path and its shapes: the scope that a caller needs, an example of the
- * body, and the refusal codes. The listener, the OpenAPI documents, the pages and the clients follow it. Endpoints
+ * The parts of an endpoint's declaration beyond its path and its shapes: the scope that a caller needs, an example of
+ * the body, and the refusal codes. The listener, the OpenAPI documents, the pages and the clients follow it. Endpoints
  * disable Effect's codecs, so that their shapes are those of the wire and faults are worded in those shapes.
  */
 import { Context, Schema } from "effect"

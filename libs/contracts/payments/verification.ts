@@ -48,7 +48,7 @@ export const ClaimFacts = Schema.Struct({
   payer: ChainAddress,
   payTo: ChainAddress,
   amount: AtomicAmount,
-  /** How often this claim was written since it was made. */
+  /** The number of writes in this life of the claim, which begins whenever a call takes it. */
   moves: Count,
   validBeforeMs: EpochMs,
   claimedAtMs: EpochMs

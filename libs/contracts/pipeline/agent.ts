@@ -20,7 +20,7 @@ export type BenchCause = typeof BenchCause.Type
 
 /** How many runs that ended too fast are remembered to be counted. */
 export const fastFailsMax = 50
-/** As long as the error of an item that failed for this reason. */
+/** The same limit as for the error of an item that failed for this reason. */
 export const agentReasonCharactersMax = errorCharactersMax
 
 const Reason = Schema.NullOr(text(agentReasonCharactersMax))

@@ -51,7 +51,7 @@ export const SpeechRequest = Schema.Struct({ ...speechFields, audio_format: audi
 })
 export interface SpeechRequest extends Schema.Schema.Type<typeof SpeechRequest> {}
 
-/** The turns that a scene needs; a longer dialogue is several scenes. */
+/** No scene needs more turns; a longer dialogue is several scenes. */
 export const dialogueTurnsMax = 100
 
 const Turn = Schema.Struct({ voice_id: VoiceId, input: Input }).annotate({ identifier: "DialogueTurn" })

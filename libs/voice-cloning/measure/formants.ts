@@ -98,7 +98,7 @@ const reference = [
 ]
 
 const scalePercent = { min: 75, max: 135, step: 0.5 }
-/** Of two shifts that fit about equally, the more usual one wins: one formant may lie well upon another's neighbour. */
+/** The more usual of two shifts that fit about equally wins: one formant may lie well upon another's neighbour. */
 const rarity = 2
 /** Below lies the voice itself, above the part that telephones leave out. */
 const comparedHz = { from: 300, to: 3_900 }

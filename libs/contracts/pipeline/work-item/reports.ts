@@ -83,7 +83,7 @@ export const workItemReports = {
   }),
   /**
    * `rejected`: by host verification or the scope fence, which ends the item; `failed`: may be tried again. `headSha`:
-   * the commit that was pushed to the work branch; without it, reports on the pull request from meanwhile have to be
+   * the commit that was pushed to the work branch; without it, reports on the pull request since then have to be
    * repeated.
    */
   conflictReworkEnded: report("conflict-rework-ended", {
@@ -125,7 +125,10 @@ export const workItemReports = {
   failed: report("failed", { reason, failureKind: FailureKind }),
   /** The host shuts down in order; the item goes back. */
   preempted: report("preempted", {}),
-  /** Of an item that is a check. `followUp`: the follow-up's title and instructions, else those of the check. */
+  /**
+   * The verdict of an item that is a check. `followUp`: the follow-up's title and instructions, else those of the
+   * check.
+   */
   checkVerdict: report("check-verdict", {
     isMatched: Schema.Boolean,
     answer: text(4_000),

@@ -94,7 +94,7 @@ export const WorkItemDispatch = Schema.Struct({
 })
 export interface WorkItemDispatch extends Schema.Schema.Type<typeof WorkItemDispatch> {}
 
-/** What work cost. Money is micro-USD. */
+/** The cost of work. Money is micro-USD. */
 export const workItemCost = {
   tokensInput: Count,
   tokensOutput: Count,
