@@ -74,8 +74,8 @@ afterAll(async () => {
   await docker("network", "rm", project)
 })
 
-describe("the broker that compose.yaml has", () => {
-  it("takes commands from the operator, and lets nobody in who names no user", async () => {
+describe("the broker of compose.yaml", () => {
+  it("takes commands from the operator, and rejects a client without a user", async () => {
     assert.include(await once("operator", "publish", "sandbox.leak_detected", "--example"), "in EVENTS")
     const nobody = asComposed("operator", ["--rm", "--env", "BUS_PASSWORDS_FOLDER="], ["token", "list"])
     const refused = await docker(...nobody).then(
@@ -85,7 +85,7 @@ describe("the broker that compose.yaml has", () => {
     assert.include(refused, "does not let in anybody without a user")
   })
 
-  it("has a role as its own user, who sees no other's password", async () => {
+  it("has a role as its own user, which sees no other user's password", async () => {
     const id = await standing("sweeper")
     const ready = "fetch('http://127.0.0.1:9400/readyz').then((a) => process.exit(a.ok ? 0 : 1), () => process.exit(1))"
     await until(
@@ -101,7 +101,7 @@ describe("the broker that compose.yaml has", () => {
     assert.notMatch((await run("docker", ["logs", id])).stderr, /forbids|Violation/u)
   })
 
-  it("keeps the passwords when its users are made again, and has another for each", async () => {
+  it("keeps the passwords when its users are created again, and creates only a missing one", async () => {
     const before = [await kept("operator"), await kept("sweeper")]
     await once("bus-users")
 

@@ -70,14 +70,14 @@ describe.skipIf(!isHere)("the fleet that compose.yaml has", () => {
     assert.isTrue((await taken()) > before)
   })
 
-  it("sells an answer to who pays on Solana, and takes the money there", async () => {
+  it("sells an answer to a payer on Solana, and takes the money there", async () => {
     const before = await solanaBalance(fleet.solanaRpc, payee)
 
     assert.include(await payOnSolana(fleet, fleet.solanaRpc, "The pears are ripe"), "The pears are ripe")
     await until(async () => (await solanaBalance(fleet.solanaRpc, payee)) > before)
   })
 
-  it("speaks a text whole, every word with its mark", async () => {
+  it("speaks a whole text, every word with its mark", async () => {
     assert.deepStrictEqual(await hearOnce(fleet, "The harbour wakes before the town does."), {
       started: true,
       cut: false,
@@ -85,7 +85,7 @@ describe.skipIf(!isHere)("the fleet that compose.yaml has", () => {
     })
   })
 
-  it("lets a delivery end when it is stopped, ends by itself, and knows at its next start what it had stored", async () => {
+  it("finishes a delivery when it is stopped, ends by itself, and has its stored data at the next start", async () => {
     const sequence = await publish("sandbox.leak_disposed")
     await until(async () => (await arrivedAt(slowEvents, sequence)).length === 1)
     await fleet.compose("stop", "webhook-dispatcher")

@@ -58,7 +58,7 @@ describe("the three jobs, every role in its container", () => {
     await until(async () => (await books.now()).payments === before.payments + 1)
   })
 
-  it("a text is heard whole, every word with its mark", async () => {
+  it("a text is heard to its end, every word with its mark", async () => {
     assert.deepStrictEqual(await hearOnce(fleet, "The harbour wakes before the town does."), {
       started: true,
       cut: false,
@@ -66,7 +66,7 @@ describe("the three jobs, every role in its container", () => {
     })
   })
 
-  it("all of them at once, and the books are even", async () => {
+  it("all three run at once, and the books balance", async () => {
     const survived = await underLoad(fleet, books, () => Promise.resolve())
 
     tell("undisturbed", survived)
@@ -90,7 +90,7 @@ const victims: ReadonlyArray<readonly [RoleName, number]> = [
 
 describe("kill -9 under load", () => {
   it.each(victims)(
-    "of %s: nothing is lost, and all is caught up within its ack wait and 5 s",
+    "of %s: nothing is lost, and all work is caught up within its ack wait and 5 s",
     async (role, ackWaitMs) => {
       const survived = await underLoad(fleet, books, () => killRole(fleet.of(role)))
 
@@ -107,16 +107,16 @@ describe("kill -9 under load", () => {
   })
 })
 
-describe("a network that is cut", () => {
-  it("between the broker that leads the events and everybody else loses nothing", async () => {
+describe("a network partition", () => {
+  it("between the broker that leads the events and the rest loses nothing", async () => {
     const survived = await underLoad(fleet, books, () => cutLeaderOff(fleet, "EVENTS"))
 
     tell("the broker that leads EVENTS cut off for 5 s", survived)
   })
 })
 
-describe("a container that is paused", () => {
-  it("for longer than its ack wait has its deliveries made by another, and wakes harmlessly", async () => {
+describe("a paused container", () => {
+  it("for longer than its ack wait loses its deliveries to another dispatcher, and wakes harmlessly", async () => {
     const other = await fleet.another("webhook-dispatcher")
     const survived = await underLoad(fleet, books, () => pauseRole(fleet, fleet.of("webhook-dispatcher"), 12_000))
     await other.container.stop()
@@ -128,8 +128,8 @@ describe("a container that is paused", () => {
   })
 })
 
-describe("a disk quota that is full", () => {
-  it("is told to whoever asks, and nothing that was taken is lost", async () => {
+describe("a full disk quota", () => {
+  it("is reported to every publisher, and nothing that was accepted is lost", async () => {
     let refused = 0
     const survived = await underLoad(fleet, books, async ({ events }) => {
       const before = events.refused()
@@ -144,7 +144,7 @@ describe("a disk quota that is full", () => {
 })
 
 describe("SIGTERM", () => {
-  it("lets a slow call, a slow receiver and a long stream end, and ends by itself", async () => {
+  it("finishes a slow call, a slow receiver and a long stream before each role exits", async () => {
     const before = await fleet.arrivals.all().then(({ length }) => length)
     const slow = async () =>
       (await fleet.arrivals.all()).slice(before).filter(({ endpoint }) => endpoint === slowEvents)
@@ -167,7 +167,7 @@ describe("SIGTERM", () => {
     assert.strictEqual((await slow()).length, 1)
   })
 
-  it("of everything in rolling order interrupts no stream and loses nothing", async () => {
+  it("of every container in rolling order interrupts no stream and loses nothing", async () => {
     const survived = await underLoad(fleet, books, () => restartAll(fleet))
 
     tell("everything restarted in rolling order", survived)

@@ -26,7 +26,7 @@ const brokers = [
 ]
 
 describe("a backup", () => {
-  it.each(brokers)("of $of brings back what a stream held, and how far its consumers were", async (broker) => {
+  it.each(brokers)("of $of restores a stream's messages and its consumers' positions", async (broker) => {
     const folder = mkdtempSync(join(root, "copy-"))
     const server = await broker.start()
     const backup = (...parameters: ReadonlyArray<string>) => backupAs(broker.keeper, server.url, ...parameters)

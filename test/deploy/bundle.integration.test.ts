@@ -37,7 +37,7 @@ const ended = (child: ChildProcess) => new Promise<number | null>((resolve) => c
 const withEngines = () => cpSync(join(folder, "speech"), join(folder, "app"), { recursive: true })
 
 describe("the bundle", () => {
-  it.each(roleNames)("runs %s, alive and ready, and ends when it is told", async (role) => {
+  it.each(roleNames)("runs %s, alive and ready, and exits when it is told to", async (role) => {
     const child = spawn(process.execPath, [program, "role", role, "--ready-json"], {
       stdio: ["ignore", "pipe", "ignore"],
       cwd: folder,
@@ -63,7 +63,7 @@ describe("the bundle", () => {
     assert.strictEqual(await exit, 0)
   })
 
-  it("says that a container runs roles, and not the fleet of one machine", () => {
+  it("refuses to run the fleet of one machine in a container, and says that it runs roles", () => {
     const { status, stderr } = spawnSync(process.execPath, [program, "up"], { encoding: "utf8", timeout: 20_000 })
 
     assert.strictEqual(status, 2)
@@ -80,7 +80,7 @@ describe("the bundle", () => {
     assert.include(stdout, "DELIVERIES")
   })
 
-  it("holds the program that copies streams", () => {
+  it("contains the program that copies streams", () => {
     const { status } = spawnSync(process.execPath, [join(folder, "app/backup.js")], { timeout: 20_000 })
 
     assert.strictEqual(status, 2)

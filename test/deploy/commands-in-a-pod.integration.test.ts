@@ -71,7 +71,7 @@ describe("a command in a pod of the operator", () => {
     assert.match(ran.out, says)
   })
 
-  it("may publish no actor's event, and is told who may", async () => {
+  it("may publish no actor's event, and names the users that may", async () => {
     const ran = await inPod(podOf("operator"), "publish", "work_item.merged", "--example")
 
     assert.strictEqual(ran.code, 1)
@@ -96,21 +96,24 @@ describe("a command in a pod of a role", () => {
       command: "redrive --all",
       may: /user pipeline-api may not (?:read|look at) the .*; .*operator may\n$/u
     }
-  ])("says what the role's user may not do, and who may: $command", async ({ command, may }) => {
-    const ran = await inPod(podOf("pipeline-api"), ...command.split(" "))
+  ])(
+    "names the permission that the role's user lacks, and the users that have it: $command",
+    async ({ command, may }) => {
+      const ran = await inPod(podOf("pipeline-api"), ...command.split(" "))
 
-    assert.strictEqual(ran.code, 1)
-    assert.match(ran.error, may)
-    assert.strictEqual(ran.error.trim().split("\n").length, 1, ran.error)
-  })
+      assert.strictEqual(ran.code, 1)
+      assert.match(ran.error, may)
+      assert.strictEqual(ran.error.trim().split("\n").length, 1, ran.error)
+    }
+  )
 
-  it("does what the role's user may: to list tokens", async () => {
+  it("may do what the role's user may: list tokens", async () => {
     const ran = await inPod(podOf("pipeline-api"), "token", "list")
 
     assert.strictEqual(ran.code, 0, ran.error)
   })
 
-  it("finds the only password of a role's container, and the operator's where there are many", async () => {
+  it("finds the only password in a role's container, and the operator's among many", async () => {
     const passwords = join(folder, "passwords")
     mkdirSync(passwords)
     writeFileSync(join(passwords, "pipeline-api"), `${passwordOf("pipeline-api")}\n`)
@@ -122,7 +125,7 @@ describe("a command in a pod of a role", () => {
     assert.strictEqual(asOperator.code, 0, asOperator.error)
   })
 
-  it("says which key of the file is wrong", async () => {
+  it("names the wrong key of the file", async () => {
     const broken = join(folder, "broken.json")
     writeFileSync(
       broken,
@@ -135,7 +138,7 @@ describe("a command in a pod of a role", () => {
     assert.notInclude(ran.error, "Webhooks")
   })
 
-  it("says where it looked when it is told of no broker at all", async () => {
+  it("says where it looked when it finds no broker", async () => {
     const ran = await inPod({ ...podOf("operator"), STARLING_CONFIG: undefined }, "token", "list")
 
     assert.strictEqual(ran.code, 1)

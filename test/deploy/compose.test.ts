@@ -41,13 +41,13 @@ const bytesOf = (limit: string) => {
 }
 
 describe("compose.yaml", () => {
-  it("has every role, the broker and what makes it ready, and an operator for commands", () => {
+  it("has every role, the broker and its preparation, and an operator for commands", () => {
     const roles = roleDeployments.map(({ name }) => name)
     const others = ["nats", "bus-users", "bus-streams", "operator"]
     assert.deepStrictEqual(Object.keys(services).toSorted(), [...roles, ...others].toSorted())
   })
 
-  it("gives each user of the broker its password, and nobody another's", () => {
+  it("gives each user of the broker its own password alone", () => {
     const mountsOf = (name: string) =>
       (services[name]?.volumes ?? []).filter((volume) => typeof volume === "string" && volume.startsWith("bus-"))
     const users = machineUsers.map(({ user }) => user)
@@ -76,7 +76,7 @@ describe("compose.yaml", () => {
     for (const { name } of roleDeployments) assert.deepStrictEqual(services[name]?.depends_on["bus-streams"], whenDone)
   })
 
-  it.each(roleDeployments)("runs $name with the image, the memory and the secrets that Kubernetes gives it", (role) => {
+  it.each(roleDeployments)("runs $name with the same image, memory and secrets as Kubernetes", (role) => {
     const service = services[role.name] ?? assert.fail()
     assert.strictEqual(service.image, `starling-${role.image}:\${STARLING_TAG:-dev}`)
     assert.deepStrictEqual(service.command, ["role", role.name])
@@ -88,7 +88,7 @@ describe("compose.yaml", () => {
   })
 
   it.each(Object.entries(services))(
-    "gives %s no rights, nothing to write, and an end to all it takes",
+    "gives %s no rights, nothing to write, and limits on all resources",
     (_, service) => {
       assert.isTrue(service.read_only)
       assert.deepStrictEqual(service.cap_drop, ["ALL"])
@@ -101,7 +101,7 @@ describe("compose.yaml", () => {
     }
   )
 
-  it("says of each of its variables in .env.example what it is without", () => {
+  it("states the default of each of its variables in .env.example", () => {
     const used = [...read("compose.yaml").matchAll(/\$\{(STARLING_\w+):-([^}]*)\}/gu)].map(
       ([, name, without]) => `${name}=${without}`
     )

@@ -25,7 +25,7 @@ describe.each(names)("the example configuration %s", (name) => {
   const configuration = Result.getOrThrow(decodeConfiguration(written(name)))
   const variables = variablesOf(configuration)
 
-  it("is what the schema takes, and sells on networks whose tokens are known, so that it says nothing of them", () => {
+  it("fits the schema, and sells on networks with known tokens, so that it names none", () => {
     for (const { Network, Asset } of configuration.Payments.Networks) {
       assert.strictEqual(Asset, knownTokenOf(Network)?.asset)
     }

@@ -17,19 +17,19 @@ import { repository } from "./tools.ts"
 
 const read = (path: string) => readFileSync(join(repository, path), "utf8")
 
-describe("what is made for the deployment", () => {
-  it("is up to date", () => {
+describe("the generated manifests", () => {
+  it("are up to date", () => {
     for (const { path, content } of generatedFiles()) {
       assert.isTrue(existsSync(join(repository, path)), `${path} is missing: run node deploy/generate/main.ts`)
       assert.strictEqual(read(path), content, `${path} is stale: run node deploy/generate/main.ts`)
     }
   })
 
-  it("has a deployment for every role and for nothing else", () => {
+  it("have a deployment for every role and for nothing else", () => {
     assert.deepStrictEqual(roleDeployments.map(({ name }) => name).toSorted(), [...roleNames].toSorted())
   })
 
-  it("sets only what the configuration knows", () => {
+  it("set only keys of the configuration", () => {
     const known = environmentKeys.map(({ variable }) => variable)
     for (const { api } of roleDeployments) {
       if (api !== undefined) assert.includeMembers(known, [`${api.section}_HOST`, `${api.section}_PORT`])
@@ -37,14 +37,14 @@ describe("what is made for the deployment", () => {
     assert.includeMembers(known, ["BUS_USER", "BUS_PASSWORD", "TELEMETRY_HOST", "TELEMETRY_PORT"])
   })
 
-  it("keeps money on the servers that write before they confirm", () => {
+  it("keep payments on the servers that write before they confirm", () => {
     const placed = streamResources(topology).map(({ spec }) => spec as { name: string; placement: { cluster: string } })
     const money = placed.filter(({ placement }) => placement.cluster === "nats-payments").map(({ name }) => name)
 
     assert.deepStrictEqual(money.toSorted(), [...moneyStreams].toSorted())
   })
 
-  it("says every age and every window of a stream, for the streams' controller takes a year for an age that is empty", () => {
+  it("give every age and window of a stream, because the streams' controller reads an empty age as a year", () => {
     const seconds = (text: string) => Number(/^(\d+(?:\.\d+)?)s$/u.exec(text)?.[1])
     for (const { spec } of streamResources(topology)) {
       const { name, maxAge, duplicateWindow } = spec as Record<"name" | "maxAge" | "duplicateWindow", string>
@@ -55,11 +55,11 @@ describe("what is made for the deployment", () => {
     }
   })
 
-  it("calls each broker's server after its pod, as autoscalers look for a consumer's leader", () => {
+  it("name each broker's server after its pod, because autoscalers look for a consumer's leader by it", () => {
     for (const { values } of natsValues(topology)) assert.notProperty(values.config, "serverNamePrefix")
   })
 
-  it("runs the brokers as a namespace that enforces `restricted` wants it", () => {
+  it("run the brokers as a namespace that enforces `restricted` demands", () => {
     for (const { values } of natsValues(topology)) {
       assert.deepStrictEqual(values.podTemplate.merge.spec.securityContext, podSecurity)
       for (const { merge } of [values.container, values.reloader, values.promExporter]) {
@@ -68,7 +68,7 @@ describe("what is made for the deployment", () => {
     }
   })
 
-  it("gives the development broker a disk for all that its streams reserve", () => {
+  it("give the development broker a disk for all that its streams reserve", () => {
     const [, disk = "", memory = ""] =
       /max_file_store: (\d+)GiB, max_memory_store: (\d+)MiB/u.exec(devBrokerFile(topology)) ?? []
 
@@ -77,7 +77,7 @@ describe("what is made for the deployment", () => {
     assert.isAbove(Number(memory) * 1_024 ** 2, reservedBytes(topology, "memory"))
   })
 
-  it("scales on the backlog that is recorded as deliverable", () => {
+  it("scale on the backlog that is recorded as deliverable", () => {
     const recorded = ruleGroups.flatMap(({ recordings }) => recordings)
     const squeezed = (text: string | undefined) => text?.replaceAll(/\s+/gu, "")
 
@@ -91,17 +91,17 @@ describe("what is made for the deployment", () => {
 describe("the broker's users", () => {
   const rights = parties.map((party) => [party, permissionsOf(topology, coreSubjects, party)] as const)
 
-  it.each(rights)("%s may neither make, change, copy nor delete a stream", (_, { publish }) => {
+  it.each(rights)("%s may not create, change, copy or delete a stream", (_, { publish }) => {
     const forbidden = /^\$JS\.API\.(?:STREAM\.(?:CREATE|UPDATE|DELETE|SNAPSHOT|RESTORE|LIST|NAMES)|>|\*)/u
     assert.isEmpty(publish.filter((subject) => forbidden.test(subject) || subject === ">" || subject === "$JS.>"))
   })
 
-  it.each(rights)("%s hears no answers but its own", (party, { subscribe }) => {
+  it.each(rights)("%s receives no replies but its own", (party, { subscribe }) => {
     const inboxes = subscribe.filter((subject) => subject.startsWith("_INBOX"))
     assert.deepStrictEqual(inboxes, [`_INBOX_${party.replaceAll(" ", "-")}.>`])
   })
 
-  it("lets only pipeline-api and sweeper write the log, and only the settler its receipts", () => {
+  it("let only pipeline-api and sweeper write the log, and only the settler its receipts", () => {
     const writers = (prefix: string) =>
       rights.filter(([, { publish }]) => publish.some((subject) => subject.startsWith(prefix))).map(([party]) => party)
 
@@ -111,8 +111,8 @@ describe("the broker's users", () => {
   })
 })
 
-describe("what is watched", () => {
-  it.each(expressions)("exists, with its labels: %s", (_, expr) => {
+describe("the monitored metrics", () => {
+  it.each(expressions)("exist, with their labels: %s", (_, expr) => {
     const selectors = selectorsOf(expr)
     assert.isNotEmpty(selectors)
     for (const { metric, labels } of selectors) {
@@ -124,7 +124,7 @@ describe("what is watched", () => {
     assert.includeMembers(all, [...groupLabelsOf(expr)])
   })
 
-  it("names in its summaries and legends only labels that are left", () => {
+  it("name in summaries and legends only labels that remain", () => {
     for (const { name, expr, summary } of alerts) {
       const used = [...summary.matchAll(/\$labels\.(\w+)/gu)].map(([, label = ""]) => label)
       const left =
@@ -143,7 +143,7 @@ describe("what is watched", () => {
     }
   })
 
-  it("leads from every alert to a heading that is there", () => {
+  it("have alerts that each lead to an existing heading", () => {
     for (const { rules } of ruleGroups.map(ruleGroup)) {
       for (const { alert, annotations } of rules.filter((rule) => "alert" in rule)) {
         const [path = "", anchor] = annotations.runbook.split("#")
@@ -157,7 +157,7 @@ describe("what is watched", () => {
     }
   })
 
-  it("has a runbook for every alert, that says what it means, what to look at and what to do", () => {
+  it("have a runbook for every alert, with its meaning, what to look at and what to do", () => {
     const page = read("docs/operations.md")
     for (const { name } of alerts) {
       const section = page.split(`\n#### ${name}\n`)[1]?.split(/\n#{2,4} /u)[0]
@@ -166,7 +166,7 @@ describe("what is watched", () => {
     }
   })
 
-  it("has no runbook for an alert that is gone", () => {
+  it("have no runbook for a removed alert", () => {
     const written = [...read("docs/operations.md").matchAll(/^#### (\w+)$/gmu)].map(([, name]) => name)
     assert.deepStrictEqual(written.toSorted(), alerts.map(({ name }) => name).toSorted())
   })

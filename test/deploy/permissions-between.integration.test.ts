@@ -15,7 +15,7 @@ const busAs = (party: Party) => busFor(() => server, party)
 const codec = jsonCodec(Schema.Struct({ said: Schema.String }))
 const value = { said: "hello" }
 
-describe("roles that speak to each other", () => {
+describe("roles that call each other", () => {
   const questions = coreSubjects.filter(({ kind }) => kind === "question")
   const pairs = questions.flatMap(({ name, subjects, senders, receivers }) =>
     senders.flatMap((asker) => receivers.map((answerer) => ({ name, asker, answerer, subject: subjects[0] ?? "" })))

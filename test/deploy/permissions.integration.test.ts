@@ -37,10 +37,10 @@ const tokenOf = (party: Party) => `trial-${userOf(party)}`
 
 const actorEvents = eventCatalogue.map(({ name }) => name).filter((name) => !outsideEvents.includes(name))
 
-describe.each(parties)("%s, with the rights that the topology gives it,", (party) => {
+describe.each(parties)("%s, with the permissions of the topology,", (party) => {
   const part = partOf(topology, party)
 
-  it.live("finds what it uses as declared", () =>
+  it.live("finds its streams as declared", () =>
     applyTopology(part, { mode: "verify", replicas: 1 }).pipe(Effect.provide(busAs(party)))
   )
 
@@ -98,7 +98,7 @@ describe.each(parties)("%s, with the rights that the topology gives it,", (party
     }).pipe(Effect.scoped, Effect.provide(busAs(party)))
   )
 
-  it.live.each(part.buckets)("has its part in the bucket $name", (bucket) =>
+  it.live.each(part.buckets)("has its permissions on the bucket $name", (bucket) =>
     Effect.gen(function* () {
       const entries = yield* (yield* Kv).open(bucket.name, Schema.Struct({ said: Schema.String }))
       const key = tokenOf(party)
@@ -126,7 +126,7 @@ describe.each(parties)("%s, with the rights that the topology gives it,", (party
     }).pipe(Effect.provide(busAs(party)))
   )
 
-  it.live.each(part.objectStores)("has its part in the store $name", (store) =>
+  it.live.each(part.objectStores)("has its permissions on the store $name", (store) =>
     Effect.gen(function* () {
       const bytes = new Uint8Array(300_000).fill(7)
       const name = tokenOf(party)

@@ -100,7 +100,7 @@ describe.skipIf(kustomize === undefined).each(["dev", "prod"])("the overlay %s",
     assert.isFalse(validatorOf("apps/v1/Deployment")?.(deployment))
   })
 
-  it("runs every role in one deployment, with an account of its own", () => {
+  it("runs every role in one deployment, with its own service account", () => {
     const roles = roleDeployments.map(({ name }) => name).toSorted()
 
     assert.deepStrictEqual(
@@ -115,7 +115,7 @@ describe.skipIf(kustomize === undefined).each(["dev", "prod"])("the overlay %s",
     )
   })
 
-  it("gives every role time to drain, and nothing to write to but a scratch volume", () => {
+  it("gives every role time to drain, and only a scratch volume to write to", () => {
     for (const deployment of named("Deployment")) {
       const pod = podOf(deployment)
       assert.strictEqual(pod?.terminationGracePeriodSeconds, 45)
@@ -123,7 +123,7 @@ describe.skipIf(kustomize === undefined).each(["dev", "prod"])("the overlay %s",
     }
   })
 
-  it("mounts a configuration that is there", () => {
+  it("mounts an existing configuration", () => {
     const maps = named("ConfigMap").map(({ metadata }) => metadata.name)
     const mounted = named("Deployment").flatMap((deployment) =>
       (podOf(deployment)?.volumes ?? []).flatMap(({ configMap }) => (configMap === undefined ? [] : [configMap.name]))
@@ -134,7 +134,7 @@ describe.skipIf(kustomize === undefined).each(["dev", "prod"])("the overlay %s",
     assert.includeMembers(maps, wanted)
   })
 
-  it("has a pod for the operator's commands that nobody runs until it is wanted, and that ends by itself", () => {
+  it("has a suspended pod for the operator's commands, which ends by itself", () => {
     const job = cronJobIn(objects)
 
     assert.isTrue(job?.suspend)
@@ -142,7 +142,7 @@ describe.skipIf(kustomize === undefined).each(["dev", "prod"])("the overlay %s",
     assert.isAbove(job?.jobTemplate.spec.activeDeadlineSeconds ?? 0, 0)
   })
 
-  it("gives the operator's pod one password and one secret, and no way but to the broker", () => {
+  it("gives the operator's pod one password and one secret, and egress to the broker alone", () => {
     const job = cronJobIn(objects) ?? assert.fail("there is none")
     const { metadata, spec } = job.jobTemplate.spec.template
     const keys = spec.containers.flatMap(({ env }) => env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef.key ?? []))
@@ -170,7 +170,7 @@ describe.skipIf(kustomize === undefined).each(["dev", "prod"])("the overlay %s",
 describe.skipIf(kustomize === undefined)("production", () => {
   const objects = kustomize === undefined ? [] : render("prod")
 
-  it("leaves the number of pods to the autoscaler where there is one", () => {
+  it("leaves the number of pods to the autoscaler of a role that has one", () => {
     const scaled = objects.filter(({ kind }) => kind === "ScaledObject").map(({ metadata }) => metadata.name)
     const fixed = objects
       .filter(({ kind, spec }) => kind === "Deployment" && spec !== undefined && "replicas" in spec)
@@ -180,7 +180,7 @@ describe.skipIf(kustomize === undefined)("production", () => {
     assert.strictEqual(new Set([...scaled, ...fixed]).size, roleDeployments.length)
   })
 
-  it("believes the broker's authority for the broker alone, and mounts it where the configuration looks for it", () => {
+  it("trusts the broker's authority for the broker alone, and mounts it at the configured path", () => {
     const configured = objects.find(({ metadata }) => metadata.name.startsWith("starling-configuration"))
     const { Bus } = JSON.parse(configured?.data?.["starling.config.json"] ?? "{}") as {
       readonly Bus: { readonly Url: string; readonly TlsCaFile: string }
@@ -197,7 +197,7 @@ describe.skipIf(kustomize === undefined)("production", () => {
     }
   })
 
-  it("leaves the broker's authority to whoever fills it", () => {
+  it("does not overwrite the broker's authority", () => {
     // Applied with the overlay, it would be emptied at every apply.
     assert.notInclude(
       objects.filter(({ kind }) => kind === "ConfigMap").map(({ metadata }) => metadata.name),
@@ -205,7 +205,7 @@ describe.skipIf(kustomize === undefined)("production", () => {
     )
   })
 
-  it("never puts both new pods of a role on one node, also while old ones go and while a node is drained", () => {
+  it("never puts both new pods of a role on one node, even while old ones end and while a node is drained", () => {
     for (const deployment of objects.filter(({ kind }) => kind === "Deployment")) {
       const spread = podOf(deployment)?.topologySpreadConstraints.find(
         ({ topologyKey }) => topologyKey === "kubernetes.io/hostname"
@@ -216,7 +216,7 @@ describe.skipIf(kustomize === undefined)("production", () => {
     }
   })
 
-  it("lets nobody in but callers of the APIs and the scraper", () => {
+  it("admits only callers of the APIs and the scraper", () => {
     const policies = objects.filter(({ kind }) => kind === "NetworkPolicy").map(({ metadata }) => metadata.name)
 
     assert.include(policies, "deny-all")

@@ -7,13 +7,13 @@ import { repository } from "./tools.ts"
 const page = readFileSync(join(repository, "docs/install-kubernetes.md"), "utf8")
 
 describe("the install guide", () => {
-  it("says what the fleet asks for as the manifests and the brokers' values do", () => {
+  it("states the same resource requests as the manifests and the brokers' values", () => {
     const [, told = ""] = /<!-- requests:[^\n]*-->\n\n([\s\S]*?)\n\n<!-- \/requests -->/u.exec(page) ?? []
 
     assert.deepStrictEqual(told.split("\n"), [...requestsTable()])
   })
 
-  it("names only files and folders that are there", () => {
+  it("names only existing files and folders", () => {
     const named = [...page.matchAll(/(?:^|[\s(`])((?:deploy|docs)\/[\w./-]+\w)/gmu)].map(([, path = ""]) => path)
     const made = /overlays\/ours/u
 

@@ -54,7 +54,7 @@ const beats: Partial<Record<RoleName, number>> = {
 }
 
 describe("a role with its own user", () => {
-  it.each(roleNames)("%s gets ready and is forbidden nothing that it asks for", async (name) => {
+  it.each(roleNames)("%s gets ready and is refused no permission that it needs", async (name) => {
     const role = await start(name)
     await until(async () => (await role.status("/readyz")) === 200)
     const atFirst = await sentBy(name)
@@ -66,7 +66,7 @@ describe("a role with its own user", () => {
     assert.notMatch(role.error(), /Permissions Violation|forbids/u)
   })
 
-  it("is not let in with another role's password, and says so", async () => {
+  it("is refused with another role's password, and says so", async () => {
     const sweeper = await start("sweeper", passwordOf("pipeline-api"))
 
     await until(() => sweeper.log().some(({ reason }) => /Authorization Violation/u.test(String(reason))))

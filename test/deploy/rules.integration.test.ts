@@ -63,7 +63,7 @@ describe("the rules", () => {
     assert.strictEqual(run({ "rules.yaml": rules }, ["check", "rules", "rules.yaml"]), "")
   })
 
-  it("are each tried: alerts and recordings", () => {
+  it("are each tested: alerts and recordings", () => {
     assert.deepStrictEqual(ruleCases.map(({ alert }) => alert).toSorted(), alerts.map(({ name }) => name).toSorted())
     assert.deepStrictEqual(
       recordingCases.map(({ record }) => record).toSorted(),
@@ -72,21 +72,18 @@ describe("the rules", () => {
   })
 
   // Each subject with its own rules alone: every rule is evaluated for every minute of every case.
-  it.skipIf(promtool === undefined).each(ruleGroups)(
-    "of $name wake somebody when they should, and only then",
-    (group) => {
-      const own = group.alerts.flatMap((alert) => {
-        const found = ruleCases.find((one) => one.alert === alert.name)
-        return found === undefined ? [] : [alertTest(found, alert, true), alertTest(found, alert, false)]
-      })
-      const files = {
-        "rules.yaml": { groups: [ruleGroup(group)] },
-        "tests.yaml": { rule_files: ["rules.yaml"], evaluation_interval: "1m", tests: own }
-      }
-
-      assert.strictEqual(run(files, ["test", "rules", "tests.yaml"]), "")
+  it.skipIf(promtool === undefined).each(ruleGroups)("of $name fire when they should, and only then", (group) => {
+    const own = group.alerts.flatMap((alert) => {
+      const found = ruleCases.find((one) => one.alert === alert.name)
+      return found === undefined ? [] : [alertTest(found, alert, true), alertTest(found, alert, false)]
+    })
+    const files = {
+      "rules.yaml": { groups: [ruleGroup(group)] },
+      "tests.yaml": { rule_files: ["rules.yaml"], evaluation_interval: "1m", tests: own }
     }
-  )
+
+    assert.strictEqual(run(files, ["test", "rules", "tests.yaml"]), "")
+  })
 
   it.skipIf(promtool === undefined)("record what they say", () => {
     const tests = recordingCases.map(({ record, series, labels, value }) => ({

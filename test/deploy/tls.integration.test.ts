@@ -72,14 +72,14 @@ const waitsBecause = async (sweeper: RunningRole, reason: RegExp) => {
   assert.notInclude(sweeper.error(), passwordOf("sweeper"))
 }
 
-describe("a role whose broker speaks TLS", () => {
-  it("works when it believes the authority that signed the broker's certificate", async () => {
+describe("a role whose broker uses TLS", () => {
+  it("works when it trusts the authority that signed the broker's certificate", async () => {
     const server = await startBroker()
 
     await works(await startSweeper(urlOf(server), { TlsCaFile: authority.caFile }))
   })
 
-  it("shows its own certificate to a broker that asks for one, and is kept out without", async () => {
+  it("presents its own certificate to a broker that asks for one, and is refused without one", async () => {
     const server = await startBroker({ verifies: true })
     const known = { TlsCaFile: authority.caFile, TlsCertificateFile: role.certificate, TlsKeyFile: role.key }
 
@@ -88,21 +88,21 @@ describe("a role whose broker speaks TLS", () => {
     await waitsBecause(nameless, /a broker that asks for certificates is silent/u)
   })
 
-  it("is not taken in by a broker that another authority vouches for", async () => {
+  it("refuses a broker whose certificate another authority signed", async () => {
     const server = await startBroker()
 
     const sweeper = await startSweeper(urlOf(server), { TlsCaFile: stranger.caFile })
     await waitsBecause(sweeper, /could not connect: .*(?:certificate|signature)/u)
   })
 
-  it("believes no authority that nobody named, also where it did not ask for encryption", async () => {
+  it("trusts no authority that is not configured, even when it did not ask for encryption", async () => {
     const server = await startBroker()
 
     const sweeper = await startSweeper(`nats://localhost:${server.port}`)
     await waitsBecause(sweeper, /could not connect: .*certificate/u)
   })
 
-  it("is not taken in by a broker with a certificate for another host", async () => {
+  it("refuses a broker with a certificate for another host", async () => {
     const elsewhere = authority.sign("nats.elsewhere.example")
     const server = await startNatsServer({
       configuration: `tls { cert_file: ${quoted(elsewhere.certificate)}, key_file: ${quoted(elsewhere.key)} }`
@@ -132,7 +132,7 @@ describe("a role whose broker speaks TLS", () => {
     assert.strictEqual(heard, "")
   })
 
-  it("goes on by itself when the broker's certificate and its authority are replaced", async () => {
+  it("reconnects by itself when the broker's certificate and its authority are replaced", async () => {
     const shown = authority.sign("localhost", "renewed")
     const server = await startBroker({ shown })
     const sweeper = await startSweeper(urlOf(server), { TlsCaFile: authority.caFile })
@@ -154,7 +154,7 @@ describe("a role whose broker speaks TLS", () => {
 })
 
 describe("the broker", () => {
-  it("lets nobody in who does not encrypt", async () => {
+  it("admits only encrypted connections", async () => {
     const server = await startBroker()
     const plain = connect({
       servers: `nats://localhost:${server.port}`,

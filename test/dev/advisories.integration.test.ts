@@ -35,7 +35,7 @@ const run = (registry: string) =>
     )
   })
 
-describe("the packages of the lockfile, asked about at the registry", { timeout: 90_000 }, () => {
+describe("the audit of the lock file's packages at the registry", { timeout: 90_000 }, () => {
   const registries: Array<Awaited<ReturnType<typeof startRegistry>>> = []
   const start = async (advisories?: Record<string, unknown>) => {
     const registry = await startRegistry(advisories)
@@ -46,7 +46,7 @@ describe("the packages of the lockfile, asked about at the registry", { timeout:
     for (const registry of registries.splice(0)) await registry.end()
   })
 
-  it("pass where nothing is known against them; those that are shipped are asked for apart", async () => {
+  it("passes without advisories, and asks for the shipped packages separately", async () => {
     const { url, asked } = await start({})
     const { code, out } = await run(url)
 
@@ -58,7 +58,7 @@ describe("the packages of the lockfile, asked about at the registry", { timeout:
     assert.isTrue(asked.every((packages) => "undici" in packages))
   })
 
-  it("fail for a shipped one with a known fault of high severity, which is named", async () => {
+  it("fails for a shipped package with an advisory of high severity, and names it", async () => {
     const advisory = { id: 1, url: "https://advisories.example/1", title: "Reads too far", severity: "high" }
     const { url } = await start({ undici: [{ ...advisory, vulnerable_versions: "*" }] })
     const { code, out } = await run(url)
@@ -67,7 +67,7 @@ describe("the packages of the lockfile, asked about at the registry", { timeout:
     assert.include(out, "undici (high): Reads too far https://advisories.example/1")
   })
 
-  it("are left out, which is said, where the registry tells no advisories", async () => {
+  it("is skipped, and says so, when the registry has no advisories", async () => {
     const { url } = await start()
     const { code, out } = await run(url)
 

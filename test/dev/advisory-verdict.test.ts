@@ -5,16 +5,16 @@ const report = (vulnerabilities: Record<string, unknown>) =>
   JSON.stringify({ auditReportVersion: 2, vulnerabilities, metadata: { dependencies: { prod: 40, total: 45 } } })
 const advisory = { title: "Reads too far", url: "https://advisories.example/1", severity: "high" }
 
-describe("what is known against the packages", () => {
-  it("is nothing where the report names none", () => {
+describe("the verdict on advisories", () => {
+  it("is a pass when the report names none", () => {
     assert.deepStrictEqual(advisoryVerdict(report({})), { _tag: "Clean", packages: 45 })
   })
 
-  it.each(["low", "moderate"])("is let pass at %s severity", (severity) => {
+  it.each(["low", "moderate"])("is a pass at %s severity", (severity) => {
     assert.strictEqual(advisoryVerdict(report({ one: { severity, via: [advisory] } }))._tag, "Clean")
   })
 
-  it.each(["high", "critical"])("is told with its cause and its page at %s severity", (severity) => {
+  it.each(["high", "critical"])("is a failure with its cause and its page at %s severity", (severity) => {
     const vulnerabilities = {
       below: { severity, via: [advisory] },
       above: { severity, via: ["below"] },

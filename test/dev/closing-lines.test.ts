@@ -21,11 +21,11 @@ const many = (count: number, changes: Partial<Failure> = {}) =>
   Array.from({ length: count }, (_, index) => failure({ name: `a voice > is heard, number ${index}`, ...changes }))
 
 describe("the closing lines", () => {
-  it("are none where nothing failed", () => {
+  it("are empty when nothing failed", () => {
     assert.deepStrictEqual(closingLines([]), [])
   })
 
-  it("name a failed test by ring, file and full name, with its message and where it was thrown", () => {
+  it("name a failed test by project, file and full name, with its message and location", () => {
     assert.deepStrictEqual(closingLines([failure()]), [
       "== failed",
       "✗ fleet test/fleet/voices.fleet.test.ts › a voice > is heard",
@@ -34,7 +34,7 @@ describe("the closing lines", () => {
     ])
   })
 
-  it("name what has neither file nor place", () => {
+  it("name a failure that has neither file nor location", () => {
     const lost = failure({ file: null, name: "an error that no test waited for", message: "Error: lost", where: null })
     assert.deepStrictEqual(closingLines([lost]).slice(1), [
       "✗ fleet an error that no test waited for",
@@ -65,14 +65,14 @@ describe("the closing lines", () => {
     for (const line of lines.filter((each) => each.startsWith("✗"))) assert.include(line, "test/fleet/voices")
   })
 
-  it("keep the end of a long name, by which tests of one suite differ", () => {
+  it("keep the end of a long name, which tells the tests of one suite apart", () => {
     const lines = closingLines(many(20, { name: `${"long ".repeat(100)}the end` }))
     assert.strictEqual(lines.filter((line) => line.endsWith("the end")).length, 20)
   })
 })
 
-describe("what failed beside the tests", () => {
-  it("is told by the compiler's errors, without its suggestions", () => {
+describe("a failure outside the tests", () => {
+  it("shows the compiler's errors, without its suggestions", () => {
     const output = "a.ts(1,2): suggestion TS1: nicer\nb.ts(3,4): error TS2322: Type\nc.ts(5,6): error TS2304: Name\n"
     assert.deepStrictEqual(closingLines([failureOutside("types", output)]).slice(1), [
       "✗ types failed",
@@ -81,7 +81,7 @@ describe("what failed beside the tests", () => {
     ])
   })
 
-  it("is told by the first lines of any other program, and by how many there are", () => {
+  it("shows the first lines of any other program, and the number of lines", () => {
     const output = ["Checking formatting...", ...Array.from({ length: 9 }, (_, index) => `libs/file-${index}.ts`)]
     const [, head, ...said] = closingLines([failureOutside("format", output.join("\n"))])
     assert.strictEqual(head, "✗ format failed (10 lines)")
@@ -93,13 +93,13 @@ describe("what failed beside the tests", () => {
     ])
   })
 
-  it("is told even where the program said nothing", () => {
+  it("is reported even when the program printed nothing", () => {
     assert.deepStrictEqual(closingLines([failureOutside("topology", "")]), ["== failed", "✗ topology failed"])
   })
 })
 
-describe("the line of what is flaky", () => {
-  it("is none where everything held at once", () => {
+describe("the line of flaky tests", () => {
+  it("is absent when every file passed at once", () => {
     assert.deepStrictEqual(flakyLine([]), [])
   })
 
@@ -128,7 +128,7 @@ describe("the slowest files", () => {
     ])
   })
 
-  it("are ten at most, and not told where all were quick", () => {
+  it("are ten at most, and not listed when all were quick", () => {
     assert.strictEqual(slowestLines(Array.from({ length: 30 }, (_, at) => file(`${at}`, 30_000))).length, 11)
     assert.deepStrictEqual(slowestLines([file("a", 100)]), [])
   })

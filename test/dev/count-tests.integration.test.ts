@@ -52,7 +52,7 @@ describe("the end of all tests", () => {
     writeFileSync(join(reports, "types.failed"), "libs/a.ts(3,4): error TS2322: Type\n")
   })
 
-  it("names a test, a hook, a file that did not load, an error that nobody waited for, and a check", () => {
+  it("names a test, a hook, a file that did not load, an unhandled error, and a check", () => {
     const text = closing("1")
     assert.include(text, "✗ bad sums.test.ts › adds up\n    AssertionError: expected 1 to be 2")
     assert.include(text, "    at sums.test.ts:2\n")
@@ -63,18 +63,18 @@ describe("the end of all tests", () => {
     assert.include(text, "✗ types failed\n    libs/a.ts(3,4): error TS2322: Type\n")
   })
 
-  it("names a ring that ended without a report, and not one twice that told its failures", () => {
+  it("names a project that ended without a report, and counts reported failures once", () => {
     const text = closing("1")
     assert.include(text, "✗ fleet failed\n    the run ended with exit code 137\n")
     assert.notInclude(text, "✗ bad failed")
     assert.notInclude(text, "✗ good")
   })
 
-  it("ends with the count of all rings", () => {
+  it("ends with the count of all projects", () => {
     assert.match(closing("1"), /\n3 passed, 1 failed, 1 skipped\n$/u)
   })
 
-  it("is the count alone where nothing failed, and one failure where it was outside of tests", () => {
+  it("is the count alone when nothing failed, and one failure for a failure outside the tests", () => {
     const quiet = join(folder, "quiet")
     mkdirSync(quiet)
     writeFileSync(
@@ -87,7 +87,7 @@ describe("the end of all tests", () => {
     assert.strictEqual(closing("0", quiet, "kubernetes: "), "kubernetes: 7 passed, 0 failed\n")
   })
 
-  it("names as flaky what held when its file was run once more, and counts it as passed", () => {
+  it("names as flaky a test that passed in the second run of its file, and counts it as passed", () => {
     const held = join(folder, "held")
     mkdirSync(held)
     const files = (order: string) =>

@@ -24,11 +24,11 @@ const ask = (version: string | null) => {
 }
 
 describe("a machine whose Docker Compose", () => {
-  it.each(["2.24.0", "v2.40.3", "5.7.0"])("is %s tries the fleet that compose.yaml has", (version) => {
+  it.each(["2.24.0", "v2.40.3", "5.7.0"])("is %s tests the fleet of compose.yaml", (version) => {
     assert.deepStrictEqual(ask(version), { status: 0, stdout: "" })
   })
 
-  it.each([null, "1.29.2", "2.9.0", "v2.23.3"])("is %s is told in one line what is left out there", (version) => {
+  it.each([null, "1.29.2", "2.9.0", "v2.23.3"])("is %s says in one line what it skips", (version) => {
     const { status, stdout } = ask(version)
 
     assert.strictEqual(status, 1)

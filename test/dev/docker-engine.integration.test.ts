@@ -14,7 +14,7 @@ describe("a machine without a Docker engine", () => {
   it.each([
     ["where none answers", { PATH: process.env["PATH"] ?? "", DOCKER_HOST: "tcp://127.0.0.1:1" }],
     ["where there is no docker at all", { PATH: "/nowhere" }]
-  ])("is told in one line what is left out there, %s", (_, environment) => {
+  ])("says in one line what it skips, %s", (_, environment) => {
     const { status, lines } = ask(environment)
 
     assert.strictEqual(status, 1)

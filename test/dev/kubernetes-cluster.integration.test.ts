@@ -12,11 +12,11 @@ const ask = (script: string, environment: Readonly<Record<string, string>>) => {
 
 const leftOut = /^== kubernetes: left out, .*the overlays are not tried on a cluster$/u
 
-describe("a machine on which no cluster can be brought up", () => {
+describe("a machine that cannot start a cluster", () => {
   it.each([
     ["where no tool for it stands", { STARLING_CLUSTER_TOOL: "/nowhere/cluster.sh" }],
     ["where no Docker engine answers", { STARLING_CLUSTER_TOOL: "/bin/true", DOCKER_HOST: "tcp://127.0.0.1:1" }]
-  ])("is told in one line what is left out there, %s", (_, environment) => {
+  ])("says in one line what it skips, %s", (_, environment) => {
     const { status, lines } = ask("dev/kubernetes-cluster.sh", environment)
 
     assert.strictEqual(status, 1)
@@ -24,7 +24,7 @@ describe("a machine on which no cluster can be brought up", () => {
     assert.match(lines[0] ?? "", leftOut)
   })
 
-  it("has no failed stage for it", () => {
+  it("has no failed stage for the skip", () => {
     const { status, lines } = ask("dev/test-kubernetes.sh", { STARLING_CLUSTER_TOOL: "/nowhere/cluster.sh" })
 
     assert.strictEqual(status, 0)

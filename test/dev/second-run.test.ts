@@ -11,22 +11,22 @@ const run = (files: Readonly<Record<string, ReadonlyArray<string>>>) => ({
 })
 
 describe("a second run", () => {
-  it("is of each file in which something failed", () => {
+  it("covers each file with a failure", () => {
     assert.deepStrictEqual(filesToRepeat([failure("a.ts"), failure("b.ts"), failure("a.ts")]), ["a.ts", "b.ts"])
     assert.deepStrictEqual(filesToRepeat([]), [])
   })
 
-  it("is not made where many files failed", () => {
+  it("is skipped when many files failed", () => {
     const failures = Array.from({ length: filesRepeatedMax + 1 }, (_, index) => failure(`${index}.ts`))
     assert.strictEqual(filesToRepeat(failures.slice(1)).length, filesRepeatedMax)
     assert.deepStrictEqual(filesToRepeat(failures), [])
   })
 
-  it("is not made of an error that belongs to no file", () => {
+  it("is skipped for an error that belongs to no file", () => {
     assert.deepStrictEqual(filesToRepeat([failure("a.ts"), failure(null)]), [])
   })
 
-  it("counts for the files that it ran, also for tests that a failed hook kept from running", () => {
+  it("counts for its files, and for tests that a failed hook kept from running", () => {
     const first = run({ "a.ts": ["passed", "failed"], "b.ts": ["skipped", "skipped"], "c.ts": ["passed", "skipped"] })
     const second = run({ "a.ts": ["passed", "passed"], "b.ts": ["passed", "failed"] })
     const { numFailedTests, numPassedTests, numPendingTests } = afterSecondRun(first, second)

@@ -40,7 +40,7 @@ const refusalOf = (bus: BusAddress) =>
   )
 
 describe("the broker of one machine", () => {
-  it("lets nobody in who names no user, no password, or a wrong one", async () => {
+  it("rejects a client without a user, without a password, or with a wrong one", async () => {
     const { nats: url } = only(fleet).ready
     for (const who of [{}, { user: "operator" }, { user: "operator", password: "" }, { user: "", password: "" }]) {
       assert.include(await refusalOf({ url, ...who }), "Authorization Violation", JSON.stringify(who))
@@ -50,7 +50,7 @@ describe("the broker of one machine", () => {
     assert.strictEqual(await refusalOf(only(fleet).serviceBus), "let in")
   })
 
-  it("takes internal events and reports from an internal service, and shows it what happens", async () => {
+  it("takes internal events and reports from an internal service, and lets it read all events", async () => {
     const connection = await connect(connectionTo(only(fleet).serviceBus))
     const client = jetstream(connection)
     const event = exampleEnvelope("sandbox.leak_detected")
@@ -66,7 +66,7 @@ describe("the broker of one machine", () => {
     assert.deepStrictEqual(seen?.json(), event)
   })
 
-  it("takes nothing else from it: no actor's event, no decision, no token, no delivery, and no stream goes", async () => {
+  it("takes nothing else from it: no actor's event, decision, token, delivery, or stream deletion", async () => {
     const connection = await connect(connectionTo(only(fleet).serviceBus))
     const published = [
       "events.work_item.merged",
@@ -102,7 +102,7 @@ describe("the broker of one machine", () => {
     assert.deepStrictEqual([...new Set(refused)].toSorted(), expected.toSorted())
   })
 
-  it("keeps a password for each of its users, 256 random bits that nobody else on the machine reads", () => {
+  it("keeps a password for each of its users, 256 random bits that no other user of the machine can read", () => {
     const folder = only(home).folder
     const names = readdirSync(join(folder, "nats/users"))
     const passwords = names.map((name) => readFileSync(join(folder, "nats/users", name), "utf8").trim())
@@ -115,7 +115,7 @@ describe("the broker of one machine", () => {
     for (const password of passwords) assert.notInclude(only(fleet).log(), password)
   })
 
-  it("is the operator's in another terminal, who types no password, also where the address is named", async () => {
+  it("knows the operator in another terminal without a typed password, even with an explicit address", async () => {
     const { folder, environment } = only(home)
     const { nats } = only(fleet).ready
     const published = await starling(only(home), "publish", "work_item.merged", "--example")
@@ -138,8 +138,8 @@ describe("the broker of one machine", () => {
   })
 })
 
-describe("a home that an older release made, whose broker let everybody in,", () => {
-  it("is found with all that it stored, and has users of its own from then on", async () => {
+describe("a home of an older release, with an open broker,", () => {
+  it("keeps its stored data, and has users of its own from then on", async () => {
     older = newHome()
     const nats = join(older.folder, "nats")
     mkdirSync(join(nats, "data"), { recursive: true })

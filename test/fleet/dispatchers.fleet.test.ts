@@ -76,8 +76,8 @@ const lostWrites = async (dispatchers: ReadonlyArray<Dispatcher>) => {
   return lost.reduce((sum, one) => sum + one, 0)
 }
 
-describe("three dispatchers under load, of which one does the fan-out", () => {
-  it("go on within the recovery bound when that one is killed", async () => {
+describe("three dispatchers under load, one of which does the fan-out", () => {
+  it("go on within the recovery bound when the active one is killed", async () => {
     await whileThreeWork(
       (active) => active.stop("SIGKILL"),
       async ({ twice, fannedOutTwice, late }, killedAtMs, left) => {
@@ -91,7 +91,7 @@ describe("three dispatchers under load, of which one does the fan-out", () => {
     )
   })
 
-  it("go on without it when it is stopped in its course, and when it wakes it makes nothing twice", async () => {
+  it("go on while the active one is paused, and on waking it repeats nothing", async () => {
     await whileThreeWork(
       async (active, others) => {
         process.kill(active.pid, "SIGSTOP")
@@ -110,7 +110,7 @@ describe("three dispatchers under load, of which one does the fan-out", () => {
     )
   })
 
-  it("go on at once when it is told to end, and nothing comes twice", async () => {
+  it("go on at once when the active one shuts down, and nothing comes twice", async () => {
     await whileThreeWork(
       async (active) => assert.strictEqual((await active.stop("SIGTERM")).code, 0),
       ({ twice, fannedOutTwice, late }) => {

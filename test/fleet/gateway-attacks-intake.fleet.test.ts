@@ -20,7 +20,7 @@ const asked = (fleet: PaymentFleet, count: number) =>
   eventually(Effect.sync(() => fleet.upstream.calls.length >= count))
 
 describe("attack 8: somebody else submits the authorization first", () => {
-  it.live("is paid all the same, and once", () =>
+  it.live("still pays once", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const body = chat("!delay 800ms")
@@ -36,7 +36,7 @@ describe("attack 8: somebody else submits the authorization first", () => {
     )
   )
 
-  it.live("before the call is a used authorization, whoever had the money moved", () =>
+  it.live("before the call is a used authorization, whoever submitted it", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const body = chat("hello")
@@ -51,7 +51,7 @@ describe("attack 8: somebody else submits the authorization first", () => {
 })
 
 describe("attack 10: settlement denied", () => {
-  it.live("a flood of one payer's calls does not keep another's from being settled, and all are, once each", () =>
+  it.live("a flood of one payer's calls does not stop another's settlements, and all settle once each", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const body = chat("hello")
@@ -75,7 +75,7 @@ describe("attack 10: settlement denied", () => {
     )
   )
 
-  it.live("a settler's nonce that somebody else has used is found out and passed over", () =>
+  it.live("a settler's nonce that another transaction used is detected and skipped", () =>
     withPayments(
       (fleet) =>
         Effect.gen(function* () {
@@ -95,8 +95,8 @@ describe("attack 10: settlement denied", () => {
   )
 })
 
-describe("attack 12: payment headers that two readers would read differently", () => {
-  it.live("twice the header, two payments by two names, or one that is too long, is refused", () =>
+describe("attack 12: payment headers that two parsers read differently", () => {
+  it.live("a repeated header, two payments under two names, or an overlong one is refused", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const body = chat("hello")
@@ -119,7 +119,7 @@ describe("attack 12: payment headers that two readers would read differently", (
     )
   )
 
-  it.live("no cache may keep a quote, or give one's answer to another", () =>
+  it.live("no cache may store a quote, or serve one caller's answer to another", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const body = chat("hello")
@@ -136,7 +136,7 @@ describe("attack 12: payment headers that two readers would read differently", (
 })
 
 describe("attack 13: signatures that make us call a contract", () => {
-  it.live("a wrapped signature with a factory is refused, and no contract is asked", () =>
+  it.live("a wrapped signature with a factory is refused, and no contract is called", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const body = chat("hello")
@@ -157,7 +157,7 @@ describe("attack 13: signatures that make us call a contract", () => {
 })
 
 describe("attack 14: work before any payment", () => {
-  it.live("a body that is too large, too deep or no JSON is refused unquoted and unread, and quickly", () =>
+  it.live("a body that is too large, too deep or not JSON is refused quickly, without a quote", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const large = chat("x".repeat(1_100_000))
@@ -175,7 +175,7 @@ describe("attack 14: work before any payment", () => {
     )
   )
 
-  it.live("payments that are deep, huge or made to be slow to read are refused before anybody is asked", () =>
+  it.live("payments that are deep, huge or slow to parse are refused before any call", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const body = chat("hello")

@@ -12,7 +12,7 @@ const words = (text: string) =>
   eventsOf(text).data.filter((data) => data.startsWith("{") && data.includes('"content"')).length
 
 describe("attack 5: the payer takes the money back while the model works", () => {
-  it.live("a whole answer whose authorization is cancelled meanwhile is not given out", () =>
+  it.live("a whole answer whose authorization is cancelled meanwhile is not delivered", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const body = chat("!delay 800ms")
@@ -30,7 +30,7 @@ describe("attack 5: the payer takes the money back while the model works", () =>
   )
 
   it.live(
-    "streams cost at most the exposure cap when the authorization is cancelled, and the payer is refused then",
+    "streams cost at most the exposure cap when the authorization is cancelled, and the payer is then refused",
     () =>
       withPayments(
         (fleet) =>
@@ -105,7 +105,7 @@ describe("attack 6: a client that leaves before it has paid", () => {
     )
   )
 
-  it.live("is refused with an authorization that ends before its stream could", () =>
+  it.live("is refused with an authorization that would expire before its stream", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const key = yield* fundedKey(fleet)

@@ -58,8 +58,8 @@ const silentAfterSettling: ReadonlyArray<readonly [string, (payer: string, trans
   ]
 ]
 
-describe("failure 7: nobody knows whether a settlement happened", () => {
-  it.live("money has moved and the facilitator does not say so: the answer is given, and nobody pays again", () =>
+describe("failure 7: a settlement with an unknown outcome", () => {
+  it.live("the facilitator hides a transfer that was made: the answer is delivered, and no second payment is due", () =>
     withFacilitator((fleet, facilitator) =>
       Effect.gen(function* () {
         const body = chat("hello")
@@ -80,7 +80,7 @@ describe("failure 7: nobody knows whether a settlement happened", () => {
     )
   )
 
-  it.live("money has moved and the facilitator falls silent after a stream: one payment is booked", () =>
+  it.live("the facilitator falls silent after a stream's transfer: one payment is recorded", () =>
     withFacilitator((fleet, facilitator) =>
       Effect.gen(function* () {
         facilitator.behaviour = { ...honest, settle: () => "closes" }
@@ -106,35 +106,33 @@ const verifyOutages: ReadonlyArray<readonly [string, Behaviour["verify"]]> = [
   ]
 ]
 
-describe("failure 9: nobody can verify", () => {
-  it.live(
-    "the facilitator is silent, sick or lies: 503, no model is asked, and the payment is good when it is back",
-    () =>
-      withFacilitator((fleet, facilitator) =>
-        Effect.gen(function* () {
-          const key = yield* fundedKey(fleet)
-          const bodies = [chat("hello"), chat("hello", { stream: true })]
-          const payments = yield* Effect.forEach(bodies, (body) => signFor(fleet, body, key))
-          for (const [how, verify] of verifyOutages) {
-            facilitator.behaviour = { ...honest, verify }
-            for (const [index, body] of bodies.entries()) {
-              const said = yield* payWith(fleet, body, payments[index] ?? "")
-              assert.deepStrictEqual([said.status, said.body["code"]], [503, "PAYMENT_VERIFICATION_UNAVAILABLE"], how)
-              assert.isTrue(said.headers.has("retry-after"), how)
-            }
-            assert.deepStrictEqual(yield* fleet.claimStates, ["RELEASED", "RELEASED"], how)
-          }
-          assert.strictEqual(fleet.upstream.calls.length, 0)
-          facilitator.behaviour = honest
+describe("failure 9: no verifier answers", () => {
+  it.live("the facilitator is silent, failing or lying: 503, no model call, and the payment is good afterwards", () =>
+    withFacilitator((fleet, facilitator) =>
+      Effect.gen(function* () {
+        const key = yield* fundedKey(fleet)
+        const bodies = [chat("hello"), chat("hello", { stream: true })]
+        const payments = yield* Effect.forEach(bodies, (body) => signFor(fleet, body, key))
+        for (const [how, verify] of verifyOutages) {
+          facilitator.behaviour = { ...honest, verify }
           for (const [index, body] of bodies.entries()) {
-            assert.strictEqual((yield* payWith(fleet, body, payments[index] ?? "")).status, 200)
+            const said = yield* payWith(fleet, body, payments[index] ?? "")
+            assert.deepStrictEqual([said.status, said.body["code"]], [503, "PAYMENT_VERIFICATION_UNAVAILABLE"], how)
+            assert.isTrue(said.headers.has("retry-after"), how)
           }
-          assert.strictEqual(yield* balanced(fleet), 2)
-        })
-      )
+          assert.deepStrictEqual(yield* fleet.claimStates, ["RELEASED", "RELEASED"], how)
+        }
+        assert.strictEqual(fleet.upstream.calls.length, 0)
+        facilitator.behaviour = honest
+        for (const [index, body] of bodies.entries()) {
+          assert.strictEqual((yield* payWith(fleet, body, payments[index] ?? "")).status, 200)
+        }
+        assert.strictEqual(yield* balanced(fleet), 2)
+      })
+    )
   )
 
-  it.live("the facilitator refuses: 402 with its reason, and no model is asked", () =>
+  it.live("the facilitator refuses: 402 with its reason, and no model call", () =>
     withFacilitator((fleet, facilitator) =>
       Effect.gen(function* () {
         const body = chat("hello")
@@ -177,8 +175,8 @@ const emptySuccesses: ReadonlyArray<readonly [string, (payer: string) => Saying]
   ]
 ]
 
-describe("failure 11: success that is none", () => {
-  it.live("the facilitator says success and has moved nothing: no receipt, and at most one answer to a payer", () =>
+describe("failure 11: a false success", () => {
+  it.live("the facilitator reports success without a transfer: no receipt, and at most one answer to a payer", () =>
     withFacilitator((fleet, facilitator) =>
       Effect.gen(function* () {
         const body = chat("hello")
@@ -204,7 +202,7 @@ describe("failure 11: success that is none", () => {
     )
   )
 
-  it.live("the facilitator says 200 and success: false: 402, the answer is not given, nothing has moved", () =>
+  it.live("the facilitator says 200 and success: false: 402, no answer, no transfer", () =>
     withFacilitator((fleet, facilitator) =>
       Effect.gen(function* () {
         const refusal = { success: false, errorReason: "insufficient_funds", transaction: "", network: "eip155:84532" }

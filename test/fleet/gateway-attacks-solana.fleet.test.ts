@@ -73,7 +73,7 @@ const signedMany = async (body: unknown, count: number) => {
 }
 
 describe("many calls of one Solana wallet at once", () => {
-  it("are all answered, streams as well as whole answers, while it holds enough for all of them", async () => {
+  it("are all answered, streams and whole answers, while the wallet holds enough for all", async () => {
     const before = await paid.solana.balance()
     const body = (stream: boolean) => ({
       model: "demo/echo",
@@ -101,8 +101,8 @@ describe("many calls of one Solana wallet at once", () => {
   })
 })
 
-describe("attack 2 on Solana: one transaction in another spelling", () => {
-  it("is the same payment, whatever stands in the slot of the fee payer's signature", async () => {
+describe("attack 2 on Solana: one transaction in another encoding", () => {
+  it("is the same payment, whatever the fee payer's signature slot contains", async () => {
     const { rpc, secretKey } = paid.solana
     const client = new SolanaLLMClient({ privateKey: secretKey, apiUrl: `${paid.url}/solana/api`, rpcUrl: rpc })
     assert.strictEqual(await client.chat("demo/echo", "under the sun"), "under the sun")
@@ -122,7 +122,7 @@ describe("attack 2 on Solana: one transaction in another spelling", () => {
     assert.strictEqual(await paid.solana.balance(), after)
   })
 
-  it("is no payment any more when anything that was signed is changed", async () => {
+  it("is not a payment when any signed byte is changed", async () => {
     const payment = paid.wire.exchanges.find((one) => one.status === 200)?.payment ?? ""
     const before = await paid.solana.balance()
     const messageAt = 1 + 2 * 64

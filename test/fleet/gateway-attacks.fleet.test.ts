@@ -24,7 +24,7 @@ const asked = (fleet: PaymentFleet, count: number) =>
   eventually(Effect.sync(() => fleet.upstream.calls.length >= count))
 
 describe("attack 1: one authorization used many times at once", () => {
-  it.live("is served once and settled once, of 600 with 200 in flight, whichever of two verifiers is asked", () =>
+  it.live("is served once and settled once, of 600 with 200 in flight, over two verifiers", () =>
     withPayments(
       (fleet) =>
         Effect.gen(function* () {
@@ -45,39 +45,37 @@ describe("attack 1: one authorization used many times at once", () => {
   )
 })
 
-describe("attack 2: one authorization in another spelling", () => {
-  it.live(
-    "is the same authorization: re-encoded, with its keys in another order, in another case, by another name",
-    () =>
-      withPayments((fleet) =>
-        Effect.gen(function* () {
-          const body = chat("hello")
-          const payment = yield* signFor(fleet, body, yield* fundedKey(fleet))
-          assert.strictEqual((yield* payWith(fleet, body, payment)).status, 200)
-          const { authorization, signature } = termsIn(payment)
-          const payload = payloadIn(payment)
-          const upper = (hex: string) => `0x${hex.slice(2).toUpperCase()}`
-          const turned = Object.fromEntries(Object.entries(authorization).toReversed())
-          const spellings = [
-            payment.replace(/=+$/u, ""),
-            Buffer.from(JSON.stringify(payload, undefined, 4)).toString("base64"),
-            written({ ...payload, payload: { authorization: turned, signature }, extensions: { more: { info: {} } } }),
-            altered(payment, { from: authorization.from.toLowerCase(), nonce: upper(authorization.nonce) }),
-            altered(payment, { to: authorization.to.toLowerCase() }),
-            altered(payment, { signature: upper(signature) })
-          ]
-          for (const spelled of spellings) {
-            const said = yield* payWith(fleet, body, spelled)
-            assert.deepStrictEqual([said.status, said.body["code"]], [402, "PAYMENT_REPLAY"], spelled)
-          }
-          const alias = yield* ask(fleet, path, body, { "x-payment": payment })
-          assert.deepStrictEqual([alias.status, alias.body["code"]], [402, "PAYMENT_REPLAY"])
-          assert.strictEqual(yield* balanced(fleet), 1)
-        })
-      )
+describe("attack 2: one authorization in another encoding", () => {
+  it.live("is the same authorization: re-encoded, with reordered keys, in another case, under another name", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const body = chat("hello")
+        const payment = yield* signFor(fleet, body, yield* fundedKey(fleet))
+        assert.strictEqual((yield* payWith(fleet, body, payment)).status, 200)
+        const { authorization, signature } = termsIn(payment)
+        const payload = payloadIn(payment)
+        const upper = (hex: string) => `0x${hex.slice(2).toUpperCase()}`
+        const turned = Object.fromEntries(Object.entries(authorization).toReversed())
+        const spellings = [
+          payment.replace(/=+$/u, ""),
+          Buffer.from(JSON.stringify(payload, undefined, 4)).toString("base64"),
+          written({ ...payload, payload: { authorization: turned, signature }, extensions: { more: { info: {} } } }),
+          altered(payment, { from: authorization.from.toLowerCase(), nonce: upper(authorization.nonce) }),
+          altered(payment, { to: authorization.to.toLowerCase() }),
+          altered(payment, { signature: upper(signature) })
+        ]
+        for (const spelled of spellings) {
+          const said = yield* payWith(fleet, body, spelled)
+          assert.deepStrictEqual([said.status, said.body["code"]], [402, "PAYMENT_REPLAY"], spelled)
+        }
+        const alias = yield* ask(fleet, path, body, { "x-payment": payment })
+        assert.deepStrictEqual([alias.status, alias.body["code"]], [402, "PAYMENT_REPLAY"])
+        assert.strictEqual(yield* balanced(fleet), 1)
+      })
+    )
   )
 
-  it.live("is refused with the other signature that the curve would take, before and after the first use", () =>
+  it.live("is refused with the malleable second signature, before and after the first use", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const body = chat("hello")
@@ -96,9 +94,9 @@ describe("attack 2: one authorization in another spelling", () => {
   )
 })
 
-describe("attack 3: a claim that a failed attempt burns, or gives back too early", () => {
+describe("attack 3: a claim that a failed attempt burns, or releases too early", () => {
   it.live(
-    "a payment is good again after a wrong request, a failed model and an empty wallet, and no longer once settled",
+    "a payment is good again after a wrong request, a failed model and an empty wallet, and not after settlement",
     () =>
       withPayments((fleet) =>
         Effect.gen(function* () {
@@ -121,7 +119,7 @@ describe("attack 3: a claim that a failed attempt burns, or gives back too early
 })
 
 describe("attack 4: an authorization for one call used for another", () => {
-  it.live("of another price is answered with that price, and no model is asked", () =>
+  it.live("of another price gets a quote with that price, and no model call", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const cheap = yield* signFor(fleet, chat("hi"), yield* fundedKey(fleet))
@@ -137,7 +135,7 @@ describe("attack 4: an authorization for one call used for another", () => {
     )
   )
 
-  it.live("of the same price is one use, whatever the path, the body and the model", () =>
+  it.live("of the same price counts as one use, whatever the path, the body and the model", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const first = chat("!delay 600ms")
@@ -155,7 +153,7 @@ describe("attack 4: an authorization for one call used for another", () => {
     )
   )
 
-  it.live("that was signed less for than its terms say is refused", () =>
+  it.live("that signs less than its terms say is refused", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const body = chat("hello")

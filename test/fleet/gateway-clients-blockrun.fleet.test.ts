@@ -45,14 +45,14 @@ const textOf = (stream: string) =>
     .join("")
 
 describe("@blockrun/llm's LLMClient", () => {
-  it("chats: it is told the price, pays and has the answer", async () => {
+  it("chats: gets the price, pays and gets the answer", async () => {
     const { result, exchanges, spent } = await during(() => llm().chat("demo/echo", "one two three"))
     assert.strictEqual(result, "one two three")
     assert.deepStrictEqual(statusesOf(exchanges), [402, 200])
     assert.isAbove(Number(spent), 1_000)
   })
 
-  it("streams, and pays the second call to a model at once, by the price of the first", async () => {
+  it("streams, and pays the second call to a model at once, at the price of the first", async () => {
     const client = llm()
     const first = await during(async () =>
       (await client.chatCompletionStream("demo/echo", messages("one two three"))).text()
@@ -67,7 +67,7 @@ describe("@blockrun/llm's LLMClient", () => {
     assert.strictEqual(second.spent, first.spent)
   })
 
-  it("with a price that no longer holds is quoted anew, falls back, and pays the new price once", async () => {
+  it("gets a new quote for an outdated price, falls back, and pays the new price once", async () => {
     const client = llm()
     await (await client.chatCompletionStream("demo/echo", messages("short"))).text()
     const longer = "a much longer prompt ".repeat(500).trim()
@@ -86,7 +86,7 @@ describe("@blockrun/llm's LLMClient", () => {
     assert.strictEqual(spent, BigInt(accepted.accepted.amount))
   })
 
-  it("sends the very same payment again after a 503, and it is taken", async () => {
+  it("sends the very same payment again after a 503, and it is accepted", async () => {
     paid.failNext(1)
     const { result, exchanges, spent } = await during(() => llm().chat("demo/flaky", "once more"))
     assert.strictEqual(result, "once more")
@@ -95,7 +95,7 @@ describe("@blockrun/llm's LLMClient", () => {
     assert.isAbove(Number(spent), 0)
   })
 
-  it("pays nothing when the model stays away, and raises an API error with status and response", async () => {
+  it("pays nothing when the model does not answer, and raises an API error with status and response", async () => {
     paid.failNext(10)
     const { result, spent } = await during(() => refusal(llm().chat("demo/flaky", "never")))
     paid.failNext(0)
@@ -105,7 +105,7 @@ describe("@blockrun/llm's LLMClient", () => {
     assert.strictEqual(spent, 0n)
   })
 
-  it("with an empty wallet raises a payment error", async () => {
+  it("raises a payment error with an empty wallet", async () => {
     const error = await refusal(llm(generatePrivateKey()).chat("demo/echo", "for nothing"))
     assert.instanceOf(error, PaymentError)
     const last = paid.wire.exchanges.at(-1)
@@ -131,7 +131,7 @@ describe("@blockrun/llm's LLMClient", () => {
   })
 })
 
-describe("@blockrun/llm's other faces", () => {
+describe("@blockrun/llm's other clients", () => {
   it("OpenAI: chats, streamed and not", async () => {
     const client = new OpenAI({ privateKey: paid.evm.privateKey, baseURL: `${paid.url}/api` })
     const { spent } = await during(async () => {

@@ -57,7 +57,7 @@ const priceOf = async (body: unknown, path = "/api/v1/chat/completions") => {
 }
 
 describe("@x402/fetch and @x402/axios", () => {
-  it("pay once and get the answer with its receipt, whole", async () => {
+  it("pay once and get the whole answer with its receipt", async () => {
     const body = bodyOf("one two three")
     const price = await priceOf(body)
     const { result, statuses, spent } = await during(() => post(payingFetch(), "/api/v1/chat/completions", body))
@@ -70,7 +70,7 @@ describe("@x402/fetch and @x402/axios", () => {
     assert.strictEqual(result.headers.get("cache-control"), "private")
   })
 
-  it("pay for a stream, and its receipt comes before its end", async () => {
+  it("pay for a stream, and get the receipt before its end", async () => {
     const body = bodyOf("one two three", { stream: true })
     const price = await priceOf(body)
     const { result, statuses, spent } = await during(async () =>
@@ -82,7 +82,7 @@ describe("@x402/fetch and @x402/axios", () => {
     assert.strictEqual(done, "data: [DONE]")
   })
 
-  it("pay by axios", async () => {
+  it("pay with axios", async () => {
     const client = wrapAxiosWithPayment(create(), evmClient() as never)
     const { result, statuses, spent } = await during(() =>
       client.post(`${paid.url}/api/v1/chat/completions`, bodyOf("by axios"))
@@ -104,7 +104,7 @@ describe("@x402/fetch and @x402/axios", () => {
     assert.strictEqual(spent, price)
   })
 
-  it("pay nothing for what costs nothing, and nothing for what is refused", async () => {
+  it("pay nothing for a free model, and nothing for a refused call", async () => {
     const free = await during(() => post(payingFetch(), "/v1/chat/completions", bodyOf("x", { model: "demo/free" })))
     assert.deepStrictEqual([free.result.status, free.statuses, free.spent], [200, [200], 0n])
     const wrong = await during(() => post(payingFetch(), "/v1/chat/completions", bodyOf("x", { messages: [] })))
@@ -175,7 +175,7 @@ describe("openai with a fetch that pays", () => {
     assert.isAbove(Number(spent), 0)
   })
 
-  it("raises an API error with status and code for what is no payment's fault", async () => {
+  it("raises an API error with status and code for a failure other than payment", async () => {
     const failed = client().chat.completions.create({ model: "demo/echo", messages: [] })
     const error = await failed.then(
       () => assert.fail("it was answered"),
@@ -185,7 +185,7 @@ describe("openai with a fetch that pays", () => {
     assert.deepStrictEqual([error.status, error.code], [400, "EMPTY_CONVERSATION"])
   })
 
-  it("without a way to pay is told 402", async () => {
+  it("gets 402 without a way to pay", async () => {
     const messages = [{ role: "user" as const, content: "hi" }]
     const error = await client(fetch)
       .chat.completions.create({ model: "demo/echo", messages })
@@ -217,7 +217,7 @@ describe("@anthropic-ai/sdk with a fetch that pays", () => {
     assert.isAbove(Number(spent), 0)
   })
 
-  it("without a way to pay raises its error for 402, with the type of the API", async () => {
+  it("raises its error for 402 without a way to pay, with the type of the API", async () => {
     const error = await client(fetch)
       .messages.create(asked)
       .then(

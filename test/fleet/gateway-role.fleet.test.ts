@@ -24,7 +24,7 @@ const start = (bus: string, models: ReadonlyArray<object>, providers: ReadonlyAr
   })
 
 describe("the gateway as a process", () => {
-  it.live("answers for free models, sells nothing without a payment gate, shows no key, and ends cleanly", () =>
+  it.live("answers for free models, sells nothing without a payment gate, shows no key, and exits cleanly", () =>
     Effect.gen(function* () {
       const upstream = yield* startLocalUpstream({ key })
       const server = yield* natsServer

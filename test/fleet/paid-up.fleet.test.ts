@@ -49,7 +49,7 @@ const metric = async (name: string) => {
 }
 
 describe("./starling up", () => {
-  it("says where the gateway and the chains are, with payers that have money", () => {
+  it("prints the addresses of the gateway and the chains, with funded payers", () => {
     assert.match(ready.gateway, /^http:\/\/127\.0\.0\.1:\d+$/u)
     assert.strictEqual(ready.chains.evm.chainId, 84_532)
     assert.strictEqual(ready.chains.evm.asset, "0x036CbD53842c5426634e7929541eC2318f3dCF7e")
@@ -83,7 +83,7 @@ describe("./starling up", () => {
     await until(async () => (await metric("payment_settlement_seconds_count")) === 5)
   })
 
-  it("goes on when a chain dies, and says that payments cannot be verified", async () => {
+  it("goes on when a chain dies, and reports that payments cannot be verified", async () => {
     const evm = pidWith(`--port ${new URL(ready.chains.evm.rpc).port} `)
     const solana = pidWith(readFileSync(join(home.folder, "chain-seed"), "utf8"))
     assert.isTrue(evm > 0 && solana > 0)

@@ -59,7 +59,7 @@ describe("./starling pay", () => {
     showsNoKey(ran)
   })
 
-  it("refuses a quote that is dearer than allowed, and signs nothing", async () => {
+  it("refuses a quote above its limit, and signs nothing", async () => {
     const before = await paid.evm.balance()
     const from = paid.wire.exchanges.length
     const capped = await pay("hello", "--max-usd", "0.002")
@@ -71,19 +71,19 @@ describe("./starling pay", () => {
     assert.strictEqual(await paid.evm.balance(), before)
   })
 
-  it("asks once, pays nothing and says so where the model is free", async () => {
+  it("asks once, pays nothing and says so for a free model", async () => {
     const ran = await pay("for nothing", "--model", "demo/free")
     assert.deepStrictEqual([ran.code, ran.out], [0, "for nothing\n"])
     assert.include(ran.error, "demo/free is free, nothing was paid")
   })
 
-  it("sends the same payment once more when the model is away for a moment", async () => {
+  it("sends the same payment once more when the model fails briefly", async () => {
     paid.failNext(1)
     const ran = await pay("again", "--model", "demo/flaky", "--whole")
     assert.deepStrictEqual([ran.code, ran.out], [0, "again\n"], ran.error)
   })
 
-  it("says what was refused, why, and that nothing was paid", async () => {
+  it("reports the refusal, its reason, and that nothing was paid", async () => {
     const before = await paid.evm.balance()
     const empty = await starling(withKey(generatePrivateKey()), "pay", "hello", "--key-env", "A_KEY")
     assert.strictEqual(empty.code, 1)
@@ -98,7 +98,7 @@ describe("./starling pay", () => {
     assert.strictEqual(await paid.evm.balance(), before)
   })
 
-  it("never shows a key, also where it cannot be read", async () => {
+  it("never shows a key, even an unreadable one", async () => {
     const key = "0xnot-a-key-but-a-secret-all-the-same"
     for (const chain of ["evm", "solana"]) {
       const ran = await starling(withKey(key), "pay", "hello", "--key-env", "A_KEY", "--chain", chain)
@@ -116,13 +116,13 @@ describe("./starling pay", () => {
     [["x", "--max-usd", "much"], "it is dollars with at most six decimals"],
     [["x", "--rpc", "ftp://x"], "it is a URL of http or https"],
     [["x", "--nothing"], "Unknown option"]
-  ])("asked wrongly with %j tells how and exits with 2", async (parameters, reason) => {
+  ])("prints usage for wrong options %j and exits with 2", async (parameters, reason) => {
     const ran = await pay(...parameters)
     assert.strictEqual(ran.code, 2)
     assert.include(ran.error, reason)
   })
 
-  it("where no fleet runs says so and exits with 69", async () => {
+  it("says that no fleet runs, and exits with 69", async () => {
     const home = newHome()
     const none = await starling(home, "pay", "hello")
     assert.strictEqual(none.code, 69)

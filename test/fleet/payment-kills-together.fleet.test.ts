@@ -76,7 +76,7 @@ const hasItsAnswer = async ({ body, payment }: HeldCall) => {
   assert.strictEqual(again?.text, said?.text)
 }
 
-describe("a process of all roles of a payment that is killed", () => {
+describe("a killed process with all payment roles", () => {
   it("while the model works charges nothing, and the payment is good once its lease is over", async () => {
     const before = await fleet.transfers()
     const body = chat("!delay 2s")
@@ -102,7 +102,7 @@ describe("a process of all roles of a payment that is killed", () => {
     await collects(before + 1)
   })
 
-  it("between writing the transaction's name down and sending it charges once, for the kept answer", async () => {
+  it("between storing the transaction's hash and sending it charges once, for the kept answer", async () => {
     const before = await fleet.transfers()
     const call = await callHeldAt("before sending", sending, "call")
     assert.include(await claimStates(), "SETTLING")
@@ -113,7 +113,7 @@ describe("a process of all roles of a payment that is killed", () => {
     await collects(before + 1)
   })
 
-  it("after the chain has the transfer and before it was told leaves one transfer and one receipt", async () => {
+  it("after the chain has the transfer and before the reply leaves one transfer and one receipt", async () => {
     const before = await fleet.transfers()
     const call = await callHeldAt("after sending", sending, "answer")
     assert.include(await claimStates(), "SETTLING")
@@ -124,7 +124,7 @@ describe("a process of all roles of a payment that is killed", () => {
     await collects(before + 1)
   })
 
-  it("in the middle of a stream is paid once for what was given out", async () => {
+  it("in the middle of a stream is paid once for the delivered part", async () => {
     const before = await fleet.transfers()
     const body = chat("!words 500 20", { stream: true })
     const payment = await fleet.sign(body)
@@ -140,7 +140,7 @@ describe("a process of all roles of a payment that is killed", () => {
   })
 })
 
-describe("a process of all roles of a payment that is told to end", () => {
+describe("a process with all payment roles, on SIGTERM", () => {
   it("while a payment is being sent answers its call with the receipt, and ends with nothing open", async () => {
     const before = await fleet.transfers()
     const { answer } = await callHeldAt("at the end", sending, "call")
@@ -158,7 +158,7 @@ describe("a process of all roles of a payment that is told to end", () => {
 })
 
 describe("the books", () => {
-  it("hold nothing that does not fit after all this, also for who waits for nothing any more", async () => {
+  it("balance after all this, even without any grace period", async () => {
     await kill()
     // A block is final once two lie on it: no transfer is still on its way into the books.
     await Effect.runPromise(fleet.chain.rpc("anvil_mine", ["0x2"]))
@@ -172,7 +172,7 @@ describe("the books", () => {
     assert.deepStrictEqual(bookFindings(await metrics()), [])
   })
 
-  it("have one receipt for each transfer, and every receipt that a payer was given", async () => {
+  it("have one receipt for each transfer, and every receipt that a payer got", async () => {
     const receipts = await Effect.runPromise(fleet.books.receipts)
     const transfers = await Effect.runPromise(fleet.books.transfers)
     assert.isTrue(receipts.every(({ outcome }) => outcome === "settled"))

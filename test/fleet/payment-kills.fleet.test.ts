@@ -26,7 +26,7 @@ afterAll(() => fleet.end())
 /** Everything ended, and so many payments collected. */
 const collects = async (count: number) => assert.strictEqual(await fleet.collected(40_000), count)
 
-describe("a verifier that is killed", () => {
+describe("a killed verifier", () => {
   it("before it has claimed the payment leaves the payment good", async () => {
     const body = chat("before the claim")
     const payment = await fleet.sign(body)
@@ -39,7 +39,7 @@ describe("a verifier that is killed", () => {
     await collects(1)
   })
 
-  it("after it has claimed the payment leaves it to the next, which is asked again or by the caller", async () => {
+  it("after it has claimed the payment leaves it to the next one, at the gateway's or the caller's retry", async () => {
     const body = chat("after the claim")
     const payment = await fleet.sign(body)
     fleet.gate.hold(simulating, "call")
@@ -53,7 +53,7 @@ describe("a verifier that is killed", () => {
   })
 })
 
-describe("a settler that is killed", () => {
+describe("a killed settler", () => {
   const killedAt = async (...held: Parameters<PaidProcesses["callHeldAt"]>) => {
     const { answer } = await fleet.callHeldAt(...held)
     await fleet.kill("payment-settler")
@@ -67,18 +67,18 @@ describe("a settler that is killed", () => {
     await collects(3)
   })
 
-  it("between writing the transaction's name down and sending it leaves it to the next", async () => {
+  it("between storing the transaction's hash and sending it leaves it to the next", async () => {
     await killedAt("before sending", sending, "call")
     await collects(4)
   })
 
-  it("after the chain has it and before it was told leaves one transfer and one receipt", async () => {
+  it("after the chain has the transfer and before the reply leaves one transfer and one receipt", async () => {
     await killedAt("after sending", sending, "answer")
     await collects(5)
   })
 })
 
-describe("a gateway that is killed", () => {
+describe("a killed gateway", () => {
   const again = async () => {
     await fleet.kill("model-gateway")
     await fleet.run(["model-gateway"])
@@ -117,7 +117,7 @@ describe("a gateway that is killed", () => {
     }
   )
 
-  it("in the middle of a stream is paid for what was given out", async () => {
+  it("in the middle of a stream is paid for the delivered part", async () => {
     const body = chat("!words 500 20", { stream: true })
     const payment = await fleet.sign(body)
     const headers = { "content-type": "application/json", "payment-signature": payment }
@@ -129,7 +129,7 @@ describe("a gateway that is killed", () => {
 })
 
 describe("the books", () => {
-  it("hold nothing that does not fit after all this", async () => {
+  it("balance after all this", async () => {
     const metrics = await fleet.of("payment-settler").metrics()
     assert.deepStrictEqual(bookFindings(metrics), [])
     assert.isAbove(booksReadAt(metrics), 0)

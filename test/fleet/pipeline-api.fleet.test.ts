@@ -73,7 +73,7 @@ const wanted = [
 
 describe("the pipeline in the fleet", () => {
   it.live(
-    "takes an item all the way, and its receiver hears every event, signed and in order",
+    "takes an item all the way, and its receiver gets every event, signed and in order",
     () =>
       Effect.gen(function* () {
         const receiver = yield* startReceiver
@@ -138,11 +138,11 @@ describe("the pipeline in the fleet", () => {
   )
 })
 
-describe("a pipeline that is killed", () => {
+describe("a killed pipeline", () => {
   afterEach(() => endRoles())
 
   it.live(
-    "has lost no event of what it had decided, and tells none twice",
+    "loses no event of its decisions, and sends none twice",
     () =>
       Effect.gen(function* () {
         const server = yield* natsServer

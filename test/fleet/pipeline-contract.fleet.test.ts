@@ -37,8 +37,8 @@ const heard = (event: string, id: string, details: Readonly<Record<string, unkno
   )
 const progress = new Set(eventCatalogue.filter(({ isProgress }) => isProgress).map(({ name }) => name))
 
-describe("an item whose events a receiver refuses, every one of them", () => {
-  it("is done all the same, and the other receivers hear what they asked for", async () => {
+describe("an item with a receiver that refuses every event", () => {
+  it("still finishes, and the other receivers get the events that they asked for", async () => {
     const id = await createItem(fleet, await fleet.project(), "!block\n!suggest 2")
     await heard("work_item.done", id)
     const all = namesOf(id)
@@ -65,8 +65,8 @@ describe("an item whose events a receiver refuses, every one of them", () => {
   })
 })
 
-describe("a phase that fails", () => {
-  it("leaves its start without an end, and the failure comes after it", async () => {
+describe("a failing phase", () => {
+  it("leaves its start event without an end, and the failure event follows", async () => {
     const projectId = await fleet.project()
     for (const [orders, started, completed, failure] of [
       ["!fail", "iteration.started", "iteration.completed", "work_item.failed"],
@@ -82,8 +82,8 @@ describe("a phase that fails", () => {
   })
 })
 
-describe("a pull request that its base has left behind", () => {
-  it("is reworked and pushed again where that is switched on", async () => {
+describe("a pull request that fell behind its base", () => {
+  it("is reworked and pushed again when that is enabled", async () => {
     const id = await createItem(fleet, await fleet.project(), null, { agent: "publisher" })
     const { details } = await heard("work_item.pull_request_opened", id)
     await heard("work_item.done", id)
@@ -107,7 +107,7 @@ describe("a pull request that its base has left behind", () => {
   })
 })
 
-describe("a rework whose host goes down in order", () => {
+describe("a rework whose host shuts down", () => {
   it("begins at iteration 1 again, and so does its audit", async () => {
     const runner = await fleet.runner({ agents: ["mortal"] })
     const id = await createItem(fleet, await fleet.project(), "!block\n!slow rework 4", { agent: "mortal" })
@@ -132,8 +132,8 @@ describe("a rework whose host goes down in order", () => {
   })
 })
 
-describe("all that was sent", () => {
-  it("keeps to the contract", async () => {
+describe("every sent event", () => {
+  it("conforms to the contract", async () => {
     assert.deepStrictEqual(await fleet.deliveries.faults(), [])
   })
 })

@@ -29,7 +29,7 @@ const median = (values: ReadonlyArray<number>) =>
   values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0
 
 describe("a hundred items at once", () => {
-  it("come to their ends by one runner, and what they are is what their logs replay to", async () => {
+  it("reach their ends with one runner, and their states equal the replay of their logs", async () => {
     const projectId = await fleet.project()
     const wanted = Array.from({ length: 100 }, (_, index) => kinds[index % kinds.length] ?? kinds[0])
     const ids = await Promise.all(wanted.map(([instructions]) => createItem(fleet, projectId, instructions)))
@@ -62,8 +62,8 @@ describe("a hundred items at once", () => {
   }, 300_000)
 })
 
-describe("receivers that hang", () => {
-  it("change neither what commands lead to nor how long they take", async () => {
+describe("hanging receivers", () => {
+  it("change neither the results of commands nor their duration", async () => {
     const projectId = await fleet.project()
     /** Times of creations and of cancels, in milliseconds, and the states that they led to. */
     const batch = async () => {

@@ -40,17 +40,17 @@ beforeAll(async () => {
 afterAll(() => fleet.stop())
 
 describe("the running fleet", () => {
-  it("has a way to provoke every event, and of no other", () => {
+  it("has a way to provoke every event of the contract, and no other", () => {
     assert.deepStrictEqual(Object.keys(provocations).toSorted(), eventCatalogue.map(({ name }) => name).toSorted())
   })
 
-  it.each(Object.keys(scenarios) as ReadonlyArray<ScenarioName>)("comes to the end of %s", (name) => {
+  it.each(Object.keys(scenarios) as ReadonlyArray<ScenarioName>)("finishes %s", (name) => {
     const error = ends.get(name)
     if (error !== undefined) throw error
     assert.isTrue(ends.has(name))
   })
 
-  it.each(Object.entries(provocations))("tells its receiver of %s, in %s", (event) => {
+  it.each(Object.entries(provocations))("sends its receiver %s, in %s", (event) => {
     assert.isTrue(fleet.deliveries.all().some((envelope) => envelope.event === event))
   })
 
@@ -58,7 +58,7 @@ describe("the running fleet", () => {
     assert.deepStrictEqual(await fleet.deliveries.faults(), [])
   })
 
-  it("tells the successful lifecycle in its order", () => {
+  it("sends the events of a successful lifecycle in their order", () => {
     const id = fleet.deliveries
       .all()
       .find(({ event, details }) => event === "work_item.suggestion" && details?.["title"] === "Suggestion 3")
@@ -90,7 +90,7 @@ describe("the running fleet", () => {
     )
   })
 
-  it("has states that are what their logs replay to, and events that are what their logs announce", async () => {
+  it("has states that equal the replay of their logs, and events that equal those in their logs", async () => {
     const logs = await readItemLogs(fleet.bus)
     assert.isAtLeast(logs.length, 20)
     for (const log of logs) {
@@ -102,7 +102,7 @@ describe("the running fleet", () => {
     await assertAllTold(fleet.bus)
   })
 
-  it("hands what its runner has in hand to the next, and the runner ends with 0", async () => {
+  it("hands the runner's phases to the next runner, and the runner exits with 0", async () => {
     const runner = await fleet.runner({ agents: ["nobody"] })
     const id = await createItem(fleet, await fleet.project(), "!slow work 60", { agent: "nobody" })
     await fleet.deliveries.heard("work_item.working", ({ workItem }) => workItem?.id === id)

@@ -187,7 +187,7 @@ const tailed = async (last: string, ...parameters: ReadonlyArray<string>) => {
 }
 
 describe("a fleet that holds secrets", () => {
-  it("does its jobs, and fails at them", async () => {
+  it("does its jobs, and fails at some", async () => {
     await starling(home, "publish", "work_item.merged", "--example")
     await until(
       async () => (await metric('webhook_deliveries_total{role="webhook-dispatcher",endpoint="ill"')) !== undefined
@@ -202,7 +202,7 @@ describe("a fleet that holds secrets", () => {
     assert.isAbove(refusals.length, 10)
   })
 
-  it("tells none of them in its log, its metrics, its traces or its refusals", async () => {
+  it("shows none of them in its log, its metrics, its traces or its refusals", async () => {
     const shown = await fetch(`${ready.metrics}/metrics`)
     const places: ReadonlyArray<readonly [string, string]> = [
       ["the log", fleet.log()],
@@ -234,7 +234,7 @@ describe("a fleet that holds secrets", () => {
     )
   })
 
-  it("shows none of them to who asks at the terminal", async () => {
+  it("shows none of them on the terminal", async () => {
     const said: Array<readonly [string, string]> = [
       ["tail --attempts", await tailed("ill", "--attempts", "--last", "50")],
       ["tail", await tailed("work_item.merged", "--last", "50", "--json")]
@@ -253,7 +253,7 @@ describe("a fleet that holds secrets", () => {
     assert.deepStrictEqual(broughtToLight(secrets, said), [])
   })
 
-  it("tells none of a configuration that it refuses", async () => {
+  it("shows none of a refused configuration", async () => {
     const path = join(home.folder, "refused.json")
     const wrong = `https://somebody:${planting.webhook}@hooks.example/`
     writeFileSync(path, JSON.stringify({ Webhooks: [{ Name: "a", Url: wrong }], Bus: { Url: 1, Password: [wrong] } }))
@@ -267,18 +267,15 @@ describe("a fleet that holds secrets", () => {
   })
 })
 
-describe("the search for what was planted", () => {
-  it.each(["base64", "base64url", "hex"] as const)(
-    "finds it in a text that hides it by %s, wherever it falls",
-    (form) => {
-      for (const before of ["", "a", "ab", "abc"]) {
-        const text = Buffer.from(`${before}${planting.webhook} and more`).toString(form)
-        assert.isNotEmpty(broughtToLight({ webhook: planting.webhook }, [["there", text]]), before)
-      }
+describe("the search for planted secrets", () => {
+  it.each(["base64", "base64url", "hex"] as const)("finds one in a text that hides it by %s, at any place", (form) => {
+    for (const before of ["", "a", "ab", "abc"]) {
+      const text = Buffer.from(`${before}${planting.webhook} and more`).toString(form)
+      assert.isNotEmpty(broughtToLight({ webhook: planting.webhook }, [["there", text]]), before)
     }
-  )
+  })
 
-  it("takes no text for it that does not hold it", () => {
+  it("does not find one in a text without it", () => {
     assert.isTrue(formsOf(planting.webhook).every((form) => form.length >= 20))
     assert.isEmpty(broughtToLight(secrets, [["there", Buffer.from(planted()).toString("base64")]]))
   })

@@ -94,7 +94,7 @@ describe.skipIf(program === undefined)("a Prometheus that scrapes the running fl
     home.remove()
   })
 
-  it("finds the metrics' ports and no other, and gives them the labels that the rules go by", async () => {
+  it("a scraping Prometheus finds the metrics' ports and no other, and gives them the labels of the rules", async () => {
     const { activeTargets, droppedTargets } = await targets()
 
     assert.deepStrictEqual(
@@ -104,19 +104,19 @@ describe.skipIf(program === undefined)("a Prometheus that scrapes the running fl
     assert.strictEqual(droppedTargets.length, 1)
   })
 
-  it("sees receivers by their own names", async () => {
+  it("a scraping Prometheus sees receivers by their own names", async () => {
     const names = new Set((await seriesOf("webhook_attempts_total")).map(({ endpoint }) => endpoint))
 
     assert.deepStrictEqual([...names], ["demo"])
   })
 
-  it("sees whose process it is that takes processor and memory", async () => {
+  it("a scraping Prometheus attributes processor and memory to the process", async () => {
     const roles = new Set((await seriesOf("process_resident_memory_bytes")).map(({ role }) => role))
 
     assert.deepStrictEqual([...roles].toSorted(), ["fleet", "speech-synthesizer"])
   })
 
-  it("evaluates every rule, and what fires on a fleet that is well is nothing critical", async () => {
+  it("a scraping Prometheus evaluates every rule, and no critical alert fires on a healthy fleet", async () => {
     const rules = async () => (await prometheus.ask<Rules>("rules")).groups.flatMap((group) => group.rules)
     await until(async () => (await rules()).every(({ health }) => health !== "unknown"))
 
@@ -132,7 +132,7 @@ describe.skipIf(program === undefined)("a Prometheus that scrapes the running fl
     assert.deepStrictEqual(firing.result, [])
   })
 
-  it("knows every metric that a rule, a board or an autoscaler names", async () => {
+  it("a scraping Prometheus knows every metric that a rule, a board or an autoscaler names", async () => {
     const known = new Set(Object.keys(await prometheus.ask<Record<string, unknown>>("metadata")))
     const missing = new Set<string>()
     for (const [name, expr] of expressions) {
@@ -148,7 +148,7 @@ describe.skipIf(program === undefined)("a Prometheus that scrapes the running fl
     for (const metric of missing) assert.isDefined(labelsOf(metric), metric)
   })
 
-  it("finds the labels that they go by on its series, or else in the catalogue", async () => {
+  it("a scraping Prometheus has the labels that they use on its series, or in the catalogue", async () => {
     let onSeries = 0
     for (const [name, expr] of expressions) {
       const text = await read(expr)

@@ -41,7 +41,7 @@ const answers = (url: string) =>
   )
 
 describe("a public port", () => {
-  it.each(apis)("of %s knows nothing of metrics and health, however they are asked for", async (api) => {
+  it.each(apis)("of %s does not serve metrics and health, in any spelling of their paths", async (api) => {
     const token = { authorization: `Bearer ${fleet.ready.token}` }
     for (const path of opsPaths.flatMap(spellings)) {
       const answer = await fetch(`${urlOf(api)}${path}`, { headers: token })
@@ -51,7 +51,7 @@ describe("a public port", () => {
     }
   })
 
-  it("of the facilitator neither", async () => {
+  it("of the facilitator does not serve them either", async () => {
     const port = await freePort()
     const verifier = await startRole("payment-verifier", {
       configuration: {
@@ -68,7 +68,7 @@ describe("a public port", () => {
 })
 
 describe("the port of metrics and health", () => {
-  it("is another one, and the only one that serves them", async () => {
+  it("is separate, and the only one that serves them", async () => {
     const ports = [fleet.ready.metrics, ...apis.map(urlOf)].map((url) => new URL(url).port)
 
     assert.strictEqual(new Set(ports).size, ports.length)
@@ -114,7 +114,7 @@ describe("the cluster's network", () => {
     (spec.ingress ?? []).map(({ from, ports }) => ({ name: metadata.name, from, ports: ports.map(({ port }) => port) }))
   )
 
-  it("lets the scraper's namespace alone to the port of metrics", () => {
+  it("admits only the scraper's namespace to the port of metrics", () => {
     const toMetrics = open.filter(({ ports }) => ports.includes("metrics") || ports.includes(metricsPort))
 
     assert.deepStrictEqual(toMetrics, [
@@ -126,7 +126,7 @@ describe("the cluster's network", () => {
     ])
   })
 
-  it("opens to others only the APIs' own port", () => {
+  it("opens only the APIs' own ports to others", () => {
     const others = open.filter(({ name }) => name !== "metrics")
 
     assert.isTrue(others.every(({ ports }) => ports.length === 1 && ports[0] === "http"))

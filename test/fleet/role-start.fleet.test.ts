@@ -24,7 +24,7 @@ describe("a role with a wrong configuration", () => {
     ["a Name used twice", () => [name("x"), name("y"), name("x")], ["Webhooks", "the Name", "is used twice"]],
     ["a Url that cannot be called", () => [endpoint({ Url: "ftp://files.example/" })], ["Webhooks[0].Url", "https"]],
     ["an unknown key", () => [endpoint(), endpoint({ Name: "b", Retries: 3 })], ["Webhooks[1].Retries"]]
-  ] as const)("does not start: %s is named", async (_what, endpoints, named) => {
+  ] as const)("does not start: the log names %s", async (_what, endpoints, named) => {
     const said = await refused(endpoints(), { EMPTY: "" })
     for (const part of named) assert.include(said, part)
     assert.deepStrictEqual(scene.requests, [])
@@ -54,8 +54,8 @@ describe("a role with a wrong configuration", () => {
   })
 })
 
-describe("a role whose broker is away", () => {
-  it("that is told to stop before it stands ends at once with 0", async () => {
+describe("a role whose broker is unreachable", () => {
+  it("exits at once with 0 when it is stopped before it is ready", async () => {
     await scene.nats.kill9()
     const role = await dispatcher([endpoint()])
     await until(async () => (await role.status("/livez")) === 200)
@@ -66,7 +66,7 @@ describe("a role whose broker is away", () => {
     assert.include(role.error(), "told to stop while starting")
   })
 
-  it("is alive and not ready from the start, and ready once the broker is there", async () => {
+  it("is alive and not ready from the start, and ready once the broker answers", async () => {
     await scene.nats.kill9()
     const role = await dispatcher([endpoint()])
     await until(async () => (await role.status("/livez")) === 200)
@@ -77,7 +77,7 @@ describe("a role whose broker is away", () => {
     await until(() => scene.requests.length === 1)
   })
 
-  it("stays alive and is not ready meanwhile, and goes on when the broker is back", async () => {
+  it("stays alive and unready during an outage, and goes on when the broker is back", async () => {
     const role = await ready([endpoint()])
     await publish("work_item.merged")
     await until(() => scene.requests.length === 1)

@@ -9,7 +9,7 @@ const secret = "hunter2-this-must-never-be-seen"
 setUpEachTest()
 
 describe("SIGTERM", () => {
-  it("lets a request that is under way end, sends nothing twice, and the process exits with 0", async () => {
+  it("finishes a request under way, sends nothing twice, and exits with 0", async () => {
     const held: Array<ServerResponse> = []
     scene.answer = (response) => void held.push(response)
     const role = await ready([endpoint({ Concurrency: 1, TimeoutSeconds: 60 })])
@@ -29,7 +29,7 @@ describe("SIGTERM", () => {
     assert.strictEqual(scene.requests.length, 2)
   })
 
-  it("ends the process within 30 s with 0 also when a receiver never answers; its delivery is handed back", async () => {
+  it("exits within 30 s with 0 even when a receiver never answers; its delivery is handed back", async () => {
     scene.answer = () => undefined
     const role = await ready([endpoint({ TimeoutSeconds: 300 })])
     await publish("work_item.merged")
@@ -45,8 +45,8 @@ describe("SIGTERM", () => {
   })
 })
 
-describe("what a role shows of itself", () => {
-  it("is JSON, one object a line, each with the role; and a secret is in none of it", async () => {
+describe("the log and traces of a role", () => {
+  it("are JSON, one object a line, each with the role, and contain no secret", async () => {
     scene.answer = (response, path) =>
       void response.writeHead(path === "/a" ? 500 : 204, { "X-Echo": secret }).end(secret)
     const environment = { HOOK_SECRET: secret, OTHER_SECRET: `whsec_${Buffer.from(secret).toString("base64")}` }
@@ -85,7 +85,7 @@ describe("what a role shows of itself", () => {
     }
   })
 
-  it("is traced to the collector that is configured, each delivery's end in a trace of its own", async () => {
+  it("reach the configured collector, each delivery's end in a trace of its own", async () => {
     const collector = await startCollector()
     try {
       scene.answer = (response) => void response.writeHead(500).end()

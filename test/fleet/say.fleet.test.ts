@@ -71,7 +71,7 @@ describe("./starling say, to a file", () => {
     ["wav", []],
     ["pcm", ["-f", "s16le", "-ar", "24000", "-ac", "1"]],
     ["ulaw", ["-f", "mulaw", "-ar", "8000", "-ac", "1"]]
-  ] as const)("writes %s that decodes to the length it tells", async (extension, input) => {
+  ] as const)("writes %s that decodes to the stated length", async (extension, input) => {
     const path = file(`a.${extension}`)
     const ran = await say(text, "-o", path)
     assert.strictEqual(ran.code, 0, ran.error)
@@ -90,7 +90,7 @@ describe("./starling say, to a file", () => {
     assert.closeTo(decodedMs(path), announcedMs(ran), 5)
   })
 
-  it("shows the words, as they are written or as marks", async () => {
+  it("shows the words, as written or as marks", async () => {
     assert.strictEqual((await say(text, "-o", file("b.mp3"), "--marks")).out, `${text}\n`)
     const lines = (await say(text, "-o", file("b.wav"), "--marks=json")).out.trimEnd().split("\n")
     const marks = lines.map((line) => JSON.parse(line) as { start: number; end: number; value: string })
@@ -106,7 +106,7 @@ describe("./starling say, to a file", () => {
     assert.strictEqual((await say("--file", file("c.txt"), "-o", file("c.mp3"), "--marks")).out, "Read from a file.\n")
   })
 
-  it("ended by Ctrl-C ends the request too and leaves no file, nor harms the one that was there", async () => {
+  it("on Ctrl-C cancels the request, leaves no new file, and keeps an existing one", async () => {
     writeFileSync(file("d.mp3"), "what was there")
     const before = readdirSync(folder)
     const running = start(["-", "-o", file("d.mp3"), "--marks"])
@@ -132,7 +132,7 @@ describe("./starling say, to a sound card", () => {
     assert.isAbove(readFileSync(heard).length, 48_000)
   })
 
-  it("takes the player along when it is ended", async () => {
+  it("ends the player with it", async () => {
     const pid = file("player.pid")
     const running = start([text], withPlayer(`echo $$ > ${pid}; exec sleep 60`))
     await until(() => existsSync(pid) && readFileSync(pid, "utf8").endsWith("\n"))
@@ -142,7 +142,7 @@ describe("./starling say, to a sound card", () => {
     await until(() => !existsSync(path) || readFileSync(path, "latin1") === "")
   })
 
-  it("says so when there is none, and what to do", async () => {
+  it("reports a missing player, and what to install", async () => {
     const player = withPlayer("cat > /dev/null; echo 'audio open failed' >&2")
     const ran = await start([text], player).ended
     assert.strictEqual(ran.code, 1)
@@ -153,8 +153,8 @@ describe("./starling say, to a sound card", () => {
   })
 })
 
-describe("./starling say, asked for what cannot be", () => {
-  it("shows what the API says of it, and ends with 1", async () => {
+describe("./starling say, on failure", () => {
+  it("shows the API's error, and exits with 1", async () => {
     const voice = await say("Hi.", "--voice", "nobody", "-o", file("e.mp3"))
     assert.strictEqual(voice.code, 1)
     assert.match(voice.error, /^starling: no voice nobody \(404 voice_not_found, req_\S+\)\n$/u)
@@ -164,7 +164,7 @@ describe("./starling say, asked for what cannot be", () => {
     assert.isFalse(existsSync(file("e.mp3")))
   })
 
-  it("ends with 2 for what it was asked wrongly, and with 69 where no fleet runs", async () => {
+  it("exits with 2 on wrong usage, and with 69 when no fleet runs", async () => {
     const cases: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
       [[], "say what?"],
       [["Hi.", "--file", "x"], "not both"],

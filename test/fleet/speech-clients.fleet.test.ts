@@ -27,7 +27,7 @@ describe("clients that read one byte a second", () => {
   const slow: Array<Stream> = []
   const count = 12
 
-  it("hold no memory in the fleet, keep nobody waiting, and leave nothing behind", async () => {
+  it("use no memory in the fleet, delay no other client, and leave nothing behind", async () => {
     // What a fleet that has spoken before needs anyway.
     await fleet.listen(order({ input: sentence.repeat(40), output_format: "pcm_48000" }))
     const chunksBefore = await fleet.metric("speech_chunks_asked_total")
@@ -62,7 +62,7 @@ describe("clients that read one byte a second", () => {
   })
 })
 
-describe("clients that leave", () => {
+describe("departing clients", () => {
   it("stop the synthesis within 100 ms", async () => {
     const took: Array<number> = []
     for (let time = 0; time < 9; time++) {
@@ -80,7 +80,7 @@ describe("clients that leave", () => {
     assert.isBelow(median, 100, took.join(", "))
   })
 
-  it("a thousand of them, at once, leave no session, no request and no encoder behind", async () => {
+  it("a thousand at once leave no session, no request and no encoder behind", async () => {
     // As soon as asked, with the head of the answer, after its first bytes; with an encoder and without.
     const visit = async (which: number) => {
       const output_format = which % 20 < 2 ? "mp3_24000_64" : "pcm_24000"

@@ -68,7 +68,7 @@ describe("every output format", () => {
   it("is one of 23", () => assert.strictEqual(audioFormats.length, 23))
 
   it.each(audioFormats.map((format) => [format.name, format] as const))(
-    "%s decodes to the length that was announced, and its words are heard where the marks say",
+    "%s decodes to the announced length, and its words are heard at their marks",
     async (name, format) => {
       const answer = await answerIn(format)
       const { bytes, marks, durationMs, audioFormat } = answer
@@ -94,7 +94,7 @@ describe("every output format", () => {
     }
   )
 
-  it("mp3 at 192 says that it was delivered at 160, and a format not asked for by name is not told back", async () => {
+  it("mp3 at 192 reports a delivery at 160, and a format that the caller did not name is not reported", async () => {
     const at192 = await fleet.speak({ input: "Hello.", voice_id: voice, output_format: "mp3_24000_192" })
     assert.strictEqual(at192.output_format, "mp3_24000_160")
     const byDefault = await fleet.speak({ input: "Hello.", voice_id: voice })
@@ -176,7 +176,7 @@ describe("loudness_normalization", () => {
     }
   })
 
-  it("lifts what is spoken softly and quiets what is spoken loudly", async () => {
+  it("lifts quiet speech and lowers loud speech", async () => {
     for (const volume of ["-8dB", "+4dB"]) {
       const input = `<speak><prosody volume="${volume}">${long}</prosody></speak>`
       const { audio } = await fleet.listen({ input, voice_id: "nora", output_format: "pcm_24000", options })
@@ -185,7 +185,7 @@ describe("loudness_normalization", () => {
   })
 })
 
-describe("the same request", () => {
+describe("a repeated request", () => {
   const asked = "The harbour is quiet this morning. Two boats came in before dawn, and nobody could say from where."
 
   it.each([
@@ -209,7 +209,7 @@ describe("the same request", () => {
     }
   })
 
-  it("levelled, or as one whole answer, gets the same bytes", async () => {
+  it("of a levelled or whole answer gets the same bytes", async () => {
     const options = { loudness_normalization: true }
     const order = { input: asked, voice_id: "selma", options, output_format: "wav_48000" }
     assert.strictEqual((await fleet.speak(order)).audio_data, (await fleet.speak(order)).audio_data)

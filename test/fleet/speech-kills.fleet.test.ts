@@ -96,7 +96,7 @@ const killSynthesizer = async () => {
 const sessionsOf = async (role: RunningRole) => sumOf(await role.metrics(), "speech_sessions_active")
 
 describe("kill -9 in the middle of 50 streams", () => {
-  it("of the synthesizer: every stream is heard whole, in order, and in time", async () => {
+  it("of the synthesizer: every stream is heard to its end, in order, and in time", async () => {
     const started = await startStreams("many")
     const [, awayMs] = await killSynthesizer()
 
@@ -105,7 +105,7 @@ describe("kill -9 in the middle of 50 streams", () => {
     assert.strictEqual(await fleet.metric("speech_streams_total", 'outcome="failed"'), 0)
   })
 
-  it("of one of two sequencers: the other goes on where it was, every word is marked once", async () => {
+  it("of one of two sequencers: the other goes on at the same sample, and every word is marked once", async () => {
     const started = await startStreams("many")
     const busy = await Promise.all(sequencers.map(sessionsOf))
     assert.strictEqual(busy[0]! + busy[1]!, streams, busy.join(" and "))
@@ -122,7 +122,7 @@ describe("kill -9 in the middle of 50 streams", () => {
     await until(async () => (await sessionsOf(other as RunningRole)) === 0)
   })
 
-  it("of the only sequencer: every stream waits for the next one, and is heard whole", async () => {
+  it("of the only sequencer: every stream waits for the next one, and is heard to its end", async () => {
     const alive = await Promise.all(sequencers.map((role) => role.status("/readyz")))
     const [only, ...others] = sequencers.filter((_, at) => alive[at] === 200)
     for (const other of others) other.signal("SIGKILL")
@@ -139,7 +139,7 @@ describe("kill -9 in the middle of 50 streams", () => {
     assert.strictEqual(await fleet.metric("speech_streams_total", 'outcome="failed"'), 0)
   })
 
-  it("of the synthesizer twice within ten seconds: every stream is heard whole, and late by no more than both were away", async () => {
+  it("of the synthesizer twice within ten seconds: every stream is heard to its end, and late by no more than both outages", async () => {
     const started = await startStreams("few")
     const [first, firstMs] = await killSynthesizer()
     const [second, secondMs] = await killSynthesizer()

@@ -26,8 +26,8 @@ const timestamps = "/v1/audio/stream/with-timestamps"
 const input = "The harbour wakes before the town does, and nobody minds. ".repeat(50)
 const order = { input, voice_id: "henry", output_format: "pcm_24000" }
 
-describe("a workspace that may have two answers at once", () => {
-  it("is told so with the third, while another workspace is served, and has room again when one has ended", async () => {
+describe("a workspace with a limit of two answers at once", () => {
+  it("gets a refusal for the third while another workspace is served, and has room again when one has ended", async () => {
     const long = { ...order, input: input.repeat(6) }
     const [first, second] = [await openStream(fleet, stream, long), await openStream(fleet, stream, long)]
     for (const path of ["/v1/audio/speech", stream, timestamps]) {
@@ -53,7 +53,7 @@ describe("a workspace that may have two answers at once", () => {
 })
 
 describe("a fleet that cannot speak in time", () => {
-  it("tells so at once to whoever it cannot begin with, and serves those that it took", async () => {
+  it("refuses at once the calls that it cannot begin, and serves those that it took", async () => {
     const short = { ...order, input: "All is well, and has been since noon." }
     const headers = { authorization: `Bearer ${await fleet.tokenOf("--workspace", "other", "--role", "member")}` }
     const [synthesizer] = childrenOf(fleet.pid, "role speech-synthesizer")
@@ -92,8 +92,8 @@ describe("a fleet that cannot speak in time", () => {
   })
 })
 
-describe("a client that is kept waiting", () => {
-  it("hears a comment meanwhile, and then the whole answer", async () => {
+describe("a waiting client", () => {
+  it("gets a comment meanwhile, and then the whole answer", async () => {
     const stopped = childrenOf(fleet.pid, "ffmpeg").map(({ pid }) => pid)
     assert.isNotEmpty(stopped)
     const signal = (name: NodeJS.Signals) => {
@@ -126,7 +126,7 @@ describe("a client that is kept waiting", () => {
 })
 
 describe("SIGTERM", () => {
-  it("lets the streams that run be heard to their end, takes no new ones, and the fleet exits with 0", async () => {
+  it("lets running streams be heard to their end, takes no new ones, and the fleet exits with 0", async () => {
     const running = [await listenSlowly(fleet, order, 1_200_000), await listenSlowly(fleet, order, 1_200_000)]
     await until(() => running.every(({ listener }) => listener.bytes() > 1_000_000))
     const children = childrenOf(fleet.pid).map(({ pid }) => pid)

@@ -31,7 +31,7 @@ const entities = [
   "]>"
 ].join("")
 
-describe("an input that cannot be read", () => {
+describe("unreadable input", () => {
   it.each([
     ["an element that is not closed", "<speak>Hello <p>world</speak>", 21],
     ["an attribute without quotes", "<speak><prosody rate=fast>x</prosody></speak>", 21],
@@ -41,7 +41,7 @@ describe("an input that cannot be read", () => {
     ["an element of somebody else", "<speak>Hello <script>x</script></speak>", 13],
     ["audio, which would open a file", '<speak>Hello <audio src="/etc/passwd"/></speak>', 13],
     ["a break of no known length", '<speak>Hello <break time="a while"/>x</speak>', 13]
-  ] as const)("is 400 and told where: %s", async (_what, input, offset) => {
+  ] as const)("gets 400 with its place: %s", async (_what, input, offset) => {
     for (const path of routes) {
       const { fields } = await refused(path, order({ input }), 400, "validation_failed")
       const at = Number(/offset (\d+)/u.exec(fields?.["input"] ?? "")?.[1] ?? Number.NaN)
@@ -50,7 +50,7 @@ describe("an input that cannot be read", () => {
     }
   })
 
-  it("is 400 at once when it is made to burst: entities, depth, elements, attributes", async () => {
+  it("gets 400 at once for a bomb: entities, depth, elements, attributes", async () => {
     const hostile = [
       `<speak>${entities}&a9;</speak>`,
       `<speak>${"<p>".repeat(3_000)}x${"</p>".repeat(300)}`,
@@ -66,18 +66,18 @@ describe("an input that cannot be read", () => {
     }
   })
 
-  it("is SSML that is wrong when it begins with a DOCTYPE: no entity of it is read", async () => {
+  it("is invalid SSML when it begins with a DOCTYPE: no entity is expanded", async () => {
     await refused(stream, order({ input: `${entities.slice(0, 60)}]><speak>&a9;</speak>` }), 400, "validation_failed")
   })
 
-  it("is plain text when it begins with a word: spoken as it stands, nothing expanded", async () => {
+  it("is plain text when it begins with a word: it is spoken as written, without expansion", async () => {
     const input = `Listen: ${entities.slice(0, 60)}]><speak>&a9;</speak>`
     const { marks, durationMs } = await fleet.listen(order({ input, output_format: "pcm_8000" }))
     assert.deepStrictEqual(faultsOfMarks([input], marks, durationMs), [])
     assert.isBelow(durationMs, 60_000)
   })
 
-  it("names the turn of a dialogue that is wrong", async () => {
+  it("names the faulty turn of a dialogue", async () => {
     const turns = [
       { input: "Fine.", voice_id: "henry" },
       { input: "<speak>Not fine", voice_id: "lena" }
@@ -86,7 +86,7 @@ describe("an input that cannot be read", () => {
     assert.deepStrictEqual(Object.keys(fields ?? {}), ["turns[1].input"])
   })
 
-  it("is 413 when it is too long: 2,000 characters in one answer, 20,000 in a stream, tags counted", async () => {
+  it("gets 413 when it is too long: 2,000 characters in one answer, 20,000 in a stream, tags counted", async () => {
     const long = (characters: number) => order({ input: `<speak>${"a ".repeat(characters)}`.slice(0, characters) })
     await refused(speech, long(2_001), 413, "payload_too_large")
     await refused(stream, long(20_001), 413, "payload_too_large")
@@ -95,7 +95,7 @@ describe("an input that cannot be read", () => {
   })
 })
 
-describe("a request that asks for what is not there", () => {
+describe("a request for something that does not exist", () => {
   it.each([
     ["an unknown voice", speech, { voice_id: "nobody" }, 404, "voice_not_found"],
     ["a format that cannot be streamed", stream, { output_format: "wav_24000" }, 400, "validation_failed"],
@@ -113,14 +113,14 @@ describe("a request that asks for what is not there", () => {
     await refused(path, order(changes), status, code)
   })
 
-  it("is 400 when a stream may only be of a type that is not made", async () => {
+  it("gets 400 when it accepts only a stream of an unsupported type", async () => {
     const response = await fleet.post(stream, order(), { accept: "video/mp4, audio/flac" })
     assert.strictEqual(response.status, 400)
     assert.strictEqual(((await response.json()) as Refusal).error.code, "bad_request")
   })
 })
 
-describe("a request that is not one", () => {
+describe("an invalid request", () => {
   const statusOf = async (path: string, body: string, headers: Readonly<Record<string, string>>) => {
     const response = await fetch(`${fleet.url}${path}`, { method: "POST", body, headers })
     const { error } = (await response.json()) as Refusal
@@ -129,7 +129,7 @@ describe("a request that is not one", () => {
   const body = JSON.stringify(order())
   const json = "application/json"
 
-  it("is 401 without a token, or with one that was not given out", async () => {
+  it("gets 401 without a token, or with an unknown one", async () => {
     const wrong = { "content-type": json, authorization: "Bearer stl_not-one-of-ours" }
     for (const path of routes) {
       assert.deepStrictEqual(await statusOf(path, body, { "content-type": json }), [401, "unauthorized"])
@@ -137,7 +137,7 @@ describe("a request that is not one", () => {
     }
   })
 
-  it("is 403 with a token whose scope or whose role does not cover it", async () => {
+  it("gets 403 with a token whose scope or role does not cover it", async () => {
     const reader = await fleet.tokenOf("--role", "owner", "--scope", "voices:read")
     const viewer = await fleet.tokenOf("--role", "viewer")
     const streamer = await fleet.tokenOf("--kind", "service", "--scope", "audio:stream")
@@ -153,7 +153,7 @@ describe("a request that is not one", () => {
     await response.bytes()
   })
 
-  it("is 400 for JSON that is broken or too deep, and 415 for anything that is not JSON", async () => {
+  it("gets 400 for broken or too deep JSON, and 415 for anything but JSON", async () => {
     const headers = { authorization: `Bearer ${fleet.token}`, "content-type": json }
     for (const broken of ["", "{", '{"input":"x",}', "null", "[]", '"x"', `${"[".repeat(40)}${"]".repeat(40)}`]) {
       const [status] = await statusOf(stream, broken, headers)
@@ -167,7 +167,7 @@ describe("a request that is not one", () => {
 })
 
 describe("300 random documents", () => {
-  it("are each spoken or refused, soon, and none is answered with a failure of ours", async () => {
+  it("are each spoken or refused quickly, and none gets a 5xx", async () => {
     const inputs = Array.from({ length: 300 }, (_, index) => randomSsml(diceOf(7_919 * (index + 1))).slice(0, 4_000))
     const statuses = new Map<number, number>()
     const one = async (input: string) => {

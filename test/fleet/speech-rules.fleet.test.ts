@@ -68,17 +68,14 @@ describe("the format of the audio in an event stream", () => {
     ["text/event-stream", "audio/mpeg"],
     ["application/json, text/event-stream", "audio/mpeg"],
     ["text/event-stream, audio/ogg;q=0.5", "audio/ogg"]
-  ])(
-    "by Accept %s is %s, and of a plain stream such a header asks in vain unless it names audio",
-    async (accept, type) => {
-      const events = await ask(timestamps, {}, { accept })
-      assert.strictEqual(events.contentType, "text/event-stream")
-      assert.strictEqual(events.headers.get("service-audio-content-type"), type)
-      const bytes = await ask(stream, {}, { accept })
-      if (accept.includes("audio/")) assert.strictEqual(bytes.contentType, type)
-      else assertRefused(bytes, "bad_request")
-    }
-  )
+  ])("by Accept %s is %s, and a plain stream ignores such a header unless it names audio", async (accept, type) => {
+    const events = await ask(timestamps, {}, { accept })
+    assert.strictEqual(events.contentType, "text/event-stream")
+    assert.strictEqual(events.headers.get("service-audio-content-type"), type)
+    const bytes = await ask(stream, {}, { accept })
+    if (accept.includes("audio/")) assert.strictEqual(bytes.contentType, type)
+    else assertRefused(bytes, "bad_request")
+  })
 })
 
 describe("the format of a whole answer", () => {
@@ -91,7 +88,7 @@ describe("the format of a whole answer", () => {
     [{ output_format: "wav_48000", audio_format: "mp3" }, "wav", "wav_48000"],
     [{ output_format: "ulaw_8000" }, "ulaw", "ulaw_8000"],
     [{ output_format: "mp3_24000_192" }, "mp3", "mp3_24000_160"]
-  ])("with %j is %s, told back as %s", async (body, audioFormat, outputFormat) => {
+  ])("with %j is %s, reported as %s", async (body, audioFormat, outputFormat) => {
     const { body: answer } = await ask(speech, body, { accept: "audio/ogg" })
     const { audio_format, output_format } = answer as Readonly<Record<string, unknown>>
     assert.deepStrictEqual([audio_format, output_format], [audioFormat, outputFormat])
@@ -108,7 +105,7 @@ describe("the format of a whole answer", () => {
 })
 
 describe("a model", () => {
-  it("may be passed, under each of its names, to the routes that its list names, and to no others", async () => {
+  it("may be named, by each of its names, on the routes of its list, and on no others", async () => {
     for (const { id, aliases, routes, isDialogue } of speechModels) {
       for (const model of [id, ...aliases]) {
         for (const path of [speech, stream, timestamps, "/v1/audio/dialogue"]) {
@@ -123,11 +120,11 @@ describe("a model", () => {
   })
 })
 
-describe("a field that is null", () => {
+describe("a null field", () => {
   const options = { loudness_normalization: null, text_normalization: null }
   const nulls = { language: null, model: null, options, output_format: null, audio_format: null }
 
-  it.each([speech, stream, timestamps, "/v1/audio/dialogue"])("is on %s as if it were not there", async (path) => {
+  it.each([speech, stream, timestamps, "/v1/audio/dialogue"])("is absent on %s", async (path) => {
     const body = { ...hello, turns: [hello] }
     const [without, given] = [await fleet.call(path, { body }), await fleet.call(path, { body: { ...body, ...nulls } })]
     assert.deepStrictEqual([given.status, given.contentType], [200, without.contentType])
@@ -135,7 +132,7 @@ describe("a field that is null", () => {
     assert.strictEqual(all.status, 200)
   })
 
-  it("and is needed is missing", async () => {
+  it("is missing when it is required", async () => {
     for (const path of [speech, stream, timestamps]) {
       assertRefused(await ask(path, { input: null }), "validation_failed", "input")
     }
@@ -144,7 +141,7 @@ describe("a field that is null", () => {
   })
 })
 
-describe("an input that begins as a document", () => {
+describe("input that begins as a document", () => {
   it.each([
     ["<!DOCTYPE speak><speak>Hi</speak>", 0],
     ['\ufeff<?xml version="1.0"?>\n<!DOCTYPE speak>\n<speak>Hi</speak>', 23],
@@ -157,7 +154,7 @@ describe("an input that begins as a document", () => {
     }
   })
 
-  it("may wish for a voice: it is read over, and its words are spoken", async () => {
+  it("may name a voice: the element is ignored, and its words are spoken", async () => {
     const input = '<speak>One <voice name="claire">two</voice> three</speak>'
     const heard = await ask(speech, { input })
     assert.strictEqual(heard.status, 200)
@@ -192,7 +189,7 @@ describe("a voice and a language", () => {
     }
   })
 
-  it("that nobody has is 404, on every route", async () => {
+  it("that do not exist get 404, on every route", async () => {
     for (const path of [speech, stream, timestamps])
       assertRefused(await ask(path, { voice_id: "v/1" }), "voice_not_found")
   })
@@ -242,7 +239,7 @@ describe("the length of an input", () => {
 })
 
 describe("a caller", () => {
-  it("needs a token, the scope of the route, and a place", async () => {
+  it("needs a token, the route's scope, and a place", async () => {
     const reader = await fleet.tokenFor("voices:read")
     const streamer = await fleet.tokenFor("audio:stream")
     const rows = [
@@ -266,7 +263,7 @@ describe("a caller", () => {
     }
   })
 
-  it("is told what is wrong with the request itself", async () => {
+  it("gets the error of the request itself", async () => {
     assertRefused(await fleet.call(speech, { body: "{" }), "bad_request")
     assertRefused(await ask(speech, {}, { "content-type": "text/plain" }), "unsupported_media_type")
     assertRefused(await ask(speech, { more: "x".repeat(600_000) }), "payload_too_large")
@@ -276,7 +273,7 @@ describe("a caller", () => {
     assert.strictEqual(wrong.headers.get("allow"), "POST")
   })
 
-  it("over the concurrency of its workspace is told to come back", async () => {
+  it("over its workspace's concurrency gets Retry-After", async () => {
     const gone = new AbortController()
     const long = JSON.stringify({ ...hello, input: "All is well. ".repeat(1_500), output_format: "pcm_48000" })
     const headers = { authorization: `Bearer ${fleet.token}`, "content-type": "application/json" }

@@ -72,7 +72,7 @@ describe("@speechify/api 1.0.1", () => {
     assert.notStrictEqual(loud.audioData, plain.audioData)
   })
 
-  it("speaks and streams when its optional fields are undefined, which it sends as null", async () => {
+  it("speaks and streams with undefined optional fields, which it sends as null", async () => {
     // Its types take no undefined; callers without our strictness pass it all the same.
     const nothing: object = { model: undefined, audioFormat: undefined, language: undefined, options: undefined }
     const answer = await client.tts.audio.speech({ input, voiceId: "selma", ...nothing })
@@ -120,7 +120,7 @@ describe("@speechify/api 1.0.1", () => {
     assert.strictEqual(forbidden.constructor.name, "ForbiddenError")
   })
 
-  it("itself refuses the newer models, before it asks us", async () => {
+  it("rejects the newer models itself, before it calls us", async () => {
     const model = "simba-3.0" as "simba-base"
     let message = ""
     await client.tts.audio.speech({ input, voiceId: "henry", model }).catch((error: Error) => (message = error.message))

@@ -59,21 +59,21 @@ describe("every word has its mark, and every mark is a slice of the input", () =
     await heardRight(input)
   })
 
-  it("with text_normalization, which says other words than were written", async () => {
+  it("with text_normalization, which speaks other words than were written", async () => {
     const input =
       "Dr. No paid $1,234.56 for 12 kg on 2024-03-05 at 5:30 p.m.; see https://example.com/a?b=c or a.b@c.co, 50% off."
     const heard = await heardRight(input, { options: { text_normalization: true } })
     for (const value of ["$1,234.56", "50%"]) assert.isAbove(durationOf(markOf(heard, value)), 500)
   })
 
-  it("20,000 characters: all of them, on one timeline without drift", async () => {
+  it("20,000 characters: every word, on one timeline without drift", async () => {
     const sentence = "The harbour wakes before the town does, and Dr. Smith counts 42 crates. "
     const input = sentence.repeat(300).slice(0, 20_000)
     const heard = await heardRight(input, { output_format: "pcm_8000" })
     assert.isAtMost(heard.durationMs - (heard.marks.at(-1)?.end_time ?? 0), 1_000)
   })
 
-  it("punctuation alone, which nobody hears", async () => {
+  it("punctuation alone, which makes no sound", async () => {
     for (const input of ["...", "... !!! ???", "—", "¡¿", "()"]) {
       const heard = await hear(input)
       assert.deepStrictEqual(faultsOfMarks([input], heard.marks, heard.durationMs), [], input)
@@ -97,7 +97,7 @@ describe("every word has its mark, and every mark is a slice of the input", () =
 })
 
 describe("SSML", () => {
-  it("keeps a prosody over the ends of sentences and within another, and marks what was sent", async () => {
+  it("keeps a prosody over sentence ends and nested elements, and marks the sent text", async () => {
     const inner = 'one two. Three <prosody pitch="x-high">four. Five</prosody> six'
     const plain = await heardRight(`<speak>Start ${inner.replaceAll(/<[^>]*>/gu, "")}. End.</speak>`)
     const styled = await heardRight(`<speak>Start <prosody rate="50%">${inner}.</prosody> End.</speak>`)
@@ -108,7 +108,7 @@ describe("SSML", () => {
     assert.isBelow(durationOf(markOf(styled, "End.")), 1.2 * durationOf(markOf(plain, "End.")))
   })
 
-  it("says an alias and marks the word it stands for; characters and entities are marked as they were sent", async () => {
+  it("speaks an alias and marks its word; characters and entities are marked as they were sent", async () => {
     const input =
       '<speak>The <sub alias="World Wide Web Consortium">W3C</sub> says <say-as interpret-as="characters">ABC</say-as> ' +
       "&amp; more than &lt;that&gt; &#x1F600;.</speak>"
@@ -126,7 +126,7 @@ describe("SSML", () => {
     assert.isAbove(durationOf(markOf(heard, "W3C")), 1_000)
   })
 
-  it("is silent for as long as a break says, and no mark lies in it", async () => {
+  it("is silent for the length of a break, without a mark in it", async () => {
     const heard = await heardRight('<speak>One<break time="2s"/> two <break time="750ms"/>three.</speak>')
     const [one, two, three] = heard.marks as [Mark, Mark, Mark]
     assert.isAtLeast(two.start_time - one.end_time, 1_950)
@@ -161,7 +161,7 @@ describe("SSML", () => {
 })
 
 describe("a dialogue", () => {
-  it("is spoken turn by turn, and marks carry the turn they are of", async () => {
+  it("is spoken turn by turn, and marks carry their turn", async () => {
     const inputs = [
       "Hello there. How are you?",
       "Gut, danke! <Und> dir?",

@@ -66,7 +66,7 @@ describe("POST /v1/audio/speech", () => {
     assert.isAtMost(answer.speech_marks.end_time, answer.audio_duration_ms)
   })
 
-  it("tells back the format that was named, as it was delivered", async () => {
+  it("reports the format that the caller named, as delivered", async () => {
     const body = { input: "Hello.", voice_id: "henry", output_format: "mp3_24000_192", audio_format: "wav" }
     const answer = Schema.decodeUnknownSync(SpeechResponse)(
       (await fleet.call("/v1/audio/speech", { headers: pinned, body })).body
@@ -88,7 +88,7 @@ describe("POST /v1/audio/speech", () => {
 })
 
 describe("POST /v1/audio/stream", () => {
-  it("is mp3 for who takes anything", async () => {
+  it("is mp3 for a caller that accepts anything", async () => {
     const body = { input, voice_id: "henry" }
     const heard = await fleet.call("/v1/audio/stream", { headers: pinned, body })
     assert.strictEqual(heard.contentType, "audio/mpeg")
@@ -119,7 +119,7 @@ describe("POST /v1/audio/stream/with-timestamps", () => {
     assert.isAtMost(marks.at(-1)?.end_time ?? 0, done.audio_duration_ms)
   })
 
-  it("is read by a client that skips heartbeats and what it does not know", () => {
+  it("is read by a client that skips heartbeats and unknown events", () => {
     const text =
       ': keep-alive\n\nevent: speech.chunk\ndata: {"type":"speech.chunk"}\n\nevent: other\ndata: {"a":1}\n\n: x\n\n'
     const known = eventsIn(text).filter(({ event }) => event.startsWith("speech."))
@@ -149,8 +149,8 @@ describe("POST /v1/audio/dialogue", () => {
   }
 })
 
-describe("the lists", () => {
-  it("tell the models", async () => {
+describe("the list routes", () => {
+  it("return the models", async () => {
     const { body } = await fleet.call("/v1/audio/models", { headers: pinned })
     const { models, dialogue_models: dialogue } = Schema.decodeUnknownSync(ModelList)(body)
     assert.deepStrictEqual([models.filter((model) => model.default).length, dialogue.length], [1, 1])
@@ -209,7 +209,7 @@ describe("the lists", () => {
     else assert.strictEqual(codeOf(heard), "voice_not_found")
   })
 
-  it("refuse an id that is no percent-encoding in the envelope too", async () => {
+  it("refuse an id with invalid percent-encoding in the envelope too", async () => {
     const heard = await fleet.call("/v1/voices/%E0%A4%A", { headers: pinned })
     assert.include([400, 404], heard.status)
     Schema.decodeUnknownSync(ErrorEnvelope)(heard.body)

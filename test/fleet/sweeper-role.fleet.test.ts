@@ -34,7 +34,7 @@ const ask = Effect.fnUntraced(function* (entity: CommandEntity, id: string, comm
 })
 
 describe("the role sweeper", () => {
-  it.live("takes every sweep, says so in its metrics, and ends in order", () =>
+  it.live("takes every sweep, counts it in its metrics, and drains in order", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       yield* ended
@@ -54,7 +54,7 @@ describe("the role sweeper", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes a project through its budget, and tells of it again after it was killed", () =>
+  it.live("takes a project through its budget, and repeats its event after a kill", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       yield* ended

@@ -62,7 +62,7 @@ const inTerminal = (...parameters: ReadonlyArray<string>) => {
 }
 
 describe("./starling top", () => {
-  it("shows all nine roles up, also the one in a process of its own, and counts a delivery", async () => {
+  it("shows all nine roles up, even the one in its own process, and counts a delivery", async () => {
     const before = await frame()
     assert.strictEqual(before.roles.length, 9)
     for (const { role, state } of before.roles) assert.strictEqual(state, "up", role)
@@ -73,7 +73,7 @@ describe("./starling top", () => {
     await until(async () => (await frame()).totals["webhooks"]?.["delivered"] === wanted, 60_000)
   })
 
-  it("prints text where there is no terminal, or when it is asked for one frame", async () => {
+  it("prints text into a pipe, or for a single frame", async () => {
     const ran = await starling(home, "top", "--once", "--interval", "0.2")
     assert.strictEqual(ran.code, 0, ran.error)
     assert.match(ran.out, /^starling {2}\S+ {2}9 roles up/u)
@@ -81,7 +81,7 @@ describe("./starling top", () => {
     assert.notInclude(ran.out, "\u001B")
   })
 
-  it("shows a role that is killed as down, in a terminal that q gives back as it was", async () => {
+  it("shows a killed role as down, and restores the terminal on q", async () => {
     const terminal = inTerminal("--interval", "0.2")
     await until(() => /speech-synthesizer +up/u.test(terminal.out()), 60_000)
     const pid = synthesizerPid()
@@ -96,7 +96,7 @@ describe("./starling top", () => {
     await until(async () => stateOf(await frame(), "speech-synthesizer") === "up", 60_000)
   })
 
-  it("gives the terminal back also on Ctrl-C", async () => {
+  it("restores the terminal on Ctrl-C too", async () => {
     const terminal = inTerminal()
     await until(() => terminal.out().includes("roles up"), 60_000)
     terminal.press("\u0003")
@@ -111,7 +111,7 @@ describe("./starling top", () => {
     assert.strictEqual(shown.roles.find(({ at }) => at === "http://127.0.0.1:9")?.state, "down")
   })
 
-  it("says it when no fleet runs, and what it does not understand", async () => {
+  it("reports that no fleet runs, and wrong options", async () => {
     const elsewhere = newHome()
     const none = await starling(elsewhere, "top")
     elsewhere.remove()

@@ -30,7 +30,7 @@ afterEach(async () => {
 })
 
 describe("./starling up", () => {
-  it("leads to a running fleet, and what is published reaches the receiver, signed", async () => {
+  it("starts a fleet, and a published event reaches the receiver, signed", async () => {
     const where = home()
     const fleet = await up(where)
     assert.match(fleet.ready.token, /^stl_/u)
@@ -48,7 +48,7 @@ describe("./starling up", () => {
     assert.notInclude(fleet.log(), "a-secret-for-trying-things-out")
   })
 
-  it("drains on SIGTERM and exits with 0; the next start finds everything where it was", async () => {
+  it("drains on SIGTERM and exits with 0; the next start finds all its data", async () => {
     const where = home()
     const first = await startFleet(where)
     assert.strictEqual((await starling(where, "endpoints", "pause", "demo", "--reason", "a trial")).code, 0)
@@ -67,7 +67,7 @@ describe("./starling up", () => {
     await until(() => second.log().includes("received work_item.done"))
   })
 
-  it("killed the hard way leaves a server behind that the next start takes care of, and loses nothing", async () => {
+  it("after a hard kill cleans up the leftover server at the next start, and loses nothing", async () => {
     const where = home()
     const first = await startFleet(where)
     const orphan = Number(readFileSync(join(where.folder, "nats/server.pid"), "utf8"))
@@ -102,7 +102,7 @@ describe("./starling up", () => {
     assert.notStrictEqual(other.ready.nats, first.ready.nats)
   })
 
-  it("with a wrong configuration names every fault of every kind in one report, and starts nothing", async () => {
+  it("names every fault of every kind of a wrong configuration in one report, and starts nothing", async () => {
     const where = home()
     const config = join(where.folder, "config.json")
     const network = { RpcUrls: ["http://127.0.0.1:9"], PayTo: `0x${"1".repeat(40)}` }
@@ -174,7 +174,7 @@ describe("./starling up", () => {
     assert.deepStrictEqual(readdirSync(where.folder), ["config.json"])
   })
 
-  it("gives up what a receiver never takes, shows it, and sends it again when told to", async () => {
+  it("gives up a delivery that its receiver never accepts, shows it, and sends it again on request", async () => {
     const where = home()
     const config = join(where.folder, "config.json")
     // Port 9 of this machine: nobody listens there.
@@ -197,7 +197,7 @@ describe("./starling up", () => {
 })
 
 describe("a command", () => {
-  it("checks what it is given, and says what is wrong in one line each", async () => {
+  it("checks its arguments, and reports each fault in one line", async () => {
     const where = home()
     assert.include((await starling(where, "publish", "work_item.merged", "--example")).error, "no fleet has run")
     await up(where)
@@ -240,7 +240,7 @@ describe("a command", () => {
     assert.strictEqual((await starling(where, ...unlisted, "--unchecked")).code, 0)
   })
 
-  it("makes tokens that may little and end, lists them with their age and use, and revokes them", async () => {
+  it("creates tokens with few rights and an end, lists them with their age and use, and revokes them", async () => {
     const where = home()
     const fleet = await up(where)
     const callWith = (token: string) =>

@@ -15,7 +15,7 @@ afterAll(() => fleet.stop())
 const challenges = "/v1/voices/consent-challenges"
 
 describe("a consent challenge", () => {
-  it("is a phrase of one's own, good for some minutes", async () => {
+  it("has a phrase of its own, good for some minutes", async () => {
     const [first, second] = [await challengeFor(fleet), await challengeFor(fleet)]
     assert.notStrictEqual(first.id, second.id)
     assert.notStrictEqual(first.phrase, second.phrase)
@@ -28,7 +28,7 @@ describe("a consent challenge", () => {
     ["a".repeat(121), 121],
     ["é".repeat(61), 122],
     ["🙂".repeat(5_000), 20_000]
-  ])("is not given for a name that is too long, and says how long it is", async (full_name, bytes) => {
+  ])("is refused for a name that is too long, with its length", async (full_name, bytes) => {
     const answer = await fleet.call(challenges, { body: { full_name } })
     assert.strictEqual(refusalIn(answer), "400 validation_failed")
     const { fields, details } = toldIn(answer)
@@ -37,7 +37,7 @@ describe("a consent challenge", () => {
     assert.isNull(answer.headers.get("ratelimit-limit"))
   })
 
-  it("is given with a key that is null as without one", async () => {
+  it("is given for a null key as without one", async () => {
     const body = { full_name: "Ada Lovelace", idempotency_key: null }
     const [first, second] = [await fleet.call(challenges, { body }), await fleet.call(challenges, { body })]
     assert.deepStrictEqual([first.status, second.status], [200, 200])
@@ -51,7 +51,7 @@ describe("a consent challenge", () => {
     { full_name: " \t" },
     { full_name: 7 },
     { full_name: "Ada\nLovelace" }
-  ])("is not given for %j", async (body) => {
+  ])("is refused for %j", async (body) => {
     const answer = await fleet.call(challenges, { body })
     assert.strictEqual(refusalIn(answer), "400 validation_failed")
     assert.deepStrictEqual(Object.keys(toldIn(answer).fields ?? {}), ["full_name"])
@@ -70,7 +70,7 @@ describe("a consent challenge", () => {
     }
   })
 
-  it("is given so many times in an hour to each workspace, replays not counted", async () => {
+  it("is limited per hour for each workspace, replays not counted", async () => {
     const token = await fleet.tokenOf("--workspace", "eager", "--role", "member")
     const ask = (key?: string, name = "Ada Lovelace") =>
       fleet.call(challenges, {

@@ -44,7 +44,7 @@ const attempt = async (change: (phrase: string) => Parts | Promise<Parts>): Prom
   return answer
 }
 
-describe("a voice is made", () => {
+describe("a voice is created", () => {
   it("when its speaker has read the phrase", async () => {
     const parts = { name: "  Ada, the first  ", locale: "en-gb", gender: "not_specified" }
     const answer = await onceHeard(() => attempt(() => parts))
@@ -62,7 +62,7 @@ describe("a voice is made", () => {
   })
 })
 
-describe("no voice is made", () => {
+describe("no voice is created", () => {
   const unusable = "422 consent_recording_unusable"
   const cases: ReadonlyArray<[string, (phrase: string) => Parts | Promise<Parts>, string, string?]> = [
     [
@@ -112,7 +112,7 @@ describe("no voice is made", () => {
     if (reason !== undefined) assert.strictEqual(toldIn(answer).details?.["reason"], reason)
   })
 
-  it("of a playlist, and nobody whom it names is called", async () => {
+  it("from a playlist, and no host that it names is called", async () => {
     let calls = 0
     const trap = createServer((_, response) => {
       calls += 1
@@ -138,7 +138,7 @@ describe("no voice is made", () => {
     assert.strictEqual(refusalIn(answer), "409 consent_challenge_expired")
   })
 
-  it("with a challenge of another workspace, which is answered as one that never was", async () => {
+  it("with a challenge of another workspace, which gets the answer of an unknown one", async () => {
     const own = await onceHeard(async () => {
       const parts = await spokenParts(fleet, "alan")
       const foreign = await create(fleet, parts, { token: other })
@@ -151,7 +151,7 @@ describe("no voice is made", () => {
     assert.strictEqual(own.status, 201)
   })
 
-  it("without a challenge, whatever else is sent by a caller of today", async () => {
+  it("without a challenge, whatever else a current caller sends", async () => {
     const consent = JSON.stringify({ fullName: "Ada Lovelace", email: "ada@example.org" })
     const answer = await create(fleet, { sample, consent })
     assert.strictEqual(refusalIn(answer), "400 validation_failed")
@@ -159,8 +159,8 @@ describe("no voice is made", () => {
   })
 })
 
-describe("a fleet that cannot listen", () => {
-  it("says so, and when to come back; the same create may then go on with its challenge, and no other", async () => {
+describe("a fleet without a recogniser", () => {
+  it("says so with Retry-After; the same create may then use its challenge, and no other may", async () => {
     const deaf = await speechFleet({ VOICE_CLONING_POCKETSPHINX_PATH: "/bin/false" })
     try {
       const parts = await spokenParts(deaf, "alan")

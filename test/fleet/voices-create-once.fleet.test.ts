@@ -49,7 +49,7 @@ describe("creates with one idempotency key", () => {
     )
   })
 
-  it("are refused like all others when the workspace has as many voices as it may have", async () => {
+  it("are refused like all others when the workspace is full", async () => {
     assert.strictEqual((await listed("?type=personal")).length, voicesMax)
     const answer = await create(fleet, await spokenParts(fleet, "alan"))
     assert.strictEqual(refusalIn(answer), "403 too_many_voices")

@@ -79,7 +79,7 @@ describe("a cloned voice", () => {
     assert.strictEqual((await fleet.call("/v1/audio/dialogue", { body: { turns } })).status, 200)
   })
 
-  it("speaks the languages that the voices of its locale speak", async () => {
+  it("speaks the languages of its locale's voices", async () => {
     const ask = (language: string) =>
       fleet.call("/v1/audio/speech", { body: { input: "Guten Tag.", voice_id: voice, language } })
     assert.strictEqual((await ask("de-DE")).status, 200)
@@ -107,8 +107,8 @@ describe("a cloned voice", () => {
   })
 })
 
-describe("who may take a voice away", () => {
-  it("is a member who manages content, with a key for it, or a service account by its scopes", async () => {
+describe("the permission to delete a voice", () => {
+  it("belongs to members who manage content, with a key for it, and to service accounts by their scopes", async () => {
     const viewer = await fleet.tokenOf("--role", "viewer")
     const reader = await fleet.tokenOf("--role", "owner", "--scope", "voices:read")
     const service = await fleet.tokenFor("voices:read")
@@ -130,7 +130,7 @@ describe("who may take a voice away", () => {
     assert.strictEqual(refusalIn(shared), "403 forbidden")
   })
 
-  it("takes it from everybody in the workspace; what is being spoken with it is spoken to its end", async () => {
+  it("removes it for the whole workspace; running speech goes on to its end", async () => {
     const member = await fleet.tokenOf("--role", "member", "--scope", "voices:all")
     const leaving = await cloned(fleet, "roger")
     const long = { input: "The tide is out. ".repeat(400), voice_id: leaving, output_format: "pcm_24000" }
@@ -157,7 +157,7 @@ describe("who may take a voice away", () => {
 })
 
 describe("an operator", () => {
-  it("sees who consented to what, and can hear it, also when the voice is gone", async () => {
+  it("sees the consents and can hear them, even after the voice is deleted", async () => {
     const consents = async (...parameters: ReadonlyArray<string>) => {
       const { code, out, error } = await starling(fleet.home, "consents", ...parameters)
       assert.strictEqual(code, 0, error)
@@ -191,7 +191,7 @@ describe("an operator", () => {
 })
 
 describe("the log", () => {
-  it("tells of no name, no phrase and no token", () => {
+  it("contains no name, no phrase and no token", () => {
     const log = fleet.fleet.log()
     for (const secret of [name, "Ada Lovelace", "I agree to have", fleet.token, other]) assert.notInclude(log, secret)
   })

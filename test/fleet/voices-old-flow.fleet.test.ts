@@ -20,7 +20,7 @@ afterAll(() => fleet.stop())
 const pinned = (version: string) => ({ headers: { "speechify-version": version } })
 
 describe("@speechify/api 1.0.1", () => {
-  it("clones a voice as it always did, finds it in the list, speaks with it, downloads its sample, and deletes it", async () => {
+  it("clones a voice as before, finds it in the list, speaks with it, downloads its sample, and deletes it", async () => {
     const client = new SpeechifyClient({ baseUrl: fleet.url, token: fleet.token })
     const path = join(fleet.home.folder, "sample.wav")
     writeFileSync(path, sample)
@@ -52,7 +52,7 @@ describe("@speechify/api 1.0.1", () => {
 })
 
 describe("a caller pinned before 2026-09-13", () => {
-  it("clones without a challenge, and hears that this will end", async () => {
+  it("clones without a challenge, and gets a deprecation notice", async () => {
     const answer = await create(fleet, { sample, consent }, pinned("2026-09-12"))
     assert.strictEqual(answer.status, 201, JSON.stringify(answer.body))
     const { headers } = answer
@@ -70,14 +70,14 @@ describe("a caller pinned before 2026-09-13", () => {
     assert.include(none.error, "declared")
   })
 
-  it("hears of it with refusals too", async () => {
+  it("gets the notice with refusals too", async () => {
     const answer = await create(fleet, { sample, consent: '{"fullName": ""}' }, pinned("2025-01-01"))
     assert.strictEqual(refusalIn(answer), "400 validation_failed")
     assert.deepStrictEqual(Object.keys(toldIn(answer).fields ?? {}), ["consent"])
     assert.isNotNull(answer.headers.get("deprecation"))
   })
 
-  it("may use a challenge like everybody else, and is held to it", async () => {
+  it("may use a challenge, and is then held to it", async () => {
     const { id } = await challengeFor(fleet)
     const parts = { sample, consent, consent_challenge_id: id, consent_recording: sample }
     const answer = await create(fleet, parts, pinned("2026-09-12"))
@@ -86,7 +86,7 @@ describe("a caller pinned before 2026-09-13", () => {
   })
 })
 
-describe("a caller of today", () => {
+describe("a caller with the current version", () => {
   it("cannot clone without a challenge", async () => {
     for (const asked of [{}, pinned("2026-09-13")]) {
       const answer = await create(fleet, { sample, consent }, asked)
@@ -97,7 +97,7 @@ describe("a caller of today", () => {
 })
 
 describe("the flow without a challenge", () => {
-  it("is refused once its day has come, and says what to do instead", async () => {
+  it("is refused after its last day, and names the alternative", async () => {
     const later = await speechFleet({ VOICE_CLONING_LEGACY_FLOW_SUNSET: "2026-10-01" })
     try {
       const answer = await create(later, { sample, consent }, pinned("2026-09-12"))

@@ -26,7 +26,7 @@ describe("another workspace's voice", () => {
     ]
   ]
 
-  it.each(routes)("is to %s as one that never was", async (_, ask) => {
+  it.each(routes)("looks to %s like one that never existed", async (_, ask) => {
     const stranger = crypto.randomUUID()
     const [foreign, unknown] = [await ask(voice), await ask(stranger)]
     assert.strictEqual(refusalIn(foreign), "404 voice_not_found")
@@ -39,7 +39,7 @@ describe("another workspace's voice", () => {
   it.each([
     ["GET", (id: string) => ["GET", `/v1/voices/${id}`, ""]],
     ["speech", (id: string) => ["POST", "/v1/audio/speech", JSON.stringify({ input, voice_id: id })]]
-  ] as const)("takes %s no longer, and no shorter, than one that never was", async (_, asking) => {
+  ] as const)("takes %s as long as one that never existed", async (_, asking) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const timed = (id: string) =>
       new Promise<number>((resolve, reject) => {

@@ -60,11 +60,11 @@ const headingsOf = (page: string) =>
   )
 
 describe("the house", () => {
-  it("says at the top of every file what it is", () => {
+  it("begins every file with a comment that says what it is", () => {
     for (const path of sources) assert.isTrue(readFileSync(path, "utf8").startsWith("/**"), path)
   })
 
-  it("has no function of more than seventy lines, which is what a reader holds at once", () => {
+  it("has no function of more than seventy lines", () => {
     assert.deepStrictEqual(sources.flatMap(longFunctionsIn), [])
   })
 
@@ -73,14 +73,14 @@ describe("the house", () => {
     for (const role of roleNames) assert.include(page, `\n| ${role} |`)
   })
 
-  it("names every page in the map", () => {
+  it("names every page in docs/README.md", () => {
     const map = readFileSync("docs/README.md", "utf8")
     for (const page of globSync("docs/*.{md,json}").map((path) => basename(path))) {
       if (page !== "README.md") assert.include(map, `](${page})`)
     }
   })
 
-  it("links only to files and headings that there are", () => {
+  it("links only to existing files and headings", () => {
     for (const page of pages) {
       for (const [, to = ""] of proseOf(page).matchAll(/\]\(([^()\s]+)\)/gu)) {
         if (/^[a-z]+:/u.test(to)) continue
@@ -133,7 +133,7 @@ describe("the linter", () => {
     assert.match((said.get(fileOf(path, line)) ?? []).join(" "), /restricted|no-console/u)
   })
 
-  it("lets through what is as it should be", () => {
+  it("accepts correct code", () => {
     assert.isUndefined(said.get(fileOf(...taken)))
   })
 })

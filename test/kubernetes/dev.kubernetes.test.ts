@@ -30,11 +30,11 @@ describe("the development overlay on a cluster", () => {
     assert.include(enforced, '"pod-security.kubernetes.io/enforce":"restricted"')
   })
 
-  it("changes nothing by a second apply, and says so of each object", async () => {
+  it("changes nothing with a second apply, and says so for each object", async () => {
     assert.deepStrictEqual(changes(await apply(folder)), [])
   })
 
-  it("takes a house's configuration, secrets and way out in an overlay over it", async () => {
+  it("takes a custom configuration, secrets and egress from an overlay over it", async () => {
     await withHouse("dev", apply)
     await untilReady(namespace, readyWithinMs)
     fleet = fleetOn("dev", { BUS_URL: "nats://nats:4222" })
@@ -43,20 +43,20 @@ describe("the development overlay on a cluster", () => {
     assert.isAbove(token.length, 20)
   })
 
-  it("delivers a published event to a receiver outside, with a signature that the receiver can verify", async () => {
+  it("delivers a published event to an outside receiver, with a verifiable signature", async () => {
     const { isOurs, signature } = await deliverOne(fleet, "sandbox.leak_detected", everyEvent)
 
     assert.isTrue(isOurs, signature)
   })
 
-  it("sells an answer through the service to who pays on an EVM chain", async () => {
+  it("sells an answer through the service to a payer on an EVM chain", async () => {
     const { answer, taken } = await fleet.send<Sale>("payOnEvm", { text: "The apples are ripe" })
 
     assert.include(answer, "The apples are ripe")
     assert.isTrue(BigInt(taken) > 0n)
   })
 
-  it("sells an answer through the service to who pays on Solana", async () => {
+  it("sells an answer through the service to a payer on Solana", async () => {
     const { answer, taken } = await fleet.send<Sale>("payOnSolana", { text: "The pears are ripe" })
 
     assert.include(answer, "The pears are ripe")

@@ -287,12 +287,12 @@ const cases: ReadonlyArray<Case> = [
 ]
 
 describe("the doctor of a cluster", () => {
-  it("finds nothing where nothing is missing", () => {
+  it("finds nothing when nothing is missing", () => {
     assert.deepStrictEqual(found(healthy), [])
   })
 
   it.each(cases)(
-    "says so, and how to mend it, when $when",
+    "reports the fault and its remedy when $when",
     ({ cluster = healthy, plan: of = plan, check, says, mends, isAdvice = false }) => {
       const findings = found(cluster, of)
       const told = findings.find((finding) => finding.check === check && says.test(finding.what))
@@ -306,14 +306,14 @@ describe("the doctor of a cluster", () => {
     }
   )
 
-  it("says that a way out is shut for a provider's private address too", () => {
+  it("reports that egress to a provider's private address is closed", () => {
     const [first, ...rest] = found(knowing, inside).filter(({ check }) => check === "ways out")
 
     assert.match(first?.what ?? "", /model-gateway reach 10\.4\.0\.9\/32, which the provider inside/u)
     assert.deepStrictEqual(rest, [])
   })
 
-  it("finds a Prometheus that takes only what bears its label", () => {
+  it("finds a Prometheus that selects only its own label", () => {
     const spec = { podMonitorSelector: { matchLabels: { release: "main" } }, ruleSelector: {} }
     const findings = found({
       ...healthy,
@@ -324,7 +324,7 @@ describe("the doctor of a cluster", () => {
     assert.match(findings[0]?.what ?? "", /takes no PodMonitor without release=main, and starling has none/u)
   })
 
-  it("does not count as missing what it could not look at, and says that it could not", () => {
+  it("reports what it could not check, and does not count it as missing", () => {
     const blind: Cluster = {
       ...healthy,
       secrets: undefined,
@@ -350,7 +350,7 @@ describe("the doctor of a cluster", () => {
     assert.notInclude(JSON.stringify(findings), "9-secret")
   })
 
-  it("has a line for each check, and under a finding its reason and its command", () => {
+  it("prints a line for each check, and under a finding its reason and its command", () => {
     const findings = found({ ...healthy, storageClasses: [] })
 
     assert.deepStrictEqual(report(["version", "storage class"], findings), [
@@ -362,8 +362,8 @@ describe("the doctor of a cluster", () => {
   })
 })
 
-describe("what an overlay asks for", () => {
-  it("counts two pods of a role, also where the autoscaler says how many, and the servers of both brokers", () => {
+describe("the resource requests of an overlay", () => {
+  it("count two pods of a role, even one with an autoscaler, and the servers of both brokers", () => {
     const counts = new Map(plan.pods.map(({ name, count }) => [name, count]))
 
     assert.strictEqual(counts.get("model-gateway"), 2)
@@ -373,7 +373,7 @@ describe("what an overlay asks for", () => {
     assert.strictEqual(Math.round(sumOf(plan).memoryBytes / 2 ** 30), 22)
   })
 
-  it("reads users off the pods and the brokers", () => {
+  it("name the users of the pods and the brokers", () => {
     assert.includeMembers(
       [...plan.users],
       ["pipeline-api", "payment-settler", "internal-services", "operator", "nack", "system"]
@@ -381,13 +381,13 @@ describe("what an overlay asks for", () => {
     assert.strictEqual(plan.users.length, 13)
   })
 
-  it("reads quantities as Kubernetes does", () => {
+  it("are read in Kubernetes' units", () => {
     const read = ["250m", "2", "1.5", "4Gi", "512Mi", "100k", "1e3", undefined, "nonsense"].map(quantity)
 
     assert.deepStrictEqual(read, [0.25, 2, 1.5, 4 * 2 ** 30, 512 * 2 ** 20, 100_000, 1_000, 0, 0])
   })
 
-  it("reads the servers' names off an address", () => {
+  it("name the servers of an address", () => {
     assert.deepStrictEqual(hostsIn("tls://nats.starling.svc:4222, tls://user:p@other:4222,plain"), [
       "nats.starling.svc",
       "other",

@@ -53,26 +53,26 @@ describe("the brokers' certificate", () => {
       .map(({ what }) => what)
   }
 
-  it("is well when it is for the name in Bus.Url and signed by what the roles believe", () => {
+  it("passes when it is for the name in Bus.Url and signed by the roles' authority", () => {
     assert.deepStrictEqual(told({}), [])
   })
 
-  it("is found to be for another name", () => {
+  it("fails for another name", () => {
     assert.match(
       told({ host: "nats.elsewhere.example" }).join("\n"),
       /is not for nats\.starling\.svc, .*DNS:nats\.elsewhere\.example$/u
     )
   })
 
-  it("is found to be signed by another authority", () => {
+  it("fails when another authority signed it", () => {
     assert.match(told({ signer: () => stranger }).join("\n"), /is not signed by what starling-bus-ca holds/u)
   })
 
-  it("is found to have ended, or to end soon", () => {
+  it("fails when it has expired, and warns when it soon will", () => {
     assert.match(told({ nowMs: Date.now() + 100_000 * day }).join("\n"), /has ended on/u)
   })
 
-  it("is missed, with the authority, where there is neither", () => {
+  it("is reported missing, with the authority, when neither exists", () => {
     const cluster = { ...healthy, secrets: [], configMaps: [] }
     const whats = certificatesCheck(cluster, planOf(encrypted()), Date.now()).map(({ what }) => what)
 
@@ -131,7 +131,7 @@ const examined = (program: string, isJson = false) =>
   })
 
 describe("doctor --kubernetes", () => {
-  it.live("asks kubectl alone, says what it was not allowed to see, and ends with 1", () =>
+  it.live("calls only kubectl, reports what it was not allowed to see, and exits with 1", () =>
     Effect.gen(function* () {
       const program = answering(
         production()
@@ -149,7 +149,7 @@ describe("doctor --kubernetes", () => {
     })
   )
 
-  it.live("tells programs the same as one object", () =>
+  it.live("prints the same findings as one JSON object", () =>
     Effect.gen(function* () {
       const program = answering(
         production()
@@ -192,7 +192,7 @@ describe("doctor --kubernetes", () => {
       program: () => kubectl('[ "$1" = kustomize ] && exit 0; exec sleep 60'),
       reason: /^the cluster cannot be reached: no answer within 5 s$/u
     }
-  ])("says why it cannot begin when $when", ({ program, reason }) =>
+  ])("explains why it cannot begin when $when", ({ program, reason }) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(examined(program()))
       assert.match(error.message, reason)

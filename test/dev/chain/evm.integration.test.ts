@@ -42,7 +42,7 @@ describe("the contracts of the local chain", () => {
 })
 
 describe("the local EVM chain", () => {
-  it("has the dollar token where clients know it, with the domain that they sign for", () =>
+  it("has the dollar token at the clients' address, with the domain that they sign for", () =>
     withChain({}, (chain) =>
       Effect.gen(function* () {
         assert.strictEqual(yield* chain.rpc("eth_chainId", []), "0x14a34")
@@ -54,7 +54,7 @@ describe("the local EVM chain", () => {
       })
     ))
 
-  it("has a payer with tokens and settlers with coins for fees, and funds whom it is told to", () =>
+  it("has a payer with tokens and settlers with coins for fees, and funds any given account", () =>
     withChain({ settlerCount: 3 }, (chain) =>
       Effect.gen(function* () {
         assert.isTrue((yield* balanceOf(chain, chain.payer.address)) > 0n)
@@ -69,7 +69,7 @@ describe("the local EVM chain", () => {
       })
     ))
 
-  it("has the same keys for the same seed, others for another, and new ones without", () => {
+  it("has the same keys for the same seed, others for another, and new ones without one", () => {
     assert.deepStrictEqual(localAccount("home", "payer"), localAccount("home", "payer"))
     assert.notDeepEqual(localAccount("home", "payer"), localAccount("other home", "payer"))
     assert.notDeepEqual(localAccount("home", "payer"), localAccount("home", "settler 0"))
@@ -85,7 +85,7 @@ describe("the local EVM chain", () => {
     )
   })
 
-  it("answers nothing while it is paused, and goes on where it was", () =>
+  it("answers nothing while it is paused, and goes on where it stopped", () =>
     withChain({}, (chain) =>
       Effect.gen(function* () {
         yield* chain.pause
@@ -97,7 +97,7 @@ describe("the local EVM chain", () => {
       })
     ))
 
-  it("moves its time on when it is told to", () =>
+  it("advances its clock when it is told to", () =>
     withChain({}, (chain) =>
       Effect.gen(function* () {
         const timestamp = Effect.map(chain.rpc("eth_getBlockByNumber", ["latest", false]), (block) =>
@@ -133,7 +133,7 @@ describe("the local EVM chain", () => {
     }
   })
 
-  it("ends when the process that started it is killed where it cannot clean up", async () => {
+  it("ends when the process that started it is killed without a chance to clean up", async () => {
     const parent = spawn(process.execPath, [join(import.meta.dirname, "chain-holder.ts")], {
       stdio: ["ignore", "pipe", "inherit"]
     })

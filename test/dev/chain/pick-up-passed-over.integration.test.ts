@@ -5,7 +5,7 @@ import { hexOf } from "../../../libs/x402/chains/evm/encoding.ts"
 import { goodPayment, type Rig, startRig } from "../../../dev/fixtures/evm/rig.ts"
 import { until } from "../../../dev/fixtures/starling.ts"
 
-describe("transactions that the local chain took for too early", () => {
+describe("transactions that reached the local chain ahead of their nonce", () => {
   let rig: Rig
   beforeAll(async () => {
     rig = await startRig()
@@ -20,7 +20,7 @@ describe("transactions that the local chain took for too early", () => {
     return { good, prepared }
   }
 
-  it("are put in a block once their turn has come, as they were sent", async () => {
+  it("are mined unchanged once their turn has come", async () => {
     const { key, nonce } = await rig.lease()
     const [first, second] = [await preparedAhead(1), await preparedAhead(2)]
     await rig.run(rig.chain.rpc("anvil_setNonce", [key.address, `0x${(Number(nonce) + 1).toString(16)}`]))
@@ -37,7 +37,7 @@ describe("transactions that the local chain took for too early", () => {
     )
   })
 
-  it("are left where they are as long as one before them is missing", async () => {
+  it("stay unmined as long as one before them is missing", async () => {
     await preparedAhead(1)
     const asked: Array<string> = []
     const watched = pickUpPassedOver((method, params) => {

@@ -76,7 +76,7 @@ describe("the local Solana chain", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("tells the time, the fees and its name to both libraries", () =>
+  it.live("gives the time, the fees and its name to both libraries", () =>
     Effect.gen(function* () {
       const { chain, connection, rpc } = yield* start()
       const genesis = yield* promised(() => rpc.getGenesisHash().send())
@@ -98,7 +98,7 @@ describe("the local Solana chain", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes a transaction and tells what became of it, as a node does", () =>
+  it.live("takes a transaction and reports its status, as a node does", () =>
     Effect.gen(function* () {
       const { chain, connection } = yield* start()
       const transaction = yield* promised(() => transferOf(chain, connection, 70n))
@@ -138,7 +138,7 @@ describe("the local Solana chain", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says what is wrong with what it cannot read", () =>
+  it.live("explains its refusal of input that it cannot read", () =>
     Effect.gen(function* () {
       const { chain } = yield* start()
       const ask = (body: string) =>
@@ -157,7 +157,7 @@ describe("the local Solana chain", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("remembers no more transactions than it was told to", () =>
+  it.live("remembers no more transactions than configured", () =>
     Effect.gen(function* () {
       const { chain, connection } = yield* start({ historyMax: 2 })
       const send = (units: bigint) =>

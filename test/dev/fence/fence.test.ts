@@ -60,26 +60,23 @@ describe("the fence between rooms", () => {
     told = judged(new Map(statements))
   })
 
-  it.each(names)(
-    "lets %s import by their names the rooms that its line in the table knows, and nobody else",
-    (from) => {
-      const { looksInside = false, knows = [] } = rooms[from] ?? {}
-      assert.isAbove(byName(from).length, 30)
-      for (const [index, { to, name }] of byName(from).entries()) {
-        const found = told(`${from}/by-name.ts`, index + 1)
-        assert.lengthOf(found, looksInside || knows.includes(to) ? 0 : 1, `${from} imports ${name}: ${found}`)
-      }
+  it.each(names)("lets %s import by name only the rooms of its row in the table", (from) => {
+    const { looksInside = false, knows = [] } = rooms[from] ?? {}
+    assert.isAbove(byName(from).length, 30)
+    for (const [index, { to, name }] of byName(from).entries()) {
+      const found = told(`${from}/by-name.ts`, index + 1)
+      assert.lengthOf(found, looksInside || knows.includes(to) ? 0 : 1, `${from} imports ${name}: ${found}`)
     }
-  )
+  })
 
-  it.each(names)("lets %s reach into no other room by a path, unless it is the tests", (from) => {
+  it.each(names)("lets %s import no other room by a path, except from tests", (from) => {
     for (const [index, to] of others(from).entries()) {
       const found = told(`${from}/by-path.ts`, index + 1)
       assert.lengthOf(found, from === "test" ? 0 : 1, `${from} reaches into ${to}: ${found}`)
     }
   })
 
-  it.each(names)("lets %s use the packages of its line in the table, and no other", (from) => {
+  it.each(names)("lets %s use only the packages of its row in the table", (from) => {
     const { packages: own = [], isPure = false, looksInside = false } = rooms[from] ?? {}
     for (const [index, name] of packages.entries()) {
       const isListed = own.some((one) => (one.endsWith("/*") ? name.startsWith(one.slice(0, -1)) : one === name))
@@ -146,11 +143,11 @@ describe("the fence on one import", () => {
     assert.lengthOf(told(index), 1)
   })
 
-  it.each(allowed.map((trial, index) => [...trial, index] as const))("lets through in %s: %s", (_, __, index) => {
+  it.each(allowed.map((trial, index) => [...trial, index] as const))("allows in %s: %s", (_, __, index) => {
     assert.deepStrictEqual(told(refused.length + index), [])
   })
 
-  it("says the file, the line, what is imported and which room may not know which", () => {
+  it("names the file, the line, the import and the rooms of the broken rule", () => {
     assert.deepStrictEqual(told(2), [`libs/runtime/one-2.ts:1 imports "#bus": libs/runtime may not know libs/bus`])
   })
 })
@@ -163,24 +160,24 @@ describe("the fence on a file", () => {
     return faultsOf(folder, [file], imports)
   }
 
-  it("refuses one that lies in no room", () => {
+  it("refuses a file outside all rooms", () => {
     assert.match(whole("nowhere/a.ts", "export const nothing = 0").join("\n"), /^nowhere\/a\.ts: it lies in no room/u)
   })
 
-  it("refuses one that is no program", () => {
+  it("refuses a file that does not parse", () => {
     assert.match(whole("libs/bus/broken.ts", "export const = 1").join("\n"), /^libs\/bus\/broken\.ts: /u)
   })
 })
 
 describe("the table of rooms", () => {
-  it("names only rooms that there are, as folders of this tree", () => {
+  it("names only existing folders of this tree", () => {
     for (const [room, { knows }] of Object.entries(rooms)) {
       assert.isTrue(existsSync(room), room)
       for (const known of knows) assert.include(names, known, `${room} knows ${known}`)
     }
   })
 
-  it("makes no circle: of two rooms at most one knows the other, by however many steps", () => {
+  it("has no cycle: of two rooms at most one imports the other, over any number of steps", () => {
     const reach = (from: string, seen = new Set<string>()): Set<string> => {
       for (const next of rooms[from]?.knows ?? []) if (!seen.has(next)) reach(next, seen.add(next))
       return seen
@@ -188,7 +185,7 @@ describe("the table of rooms", () => {
     for (const room of names) assert.isFalse(reach(room).has(room), room)
   })
 
-  it("is the one that docs/architecture.md shows", () => {
+  it("equals the table in docs/architecture.md", () => {
     const page = readFileSync("docs/architecture.md", "utf8")
     assert.include(page, roomTable(imports), "print the new one with: node dev/fence/main.ts table")
   })

@@ -56,8 +56,8 @@ const cases: ReadonlyArray<{
   }
 ]
 
-describe("circles of folders", () => {
-  it.each(cases)("finds $name", ({ edges, circles }) => {
+describe("cycles between folders", () => {
+  it.each(cases)("are found: $name", ({ edges, circles }) => {
     assert.deepStrictEqual(folderCircles(edges), circles)
   })
 })

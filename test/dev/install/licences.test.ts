@@ -35,7 +35,7 @@ const unsaid: Readonly<Record<string, string>> = {
 }
 
 describe("licences", () => {
-  it("of all that is given to others are permissive", () => {
+  it("of all shipped packages are permissive", () => {
     const carried = packages.filter(({ isCarried }) => isCarried)
 
     assert.isAbove(carried.length, 30)
@@ -45,7 +45,7 @@ describe("licences", () => {
     )
   })
 
-  it("of every other package are known", () => {
+  it("of all other packages are known", () => {
     const unknown = packages.filter(
       ({ name, license }) => ![...forTests, eitherOf].includes(license ?? "") && !Object.hasOwn(unsaid, name)
     )

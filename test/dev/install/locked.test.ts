@@ -21,7 +21,7 @@ const installed = (changes: Lock["packages"]): Lock => {
 }
 
 describe("a lock file", () => {
-  it("belongs to this project's package.json, with a sum for every package", () => {
+  it("belongs to this project's package.json, with a checksum for every package", () => {
     assert.deepStrictEqual(driftOf(read<Manifest>("package.json"), read<Lock>("package-lock.json")), [])
   })
 
@@ -33,7 +33,7 @@ describe("a lock file", () => {
     assert.include(driftOf(asked, lock).join("\n"), fault)
   })
 
-  it("is refused when a package in it has no sum", () => {
+  it("is refused when a package in it has no checksum", () => {
     const { version } = lock.packages["node_modules/saxes"] ?? {}
     const unsummed = { packages: { ...lock.packages, "node_modules/saxes": { version: version ?? "" } } }
 
@@ -41,8 +41,8 @@ describe("a lock file", () => {
   })
 })
 
-describe("what is installed", () => {
-  it("may be what is locked, with binaries of this platform and without those of others", () => {
+describe("the installed packages", () => {
+  it("may equal the lock file, with this platform's binaries and without those of others", () => {
     const { "node_modules/vite-linux": _, ...rest } = installed({}).packages
     const mac = { version: "8.3.8", integrity: "sha512-d", optional: true, os: ["darwin"] }
 
@@ -54,11 +54,11 @@ describe("what is installed", () => {
     ["another version", { "node_modules/saxes": { version: "6.0.1", integrity: "sha512-a" } }, "6.0.1 is installed"],
     ["other bytes", { "node_modules/saxes": { version: "6.0.0", integrity: "sha512-x" } }, "by its sum"],
     ["a package that nobody locked", { "node_modules/left": { version: "1.0.0" } }, "is installed and not locked"]
-  ])("is refused with %s", (_, changes, fault) => {
+  ])("are refused with %s", (_, changes, fault) => {
     assert.include(strayOf(lock, installed(changes)).join("\n"), fault)
   })
 
-  it("is refused when something is missing", () => {
+  it("are refused when one is missing", () => {
     const { "node_modules/vite": _, ...packages } = installed({}).packages
     assert.deepStrictEqual(strayOf(lock, { packages }), ["node_modules/vite: is locked and not installed"])
   })

@@ -35,7 +35,7 @@ describe("the install step", () => {
     assert.notInclude(stderr, "npm was called")
   })
 
-  it("goes on with one that it belongs to, and tells where npm's own words are when it fails", () => {
+  it("goes on with a matching one, and names the log of npm's output when it fails", () => {
     const { status, stderr } = install((manifest) => manifest)
 
     assert.strictEqual(status, 69)
@@ -48,7 +48,7 @@ describe("the install step", () => {
   })
 })
 
-describe("a step of an install", () => {
+describe("an install step", () => {
   const step = (command: string) => {
     const folder = mkdtempSync(join(tmpdir(), "starling-install-"))
     folders.push(folder)
@@ -61,7 +61,7 @@ describe("a step of an install", () => {
     return { ...ran, log: readFileSync(join(folder, "install.log"), "utf8") }
   }
 
-  it("is one line, however much the command prints, which is kept in a log", () => {
+  it("prints one line, and keeps the command's output in a log", () => {
     const { status, stdout, stderr, log } = step("seq 400; seq 400 >&2")
 
     assert.strictEqual(status, 0)
@@ -70,7 +70,7 @@ describe("a step of an install", () => {
     assert.lengthOf(log.trim().split("\n"), 801)
   })
 
-  it("that fails shows the last lines of the log alone, and ends as the command did", () => {
+  it("that fails shows only the last lines of the log, and exits as the command did", () => {
     const { status, stderr } = step("seq 400; exit 7")
 
     assert.strictEqual(status, 7)
@@ -78,7 +78,7 @@ describe("a step of an install", () => {
     assert.include(stderr, "\n    400\n")
   })
 
-  it("begins the log anew before it grows without end", () => {
+  it("starts a new log before it grows without end", () => {
     const { log } = step("seq 200000; source dev/install/steps.sh; step again true")
 
     assert.strictEqual(log, "== again\n")

@@ -3,7 +3,7 @@ import { linesOf, readAgentLine } from "../../../dev/runner/agent-lines.ts"
 
 const question = { type: "question", questionId: "q-1", questionText: "Which one?" }
 
-describe("a line of an agent", () => {
+describe("a line of an agent's output", () => {
   it.each([
     question,
     { type: "no-action" },
@@ -20,7 +20,7 @@ describe("a line of an agent", () => {
       estimatedEffort: "tiny",
       filesReferenced: []
     }
-  ])("says something when it is of a known type: $type", (line) => {
+  ])("has a meaning when its type is known: $type", (line) => {
     assert.deepStrictEqual(readAgentLine(JSON.stringify(line)) as unknown, line)
   })
 
@@ -36,7 +36,7 @@ describe("a line of an agent", () => {
     assert.isUndefined(readAgentLine(line))
   })
 
-  it("is found by its type", () => {
+  it("is recognised by its type", () => {
     const lines = [question, { type: "no-action" }, { ...question, questionId: "q-2" }]
       .map((line) => readAgentLine(JSON.stringify(line)))
       .filter((line) => line !== undefined)

@@ -21,7 +21,7 @@ const nothing: RunnerGiven = {
 const options = (said: Partial<RunnerGiven> = {}) => runnerOptions({ ...nothing, ...said }, "/home/of/it")
 
 describe("a runner's options", () => {
-  it("are all phases of one agent, with the example agent, when nothing is said", () => {
+  it("default to all phases of one agent, with the example agent", () => {
     const { agents, atOnce, phases, folder, work, forge } = options()
     assert.deepStrictEqual(agents, ["coder"])
     assert.strictEqual(atOnce, 4)
@@ -31,7 +31,7 @@ describe("a runner's options", () => {
     assert.isUndefined(forge)
   })
 
-  it("are what is said", () => {
+  it("are taken as given", () => {
     const said = options({
       agent: ["a", "b"],
       phase: ["merge"],

@@ -14,7 +14,7 @@ const says = `echo '${JSON.stringify({ type: "usage", ...usage })}'`
 const twice = { tokensInput: 2, tokensOutput: 2, tokensCached: 0, costMicroUsd: 1_400, elapsedMs: 2 }
 describe("the reference runner", () => {
   it.layer(bus, { excludeTestServices: true, timeout: "30 seconds" })((it) => {
-    it.effect("kills an agent that says nothing, with all that it started", () =>
+    it.effect("kills a silent agent, with all its child processes", () =>
       Effect.gen(function* () {
         const { repository, options } = yield* stage
         const marker = `sleep 86${Math.floor(Math.random() * 1e6)}`
@@ -25,7 +25,7 @@ describe("the reference runner", () => {
       })
     )
 
-    it.effect("reports suggestions before the end, and what was spent with it", () =>
+    it.effect("reports suggestions before the end, and the cost with it", () =>
       Effect.gen(function* () {
         const { repository, options } = yield* stage
         const reports = yield* performed(ordered(repository, "!suggest 10\n!spend 1200\n!spend 300"), options())
@@ -37,7 +37,7 @@ describe("the reference runner", () => {
       })
     )
 
-    it.effect("says what was spent however a phase ends: too long, broken in the middle, or told to stop", () =>
+    it.effect("reports the cost of a phase that ends by timeout, by a crash, or by a stop", () =>
       Effect.gen(function* () {
         const { repository, options } = yield* stage
         const slow = dispatchOf(repository, { phaseTimeoutMs: 5_000 })
@@ -58,7 +58,7 @@ describe("the reference runner", () => {
       })
     )
 
-    it.effect("says what the resolution of a conflict cost", () =>
+    it.effect("reports the cost of a conflict's resolution", () =>
       Effect.gen(function* () {
         const { repository, options } = yield* stage
         const work = ordered(repository, "!conflict")
@@ -97,7 +97,7 @@ describe("the reference runner", () => {
       })
     )
 
-    it.effect("says that a failure may pass when the upstream cannot be reached", () =>
+    it.effect("reports a transient failure when the upstream cannot be reached", () =>
       Effect.gen(function* () {
         const { repository, folder, options } = yield* stage
         const work = dispatchOf(repository)
@@ -107,7 +107,7 @@ describe("the reference runner", () => {
       })
     )
 
-    it.effect("puts work off where the disk is nearly full", () =>
+    it.effect("defers work when the disk is nearly full", () =>
       Effect.gen(function* () {
         const { repository, options } = yield* stage
         const reports = yield* performed(dispatchOf(repository, { minFreeBytes: Number.MAX_SAFE_INTEGER }), options())
@@ -115,7 +115,7 @@ describe("the reference runner", () => {
       })
     )
 
-    it.effect("gives signs of life, and hands the item back when it is told to stop", () =>
+    it.effect("sends signs of life, and hands the item back when it is told to stop", () =>
       Effect.gen(function* () {
         const { repository, options } = yield* stage
         const work = dispatchOf(repository, { progressEveryMs: 20 })

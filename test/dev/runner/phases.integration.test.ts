@@ -33,7 +33,7 @@ describe("the reference runner", () => {
       })
     )
 
-    it.effect("lets another runner, who has nothing of the item, take every next phase", () =>
+    it.effect("lets another runner, without any state of the item, take every next phase", () =>
       Effect.gen(function* () {
         const { repository, folder } = yield* stage
         const onFolder = (name: string) => {
@@ -65,7 +65,7 @@ describe("the reference runner", () => {
       })
     )
 
-    it.effect("says what the upstream says that refuses the push, and does not blame a base that stood still", () =>
+    it.effect("reports the upstream's reason for a refused push, and does not blame an unmoved base", () =>
       Effect.gen(function* () {
         const { repository, options } = yield* stage
         const work = dispatchOf(repository)
@@ -80,7 +80,7 @@ describe("the reference runner", () => {
       })
     )
 
-    it.effect("meets a real conflict, has it resolved by the command, and merges", () =>
+    it.effect("hits a real conflict, has the command resolve it, and merges", () =>
       Effect.gen(function* () {
         const { repository, options } = yield* stage
         const work = ordered(repository, "!conflict")
@@ -120,7 +120,7 @@ describe("the reference runner", () => {
       })
     )
 
-    it.effect("reports what auditors find, and an auditor that fails as a finding", () =>
+    it.effect("reports the auditors' findings, and a failing auditor as a finding", () =>
       Effect.gen(function* () {
         const { repository, options } = yield* stage
         const work = ordered(repository, "!block 1\n!remark")
@@ -140,7 +140,7 @@ describe("the reference runner", () => {
       })
     )
 
-    it.effect("leaves an auditor out that takes too long, and says so", () =>
+    it.effect("drops an auditor that takes too long, and says so", () =>
       Effect.gen(function* () {
         const { repository, options } = yield* stage
         const work = ordered(repository, "!mute")
@@ -155,7 +155,7 @@ describe("the reference runner", () => {
       })
     )
 
-    it.effect("asks, and gives the agent the answer as it was written", () =>
+    it.effect("asks a question, and gives the agent the answer verbatim", () =>
       Effect.gen(function* () {
         const { repository, options } = yield* stage
         const work = ordered(repository, "!ask Which colour?")
@@ -169,7 +169,7 @@ describe("the reference runner", () => {
       })
     )
 
-    it.effect("opens a pull request, which the forge merges where the item's settings let it", () =>
+    it.effect("opens a pull request, which the forge merges when the item's settings allow it", () =>
       Effect.gen(function* () {
         const { repository, folder, options } = yield* stage
         const forge = yield* startForge({ folder })

@@ -47,9 +47,9 @@ const isRunning = (pid: number) => {
 const spent = (costMicroUsd: number) =>
   JSON.stringify({ type: "usage", tokensInput: 1, tokensOutput: 1, tokensCached: 0, costMicroUsd, elapsedMs: 1 })
 
-describe("a runner that asks for work", () => {
+describe("a runner that polls for work", () => {
   it.layer(bus, { excludeTestServices: true, timeout: "30 seconds" })((it) => {
-    it.effect("does what it is given, asks again, and says who and what it is", () =>
+    it.effect("performs its phase, polls again, and identifies itself", () =>
       Effect.gen(function* () {
         const { folder, make } = yield* repositories
         const work = [dispatchOf(make("one")), dispatchOf(make("two"))]
@@ -79,7 +79,7 @@ describe("a runner that asks for work", () => {
       })
     )
 
-    it.effect("has so many phases in hand at once as it is told", () =>
+    it.effect("has as many phases in hand at once as configured", () =>
       Effect.gen(function* () {
         const { folder, make } = yield* repositories
         const repository = make("one")
@@ -99,7 +99,7 @@ describe("a runner that asks for work", () => {
       })
     )
 
-    it.effect("asks with the same id again when it could not read the answer", () =>
+    it.effect("polls with the same id again when it could not read the answer", () =>
       Effect.gen(function* () {
         const { folder } = yield* repositories
         const ids: Array<string> = []
@@ -120,7 +120,7 @@ describe("a runner that asks for work", () => {
       })
     )
 
-    it.effect("stops what it does when that is not its any more, reports only what that cost, and asks for more", () =>
+    it.effect("stops a phase that it no longer owns, reports only its cost, and polls again", () =>
       Effect.gen(function* () {
         const { folder, make } = yield* repositories
         const work = [dispatchOf(make("one"), { progressEveryMs: 40 })]
@@ -166,7 +166,7 @@ describe("a runner that asks for work", () => {
       })
     )
 
-    it.effect("hands back what it is given in the moment in which it is stopped", () =>
+    it.effect("hands back a phase that arrives in the moment of its stop", () =>
       Effect.gen(function* () {
         const { folder, make } = yield* repositories
         const dispatch = dispatchOf(make("one"))

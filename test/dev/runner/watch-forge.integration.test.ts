@@ -32,8 +32,8 @@ const said = Effect.gen(function* () {
 })
 const untilSaid = (count: number) => eventually(Effect.map(said, (reports) => reports.length >= count))
 
-describe("a pull request that its base leaves behind", () => {
-  it.live("is reported again and again while it is, always since when, and each head anew", () =>
+describe("a pull request that falls behind its base", () => {
+  it.live("is reported repeatedly with the time since when, and each new head as a new one", () =>
     Effect.gen(function* () {
       const { folder, make } = yield* repositories
       const repository = make("upstream")
