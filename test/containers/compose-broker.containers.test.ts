@@ -101,7 +101,7 @@ describe("the broker of compose.yaml", () => {
     assert.notMatch((await run("docker", ["logs", id])).stderr, /forbids|Violation/u)
   })
 
-  it("keeps the passwords when its users are created again, and creates only a missing one", async () => {
+  it("keeps the passwords when its users are created again, and each user has its own", async () => {
     const before = [await kept("operator"), await kept("sweeper")]
     await once("bus-users")
 

@@ -158,7 +158,7 @@ describe("a process with all payment roles, on SIGTERM", () => {
 })
 
 describe("the books", () => {
-  it("balance after all this, even without any grace period", async () => {
+  it("balance after all this, once the grace period is over", async () => {
     await kill()
     // A block is final once two lie on it: no transfer is still on its way into the books.
     await Effect.runPromise(fleet.chain.rpc("anvil_mine", ["0x2"]))

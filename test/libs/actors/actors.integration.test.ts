@@ -19,7 +19,7 @@ const coins = (id: string) =>
 const withActors = <A, E, R>(test: Effect.Effect<A, E, R>) => withBus(() => Effect.provide(test, Actors.layer))
 
 describe("an entity", () => {
-  it.live("keeps what was decided, also for a process that never saw it", () =>
+  it.live("keeps its decisions, even for a process that never saw it", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       yield* Effect.andThen(open("a jar of ours"), fill("a jar of ours", "1", 5)).pipe(
@@ -32,7 +32,7 @@ describe("an entity", () => {
     })
   )
 
-  it.live("carries out a command once, however often it comes", () =>
+  it.live("carries out a command once, however often it is sent", () =>
     withActors(
       Effect.gen(function* () {
         yield* open("a")
@@ -62,7 +62,7 @@ describe("an entity", () => {
     })
   )
 
-  it.live("refuses by what the leader has, not by what was true a while ago", () =>
+  it.live("refuses by the log's newest state, not by an older one", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const replica = () => Layer.fresh(Actors.layer).pipe(Layer.provideMerge(Layer.fresh(busOn(server))))
@@ -82,7 +82,7 @@ describe("an entity", () => {
     })
   )
 
-  it.live("that is gone takes no command and is not found, also under its old id", () =>
+  it.live("that is retired takes no command and is not found, even under its old id", () =>
     withActors(
       Effect.gen(function* () {
         yield* open("a")
@@ -94,7 +94,7 @@ describe("an entity", () => {
   )
 })
 
-describe("a command that goes by how another entity stands", () => {
+describe("a command with a precondition on another entity", () => {
   const fillWhile = (id: string, commandId: string, sequence: number) =>
     Effect.flatMap(Actors, (actors) =>
       actors.run(
@@ -104,7 +104,7 @@ describe("a command that goes by how another entity stands", () => {
       )
     )
 
-  it.live("is carried out while that one stands as it did, and not once it has moved on", () =>
+  it.live("is carried out while that entity is unchanged, and refused once it has changed", () =>
     withActors(
       Effect.gen(function* () {
         const gate = yield* open("gate")
@@ -117,7 +117,7 @@ describe("a command that goes by how another entity stands", () => {
     )
   )
 
-  it.live("is decided again when its own entity has moved on meanwhile", () =>
+  it.live("is decided again when its own entity has changed meanwhile", () =>
     withActors(
       Effect.gen(function* () {
         const gate = yield* open("gate")
@@ -133,7 +133,7 @@ describe("a command that goes by how another entity stands", () => {
   )
 })
 
-describe("what is announced", () => {
+describe("the published events", () => {
   const readEvents = Effect.gen(function* () {
     const reader = yield* StreamReader
     const { lastSequence } = yield* reader.bounds("EVENTS")
@@ -141,7 +141,7 @@ describe("what is announced", () => {
     return all.filter(({ subject }) => subject !== subjects.eventsCursor)
   })
 
-  it.live("is every event of every record, in the order of the log, each once", () =>
+  it.live("are all events of all records, in the order of the log, once each", () =>
     withActors(
       Effect.scoped(
         Effect.gen(function* () {
@@ -164,7 +164,7 @@ describe("what is announced", () => {
     )
   )
 
-  it.live("goes on where it stopped, and a record that cannot be read holds up nobody", () =>
+  it.live("go on from their cursor, past an unreadable record", () =>
     withActors(
       Effect.gen(function* () {
         yield* open("a")

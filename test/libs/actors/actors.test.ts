@@ -3,7 +3,7 @@ import { Deferred, Effect, Exit, Fiber } from "effect"
 import { lruCache, keyedQueue } from "../../../libs/actors/actors.ts"
 
 describe("an LRU cache", () => {
-  it("keeps what was used last, and no more than there is room for", () => {
+  it("keeps the entries used last, up to its bound", () => {
     const cache = lruCache<number>(2)
 
     cache.set("a", 1)
@@ -14,7 +14,7 @@ describe("an LRU cache", () => {
     assert.deepStrictEqual([cache.get("a"), cache.get("b"), cache.get("c")], [1, undefined, 3])
   })
 
-  it("replaces a value by a newer one, and forgets what is removed", () => {
+  it("replaces a value by a newer one, and forgets removed entries", () => {
     const cache = lruCache<number>(2)
 
     cache.set("a", 1)
@@ -29,7 +29,7 @@ describe("an LRU cache", () => {
 const busy = () => "busy" as const
 
 describe("work queued by key", () => {
-  it.effect("runs in the order of coming, one at a time, and other keys wait for nobody", () =>
+  it.effect("runs in order, one at a time, without delaying other keys", () =>
     Effect.gen(function* () {
       const queue = keyedQueue(8)
       const gate = yield* Deferred.make<void>()
@@ -49,7 +49,7 @@ describe("work queued by key", () => {
     })
   )
 
-  it.effect("is refused at once when too many wait, and free again when they are through or gave up", () =>
+  it.effect("is refused at once when too many wait, and has room again when they end or give up", () =>
     Effect.gen(function* () {
       const queue = keyedQueue(2)
       const held = yield* Effect.forkChild(queue.run("a", busy, Effect.never))

@@ -16,7 +16,7 @@ const fillWithKey = (id: string, commandId: string, key: UniqueKey) =>
 const found = (name: string) => Effect.flatMap(Actors, ({ uniqueKey }) => uniqueKey(name))
 
 describe("a unique key", () => {
-  it.live("is left by one decision of those that want to be the first, whichever entity they concern", () =>
+  it.live("admits one of several decisions that want to be first, whatever their entities", () =>
     withActors(
       Effect.gen(function* () {
         const name = "the first of all"
@@ -38,7 +38,7 @@ describe("a unique key", () => {
     )
   )
 
-  it.live("moves on with each decision that found it where it stands", () =>
+  it.live("moves on with each decision that names its current sequence", () =>
     withActors(
       Effect.gen(function* () {
         const name = "in turn"
@@ -51,7 +51,7 @@ describe("a unique key", () => {
     )
   )
 
-  it.live("goes after as long as it is kept", () =>
+  it.live("expires after its retention", () =>
     withActors(
       Effect.gen(function* () {
         const key = { name: "for a while", sequence: 0, keptSeconds: 3 }

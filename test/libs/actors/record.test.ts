@@ -31,16 +31,16 @@ describe("a decision", () => {
     })
   })
 
-  it("that changes nothing leaves no record", () => {
+  it("that changes nothing writes no record", () => {
     assert.deepStrictEqual(decideRecord(jar, open, { _tag: "Open" }, context), Result.succeed(undefined))
   })
 
-  it("that is refused tells the state and the reason", () => {
+  it("that is refused names the state and the reason", () => {
     const refused = decideRecord(jar, open, { _tag: "Fill", coins: 1_000_000 }, context)
     assert.strictEqual(Result.isFailure(refused) && refused.failure.message, "the jar is full (Full)")
   })
 
-  it("remembers the last commands, and no more than a retry can need", () => {
+  it("remembers the last commands, as many as a retry can need", () => {
     const recentCommands = Array.from({ length: recentCommandsMax }, (_, index) => `old-${index}`)
     const held = { ...open, recentCommands }
     const record = Result.getOrThrow(decideRecord(jar, held, { _tag: "Fill", coins: 1 }, context))
@@ -58,17 +58,17 @@ describe("a stored record", () => {
   const bytes = (value: unknown) => ({ data: new TextEncoder().encode(JSON.stringify(value)), header: () => undefined })
   const record = Result.getOrThrow(decideRecord(jar, open, { _tag: "Fill", coins: 2 }, context))
 
-  it("of an earlier version of the state is read as one of this version", () => {
+  it("with an earlier version of the state is read as one of this version", () => {
     const read = recordCodec(jar).decode(bytes({ ...record, stateVersion: 1, state: { coins: 9 } }))
     assert.deepStrictEqual(Result.getOrThrow(read).state, { isOpen: true, coins: 9 })
   })
 
-  it("whose state does not fit says where", () => {
+  it("with a state that does not fit names the place", () => {
     const read = recordCodec(jar).decode(bytes({ ...record, state: { isOpen: true, coins: "many" } }))
     assert.deepStrictEqual(Result.isFailure(read) && read.failure.map(({ path }) => path), ["/state/coins"])
   })
 
-  it("replayed from its facts comes to the state it carries", () => {
+  it("replayed from its facts gives the state that it carries", () => {
     const facts: ReadonlyArray<JarFact> = [
       { _tag: "Opened" },
       { _tag: "Filled", coins: 2 },

@@ -31,12 +31,12 @@ describe("the output formats", () => {
     ["ulaw_8000", ["ulaw_8000", 8_000, null, "audio/basic", "ulaw", true, 3]],
     ["ogg_24000", ["ogg_24000", 24_000, null, "audio/ogg", "ogg", true, 1]],
     ["aac_24000", ["aac_24000", 24_000, null, "audio/aac", "aac", true, 1_024]]
-  ])("say what %s is", (name, expected) => assert.deepStrictEqual(row(name), expected))
+  ])("name the properties of %s", (name, expected) => assert.deepStrictEqual(row(name), expected))
 
-  it("are none by another name", () => assert.isUndefined(formatNamed("mp3_44100_128")))
+  it("have no other names", () => assert.isUndefined(formatNamed("mp3_44100_128")))
 
   it.prop(
-    "pad by less than one frame, and what is padded not again",
+    "pad by less than one frame, and pad padded samples no further",
     [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 30_000_000 }))],
     ([samples]) => {
       for (const format of audioFormats) {
@@ -52,7 +52,7 @@ describe("the output formats", () => {
   )
 })
 
-describe("the format that nobody named", () => {
+describe("the default format", () => {
   it.each([
     [undefined, "mp3_24000_64"],
     ["", "mp3_24000_64"],
@@ -72,7 +72,7 @@ describe("the format that nobody named", () => {
     ["*/*;q=0.5, audio/mpeg;q=0", "ogg_24000"],
     ["text/event-stream", undefined],
     ["application/json", undefined]
-  ])("is for Accept %s: %s", (accept, name) => assert.strictEqual(formatOfAccept(accept)?.name, name))
+  ])("for Accept %s is %s", (accept, name) => assert.strictEqual(formatOfAccept(accept)?.name, name))
 
   it.each([
     ["text/event-stream", "mp3_24000_64"],
@@ -89,7 +89,7 @@ describe("the format that nobody named", () => {
     ["text/event-stream;q=0", undefined],
     ["audio/ogg", "ogg_24000"],
     ["application/json", undefined]
-  ])("inside an event stream is for Accept %s: %s", (accept, name) =>
+  ])("inside an event stream for Accept %s is %s", (accept, name) =>
     assert.strictEqual(formatOfAccept(accept, "text/event-stream")?.name, name)
   )
 
@@ -100,7 +100,7 @@ describe("the format that nobody named", () => {
     ["aac", "aac_24000"],
     ["pcm", "pcm_24000"],
     ["ulaw", "ulaw_8000"]
-  ] as const)("is for audio_format %s: %s", (audioFormat, name) =>
+  ] as const)("for audio_format %s is %s", (audioFormat, name) =>
     assert.strictEqual(formatOfAudioFormat(audioFormat)?.name, name)
   )
 })

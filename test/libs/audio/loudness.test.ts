@@ -35,20 +35,20 @@ const levelled = (pcm: Int16Array, piece = pcm.length) => {
 }
 
 describe("K-weighting", () => {
-  it("hears a full-scale tone of 997 Hz at -3.01 LUFS, as the standard demands", () => {
+  it("measures a full-scale tone of 997 Hz at -3.01 LUFS, as the standard demands", () => {
     assert.closeTo(ungatedLufs(sine(5, 997, 32_767)), -3.01, 0.05)
   })
-  it("hears little of what is low", () => assert.isBelow(ungatedLufs(sine(5, 20, 32_767)), -13))
+  it("gives low frequencies little weight", () => assert.isBelow(ungatedLufs(sine(5, 20, 32_767)), -13))
 })
 
 describe("levelled loudness", () => {
-  it.each([7_000, 10_000, 20_000])("comes to the target from an amplitude of %i", (amplitude) => {
+  it.each([7_000, 10_000, 20_000])("reaches the target from an amplitude of %i", (amplitude) => {
     const lufs = ungatedLufs(withoutPauses(levelled(babble(12, amplitude))))
     assert.closeTo(lufs, loudnessTarget.lufs, 1)
   })
 
   it.prop(
-    "goes with position alone, however the samples come in pieces",
+    "depends on position alone, for any cut of the samples",
     [Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9_000 }))],
     ([piece]) => {
       const speech = babble(1, 5_000)
@@ -62,7 +62,7 @@ describe("levelled loudness", () => {
     for (const length of [0, 1, 7, 2_400]) assert.strictEqual(leveller.push(new Int16Array(length)).length, length)
   })
 
-  it("leaves silence silent, and begins a text that is silent at first as any other", () => {
+  it("leaves silence silent, and begins a text after initial silence as any other", () => {
     const silence = new Int16Array(3 * rateHz)
     assert.isTrue(levelled(silence).every((sample) => sample === 0))
     const speech = babble(1, 5_000)
@@ -70,7 +70,7 @@ describe("levelled loudness", () => {
     assert.deepStrictEqual([...after.subarray(0, 2_400)], [...levelled(speech).subarray(0, 2_400)])
   })
 
-  it("never leaves room for a clipped peak", () => {
+  it("never clips a peak", () => {
     const loud = levelled(sine(3, 300, 32_767))
     const peak = loud.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0)
     assert.isAtMost(20 * Math.log10(peak / 32_768), loudnessTarget.peakDbfs)

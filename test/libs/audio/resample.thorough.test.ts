@@ -29,7 +29,7 @@ const Sizes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maxim
 const Length = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_500 }))
 
 describe("a change of the rate", () => {
-  it.prop("does not depend on how the input is cut, and has the exact length", [Length, Sizes], ([length, sizes]) => {
+  it.prop("does not depend on the cut of the input, and has the exact length", [Length, Sizes], ([length, sizes]) => {
     const pcm = sine(440, 24_000, length)
     for (const rateHz of rates) {
       const whole = resampled(rateHz, [pcm])
@@ -38,7 +38,7 @@ describe("a change of the rate", () => {
     }
   })
 
-  it.each(rates)("to %i keeps a tone where and as it was", (rateHz) => {
+  it.each(rates)("to %i keeps a tone's position and level", (rateHz) => {
     const out = resampled(rateHz, [sine(1_000, 24_000, 24_000)])
     const expected = sine(1_000, rateHz, rateHz)
     // The ends apart, where the tone begins and stops at once.
@@ -46,7 +46,7 @@ describe("a change of the rate", () => {
     assert.isAtMost(furthestApart(out.subarray(200, -200), expected.subarray(200, -200)), 4)
   })
 
-  it("removes what the lower rate cannot hold", () => {
+  it("removes frequencies that the lower rate cannot hold", () => {
     const out = resampled(8_000, [sine(6_000, 24_000, 24_000)]).subarray(200, 7_800)
     assert.isBelow(
       out.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0),

@@ -15,7 +15,7 @@ describe("mu-law", () => {
     assert.strictEqual(encodeMulaw(Int16Array.of(sample))[0], byte)
   )
 
-  it("comes back as the same bytes", () => {
+  it("decodes and encodes to the same bytes", () => {
     const all = Uint8Array.from({ length: 256 }, (_, byte) => byte)
     const again = encodeMulaw(decodeMulaw(all))
     // There are two zeros.
@@ -29,18 +29,18 @@ describe("mu-law", () => {
 })
 
 describe("samples", () => {
-  it("are little endian bytes, wherever these begin", () => {
+  it("are little endian bytes, at any offset", () => {
     assert.deepStrictEqual([...pcmToBytes(Int16Array.of(1, -2))], [1, 0, 254, 255])
     assert.deepStrictEqual([...pcmFromBytes(Uint8Array.of(9, 1, 0, 254, 255, 7).subarray(1))], [1, -2])
     assert.deepStrictEqual([...pcmFromBytes(Buffer.from([9, 1, 0, 254, 255]).subarray(1))], [1, -2])
   })
 
-  it("of the same sound fade into themselves unchanged", () => {
+  it("of the same sound cross-fade into themselves unchanged", () => {
     const sound = Int16Array.from({ length: 120 }, (_, at) => 9_000 * Math.sin(at / 5))
     assert.deepStrictEqual(crossFade(sound, sound), sound)
   })
 
-  it("fade from the one to the other", () =>
+  it("cross-fade from one to the other", () =>
     assert.deepStrictEqual([...crossFade(Int16Array.of(400, 400, 400), Int16Array.of(0, 0, 0, 0))], [300, 200, 100]))
 
   it("are joined in order", () =>

@@ -34,7 +34,7 @@ describe("consuming", () => {
     )
   )
 
-  it.live("puts what breaks its schema into REJECTED with the path, and goes on", () =>
+  it.live("puts messages that break their schema into REJECTED with the path, and goes on", () =>
     withBus(
       () =>
         Effect.gen(function* () {
@@ -76,7 +76,7 @@ describe("consuming", () => {
     )
   )
 
-  it.live("keeps long work to itself by heartbeats, and gives handed back work out again", () =>
+  it.live("keeps long work by heartbeats, and redelivers work that is handed back", () =>
     withBus(
       () =>
         Effect.gen(function* () {
@@ -105,7 +105,7 @@ describe("consuming", () => {
     )
   )
 
-  it.live("survives a handler that dies", () =>
+  it.live("survives a dying handler", () =>
     withBus(
       () =>
         Effect.gen(function* () {
@@ -128,7 +128,7 @@ describe("consuming", () => {
     )
   )
 
-  it.live("lets what runs finish on drain, and hands back the rest at once", () =>
+  it.live("finishes running work on drain, and hands back the rest at once", () =>
     withBus(
       () =>
         Effect.gen(function* () {
@@ -161,7 +161,7 @@ describe("consuming", () => {
     )
   )
 
-  it.live("counts on drain the one that ended last, too", () =>
+  it.live("counts the work that ended last on drain, too", () =>
     withBus(
       () =>
         Effect.gen(function* () {
@@ -184,7 +184,7 @@ describe("consuming", () => {
     )
   )
 
-  it.live("goes on after the broker was killed, and handles nothing twice that it finished", () =>
+  it.live("goes on after the broker was killed, and repeats no finished message", () =>
     withBus(
       (server) =>
         Effect.gen(function* () {

@@ -13,8 +13,8 @@ const declared: ConsumerDeclaration = {
 
 const streams = { streams: topology.streams.filter(({ name }) => name === "DELIVERIES"), buckets: [], objectStores: [] }
 
-describe("a consumer that is there already", () => {
-  it.live("is left as it is, changed to what is declared now, and stays paused", () =>
+describe("an existing consumer", () => {
+  it.live("is kept, updated to its declaration, and stays paused", () =>
     withBus(() =>
       Effect.gen(function* () {
         yield* applyTopology(streams, { mode: "create", replicas: 1 })

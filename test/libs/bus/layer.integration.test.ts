@@ -44,7 +44,7 @@ const checkIs = (name: string, expected: RegExp) =>
   eventually(Effect.map(checks, (found) => expected.test(found[name] ?? "")))
 
 describe("the buses of the roles of one process", () => {
-  it.live("each say how they are themselves, whoever came last", () =>
+  it.live("each report their own health, whatever the order of their start", () =>
     Effect.gen(function* () {
       yield* (yield* Health).started
       yield* build(busOf("sweeper", "not its password"))
@@ -61,7 +61,7 @@ describe("the buses of the roles of one process", () => {
     }).pipe(Effect.provide(process()))
   )
 
-  it.live("show in the metrics which of them has no broker, also before it ever had one", () =>
+  it.live("show in the metrics which of them has no broker, even before the first connection", () =>
     Effect.gen(function* () {
       yield* build(busOf("sweeper", "not its password"))
       yield* build(busOf("webhook-dispatcher"))
@@ -76,34 +76,32 @@ describe("the buses of the roles of one process", () => {
   )
 })
 
-describe("a bus whose streams are somebody else's", () => {
-  it.live(
-    "waits while they differ, names each difference where it is looked for, and goes on when they are right",
-    () =>
-      Effect.gen(function* () {
-        const lines: Array<string> = []
-        const logged = Logger.layer([lineLogger("json", (line) => void lines.push(line))])
-        const [declared] = topology.streams.filter(({ name }) => name === "ATTEMPTS").map((one) => streamConfig(one, 1))
-        assert.isDefined(declared)
-        const update = (changes: object) => Effect.promise(() => manager.streams.update("ATTEMPTS", changes))
-        yield* (yield* Health).started
-        yield* update({ max_age: 3_600_000_000_000 })
-        const built = yield* build(busOf("webhook-dispatcher")).pipe(Effect.provide(logged))
-        yield* checkIs("topology webhook-dispatcher", /stream ATTEMPTS: max_age is 3600000000000, declared \d+/u)
-        yield* eventually(Effect.sync(() => lines.some((line) => line.includes("max_age is 3600000000000"))))
-        const registry = yield* MetricsRegistry
-        const differences = Effect.map(
-          Effect.promise(() => registry.metrics()),
-          (text) => /^bus_topology_differences\{role="webhook-dispatcher"\} (\d+)$/mu.exec(text)?.[1]
-        )
-        assert.strictEqual(yield* differences, "1")
-        assert.strictEqual((yield* checks)["bus webhook-dispatcher"], "ok")
-        assert.isUndefined(built.pollUnsafe())
+describe("a bus whose streams others own", () => {
+  it.live("waits while they differ, names each difference in health and log, and goes on when they are right", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const logged = Logger.layer([lineLogger("json", (line) => void lines.push(line))])
+      const [declared] = topology.streams.filter(({ name }) => name === "ATTEMPTS").map((one) => streamConfig(one, 1))
+      assert.isDefined(declared)
+      const update = (changes: object) => Effect.promise(() => manager.streams.update("ATTEMPTS", changes))
+      yield* (yield* Health).started
+      yield* update({ max_age: 3_600_000_000_000 })
+      const built = yield* build(busOf("webhook-dispatcher")).pipe(Effect.provide(logged))
+      yield* checkIs("topology webhook-dispatcher", /stream ATTEMPTS: max_age is 3600000000000, declared \d+/u)
+      yield* eventually(Effect.sync(() => lines.some((line) => line.includes("max_age is 3600000000000"))))
+      const registry = yield* MetricsRegistry
+      const differences = Effect.map(
+        Effect.promise(() => registry.metrics()),
+        (text) => /^bus_topology_differences\{role="webhook-dispatcher"\} (\d+)$/mu.exec(text)?.[1]
+      )
+      assert.strictEqual(yield* differences, "1")
+      assert.strictEqual((yield* checks)["bus webhook-dispatcher"], "ok")
+      assert.isUndefined(built.pollUnsafe())
 
-        yield* update({ max_age: declared.max_age })
-        yield* Fiber.join(built)
-        assert.strictEqual((yield* checks)["topology webhook-dispatcher"], "ok")
-        assert.strictEqual(yield* differences, "0")
-      }).pipe(Effect.provide(process()))
+      yield* update({ max_age: declared.max_age })
+      yield* Fiber.join(built)
+      assert.strictEqual((yield* checks)["topology webhook-dispatcher"], "ok")
+      assert.strictEqual(yield* differences, "0")
+    }).pipe(Effect.provide(process()))
   )
 })

@@ -5,7 +5,7 @@ import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
 import { trial } from "./trial.ts"
 
 describe("a lease", () => {
-  it.live("has one holder, and passes on within seconds when the holder is gone", () =>
+  it.live("has one holder, and passes on within seconds after the holder's death", () =>
     withBus(
       () =>
         Effect.gen(function* () {

@@ -47,7 +47,7 @@ const overheard = Effect.fnUntraced(function* (bus: Context.Context<Nats>, subje
 })
 
 describe("the roles of one process", () => {
-  it.live("answer each other without the broker, and the replicas elsewhere when they are full or gone", () =>
+  it.live("answer each other without the broker, and ask remote replicas when they are full or gone", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const here = yield* oneProcess
@@ -80,7 +80,7 @@ describe("the roles of one process", () => {
     })
   )
 
-  it.live("ask by the broker where they do not mean the same by a question", () =>
+  it.live("ask by the broker when their versions of a request differ", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const here = yield* oneProcess
@@ -96,7 +96,7 @@ describe("the roles of one process", () => {
     })
   )
 
-  it.live("give up on a role of the same process that falls silent when the time is over", () =>
+  it.live("give up on a silent role of the same process at the timeout", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const here = yield* oneProcess
@@ -110,7 +110,7 @@ describe("the roles of one process", () => {
     })
   )
 
-  it.live("ask a second time by the broker, so that somebody else may answer for a role that is silent", () =>
+  it.live("ask a second time by the broker, so that another process may answer for a silent role", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const here = yield* oneProcess
@@ -126,7 +126,7 @@ describe("the roles of one process", () => {
     })
   )
 
-  it.live("find their mailboxes without the broker, and keep what they are sent", () =>
+  it.live("find their mailboxes without the broker, and keep the mail", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const here = yield* oneProcess

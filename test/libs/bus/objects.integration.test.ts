@@ -10,7 +10,7 @@ describe("an object store", () => {
     ["a few bytes", 5],
     ["a chunk to the byte", 128 * 1_024],
     ["several chunks and a bit", 3 * 128 * 1_024 + 1]
-  ])("takes %s that is in memory in one go, and gives it as any other object", ([, bytes]) =>
+  ])("takes %s from memory at once, and reads it as any other object", ([, bytes]) =>
     withBus(
       () =>
         Effect.gen(function* () {

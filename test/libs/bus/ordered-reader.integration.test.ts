@@ -16,8 +16,8 @@ const published = Effect.flatMap(Publisher, (publisher) =>
   })
 )
 
-describe("what is followed", () => {
-  it.live("goes on from pull to pull, with room for the next one and without", () =>
+describe("an ordered reader", () => {
+  it.live("goes on from pull to pull, with and without room for the next one", () =>
     withBus(() =>
       Effect.gen(function* () {
         const reader = yield* StreamReader
@@ -38,7 +38,7 @@ describe("what is followed", () => {
     )
   )
 
-  it.live("is handed on as it was written, and what was removed says so", () =>
+  it.live("gives each entry as written, and reports removals", () =>
     withBus(() =>
       Effect.gen(function* () {
         const Note = Schema.Struct({ text: Schema.String })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { deliveryOf } from "../../../libs/bus/ordered-reader.ts"
 
-describe("where a message stands", () => {
+describe("a message's position", () => {
   const stands = { streamSequence: 41, deliverySequence: 7, storedAtMs: 1_700_000_000_123 }
 
   it.each([
@@ -16,5 +16,5 @@ describe("where a message stands", () => {
     ["$JS.ACK.LOG.reader", "cut short"],
     ["$JS.ACK.LOG.reader.1.x.7.1700000000123000000.3", "no number"],
     ["$JS.ACK.LOG.reader.1.41.0.1700000000123000000.3", "before the first"]
-  ])("is not told by %s: %s", (subject) => assert.isUndefined(deliveryOf(subject)))
+  ])("is absent in %s: %s", (subject) => assert.isUndefined(deliveryOf(subject)))
 })

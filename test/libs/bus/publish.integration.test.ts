@@ -11,7 +11,7 @@ const told = (id: string): BatchMessage => ({
 })
 
 describe("a batch", () => {
-  it.live("is a conflict when a twin stored one of its messages before, for whoever reads on finds it", () =>
+  it.live("is a conflict when a twin already stored one of its messages", () =>
     withBus(() =>
       Effect.gen(function* () {
         const publisher = yield* Publisher
@@ -30,7 +30,7 @@ describe("a batch", () => {
 })
 
 describe("publishing", () => {
-  it.live("tells where a message is stored, and stores an id once", () =>
+  it.live("returns the message's position, and stores an id once", () =>
     withBus(
       () =>
         Effect.gen(function* () {
@@ -44,7 +44,7 @@ describe("publishing", () => {
     )
   )
 
-  it.live("is refused by a full stream, by a stale sequence, and by nobody listening, each by its name", () =>
+  it.live("reports a full stream, a stale sequence, and a missing responder, each by its name", () =>
     withBus(
       () =>
         Effect.gen(function* () {

@@ -7,8 +7,8 @@ import { note, trial } from "./trial.ts"
 
 const ask = { subject: "ask.me", question: note, answer: note, timeoutMs: 5_000 }
 
-describe("questions", () => {
-  it.live("are turned away at once when as many are being answered as may be, and counted", () =>
+describe("requests to a responder", () => {
+  it.live("are rejected and counted at once above its concurrency", () =>
     withBus(() =>
       Effect.gen(function* () {
         const requests = yield* Requests
@@ -55,27 +55,29 @@ describe("questions", () => {
 })
 
 describe("questions between roles", () => {
-  it.live("are answered by one of the group; nobody there is known at once; a bad one is refused", () =>
-    withBus(
-      () =>
-        Effect.gen(function* () {
-          const requests = yield* Requests
-          const ask = { subject: "ask.me", question: note, answer: note, timeoutMs: 2_000 }
-          const nobody = yield* Effect.flip(requests.ask(ask, { text: "hello?" }))
-          assert.strictEqual(nobody._tag, "BusUnavailable")
-          yield* requests.answer({
-            subject: "ask.me",
-            queueGroup: "answerers",
-            question: note,
-            answer: note,
-            concurrency: 4,
-            handler: ({ text }) => Effect.succeed({ text: text.toUpperCase() })
-          })
-          assert.deepStrictEqual(yield* requests.ask(ask, { text: "hello" }), { text: "HELLO" })
-          const wrong = { ...ask, question: jsonCodec(Schema.Struct({ text: Schema.Finite })) }
-          assert.strictEqual((yield* Effect.flip(requests.ask(wrong, { text: 7 })))._tag, "BusRefused")
-        }),
-      trial
-    )
+  it.live(
+    "get an answer from one of the group; a missing responder is reported at once; a bad request is refused",
+    () =>
+      withBus(
+        () =>
+          Effect.gen(function* () {
+            const requests = yield* Requests
+            const ask = { subject: "ask.me", question: note, answer: note, timeoutMs: 2_000 }
+            const nobody = yield* Effect.flip(requests.ask(ask, { text: "hello?" }))
+            assert.strictEqual(nobody._tag, "BusUnavailable")
+            yield* requests.answer({
+              subject: "ask.me",
+              queueGroup: "answerers",
+              question: note,
+              answer: note,
+              concurrency: 4,
+              handler: ({ text }) => Effect.succeed({ text: text.toUpperCase() })
+            })
+            assert.deepStrictEqual(yield* requests.ask(ask, { text: "hello" }), { text: "HELLO" })
+            const wrong = { ...ask, question: jsonCodec(Schema.Struct({ text: Schema.Finite })) }
+            assert.strictEqual((yield* Effect.flip(requests.ask(wrong, { text: 7 })))._tag, "BusRefused")
+          }),
+        trial
+      )
   )
 })

@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { chainFamilies, chainFamilyOf, inOneCase, isSameAddress, knownTokens } from "#contracts"
 
-describe("a family of chains", () => {
-  it("is told by the whole namespace of a network's name", () => {
+describe("a chain family", () => {
+  it("is known by the whole namespace of a network's name", () => {
     assert.strictEqual(chainFamilyOf("eip155:8453"), "evm")
     assert.strictEqual(chainFamilyOf("solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"), "solana")
     for (const stranger of ["eip1559:1", "solan:1", "evm:1", ""]) assert.isUndefined(chainFamilyOf(stranger))
   })
 
-  it("writes its addresses in one case, or tells them apart by it", () => {
+  it("writes its addresses in one case, or distinguishes cases", () => {
     assert.isTrue(isSameAddress("eip155:1", "0xAB", "0xab"))
     assert.isFalse(isSameAddress("solana:x", "AB", "ab"))
     assert.isFalse(isSameAddress("other:x", "AB", "ab"))
@@ -17,7 +17,7 @@ describe("a family of chains", () => {
     assert.strictEqual(inOneCase("solana:x", "AB"), "AB")
   })
 
-  it.each(Object.keys(chainFamilies))("has a token that is known: %s", (family) => {
+  it.each(Object.keys(chainFamilies))("has a known token: %s", (family) => {
     assert.isTrue(knownTokens.some(({ network }) => chainFamilyOf(network) === family))
   })
 })

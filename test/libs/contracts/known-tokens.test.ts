@@ -44,7 +44,7 @@ describe("the table of known tokens", () => {
     assert.strictEqual(solana.length, 2)
   })
 
-  it("has each network and each way of calling one once", () => {
+  it("has each network and each plain name once", () => {
     assert.strictEqual(new Set(knownTokens.map(({ network }) => network)).size, knownTokens.length)
     assert.strictEqual(new Set(knownTokens.map(({ plainName }) => plainName)).size, knownTokens.length)
   })

@@ -4,7 +4,7 @@ import { decodeToken, encodeToken, endpointIdOf, partitionOf, subjects } from "#
 
 describe("a text as a token", () => {
   it.prop(
-    "comes back as it was, and fits subjects and keys",
+    "decodes to the original, and fits subjects and keys",
     [Schema.String.check(Schema.isMaxLength(60))],
     ([text]) => {
       if (!text.isWellFormed()) return assert.throws(() => encodeToken(text), RangeError)
@@ -14,7 +14,7 @@ describe("a text as a token", () => {
     }
   )
 
-  it.prop("differs where the texts differ", [Schema.String, Schema.String], ([left, right]) => {
+  it.prop("differs for different texts", [Schema.String, Schema.String], ([left, right]) => {
     if (!left.isWellFormed() || !right.isWellFormed() || left.length > 60 || right.length > 60) return
     assert.strictEqual(encodeToken(left) === encodeToken(right), left === right)
   })
@@ -30,17 +30,17 @@ describe("a text as a token", () => {
     assert.strictEqual(encodeToken(text), token)
   })
 
-  it.each(["=2", "a.b", "=zz", "=C3", "=61", "=ff", ""])("refuses %o, which no text is written as", (token) => {
+  it.each(["=2", "a.b", "=zz", "=C3", "=61", "=ff", ""])("refuses %o, which encodes no text", (token) => {
     assert.throws(() => decodeToken(token))
   })
 
-  it("refuses a text too long to be one", () => {
+  it("refuses a text that is too long", () => {
     assert.throws(() => encodeToken("x".repeat(513)), RangeError)
   })
 })
 
 describe("an endpoint's id", () => {
-  it("is the same for the same name, everywhere and for ever", () => {
+  it("is the same for the same name, everywhere and always", () => {
     assert.strictEqual(endpointIdOf("demo"), "2ith0civ1tspi")
   })
 
@@ -59,7 +59,7 @@ describe("an endpoint's id", () => {
     for (const [, members] of counts) assert.isTrue(members.length > 200 && members.length < 430, `${members.length}`)
   })
 
-  it("stands in subjects as it is", () => {
+  it("fits subjects unchanged", () => {
     assert.strictEqual(subjects.deliveriesDue(3, "2ith0civ1tspi"), "deliveries.due.3.2ith0civ1tspi")
     assert.strictEqual(subjects.rejected("a.b"), "rejected.a=2eb")
   })

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber } from "effect"
 import { egress, loopback, openClient, post, serve } from "./receivers.ts"
 
-describe("a client", () => {
-  it.effect("uses a connection again", () =>
+describe("an HTTP client", () => {
+  it.effect("reuses a connection", () =>
     Effect.gen(function* () {
       const server = yield* serve((_request, response) => response.end("ok"))
       const client = yield* openClient({ connections: 1, allow: loopback })
@@ -12,7 +12,7 @@ describe("a client", () => {
     }).pipe(Effect.provide(egress))
   )
 
-  it.effect("keeps lanes apart: one that hangs holds up no other", () =>
+  it.effect("keeps lanes apart: a hanging one delays no other", () =>
     Effect.gen(function* () {
       const server = yield* serve((request, response) => {
         if (request.url === "/ok") response.end("ok")
@@ -48,7 +48,7 @@ describe("a client", () => {
     }).pipe(Effect.provide(egress))
   )
 
-  it.effect("says when the bytes have left, before there is an answer", () =>
+  it.effect("reports when the bytes have left, before there is an answer", () =>
     Effect.gen(function* () {
       const order: Array<string> = []
       const server = yield* serve((_request, response) => {
@@ -69,7 +69,7 @@ describe("a client", () => {
     }).pipe(Effect.provide(egress))
   )
 
-  it.effect("refuses URLs that are none, or carry credentials", () =>
+  it.effect("refuses invalid URLs, and URLs with credentials", () =>
     Effect.gen(function* () {
       const client = yield* openClient({})
       for (const url of ["nonsense", "ftp://a.example/", "http://user:secret@a.example/"]) {
@@ -80,7 +80,7 @@ describe("a client", () => {
     }).pipe(Effect.provide(egress))
   )
 
-  it.effect("is not opened with a network that cannot be read", () =>
+  it.effect("does not start with an unreadable network", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(openClient({ allow: ["10.0.0.0/8", "10.0.0.0/99"] }))
       assert.include(error.message, "10.0.0.0/99")

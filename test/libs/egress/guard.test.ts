@@ -49,11 +49,11 @@ describe("the address guard", () => {
   ])("refuses %s as %s", (address, range) => assert.strictEqual(verdict(address), range))
 
   it.each(["1.1.1.1", "8.8.8.8", "172.15.255.255", "172.32.0.0", "2606:4700:4700::1111", "::ffff:1.1.1.1"])(
-    "lets %s be called",
+    "allows %s",
     (address) => assert.strictEqual(verdict(address), "allowed")
   )
 
-  it("opens exactly the networks it is told to, however the address is spelled", () => {
+  it("opens exactly the configured networks, in any spelling of an address", () => {
     assert.strictEqual(verdict("127.0.0.1", ["127.0.0.0/8"]), "allowed")
     assert.strictEqual(verdict("::ffff:127.0.0.1", ["127.0.0.0/8"]), "allowed")
     assert.strictEqual(verdict("10.0.0.1", ["127.0.0.0/8"]), "private")
@@ -63,7 +63,7 @@ describe("the address guard", () => {
     assert.strictEqual(verdict("::1", ["127.0.0.0/8"]), "IPv4-compatible")
   })
 
-  it("names each of its ranges with a network that can be read", () => {
+  it("names each of its ranges with a readable network", () => {
     for (const { cidr } of refusedRanges) assert.doesNotThrow(() => ipaddr.parseCIDR(cidr), cidr)
   })
 

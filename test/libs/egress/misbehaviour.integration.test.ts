@@ -4,8 +4,8 @@ import { Effect } from "effect"
 import { Resolver } from "#egress"
 import { certificate, egress, listen, loopback, openClient, post, serve } from "./receivers.ts"
 
-describe("a receiver that misbehaves", () => {
-  it.live("by dripping a byte at a time costs one deadline", () =>
+describe("a misbehaving receiver", () => {
+  it.live("that drips a byte at a time costs one deadline", () =>
     Effect.gen(function* () {
       const server = yield* serve((_request, response) => {
         response.writeHead(200)
@@ -21,7 +21,7 @@ describe("a receiver that misbehaves", () => {
     }).pipe(Effect.provide(egress))
   )
 
-  it.live("by never answering costs one deadline", () =>
+  it.live("that never answers costs one deadline", () =>
     Effect.gen(function* () {
       const server = yield* serve(() => {})
       const client = yield* openClient({ allow: loopback })
@@ -30,7 +30,7 @@ describe("a receiver that misbehaves", () => {
     }).pipe(Effect.provide(egress))
   )
 
-  it.live("by sending without end is cut at the cap, at once", () =>
+  it.live("that sends endlessly is cut at the cap, at once", () =>
     Effect.gen(function* () {
       let sent = 0
       const server = yield* serve((_request, response) => {
@@ -49,7 +49,7 @@ describe("a receiver that misbehaves", () => {
     }).pipe(Effect.provide(egress))
   )
 
-  it.effect("by redirecting to the metadata service is not followed", () =>
+  it.effect("that redirects to the metadata service is not followed", () =>
     Effect.gen(function* () {
       const server = yield* serve((_request, response) =>
         response.writeHead(302, { Location: "http://169.254.169.254/latest" }).end()
@@ -68,7 +68,7 @@ describe("a receiver that misbehaves", () => {
     }).pipe(Effect.provide(egress))
   )
 
-  it.effect("by hanging up is told as a reset", () =>
+  it.effect("that hangs up is reported as a reset", () =>
     Effect.gen(function* () {
       const server = yield* serve((request) => request.socket.resetAndDestroy())
       const client = yield* openClient({ allow: loopback })
@@ -76,7 +76,7 @@ describe("a receiver that misbehaves", () => {
     }).pipe(Effect.provide(egress))
   )
 
-  it.effect("by not being there is told as a failed connection", () =>
+  it.effect("that does not listen is reported as a failed connection", () =>
     Effect.gen(function* () {
       const port = yield* Effect.scoped(
         Effect.map(
@@ -89,14 +89,14 @@ describe("a receiver that misbehaves", () => {
     }).pipe(Effect.provide(egress))
   )
 
-  it.effect("by having no address is told as a name fault", () =>
+  it.effect("without an address is reported as a name fault", () =>
     Effect.gen(function* () {
       const client = yield* openClient({ names: {} })
       assert.deepInclude(yield* Effect.flip(post(client, "http://nowhere.example/")), { reason: "dns" })
     }).pipe(Effect.provide(egress))
   )
 
-  it.effect("by an unknown certificate is told as a TLS fault", () =>
+  it.effect("with an unknown certificate is reported as a TLS fault", () =>
     Effect.gen(function* () {
       const server = yield* listen(createTlsServer(certificate(), (_request, response) => response.end()))
       const client = yield* openClient({ allow: loopback })

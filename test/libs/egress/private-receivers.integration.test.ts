@@ -48,7 +48,7 @@ describe("a private receiver", () => {
     )
   }
 
-  it.effect("is refused by a name that resolves to it, and the range is named", () =>
+  it.effect("is refused by a name that resolves to it, with the range", () =>
     Effect.gen(function* () {
       const server = yield* serve((_request, response) => response.end())
       const client = yield* openClient({ names: { "receiver.example": ["127.0.0.1"] } })
@@ -59,7 +59,7 @@ describe("a private receiver", () => {
     }).pipe(Effect.provide(egress))
   )
 
-  it.effect("is left out where a name has an allowed address beside it", () =>
+  it.effect("is skipped when its name has an allowed address too", () =>
     Effect.gen(function* () {
       const server = yield* serve((_request, response) => response.end("ok"))
       const client = yield* openClient({
@@ -70,7 +70,7 @@ describe("a private receiver", () => {
     }).pipe(Effect.provide(egress))
   )
 
-  it.effect("cannot be reached by a name that changes its mind once connected", () =>
+  it.effect("cannot be reached by a name that changes its address after the check", () =>
     Effect.gen(function* () {
       const server = yield* serve((_request, response) => response.end("ok"))
       const names: Record<string, ReadonlyArray<string>> = { "receiver.example": ["127.0.0.1"] }

@@ -55,11 +55,11 @@ const words = [
   "error:"
 ] as const
 
-describe("what a provider said", () => {
+describe("a provider's sanitised message", () => {
   const Around = Schema.Literals(["", "'", "(", '"', "<", ": ", ", ", "= "])
   const Text = Schema.Array(Schema.Literals(words))
   it.prop(
-    "tells nothing of keys, places and who serves, wherever they stand in it",
+    "contains no key, no place and no provider's name, anywhere in it",
     [Text, Schema.Literals(planted), Around, Around, Text],
     ([before, secret, left, right, after]) => {
       const said = `${before.slice(0, 20).join(" ")} ${left}${secret}${right} ${after.slice(0, 20).join(" ")}`
@@ -68,7 +68,7 @@ describe("what a provider said", () => {
     { arbitrary: { runs: 800 } }
   )
 
-  it("tells no header that carries a key", () => {
+  it("contains no header with a key", () => {
     for (const said of [
       "Authorization: Bearer abc.def",
       "x-api-key=short1",
@@ -79,7 +79,7 @@ describe("what a provider said", () => {
     }
   })
 
-  it("still tells what a caller can mend", () => {
+  it("still says what a caller can correct", () => {
     const kept = [
       "temperature: must be at most 2",
       "Unsupported value: 'top_p' does not support 0.5 with this model.",
@@ -95,7 +95,7 @@ describe("what a provider said", () => {
     assert.isUndefined(sanitise(" \n ", own))
   })
 
-  it("is read in linear time whatever it is", () => {
+  it("is read in linear time for any input", () => {
     const { processorMs } = computed(() => {
       for (const piece of ["a.", "a", ":", "1.", "@", "sk-", "::", "a:", "=".repeat(3), "bearer "])
         clean(piece.repeat(1_000_000))

@@ -44,7 +44,7 @@ const textOf = (body: Stream.Stream<Uint8Array, unknown>) =>
 
 const failing = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(Effect.scoped(Effect.flip(effect)), egress)
 
-describe("an answer that is read as it comes", () => {
+describe("a streamed answer", () => {
   it.live("is its head at once, then every byte in order", () =>
     Effect.gen(function* () {
       let finish: () => void = () => undefined
@@ -60,14 +60,14 @@ describe("an answer that is read as it comes", () => {
     }).pipe(Effect.scoped, Effect.provide(egress))
   )
 
-  it.live("fails for headers that do not come, and says so", () =>
+  it.live("fails when the headers do not come, and says so", () =>
     Effect.gen(function* () {
       const error = yield* failing(open(() => undefined, { headersMs: 100 }))
       assert.deepInclude(error, { _tag: "DeadlineExceeded", phase: "headers", deadlineMs: 100, status: null })
     })
   )
 
-  it.live("fails for a silence between two chunks, however often it had come before", () =>
+  it.live("fails for a silence between two chunks, after any number of chunks", () =>
     Effect.gen(function* () {
       const error = yield* failing(
         Effect.flatMap(
@@ -90,7 +90,7 @@ describe("an answer that is read as it comes", () => {
     })
   )
 
-  it.live("fails at its deadline although something comes all the time", () =>
+  it.live("fails at its deadline even while data still comes", () =>
     Effect.gen(function* () {
       const drip = (_request: unknown, response: ServerResponse) => {
         const timer = setInterval(() => response.write("x"), 20)
@@ -103,7 +103,7 @@ describe("an answer that is read as it comes", () => {
     })
   )
 
-  it.live("fails for a connection that breaks, and for more bytes than may come", () =>
+  it.live("fails for a broken connection, and for too many bytes", () =>
     Effect.gen(function* () {
       const broken = yield* failing(
         Effect.flatMap(
@@ -122,7 +122,7 @@ describe("an answer that is read as it comes", () => {
     })
   )
 
-  it.live("is not sent faster than it is read, and slowness of the reader is no stall", () =>
+  it.live("is not sent faster than it is read, and a slow reader is no stall", () =>
     Effect.gen(function* () {
       let written = 0
       const total = 40 * 1_024 * 1_024
@@ -159,7 +159,7 @@ describe("an answer that is read as it comes", () => {
     }).pipe(Effect.scoped, Effect.provide(egress))
   )
 
-  it.live("is cut off as soon as its scope closes", () =>
+  it.live("is cut as soon as its scope closes", () =>
     Effect.gen(function* () {
       let isClosed = false
       const scope = yield* Scope.make()

@@ -24,7 +24,7 @@ describe("admission", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("refuses everybody with 503 when the process is full", () =>
+  it.effect("refuses every call with 503 when the process is full", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const { enter } = yield* Admission

@@ -9,7 +9,7 @@ describe("the facts of a request", () => {
     }
   })
 
-  it("believe only the proxies that are ours", () => {
+  it("trust only our own proxies", () => {
     const forwarded = "6.6.6.6, 1.1.1.1, 2.2.2.2"
     assert.strictEqual(remoteAddressOf("::ffff:9.9.9.9", forwarded, 0), "9.9.9.9")
     assert.strictEqual(remoteAddressOf("9.9.9.9", forwarded, 1), "2.2.2.2")
@@ -17,7 +17,7 @@ describe("the facts of a request", () => {
     assert.strictEqual(remoteAddressOf("9.9.9.9", undefined, 2), "9.9.9.9")
   })
 
-  it("take the addresses of one household together", () => {
+  it("group the addresses of one household", () => {
     assert.strictEqual(addressGroup("1.2.3.4"), "1.2.3.4")
     assert.strictEqual(addressGroup("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2")
     assert.strictEqual(addressGroup("2001:db8::6"), "2001:db8:0:0")

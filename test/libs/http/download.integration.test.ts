@@ -15,7 +15,7 @@ const get = (path: string, stream: Stream.Stream<Uint8Array>, bytes: number, fil
   )
 
 describe("a download", () => {
-  it.live("says its length, its type and the name to save it under", () =>
+  it.live("states its length, its type and the name to save it under", () =>
     Effect.gen(function* () {
       const { status, headers, text } = yield* call("/whole")
       assert.deepStrictEqual([status, text.length], [200, 100_000])
@@ -36,7 +36,7 @@ describe("a download", () => {
     )
   )
 
-  it.live("that is longer or shorter than was said breaks the connection, and is never taken for whole", () => {
+  it.live("that is longer or shorter than stated breaks the connection, and is never taken as complete", () => {
     const lines: Array<LogLine> = []
     return Effect.gen(function* () {
       const { url } = yield* HttpListener
@@ -59,7 +59,7 @@ describe("a download", () => {
     )
   })
 
-  it.live("whose first piece cannot be had is refused as any other request", () => {
+  it.live("whose first piece is unavailable is refused as any other request", () => {
     const lost = route(
       "GET",
       "/lost",

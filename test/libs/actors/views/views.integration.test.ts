@@ -36,7 +36,7 @@ const withViews = <A, E, R>(test: Effect.Effect<A, E, R>, options: ViewsOptions 
   withBus(() => Effect.scoped(Effect.provide(test, Layer.mergeAll(Actors.layer, Views.layer(options)))))
 
 describe("the views", () => {
-  it.live("show every entity as its last record left it, and say that nothing is missing", () =>
+  it.live("show every entity's last record, and say that nothing is missing", () =>
     withViews(
       whileProjected(
         Effect.gen(function* () {
@@ -56,7 +56,7 @@ describe("the views", () => {
     )
   )
 
-  it.live("find what is of one project, in one state, or due", () =>
+  it.live("find the entities of one project, in one state, or due", () =>
     withViews(
       whileProjected(
         Effect.gen(function* () {
@@ -76,7 +76,7 @@ describe("the views", () => {
     )
   )
 
-  it.live("that hold more than they keep leave out what has ended, say what is missing, and bring it back", () =>
+  it.live("above their bound drop ended entities, say what is missing, and bring it back", () =>
     withViews(
       whileProjected(
         Effect.gen(function* () {
@@ -111,7 +111,7 @@ describe("the views", () => {
     )
   )
 
-  it.live("forget what is gone", () =>
+  it.live("forget retired entities", () =>
     withViews(
       whileProjected(
         Effect.gen(function* () {
@@ -124,7 +124,7 @@ describe("the views", () => {
     )
   )
 
-  it.live("go on after a stop, and are made again from the log when the bucket was emptied", () =>
+  it.live("go on after a stop, and are rebuilt from the log when the bucket was emptied", () =>
     withViews(
       Effect.gen(function* () {
         const all = (coins: number) =>
@@ -141,7 +141,7 @@ describe("the views", () => {
     )
   )
 
-  it.live("show an entity once that was moved to another project by a process that died over it", () =>
+  it.live("show an entity once after its move to another project by a process that died during it", () =>
     withBus(() =>
       Effect.gen(function* () {
         yield* open("big one")
@@ -167,7 +167,7 @@ describe("the views", () => {
     )
   )
 
-  it.live("keep showing an entity whose newest record cannot be read, and put that into REJECTED", () =>
+  it.live("keep showing an entity whose newest record is unreadable, and put that record into REJECTED", () =>
     withViews(
       whileProjected(
         Effect.gen(function* () {

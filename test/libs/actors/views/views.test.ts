@@ -28,7 +28,7 @@ const ended = (id: string, changes: Partial<ViewRow> = {}) => rowOf(id, true, ch
 const keyOf = (id: string) => viewKey(moving(id))
 
 describe("more entities than the views keep", () => {
-  it("push those out that have ended, the last that did first, and never one that moves", () => {
+  it("push out ended entities, the latest end first, and never a live one", () => {
     const index = viewIndex(3)
     fill(index, ended("a"), ended("b"), moving("c"), moving("d"))
     assert.deepStrictEqual(kept(index), ["a", "c", "d"])
@@ -37,7 +37,7 @@ describe("more entities than the views keep", () => {
     assert.deepStrictEqual(index.leftOut(), { ended: 3, moving: 0 })
   })
 
-  it("say of those that move how many there was no room for", () => {
+  it("count the live ones without room", () => {
     const index = viewIndex(2)
     fill(index, moving("a"), moving("b"), moving("c"))
     fill(index, moving("c", { sequence: 2 }), moving("d"))
@@ -49,7 +49,7 @@ describe("more entities than the views keep", () => {
     assert.deepStrictEqual(index.leftOut(), { ended: 0, moving: 0 })
   })
 
-  it("are asked for again when there is room, those first that move", () => {
+  it("load missing entities when there is room, live ones first", () => {
     const index = viewIndex(2)
     fill(index, moving("a"), moving("b"), ended("c"), moving("d"), moving("e"))
     assert.deepStrictEqual(index.wanted(9), [])
@@ -78,7 +78,7 @@ describe("more entities than the views keep", () => {
     assert.strictEqual(kept(index).length + gone + missed, 300)
   })
 
-  it("do not bring back what a row showed before, nor a row under its old project", () => {
+  it("do not bring back a row's earlier state, nor a row under its old project", () => {
     const index = viewIndex(2)
     const here = moving("a", { project: "attic", sequence: 2 })
     fill(index, moving("a"), here, moving("a"))

@@ -56,7 +56,7 @@ const onsetOf = ({ samples, rateHz }: Decoded) => {
 
 describe("every format", () => {
   // One after the other, so that all but the first go through an encoder that was used before.
-  it.live.each(audioFormats)("decodes to the length that was announced, at its place: $name", (format) =>
+  it.live.each(audioFormats)("decodes to the announced length, at its place: $name", (format) =>
     Effect.gen(function* () {
       for (const samples of [6_000, 24_000, 24_001, 50_003, 24_000 * 6 + 17]) {
         const decoded = decode(format, yield* encoded(format, burst(samples), 1_111))
@@ -67,7 +67,7 @@ describe("every format", () => {
     }).pipe(Effect.provide(encoders))
   )
 
-  it.live.each(audioFormats)("is the same however it came, and whatever was encoded before: $name", (format) =>
+  it.live.each(audioFormats)("is the same for any cut of the input, and after any other encoding: $name", (format) =>
     Effect.gen(function* () {
       const pcm = burst(30_000)
       const first = yield* encoded(format, pcm, 100)
@@ -79,7 +79,7 @@ describe("every format", () => {
     }).pipe(Effect.provide(encoders))
   )
 
-  it.live.each(audioFormats)("may be of a single sample, or of nothing: $name", (format) =>
+  it.live.each(audioFormats)("may be of a single sample, or empty: $name", (format) =>
     Effect.gen(function* () {
       const { length } = decode(format, yield* encoded(format, Int16Array.of(1), 1)).samples
       assert.isAbove(length, 0)
@@ -87,7 +87,7 @@ describe("every format", () => {
     }).pipe(Effect.provide(encoders))
   )
 
-  it.live.each(["mp3_24000_64", "aac_24000"])("holds nothing of the answer before: %s", (name) =>
+  it.live.each(["mp3_24000_64", "aac_24000"])("holds nothing of the previous answer: %s", (name) =>
     Effect.gen(function* () {
       const format = audioFormats.find((one) => one.name === name)
       assert.isDefined(format)

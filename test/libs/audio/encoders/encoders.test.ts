@@ -41,7 +41,7 @@ describe("formats that need no encoder", () => {
       })
   )
 
-  it.effect("are a WAV with its true size, once all is there", () =>
+  it.effect("are a WAV with its true size, once all samples are there", () =>
     Effect.gen(function* () {
       const [header, ...data] = yield* encode("wav_48000", halves)
       assert.deepStrictEqual(header, wavHeader(48_000, 20_000))
@@ -49,14 +49,14 @@ describe("formats that need no encoder", () => {
     })
   )
 
-  it.effect("are nothing, or an empty WAV, when nothing was said", () =>
+  it.effect("are nothing, or an empty WAV, when there are no samples", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* encode("pcm_8000", Stream.empty), [])
       assert.deepStrictEqual(yield* encode("wav_24000", Stream.empty), [wavHeader(24_000, 0)])
     })
   )
 
-  it.effect("fail as their source fails, after what came before", () =>
+  it.effect("fail as their source fails, after the samples before", () =>
     Effect.gen(function* () {
       const { encode } = yield* Encoders
       const seen: Array<number> = []
@@ -69,7 +69,7 @@ describe("formats that need no encoder", () => {
     }).pipe(Effect.provide(encoders))
   )
 
-  it.effect("give each piece before the next is asked for", () =>
+  it.effect("give each piece before they request the next", () =>
     Effect.gen(function* () {
       const { encode } = yield* Encoders
       let asked = 0

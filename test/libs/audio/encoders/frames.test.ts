@@ -21,7 +21,7 @@ const all = Buffer.concat(frames)
 const Cuts = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 60 })))
 
 describe("frames", () => {
-  it.prop("leave whole, in their window, however they were cut", [Cuts], ([cuts]) => {
+  it.prop("leave whole, in their window, for any cut of the input", [Cuts], ([cuts]) => {
     const cutter = makeFrameCutter(adtsShape)
     cutter.letOut(3, 9)
     const out: Array<Uint8Array> = []
@@ -43,8 +43,7 @@ describe("frames", () => {
     assert.strictEqual(cutter.push(adtsFrame(40, 1).subarray(39))?.length, 40)
   })
 
-  it("are missed where there are none", () =>
-    assert.isNull(makeFrameCutter(adtsShape).push(new Uint8Array(50).fill(7))))
+  it("are none in other data", () => assert.isNull(makeFrameCutter(adtsShape).push(new Uint8Array(50).fill(7))))
 
   it("of Ogg are pages, counted by their packets", () => {
     const page = new Uint8Array(27 + 3 + 300)
@@ -58,7 +57,7 @@ describe("frames", () => {
 describe("the first frame of an mp3", () => {
   const header = Uint8Array.of(0xff, 0xf3, 0x82, 0xc4, 1, 2, 3)
 
-  it("is as long as its header says, and leaves the one it was made from alone", () => {
+  it("is as long as its header says, and its source stays unchanged", () => {
     const frame = mp3InfoFrame(header, 623)
     assert.strictEqual(frame.length, mp3FrameBytes(frame, 0))
     assert.strictEqual(frame.length, 208)

@@ -11,7 +11,7 @@ const arrivals = (perSecond: number, seconds: number) => {
 }
 
 describe("encoders held ready", () => {
-  it("are none when nobody ever asked, but for the default", () => {
+  it("are none without any request, except the configured minimum", () => {
     assert.strictEqual(depthFor(noDemand, 1_000_000, limits), 0)
     assert.strictEqual(depthFor(noDemand, 1_000_000, { ...limits, depthMin: 1 }), 1)
   })
@@ -26,13 +26,13 @@ describe("encoders held ready", () => {
     assert.strictEqual(depthFor(demand, nowMs, limits), depth)
   })
 
-  it("are never more than may be", () => {
+  it("are never more than the maximum", () => {
     const { demand, nowMs } = arrivals(500, 10)
     assert.strictEqual(depthFor(demand, nowMs, { ...limits, startSeconds: 2 }), 12)
     assert.strictEqual(depthFor(demand, nowMs, { ...limits, depthMax: 0 }), 0)
   })
 
-  it("stay one for a while after a single request, and then go", () => {
+  it("stay at one for a while after a single request, and then end", () => {
     const demand = withArrival(noDemand, 1_000_000)
     assert.strictEqual(depthFor(demand, 1_030_000, limits), 1)
     assert.strictEqual(depthFor(demand, 1_090_000, limits), 0)

@@ -43,8 +43,8 @@ const metric = (name: string, encoder: string) =>
     return line === undefined ? 0 : Number(line.split(" ").at(-1))
   })
 
-describe("encoders", () => {
-  it.live("end with the pool", () =>
+describe("the encoder pool", () => {
+  it.live("ends its encoders when it closes", () =>
     Effect.gen(function* () {
       yield* Effect.provide(
         Effect.gen(function* () {
@@ -57,7 +57,7 @@ describe("encoders", () => {
     })
   )
 
-  it.live("wait before the first request, and again after each", () =>
+  it.live("has an encoder ready before the first request, and again after each", () =>
     Effect.gen(function* () {
       const started = Effect.delay(metric("audio_encoder_start_seconds_count", "mp3_24000_64"), "20 millis")
       yield* Effect.repeat(started, { until: (count) => count >= 1 })
@@ -76,7 +76,7 @@ describe("encoders", () => {
     ["mp3_24000_64", "mp3_24000_64"],
     ["ogg_24000", "opus_24000_48"],
     ["aac_24000", "aac_24000_64"]
-  ] as const)("are killed when nobody reads on: %s", ([name, encoder]) =>
+  ] as const)("kills an encoder whose reader stops: %s", ([name, encoder]) =>
     Effect.gen(function* () {
       const [first] = yield* Stream.runCollect(Stream.take(encode(name, endless), 1))
       assert.isAbove(first?.length ?? 0, 0)
@@ -85,7 +85,7 @@ describe("encoders", () => {
     }).pipe(Effect.provide(audio(cold)))
   )
 
-  it.live("are killed when the reader is interrupted while the source is silent", () =>
+  it.live("kills an encoder when its reader is interrupted while the source is silent", () =>
     Effect.gen(function* () {
       const silent = Stream.concat(Stream.make(second), Stream.fromEffect(Effect.never))
       const reader = yield* Effect.forkChild(Stream.runDrain(encode("mp3_24000_64", silent)))
@@ -95,7 +95,7 @@ describe("encoders", () => {
     }).pipe(Effect.provide(audio(cold)))
   )
 
-  it.live("are killed when the source fails, and the answer fails as it did", () =>
+  it.live("kills an encoder when its source fails, and the answer fails with the same error", () =>
     Effect.gen(function* () {
       const source = Stream.concat(Stream.make(second), Stream.fail("no more voice"))
       const error = yield* Effect.flip(Stream.runDrain(encode("mp3_24000_64", source)))
@@ -104,7 +104,7 @@ describe("encoders", () => {
     }).pipe(Effect.provide(audio(cold)))
   )
 
-  it.live("take no more than a few seconds from a source whose answer nobody reads", () =>
+  it.live("takes no more than a few seconds from a source whose answer has no reader", () =>
     Effect.gen(function* () {
       let asked = 0
       const source = Stream.fromEffectRepeat(Effect.sync(() => ((asked += 1), second)))
@@ -113,7 +113,7 @@ describe("encoders", () => {
     }).pipe(Effect.provide(audio()))
   )
 
-  it.live("give their first bytes while the source still speaks", () =>
+  it.live("gives the first bytes while the source still speaks", () =>
     Effect.gen(function* () {
       for (const name of ["mp3_24000_64", "mp3_22050_32", "ogg_24000", "aac_24000"]) {
         const silent = Stream.concat(Stream.make(second.subarray(0, 6_000)), Stream.fromEffect(Effect.never))
@@ -122,7 +122,7 @@ describe("encoders", () => {
     }).pipe(Effect.provide(audio()))
   )
 
-  it.live("wait for each other when as many run as may", () =>
+  it.live("queues answers when the maximum of encoders runs", () =>
     Effect.gen(function* () {
       const answers = Array.from({ length: 6 }, () => Stream.runCollect(encode("mp3_24000_64", Stream.make(second))))
       const all = yield* Effect.all(answers, { concurrency: "unbounded" })
@@ -131,7 +131,7 @@ describe("encoders", () => {
     }).pipe(Effect.provide(audio({ processesMax: 2, waitMsMax: 20_000 })))
   )
 
-  it.live("make room for one of another kind", () =>
+  it.live("makes room for an encoder of another kind", () =>
     Effect.gen(function* () {
       yield* eventually(() => children() === 1)
       yield* Stream.runDrain(encode("aac_24000", Stream.make(second)))
@@ -152,7 +152,7 @@ describe("an answer without an encoder", () => {
     }).pipe(Effect.provide(audio({ ...cold, processesMax: 1, waitMsMax: 100 })))
   )
 
-  it.live("waits while encoders start slowly, for a slow start is no full house", () =>
+  it.live("waits for slowly starting encoders, because a slow start is not overload", () =>
     Effect.gen(function* () {
       // Each is silent for a while before it is one; more than may start at once.
       const answers = Array.from({ length: 5 }, () => Stream.runCollect(encode("mp3_24000_64", Stream.make(second))))
@@ -162,7 +162,7 @@ describe("an answer without an encoder", () => {
     }).pipe(Effect.provide(audio({ ...cold, ffmpegPath: slowFfmpeg, waitMsMax: 100 })))
   )
 
-  it.live("fails where there is no ffmpeg, and says how to install it", () =>
+  it.live("fails without ffmpeg, and says how to install it", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Stream.runDrain(encode("ogg_24000", Stream.make(second))))
       assert.strictEqual(error._tag, "EncoderMissing")
@@ -170,7 +170,7 @@ describe("an answer without an encoder", () => {
     }).pipe(Effect.provide(audio({ ffmpegPath: "/nowhere/ffmpeg" })))
   )
 
-  it.live("fails with the code and the last words of an encoder that broke", () =>
+  it.live("fails with the code and the last words of a broken encoder", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Stream.runDrain(encode("mp3_24000_64", endless)))
       assert.strictEqual(error._tag, "EncoderFailed")

@@ -24,7 +24,7 @@ const flood = `starling-flood-${process.pid}-`
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 describe("a contained process", () => {
-  it.live("gives what it wrote, what it said and its code", () =>
+  it.live("returns its output, its messages and its code", () =>
     Effect.gen(function* () {
       const run = yield* sh("echo out; echo aside >&2; exit 3")
       assert.strictEqual(text(run.output), "out\n")
@@ -32,7 +32,7 @@ describe("a contained process", () => {
     })
   )
 
-  it.live("gets its parameters as they are, whatever they hold", () =>
+  it.live("gets its parameters unchanged, whatever they contain", () =>
     Effect.gen(function* () {
       const odd = ["-x", "$(id)", "a b", "'; exit 1 #", "*"]
       const run = yield* runContained("/usr/bin/printf", ["%s\\n", ...odd], limits)
@@ -40,7 +40,7 @@ describe("a contained process", () => {
     })
   )
 
-  it.live("sees nothing of our environment, has no input and stands behind others", () =>
+  it.live("sees nothing of our environment, has no input and has a lower priority", () =>
     Effect.gen(function* () {
       process.env["STARLING_TEST_SECRET"] = "hush"
       const run = yield* sh("env; cat; nice")
@@ -51,7 +51,7 @@ describe("a contained process", () => {
     })
   )
 
-  it.live("can write no file, or none larger than it may", () =>
+  it.live("can write no file, or none above its limit", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const at = join(yield* folder, "file")
@@ -65,7 +65,7 @@ describe("a contained process", () => {
     )
   )
 
-  it.live("is ended when it writes too much, and what came before is kept", () =>
+  it.live("is killed when it writes too much, and its earlier output is kept", () =>
     Effect.gen(function* () {
       const run = yield* sh(`yes ${flood}`)
       assert.strictEqual(run.ending, "output")
@@ -74,7 +74,7 @@ describe("a contained process", () => {
     })
   )
 
-  it.live("is ended with all that it started when it takes too long", () =>
+  it.live("is killed with all its children when it takes too long", () =>
     Effect.gen(function* () {
       const run = yield* sh(`${sleeper} & ${sleeper} & wait`, { wallMsMax: 300 })
       assert.strictEqual(run.ending, "wall_time")
@@ -82,7 +82,7 @@ describe("a contained process", () => {
     })
   )
 
-  it.live("is ended with all that it started when nobody waits for it any more", () =>
+  it.live("is killed with all its children when its caller gives up", () =>
     Effect.gen(function* () {
       const waiting = yield* Effect.forkChild(sh(`${sleeper} & ${sleeper} & wait`))
       yield* eventually("the sleepers run", () => runningWith(sleeper).length >= 2)
@@ -91,7 +91,7 @@ describe("a contained process", () => {
     })
   )
 
-  it.live("is ended when it spends its processor time", () =>
+  it.live("is killed when it uses up its processor time", () =>
     Effect.gen(function* () {
       // It stands behind others: on a busy machine a second of its own takes many.
       const run = yield* sh("while :; do :; done", { cpuSecondsMax: 1, wallMsMax: 55_000 })
@@ -106,7 +106,7 @@ describe("a contained process", () => {
     })
   )
 
-  it.live("that does not exist is missing, by its name", () =>
+  it.live("that does not exist is reported missing by its name", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(runContained("/nowhere/tool", [], limits))
       assert.strictEqual(error._tag, "ProgramMissing")

@@ -12,7 +12,7 @@ const run = (seconds: number, rest: Partial<ContainedRun> = {}): ContainedRun =>
 const announces = (time: string) =>
   `Input #0, flac, from 'file:x':\n  Duration: ${time}, start: 0.000000, bitrate: 1 kb/s\n`
 
-describe("what a decoder's run says of a file", () => {
+describe("a decoder's run", () => {
   it.each([
     ["nothing was decoded", run(0, { exitCode: 1 }), "not_audio"],
     ["a decoder that crashed at once", run(0, { ending: "crashed", exitCode: null }), "not_audio"],
@@ -36,20 +36,20 @@ describe("what a decoder's run says of a file", () => {
       run(5, { ending: "output", said: announces("10:00:00.00") })
     ],
     ["the announcement is a guess", run(5, { said: `Estimating duration from bitrate\n${announces("00:00:10.00")}` })]
-  ] as const)("it is a recording when %s", (_, ended) => {
+  ] as const)("gives a recording when %s", (_, ended) => {
     const read = readDecoded(ended, "sample")
     assert.notInstanceOf(read, RecordingUnusable)
     if (!(read instanceof RecordingUnusable)) assert.strictEqual(read.seconds, ended.output.length / 32_000)
   })
 
-  it("takes no byte that stands beside the output in its memory", () => {
+  it("takes no neighbouring byte of the output's memory", () => {
     const memory = new Uint8Array(1_000)
     const read = readDecoded(run(0, { output: memory.subarray(101, 301) }), "sample")
     assert.notInstanceOf(read, RecordingUnusable)
     if (!(read instanceof RecordingUnusable)) assert.strictEqual(read.samples.length, 100)
   })
 
-  it("an odd byte at the end is no sample", () => {
+  it("drops an odd byte at the end", () => {
     const read = readDecoded(run(0, { output: Uint8Array.of(1, 0, 2, 0, 9), ending: "output" }), "sample")
     assert.notInstanceOf(read, RecordingUnusable)
     if (!(read instanceof RecordingUnusable)) assert.deepStrictEqual([...read.samples], [1, 2])

@@ -37,7 +37,7 @@ describe("a recording", () => {
     ["3gp", ["-c:a", "aac"]],
     ["wav", ["-c:a", "pcm_mulaw", "-ar", "8000"]],
     ["wav", ["-ac", "2", "-ar", "96000", "-c:a", "pcm_f32le"]]
-  ] as const)("is read from %s %o: mono, 16 kHz, as long as it is, as loud as it is", ([extension, parameters]) =>
+  ] as const)("is read from %s %o: mono, 16 kHz, with its length and its loudness", ([extension, parameters]) =>
     Effect.gen(function* () {
       const path = join(yield* folder, `recording.${extension}`)
       yield* writeRecording(path, tone(3), parameters)
@@ -52,7 +52,7 @@ describe("a recording", () => {
     }).pipe(Effect.scoped, Effect.provide(intake()))
   )
 
-  it.live("is the sound of a video", () =>
+  it.live("is read from a video's sound", () =>
     Effect.gen(function* () {
       const path = join(yield* folder, "video.mp4")
       const sources = ["-f", "lavfi", "-i", "testsrc=d=3", "-f", "lavfi", "-i", "sine=d=3"]
@@ -61,7 +61,7 @@ describe("a recording", () => {
     }).pipe(Effect.scoped, Effect.provide(intake()))
   )
 
-  it.live("has any name", () =>
+  it.live("may have any name", () =>
     Effect.gen(function* () {
       const at = yield* folder
       yield* writeRecording(join(at, "recording.wav"), tone(1))
@@ -72,7 +72,7 @@ describe("a recording", () => {
     }).pipe(Effect.scoped, Effect.provide(intake()))
   )
 
-  it.live("that lasts for hours is not decoded further than it may last", () =>
+  it.live("that lasts for hours is decoded only up to its maximum", () =>
     Effect.gen(function* () {
       const path = join(yield* folder, "hours.flac")
       yield* writeMedia(path, ["-f", "lavfi", "-i", "anullsrc=r=8000:cl=mono", "-t", "36000", "-c:a", "flac"])
@@ -87,7 +87,7 @@ describe("a recording", () => {
     ["too long", "too_long", tone(31), { secondsMax: 30 }],
     ["silent", "silent", new Int16Array(24_000 * 6), { silenceRatioMax: 0.7 }],
     ["clipped", "clipped", tone(6, 200_000), { clippingRatioMax: 0.01 }]
-  ] as const)("that is %s is refused as that", ([, reason, pcm, limits]) =>
+  ] as const)("that is %s is refused as such", ([, reason, pcm, limits]) =>
     Effect.gen(function* () {
       const path = join(yield* folder, "recording.wav")
       yield* writeRecording(path, pcm)
@@ -103,7 +103,7 @@ describe("a recording", () => {
     ["webm", ["-c:a", "libopus"], "damaged"],
     ["wav", [], "too_short"],
     ["opus", ["-c:a", "libopus"], "too_short"]
-  ] as const)("of which the end is missing is refused: %s", ([extension, parameters, reason]) =>
+  ] as const)("with a missing end is refused: %s", ([extension, parameters, reason]) =>
     Effect.gen(function* () {
       const path = join(yield* folder, `recording.${extension}`)
       yield* writeRecording(path, tone(6), parameters)
@@ -114,7 +114,7 @@ describe("a recording", () => {
 })
 
 describe("a file that is no recording", () => {
-  it.live("is refused, whatever it is and however it is called", () =>
+  it.live("is refused, whatever its content and its name", () =>
     Effect.gen(function* () {
       const at = yield* folder
       writeFileSync(join(at, "text.wav"), "Dear reader, this is a letter.\n".repeat(100))
@@ -140,7 +140,7 @@ describe("a file that is no recording", () => {
     }).pipe(Effect.scoped, Effect.provide(intake()))
   )
 
-  it.live("does not get at files of ours that it names, whichever way", () =>
+  it.live("does not reach our files by any reference", () =>
     Effect.gen(function* () {
       const at = yield* folder
       const secret = join(at, "secret.wav")
@@ -170,7 +170,7 @@ describe("a file that is no recording", () => {
   )
 })
 
-describe("reading", () => {
+describe("reading a recording", () => {
   // Ours among those of everybody on the machine.
   const sleeper = `sleep 72.${process.pid}s`
   /** Something in ffmpeg's place that never ends. */
@@ -182,7 +182,7 @@ describe("reading", () => {
   })
   const sleepers = () => runningWith(sleeper).length
 
-  it.live("is ended, with all its processes, when it hangs", () =>
+  it.live("ends a hanging decoder with all its processes", () =>
     Effect.gen(function* () {
       const ffmpegPath = yield* hanging
       const limits = { ...recordingIntakeDefaults.limits, wallMsMax: 300 }
@@ -192,7 +192,7 @@ describe("reading", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is ended when the caller leaves, and its place is free again", () =>
+  it.live("ends when the caller leaves, and frees its place", () =>
     Effect.gen(function* () {
       const ffmpegPath = yield* hanging
       yield* Effect.gen(function* () {
@@ -221,7 +221,7 @@ describe("reading", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says what to install where there is no ffmpeg", () =>
+  it.live("says what to install without ffmpeg", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(read("/any"))
       assert.strictEqual(error._tag, "MediaToolMissing")

@@ -21,22 +21,22 @@ describe("the levels of a recording", () => {
     [1, "nothing", new Int16Array(2 * hz)],
     [1, "a whisper of noise and nothing else", tone(2, 20)],
     [1, "no samples at all", new Int16Array(0)]
-  ] as const)("find %d of silence in %s", (share, _, samples) => {
+  ] as const)("include %d of silence in %s", (share, _, samples) => {
     assert.approximately(measureLevels(samples, hz).silenceRatio, share, 0.02)
   })
 
-  it("find nothing cut off in a tone that just reaches full scale, and most of one that is four times too loud", () => {
+  it("include no clipping in a tone that just reaches full scale, and much in one four times too loud", () => {
     assert.isBelow(measureLevels(tone(1, 32_000), hz).clippingRatio, 0.001)
     assert.isAbove(measureLevels(tone(1, 131_000), hz).clippingRatio, 0.7)
   })
 
-  it("estimate how far speech stands above the noise of the room", () => {
+  it("estimate the level of speech above the room's noise", () => {
     const { snrDb } = measureLevels(after(tone(3, 10_000), tone(1, 100)), hz)
     assert.approximately(snrDb, 40, 1)
   })
 })
 
-describe("whether a recording can be used", () => {
+describe("the check of a recording's usability", () => {
   const limits: RecordingLimits = {
     name: "sample",
     secondsMin: 10,
@@ -56,12 +56,12 @@ describe("whether a recording can be used", () => {
     [20, { clippingRatio: 0.01 }, undefined],
     [20, { clippingRatio: 0.011 }, "clipped"],
     [5, { silenceRatio: 1 }, "too_short"]
-  ] as const)("%d seconds, %o: %s", (seconds, levels, reason) => {
+  ] as const)("at %d seconds, %o is %s", (seconds, levels, reason) => {
     const fault = judgeRecording({ seconds, levels: { ...good, ...levels } }, limits)
     assert.strictEqual(fault?.reason, reason)
   })
 
-  it("says which recording it is and what is wanted", () => {
+  it("names the recording and the requirement", () => {
     const fault = judgeRecording({ seconds: 4, levels: good }, limits)
     assert.strictEqual(
       fault?.message,

@@ -4,7 +4,7 @@ import { fairShare } from "../../../../libs/bus/connection/event-loop.ts"
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 describe("consumers that share the event loop", () => {
-  it("start what comes alone at once", () => {
+  it("start a lone message at once", () => {
     const started: Array<string> = []
     fairShare()
       .lane<string>((item) => started.push(item))
@@ -31,7 +31,7 @@ describe("consumers that share the event loop", () => {
     )
   })
 
-  it("give back what was not started, and start none of it", async () => {
+  it("hand back unstarted messages, and start none of them", async () => {
     const share = fairShare()
     const started: Array<number> = []
     const lane = share.lane<number>((item) => started.push(item))

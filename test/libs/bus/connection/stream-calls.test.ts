@@ -9,7 +9,7 @@ const failure = (text: string) => {
 }
 
 describe("an answer of the broker", () => {
-  it("is what it says", () => {
+  it("is parsed to its content", () => {
     assert.deepStrictEqual(parsed('{"stream":"LOG","seq":7}'), Result.succeed({ stream: "LOG", seq: 7 }))
   })
 
@@ -19,18 +19,18 @@ describe("an answer of the broker", () => {
     ['{"error":{"code":503,"err_code":10077,"description":"maximum bytes exceeded"}}', "StreamFull"],
     ['{"error":{"code":503,"description":"no leader"}}', "BusUnavailable"],
     ['{"error":{"code":400,"err_code":10003,"description":"bad request"}}', "BusRefused"]
-  ])("that is an error is that error: %s", (text, tag) => {
+  ])("with an error becomes that error: %s", (text, tag) => {
     assert.strictEqual(failure(text)[0], tag)
   })
 
   it.each(["", "{", "null", "7", '"LOG"', '{"error":"no"}'])(
-    "that says nothing leaves open what was done: %j",
+    "without meaning leaves the outcome unknown: %j",
     (text) => {
       assert.strictEqual(failure(text)[0], "BusUnavailable")
     }
   )
 
-  it("that a message is not there is no error to who looks for it, and any other error is", () => {
+  it("of a missing message is an empty look-up, and any other error is an error", () => {
     const found = (text: string) => parseFound("look", { data: new TextEncoder().encode(text) })
     assert.deepStrictEqual(found('{"message":{"seq":7}}'), Result.succeed({ message: { seq: 7 } }))
     assert.deepStrictEqual(found('{"error":{"code":404,"err_code":10037}}'), Result.succeed(undefined))

@@ -3,8 +3,8 @@ import { writeThroughCache } from "../../../../libs/bus/connection/write-through
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-describe("what this process wrote and reads again", () => {
-  it("is handed on as the object that was written, when it comes back byte for byte", () => {
+describe("an entry that this process wrote and reads again", () => {
+  it("is the written object when it comes back byte for byte", () => {
     const cache = writeThroughCache()
     const written = bytes("one")
     cache.put("log.jar.a", written)
@@ -14,7 +14,7 @@ describe("what this process wrote and reads again", () => {
     assert.strictEqual(cache.intern("log.jar.b", read), read)
   })
 
-  it("is handed on as it came, when somebody else wrote it, or it was written again since", () => {
+  it("is the read object when another process wrote it, or it was written again since", () => {
     const cache = writeThroughCache()
     cache.put("log.jar.a", bytes("one"))
     const [other, longer] = [bytes("two"), bytes("one more")]
@@ -26,7 +26,7 @@ describe("what this process wrote and reads again", () => {
     assert.strictEqual(cache.intern("log.jar.a", before), before)
   })
 
-  it("is forgotten after a while, the older half first", () => {
+  it("is dropped at the bound of the cache, the older half first", () => {
     const cache = writeThroughCache(4 * 1_280)
     const written = ["a", "b", "c", "d", "e"].map((id) => ({ id, data: new Uint8Array(1_024).fill(id.charCodeAt(0)) }))
     for (const { id, data } of written) cache.put(id, data)

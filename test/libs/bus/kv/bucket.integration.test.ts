@@ -8,7 +8,7 @@ import { Note, trial } from "../trial.ts"
 const open = Effect.flatMap(Kv, (kv) => kv.open("rate-windows", Schema.Array(Schema.Int)))
 
 describe("a key with a time to live", () => {
-  it.live("goes by itself, lives on when it is written again, and can be made anew afterwards", () =>
+  it.live("expires by itself, lives on when it is written again, and can be created again afterwards", () =>
     withBus(() =>
       Effect.gen(function* () {
         const bucket = yield* open
@@ -35,7 +35,7 @@ describe("a key with a time to live", () => {
     )
   )
 
-  it.live("can be made where one was removed", () =>
+  it.live("can be created after a removal", () =>
     withBus(() =>
       Effect.gen(function* () {
         const bucket = yield* open
@@ -48,7 +48,7 @@ describe("a key with a time to live", () => {
 })
 
 describe("a bucket", () => {
-  it.live("changes only by compare-and-set, and tells its changes", () =>
+  it.live("changes only by compare-and-set, and reports its changes", () =>
     withBus(
       () =>
         Effect.gen(function* () {

@@ -42,7 +42,7 @@ const keysIn = (keys: string) =>
 
 describe("a scan", () => {
   // Few are read one by one, many through a consumer.
-  it.live.each([0, 1, 5, 32, 33, 200])("finds %i entries whose keys fit, once each, and no others", (count) =>
+  it.live.each([0, 1, 5, 32, 33, 200])("finds %i entries with matching keys, once each, and no others", (count) =>
     trial(
       Effect.gen(function* () {
         yield* put(3, "other")
@@ -55,7 +55,7 @@ describe("a scan", () => {
     )
   )
 
-  it.live("passes over what was removed or erased, and what does not fit the schema", () =>
+  it.live("skips removed and erased entries, and those that break the schema", () =>
     trial(
       Effect.gen(function* () {
         const bucket = yield* things
@@ -73,7 +73,7 @@ describe("a scan", () => {
     )
   )
 
-  it.live("leaves the thread to others while it goes on", () =>
+  it.live("yields the thread while it goes on", () =>
     trial(
       Effect.gen(function* () {
         yield* put(1_000, "own")
@@ -98,7 +98,7 @@ describe("a scan", () => {
     )
   )
 
-  it.live("erases only what has not changed since it was read", () =>
+  it.live("erases only entries that have not changed since they were read", () =>
     trial(
       Effect.gen(function* () {
         const bucket = yield* things

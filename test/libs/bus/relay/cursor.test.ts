@@ -6,8 +6,8 @@ const codec = relayRecordCodec(Schema.Struct({ position: Schema.Int }))
 const read = (value: unknown) =>
   codec.decode({ data: new TextEncoder().encode(JSON.stringify(value)), header: () => undefined })
 
-describe("what a relay stores", () => {
-  it("is read back with the messages that may not be out yet", () => {
+describe("a relay's cursor", () => {
+  it("is read back with the messages that may be unpublished", () => {
     const record = {
       cursor: { position: 7 },
       pending: [{ subject: "deliveries.due.0.a", headers: [["Nats-Msg-Id", "1"] as const], dataBase64: "AQ==" }]
@@ -16,13 +16,13 @@ describe("what a relay stores", () => {
     assert.deepStrictEqual(codec.decode({ data, header: () => undefined }), Result.succeed(record))
   })
 
-  it("of one that has stopped says so, and what it says beyond that is passed over", () => {
+  it("of a stopped relay says so, and other fields are ignored", () => {
     const record = { cursor: { position: 7 }, pending: [], handedOver: true }
     assert.deepStrictEqual(read(record), Result.succeed(record))
     assert.deepStrictEqual(read({ ...record, ofALaterFleet: 1 }), Result.succeed(record))
   })
 
-  it("of a fleet of before, a bare cursor, is gone on from", () => {
+  it("of an older fleet, a bare sequence, is continued", () => {
     assert.deepStrictEqual(read({ position: 7 }), Result.succeed({ cursor: { position: 7 }, pending: [] }))
   })
 

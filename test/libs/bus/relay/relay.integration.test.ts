@@ -124,7 +124,7 @@ describe("several relays of one cursor", () => {
     )
   )
 
-  it.live("go on without the one that works when it stands still, and on waking it writes nothing twice", () =>
+  it.live("go on without the active one when it stalls, and on waking it repeats nothing", () =>
     onTwoStreams(
       Effect.gen(function* () {
         const { active, others } = yield* threeAtWork()
@@ -146,7 +146,7 @@ describe("several relays of one cursor", () => {
     )
   )
 
-  it.live("are told by one that stops, and one goes on at once", () =>
+  it.live("hear from a stopping relay, and one goes on at once", () =>
     onTwoStreams(
       Effect.gen(function* () {
         const once = Effect.gen(function* () {
@@ -166,7 +166,7 @@ describe("several relays of one cursor", () => {
     )
   )
 
-  it.live("also finish, without anything new to read, what one that was killed had only announced", () =>
+  it.live("publish messages that a killed relay had only announced, even without new input", () =>
     onTwoStreams(
       Effect.gen(function* () {
         const { all, active } = yield* threeAtWork()

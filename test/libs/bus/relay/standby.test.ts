@@ -23,8 +23,8 @@ const takesUpAfter = (looks: ReadonlyArray<Observation>, { behindMs, quietMs } =
 const looks = (count: number, at: (index: number) => Observation) =>
   Array.from({ length: count }, (_, index) => at(index))
 
-describe("a relay that stands by", () => {
-  it("leaves the work to a twin that moves the cursor, however much waits", () => {
+describe("a relay on standby", () => {
+  it("leaves the work to a twin that moves the cursor, whatever the backlog", () => {
     const moving = looks(1_000, (index) => ({ sequence: index, isBehind: true }))
     assert.isUndefined(takesUpAfter(moving))
     // Also one that is slow: a step takes it two looks.
@@ -32,37 +32,37 @@ describe("a relay that stands by", () => {
     assert.isUndefined(takesUpAfter(slow))
   })
 
-  it("takes up after half a second when something waits and the cursor stands still", () => {
+  it("takes over after half a second when messages wait and the cursor stands still", () => {
     assert.strictEqual(takesUpAfter(looks(100, () => ({ sequence: 7, isBehind: true }))), 500)
   })
 
-  it("counts the half second from when something waits, not from the last step", () => {
+  it("counts the half second from the first waiting message, not from the last step", () => {
     const late = looks(100, (index) => ({ sequence: 7, isBehind: index >= 6 }))
     assert.strictEqual(takesUpAfter(late), 6 * lookMs + 500)
   })
 
-  it("begins to count anew when what waited is done", () => {
+  it("starts the count again when the backlog is done", () => {
     const inTime = looks(8, (index) => ({ sequence: index < 4 ? 7 : 8, isBehind: index % 4 === 3 }))
     assert.isUndefined(takesUpAfter(inTime))
   })
 
-  it("takes up after three seconds when nothing comes, for a twin that is idle looks like one that is dead", () => {
+  it("takes over after three seconds of silence, because an idle twin looks like a dead one", () => {
     assert.strictEqual(takesUpAfter(looks(100, () => ({ sequence: 7, isBehind: false }))), 3_000)
   })
 
-  it("leaves an idle twin of another configuration alone, and succeeds it all the same when something waits", () => {
+  it("leaves an idle twin of another configuration alone, but succeeds it when messages wait", () => {
     assert.isUndefined(takesUpAfter(looks(1_000, () => ({ sequence: 7, isBehind: false, isOurs: false }))))
     assert.strictEqual(takesUpAfter(looks(100, () => ({ sequence: 7, isBehind: true, isOurs: false }))), 500)
     const changed = looks(100, (index) => ({ sequence: index < 4 ? 7 : 8, isBehind: false, isOurs: index >= 4 }))
     assert.strictEqual(takesUpAfter(changed), 4 * lookMs + 3_000)
   })
 
-  it("is not mistaken by its own sleep: what it sees on waking comes first", () => {
+  it("is not misled by its own stall: its view on waking comes first", () => {
     const before = observe(undefined, { sequence: 7, isBehind: true, isOurs: true }, 0)
     assert.isFalse(takesOver(observe(before, { sequence: 9, isBehind: false, isOurs: true }, 60_000), patience, 60_000))
   })
 
-  it("is patient between once and twice as long as another, and never longer", () => {
+  it("has a random patience between one and two times the minimum", () => {
     const waiting = looks(100, () => ({ sequence: 7, isBehind: true }))
     const quiet = looks(100, () => ({ sequence: 7, isBehind: false }))
     for (const share of [0, 0.25, 0.5, 0.999]) {

@@ -5,7 +5,7 @@ import { withBus } from "../../../../dev/fixtures/bus.ts"
 import { trial } from "../trial.ts"
 
 describe("the topology", () => {
-  it.live("is created once, left alone the second time, and every difference is named when only verified", () =>
+  it.live("is created once, unchanged the second time, and every difference is named by verify", () =>
     withBus(() =>
       Effect.gen(function* () {
         yield* applyTopology(topology, { mode: "create", replicas: 1 })

@@ -36,13 +36,13 @@ const largest: ReadonlyArray<readonly [string, object]> = [
 ]
 
 describe("a report as large as its schema allows, in plain characters", () => {
-  it.each(largest)("fits a message: %s", (kind, fields) => {
+  it.each(largest)("fits into one message: %s", (kind, fields) => {
     const report = { ...exampleReport(kind), ...fields }
     assert.isTrue(Result.isSuccess(decodeReport(kind, report)))
     assert.isBelow(new TextEncoder().encode(JSON.stringify(report)).length, reportBytesMax)
   })
 
-  it("leaves room for what follows from it", () => {
+  it("leaves room for its follow-ups", () => {
     // The longest title, branches and addresses of an item, each character in three bytes.
     assert.isAtMost(reportBytesMax, envelopeBytesMax - 3 * 8_192)
     // As a fact, and as the events made of it, beside the state.

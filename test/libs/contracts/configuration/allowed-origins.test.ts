@@ -7,7 +7,7 @@ const faultsOf = (...origins: ReadonlyArray<string>) => {
   return Result.isFailure(decoded) ? decoded.failure.map(({ message }) => message) : []
 }
 
-describe("the pages that may call an API", () => {
+describe("the allowed origins of an API", () => {
   it("are origins as browsers write them, or all", () => {
     assert.deepStrictEqual(faultsOf("*", "https://app.example.com", "http://localhost:3000"), [])
   })
@@ -21,12 +21,12 @@ describe("the pages that may call an API", () => {
     ["null", "neither"],
     ["file:///x", "neither"],
     ["https://*.example.com", "neither"]
-  ])("%s is told to be none", (origin, why) => {
+  ])("do not include %s", (origin, why) => {
     const [fault = ""] = faultsOf(origin)
     assert.include(fault, why)
   })
 
-  it("are all of them for the gateway and none for speech, when nobody says", () => {
+  it("default to all for the gateway and to none for speech", () => {
     const { ModelGateway, SpeechApi } = Result.getOrThrow(decodeConfiguration({}))
     assert.deepStrictEqual([ModelGateway.AllowedOrigins, SpeechApi.AllowedOrigins], [["*"], []])
   })

@@ -28,7 +28,7 @@ describe("the section Bus", () => {
     { Url: "tls://a:4222, tls://b:4222", TlsCertificateFile: "a.crt", TlsKeyFile: "a.key" },
     { Url: "nats://127.0.0.1:4222" },
     {}
-  ])("takes %j", (bus) => {
+  ])("accepts %j", (bus) => {
     assert.isUndefined(faultOf(bus))
   })
 })

@@ -33,7 +33,7 @@ describe("the configuration", () => {
     ])
   })
 
-  it("hides no fault behind another: shapes, what is there twice, and what does not fit, once each and in order", () => {
+  it("reports all faults once and in order: shapes, duplicates, and contradictions", () => {
     const network = { Network: "eip155:8453", RpcUrls: ["https://node.example"], PayTo: `0x${"1".repeat(40)}` }
     const asset = `0x${"2".repeat(40)}`
     const other = `the token ${asset} of eip155:10 is not in the table of known ones`
@@ -80,7 +80,7 @@ describe("the configuration", () => {
     )
   })
 
-  it("says nothing of what depends on a value that cannot be read", () => {
+  it("is not checked where it depends on an unreadable value", () => {
     const network = { RpcUrls: ["https://node.example"], PayTo: "9xQeWvG816bUx9EP" }
     const paths = faults({
       Webhooks: [endpoint({ Name: 5 }), endpoint({ Name: 5 })],
@@ -103,7 +103,7 @@ describe("the configuration", () => {
     ])
   })
 
-  it("refuses two endpoints of one name, and says which", () => {
+  it("refuses two endpoints of one name, and names them", () => {
     const [fault] = faults({ Webhooks: [endpoint({}), endpoint({ Url: "http://other.example" })] })
     assert.strictEqual(fault?.message, `the Name "a" is used twice`)
   })
@@ -117,11 +117,11 @@ describe("the configuration", () => {
     assert.include(faults({ Webhooks: [endpoint({ Url })] })[0]?.message, reason)
   })
 
-  it.each(["10.0.0.0/8", "::1/128", "fd00::/8", "192.168.1.7/32"])("takes %s as a network", (cidr) => {
+  it.each(["10.0.0.0/8", "::1/128", "fd00::/8", "192.168.1.7/32"])("accepts %s as a network", (cidr) => {
     assert.deepStrictEqual(faults({ WebhookDelivery: { AllowCidrs: [cidr] } }), [])
   })
 
-  it.each(["10.0.0.0", "10.0.0.0/33", "everything", "::1/129"])("does not take %s as a network", (cidr) => {
+  it.each(["10.0.0.0", "10.0.0.0/33", "everything", "::1/129"])("refuses %s as a network", (cidr) => {
     assert.strictEqual(faults({ WebhookDelivery: { AllowCidrs: [cidr] } })[0]?.path, "WebhookDelivery.AllowCidrs[0]")
   })
 

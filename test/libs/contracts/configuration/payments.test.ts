@@ -37,14 +37,14 @@ describe("the section Payments", () => {
     assert.deepStrictEqual(sweepTimesOf(Payments), { leaseMs: 15_000, settleWithinMs: 30_000 })
   })
 
-  it("takes a network with what it needs", () => {
+  it("accepts a network with its required keys", () => {
     const { Payments } = Result.getOrThrow(withNetworks(base, { ...solana, FeePayer: solana.PayTo }))
     assert.deepInclude({ ...Payments.Networks[0] }, { AssetSymbol: "USDC", AssetVersion: "2", AssetDecimals: 6 })
     assert.strictEqual(Payments.Networks.length, 2)
   })
 
   it.each(knownTokens.map((token) => [token.plainName, token] as const))(
-    "needs no word on the dollar token of %s: the table knows it",
+    "needs no keys for the dollar token of %s: the table has them",
     (_name, { network, asset, symbol, name, version, decimals }) => {
       const { RpcUrls } = base
       const { PayTo } = network.startsWith("solana:") ? solana : base
@@ -56,7 +56,7 @@ describe("the section Payments", () => {
     }
   )
 
-  it("knows a token however its address is written, and takes what is said instead of the table", () => {
+  it("knows a token in any spelling of its address, and prefers explicit keys to the table", () => {
     const { Payments } = Result.getOrThrow(
       withNetworks({ ...base, Network: "eip155:8453", Asset: "0x833589FCD6EDB6E08F4C7C32D4F71B54BDA02913" }, base, {
         ...base,
@@ -76,7 +76,7 @@ describe("the section Payments", () => {
     )
   })
 
-  it("guesses nothing of a token that is not in the table: what it needs is asked for by name", () => {
+  it("requires the keys of a token that is not in the table, by name", () => {
     const other = { ...base, Asset: "0x209693Bc6afc0C5328bA36FaF03C514EF312287C" }
     const mint = { ...solana, Asset: solana.PayTo, FeePayer: solana.PayTo }
     const elsewhere = { Network: "eip155:1234567", RpcUrls: base.RpcUrls, PayTo: base.PayTo }
@@ -102,7 +102,7 @@ describe("the section Payments", () => {
     ["a URL with a password", [{ ...base, RpcUrls: ["http://a:b@c"] }], "Payments.Networks[0].RpcUrls[0]"],
     ["the same network twice", [base, base], "Payments.Networks"],
     ["a key that nobody knows", [{ ...base, Payto: "x" }], "Payments.Networks[0].Payto"]
-  ])("refuses %s and says where", (_what, networks, path) => {
+  ])("refuses %s and names the place", (_what, networks, path) => {
     const decoded = withNetworks(...networks)
     if (Result.isSuccess(decoded)) return assert.fail("taken")
     assert.include(

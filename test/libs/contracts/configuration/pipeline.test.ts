@@ -34,7 +34,7 @@ const pipelineSections = [
 const kind = (changes: object) => ({ Kind: "gardener", ...changes })
 
 describe("the pipeline's configuration", () => {
-  it("has the defaults that the actors know", () => {
+  it("has the actors' defaults", () => {
     const configuration = configured({})
     assert.deepStrictEqual(itemSettingsOf(configuration), workItemSettingsDefault)
     assert.strictEqual(configuration.Budget.WarningThresholdPct, projectSettingsDefault.warningThresholdPct)
@@ -43,7 +43,7 @@ describe("the pipeline's configuration", () => {
     assert.isFalse(configuration.StalePullRequestSweep.RouteToConflictRework)
   })
 
-  it("is copied into an item's settings, a project's own above it", () => {
+  it("is copied into an item's settings, with the project's own on top", () => {
     const configuration = configured({
       Pipeline: { FailingSeverity: "Warning", MaxAuditIterations: 7, DelegateAfterFailures: 2 },
       AutoRetryOnTransientFailure: { MaxAttempts: 9, InitialBackoffSeconds: 0.5, Jitter: 0 },
@@ -79,7 +79,7 @@ describe("the pipeline's configuration", () => {
     [{ Agents: { Kinds: [kind({ Models: ["m", "m"] })] } }, "Agents.Kinds[0].Models"],
     [{ Agents: { Kinds: [kind({ Phases: ["sleep"] })] } }, "Agents.Kinds[0].Phases[0]"],
     [{ Agents: { FastFailuresMax: 51 } }, "Agents.FastFailuresMax"]
-  ])("names what is wrong with %o", (input, path) => {
+  ])("reports the fault in %o", (input, path) => {
     assert.deepStrictEqual(
       faults(input).map((fault) => fault.path),
       [path]
@@ -114,7 +114,7 @@ describe("the pipeline's configuration", () => {
 describe("the page of settings", () => {
   const page = settingsPage()
 
-  it("tells every key of every section, its variable and its default", () => {
+  it("lists every key of every section, its variable and its default", () => {
     for (const { section, key, variable } of environmentKeys) {
       assert.include(page, section)
       assert.isTrue(page.includes(`| \`${key}\` \`${variable}\` |`) || page.includes(`.${key}`), `${section}.${key}`)

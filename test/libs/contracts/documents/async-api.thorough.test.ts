@@ -46,7 +46,7 @@ describe("the AsyncAPI document", () => {
     assert.property(document.operations, "ask.held")
   })
 
-  it("calls no two things by one name", () => {
+  it("gives each thing a name of its own", () => {
     const schemas: ReadonlyArray<Schema.Codec<unknown, unknown>> = [
       ...Object.values(reportKinds).map(({ schema }) => schema),
       ...Object.values(commandEntities).map(({ schema }) => schema),

@@ -25,13 +25,13 @@ const faultPaths = (input: unknown) => {
 }
 
 describe("the catalogue", () => {
-  it("holds each name once, and the eight boundaries of a run as progress", () => {
+  it("has each name once, and the eight boundaries of a run as progress", () => {
     assert.strictEqual(new Set(eventCatalogue.map((event) => event.name)).size, eventCatalogue.length)
     const progress = eventCatalogue.filter((event) => event.isProgress)
     assert.strictEqual(progress.length, 8)
   })
 
-  it("takes its own example of every event as known and complete", () => {
+  it("accepts its own example of every event as known and complete", () => {
     for (const { name } of eventCatalogue) {
       const decoded = decodeEnvelope(example(name))
       assert.isTrue(Result.isSuccess(decoded), `${name}: ${JSON.stringify(decoded)}`)
@@ -59,7 +59,7 @@ describe("the catalogue", () => {
   })
 })
 
-describe("an envelope from outside", () => {
+describe("an incoming envelope", () => {
   it.each([
     ["work_item.suggestion", { title: "t".repeat(121) }, "/details/title"],
     ["work_item.question_asked", { questionId: "has spaces" }, "/details/questionId"],
@@ -83,7 +83,7 @@ describe("an envelope from outside", () => {
     ["work_item.question_asked", { questionId: "q".repeat(64), questionText: "x".repeat(4_000) }],
     ["work_item.cancelled", { reason: "r".repeat(500), resolutionSha: "ABCDEF0" }],
     ["work_item.cancelled", { reason: null, resolutionSha: null }]
-  ])("passes when %s is exactly at its limits", (name, changes) => {
+  ])("is accepted when %s is exactly at its limits", (name, changes) => {
     assert.deepStrictEqual(faultPaths(withDetails(name, changes)), [])
   })
 
@@ -118,14 +118,14 @@ describe("an envelope from outside", () => {
     )
   })
 
-  it("passes with an unknown name and unknown fields, and lists what is additive", () => {
+  it("is accepted with an unknown name and unknown fields, which are listed as additive", () => {
     const unknownName = decodeEnvelope({ ...example("work_item.merged"), event: "work_item.levitated" })
     assert.isTrue(Result.isSuccess(unknownName) && !unknownName.success.known)
     const extended = decodeEnvelope({ ...withDetails("queue.paused", { mood: "calm" }), colour: "blue" })
     assert.deepStrictEqual(Result.isSuccess(extended) && extended.success.unknownFields, ["/colour", "/details/mood"])
   })
 
-  it("is told every fault at once", () => {
+  it("gets every fault at once", () => {
     const paths = faultPaths({
       event: "work_item.merged",
       eventSchemaVersion: "2.0.0",
@@ -135,12 +135,12 @@ describe("an envelope from outside", () => {
   })
 
   it.each(["2026-02-30T10:00:00Z", "2026-11-20", "2026-11-20T10:00:00", "2026-13-01T00:00:00Z", "now"])(
-    "does not take %s for a time with an offset",
+    "does not accept %s as a time with an offset",
     (occurredAt) => assert.include(faultPaths({ ...example("work_item.merged"), occurredAt }), "/occurredAt")
   )
 
   it.each(["2024-02-29T23:59:59Z", "2026-11-20T10:00:00.123456789+05:30", "2026-11-20T10:00:00-00:00"])(
-    "takes %s for a time with an offset",
+    "accepts %s as a time with an offset",
     (occurredAt) => assert.deepStrictEqual(faultPaths({ ...example("work_item.merged"), occurredAt }), [])
   )
 })

@@ -112,7 +112,7 @@ describe("the catalogue", () => {
     )
   })
 
-  it.each(Object.entries(contractTable))("has every field of the details of %s, each of its type", (name, row) => {
+  it.each(Object.entries(contractTable))("has every detail field of %s with its type", (name, row) => {
     const { details, mayBeNull = false } = row
     if (details === "null" || details === "open") {
       assert.deepStrictEqual(faultPaths({ ...example(name), details: null }), [])
@@ -125,7 +125,7 @@ describe("the catalogue", () => {
     assert.deepStrictEqual(faultPaths({ ...envelope, details: null }), mayBeNull ? [] : ["/details"])
   })
 
-  it.each(Object.entries(contractTable))("has item, project or release of %s where the contract has them", (name) => {
+  it.each(Object.entries(contractTable))("has item, project or release of %s as in the contract", (name) => {
     const { workItem, project } = contractTable[name] as EventRow
     const envelope = example(name)
     const takes = (changes: Envelope) => faultPaths({ ...envelope, ...changes }).length === 0
@@ -174,7 +174,7 @@ describe("an envelope", () => {
     checkField(released, ["release", "state"], "open|closed|in_review|published|failed|abandoned")
   })
 
-  it("says its version as a semantic one, and the two cost blocks only where something is known", () => {
+  it("has a semantic version, and the two cost blocks only when costs are known", () => {
     for (const version of ["1.0.0", "1.12.3"]) {
       assert.deepStrictEqual(faultPaths({ ...whole, eventSchemaVersion: version }), [])
     }

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { compileFilter, eventCatalogue, unknownFilterNames } from "#contracts"
 
 describe("an event filter", () => {
-  it("that is empty lets everything through but the eight progress events", () => {
+  it("lets everything through when it is empty, except the eight progress events", () => {
     const wants = compileFilter([])
     for (const { name, isProgress } of eventCatalogue) assert.strictEqual(wants(name), !isProgress, name)
     assert.isTrue(wants("work_item.not_invented_yet"))
@@ -22,21 +22,21 @@ describe("an event filter", () => {
     [["a*b*c"], "a1b2b3c", true],
     [["**"], "anything.at.all", true],
     [["audit.*", "queue.paused"], "queue.paused", true]
-  ] as const)("%o on %s answers %s", (entries, event, expected) => {
+  ] as const)("%o on %s gives %s", (entries, event, expected) => {
     assert.strictEqual(compileFilter(entries)(event), expected)
   })
 
-  it("answers the same the second time, from memory", () => {
+  it("gives the same answer the second time, from memory", () => {
     const wants = compileFilter(["queue.*"])
     assert.deepStrictEqual([wants("queue.paused"), wants("queue.paused"), wants("agent.paused")], [true, true, false])
   })
 
-  it("stays fast on a pattern made of stars", () => {
+  it("stays fast on a pattern full of stars", () => {
     const wants = compileFilter(["*a".repeat(40)])
     assert.isFalse(wants("b".repeat(100)))
   })
 
-  it("warns of names that match nothing known", () => {
+  it("warns of names that match no known event", () => {
     assert.deepStrictEqual(unknownFilterNames(["work_item.merged", "work_item.mergd", "nothing.*", "*"]), [
       "work_item.mergd",
       "nothing.*"

@@ -37,7 +37,7 @@ describe("the table of reports", () => {
     }
   })
 
-  it("has every report that a work item takes", () => {
+  it("has every report that a work item accepts", () => {
     assert.includeMembers(kinds, [...workItemReportKinds])
     const ofRunners = kinds.filter((kind) => {
       const report = exampleReport(kind)
@@ -46,16 +46,16 @@ describe("the table of reports", () => {
     assert.sameMembers(ofRunners, [...workItemReportKinds])
   })
 
-  it("takes its own example of every kind", () => {
+  it("accepts its own example of every kind", () => {
     for (const kind of kinds) assert.deepStrictEqual(faultPaths(kind, example(kind)), [], kind)
   })
 
-  it("does not take a name of every object for a kind", () => {
+  it("does not accept an object's built-in property name as a kind", () => {
     for (const kind of ["constructor", "toString", "__proto__", ""]) assert.isFalse(isReportKind(kind), kind)
   })
 })
 
-describe("a report from outside", () => {
+describe("an incoming report", () => {
   it("has a head, whatever its kind", () => {
     for (const kind of kinds) {
       for (const key of ["kind", "reportId", "atMs"]) {
@@ -67,7 +67,7 @@ describe("a report from outside", () => {
     }
   })
 
-  it("is of the kind that its subject says", () => {
+  it("has the kind of its subject", () => {
     assert.deepStrictEqual(faultPaths("progress", example("preempted")), ["/kind"])
     assert.deepStrictEqual(faultPaths("levitated", example("progress")), ["/kind"])
   })
@@ -111,16 +111,16 @@ describe("a report from outside", () => {
     ["smoke-result", { workItemId: null, agentInstanceId: null, reason: null, epoch: null }],
     ["sandbox-provisioning-deferred", { workItemId: null, dispatchId: null }],
     ["progress", { mood: "calm" }]
-  ])("passes when %s is at its limits or says more", (kind, changes) => {
+  ])("is accepted when %s is at its limits or has unknown fields", (kind, changes) => {
     assert.deepStrictEqual(faultPaths(kind, { ...example(kind), ...changes }), [])
   })
 
-  it("is told every fault at once", () => {
+  it("gets every fault at once", () => {
     const paths = faultPaths("push-ended", { kind: "push-ended", workItemId: 7, outcome: "lost" })
     assert.includeMembers(paths, ["/reportId", "/atMs", "/workItemId", "/dispatchId", "/outcome", "/reason"])
   })
 
-  it.prop("never breaks decoding, whatever stands in a field", [Schema.Json], ([value]) => {
+  it.prop("never crashes the decoder, whatever its fields contain", [Schema.Json], ([value]) => {
     for (const kind of ["progress", "audit-ended", "smoke-result", "pull-request-mergeability"]) {
       const good = example(kind)
       for (const key of Object.keys(good)) {
@@ -132,7 +132,7 @@ describe("a report from outside", () => {
     }
   })
 
-  it("that is no object at all is refused for every kind", () => {
+  it("is refused for every kind when it is not an object", () => {
     for (const kind of kinds) {
       for (const input of [null, "x", 1, [], undefined]) assert.isNotEmpty(faultPaths(kind, input), kind)
     }

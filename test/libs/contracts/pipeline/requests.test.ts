@@ -20,7 +20,7 @@ const faultPaths = (schema: Schema.Codec<unknown, unknown>, input: unknown) => {
   return Result.isFailure(decoded) ? faultsOf(decoded.failure.issue).map(({ path }) => path) : []
 }
 
-describe("a runner that asks for something to do", () => {
+describe("a runner's request for work", () => {
   const question = {
     pickupId: id,
     runner: "host-1",
@@ -33,7 +33,7 @@ describe("a runner that asks for something to do", () => {
     disks: [{ mountPath: "/", freeBytes: 10 }]
   }
 
-  it("may leave out only how long it waits", () => {
+  it("has one optional field, the wait", () => {
     assert.deepStrictEqual(faultPaths(PickupQuestion, question), [])
     assert.deepStrictEqual(faultPaths(PickupQuestion, { ...question, waitMs: 30_000 }), [])
     assert.sameMembers(
@@ -55,7 +55,7 @@ describe("a runner that asks for something to do", () => {
     assert.deepStrictEqual(faultPaths(PickupQuestion, { ...question, ...changes }), [path])
   })
 
-  it("asks below its agent kind, whatever the kind is called", () => {
+  it("has a subject below its agent kind, whatever the kind's name", () => {
     assert.strictEqual(subjects.pickupNext("gardener"), "pickup.next.gardener")
     for (const kind of ["a.b", "a b", "*", ">", "ü"]) {
       assert.lengthOf(subjects.pickupNext(kind).split("."), 3, kind)
@@ -63,7 +63,7 @@ describe("a runner that asks for something to do", () => {
     }
   })
 
-  it("is given one of two answers", () => {
+  it("gets one of two answers", () => {
     const nothing = { _tag: "Nothing", retryAfterMs: 1_000, why: "empty", reason: null }
     assert.deepStrictEqual(faultPaths(PickupAnswer, nothing), [])
     assert.deepStrictEqual(faultPaths(PickupAnswer, { ...nothing, why: "tired" }), ["/why"])
@@ -72,7 +72,7 @@ describe("a runner that asks for something to do", () => {
 })
 
 describe("a command", () => {
-  it("has an id of its own and one of the entity", () => {
+  it("has an id of its own and the entity's id", () => {
     const request = { commandId: "c1", id, command: { _tag: "Resume" } }
     assert.deepStrictEqual(faultPaths(CommandRequest, request), [])
     assert.sameMembers(faultPaths(CommandRequest, {}), ["/commandId", "/id", "/command"])
@@ -86,7 +86,7 @@ describe("a command", () => {
     assert.isTrue(Result.isFailure(decodeCommand("queue", { _tag: "Cancel", reason: null, resolutionSha: null })))
   })
 
-  it("that is bad is told every fault, below the command", () => {
+  it("with faults gets all of them, with paths below the command", () => {
     const decoded = decodeCommand("workitem", { _tag: "Cancel", reason: "r".repeat(501), resolutionSha: "xyz" })
     const paths = Result.isFailure(decoded) ? decoded.failure.map(({ path }) => path) : []
     assert.sameMembers(paths, ["/command/reason", "/command/resolutionSha"])
@@ -99,7 +99,7 @@ describe("a command", () => {
     }
   })
 
-  it("is answered with one of five outcomes", () => {
+  it("gets one of five outcomes", () => {
     const answers: ReadonlyArray<CommandAnswer> = [
       { _tag: "Accepted", was: "decided", sequence: 1, state: { id } },
       { _tag: "Refused", state: "Done", reason: "it has ended" },

@@ -20,22 +20,22 @@ const words = {
   estimatedEffort: ["tiny", "small", "medium", "large"]
 }
 
-describe("suggestions as agents report them", () => {
-  it("say of what kind, weight and effort they are in the contract's words", () => {
+describe("suggestions of agents", () => {
+  it("state kind, weight and effort in the contract's words", () => {
     for (const [field, values] of Object.entries(words)) {
       for (const value of values) assert.deepStrictEqual(faultPaths([{ ...suggestion, [field]: value }]), [])
       assert.deepStrictEqual(faultPaths([{ ...suggestion, [field]: "else" }]), [`/suggestions/0/${field}`])
     }
   })
 
-  it("have a title of 120 characters at most, and may refer to no file", () => {
+  it("have a title of at most 120 characters, and may refer to no file", () => {
     assert.deepStrictEqual(faultPaths([suggestion]), [])
     assert.deepStrictEqual(faultPaths([suggestion, { ...suggestion, title: "t".repeat(121) }]), [
       "/suggestions/1/title"
     ])
   })
 
-  it("come some at a time, and never none", () => {
+  it("come as a non-empty list", () => {
     assert.deepStrictEqual(faultPaths([]), ["/suggestions"])
     const many = Array.from({ length: suggestionsPerReportMax + 1 }, () => suggestion)
     assert.deepStrictEqual(faultPaths(many), ["/suggestions"])

@@ -21,7 +21,7 @@ const id = "6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01"
 const item = { title: "Ripen", projectId: "orchard" }
 const project = { displayName: "Orchard", repositoryUrl: "https://git.example/orchard.git" }
 
-describe("a work item as callers create it", () => {
+describe("a new work item", () => {
   it("needs a title and a project", () => {
     assert.deepStrictEqual(faultPaths(CreateWorkItemRequest, item), [])
     assert.sameMembers(faultPaths(CreateWorkItemRequest, {}), ["/title", "/projectId"])
@@ -43,7 +43,7 @@ describe("a work item as callers create it", () => {
   })
 
   it.each(["main", "release/1.2", "feature/a_b-c.d", "ünïcode", "a".repeat(250)])(
-    "takes the branch %s",
+    "accepts the branch %s",
     (baseBranch) => {
       assert.deepStrictEqual(faultPaths(CreateWorkItemRequest, { ...item, baseBranch }), [])
     }
@@ -75,12 +75,12 @@ describe("a work item as callers create it", () => {
     "a\u007fb",
     "a\nb",
     "a".repeat(251)
-  ])("does not take the branch %j", (baseBranch) => {
+  ])("refuses the branch %j", (baseBranch) => {
     assert.include(faultPaths(CreateWorkItemRequest, { ...item, baseBranch }), "/baseBranch")
   })
 })
 
-describe("what callers ask of a work item", () => {
+describe("a request about a work item", () => {
   it.each([
     [CancelWorkItemRequest, {}, []],
     [CancelWorkItemRequest, { reason: "r".repeat(500), resolutionSha: "ABCDEF0" }, []],
@@ -99,19 +99,19 @@ describe("what callers ask of a work item", () => {
   })
 })
 
-describe("a project as callers put it", () => {
+describe("the settings of a project", () => {
   it.each([
     "https://git.example/a.git",
     "http://git.example/a",
     "ssh://git@git.example/a.git",
     "git@git.example:a/b.git",
     "file:///srv/git/a.git"
-  ])("takes the repository %s", (repositoryUrl) => {
+  ])("accept the repository %s", (repositoryUrl) => {
     assert.deepStrictEqual(faultPaths(PutProjectRequest, { ...project, repositoryUrl }), [])
   })
 
   it.each(["", "orchard", "javascript:alert(1)", "https://ann:secret@git.example/a", "git@git.example:a b"])(
-    "does not take the repository %j",
+    "refuse the repository %j",
     (repositoryUrl) => assert.include(faultPaths(PutProjectRequest, { ...project, repositoryUrl }), "/repositoryUrl")
   )
 
@@ -123,11 +123,11 @@ describe("a project as callers put it", () => {
     [{ maxInFlightItems: 0 }, "/maxInFlightItems"],
     [{ workItems: { failingSeverity: "Fatal" } }, "/workItems/failingSeverity"],
     [{ workItems: { maxAuditIterations: 0 } }, "/workItems/maxAuditIterations"]
-  ])("is refused with %o", (changes, path) => {
+  ])("are refused with %o", (changes, path) => {
     assert.deepStrictEqual(faultPaths(PutProjectRequest, { ...project, ...changes }), [path])
   })
 
-  it("may unset its budget and its limits", () => {
+  it("may unset the budget and the limits", () => {
     const unset = { monthlyBudgetUsd: null, maxInFlightItems: null, maxInFlightItemsPerAgent: null, workItems: {} }
     assert.deepStrictEqual(faultPaths(PutProjectRequest, { ...project, ...unset }), [])
   })

@@ -27,13 +27,13 @@ const asking = (questionId: string, questionText: string) => ({
 const cancelling = (reason: string | null, resolutionSha: string | null) => ({ _tag: "Cancel", reason, resolutionSha })
 
 describe("a work item's report", () => {
-  it("is known by its kind, which can stand in a subject", () => {
+  it("is known by its kind, which fits a subject", () => {
     assert.strictEqual(new Set(workItemReportKinds).size, 19)
     for (const kind of workItemReportKinds) assert.match(kind, /^[a-z]+(-[a-z]+)*$/u)
     assert.isNotEmpty(reportFaults({ kind: "unheard-of" }))
   })
 
-  it("with faults names every one with its place", () => {
+  it("with faults gets each one with its place", () => {
     const ended = { kind: "iteration-ended", outcome: "perhaps", commitSha: "not hex", durationMs: -1 }
     assert.sameMembers(reportFaults(ended), ["/outcome", "/commitSha", "/durationMs"])
   })
@@ -47,7 +47,7 @@ describe("a work item's report", () => {
     assert.deepStrictEqual(reportFaults(asking("q", "x".repeat(4_001))), ["/questions/0/questionText"])
   })
 
-  it("may tell what was spent, in whole micro-USD", () => {
+  it("may state its cost, in whole micro-USD", () => {
     const spent = { tokensInput: 1, tokensOutput: 1, tokensCached: 0, costMicroUsd: 1, elapsedMs: 1 }
     assert.deepStrictEqual(reportFaults({ kind: "progress", usage: spent }), [])
     assert.deepStrictEqual(reportFaults({ kind: "progress", usage: { ...spent, costMicroUsd: 0.5 } }), [
@@ -76,7 +76,7 @@ describe("a work item's command", () => {
 })
 
 describe("a work branch", () => {
-  it("is the prefix and the item's short id", () => {
+  it("has the prefix and the item's short id", () => {
     assert.strictEqual(workBranchOf("starling/fix", of.workItemId), "starling/fix/0f8fad5b")
   })
 })

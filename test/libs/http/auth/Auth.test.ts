@@ -68,7 +68,7 @@ const whoWith = (authorization?: string, address = "10.0.0.1", ...scopes: Readon
   )
 
 describe("callers", () => {
-  it.effect("are known by a bearer token, and asked for one with a challenge", () => {
+  it.effect("are known by a bearer token, and get a challenge without one", () => {
     const { layer } = store(new Map([["good", record()]]))
     return Effect.gen(function* () {
       assert.strictEqual(yield* whoWith("Bearer good"), "w1")
@@ -89,7 +89,7 @@ describe("callers", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("are looked up once in a while, and a revocation is felt within five seconds", () => {
+  it.effect("are looked up at intervals, and a revocation takes effect within five seconds", () => {
     const known = new Map([["good", record()]])
     const { layer, state } = store(known)
     return Effect.gen(function* () {
@@ -101,7 +101,7 @@ describe("callers", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("from an address that brings wrong tokens are refused, but for tokens that were right before", () => {
+  it.effect("from an address with wrong tokens are refused, except tokens that were right before", () => {
     const known = new Map([
       ["good", record()],
       ["new", record()]
@@ -121,7 +121,7 @@ describe("callers", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("in a burst with one right token are all let in, although it was never seen before", () => {
+  it.effect("in a burst with one new right token are all admitted", () => {
     const { layer, state } = store(new Map([["good", record()]]))
     return Effect.gen(function* () {
       const burst = Array.from({ length: 50 }, () => whoWith("Bearer good"))
@@ -134,7 +134,7 @@ describe("callers", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("with a token whose time is over are refused from that moment on, and told when it was", () => {
+  it.effect("with an expired token are refused from that moment on, with the time of expiry", () => {
     const expiring = record({ id: "e1", expiresAt: "1970-01-01T00:00:02.000Z" as TokenRecord["createdAt"] })
     const { layer, state } = store(new Map([["ending", expiring]]))
     return Effect.gen(function* () {
@@ -150,7 +150,7 @@ describe("callers", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("are noted as using their token when they are let in, and only then", () => {
+  it.effect("are recorded as users of their token only when they are admitted", () => {
     const { layer, state } = store(new Map([["good", record()]]))
     return Effect.gen(function* () {
       yield* whoWith("Bearer good")
@@ -159,7 +159,7 @@ describe("callers", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("wait while the store is away, and it costs them nothing", () => {
+  it.effect("wait while the store is unreachable, without a penalty", () => {
     const { layer, state } = store(new Map([["good", record()]]))
     return Effect.gen(function* () {
       state.isDown = true
@@ -184,7 +184,7 @@ describe("scopes", () => {
     assert.isFalse(may([], "audio:speech"))
   })
 
-  it("of a member end where its role ends, of a service account they do not", () => {
+  it("of a member end at its role's limits, those of a service account do not", () => {
     assert.isFalse(may(["*"], "voices:create", { role: "viewer" }))
     assert.isTrue(may(["*"], "voices:read", { role: "viewer" }))
     assert.isTrue(may(["*"], "voices:create", { role: "viewer", kind: "service" }))
@@ -216,7 +216,7 @@ describe("scopes", () => {
     ["viewer", ["*", "voices:*", "voices:read"], []],
     ["viewer", ["voices:create", "audio:*", "*:write"], ["voices:create", "audio:*", "*:write"]],
     ["member", ["voices:create", "audio:*", "*"], []]
-  ] as const)("that a %s can make nothing of, out of %j: %j", (role, grants, beyond) => {
+  ] as const)("that a %s cannot use, from %j, are %j", (role, grants, beyond) => {
     assert.deepStrictEqual(grantsBeyond(role, grants), beyond)
   })
 })

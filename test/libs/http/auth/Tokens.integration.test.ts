@@ -23,7 +23,7 @@ const rawBucket = <A>(replica: Replica, name: string, schema: Schema.Codec<A, A>
   Context.get(replica, Kv).open(name, schema)
 
 describe("the last use of a token", () => {
-  it.live("is written once an hour over all replicas, however often it is used", () =>
+  it.live("is written once an hour over all replicas, however often the token is used", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const [one, two] = [yield* replicaOf(server), yield* replicaOf(server)]
@@ -47,7 +47,7 @@ describe("the last use of a token", () => {
 })
 
 describe("a stored token", () => {
-  it.live("from before tokens had labels and ends is found, listed and revoked as ever", () =>
+  it.live("from before labels and ends is found, listed and revoked as before", () =>
     Effect.gen(function* () {
       const replica = yield* replicaOf(yield* natsServer)
       const key = hash("sha256", "stl_old", "hex")
@@ -69,7 +69,7 @@ describe("a stored token", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends when its lifetime is over, and is cleared away when another is made a month after it ended", () =>
+  it.live("expires, and is removed at a token's creation a month later", () =>
     Effect.gen(function* () {
       const replica = yield* replicaOf(yield* natsServer)
       const { list, make, revoke } = Context.get(replica, Tokens)

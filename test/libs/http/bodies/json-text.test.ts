@@ -22,7 +22,7 @@ const faults: ReadonlyArray<readonly [text: string, offset: number]> = [
   ["[[[[1]]]]", 3]
 ]
 
-describe("the reader of JSON's grammar", () => {
+describe("the JSON grammar reader", () => {
   for (const [text, offset] of faults) {
     it(`finds the fault of ${JSON.stringify(text)} at ${offset}`, () => {
       assert.strictEqual(jsonFault(text, 3)?.offset, offset)

@@ -30,7 +30,7 @@ const parses = (text: string) => {
   }
 }
 
-describe("the reader of JSON's grammar", () => {
+describe("the JSON grammar reader", () => {
   it("agrees with JSON.parse on any text", () => {
     // Every text of three pieces, bare and nested: a property without chance.
     for (const a of pieces) {

@@ -4,8 +4,8 @@ import { htmlPage } from "../../../../libs/http/description/html.ts"
 
 const bodyOf = (markdown: string) => /<main>\n([\s\S]*)\n<\/main>/u.exec(htmlPage(markdown))?.[1]
 
-describe("a page of ours as HTML", () => {
-  it("has headings that links of the page lead to", () => {
+describe("a documentation page as HTML", () => {
+  it("has headings for all links within the page", () => {
     assert.strictEqual(
       bodyOf("# The API\n\nSee [GET /a](#get-an-a).\n\n## Get an a"),
       '<h1 id="the-api">The API</h1>\n<p>See <a href="#get-an-a">GET /a</a>.</p>\n<h2 id="get-an-a">Get an a</h2>'
@@ -13,7 +13,7 @@ describe("a page of ours as HTML", () => {
     assert.include(htmlPage("# The API"), "<title>The API</title>")
   })
 
-  it("keeps what stands in code as it is, and lets nothing become markup", () => {
+  it("keeps code unchanged, and lets nothing become markup", () => {
     assert.strictEqual(
       bodyOf('`Bearer <token>` & "b" <script>\n\n```sh\ncurl "$A" \\\n  -d \'{"a":[1](2)}\'\n```'),
       "<p><code>Bearer &lt;token&gt;</code> &amp; &quot;b&quot; &lt;script&gt;</p>\n" +
@@ -21,7 +21,7 @@ describe("a page of ours as HTML", () => {
     )
   })
 
-  it("shows tables with their empty cells and their bars", () => {
+  it("renders tables with empty cells and escaped bars", () => {
     assert.strictEqual(
       bodyOf(table(["field", ""], [["`a`", "b | c"]])),
       "<table><thead><tr><th>field</th><th></th></tr></thead><tbody>" +

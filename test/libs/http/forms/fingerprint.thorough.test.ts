@@ -43,7 +43,7 @@ describe("a form's fingerprint", () => {
     })
   )
 
-  it("tells apart what only looks alike", () => {
+  it("distinguishes forms that only look alike", () => {
     const prints = [
       formFingerprint([]),
       formFingerprint([{ name: "a", sha256: "b" }]),

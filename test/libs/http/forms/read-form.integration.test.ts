@@ -109,7 +109,7 @@ describe("a form on a socket", () => {
     }).pipe(Effect.scoped, Effect.provide(standing))
   })
 
-  it.live("is read no faster than its files can be kept", () => {
+  it.live("is read no faster than its files can be stored", () => {
     const folder = join(root, "slow-disk")
     return Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
@@ -137,7 +137,7 @@ describe("a form on a socket", () => {
     }).pipe(Effect.provide(FormFiles.layer({ folder })))
   })
 
-  it.live("leaves no file behind when its sender goes away or is too slow", () => {
+  it.live("leaves no file behind when its sender leaves or is too slow", () => {
     const folder = join(root, "leavers")
     const standing = api([upload], { limits: { headersTimeoutMs: 1_000, requestTimeoutMs: 1_500 } }).pipe(
       Layer.provideMerge(FormFiles.layer({ folder }))
@@ -166,7 +166,7 @@ describe("a form on a socket", () => {
     }).pipe(Effect.scoped, Effect.provide(standing))
   })
 
-  it.live("is taken from fetch as it packs it, and its folder goes with the process' end", () => {
+  it.live("is read as fetch encodes it, and its folder is removed at the process' end", () => {
     const { folder, standing } = inFolder("fetch")
     return Effect.gen(function* () {
       const body = new FormData()

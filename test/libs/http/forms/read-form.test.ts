@@ -43,7 +43,7 @@ const brief = (failed: WireError | CannotKeepFiles) => {
 }
 
 describe("a multipart form", () => {
-  it.effect("is read into texts and files, however it is cut into pieces", () =>
+  it.effect("is read into texts and files, for any cut into pieces", () =>
     Effect.gen(function* () {
       const parts = [
         name,
@@ -63,7 +63,7 @@ describe("a multipart form", () => {
     })
   )
 
-  it.effect("leaves files that only their owner may read, and takes them away with the call", () =>
+  it.effect("leaves files that only their owner may read, and removes them with the call", () =>
     Effect.gen(function* () {
       const path = yield* Effect.scoped(
         Effect.gen(function* () {
@@ -83,7 +83,7 @@ describe("a multipart form", () => {
     }).pipe(Effect.provide(FormFiles.layer({ folder: root })), Effect.scoped)
   )
 
-  it.effect("takes the names and types that clients make up, and a file without a name", () =>
+  it.effect("accepts the names and types that clients invent, and a file without a name", () =>
     Effect.gen(function* () {
       const unnamed = yield* read(packed([{ name: "sample", body: "RIFF", type: "audio/wav" }]))
       assert.deepInclude(unnamed.files["sample"], { bytes: 4, fileName: undefined, contentType: "audio/wav" })
@@ -96,19 +96,17 @@ describe("a multipart form", () => {
     })
   )
 
-  it.effect(
-    "reads past what it does not know, before the first boundary and after the last, but counts the parts",
-    () =>
-      Effect.gen(function* () {
-        const unknown: Part = { name: "__proto__", body: "?".repeat(50), fileName: "a" }
-        const form = yield* read(
-          Buffer.concat([Buffer.from("preamble\r\n"), packed([name, unknown]), Buffer.from("x\r\n--b0und\r\n\r\n\r\n")])
-        )
-        assert.deepStrictEqual(form.fields, { name: "Ann" })
-        assert.deepStrictEqual(form.files, {})
-        assert.notStrictEqual(form.fingerprint, (yield* read(packed([name]))).fingerprint)
-        assert.notStrictEqual(form.fingerprint, (yield* read(packed([name, { ...unknown, body: "!" }]))).fingerprint)
-      })
+  it.effect("skips unknown parts, a preamble and an epilogue, but counts the parts", () =>
+    Effect.gen(function* () {
+      const unknown: Part = { name: "__proto__", body: "?".repeat(50), fileName: "a" }
+      const form = yield* read(
+        Buffer.concat([Buffer.from("preamble\r\n"), packed([name, unknown]), Buffer.from("x\r\n--b0und\r\n\r\n\r\n")])
+      )
+      assert.deepStrictEqual(form.fields, { name: "Ann" })
+      assert.deepStrictEqual(form.files, {})
+      assert.notStrictEqual(form.fingerprint, (yield* read(packed([name]))).fingerprint)
+      assert.notStrictEqual(form.fingerprint, (yield* read(packed([name, { ...unknown, body: "!" }]))).fingerprint)
+    })
   )
 
   const many = Array.from({ length: 7 }, (_, n) => ({ name: `x${n}`, body: "" }))
@@ -172,7 +170,7 @@ describe("a multipart form", () => {
     )
   }
 
-  it.effect("is refused for a part with more headers than fit, where the body may be larger", () =>
+  it.effect("is refused for a part with too many headers, even below the body's limit", () =>
     Effect.gen(function* () {
       const roomy = { ...spec, bytesMax: 100_000 }
       const failed = yield* reading(roomy, head(`${disposition}\r\nX: ${"y".repeat(17_000)}`)).pipe(
@@ -204,7 +202,7 @@ describe("a multipart form", () => {
     })
   )
 
-  it.effect("is answered with 503 where the disk refuses", () =>
+  it.effect("gets 503 when the disk refuses", () =>
     Effect.gen(function* () {
       const folder = join(root, "gone")
       const failed = yield* Effect.gen(function* () {

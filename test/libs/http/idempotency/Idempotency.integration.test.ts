@@ -19,7 +19,7 @@ import { countOf, replicaOf, seen } from "../replicas.ts"
 const conflicting = { status: 409, code: "idempotency_conflict" }
 
 describe("a request with an idempotency key", () => {
-  it.live("runs once, over two replicas and a restart, and its very answer is given again", () =>
+  it.live("runs once, over two replicas and a restart, and repeats its exact answer", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const { state, handle } = counting(created)
@@ -41,7 +41,7 @@ describe("a request with an idempotency key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is another one in another workspace, on another route and with another key; without one it just runs", () =>
+  it.live("is distinct per workspace, route and key; without a key it always runs", () =>
     Effect.gen(function* () {
       const { state, handle } = counting(created)
       const replica = yield* replicaOf(yield* natsServer)
@@ -91,7 +91,7 @@ describe("a request with an idempotency key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps a refusal of the request, and nothing that a retry can mend", () =>
+  it.live("keeps refusals of the request, and no failure that a retry can fix", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const [one, two] = [yield* replicaOf(server), yield* replicaOf(server)]
@@ -122,7 +122,7 @@ describe("a request with an idempotency key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps an empty answer and one of 64 KiB, none that is larger or made while it is sent", () =>
+  it.live("keeps an empty answer and one of 64 KiB, and no larger or streamed one", () =>
     Effect.gen(function* () {
       const replica = yield* replicaOf(yield* natsServer)
       const bytes = (length: number) => Effect.succeed(bytesAnswer(new Uint8Array(length).fill(120), "audio/wav"))

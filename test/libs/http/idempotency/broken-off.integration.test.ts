@@ -12,7 +12,7 @@ import { api, call, dial, pause } from "../api.ts"
 import { counting, created, run } from "./counted-runs.ts"
 import { countOf, replicaOf, request, seen } from "../replicas.ts"
 
-describe("a request with an idempotency key", () => {
+describe("an interrupted request with an idempotency key", () => {
   it.live("is free again soon after its holder was killed", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
@@ -34,7 +34,7 @@ describe("a request with an idempotency key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is stopped when its claim is lost, and leaves the other's alone", () =>
+  it.live("is stopped when its claim is lost, and leaves the new claim alone", () =>
     Effect.gen(function* () {
       const replica = yield* replicaOf(yield* natsServer, { leaseMs: 3_000 })
       const bucket = yield* Context.get(replica, Kv).open("idempotency", IdempotencyRecord)
@@ -53,7 +53,7 @@ describe("a request with an idempotency key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes on over a short absence of the broker, is stopped by a long one, and never begins without it", () =>
+  it.live("survives a short outage of the broker, is stopped by a long one, and never begins without it", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const replica = yield* replicaOf(server, { leaseMs: 6_000 })
@@ -82,7 +82,7 @@ describe("a request with an idempotency key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is freed when its caller goes away, and on a socket its refusal is sent again byte for byte", () =>
+  it.live("is freed when its caller leaves, and on a socket its refusal is repeated byte for byte", () =>
     Effect.gen(function* () {
       const replica = yield* replicaOf(yield* natsServer)
       const state = { runs: 0 }

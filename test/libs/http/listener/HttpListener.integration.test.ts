@@ -7,7 +7,7 @@ import { api, call, errorOf, type LogLine } from "../api.ts"
 import { broken, gone, standing } from "../voices-api.ts"
 
 describe("an API on a socket", () => {
-  it.live("gives percent-decoded parameters, and the query", () =>
+  it.live("decodes path parameters and the query", () =>
     Effect.gen(function* () {
       const answer = yield* call("/voices/v%2F1?limit=2&tag=a&tag=b")
       assert.deepStrictEqual(answer.body, { params: { voice_id: "v/1" }, query: { limit: "2", tag: ["a", "b"] } })
@@ -27,7 +27,7 @@ describe("an API on a socket", () => {
     }).pipe(Effect.provide(standing))
   )
 
-  it.live("takes over a fit request id, makes one otherwise, and says it in errors", () =>
+  it.live("adopts a valid request id, creates one otherwise, and shows it in errors", () =>
     Effect.gen(function* () {
       const given = yield* call("/gone", { headers: { "x-request-id": "abc-1" } })
       assert.strictEqual(given.headers.get("x-request-id"), "abc-1")
@@ -38,7 +38,7 @@ describe("an API on a socket", () => {
     }).pipe(Effect.provide(api([gone], { requestIdHeaders: ["Speechify-Request-Id"] })))
   )
 
-  it.live("goes on with the caller's trace", () =>
+  it.live("continues the caller's trace", () =>
     Effect.gen(function* () {
       const traceId = "0af7651916cd43dd8448eb211c80319c"
       const answer = yield* call("/traced", { headers: { traceparent: `00-${traceId}-b7ad6b7169203331-01` } })
@@ -64,7 +64,7 @@ describe("an API on a socket", () => {
     }).pipe(Effect.provide(api([broken], {}, lines)))
   })
 
-  it.live("answers with a JSON 500 where a handler made a head that cannot be sent, or an envelope fails", () => {
+  it.live("answers with a JSON 500 when a handler's head cannot be sent, or an envelope fails", () => {
     const head = route("GET", "/head", Effect.succeed(jsonAnswer({}, { headers: { a: "b\r\nc: d" } })))
     const status = route("GET", "/status", Effect.succeed(jsonAnswer({}, { status: 99 })))
     const value = route(
@@ -101,7 +101,7 @@ describe("an API on a socket", () => {
     }).pipe(Effect.provide(standing))
   )
 
-  it.live("writes errors as the API wants them", () =>
+  it.live("writes errors in the API's format", () =>
     Effect.gen(function* () {
       const answer = yield* call("/gone")
       assert.deepStrictEqual(answer.body, { problem: "voice_not_found" })

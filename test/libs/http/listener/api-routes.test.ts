@@ -29,7 +29,7 @@ describe("handlers of a declared API", () => {
     )
   })
 
-  it("must be there for every endpoint, and for no other", () => {
+  it("exist for every endpoint, and for no other", () => {
     // @ts-expect-error one is missing
     assert.throws(() => routesOf(Things, { getThing }, options), "makeThing is declared and not handled")
     const all = { getThing, makeThing, dropThing: getThing }

@@ -5,7 +5,7 @@ import { api, call, dial, errorOf, pause, post, readAll } from "../api.ts"
 import { standing } from "../voices-api.ts"
 
 describe("an API on a socket", () => {
-  it.live("reads JSON by a schema and answers with what its services say", () =>
+  it.live("reads JSON by a schema and answers with its services' results", () =>
     Effect.gen(function* () {
       const answer = yield* post("/voices", JSON.stringify({ name: "Ann", turns: [{ speed: 1 }], more: 1 }))
       assert.strictEqual(answer.status, 201)
@@ -13,7 +13,7 @@ describe("an API on a socket", () => {
     }).pipe(Effect.provide(standing))
   )
 
-  it.live("tells every fault of a body by its path", () =>
+  it.live("names every fault of a body by its path", () =>
     Effect.gen(function* () {
       const answer = yield* post("/voices", '{"name":"","turns":[{"speed":1},{"speed":"fast"}]}')
       assert.strictEqual(answer.status, 400)
@@ -22,7 +22,7 @@ describe("an API on a socket", () => {
     }).pipe(Effect.provide(standing))
   )
 
-  it.live("refuses malformed JSON and says where", () =>
+  it.live("refuses malformed JSON and names the position", () =>
     Effect.gen(function* () {
       const answer = yield* post("/voices", '{"name": x}')
       assert.strictEqual(answer.status, 400)
@@ -30,7 +30,7 @@ describe("an API on a socket", () => {
     }).pipe(Effect.provide(standing))
   )
 
-  it.live("refuses what is not UTF-8, not JSON, or empty", () =>
+  it.live("refuses bodies that are not UTF-8, not JSON, or empty", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* post("/voices", new Uint8Array([0x22, 0xff, 0x22]))).status, 400)
       assert.strictEqual((yield* post("/voices", "a=b", "application/x-www-form-urlencoded")).status, 415)
@@ -62,7 +62,7 @@ describe("an API on a socket", () => {
     }).pipe(Effect.scoped, Effect.provide(standing))
   )
 
-  it.live("serves a caller who leaves a body unread, and goes on with the connection", () => {
+  it.live("serves a caller who leaves a body unread, and keeps the connection", () => {
     const deaf = route("POST", "/deaf", Effect.succeed(jsonAnswer({ ok: true })))
     return Effect.gen(function* () {
       const socket = yield* dial

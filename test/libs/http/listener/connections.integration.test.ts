@@ -5,7 +5,7 @@ import { api, dial, readAll } from "../api.ts"
 import { answers, echo, gone } from "../voices-api.ts"
 
 describe("an API on a socket", () => {
-  it.live("cuts headers and bodies that trickle, and refuses what is not HTTP", () =>
+  it.live("cuts headers and bodies that trickle, and refuses anything but HTTP", () =>
     Effect.gen(function* () {
       const head = yield* dial
       head.write("GET / HTTP/1.1\r\nhost: a\r\n")
@@ -32,7 +32,7 @@ describe("an API on a socket", () => {
     )
   )
 
-  it.live("answers pipelined requests one after the other, in their order", () => {
+  it.live("answers pipelined requests one after the other, in order", () => {
     let [running, most] = [0, 0]
     const slow = route(
       "GET",
@@ -58,7 +58,7 @@ describe("an API on a socket", () => {
     }).pipe(Effect.scoped, Effect.provide(api([slow])))
   })
 
-  it.live("cuts a connection that sends too many requests ahead, or that idles between two", () => {
+  it.live("cuts a connection with too many pipelined requests, or with an idle gap between two", () => {
     const never = route("GET", "/never", Effect.never)
     return Effect.gen(function* () {
       const greedy = yield* dial
@@ -72,7 +72,7 @@ describe("an API on a socket", () => {
     }).pipe(Effect.scoped, Effect.provide(api([never, gone], { limits: { idleMs: 100 } })))
   })
 
-  it.live("refuses connections past its bound", () =>
+  it.live("refuses connections above its bound", () =>
     Effect.gen(function* () {
       yield* dial
       const second = yield* dial

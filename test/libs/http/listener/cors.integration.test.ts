@@ -30,7 +30,7 @@ describe("calls from pages of other origins", () => {
   const open = api(routes, { cors: policy })
   const listed = api(routes, { cors: { ...policy, origins: [page] } })
 
-  it.live("a preflight of a route that opted in is answered without its handler", () =>
+  it.live("get a preflight answer without the handler on a route that opted in", () =>
     Effect.gen(function* () {
       const { status, headers, text } = yield* preflight("/calls")
       assert.deepStrictEqual([status, text], [204, ""])
@@ -45,7 +45,7 @@ describe("calls from pages of other origins", () => {
     }).pipe(Effect.provide(open))
   )
 
-  it.live("headers of a prefix that is allowed are allowed as they are asked for, others are not", () =>
+  it.live("may use headers with an allowed prefix, and no others", () =>
     Effect.gen(function* () {
       const asked = "x-lib-os, X-Lib-Version,x-other, x-lib-<b>, x-lib-"
       const { headers } = yield* preflight("/calls", { "access-control-request-headers": asked })
@@ -54,7 +54,7 @@ describe("calls from pages of other origins", () => {
     }).pipe(Effect.provide(open))
   )
 
-  it.live("answers, refusals, defects and wrong methods let the page read them", () =>
+  it.live("may read answers, refusals, defects and wrong methods", () =>
     Effect.gen(function* () {
       const asked = [
         ["POST", "/calls", 200],
@@ -72,7 +72,7 @@ describe("calls from pages of other origins", () => {
     }).pipe(Effect.provide(open))
   )
 
-  it.live("with a list of origins only those are named, and a stranger's preflight is a wrong method", () =>
+  it.live("are limited to a list of origins, and a stranger's preflight is a wrong method", () =>
     Effect.gen(function* () {
       const known = yield* preflight("/calls")
       assert.strictEqual(known.headers.get("access-control-allow-origin"), page)
@@ -88,7 +88,7 @@ describe("calls from pages of other origins", () => {
     }).pipe(Effect.provide(listed))
   )
 
-  it.live("a caller that is no page, and a route that did not opt in, see what they always saw", () =>
+  it.live("change nothing for a caller outside browsers, or on a route that did not opt in", () =>
     Effect.gen(function* () {
       const plain = yield* call("/calls", { method: "OPTIONS" })
       assert.deepStrictEqual([plain.status, plain.headers.get("allow")], [405, "GET, HEAD, POST, DELETE"])
@@ -106,7 +106,7 @@ describe("calls from pages of other origins", () => {
     }).pipe(Effect.provide(open))
   )
 
-  it.live("without a policy nothing is said of origins at all", () =>
+  it.live("get no CORS header without a policy", () =>
     Effect.gen(function* () {
       const refused = yield* preflight("/calls")
       assert.deepStrictEqual([refused.status, corsOf(refused.headers)], [405, []])

@@ -30,14 +30,14 @@ describe("a drain", () => {
     }).pipe(Effect.provide(api([answer], { limits: { drainMs } })))
   }
 
-  it.live("refuses new connections and lets a stream that runs end whole", () =>
+  it.live("refuses new connections and lets a running stream end whole", () =>
     Effect.gen(function* () {
       const read = yield* draining(5_000, 10)
       assert.deepStrictEqual(read, Exit.succeed("1 2 3 4 5 6 7 8 9 10 "))
     })
   )
 
-  it.live("cuts what runs longer than its patience", () =>
+  it.live("cuts work that outlasts its patience", () =>
     Effect.gen(function* () {
       assert.isTrue(Exit.isFailure(yield* draining(100, 10_000)))
     })
@@ -72,7 +72,7 @@ describe("a drain", () => {
     }).pipe(Effect.scoped, Effect.provide(api([answer])))
   })
 
-  it.live("interrupts what runs when the layer is closed without one", () =>
+  it.live("is skipped when the layer is closed, which interrupts running work", () =>
     Effect.gen(function* () {
       const [begun, ended] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const never = route(

@@ -11,7 +11,7 @@ const endless = (onPull: () => void, onEnd: (exit: Exit.Exit<unknown, unknown>) 
   )
 
 describe("streamed answers", () => {
-  it.live("are made no faster than they are read, and a reader that stalls is cut", () => {
+  it.live("are made no faster than they are read, and a stalled reader is cut", () => {
     let [pulled, ended] = [0, false]
     const stream = endless(
       () => (pulled += 1),
@@ -51,7 +51,7 @@ describe("streamed answers", () => {
     }).pipe(Effect.provide(api([audio], { limits: { stallMs: 100 } })))
   })
 
-  it.live("are interrupted at once when the caller is gone, also between two pieces", () => {
+  it.live("are interrupted at once when the caller leaves, even between two pieces", () => {
     let begun = 0
     const interrupted: Array<number> = []
     const begins = Effect.sync(() => (begun += 1))
@@ -105,7 +105,7 @@ describe("streamed answers", () => {
     }).pipe(Effect.scoped, Effect.provide(api([audio, events, thinking])))
   })
 
-  it.live("that fail before the first byte have a status, after it a broken connection and a log line", () => {
+  it.live("that fail before the first byte have a status, and afterwards a broken connection and a log line", () => {
     const lines: Array<LogLine> = []
     const failing = Stream.fail(new WireError({ status: 422, code: "no_voice", message: "none" }))
     const early = route("GET", "/early", streamAnswer(failing, { contentType: "audio/mpeg" }))
@@ -133,7 +133,7 @@ describe("streamed answers", () => {
     }).pipe(Effect.provide(api([early, late], {}, lines)))
   })
 
-  it.live("of events have a heartbeat while nothing comes, and lose nothing by it", () => {
+  it.live("of events have heartbeats in silence, and lose nothing by it", () => {
     const events = Stream.make(1, 2, 3).pipe(
       Stream.rechunk(1),
       Stream.mapEffect((n) => Effect.as(Effect.sleep("500 millis"), jsonEvent({ n }, "count")))
@@ -148,7 +148,7 @@ describe("streamed answers", () => {
     }).pipe(Effect.provide(api([answer])))
   })
 
-  it.live("of events end with one that says why", () => {
+  it.live("of events end with one that names the reason", () => {
     const events = Stream.concat(Stream.make(jsonEvent({ n: 1 })), Stream.die(new Error("a bug")))
     const answer = route(
       "GET",

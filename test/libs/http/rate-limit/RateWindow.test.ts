@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { rateWindow, takeFrom } from "#http"
 
 describe("a rate window of one process", () => {
-  it.effect("lets a key have its limit, and says exactly when there is more", () =>
+  it.effect("grants a key its limit, and says exactly when there is room again", () =>
     Effect.gen(function* () {
       const { take } = rateWindow({ name: "tries", limit: 2, windowMs: 1_000 })
       yield* TestClock.setTime(100)
@@ -20,7 +20,7 @@ describe("a rate window of one process", () => {
     })
   )
 
-  it.effect("keeps a bounded number of keys and forgets the one that was quiet for longest", () =>
+  it.effect("keeps a bounded number of keys and forgets the one unused for longest", () =>
     Effect.gen(function* () {
       const { take } = rateWindow({ name: "tries", limit: 1, windowMs: 1_000, keysMax: 3 })
       for (const key of ["a", "b", "c", "d"]) {
@@ -44,7 +44,7 @@ describe("a rate window of one process", () => {
 })
 
 describe("several rate windows", () => {
-  it.effect("are taken together or not at all, and the longest wait is the one that is told", () =>
+  it.effect("are taken together or not at all, and report the longest wait", () =>
     Effect.gen(function* () {
       const minute = rateWindow({ name: "per_minute", limit: 2, windowMs: 60_000 })
       const day = rateWindow({ name: "per_day", limit: 3, windowMs: 86_400_000 })

@@ -23,8 +23,8 @@ const store = () => {
 
 const forked = <A, E>(change: Effect.Effect<A, E>) => Effect.forkChild(change, { startImmediately: true })
 
-describe("changes in groups", () => {
-  it.effect("are made one after the other, all that came while one was written by one write", () =>
+describe("grouped changes", () => {
+  it.effect("run one after the other, and one write stores all that arrived during the last one", () =>
     Effect.gen(function* () {
       const { state, gate, add, first } = store()
       const added = [yield* first(1), ...(yield* Effect.forEach([2, 3, 4, 5], (by) => forked(add(by))))]
@@ -36,7 +36,7 @@ describe("changes in groups", () => {
     })
   )
 
-  it.effect("answer also who changes nothing", () =>
+  it.effect("answer callers that change nothing, too", () =>
     Effect.gen(function* () {
       const { gate, add, change } = store()
       yield* Deferred.succeed(gate, undefined)
@@ -45,7 +45,7 @@ describe("changes in groups", () => {
     })
   )
 
-  it.effect("leave out who has left, and go on without whoever came first", () =>
+  it.effect("leave out callers that left, and go on without the first one", () =>
     Effect.gen(function* () {
       const { state, gate, add, first } = store()
       const [begun, waiting, third] = [yield* first(1), yield* forked(add(10)), yield* forked(add(100))]
@@ -57,7 +57,7 @@ describe("changes in groups", () => {
     })
   )
 
-  it.effect("fail for each of a group, and not for the next", () =>
+  it.effect("fail for each caller of a group, and not for the next group", () =>
     Effect.gen(function* () {
       const { gate, add, first } = store()
       const failing = yield* first(1)

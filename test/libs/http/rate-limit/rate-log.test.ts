@@ -7,7 +7,7 @@ import { rememberedRefusals } from "../../../../libs/http/rate-limit/shared-wind
 const rule = { limit: 2, windowMs: 1_000 }
 
 describe("a sliding window", () => {
-  it("lets its limit through, and says to the millisecond when there is a place again", () => {
+  it("grants its limit, and says to the millisecond when there is room again", () => {
     const first = takeFromLog([], rule, 100)
     assert.deepStrictEqual(first.decision, { _tag: "Taken", limit: 2, remaining: 1, resetMs: 1_000, takenAtMs: 100 })
     const second = takeFromLog(first.log, rule, 600)
@@ -26,7 +26,7 @@ describe("a sliding window", () => {
     }
   })
 
-  it("keeps its order when another replica's clock is ahead, and gives back just what was taken", () => {
+  it("keeps its order when another replica's clock is ahead, and returns exactly the taken places", () => {
     const ahead = takeFromLog([5_000], rule, 4_900)
     assert.deepStrictEqual(ahead.log, [5_000, 5_000])
     assert.deepStrictEqual(giveBackToLog([1, 2, 2, 3], 2), [1, 2, 3])
@@ -35,35 +35,31 @@ describe("a sliding window", () => {
 
   const Steps = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 400 })))
   const Limit = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5 }))
-  it.prop(
-    "never lets more through in any stretch, nor refuses longer than it says",
-    [Steps, Limit],
-    ([steps, limit]) => {
-      let log: RateLog = []
-      let nowMs = 0
-      const passed: Array<number> = []
-      for (const step of steps) {
-        nowMs += step
-        const { decision, log: next } = takeFromLog(log, { limit, windowMs: 1_000 }, nowMs)
-        if (decision._tag === "Taken") {
-          passed.push(nowMs)
-          log = next
-          assert.isAtMost(log.length, limit)
-        } else {
-          const then = { limit, windowMs: 1_000 }
-          assert.strictEqual(takeFromLog(log, then, nowMs + decision.retryAfterMs).decision._tag, "Taken")
-          assert.strictEqual(takeFromLog(log, then, nowMs + decision.retryAfterMs - 1).decision._tag, "Refused")
-        }
-      }
-      for (const from of passed) {
-        assert.isAtMost(passed.filter((at) => at >= from && at < from + 1_000).length, limit)
+  it.prop("never grants more in any stretch, nor refuses longer than it says", [Steps, Limit], ([steps, limit]) => {
+    let log: RateLog = []
+    let nowMs = 0
+    const passed: Array<number> = []
+    for (const step of steps) {
+      nowMs += step
+      const { decision, log: next } = takeFromLog(log, { limit, windowMs: 1_000 }, nowMs)
+      if (decision._tag === "Taken") {
+        passed.push(nowMs)
+        log = next
+        assert.isAtMost(log.length, limit)
+      } else {
+        const then = { limit, windowMs: 1_000 }
+        assert.strictEqual(takeFromLog(log, then, nowMs + decision.retryAfterMs).decision._tag, "Taken")
+        assert.strictEqual(takeFromLog(log, then, nowMs + decision.retryAfterMs - 1).decision._tag, "Refused")
       }
     }
-  )
+    for (const from of passed) {
+      assert.isAtMost(passed.filter((at) => at >= from && at < from + 1_000).length, limit)
+    }
+  })
 })
 
 describe("remembered refusals", () => {
-  it("are believed for a second at most, and never longer than they hold", () => {
+  it("hold for at most a second, and never longer than the refusal", () => {
     const refusals = rememberedRefusals(2)
     const refusal = (resetAtMs: number) =>
       ({ _tag: "Refused", limit: 2, remaining: 0, resetMs: 0, resetAtMs, retryAfterMs: 0 }) as const
@@ -76,7 +72,7 @@ describe("remembered refusals", () => {
     assert.deepInclude(refusals.find("a", 1_500), { _tag: "None" })
   })
 
-  it("are of a bounded number", () => {
+  it("are bounded in number", () => {
     const refusals = rememberedRefusals(2)
     const refusal = { _tag: "Refused", limit: 2, remaining: 0, resetMs: 0, resetAtMs: 9_000, retryAfterMs: 0 } as const
     for (let n = 0; n <= 10_000; n++) refusals.remember(`k${n}`, refusal, 1_000)

@@ -25,7 +25,7 @@ const takeMany = (windows: ReadonlyArray<RateWindow<BusError>>, count: number, k
   )
 
 describe("a rate window over all replicas", () => {
-  it.live("grants exactly its limit when many come at once, and says when there is more", () =>
+  it.live("grants exactly its limit to a burst, and says when there is room again", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const replicas = [yield* replicaOf(server), yield* replicaOf(server)]
@@ -50,7 +50,7 @@ describe("a rate window over all replicas", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("opens again in the moment that it named, by the clock of the day", () =>
+  it.live("opens again at the named moment, by wall-clock time", () =>
     Effect.gen(function* () {
       const replica = yield* replicaOf(yield* natsServer)
       const window = yield* windowOf(replica, { name: "minute", limit: 2, windowMs: 60_000 })
@@ -68,7 +68,7 @@ describe("a rate window over all replicas", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gives a place back, here at once and elsewhere within a second or so", () =>
+  it.live("returns a place, locally at once and elsewhere within about a second", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const options = { ...hourly, limit: 1 }
@@ -88,7 +88,7 @@ describe("a rate window over all replicas", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("forgets a key after its window, and stores none as it was given", () =>
+  it.live("forgets a key after its window, and stores none in plain text", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const replica = yield* replicaOf(server)
@@ -105,7 +105,7 @@ describe("a rate window over all replicas", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is taken with others or not at all; the one that refuses is named, with its headers", () =>
+  it.live("is taken with others or not at all; the refusing one is named, with its headers", () =>
     Effect.gen(function* () {
       const replica = yield* replicaOf(yield* natsServer)
       const minute = yield* windowOf(replica, { name: "per_minute", limit: 2, windowMs: 60_000 })
@@ -136,7 +136,7 @@ describe("a rate window over all replicas", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is answered with 503 when the broker is away, within seconds", () =>
+  it.live("gives 503 within seconds when the broker is unreachable", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const replica = yield* replicaOf(server)
@@ -153,7 +153,7 @@ describe("a rate window over all replicas", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is not made with a limit or a name that it cannot hold", () =>
+  it.live("cannot be created with an invalid limit or name", () =>
     Effect.gen(function* () {
       const replica = yield* replicaOf(yield* natsServer)
       for (const wrong of [{ limit: 301 }, { limit: 0 }, { windowMs: 86_400_001 }, { name: "a.b" }]) {
