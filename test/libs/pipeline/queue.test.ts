@@ -11,7 +11,7 @@ const resume = { _tag: "Resume", resumedBy: "ann" } as const
 const theQueue = () => entityAtWork(queue, QueueCommand, queueId)
 
 describe("the pickup queue", () => {
-  it("is paused by an operator, who says why", () => {
+  it("is paused by an operator, with a reason", () => {
     const line = theQueue()
     assert.deepStrictEqual(line.does(pause), ["queue.paused"])
     const told = line.last("queue.paused")
@@ -31,7 +31,7 @@ describe("the pickup queue", () => {
     assert.isNull(line.state().pause)
   })
 
-  it("that is paused is not paused again, and one that runs is not resumed", () => {
+  it("is not paused or resumed twice", () => {
     const line = theQueue()
     assert.deepStrictEqual(line.facts(resume), [])
     line.does(pause)
@@ -50,7 +50,7 @@ describe("the pickup queue", () => {
   })
 
   it.prop(
-    "tells of pause and resume in turns",
+    "emits pause and resume in turns",
     [Schema.Int],
     ([seed]) => {
       const { of } = diceOf(seed)

@@ -13,7 +13,7 @@ describe("an agent whose credentials fail", () => {
     ["timeout", "Transient"],
     ["no token", "Persistent"],
     [null, "Unknown"]
-  ] as const)("for the reason %s (%s) is benched, and nobody's item is named", (reason, category) => {
+  ] as const)("for the reason %s (%s) is benched, and no item is named", (reason, category) => {
     const smith = agentAtWork("smith/anvil-1")
     assert.deepStrictEqual(smith.does(failed(5, { reason, category })), [event])
     const told = smith.last(event)
@@ -23,13 +23,13 @@ describe("an agent whose credentials fail", () => {
     assert.isNotNull(smith.state().bench)
   })
 
-  it.each(["pickup", "login-prompt"] as const)("at a %s is told of with the item and its project", (cause) => {
+  it.each(["pickup", "login-prompt"] as const)("at a %s is reported with the item and its project", (cause) => {
     const smith = agentAtWork()
     assert.deepStrictEqual(smith.does(failed(5, { cause, item })), [event])
     assert.deepStrictEqual([smith.last(event).workItem, smith.last(event).project], [wireItem, wireProject])
   })
 
-  it("is told of again for every item, but by probes only when the reason changes or the process is another", () => {
+  it("is reported again for every item, but by probes only when the reason or the process changes", () => {
     const smith = agentAtWork()
     smith.does(failed(1, { epoch: "e1" }))
     assert.deepStrictEqual(smith.facts(failed(2, { epoch: "e1" })), [])
@@ -58,7 +58,7 @@ describe("an agent whose credentials fail", () => {
     assert.isNull(smith.state().bench)
   })
 
-  it("is not benched by what was seen before it recovered, though an item that met it is told of", () => {
+  it("is not benched by a failure from before its recovery, though the item that hit it is reported", () => {
     const smith = agentAtWork()
     smith.does(failed(10))
     smith.does(passed(20))
@@ -93,7 +93,7 @@ describe("the fast-fail breaker", () => {
     assert.strictEqual(smith.last(event).details?.["reason"], "exit code 1 at once")
   })
 
-  it("counts only what lies within its window", () => {
+  it("counts only runs within its window", () => {
     const smith = agentAtWork()
     for (const atMs of [0, 50_000, 100_000, 150_000, 200_000]) {
       assert.deepStrictEqual(smith.does(failedFast(atMs)), [])
@@ -101,13 +101,13 @@ describe("the fast-fail breaker", () => {
     assert.deepStrictEqual(smith.does(failedFast(205_000)), [event])
   })
 
-  it("counts no more what is as old as its window", () => {
+  it("drops runs as old as its window", () => {
     const smith = agentAtWork()
     for (const atMs of [0, 30_000, 60_000]) assert.deepStrictEqual(smith.does(failedFast(atMs)), [])
     assert.deepStrictEqual(smith.does(failedFast(89_999)), [event])
   })
 
-  it("begins to count anew when the agent is fit again", () => {
+  it("starts counting again when the agent is fit again", () => {
     const smith = agentAtWork()
     for (const atMs of [0, 1, 2]) smith.does(failedFast(atMs))
     smith.does(passed(10))

@@ -42,7 +42,7 @@ describe("an agent", () => {
     })
   })
 
-  it("that is benched and out of quota is told to be held by both when its pause goes, each for itself", () => {
+  it("that is benched and out of quota has both holds reported separately when its pause ends", () => {
     const smith = agentAtWork()
     smith.does(pause())
     const paused = { cause: "manual", reason: "the forge is hot", pausedBy: "ann", until: null } as const
@@ -71,7 +71,7 @@ describe("an agent", () => {
     assert.deepStrictEqual(agentHolds(smith.state(), startMs + 60_000), [])
   })
 
-  it("is resumed by itself when the time of its pause is over, and not before", () => {
+  it("resumes when its pause's time is over, and not before", () => {
     const smith = agentAtWork()
     smith.does(pause(startMs + 10_000))
     assert.strictEqual(smith.last("agent.paused").details?.["expiresAt"], isoTime(startMs + 10_000))
@@ -87,14 +87,14 @@ describe("an agent", () => {
     assert.deepStrictEqual(smith.facts({ _tag: "ExpirePause" }), [])
   })
 
-  it("that is paused without end is not resumed by itself", () => {
+  it("that is paused without end does not resume by itself", () => {
     const smith = agentAtWork()
     smith.does(pause())
     smith.passes(1_000_000_000)
     assert.deepStrictEqual(smith.facts({ _tag: "ExpirePause" }), [])
   })
 
-  it("is not paused twice alike, but a pause of another length takes the place of the first", () => {
+  it("is not paused twice alike, but a pause of another length replaces the first", () => {
     const smith = agentAtWork()
     smith.does(pause())
     assert.deepStrictEqual(smith.facts(pause()), [])
@@ -102,18 +102,18 @@ describe("an agent", () => {
     assert.strictEqual(smith.state().pause?.expiresAtMs, startMs + 50_000)
   })
 
-  it("whose pause was over when it is paused again was resumed between", () => {
+  it("whose pause has run out when it is paused again was resumed in between", () => {
     const smith = agentAtWork()
     smith.does(pause(startMs + 10))
     smith.passes(100)
     assert.deepStrictEqual(smith.does(pause()), ["agent.resumed", "agent.paused"])
   })
 
-  it("is not paused until a time that is past", () => {
+  it("cannot be paused until a past time", () => {
     assert.match(agentAtWork().refuses(pause(startMs)), /over before it began \(Available\)/u)
   })
 
-  it("that is paused, benched and out of quota is held by each of them", () => {
+  it("that is paused, benched and out of quota has all three holds", () => {
     const smith = agentAtWork()
     smith.does({ _tag: "HitQuota", occurredAtMs: startMs, resetAtMs: null })
     assert.strictEqual(agentHold(smith.state(), smith.nowMs()), "QuotaExhausted")
@@ -128,7 +128,7 @@ describe("an agent", () => {
 })
 
 describe("the view of an agent", () => {
-  it("shows what keeps it from new work, and when somebody has to look", () => {
+  it("shows its holds from new work, and when a person has to act", () => {
     const show = (state: unknown) => Result.getOrThrow(entityProjection(agentProjection).show(state, "smith/anvil-1"))
     assert.isUndefined(show(null))
     const smith = agentAtWork("smith/anvil-1")

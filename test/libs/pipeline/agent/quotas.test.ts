@@ -13,8 +13,8 @@ const hit = (atMs: number, resetAtMs: number | null) =>
   }) as const
 const reset = (isForced = false) => ({ _tag: "ResetQuota", isForced }) as const
 
-describe("a quota that is used up", () => {
-  it("keeps the agent from new work until its reset, and nobody is told", () => {
+describe("a used-up quota", () => {
+  it("holds the agent until its reset, without an event", () => {
     const smith = agentAtWork()
     assert.deepStrictEqual(smith.facts(hit(0, 60_000)), ["QuotaHit"])
     assert.strictEqual(agentHold(smith.state(), startMs + 59_999), "QuotaExhausted")
@@ -26,7 +26,7 @@ describe("a quota that is used up", () => {
     assert.deepStrictEqual(smith.events, [])
   })
 
-  it("whose reset nobody knows is there again when somebody says so", () => {
+  it("with an unknown reset ends on a report", () => {
     const smith = agentAtWork()
     smith.does(hit(0, null))
     smith.passes(1_000_000_000)
@@ -35,7 +35,7 @@ describe("a quota that is used up", () => {
     assert.deepStrictEqual(smith.facts(reset(true)), ["QuotaReset"])
   })
 
-  it("is known by the newest word of its reset", () => {
+  it("has the newest reported reset", () => {
     const smith = agentAtWork()
     smith.does(hit(10, 60_000))
     assert.deepStrictEqual(smith.facts(hit(20, 60_000)), [])
@@ -44,12 +44,12 @@ describe("a quota that is used up", () => {
     assert.strictEqual(smith.state().quota?.resetAtMs, startMs + 90_000)
   })
 
-  it("is not believed when its reset is past", () => {
+  it("with a past reset is ignored", () => {
     assert.deepStrictEqual(agentAtWork().facts(hit(0, 0)), [])
   })
 })
 
-describe("the advice to spend what is banked", () => {
+describe("the advice to spend banked quota", () => {
   it("is a report, with usage null", () => {
     const smith = agentAtWork()
     assert.deepStrictEqual(smith.does(advice(3_600_000)), [event])
@@ -70,7 +70,7 @@ describe("the advice to spend what is banked", () => {
     })
   })
 
-  it("is given once for each optimal window, and after one no other for a while", () => {
+  it("is given once for each optimal window, and then no other for a while", () => {
     const smith = agentAtWork()
     smith.does(advice(3_600_000))
     assert.deepStrictEqual(smith.facts(advice(3_600_000)), [])
@@ -80,7 +80,7 @@ describe("the advice to spend what is banked", () => {
     assert.deepStrictEqual(smith.does(advice(7_200_000)), [event])
   })
 
-  it("only tells: a quota that is used up stays so", () => {
+  it("changes nothing: a used-up quota stays so", () => {
     const smith = agentAtWork()
     smith.does(hit(0, 60_000))
     const { quota } = smith.state()
@@ -89,7 +89,7 @@ describe("the advice to spend what is banked", () => {
     assert.strictEqual(agentHold(smith.state(), smith.nowMs()), "QuotaExhausted")
   })
 
-  it("is not given for a window that is over", () => {
+  it("is not given for a past window", () => {
     assert.deepStrictEqual(agentAtWork().facts(advice(0)), [])
   })
 })

@@ -31,7 +31,7 @@ const lifeOf = (seed: number) => {
   return entity
 }
 
-describe("a random life of an agent", () => {
+describe("a random history of an agent", () => {
   const lives = (name: string, look: (life: ReturnType<typeof lifeOf>) => void) =>
     it.prop(name, [Schema.Int], ([seed]) => look(lifeOf(seed)), { arbitrary: { runs: 8 } })
 

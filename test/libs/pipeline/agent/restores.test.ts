@@ -7,15 +7,15 @@ const swept = "agent.restore_requeue_swept"
 const sweep = (outageStartedAtMs: number | null, restoredAtMs: number) =>
   ({ _tag: "CompleteRestoreSweep", outageStartedAtMs, restoredAtMs, requeued: 3, skipped: 2 }) as const
 
-describe("an agent that is back", () => {
-  it("asks for its items of the outage to be looked through", () => {
+describe("a recovered agent", () => {
+  it("asks for a review of its items from the outage", () => {
     const smith = agentAtWork()
     smith.does(failed(10))
     assert.deepStrictEqual(smith.facts(passed(50)), ["SmokeRecovered", "Restored"])
     assert.deepStrictEqual(smith.state().restore, { outageStartedAtMs: startMs + 10, restoredAtMs: startMs + 50 })
   })
 
-  it("by an operator's word is fit again, and its outage began when it was benched", () => {
+  it("by an operator's command is fit again, and its outage began when it was benched", () => {
     const smith = agentAtWork()
     smith.does(failed(1))
     assert.deepStrictEqual(smith.does(restore()), ["agent.smoke_recovered"])
@@ -23,7 +23,7 @@ describe("an agent that is back", () => {
     assert.deepStrictEqual(smith.state().restore, { outageStartedAtMs: startMs + 1, restoredAtMs: smith.nowMs() })
   })
 
-  it("from an outage that nobody knows the beginning of has nothing to try again", () => {
+  it("from an outage with an unknown beginning has nothing to retry", () => {
     const smith = agentAtWork()
     assert.deepStrictEqual(smith.facts(restore()), ["Restored"])
     assert.isNull(smith.state().restore?.outageStartedAtMs)
@@ -31,14 +31,14 @@ describe("an agent that is back", () => {
     assert.isNull(smith.last(swept).details?.["outageStartedAt"])
   })
 
-  it("goes by the beginning of the outage that the operator names", () => {
+  it("uses the outage's beginning that the operator names", () => {
     const smith = agentAtWork()
     smith.does(restore(startMs - 5_000))
     assert.strictEqual(smith.state().restore?.outageStartedAtMs, startMs - 5_000)
     assert.match(smith.refuses(restore(startMs + 1_000_000)), /has not begun yet/u)
   })
 
-  it("tells once how many of its items were queued again", () => {
+  it("reports once how many of its items were queued again", () => {
     const smith = agentAtWork("smith/anvil-1")
     smith.does(failed(10))
     smith.does(passed(50))
@@ -55,7 +55,7 @@ describe("an agent that is back", () => {
     assert.deepStrictEqual(smith.facts(sweep(startMs + 10, startMs + 50)), [])
   })
 
-  it("and away and back again before anybody looked tells of both", () => {
+  it("that fails and recovers again before the review reports both outages", () => {
     const smith = agentAtWork()
     for (const command of [failed(10), passed(50), failed(60), passed(90)]) smith.does(command)
     assert.deepStrictEqual(smith.does(sweep(startMs + 10, startMs + 50)), [swept])
@@ -66,7 +66,7 @@ describe("an agent that is back", () => {
 })
 
 describe("a session of an agent", () => {
-  it.each(["suspend", "close"] as const)("that cannot %s is told of", (operation) => {
+  it.each(["suspend", "close"] as const)("that cannot %s is reported", (operation) => {
     const smith = agentAtWork()
     const failure = { workItemId: "w1", sessionId: "s1", error: "the machine is gone" }
     const event = `agent.provider_session_${operation}_failed`

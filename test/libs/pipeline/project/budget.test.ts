@@ -9,12 +9,12 @@ const paused = "project.queue_paused"
 const resumed = "project.queue_resumed"
 
 describe("the budget of a project", () => {
-  it("is nobody's business below the warning threshold", () => {
+  it("is silent below the warning threshold", () => {
     const garden = projectWith()
     assert.deepStrictEqual(garden.facts(spent(79.999_999)), [])
   })
 
-  it("is warned of from the threshold on, once", () => {
+  it("warns from the threshold on, once", () => {
     const garden = projectWith()
     assert.deepStrictEqual(garden.does(spent(80)), [warning])
     assert.deepStrictEqual(garden.last(warning).details, {
@@ -58,7 +58,7 @@ describe("the budget of a project", () => {
     assert.strictEqual(garden.last(paused).project?.id, projectId)
   })
 
-  it("is exceeded at once when spend leaps over both thresholds", () => {
+  it("is exceeded at once when spend jumps over both thresholds", () => {
     assert.deepStrictEqual(projectWith().does(spent(100)), [exceeded, paused])
   })
 
@@ -85,7 +85,7 @@ describe("the budget of a project", () => {
     assert.deepInclude(garden.last(resumed).details ?? {}, { automatic: true, resumedBy: null })
   })
 
-  it("goes by thresholds of its own", () => {
+  it("uses thresholds of its own", () => {
     const garden = projectWith({ warningThresholdPct: 50, hardCapPct: 150 })
     assert.deepStrictEqual(garden.does(spent(50)), [warning])
     assert.deepStrictEqual(garden.does(spent(149)), [])
@@ -93,13 +93,13 @@ describe("the budget of a project", () => {
     assert.strictEqual(garden.last(exceeded).details?.["thresholdPct"], 150)
   })
 
-  it("tells the share exactly where whole cents allow it", () => {
+  it("states the share exactly where whole cents allow it", () => {
     const garden = projectWith({ warningThresholdPct: 29 })
     garden.does(spent(29))
     assert.strictEqual(garden.last(warning).details?.["pct"], 29)
   })
 
-  it("is compared exactly, also where a double could not hold the product", () => {
+  it("is compared exactly, even where a double could not hold the product", () => {
     const garden = projectWith({ budgetMicroUsd: 9_999_999_999_999, warningThresholdPct: 999, hardCapPct: 1_000 })
     assert.deepStrictEqual(garden.does({ ...spent(0), spendMicroUsd: 99_899_999_999_990 }), [])
     assert.deepStrictEqual(garden.does({ ...spent(0), spendMicroUsd: 99_899_999_999_991 }), [warning])
@@ -110,28 +110,28 @@ describe("after a restart of the sweeper", () => {
   it.each([
     [85, warning],
     [130, exceeded]
-  ])("a spend of %d is told again as %s, once", (usd, event) => {
+  ])("a spend of %d is reported again as %s, once", (usd, event) => {
     const garden = projectWith()
     garden.does(spent(usd))
     assert.deepStrictEqual(garden.does(spent(usd + 1, "sweeper-2")), [event])
     assert.deepStrictEqual(garden.does(spent(usd + 1, "sweeper-2")), [])
   })
 
-  it("a spend that is as it should be is not told", () => {
+  it("a normal spend is not reported", () => {
     const garden = projectWith()
     garden.does(spent(85))
     garden.does(spent(10))
     assert.deepStrictEqual(garden.facts(spent(10, "sweeper-2")), [])
   })
 
-  it("a spend that fell back into the warning band is told as a warning", () => {
+  it("a spend that fell back into the warning band is reported as a warning", () => {
     const garden = projectWith()
     garden.does(spent(130))
     assert.deepStrictEqual(garden.does(spent(90, "sweeper-2")), [warning])
     assert.isNotNull(garden.state().automaticPause)
   })
 
-  it("a queue that its budget holds is held on, and is not told to be paused again", () => {
+  it("a queue under its budget's hold stays held, without another event", () => {
     const garden = projectWith()
     garden.does(spent(130))
     garden.does(resume)
@@ -140,8 +140,8 @@ describe("after a restart of the sweeper", () => {
   })
 })
 
-describe("a budget that is taken away", () => {
-  it("lets the queue run, and tells nothing of a spend that it is not compared with", () => {
+describe("a changed budget", () => {
+  it("that is removed lets the queue run, without an event about its spend", () => {
     const garden = projectWith()
     garden.does(spent(130))
     assert.deepStrictEqual(garden.does(update({ budgetMicroUsd: null })), [resumed])
@@ -149,7 +149,7 @@ describe("a budget that is taken away", () => {
     assert.deepStrictEqual(garden.facts(spent(500)), [])
   })
 
-  it("leaves an operator's pause where it is", () => {
+  it("that is removed keeps an operator's pause", () => {
     const garden = projectWith()
     garden.does(pause)
     garden.does(spent(130))
@@ -158,14 +158,14 @@ describe("a budget that is taken away", () => {
     assert.isNotNull(garden.state().manualPause)
   })
 
-  it("that is raised is recovered at the next sweep", () => {
+  it("that is raised recovers at the next sweep", () => {
     const garden = projectWith()
     garden.does(spent(130))
     assert.deepStrictEqual(garden.does(update({ budgetMicroUsd: 1_000_000_000 })), [])
     assert.deepStrictEqual(garden.does(spent(130)), [recovered, resumed])
   })
 
-  it("that is raised beyond what is spent lets the queue run at the next sweep, though spend is warned of", () => {
+  it("that is raised above the spend lets the queue run at the next sweep, even with a warning", () => {
     const garden = projectWith()
     garden.does(spent(130))
     assert.deepStrictEqual(garden.does(update({ budgetMicroUsd: 150_000_000 })), [])
@@ -175,7 +175,7 @@ describe("a budget that is taken away", () => {
     assert.deepStrictEqual(garden.does(spent(150)), [exceeded, paused])
   })
 
-  it("that is raised when spend is back in the warning band lets the queue run too", () => {
+  it("that is raised lets the queue run too when the spend is back in the warning band", () => {
     const garden = projectWith()
     garden.does(spent(130))
     garden.does(spent(95))
@@ -183,7 +183,7 @@ describe("a budget that is taken away", () => {
     assert.deepStrictEqual(garden.does(spent(96)), [resumed])
   })
 
-  it("that is raised, but not beyond what is spent, or lowered, holds the queue", () => {
+  it("that is raised, but not above the spend, or lowered, holds the queue", () => {
     const garden = projectWith()
     garden.does(spent(130))
     garden.does(update({ budgetMicroUsd: 120_000_000 }))

@@ -48,14 +48,14 @@ describe("the queue of a project", () => {
     assert.strictEqual(garden.last(resumed).project?.displayName, "The garden")
   })
 
-  it("that is paused is not paused again, and one that runs is not resumed", () => {
+  it("is not paused or resumed twice", () => {
     const garden = projectWith()
     assert.deepStrictEqual(garden.facts(resume), [])
     garden.does(pause)
     assert.deepStrictEqual(garden.facts(pause), [])
   })
 
-  it("that was paused by hand stays so when the budget recovers", () => {
+  it("stays paused by hand when the budget recovers", () => {
     const garden = projectWith()
     garden.does(pause)
     garden.does(spent(120))
@@ -65,7 +65,7 @@ describe("the queue of a project", () => {
     assert.deepStrictEqual(causesOf(garden.state()), [])
   })
 
-  it("that was paused by hand is told to be paused by its budget too, with both that hold it", () => {
+  it("that was paused by hand reports its budget's pause too, with both holds", () => {
     const garden = projectWith()
     garden.does(pause)
     const byHand = garden.nowMs()
@@ -81,7 +81,7 @@ describe("the queue of a project", () => {
     assert.deepStrictEqual(projectHolds(garden.state()), [manualSince(byHand), budgetSince(garden.nowMs())])
   })
 
-  it("that was resumed by hand stays paused by its budget, and is told to run when that recovers", () => {
+  it("that was resumed by hand stays paused by its budget, and reports the resume when that recovers", () => {
     const garden = projectWith()
     garden.does(pause)
     garden.does(spent(120))
@@ -94,7 +94,7 @@ describe("the queue of a project", () => {
     assert.deepStrictEqual(causesOf(garden.state()), [])
   })
 
-  it("that the budget paused, and then an operator, is told of both, and runs when both are gone", () => {
+  it("that the budget paused, and then an operator, reports both, and runs when both are gone", () => {
     const garden = projectWith()
     garden.does(spent(120))
     assert.deepStrictEqual(garden.does(pause), [paused])
@@ -104,7 +104,7 @@ describe("the queue of a project", () => {
     assert.deepStrictEqual(garden.does(resume), [resumed])
   })
 
-  it("that only the budget paused is not resumed by hand", () => {
+  it("under its budget's hold alone is not resumed by hand", () => {
     const garden = projectWith()
     garden.does(spent(120))
     assert.deepStrictEqual(garden.facts(resume), [])
@@ -114,7 +114,7 @@ describe("the queue of a project", () => {
   })
 })
 
-describe("the log of a project from when an operator's word freed its queue of every hold", () => {
+describe("an older project log, from when an operator's resume removed every hold", () => {
   const context = { id: projectId, commandId: "old", atMs: 1_700_000_000_000 }
   const exceededFact = {
     _tag: "BudgetExceeded",
@@ -133,14 +133,14 @@ describe("the log of a project from when an operator's word freed its queue of e
   ]
   const decode = Schema.decodeUnknownSync(Schema.Array(ProjectFact))
 
-  it("is replayed to the queue that it led to", () => {
+  it("replays to the same queue", () => {
     const state = replay(project, [{ facts: decode(oldFacts), context }])
     assert.deepStrictEqual(state === null ? null : causesOf(state), [])
     const heldState = replay(project, [{ facts: decode(oldFacts.slice(0, 4)), context }])
     assert.deepStrictEqual(heldState === null ? null : causesOf(heldState), ["manual", "budget"])
   })
 
-  it("gives a state that is read and gone on with, each hold for itself", () => {
+  it("gives a readable state that continues, with separate holds", () => {
     const stored = {
       settings: settingsOf(),
       createdAtMs: context.atMs,
@@ -171,7 +171,7 @@ describe("the log of a project from when an operator's word freed its queue of e
     assert.deepStrictEqual(decided?.events, [])
   })
 
-  it("leaves a queue running that an operator freed while its budget was exceeded", () => {
+  it("leaves a queue running that an operator resumed while its budget was exceeded", () => {
     const garden = projectWith()
     garden.does(spent(120))
     const held = { state: { ...garden.state(), automaticPause: null }, recentCommands: [] }

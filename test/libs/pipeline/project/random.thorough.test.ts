@@ -32,7 +32,7 @@ const eventOf: Record<ProjectFactTag, string | null> = {
   StaleBaseFound: "upstream.pr_stale_base"
 }
 
-describe("a random life of a project", () => {
+describe("a random history of a project", () => {
   const lives = (name: string, look: (life: ReturnType<typeof lifeOf>) => void) =>
     it.prop(name, [Schema.Int], ([seed]) => look(lifeOf(seed)), { arbitrary: { runs: 8 } })
 

@@ -7,7 +7,7 @@ import { entityAtWork } from "../entity-at-work.ts"
 import { pause, projectId, projectWith, settingsOf, spent, update } from "./project-at-work.ts"
 
 describe("the settings of a project", () => {
-  it("are told to nobody, and changed as a whole", () => {
+  it("emit no event, and change as a whole", () => {
     const garden = entityAtWork(project, ProjectCommand, projectId)
     assert.deepStrictEqual(garden.does({ _tag: "Create", settings: settingsOf() }), [])
     assert.deepStrictEqual(garden.does(update({ displayName: "The orchard" })), [])
@@ -17,7 +17,7 @@ describe("the settings of a project", () => {
     assert.strictEqual(garden.last("project.queue_paused").project?.displayName, "The orchard")
   })
 
-  it("of a project that is there are not created anew, and of one that is not are not changed", () => {
+  it("of an existing project are not created again, and of a missing one are not changed", () => {
     assert.match(projectWith().refuses({ _tag: "Create", settings: settingsOf() }), /there already \(Running\)/u)
     assert.strictEqual(entityAtWork(project, ProjectCommand, "x").refuses(update({})), "no project x")
   })
@@ -29,7 +29,7 @@ describe("the settings of a project", () => {
     assert.isTrue(Result.isSuccess(decode(settingsOf({ warningThresholdPct: 99 }))))
   })
 
-  it("that are put together of a project's and configured ones must do so too", () => {
+  it("that combine a project's and configured ones must warn first too", () => {
     const garden = projectWith()
     const settings = settingsOf({ warningThresholdPct: 100 })
     const decided = project.decide(
@@ -40,7 +40,7 @@ describe("the settings of a project", () => {
     assert.match(Result.isFailure(decided) ? decided.failure.message : "", /less than the hard cap \(Running\)/u)
   })
 
-  it("say of work items only what is otherwise than configured", () => {
+  it("give work items only the values that differ from the configuration", () => {
     const { workItems } = settingsOf({ workItems: { failingSeverity: "Warning", maxReworkAttempts: 9 } })
     assert.deepStrictEqual(workItemSettingsOf({ workItems }, workItemSettingsDefault), {
       ...workItemSettingsDefault,
@@ -57,7 +57,7 @@ describe("a cap on items in flight", () => {
     [5, 0, "MaxInFlightItems: 5/5 items in flight"],
     [7, 0, "MaxInFlightItems: 7/5 items in flight"],
     [3, 2, "MaxInFlightItemsPerAgent: 2/2 items in flight with smith"]
-  ])("puts off an item beside %d, of these %d with its agent: %s", (items, itemsOfAgent, reason) => {
+  ])("defers an item beside %d, of these %d with its agent: %s", (items, itemsOfAgent, reason) => {
     const deferral = capDeferral(capped, { agent: "smith", items, itemsOfAgent }, 1_000)
     assert.deepStrictEqual(
       deferral,
@@ -65,7 +65,7 @@ describe("a cap on items in flight", () => {
     )
   })
 
-  it("that is not set puts nothing off", () => {
+  it("that is not set defers nothing", () => {
     assert.isUndefined(capDeferral(settingsOf(), { agent: "smith", items: 9_999, itemsOfAgent: 9_999 }, 1_000))
   })
 })
@@ -73,7 +73,7 @@ describe("a cap on items in flight", () => {
 describe("the view of a project", () => {
   const show = (state: unknown) => Result.getOrThrow(entityProjection(projectProjection).show(state, projectId))
 
-  it("shows whether its queue runs, what holds it, and its settings", () => {
+  it("shows whether its queue runs, its holds, and its settings", () => {
     const garden = projectWith()
     assert.isUndefined(show(null))
     assert.deepStrictEqual([show(garden.state())?.state, show(garden.state())?.project], ["Running", projectId])

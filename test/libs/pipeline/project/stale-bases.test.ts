@@ -8,7 +8,7 @@ import { projectId, projectWith, stale } from "./project-at-work.ts"
 const event = "upstream.pr_stale_base"
 
 describe("a pull request whose base has moved", () => {
-  it("is told of with its project, and with its item where that is known", () => {
+  it("is reported with its project, and with its item when that is known", () => {
     const garden = projectWith()
     assert.deepStrictEqual(garden.does(stale(7, "abc1234")), [event])
     assert.deepStrictEqual(garden.last(event).details, {
@@ -26,7 +26,7 @@ describe("a pull request whose base has moved", () => {
     assert.deepStrictEqual(garden.last(event).workItem, wireItem)
   })
 
-  it("is told of once for each head", () => {
+  it("is reported once for each head", () => {
     const garden = projectWith()
     garden.does(stale(7, "abc1234"))
     assert.deepStrictEqual(garden.facts(stale(7, "abc1234")), [])
@@ -35,14 +35,14 @@ describe("a pull request whose base has moved", () => {
     assert.deepStrictEqual(garden.does(stale(8, "abc1234")), [event])
   })
 
-  it("is told of again after a restart of the process that looks", () => {
+  it("is reported again after a restart of the watching process", () => {
     const garden = projectWith()
     garden.does(stale(7, "abc1234"))
     assert.deepStrictEqual(garden.does(stale(7, "abc1234", { epoch: "sweeper-2" })), [event])
     assert.deepStrictEqual(garden.facts(stale(7, "abc1234", { epoch: "sweeper-2" })), [])
   })
 
-  it("is told of once by each of several processes that look at the same time", () => {
+  it("is reported once by each of several processes that watch at the same time", () => {
     const garden = projectWith()
     const epochs = ["a", "b", "c"]
     for (const epoch of epochs) assert.deepStrictEqual(garden.does(stale(7, "abc1234", { epoch })), [event])
@@ -53,7 +53,7 @@ describe("a pull request whose base has moved", () => {
     assert.deepStrictEqual(garden.replayed(), garden.state())
   })
 
-  it("is forgotten of processes that are long gone, and the state does not grow with every restart", () => {
+  it("is forgotten for processes that are long gone, and the state does not grow with every restart", () => {
     const garden = projectWith()
     for (let run = 1; run <= 200; run++) {
       for (const head of ["abc1234", "def5678"]) garden.does(stale(7, head, { epoch: `run ${run}` }))
@@ -65,7 +65,7 @@ describe("a pull request whose base has moved", () => {
     assert.deepStrictEqual(garden.does(stale(7, "abc1234", { epoch: "run 1" })), [event])
   })
 
-  it("takes from what other processes told the room for its own", () => {
+  it("takes the room for its own record from those of other processes", () => {
     const garden = projectWith()
     const told = Array.from({ length: staleBasesMax }, (_, index) => `${index}:abc1234`)
     Object.assign(garden.state().staleBases, { epoch: "sweeper-2", told })
@@ -86,7 +86,7 @@ describe("a pull request whose base has moved", () => {
   })
 
   it.prop(
-    "is never told of twice within one run of the process",
+    "is never reported twice within one run of the process",
     [Schema.Int],
     ([seed]) => {
       const { below, of } = diceOf(Math.imul(seed, 2_654_435_761) ^ 0x5bd1e995)

@@ -6,7 +6,7 @@ const completed = "release.deep_audit_iteration_complete"
 const dispatched = "release.deep_audit_remediation_dispatched"
 
 describe("a deep audit", () => {
-  it("tells of every iteration, one without findings included", () => {
+  it("emits every iteration, one without findings included", () => {
     const spring = releaseIn("in_review")
     assert.deepStrictEqual(spring.does(iterated(1, 0)), [completed])
     assert.deepStrictEqual(spring.last(completed).details, {
@@ -18,7 +18,7 @@ describe("a deep audit", () => {
     assert.strictEqual(spring.state().state, "in_review")
   })
 
-  it("that blocks dispatches an item that mends what was found, and links it", () => {
+  it("that blocks dispatches an item that fixes the findings, and links it", () => {
     const spring = releaseIn("in_review")
     assert.deepStrictEqual(spring.does(iterated(1, 2, { remediation: remediation(9) })), [completed, dispatched])
     assert.deepStrictEqual(spring.last(dispatched).details, {
@@ -34,7 +34,7 @@ describe("a deep audit", () => {
     assert.deepStrictEqual(spring.does(end(9, "failed")), ["release.has_failed_work_items"])
   })
 
-  it("that blocks dispatches nothing where nothing is wanted, nor after the last iteration", () => {
+  it("that blocks dispatches nothing without findings to fix, nor after the last iteration", () => {
     const spring = releaseIn("in_review")
     assert.deepStrictEqual(spring.does(iterated(1, 2)), [completed])
     assert.deepStrictEqual(spring.does(iterated(3, 2, { remediation: remediation(9) })), [completed, "release.failed"])
@@ -60,7 +60,7 @@ describe("a deep audit", () => {
     })
   })
 
-  it("passes over an iteration that is told twice, or of a review that is over", () => {
+  it("ignores a repeated iteration, and one of a finished review", () => {
     const spring = releaseIn("in_review")
     spring.does(iterated(1, 1))
     assert.deepStrictEqual(spring.facts(iterated(1, 1)), [])

@@ -29,7 +29,7 @@ describe("a release", () => {
     ["in_review", publish, "published", "release.published"],
     ["failed", reopen, "open", "release.reopened"],
     ["open", abandon, "abandoned", "release.abandoned"]
-  ] as const)("that is %s goes on by %o to %s, told as %s", (from, command, to, event) => {
+  ] as const)("that is %s goes on by %o to %s, with the event %s", (from, command, to, event) => {
     const spring = releaseIn(from)
     assert.deepStrictEqual(spring.does(command), [event])
     assert.strictEqual(spring.state().state, to)
@@ -48,7 +48,7 @@ describe("a release", () => {
     assert.match(spring.refuses(create), /there already/u)
   })
 
-  it("that never was is not found", () => {
+  it("that never existed is not found", () => {
     assert.strictEqual(entityAtWork(release, ReleaseCommand, "x").refuses(close), "no release x")
   })
 
@@ -91,7 +91,7 @@ describe("a release", () => {
     Retire: { _tag: "Retire", endedBeforeMs: 253_402_300_799_999 }
   }
   it.each(releaseStates.flatMap((state) => Object.values(samples).map((command) => [state, command] as const)))(
-    "that is %s takes %o only where the table says so",
+    "that is %s takes %o only as the table allows",
     (state, command) => {
       const spring = releaseIn(state)
       const before = spring.state()
@@ -109,7 +109,7 @@ describe("a release", () => {
 })
 
 describe("a sync conflict", () => {
-  it("is told, and not again before one sweep interval has passed", () => {
+  it("is reported, and not again before one sweep interval has passed", () => {
     const spring = releaseIn("open")
     assert.deepStrictEqual(spring.does(conflict()), ["release.sync_conflict"])
     assert.deepStrictEqual(spring.last("release.sync_conflict").details, {
@@ -121,7 +121,7 @@ describe("a sync conflict", () => {
     assert.deepStrictEqual(spring.does(conflict()), ["release.sync_conflict"])
   })
 
-  it("of other branches is another one", () => {
+  it("of other branches is a separate conflict", () => {
     const spring = releaseIn("open")
     spring.does(conflict())
     assert.deepStrictEqual(spring.does(conflict("hotfix")), ["release.sync_conflict"])
@@ -129,8 +129,8 @@ describe("a sync conflict", () => {
   })
 })
 
-describe("a release that is over", () => {
-  it("is retired when it ended long enough ago, and then gone", () => {
+describe("a finished release", () => {
+  it("is retired long enough after its end, and then gone", () => {
     const spring = releaseIn("published")
     const endedAtMs = spring.state().endedAtMs ?? 0
     assert.match(spring.refuses({ _tag: "Retire", endedBeforeMs: endedAtMs - 1 }), /long enough/u)
@@ -143,7 +143,7 @@ describe("the view of a release", () => {
   const view = entityProjection(releaseProjection)
   const show = (state: unknown) => Result.getOrThrow(view.show(JSON.parse(JSON.stringify(state)), releaseId))
 
-  it("shows its project, its state and how its items stand", () => {
+  it("shows its project, its state and the states of its items", () => {
     const spring = releaseIn("open")
     for (const command of [add(1), add(2), add(3), end(1, "done"), end(2, "failed")]) spring.does(command)
     const shown = show(spring.state())
@@ -153,7 +153,7 @@ describe("the view of a release", () => {
     assert.deepStrictEqual([workItemCount, openCount, doneCount, failedCount, cancelledCount], [3, 1, 1, 1, 0])
   })
 
-  it("shows when it ended for good, so that it can be retired", () => {
+  it("shows its final end, so that it can be retired", () => {
     assert.deepStrictEqual(show(releaseIn("failed").state())?.deadlinesMs, {})
     const published = releaseIn("published").state()
     assert.deepStrictEqual(show(published)?.deadlinesMs, { ended: published.endedAtMs ?? 0 })

@@ -20,7 +20,7 @@ describe("a work item of a release", () => {
     assert.match(spring.refuses(add(2)), /only an open release takes work items \(closed\)/u)
   })
 
-  it("is refused beyond the most there may be", () => {
+  it("is refused above the maximum", () => {
     const spring = releaseIn("open")
     const items = Array.from({ length: releaseItemsMax }, (_, index) => ({
       workItemId: uuid(index + 10),
@@ -30,7 +30,7 @@ describe("a work item of a release", () => {
     assert.match(spring.refuses(add(1)), /1000 work items are the most/u)
   })
 
-  it("that ends is remembered, and nobody is told while the release is open", () => {
+  it("that ends is remembered, without an event while the release is open", () => {
     const spring = releaseIn("open")
     for (const number of [1, 2, 3]) spring.does(add(number))
     assert.deepStrictEqual(spring.does(end(1, "done")), [])
@@ -44,7 +44,7 @@ describe("a work item of a release", () => {
     assert.deepStrictEqual(spring.facts(end(9, "failed")), [], "it is linked to another release")
   })
 
-  it("that failed or was cancelled is told of when the release closes", () => {
+  it("that failed or was cancelled is reported when the release closes", () => {
     const spring = releaseIn("open")
     for (const command of [add(1), add(2), add(3), end(1, "failed"), end(2, "cancelled")]) spring.does(command)
     assert.deepStrictEqual(spring.does(close), ["release.closed", lost])
@@ -60,14 +60,14 @@ describe("a work item of a release", () => {
     assert.strictEqual(spring.last(lost).release?.state, "closed")
   })
 
-  it("is not told of when all went well", () => {
+  it("is not reported when all went well", () => {
     const spring = releaseIn("open")
     for (const command of [add(1), add(2), end(1, "done")]) spring.does(command)
     assert.deepStrictEqual(spring.does(close), ["release.closed"])
     assert.deepStrictEqual(spring.does(end(2, "done")), [])
   })
 
-  it.each(["failed", "cancelled"] as const)("that is %s after the close is told of then", (outcome) => {
+  it.each(["failed", "cancelled"] as const)("that is %s after the close is reported then", (outcome) => {
     const spring = releaseIn("open")
     for (const command of [add(1), add(2), close]) spring.does(command)
     assert.deepStrictEqual(spring.does(end(1, outcome)), [lost])
@@ -75,13 +75,13 @@ describe("a work item of a release", () => {
     assert.deepStrictEqual(spring.does(end(2, outcome)), [lost])
   })
 
-  it("that failed and is given up after the close is not told of twice", () => {
+  it("that failed and is given up after the close is not reported twice", () => {
     const spring = releaseIn("open")
     for (const command of [add(1), close, end(1, "failed")]) spring.does(command)
     assert.deepStrictEqual(spring.does(end(1, "cancelled")), [])
   })
 
-  it("that is taken up again counts no more as failed, until it fails anew", () => {
+  it("that is resumed no longer counts as failed, until it fails again", () => {
     const spring = releaseIn("open")
     for (const command of [add(1), end(1, "failed"), returned(1)]) spring.does(command)
     assert.deepStrictEqual(spring.does(close), ["release.closed"])
@@ -89,7 +89,7 @@ describe("a work item of a release", () => {
     assert.deepStrictEqual(spring.facts(returned(9)), [])
   })
 
-  it("that fails after the release itself failed is told of when that is closed again", () => {
+  it("that fails after the release itself failed is reported when the release is closed again", () => {
     const spring = releaseIn("open")
     for (const command of [add(1), close, begin, iterated(3, 1)]) spring.does(command)
     assert.deepStrictEqual(spring.does(end(1, "failed")), [])

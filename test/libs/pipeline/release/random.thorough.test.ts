@@ -36,7 +36,7 @@ const lifeOf = (seed: number) => {
   return entity
 }
 
-describe("a random life of a release", () => {
+describe("a random history of a release", () => {
   const lives = (name: string, look: (life: ReturnType<typeof lifeOf>) => void) =>
     it.prop(name, [Schema.Int], ([seed]) => look(lifeOf(seed)), { arbitrary: { runs: 8 } })
 
@@ -80,7 +80,7 @@ describe("a random life of a release", () => {
     }
   })
 
-  it("comes through every state there is", () => {
+  it("visits every state", () => {
     const seen = new Set<string>()
     for (let seed = 1; seed < 60 && seen.size < releaseStates.length; seed++) {
       for (const { record } of lifeOf(seed).steps) seen.add(record.state?.state ?? "open")

@@ -11,7 +11,7 @@ const restored = {
 describe("a stuck agent", () => {
   const details = (phase: string) => ({ phase, agentKind: "smith", stuckSeconds: 900, killed: true })
 
-  it("is told of before the item fails", () => {
+  it("is reported before the item fails", () => {
     for (const phase of ["work", "rework", "merge"] as const) {
       const item = inHand(phase)
       const events = item.reports("agent-stuck", { stuckSeconds: 900 })
@@ -21,7 +21,7 @@ describe("a stuck agent", () => {
     }
   })
 
-  it("is told of before the retry, too, while retries are left", () => {
+  it("is reported before the retry, too, while retries are left", () => {
     const item = inHand("rework", { retriesWhenStuck: true, maxTransientRetries: 1 })
     const events = item.reports("agent-stuck", { stuckSeconds: 900 })
     assert.deepStrictEqual(events, ["work_item.agent_stuck", "work_item.auto_retry"])
@@ -32,21 +32,21 @@ describe("a stuck agent", () => {
     assert.strictEqual(item.reports("agent-stuck", { stuckSeconds: 900 }).at(-1), "work_item.failed")
   })
 
-  it("is not looked for in other phases", () => {
+  it("is not detected in other phases", () => {
     for (const phase of ["upstream", "delegation", "conflict-rework", "audit"] as const) {
       inHand(phase).refusesReport("agent-stuck", { stuckSeconds: 900 })
     }
   })
 })
 
-describe("an agent that is back", () => {
+describe("a returning agent", () => {
   const failedItem = (failureKind: "infra" | "agent") => {
     const item = inHand("audit")
     item.reports("failed", { reason: "no route", failureKind })
     return item
   }
 
-  it("has its failed items queued again where they were", () => {
+  it("has its failed items queued again at their phase", () => {
     const item = failedItem("infra")
     assert.deepStrictEqual(item.does(restored), ["work_item.agent_restore_requeued"])
     assert.deepStrictEqual(item.last("work_item.agent_restore_requeued")?.details, {
@@ -62,7 +62,7 @@ describe("an agent that is back", () => {
     assert.deepInclude(item.state(), { state: "WorkComplete", endedAtMs: null, failureKind: null })
   })
 
-  it("takes up nothing that was not its absence's fault", () => {
+  it("leaves failures alone that its absence did not cause", () => {
     assert.match(failedItem("agent").refuses(restored), /own fault/u)
     assert.match(failedItem("infra").refuses({ ...restored, restoredAgent: "mason" }), /another agent/u)
     assert.match(failedItem("infra").refuses({ ...restored, outageStartedAtMs: startMs + 30_000 }), /in the outage/u)
@@ -70,7 +70,7 @@ describe("an agent that is back", () => {
     assert.match(inHand("audit").refuses(restored), /only a failed item/u)
   })
 
-  it("takes up nothing at all when nobody knows since when it was gone", () => {
+  it("queues nothing when the beginning of its outage is unknown", () => {
     assert.match(failedItem("infra").refuses({ ...restored, outageStartedAtMs: null }), /in the outage/u)
   })
 })

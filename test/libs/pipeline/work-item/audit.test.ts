@@ -11,7 +11,7 @@ describe("an audit", () => {
     })
   })
 
-  it("that passed without a finding tells its findings and counts all the same", () => {
+  it("that passes without a finding still reports its findings and counts", () => {
     const item = inHand("audit")
     assert.deepStrictEqual(item.audited(), [
       "audit.findings.emitted",
@@ -69,7 +69,7 @@ describe("an audit", () => {
     assert.strictEqual(item.state().state, "AuditFailed")
   })
 
-  it("that does not converge delegates the item where the project wants it, once", () => {
+  it("that does not converge delegates the item when the project wants it, once", () => {
     const item = inHand("audit", { maxAuditIterations: 1, delegatesAtAuditMax: true })
     assert.strictEqual(item.audited("Error").at(-1), "work_item.delegated")
     assert.deepStrictEqual(item.last("work_item.delegated")?.details, {
@@ -87,7 +87,7 @@ describe("an audit", () => {
     assert.strictEqual(item.audited("Error").at(-1), "work_item.audit_failed")
   })
 
-  it("tells of an auditor that did not answer, and goes on", () => {
+  it("reports an auditor that did not answer, and goes on", () => {
     const item = inHand("audit")
     const late = { auditor: "safety", agent: "owl", sandboxId: "s-1" }
     assert.deepStrictEqual(item.reports("auditor-timed-out", late), ["audit.auditor_timed_out"])
@@ -98,7 +98,7 @@ describe("an audit", () => {
     assert.strictEqual(item.state().state, "Auditing")
   })
 
-  it("numbers no higher than it says there are, when the maximum is lowered in a run", () => {
+  it("numbers no iteration above the stated maximum, when the maximum is lowered in a run", () => {
     const item = readyFor("rework")
     item.takes("rework")
     item.commits()

@@ -39,7 +39,7 @@ const says = (item: ItemAtWork, report: WorkItemReport) => {
 }
 
 describe("the largest item", () => {
-  it("that has asked all it may stays within its bound", () => {
+  it("with its maximum of questions stays within its bound", () => {
     const item = largestItem()
     for (let asked = 0; asked < questionsMax; asked += questionsPerReportMax) {
       item.takes("work")
@@ -56,7 +56,7 @@ describe("the largest item", () => {
     assert.strictEqual(item.state().questionIds.length, questionsMax)
   })
 
-  it("makes no record that one message could not carry", () => {
+  it("makes no record that exceeds one message", () => {
     const item = largestItem()
     item.takes("work")
     const [suggestion] = (sampleReport("suggestions-made") as Extract<WorkItemReport, { kind: "suggestions-made" }>)

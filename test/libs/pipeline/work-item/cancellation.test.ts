@@ -5,14 +5,14 @@ const cancel = { _tag: "Cancel", reason: null, resolutionSha: null } as const
 const delegate = { _tag: "Delegate", trigger: "operator", reason: "too hard", note: "call me" } as const
 
 describe("a cancelled item", () => {
-  it("is told without details when it was on its way and nothing was said", () => {
+  it("has an event without details when it was on its way and no reason was given", () => {
     for (const item of [itemAtWork(), inHand("work"), readyFor("audit"), inHand("upstream"), inHand("rework")]) {
       assert.deepStrictEqual(item.does(cancel), ["work_item.cancelled"])
       assert.isNull(item.last("work_item.cancelled")?.details)
     }
   })
 
-  it("is told with its prior state when a reason or a commit was given", () => {
+  it("has an event with its prior state when a reason or a commit was given", () => {
     const given = [
       { reason: "done by hand", resolutionSha: null },
       { reason: null, resolutionSha: "abcdef0123" },
@@ -25,7 +25,7 @@ describe("a cancelled item", () => {
     }
   })
 
-  it("is told with its prior state when it was parked, or had failed its merge", () => {
+  it("has an event with its prior state when it was parked, or had failed its merge", () => {
     const parked = inHand("work")
     parked.reports("questions-asked", { questions: [{ questionId: "q", questionText: "?" }] })
     const unresolved = inHand("conflict-rework")
@@ -41,7 +41,7 @@ describe("a cancelled item", () => {
     }
   })
 
-  it("cannot be cancelled again, nor can one that ended otherwise", () => {
+  it("cannot be cancelled again, nor can a finished one", () => {
     const item = itemAtWork()
     item.does(cancel)
     assert.match(item.refuses(cancel), /has ended/u)
@@ -50,14 +50,14 @@ describe("a cancelled item", () => {
     assert.match(failed.refuses(cancel), /has ended/u)
   })
 
-  it("hears nothing more of its runner", () => {
+  it("ignores its runner's later reports", () => {
     const item = inHand("work")
     item.does(cancel)
     assert.deepStrictEqual(item.commits(), [])
     assert.strictEqual(item.state().state, "Cancelled")
   })
 
-  it("is resumed in the phase it was interrupted in", () => {
+  it("is resumed in the interrupted phase", () => {
     const places = [
       ["work", "Queued"],
       ["rework", "Reworking"],
@@ -78,13 +78,13 @@ describe("a cancelled item", () => {
     }
   })
 
-  it("alone can be resumed", () => {
+  it("is the only kind that can be resumed", () => {
     assert.match(inHand("work").refuses({ _tag: "Resume" }), /only a cancelled item/u)
   })
 })
 
 describe("a delegated item", () => {
-  it("is handed over by an operator with reason and note, from wherever it is", () => {
+  it("is handed over by an operator with reason and note, from any state", () => {
     const item = inHand("work")
     assert.deepStrictEqual(item.does(delegate), ["work_item.delegated"])
     assert.deepStrictEqual(item.last("work_item.delegated")?.details, {
@@ -99,7 +99,7 @@ describe("a delegated item", () => {
     assert.deepStrictEqual(item.commits(), [])
   })
 
-  it("goes on to audit when it brought a commit, numbered anew", () => {
+  it("goes on to audit when it has a commit, with new numbering", () => {
     const item = inHand("rework")
     item.does(delegate)
     assert.deepStrictEqual(item.takes("delegation"), [])
@@ -122,7 +122,7 @@ describe("a delegated item", () => {
     assert.match(inHand("work").refuses({ ...delegate, trigger: "audit-max-iterations" }), /has not failed/u)
   })
 
-  it("delegates itself when it failed too often, once", () => {
+  it("delegates itself after too many failures, once", () => {
     const item = inHand("work", { delegatesAfterFailures: 1 })
     const failed = { reason: "out of ink", failureKind: "agent" } as const
     assert.deepStrictEqual(item.reports("failed", failed), ["work_item.failed", "work_item.delegated"])
@@ -140,7 +140,7 @@ describe("a delegated item", () => {
     assert.strictEqual(item.state().terminalFailures, 2)
   })
 
-  it("is delegated for its failures by a sweep only when there were enough", () => {
+  it("is delegated for its failures by a sweep only after enough of them", () => {
     const repeated = { ...delegate, trigger: "repeated-terminal-failure" } as const
     const item = inHand("work")
     assert.match(item.refuses(repeated), /has not failed/u)

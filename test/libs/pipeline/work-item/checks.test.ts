@@ -11,7 +11,7 @@ const check = () => {
 const followUp = () => itemAtWork({}, { kind: "follow-up", originCheckWorkItemId: checkId })
 
 describe("a check", () => {
-  it("whose verdict matched asks for a follow-up, and is done", () => {
+  it("with a matching verdict asks for a follow-up, and is done", () => {
     const item = check()
     const events = item.reports("check-verdict", verdict)
     assert.deepStrictEqual(events, ["work_item.check_followup_enqueued", "work_item.done"])
@@ -41,13 +41,13 @@ describe("a check", () => {
     assert.strictEqual(item.reports("check-verdict", verdict).at(-1), "work_item.done")
   })
 
-  it("whose verdict did not match ends without action", () => {
+  it("without a match ends without action", () => {
     const item = check()
     const events = item.reports("check-verdict", { ...verdict, isMatched: false })
     assert.deepStrictEqual(events, ["work_item.no_action_required"])
   })
 
-  it("changes nothing, and nothing else is a check", () => {
+  it("changes nothing, and no other item is a check", () => {
     const commit = { outcome: "committed", commitSha: "abc1234", durationMs: 1 } as const
     assert.match(check().refusesReport("iteration-ended", commit), /ends with a verdict/u)
     assert.match(inHand("work").refusesReport("check-verdict", verdict), /is not a check/u)
@@ -57,7 +57,7 @@ describe("a check", () => {
 describe("the check after an act", () => {
   const recheck = { iteration: 1, answer: "no rust", actionableAnswer: "no" }
 
-  it("is told with the check it comes from, once per iteration", () => {
+  it("is reported with its check, once per iteration", () => {
     const item = followUp()
     item.takes("work")
     item.commits()
@@ -77,7 +77,7 @@ describe("the check after an act", () => {
     assert.strictEqual(item.state().state, "Done")
   })
 
-  it("is refused before the act, and of an item that follows from no check", () => {
+  it("is refused before the act, and for an item without a check", () => {
     assert.match(followUp().refusesReport("recheck-completed", recheck), /takes no recheck-completed/u)
     assert.match(inHand("upstream").refusesReport("recheck-completed", recheck), /follows from no check/u)
   })

@@ -4,7 +4,7 @@ import { inHand, itemId, readyFor, startMs } from "./item-at-work.ts"
 const project = { id: "garden", displayName: "The garden", repositoryUrl: "https://git.example/garden.git" }
 
 describe("every event of an item", () => {
-  it("shows its project whole, and says the time of the decision", () => {
+  it("shows its project whole, and the time of the decision", () => {
     const item = inHand("audit")
     item.audited("Error")
     for (const event of item.events) {
@@ -16,7 +16,7 @@ describe("every event of an item", () => {
     for (const { occurredAt } of last?.events ?? []) assert.strictEqual(Date.parse(occurredAt), item.nowMs())
   })
 
-  it("shows the error that it was left with, until it is done", () => {
+  it("shows the item's last error, until it is done", () => {
     const item = readyFor("upstream")
     item.takes("upstream")
     item.reports("push-ended", { outcome: "failed", reason: "refused" })
@@ -28,8 +28,8 @@ describe("every event of an item", () => {
   })
 })
 
-describe("an audit that comes to no end", () => {
-  it("leaves its start without findings and without a verdict, and the failure comes last", () => {
+describe("an unfinished audit", () => {
+  it("leaves its start without findings and a verdict, and the failure comes last", () => {
     const item = inHand("audit")
     item.reports("failed", { reason: "the sandbox is gone", failureKind: "agent" })
     const names = item.events.map(({ event }) => event)
@@ -40,7 +40,7 @@ describe("an audit that comes to no end", () => {
     assert.strictEqual(names.at(-1), "work_item.failed")
   })
 
-  it("is begun again under the same number when its worker died", () => {
+  it("begins again under the same number when its worker died", () => {
     const item = inHand("audit")
     item.reports("agent-died", { reason: "exit 137" })
     item.takes("audit")
@@ -52,7 +52,7 @@ describe("an audit that comes to no end", () => {
   })
 })
 
-describe("work that is put off", () => {
+describe("deferred work", () => {
   const deferral = (suggestedRetryAtMs: number) =>
     ({
       _tag: "Defer",
@@ -60,7 +60,7 @@ describe("work that is put off", () => {
       deferral: { kind: "budget", reason: "MaxInFlightItems: 5/5 items in flight", suggestedRetryAtMs }
     }) as const
 
-  it("is told of again when it is put off for longer, and not for a shorter time", () => {
+  it("is reported again for a longer wait, and not for a shorter one", () => {
     const item = readyFor("audit")
     item.does(deferral(startMs + 60_000))
     assert.deepStrictEqual(item.does(deferral(startMs + 30_000)), [])
@@ -73,7 +73,7 @@ describe("an agent's return", () => {
   const requeue = (outageStartedAtMs: number, restoredAtMs: number) =>
     ({ _tag: "AgentRestoreRequeue", restoredAgent: "smith", outageStartedAtMs, restoredAtMs }) as const
 
-  it("takes up what failed at the very moments in which the outage began and ended", () => {
+  it("includes failures at the exact beginning and end of the outage", () => {
     for (const at of ["began", "ended"] as const) {
       const item = inHand("work")
       item.reports("failed", { reason: "no route", failureKind: "infra" })
@@ -83,7 +83,7 @@ describe("an agent's return", () => {
     }
   })
 
-  it("takes up every kind of failure that is the agent's absence, and no other", () => {
+  it("includes every kind of failure by the agent's absence, and no other", () => {
     const kinds = { infra: true, auth: true, quota: true, transient: true, agent: false, merge: false, stuck: false }
     for (const [failureKind, isTaken] of Object.entries(kinds)) {
       const item = inHand("work")
@@ -95,8 +95,8 @@ describe("an agent's return", () => {
   })
 })
 
-describe("the fallback of a class", () => {
-  it("is told with the model that the phase was dispatched with", () => {
+describe("the fallback of an agent class", () => {
+  it("is reported with the model that the phase was dispatched with", () => {
     const item = readyFor("merge")
     item.does(item.dispatch("merge", { agent: "owl", model: "m-1" }))
     item.reports("quota-hit", { reason: "429", toAgent: "wren", toModel: null, resetAtMs: null })

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { creation, inHand, itemAtWork, itemId, readyFor, startMs } from "./item-at-work.ts"
 
-describe("a work item on its way", () => {
-  it("tells the events of a run with one rework in the order of the lifecycle", () => {
+describe("the lifecycle of a work item", () => {
+  it("emits the events of a run with one rework in order", () => {
     const item = itemAtWork()
     item.takes("work")
     item.commits()
@@ -38,7 +38,7 @@ describe("a work item on its way", () => {
     assert.strictEqual(item.state().endedAtMs, item.nowMs())
   })
 
-  it("shows in every transition's envelope the state that it led to", () => {
+  it("shows in every transition's envelope the resulting state", () => {
     const item = inHand("upstream")
     item.reports("push-ended", { outcome: "pushed", reason: null })
     const shown = item.events
@@ -56,7 +56,7 @@ describe("a work item on its way", () => {
     ])
   })
 
-  it("is shown with every field of the contract", () => {
+  it("shows the item with every field of the contract", () => {
     const item = itemAtWork({}, { externalId: "T-1" })
     item.takes("work")
     assert.deepStrictEqual(item.last("work_item.working")?.workItem, {
@@ -76,14 +76,14 @@ describe("a work item on its way", () => {
     })
   })
 
-  it("tells of its creation nobody, and is created once", () => {
+  it("emits nothing for the creation, and creates once", () => {
     const item = itemAtWork()
     assert.deepStrictEqual(item.events, [])
     assert.strictEqual(item.state().state, "Queued")
     assert.match(item.refuses(creation()), /is there already/u)
   })
 
-  it("is a follow-up of a check, or of none", () => {
+  it("names a check when it is a follow-up, and only then", () => {
     assert.throws(() => itemAtWork({}, { kind: "follow-up" }), /names the check/u)
     assert.throws(() => itemAtWork({}, { originCheckWorkItemId: itemId }), /names the check/u)
   })
@@ -110,14 +110,14 @@ describe("a work item on its way", () => {
     })
   })
 
-  it("completes no iteration that brought no commit, and fails when that was the work", () => {
+  it("completes no iteration without a commit, and fails when a commit was the work", () => {
     const item = inHand("work")
     const events = item.reports("iteration-ended", { outcome: "unchanged", commitSha: null, durationMs: 5 })
     assert.deepStrictEqual(events, ["work_item.failed"])
     assert.strictEqual(item.state().failureKind, "no-commit")
   })
 
-  it("goes on to audit when rework brought no commit", () => {
+  it("goes on to audit when rework has no commit", () => {
     const item = inHand("rework")
     const events = item.reports("iteration-ended", { outcome: "unchanged", commitSha: null, durationMs: 5 })
     assert.deepStrictEqual(events, ["work_item.work_complete"])
@@ -131,13 +131,13 @@ describe("a work item on its way", () => {
     assert.strictEqual(item.state().state, "NoActionRequired")
   })
 
-  it("fails for good with the error that was reported", () => {
+  it("fails for good with the reported error", () => {
     const item = inHand("work")
     assert.deepStrictEqual(item.reports("failed", { reason: "out of ink", failureKind: "agent" }), ["work_item.failed"])
     assert.strictEqual(item.last("work_item.failed")?.workItem?.lastError, "out of ink")
   })
 
-  it("fails when its agent is not let in, and remembers whom to tell of", () => {
+  it("fails when its agent's credentials are refused, and records the agent and the category", () => {
     const item = inHand("work")
     const events = item.reports("auth-failed", { reason: "login prompt", category: "Persistent" })
     assert.deepStrictEqual(events, ["work_item.failed"])
@@ -146,14 +146,14 @@ describe("a work item on its way", () => {
 })
 
 describe("a dispatch", () => {
-  it("is taken only of the phase that the item is ready for", () => {
+  it("is accepted only for the phase that the item is ready for", () => {
     assert.strictEqual(
       itemAtWork().refuses(itemAtWork().dispatch("merge")),
       "it is ready for work, not for merge (Queued)"
     )
   })
 
-  it("is refused while another runner has the item, and nothing when it comes again", () => {
+  it("is refused while another runner has the item, and its repetition changes nothing", () => {
     const item = itemAtWork()
     const first = item.dispatch("work")
     item.does(first)
@@ -161,14 +161,14 @@ describe("a dispatch", () => {
     assert.match(item.refuses(item.dispatch("work")), /another runner has it/u)
   })
 
-  it("brings the settings of its moment", () => {
+  it("keeps the settings of its moment", () => {
     const item = readyFor("audit")
     item.does(item.dispatch("audit", { settings: { ...item.state().settings, failingSeverity: "Info" } }))
     item.audited("Info")
     assert.strictEqual(item.state().state, "Reworking")
   })
 
-  it("is heard of no finer than every ten seconds", () => {
+  it("records signs of life at most every ten seconds", () => {
     const item = inHand("work")
     const takenMs = item.nowMs()
     item.passes(9_000)

@@ -5,7 +5,7 @@ import { opened, route, withPullRequest } from "./item-with-pull-request.ts"
 const branches = { workItemId: itemId, baseBranch: "main", workBranch: "starling/0f8fad5b" }
 const conflict = { outcome: "conflict", mergeSha: null, reason: "both changed gate.ts" } as const
 describe("a merge", () => {
-  it("tells of the branches when it starts and of its commit when it is done", () => {
+  it("emits the branches at its start and its commit at its end", () => {
     const item = inHand("merge")
     assert.deepStrictEqual(item.last("merge.started")?.details, branches)
     const events = item.reports("merge-ended", { outcome: "merged", mergeSha: null, reason: null })
@@ -13,7 +13,7 @@ describe("a merge", () => {
     assert.deepStrictEqual(item.last("merge.completed")?.details, { ...branches, mergeSha: null })
   })
 
-  it("that fails leaves its start without a partner", () => {
+  it("that fails leaves its start without an end", () => {
     const item = inHand("merge")
     const events = item.reports("merge-ended", { outcome: "failed", mergeSha: null, reason: "disk on fire" })
     assert.deepStrictEqual(events, ["work_item.failed"])
@@ -22,7 +22,7 @@ describe("a merge", () => {
 })
 
 describe("conflict rework", () => {
-  it("is entered and left without an event, and ends in another merge", () => {
+  it("begins and ends without an event, and leads to another merge", () => {
     const item = inHand("merge")
     assert.deepStrictEqual(item.reports("merge-ended", conflict), [])
     assert.deepInclude(item.state(), { state: "ConflictRework", conflictReworks: 1 })
@@ -32,7 +32,7 @@ describe("conflict rework", () => {
     assert.deepStrictEqual(item.takes("merge"), ["work_item.merging", "merge.started"])
   })
 
-  it("whose attempts are used up ends the item", () => {
+  it("without attempts left ends the item", () => {
     const item = inHand("merge", { maxReworkAttempts: 1 })
     item.reports("merge-ended", conflict)
     item.takes("conflict-rework")
@@ -41,18 +41,18 @@ describe("conflict rework", () => {
     assert.deepInclude(item.state(), { state: "MergeConflictResolutionFailed", conflictReworks: 1 })
   })
 
-  it("that failed is tried again while attempts are left", () => {
+  it("that failed is retried while attempts are left", () => {
     const item = inHand("conflict-rework")
     assert.deepStrictEqual(item.reports("conflict-rework-ended", { outcome: "failed", reason: null }), [])
     assert.deepInclude(item.state(), { state: "ConflictRework", phase: "conflict-rework", conflictReworks: 2 })
   })
 
-  it("that no project attempt is left for ends a conflicting merge at once", () => {
+  it("without attempts in the project ends a conflicting merge at once", () => {
     const item = inHand("merge", { maxReworkAttempts: 0 })
     assert.deepStrictEqual(item.reports("merge-ended", conflict), ["work_item.merge_conflict_resolution_failed"])
   })
 
-  it("whose resolution is rejected ends the item at once, told in the shape of a fallback", () => {
+  it("with a rejected resolution ends the item at once, with a fallback event", () => {
     const item = inHand("conflict-rework")
     item.reports("conflict-rework-ended", { outcome: "rejected", reason: "outside the scope fence" })
     assert.deepStrictEqual(item.last("work_item.merge_conflict_resolution_failed")?.details, {
@@ -67,7 +67,7 @@ describe("conflict rework", () => {
     })
   })
 
-  it("takes up a finished item whose pull request its base has left behind, and pushes again", () => {
+  it("picks up a finished item whose pull request fell behind its base, and pushes again", () => {
     const item = withPullRequest()
     assert.deepStrictEqual(item.does(route), [])
     assert.deepInclude(item.state(), { state: "ConflictRework", endedAtMs: null })
@@ -78,13 +78,13 @@ describe("conflict rework", () => {
     assert.strictEqual(item.state().upstreamPushAttempts, 2)
   })
 
-  it("leaves a finished item as it is when no attempt is left", () => {
+  it("leaves a finished item alone when no attempt is left", () => {
     const item = withPullRequest({ maxReworkAttempts: 0 })
     assert.match(item.refuses(route), /no attempt/u)
     assert.strictEqual(item.state().state, "Done")
   })
 
-  it("ends an item on its way when no attempt is left", () => {
+  it("ends an unfinished item when no attempt is left", () => {
     const item = inHand("upstream", { maxReworkAttempts: 0 })
     item.reports("pull-request-opened", opened)
     assert.deepStrictEqual(item.does(route), [])

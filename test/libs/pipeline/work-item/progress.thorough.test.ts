@@ -20,7 +20,7 @@ const longestSilenceMs = (everyMs: number, timeoutMs: number) => {
 
 describe("progress", () => {
   it.prop(
-    "keeps a runner alive that reports as often as it should, however short the timeout is",
+    "keeps a runner alive that reports as often as required, however short the timeout",
     [span(100, 60_000), span(200, 60_000)],
     ([everyMs, patienceMs]) => {
       const timeoutMs = everyMs + patienceMs
@@ -29,7 +29,7 @@ describe("progress", () => {
     { arbitrary: { runs: 40 } }
   )
 
-  it("is put on record every ten seconds at most where timeouts are long, for each time is a record", () => {
+  it("is recorded at most every ten seconds when timeouts are long, because each sign of life is a record", () => {
     assert.strictEqual(progressGrainMs(30_000, 180_000), 10_000)
     const item = readyFor("work")
     item.takes("work")

@@ -14,7 +14,7 @@ const summary = (item: ItemAtWork) => Schema.decodeUnknownSync(WorkItemSummary)(
 const decodeSummary = Schema.decodeUnknownResult(WorkItemSummary, { errors: "all" })
 
 describe("a work item's row", () => {
-  it("is shown in every state, with a summary that can be read", () => {
+  it("exists in every state, with a readable summary", () => {
     for (const state of workItemStates) {
       const row = show(itemIn[state]())
       assert.deepInclude(row, { project: "garden", state })
@@ -23,7 +23,7 @@ describe("a work item's row", () => {
     assert.isUndefined(workItemProjection.show(null, itemId))
   })
 
-  it("says what a runner may take, for whom, and how urgent it is", () => {
+  it("states the phase for a runner, its agent, and its urgency", () => {
     const item = readyFor("audit")
     assert.deepInclude(summary(item), {
       agent: "smith",
@@ -38,7 +38,7 @@ describe("a work item's row", () => {
     assert.deepInclude(summary(item), { phase: "audit", isReady: false, openQuestionIds: ["q"], runner: null })
   })
 
-  it("says when a runner was heard of last, and since when an item that should move has not", () => {
+  it("states the runner's last sign of life, and since when an item has stood still", () => {
     const item = inHand("work")
     assert.deepStrictEqual(show(item).deadlinesMs, { lastProgress: item.nowMs(), stale: item.nowMs() })
     assert.deepStrictEqual(show(itemAtWork()).deadlinesMs, {})
@@ -46,7 +46,7 @@ describe("a work item's row", () => {
     assert.deepStrictEqual(Object.keys(show(readyFor("merge")).deadlinesMs), ["stale"])
   })
 
-  it("says when a wait is over, and nothing of it afterwards", () => {
+  it("states a wait's end, and drops it afterwards", () => {
     const transient = itemIn.WaitingForTransientRetry()
     assert.deepStrictEqual(show(transient).deadlinesMs, { retryAt: transient.state().retryAtMs ?? 0 })
     const quota = inHand("work")
@@ -56,7 +56,7 @@ describe("a work item's row", () => {
     assert.deepStrictEqual(show(quota).deadlinesMs, {})
   })
 
-  it("says when an item came to its end, how, and what it cost", () => {
+  it("states when an item ended, how, and its cost", () => {
     const item = inHand("work")
     item.reports("failed", { reason: "no route", failureKind: "infra", usage: usage(7) })
     assert.deepStrictEqual(show(item).deadlinesMs, { ended: item.nowMs() })
@@ -68,7 +68,7 @@ describe("a work item's row", () => {
     })
   })
 
-  it("says whether its pull request is open", () => {
+  it("states whether its pull request is open", () => {
     const item = inHand("upstream")
     assert.deepInclude(summary(item), { pullRequestUrl: null, isPullRequestOpen: false })
     item.reports("pull-request-opened", {

@@ -15,7 +15,7 @@ const answer = (questionId: string) => ({ _tag: "Answer", questionId, answer: "t
 const dismiss = (questionId: string) => ({ _tag: "DismissQuestion", questionId, reason: null }) as const
 
 describe("a question of the agent", () => {
-  it("parks the item, and is told once for each new id", () => {
+  it("parks the item, with an event for each new id", () => {
     const item = inHand("rework")
     assert.deepStrictEqual(item.reports("questions-asked", asking("hinge", "latch", "hinge")), [
       "work_item.needs_operator_input",
@@ -26,14 +26,14 @@ describe("a question of the agent", () => {
     assert.deepInclude(item.state(), { state: "NeedsOperatorInput", phase: "rework", dispatch: null })
   })
 
-  it("asked while the item is parked is only asked", () => {
+  it("on a parked item only emits its event", () => {
     const item = inHand("work")
     item.reports("questions-asked", asking("hinge"))
     assert.deepStrictEqual(item.reports("questions-asked", asking("latch")), ["work_item.question_asked"])
     assert.strictEqual(item.state().openQuestions.length, 2)
   })
 
-  it("that was asked before is passed over, open or closed, and parks nothing", () => {
+  it("that repeats an earlier one is ignored, open or closed, and parks nothing", () => {
     const item = inHand("work")
     item.reports("questions-asked", asking("hinge"))
     assert.deepStrictEqual(item.reports("questions-asked", asking("hinge")), [])
@@ -43,7 +43,7 @@ describe("a question of the agent", () => {
     assert.strictEqual(item.state().state, "Working")
   })
 
-  it("that is answered is told with the answer, and nobody's name", () => {
+  it("has an event with its answer, and without a person's name", () => {
     const item = inHand("work")
     item.reports("questions-asked", asking("hinge"))
     assert.deepStrictEqual(item.does(answer("hinge")), ["work_item.question_answered"])
@@ -56,7 +56,7 @@ describe("a question of the agent", () => {
     })
   })
 
-  it("that is dismissed is told with the reason", () => {
+  it("that is dismissed has an event with the reason", () => {
     const item = inHand("work")
     item.reports("questions-asked", asking("hinge", "latch"))
     item.does(dismiss("hinge"))
@@ -72,7 +72,7 @@ describe("a question of the agent", () => {
     )
   })
 
-  it("sends the item back to its phase when the last open one is closed", () => {
+  it("returns the item to its phase when the last open one is closed", () => {
     const places = [
       ["work", "Queued"],
       ["rework", "Reworking"],
@@ -92,7 +92,7 @@ describe("a question of the agent", () => {
     }
   })
 
-  it("cannot be closed twice, nor when it was never asked", () => {
+  it("cannot be closed twice, nor without being asked", () => {
     const item = inHand("work")
     item.reports("questions-asked", asking("hinge", "latch"))
     item.does(answer("hinge"))
@@ -102,7 +102,7 @@ describe("a question of the agent", () => {
     assert.match(item.refuses(answer("latch")), /no question is open/u)
   })
 
-  it("finds a limit when too many are open, or were ever asked", () => {
+  it("is limited in the number of open ones, and of all", () => {
     const item = inHand("work")
     const many = Array.from({ length: openQuestionsMax }, (_, index) => `q${index}`)
     item.reports("questions-asked", asking(...many))
@@ -149,14 +149,14 @@ describe("a suggestion of the agent", () => {
     assert.deepInclude(item.records.at(-1)?.facts[0], { rationale: "It would last longer." })
   })
 
-  it("changes nothing of where the item is, even when it is parked", () => {
+  it("leaves the item's state unchanged, even when it is parked", () => {
     const item = inHand("work")
     item.reports("questions-asked", asking("hinge"))
     item.reports("suggestions-made", { suggestions: [suggestion("Oil it")] })
     assert.strictEqual(item.state().state, "NeedsOperatorInput")
   })
 
-  it("finds a limit", () => {
+  it("is limited in number", () => {
     const item = readyFor("work")
     item.takes("work")
     const suggestions = Array.from({ length: suggestionsPerReportMax }, (_, index) => suggestion(`s${index}`))

@@ -73,7 +73,7 @@ const factsOf = ({ before, record: { facts, atMs, commandId } }: Step) => {
   })
 }
 
-describe("a random life of a work item", () => {
+describe("a random history of a work item", () => {
   const seen = new Set<string>()
   const lives = (name: string, look: (life: ReadonlyArray<Step>) => void) =>
     it.prop(name, [Schema.Int], ([seed]) => look(lifeOf(spread(seed))), { arbitrary: { runs: 40 } })
@@ -93,7 +93,7 @@ describe("a random life of a work item", () => {
     }
   })
 
-  it("comes through every state there is", () => {
+  it("visits every state", () => {
     for (let seed = 1; seed < 200 && seen.size < workItemStates.length; seed++) {
       for (const { after } of lifeOf(spread(seed))) seen.add(after.state)
     }

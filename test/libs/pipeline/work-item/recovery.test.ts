@@ -5,7 +5,7 @@ import { inHand, itemAtWork, itemId, readyFor } from "./item-at-work.ts"
 const recover = { _tag: "Recover", reason: "dead worker detected", dispatchId: null } as const
 
 describe("a crash", () => {
-  it("hands the item back to where its phase is waited for", () => {
+  it("returns the item to the queue of its phase", () => {
     const map = [
       ["work", "Working", "Queued"],
       ["rework", "Reworking", "Reworking"],
@@ -32,7 +32,7 @@ describe("a crash", () => {
     }
   })
 
-  it("is told with the reason it was found by", () => {
+  it("has an event with the way of its detection", () => {
     for (const reason of recoveryReasons) {
       const item = inHand("work")
       item.does({ ...recover, reason })
@@ -46,7 +46,7 @@ describe("a crash", () => {
     assert.strictEqual(item.last("work_item.recovered")?.details?.["reason"], "dead worker detected")
   })
 
-  it("beyond the cap gives the item up, and is told all the same", () => {
+  it("beyond the cap gives the item up, and still has its event", () => {
     const item = readyFor("work", { maxRecoveryAttempts: 2 })
     for (const toState of ["Queued", "Queued", "AbandonedAfterRecoveryAttempts"]) {
       item.takes("work")
@@ -57,7 +57,7 @@ describe("a crash", () => {
     assert.deepInclude(item.state(), { state: "AbandonedAfterRecoveryAttempts", endedAtMs: item.nowMs() })
   })
 
-  it("at a phase boundary hands the item back to itself, for one attempt", () => {
+  it("at a phase boundary returns the item to itself, for one attempt", () => {
     const item = readyFor("merge")
     item.does({ ...recover, reason: "orchestrator restart with stranded item" })
     assert.deepInclude(item.last("work_item.recovered")?.details, {
@@ -67,12 +67,12 @@ describe("a crash", () => {
     })
   })
 
-  it("costs nothing while the item only queues up", () => {
+  it("costs nothing while the item only waits in the queue", () => {
     assert.deepStrictEqual(itemAtWork().does(recover), [])
     assert.deepStrictEqual(readyFor("delegation").does(recover), [])
   })
 
-  it("of a dispatch that is over changes nothing", () => {
+  it("of a finished dispatch changes nothing", () => {
     const item = inHand("work")
     assert.deepStrictEqual(item.does({ ...recover, dispatchId: "older" }), [])
     assert.deepStrictEqual(item.does({ ...recover, dispatchId: item.state().lastDispatchId }), ["work_item.recovered"])
@@ -86,7 +86,7 @@ describe("a crash", () => {
   })
 })
 
-describe("a host that goes down in order", () => {
+describe("a host that shuts down in order", () => {
   it("has work, rework and audit queued again, numbered from 1, without an event", () => {
     for (const phase of ["work", "rework", "audit"] as const) {
       const item = inHand(phase)
@@ -108,7 +108,7 @@ describe("a host that goes down in order", () => {
     assert.strictEqual(item.last("iteration.started")?.details?.["iteration"], 2)
   })
 
-  it("leaves what is merged where it was", () => {
+  it("leaves merged work as it is", () => {
     for (const [phase, state] of [
       ["merge", "AuditPassed"],
       ["upstream", "Merged"]

@@ -23,7 +23,7 @@ const ofPhases: Partial<Record<WorkItemReportKind, ReadonlyArray<string>>> = {
 }
 
 describe("a report", () => {
-  it("of an older dispatch changes nothing but the cost, whatever it says and wherever the item is", () => {
+  it("of an older dispatch changes only the cost, whatever it says and wherever the item is", () => {
     for (const phase of workItemPhases) {
       const item = inHand(phase)
       const { usage: _usage, usageTotal: _total, countedReports: _counted, updatedAtMs: _at, ...before } = item.state()
@@ -36,7 +36,7 @@ describe("a report", () => {
     }
   })
 
-  it("of a dispatch that has ended changes nothing", () => {
+  it("of a finished dispatch changes nothing", () => {
     const item = inHand("work")
     item.commits()
     for (const kind of ofDispatch) {
@@ -45,14 +45,14 @@ describe("a report", () => {
     }
   })
 
-  it("leaves its id in the record, by which it is known again", () => {
+  it("leaves its id in the record, for deduplication", () => {
     const item = inHand("work")
     const command = item.report("progress", { usage: usage(5) })
     const decided = decideRecord(workItem, item.held(), command, { id: itemId, commandId: "r1", atMs: item.nowMs() })
     assert.strictEqual(Result.getOrThrow(decided)?.recentCommands.at(-1), "r1")
   })
 
-  it("is taken where it can be true of the phase in hand, and else refused with the state and the reason", () => {
+  it("is accepted when the current phase allows it, and otherwise refused with the state and the reason", () => {
     for (const phase of workItemPhases) {
       const item = inHand(phase)
       const context = { id: itemId, commandId: "r", atMs: item.nowMs() + 60_000 }
@@ -67,14 +67,14 @@ describe("a report", () => {
     }
   })
 
-  it("of an item that nobody knows finds none", () => {
+  it("of an unknown item finds none", () => {
     const context = { id: itemId, commandId: "c", atMs: startMs }
     const command = readyFor("work").report("progress", {})
     const decided = decideRecord(workItem, { state: null, recentCommands: [] }, command, context)
     assert.strictEqual(Result.isFailure(decided) && decided.failure._tag, "EntityNotFound")
   })
 
-  it("whose spending is known counts it even when it changes nothing else", () => {
+  it("with a cost counts it even when it changes nothing else", () => {
     const item = itemAtWork()
     item.takes("work")
     item.reports("progress", { usage: usage(5) })

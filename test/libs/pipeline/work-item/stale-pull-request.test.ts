@@ -7,7 +7,7 @@ import { inHand, type ItemAtWork, itemId } from "./item-at-work.ts"
 import { opened, route, withPullRequest } from "./item-with-pull-request.ts"
 import { itemIn } from "./states.ts"
 
-describe("a pull request that its base leaves behind", () => {
+describe("a pull request that falls behind its base", () => {
   const resolved = (headSha?: string) => ({
     outcome: "resolved" as const,
     reason: null,
@@ -20,7 +20,7 @@ describe("a pull request that its base leaves behind", () => {
     return item
   }
 
-  it("while a runner has the item sends it to conflict rework when the runner is done, told once", () => {
+  it("while a runner has the item sends it to conflict rework when the runner is done, with one event", () => {
     const item = pushing()
     assert.deepStrictEqual(item.does(route), [])
     assert.deepInclude(item.state(), { state: "UpstreamPushing", conflictReworks: 0 })
@@ -29,7 +29,7 @@ describe("a pull request that its base leaves behind", () => {
     assert.strictEqual(item.last("work_item.done")?.workItem?.state, "Done")
   })
 
-  it("is acted on after a push that failed, a crash and an answer too", () => {
+  it("is handled after a failed push, a crash and an answer too", () => {
     const ends: Record<string, (item: ItemAtWork) => unknown> = {
       "a push that failed": (item) => item.reports("push-ended", { outcome: "failed", reason: "refused" }),
       "a crash": (item) => item.does({ _tag: "Recover", reason: "dead worker detected", dispatchId: null }),
@@ -56,7 +56,7 @@ describe("a pull request that its base leaves behind", () => {
     }
   })
 
-  it("while the item is parked is acted on when that is over", () => {
+  it("while the item is parked is handled when that is over", () => {
     const item = pushing()
     item.reports("quota-hit", { reason: "quota", toAgent: null, toModel: null, resetAtMs: null })
     assert.deepStrictEqual(item.does(route), [])
@@ -65,7 +65,7 @@ describe("a pull request that its base leaves behind", () => {
     assert.strictEqual(item.state().state, "ConflictRework")
   })
 
-  it("is reworked once for each head, however often and however late that head is told", () => {
+  it("is reworked once for each head, however often and late that head is reported", () => {
     const item = withPullRequest()
     item.does(route)
     item.takes("conflict-rework")
@@ -82,7 +82,7 @@ describe("a pull request that its base leaves behind", () => {
     assert.deepInclude(item.state(), { state: "ConflictRework", phase: "conflict-rework", conflictReworks: 2 })
   })
 
-  it("again, as it was just reworked, is reworked anew before the next push", () => {
+  it("again, right after a rework, is reworked once more before the next push", () => {
     const item = withPullRequest()
     item.does(route)
     item.takes("conflict-rework")
@@ -95,7 +95,7 @@ describe("a pull request that its base leaves behind", () => {
     assert.deepInclude(item.state(), { state: "ConflictRework", phase: "conflict-rework", conflictReworks: 3 })
   })
 
-  it("with a head that the work branch has moved on from is no concern any more", () => {
+  it("with a head that the work branch has moved on from is dropped", () => {
     const item = withPullRequest()
     item.does(route)
     item.takes("conflict-rework")
@@ -109,7 +109,7 @@ describe("a pull request that its base leaves behind", () => {
     assert.deepInclude(item.state(), { state: "WorkComplete", conflictReworks: 1 })
   })
 
-  it("is to be told again after a rework that says nothing of its head", () => {
+  it("is reported again after a rework that reports no head", () => {
     const item = withPullRequest()
     item.does(route)
     item.takes("conflict-rework")
@@ -120,7 +120,7 @@ describe("a pull request that its base leaves behind", () => {
     assert.deepInclude(item.state(), { phase: "conflict-rework", conflictReworks: 2 })
   })
 
-  it("and can be merged after all, or is closed, is forgotten", () => {
+  it("that becomes mergeable, or is closed, is forgotten", () => {
     for (const headSha of ["abc1234", null]) {
       const item = pushing()
       item.does(route)
@@ -137,7 +137,7 @@ describe("a pull request that its base leaves behind", () => {
     assert.deepInclude(item.state(), { phase: "conflict-rework", conflictReworks: 2 })
   })
 
-  it("is merged by then, or another by then, and is left alone", () => {
+  it("that is merged by then, or replaced, is left alone", () => {
     const merged = inHand("upstream", { autoMerge: true })
     merged.reports("pull-request-opened", opened)
     merged.does(route)
@@ -151,7 +151,7 @@ describe("a pull request that its base leaves behind", () => {
     assert.strictEqual(other.state().state, "Done")
   })
 
-  it("leads to conflict rework from any state but an end for good, at once or when the item is free", () => {
+  it("leads to conflict rework from every unfinished state, at once or when the item is free", () => {
     const refused: Array<string> = []
     for (const state of workItemStates) {
       const item = itemIn[state]()
@@ -172,7 +172,7 @@ describe("a pull request that its base leaves behind", () => {
     ])
   })
 
-  it("of an item that is reworked or delegated gets nothing pushed that has not passed its audit", () => {
+  it("of a reworked or delegated item gets only audited commits pushed", () => {
     for (const [phase, state] of [
       ["delegation", "Delegated"],
       ["audit", "WorkComplete"],
@@ -198,7 +198,7 @@ describe("a pull request that its base leaves behind", () => {
     }
   })
 
-  it("has not more heads remembered than are ever reworked", () => {
+  it("remembers no more heads than are ever reworked", () => {
     const item = pushing()
     for (let head = 0; head < 40; head++) item.does(again(`${1_000_000 + head}`))
     assert.lengthOf(item.state().staleHeads?.told ?? [], staleHeadsMax)

@@ -35,7 +35,7 @@ const answerOf = (item: ItemAtWork, input: Input): string => {
 }
 
 describe("the table of transitions", () => {
-  it("answers every input in every state, and leads nowhere that it does not list", () => {
+  it("answers every input in every state, and leads only to states that it lists", () => {
     let pairs = 0
     for (const state of workItemStates) {
       const item = itemIn[state]()
@@ -54,7 +54,7 @@ describe("the table of transitions", () => {
     assert.strictEqual(pairs, 22 * 34)
   })
 
-  it("lets an ended item do only what is declared of its end", () => {
+  it("allows an ended item only the declared inputs", () => {
     const declared = {
       Done: ["Retire"],
       Failed: ["Delegate", "AgentRestoreRequeue", "Retire"],
@@ -71,7 +71,7 @@ describe("the table of transitions", () => {
     }
   })
 
-  it("cancels from every state that has not ended, and from a failed resolution", () => {
+  it("allows cancellation from every unfinished state, and from a failed resolution", () => {
     const refused = workItemStates.filter((state) => answerOf(itemIn[state](), "Cancel") === "refused")
     assert.sameMembers(refused, [
       "Done",
@@ -83,7 +83,7 @@ describe("the table of transitions", () => {
     ])
   })
 
-  it("lets a runner take an item only where a phase is waited for", () => {
+  it("lets a runner take an item only in a waiting state", () => {
     for (const phase of ["work", "audit", "rework", "merge", "upstream", "conflict-rework", "delegation"] as const) {
       assert.isFalse(["refused", "nothing"].includes(answerOf(readyFor(phase), "Dispatch")), phase)
     }
@@ -95,7 +95,7 @@ describe("the table of transitions", () => {
     }
   })
 
-  it("knows of an item that was never created only that it can be", () => {
+  it("allows an item that does not exist only its creation", () => {
     const held = { state: null, recentCommands: [] }
     const { settings } = itemIn.Queued().state()
     for (const tag of plainTags) {

@@ -8,7 +8,7 @@ describe("a push to upstream", () => {
     assert.strictEqual(item.last("work_item.upstream_pushing")?.workItem?.upstreamPushAttempts, 1)
   })
 
-  it("that failed is tried again after a wait that doubles, then fails the item", () => {
+  it("that failed is retried after a wait that doubles, then fails the item", () => {
     const transientBackoff = { initialMs: 1_000, maxMs: 60_000, jitter: 0.2 }
     const item = readyFor("upstream", { maxUpstreamPushAttempts: 3, transientBackoff })
     for (const waitMs of [1_100, 2_200]) {
@@ -24,7 +24,7 @@ describe("a push to upstream", () => {
     assert.strictEqual(item.state().upstreamPushAttempts, 3)
   })
 
-  it("tells of its pull request once, with no merge commit unless the project merges by itself", () => {
+  it("emits its pull request once, with no merge commit unless the project merges by itself", () => {
     for (const [autoMerge, mergedSha] of [
       [false, null],
       [true, "feed123"]
@@ -43,7 +43,7 @@ describe("a push to upstream", () => {
     }
   })
 
-  it("whose pull request the forge did not merge leaves it open", () => {
+  it("with a pull request that the forge did not merge leaves it open", () => {
     const item = inHand("upstream", { autoMerge: true })
     item.reports("pull-request-opened", opened)
     assert.isNull(item.last("work_item.pull_request_opened")?.details?.["mergedSha"])

@@ -3,8 +3,8 @@ import { inHand, itemAtWork, usage } from "./item-at-work.ts"
 
 const committed = { outcome: "committed", commitSha: "abc1234", durationMs: 5 } as const
 
-describe("what an item cost", () => {
-  it("is not in the envelope while nothing is known of it", () => {
+describe("the cost of an item", () => {
+  it("is absent from the envelope while it is unknown", () => {
     const item = itemAtWork()
     item.takes("work")
     item.commits()
@@ -12,7 +12,7 @@ describe("what an item cost", () => {
     for (const event of item.events) assert.notProperty(event, "usageTotal")
   })
 
-  it("is shown in US dollars, of the latest iteration and in all", () => {
+  it("is shown in US dollars, for the latest iteration and in total", () => {
     const item = itemAtWork()
     item.takes("work")
     item.reports("iteration-ended", { ...committed, usage: usage(1_250_000) })
@@ -22,7 +22,7 @@ describe("what an item cost", () => {
     assert.deepStrictEqual(envelope?.usageTotal, { ...counted, costUsd: 1.25 })
   })
 
-  it("is the sum over an iteration, and begins anew with the next", () => {
+  it("is the sum over an iteration, and restarts with the next", () => {
     const item = itemAtWork()
     item.takes("work")
     item.reports("progress", { usage: usage(1) })
@@ -49,7 +49,7 @@ describe("what an item cost", () => {
     assert.strictEqual(item.state().usageTotal?.costMicroUsd, 8)
   })
 
-  it("is counted of a report that comes too late, for the iteration that it is of", () => {
+  it("includes a late report, in its own iteration", () => {
     const item = inHand("work")
     const { lastDispatchId } = item.state()
     item.commits()
@@ -66,7 +66,7 @@ describe("what an item cost", () => {
     assert.strictEqual(item.state().usageTotal?.costMicroUsd, 13)
   })
 
-  it("is counted of an item that has ended, and changes nothing else of it", () => {
+  it("includes a report after the item's end, which changes nothing else", () => {
     const item = inHand("work")
     item.does({ _tag: "Cancel", reason: null, resolutionSha: null })
     const { usage: _usage, usageTotal: _total, countedReports: _counted, updatedAtMs: _at, ...before } = item.state()
@@ -75,7 +75,7 @@ describe("what an item cost", () => {
     assert.strictEqual(item.state().usageTotal?.costMicroUsd, 7)
   })
 
-  it("is counted once of a report that comes again, however much was told in between", () => {
+  it("includes a repeated report once, whatever was reported in between", () => {
     const item = inHand("work")
     const first = item.report("progress", { usage: usage(1) })
     item.does(first)
@@ -88,7 +88,7 @@ describe("what an item cost", () => {
     assert.isAtMost(item.state().countedReports?.length ?? 0, 2_048)
   })
 
-  it("is told to who counts the project's spending", () => {
+  it("is reported to the project's budget", () => {
     const item = inHand("work")
     item.reports("failed", { reason: "no", failureKind: "agent", usage: usage(9) })
     assert.deepInclude(item.records.at(-1)?.facts[0], { _tag: "UsageAdded", projectId: "garden", costMicroUsd: 9 })

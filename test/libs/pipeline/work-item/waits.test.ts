@@ -5,7 +5,7 @@ const quota = { reason: "daily quota", toAgent: null, toModel: null, resetAtMs: 
 const retry = { _tag: "AutoRetry", reason: "quota", triggeredBy: "periodic", attempt: null } as const
 
 describe("an item whose agent is paused", () => {
-  it("waits for it, and says from where it goes on", () => {
+  it("waits for it, and states the phase to go on from", () => {
     const places = [
       ["work", "work"],
       ["rework", "work"],
@@ -64,7 +64,7 @@ describe("a transient failure", () => {
 })
 
 describe("a used-up quota", () => {
-  it("moves the phase to another member of the class, which is told of the agent and not of the item", () => {
+  it("moves the phase to another member of the class, with an event for the agent and none for the item", () => {
     const item = inHand("audit")
     const events = item.reports("quota-hit", { ...quota, toAgent: "mason", toModel: "m-2" })
     assert.deepStrictEqual(events, ["agent.fallback"])
@@ -102,7 +102,7 @@ describe("a used-up quota", () => {
     assert.deepInclude(item.state(), { state: "WaitingForQuotaReset", quotaResetAtMs: quota.resetAtMs })
   })
 
-  it("is tried again as often as the project allows, whoever triggers it", () => {
+  it("is retried as often as the project allows, whoever triggers it", () => {
     const item = inHand("merge", { maxQuotaRetries: 4 })
     for (const [index, triggeredBy] of (["targeted", "periodic", "rearm-overdue", "startup"] as const).entries()) {
       item.reports("quota-hit", quota)
@@ -122,7 +122,7 @@ describe("a used-up quota", () => {
 })
 
 describe("an automatic retry", () => {
-  it("that means another attempt than the next changes nothing", () => {
+  it("for another attempt than the next changes nothing", () => {
     const item = inHand("work")
     item.reports("quota-hit", quota)
     assert.deepStrictEqual(item.does({ ...retry, attempt: 2 }), [])
@@ -130,7 +130,7 @@ describe("an automatic retry", () => {
     assert.match(item.refuses({ ...retry, attempt: 1 }), /waits for no retry/u)
   })
 
-  it("is for an item that waits for just that", () => {
+  it("is only for an item that waits for it", () => {
     const item = inHand("work")
     assert.match(item.refuses(retry), /waits for no retry/u)
     item.reports("quota-hit", quota)
@@ -138,7 +138,7 @@ describe("an automatic retry", () => {
   })
 })
 
-describe("work that is put off", () => {
+describe("deferred work", () => {
   const suggestedRetryAtMs = startMs + 600_000
   const suggestedRetryAt = new Date(suggestedRetryAtMs).toISOString()
   const deferrals = [
@@ -155,7 +155,7 @@ describe("work that is put off", () => {
     ]
   ] as const
 
-  it("is told with its reason, and not taken before the time suggested", () => {
+  it("has an event with its reason, and is not taken before the suggested time", () => {
     for (const [event, deferral, details] of deferrals) {
       const item = inHand("merge")
       const dispatchId = item.state().lastDispatchId
@@ -170,7 +170,7 @@ describe("work that is put off", () => {
     }
   })
 
-  it("at pickup stays where it is, and is told once for the same time", () => {
+  it("at pickup stays where it is, with one event for the same time", () => {
     const item = readyFor("audit")
     const deferral = { kind: "budget", reason: "daily cap 5/5", suggestedRetryAtMs } as const
     assert.deepStrictEqual(item.does({ _tag: "Defer", dispatchId: null, deferral }), ["budget.deferred"])
