@@ -1,9 +1,11 @@
 /**
- * Carries out commands. An entity's last record is its state: read from the leader, decided on, and the decision
- * appended on the condition that the record is still the last. A command that loses the race reads on and
- * is decided again; one that finds its own id has been carried out before. In one process commands of one entity take
- * turns, and its last record is remembered, so that a hot entity is not read again for every command. An entity that is
- * not remembered is taken for a new one first. A state that was not read never refuses, for it may be behind.
+ * Carries out commands. An entity's last record is its state: it is read from the leader and decided on, and the
+ * decision is appended on the condition that the record is still the last. A command that loses the race reads on and
+ * is decided again; one that finds its own id has been carried out before.
+ *
+ * In one process commands of one entity take turns, and its last record is remembered, so that a hot entity is not read
+ * again for every command. An entity that is not remembered is first assumed to be new. A state that was not read never
+ * refuses, for it may be behind.
  */
 import { Clock, Context, Effect, Layer, Option, Result, Semaphore } from "effect"
 import { type BusError, BusRefused, Publisher, StreamReader } from "#bus"
@@ -34,17 +36,17 @@ export const conflictsTotal = defineCounter({
 
 export interface CommandAddress {
   readonly id: string
-  /** Chosen by whoever sends the command, once: a second one of the same id is not carried out again. */
+  /** The sender chooses it once: a second command with the same id is not carried out again. */
   readonly commandId: string
-  /** Other entities that must stand as they did when the command was given, else `PreconditionFailed`. */
+  /** Other entities whose records must not have changed since they were read, else `PreconditionFailed`. */
   readonly preconditions?: ReadonlyArray<Precondition>
-  /** Left with the decision, if they stand as named, else `PreconditionFailed`. */
+  /** Left with the decision, if they are still at the named sequences, else `PreconditionFailed`. */
   readonly uniqueKeys?: ReadonlyArray<UniqueKey>
 }
 
 export interface Outcome<State> {
   readonly state: State
-  /** Of the entity's last record in LOG; 0 for an entity that has none. */
+  /** The sequence of the entity's last record in LOG; 0 for an entity that has none. */
   readonly sequence: number
   /** `repeated`: this very command was carried out before. */
   readonly was: "decided" | "unchanged" | "repeated"
@@ -60,12 +62,12 @@ export class Actors extends Context.Service<
       address: CommandAddress,
       command: Command
     ) => Effect.Effect<Outcome<State>, CommandError>
-    /** As the leader has it now; nothing for an entity that never was, or is retired. */
+    /** The state that the leader has now; undefined for an entity that never existed, or is retired. */
     readonly read: <State, Command, Fact>(
       definition: ActorDefinition<State, Command, Fact>,
       id: string
     ) => Effect.Effect<Option.Option<{ readonly state: State; readonly sequence: number }>, BusError>
-    /** As the leader has it now; nothing for a unique key that was never taken, or has gone. */
+    /** The note that the leader has now; none for a unique key that was never taken, or has expired. */
     readonly uniqueKey: (name: string) => Effect.Effect<Option.Option<FoundUniqueKey>, BusError>
   }
 >()("starling/actors/Actors") {
@@ -114,14 +116,14 @@ export class Actors extends Context.Service<
   )
 }
 
-// Lost to other replicas that often, the entity is too hot to be served from here just now.
+// After losing to other replicas this often, the entity is too hot to be served from here just now.
 const triesMax = 50
-// A replica that remembers always wins against one that must read first. After so many wins it reads too, and the
-// other has its turn.
+// A replica that remembers the state always wins against one that must read first. After so many wins it reads too, and
+// the other has its turn.
 const unreadMax = 8
 // A thousand commands a second for one entity empty this line well within a caller's patience.
 const waitingMax = 512
-// States are a few kilobytes; those of entities at work are all that pays.
+// States are a few kilobytes; only those of entities at work are worth keeping.
 const rememberedMax = 2_048
 
 interface LoopParts {
@@ -131,7 +133,7 @@ interface LoopParts {
   readonly remembered: LruCache<Remembered<unknown>>
 }
 
-/** The loop of one command: load or remember, decide, append; again when another replica was faster. */
+/** The loop of one command: load or remember, decide, append; repeat when another replica was faster. */
 const decideAndAppend = ({ reader, publisher, conflicts, remembered }: LoopParts) =>
   Effect.fnUntraced(function* <State, Command, Fact>(
     definition: ActorDefinition<State, Command, Fact>,
@@ -141,7 +143,7 @@ const decideAndAppend = ({ reader, publisher, conflicts, remembered }: LoopParts
     const { entity } = definition
     const subject = subjects.log(entity, id)
     const load = loadHeld(reader, definition, subject)
-    // Most of those that this process knows nothing of are about to be created.
+    // Most entities unknown to this process are about to be created.
     const guess: Remembered<State> = { ...nothingHeld(definition), unread: 1 }
     let known: Remembered<State> | undefined = (remembered.get(subject) as Remembered<State> | undefined) ?? guess
     if (known.unread >= unreadMax) known = undefined
@@ -155,7 +157,7 @@ const decideAndAppend = ({ reader, publisher, conflicts, remembered }: LoopParts
       const decided = held.isRetired
         ? Result.fail(new EntityNotFound({ entity, id }))
         : decideRecord(definition, held, command, { id, commandId, atMs })
-      // What is remembered or guessed may be behind what another replica decided: it allows, but never refuses.
+      // A remembered or guessed state may be behind another replica's decision: it allows, but never refuses.
       if (!isFresh && (Result.isFailure(decided) || decided.success === undefined)) continue
       const record = yield* Effect.fromResult(decided)
       if (record === undefined) return { state, sequence, was: "unchanged" }
@@ -169,7 +171,7 @@ const decideAndAppend = ({ reader, publisher, conflicts, remembered }: LoopParts
       }).pipe(
         Effect.asSome,
         Effect.catchTag("RevisionConflict", () => Effect.succeedNone),
-        // Unknown whether it was stored: what is remembered may be behind.
+        // It is unknown whether the record was stored, so the remembered state may be behind.
         Effect.tapError(() => Effect.sync(() => remembered.remove(subject)))
       )
       if (Option.isSome(appended)) {
@@ -178,7 +180,7 @@ const decideAndAppend = ({ reader, publisher, conflicts, remembered }: LoopParts
       }
       if (held !== guess) conflicts.inc({ entity })
       const now = yield* load
-      // The entity itself stands as before, so it was one of the others.
+      // The entity itself has not moved, so a precondition or unique key has.
       if (now.sequence === sequence) return yield* new PreconditionFailed({ entity, id })
       known = now
     }
@@ -200,14 +202,14 @@ const outcomeOf = (error: CommandError) => {
 }
 
 interface Remembered<State> extends Held<State> {
-  /** Of its last record; 0 when there is none. */
+  /** The sequence of its last record; 0 when there is none. */
   readonly sequence: number
   readonly isRetired: boolean
   /** Decisions made on it since it was read. */
   readonly unread: number
 }
 
-/** Of an entity that has no record. */
+/** For an entity without a record. */
 const nothingHeld = <State, Command, Fact>({ initial }: ActorDefinition<State, Command, Fact>): Remembered<State> => ({
   state: initial,
   recentCommands: [],
@@ -216,7 +218,7 @@ const nothingHeld = <State, Command, Fact>({ initial }: ActorDefinition<State, C
   unread: 0
 })
 
-/** One read of its last record, from the leader. */
+/** Reads the entity's last record once, from the leader. */
 const loadHeld = Effect.fnUntraced(function* <State, Command, Fact>(
   reader: StreamReader["Service"],
   definition: ActorDefinition<State, Command, Fact>,
@@ -230,9 +232,9 @@ const loadHeld = Effect.fnUntraced(function* <State, Command, Fact>(
   return yield* new BusRefused({ operation: `load ${subject}`, detail, code: 0 })
 })
 
-/** One at a time for each key, first come first served. */
+/** Work on one key at a time, first come first served. */
 interface KeyedQueue {
-  /** `busy` when too many wait for that key already. */
+  /** Fails with `busy` when too many wait for that key already. */
   readonly run: <A, E, R, E2>(key: string, busy: () => E2, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | E2, R>
 }
 
@@ -241,7 +243,7 @@ interface Line {
   present: number
 }
 
-/** `waitingMax`: at one key, the one at work included. */
+/** `waitingMax`: per key, including the one at work. */
 export const keyedQueue = (waitingMax: number): KeyedQueue => {
   const lines = new Map<string, Line>()
   const enter = (key: string) => {

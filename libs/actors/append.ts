@@ -1,8 +1,8 @@
 /**
- * Appends a record on the condition that nobody else did since the entity was read. When a decision went by another
- * entity's standing, that one's last sequence is a condition too: then the record goes in one batch with a note that
- * carries the condition and nothing else. Only the last note of a kind is kept. So it goes with unique keys, which are
- * conditions and notes of their own.
+ * Appends a record on the condition that no other was appended since the entity was read. When a decision depends on
+ * another entity's state, that entity's last sequence is a condition too: then the record goes in one batch with a note
+ * that carries the condition and nothing else. Only the last note of a kind is kept. Unique keys work the same way:
+ * they are conditions with notes of their own.
  */
 import { Effect, Option, Result, Schema } from "effect"
 import { type BatchMessage, type BusError, header, jsonCodec, type Publisher, type StreamReader } from "#bus"
@@ -17,18 +17,18 @@ export interface Precondition {
 }
 
 /**
- * A note in LOG that a decision leaves beside its record, on the condition that it stands where it stood: two decisions
+ * A note in LOG that a decision leaves beside its record, on the condition that the note has not moved: two decisions
  * that would take the same key are made one after the other, whichever entities they concern.
  */
 export interface UniqueKey {
   readonly name: string
-  /** Of its last note; 0: there is none. */
+  /** The sequence of its last note; 0: there is none. */
   readonly sequence: number
-  /** Goes by itself after so long; for ever where it is left out. */
+  /** Expires by itself after so long; never when it is left out. */
   readonly keptSeconds?: number
 }
 
-/** A unique key as it was found. */
+/** A unique key as found in LOG. */
 export interface FoundUniqueKey {
   readonly sequence: number
   /** The command whose decision left it, and the entity that decided. */
@@ -41,7 +41,7 @@ const noteEntity = "guard"
 interface Appended<State, Fact> {
   readonly subject: string
   readonly record: ActorRecord<State, Fact>
-  /** Of the entity's last record, on which this one was decided. */
+  /** The sequence of the entity's last record, on which this one was decided. */
   readonly sequence: number
   readonly id: string
   readonly preconditions: ReadonlyArray<Precondition>
@@ -49,7 +49,7 @@ interface Appended<State, Fact> {
   readonly uniqueKeys: ReadonlyArray<UniqueKey>
 }
 
-/** Answers with the record's sequence. Fails with `RevisionConflict` when the entity moved on. */
+/** Returns the record's sequence. Fails with `RevisionConflict` when the entity moved on. */
 export const appendRecord = <State, Fact>(
   publisher: Publisher["Service"],
   { subject, record, sequence, id, preconditions, uniqueKeys }: Appended<State, Fact>
@@ -94,7 +94,7 @@ const uniqueKeyNote = (
   ]
 })
 
-/** As the leader has it now. */
+/** The note that the leader has now. */
 export const readUniqueKey = (
   reader: StreamReader["Service"],
   name: string
@@ -102,7 +102,7 @@ export const readUniqueKey = (
   Effect.map(reader.last("LOG", subjectOf(name)), (last) =>
     Option.map(last, (message) => {
       const note = codec.decode(message)
-      // One that cannot be read still stands where it stands.
+      // A note that cannot be read still holds its place.
       const { commandId, id } = Result.getOrElse(note, () => ({ commandId: "", id: "" }))
       return { sequence: message.sequence, commandId, id }
     })

@@ -1,7 +1,7 @@
 /**
- * LOG in, EVENTS out: unpacks every record into the envelopes it carries, in order, each once. The cursor stands in
- * EVENTS and moves with what was written; see the relay for what a crash can repeat. A record that cannot be read
- * goes to REJECTED and holds up nobody: its events are missing, and somebody must look.
+ * Relays LOG to EVENTS: unpacks every record into the envelopes it carries, in order, each once. The cursor stands in
+ * EVENTS and moves with the written events; see the relay for what a crash can repeat. A record that cannot be read
+ * goes to REJECTED and holds up nothing: its events are missing, and an operator must look at it.
  */
 import { Effect, Result, Schema } from "effect"
 import {
@@ -27,9 +27,9 @@ export const announcedTotal = defineCounter({
 const Cursor = Schema.Struct({ position: Schema.Int })
 interface Cursor extends Schema.Schema.Type<typeof Cursor> {}
 
-// Beyond that many a batch carries no more a second, and its first event waits longer.
+// Beyond this a batch carries no more a second, and its first event waits longer.
 const stepEventsMax = 128
-// A relay that has neither read nor been idle for so long is stuck.
+// A relay that has neither read nor been idle for this long is stuck.
 const stallMs = 30_000
 
 interface ReadRecord {
@@ -38,7 +38,7 @@ interface ReadRecord {
   readonly traceparent: string | undefined
 }
 
-/** Runs until interrupted; to be run under supervision. One is enough; a second one does no harm. */
+/** Runs until interrupted, under supervision. One is enough; a second one does no harm. */
 export const eventRelay = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
   const rejections = yield* Rejections
   const announced = (yield* Metrics).counter(announcedTotal)
@@ -62,7 +62,7 @@ export const eventRelay = Effect.fnUntraced(function* (onStarted: Effect.Effect<
     source: "LOG",
     target: "EVENTS",
     place: { subject: subjects.eventsCursor, codec: relayRecordCodec(Cursor) },
-    // Everything that was ever decided is to be told.
+    // From the beginning: every decision ever made becomes events.
     begin: () => ({ position: 0 }),
     position: (cursor) => cursor.position,
     isOurs: () => true,
@@ -74,11 +74,11 @@ export const eventRelay = Effect.fnUntraced(function* (onStarted: Effect.Effect<
       }),
     onStarted: Effect.asVoid(onStarted),
     loop
-    // Asking in vain for a broker that is away is no standstill; the process must outlive it.
+    // Retrying while the broker is away is no stall: the process must outlive it.
   }).pipe(Effect.tapErrorTag("BusUnavailable", () => Effect.sync(loop.beat)))
 })
 
-/** Whole records, some hundred events a step; the last step ends at what was read last. Pure. */
+/** Whole records, some hundred events a step; the last step ends at the last record read. Pure. */
 export const stepsOf = (records: ReadonlyArray<ReadRecord>, lastSequence: number): ReadonlyArray<RelayStep<Cursor>> => {
   const steps: Array<RelayStep<Cursor>> = []
   let messages: Array<RelayStep<Cursor>["messages"][number]> = []

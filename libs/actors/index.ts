@@ -1,4 +1,4 @@
-/** Log-backed actors: pure decisions over an entity's facts, and one record per decision as their only truth. */
+/** Log-backed actors: pure decisions over an entity's facts, with one record per decision as the only truth. */
 import { commandSeconds, commandsTotal, conflictsTotal } from "./actors.ts"
 import { announcedTotal } from "./event-relay.ts"
 import { viewsWritten } from "./views/projector.ts"
@@ -24,7 +24,7 @@ export { projectViews } from "./views/projector.ts"
 export { type EntityProjection, entityProjection, type SummaryRow, summaryReader, ViewRow } from "./views/row.ts"
 export { type ViewFreshness, Views, type ViewsOptions } from "./views/views.ts"
 
-/** For the generated page. */
+/** The actors' metrics, for the generated page. */
 export const actorMetrics = [
   commandsTotal,
   commandSeconds,

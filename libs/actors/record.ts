@@ -1,14 +1,14 @@
 /**
- * One decision as it stands in LOG: who asked, when, the facts, the envelopes that follow from them, and the state
- * after it. The last record of an entity is therefore all that loading it takes. Here it is made, from a state and a
- * command; written; and read. Pure but for a cache of what was just written.
+ * One decision as stored in LOG: its command, its time, the facts, the envelopes that follow from them, and the state
+ * after it. An entity's last record is therefore enough to load it. This file makes a record from a state and a
+ * command, writes it, and reads it. Pure but for a cache of recent writes.
  */
 import { Result, Schema } from "effect"
 import { jsonCodec, type MessageCodec, type RawMessage } from "#bus"
 import { Envelope, EpochMs, eventSchemaVersion, type Fault, faultsOf, isoTime } from "#contracts"
 import { type ActorDefinition, type DecisionContext, type EntityNotFound, Refusal } from "./definition.ts"
 
-/** The head that every record has, whatever the entity; enough to make events of it. */
+/** The head that every record has, whatever the entity; enough to make events from it. */
 export const RecordHead = Schema.Struct({
   commandId: Schema.String,
   atMs: EpochMs,
@@ -20,24 +20,24 @@ export interface ActorRecord<State, Fact> extends RecordHead {
   readonly facts: ReadonlyArray<Fact>
   readonly state: State
   readonly stateVersion: number
-  /** The ids of the last commands, this one included: one that comes again has been carried out. */
+  /** The ids of the last commands, this one included: a command that comes again has been carried out. */
   readonly recentCommands: ReadonlyArray<string>
   readonly isRetired: boolean
 }
 
-/** Commands that may still come again after they were carried out: a retry comes within seconds. */
+/** Commands that may come again after they were carried out: a retry comes within seconds. */
 export const recentCommandsMax = 64
 
 /** One message carries a decision; a decision of more events than these is a mistake of ours. */
 export const factsMax = 64
 
-/** What is known of an entity before a command. */
+/** The known state of an entity before a command. */
 export interface Held<State> {
   readonly state: State
   readonly recentCommands: ReadonlyArray<string>
 }
 
-/** The record of the decision, or nothing when the command changes nothing. */
+/** The record of the decision; undefined when the command changes nothing. */
 export const decideRecord = <State, Command, Fact>(
   definition: ActorDefinition<State, Command, Fact>,
   held: Held<State>,
@@ -77,7 +77,7 @@ const recordOf = <State, Command, Fact>(
   }
 }
 
-/** The state that facts lead to: what a replay of an entity's log must come to. */
+/** The state that facts lead to; a replay of an entity's log must give the stored one. */
 export const replay = <State, Command, Fact>(
   definition: ActorDefinition<State, Command, Fact>,
   records: ReadonlyArray<{ readonly facts: ReadonlyArray<Fact>; readonly context: DecisionContext }>
@@ -95,13 +95,13 @@ const Stored = Schema.Struct({
   recentCommands: Schema.Array(Schema.String),
   isRetired: Schema.Boolean
 })
-/** Reads any entity's record, its state as it was written. */
+/** Reads any entity's record, with its state undecoded. */
 export const storedRecordCodec = jsonCodec(Stored)
 
 /** Reads any entity's record without its state. */
 export const recordHeadCodec = jsonCodec(RecordHead)
 
-/** Facts stay as they were written: history is shown, never decided on. */
+/** Facts stay as written: history is shown, never decided on. */
 export const recordCodec = <State, Command, Fact>(
   definition: ActorDefinition<State, Command, Fact>
 ): MessageCodec<ActorRecord<State, unknown>> => {
@@ -120,13 +120,13 @@ export const recordCodec = <State, Command, Fact>(
   }
 }
 
-// By the object that holds the bytes: a record that is read back as that very object need not be decoded.
+// Keyed by the object that holds the bytes: a record that is read back as that very object need not be decoded.
 const records = new WeakMap<Uint8Array, ActorRecord<unknown, unknown>>()
 
-/** `data`: the record, written. */
+/** `data`: the bytes of the written record. */
 export const cacheRecord = (data: Uint8Array, record: ActorRecord<unknown, unknown>): void => {
   records.set(data, record)
 }
 
-/** Nothing for what others wrote, and for what is not known any more. */
+/** Undefined for another process's record, and for one that was dropped. */
 export const cachedRecord = (data: Uint8Array): ActorRecord<unknown, unknown> | undefined => records.get(data)

@@ -30,8 +30,8 @@ export const busRedelivered = defineCounter({
 })
 
 /**
- * What a handler decides about a message. `Ack`: finished, never again. `Nak`: give it to somebody
- * (perhaps us) again, at once or after a while, with nothing counted.
+ * A handler's decision about a message. `Ack`: finished, never again. `Nak`: deliver it again, perhaps to us, at once
+ * or after a while, with nothing counted.
  */
 export type AckDecision = Data.TaggedEnum<{
   Ack: {}
@@ -43,7 +43,7 @@ const { Ack, Nak } = Data.taggedEnum<AckDecision>()
 export const ack: AckDecision = Ack()
 export const nak = (delayMs = 0): AckDecision => Nak({ delayMs })
 
-/** A decoded message and what the broker knows of it. Times in epoch milliseconds. */
+/** A decoded message with the broker's facts about it. Times in epoch milliseconds. */
 export interface Received<A> {
   readonly value: A
   readonly subject: string
@@ -54,7 +54,7 @@ export interface Received<A> {
 
 export interface ConsumeOptions<A, R> {
   readonly consumer: ConsumerDeclaration
-  /** Messages asked of the broker at once; what is in work is bounded by `unackedMax` alone. Default the same. */
+  /** Messages pulled from the broker at once; `unackedMax` alone bounds the work. Default the same. */
   readonly pullMax?: number
   readonly codec: MessageCodec<A>
   /** Names this consumer in REJECTED and in metrics. */
@@ -64,7 +64,7 @@ export interface ConsumeOptions<A, R> {
 
 export interface Consumption {
   readonly inFlight: () => number
-  /** Stops taking; waits up to `patienceMs` for what runs; hands back the rest. */
+  /** Stops taking, waits up to `patienceMs` for running handlers, and hands back the rest. */
   readonly drain: (patienceMs: number) => Effect.Effect<{ readonly finished: number; readonly handedBack: number }>
 }
 
@@ -105,12 +105,12 @@ interface InWork {
   aliveAtMs: number
 }
 
-// A handler that died will likely die again: not at once, and not so late that a fix goes unnoticed.
+// A handler that died will likely die again: retry not at once, and not so late that a fix goes unnoticed.
 const deadHandlerDelayMs = 5_000
 // Finished messages remembered per consumer; more than any unacked limit in use.
 const ackedRemembered = 2_048
 
-/** The messages in work: each is started once, kept alive and acked or handed back. */
+/** The messages in work: each is started once, kept alive, and acked or handed back. */
 const makeWorker = Effect.fnUntraced(function* <A, R>({ consumer, codec, origin, handler }: ConsumeOptions<A, R>) {
   const { sends } = yield* Nats
   const reject = rejectWith(yield* Rejections, origin)
@@ -129,7 +129,7 @@ const makeWorker = Effect.fnUntraced(function* <A, R>({ consumer, codec, origin,
     const { streamSequence, timestampNanos, deliveryCount } = message.info
     const key = messageKey(streamSequence, timestampNanos)
     if (deliveryCount > 1) redelivered.inc({ stream })
-    // Not only what counts as redelivered: a killed broker has forgotten that it ever delivered.
+    // Not only counted redeliveries: a killed broker has forgotten that it ever delivered.
     if (inWork.has(key)) return
     if (acked.has(key)) return message.ack()
     const readHeader = headerReader(message.headers)
@@ -164,7 +164,8 @@ const makeWorker = Effect.fnUntraced(function* <A, R>({ consumer, codec, origin,
       message.nak(Exit.isSuccess(exit) && exit.value._tag === "Nak" ? exit.value.delayMs : undefined)
       consumed.inc({ stream, outcome: "handed_back" })
     }
-    // Last, for a drain goes on in this very call: it counts what finished, and what it leaves must be acked or handed back.
+    // Comes last, because a drain goes on within this call: it counts finished messages, and the rest must be acked or
+    // handed back.
     if (inWork.size === 0) idle.openUnsafe()
   }
 
@@ -177,7 +178,7 @@ const makeWorker = Effect.fnUntraced(function* <A, R>({ consumer, codec, origin,
   return { start, beat, idle: idle.await, interruptAll, inFlight: () => inWork.size, finished: () => finished }
 })
 
-/** Acked when it is in REJECTED; handed back while it cannot be put there. */
+/** Acks the message when it is in REJECTED; hands it back while it cannot be stored there. */
 const rejectWith =
   (rejections: Rejections["Service"], origin: string) =>
   ({ subject, seq: sequence, data: payload }: JsMsg, faults: ReadonlyArray<Fault>) =>
@@ -219,7 +220,7 @@ const takeForEver = Effect.fnUntraced(function* ({ nats, consumers, declaration,
   })
   const takeOnce = Effect.acquireUseRelease(
     open,
-    // What was asked of a lost connection is forgotten there; the library would notice seconds later.
+    // The broker forgets the pulls of a lost connection; the library would notice seconds later.
     (messages) =>
       Effect.raceFirst(
         Effect.promise(() => messages.closed()),
@@ -227,7 +228,7 @@ const takeForEver = Effect.fnUntraced(function* ({ nats, consumers, declaration,
       ),
     (messages) => Effect.sync(() => void messages.close())
   )
-  // Ends only by interruption: whatever ended the taking, the consumer is made sure of and taken from again.
+  // Ends only by interruption: whatever else ends the taking, the consumer is ensured and taken from again.
   return yield* takeOnce.pipe(
     Effect.flatMap((ended) =>
       Effect.logWarning("a consumer ended, taking it up again", ...(ended === undefined ? [] : [ended]))
@@ -246,8 +247,8 @@ type MessageKey = string
 const messageKey = (sequence: number, timestampNanos: number): MessageKey => `${sequence}@${timestampNanos}`
 
 /**
- * Remembers the last messages this process has finished, `capacity` to twice as many. A killed broker has forgotten its
- * last acks and delivers those messages again: they are acked again without being handled twice.
+ * The messages that this process finished last, `capacity` to twice as many. A killed broker has forgotten its last
+ * acks and delivers those messages again: they are acked again without being handled twice.
  */
 const ackedMessages = (capacity: number) => {
   let recent = new Set<MessageKey>()

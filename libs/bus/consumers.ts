@@ -1,6 +1,4 @@
-/**
- * Durable consumers on the broker: made, removed, paused, and what waits in them.
- */
+/** Durable consumers on the broker: creating, removing and pausing them, and reading their backlogs. */
 import { AckPolicy, type ConsumerConfig, DeliverPolicy, ReplayPolicy } from "@nats-io/jetstream"
 import { nanos } from "@nats-io/nats-core"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -22,7 +20,7 @@ export interface ConsumerDeclaration {
   readonly ackWaitMs: number
 }
 
-/** What a consumer has before it. */
+/** A consumer's backlog. */
 export interface ConsumerBacklog {
   readonly pending: number
   readonly unacked: number
@@ -33,11 +31,11 @@ export interface ConsumerBacklog {
 export class Consumers extends Context.Service<
   Consumers,
   {
-    /** Makes the consumer, or changes it to what is declared. */
+    /** Creates the consumer, or changes it to the declaration. */
     readonly ensure: (declaration: ConsumerDeclaration) => Effect.Effect<void, BusError>
-    /** Removes it; absent is fine. */
+    /** Removes the consumer; it may be absent. */
     readonly remove: (stream: string, durable: string) => Effect.Effect<void, BusError>
-    /** The broker stops sending until then; it goes on by itself. */
+    /** The broker stops sending until then, and goes on by itself. */
     readonly pause: (stream: string, durable: string, untilMs: number) => Effect.Effect<void, BusError>
     readonly resume: (stream: string, durable: string) => Effect.Effect<void, BusError>
     readonly backlog: (stream: string, durable: string) => Effect.Effect<ConsumerBacklog, BusError>
@@ -75,7 +73,7 @@ export class Consumers extends Context.Service<
   )
 }
 
-// Told of one that is there and not quite the same; a cluster says so also of one that is.
+// The code for an existing consumer that differs; a cluster also returns it for one that does not.
 const existsAlready = 10148
 
 const ensure = (nats: Nats["Service"], declaration: ConsumerDeclaration) => {
@@ -103,7 +101,7 @@ const readBacklog = Effect.fnUntraced(function* (nats: Nats["Service"], stream: 
   }
 })
 
-// Above ten thousand endpoints the configuration is refused, so a longer list has no reader.
+// The configuration refuses more than ten thousand endpoints, so no list is longer.
 const namesMax = 10_000
 
 const readNames = (nats: Nats["Service"], stream: string) =>

@@ -1,7 +1,7 @@
 /**
- * What can go wrong between a role and the broker, grouped by what the caller does next:
- * `BusUnavailable` try again, `RevisionConflict` read on and decide again, `StreamFull` refuse the caller
- * with 503, `BusNotFound` treat as absent, `BusRefused` a bug or a broken deployment.
+ * The failures between a role and the broker, grouped by what the caller does next: `BusUnavailable` try again,
+ * `RevisionConflict` read on and decide again, `StreamFull` refuse the caller with 503, `BusNotFound` treat as absent,
+ * `BusRefused` a bug or a broken deployment.
  */
 import { JetStreamApiError } from "@nats-io/jetstream"
 import { PermissionViolationError } from "@nats-io/transport-node"
@@ -17,7 +17,7 @@ export class BusUnavailable extends Schema.TaggedError<BusUnavailable>()("BusUna
   }
 }
 
-/** Somebody else wrote first: the expected sequence or revision is no longer the last one. */
+/** Another writer was first: the expected sequence or revision is no longer the last one. */
 export class RevisionConflict extends Schema.TaggedError<RevisionConflict>()("RevisionConflict", {
   operation: Schema.String,
   detail: Schema.String
@@ -47,7 +47,7 @@ export class BusNotFound extends Schema.TaggedError<BusNotFound>()("BusNotFound"
   }
 }
 
-/** What the broker does not let one of its users do. */
+/** An operation that the broker forbids one of its users. */
 export const Forbidden = Schema.Struct({
   user: Schema.optional(Schema.String),
   operation: Schema.Literals(["publish", "subscription"]),
@@ -60,7 +60,7 @@ export class BusRefused extends Schema.TaggedError<BusRefused>()("BusRefused", {
   operation: Schema.String,
   detail: Schema.String,
   code: Schema.Int,
-  /** Set where it is a permission. */
+  /** Set when the refusal is a permission. */
   forbidden: Schema.optional(Forbidden)
 }) {
   override get message() {
@@ -77,7 +77,7 @@ const notFoundCodes = new Set([10014, 10037, 10059])
 const fullCodes = new Set([10023, 10047, 10077])
 const unavailableCodes = new Set([10008, 10009, 10041, 10074, 10118])
 
-/** Names a broker's error code for the caller. */
+/** The bus error for a broker's error code. */
 export const fromApiError = (operation: string, code: number, status: number, detail: string): BusError => {
   if (conflictCodes.has(code)) return new RevisionConflict({ operation, detail })
   if (notFoundCodes.has(code)) return new BusNotFound({ operation, detail })
@@ -86,7 +86,7 @@ export const fromApiError = (operation: string, code: number, status: number, de
   return new BusRefused({ operation, detail, code })
 }
 
-/** Maps whatever the client library throws to one of the five. `user`: who it was. */
+/** Maps any error of the client library to one of the five. `user`: the user of the connection. */
 export const toBusError =
   (operation: string, user?: string) =>
   (cause: unknown): BusError => {
@@ -95,11 +95,11 @@ export const toBusError =
       return fromApiError(operation, api.err_code, api.code, api.description)
     }
     const error = cause instanceof Error ? cause : new Error(String(cause))
-    // The library keeps this class to itself; 404 is "no message there".
+    // The library does not export this class; 404 is "no message there".
     if (error.name === "JetStreamStatusError" && "code" in error && error.code === 404) {
       return new BusNotFound({ operation, detail: error.message })
     }
-    // Of a request, the library tells it as the cause.
+    // For a request, the library gives the violation as the cause.
     const violation = error instanceof PermissionViolationError ? error : error.cause
     if (violation instanceof PermissionViolationError) {
       const { operation: act, subject, message } = violation

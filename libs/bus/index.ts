@@ -1,6 +1,6 @@
 /**
- * The bus: everything a role says to the others goes through here. The only module that knows the broker's
- * client library; nothing of it shows outside.
+ * The bus: every message between roles goes through here. It is the only module that knows the broker's client library;
+ * nothing of the library shows outside.
  */
 export { type BrokerTls, brokerTls, inboxPrefix } from "./connection/dial.ts"
 export { Nats } from "./connection/connection.ts"

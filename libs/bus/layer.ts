@@ -1,6 +1,6 @@
 /**
- * The whole bus for one role, from the configuration: its own connection, the topology created or waited for,
- * and readiness that follows both under the role's own name.
+ * The whole bus for one role, from the configuration: its own connection, the topology created or awaited, and
+ * readiness that follows both under the role's own name.
  */
 import { join } from "node:path"
 import { Effect, Layer, Redacted } from "effect"
@@ -25,7 +25,7 @@ const connection = Layer.unwrap(
     const { Bus } = yield* Configuration
     const name = yield* Role
     const health = yield* Health
-    // Before the first connection there is no broker, as after a lost one.
+    // Before the first connection the broker counts as away, as after a lost one.
     const metrics = yield* Metrics
     metrics.gauge(busConnected).set({}, 0)
     let trouble: string | undefined = "not connected to the broker yet"
@@ -44,7 +44,7 @@ const connection = Layer.unwrap(
   })
 )
 
-/** As whom a role connects. */
+/** The credentials of a role. */
 const credentialsOf = Effect.fnUntraced(function* (role: string) {
   const { Bus } = yield* Configuration
   if (Bus.PasswordsFolder !== undefined) {
@@ -64,13 +64,13 @@ const credentialsOf = Effect.fnUntraced(function* (role: string) {
 const prepared = Layer.effectDiscard(
   Effect.gen(function* () {
     const { Bus } = yield* Configuration
-    // Who owns no stream may look only at what it uses.
+    // A role that owns no streams checks only those that it uses.
     if (Bus.Topology === "verify") return yield* awaitTopology(partOf(topology, yield* Role), Bus.Replicas)
     yield* applyTopology(topology, { mode: "create", replicas: Bus.Replicas })
   })
 )
 
-/** Services that need only the connection. */
+/** The services that need only the connection. */
 export const busServices = Layer.mergeAll(
   Consumers.layer,
   Kv.layer,
@@ -87,7 +87,7 @@ export const busLayer = busServices.pipe(
   Layer.provideMerge(connection)
 )
 
-/** What the bus counts about itself, by role. */
+/** The bus's own metrics, by role. */
 export const busMetrics = [
   busConnected,
   busReconnects,

@@ -1,7 +1,7 @@
 /**
- * A lease: one holder at a time for what only one may do. It is a key with a time to live of 3 s, renewed
- * each second; the broker's clock decides, so a holder that was asleep finds its lease gone. Holding a lease
- * is a reason to work, never a proof: what the holder does must be harmless when done twice.
+ * A lease: one holder at a time. It is a key with a time to live of 3 s, renewed each second; the broker's clock
+ * decides, so a holder that was asleep finds its lease gone. Holding a lease is a reason to work, never a proof: the
+ * holder's work must be harmless when done twice.
  */
 import { Context, Effect, Layer, Schedule, Schema } from "effect"
 import { type BusError, RevisionConflict } from "./errors.ts"
@@ -11,7 +11,7 @@ import { Nats } from "./connection/connection.ts"
 export interface Lease {
   readonly key: string
   readonly holder: string
-  /** Told each time the lease was asked for and is not ours: whoever waits is at it. */
+  /** Called each time the lease was asked for and another process holds it: the waiting loop is alive. */
   readonly onWait?: () => void
 }
 
@@ -26,8 +26,8 @@ export class Leases extends Context.Service<
   Leases,
   {
     /**
-     * Runs `work` whenever the lease is ours, for ever: waits for the lease, interrupts the work when the
-     * lease is lost, and waits again. The lease is given back when interrupted.
+     * Runs `work` whenever the lease is ours, for ever: waits for the lease, interrupts the work when the lease is
+     * lost, and waits again. An interruption gives the lease back.
      */
     readonly whileHeld: <E, R>(lease: Lease, work: Effect.Effect<unknown, E, R>) => Effect.Effect<never, E, R>
   }
@@ -67,7 +67,7 @@ const takeAndWork = Effect.fnUntraced(function* <E, R>(
 
 const subjectOf = (lease: Lease) => `$KV.leases.${lease.key}`
 
-// Written past the key-value client, which cannot renew a key's time to live.
+// Bypasses the key-value client, which cannot renew a key's time to live.
 const write = (nats: Nats["Service"], lease: Lease, expectedRevision: number): Effect.Effect<number, BusError> =>
   nats
     .use(`hold lease ${lease.key}`, ({ jetstream }) =>

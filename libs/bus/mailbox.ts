@@ -1,7 +1,7 @@
 /**
- * Core messages straight to a process: audio, credit, cancel. A process subscribes once, at its start, and
- * tells its sessions apart by the token after its own name: a subscription per session would lose the first
- * frames in a cluster. Nothing is stored and nothing is confirmed; the sender must bound what is on the way.
+ * Core messages straight to a process: audio, credit, cancel. A process subscribes once, at its start, and tells its
+ * sessions apart by the token after its own name: a subscription per session would lose the first frames in a cluster.
+ * Nothing is stored and nothing is confirmed; the sender must bound its unconfirmed messages.
  */
 import { randomBytes } from "node:crypto"
 import { Context, Effect, Layer, type Scope } from "effect"
@@ -16,15 +16,15 @@ import { hasMailbox, mailboxJob } from "./topology/topology.ts"
 export class Mailbox extends Context.Service<
   Mailbox,
   {
-    /** The name of this process in subjects. */
+    /** This process's name in subjects. */
     readonly instance: string
-    /** Receives what comes for a session until the scope closes. The bytes are the receiver's to keep. */
+    /** Receives the messages of a session until the scope closes. The receiver owns the bytes. */
     readonly open: (sessionId: string, receive: (bytes: Uint8Array) => void) => Effect.Effect<void, never, Scope.Scope>
-    /** What comes for sessions that are not open, and there is no other way to tell the sender. */
+    /** Receives the messages of sessions that are not open; there is no other way to tell the sender. */
     readonly onUnknown: (receive: (sessionId: string, bytes: Uint8Array) => void) => Effect.Effect<void>
     /** False for an instance that is known to be gone: nobody listens to its messages any more. */
     readonly isThere: (instance: string) => Effect.Effect<boolean>
-    /** Sends and forgets. What is sent in one turn of the event loop leaves in one write. */
+    /** Sends without waiting. All messages of one turn of the event loop leave in one write. */
     readonly send: (instance: string, sessionId: string, bytes: Uint8Array) => void
   }
 >()("starling/bus/Mailbox") {
@@ -57,7 +57,7 @@ export class Mailbox extends Context.Service<
         ),
         (subscription) => Effect.sync(() => subscription.unsubscribe())
       )
-      // A role that is sent nothing may not listen either.
+      // A role without a mailbox may have no permission to subscribe either.
       if (hasMailbox(role)) yield* Effect.andThen(listening, nearby)
       return Mailbox.of({
         instance,
@@ -71,9 +71,9 @@ export class Mailbox extends Context.Service<
         send: (to, sessionId, bytes) =>
           nats.sends.add(() => {
             const receive = mailboxes.find(to)
-            // The sender may use its bytes again.
+            // A copy, because the sender may reuse its bytes.
             if (receive !== undefined) return receive(sessionId, bytes.slice())
-            // A closed connection has nobody to tell; the receiver's silence is noticed by its peer.
+            // A closed connection gets no error; the receiver's peer notices the silence.
             if (!nats.connection.isClosed()) nats.connection.publish(subjects.mailboxSession(to, sessionId), bytes)
           })
       })
@@ -81,7 +81,7 @@ export class Mailbox extends Context.Service<
   )
 }
 
-// The broker says at once that nobody listens; who does listen does not answer.
+// The broker says at once when nobody listens; a listener does not answer.
 const silenceMs = 300
 const nothing = new Uint8Array(0)
 

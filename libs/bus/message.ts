@@ -1,13 +1,13 @@
 /**
- * How a value becomes a message and back: codecs and headers. Every message that enters a role is decoded here: what
- * does not fit comes back as all its faults with their paths, never as a half-read value.
+ * Codecs and headers: how a value becomes a message and back. Every message that enters a role is decoded here: a
+ * message that does not fit gives all its faults with their paths, never a half-read value.
  */
 import type { MsgHdrs } from "@nats-io/nats-core"
 import { MsgHdrsImpl } from "@nats-io/nats-core/internal"
 import { Result, Schema } from "effect"
 import { type Fault, faultsOf } from "#contracts"
 
-/** A message as it stands on the bus. Header names are case-sensitive. */
+/** A message on the bus. Header names are case-sensitive. */
 export interface RawMessage {
   readonly data: Uint8Array
   readonly header: (name: string) => string | undefined
@@ -26,9 +26,9 @@ export interface MessageCodec<A> {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 const utf8Encoder = new TextEncoder()
-// Most messages fit; encoded here and copied once, they cost half of what the encoder's own array does.
+// Most messages fit in it; encoding here and copying once costs half of the encoder's own array.
 const desk = new Uint8Array(64 * 1_024)
-// Of one UTF-16 unit.
+// The most bytes of one UTF-16 unit.
 const utf8BytesMax = 3
 
 const encodeUtf8 = (text: string): Uint8Array =>
@@ -49,10 +49,10 @@ const parsed = (parse: () => unknown): Decoded<unknown> =>
     ]
   })
 
-/** Without the piece of the text that the parser quotes: it may be half a secret. */
+/** Removes the text that the parser quotes, which may be half a secret. */
 const unquoted = (message: string) => message.replace(/,? ?(?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON$/su, "")
 
-/** JSON text, a header for example, that fits `schema`. */
+/** Decodes JSON text, of a header for example, that fits `schema`. */
 export const jsonTextDecoder = <A>(schema: Schema.Codec<A, A>): ((text: string) => Decoded<A>) => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
   return (text) =>
@@ -63,8 +63,8 @@ export const jsonTextDecoder = <A>(schema: Schema.Codec<A, A>): ((text: string) 
 }
 
 /**
- * The body is JSON that fits `schema`, whose values look the same decoded and encoded. What comes in is
- * checked; what goes out is held to the schema by its type.
+ * The body is JSON that fits `schema`, whose values look the same decoded and encoded. Incoming values are checked;
+ * outgoing ones are held to the schema by their type.
  */
 export const jsonCodec = <A>(schema: Schema.Codec<A, A>): MessageCodec<A> => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
@@ -81,7 +81,7 @@ export const jsonCodec = <A>(schema: Schema.Codec<A, A>): MessageCodec<A> => {
 export const header = {
   messageId: "Nats-Msg-Id",
   expectedLastSubjectSequence: "Nats-Expected-Last-Subject-Sequence",
-  /** Whose last sequence is meant, when it is not the message's own subject. */
+  /** The subject whose last sequence is meant, when it is not the message's own. */
   expectedSubject: "Nats-Expected-Last-Subject-Sequence-Subject",
   rollup: "Nats-Rollup",
   ttl: "Nats-TTL",
@@ -99,8 +99,8 @@ const known: ReadonlySet<string> = new Set(Object.values(header))
 const isPlain = (value: string) => !/[\r\n]/u.test(value)
 
 /**
- * Builds the client library's headers, which refuse a CR or LF in a value. A name of those above need not be looked at
- * letter by letter, as the library does for each.
+ * Builds the client library's headers, which refuse a CR or LF in a value. A name from the table above need not be
+ * checked letter by letter, as the library checks each.
  */
 export const toHeaders = (pairs: HeaderPairs): MsgHdrs => {
   const built = new MsgHdrsImpl()

@@ -1,6 +1,6 @@
 /**
- * Object stores: bytes too large for a message, streamed in and out in chunks, so that a large object never
- * stands in memory whole.
+ * Object stores: bytes too large for a message, streamed in and out in chunks, so that a large object never stands in
+ * memory whole.
  */
 import { type ObjectStore, Objm, setSha256Backend } from "@nats-io/obj"
 import { Clock, Context, DateTime, Effect, Layer, Option, Stream } from "effect"
@@ -10,7 +10,7 @@ import type { StreamWrite } from "./connection/stream-calls.ts"
 import { type BusError, BusNotFound, toBusError } from "./errors.ts"
 import { header, toHeaders } from "./message.ts"
 
-/** What is stored under a name. */
+/** The object stored under a name. */
 export interface StoredObject {
   readonly name: string
   readonly bytes: number
@@ -26,14 +26,14 @@ export class Objects extends Context.Service<
       name: string,
       content: Stream.Stream<Uint8Array, E>
     ) => Effect.Effect<StoredObject, BusError>
-    /** Of bytes in memory, in one round trip. What the name stood for before stays until it is too old. */
+    /** Stores bytes from memory in one round trip. The name's earlier object stays until it is too old. */
     readonly putWhole: (store: string, name: string, bytes: Uint8Array) => Effect.Effect<StoredObject, BusError>
     readonly get: (store: string, name: string) => Stream.Stream<Uint8Array, BusError>
     readonly info: (store: string, name: string) => Effect.Effect<Option.Option<StoredObject>, BusError>
     readonly remove: (store: string, name: string) => Effect.Effect<void, BusError>
     /**
-     * Removes what was put by somebody who never came to its end and has added nothing for so long; how many that
-     * were. An object gets its name with its last byte, so that nothing else leads to these.
+     * Removes uploads that never ended and have had no new bytes for so long; returns their number. An object gets its
+     * name with its last byte, so nothing else leads to these.
      */
     readonly removeUnfinished: (store: string, untouchedMs: number) => Effect.Effect<number, BusError>
   }
@@ -42,7 +42,7 @@ export class Objects extends Context.Service<
     Objects,
     Effect.gen(function* () {
       const nats = yield* Nats
-      // The library's own is some twenty times slower, and stops everything else meanwhile.
+      // The library's own is some twenty times slower, and blocks the process meanwhile.
       setSha256Backend("native")
       const manager = new Objm(nats.connection)
       const open = (store: string) => nats.use(`open object store ${store}`, () => manager.open(store))
@@ -129,7 +129,7 @@ const removeUnfinishedParts = Effect.fnUntraced(function* (
   return removed
 })
 
-// As the client library cuts them.
+// The client library's chunk size.
 const chunkBytesMax = 128 * 1_024
 
 interface WholeObject {
@@ -139,8 +139,9 @@ interface WholeObject {
 }
 
 /**
- * One round trip, where the client library makes five: chunks and name leave together, in the form of ADR-20. The broker
- * stores in the order of sending, so a name is there only behind its chunks. An older object's chunks stay until too old.
+ * One round trip, where the client library makes five: chunks and name leave together, in the form of ADR-20. The
+ * broker stores in the order of sending, so a name is there only behind its chunks. An older object's chunks stay until
+ * they are too old.
  */
 const writeObject = Effect.fnUntraced(function* (
   write: Nats["Service"]["write"],

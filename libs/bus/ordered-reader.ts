@@ -1,7 +1,7 @@
 /**
- * A stream read in order from a sequence on, for ever, into a bounded queue. Read in pulls of a bounded size,
- * the next one when the last is in the queue: a slow reader stops the broker's sending. Whatever breaks the
- * reading, also a message missing in between, fails the queue; the reader knows from where to go on.
+ * Reads a stream in order from a sequence on, for ever, into a bounded queue. It reads in pulls of a bounded size, the
+ * next one when the last is in the queue, so that a slow reader stops the broker's sending. Any break, including a
+ * missing message, fails the queue; the reader knows where to go on.
  */
 import { AckPolicy, DeliverPolicy, ReplayPolicy } from "@nats-io/jetstream"
 import { createInbox, type Msg, nanos, type NatsConnection } from "@nats-io/nats-core"
@@ -15,21 +15,21 @@ export interface SourceMessage {
   readonly subject: string
   readonly sequence: number
   readonly storedAtMs: number
-  /** The very object that was written, where this process wrote it as one that is read back. */
+  /** The very object that was written, if this process wrote it as one that is read back. */
   readonly data: Uint8Array
   readonly header: (name: string) => string | undefined
 }
 
-// One pull. Of the largest messages that is 64 MiB, of ordinary ones less than one.
+// The size of one pull. Of the largest messages that is 64 MiB, of ordinary ones less than one.
 const pullMessages = 256
-// Only while the reader is slow: a pull's worth of events takes it some 20 ms.
+// Used only while the reader is slow: a pull's worth of events takes it some 20 ms.
 const roomLookedForMs = 2
 // A consumer whose reader died is removed by the broker.
 const forgottenAfterMs = 30_000
 
 /**
- * Messages from `fromSequence` on. The queue fails when reading cannot go on and must be begun again. `Extra`
- * is what the reader itself may put between the messages.
+ * Messages from `fromSequence` on. The queue fails when reading cannot go on and must begin again. `Extra`: values that
+ * the reader itself may put between the messages.
  */
 export const readInOrder = Effect.fnUntraced(function* <Extra = never>(
   nats: Nats["Service"],
@@ -50,7 +50,7 @@ export const readInOrder = Effect.fnUntraced(function* <Extra = never>(
   const pull = yield* pulls(nats, { stream, consumer, take })
   const pump = Effect.gen(function* () {
     while (true) {
-      // Room for a whole pull first: its messages then go into the queue as they come.
+      // Waits for room for a whole pull first: its messages then go into the queue as they come.
       while (Queue.sizeUnsafe(queue) > capacity - pullMessages) yield* Effect.sleep(roomLookedForMs)
       yield* pull(pullMessages)
     }
@@ -59,7 +59,7 @@ export const readInOrder = Effect.fnUntraced(function* <Extra = never>(
   return queue
 })
 
-/** The name of one that acks nothing and is gone with the scope. */
+/** Creates a consumer that acks nothing and is gone with the scope; returns its name. */
 const consumerFrom = (nats: Nats["Service"], stream: string, fromSequence: number) =>
   Effect.acquireRelease(
     nats.use(`read ${stream} from ${fromSequence}`, ({ manager }) =>
@@ -73,7 +73,7 @@ const consumerFrom = (nats: Nats["Service"], stream: string, fromSequence: numbe
         num_replicas: 1
       })
     ),
-    // Not waited for: on a lost connection it would take seconds, and the broker forgets it anyway.
+    // Not awaited: on a lost connection it would take seconds, and the broker removes it anyway.
     ({ name }) => Effect.sync(() => void nats.manager.consumers.delete(stream, name).catch(() => {})),
     { interruptible: true }
   ).pipe(Effect.map(({ name }) => name))
@@ -83,14 +83,14 @@ const sourceOf = ({ cache }: Nats["Service"], message: Msg, delivery: Delivery):
   sequence: delivery.streamSequence,
   storedAtMs: delivery.storedAtMs,
   data: cache.intern(message.subject, message.data),
-  // Few readers of a message look at its headers.
+  // Decoded on demand, for few readers look at headers.
   header: (name) => headerReader(message.headers)(name)
 })
 
 interface Pulled {
   readonly stream: string
   readonly consumer: string
-  /** Told of every message in its turn; what it answers with is a fault that ends the reading. It must not throw. */
+  /** Called with every message in its turn; a returned text is a fault that ends the reading. It must not throw. */
   readonly take: (message: Msg) => string | undefined
 }
 
@@ -98,19 +98,19 @@ interface Pulled {
 const expiresMs = 5_000
 const heartbeatsMs = 2_500
 const silentHeartbeatsMax = 2
-// What the broker says of a pull instead of sending a message.
+// The broker's status codes on a pull, in place of a message.
 const status = { heartbeat: 100, nothingThere: 404, timeIsOver: 408 } as const
 
 interface Running {
   left: number
-  /** With what was wrong. */
+  /** Completed with the fault, if there was one. */
   readonly over: Deferred.Deferred<string | undefined>
 }
 
 /**
- * Answers with one pull of that many messages, to its end; to be run one after the other, in the same scope. A plain
- * callback takes them: the client library's iterator costs more than the message. Anything the broker says but the
- * end of the pull, its silence too, is a fault.
+ * Returns a function that runs one pull of that many messages to its end; call it one pull after the other, in the same
+ * scope. A plain callback takes the messages: the client library's iterator costs more than the message. Anything from
+ * the broker but the end of the pull, silence included, is a fault.
  */
 const pulls = Effect.fnUntraced(function* (
   nats: Nats["Service"],
@@ -125,13 +125,13 @@ const pulls = Effect.fnUntraced(function* (
 
   const end = (fault?: string) => {
     const ended = running
-    // Before the reader is told, for it may ask for the next one right then.
+    // Cleared before the reader hears of it, for it may start the next pull right then.
     running = undefined
     if (ended !== undefined) Deferred.doneUnsafe(ended.over, Effect.succeed(fault))
   }
   const told = (message: Msg) => {
     const { code = 0, description = "" } = message.headers ?? {}
-    // Of an earlier pull: it is over already.
+    // From an earlier pull, which is over already.
     if (message.subject !== `${inbox}.${asked}` || code === status.heartbeat) return
     end(code === status.nothingThere || code === status.timeIsOver ? undefined : `${code} ${description}`)
   }
@@ -151,7 +151,7 @@ const pulls = Effect.fnUntraced(function* (
   const begin = (messagesMax: number) => {
     const over = Deferred.makeUnsafe<string | undefined>()
     running = { left: messagesMax, over }
-    // Nobody would answer, and nobody would say so.
+    // No answer would come, and no error either.
     if (!nats.isConnected()) {
       end("not connected to the broker")
       return over
@@ -191,14 +191,14 @@ interface Delivery {
   readonly storedAtMs: number
 }
 
-// `$JS.ACK.<stream>.<consumer>.<times>.<stream sequence>.<delivery sequence>.<nanoseconds>.<pending>`; since 2.15
-// with domain and account before the stream.
+// `$JS.ACK.<stream>.<consumer>.<times>.<stream sequence>.<delivery sequence>.<nanoseconds>.<pending>`; since 2.15 with
+// domain and account before the stream.
 const tokensOfOld = 9
 const tokensBefore = 2
 
 /**
- * Where a message stands in its stream and in its consumer, by the subject that it is acked on. Undefined for what is no
- * message of a consumer. Read by hand: the client library's parser costs more than the message.
+ * A message's place in its stream and in its consumer, from the subject that it is acked on. Undefined for a message
+ * without a consumer. Read by hand: the client library's parser costs more than the message.
  */
 export const deliveryOf = (ackSubject: string): Delivery | undefined => {
   if (!ackSubject.startsWith("$JS.ACK.")) return undefined
@@ -213,10 +213,13 @@ export const deliveryOf = (ackSubject: string): Delivery | undefined => {
     : undefined
 }
 
-/** A run: what comes within a moment, taken together, because a stream of single messages costs more than the work. */
+/**
+ * A run: the messages that come within a moment, taken together, because a stream of single messages costs more than
+ * the work.
+ */
 export interface BatchOptions {
   readonly messagesMax: number
-  /** How long the first one waits for others. */
+  /** How long the first message waits for others. */
   readonly withinMs: number
 }
 

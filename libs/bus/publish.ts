@@ -1,7 +1,7 @@
 /**
- * Publishes to streams and waits until the broker has stored the message. A message carries the caller's
- * trace. What is in flight at once is bounded: beyond that, publishers wait for each other instead of
- * filling memory while the broker is slow.
+ * Publishes to streams and waits until the broker has stored the message. A message carries the caller's trace.
+ * Publishes in flight are bounded: beyond the bound, publishers wait for each other instead of filling memory while the
+ * broker is slow.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { isoTime } from "#contracts"
@@ -19,17 +19,17 @@ export const busPublished = defineCounter({
 })
 
 export interface PublishOptions {
-  /** Within the stream's dedupe window a second message of this id is not stored again. */
+  /** Within the stream's dedupe window a second message with this id is not stored again. */
   readonly messageId?: string
   /** Store only if this is still the last sequence of the subject; else `RevisionConflict`. */
   readonly expectedLastSubjectSequence?: number
   /** Further headers. */
   readonly headers?: HeaderPairs
-  /** This process reads it again: it is handed on then as the very object that is given here. */
+  /** This process reads the message again and then gets the very object that is given here. */
   readonly isReadBack?: boolean
 }
 
-// A thousand confirmations on the way keep a fast publisher busy; more only adds memory.
+// A thousand unconfirmed messages keep a fast publisher busy; more only adds memory.
 const inFlightMax = 1_024
 
 export class Publisher extends Context.Service<
@@ -42,7 +42,7 @@ export class Publisher extends Context.Service<
       value: A,
       options?: PublishOptions
     ) => Effect.Effect<Stored, BusError>
-    /** Stores all of them or none; answers with the sequence of the last. A batch costs the broker 2 ms. */
+    /** Stores all of them or none; returns the sequence of the last. A batch costs the broker 2 ms. */
     readonly publishTogether: (messages: ReadonlyArray<BatchMessage>) => Effect.Effect<number, BusError>
     /** Stores bytes as they are. */
     readonly publishRaw: (
@@ -101,7 +101,7 @@ const streamsByFirstToken = new Map(
   topology.streams.flatMap((stream) => stream.subjects.map((subject) => [firstToken(subject), stream.name]))
 )
 
-// The label must stay a short, known list, whatever a caller publishes to.
+// The label must stay a short, known list, whatever subject a caller publishes to.
 const streamOf = (subject: string) => streamsByFirstToken.get(firstToken(subject)) ?? "none"
 
 function firstToken(subject: string) {
@@ -119,7 +119,7 @@ export interface BatchMessage {
 /** The broker's limit, the committing message included. */
 export const batchMessagesMax = 1_000
 
-/** Stores all of one stream's `messages`, or none, in one round trip. Answers with the sequence of the last. */
+/** Stores all of one stream's `messages`, or none, in one round trip. Returns the sequence of the last. */
 export const writeBatch = Effect.fnUntraced(function* (
   nats: Nats["Service"],
   batchId: string,
@@ -147,7 +147,7 @@ const batchHeaders = (pairs: HeaderPairs, batchId: string, sequence: number) => 
   return headers
 }
 
-// How far apart the broker's own clock for schedules ticks.
+// The tick of the broker's own clock for schedules.
 const scheduleGridMs = 250
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Where messages go that failed their schema: the REJECTED stream, with every fault and its path. The
- * broken bytes are kept up to 64 KiB, without the secrets in them, so that an operator sees what came.
+ * The REJECTED stream, for messages that failed their schema: with every fault and its path. The broken bytes are kept
+ * up to 64 KiB, without the secrets in them, so that an operator sees what came.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { isoTime, type Fault, Rejection, subjects } from "#contracts"
@@ -15,7 +15,7 @@ export const busRejected = defineCounter({
   labels: ["origin"]
 })
 
-/** What was refused and where it came from. */
+/** A rejected message and its origin. */
 export interface Refused {
   readonly origin: string
   readonly subject: string
@@ -28,8 +28,8 @@ export interface Refused {
 const payloadBytesMax = 64 * 1_024
 const faultsMax = 50
 
-// A path may hold keys, and a text a name, that came with the message. Looked at before it is cut, so that no half of
-// a secret stays; what is longer than can be looked at is nobody's mistake.
+// A path may hold keys, and a text may hold a name, from the message itself. Secrets are removed before the text is
+// cut to its length, so that no half of one stays. A text beyond the searched part is no honest mistake, and is dropped.
 const faultCharactersMax = 1_000
 const lookedAtMax = 16 * faultCharactersMax
 const withoutSecrets =
@@ -45,7 +45,7 @@ export class Rejections extends Context.Service<
   Rejections,
   {
     readonly reject: (refused: Refused) => Effect.Effect<void, BusError>
-    /** Faults as they may be told to anybody: without secrets, and within bounds. */
+    /** The faults in a form that anybody may see: without secrets, and within bounds. */
     readonly told: (faults: ReadonlyArray<Fault>) => ReadonlyArray<Fault>
   }
 >()("starling/bus/Rejections") {
@@ -68,7 +68,7 @@ export class Rejections extends Context.Service<
           payloadBase64: Buffer.from(bytes).toString("base64"),
           truncated: isCut
         }
-        // A source sequence names the message for good, so a crash in between stores it once all the same.
+        // A source sequence names the message for good, so even after a crash in between it is stored once.
         const messageId = refused.sequence === null ? {} : { messageId: `${refused.origin}:${refused.sequence}` }
         yield* publisher.publish(subjects.rejected(refused.origin), codec, rejection, messageId)
         rejected.inc({ origin: refused.origin })

@@ -1,7 +1,7 @@
 /**
- * Question and answer between roles over core messages: asked on a subject, answered by one of a queue
- * group. Nothing is stored; "nobody there" is known within milliseconds and is `BusUnavailable`, and so is an
- * answerer that has as many questions before it as it takes: it says so at once instead of keeping them.
+ * Question and answer between roles over core messages: asked on a subject, answered by one of a queue group. Nothing
+ * is stored. A missing answerer is known within milliseconds and is `BusUnavailable`. So is a full one: it says at once
+ * that it has as many questions as it takes, instead of keeping more.
  */
 import type { Msg } from "@nats-io/nats-core"
 import { Context, Effect, Layer, Result, type Scope, Semaphore } from "effect"
@@ -23,7 +23,7 @@ export interface AskOptions<Question, Answer> {
   readonly question: MessageCodec<Question>
   readonly answer: MessageCodec<Answer>
   readonly timeoutMs: number
-  /** Whoever was asked first has fallen silent: by the broker, so that another replica may get it. Default false. */
+  /** The first answerer has fallen silent: ask by the broker, so that another replica may get it. Default false. */
   readonly isAgain?: boolean
 }
 
@@ -35,7 +35,9 @@ export interface AnswerOptions<Question, Answer, R> {
   readonly answer: MessageCodec<Answer>
   /** Questions in work at once. */
   readonly concurrency: number
-  /** Further ones that wait for their turn; a question beyond them is told at once to ask again. Default 1,024. */
+  /**
+   * Questions that wait for their turn beyond those in work; a further one is told at once to ask again. Default 1,024.
+   */
   readonly waitingMax?: number
   readonly handler: (question: Question) => Effect.Effect<Answer, never, R>
 }
@@ -129,7 +131,7 @@ const answerOne = Effect.fnUntraced(function* <Q, A, R>(
 ) {
   const question = options.question.decode({
     data: message.data,
-    // Few questions are told by their headers.
+    // Decoded on demand, for few answerers look at headers.
     header: (name) => headerReader(message.headers)(name)
   })
   if (Result.isFailure(question)) {
@@ -146,7 +148,7 @@ const answerOne = Effect.fnUntraced(function* <Q, A, R>(
   const encoded = options.answer.encode(yield* options.handler(question.success))
   const sent = encoded.headers.length === 0 ? {} : { headers: toHeaders(encoded.headers) }
   nats.sends.add(() => {
-    // A closed connection has nobody to tell.
+    // A closed connection gets no answer.
     if (!nats.connection.isClosed()) message.respond(encoded.data, sent)
   })
 })

@@ -1,6 +1,4 @@
-/**
- * Looks into streams without consuming: ranges for history and redrive, counts per subject for backlogs.
- */
+/** Reads streams without consuming: ranges for history and redrive, counts per subject for backlogs. */
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import type { BusError } from "./errors.ts"
 import { headerReader } from "./message.ts"
@@ -38,16 +36,16 @@ export class StreamReader extends Context.Service<
     readonly last: (stream: string, subject: string) => Effect.Effect<Option.Option<SourceMessage>, BusError>
     /** A range in order, read in pages. */
     readonly range: (stream: string, options: RangeOptions) => Stream.Stream<SourceMessage, BusError>
-    /** From a sequence on and then what comes, without end. */
+    /** The messages from a sequence on, then every later one, without end. */
     readonly follow: (stream: string, fromSequence: number) => Stream.Stream<SourceMessage, BusError>
-    /** As `follow`, in runs: what comes within a moment of the first one, so that it may be done together. */
+    /** Like `follow`, in runs: the messages that come within a moment of the first one, to be handled together. */
     readonly followInBatches: (
       stream: string,
       fromSequence: number,
       run: BatchOptions
     ) => Stream.Stream<ReadonlyArray<SourceMessage>, BusError>
     readonly remove: (stream: string, sequence: number) => Effect.Effect<void, BusError>
-    /** Removes what is on the subject; with `below` only what is before that sequence. Answers with how many. */
+    /** Removes the messages on the subject; with `below` only those before that sequence. Returns how many. */
     readonly purge: (stream: string, subject: string, below?: number) => Effect.Effect<number, BusError>
   }
 >()("starling/bus/StreamReader") {
@@ -130,7 +128,7 @@ const make = (nats: Nats["Service"]): StreamReader["Service"] => {
   }
 }
 
-// What a slow reader may have before it stops the reading.
+// The messages that a slow reader may hold before it stops the reading.
 const followCapacity = 256
 
 // A page is one request; its bytes stay below what a connection buffers without harm.

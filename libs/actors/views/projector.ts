@@ -1,8 +1,8 @@
 /**
- * LOG in, KV `views` out: keeps for every entity the row that its last record shows. One at a time by lease; a second
- * one, or one that repeats what it did before it died, changes nothing. An empty bucket is filled again from the
- * log's beginning. A record that cannot be read is in REJECTED, and its entity stays as it was shown.
- * The loop is alive while rows get written, or it is at the log's end, or waits for its lease or a broker that is away.
+ * Projects LOG to KV `views`: keeps for every entity the row of its last record. One projector at a time works, by
+ * lease; a second one, or a repetition after a crash, changes nothing. An empty bucket is filled again from the log's
+ * beginning. A record that cannot be read is in REJECTED, and its entity keeps its last row. The loop is alive while
+ * rows get written, or it is at the log's end, or waits for its lease or a broker that is away.
  */
 import { Effect, Option, Result, Schedule, type Scope, Stream } from "effect"
 import { type BusError, Kv, type KvBucket, Leases, Rejections, type SourceMessage, StreamReader } from "#bus"
@@ -19,16 +19,16 @@ export const viewsWritten = defineCounter({
 })
 
 export interface ProjectorOptions {
-  /** This process, as the lease knows it. */
+  /** This process's name in the lease. */
   readonly holder: string
   readonly projections: ReadonlyArray<EntityProjection>
-  /** A loop that has neither written a row nor been at the log's end for so long is stuck. */
+  /** A loop that has neither written a row nor been at the log's end for this long is stuck. */
   readonly stallMs?: number
 }
 
-// What comes within a moment is one run; of an entity that changes often only the last is written.
+// Records that come within a moment are one run; of an entity that changes often only the last is written.
 const run = { messagesMax: 512, withinMs: 20 }
-// Writes on the way; a bucket takes some thousand a second.
+// Concurrent writes; a bucket takes some thousand a second.
 const writesAtOnce = 64
 const stallMsDefault = 30_000
 const looksPerStall = 6
@@ -50,7 +50,7 @@ export const projectViews = Effect.fnUntraced(function* (
   const loop = yield* (yield* Health).loop("views", { stallMs })
   const byEntity = new Map(projections.map((projection) => [projection.entity, projection]))
   const rows = rowKeeper(bucket, loop.beat)
-  // Undefined: it does not read.
+  // Undefined while it does not read.
   let position: number | undefined
 
   const take = Effect.fnUntraced(function* (messages: ReadonlyArray<SourceMessage>) {
@@ -73,11 +73,11 @@ export const projectViews = Effect.fnUntraced(function* (
     position = done
     yield* Stream.runForEach(reader.followInBatches("LOG", done + 1, run), take)
   }).pipe(
-    // Asking in vain for a broker that is away is no standstill.
+    // Retrying while the broker is away is no stall.
     Effect.tapErrorTag("BusUnavailable", () => Effect.sync(loop.beat)),
     Effect.ensuring(Effect.sync(() => (position = undefined)))
   )
-  // Where nothing is to be done, nothing gets done.
+  // Without work to do, nothing is expected to get done.
   const look = Effect.suspend(() => (position === undefined ? Effect.void : beatAtEnd(reader, loop, position))).pipe(
     Effect.catchTag("BusUnavailable", () => Effect.sync(loop.beat)),
     Effect.ignore
@@ -86,7 +86,7 @@ export const projectViews = Effect.fnUntraced(function* (
   return leases.whileHeld({ key: "views", holder, onWait: loop.beat }, work)
 })
 
-/** Brings rows up to their records, and knows where each entity's row is: its project, and with it the key, may change. */
+/** Brings rows up to their records. It knows each row's place, for its project, and with it the key, may change. */
 const rowKeeper = (bucket: ViewBucket, onDone: () => void) => {
   const places = new Map<string, RowPlace>()
 
@@ -100,7 +100,7 @@ const rowKeeper = (bucket: ViewBucket, onDone: () => void) => {
     onDone()
   })
 
-  // One that died between the two writes of a move has left the row under both keys; the older one goes.
+  // A projector that died between the two writes of a move has left the row under both keys; the older one goes.
   const found = ({ entity, id }: Pick<ViewRow, "entity" | "id">, place: RowPlace) => {
     const name = `${entity} ${id}`
     const other = places.get(name)
@@ -127,17 +127,17 @@ interface ViewChange {
   readonly entity: string
   readonly id: string
   readonly sequence: number
-  /** Nothing: it is gone, or not to be listed. */
+  /** Undefined when the entity is gone, or not to be listed. */
   readonly row: ViewRow | undefined
 }
 
 interface ViewChanges {
   readonly changes: ReadonlyArray<ViewChange>
-  /** Records that could not be read; what they say of their entities is not shown. */
+  /** Records that could not be read; their entities keep their last rows. */
   readonly unreadable: ReadonlyArray<SourceMessage>
 }
 
-/** What a run of the log changes in the views: per entity only its last record counts. Pure. */
+/** The changes that a run of the log makes in the views: only the last record of an entity counts. Pure. */
 export const viewChanges = (
   run: ReadonlyArray<SourceMessage>,
   projections: ReadonlyMap<string, EntityProjection>
@@ -166,7 +166,7 @@ const changeOf = (message: SourceMessage, projection: EntityProjection, id: stri
   return { entity, id, sequence, row }
 }
 
-/** Nothing for one that is gone or not to be listed. */
+/** Undefined for an entity that is gone or not to be listed. */
 const fieldsOf = (
   message: SourceMessage,
   projection: EntityProjection,
@@ -183,19 +183,22 @@ const fieldsOf = (
 
 type ViewBucket = KvBucket<Viewed>
 
-/** Where a row was seen or written last, and of which record it is. */
+/** Where a row was last seen or written, and the record it shows. */
 interface RowPlace {
   readonly key: string
   readonly revision: number
   readonly sequence: number
 }
 
-// Somebody else wrote the same key in between; a projector that lost its lease writes a moment longer.
+// Another process wrote the same key in between; a projector that lost its lease writes a moment longer.
 const triesMax = 5
 
 const isRow = (value: Viewed): value is ViewRow => "entity" in value
 
-/** Brings one row up to its record, if it is not there already. `known`: of the same key; nothing when there is none. */
+/**
+ * Brings one row up to its record, unless it is there already. `known`: the row under the same key; undefined when
+ * there is none.
+ */
 const storeRow = (bucket: ViewBucket, row: ViewRow, known: RowPlace | undefined): Effect.Effect<RowPlace, BusError> => {
   const key = viewKey(row)
   const { sequence } = row
@@ -224,14 +227,14 @@ const removeRow = (bucket: ViewBucket, key: string): Effect.Effect<void, BusErro
     )
   )
 
-/** How far the log is in the views. */
+/** The position of the views in the log. */
 const readPosition = (bucket: ViewBucket): Effect.Effect<number, BusError> =>
   Effect.map(
     bucket.get(cursorKey),
     Option.match({ onNone: () => 0, onSome: ({ value }) => (isRow(value) ? 0 : value.position) })
   )
 
-/** Never backwards. */
+/** Never moves backwards. */
 const storePosition = (bucket: ViewBucket, position: number): Effect.Effect<void, BusError> =>
   again(
     Effect.flatMap(bucket.get(cursorKey), (held) => {

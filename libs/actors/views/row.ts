@@ -1,6 +1,6 @@
 /**
- * One entity as lists and watchdogs see it: made from its last record, and therefore a moment behind it. A caller
- * that has to be right asks the actor.
+ * One entity as lists and watchdogs see it: made from its last record, and therefore a moment behind it. A caller that
+ * must be right asks the actor.
  */
 import { Option, Result, Schema } from "effect"
 import { Count, encodeToken, EpochMs } from "#contracts"
@@ -9,37 +9,37 @@ import type { Projection, ViewFields } from "../definition.ts"
 export const ViewRow = Schema.Struct({
   entity: Schema.String,
   id: Schema.String,
-  /** Null for what belongs to none. */
+  /** Null for an entity of no project. */
   project: Schema.NullOr(Schema.String),
   state: Schema.String,
   createdAtMs: EpochMs,
   updatedAtMs: EpochMs,
-  /** When somebody has to look at it, by what for. */
+  /** When a sweep has to look at it, by the name of the deadline. */
   deadlinesMs: Schema.Record(Schema.String, EpochMs),
-  /** Of the record it was made from. */
+  /** The sequence of the record that the row shows. */
   sequence: Count,
-  /** What lists show and sweeps go by; the entity's own. */
+  /** The fields that lists show and sweeps use, by the entity's own definition. */
   summary: Schema.Record(Schema.String, Schema.Unknown)
 })
 export interface ViewRow extends Schema.Schema.Type<typeof ViewRow> {}
 
-/** How far LOG is in the views. */
+/** The position of the views in LOG. */
 export const ViewCursor = Schema.TaggedStruct("Cursor", { position: Count })
 export const Viewed = Schema.Union([ViewRow, ViewCursor])
 export type Viewed = Schema.Schema.Type<typeof Viewed>
 
 export const cursorKey = "cursor"
 
-/** `<project>.<entity>.<id>`, so that one project's can be read alone; of no project is `=`. */
+/** `<project>.<entity>.<id>`, so that one project's rows can be read alone; `=` stands for no project. */
 export const viewKey = ({ entity, id, project }: Pick<ViewRow, "entity" | "id" | "project">) =>
   `${encodeToken(project ?? "")}.${encodeToken(entity)}.${encodeToken(id)}`
 
-/** A projection that reads stored states itself, so that those of different kinds stand beside each other. */
+/** A projection that decodes stored states itself, so that projections of different kinds fit in one table. */
 export interface EntityProjection {
   readonly entity: string
   /** Fails for a stored state that it cannot read. */
   readonly show: (stored: unknown, id: string) => Result.Result<ViewFields | undefined, Schema.SchemaError>
-  /** Of a state that an actor of that kind decided in this process: it is not read again. */
+  /** For a state that an actor of that kind decided in this process: it is not decoded again. */
   readonly showDecoded: (state: unknown, id: string) => ViewFields | undefined
 }
 
@@ -48,7 +48,7 @@ export const entityProjection = <State>({ entity, state, show }: Projection<Stat
   return {
     entity,
     show: (stored, id) => Result.map(decode(stored), (known) => show(known, id)),
-    // The entity in the subject says whose state it is; the compiler cannot tell that.
+    // The entity in the subject determines the state's type; the compiler cannot see that.
     showDecoded: (own, id) => show(own as State, id)
   }
 }
@@ -58,8 +58,8 @@ export interface SummaryRow<Summary> extends Omit<ViewRow, "summary"> {
 }
 
 /**
- * Reads the summaries of one kind of rows, each once, for sweeps look through all of them many times a second. A row of
- * another version of the fleet is left out, and seen again once the projector is of this version.
+ * Reads the summaries of one kind of rows, each once, for sweeps go through all of them many times a second. A row of
+ * another version of the fleet is left out, and comes back once the projector is of this version.
  */
 export const summaryReader = <Summary>(schema: Schema.Codec<Summary, unknown>) => {
   const decode = Schema.decodeUnknownOption(schema)

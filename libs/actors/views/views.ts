@@ -1,6 +1,7 @@
 /**
- * The views, read: a watched copy in memory, as fresh as it says. Lists and sweeps go by it; who has to be right asks
- * the actor. What is beyond its bound is not in it, and it says so; what has ended is the first to be left out.
+ * The views as read: a watched copy in memory that states its freshness. Lists and sweeps use it; a caller that must be
+ * right asks the actor. The copy has a bound: rows beyond it are left out, those of ended entities first, and the copy
+ * says so.
  */
 import { Context, Effect, Layer, Option, Schedule, Stream } from "effect"
 import { type BusError, Kv, type KvBucket, StreamReader } from "#bus"
@@ -28,22 +29,22 @@ export interface ViewQuery {
 export interface ViewFreshness {
   /** The record up to which the views show everything. */
   readonly sequence: number
-  /** Records that are not shown yet, when last looked at. */
+  /** Records not yet shown, at the last check. */
   readonly behind: number
-  /** There are more entities than are kept here; what is missing is not listed. Those that have ended go first. */
+  /** There are more entities than are kept here, and the missing ones are not listed. Ended ones are left out first. */
   readonly isTruncated: boolean
 }
 
 export interface ViewsOptions {
-  /** Rows kept; a row takes about a kilobyte. */
+  /** The number of rows kept; a row takes about a kilobyte. */
   readonly rowsMax?: number
 }
 
 const rowsMaxDefault = 250_000
 const lookEvery = "1 second"
-// Rows come in such handfuls as they are written in.
+// Rows arrive in batches of the size in which they are written.
 const run = { messagesMax: 512, withinMs: 5 }
-// What there is room for again comes back within the second, a few thousand rows at a time.
+// Rows that fit again come back within the second, a few thousand at a time.
 const fetchedMax = 2_000
 const fetchesAtOnce = 32
 
@@ -56,7 +57,7 @@ export class Views extends Context.Service<
     /** Rows of an entity whose deadline of that name has passed. */
     readonly due: (entity: string, deadline: string, nowMs: number) => ReadonlyArray<ViewRow>
     readonly freshness: () => ViewFreshness
-    /** No row is left out but of what has ended: what is on its way can be counted. */
+    /** Only rows of ended entities are left out, so items in flight can be counted. */
     readonly isWhole: () => boolean
   }
 >()("starling/actor/Views") {
@@ -97,7 +98,7 @@ interface WatchedCopy {
   readonly sequence: () => number
 }
 
-/** The rows as they are now, and from then on every change of them. */
+/** The present rows, then every change of them. */
 const watchedCopy = Effect.fnUntraced(function* (bucket: KvBucket<Viewed>, rowsMax: number) {
   const index = viewIndex(rowsMax)
   let sequence = 0
@@ -116,7 +117,7 @@ const watchedCopy = Effect.fnUntraced(function* (bucket: KvBucket<Viewed>, rowsM
   )
   const watch = Stream.suspend(() => {
     const from = revision + 1
-    // Once it broke, what the bucket has become is not known: then all of it is looked at.
+    // After a break the bucket's changes are unknown: then all of it is read again.
     revision = 0
     return bucket.changesInBatches(from, run)
   })
@@ -139,7 +140,7 @@ interface Look {
   readonly isWhole: () => boolean
 }
 
-/** Each second: brings back what there is room for again, and sees how far behind the copy is; that it returns. */
+/** Each second: brings back rows that fit again, and measures how far behind the copy is; returns that. */
 const lookAround = Effect.fnUntraced(function* ({ bucket, copy, rowsMax, isWhole }: Look) {
   const reader = yield* StreamReader
   const metrics = yield* Metrics
@@ -176,7 +177,7 @@ const lookAround = Effect.fnUntraced(function* ({ bucket, copy, rowsMax, isWhole
 
 interface LeftOut {
   readonly ended: number
-  /** Somebody waits for these. */
+  /** Rows of entities that have not ended. */
   readonly moving: number
 }
 
@@ -186,19 +187,19 @@ export interface ViewIndex {
   readonly rowsOf: (entity: string) => ReadonlyArray<ViewRow>
   readonly find: (entity: string, id: string) => Option.Option<ViewRow>
   readonly leftOut: () => LeftOut
-  /** Keys of rows that there is room for again, at most so many, those first that somebody waits for. */
+  /** Keys of rows that fit again, at most so many, those of entities that have not ended first. */
   readonly wanted: (keysMax: number) => ReadonlyArray<string>
 }
 
-/** What has ended has a deadline of that name, by which it is retired. */
+/** An ended entity has a deadline of that name, by which it is retired. */
 const hasEnded = ({ deadlinesMs }: ViewRow) => deadlinesMs["ended"] !== undefined
 
-// Of rows that ended and did not, time and again.
+// Bounds the keys of rows that ended and came back, again and again.
 const staleKeysMax = 1_000
 
 /**
- * The rows that a process keeps, at most `rowsMax`. Those that have ended are left out first; what was left out is known
- * by its key, and asked for again when there is room.
+ * The rows that a process keeps, at most `rowsMax`. Ended ones are left out first; a row that was left out is known by
+ * its key, and read again when there is room.
  */
 export const viewIndex = (rowsMax: number): ViewIndex => {
   const rows = new Map<string, Map<string, ViewRow>>()
@@ -222,7 +223,7 @@ export const viewIndex = (rowsMax: number): ViewIndex => {
     places.delete(key)
     ended.delete(key)
     const row = rows.get(place.entity)?.get(place.id)
-    // One that moved to another project is under its new key already.
+    // A row that moved to another project is under its new key already.
     if (row === undefined || viewKey(row) !== key) return undefined
     rows.get(place.entity)?.delete(place.id)
     return row
@@ -239,7 +240,7 @@ export const viewIndex = (rowsMax: number): ViewIndex => {
   return {
     keep: (key, row) => {
       const ofEntity = rows.get(row.entity) ?? new Map<string, ViewRow>()
-      // An entity that moved to another project: what is under its old key is older and goes next.
+      // An entity that moved to another project: the row under its old key is older and goes next.
       const before = ofEntity.get(row.id)
       if (before !== undefined && before.sequence > row.sequence) return
       const isFull = !places.has(key) && places.size >= rowsMax
@@ -265,9 +266,9 @@ export const viewIndex = (rowsMax: number): ViewIndex => {
   }
 }
 
-/** Keys of what has ended. The last to end is left out first: the first to end is the next to be retired. */
+/** Keys of ended rows. The last to end is left out first: the first to end is the next to be retired. */
 const endingOrder = (ended: Set<string>) => {
-  // Some of these have moved on, or are not there any more.
+  // Some of these have moved on, or are gone.
   let keys: Array<string> = []
   return {
     note: (key: string) => {
@@ -283,7 +284,7 @@ const endingOrder = (ended: Set<string>) => {
   }
 }
 
-/** The first keys of rows that were left out, `true` for those that have ended; somebody waits for the others. */
+/** The first keys of rows that were left out: `true` for ended entities; the others are moving. */
 const keysOf = (out: ReadonlyMap<string, boolean>, movingMax: number, endedMax: number): ReadonlyArray<string> => {
   if (movingMax <= 0 && endedMax <= 0) return []
   const keys = { moving: [] as Array<string>, ended: [] as Array<string> }

@@ -1,7 +1,7 @@
 /**
- * Sends messages to the broker and waits for its answer. One subscription takes all answers, one sweep finds all that
- * are overdue: a timer, a promise and an error object for each message, as the client library makes them, would cost a
- * third of a publish. This is a hot path: callbacks and a plain map.
+ * Sends messages to the broker and waits for its answers. One subscription takes all answers, one sweep finds all that
+ * are overdue: the client library's timer, promise and error object for each message would cost a third of a publish.
+ * This is a hot path: callbacks and a plain map.
  */
 import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/nats-core"
 import { Clock, Effect, Schedule } from "effect"
@@ -14,13 +14,13 @@ export interface Outgoing {
   readonly headers?: MsgHdrs
 }
 
-/** What an answer says. It must not throw. */
+/** Reads an answer. It must not throw. */
 export type ReadAnswer<A> = (operation: string, answer: Msg) => Effect.Effect<A, BusError>
 
 export interface BrokerCalls {
   /**
    * Sends `ahead` and `last` in one go and waits for the answer to `last`. `BusUnavailable` when none comes in time:
-   * then it is unknown whether the broker did what it was told. `withinMs`: 5 s unless told, to half a second.
+   * then it is unknown whether the broker acted. `withinMs`: 5 s by default, to half a second.
    */
   readonly call: <A>(
     operation: string,
@@ -29,16 +29,16 @@ export interface BrokerCalls {
     ahead?: ReadonlyArray<Outgoing>,
     withinMs?: number
   ) => Effect.Effect<A, BusError>
-  /** Waits for what somebody of this process answers, as `call` does. `pose` hands the question over. */
+  /** Waits for an answer from within this process, as `call` does. `pose` hands the question over. */
   readonly near: <A>(
     operation: string,
     subject: string,
     withinMs: number,
     pose: (respond: (answer: A) => void) => void
   ) => Effect.Effect<A, BusError>
-  /** Fails all that wait; for a connection that is lost. */
+  /** Fails all waiting calls, for a connection that is lost. */
   readonly failAll: () => void
-  /** Fails what was sent to a subject that the broker forbids `user`. */
+  /** Fails the calls to a subject that the broker forbids `user`. */
   readonly forbid: (subject: string, user: string | undefined) => void
 }
 
@@ -56,7 +56,7 @@ interface Waiting extends Wanted {
 
 const noMore = () => undefined
 
-// Long enough for a leader election, short enough that a caller's own deadline is not eaten.
+// Long enough for a leader election, short enough to leave time within a caller's own deadline.
 const answerWithinMs = 5_000
 const sweepEveryMs = 500
 
@@ -135,7 +135,7 @@ const forbidden = (operation: string, subject: string, user: string | undefined)
     forbidden: { user, operation: "publish", subject }
   })
 
-/** Whoever waits for an answer, by the token that the answer will name. */
+/** The calls that wait for an answer, by the token that the answer will name. */
 const pendingCalls = (clock: Clock.Clock) => {
   const waiting = new Map<string, Waiting>()
   let sent = 0
@@ -148,8 +148,8 @@ const pendingCalls = (clock: Clock.Clock) => {
   }
 
   /**
-   * What it would have done is taken out of it: a map that fills and empties goes through one table after another, and
-   * an old one would keep the asker and all it knows alive until the collector's slow round.
+   * Clears the callbacks of the removed entry: a map that fills and empties goes through one table after another, and
+   * an old table would keep the caller and all it refers to alive until a major collection.
    */
   const take = (token: string) => {
     const found = waiting.get(token)
@@ -174,7 +174,7 @@ const publish = (connection: NatsConnection, { subject, data, headers }: Outgoin
     ...(reply === undefined ? {} : { reply })
   })
 
-/** Asks whoever answers on a subject. The broker says at once when nobody is there. */
+/** Asks on a subject. The broker says at once when nobody listens there. */
 export type Question = (operation: string, question: Outgoing, withinMs: number) => Effect.Effect<Msg, BusError>
 
 export const question =
@@ -182,7 +182,7 @@ export const question =
   (operation, asked, withinMs) =>
     call(operation, answerOf, asked, [], withinMs)
 
-/** Of an error that says so: whoever was asked for has gone, or never was. */
+/** The error text when the receiver has gone, or never existed. */
 export const nobodyThere = "nobody is there"
 
 const answerOf: ReadAnswer<Msg> = (operation, answer) =>

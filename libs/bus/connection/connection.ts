@@ -1,7 +1,7 @@
 /**
- * The role's one connection to the broker. It reconnects without end, 250 ms apart: a broker restart must
- * never need a restart of the fleet. What is in flight when the connection breaks fails at once with
- * `BusUnavailable` instead of waiting out its timeout. Stays inside this room.
+ * The role's one connection to the broker. It reconnects without end, 250 ms apart: a broker restart must never need a
+ * restart of the fleet. Operations in flight when the connection breaks fail at once with `BusUnavailable` instead of
+ * waiting out their timeout. Not exported from the bus.
  */
 import { jetstream, type JetStreamClient, jetstreamManager, type JetStreamManager } from "@nats-io/jetstream"
 import { type NatsConnection, PermissionViolationError, type Status } from "@nats-io/transport-node"
@@ -26,7 +26,7 @@ export const busReconnects = defineCounter({
   labels: []
 })
 
-// Long enough for a leader election, short enough that a caller's own deadline is not eaten.
+// Long enough for a leader election, short enough to leave time within a caller's own deadline.
 const requestTimeoutMs = 5_000
 
 export class Nats extends Context.Service<
@@ -35,24 +35,24 @@ export class Nats extends Context.Service<
     readonly connection: NatsConnection
     readonly jetstream: JetStreamClient
     readonly manager: JetStreamManager
-    /** Runs a call of the client library, told apart by `operation` in its error. */
+    /** Runs a call of the client library; its error names the `operation`. */
     readonly use: <A>(operation: string, call: (nats: Clients) => Promise<A>) => Effect.Effect<A, BusError>
     /** Stores messages in streams. */
     readonly write: StreamWrites
-    /** The last message of a stream on a subject, as the leader has it. */
+    /** The last message of a stream on a subject, from the leader. */
     readonly last: LastMessage
-    /** Asks another role. */
+    /** Asks another role over the broker. */
     readonly ask: Question
-    /** Asks one of this process. */
+    /** Asks a role of this process. */
     readonly askNear: BrokerCalls["near"]
     readonly isConnected: () => boolean
-    /** Where this role is answered: what its inboxes begin with. */
+    /** The prefix of this role's inboxes, where its answers arrive. */
     readonly inboxes: string
-    /** What all consumers and publishers on this connection send. */
+    /** Shared by all consumers and publishers on this connection. */
     readonly sends: SendBuffer
-    /** Of what this process writes and reads again. */
+    /** What this process writes and reads again. */
     readonly cache: WriteThroughCache
-    /** Between the consumers on this connection. */
+    /** Shares the event loop between the consumers on this connection. */
     readonly share: FairShare
     /** Completes when the connection is lost the next time. */
     readonly lost: Effect.Effect<void>
@@ -116,11 +116,11 @@ interface Presence {
   readonly isConnected: () => boolean
   /** Completes when the connection is lost the next time. */
   readonly lost: Effect.Effect<void>
-  /** What is asked of a lost connection would be answered by its timeout: it waits for the next one instead. */
+  /** Waits for the next connection first: on a lost one the answer would be a timeout. */
   readonly whileConnected: <A>(operation: string, act: Effect.Effect<A, BusError>) => Effect.Effect<A, BusError>
 }
 
-/** Follows whether the broker is there; when it goes, all that wait for its answers fail at once. */
+/** Follows whether the broker is connected; when it goes, all calls that wait for an answer fail at once. */
 const presence = Effect.fnUntraced(function* (connection: NatsConnection, calls: BrokerCalls, options: NatsOptions) {
   const metrics = yield* Metrics
   const connectedGauge = metrics.gauge(busConnected)
@@ -134,7 +134,7 @@ const presence = Effect.fnUntraced(function* (connection: NatsConnection, calls:
     if (status.type === "error" && status.error instanceof PermissionViolationError) {
       const { operation, subject } = status.error
       if (operation === "publish") calls.forbid(subject, options.user)
-      // A person's command fails by it and tells them.
+      // A command that a person runs fails here and says so.
       if (options.waitsForServer === false) return Effect.void
       return Effect.logError("the broker forbids what this role needs", status.error)
     }
@@ -161,7 +161,7 @@ const presence = Effect.fnUntraced(function* (connection: NatsConnection, calls:
   yield* watchStatus(connection, onStatus).pipe(Effect.forkScoped)
 
   const lost = Effect.suspend(() => Deferred.await(loss))
-  // A restart takes a moment; what lasts is explained.
+  // A restart takes a moment; a longer loss gets an explanation.
   const explained = Effect.andThen(
     Effect.sleep("2 seconds"),
     explainLoss(options, () => !connected)

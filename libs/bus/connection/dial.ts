@@ -1,7 +1,7 @@
 /**
- * Opens the connection to the broker. A role waits for its broker without end, 250 ms apart, and says why it
- * waits: refused, a wrong password, a certificate that is not believed. Once it stands, the client library keeps it:
- * a restart of the broker needs none of ours.
+ * Opens the connection to the broker. A role waits for its broker without end, 250 ms apart, and reports the reason:
+ * refused, a wrong password, a certificate that is not trusted. Once open, the client library keeps the connection: a
+ * restart of the broker needs none of ours.
  */
 import {
   connect,
@@ -22,19 +22,19 @@ export interface NatsOptions {
   readonly password?: Redacted.Redacted | undefined
   readonly credentials?: Redacted.Redacted | undefined
   readonly tls?: BrokerTls
-  /** A role waits for its broker without end; a command that finds none says so. */
+  /** A role waits for its broker without end; a command reports that there is none. */
   readonly waitsForServer?: boolean
-  /** Told why there is no connection now, and with undefined that there is one. */
+  /** Called with the reason why there is no connection now, and with undefined once there is one. */
   readonly onTrouble?: (reason: string | undefined) => void
 }
 
-// A broker of another region, and its handshake. One that refuses our certificate closes without a word.
+// For a broker of another region, and its handshake. A broker that refuses our certificate closes silently.
 const dialMs = 5_000
 const retryMs = 250
 
 export const inboxOf = (options: NatsOptions) => inboxPrefix(options.user ?? options.name)
 
-/** Stands until the scope ends. Fails only where `waitsForServer` is false. */
+/** Open until the scope ends. Fails only when `waitsForServer` is false. */
 export const openConnection = Effect.fnUntraced(function* (options: NatsOptions) {
   const say = trouble(options)
   while (true) {
@@ -49,7 +49,7 @@ export const openConnection = Effect.fnUntraced(function* (options: NatsOptions)
   }
 })
 
-/** While the connection is lost: asks by a second one why, for the library tries again without a word. */
+/** While the connection is lost, opens a second one to learn the reason, for the library retries silently. */
 export const explainLoss = Effect.fnUntraced(function* (options: NatsOptions, isLost: () => boolean) {
   const say = trouble(options)
   while (isLost()) {
@@ -73,7 +73,7 @@ const open = (options: NatsOptions) => {
     timeout: dialMs,
     noAsyncTraces: true,
     ignoreAuthErrorAbort: true,
-    // A broker that is cut off says nothing: it is missed within some seconds, as a dead one is.
+    // A broker that is cut off says nothing: like a dead one, it is noticed within some seconds.
     pingInterval: 2_000,
     maxPingOut: 2
   }
@@ -94,7 +94,7 @@ const silence = new BusUnavailable({
   detail: "no answer in time; a broker that asks for certificates is silent to who shows none that it believes"
 })
 
-// Flushes what acks are still buffered, but never longer than the drain can spare.
+// Flushes the acks that are still buffered, but never for longer than the drain can spare.
 const close = (connection: NatsConnection) =>
   Effect.tryPromise(() => connection.flush()).pipe(
     Effect.timeout("1 second"),
@@ -103,15 +103,15 @@ const close = (connection: NatsConnection) =>
   )
 
 export interface BrokerTls {
-  /** The authorities that may sign the broker's certificate, as PEM; without it those that Node believes. */
+  /** The authorities that may sign the broker's certificate, as PEM; without it, those that Node trusts. */
   readonly caFile?: string | undefined
-  /** What this process shows a broker that asks for it, with the chain, as PEM. */
+  /** This process's certificate for a broker that asks for one, with the chain, as PEM. */
   readonly certificateFile?: string | undefined
   readonly keyFile?: string | undefined
 }
 
 /**
- * Undefined where the broker decides. `tls://` or any TLS file makes encryption a must, for the client library takes
+ * Undefined when the broker decides. `tls://` or any TLS file makes encryption mandatory, for the client library takes
  * `tls://` for a hint and would send its password unencrypted. The library reads the files at every connection.
  */
 export const brokerTls = (servers: ReadonlyArray<string>, tls: BrokerTls = {}): TlsOptions | undefined => {
@@ -125,7 +125,7 @@ export const brokerTls = (servers: ReadonlyArray<string>, tls: BrokerTls = {}): 
   return isAsked || Object.keys(files).length > 0 ? files : undefined
 }
 
-/** Where a user of the broker is answered: below a name of its own, so that permissions can keep users apart. */
+/** The prefix of a broker user's inboxes: one per user, so that permissions can keep users apart. */
 export const inboxPrefix = (user: string) => `_INBOX_${encodeToken(user)}`
 
 const saidAgainAfterMs = 30_000

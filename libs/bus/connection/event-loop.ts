@@ -1,18 +1,18 @@
 /**
- * What one turn of the event loop does: which messages it starts, and which sends leave in one write. Plain
- * `setImmediate`, because every message comes through here.
+ * One turn of the event loop: which messages it starts, and which sends leave in one write. Plain `setImmediate`,
+ * because every message comes through here.
  */
 
 interface Lane<A> {
   /** Starts `item` now, or when this lane's turn comes; a lane keeps its order. */
   readonly take: (item: A) => void
-  /** Gives back what waits, unstarted. */
+  /** Returns the waiting items, unstarted. */
   readonly empty: () => ReadonlyArray<A>
 }
 
 /**
- * Shares the event loop between consumers: a burst for one must not hold up a lone message for another by milliseconds.
- * A turn starts a few messages at once, and then one of each waiting lane in rotation.
+ * Shares the event loop between consumers: a burst for one must not delay a lone message for another by milliseconds. A
+ * turn starts a few messages at once, and then one of each waiting lane in rotation.
  */
 export interface FairShare {
   readonly lane: <A>(start: (item: A) => void) => Lane<A>
@@ -22,7 +22,7 @@ export interface FairShare {
 const startsPerTurnMax = 32
 
 export const fairShare = (): FairShare => {
-  /** Starts one item of each lane that has some waiting; the next in rotation first. */
+  /** Starts one item of each lane that has some, beginning with the next in rotation. */
   const rotation = new Set<() => boolean>()
   let startedThisTurn = 0
   let isTurnEnding = false
@@ -76,8 +76,9 @@ export const fairShare = (): FairShare => {
 }
 
 /**
- * Sends what falls due in one turn of the event loop in one write: a write for each ack and publish would cost more than
- * all the rest. A crash can lose one turn's acks, and those messages come again; a publish is confirmed or it is not.
+ * Sends everything that falls due in one turn of the event loop in one write: a write for each ack and publish would
+ * cost more than all the rest. A crash can lose one turn's acks, and those messages come again; a publish is confirmed
+ * or it is not.
  */
 export interface SendBuffer {
   /** `send` must not throw. */

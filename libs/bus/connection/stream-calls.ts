@@ -1,6 +1,7 @@
 /**
- * Calls to a stream's leader on the hot path: store a message, read the last one of a subject. Past the client library,
- * which makes an error with its stack for each missing message; answers are read by hand, for a schema would cost more.
+ * Calls to a stream's leader on the hot path: store a message, read the last one of a subject. They bypass the client
+ * library, which makes an error with its stack for each missing message; answers are read by hand, for a schema would
+ * cost more.
  */
 import type { Msg, MsgHdrs } from "@nats-io/nats-core"
 import { MsgHdrsImpl } from "@nats-io/nats-core/internal"
@@ -16,7 +17,7 @@ export interface StreamWrite {
   readonly headers: MsgHdrs
 }
 
-/** Where the broker put a message. `duplicate`: it had this message id already and stored nothing. */
+/** The sequence that the broker gave a message. `duplicate`: it had this message id already and stored nothing. */
 export interface Stored {
   readonly stream: string
   readonly sequence: number
@@ -24,8 +25,8 @@ export interface Stored {
 }
 
 /**
- * Sends `ahead` and `last` in one go and waits for the confirmation of `last`, which in an atomic batch
- * stands for all. `BusUnavailable` when none comes in time: then it is unknown whether it was stored.
+ * Sends `ahead` and `last` in one go and waits for the confirmation of `last`, which in an atomic batch stands for all.
+ * `BusUnavailable` when none comes in time: then it is unknown whether it was stored.
  */
 export type StreamWrites = (
   operation: string,
@@ -38,7 +39,7 @@ export const streamWrites =
   (operation, last, ahead) =>
     call(operation, storedOf, last, ahead)
 
-/** Of the broker's answer to a message that was published to a stream. */
+/** Reads the broker's answer to a message that was published to a stream. */
 const storedOf = (operation: string, message: Msg): Effect.Effect<Stored, BusError> => {
   if (message.data.length === 0 && message.headers?.code === 503) {
     return new BusUnavailable({ operation, detail: "no stream takes this subject" })
@@ -52,7 +53,7 @@ const storedOf = (operation: string, message: Msg): Effect.Effect<Stored, BusErr
   return new BusUnavailable({ operation, detail: "an answer without a stream and a sequence" })
 }
 
-/** The last message of a stream on a subject, as the leader has it: no replica that is behind is asked. */
+/** The last message of a stream on a subject, read from the leader, so that no lagging replica answers. */
 export type LastMessage = (stream: string, subject: string) => Effect.Effect<Option.Option<SourceMessage>, BusError>
 
 const utf8 = new TextEncoder()
@@ -81,7 +82,7 @@ const messageOf = (operation: string, answer: Msg): Effect.Effect<Option.Option<
   return Effect.succeedSome(sourceOf(message))
 }
 
-/** As the broker writes it: bytes in base64, and neither bytes nor headers where there are none. */
+/** The broker's form: bytes in base64, with data and headers left out when empty. */
 interface StoredMessage {
   readonly subject: string
   readonly seq: number
@@ -95,22 +96,22 @@ const sourceOf = ({ subject, seq, time, data = "", hdrs }: StoredMessage): Sourc
   sequence: seq,
   storedAtMs: Date.parse(time),
   data: Buffer.from(data, "base64"),
-  // Few readers of a message look at its headers.
+  // Decoded on demand, for few readers look at headers.
   header: (name) => headerReader(hdrs === undefined ? undefined : MsgHdrsImpl.decode(Buffer.from(hdrs, "base64")))(name)
 })
 
-/** The JSON that JetStream answers with: what was asked for, or its error. */
+/** JetStream's JSON answer: the result, or its error. */
 type BrokerAnswer = Readonly<Record<string, unknown>>
 
 const isRecord = (value: unknown): value is BrokerAnswer => typeof value === "object" && value !== null
 
-/** Fails with what the broker says is wrong; an answer that is no JSON object is none. */
+/** Fails with the broker's error; an answer that is no JSON object counts as one. */
 export const parseAnswer = (operation: string, message: Pick<Msg, "data">): Result.Result<BrokerAnswer, BusError> =>
   Result.flatMap(readAnswer(operation, message), (answer) => unlessWrong(operation, answer))
 
 /**
- * As `parseAnswer`, and undefined where there is no such message: what is looked for is often not there, and an error
- * with its stack costs more than all the rest of the look.
+ * Like `parseAnswer`, but undefined when there is no such message: a missing message is common, and an error with its
+ * stack costs more than the rest of the read.
  */
 export const parseFound = (
   operation: string,

@@ -1,21 +1,22 @@
 /**
- * What this process wrote lately and is about to read again, by subject. What comes back byte for byte is handed on as
- * the very object that was written, so that a reader that knows the object need not decode it again. What was
- * forgotten, or written by somebody else, is handed on as it came: nothing is ever taken for what it is not.
+ * The recent writes of this process that it is about to read again, by subject. A message that comes back byte for byte
+ * is replaced by the very object that was written, so that a reader that knows the object need not decode it again.
+ * Bytes that were dropped from the cache, or that another process wrote, pass unchanged: nothing is ever taken for what
+ * it is not.
  */
 export interface WriteThroughCache {
-  /** `data` must not be changed any more. */
+  /** `data` must not change afterwards. */
   readonly put: (subject: string, data: Uint8Array) => void
-  /** The object that was written last to that subject, if its bytes are the same; else `data`. */
+  /** The object last written to that subject, if its bytes are the same; otherwise `data`. */
   readonly intern: (subject: string, data: Uint8Array) => Uint8Array
 }
 
 // Some thousand records, and more seconds of a busy role than its own readers are ever behind.
 const bytesKeptMax = 4 * 1_024 * 1_024
-// What an entry takes beside its bytes, about.
+// The rough size of an entry beside its bytes.
 const entryBytes = 256
 
-/** Keeps at least half of `bytesMax`, and at most all of it and one more: the older half is dropped whole. */
+/** Keeps at least half of `bytesMax`, and at most all of it and one entry more: the older half is dropped whole. */
 export const writeThroughCache = (bytesMax = bytesKeptMax): WriteThroughCache => {
   let recent = new Map<string, Uint8Array>()
   let older = new Map<string, Uint8Array>()

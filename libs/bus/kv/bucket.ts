@@ -21,7 +21,7 @@ export interface KvEntry<A> {
 /** A change seen by a watch: the new entry, or nothing for a removed key. `initial`: state before the watch began. */
 export interface KvChange<A> {
   readonly key: string
-  /** Of this change, the removal included. */
+  /** The revision of this change, also for a removal. */
   readonly revision: number
   readonly entry: Option.Option<KvEntry<A>>
 }
@@ -29,26 +29,26 @@ export interface KvChange<A> {
 export interface KvBucket<A> {
   readonly get: (key: string) => Effect.Effect<Option.Option<KvEntry<A>>, BusError>
   /**
-   * Fails with `RevisionConflict` when the key exists. Answers with the revision. With `ttlMs`, in a bucket
-   * with a time to live per key, the key goes when that time is over by the broker's clock; whole seconds, up.
+   * Fails with `RevisionConflict` when the key exists. Answers with the revision. With `ttlMs`, in a bucket with a time
+   * to live per key, the key expires after that time by the broker's clock, rounded up to whole seconds.
    */
   readonly create: (key: string, value: A, ttlMs?: number) => Effect.Effect<number, BusError>
   /**
-   * Fails with `RevisionConflict` when `revision` is no longer the last; 0: when there is or was anything. Without
-   * `ttlMs` an earlier one ends.
+   * Fails with `RevisionConflict` when `revision` is no longer the last; 0: when the key exists or ever existed.
+   * Without `ttlMs` an earlier time to live ends.
    */
   readonly update: (key: string, value: A, revision: number, ttlMs?: number) => Effect.Effect<number, BusError>
   readonly remove: (key: string, revision: number) => Effect.Effect<void, BusError>
-  /** As `remove`, and after an hour nothing says any more that the key was there. Of a bucket with `keyTtl`. */
+  /** Like `remove`, but after an hour no trace of the key is left. For a bucket with `keyTtl`. */
   readonly erase: (key: string, revision: number) => Effect.Effect<void, BusError>
-  /** The entries whose keys fit, `workspace.>` say, as they are now; without what does not fit the schema. */
+  /** The present entries whose keys match, `workspace.>` for example, without those that do not fit the schema. */
   readonly scan: (keys: string) => Stream.Stream<KvEntry<A>, BusError>
-  /** Every entry now, at most 20,000, and how far the bucket had come. */
+  /** Every present entry, at most 20,000, and the bucket's revision. */
   readonly entries: Effect.Effect<ReadonlyArray<KvEntry<A>>, BusError>
   /** The present state, then every change. Ends with an error when watching cannot go on. */
   readonly changes: Stream.Stream<KvChange<A>, BusError>
   /**
-   * What has changed since a revision, then every change, in runs; from 1 on it begins with the present state. Ends with
+   * The changes since a revision, then every later one, in runs; from 1 on it begins with the present state. Ends with
    * an error when it cannot go on.
    */
   readonly changesInBatches: (
@@ -81,23 +81,23 @@ export class Kv extends Context.Service<
 // A bucket of ours holds one key per endpoint, item or lease holder; more than this is a bug.
 const entriesMax = 20_000
 
-// Longer than any reader goes on with what it has seen.
+// Longer than any reader relies on what it has read.
 const goneKnownFor = "1h"
 
 const leaderRead = new Set(topology.buckets.flatMap(({ name, leaderReads }) => (leaderReads ? [name] : [])))
 
-// On what stands where a key was: removed by us, or by the broker when its time was over.
+// Headers of the marker that replaces a key: removed by us, or by the broker when its time was over.
 const removals = ["KV-Operation", "Nats-Marker-Reason"] as const
 
 type RawBucket = Awaited<ReturnType<Kvm["open"]>>
 
-/** What was written to buckets that are followed here, by the object that holds its bytes. */
+/** Values written to buckets that are followed here, by the object that holds their bytes. */
 interface Written {
   readonly values: WeakMap<Uint8Array, { readonly schema: unknown; readonly value: unknown }>
   readonly followed: Set<string>
 }
 
-/** Does not read again what was written by the same schema. */
+/** Skips decoding of values that were written by the same schema. */
 const knowing = <A>({ values }: Written, schema: Schema.Codec<A, A>): MessageCodec<A> => {
   const codec = jsonCodec(schema)
   return {
@@ -108,7 +108,7 @@ const knowing = <A>({ values }: Written, schema: Schema.Codec<A, A>): MessageCod
     },
     decode: (message) => {
       const known = values.get(message.data)
-      // Of the same schema, so it is of its type.
+      // The same schema, so the same type.
       return known?.schema === schema ? Result.succeed(known.value as A) : codec.decode(message)
     }
   }
@@ -164,7 +164,7 @@ const makeBucket = <A>(opened: Opened<A>): KvBucket<A> => {
 const reads = <A>(opened: Opened<A>) => {
   const { nats, kv, bucket } = opened
 
-  /** In the turn's one write, and without the client library's error object for every key that is not there. */
+  /** The request goes into the turn's one write, and a missing key makes no error object of the client library's. */
   const getFromLeader = Effect.fnUntraced(function* (key: string) {
     const last = Option.getOrUndefined(yield* nats.last(`KV_${bucket}`, `$KV.${bucket}.${key}`))
     const isGone = last === undefined || removals.some((name) => last.header(name) !== undefined)
@@ -199,12 +199,12 @@ interface Write<A> {
   readonly verb: string
   readonly key: string
   readonly value: A
-  /** The last one that the key may have; 0: none. */
+  /** The last revision that the key may have; 0: none. */
   readonly revision: number
   readonly ttlMs: number | undefined
 }
 
-/** Written past the key-value client, which cannot give a changed key a time to live. */
+/** The writes bypass the key-value client, which cannot give a changed key a time to live. */
 const writes = <A>({ nats, kv, bucket, codec, followed }: Opened<A>) => {
   const write = ({ verb, key, value, revision, ttlMs }: Write<A>) => {
     const ttl = ttlMs === undefined ? [] : [[header.ttl, `${Math.max(1, Math.ceil(ttlMs / 1_000))}s`] as const]
@@ -213,7 +213,7 @@ const writes = <A>({ nats, kv, bucket, codec, followed }: Opened<A>) => {
     if (followed.has(bucket)) nats.cache.put(message.subject, message.data)
     return Effect.map(nats.write(`${verb} ${bucket}/${key}`, message), ({ sequence }) => sequence)
   }
-  // The mark of a removed key still counts as its last revision.
+  // The marker of a removed key still counts as its last revision.
   const create = (key: string, value: A, ttlMs?: number) => {
     const first = { verb: "create", key, value, revision: 0, ttlMs }
     return Effect.catchTag(write(first), "RevisionConflict", (conflict) =>

@@ -1,4 +1,4 @@
-/** More than one key of a bucket: a scan of those that fit a pattern, and the changes from a revision on. */
+/** Reads more than one key of a bucket: a scan of those that match a pattern, and the changes from a revision on. */
 import type { KvEntry as RawEntry, Kvm } from "@nats-io/kv"
 import { Effect, Option, Result, Stream } from "effect"
 import type { Nats } from "../connection/connection.ts"
@@ -12,10 +12,10 @@ type RawBucket = Awaited<ReturnType<Kvm["open"]>>
 // Two rounds of sixteen.
 const readsMax = 32
 const readsAtOnce = 16
-// Entries come faster than they are read, one right after the other: some two milliseconds of reading.
+// Entries come faster than they are read, one right after the other: this many take some two milliseconds.
 const atOnceMax = 32
 
-/** Lets others have the process' thread now and then: without it, nobody else is heard until a scan has ended. */
+/** Yields the process's thread now and then: otherwise nothing else would run until a scan has ended. */
 const breather = () => {
   let count = 0
   return () => {
@@ -24,12 +24,12 @@ const breather = () => {
   }
 }
 
-/** Fits every key: nobody counts first what are all. */
+/** Matches every key, so there is no need to count first. */
 const everything = ">"
 
 /**
- * The keys that fit a pattern, and what stands under them now. A few are read one by one, from the leader: a consumer
- * for them would cost more, and stay with the broker for a while. Many come through a consumer.
+ * The keys that match a pattern, with their present values. A few are read one by one, from the leader: a consumer for
+ * them would cost more, and stay with the broker for a while. Many come through a consumer.
  */
 export const scanBucket = (
   nats: Nats["Service"],
@@ -40,7 +40,7 @@ export const scanBucket = (
   const prefix = `$KV.${bucket}.`
   const operation = `scan ${bucket}/${keys}`
 
-  // A bucket keeps one value a key, so its history is what it holds.
+  // A bucket keeps one value per key, so its history is its content.
   const consumed = Stream.unwrap(
     Effect.map(
       Effect.acquireRelease(
@@ -72,12 +72,12 @@ export const scanBucket = (
   )
 }
 
-// Beside the run itself.
+// Room beside the run itself.
 const capacity = 512
 
 /**
- * The changes from a revision on, in order and in runs. Of a key that changed more than once before it was read, only
- * the last change comes: a bucket keeps no more. `codec` may know what this process wrote.
+ * The changes from a revision on, in order and in runs. When a key changed more than once before it was read, only the
+ * last change comes, for a bucket keeps no more. `codec` may know what this process wrote.
  */
 export const followBucket = <A>(
   nats: Nats["Service"],
@@ -103,7 +103,7 @@ const changesOf = Effect.fnUntraced(function* <A>(
   for (const message of messages) {
     const key = message.subject.slice(keyFrom)
     const { sequence: revision, data } = message
-    // A key that was removed, or whose time was over, leaves a note without a value.
+    // A removed or expired key leaves a marker without a value.
     const decoded = data.length === 0 ? undefined : codec.decode(message)
     if (decoded !== undefined && Result.isSuccess(decoded)) {
       changes.push({ key, revision, entry: Option.some({ key, value: decoded.success, revision }) })

@@ -1,6 +1,6 @@
 /**
- * A relay's cursor in its target stream: the record that says how far the relay has come, and the step that moves it. A
- * crash between a step's two writes leaves a record that says what to finish.
+ * A relay's cursor in its target stream: the record of how far the relay has come, and the step that moves it. A crash
+ * between a step's two writes leaves a record of what to finish.
  */
 import { Effect, Option, Result, Schema } from "effect"
 import type { Nats } from "../connection/connection.ts"
@@ -15,7 +15,7 @@ export interface RelayStep<Cursor> {
   readonly cursor: Cursor
 }
 
-/** Where a relay's cursor stands and how it is written. */
+/** The place of a relay's cursor, and its codec. */
 export interface CursorPlace<Cursor> {
   readonly subject: string
   readonly codec: MessageCodec<RelayRecord<Cursor>>
@@ -26,9 +26,9 @@ const smallMessagesMax = 32
 const smallBytesMax = 48 * 1_024
 
 /**
- * A large step goes in one atomic batch with its cursor. The broker takes two milliseconds for any batch, so a small step
- * is written ahead instead: first the cursor with the step's messages in it, then the messages.
- * Answers with the sequence of the new cursor. Fails with `RevisionConflict` when a twin was faster.
+ * Writes a step. A large step goes in one atomic batch with its cursor. The broker takes two milliseconds for any
+ * batch, so a small step is written ahead instead: first the cursor with the step's messages in it, then the messages.
+ * Returns the sequence of the new cursor. Fails with `RevisionConflict` when a twin was faster.
  */
 export const writeStep = <Cursor>(
   nats: Nats["Service"],
@@ -45,7 +45,7 @@ export const writeStep = <Cursor>(
   return writeCursor(nats, place, record, expectedSequence).pipe(Effect.tap(() => publishAll(nats, step.messages)))
 }
 
-/** Writes the record of a cursor alone. Answers and fails as `writeStep` does. */
+/** Writes the record of a cursor alone. Returns and fails like `writeStep`. */
 export const writeCursor = <Cursor>(
   nats: Nats["Service"],
   place: CursorPlace<Cursor>,
@@ -53,7 +53,7 @@ export const writeCursor = <Cursor>(
   expectedSequence: number
 ): Effect.Effect<number, BusError> => publish(nats, cursorMessage(place, record, expectedSequence))
 
-/** Publishes what a record says was not yet known to be stored. */
+/** Publishes the messages that a record lists as not yet known to be stored. */
 export const finishPending = <Cursor>(nats: Nats["Service"], record: RelayRecord<Cursor>) =>
   publishAll(nats, record.pending.map(fromPending))
 
@@ -90,18 +90,18 @@ const Pending = Schema.Struct({
 })
 
 /**
- * What stands at the cursor's subject. Whoever reads the record publishes what is pending first; the ids are fixed, so
- * that at worst a message is sent twice under one id.
+ * The record at the cursor's subject. Its reader publishes the pending messages first; their ids are fixed, so that at
+ * worst a message is sent twice under one id.
  */
 export interface RelayRecord<Cursor> {
   readonly cursor: Cursor
-  /** The messages of the last step, where they were not written in the same batch. */
+  /** The messages of the last step, unless they were written in the same batch. */
   readonly pending: ReadonlyArray<typeof Pending.Type>
-  /** Its writer has stopped for good: whoever stands by may begin at once. */
+  /** The writer has stopped for good: a standby may begin at once. */
   readonly handedOver?: boolean
 }
 
-/** A fleet of before steps were written ahead stored the bare cursor; it is read as one with nothing pending. */
+/** Older fleets stored the bare cursor; it is read as one with nothing pending. */
 export const relayRecordCodec = <Cursor>(cursor: Schema.Codec<Cursor, Cursor>): MessageCodec<RelayRecord<Cursor>> => {
   const record = jsonCodec(
     Schema.Struct({ cursor, pending: Schema.Array(Pending), handedOver: Schema.optionalKey(Schema.Boolean) })
@@ -133,11 +133,11 @@ const fromPending = (pending: typeof Pending.Type): BatchMessage => ({
 
 interface StoredCursor<Cursor> {
   readonly record: RelayRecord<Cursor>
-  /** Of the record in the target stream; what the next write expects. */
+  /** The sequence of the record in the target stream, which the next write expects. */
   readonly sequence: number
 }
 
-/** How far a relay has come, as the target stream's leader has it. None when it never ran. */
+/** The relay's stored cursor, from the target stream's leader. None when it never ran. */
 export const storedCursor = Effect.fnUntraced(function* <Cursor, E, R>(
   nats: Nats["Service"],
   { name, target, place }: RelayOptions<Cursor, E, R>

@@ -1,11 +1,11 @@
 /**
- * Reads one stream in order and writes what follows from it to another: every step is tied to the new
- * cursor, on the condition that the cursor is still the one we read. Of several relays at once one works:
- * the others fail that condition, stand by, and take up the work when the cursor stands still. A killed broker or
- * a killed relay loses nothing; at worst the few messages of one small step are repeated, with the same ids.
+ * A relay reads one stream in order and writes what follows from it to another. Every step is tied to the new cursor,
+ * on the condition that the stored cursor is still the one we read. Of several relays at once one works: the others
+ * fail that condition, stand by, and take up the work when the cursor stands still. A killed broker or a killed relay
+ * loses nothing; at worst the few messages of one small step are repeated, with the same ids.
  *
- * `translate` turns a run of source messages into steps; a step is written whole or not at all. Between
- * runs `aside` may offer steps of its own on the same cursor (catching up, a changed configuration).
+ * `translate` turns a run of source messages into steps; a step is written whole or not at all. Between runs `aside`
+ * may offer steps of its own on the same cursor (catching up, a changed configuration).
  */
 import { Effect, Exit, Option, Queue, Schedule, type Scope } from "effect"
 import { defineCounter, defineGauge, defineHistogram, type HealthLoop, Metrics } from "#runtime"
@@ -49,28 +49,28 @@ export const relayPosition = defineGauge({
   labels: ["relay"]
 })
 
-/** What makes a relay: where from, where to, and what follows from a run of messages. */
+/** The parts of a relay: its source, its target, and what follows from a run of messages. */
 export interface RelayOptions<Cursor, E, R> {
-  /** Names the relay in metrics and logs. */
+  /** The relay's name in metrics and logs. */
   readonly name: string
   readonly source: string
   readonly target: string
-  /** Where in the target stream the cursor is. */
+  /** The cursor's place in the target stream. */
   readonly place: CursorPlace<Cursor>
   /** The cursor of a relay that never ran, given the source's last sequence. */
   readonly begin: (lastSequence: number) => Cursor
-  /** Source sequence up to which `cursor` has everything. */
+  /** The source sequence up to which `cursor` covers everything. */
   readonly position: (cursor: Cursor) => number
-  /** False of a cursor that a twin with another configuration has made its own, and that `aside` would change. */
+  /** False for a cursor that a twin with another configuration has made its own, and that `aside` would change. */
   readonly isOurs: (cursor: Cursor) => boolean
   readonly translate: (
     run: ReadonlyArray<SourceMessage>,
     cursor: Cursor
   ) => Effect.Effect<ReadonlyArray<RelayStep<Cursor>>, E, R>
   readonly aside: (cursor: Cursor) => Effect.Effect<ReadonlyArray<RelayStep<Cursor>>, E, R>
-  /** Called with every cursor known to be stored, and what this relay wrote with it: nothing, where a twin did. */
+  /** Called with every cursor known to be stored, and the messages this relay wrote with it: none when a twin did. */
   readonly onCursor: (cursor: Cursor, written: ReadonlyArray<BatchMessage>) => Effect.Effect<void, never, R>
-  /** Runs each time the relay has taken the cursor up and is about to read on. */
+  /** Runs each time the relay has taken over the cursor and is about to read on. */
   readonly onStarted: Effect.Effect<void, never, R>
   readonly loop: HealthLoop
 }
@@ -78,14 +78,14 @@ export interface RelayOptions<Cursor, E, R> {
 // Batches of 64 to 256 carry the most per second; a longer run would only delay its first message.
 const runMessagesMax = 256
 const queueCapacity = 1_024
-// How often `aside` is asked when the source is quiet.
+// How often `aside` is called when the source is quiet.
 const quietMs = 250
 const tick = Symbol("tick")
 
-// A broker that is away must not hold up the end of the process.
+// A broker that is away must not delay the end of the process.
 const handOverWithinMs = 1_000
 
-/** Runs until interrupted or failed; failed, it is meant to be started again. */
+/** Runs until interrupted or failed; after a failure it is meant to be started again. */
 export const relay = Effect.fnUntraced(function* <Cursor, E, R>(
   options: RelayOptions<Cursor, E, R>
 ): Effect.fn.Return<never, BusError | E, R | Nats | Metrics> {
@@ -104,7 +104,7 @@ export const relay = Effect.fnUntraced(function* <Cursor, E, R>(
     position.set(labels, options.position(cursor))
   })
   const standBy = Effect.gen(function* () {
-    // Whoever waits for the start waits for what this relay itself has to write first.
+    // A part that waits for the start waits for what this relay itself has to write first.
     if (!hasStarted) return
     yield* Effect.logDebug("a twin relay was faster, standing by").pipe(Effect.annotateLogs(labels))
     active.set(labels, 0)
@@ -143,15 +143,15 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
           })
         )
       )
-      // What is begun is ended, which takes no longer than the broker may take to answer: else nobody could be told how
-      // far this relay has come.
+      // A step that has begun is finished, which takes no longer than the broker's answer: otherwise nobody could be
+      // told how far this relay has come.
       yield* Effect.uninterruptible(written)
       yield* options.onCursor(step.cursor, step.messages)
     }
     position.set({ relay: options.name }, options.position(held.cursor))
   })
 
-  // Taking is never interrupted, for what was taken would be lost: a quiet source is woken by a tick.
+  // Taking is never interrupted, for taken messages would be lost: a tick wakes a quiet source.
   const wake = Effect.sync(() => Queue.sizeUnsafe(source) === 0 && Queue.offerUnsafe(source, tick))
   yield* Effect.forkScoped(Effect.repeat(wake, Schedule.spaced(quietMs)))
   yield* write(yield* options.aside(held.cursor))
@@ -185,7 +185,7 @@ const loadCursor = Effect.fnUntraced(function* <Cursor, E, R>(
   return { cursor: record.cursor, sequence }
 })
 
-/** Tells those who stand by that they need not wait. Where something else was written meanwhile, nothing is. */
+/** Tells standbys that they need not wait. Writes nothing when another write came in between. */
 const handOver = <Cursor, E, R>(
   nats: Nats["Service"],
   { place }: RelayOptions<Cursor, E, R>,

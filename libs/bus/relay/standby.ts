@@ -1,7 +1,8 @@
 /**
- * The standby of a relay that lost a write to its twin, and when it takes over. The cursor is the twin's only sign of
- * life: one that stands still while something waits is a dead twin's, or a slow one's; one that stands still for want of
- * work is taken over after a while too. To be wrong costs one lost write, for each write expects the cursor it read.
+ * The standby of a relay that lost a write to its twin, and the rule by which it takes over. The cursor is the twin's
+ * only sign of life. A cursor that stands still while source messages wait belongs to a dead twin, or a slow one; a
+ * cursor that stands still for want of work is taken over after a while too. A wrong guess costs one lost write, for
+ * each write expects the cursor it read.
  */
 import { Clock, Effect, Option, Random } from "effect"
 import type { Nats } from "../connection/connection.ts"
@@ -9,12 +10,12 @@ import type { BusError } from "../errors.ts"
 import { lastOfSource, storedCursor } from "./cursor.ts"
 import type { RelayOptions } from "./relay.ts"
 
-// A read of one message, and only where the cursor has not moved one more.
+// A read of one message, and only when the cursor has not moved one more.
 const lookEveryMs = 250
 
 /**
- * Looks a few times a second how far the twin has come, and returns when this relay should take up the work. `onMoved` is
- * told of every cursor that a twin is seen to have stored.
+ * Checks a few times a second how far the twin has come, and returns when this relay should take over. `onMoved` gets
+ * every cursor that a twin has stored.
  */
 export const untilNeeded = Effect.fnUntraced(function* <Cursor, E, R>(
   nats: Nats["Service"],
@@ -39,13 +40,15 @@ export const untilNeeded = Effect.fnUntraced(function* <Cursor, E, R>(
   }
 })
 
-/** The stored cursor as it was just seen. */
+/** The stored cursor, as just read. */
 export interface Observation {
-  /** Of the cursor in the target stream: it changes with every step. */
+  /** The cursor's sequence in the target stream: it changes with every step. */
   readonly sequence: number
-  /** Does the source have anything after the cursor? */
+  /** Whether the source has anything after the cursor. */
   readonly isBehind: boolean
-  /** Would this relay leave it as it is? Not, where a twin with another configuration made it its own. */
+  /**
+   * Whether this relay would leave the cursor as it is; false when a twin with another configuration made it its own.
+   */
   readonly isOurs: boolean
 }
 
@@ -59,24 +62,24 @@ export interface Standby {
 }
 
 export interface Patience {
-  /** How long the cursor may stand still while something waits. */
+  /** How long the cursor may stand still while source messages wait. */
   readonly behindMs: number
   /** How long it may stand still at all. */
   readonly quietMs: number
 }
 
-// Longer than a collector or a slow disk holds up a healthy relay; with the look between, work goes on after 1.3 s at
-// the latest, also what a relay left half written that nothing came after: that waits for quietMs.
+// Longer than a collector or a slow disk delays a healthy relay. With the check in between, work goes on after 1.3 s at
+// the latest. A half-written step that nothing came after waits for quietMs.
 const behindMs = 500
 const quietMs = 3_000
 
-/** Between once and twice as long, so that of several that stand by one is the first. `share` is from 0 to 1. */
+/** Between once and twice as long, so that of several standbys one is the first. `share` is from 0 to 1. */
 export const patienceOf = (share: number): Patience => ({
   behindMs: behindMs * (1 + share),
   quietMs: quietMs * (1 + share)
 })
 
-/** `before` is undefined at first: what was seen before a twin won says nothing of the twin. */
+/** `before` is undefined at first: observations from before a twin won say nothing of the twin. */
 export const observe = (
   before: Standby | undefined,
   { sequence, isBehind, isOurs }: Observation,
@@ -86,7 +89,7 @@ export const observe = (
     ? { sequence, sinceMs: nowMs, behindSinceMs: isBehind ? nowMs : null, isOurs }
     : { ...before, behindSinceMs: isBehind ? (before.behindSinceMs ?? nowMs) : null }
 
-/** From a twin that may only be idle nothing is taken by one of another configuration: a newer one began after it. */
+/** A relay with another configuration takes nothing from a twin that may only be idle: a newer one began after it. */
 export const takesOver = ({ sinceMs, behindSinceMs, isOurs }: Standby, patience: Patience, nowMs: number): boolean =>
   (isOurs && nowMs - sinceMs >= patience.quietMs) ||
   (behindSinceMs !== null && nowMs - behindSinceMs >= patience.behindMs)

@@ -1,7 +1,7 @@
 /**
- * Brings the declared topology to the broker. `create` makes what is missing and updates what may change;
- * `verify` changes nothing and fails with every difference, so that a deployment whose streams are owned by
- * somebody else says exactly what is wrong with them.
+ * Brings the declared topology to the broker. `create` makes what is missing and updates what may change; `verify`
+ * changes nothing and fails with every difference, so that a deployment whose streams have another owner says exactly
+ * what is wrong with them.
  */
 import type { StreamConfig, StreamInfo } from "@nats-io/jetstream"
 import { nanos } from "@nats-io/nats-core"
@@ -18,7 +18,7 @@ export const topologyDifferences = defineGauge({
   labels: []
 })
 
-/** The broker's streams differ from what the fleet was built for. `differences` names each. */
+/** The broker's streams differ from those that the fleet was built for. `differences` names each. */
 export class TopologyMismatch extends Schema.TaggedError<TopologyMismatch>()("TopologyMismatch", {
   differences: Schema.Array(Schema.String)
 }) {
@@ -27,7 +27,7 @@ export class TopologyMismatch extends Schema.TaggedError<TopologyMismatch>()("To
   }
 }
 
-/** Oldest server with sub-second message schedules that do not drift. */
+/** The oldest server whose sub-second message schedules do not drift. */
 const serverVersionMin = "2.14.3"
 
 interface ApplyOptions {
@@ -82,7 +82,7 @@ const createOrUpdate = Effect.fnUntraced(function* (
   yield* Effect.logInfo("stream updated").pipe(Effect.annotateLogs({ stream: config.name }))
 })
 
-/** What of `wanted` the broker's configuration does not hold, one readable line each. */
+/** The parts of `wanted` that the broker's configuration does not hold, one readable line each. */
 const differencesOf = (wanted: Wanted, current: StreamConfig | undefined): ReadonlyArray<string> => {
   if (current === undefined) return [`stream ${wanted.name} does not exist`]
   return Object.entries(wanted).flatMap(([key, value]) => {
@@ -151,12 +151,12 @@ const isAtLeast = (version: string, minimum: string) => {
   return true
 }
 
-// Some thirty short questions each time; whoever mends a stream looks on for that long.
+// Some thirty short questions each time; an operator who mends a stream waits that long for the next check.
 const lookAgainAfter = "3 seconds"
 
 /**
- * Waits until streams that somebody else owns are as declared; meanwhile the role is alive, not ready, and says what
- * differs. So roles may come before their streams, and the next release waits while the one before serves.
+ * Waits until streams with another owner match the declarations. Meanwhile the role is alive, not ready, and reports
+ * the differences. Roles may thus start before their streams, and the next release waits while the one before serves.
  */
 export const awaitTopology = Effect.fn("awaitTopology")(function* (wanted: Topology, replicas: number) {
   const differing = (yield* Metrics).gauge(topologyDifferences)

@@ -19,7 +19,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
   {
     name: "token-uses",
     why: "When each token was last used, by its id, written once an hour. Apart from the tokens, so that a role which writes it can make none.",
-    // Of a token that nobody used for so long it is as good as never.
+    // A token that was not used for this long is as good as unused.
     ttlMs: 400 * dayMs,
     keyTtl: false,
     valueBytesMax: kib,
@@ -54,7 +54,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     keyTtl: true,
     // The longest answer, each character escaped.
     valueBytesMax: 64 * kib,
-    // Who takes it must see that nobody has.
+    // A write must see that no other has the key.
     leaderReads: true,
     writers: ["pipeline-api"],
     readers: ["pipeline-api"]
@@ -159,7 +159,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     name: "voices",
     why: "Cloned voices by workspace: being made, ready to speak, or leaving. One that is not ready is swept when its maker is gone.",
     ttlMs: null,
-    // What says that a voice was there goes after a while.
+    // The marker of a removed voice goes after a while.
     keyTtl: true,
     valueBytesMax: 32 * kib,
     leaderReads: true,

@@ -1,9 +1,9 @@
 /**
- * The vocabulary of the topology: what may be said of a stream, a key-value bucket and an object store.
- * Data only; `apply-topology.ts` brings it to the broker, `topology-document.ts` to the page.
+ * The vocabulary of the topology: the declarations of streams, key-value buckets and object stores. Data only;
+ * `apply.ts` brings it to the broker, `document.ts` to the page.
  */
 
-/** The roles of the fleet, and who is around it. */
+/** The roles of the fleet, and the parties around it. */
 export const parties = [
   "pipeline-api",
   "webhook-dispatcher",
@@ -34,7 +34,7 @@ export interface StreamDeclaration {
   readonly features: ReadonlyArray<"atomic batches" | "schedules" | "rollup" | "direct reads" | "message ages">
   readonly publishers: ReadonlyArray<Party>
   readonly readers: ReadonlyArray<Party>
-  /** Who may also take messages out by hand and pause consumers. */
+  /** Parties that may also remove messages by hand and pause consumers. */
   readonly keepers?: ReadonlyArray<Party>
 }
 
@@ -48,7 +48,7 @@ export interface BucketDeclaration {
   readonly leaderReads: boolean
   readonly writers: ReadonlyArray<Party>
   readonly readers: ReadonlyArray<Party>
-  /** Who may also take keys out by hand. */
+  /** Parties that may also remove keys by hand. */
   readonly keepers?: ReadonlyArray<Party>
 }
 
@@ -62,7 +62,7 @@ export interface ObjectStoreDeclaration {
   readonly readers: ReadonlyArray<Party>
 }
 
-/** Subjects of core messages. A `question` is answered by one of the receivers; a `mailbox` is a process' own. */
+/** Subjects of core messages. One of the receivers answers a `question`; a `mailbox` is a process's own. */
 export interface CoreDeclaration {
   readonly name: string
   readonly kind: "question" | "mailbox"

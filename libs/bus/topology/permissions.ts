@@ -1,7 +1,7 @@
 /**
- * What a party may say to the broker and hear from it, made from the topology: its own streams, buckets, stores and
- * core subjects, the broker's API for just these, and an inbox of its own, so that no role hears another's answers.
- * Nobody here may make, change or delete a stream. The users of a nats-server are made from this. Pure.
+ * A party's permissions on the broker, made from the topology: its own streams, buckets, stores and core subjects, the
+ * broker's API for just these, and an inbox of its own, so that no role hears another's answers. No party here may
+ * create, change or delete a stream. The users of a nats-server are made from this. Pure.
  */
 import { eventCatalogue } from "#contracts"
 import { inboxPrefix } from "../connection/dial.ts"
@@ -16,7 +16,7 @@ import {
 } from "./declarations.ts"
 import { coreSubjects, partOf } from "./topology.ts"
 
-/** Subjects by NATS' rules. `answers`: may answer a message that it was sent, once. */
+/** Subjects by NATS' rules. `answers`: may answer a received message, once. */
 export interface Permissions {
   readonly publish: ReadonlyArray<string>
   readonly publishNever: ReadonlyArray<string>
@@ -24,10 +24,10 @@ export interface Permissions {
   readonly answers: boolean
 }
 
-/** The broker's name for a party: it is the user, and what its inbox is called after. */
+/** The broker's name for a party: its user, and the name of its inbox. */
 export const userOf = (party: Party) => party.replaceAll(" ", "-")
 
-/** Events that internal services tell of themselves; every other name of the catalogue is the actors'. */
+/** Events that internal services publish about themselves; every other name of the catalogue belongs to the actors. */
 export const outsideEvents: ReadonlyArray<string> = [
   "agent.smoke_failed",
   "agent.smoke_recovered",
@@ -70,7 +70,7 @@ const bucketRights = (bucket: BucketDeclaration, party: Party) => {
   return [
     `$JS.API.STREAM.INFO.${stream}`,
     ...(bucket.writers.includes(party) ? [`$KV.${bucket.name}.>`] : []),
-    // Who writes reads what it is about to change.
+    // A publisher reads what it is about to change.
     ...readRights(stream),
     ...(bucket.keepers?.includes(party) === true ? keepRights(stream) : [])
   ]
@@ -95,7 +95,7 @@ const readRights = (stream: string) => [
   `$JS.API.DIRECT.GET.${stream}.>`,
   `$JS.API.CONSUMER.CREATE.${stream}`,
   `$JS.API.CONSUMER.CREATE.${stream}.>`,
-  // Where the client library makes a durable one with several filters.
+  // The client library's subject for creating a durable consumer with several filters.
   `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.*`,
   `$JS.API.CONSUMER.INFO.${stream}.*`,
   `$JS.API.CONSUMER.LIST.${stream}`,
@@ -114,7 +114,9 @@ const keepRights = (stream: string) => [
   `$JS.API.CONSUMER.PAUSE.${stream}.*`
 ]
 
-/** The actors' names: whole families where none of them is told from outside, so that a new name is theirs too. */
+/**
+ * The actors' event names: as whole families where no outside party publishes one, so that a new name is theirs too.
+ */
 const actorsEvents = () => {
   const familyOf = (name: string) => name.slice(0, name.indexOf("."))
   const shared = new Set(outsideEvents.map(familyOf))
@@ -124,7 +126,7 @@ const actorsEvents = () => {
   return [...new Set(subjects)]
 }
 
-/** A broker's user, as a nats-server's configuration has it; its password is another's concern. */
+/** A broker's user in a nats-server's configuration; its password is set elsewhere. */
 export interface BrokerUser {
   readonly user: string
   readonly permissions: {

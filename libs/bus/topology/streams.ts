@@ -1,20 +1,20 @@
-/** Every stream of the fleet, as data: what it is for, what it keeps, who publishes and who reads. */
+/** Every stream of the fleet, as data: its purpose, its limits, its publishers and its readers. */
 import type { StreamDeclaration } from "./declarations.ts"
 
 const dayMs = 86_400_000
 const kib = 1_024
 const mib = 1_024 * kib
 
-/** Days that EVENTS keeps what happened; a parked endpoint can resume from anywhere within. */
+/** The days that EVENTS keeps; a parked endpoint can resume from anywhere within. */
 export const eventsKeptDays = 35
 
-/** Largest envelope taken from the bus: the longest question and some hundred findings fit. */
+/** The largest envelope accepted from the bus: the longest question and some hundred findings fit. */
 export const envelopeBytesMax = 256 * kib
 
 /** A decision with all its events and the state after it. */
 export const recordBytesMax = 1_000 * kib
 
-/** What follows from a report is an envelope that carries its texts, with the item around them. */
+/** An envelope that follows from a report carries the report's texts, with the item around them. */
 export const reportBytesMax = envelopeBytesMax - 32 * kib
 
 export const streams: ReadonlyArray<StreamDeclaration> = [
@@ -53,7 +53,7 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     subjects: ["reports.*"],
     retention: "workqueue",
     storage: "file",
-    // A report that was not stored is sent again by its reporter; one that was is never forgotten.
+    // The reporter sends a report again that was not stored; a stored one is never dropped.
     discard: "new",
     ageMsMax: null,
     bytesMax: 1_024 * mib,
@@ -115,7 +115,7 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     storage: "file",
     discard: "new",
     ageMsMax: null,
-    // Some 200,000 payments that nobody has settled yet; then the gateway stops selling.
+    // Some 200,000 payments not yet settled; beyond that the gateway stops selling.
     bytesMax: 512 * mib,
     messageBytesMax: 32 * kib,
     features: [],
@@ -143,7 +143,7 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     retention: "workqueue",
     storage: "memory",
     discard: "new",
-    // A chunk older than this has nobody waiting for it any more.
+    // Nobody waits any more for a chunk older than this.
     ageMsMax: 60_000,
     bytesMax: 64 * mib,
     messageBytesMax: 64 * kib,

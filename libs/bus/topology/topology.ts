@@ -1,6 +1,6 @@
 /**
- * The bus as data: every stream, bucket and object store of the fleet. The one place to change it; docs/topology.md, the
- * broker's permissions and the Kubernetes resources are all made from it.
+ * The bus as data: every stream, bucket and object store of the fleet. This is the one place to change it;
+ * docs/topology.md, the broker's permissions and the Kubernetes resources are all made from it.
  */
 import { buckets, objectStores } from "./buckets.ts"
 import { type CoreDeclaration, parties, type Party, type Topology } from "./declarations.ts"
@@ -8,7 +8,10 @@ import { streams } from "./streams.ts"
 
 export const topology: Topology = { streams, buckets, objectStores }
 
-/** What is said between roles and stored nowhere, as data: questions with one answer, and messages to one process. */
+/**
+ * The core subjects, as data: messages between roles that are stored nowhere, either questions with one answer or
+ * messages to one process.
+ */
 export const coreSubjects: ReadonlyArray<CoreDeclaration> = [
   {
     name: "commands",
@@ -66,7 +69,10 @@ interface Owned {
   readonly readers: ReadonlyArray<Party>
 }
 
-/** What `party` writes or reads: it may verify this, and its permissions are made of it. Everything for a name that is no party's. */
+/**
+ * The part that `party` writes or reads: it may verify this, and its permissions are made from it. The whole topology
+ * for a name that is no party's.
+ */
 export const partOf = (topology: Topology, party: string): Topology => {
   if (!isParty(party)) return topology
   const touches = ({ publishers = [], writers = [], readers }: Owned) =>
@@ -78,11 +84,11 @@ export const partOf = (topology: Topology, party: string): Topology => {
   }
 }
 
-/** Whether messages may come to `party` directly. True for a name that is no party's. */
+/** Whether `party` receives direct messages. True for a name that is no party's. */
 export const hasMailbox = (party: string) =>
   !isParty(party) || coreSubjects.some(({ kind, receivers }) => kind === "mailbox" && receivers.includes(party))
 
-/** The job whose messages come to `party`, and go out from it: the first token of their subjects. */
+/** The job whose messages `party` receives and sends: the first token of their subjects. */
 export const mailboxJob = (party: string) => {
   const has = ({ senders, receivers }: CoreDeclaration) => isParty(party) && [...senders, ...receivers].includes(party)
   const subject = coreSubjects.find((core) => core.kind === "mailbox" && has(core))?.subjects[0] ?? "speech"
