@@ -1,6 +1,6 @@
 /**
- * What is wrong with the keys that settle: none is named, a variable is not set, what it holds is no key, or none is that
- * of who pays the fee. Nothing of a key is ever told. Pure.
+ * The faults of the settling keys: none is named, a variable is not set, its value is no key, or none belongs to the
+ * fee payer. No part of a key is ever shown. Pure.
  */
 import { Result } from "effect"
 import { chainFamilyOf, type Json, unreadable } from "#contracts"
@@ -9,7 +9,10 @@ import { readSettlerKey } from "#x402"
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Of one network as it is written, or as far as it can be read. Somebody else's settling needs no key of ours. */
+/**
+ * The faults of one network as it is written, or as far as it can be read. A facilitator's settling needs no key of
+ * ours.
+ */
 export const keyFaultsOf = (
   network: Json,
   index: number,

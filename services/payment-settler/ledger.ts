@@ -1,6 +1,6 @@
 /**
- * RECEIPTS: the end of every payment, once for each claim. Written before the claim is ended, so that a claim that
- * has ended has its receipt; who comes after a crash looks whether it is there already.
+ * RECEIPTS: the end of every payment, once for each claim. A receipt is written before the claim is ended, so that a
+ * claim that has ended has its receipt; after a crash the next settler checks first whether it is there already.
  */
 import { Clock, Context, Effect, Layer, Result, Stream } from "effect"
 import { type BusError, Publisher, StreamReader } from "#bus"
@@ -24,7 +24,7 @@ export interface End {
 export class Ledger extends Context.Service<
   Ledger,
   {
-    /** `mayExist`: somebody may have written it before. True when it is new. */
+    /** `mayExist`: another settler may have written it before. True when it is new. */
     readonly write: (claim: Claim, end: End, mayExist: boolean) => Effect.Effect<boolean, BusError>
     readonly has: (claim: Claim) => Effect.Effect<boolean, BusError>
     /** Oldest first, from a sequence on. */
@@ -84,8 +84,8 @@ export class Ledger extends Context.Service<
           settledAtMs: nowMs
         }
         yield* publisher.publish(subjects.receipts(record.network, record.payer), receiptCodec, receipt, {
-          // Two settlers that find the same end at the same moment write it once. Who has looked and found
-          // none is not taken for the first, whose receipt is gone.
+          // Two settlers that find the same end at the same moment write it once. A settler that checked and found none
+          // gets another id, so that it is not taken for an earlier write whose receipt is gone.
           messageId: `receipt-${record.ticket}${mayExist ? "-again" : ""}`
         })
         return true

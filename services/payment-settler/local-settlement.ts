@@ -1,7 +1,7 @@
 /**
  * Local settlement: another role of the same process hands payments over without a job between, while there is a key to
- * sign with and room. Who handed one over may be gone: it is settled all the same, and the process ends only when its
- * receipt is written. What has no end yet goes on as a job.
+ * sign with and room. A payment is settled even if its caller is gone, and the process ends only when its receipt is
+ * written. A payment without an end yet goes on as a job.
  */
 import { Clock, Effect, FiberSet, Latch, Layer } from "effect"
 import { Configuration, Drain } from "#runtime"
@@ -10,7 +10,7 @@ import { settlingCounter } from "./metrics.ts"
 import { Networks } from "./networks.ts"
 import { Settler } from "./settler.ts"
 
-// What is handed over after a drain has begun belongs to calls that are still answered.
+// A payment handed over after a drain has begun belongs to a call that is still being answered.
 const patienceMs = 20_000
 
 export const localSettlement = Layer.effectDiscard(
@@ -24,7 +24,7 @@ export const localSettlement = Layer.effectDiscard(
     let present = 0
     let isLeaving = false
 
-    // A facilitator may have sent what no claim tells: only a job is looked up first.
+    // A facilitator may have sent what no claim shows: only a job looks at the chain first.
     const isFree = (network: string) => {
       const { isRemote = true, pool } = networks.get(network) ?? {}
       const hasKey = !isRemote && pool !== undefined && Latch.isOpen(pool.some)
@@ -37,7 +37,7 @@ export const localSettlement = Layer.effectDiscard(
         Effect.sync(() => void (present -= 1))
       )
 
-    // Several may have found the last place free.
+    // Several callers may have found the last place free.
     const settle = (settlement: LocalSettlement) =>
       Effect.suspend(() => {
         if (!isFree(settlement.claim.record.network)) return Effect.succeed(false)

@@ -1,4 +1,4 @@
-/** What an SRE sees of payment-settler: settlements, keys, and reconciliation. Amounts are in the asset's smallest unit. */
+/** The metrics of payment-settler: settlements, keys, and reconciliation. Amounts are in the asset's smallest unit. */
 import { Clock, Effect } from "effect"
 import { defineCounter, defineGauge, defineHistogram, Metrics } from "#runtime"
 import type { Settling } from "./settling.ts"
@@ -70,7 +70,7 @@ export const settlerMetrics = [
   booksReadAt
 ]
 
-/** Counts what came of a try to settle a payment, and how long those took that have ended. */
+/** Counts the results of settling, and the time of those that have ended. */
 export const settlingCounter = Effect.map(Metrics, (metrics) => {
   const tries = metrics.counter(settlementTries)
   const seconds = metrics.histogram(settlementSeconds)

@@ -41,7 +41,7 @@ export class Networks extends Context.Service<Networks, ReadonlyMap<string, Sett
   )
 }
 
-/** All that are configured; every fault of them is told at once. */
+/** The keys of all configured networks; every fault is reported at once. */
 const keysOf = Effect.fnUntraced(function* (
   { entry, scheme, isRemote }: OpenNetwork,
   index: number

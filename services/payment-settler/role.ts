@@ -1,13 +1,13 @@
 /**
  * The role payment-settler: paid calls become transfers on a chain, and receipts.
  *
- * in: jobs of `settlements.<network>` (SETTLEMENTS), a consumer per network shared by all replicas; what a gateway in
- * the same process hands over
- * out: transactions to the chains, or calls to a facilitator; `receipts.<network>.<payer>`; outcomes to the
- * mailboxes of waiting gateways
+ * in: jobs of `settlements.<network>` (SETTLEMENTS), a consumer per network shared by all replicas; payments that a
+ * gateway in the same process hands over
+ * out: transactions to the chains, or calls to a facilitator; `receipts.<network>.<payer>`; outcomes to the mailboxes
+ * of waiting gateways
  * state: claims and the reconciliation's checkpoints in KV `authorizations`, keys in KV `leases`
- * failure policy: what is not known is looked up on the chain until it is; a dead settler's jobs go to another after
- * 5 s and its keys after 3 s; claims whose holders are gone are swept; chain and receipts are reconciled
+ * failure policy: an unknown outcome is looked up on the chain until it is known; a dead settler's jobs go to another
+ * after 5 s and its keys after 3 s; claims whose holders are gone are swept; chain and receipts are reconciled
  */
 import { Effect, Layer } from "effect"
 import { Mailbox } from "#bus"

@@ -1,8 +1,8 @@
 /**
- * Settlement jobs are taken from SETTLEMENTS, those of each network by a consumer that all settlers share, and only
- * while there is a key to sign with. A job is acked when its payment has ended and its receipt is stored; one whose end
- * is not known comes back, ever later, and twice is harmless. The gateway that waits is told what is known, and of a
- * transfer as soon as the chain has it: until the job is acked somebody will write the receipt.
+ * Settlement jobs come from SETTLEMENTS, those of each network by a consumer that all settlers share, and only while
+ * there is a key to sign with. A job is acked when its payment has ended and its receipt is stored; one whose outcome
+ * is unknown comes back, ever later, and a repetition is harmless. The waiting gateway hears of a transfer as soon as
+ * the chain has it: until the job is acked, some settler will write the receipt.
  */
 import { Clock, Context, Effect, Layer, Ref } from "effect"
 import { ack, type AckDecision, consume, type Consumption, Mailbox, nak, type Received } from "#bus"
@@ -14,9 +14,9 @@ import { Networks, type SettlingNetwork } from "./networks.ts"
 import { Settler } from "./settler.ts"
 import type { Settling } from "./settling.ts"
 
-// A settler that dies is missed after this; its jobs go to another. Longer waits are kept alive by heartbeats.
+// A settler that dies is noticed after this; its jobs go to another. Heartbeats keep longer work alive.
 const ackWaitMs = 5_000
-// Jobs asked of the broker in one go by one process.
+// Jobs that one process pulls from the broker at once.
 const pullMax = 64
 const drainPatienceMs = 20_000
 
@@ -52,7 +52,7 @@ interface Dependencies {
   readonly mailbox: Mailbox["Service"]
   readonly count: Effect.Success<typeof settlingCounter>
   readonly unackedMax: number
-  /** By network. */
+  /** Keyed by network. */
   readonly running: Ref.Ref<ReadonlyMap<string, Consumption>>
 }
 
@@ -122,7 +122,7 @@ const tell = ({ mailbox }: Dependencies, { replyTo }: SettlementJob, outcome: Se
 const delayMsMin = 250
 const delayMsMax = 30_000
 
-/** The longer a payment has been asked for the later: chains answer within seconds or are out for minutes. Pure. */
+/** The older a request, the longer the delay: chains answer within seconds or are out for minutes. Pure. */
 export const retryDelayMs = (requestedAtMs: number, nowMs: number): number =>
   Math.min(delayMsMax, Math.max(delayMsMin, Math.floor((nowMs - requestedAtMs) / 2)))
 

@@ -1,8 +1,8 @@
 /**
- * The settler settles one payment exactly once, however often it is asked to and whoever died before. The chain is
- * looked at before anything is sent again; what is not known stays to be looked at and is never refused. The first time
- * a job is taken its claim is assumed to be as the job says: the write before the sending, which makes it SETTLING,
- * fails if it is not, and then the claim is read. One that was let go meanwhile is not settled.
+ * The settler settles one payment exactly once, however often it is asked to and whichever settler died before. It
+ * looks at the chain before it sends anything again; an unknown outcome stays open and is never refused. The first time
+ * a job is taken, its claim is assumed to be as the job says: the write before the sending, which makes it SETTLING,
+ * fails if it is not, and then the claim is read. A claim that was released meanwhile is not settled.
  */
 import { Context, Effect, Layer, Option, Result } from "effect"
 import type { BusError } from "#bus"
@@ -23,11 +23,11 @@ import {
 } from "./settling.ts"
 
 interface SettleRequest {
-  /** Called when the chain has the transfer; everything else is told by what comes back. */
+  /** Called when the chain has the transfer; every other outcome is the result. */
   readonly onSettled: OnSettled
-  /** The claim as it was when its settlement was asked for. */
+  /** The claim as it was when its settlement was requested. */
   readonly assumed?: Claim | undefined
-  /** Comes before the first write; where it fails, nothing is done. */
+  /** Runs before the first write; when it fails, nothing is done. */
   readonly answerKept?: Effect.Effect<void, BusError>
 }
 
@@ -45,7 +45,7 @@ export class Settler extends Context.Service<
       const settle = Effect.fn("Settler.settle")(function* (claimKey: string, request: SettleRequest) {
         const { onSettled, assumed, answerKept = Effect.void } = request
         const asRead = Effect.andThen(answerKept, settleAsRead(deps, claimKey, request))
-        // Only where our own write before the sending would notice that the claim is another by now.
+        // Only when our own write before the sending would notice that the claim has changed.
         const isNoticed = assumed !== undefined && networks.get(assumed.record.network)?.isRemote === false
         const settling = isNoticed
           ? Effect.catchTag(
@@ -83,7 +83,7 @@ const settleAsRead = Effect.fnUntraced(function* (
   return known
 })
 
-/** Still in the very life in which its holder asked. */
+/** Whether the claim is still in the life in which its holder asked. */
 const isAskedFor = ({ record }: Claim, assumed: Claim | undefined) =>
   assumed?.record.ticket === record.ticket && (record.state === "CLAIMED" || record.state === "SERVING")
 
@@ -98,7 +98,7 @@ const settleClaim = (
     return Effect.succeed(later(null, `${record.network} is not configured here`))
   }
   const { payload, requirements } = record.payment
-  // As it was when it was claimed: what has passed then passes now, and its end is counted from there.
+  // Checked as at the moment of the claim: a payment that passed then passes now, and its end counts from there.
   const payment = network.scheme.checkAgain(payload, requirements, record.claimedAtMs)
   if (Result.isFailure(payment)) {
     return Effect.succeed(later(null, `it does not pass its checks: ${payment.failure.reason}`))
@@ -114,7 +114,7 @@ const whyLost = {
 }
 
 const lookOrSend = Effect.fnUntraced(function* (records: Records, work: Work): Effect.fn.Return<Settling, Faults> {
-  // Nobody was here before us: what is on the chain is told by the question that comes before sending.
+  // No settler was here before us, so the check before sending shows what is on the chain.
   const isFirst = work.transaction === null && work.claim.record.asked <= 1 && !work.isRemote
   if (isFirst) return yield* signAndSend(records, work)
   const standing = yield* work.scheme.look(work.payment, work.transaction)

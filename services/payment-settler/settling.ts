@@ -1,12 +1,12 @@
 /**
- * One payment on its way to its end: its transaction is signed and sent, and what the chain says of it is written down.
+ * One payment on its way to its end: its transaction is signed and sent, and the chain's result is written down.
  *
- * The transaction's name is written into the claim before it is sent, by a write that only one settler can make and that
- * makes the claim SETTLING if it is not, while the chain is asked once more whether the transfer would succeed: only when
- * both are so is it sent. A lease of a key is ended whatever comes between.
+ * The transaction's name is written into the claim before it is sent. Only one settler can make that write, which makes
+ * the claim SETTLING if it is not yet. Meanwhile the chain is asked once more whether the transfer would succeed. The
+ * transaction is sent only when both succeed. The lease of a key is ended whatever comes between.
  *
- * Whoever waits for a settled payment is told first; then the receipt is written, then the claim is ended, so that a claim
- * that has ended has its receipt. Who crashes in between leaves the job, and the next one finds the same end.
+ * A caller that waits for the settlement is told first; then the receipt is written, then the claim is ended, so that a
+ * claim that has ended has its receipt. A crash in between leaves the job, and the next settler finds the same end.
  */
 import { Effect, Fiber, Result } from "effect"
 import type { BusError } from "#bus"
@@ -28,7 +28,9 @@ import {
 import type { Ledger } from "./ledger.ts"
 import type { SignerLease, SignerPool } from "./signer-pool.ts"
 
-/** `Ended`: recorded, never again. `Stale`: not to be settled, or not yet. `Later`: what is known by now, and look again. */
+/**
+ * `Ended`: recorded, never again. `Stale`: not to be settled, or not yet. `Later`: the present knowledge; look again.
+ */
 export type Settling =
   | {
       readonly _tag: "Ended"
@@ -40,7 +42,7 @@ export type Settling =
 
 export type Faults = ChainUnavailable | BusError | ClaimLost
 
-/** Told when the chain has the transfer, before that is written down: who waits does not wait for the receipt. */
+/** Called when the chain has the transfer, before that is written down: its caller does not wait for the receipt. */
 export type OnSettled = (transaction: string) => Effect.Effect<void>
 
 export interface Work {
@@ -48,14 +50,14 @@ export interface Work {
   readonly payment: CheckedPayment
   readonly scheme: PaymentScheme
   readonly pool: SignerPool
-  /** Somebody else sends, and what they have sent is in no claim. */
+  /** A facilitator sends, and its transactions are in no claim. */
   readonly isRemote: boolean
-  /** The claim is assumed to be as a job says; what makes it SETTLING is our own first write. */
+  /** The claim is assumed to be as a job says; our own first write makes it SETTLING. */
   readonly isAssumed: boolean
-  /** The newest that was signed for it. */
+  /** The newest transaction that was signed for it. */
   readonly transaction: string | null
   readonly onSettled: OnSettled
-  /** Comes before the first write. */
+  /** Runs before the first write. */
   readonly answerKept: Effect.Effect<void, BusError>
 }
 
@@ -79,7 +81,7 @@ export const later = (transaction: string | null, detail: string): Settling => (
   detail
 })
 
-/** Of a claim that is not to be settled any more, or not yet. */
+/** The result for a claim that is not to be settled any more, or not yet. */
 export const endOf = ({ record }: Claim): Settling | undefined => {
   const transaction = record.transactions.at(-1)
   if (record.state === "SETTLED" && transaction !== undefined) return ended("settled", { _tag: "Settled", transaction })
@@ -101,7 +103,7 @@ const underLease = Effect.fnUntraced(function* (
   const recheck = Effect.interruptible(work.scheme.recheck(work.payment))
   const rechecking = yield* Effect.forkChild(recheck, { startImmediately: true })
   const unasked = Fiber.interrupt(rechecking)
-  // Not to be interrupted: between a nonce that is taken and its lease it would be lost, and hold up all after it.
+  // Not interruptible: a nonce that is taken but not yet leased would be lost, and would hold up all after it.
   const taking = Effect.andThen(restore(work.answerKept), work.pool.take(work.payment))
   const key = yield* Effect.onError(taking, () => unasked)
   const unsent = Effect.andThen(unasked, key.end("unsent"))
@@ -109,7 +111,7 @@ const underLease = Effect.fnUntraced(function* (
   if (Result.isFailure(ready)) {
     const error = ready.failure
     if (error._tag !== "PaymentRefused") return yield* error
-    // Nothing is written yet: what ends must be SETTLING first.
+    // Nothing is written yet: a claim must be SETTLING before it can end.
     if (work.isAssumed) return yield* new ClaimLost({ claimKey: work.claim.key, move: "Prepare", state: null })
     return yield* restore(endRefused(records, work, error))
   }
@@ -168,7 +170,7 @@ export interface Records {
 
 interface Transferred {
   readonly transaction: string
-  /** Somebody may have written its receipt before. */
+  /** Another settler may have written its receipt before. */
   readonly mayExist: boolean
 }
 
@@ -178,7 +180,7 @@ const endSettled = Effect.fnUntraced(function* (
   { transaction, mayExist }: Transferred
 ): Effect.fn.Return<Settling, Faults> {
   yield* onSettled(transaction)
-  // Who waits goes on before anything is written, also in this very process.
+  // The waiting caller goes on before anything is written, even in this very process.
   yield* Effect.yieldNow
   yield* ledger.write(claim, { outcome: "settled", transaction, reason: null }, mayExist)
   yield* claims.move(claim, ClaimMove.Settled({ transaction }))
@@ -187,11 +189,11 @@ const endSettled = Effect.fnUntraced(function* (
 
 interface Seen {
   readonly standing: ChainStanding
-  /** Why the transfer cannot be had any more, if so. */
+  /** The reasons that apply when the transfer can no longer be made. */
   readonly reason: { readonly spent: string; readonly expired: string }
 }
 
-/** What the chain says of it is an end; undefined when the transfer is still to be had. */
+/** The end that the chain's answer implies; undefined when the transfer can still be made. */
 export const endAsSeen = (
   records: Records,
   work: Work,
@@ -211,7 +213,7 @@ export const endAsSeen = (
   }
 }
 
-/** The chain can make no transfer any more: whoever has an answer has not paid for it. */
+/** The chain can make no transfer any more: a payer that has the answer has not paid for it. */
 const endLost = Effect.fnUntraced(function* (
   { claims, ledger }: Records,
   { claim, transaction }: Work,
@@ -226,7 +228,10 @@ const endLost = Effect.fnUntraced(function* (
   return ended(how, refusedFor(reason))
 })
 
-/** The chain would refuse it now. What was given out is tried for until its time is over; what was not is let go. */
+/**
+ * The chain would refuse the transfer now. If the answer was given out, settling is retried until the payment's time is
+ * over; otherwise the claim is released.
+ */
 const endRefused = Effect.fnUntraced(function* (
   records: Records,
   work: Work,
@@ -243,7 +248,7 @@ const endRefused = Effect.fnUntraced(function* (
   return ended("withheld", refusedFor(reason, code))
 })
 
-/** Whether the payer has, or is getting, what this payment is for. */
+/** Whether the payer has, or is getting, the answer that this payment is for. */
 const hasAnswer = Effect.fnUntraced(function* (claims: Claims["Service"], { key, record }: Claim) {
   if (record.kind === "stream") return true
   const payer = yield* claims.payer(record)

@@ -1,8 +1,8 @@
 /**
- * The signer pool holds the settlers' keys of one network that this process may sign with. Where the chain counts an account's
- * transactions, a key is leased: one process signs with it, and its nonces are given out one by one; further keys
- * are taken a while later, so that twins that start together share them. Elsewhere a key needs no lease: the
- * same message signed twice is the same transaction. A holder that wakes late loses to the chain's own nonce.
+ * The signer pool holds the settlers' keys of one network that this process may sign with. Where the chain counts an
+ * account's transactions, a key is leased: one process signs with it and gives out its nonces one by one. Further keys
+ * are taken a while later, so that twins that start together share them. Elsewhere a key needs no lease: the same
+ * message signed twice is the same transaction. A holder that wakes late loses to the chain's own nonce.
  */
 import { Effect, Latch, type Scope } from "effect"
 import { Leases } from "#bus"
@@ -40,15 +40,15 @@ interface Held {
 export interface PoolOptions {
   readonly network: OpenNetwork
   readonly keys: ReadonlyArray<SettlerKey>
-  /** This process, in the leases. */
+  /** This process's name in the leases. */
   readonly holder: string
   readonly heldMax: number
 }
 
-// A twin that started with us has its first key by then.
+// By then a twin that started with us has its first key.
 const furtherKeyAfterMs = 3_000
 const healEvery = "2 seconds"
-// As a remote facilitator's: nothing is signed with it.
+// Stands for a remote facilitator's key: nothing is signed with it.
 const nobody = (network: string, unused: SettlerKey["secret"]): SettlerKey => ({
   network,
   address: "facilitator",
@@ -105,7 +105,7 @@ const leasedPool = Effect.fnUntraced(function* (
   )
   const hold = (key: SettlerKey) =>
     Effect.acquireUseRelease(
-      // A fresh account: what the last holder knew of its nonces is the chain's to say.
+      // A fresh account: the chain says what nonces the last holder used.
       Effect.andThen(
         Effect.sync(() => held.set(key.address, { account: accounts.account(key), inUse: 0, mayHaveGaps: true })),
         changed
@@ -127,14 +127,14 @@ const leasedPool = Effect.fnUntraced(function* (
   return { some, none, take: () => takeFrom(held) }
 })
 
-/** Twins begin with different keys, as far as there are several. */
+/** Twins begin with different keys when there are several. */
 const inTurn = (keys: ReadonlyArray<SettlerKey>, holder: string) => {
   const first =
     keys.length === 0 ? 0 : [...holder].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7) % keys.length
   return [...keys.slice(first), ...keys.slice(0, first)]
 }
 
-/** The key with the least in work. */
+/** Takes the key with the least work. */
 const takeFrom = Effect.fnUntraced(function* (
   held: ReadonlyMap<string, Held>
 ): Effect.fn.Return<SignerLease, ChainUnavailable> {
@@ -158,9 +158,9 @@ const healOne = Effect.fnUntraced(function* (
   filled: { readonly inc: (labels: { readonly network: string }, by?: number) => void },
   network: string
 ) {
-  // The node may have dropped a transaction that all behind it wait for.
+  // The node may have dropped a transaction that all later ones wait for.
   if (one === undefined || !(one.mayHaveGaps || (yield* one.account.mayBeStuck))) return
-  // Before it is looked: what ends meanwhile may leave another.
+  // Cleared before the check: a lease that ends meanwhile may leave another gap.
   one.mayHaveGaps = false
   const count = yield* Effect.result(one.account.heal)
   if (count._tag === "Failure" || count.success > 0) one.mayHaveGaps = true

@@ -1,7 +1,7 @@
 /**
- * The facilitator's API (x402 version 2) for other x402 servers: `/verify` says whether a payment would be settled
- * and keeps nothing; `/settle` has it settled. Only payments to the configured accounts in the configured tokens,
- * or strangers would spend our fees. It knows no callers: bind it where only they reach it.
+ * The facilitator's API (x402 version 2) for other x402 servers: `/verify` says whether a payment would be settled and
+ * keeps nothing; `/settle` has it settled. It accepts only payments to the configured accounts in the configured
+ * tokens, or strangers would spend our fees. It does not authenticate callers: bind it where only they reach it.
  */
 import { Effect, Layer } from "effect"
 import {
@@ -135,7 +135,7 @@ const listening = (host: string, port: number) =>
     Layer.provide(FacilitatorSettlements.layer)
   )
 
-/** Nothing where no port is given. */
+/** Empty when no port is configured. */
 export const facilitatorApi = Layer.unwrap(
   Effect.map(Configuration, ({ PaymentVerifier: { FacilitatorHost, FacilitatorPort } }) =>
     FacilitatorPort === undefined ? Layer.empty : listening(FacilitatorHost, FacilitatorPort)

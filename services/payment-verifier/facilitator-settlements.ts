@@ -1,6 +1,6 @@
 /**
- * Payments that other x402 servers want settled: claimed here, settled by the settlers, awaited for a while. What was
- * answered as pending may be asked for again and is then told its end; anything else that comes twice is a duplicate,
+ * Payments that other x402 servers want settled: claimed here, settled by the settlers, awaited for a while. A payment
+ * that was answered as pending may be asked for again and then gets its result. Any other repetition is a duplicate,
  * for each answer of success is a grant somewhere.
  */
 import { createHash, randomBytes } from "node:crypto"
@@ -11,7 +11,7 @@ import { Configuration } from "#runtime"
 import { type AskFunds, type Claim, type ClaimLost, ClaimMove, Claims, outcomeOfClaim, Settlements } from "#x402"
 import type { Checked } from "./verifier.ts"
 
-// Forgotten oldest first; a server asks again within seconds.
+// The oldest is dropped first; a server asks again within seconds.
 const pendingMax = 10_000
 
 export class FacilitatorSettlements extends Context.Service<
@@ -29,7 +29,7 @@ export class FacilitatorSettlements extends Context.Service<
       const waitMs = PaymentVerifier.FacilitatorSettleSeconds * 1_000
 
       const requestAndWait = Effect.fnUntraced(function* (claim: Claim) {
-        // Nobody's to give back from here on, whatever becomes of who asked.
+        // From here on the payment is never given back, even if its caller leaves.
         const settling = yield* claims.move(claim, ClaimMove.Settle())
         const request = { claim: settling, answerKept: Effect.void, mayBePending: true } as const
         const { outcome, close } = yield* settlements.request(request)
@@ -55,11 +55,11 @@ export class FacilitatorSettlements extends Context.Service<
               ? again(payment.claimKey)
               : Effect.succeed<SettlementOutcome>({ _tag: "Refused", code: refused.code, reason: refused.reason })
           ),
-          // Nothing was asked for: the chain does not say what the payer holds.
+          // Nothing was requested yet: the chain does not say what the payer holds.
           Effect.catchTag("ChainUnavailable", (error) =>
             Effect.as(Effect.logWarning("a payment could not be claimed", error), unclaimed)
           ),
-          // What has been asked for stays asked for: nobody knows.
+          // The settlement was requested and stays requested; its outcome is unknown.
           Effect.catch((error: BusError | ClaimLost) =>
             Effect.as(Effect.logWarning("a settlement's end is not known", error), unknown)
           )

@@ -1,4 +1,7 @@
-/** What an SRE sees of payment-verifier. Networks are configured names, codes the protocol's; nothing is a payer's text. */
+/**
+ * The metrics of payment-verifier. Networks are configured names, codes are the protocol's; no label holds a payer's
+ * text.
+ */
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 
 export const verifications = defineCounter({

@@ -1,12 +1,12 @@
 /**
  * The role payment-verifier: whether a payment would settle, and the claim that makes it one call's.
  *
- * in: questions on `payments.verify` (queue group); `/verify`, `/settle` and `/supported` where
+ * in: questions on `payments.verify` (queue group); `/verify`, `/settle` and `/supported` when
  * PaymentVerifier.FacilitatorPort is given
  * out: questions to the chains' nodes or to a facilitator; `settlements.<network>` for `/settle`
  * state: claims in KV `authorizations`
- * failure policy: a chain or bus that does not answer is `Unavailable`, and the claim is let go; a verifier that
- * dies leaves a claim that the next one takes over for the same question, or whose lease ends by itself
+ * failure policy: a chain or bus that does not answer is `Unavailable`, and the claim is released; a verifier that dies
+ * leaves a claim that the next one takes over for the same question, or whose lease ends by itself
  */
 import { Effect, Layer } from "effect"
 import { Requests } from "#bus"
@@ -21,8 +21,8 @@ const claims = Layer.unwrap(Effect.map(Configuration, ({ Payments }) => Claims.l
 const tokens = Layer.unwrap(Effect.map(Networks, (networks) => TokenWatch.layer(networks.values(), { isNeeded: true })))
 
 /**
- * Answers `payments.verify`, one of a queue group for each question. What is asked beyond the places waits; whoever
- * asks gives up by itself. A drain answers what it has begun.
+ * Answers `payments.verify`, one of a queue group for each question. Questions beyond the places wait until their
+ * askers give up. A drain answers those it has begun.
  */
 const questions = Layer.effectDiscard(
   Effect.gen(function* () {

@@ -1,10 +1,12 @@
 /**
- * The verifier says whether a call is paid for: the payment's own fields first, which cost nobody anything, then the
- * claim, so that one payment is used by one call, and the chain. The chain is asked beside the claim for a payment that
- * this process sees for the first time, after it for any other: a storm of replays asks no chain. Where the payer's
- * other claims have not ended, or just have, the chain also says what it holds: all of them together must be covered. A
- * chain that refuses or cannot be asked lets the claim go again before it is told. What nobody can say now is
- * `Unavailable`, never a refusal or a yes.
+ * The verifier decides whether a call is paid for. It checks the payment's own fields first, which makes no call, then
+ * takes the claim, so that one payment is used by one call, and asks the chain. A payment that this process sees for
+ * the first time has the chain asked beside the claim; for any other the chain is asked after it, so that a storm of
+ * replays asks no chain.
+ *
+ * Where the payer's other claims have not ended, or just have, the chain also gives the payer's balance: it must cover
+ * all of them together. When the chain refuses or cannot be asked, the claim is released before the answer. A question
+ * that cannot be decided now is answered `Unavailable`, never with a refusal or a yes.
  */
 import { Clock, Context, Effect, Fiber, Layer, Result } from "effect"
 import type { PaymentPayload, PaymentRequirements, VerifyAnswer, VerifyRequest } from "#contracts"
@@ -31,7 +33,7 @@ import { verifications, verificationSeconds, verificationsRunning } from "./metr
 type Refused = Extract<VerifyAnswer, { readonly _tag: "Refused" }>
 type Unavailable = Extract<VerifyAnswer, { readonly _tag: "Unavailable" }>
 
-/** A payment that may be claimed, and how its chain is spoken to. */
+/** A payment that may be claimed, and the scheme of its chain. */
 export interface Checked {
   readonly scheme: PaymentScheme
   readonly payment: CheckedPayment
@@ -43,14 +45,14 @@ const retryAfterSeconds = 2
 export class Verifier extends Context.Service<
   Verifier,
   {
-    /** With a claim; for the gateway. */
+    /** Takes a claim; for the gateway. */
     readonly verify: (request: VerifyRequest) => Effect.Effect<VerifyAnswer>
-    /** Without one: whether it would be settled now. Two who ask hear the same. */
+    /** Takes no claim: whether the payment would be settled now. Two callers get the same answer. */
     readonly wouldSettle: (
       payload: PaymentPayload,
       requirements: PaymentRequirements
     ) => Effect.Effect<Checked, Refused | Unavailable>
-    /** What can be said without asking anybody. */
+    /** The local checks, which make no call. */
     readonly check: (payload: PaymentPayload, requirements: PaymentRequirements) => Effect.Effect<Checked, Refused>
   }
 >()("starling/payment-verifier/Verifier") {
@@ -68,7 +70,7 @@ export class Verifier extends Context.Service<
   )
 }
 
-/** What a verification works with. */
+/** The services that a verification uses. */
 interface Dependencies extends Effect.Success<typeof dependenciesOfVerifier> {}
 
 const dependenciesOfVerifier = Effect.gen(function* () {
@@ -109,7 +111,7 @@ const verify = Effect.fn("Verifier.verify")(function* (deps: Dependencies, reque
 const verifyOne = Effect.fnUntraced(function* (deps: Dependencies, { payload, requirements, ...call }: VerifyRequest) {
   const checked = yield* check(deps, payload, requirements)
   const isUnmet = yield* deps.claims.meet(checked.payment)
-  // Nothing may come between the claim and the promise to let it go.
+  // Nothing may come between the claim and the promise to release it.
   return yield* Effect.uninterruptibleMask((restore) => claimAndSimulate(deps, { checked, call, isUnmet, restore }))
 })
 
@@ -142,7 +144,7 @@ interface RestoredClaiming extends Claiming {
 
 const claimAndSimulate = Effect.fnUntraced(function* (deps: Dependencies, { restore, ...claiming }: RestoredClaiming) {
   const { checked, isUnmet } = claiming
-  // At once: the chain takes longer than the claim.
+  // At once, for the chain takes longer than the claim.
   const simulating = Effect.forkChild(Effect.interruptible(simulate(deps, checked)), { startImmediately: true })
   const background = isUnmet ? yield* simulating : undefined
   const end = background === undefined ? Effect.void : Fiber.interrupt(background)
@@ -161,7 +163,7 @@ const claimed = (deps: Dependencies, { checked, call, isUnmet }: Claiming) =>
     Effect.mapError((error) => (error._tag === "ClaimRefused" ? claimRefusalAnswer(error) : unavailable(error.message)))
   )
 
-/** Claims are taken where nothing may come between; this may, and ends by itself. */
+/** Claims are taken uninterruptibly; this part may be interrupted, and ends by itself. */
 const askFunds =
   (deps: Dependencies, { scheme, payment }: Checked): AskFunds =>
   (claimKeys) =>
@@ -182,7 +184,7 @@ const simulate = (deps: Dependencies, { scheme, payment }: Checked): Effect.Effe
     })
   )
 
-/** What cannot be let go now is let go by the sweep when the lease ends. */
+/** A claim that cannot be released now is released by the sweep when its lease ends. */
 const letGo = ({ claims }: Dependencies, claim: Claim) =>
   Effect.ignore(claims.moveAsRead(claim, ClaimMove.Release({ reason: "not verified" })))
 
@@ -225,7 +227,7 @@ const unavailable = (reason: string): Unavailable => ({
   reason: reason.slice(0, 256)
 })
 
-/** The chains that payments are taken on, as this role speaks to them: by their CAIP-2 names. */
+/** The chains that payments are accepted on, as this role uses them, keyed by their CAIP-2 names. */
 
 export class Networks extends Context.Service<Networks, ReadonlyMap<string, OpenNetwork>>()(
   "starling/payment-verifier/Networks"

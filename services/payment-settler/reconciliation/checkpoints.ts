@@ -1,11 +1,13 @@
-/** Checkpoints: how far the reconciliation of a network is, on the chain and in RECEIPTS. Kept beside the claims. */
+/**
+ * Checkpoints: how far the reconciliation of a network has come, on the chain and in RECEIPTS. Kept beside the claims.
+ */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { type BusError, Kv } from "#bus"
 import { payerKeyOf, type PaymentNetwork } from "#contracts"
 
 const Checkpoint = Schema.Struct({
   position: Schema.NullOr(Schema.String),
-  /** The sequence of the first receipt that is not done with. */
+  /** The sequence of the first receipt that is still open. */
   receiptsFrom: Schema.Int
 })
 export interface Checkpoint extends Schema.Schema.Type<typeof Checkpoint> {}
@@ -21,7 +23,7 @@ export class Checkpoints extends Context.Service<
   Checkpoints,
   {
     readonly read: (account: Account) => Effect.Effect<StoredCheckpoint, BusError>
-    /** Of the revision that was read: of two reconcilers one goes on. */
+    /** Writes over the revision that was read: of two reconcilers one goes on. */
     readonly write: (
       account: Account,
       checkpoint: Checkpoint,

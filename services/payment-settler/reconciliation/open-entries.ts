@@ -1,7 +1,7 @@
 /**
- * Open entries are the transfers and receipts of one network that are not done with, read on from where the last
- * reading ended. What does not fit and is old enough is reported once. Only the checkpoint outlives the process; whoever
- * reads on begins with the oldest that was open.
+ * Open entries are the transfers and receipts of one network that are not matched yet, read on from the end of the last
+ * reading. An entry without a match that is old enough is reported once. Only the checkpoint outlives the process; the
+ * next reading begins with the oldest open entry.
  */
 import { Clock, Effect, Stream } from "effect"
 import type { BusError } from "#bus"
@@ -11,13 +11,13 @@ import { Ledger, type StoredReceipt } from "../ledger.ts"
 import type { SettlingNetwork } from "../networks.ts"
 import { type Checkpoint, Checkpoints, type StoredCheckpoint } from "./checkpoints.ts"
 
-// Of one reading: what is more is read the next time.
+// The limit of one reading; the next one reads the rest.
 const readMax = 20_000
 // Findings remembered as reported; beyond that all are reported once more.
 const reportedMax = 10_000
 
 interface Reading {
-  /** Each reported once in a process' life. */
+  /** Each is reported once in a process's life. */
   readonly findings: ReadonlyArray<Finding>
   readonly transferred: bigint
   readonly receipted: bigint
@@ -84,7 +84,7 @@ const read = Effect.fn("OpenEntries.read")(function* (account: Account, claims: 
 const readOn = Effect.fnUntraced(function* (account: Account) {
   const { network, ledger, firstSeenMs } = account
   const nowMs = yield* Clock.currentTimeMillis
-  // The receipts last: a transfer that is read has its receipt already, or gets it while it is young.
+  // The receipts come last: a transfer that was read has its receipt already, or gets it while it is young.
   const moved = yield* Stream.runCollect(Stream.take(network.scheme.transfers(account.position), readMax))
   const written = yield* Stream.runCollect(Stream.take(ledger.from(account.receiptsFrom), readMax))
   const own = written.filter(({ receipt }) => isOwn(network, receipt))
@@ -129,7 +129,7 @@ const isYoung = (finding: Finding, patience: Patience): boolean => {
   return finding._tag === "ReceiptWithoutTransfer" && patience.isYoungReceipt(finding.receipt)
 }
 
-/** What tells a finding from the others. */
+/** The name that distinguishes a finding from others. */
 export const nameOf = (finding: Finding): string => {
   switch (finding._tag) {
     case "TransferWithoutReceipt":
@@ -154,18 +154,19 @@ interface Window {
 }
 
 interface Patience {
-  /** Whether a transfer without a receipt is still waited with. */
+  /** Whether a transfer without a receipt may still get one. */
   readonly isYoungTransfer: (transfer: ChainTransfer) => boolean
   readonly isYoungReceipt: (receipt: Receipt) => boolean
 }
 
-/** Of one network; a transaction may hold transfers of several payers. */
+/** Within one network; a transaction may hold transfers of several payers. */
 const pairKey = ({ transaction, payer }: { readonly transaction: string | null; readonly payer: string }) =>
   `${transaction} ${payer.startsWith("0x") ? payer.toLowerCase() : payer}`
 
 /**
- * How many of each list, from the beginning, are done with. A transfer and the receipt of it are let go together: the
- * longest beginnings of both lists are found of which no half's other half lies beyond, and nothing is waited for. Pure.
+ * How many entries of each list, from the beginning, are settled. A transfer and its receipt are released together:
+ * these are the longest beginnings of both lists in which no entry's other half lies beyond, and none is waited for.
+ * Pure.
  */
 export const doneWith = (
   { transfers, receipts }: Window,
@@ -176,7 +177,7 @@ export const doneWith = (
     receipts.flatMap((receipt, index) => (receipt.outcome === "settled" ? [[pairKey(receipt), index] as const] : []))
   )
   let done = { transfers: transfers.length, receipts: receipts.length }
-  // Each round takes something away, so it ends.
+  // Each round removes something, so the loop ends.
   for (;;) {
     const next = {
       transfers: firstWhere(transfers, done.transfers, (transfer) => {

@@ -1,7 +1,7 @@
 /**
  * The reconciler compares the chain with the receipts of every network, at the start and on a timer, in one process at
- * a time by a lease. A payment that nobody has ended is settled or ended here; a receipt that is missing is written;
- * what cannot be put right by itself is logged as an error and counted: somebody has to look.
+ * a time by a lease. A payment that has not ended is settled or ended here; a missing receipt is written; a finding
+ * that cannot be corrected here is logged as an error and counted, for an operator to look at.
  */
 import { Clock, Context, Effect, Layer, Option, Schedule, Stream } from "effect"
 import { type BusError, Leases, Mailbox } from "#bus"
@@ -14,7 +14,7 @@ import { Settler } from "../settler.ts"
 import { Checkpoints } from "./checkpoints.ts"
 import { nameOf, type OpenEntries, openEntriesOf } from "./open-entries.ts"
 
-// Claims of one reading that are kept in memory.
+// The claims of one reading that are kept in memory.
 const claimsMax = 200_000
 // Longer than a payment can be on its way.
 const recentMs = 900_000
@@ -98,7 +98,7 @@ const treat = Effect.fnUntraced(function* (
     yield* report(deps, network, finding)
     return yield* settleOverdue(deps, network, finding.claim.key)
   }
-  // Receipts of long ago are not in memory; what counts is whether it is there.
+  // Old receipts are not in memory, so the stream decides whether it is there.
   if (finding._tag === "ClaimWithoutReceipt") {
     if (yield* complete(deps, network, finding.claim.key)) yield* report(deps, network, finding)
     return
@@ -134,7 +134,7 @@ const complete = Effect.fnUntraced(function* (deps: Dependencies, network: strin
   return isNew
 })
 
-/** What ended long ago was read when it did. */
+/** A claim that ended long ago was read when it did. */
 const isOfInterest = ({ record }: Claim, sinceMs: number) =>
   record.state === "SETTLING" || (record.requestedAtMs ?? 0) >= sinceMs
 

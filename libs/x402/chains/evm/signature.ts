@@ -69,7 +69,9 @@ const addressOfPoint = (point: Uint8Array): Hex => hexOf(keccak256(point.subarra
 
 const keyPattern = /^(?:0x)?([0-9a-f]{64})$/iu
 
-/** Reads a settler's secret: 32 bytes in hex, with 0x or without. The reason of a failure never holds any of it. Pure. */
+/**
+ * Reads a settler's secret: 32 bytes in hex, with or without 0x. The reason of a failure never holds any of it. Pure.
+ */
 export const readSettlerKey = (network: string, secret: string): Result.Result<SettlerKey, string> => {
   const digits = keyPattern.exec(secret.trim())?.[1]
   if (digits === undefined) return Result.fail("not 32 bytes in hex")

@@ -1,6 +1,6 @@
 /**
- * The token's functions and events that settling needs, as call data, selectors and topics; and several reads of it in one
- * question, by the contract that every public chain has at the same address (Multicall3, tryAggregate).
+ * The token's functions and events that settling needs, as call data, selectors and topics; and several reads of it in
+ * one question, by the contract that every public chain has at the same address (Multicall3, tryAggregate).
  */
 import {
   bytesOf,
