@@ -1,6 +1,6 @@
 /**
- * The advice sweep tells agents whose quota is best spent now. It only tells; no reset is triggered. Which windows were
- * told, and when another one may be, is the agent's own to know.
+ * The advice sweep tells agents when their quota is best spent now. It only advises; no reset is triggered. The agent
+ * itself knows which windows it was told of, and when it may be told of another.
  */
 import { Clock, Effect, Stream } from "effect"
 import { Kv } from "#bus"
@@ -9,7 +9,7 @@ import { Configuration } from "#runtime"
 import { CommandClient, findingsOf, isDone, type PlannedCommand, type Sent, toAgent } from "./command-client.ts"
 import type { Sweep } from "./sweeps.ts"
 
-// An agent that keeps still, for a window before this one, is asked again; every sweep would be too often.
+// An agent that stays silent because of an earlier window is asked again; every sweep would be too often.
 const againAfterMs = 60_000
 
 export const adviceSweep: Effect.Effect<Sweep, never, CommandClient | Configuration | Kv> = Effect.gen(function* () {
@@ -19,7 +19,7 @@ export const adviceSweep: Effect.Effect<Sweep, never, CommandClient | Configurat
 
   const begin = Effect.gen(function* () {
     const bucket = yield* kv.open("forecasts", QuotaForecast)
-    // Until when an agent is not asked about a window; for ever once it was told. One window an agent.
+    // The moment until which an agent is not told of a window again; for ever once it was told. One window per agent.
     const quiet = new Map<string, { readonly window: string; readonly untilMs: number }>()
     return Effect.gen(function* () {
       const nowMs = yield* Clock.currentTimeMillis
@@ -49,12 +49,14 @@ export const adviceSweep: Effect.Effect<Sweep, never, CommandClient | Configurat
 interface AdviceInput {
   readonly forecasts: ReadonlyArray<QuotaForecast>
   readonly nowMs: number
-  /** Agents that are watched; empty: all. */
+  /** The agents that are watched; empty: all. */
   readonly watched: ReadonlyArray<string>
   readonly cooldownMs: number
 }
 
-/** Now is the time: within the optimal window, before the decision must be made, and with something to spend. Pure. */
+/**
+ * Whether now is the time: within the optimal window, before the decision is due, and with something to spend. Pure.
+ */
 export const adviceDue = ({ forecasts, nowMs, watched, cooldownMs }: AdviceInput): ReadonlyArray<PlannedCommand> =>
   forecasts
     .filter(({ agent }) => watched.length === 0 || watched.includes(agent))
@@ -62,7 +64,7 @@ export const adviceDue = ({ forecasts, nowMs, watched, cooldownMs }: AdviceInput
       const { agent, kind: _kind, reportId: _reportId, atMs: _atMs, optimalUntilMs, ...advice } = forecast
       if (optimalUntilMs === null || !isTimeToSpend({ ...forecast, optimalUntilMs }, nowMs)) return []
       const command = { _tag: "AdviseSpending", ...advice, optimalUntilMs, cooldownMs } as const
-      // One window, one id: told twice it is not carried out twice.
+      // One window gives one id, so a second telling is not carried out.
       return [toAgent({ id: agent, sequence: optimalUntilMs }, "advice", command)]
     })
 

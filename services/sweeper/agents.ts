@@ -1,4 +1,4 @@
-/** The agent sweep ends pauses whose time is over, brings quotas back, and lets go of items that wait in vain. */
+/** The agent sweep ends pauses whose time is over, restores quotas, and wakes items that wait in vain. */
 import { Clock, Effect } from "effect"
 import { Views } from "#actors"
 import type { AgentKindEntry } from "#contracts"
@@ -14,7 +14,7 @@ import {
   type SeenWorkItem
 } from "./views.ts"
 
-// The follow-ups of the log need a moment; an item that waits longer than a few sweeps was overlooked.
+// The follow-ups of the log need a moment; an item that waits for more than a few sweeps was overlooked.
 const patienceMsMin = 10_000
 const patienceSweeps = 3
 
@@ -42,13 +42,16 @@ export const agentSweep: Effect.Effect<Sweep, never, CommandClient | Configurati
 
 interface AgentTimes {
   readonly nowMs: number
-  /** After the reset of a quota, for clocks differ. */
+  /** The delay after the reset of a quota, for clocks differ. */
   readonly marginMs: number
-  /** For a quota whose reset nobody knows. */
+  /** The interval for a quota whose reset is unknown. */
   readonly periodicMs: number
 }
 
-/** Pauses whose time is over, quotas whose reset has come, and those tried again as nobody knows their reset. Pure. */
+/**
+ * Commands for pauses whose time is over, for quotas whose reset has come, and for quotas that are retried because
+ * their reset is unknown. Pure.
+ */
 export const agentCommandsDue = (agents: ReadonlyArray<SeenAgent>, times: AgentTimes): ReadonlyArray<PlannedCommand> =>
   agents.flatMap((agent) => [...pauseDue(agent, times), ...quotaDue(agent, times)])
 
@@ -76,13 +79,13 @@ interface WaitingInput {
   readonly kinds: ReadonlyArray<Pick<AgentKindEntry, "Kind" | "Instances">>
   readonly eligible: EligibleAgents
   readonly nowMs: number
-  /** For so long an item is left to the follow-ups of the log. */
+  /** How long an item is left to the follow-ups of the log. */
   readonly patienceMs: number
 }
 
 /**
- * Items that wait for a paused agent although one takes work: parked in the moment in which the agent resumed, say.
- * The follow-ups of the log let the others go; these have been overlooked. Pure.
+ * Items that wait for a paused agent although one takes work: parked at the moment in which the agent resumed, for
+ * example. The follow-ups of the log wake the others; these were overlooked. Pure.
  */
 export const overlookedItems = (input: WaitingInput): ReadonlyArray<PlannedCommand> => {
   const { items, eligible, nowMs, patienceMs } = input

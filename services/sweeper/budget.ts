@@ -1,6 +1,6 @@
 /**
- * The budget sweep counts what was spent, and tells the projects that have a budget. Their actors decide where that
- * stands, pause and resume their queues, and publish it.
+ * The budget sweep sums the spend, and reports it to the projects that have a budget. Their actors decide whether it is
+ * exceeded, pause and resume their queues, and publish it.
  */
 import { Clock, Effect } from "effect"
 import { type ViewRow, Views } from "#actors"
@@ -42,7 +42,7 @@ export const budgetSweep = Effect.fnUntraced(function* ({
     }
     return Effect.gen(function* () {
       const nowMs = yield* Clock.currentTimeMillis
-      // What was begun and failed is not known to be stored: it is opened again.
+      // A count that failed may be stored or not, so the ledger is opened again.
       const book = yield* Effect.onError(countUp(nowMs), () => Effect.sync(() => (ledger = undefined)))
       const projects = views.list({ entity: "project" })
       const spentBy = (projectId: string) => book.spentBy(projectId, nowMs)
@@ -57,9 +57,9 @@ export const budgetSweep = Effect.fnUntraced(function* ({
 
 export interface Told {
   readonly spendMicroUsd: number
-  /** Of the project's last record after it was told. */
+  /** The sequence of the project's last record after it was told. */
   readonly sequence: number
-  /** The sweep that told it. */
+  /** The sweep in which it was told. */
   readonly turn: number
 }
 
@@ -71,8 +71,8 @@ interface SpendPlanInput {
 }
 
 /**
- * Projects that are to hear of their spend: those whose spend or own record has changed since they were last told, and
- * all of them in the first sweep of a run. Who has waited longest comes first: a sweep has a bound. Pure.
+ * The projects to tell of their spend: those whose spend or own record has changed since the last time, and all of them
+ * in the first sweep of a run. The project that has waited longest comes first, for a sweep has a bound. Pure.
  */
 export const spendCommands = ({ projects, spentBy, told, epoch }: SpendPlanInput): ReadonlyArray<PlannedCommand> =>
   projects

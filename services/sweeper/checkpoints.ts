@@ -1,20 +1,20 @@
 /**
- * Checkpoints say where sweeps that go over days stand, in KV `sweeps`. One is changed on the condition that it is the
- * one that was read: a process that lost its lease and does not know yet cannot set another one's back.
+ * Checkpoints hold the progress of sweeps that span days, in KV `sweeps`. A checkpoint changes only on the condition
+ * that it is the one that was read: a process that lost its lease and does not know yet cannot reset another's.
  */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { type BusError, Kv } from "#bus"
 import { Count, EpochMs, Uuid } from "#contracts"
 
-/** Far as any one restore goes; a value of the bucket holds so many ids. */
+/** The most items of one restore; a value of the bucket holds so many ids. */
 export const restoreItemsMax = 10_000
 
 export const Checkpoint = Schema.TaggedUnion({
-  /** Retired entities up to there are purged. */
+  /** Retired entities up to this position are purged. */
   Purge: { position: Count },
   /** LOG up to `position` was compared with EVENTS, which was read up to `eventsPosition`. */
   Reconciliation: { position: Count, eventsPosition: Count },
-  /** The items that an agent's return is to queue again. */
+  /** The items to queue again after an agent's return. */
   Restore: { restoredAtMs: EpochMs, workItemIds: Schema.Array(Uuid).check(Schema.isMaxLength(restoreItemsMax)) }
 })
 export type Checkpoint = typeof Checkpoint.Type
@@ -28,7 +28,7 @@ export class Checkpoints extends Context.Service<
   Checkpoints,
   {
     readonly read: (key: string) => Effect.Effect<HeldCheckpoint, BusError>
-    /** Fails with `RevisionConflict` when somebody else has set it since. */
+    /** Fails with `RevisionConflict` when another process has set it since. */
     readonly set: (key: string, held: HeldCheckpoint, checkpoint: Checkpoint) => Effect.Effect<HeldCheckpoint, BusError>
   }
 >()("starling/sweeper/Checkpoints") {

@@ -1,7 +1,7 @@
 /**
- * The command client sends what sweeps planned, some at once, as commands over the bus. A busy entity is asked again a
- * few times; when nobody answers at all the whole sweep fails, and the next one plans anew. What is beyond the bound of
- * one sweep is left for the next, and counted.
+ * The command client sends the planned commands of sweeps over the bus, some at once. A busy entity is asked again a
+ * few times; when nothing answers at all the whole sweep fails, and the next one plans anew. Commands beyond the bound
+ * of one sweep are left for the next, and counted.
  */
 import { Context, Effect, Layer } from "effect"
 import { type BusError, BusRefused, jsonCodec, Requests } from "#bus"
@@ -22,19 +22,19 @@ import type { Findings, SweepName } from "./sweeps.ts"
 type PipelineCommand = WorkItemCommand | ReleaseCommand | ProjectCommand | AgentCommand
 
 /**
- * A command as a sweep plans it. Its id is made of what the sweep saw: whoever sees the same plans the same, and the
- * actor carries it out once. Each entity remembers the ids of its own.
+ * A planned command. Its id is made from what the sweep saw: two sweeps that see the same plan the same, and the actor
+ * carries it out once. Each entity remembers the ids of its own.
  */
 export interface PlannedCommand {
   readonly entity: CommandEntity
   readonly id: string
   readonly commandId: string
   readonly command: PipelineCommand
-  /** What was found, for the metrics. */
+  /** The kind of finding, for the metrics. */
   readonly finding: string
 }
 
-/** Of an entity as it was seen: at that record of its log. */
+/** An entity as seen: at that record of its log. */
 interface Seen {
   readonly id: string
   readonly sequence: number
@@ -63,9 +63,9 @@ export interface Sent {
 const question = jsonCodec(CommandRequest)
 const answer = jsonCodec(CommandAnswer)
 
-// An actor decides within milliseconds; a process that was killed while it did is known by then.
+// An actor decides within milliseconds; by now a process that was killed meanwhile is known to be dead.
 const answerWithinMs = 5_000
-// A hot entity is free again soon, and the next sweep comes anyway.
+// A busy entity is free again soon, and the next sweep comes anyway.
 const busyTriesMax = 4
 const busyWaitMsMax = 1_000
 const unansweredRetriesMax = 2
@@ -73,7 +73,7 @@ const unansweredRetriesMax = 2
 export class CommandClient extends Context.Service<
   CommandClient,
   {
-    /** In the order given, up to the bound of one sweep. */
+    /** Sends in the given order, up to the bound of one sweep. */
     readonly send: (
       sweep: SweepName,
       commands: ReadonlyArray<PlannedCommand>
@@ -144,7 +144,7 @@ const outcomeOf = (answered: CommandAnswer) => {
 /** The command was carried out, now or by an earlier one of its id. */
 export const isDone = ({ answer: answered }: Sent) => answered._tag === "Accepted" && answered.was !== "unchanged"
 
-/** What was found and acted on, by finding. */
+/** Counts what was found and acted on, by finding. */
 export const findingsOf = (sent: ReadonlyArray<Sent>): Findings => {
   const findings: Record<string, number> = {}
   for (const one of sent) {

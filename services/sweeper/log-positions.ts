@@ -1,4 +1,4 @@
-/** The positions of those who read LOG in order: what is above any of them must not go. */
+/** The positions of LOG's readers: a record above any of them must not be purged. */
 import { Effect, Option, Result, Schema } from "effect"
 import type { Views } from "#actors"
 import { type BusError, BusRefused, type Kv, relayRecordCodec, type StreamReader } from "#bus"
@@ -6,7 +6,7 @@ import { Count, SpendEntry, spendCursorKey, subjects } from "#contracts"
 
 const announceCodec = relayRecordCodec(Schema.Struct({ position: Schema.Int }))
 
-/** The record up to which the relay has made events; the last few of them may be on their way. From the leader. */
+/** The record up to which the relay has made events; the last few of them may be on their way. Read from the leader. */
 export const readAnnounced = Effect.fnUntraced(function* (
   reader: StreamReader["Service"]
 ): Effect.fn.Return<number, BusError> {
@@ -22,7 +22,7 @@ export const readAnnounced = Effect.fnUntraced(function* (
 
 const FollowUpCursor = Schema.Struct({ position: Count })
 
-/** The record up to which all of them are: the relay, the views, those who follow up, and spend. */
+/** The record that all readers have reached: the relay, the views, the follow-ups, and spend. */
 export const readSlowest = Effect.fnUntraced(function* (
   reader: StreamReader["Service"],
   kv: Kv["Service"],

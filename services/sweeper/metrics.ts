@@ -1,4 +1,4 @@
-/** What an SRE sees of the sweeps, by the name of the sweep. */
+/** The metrics of the sweeps, by the name of the sweep. */
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 
 export const sweepHeld = defineGauge({

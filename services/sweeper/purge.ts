@@ -1,8 +1,8 @@
 /**
- * The purge sweep takes the history of retired entities out of LOG, 31 days after they were retired, so that what
- * they cost can be counted anew from LOG for as long as it counts. Their last record stays, so that they stay gone. It
- * walks LOG in order, 31 days behind, and meets every retired record once; nothing goes that is above where the
- * slowest reader of LOG is.
+ * The purge sweep removes the history of retired entities from LOG, 31 days after they were retired, so that their cost
+ * can be counted anew from LOG for as long as it counts. Their last record stays, so that they stay gone. The sweep
+ * walks LOG in order, 31 days behind, and meets every retired record once; it removes nothing above the position of
+ * LOG's slowest reader.
  */
 import { Clock, Effect, Option, Result, Schema, Stream } from "effect"
 import { Views } from "#actors"
@@ -13,10 +13,10 @@ import { readSlowest } from "./log-positions.ts"
 import type { Sweep } from "./sweeps.ts"
 
 const dayMs = 86_400_000
-/** A day more than spend is counted for. */
+/** One day more than spend counts. */
 const usageKeptMs = 31 * dayMs
 const key = "purge"
-// Of one run: some seconds of reading. The rest is for the next.
+// The limit of one run: some seconds of reading. The next run goes on.
 const recordsMax = 100_000
 const purgesAtOnce = 8
 

@@ -1,7 +1,7 @@
 /**
- * The reconciliation compares LOG with the events and the views that are made of it, and says what is missing. It
- * mends nothing: what is missing was lost by a mistake, and somebody must look. It stays one run behind the relay, so
- * that events that are on their way count as there.
+ * The reconciliation compares LOG with the events and the views that are made from it, and reports what is missing. It
+ * mends nothing: a missing event was lost by a defect, and an operator must look at it. It stays one run behind the
+ * relay, so that events that are on their way count as present.
  */
 import { Clock, Effect, Option, Result, Schema, Stream } from "effect"
 import { type ViewRow, Views } from "#actors"
@@ -13,10 +13,10 @@ import { readAnnounced } from "./log-positions.ts"
 import type { Findings, Sweep } from "./sweeps.ts"
 
 const dayMs = 86_400_000
-// A day less than EVENTS keeps: at its edge an event may just have gone.
+// One day less than EVENTS keeps: at its edge an event may just have gone.
 const keptMs = (eventsKeptDays - 1) * dayMs
 const key = "reconciliation"
-// Enough to look them up by; the metric says how many there are.
+// Enough ids to look up; the metric has the full number.
 const idsShownMax = 10
 
 export const reconciliationSweep: Effect.Effect<Sweep, never, Configuration | Checkpoints | StreamReader | Views> =
@@ -60,14 +60,14 @@ export const reconciliationSweep: Effect.Effect<Sweep, never, Configuration | Ch
 
 const codec = jsonCodec(Schema.Struct({ atMs: EpochMs, events: Schema.Array(Schema.Unknown) }))
 
-// Of one run; some seconds of reading.
+// The limit of one run: some seconds of reading.
 const recordsMax = 20_000
 // The relay writes one step after the other; within one, events may change places. No step has so many.
 const stepEventsMax = 1_024
 
 interface RecordedRange {
   readonly records: ReadonlyArray<Recorded>
-  /** Records that say nothing readable; the relay has put them into REJECTED. */
+  /** Records that could not be read; the relay has put them into REJECTED. */
   readonly unreadable: number
 }
 
@@ -95,11 +95,11 @@ const readRecorded = Effect.fnUntraced(function* (
 
 interface AnnouncedRange {
   readonly ids: ReadonlySet<string>
-  /** Where the next stretch begins: before it there is no event of a later record. */
+  /** Where the next stretch begins: no event of a later record stands before it. */
   readonly position: number
 }
 
-/** Events of records up to `toRecord`. */
+/** The events of records up to `toRecord`. */
 const readAnnouncedEvents = Effect.fnUntraced(function* (
   reader: StreamReader["Service"],
   position: number,
@@ -131,7 +131,7 @@ interface Recorded {
   readonly sequence: number
   readonly entity: string
   readonly id: string
-  /** How many events it says. */
+  /** The number of its events. */
   readonly events: number
   readonly atMs: number
 }
@@ -144,13 +144,13 @@ interface Announced {
 
 const pattern = /^log\.(\d{1,15})\.(\d{1,6})$/u
 
-/** Nothing for an event that others published. */
+/** Undefined for an event that did not come from LOG. */
 export const announcedBy = (messageId: string | undefined): Announced | undefined => {
   const [, record, index] = pattern.exec(messageId ?? "") ?? []
   return record === undefined || index === undefined ? undefined : { record: Number(record), index: Number(index) }
 }
 
-/** The ids of the events that are not there. Of records before `keptSinceMs` EVENTS keeps none any more. */
+/** The ids of the missing events. For records before `keptSinceMs` EVENTS keeps none any more. */
 export const missingEvents = (
   records: ReadonlyArray<Recorded>,
   isThere: (id: string) => boolean,
@@ -161,7 +161,7 @@ export const missingEvents = (
     .flatMap(({ sequence, events }) => Array.from({ length: events }, (_, index) => `log.${sequence}.${index}`))
     .filter((id) => !isThere(id))
 
-/** Entities that are shown as they were before their last record, though the views have come that far. */
+/** Entities whose rows are older than their last record, although the views have come that far. */
 export const outdatedViews = (
   records: ReadonlyArray<Recorded>,
   find: (entity: string, id: string) => Pick<ViewRow, "sequence"> | undefined,

@@ -1,7 +1,7 @@
 /**
- * The release sweep brings releases up to how their linked items stand. The follow-ups of the log tell a release when
- * an item ends or returns; here releases whose counts do not fit their items are told again, item by item. What a
- * release knows already changes nothing.
+ * The release sweep brings releases up to the state of their linked items. The follow-ups of the log tell a release
+ * when an item ends or returns; here releases whose counts do not match their items are told again, item by item. A
+ * repetition changes nothing.
  */
 import { Clock, Effect } from "effect"
 import { Views } from "#actors"
@@ -42,7 +42,7 @@ interface ReleasesInput {
   readonly releases: ReadonlyArray<SeenRelease>
   readonly items: ReadonlyArray<SeenWorkItem>
   readonly nowMs: number
-  /** For so long after it changed an item is left to the follow-ups of the log. */
+  /** How long a changed item is left to the follow-ups of the log. */
   readonly patienceMs: number
 }
 
@@ -71,7 +71,7 @@ export const untoldEnds = ({ releases, items, nowMs, patienceMs }: ReleasesInput
   })
 }
 
-/** Items that are gone are not in the views: a release may know of more that ended, never of fewer. */
+/** Purged items are not in the views: a release may know of more that ended, never of fewer. */
 const fits = ({ summary }: SeenRelease, linked: ReadonlyArray<SeenWorkItem>) => {
   const count = (outcome: Outcome | undefined) => linked.filter((item) => outcomeOf(item) === outcome).length
   return (
@@ -87,7 +87,7 @@ const telling = (release: SeenRelease, item: SeenWorkItem): PlannedCommand => {
   return {
     entity: "release",
     id: release.id,
-    // The item's record is what is told: of one release there are many.
+    // The id comes from the item's record, for one release has many items.
     commandId: `sweep.linked-item.${item.sequence}`,
     command:
       outcome === undefined

@@ -1,7 +1,7 @@
 /**
- * The restore sweep queues the items again that an agent's absence had failed, and reports once how many. Which items
- * those are is written down before the first of them is asked, so that a sweep that goes on after a crash counts what
- * was queued before it.
+ * The restore sweep queues items again that an agent's absence had failed, and reports once how many. The list of items
+ * is written down before the first of them is asked, so that a sweep that goes on after a crash counts those that were
+ * queued before it.
  */
 import { Effect, Option } from "effect"
 import { Views } from "#actors"
@@ -20,7 +20,7 @@ export const restoreSweep: Effect.Effect<Sweep, never, CommandClient | Configura
     const checkpoints = yield* Checkpoints
     const views = yield* Views
 
-    /** The items as they were written down for this very restore, or now. */
+    /** The items written down for this very restore, before or now. */
     const itemsOf = Effect.fnUntraced(function* (restore: Restore, seen: ReadonlyArray<string>) {
       const key = restoreKey(restore)
       const held = yield* checkpoints.read(key)
@@ -71,7 +71,7 @@ interface Restore {
   readonly restoredAtMs: number
 }
 
-// Failures that are the agent's absence; the actor has the last word.
+// Failures that an agent's absence causes; the actor decides in the end.
 const infraFailures: ReadonlySet<FailureKind> = new Set(["infra", "auth", "quota", "transient"])
 
 export const restoresDue = (agents: ReadonlyArray<SeenAgent>): ReadonlyArray<Restore> =>
@@ -80,13 +80,13 @@ export const restoresDue = (agents: ReadonlyArray<SeenAgent>): ReadonlyArray<Res
 interface Affected {
   /** Oldest failure first. */
   readonly workItemIds: ReadonlyArray<string>
-  /** Failed at the agent's hands while it was away, but by their own fault. */
+  /** Failed in the agent's hands while it was away, but by their own fault. */
   readonly skipped: number
 }
 
 /**
- * Items that failed at the agent's hands while it was away, for want of the agent and not by their own fault. Without a
- * known beginning of the outage there are none. Pure.
+ * Items that failed in the agent's hands while it was away, by its absence and not by their own fault. None when the
+ * beginning of the outage is unknown. Pure.
  */
 export const affectedItems = (
   failed: ReadonlyArray<SeenWorkItem>,
@@ -105,7 +105,7 @@ export const affectedItems = (
   return { workItemIds, skipped: inOutage.length - workItemIds.length }
 }
 
-/** The command's id is the restore's: asked again after a crash, an item is not queued a second time. */
+/** The command's id comes from the restore: asked again after a crash, an item is not queued a second time. */
 export const requeueCommands = (
   workItemIds: ReadonlyArray<string>,
   { agent, outageStartedAtMs, restoredAtMs }: Restore
@@ -125,5 +125,5 @@ export const requeueCommands = (
   }))
 }
 
-/** Of the checkpoint that says which items a restore is about. */
+/** The key of the checkpoint that lists the items of a restore. */
 const restoreKey = ({ agent }: Restore): string => `restore.${encodeToken(agent.id)}`

@@ -1,6 +1,6 @@
 /**
  * The retention sweep retires items and releases that ended long ago. Repeated requests, challenges and raw answers
- * need no sweep: their buckets forget them by themselves.
+ * need no sweep: they expire in their buckets.
  */
 import { Clock, Effect } from "effect"
 import { type ViewRow, Views } from "#actors"
@@ -37,7 +37,7 @@ type Ended = Pick<ViewRow, "id" | "sequence" | "deadlinesMs">
 interface RetirementInput {
   readonly workItems: ReadonlyArray<Ended>
   readonly releases: ReadonlyArray<Ended>
-  /** What ended no later than that goes. */
+  /** Items that ended no later than this are retired. */
   readonly workItemsBeforeMs: number
   readonly releasesBeforeMs: number
 }
@@ -47,7 +47,7 @@ const endedAtMs = ({ deadlinesMs }: Ended) => deadlinesMs["ended"] ?? Infinity
 const longAgo = (rows: ReadonlyArray<Ended>, beforeMs: number) =>
   rows.filter((row) => endedAtMs(row) <= beforeMs).toSorted((left, right) => endedAtMs(left) - endedAtMs(right))
 
-/** Items and releases that ended long enough ago to be forgotten, those that ended first before the others. Pure. */
+/** Items and releases that ended long enough ago to be retired, the earliest first. Pure. */
 export const retirements = (input: RetirementInput): ReadonlyArray<PlannedCommand> => {
   const { workItemsBeforeMs, releasesBeforeMs } = input
   return [

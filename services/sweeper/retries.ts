@@ -15,7 +15,7 @@ import {
 } from "./views.ts"
 
 const waiting = ["WaitingForQuotaReset", "WaitingForTransientRetry"] as const
-// An item that is so many sweeps late was not merely between two of them.
+// An item this many sweeps late was not merely between two of them.
 const overdueSweeps = 6
 const overdueMsMin = 60_000
 
@@ -53,7 +53,7 @@ interface RetriesInput {
   readonly times: RetryTimes
 }
 
-/** Pure. */
+/** The retries that are due. Pure. */
 export const retries = (
   items: ReadonlyArray<SeenWorkItem>,
   { returns, eligible, times }: RetriesInput
@@ -88,29 +88,29 @@ export interface Parked {
   readonly state: "WaitingForQuotaReset" | "WaitingForTransientRetry"
   /** When it was parked. */
   readonly updatedAtMs: number
-  /** Null: nobody knows. */
+  /** Null: unknown. */
   readonly dueAtMs: number | null
   readonly attemptsSoFar: number
-  /** The last time the quota of an agent that may take it came back; null: it did not. */
+  /** The last time the quota of an agent that may take it came back; null: never. */
   readonly quotaBackAtMs: number | null
 }
 
 export interface RetryTimes {
   readonly nowMs: number
   readonly isFirst: boolean
-  /** For a quota whose reset nobody knows. */
+  /** The interval for a quota whose reset is unknown. */
   readonly periodicMs: number
-  /** After the reset of a quota, for clocks differ. */
+  /** The delay after the reset of a quota, for clocks differ. */
   readonly marginMs: number
-  /** Later than this after its time an item was overlooked. */
+  /** An item later than this after its time was overlooked. */
   readonly overdueMs: number
 }
 
 /**
- * When a parked item is queued again, and by what. `targeted`: its own time has come, or the quota of an agent that
- * may take it is back. `periodic`: nobody knows when its quota is reset. `rearm-overdue`: its time has passed unseen.
- * `startup`: the first look of a run finds it due. The attempt that is meant goes with it, so that an item that moved
- * on meanwhile is left alone; how often an item may wait is its actor's to decide. Pure.
+ * The reason for which a parked item is queued again now, if any. `targeted`: its own time has come, or the quota of an
+ * agent that may take it is back. `periodic`: the reset of its quota is unknown. `rearm-overdue`: its time has passed
+ * unseen. `startup`: the first sweep of a run finds it due. The attempt goes with the command, so that an item that
+ * moved on meanwhile is left alone; the item's actor decides how often it may wait. Pure.
  */
 export const retryOf = (item: Parked, times: RetryTimes): AutoRetry | undefined => {
   const triggeredBy = triggerOf(item, times)
@@ -133,22 +133,24 @@ const triggerOf = (item: Parked, times: RetryTimes): AutoRetry["triggeredBy"] | 
   return lateMs > overdueMs ? "rearm-overdue" : "targeted"
 }
 
-/** When the quotas of agents came back, as one look after another sees it. */
+/** When the quotas of agents came back, tracked from one sweep to the next. */
 interface QuotaReturns {
-  /** Ids of agents without quota at the last look; undefined before the first. */
+  /** Ids of agents without quota at the last sweep; undefined before the first. */
   readonly exhausted: ReadonlySet<string> | undefined
-  /** By agent kind. */
+  /** Keyed by agent kind. */
   readonly backAtMs: ReadonlyMap<string, number>
 }
 
 export const noReturns: QuotaReturns = { exhausted: undefined, backAtMs: new Map() }
 
-/** At the first look an agent that has quota counts as back since its last change: what was parked before may try. */
+/**
+ * In the first sweep an agent that has quota counts as back since its last change: items parked before that may try.
+ */
 export const seeAgents = (before: QuotaReturns, agents: ReadonlyArray<SeenAgent>): QuotaReturns => {
   const backAtMs = new Map(before.backAtMs)
   for (const { id, updatedAtMs, summary } of agents) {
     if (summary.isQuotaExhausted) continue
-    // Of a change that was not seen, such as a pause, nothing follows.
+    // A change that was not seen before, such as a pause, means no return.
     const isBack = before.exhausted === undefined || before.exhausted.has(id)
     if (isBack) backAtMs.set(summary.agentKind, Math.max(updatedAtMs, backAtMs.get(summary.agentKind) ?? 0))
   }

@@ -1,8 +1,8 @@
 /**
- * The spend ledger keeps what projects spent up to LOG, and a copy of it in KV `spend`, so that a restart reads only what is new. Sums are
- * stored before the cursor: after a crash between the two, what is read again is passed over by the projects whose
- * sums have it. An emptied bucket is filled again from the log's beginning. Another process that wrote first is a
- * `RevisionConflict`: then everything here is old, and is to be opened anew.
+ * The spend ledger sums the spend of projects from LOG, and keeps a copy in KV `spend`, so that a restart reads only
+ * what is new. Sums are stored before the cursor: after a crash between the two, records that are read again are
+ * skipped by the projects whose sums include them. An empty bucket is filled again from the log's beginning.
+ * `RevisionConflict` means that another process wrote first: then everything here is old, and must be opened anew.
  */
 import { Effect, Result, Schema, Stream } from "effect"
 import { type BusError, jsonCodec, Kv, type KvBucket, Rejections, type SourceMessage, StreamReader } from "#bus"
@@ -21,7 +21,7 @@ import {
 
 export interface SpendLedger {
   readonly book: SpendBook
-  /** Counts what LOG has by now and stores the sums. Answers with the position. */
+  /** Counts the new records of LOG and stores the sums. Returns the position. */
   readonly catchUp: (nowMs: number) => Effect.Effect<number, BusError>
 }
 
@@ -113,7 +113,7 @@ const writer =
     return Effect.asVoid(written)
   }
 
-// Of a project without spend in the window nothing is kept.
+// Nothing is kept of a project without spend in the window.
 const isEmpty = (value: SpendEntry): value is ProjectSpend => value._tag === "ProjectSpend" && value.hours.length === 0
 
 interface Sums {
@@ -122,18 +122,18 @@ interface Sums {
 }
 
 /**
- * What was spent, by project and hour, as it is counted in memory. Every record counts once: a project knows the last
- * record that is in its sums, and passes over what is not later.
+ * The spend in memory, by project and hour. Every record counts once: a project knows the last record in its sums, and
+ * skips any that is not later.
  */
 interface SpendBook {
-  /** Counts what one record of LOG says; one that is counted already changes nothing. */
+  /** Counts one record of LOG; one that is counted already changes nothing. */
   readonly add: (sequence: number, spent: ReadonlyArray<Spent>) => void
   readonly load: (stored: ProjectSpend) => void
-  /** Of the window that ends now, in micro-USD. */
+  /** The spend of the window that ends now, in micro-USD. */
   readonly spentBy: (projectId: string, nowMs: number) => number
-  /** Lets go of hours before the window. */
+  /** Drops hours before the window. */
   readonly prune: (nowMs: number) => void
-  /** Projects whose sums changed since they were last taken; without hours: nothing is left of it. */
+  /** Projects whose sums changed since the last call; one without hours has no spend left. */
   readonly takeChanged: () => ReadonlyArray<ProjectSpend>
 }
 
@@ -152,7 +152,7 @@ export const makeSpendBook = (): SpendBook => {
   }
   return {
     add: (sequence, spent) => {
-      // One record may say several things of one project: its position moves when all are counted.
+      // One record may hold several entries of one project: its position moves when all are counted.
       const open = spent.filter(({ projectId }) => sequence > sumsOf(projectId).position)
       for (const one of open) addTo(sumsOf(one.projectId), one)
       for (const { projectId } of open) {
@@ -184,7 +184,7 @@ export const makeSpendBook = (): SpendBook => {
   }
 }
 
-/** What a record of LOG says was spent. */
+/** The spend in a record of LOG. */
 interface Spent {
   readonly projectId: string
   readonly atMs: number
@@ -199,14 +199,14 @@ const decodeUsage = Schema.decodeUnknownResult(Schema.Struct({ projectId, costMi
 
 const itemSubjects = "log.workitem."
 const usageTag = '"UsageAdded"'
-// Quotes within texts are escaped, so this is a member's name wherever it stands.
+// Quotes within texts are escaped, so this text always is a member's name.
 const stateMember = ',"state":{'
 const closing = Buffer.from("}")
 const nothing: Read = Result.succeed([])
 
 /**
- * A million records are read when spending is counted anew: one is parsed only when its bytes speak of usage at all,
- * and then without the state, which is most of it and comes last. One that cannot be read is a failure.
+ * A million records are read when spending is counted anew. A record is parsed only when its bytes mention usage, and
+ * then without the state, which is most of it and comes last. A record that cannot be read is a failure.
  */
 export const spentIn = (message: SourceMessage): Read => {
   if (!message.subject.startsWith(itemSubjects)) return nothing
@@ -227,7 +227,7 @@ export const spentIn = (message: SourceMessage): Read => {
 const isUsage = (fact: unknown) =>
   typeof fact === "object" && fact !== null && "_tag" in fact && fact._tag === "UsageAdded"
 
-/** What is before the state, if that reads as a whole: cut anywhere but between two members of it, it would not. */
+/** The part before the state, if it parses as a whole: cut anywhere but between two members, it would not. */
 const headOf = (message: SourceMessage, bytes: Buffer) => {
   const end = bytes.indexOf(stateMember)
   if (end < 0) return codec.decode(message)

@@ -1,7 +1,7 @@
 /**
  * A sweep looks at something again and again, in one process at a time. It begins whenever that process gets the lease,
- * with nothing remembered, and then runs at every interval, whatever became of the last run. Whatever it finds it asks
- * the actors to act on, so that looking twice, or late, does no harm.
+ * with nothing remembered, and then runs at every interval, whatever became of the last run. It asks the actors to act
+ * on its findings, so that a repeated or late look does no harm.
  */
 import { Clock, Duration, Effect, Exit, type Scope } from "effect"
 import { type BusError, Leases } from "#bus"
@@ -24,7 +24,7 @@ const sweepNames = [
 ] as const
 export type SweepName = (typeof sweepNames)[number]
 
-/** How many of what it found, by a short name each. */
+/** Counts of its findings, each under a short name. */
 export type Findings = Readonly<Record<string, number>>
 
 export interface Sweep {
@@ -33,15 +33,15 @@ export interface Sweep {
   readonly begin: Effect.Effect<Effect.Effect<Findings, BusError>, BusError>
 }
 
-/** What all sweeps of a process have in common. */
+/** The context that all sweeps of a process share. */
 export interface Run {
-  /** This run of the process: who holds the leases, and what is told once in each run. */
+  /** This run of the process: it names the holder of the leases, and the commands sent once in each run. */
   readonly epoch: string
 }
 
-// So that a start is not all sweeps at once.
+// So that a start does not run all sweeps at once.
 const staggerMs = 250
-// The longest honest run makes spending anew out of a log of months.
+// The longest honest run counts spend anew from a log of months.
 const runWithin = "10 minutes"
 
 /**
@@ -79,7 +79,7 @@ const loop = Effect.fnUntraced(function* (sweep: Sweep): Effect.fn.Return<never,
   }
 })
 
-/** Of a run that fails or dies the rest of the role hears nothing but the log and the count. */
+/** A run that fails or dies shows only in the log and the count; the rest of the role goes on. */
 const oneRun = Effect.fnUntraced(function* ({ name }: Sweep, run: Effect.Effect<Findings, BusError>) {
   const metrics = yield* Metrics
   const [took, exit] = yield* Effect.timed(Effect.exit(Effect.timeout(run, runWithin)))

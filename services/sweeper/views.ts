@@ -1,4 +1,4 @@
-/** The rows that sweeps go by, with their summaries read. */
+/** The view rows that sweeps read, with their summaries parsed. */
 import { summaryReader, type SummaryRow } from "#actors"
 import { type AgentKindEntry, AgentSummary, ReleaseSummary, WorkItemSummary } from "#contracts"
 

@@ -1,6 +1,6 @@
 /**
- * Two watchdogs over runners that fall silent. A runner of whose items none has been heard of is dead, and all its items
- * with it; one that is heard of may still have an item that does not move. What was silent all along is stranded.
+ * Two watchdogs over silent runners. A runner without a report for any of its items is dead, and all its items with it.
+ * A runner with reports may still have an item that does not move. A runner that was silent all along is stranded.
  */
 import { Effect } from "effect"
 import { Views } from "#actors"
@@ -36,7 +36,7 @@ function silenceWatchdog(
   })
 }
 
-/** Whoever was heard of at any time up to now. */
+/** Every item with a report at any time up to now. */
 const itemsInHand = (views: Views["Service"], nowMs: number): ReadonlyArray<SeenWorkItem> =>
   readWorkItems(views.due("workitem", "lastProgress", nowMs))
 
@@ -49,7 +49,7 @@ type Reason = WorkItemCommandOf<"Recover">["reason"]
 
 export interface SilenceTimes {
   readonly nowMs: number
-  /** Since when silence would have been noticed. */
+  /** Since when a silence would have been noticed. */
   readonly watchingSinceMs: number
   /** How often runners report. */
   readonly progressMs: number
@@ -69,10 +69,10 @@ interface Silent {
   readonly stuck: ReadonlyArray<PlannedCommand>
 }
 
-// Two reports may be missed before a runner counts as silent after a start.
+// A runner may miss two reports before it counts as silent after a start.
 const reportsHeardFor = 2
 
-/** After a start, or a time without views, runners are given a moment to be heard first. Pure. */
+/** After a start, or a time without views, runners get a moment to be heard first. Pure. */
 export const silentItems = (items: ReadonlyArray<SeenWorkItem>, times: SilenceTimes): Silent => {
   const { nowMs, watchingSinceMs, progressMs, timeoutMs } = times
   if (nowMs - watchingSinceMs < Math.min(timeoutMs, reportsHeardFor * progressMs)) return { dead: [], stuck: [] }

@@ -1,4 +1,4 @@
-/** The item-stale watchdog hands back items that should move and did not change for too long. */
+/** The item-stale watchdog hands back items that should move and have not changed for too long. */
 import { Effect, Option } from "effect"
 import { type ViewRow, Views } from "#actors"
 import { queueId } from "#contracts"
@@ -36,13 +36,13 @@ interface StaleInput {
 }
 
 /**
- * An item whose queue was paused, or that is not to be taken yet, has had a reason to stand: its time counts from when
- * that ended, as far as this process has seen it. Pure.
+ * An item whose queue was paused, or that is not yet due, had a reason to stand still: its time counts from the end of
+ * that reason, as far as this process has seen it. Pure.
  */
 export const staleItems = ({ items, lastPausedMs, nowMs, staleMs }: StaleInput): ReadonlyArray<PlannedCommand> => {
   const standingSinceMs = ({ project, summary, deadlinesMs }: SeenWorkItem) => {
     const staleSinceMs = deadlinesMs["stale"] ?? Infinity
-    // A runner has it: no pause holds that.
+    // A runner has the item, so no pause holds it.
     if (summary.dispatchId !== null) return staleSinceMs
     return Math.max(staleSinceMs, summary.notBeforeMs ?? 0, lastPausedMs(project) ?? 0)
   }
@@ -59,7 +59,7 @@ export const staleItems = ({ items, lastPausedMs, nowMs, staleMs }: StaleInput):
 
 type Row = Pick<ViewRow, "id" | "state">
 
-/** When queues were last seen paused: a project's own, and the one of all. */
+/** When queues were last seen paused: each project's own, and the common one. */
 interface PausedQueues {
   readonly look: (projects: ReadonlyArray<Row>, queue: Row | undefined, nowMs: number) => void
   readonly lastPausedMs: (projectId: string | null) => number | null

@@ -1,6 +1,6 @@
 /**
- * A watchful sweep concludes from silence. It judges only what it was able to hear: not while the views stand still, and
- * not right after a time in which nobody answered, for then reports still wait to be read.
+ * A watchful sweep concludes from silence. It judges only what it was able to hear: not while the views stand still,
+ * and not right after a time in which no command was answered, for then reports still wait to be read.
  */
 import { Clock, Effect, Ref } from "effect"
 import type { ViewFreshness, Views } from "#actors"
@@ -16,7 +16,7 @@ interface WatchfulOptions {
   readonly judge: () => Judge
 }
 
-/** What is due, given the time, and since when silence would have been noticed. */
+/** The commands due at a time, given since when a silence would have been noticed. */
 export type Judge = (nowMs: number, watchingSinceMs: number) => ReadonlyArray<PlannedCommand>
 
 export const watchful = ({ name, everyMs, views, client, judge }: WatchfulOptions): Sweep => ({
@@ -39,20 +39,20 @@ export const watchful = ({ name, everyMs, views, client, judge }: WatchfulOption
 
 /**
  * Whether the views can be trusted to show that nothing happened. Views that stand still while the log goes on make
- * every runner look dead, and after such a time runners must be given the chance to be heard again.
+ * every runner look dead, and after such a time runners must get the chance to be heard again.
  */
 interface ViewsWatch {
   readonly sequence: number
-  /** Since when the views have shown what happens, without a break. */
+  /** Since when the views have been fresh, without a break. */
   readonly sinceMs: number
-  /** When they were last seen at the log's end, or moving on. */
+  /** When the views were last at the log's end, or moving on. */
   readonly freshAtMs: number
-  /** At this look they were. */
+  /** Whether they were fresh at this look. */
   readonly isFresh: boolean
   readonly isStill: boolean
 }
 
-// A projector that dies is replaced within a lease's life; longer than this is a break.
+// A projector that dies is replaced within a lease's life; a longer standstill is a break.
 const stillMsMin = 10_000
 
 export const beginWatch = (nowMs: number): ViewsWatch => ({
@@ -63,7 +63,7 @@ export const beginWatch = (nowMs: number): ViewsWatch => ({
   isStill: false
 })
 
-/** Pure. */
+/** Updates the watch after a look at the views. Pure. */
 export const lookAtViews = (
   before: ViewsWatch,
   { sequence, behind }: Pick<ViewFreshness, "sequence" | "behind">,
