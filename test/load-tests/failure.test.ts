@@ -14,7 +14,7 @@ const log = [
   JSON.stringify({ level: "fatal", message: "cannot start: cannot listen on 127.0.0.1:7401" })
 ].join("\n")
 
-describe("what went wrong in a measurement", () => {
+describe("a failed measurement", () => {
   it.each<readonly [what: string, error: unknown, sentence: string]>([
     [
       "a wait that was too long",
@@ -27,7 +27,7 @@ describe("what went wrong in a measurement", () => {
       `latency was not measured to its end: the fleet ended with 1: cannot start: cannot listen on 127.0.0.1:7401 (${busy})`
     ],
     ["what is no error", "gone", `latency was not measured to its end: gone (${busy})`]
-  ])("is one sentence for %s, with how busy the machine was", (_what, error, sentence) => {
+  ])("is one sentence for %s, with the machine's load", (_what, error, sentence) => {
     const failure = failureOf("latency", error, busy)
     assert.strictEqual(failure.sentence, sentence)
     assert.isFalse(failure.isMissing)
@@ -38,7 +38,7 @@ describe("what went wrong in a measurement", () => {
     ["a program that is not there", spawnError, "nats-server"],
     ["one that another error was caused by", new Error("it failed", { cause: spawnError }), "nats-server"],
     ["the chain's program", new AnvilMissing({ detail: "no package" }), "anvil was not found"]
-  ])("is something missing for %s, by name", (_what, error, named) => {
+  ])("is a missing program for %s, by name", (_what, error, named) => {
     const failure = failureOf("paid", error, busy)
     assert.isTrue(failure.isMissing)
     assert.include(failure.sentence, "paid could not be measured")
@@ -46,15 +46,15 @@ describe("what went wrong in a measurement", () => {
     assert.notInclude(failure.sentence, " at ")
   })
 
-  it("keeps the place for who looks for it, and never in the sentence", () => {
+  it("keeps the stack for debugging, and never in the sentence", () => {
     const failure = failureOf("latency", new Error("gone"), busy)
     assert.include(failure.detail, "failure.test.ts")
     assert.notInclude(failure.sentence, "failure.test.ts")
   })
 })
 
-describe("the environment that a measured fleet is started in", () => {
-  it("is without ports, brokers and files of another fleet, and keeps what tools go by", () => {
+describe("the environment of a measured fleet", () => {
+  it("has no ports, brokers and files of another fleet, and keeps the variables of tools", () => {
     const names = [
       "PATH",
       "LOAD_RECORDS",

@@ -38,7 +38,7 @@ const load = (environment: Readonly<Record<string, string>>, ...parameters: Read
   })
 
 describe("./starling load", () => {
-  it("says in a sentence what is not on the machine, with 69 and a report", { timeout: 120_000 }, async () => {
+  it("names in a sentence what the machine lacks, with 69 and a report", { timeout: 120_000 }, async () => {
     const { code, error, report } = await load({ STARLING_NATS_SERVER: "/nowhere/nats-server" }, "pipeline")
     assert.strictEqual(code, 69, error)
     assert.include(
@@ -53,7 +53,7 @@ describe("./starling load", () => {
   })
 
   it(
-    "beside another fleet's ports says in a sentence what fails, goes on with the next part, and writes what was measured",
+    "beside another fleet's ports names the failure, goes on with the next part, and writes its measurements",
     { timeout: 120_000 },
     async () => {
       // The role is started with a flag that no program of this kind knows.

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { readOptions } from "../../load-tests/options.ts"
 
 describe("the options of a load test", () => {
-  it("have defaults, and say which were given", () => {
+  it("have defaults, and record which were given", () => {
     const { names, options, given } = readOptions(["soak", "--minutes", "2.5", "--rate", "50"], "/results")
     assert.deepStrictEqual(names, ["soak"])
     assert.deepStrictEqual(given, ["minutes", "rate"])
@@ -16,7 +16,7 @@ describe("the options of a load test", () => {
     })
   })
 
-  it("take sizes as people write them", () => {
+  it("accept sizes as people write them", () => {
     const { options } = readOptions(["scale", "backlog", "--sizes", "0,10_000,1000000"], "/results")
     assert.deepStrictEqual(options.sizes, [0, 10_000, 1_000_000])
   })

@@ -3,8 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { TestClock } from "effect/testing"
 import { acquireLightly } from "#runtime"
 
-describe("what is acquired lightly", () => {
-  it.effect("is released when its scope closes, once, with what was acquired", () =>
+describe("a resource from acquireLightly", () => {
+  it.effect("is released once when its scope closes, with the acquired value", () =>
     Effect.gen(function* () {
       const released: Array<number> = []
       const scope = yield* Scope.make()
@@ -18,7 +18,7 @@ describe("what is acquired lightly", () => {
     })
   )
 
-  it.effect("is not released when it could not be acquired", () =>
+  it.effect("is not released when its acquisition failed", () =>
     Effect.gen(function* () {
       let released = 0
       const acquire = acquireLightly(Effect.fail("no"), () => Effect.sync(() => (released += 1)))
@@ -28,7 +28,7 @@ describe("what is acquired lightly", () => {
     })
   )
 
-  it.effect("is acquired whole and released, also when that is interrupted in the middle", () =>
+  it.effect("is acquired whole and released, even when it is interrupted in the middle", () =>
     Effect.gen(function* () {
       const steps: Array<string> = []
       const slowly = Effect.andThen(

@@ -31,7 +31,7 @@ describe("a circuit breaker", () => {
     ["nineteen failures over an hour", 19, 180_000, "closed"],
     ["twenty failures within thirty seconds", 20, 1_500, "closed"],
     ["twenty failures over thirty seconds and more", 20, 1_600, "open"]
-  ] as const)("after %s is as it should be", (_what, times, everyMs, expected) => {
+  ] as const)("has the right state after %s", (_what, times, everyMs, expected) => {
     const { breaker, atMs } = fail(times, everyMs)
     assert.strictEqual(breakerPhase(breaker, atMs), expected)
   })
@@ -52,7 +52,7 @@ describe("a circuit breaker", () => {
     }
   })
 
-  it("does not count what was still under way when it opened as probes", () => {
+  it("does not count calls under way at its opening as probes", () => {
     const { breaker, atMs } = fail(20, 2_000)
     const later = failed(breaker, atMs + 10)
     assert.strictEqual(later.openUntilMs, breaker.openUntilMs)
@@ -71,7 +71,7 @@ describe("a circuit breaker", () => {
     }
   )
 
-  it("keeps others waiting while one attempt finds out, and no longer than that may take", () => {
+  it("lets others wait during one probe, for at most the probe's maximum", () => {
     const { breaker, atMs } = fail(20, 2_000)
     const halfOpenAtMs = atMs + 30_000
     assert.strictEqual(breakerWaitMs(breaker, halfOpenAtMs), 0)
@@ -81,13 +81,13 @@ describe("a circuit breaker", () => {
     assert.strictEqual(breakerWaitMs(probing, halfOpenAtMs + 5_000), 0)
   })
 
-  it("lets another attempt find out when the first came to nothing", () => {
+  it("admits another probe when the first had no outcome", () => {
     const { breaker, atMs } = fail(20, 2_000)
     const probing = afterAttempt(breaker, atMs + 30_000, 5_000)
     assert.strictEqual(breakerWaitMs(afterNothing(probing), atMs + 30_001), 0)
   })
 
-  it("that is closed is no different for an attempt", () => {
+  it("treats an attempt as usual while it is closed", () => {
     assert.strictEqual(afterAttempt(closedBreaker, 5, 1_000), closedBreaker)
   })
 })

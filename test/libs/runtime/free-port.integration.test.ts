@@ -16,7 +16,7 @@ const taken = Effect.acquireRelease(
 )
 
 describe("a free port", () => {
-  it.live("is the wanted one when it is free, else a higher one", () =>
+  it.live("is the wanted one when that is free, else a higher one", () =>
     Effect.gen(function* () {
       const any = Option.getOrThrow(yield* freePort(0))
       assert.deepStrictEqual(yield* freePort(any), Option.some(any))
@@ -25,7 +25,7 @@ describe("a free port", () => {
     })
   )
 
-  it.live("is none at all beyond the last number", () =>
+  it.live("does not exist beyond the last number", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* freePort(65_536), Option.none())
     })

@@ -21,7 +21,7 @@ const logged = (log: Effect.Effect<void>, format: LogFormat = "json") =>
   })
 
 describe("a log line", () => {
-  it.effect("shows no secret, also not one that JSON writes differently", () =>
+  it.effect("shows no secret, even one that JSON escapes", () =>
     Effect.gen(function* () {
       const line = yield* logged(
         Effect.logInfo(`called with ${secret}`, new Error(secret)).pipe(
@@ -34,7 +34,7 @@ describe("a log line", () => {
     })
   )
 
-  it.effect("of what has no end is still an object, says that it is shortened, and keeps what it is about", () =>
+  it.effect("of an endless value is still an object, says that it is shortened, and keeps its subject", () =>
     Effect.gen(function* () {
       const long = "long ".repeat(20_000)
       const line = yield* logged(
@@ -47,7 +47,7 @@ describe("a log line", () => {
     })
   )
 
-  it.effect("has no half of a secret where it is cut", () =>
+  it.effect("has no half of a secret at its cut", () =>
     Effect.gen(function* () {
       for (let at = 995; at <= 1_024; at++) {
         const line = yield* logged(Effect.logInfo(`${"x".repeat(at)}${secret}${"y".repeat(10_000)}`))
@@ -56,7 +56,7 @@ describe("a log line", () => {
     })
   )
 
-  it.effect("writes a whole number of any size, and what refers to itself", () =>
+  it.effect("writes a whole number of any size, and circular references", () =>
     Effect.gen(function* () {
       const circle: { self?: unknown } = {}
       circle.self = circle
@@ -71,14 +71,14 @@ const escape = String.fromCodePoint(27)
 describe("a log line for people", () => {
   const log = Effect.logWarning("the house is full").pipe(Effect.annotateLogs({ endpoint: "ci", left: 3 }))
 
-  it.effect("has the time, the level, the role, the message and what it is about", () =>
+  it.effect("has the time, the level, the role, the message and its subject", () =>
     Effect.gen(function* () {
       const line = yield* logged(log, "pretty")
       assert.match(line, /^\d\d:\d\d:\d\d\.\d{3} WARN  trial-role the house is full endpoint=ci left=3$/u)
     })
   )
 
-  it.effect("says the same in colours, and ends each of them", () =>
+  it.effect("has the same text in colours, and ends each of them", () =>
     Effect.gen(function* () {
       const line = yield* logged(log, "coloured")
       assert.include(line, `${escape}[33mWARN ${escape}[39m`)
@@ -92,7 +92,7 @@ describe("a log line for people", () => {
     })
   )
 
-  it.effect("gives no control of the terminal to who wrote a message", () =>
+  it.effect("lets no message control the terminal", () =>
     Effect.gen(function* () {
       const line = yield* logged(
         Effect.logInfo(`${escape}[2Jgone`).pipe(Effect.annotateLogs({ title: `${escape}]0;mine\u0007` })),
@@ -104,7 +104,7 @@ describe("a log line for people", () => {
     })
   )
 
-  it.effect("shows no secret, and no more than a few screens of what has no end", () =>
+  it.effect("shows no secret, and at most a few screens of an endless value", () =>
     Effect.gen(function* () {
       const line = yield* logged(
         Effect.logError(`${secret} ${"long ".repeat(20_000)}`, new Error(secret)).pipe(

@@ -42,7 +42,7 @@ describe("a process that watches a peer", () => {
     })
   }
 
-  it("forgets in the end that it stood still, and gives up a peer that is gone", () => {
+  it("forgets its own stall in the end, and gives up a dead peer", () => {
     const stall = ownStall(tickMs, 0)
     stall.tick(60_000)
     const ticks = Array.from({ length: 16 }, (_, at) => 60_000 + (at + 1) * tickMs)
@@ -50,7 +50,7 @@ describe("a process that watches a peer", () => {
     assert.isTrue(stall.isSilent(0, silenceMsMax, ticks.at(-1) ?? 0))
   })
 
-  it("counts a peer that is heard after a stall from then on", () => {
+  it("counts a peer's sign of life after a stall from then on", () => {
     const stall = ownStall(tickMs, 0)
     stall.tick(2_000)
     const heardAtMs = stall.awakeMs(2_100)

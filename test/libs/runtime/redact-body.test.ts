@@ -13,7 +13,7 @@ const redacted = (text: string, max = bytesMax) => {
   return new TextDecoder().decode(bytes)
 }
 
-describe("the body of a message that nobody could read", () => {
+describe("an unreadable message body, redacted", () => {
   it.each([
     ["a value", { error: `it was ${token}!` }, { error: "it was [github-token]!" }],
     ["a value deep down", { a: [{ b: [null, `BADGE-123456`] }] }, { a: [{ b: [null, "[badge]"] }] }],
@@ -31,12 +31,12 @@ describe("the body of a message that nobody could read", () => {
     assert.deepStrictEqual(JSON.parse(redacted(JSON.stringify(body, null, 2))), expected)
   })
 
-  it("keeps what is no secret as it was written, number by number", () => {
+  it("keeps other values as they were written, number by number", () => {
     const text = `{ "n": 12345678901234567890.10, "error": "${token}",\n "e": 1e400, "tokensInput": 7, "token": "", "x": "\\u0041" }`
     assert.strictEqual(redacted(text), text.replace(token, "[github-token]"))
   })
 
-  it("is the very same bytes where there is none, be they a text or not", () => {
+  it("is the very same bytes without a secret, text or not", () => {
     for (const bytes of [encode('{"a": "b\\u0041"}'), Uint8Array.of(0xff, 0xfe, 0x00, 0x22), new Uint8Array(0)]) {
       assert.deepStrictEqual(redactBody(bytes, redact, bytesMax), { bytes, isCut: false })
     }
@@ -50,7 +50,7 @@ describe("the body of a message that nobody could read", () => {
     ["a private key", `"-----BEGIN PRIVATE KEY-----\nabcdefghijklmnopqrstuvwxyz\n`],
     ["a value that is written with escapes", `{"error":${JSON.stringify(known)}`],
     ["bytes that are no text", `\u0000${token}\u0000`]
-  ])("loses its secrets also where it is no JSON: %s", (_what, text) => {
+  ])("loses its secrets even when it is not JSON: %s", (_what, text) => {
     const clean = redacted(text)
     for (const secret of [token, "hunter2", "abcdefghijklm", "horse"]) assert.notInclude(clean, secret)
     assert.match(clean, /\[[a-z-]+\]/u)
@@ -69,14 +69,14 @@ describe("the body of a message that nobody could read", () => {
     assert.deepStrictEqual(redactBody(whole, redact, bytesMax), { bytes: whole, isCut: false })
   })
 
-  it("holds nothing of a secret where a long one shrinks and another is cut off", () => {
+  it("holds no part of a secret when a long one shrinks and another is cut", () => {
     const key = `-----BEGIN PRIVATE KEY-----\n${"A".repeat(bytesMax)}\n-----END PRIVATE KEY-----`
     for (let after = 3_900; after < 4_100; after++) {
       assert.notInclude(redacted(`${key}${" ".repeat(after)}${token.repeat(4)}`), "ghp_")
     }
   })
 
-  it("takes no longer than its length, whatever it is made of", () => {
+  it("takes time proportional to its length, for any content", () => {
     for (const part of ['"', "\\", '\\"', '{"token":', '"a":"', "eyJ", "-----BEGIN A PRIVATE KEY-----", "\u0000"]) {
       const body = encode(part.repeat(Math.ceil(200_000 / part.length)))
       assert.isBelow(computed(() => redactBody(body, redact, bytesMax)).processorMs, 2_000, part)

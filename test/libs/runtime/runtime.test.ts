@@ -27,7 +27,7 @@ const level = defineGauge({ name: "level", help: "Level.", labels: [] })
 const took = defineHistogram({ name: "took_seconds", help: "Took.", labels: [], buckets: [1, 2] })
 
 describe("metrics", () => {
-  it.effect("carry the role in whose name they are counted, several roles in one registry", () =>
+  it.effect("carry the role that counts them, several roles in one registry", () =>
     Effect.gen(function* () {
       const as = (role: string) =>
         Effect.gen(function* () {
@@ -55,7 +55,7 @@ describe("metrics", () => {
 describe("health", () => {
   const health = Health.layer
 
-  it.effect("shows a remark beside the checks and stays ready, and shows a check of the same name instead", () =>
+  it.effect("shows a remark beside the checks and stays ready, and a check of the same name replaces the remark", () =>
     Effect.gen(function* () {
       const service = yield* Health
       yield* service.started
@@ -67,7 +67,7 @@ describe("health", () => {
     }).pipe(Effect.scoped, Effect.provide(health))
   )
 
-  it.effect("is dead when a loop has not come round in time, and names it", () =>
+  it.effect("is dead when a loop has stalled, and names it", () =>
     Effect.gen(function* () {
       const service = yield* Health
       const loop = yield* service.loop("relay", { stallMs: 1_000 })
@@ -80,7 +80,7 @@ describe("health", () => {
     }).pipe(Effect.provide(health))
   )
 
-  it.effect("is not ready before the start, nor while a check says why", () =>
+  it.effect("is not ready before the start, nor while a check fails with its reason", () =>
     Effect.gen(function* () {
       const service = yield* Health
       assert.deepStrictEqual((yield* service.ready).checks, { start: "starting" })
@@ -91,7 +91,7 @@ describe("health", () => {
     }).pipe(Effect.provide(health))
   )
 
-  it.effect("hears everybody who has a check or a loop of one name, until they end", () =>
+  it.effect("includes every check and loop of one name, until each ends", () =>
     Effect.gen(function* () {
       const service = yield* Health
       yield* service.started
@@ -117,7 +117,7 @@ describe("health", () => {
 describe("a drain", () => {
   const drain = Drain.layer.pipe(Layer.provideMerge(Health.layer), Layer.provideMerge(Metrics.layerTest))
 
-  it.effect("runs everything at once, makes the process unready, and counts what it met", () =>
+  it.effect("runs everything at once, makes the process unready, and counts the work it met", () =>
     Effect.gen(function* () {
       const service = yield* Drain
       yield* service.register("a", Effect.as(Effect.sleep("2 seconds"), { finished: 3, handedBack: 1 }))
@@ -133,7 +133,7 @@ describe("a drain", () => {
     }).pipe(Effect.provide(drain))
   )
 
-  it.effect("ends after 30 s whatever hangs, and says so", () =>
+  it.effect("ends after 30 s despite hanging work, and says so", () =>
     Effect.gen(function* () {
       const service = yield* Drain
       yield* service.register("stuck", Effect.never)
@@ -145,7 +145,7 @@ describe("a drain", () => {
 })
 
 describe("secrets", () => {
-  it.effect("that a variable should hold must be there; what is read never shows in a log line", () =>
+  it.effect("must exist in their named variables, and never show in a log line", () =>
     Effect.gen(function* () {
       const lines: Array<string> = []
       const secrets = makeSecrets()
@@ -174,7 +174,7 @@ describe("secrets", () => {
 })
 
 describe("the trace header", () => {
-  it("is read and written as the W3C says, and what is malformed is nobody's trace", () => {
+  it("is read and written in W3C format, and a malformed one is ignored", () => {
     const header = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     const span = Option.getOrThrow(parseTraceparent(header))
     assert.strictEqual(formatTraceparent(span), header)
@@ -194,7 +194,7 @@ describe("the trace header", () => {
 })
 
 describe("the environment", () => {
-  it("lies over the file, key by key", () => {
+  it("overrides the file, key by key", () => {
     const file = { Bus: { Url: "nats://file:1", Replicas: 3 }, Webhooks: [] }
     assert.deepStrictEqual(overlay(file, { BUS_URL: "nats://env:2", TELEMETRY_PORT: "0", OTHER: "x", BUS_USER: "" }), {
       Bus: { Url: "nats://env:2", Replicas: 3 },
@@ -205,7 +205,7 @@ describe("the environment", () => {
 })
 
 describe("a supervised loop", () => {
-  it.effect("is begun again when it fails and when it dies", () =>
+  it.effect("restarts when it fails and when it dies", () =>
     Effect.gen(function* () {
       let starts = 0
       const loop = Effect.suspend((): Effect.Effect<never, string> => {

@@ -16,7 +16,7 @@ const running = <E>(loop: Effect.Effect<never, E>, seconds: number) =>
   })
 
 describe("a loop of a role", () => {
-  it.effect("that meets a defect is said so at ERROR, with the loop, the role and where it was", () =>
+  it.effect("with a defect logs an ERROR with the loop, the role and the place", () =>
     Effect.gen(function* () {
       let starts = 0
       const aBugInHere = () => Effect.die(new TypeError("undefined is not a receiver"))
@@ -33,7 +33,7 @@ describe("a loop of a role", () => {
     })
   )
 
-  it.effect("that meets the same defect for ever says so each time, and not more often than every ten seconds", () =>
+  it.effect("with an endless defect logs it each time, at most every ten seconds", () =>
     Effect.gen(function* () {
       const hour = 3_600
       const lines = yield* running(Effect.die("a bug that stays"), hour)
@@ -43,7 +43,7 @@ describe("a loop of a role", () => {
     })
   )
 
-  it.effect("that was well for a minute is begun again as soon as after its first stop", () =>
+  it.effect("that was well for a minute restarts as soon as after its first stop", () =>
     Effect.gen(function* () {
       const starts: Array<number> = []
       const loop = Effect.gen(function* () {
@@ -59,7 +59,7 @@ describe("a loop of a role", () => {
     })
   )
 
-  it.effect("that fails with an error of its own is said so at ERROR too", () =>
+  it.effect("with an error of its own logs an ERROR too", () =>
     Effect.gen(function* () {
       const [line] = yield* running(Effect.fail("no broker"), 0)
       assert.deepInclude(line, { level: "ERROR", loop: "trial-loop" })
@@ -67,7 +67,7 @@ describe("a loop of a role", () => {
     })
   )
 
-  it.effect("that is told to stop stops, and nothing is said", () =>
+  it.effect("that is told to stop stops, without a log line", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* running(Effect.never, 60), [])
     })

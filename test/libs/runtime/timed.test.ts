@@ -3,8 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { TestClock } from "effect/testing"
 import { timed } from "#runtime"
 
-describe("what is timed", () => {
-  it.effect("is told in seconds, and comes to the end it would have come to", () =>
+describe("a timed effect", () => {
+  it.effect("is measured in seconds, and keeps its outcome", () =>
     Effect.gen(function* () {
       const told: Array<number> = []
       const after = <A, E>(end: Effect.Effect<A, E>) =>
@@ -20,7 +20,7 @@ describe("what is timed", () => {
     })
   )
 
-  it.effect("stays interrupted when it was", () =>
+  it.effect("stays interrupted", () =>
     Effect.gen(function* () {
       const running = yield* Effect.forkChild(
         timed(() => undefined, Effect.never),

@@ -33,11 +33,11 @@ describe("marks of a chunk", () => {
     ])
   })
 
-  it("stand on the timeline of the whole answer", () => {
+  it("lie on the timeline of the whole answer", () => {
     assert.deepStrictEqual(align(tokensOf("one"), [word(0, 2_400)], 240_000), [["one", 10_100, 12_000]])
   })
 
-  it("take the first of many beginnings within one word", () => {
+  it("use the first of many beginnings within one word", () => {
     const spoken = [word(0, 1_200), word(1, 6_000), word(5, 9_600), word(10, 24_000)]
     assert.deepStrictEqual(align(tokensOf("$1,234.56 paid"), spoken), [
       ["$1,234.56", 50, 1_000],
@@ -45,12 +45,12 @@ describe("marks of a chunk", () => {
     ])
   })
 
-  it("cover a word that the engine did not tell of, by its place between its neighbours", () => {
+  it("cover a word without an engine event, by its place between its neighbours", () => {
     const marks = align(tokensOf("aaaa bbbb cccc"), [word(0, 0), word(10, 24_000)])
     assert.deepStrictEqual(marks[1], ["bbbb", 500, 1_000])
   })
 
-  it("cover all words of a chunk of which the engine told nothing", () => {
+  it("cover all words of a chunk without any engine event", () => {
     const marks = align(tokensOf("aa bb cc dd"), [])
     assert.deepStrictEqual(
       marks.map(([value]) => value),
@@ -59,13 +59,13 @@ describe("marks of a chunk", () => {
     assert.strictEqual(marks[3]?.[2], 2_000)
   })
 
-  it("say how many of them the engine told of", () => {
+  it("count the words with an engine event", () => {
     const chunk = { tokens: tokensOf("a bb ccc"), startSample: 0, speechEndSample: 10, turn: undefined }
     assert.strictEqual(alignChunk({ ...chunk, words: [word(0, 0), word(5, 6)] }).toldByEngine, 2)
     assert.strictEqual(alignChunk({ ...chunk, words: [] }).toldByEngine, 0)
   })
 
-  it("tell pieces apart whose texts have the same positions", () => {
+  it("distinguish pieces whose texts have the same positions", () => {
     const tokens = [...tokensOf("one two"), ...tokensOf("three four", 1)]
     const words = [word(0, 0), word(4, 6_000), word(0, 12_000, 1), word(6, 24_000, 1)]
     assert.deepStrictEqual(
@@ -74,7 +74,7 @@ describe("marks of a chunk", () => {
     )
   })
 
-  it("name the turn in a dialogue, and nothing otherwise", () => {
+  it("name the turn in a dialogue, and none otherwise", () => {
     const chunk = { tokens: tokensOf("hi"), words: [], startSample: 0, speechEndSample: 10 }
     assert.strictEqual(alignChunk({ ...chunk, turn: 3 }).marks[0]?.turn, 3)
     assert.notProperty(alignChunk({ ...chunk, turn: undefined }).marks[0], "turn")
@@ -84,7 +84,7 @@ describe("marks of a chunk", () => {
   const AnyWords = Schema.Array(Schema.Struct({ piece: upTo(2), position: upTo(60), sample: upTo(96_000) }))
 
   it.prop(
-    "are complete, in order and never negative, whatever an engine says",
+    "are complete, in order and never negative, for any engine events",
     [AnyWords, upTo(1_000_000)],
     ([words, startSample]) => {
       const tokens = [...tokensOf("a few words of one piece"), ...tokensOf("and some more of another", 1)]

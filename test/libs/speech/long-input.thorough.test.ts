@@ -4,8 +4,8 @@ import { computed } from "../../support/processor-time.ts"
 import { fragments } from "./ssml/fragments.ts"
 import { assertCovered, assertLaws, read, seeded } from "./laws.ts"
 
-describe("reading long texts", () => {
-  it("marks every word once, in order, as it was sent", () => {
+describe("a long text", () => {
+  it("has a mark for every word once, in order, as it was sent", () => {
     const random = seeded(7)
     for (let round = 0; round < 60; round += 1) {
       const input = Array.from({ length: 600 }, () => fragments[Math.floor(random() * fragments.length)]).join("")
@@ -61,7 +61,7 @@ describe("the longest input", () => {
     "www.",
     "[[",
     ",."
-  ])("takes less than 100 ms, even where it is made of %o", (part) => {
+  ])("takes less than 100 ms, even when it is made of %o", (part) => {
     assert.isBelow(bestMilliseconds(fill(part), false), 100)
     assert.isBelow(bestMilliseconds(fill(part), true), 100)
   })

@@ -6,9 +6,9 @@ import { assertCovered, assertLaws, read, tokensOf, wordsOf } from "./laws.ts"
 
 const Text = Schema.Array(Schema.Literals(fragments))
 
-describe("reading plain text", () => {
+describe("plain text", () => {
   it.prop(
-    "marks every word once, in order, as it was sent",
+    "has a mark for every word once, in order, as it was sent",
     [Text],
     ([parts]) => {
       const input = parts.join("")
@@ -22,7 +22,7 @@ describe("reading plain text", () => {
   )
 
   it.prop(
-    "marks every word once also where it is normalised",
+    "has a mark for every word once when it is normalised, too",
     [Text],
     ([parts]) => {
       const input = parts.join("")
@@ -46,18 +46,18 @@ describe("reading plain text", () => {
     ])
   })
 
-  it("parts Chinese, Japanese and Thai by dictionary", () => {
+  it("splits Chinese, Japanese and Thai by dictionary", () => {
     assert.deepStrictEqual(wordsOf(read("你好，世界。", { locale: "zh-CN" })), ["你好，", "世界。"])
     assert.deepStrictEqual(wordsOf(read("「東京」へ行く", { locale: "ja-JP" })), ["「東京」", "へ", "行く"])
     assert.deepStrictEqual(wordsOf(read("สวัสดีครับ", { locale: "th-TH" })), ["สวัสดี", "ครับ"])
   })
 
-  it("marks punctuation only where there is nothing else", () => {
+  it("has marks for punctuation only where nothing else stands", () => {
     assert.deepStrictEqual(wordsOf(read("Well - yes")), ["Well", "yes"])
     assert.deepStrictEqual(wordsOf(read("... --")), ["...", "--"])
   })
 
-  it("takes what nobody can hear out of the text, but not out of the offsets", () => {
+  it("drops inaudible characters from the text, but not from the offsets", () => {
     const reading = read("a\u0000b \ud83d c")
     assert.deepStrictEqual(
       tokensOf(reading).map(({ end, start }) => [start, end]),
@@ -71,7 +71,7 @@ describe("reading plain text", () => {
     assert.strictEqual(reading.chunks[0]?.pieces[0]?.text, "a b \ufffd c")
   })
 
-  it("parts an endless word without breaking a character", () => {
+  it("splits an endless word without breaking a character", () => {
     const input = "😀x".repeat(500)
     const reading = read(input)
     assertLaws(input, reading)
@@ -79,13 +79,13 @@ describe("reading plain text", () => {
   })
 
   it.each(["", " \n\t ", "<speak></speak>", "<speak> <mark name='a'/> </speak>"])(
-    "refuses %o: it says nothing",
+    "is refused when it says nothing: %o",
     (input) => {
       assert.strictEqual(readInput(input, { textNormalization: false, locale: "en" })._tag, "Failure")
     }
   )
 
-  it.each(["", "not a locale", "en-a", "xx-YY", "💥"])("reads all the same with the locale %o", (locale) => {
+  it.each(["", "not a locale", "en-a", "xx-YY", "💥"])("is read with the locale %o, too", (locale) => {
     assert.deepStrictEqual(wordsOf(read("One. 你好", { locale, textNormalization: true })).slice(0, 1), ["One."])
   })
 })

@@ -67,7 +67,7 @@ const wordErrors = (said: ReadonlyArray<string>, heard: ReadonlyArray<string>) =
   return (100 * (row.at(-1) ?? 0)) / said.length
 }
 
-describe("the voice that speaks English when none is named", () => {
+describe("the default English voice", () => {
   it.live("is understood by a recogniser, and much better than the plain voice of espeak-ng", () =>
     Effect.gen(function* () {
       const at = yield* folder

@@ -8,7 +8,7 @@ describe("the shared voices", () => {
   it("have ids of their own", () => {
     assert.strictEqual(new Set(sharedVoices.map((voice) => voice.id)).size, sharedVoices.length)
   })
-  it.each(embeddedEngines)("are there of the engine %s", (engine) => {
+  it.each(embeddedEngines)("include the engine %s", (engine) => {
     assert.isTrue(sharedVoices.some((voice) => voice.engine.engine === engine))
   })
   it.each(promised)("are of both genders in %s", (locale) => {
@@ -16,12 +16,12 @@ describe("the shared voices", () => {
 
     assert.deepStrictEqual([...genders].toSorted(), ["female", "male"])
   })
-  it("differ from one another in what the engine is told", () => {
+  it("differ from one another in their engine parameters", () => {
     const told = sharedVoices.map((voice) => JSON.stringify(voice.engine))
 
     assert.strictEqual(new Set(told).size, told.length)
   })
-  it("name models that there are, and English-only models only for English", () => {
+  it("name existing models, and English-only models only for English", () => {
     for (const voice of sharedVoices) {
       for (const model of voice.models) {
         const known = findModel(model.name)
@@ -39,14 +39,14 @@ describe("the shared voices", () => {
     ["de", "jonas"],
     ["pt-BR", "rafael"],
     ["xx-XX", "selma"]
-  ])("speak the language %s, when none is named, as %s", (language, id) => {
+  ])("speak the language %s, by default, as %s", (language, id) => {
     assert.strictEqual(defaultVoiceId(language), id)
   })
   it("are found by id", () => {
     assert.strictEqual(voiceById("henry")?.displayName, "Henry")
     assert.isUndefined(voiceById("nobody"))
   })
-  it("speak another locale in the same voice where a model routes by language", () => {
+  it("speak another locale in the same voice when a model routes by language", () => {
     const lena = voiceById("lena")
     const selma = voiceById("selma")
     assert.isDefined(lena)

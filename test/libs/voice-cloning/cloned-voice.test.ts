@@ -22,7 +22,7 @@ const plain: VoiceTraits = {
 const variantOf = (name: string) => name.slice(name.indexOf("+") + 1 || name.length)
 
 describe("a cloned voice", () => {
-  it("takes the throat that fits, and of two the one of the gender", () => {
+  it("gets the throat that fits, and of two the one of the gender", () => {
     const nameOf = (traits: Partial<VoiceTraits>, gender: ClonedGender = "not_specified") =>
       variantOf(clonedEngineVoice({ ...plain, ...traits }, "en-US", gender).name)
     assert.strictEqual(nameOf({ medianPitchHz: 100, formantPercent: 100 }), "")
@@ -31,7 +31,7 @@ describe("a cloned voice", () => {
     assert.match(nameOf({ medianPitchHz: 150, formantPercent: 105 }, "female"), /^f/u)
     assert.notMatch(nameOf({ medianPitchHz: 150, formantPercent: 105 }, "male"), /^f/u)
   })
-  it("is higher the higher the sample, all else the same", () => {
+  it("is higher for a higher sample, all else equal", () => {
     let before = 0
     for (let medianPitchHz = 70; medianPitchHz <= 350; medianPitchHz += 5) {
       const { name, pitchPercent } = clonedEngineVoice({ ...plain, medianPitchHz }, "de-DE", "not_specified")
@@ -41,7 +41,7 @@ describe("a cloned voice", () => {
       before = reached
     }
   })
-  it("speaks the language of the locale, and English of one that it does not know", () => {
+  it("speaks the language of the locale, and English for an unknown one", () => {
     for (const locale of clonedLocales) {
       const { name } = clonedEngineVoice(plain, locale, "male")
       assert.isTrue(name.startsWith(espeakLanguages[locale] ?? "?"), name)
@@ -49,7 +49,7 @@ describe("a cloned voice", () => {
     assert.isTrue(clonedEngineVoice(plain, "xx-XX", "male").name.startsWith("en-us"))
     assert.deepStrictEqual([...clonedLocales].toSorted(), Object.keys(espeakLanguages).toSorted())
   })
-  it("of a zero-shot model refers to its recording, and is as loud as the others", () => {
+  it("of a zero-shot model refers to its recording, and has the others' loudness", () => {
     const reference = { object: "w.v.reference", text: "What is said." }
     const voice = zeroShotVoice({ ...plain, speechLevelDbfs: -25 }, reference)
     assert.isTrue(Schema.is(EngineVoice)(voice))
@@ -59,12 +59,12 @@ describe("a cloned voice", () => {
 
 describe("a shift of the formants", () => {
   const voice = clonedEngineVoice(plain, "en-US", "male")
-  it("leaves a voice alone that asks for none", () => {
+  it("leaves a voice unchanged by default", () => {
     const shared = { ...voice, formantPercent: 100 }
     assert.deepStrictEqual(formantShift(22_050, shared), { hz: 22_050, voice: shared })
     assert.deepStrictEqual(formantShift(16_000, shared), { hz: 16_000, voice: shared })
   })
-  it("is within half a percent of what was asked, pace and pitch exact, and needs a small table", () => {
+  it("is within half a percent of the request, with exact pitch and pace and a small table", () => {
     for (let formantPercent = 80; formantPercent <= 125; formantPercent += 0.7) {
       const { hz, voice: told } = formantShift(22_050, { ...voice, formantPercent })
       assert.closeTo(hz / 22_050 / (formantPercent / 100), 1, 0.005)

@@ -23,8 +23,8 @@ const seconds = { espeak: 22_050 }
 /** What the engine itself will be asked for, once its formants are moved. */
 const asked = (voice: EngineVoice) => formantShift(seconds.espeak, voice)
 
-describe("a cloned voice, over all that may be measured", () => {
-  it("keeps to what espeak follows and ears believe, whatever was measured", () => {
+describe("a cloned voice, over the whole range of measurements", () => {
+  it("stays within espeak's range and plausible hearing, for any measurement", () => {
     for (const locale of clonedLocales) {
       for (const gender of genders) {
         for (const medianPitchHz of [50, 70, 90, 120, 150, 200, 260, 350, 500]) {

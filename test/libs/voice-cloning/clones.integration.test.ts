@@ -34,7 +34,7 @@ const locales = Object.keys(passages)
 const pitchesHz = [70, 95, 130, 175, 230, 290, 350]
 
 describe("the clone of a recorded voice", () => {
-  it.live.each(["awb", "kal16", "rms", "slt"])("is as high as %s, in English and in every other language", (name) =>
+  it.live.each(["awb", "kal16", "rms", "slt"])("has a pitch of %s, in English and in every other language", (name) =>
     scoped(
       Effect.gen(function* () {
         const [flite, espeak] = [yield* openFlitePool(), yield* openEspeakPool()]
@@ -53,7 +53,7 @@ describe("the clone of a recorded voice", () => {
       })
     )
   )
-  it.live("is nearer to the throat and the pace of its sample than the engine's own voice is", () =>
+  it.live("is nearer to its sample's throat and pace than the engine's own voice", () =>
     scoped(
       Effect.gen(function* () {
         const [flite, espeak] = [yield* openFlitePool(), yield* openEspeakPool()]
@@ -76,7 +76,7 @@ describe("the clone of a recorded voice", () => {
 })
 
 describe("a voice adapted to a pitch", () => {
-  it.live.each(locales)("has it within a tenth, from 70 to 350 Hz, by both measures (%s)", (locale) =>
+  it.live.each(locales)("meets it within a tenth, from 70 to 350 Hz, by both measures (%s)", (locale) =>
     scoped(
       Effect.gen(function* () {
         const espeak = yield* openEspeakPool()
@@ -111,7 +111,7 @@ const adapted = (formantPercent: number, medianPitchHz: number) =>
 const shifted = [adapted(82, 100), adapted(122, 240)]
 
 describe("an adapted voice", () => {
-  it.live("says when a word begins as exactly as the voice that it was made from", () =>
+  it.live("reports word starts as exactly as its original voice", () =>
     scoped(
       Effect.gen(function* () {
         const espeak = yield* openEspeakPool()
@@ -137,7 +137,7 @@ describe("an adapted voice", () => {
       })
     )
   )
-  it.live("speaks its words in their order, within its samples, and no slower than it was asked to", () =>
+  it.live("speaks its words in order, within its samples, and no slower than requested", () =>
     scoped(
       Effect.gen(function* () {
         const espeak = yield* openEspeakPool()
@@ -154,7 +154,7 @@ describe("an adapted voice", () => {
       })
     )
   )
-  it.live("obeys prosody on top of what it is", () =>
+  it.live("obeys prosody on top of its own settings", () =>
     scoped(
       Effect.gen(function* () {
         const espeak = yield* openEspeakPool()
@@ -173,7 +173,7 @@ describe("an adapted voice", () => {
       })
     )
   )
-  it.live("begins and ends every chunk as softly as a shared voice, and has no step within", () =>
+  it.live("begins and ends every chunk as softly as a shared voice, without a step in between", () =>
     scoped(
       Effect.gen(function* () {
         const espeak = yield* openEspeakPool()

@@ -34,7 +34,7 @@ const sickNode = (behind: string) =>
   )
 
 describe("the watch over a network's token", () => {
-  it.live("takes no chain for wrong that does not answer, and looks at it as soon as it does", () =>
+  it.live("does not suspect a chain that does not answer, and checks it as soon as it does", () =>
     Effect.gen(function* () {
       const chain = yield* startLocalEvmChain()
       const node = yield* sickNode(chain.rpcUrl)
@@ -62,7 +62,7 @@ describe("the watch over a network's token", () => {
     }).pipe(Effect.scoped, Effect.provide(services))
   )
 
-  it.live("stops a network whose nodes are another chain's, and goes on when they are its own again", () =>
+  it.live("stops a network whose nodes serve another chain, and resumes it when they serve its own again", () =>
     Effect.gen(function* () {
       const chain = yield* startLocalEvmChain({ network: "eip155:8453" })
       const node = yield* sickNode(chain.rpcUrl)
@@ -80,7 +80,7 @@ describe("the watch over a network's token", () => {
     }).pipe(Effect.scoped, Effect.provide(services))
   )
 
-  it.live("stops a Solana network whose mint has other decimals or is another program's", () =>
+  it.live("stops a Solana network whose mint has other decimals or another program", () =>
     Effect.gen(function* () {
       const chain = yield* startLocalSolanaChain()
       const { network, mint } = chain

@@ -13,8 +13,8 @@ const refusal = <A>(
   result: Result.Result<A, { readonly code: string; readonly reason: string; readonly detail?: string }>
 ) => (Result.isFailure(result) ? [result.failure.code, result.failure.reason, result.failure.detail ?? ""] : ["taken"])
 
-describe("a payment's header", () => {
-  it("is read under either name, or both when they say the same", () => {
+describe("a payment header", () => {
+  it("is read under either name, or both when they are equal", () => {
     assert.deepStrictEqual(Result.getOrThrow(readPayment(none)), null)
     for (const headers of [
       { ...none, "payment-signature": [good] },
@@ -26,7 +26,7 @@ describe("a payment's header", () => {
     assert.deepStrictEqual(Result.getOrThrow(decodePayment(good.replace(/=+$/u, ""))), payload)
   })
 
-  it("twice, or two different ones, is refused", () => {
+  it("is refused when it is repeated, or its two names differ", () => {
     const other = encoded(testPayload("two"))
     const twice = readPayment({ ...none, "payment-signature": [good, good] })
     assert.deepStrictEqual(refusal(twice).slice(0, 2), ["PAYMENT_INVALID", "invalid_payload"])
@@ -78,7 +78,7 @@ describe("a payment's header", () => {
     assert.include(said, detail)
   })
 
-  it.prop("of any characters is read or refused, and never breaks", [Schema.String], ([text]) => {
+  it.prop("with any characters is read or refused, and never breaks", [Schema.String], ([text]) => {
     assert.oneOf(refusal(decodePayment(text))[0], ["PAYMENT_INVALID", "taken"])
     assert.oneOf(refusal(decodePayment(Buffer.from(text).toString("base64")))[0], ["PAYMENT_INVALID", "taken"])
   })
@@ -89,13 +89,13 @@ describe("a payment's header", () => {
   })
 })
 
-describe("what a client says it accepted", () => {
+describe("a client's accepted terms", () => {
   const accepting = (change: Partial<PaymentPayload["accepted"]>): PaymentPayload => ({
     ...payload,
     accepted: { ...testRequirements, ...change }
   })
 
-  it("is matched by its fields: addresses in any case, additions allowed", () => {
+  it("are matched by their fields: addresses in any case, additions allowed", () => {
     for (const change of [
       {},
       { asset: testRequirements.asset.toLowerCase() },
@@ -114,13 +114,13 @@ describe("what a client says it accepted", () => {
     ["extra.version", { extra: { name: "USDC", version: "1" } }, "invalid_payment_requirements"],
     ["extra.name", { extra: {} }, "invalid_payment_requirements"],
     ["eip155:8453", { network: "eip155:8453" }, "invalid_network"]
-  ])("with another %s is refused", (field, change, reason) => {
+  ])("with another %s are refused", (field, change, reason) => {
     const [code, text, said] = refusal(matchOffer(accepting(change), [testRequirements]))
     assert.deepStrictEqual([code, text], ["PAYMENT_INVALID", reason])
     assert.include(said, field)
   })
 
-  it("may be any of the offers, and Solana's addresses are told apart by case", () => {
+  it("may be any of the offers, and Solana's addresses are case-sensitive", () => {
     const network = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
     const solana = { ...testRequirements, network, asset: "EPjFWdd5Auf", payTo: "AbC", extra: { feePayer: "F" } }
     const offers = [testRequirements, solana]
@@ -130,13 +130,13 @@ describe("what a client says it accepted", () => {
   })
 })
 
-describe("a client's name for its call", () => {
+describe("a client's payment identifier", () => {
   const named = (id: unknown): PaymentPayload => ({
     ...payload,
     extensions: { "payment-identifier": { info: { required: false, id } } }
   })
 
-  it("is 16 to 128 plain characters, or absent", () => {
+  it("has 16 to 128 plain characters, or is absent", () => {
     assert.isNull(Result.getOrThrow(paymentIdentifier(payload)))
     assert.isNull(Result.getOrThrow(paymentIdentifier({ ...payload, extensions: { "payment-identifier": 1 } })))
     for (const id of ["a".repeat(16), "pay_7d5d747b-e160", "Z".repeat(128)]) {
@@ -151,7 +151,7 @@ describe("a client's name for its call", () => {
 describe("the key of a claim", () => {
   const parts = { network: "eip155:84532", asset: "0xAb", payer: "0xCd", nonce: "0xEF" }
 
-  it("is the same however hex is written, and another for any other part", () => {
+  it("is the same for any spelling of hex, and different for any other part", () => {
     const key = claimKeyOf(parts)
     assert.strictEqual(claimKeyOf({ ...parts, asset: "0xaB", payer: "0xCD", nonce: "0xef" }), key)
     for (const part of ["network", "asset", "payer", "nonce"] as const) {
@@ -163,14 +163,14 @@ describe("the key of a claim", () => {
     assert.strictEqual(subjects.settlements("eip155:84532"), `settlements.${encodeToken("eip155:84532")}`)
   })
 
-  it("keeps the case of base58, which tells accounts apart", () => {
+  it("keeps the case of base58, which distinguishes accounts", () => {
     const solana = { ...parts, network: "solana:5eykt" }
     assert.notStrictEqual(claimKeyOf(solana), claimKeyOf({ ...solana, payer: "0xcd" }))
   })
 })
 
 describe("an amount", () => {
-  it("is a whole number of at most 256 bits in its one writing", () => {
+  it("is a whole number of at most 256 bits in its one spelling", () => {
     const is = Schema.is(AtomicAmount)
     for (const text of ["0", "1", "25685", (2n ** 256n - 1n).toString()]) assert.isTrue(is(text), text)
     for (const text of ["", "01", "-1", "1.5", "1e3", "0x1", " 1", (2n ** 256n).toString(), "9".repeat(79)]) {

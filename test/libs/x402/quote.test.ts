@@ -52,7 +52,7 @@ describe("a price by tokens", () => {
   )
 
   it.prop(
-    "is signed as exactly what is shown, in any asset's smallest unit, never less than it is",
+    "is signed exactly as shown, in any asset's smallest unit, and never lower",
     [whole(0, 2_000_000), whole(1, 200_000), whole(0, 18)],
     ([input, output, decimals]) => {
       const micro = tokenPrice(tariff, prices, { inputTokens: chargedInputTokens(input), outputTokens: output })
@@ -76,7 +76,7 @@ describe("a flat price", () => {
 })
 
 describe("the tokens of a prompt", () => {
-  it("are guessed from bytes, messages and images", () => {
+  it("are estimated from bytes, messages and images", () => {
     assert.strictEqual(inputTokensOf({ textBytes: 0, messages: 0, images: 0 }), 0)
     assert.strictEqual(inputTokensOf({ textBytes: 41, messages: 1, images: 0 }), 15)
     assert.strictEqual(inputTokensOf({ textBytes: 0, messages: 1, images: 2 }), 2_052)
@@ -111,7 +111,7 @@ describe("the tokens of an answer", () => {
     assert.deepStrictEqual(outputTokensOf(requested, modelMax), expected)
   })
 
-  it("are told when they were too many", () => {
+  it("are reported as capped when the request names too many", () => {
     assert.deepStrictEqual(outputTokensHeaders(outputTokensOf(10, 20)), {})
     assert.deepStrictEqual(outputTokensHeaders(outputTokensOf(30, 20)), {
       "x-max-tokens-capped": "true",
@@ -122,7 +122,7 @@ describe("the tokens of an answer", () => {
 })
 
 describe("money", () => {
-  it("is read from dollars to the millionth, up", () => {
+  it("is read from dollars to the millionth, rounded up", () => {
     assert.strictEqual(microUsdOf(0.001), 1_000n)
     assert.strictEqual(microUsdOf(0.1 + 0.2), 300_000n)
     assert.strictEqual(microUsdOf(0.0000001), 1n)
@@ -139,7 +139,7 @@ describe("money", () => {
 })
 
 describe("an offer", () => {
-  it("carries what its clients cannot sign without", () => {
+  it("carries all that its clients need to sign", () => {
     const { requirements, plainNetwork } = offerOf(testNetwork, 25_685n, 600)
     assert.deepStrictEqual(requirements.extra, { name: "USDC", version: "2" })
     assert.deepInclude(requirements, { scheme: "exact", amount: "25685", maxTimeoutSeconds: 600 })

@@ -45,8 +45,8 @@ const receipt = (name: string, change: Partial<Receipt> = {}): Receipt => ({
 })
 const tags = (findings: ReadonlyArray<Finding>) => findings.map(({ _tag }) => _tag)
 
-describe("the books", () => {
-  it("balance when every claim has a receipt and every receipt its transfer, however addresses are written", () => {
+describe("the reconciliation", () => {
+  it("balances when every claim has a receipt and every receipt its transfer, in any spelling of addresses", () => {
     const { findings, balances } = reconcile(
       [claim("1"), claim("2")],
       [transfer("1"), transfer("2")],
@@ -95,11 +95,11 @@ describe("the books", () => {
       [transfer("1", { transaction: "0xother", nonce: "0xN1" })],
       [receipt("1", { outcome: "uncollected", transaction: null })]
     ]
-  ])("show %s", (finding, claims, transfers, receipts) => {
+  ])("shows %s", (finding, claims, transfers, receipts) => {
     assert.deepStrictEqual(tags(reconcile(claims, transfers, receipts, times).findings), [finding])
   })
 
-  it("say nothing of what is on its way", () => {
+  it("ignores payments under way", () => {
     const now = { ...times, nowMs: 1_000_000 }
     const open = [
       claim("1", { state: "SETTLING" }),
@@ -110,7 +110,7 @@ describe("the books", () => {
     assert.deepStrictEqual(reconcile(open, [transfer("1")], [], now).findings, [])
   })
 
-  it("count a receipt that was written twice once", () => {
+  it("counts a repeated receipt once", () => {
     const { findings, balances } = reconcile([claim("1")], [transfer("1")], [receipt("1"), receipt("1")], times)
     assert.deepStrictEqual(findings, [])
     assert.strictEqual(balances[0]?.receipted, 100n)
@@ -118,7 +118,7 @@ describe("the books", () => {
 
   const Loss = Schema.Literals(["none", "receipt", "transfer"])
   it.prop(
-    "show every receipt and transfer that is missing, and differ by just their sums",
+    "shows every missing receipt and transfer, and differs by exactly their sums",
     [Schema.Array(Loss).check(Schema.isMaxLength(20))],
     ([losses]) => {
       const names = losses.map((loss, index) => [String(index + 1), loss] as const)

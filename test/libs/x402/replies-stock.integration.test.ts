@@ -11,7 +11,7 @@ const resource = modelResource({ origin: "http://127.0.0.1:7402", path: "/api/v1
 const quote = { resource, offers: [offer] as const }
 const failure = { code: "PAYMENT_INVALID", reason: "invalid_exact_evm_signature", payer: null } as const
 
-describe("the stock library", () => {
+describe("the reference library", () => {
   it.each([
     ["of an unpaid call", paymentRequired(quote, "messages")],
     ["of a refused payment", verificationFailed(quote, "chat", failure)]
@@ -22,7 +22,7 @@ describe("the stock library", () => {
     assert.strictEqual(read.resource?.url, "http://127.0.0.1:7402/api/v1/messages")
   })
 
-  it("writes a payment that is read here and matches what was quoted", () => {
+  it("writes a payment that our code reads and that matches its quote", () => {
     const payload = { ...testPayload("one"), accepted: { ...offer.requirements }, resource }
     assert.isTrue(parsePaymentPayload(payload).success)
     const header = encodePaymentSignatureHeader(payload as Parameters<typeof encodePaymentSignatureHeader>[0])

@@ -44,7 +44,7 @@ describe("a 402", () => {
     assert.strictEqual(body["message"], "This endpoint requires x402 payment")
   })
 
-  it("says it in the vendor's words on the vendor's routes", () => {
+  it("uses the vendor's words on the vendor's routes", () => {
     assert.strictEqual(bodyOf(paymentRequired(quote, "chat"))["error"], "Payment Required")
     assert.deepStrictEqual(bodyOf(paymentRequired(quote, "responses"))["error"], {
       message: "This endpoint requires x402 payment",
@@ -60,7 +60,7 @@ describe("a 402", () => {
     })
   })
 
-  it("carries the quote under three names, unstorable, readable for pages, in less than 3 kB", () => {
+  it("carries the quote under three names, uncacheable, readable for web pages, in less than 3 kB", () => {
     const long = modelResource({
       origin: "https://models.some-longer-name.example.com",
       path: "/solana/api/v1/chat/completions",
@@ -84,7 +84,7 @@ describe("a 402", () => {
     }
   })
 
-  it("is a quote as the contract has it, named by the configured origin", () => {
+  it("is a quote as in the contract, with the configured origin", () => {
     const json = JSON.parse(decoded(header(paymentRequired(quote, "chat"))))
     const quoted = Schema.decodeUnknownSync(PaymentRequired)(json)
     assert.strictEqual(quoted.resource.url, "https://models.example.com/api/v1/chat/completions")
@@ -95,7 +95,7 @@ describe("a 402", () => {
 })
 
 describe("a refused payment", () => {
-  it.each(paymentCodes)("%s is told with its code, its payer and a fresh quote", (code) => {
+  it.each(paymentCodes)("%s has its code, its payer and a fresh quote", (code) => {
     const reply = verificationFailed(quote, "chat", { ...failure, code })
     const body = bodyOf(reply)
     assert.strictEqual(body["code"], code)
@@ -135,7 +135,7 @@ describe("a refused payment", () => {
     }
   })
 
-  it("tells nothing of who checked it, and all that the payer wrote", () => {
+  it("shows no address or key of the verifier's call, and keeps the reason", () => {
     const debugOf = (detail: string) =>
       String(bodyOf(verificationFailed(quote, "chat", { ...failure, detail }))["debug"])
     const leaked = debugOf("POST https://rpc.example.com/v3/0123456789abcdef: Bearer sk-abcdef at 10.0.0.7:8545")
@@ -144,7 +144,7 @@ describe("a refused payment", () => {
     assert.include(debugOf("accepted.payTo is not what is quoted"), "accepted.payTo is not what is quoted")
   })
 
-  it("by the chain, after the call, says so and never the other", () => {
+  it("by the chain, after the call, is a failed settlement, not a failed verification", () => {
     for (const shape of shapes) {
       const reply = settlementFailed(quote, shape, { ...failure, network: "eip155:84532", transaction: null })
       assert.include(reply.body, "Payment settlement failed")
@@ -165,7 +165,7 @@ describe("a refused payment", () => {
 })
 
 describe("a paid answer", () => {
-  it("carries its receipt and is kept by nobody in between", () => {
+  it("carries its receipt and is not cacheable", () => {
     const headers = settledHeaders({ transaction: "0xaa", network: "eip155:84532", payer: "0xabc" })
     assert.strictEqual(headers["x-payment-receipt"], "0xaa")
     assert.strictEqual(headers["cache-control"], "private")
@@ -177,7 +177,7 @@ describe("a paid answer", () => {
     })
   })
 
-  it("that the chain has not confirmed says so, in characters that a header may have", () => {
+  it("without the chain's confirmation says so, in characters that a header may have", () => {
     const headers = unsettledHeaders("timed out\r\nset-cookie: a")
     assert.strictEqual(headers["x-payment-settled"], "false")
     assert.strictEqual(headers["x-payment-settle-error-class"], "timed_out__set-cookie__a")

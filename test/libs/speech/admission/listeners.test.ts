@@ -9,7 +9,7 @@ const entered = (plays = true) => {
 }
 
 describe("a listener", () => {
-  it("is young until it has three seconds of sound in store", () => {
+  it("is young until it has three seconds of audio in store", () => {
     const { book, one } = entered()
     one.wants(0)
     one.got(2, 100)
@@ -27,7 +27,7 @@ describe("a listener", () => {
     assert.strictEqual(book.load(group, 250).young, 0)
   })
 
-  it("is thin when it waits and has less than two seconds left, and no longer once it has them", () => {
+  it("is thin when it waits and has less than two seconds left, and recovers with more", () => {
     const { book, one } = entered()
     one.got(3, 0)
     one.wants(500)
@@ -39,7 +39,7 @@ describe("a listener", () => {
     assert.strictEqual(book.load(group, 1_400).thin, 0)
   })
 
-  it("that takes nothing, or rests, is never thin, whatever the clock says", () => {
+  it("that takes nothing, or rests, is never thin, at any time", () => {
     const { book, one } = entered()
     one.got(3, 0)
     assert.strictEqual(book.load(group, 60_000).thin, 0)
@@ -48,21 +48,21 @@ describe("a listener", () => {
     assert.strictEqual(book.load(group, 61_000).thin, 0)
   })
 
-  it("that waits for the whole is never thin", () => {
+  it("that waits for the whole answer is never thin", () => {
     const { book, one } = entered(false)
     one.got(3, 0)
     one.wants(10)
     assert.strictEqual(book.load(group, 20_000).thin, 0)
   })
 
-  it("that stood still goes on from what it gets then", () => {
+  it("that stalled goes on from its next audio", () => {
     const { one } = entered()
     one.got(1, 0)
     one.got(2, 5_000)
     assert.strictEqual(one.storeMs(5_000), 2_000)
   })
 
-  it("of another engine says nothing of this one", () => {
+  it("of another engine does not count for this one", () => {
     const { book, one } = entered()
     one.got(3, 0)
     one.wants(0)
@@ -71,8 +71,8 @@ describe("a listener", () => {
   })
 })
 
-describe("the time that a beginning takes", () => {
-  it("follows those that have grown up", () => {
+describe("the duration of a beginning", () => {
+  it("follows the sessions that have grown up", () => {
     const book = listeners()
     for (let at = 0; at < 4_000; at += 100) {
       const one = book.enter({ group, nowMs: at, plays: true })
@@ -82,7 +82,7 @@ describe("the time that a beginning takes", () => {
     assert.closeTo(book.load(group, 4_700).growMs, 750, 50)
   })
 
-  it("is forgotten when nobody has begun for some seconds, for the crowd may be gone", () => {
+  it("is forgotten when none has begun for some seconds, because the crowd may be gone", () => {
     const { book, one } = entered()
     one.got(4, 20_000)
     one.leave(20_000)
@@ -90,14 +90,14 @@ describe("the time that a beginning takes", () => {
     assert.isBelow(book.load(group, 40_000).growMs, 200)
   })
 
-  it("is at least as long as those at it have taken already", () => {
+  it("is at least as long as the present beginnings have taken", () => {
     const { book, one } = entered()
     book.enter({ group, nowMs: 0, plays: true })
     one.got(4, 100)
     assert.strictEqual(book.load(group, 5_000).growMs, 5_000)
   })
 
-  it("is taken for longer still while none of those at it has come through", () => {
+  it("is estimated longer while none of the present beginnings has finished", () => {
     const { book } = entered()
     assert.strictEqual(book.load(group, 5_000).growMs, 15_000)
   })

@@ -17,7 +17,7 @@ describe.each([
 ] as const)("a thread of %s", (engine, name, packages) => {
   const start = startThread({ engine, packages, entry: new URL(`${engine}/thread.ts`, engines) })
 
-  it.live("that is stopped in the midst of the engine's code takes nobody with it", () =>
+  it.live("survives a stop in the midst of the engine's code without harm to others", () =>
     Effect.gen(function* () {
       for (let time = 0; time < times; time++) {
         const thread = yield* start
@@ -32,7 +32,7 @@ describe.each([
     })
   )
 
-  it.live("whose start is called off, whenever that is, takes nobody with it", () =>
+  it.live("can be cancelled at any moment of its start without harm to others", () =>
     Effect.gen(function* () {
       for (const ms of startedForMs) {
         const starting = yield* Effect.forkChild(start, { startImmediately: true })

@@ -43,7 +43,7 @@ describe("an engine of threads", () => {
       assert.strictEqual(after.pcm.length, 1200)
     }).pipe(Effect.scoped, Effect.provide(metrics))
   )
-  it.live("tells that it is busy when more jobs wait than may", () =>
+  it.live("reports that it is busy when too many jobs wait", () =>
     Effect.gen(function* () {
       const engine = yield* open({ waitingMax: 1 })
       const isSpeaking = yield* Deferred.make<void>()
@@ -59,7 +59,7 @@ describe("an engine of threads", () => {
       assert.strictEqual((yield* Fiber.join(waiting)).pcm.length, 1200)
     }).pipe(Effect.scoped, Effect.provide(metrics))
   )
-  it.live("stops within a callback when its reader goes", () =>
+  it.live("stops within a callback when its reader leaves", () =>
     Effect.gen(function* () {
       const engine = yield* open()
 
@@ -103,7 +103,7 @@ describe("an engine of threads", () => {
       assert.isFalse(error.isRetryable)
     }).pipe(Effect.scoped, Effect.provide(metrics))
   )
-  it.live("says what to install when the host lacks it", () =>
+  it.live("says what to install when a package is missing", () =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(open({ entry: new URL("./missing-thread.ts", import.meta.url) }))
 

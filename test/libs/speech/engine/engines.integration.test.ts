@@ -26,7 +26,7 @@ const suite = (
   // flite's statistical voices would work at ten minutes of audio for ten seconds and more.
   const many = voice.name === "slt" ? 2000 : 20_000
 
-  it.live("finds every word where it stands in the text, in the order in which it is heard", () =>
+  it.live("the engine finds every word at its place in the text, in the order of the sound", () =>
     scoped(
       Effect.gen(function* () {
         const { words, pcm } = yield* heard(yield* open(), jobOf(voice, piece(sentence)))
@@ -45,7 +45,7 @@ const suite = (
       })
     )
   )
-  it.live("counts words by piece, and samples through all of them", () =>
+  it.live("the engine counts words by piece, and samples through all of them", () =>
     scoped(
       Effect.gen(function* () {
         const pieces = [piece("We "), piece("really", { pitchPercent: 120 }), piece(" mean it.")]
@@ -65,7 +65,7 @@ const suite = (
       })
     )
   )
-  it.live("puts no pause between the pieces of a sentence", () =>
+  it.live("the engine puts no pause between the pieces of a sentence", () =>
     scoped(
       Effect.gen(function* () {
         const engine = yield* open()
@@ -78,7 +78,7 @@ const suite = (
       })
     )
   )
-  it.live("is as loud, as high and as fast as it is asked to be", () =>
+  it.live("the engine speaks as loud, as high and as fast as requested", () =>
     scoped(
       Effect.gen(function* () {
         const engine = yield* open()
@@ -104,7 +104,7 @@ const suite = (
       })
     )
   )
-  it.live("speaks the same on four threads at once as on one", () =>
+  it.live("the engine speaks the same on four threads at once as on one", () =>
     scoped(
       Effect.gen(function* () {
         const job = jobOf(voice, piece(sentence))
@@ -122,7 +122,7 @@ const suite = (
       })
     )
   )
-  it.live("has its thread free within 50 ms of being interrupted", () =>
+  it.live("the engine frees its thread within 50 ms of an interruption", () =>
     scoped(
       Effect.gen(function* () {
         const engine = yield* open()
@@ -143,7 +143,7 @@ const suite = (
       })
     )
   )
-  it.live("gives the first samples before the last are made", () =>
+  it.live("the engine gives the first samples before the last are made", () =>
     scoped(
       Effect.gen(function* () {
         const engine = yield* open()
@@ -166,7 +166,7 @@ const suite = (
     ["phonemes", "[[h@l'oU]] [[" + "x".repeat(500)],
     ["format strings", "%s%n%x ".repeat(50)]
   ])(
-    "takes no harm from %s",
+    "the engine takes no harm from %s",
     ([, text]) =>
       scoped(
         Effect.gen(function* () {
@@ -192,7 +192,7 @@ const suite = (
       ),
     2 * patienceMs
   )
-  it.live("refuses a voice that it does not have, and paths for voices", () =>
+  it.live("the engine refuses a voice that it does not have, and paths for voices", () =>
     scoped(
       Effect.gen(function* () {
         const engine = yield* open()
@@ -211,8 +211,8 @@ describe("espeak", () => suite(voiceOf("espeak", "en-us"), openEspeakPool))
 describe("flite", () => suite(voiceOf("flite", "slt"), openFlitePool))
 describe("flite's oldest voice", () => suite(voiceOf("flite", "kal16"), openFlitePool))
 
-describe("what flite says", () => {
-  it.live.each(["slt", "rms", "awb", "kal16"])("is the same samples each time, whatever was said between: %s", (name) =>
+describe("the sound of flite", () => {
+  it.live.each(["slt", "rms", "awb", "kal16"])("is the same samples each time, after any other text: %s", (name) =>
     Effect.gen(function* () {
       const engine = yield* openFlitePool()
       const job = jobOf(voiceOf("flite", name), piece(sentence))

@@ -26,7 +26,7 @@ describe("espeak", () => {
     ["he", "שלום עולם גדול", ["שלום", "עולם", "גדול"]],
     ["ar", "مرحبا بالعالم اليوم", ["مرحبا", "بالعالم", "اليوم"]],
     ["ru", "Привет, большой мир.", ["Привет,", "большой", "мир."]]
-  ] as const)("places what it says within the words of the text (%s: %s)", ([name, text, tokens]) =>
+  ] as const)("maps its speech to the words of the text (%s: %s)", ([name, text, tokens]) =>
     scoped(
       Effect.gen(function* () {
         const { words } = yield* heard(yield* openEspeakPool(), jobOf(voiceOf("espeak", name), piece(text)))
@@ -42,7 +42,7 @@ describe("espeak", () => {
       })
     )
   )
-  it.live("places Chinese where it is, character by character or word by word", () =>
+  it.live("maps Chinese to its place, character by character or word by word", () =>
     scoped(
       Effect.gen(function* () {
         const text = "你好，世界。今天天气很好。"
@@ -54,7 +54,7 @@ describe("espeak", () => {
       })
     )
   )
-  it.live("speaks markup as text and opens no file that it names", () =>
+  it.live("speaks markup as text and opens no file that the text names", () =>
     scoped(
       Effect.gen(function* () {
         // Nobody writes to this pipe: whoever opened it to read would wait for ever.
@@ -82,7 +82,7 @@ describe("espeak", () => {
       })
     )
   )
-  it.live("says when a word begins as exactly as it can be heard", () =>
+  it.live("reports the start of a word as exactly as can be heard", () =>
     scoped(
       Effect.gen(function* () {
         const engine = yield* openEspeakPool()
@@ -107,7 +107,7 @@ describe("espeak", () => {
       })
     )
   )
-  it.live("has every voice of the catalogue, all about equally loud", () =>
+  it.live("has every voice of the catalogue, at about equal loudness", () =>
     scoped(
       Effect.gen(function* () {
         const engine = yield* openEspeakPool()

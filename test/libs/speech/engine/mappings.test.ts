@@ -20,10 +20,10 @@ const voice: EngineVoice = {
 }
 const plain = { ratePercent: 100, pitchPercent: 100, rangePercent: 100 }
 
-describe("a voice's file for espeak", () => {
+describe("an espeak voice file", () => {
   const lines = (text: string) => text.split("\n").filter((line) => line !== "")
 
-  it("has no flutter and no breath, and else what the installed one has", () => {
+  it("has no flutter and no breath, and is otherwise the installed one", () => {
     const installed = "language de\nflutter 5\ntunes s4 c1\npitch 80 118\nbreath 0 2 3\nbreathw 150\n"
 
     assert.deepStrictEqual(lines(steadyVoice(installed)), [
@@ -34,7 +34,7 @@ describe("a voice's file for espeak", () => {
       "roughness 2"
     ])
   })
-  it("has a variant's throat in place of its language's", () => {
+  it("has a variant's throat instead of its language's", () => {
     const voice = steadyVoice("language ru\nspeed 95\nreplace 03 a a#\n", "gender female\npitch 142 220\nroughness 0")
 
     assert.deepStrictEqual(lines(voice), [
@@ -52,7 +52,7 @@ describe("a voice's file for espeak", () => {
 })
 
 describe("espeak's parameters", () => {
-  it("leave the voice as it is when nothing is asked", () => {
+  it("leave the voice unchanged by default", () => {
     assert.deepStrictEqual(espeakParameters(voice, plain), { wordsPerMinute: 175, pitch: 50, range: 50 })
   })
   it("multiply the voice's rate and the piece's", () => {
@@ -60,7 +60,7 @@ describe("espeak's parameters", () => {
 
     assert.strictEqual(style.wordsPerMinute, 210)
   })
-  it("stay in espeak's scales whatever is asked", () => {
+  it("stay in espeak's scales for any request", () => {
     const least = espeakParameters(voice, { ratePercent: 50, pitchPercent: 17, rangePercent: 0 })
     const most = espeakParameters(voice, { ratePercent: 10_000, pitchPercent: 200, rangePercent: 400 })
 
@@ -70,22 +70,22 @@ describe("espeak's parameters", () => {
 })
 
 describe("flite's features", () => {
-  it("set the pitch in the way each voice understands", () => {
+  it("set the pitch in each voice's own way", () => {
     const higher = { ...plain, pitchPercent: 120 }
 
     assert.closeTo(fliteFeatures("kal16", voice, higher)["int_f0_target_mean"] ?? 0, 114, 0.001)
     assert.strictEqual(fliteFeatures("slt", voice, higher)["f0_shift"], 1.2)
   })
-  it("leave the deviation to the voice when nothing is asked", () => {
+  it("leave the deviation to the voice by default", () => {
     assert.deepStrictEqual(fliteFeatures("slt", voice, plain), { duration_stretch: 1, f0_shift: 1 })
   })
 })
 
-describe("the text that is spoken", () => {
+describe("the text for an engine", () => {
   it("has no control characters, and the length of the text", () => {
     assert.strictEqual(withoutControls("a\u0000b\u0001+20Pc\u0085d\ne"), "a b +20Pc d e")
   })
-  it("leads from code points back to UTF-16", () => {
+  it("maps code points back to UTF-16", () => {
     assert.deepStrictEqual([...codePointStarts("a😀é\ud800!")], [0, 1, 3, 4, 5, 6])
   })
   it.each(["Yes.", "Yes, ", 'He said "no!" ', "どうも。", "شكرا؟"])("pauses after %s", (text) => {
@@ -113,7 +113,7 @@ describe("utterances", () => {
   })
 })
 
-describe("frames", () => {
+describe("the batches of frames", () => {
   const collect = () => {
     const frames: Array<EngineFrame> = []
     return { frames, batcher: makeFrameBatcher((frame) => void frames.push(frame)) }
@@ -128,7 +128,7 @@ describe("frames", () => {
     const lengths = frames.map((frame) => frame.pcm.length / 1200)
     assert.deepStrictEqual(lengths, [1, 2, 4, 8, 16, 20, 20, 20, 20, 9])
   })
-  it("carry a word where it begins, although it was told earlier", () => {
+  it("carry a word at its beginning, even when it was reported earlier", () => {
     const { frames, batcher } = collect()
 
     for (const sample of [0, 1200, 3599, 99_999]) batcher.word({ piece: 0, position: sample, sample })

@@ -67,7 +67,7 @@ const same = (voices: ReadonlyArray<readonly [name: string, voice: EngineVoice, 
 
 const textOf = (locale: string) => texts[locale.slice(0, 2)] ?? ""
 
-describe("what espeak says", () => {
+describe("the sound of espeak", () => {
   it.live("is the same samples each time, in every voice of the catalogue", () =>
     same(
       sharedVoices
@@ -86,7 +86,7 @@ describe("what espeak says", () => {
       )
     )
   )
-  it.live("is the same samples where a clause is as long as clauses can be", () =>
+  it.live("is the same samples for a clause of the maximum length", () =>
     same([["long", american, "999 777 ".repeat(90)]])
   )
 })

@@ -34,7 +34,7 @@ const opened = Effect.flatMap(tinyFolder, (modelFolder) => openZeroShotPool({ mo
 const seconds = (tokens: number) => (tokens * samplesPerToken) / tinyVoiceHz
 
 describe("a zero-shot engine", () => {
-  it.live("speaks a text with the model of the folder, at the fleet's rate", () =>
+  it.live("speaks a text with the folder's model, at the fleet's rate", () =>
     scoped(
       Effect.gen(function* () {
         const engine = yield* opened
@@ -62,7 +62,7 @@ describe("a zero-shot engine", () => {
       })
     )
   )
-  it.live("is as loud as the voice asks, and speaks pieces of one style in one go", () =>
+  it.live("has the voice's loudness, and speaks pieces of one style in one go", () =>
     scoped(
       Effect.gen(function* () {
         const engine = yield* opened
@@ -75,7 +75,7 @@ describe("a zero-shot engine", () => {
       })
     )
   )
-  it.live.each(["", "  ", "... !?", "\u0000\u0001"])("says nothing where there is nothing to say (%j)", (text) =>
+  it.live.each(["", "  ", "... !?", "\u0000\u0001"])("makes no sound for a text without words (%j)", (text) =>
     scoped(
       Effect.gen(function* () {
         const { pcm } = yield* heard(yield* opened, jobOf(voice, piece(text)))
@@ -84,7 +84,7 @@ describe("a zero-shot engine", () => {
       })
     )
   )
-  it.live("stops when its reader goes, and speaks again afterwards", () =>
+  it.live("stops when its reader leaves, and speaks again afterwards", () =>
     scoped(
       Effect.gen(function* () {
         const engine = yield* opened
@@ -110,7 +110,7 @@ describe("a zero-shot engine", () => {
       })
     )
   )
-  it.live("fails a job whose recording cannot be had, or that is of another engine", () =>
+  it.live("fails a job with a missing recording, or one of another engine", () =>
     scoped(
       Effect.gen(function* () {
         const modelFolder = yield* tinyFolder
@@ -125,9 +125,9 @@ describe("a zero-shot engine", () => {
   )
 })
 
-describe("a model folder that is configured", () => {
+describe("a configured model folder", () => {
   const refused = (modelFolder: string) => Effect.flip(openZeroShotPool({ modelFolder, reference }))
-  it.live("but is not there, or empty, stops the start and says so", () =>
+  it.live("that is missing, or empty, stops the start and says so", () =>
     scoped(
       Effect.gen(function* () {
         const empty = yield* folder
@@ -143,7 +143,7 @@ describe("a model folder that is configured", () => {
       })
     )
   )
-  it.live("with a file that is no model stops the start, and not the process", () =>
+  it.live("with an invalid model file stops the start, and does not crash the process", () =>
     scoped(
       Effect.gen(function* () {
         const path = yield* tinyFolder
@@ -156,7 +156,7 @@ describe("a model folder that is configured", () => {
       })
     )
   )
-  it.live("with the parts of a ZipVoice model is taken for one, and its broken parts are told", () =>
+  it.live("with the parts of a ZipVoice model is recognised, and its broken parts are reported", () =>
     scoped(
       Effect.gen(function* () {
         const path = yield* folder

@@ -18,7 +18,7 @@ describe("a folder with a model", () => {
   ])("of the files %j holds %s", (names, kind) => {
     assert.strictEqual(modelIn("/models", names).kind, kind)
   })
-  it("names its files by their whole paths, and only those that are there", () => {
+  it("names its files by their whole paths, and only existing ones", () => {
     const found = modelIn("/models", [
       "vocos_24khz.onnx",
       "encoder.int8.onnx",
@@ -40,7 +40,7 @@ describe("a folder with a model", () => {
 
 describe("the passages of a job", () => {
   const voice = { ...voiceOf("espeak", "any"), ratePercent: 80, gainDb: 2 }
-  it("are as few as there are styles next to each other", () => {
+  it("are as few as there are runs of one style", () => {
     const job = jobOf(
       voice,
       piece("One "),
@@ -54,7 +54,7 @@ describe("the passages of a job", () => {
       { text: "four.", speed: 0.8, gainDb: -4 }
     ])
   })
-  it("keep a pace that the model can hold, and leave out what cannot be said", () => {
+  it("keep a pace that the model can hold, and leave out unspeakable text", () => {
     const job = jobOf(voice, piece("Fast", { ratePercent: 900 }), piece(" ... "), piece("\u0001"))
     assert.deepStrictEqual(
       passagesOf(job).map(({ speed }) => speed),

@@ -69,12 +69,12 @@ describe("text normalisation", () => {
     assert.strictEqual(textOf(read(input, { textNormalization: true })).replaceAll("\n", " "), spoken)
   )
 
-  it("marks what is spoken where it is written, with the punctuation around it", () => {
+  it("marks spoken words where they are written, with the punctuation around them", () => {
     const reading = read("She paid ($5 million), on Jan. 5 at 5 km.", { textNormalization: true })
     assert.deepStrictEqual(wordsOf(reading), ["She", "paid", "($5 million),", "on", "Jan. 5", "at", "5 km."])
   })
 
-  it("is off unless it is asked for, and in other languages", () => {
+  it("is off by default, and in other languages", () => {
     assert.strictEqual(textOf(read("Dr. 5 km")), "Dr. 5 km")
     assert.strictEqual(textOf(read("5 km", { locale: "de-DE", textNormalization: true })), "5 km")
   })

@@ -9,7 +9,7 @@ const styleOf = (input: string): Style => {
 }
 
 describe("SSML", () => {
-  it("speaks the text and marks it where it stands in what was sent", () => {
+  it("is spoken as text, and marked at its place in the input", () => {
     const input = `  <speak version="1.1" xml:lang="en-US">Tom &amp; <emphasis>J&#101;rry</emphasis> &#x1F600; ran</speak>\n`
     const reading = read(input)
     assert.strictEqual(textOf(reading), "Tom & Jerry 😀 ran")
@@ -17,7 +17,7 @@ describe("SSML", () => {
     assertLaws(input, reading)
   })
 
-  it("reads comments, CDATA and marks without parting a word", () => {
+  it("may contain comments, CDATA and marks without splitting a word", () => {
     const input = `<speak>he<!-- a - b -->llo <![CDATA[a<b & c]]> wor<mark name="m"/>ld<?no?></speak>`.replace(
       "<?no?>",
       ""
@@ -28,7 +28,7 @@ describe("SSML", () => {
     assertLaws(input, reading)
   })
 
-  it("gives one mark to what stands for something else", () => {
+  it("gets one mark for a substitution", () => {
     const input = `<speak><sub alias="World Wide Web. Consortium">W3C</sub>, and <say-as interpret-as="characters"> a&amp;b </say-as>!</speak>`
     const reading = read(input)
     assert.strictEqual(textOf(reading), "World Wide Web. Consortium, and A and B!")
@@ -36,7 +36,7 @@ describe("SSML", () => {
     assert.strictEqual(reading.sentences.length, 1)
   })
 
-  it("marks an empty sub at the element itself, and keeps aliases apart", () => {
+  it("gets the mark of an empty sub at the element itself, and keeps aliases apart", () => {
     assert.deepStrictEqual(wordsOf(read(`<speak><sub alias="x"/></speak>`)), [`<sub alias="x"/>`])
     assert.strictEqual(textOf(read(`<speak><sub alias="ten">X</sub>th</speak>`)), "ten th")
   })
@@ -60,7 +60,7 @@ describe("SSML", () => {
     )
   })
 
-  it("keeps all silence: before, between, after, and where there is nothing else", () => {
+  it("keeps all silence: before, between, after, and alone", () => {
     const [first, second] = read(
       `<speak><break time="1s"/>a<break/><break strength="weak"/>b<break time="90s"/></speak>`
     ).chunks
@@ -77,7 +77,7 @@ describe("SSML", () => {
     )
   })
 
-  it("gives each style its piece, with the tokens in them", () => {
+  it("has a piece for each style, with its tokens", () => {
     const [chunk] = read(`<speak>a <prosody rate="slow">b <emphasis>c</emphasis></prosody> d.</speak>`).chunks
     assert.deepStrictEqual(
       chunk?.pieces.map(({ text }) => text),
@@ -123,7 +123,7 @@ describe("SSML", () => {
     for (const [name, value] of Object.entries(expected)) assert.strictEqual(style[name as keyof Style], value, name)
   })
 
-  it("has thirteen emotions that can be told apart", () => {
+  it("has thirteen distinguishable emotions", () => {
     const all = Object.entries(emotions)
     assert.strictEqual(all.length, 13)
     const differ = (left: number, right: number, least: number) => Math.abs(left - right) >= least
@@ -142,7 +142,7 @@ describe("SSML", () => {
 })
 
 describe("SSML with an XML declaration", () => {
-  it("is SSML, and its words stand where they were sent", () => {
+  it("is SSML, and its words are marked where they were sent", () => {
     const input = ' <?xml version="1.0" encoding="UTF-8"?>\n<speak>Hello there</speak>'
     const reading = read(input)
     assertLaws(input, reading)
@@ -155,7 +155,7 @@ describe("SSML with an XML declaration", () => {
     )
   })
 
-  it("or a byte order mark or comments before it is SSML all the same", () => {
+  it("or a byte order mark or comments before it is SSML, too", () => {
     for (const before of ["\ufeff", "<!-- one -->", '\n<?xml version="1.0"?>\n<!-- one -->\n<!-- <two> -->\n']) {
       const input = `${before}<speak>Hello there</speak>`
       assert.deepStrictEqual(wordsOf(read(input)), ["Hello", "there"])
@@ -163,7 +163,7 @@ describe("SSML with an XML declaration", () => {
     }
   })
 
-  it("is no part of plain text that has something like a tag further in", () => {
+  it("is distinguished from plain text with something like a tag further in", () => {
     for (const input of ["A <SPEAK> tag", "<!-- a note --> Hello", "<!-- <speak>", "<spoke>a</spoke>", "<b>Hi</b>"]) {
       assert.isNotEmpty(tokensOf(read(input)))
     }
@@ -185,7 +185,7 @@ describe("tokens of SSML", () => {
     )
   })
 
-  it("lose nothing of the text, whatever the elements around it", () => {
+  it("lose no text, for any elements around it", () => {
     const random = seeded(11)
     const pick = <A>(from: ReadonlyArray<A>): A => from[Math.floor(random() * from.length)] as A
     const texts = [

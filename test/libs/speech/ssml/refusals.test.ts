@@ -42,7 +42,7 @@ describe("SSML is refused", () => {
     [`<speak>a</speak>b`, "text data outside of root node", 17],
     [`<speak>a\ud83d</speak>`, "half a surrogate pair", 8],
     [`<speak><sub alias="${"x".repeat(500)}">a</sub></speak>`, "<sub> is longer than 400 characters", 7]
-  ])("%s", (input, message, offset) => {
+  ])("for its fault: %s", (input, message, offset) => {
     const [fault] = faultsOf(input)
     assert.include(fault?.message, message)
     assert.strictEqual(fault?.offset, offset)

@@ -5,7 +5,7 @@ import { assertLaws, read } from "../laws.ts"
 const textsOf = (input: string) => read(input).chunks.map(({ pieces }) => pieces.map(({ text }) => text).join(""))
 
 describe("chunks", () => {
-  it("are sentences, where these are short", () => {
+  it("are sentences, when these are short", () => {
     const chunks = read("One two. Three four! Five.").chunks
     assert.deepStrictEqual(
       chunks.map(({ index, sentence, tokens }) => [index, sentence, tokens.length]),
@@ -17,7 +17,7 @@ describe("chunks", () => {
     )
   })
 
-  it("begin with a clause, where the first sentence is long", () => {
+  it("begin with a clause, when the first sentence is long", () => {
     const input = `Well, as I was saying before, ${"there was much to tell and more to hear ".repeat(4)}of it all.`
     const [first, second] = textsOf(input)
     assert.strictEqual(first, "Well, as I was saying before,")
@@ -25,7 +25,7 @@ describe("chunks", () => {
     assert.deepStrictEqual(new Set(read(input).chunks.map(({ sentence }) => sentence)), new Set([0]))
   })
 
-  it("begin with what fits, where the first sentence has no clause", () => {
+  it("begin with as much as fits, when the first sentence has no clause", () => {
     const [first = ""] = textsOf("word ".repeat(60))
     assert.isAtMost(first.length, chunkLimits.firstMax)
     assert.isAtLeast(first.length, chunkLimits.firstMax - 5)
@@ -39,7 +39,7 @@ describe("chunks", () => {
     for (const part of rest.slice(1)) assert.match(part, /,$|end\.$/u)
   })
 
-  it("are cut at spaces where there is no clause, and between words where there is no space", () => {
+  it("are cut at spaces without a clause, and between words without a space", () => {
     for (const input of [
       `Hi. ${"word ".repeat(200)}`,
       `好。${"我们在北京大学学习人工智能".repeat(80)}`,
@@ -52,7 +52,7 @@ describe("chunks", () => {
     }
   })
 
-  it("never cut what is one word of the source", () => {
+  it("never cut one word of the source", () => {
     const alias = "a very long alias, ".repeat(20)
     const input = `<speak>First, <sub alias="${alias}">X</sub> and <sub alias="${alias}">Y</sub>.</speak>`
     const values = read(input).chunks.flatMap(({ tokens }) => tokens.map(({ value }) => value))

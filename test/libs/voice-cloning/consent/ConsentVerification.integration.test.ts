@@ -41,7 +41,7 @@ describe("a consent", () => {
   )
 
   it.live.each(["otherPhrase", "denial", "noAgreement", "story"] as const)(
-    "is refused when something else is said: %s",
+    "is refused when other words are spoken: %s",
     (name) =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(verify(recordings[name]))
@@ -50,7 +50,7 @@ describe("a consent", () => {
       }).pipe(Effect.provide(verification()))
   )
 
-  it.live("is refused when somebody else reads it", () =>
+  it.live("is refused when another person reads it", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(verify(recordings.phrase, recordings.stranger))
       assert.strictEqual(error._tag, "SpeakerMismatch")
@@ -58,7 +58,7 @@ describe("a consent", () => {
     }).pipe(Effect.provide(verification()))
   )
 
-  it.live("is refused when there is nothing but a tone", () =>
+  it.live("is refused when it contains only a tone", () =>
     Effect.gen(function* () {
       const samples = tone(8).map((sample) => sample)
       const error = yield* Effect.flip(verify({ ...recordings.phrase, samples }))
@@ -67,7 +67,7 @@ describe("a consent", () => {
   )
 })
 
-describe("what is sent for a consent", () => {
+describe("a recording for a consent", () => {
   const limits: RecordingLimits = settings.consentRecording
   it.live.each([
     ["four seconds", "too_short", tone(4)],
@@ -116,7 +116,7 @@ describe("a verification", () => {
     })
   )
 
-  it.live("leaves no process and no file behind when the caller goes", () =>
+  it.live("leaves no process and no file behind when the caller leaves", () =>
     Effect.gen(function* () {
       // Ours among those of everybody on the machine.
       const sleeper = `sleep 73.${process.pid}s`

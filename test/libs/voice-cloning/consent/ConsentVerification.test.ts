@@ -61,7 +61,7 @@ const counted = (outcome: string) =>
   })
 
 describe("a consent", () => {
-  it.effect("that was read by the speaker of the sample is verified, with what that rests on", () =>
+  it.effect("by the speaker of the sample is verified, with its evidence", () =>
     Effect.gen(function* () {
       const evidence = yield* verify()
       assert.deepStrictEqual(evidence, {
@@ -102,7 +102,7 @@ describe("a consent", () => {
     }).pipe(Effect.provide(verification(answers)))
   )
 
-  it.effect("is not listened to when a recording cannot be used, and the fault names the recording", () => {
+  it.effect("is not transcribed when a recording is unusable, and the fault names the recording", () => {
     let listened = 0
     return Effect.gen(function* () {
       const error = yield* Effect.flip(verify({ sample: recording(3) }))
@@ -111,7 +111,7 @@ describe("a consent", () => {
     }).pipe(Effect.provide(verification({ hear: () => Effect.sync(() => ((listened += 1), words)) })))
   })
 
-  it.effect("is given up when a check gives no answer in time", () =>
+  it.effect("is given up when a check does not answer in time", () =>
     Effect.gen(function* () {
       const waiting = yield* Effect.forkChild(Effect.flip(verify()))
       yield* TestClock.adjust("20 seconds")
@@ -139,7 +139,7 @@ describe("a consent", () => {
     })
   )
 
-  it("is recorded at the rate that the recogniser hears", () => {
+  it("is resampled to the recogniser's rate", () => {
     assert.strictEqual(recordingHz, 16_000)
   })
 })

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 describe("the built-in speaker check", () => {
-  it.live("leaves the event loop to others while it listens", () =>
+  it.live("leaves the event loop free while it computes", () =>
     Effect.gen(function* () {
       const check = yield* SpeakerCheck
       yield* check.distance(recordings.sample, recordings.stranger)
@@ -34,7 +34,7 @@ describe("the built-in speaker check", () => {
     }).pipe(Effect.provide(speakerCheckLayer(settings)))
   )
 
-  it.live("answers many at once, each its own", () =>
+  it.live("answers many calls at once, each its own", () =>
     Effect.gen(function* () {
       const check = yield* SpeakerCheck
       const { sample, phrase, stranger } = recordings
@@ -63,7 +63,7 @@ describe("a speaker check by a model", () => {
       return { ...settings, speakerModelFolder, speakerModelDistanceMax: distanceMax }
     })
 
-  it.live("tells the speaker of the sample from a stranger, and calls itself strong", () =>
+  it.live("distinguishes the speaker of the sample from a stranger, and calls itself strong", () =>
     Effect.gen(function* () {
       const model = yield* withModel(speakerModel())
       yield* Effect.gen(function* () {
@@ -77,7 +77,7 @@ describe("a speaker check by a model", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is what a verification rests on", () =>
+  it.live("is evidence of a verification", () =>
     Effect.gen(function* () {
       const model = yield* withModel(speakerModel(), 1)
       const evidence = yield* Effect.provide(verify(recordings.phrase, recordings.sample), verification(model))
@@ -102,7 +102,7 @@ describe("a speaker check by a model", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("stops the start when there is no such folder", () =>
+  it.live("stops the start when the folder does not exist", () =>
     Effect.gen(function* () {
       const layer = speakerCheckLayer({ ...settings, speakerModelFolder: "/nowhere" })
       const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))

@@ -10,8 +10,8 @@ const run = (rest: Partial<ContainedRun>): ContainedRun => ({
   ...rest
 })
 
-describe("why a speaker model cannot be used", () => {
-  it("is nothing when it was tried and knew a recording again", () => {
+describe("the reason that a speaker model is unusable", () => {
+  it("is absent when a trial run recognised a recording again", () => {
     assert.isNull(modelFault(run({ said: "a warning" })))
   })
 

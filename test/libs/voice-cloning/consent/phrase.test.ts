@@ -46,7 +46,7 @@ describe("a phrase", () => {
   })
 })
 
-describe("how much of a phrase was heard", () => {
+describe("the heard part of a phrase", () => {
   it.each([
     ["a b c d e", "a b c d e", 5],
     ["a b c d e", "a x c d e", 4],
@@ -57,14 +57,14 @@ describe("how much of a phrase was heard", () => {
     ["a b c d e", "a a a a a", 1],
     ["a b c d e", "", 0],
     ["", "a", 0]
-  ] as const)("%s heard as %s: %d", (asked, heard, matched) => {
+  ] as const)("%s heard as %s is %d", (asked, heard, matched) => {
     const split = (text: string) => text.split(" ").filter((word) => word !== "")
     assert.strictEqual(phraseWordsMatched(split(asked), split(heard)), matched)
   })
 })
 
-describe("what the recogniser may hear", () => {
-  it("are all words of the list after the agreement, after its opposites, and after nothing", () => {
+describe("the grammar of the recogniser", () => {
+  it("allows all words of the list after the agreement, after its opposites, and at the start", () => {
     const grammar = phraseGrammar()
     for (const word of phraseWordList) assert.match(grammar, new RegExp(`[=|] ${word} [|;]|\\| ${word};`, "u"))
     assert.include(grammar, "= i agree to have my voice cloned my words are |")
@@ -83,12 +83,12 @@ describe("what the recogniser may hear", () => {
     assert.deepStrictEqual([...wordsHeard(heard)], [...words])
   })
 
-  it("needs few lines of a dictionary, every pronunciation of them", () => {
+  it("needs few lines of a dictionary, with every pronunciation", () => {
     const cut = phraseDictionary("a AH\nare AA R\nare(2) ER\nareas EH R IY AH Z\nbanana B AH N AE N AH\n")
     assert.strictEqual(cut, "are AA R\nare(2) ER\nbanana B AH N AE N AH\n")
   })
 
-  it("names the words that a dictionary does not know", () => {
+  it("names the words that a dictionary lacks", () => {
     const missing = wordsMissing("are AA R\nbanana B AH N AE N AH\n")
     assert.include(missing, "rocket")
     assert.notInclude(missing, "banana")

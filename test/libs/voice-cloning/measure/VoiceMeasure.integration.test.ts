@@ -13,7 +13,7 @@ const sample = (pitchHz: number, seconds = 15) =>
   tone({ seconds, pitchAt: () => pitchHz, harmonics: [1, 0.8, 0.6, 0.5, 0.3], noiseDb: -30 })
 
 describe("the measuring of samples", () => {
-  it.live("finds in its thread what is found in ours, and leaves ours free", () =>
+  it.live("finds the same in its thread as in ours, and leaves ours free", () =>
     provided(
       Effect.gen(function* () {
         const samples = sample(140, 30)
@@ -38,7 +38,7 @@ describe("the measuring of samples", () => {
       })
     )
   )
-  it.live("tells how much voice there was when it was too little", () =>
+  it.live("states how much voice a sample had when it was too little", () =>
     provided(
       Effect.gen(function* () {
         const error = yield* Effect.flip((yield* VoiceMeasure).measure({ samples: whiteNoise(12) }))
@@ -48,7 +48,7 @@ describe("the measuring of samples", () => {
       })
     )
   )
-  it.live("turns away more than may wait, and serves those that wait", () =>
+  it.live("rejects calls above its queue, and serves those that wait", () =>
     provided(
       Effect.gen(function* () {
         const { measure } = yield* VoiceMeasure
@@ -66,7 +66,7 @@ describe("the measuring of samples", () => {
       })
     )
   )
-  it.live("gives its place back when nobody waits for the answer any more", () =>
+  it.live("frees its place when the caller leaves", () =>
     provided(
       Effect.gen(function* () {
         const { measure } = yield* VoiceMeasure

@@ -10,7 +10,7 @@ const medianOf = (signal: Omit<Tone, "seconds">) =>
 const steady = (hz: number) => () => hz
 
 describe("the pitch of a voice", () => {
-  it.each([55, 70, 98, 133, 180, 244, 310, 350, 440])("is heard at %d Hz within 1 %%", (hz) => {
+  it.each([55, 70, 98, 133, 180, 244, 310, 350, 440])("is measured at %d Hz within 1 %%", (hz) => {
     assert.closeTo(medianOf({ pitchAt: steady(hz), harmonics: voiceLike }) / hz, 1, 0.01)
   })
   it.each<readonly [string, ReadonlyArray<number>]>([
@@ -19,12 +19,12 @@ describe("the pitch of a voice", () => {
     ["a second harmonic that is by far the strongest", [0.35, 1, 0.3, 0.35, 0.2]],
     ["nothing but itself", [1]],
     ["harmonics that rise", [0.2, 0.3, 0.4, 0.5, 0.6, 0.7]]
-  ])("is not taken for its octave when the voice has %s", (_, harmonics) => {
+  ])("is not mistaken for its octave when the voice has %s", (_, harmonics) => {
     for (const hz of [80, 120, 200, 280]) {
       assert.closeTo(medianOf({ pitchAt: steady(hz), harmonics }) / hz, 1, 0.02, `${hz} Hz`)
     }
   })
-  it.each([-20, -10, -6])("is heard through noise of %d dB", (noiseDb) => {
+  it.each([-20, -10, -6])("is measured through noise of %d dB", (noiseDb) => {
     for (const hz of [75, 125, 210, 330]) {
       assert.closeTo(medianOf({ pitchAt: steady(hz), harmonics: voiceLike, noiseDb }) / hz, 1, 0.02, `${hz} Hz`)
     }
@@ -39,7 +39,7 @@ describe("the pitch of a voice", () => {
     assert.closeTo(track[50] ?? 0, 126, 3)
     assert.closeTo(track[150] ?? 0, 176, 3)
   })
-  it("is none of noise, of silence, of a hum too low and of a whistle too high", () => {
+  it("is absent in noise, in silence, in a hum too low and in a whistle too high", () => {
     const none = [
       whiteNoise(2),
       new Int16Array(2 * signalHz),
@@ -48,13 +48,13 @@ describe("the pitch of a voice", () => {
     ]
     for (const pcm of none) assert.isBelow(pitchTrack(pcm, signalHz).filter(isVoiced).length, 4)
   })
-  it("agrees with what the spectrum says", () => {
+  it("agrees with the spectrum", () => {
     for (const hz of [90, 150, 240]) {
       const pcm = tone({ seconds: 2, pitchAt: steady(hz), harmonics: voiceLike, noiseDb: -15 })
       assert.closeTo(spectralPitch(pcm, signalHz) / hz, 1, 0.02)
     }
   })
-  it("does not depend on how loud the recording is", () => {
+  it("does not depend on the recording's loudness", () => {
     const loud = tone({ seconds: 1, pitchAt: steady(140), harmonics: voiceLike, noiseDb: -20 })
     const soft = loud.map((sample) => Math.round(sample / 30))
     const [one, other] = [loud, soft].map((pcm) => quantile(pitchTrack(pcm, signalHz).filter(isVoiced), 0.5) ?? 0)
@@ -72,7 +72,7 @@ const babble = (perSecond: number) => {
 }
 
 describe("the syllables of a voice", () => {
-  it.each([3, 4, 5, 6])("are counted at %d a second, pauses left out", (perSecond) => {
+  it.each([3, 4, 5, 6])("are counted at %d a second, without pauses", (perSecond) => {
     const pcm = babble(perSecond)
     const { syllables, spokenSeconds } = countSyllables(pcm, signalHz, pitchTrack(pcm, signalHz))
     assert.closeTo(syllables / spokenSeconds / perSecond, 1, 0.12)
@@ -80,7 +80,7 @@ describe("the syllables of a voice", () => {
 })
 
 describe("a sample", () => {
-  it("has the traits of the voice in it", () => {
+  it("has the traits of its voice", () => {
     const measured = measureVoice(babble(4), signalHz)
     assert.isTrue(measured.kind === "measured")
     if (measured.kind !== "measured") return
@@ -95,7 +95,7 @@ describe("a sample", () => {
     ["silence", new Int16Array(12 * signalHz)],
     ["nothing", new Int16Array(0)],
     ["two seconds of a voice", tone({ seconds: 2, pitchAt: steady(120), harmonics: voiceLike })]
-  ])("of %s has too little voice to have any", (_, pcm) => {
+  ])("of %s has too little voice for any", (_, pcm) => {
     const measured = measureVoice(pcm, signalHz)
     assert.isTrue(measured.kind === "too_little_voice" && measured.voicedSeconds < 3)
   })

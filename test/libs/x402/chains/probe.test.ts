@@ -48,7 +48,7 @@ const good: TokenAnswers = {
 }
 const nothing: TokenAnswers = { separator: "0x", name: "0x", version: "0x", decimals: "0x", parts: "0x" }
 
-describe("what an EVM token says beside what is configured", () => {
+describe("the comparison of an EVM token with its configuration", () => {
   it.each<readonly [what: string, answers: TokenAnswers]>([
     ["it says the very same", good],
     ["it shows another name than the one that is signed", { ...good, name: text("USD Coin (shown)") }],
@@ -81,7 +81,7 @@ describe("what an EVM token says beside what is configured", () => {
     ["another name and no domain", { ...nothing, name: text("USDC") }, 'says name "USDC", no version, no decimals'],
     ["nothing at all", nothing, "is no token whose transfers are signed (EIP-3009)"],
     ["what cannot be read", { ...nothing, name: toHex("nonsense") }, "is no token"]
-  ])("is a mismatch, told in words, when it is %s", (_what, answers, said) => {
+  ])("is a mismatch, in words, when it is %s", (_what, answers, said) => {
     assert.include(mismatchOf(configured, answers), said)
   })
 })
@@ -95,7 +95,7 @@ const mint = (decimals: number, bytes = 82, isInitialized = 1) => {
   return data
 }
 
-describe("what a Solana mint is beside what is configured", () => {
+describe("the comparison of a Solana mint with its configuration", () => {
   it("is no mismatch when it is of the token program and has the configured decimals", () => {
     assert.isUndefined(mintFault(terms, { owner: program, data: mint(6) }))
   })
@@ -111,7 +111,7 @@ describe("what a Solana mint is beside what is configured", () => {
   })
 })
 
-describe("whether a network is sold on after a look at its token", () => {
+describe("the sale on a network after a check of its token", () => {
   const away = Result.fail(new ChainUnavailable({ operation: "ask", detail: "no answer" }))
   const wrong = Result.fail(new ChainMismatch({ detail: "another token" }))
 

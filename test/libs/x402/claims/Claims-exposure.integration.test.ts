@@ -33,7 +33,7 @@ describe("a payer's exposure", () => {
     )
   }
 
-  it.live("does not hold back whole answers, unless one is given out before it is known to be paid", () =>
+  it.live("does not hold back whole answers, unless one is delivered before its payment is certain", () =>
     onBus(
       Effect.gen(function* () {
         const claims = yield* Claims

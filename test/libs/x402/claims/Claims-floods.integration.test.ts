@@ -7,8 +7,8 @@ import { busOn, natsServer, withBus } from "../../../../dev/fixtures/bus.ts"
 import { checkedPayment, testCall } from "../../../support/payments.ts"
 import { onBus, options, patiently, stateOf, why } from "./claims-on-bus.ts"
 
-describe("ten thousand who use one payment at once", () => {
-  it.live("are one who has it and 9,999 who replay, over two replicas, with a thousand in flight", () =>
+describe("ten thousand uses of one payment at once", () => {
+  it.live("give one holder and 9,999 replays, over two replicas, with a thousand in flight", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const replica = Layer.fresh(Claims.layer(options).pipe(Layer.provideMerge(busOn(server))))
@@ -32,7 +32,7 @@ describe("ten thousand who use one payment at once", () => {
     })
   )
 
-  it.live("still let exactly one have a payment that was released", () =>
+  it.live("still give a released payment exactly one holder", () =>
     onBus(
       Effect.gen(function* () {
         const claims = yield* Claims
@@ -50,8 +50,8 @@ describe("ten thousand who use one payment at once", () => {
   )
 })
 
-describe("a broker that is killed", () => {
-  it.live("with a thousand claims on the way leaves no payment with two holders", () =>
+describe("a killed broker", () => {
+  it.live("with a thousand claims under way leaves no payment with two holders", () =>
     withBus(
       (server) =>
         Effect.gen(function* () {

@@ -12,7 +12,7 @@ const times = { leaseMs: 1_000, settleWithinMs: 500 }
 describe("the sweep", () => {
   const sweeping = (holder: string) => sweepClaims({ holder, times, everyMs: 100 })
 
-  it.live("lets go what a killed holder had claimed, sends what it had served to be settled, and asks again", () =>
+  it.live("releases a killed holder's claims, sends its served ones to be settled, and repeats the request", () =>
     onBus(
       Effect.gen(function* () {
         const claims = yield* Claims
@@ -42,7 +42,7 @@ describe("the sweep", () => {
     )
   )
 
-  it.live("is gone on with by another sweeper from where the oldest open claim stands", () =>
+  it.live("is continued by another sweeper from the oldest open claim", () =>
     onBus(
       Effect.gen(function* () {
         const claims = yield* Claims
@@ -64,7 +64,7 @@ describe("the sweep", () => {
     )
   )
 
-  it.live("gives back a place that no claim stands for", () =>
+  it.live("gives back a place without a claim", () =>
     onBus(
       Effect.gen(function* () {
         const claims = yield* Claims

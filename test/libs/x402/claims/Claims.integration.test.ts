@@ -42,7 +42,7 @@ describe("a claim", () => {
     )
   )
 
-  it.live("is taken over by who asks the same question again, and the first one can undo nothing", () =>
+  it.live("is taken over by a repeated request, and the first one can undo nothing", () =>
     onBus(
       Effect.gen(function* () {
         const claims = yield* Claims
@@ -85,7 +85,7 @@ describe("a claim", () => {
     )
   )
 
-  it.live("that was released before an answer was given is taken again, and its old holder has lost it", () =>
+  it.live("that was released before an answer was delivered can be taken again, and its old holder has lost it", () =>
     onBus(
       Effect.gen(function* () {
         const claims = yield* Claims
@@ -107,7 +107,7 @@ describe("a claim", () => {
     )
   )
 
-  it.live("is made SETTLING by the write that names its first transaction, in the life in which it was asked for", () =>
+  it.live("becomes SETTLING by the write that names its first transaction, in the life of its request", () =>
     onBus(
       Effect.gen(function* () {
         const claims = yield* Claims
@@ -136,7 +136,7 @@ describe("a claim", () => {
     )
   )
 
-  it.live("that is asked for before and after it is SETTLING leaves one job", () =>
+  it.live("that is requested before and after it is SETTLING leaves one job", () =>
     onBus(
       Effect.gen(function* () {
         const claims = yield* Claims
@@ -148,7 +148,7 @@ describe("a claim", () => {
     )
   )
 
-  it.live("of an unmet payment is written at once, and is refused all the same to whom it is not due", () =>
+  it.live("of a new payment is written at once, and refused when it does not fit", () =>
     onBus(
       Effect.gen(function* () {
         const claims = yield* Claims
@@ -177,7 +177,7 @@ describe("a claim", () => {
     )
   )
 
-  it.live("is renewed beside its holder's work without getting in its way", () =>
+  it.live("is renewed beside its holder's work without conflicts", () =>
     onBus(
       Effect.gen(function* () {
         const claims = yield* Claims
@@ -191,7 +191,7 @@ describe("a claim", () => {
     )
   )
 
-  it.live("of a payment that was never to be had denies its payer, and nobody else", () =>
+  it.live("of an uncollectable payment denies its payer, and nobody else", () =>
     onBus(
       Effect.gen(function* () {
         const claims = yield* Claims

@@ -55,7 +55,7 @@ describe("a payer's reservations", () => {
     )
   }
 
-  it.live("do not take a balance that was seen before a settlement ended for one that is left after it", () =>
+  it.live("never use a balance from before a settlement's end as one after it", () =>
     onBus(
       Effect.gen(function* () {
         const claims = yield* Claims
@@ -94,33 +94,31 @@ describe("a payer's reservations", () => {
     )
   )
 
-  it.live(
-    "of a payer that is alone ask nothing, and count what the chain has made and nobody has written down yet",
-    () =>
-      onBus(
-        Effect.gen(function* () {
-          const claims = yield* Claims
-          const wallet = walletOf(3)
-          const take = (name: string) =>
-            claims.claim(checkedPayment(name), testCall(), { isUnmet: true, askFunds: wallet.ask })
-          const one = yield* take("one")
-          assert.strictEqual(wallet.asked(), 0)
-          wallet.make(one.key)
-          yield* take("two")
-          yield* take("three")
-          assert.strictEqual(why(yield* Effect.exit(take("four"))), "exposure")
-          // Who was refused is asked about first, and writes nothing.
-          const again = claims.claim(checkedPayment("five"), testCall(), { askFunds: wallet.ask })
-          assert.strictEqual(why(yield* Effect.exit(again)), "exposure")
-          assert.strictEqual(yield* stateOf(checkedPayment("five").claimKey), "absent")
-          yield* claims.move(one, ClaimMove.Release({ reason: "its call failed" }))
-          assert.strictEqual((yield* Effect.result(take("six")))._tag, "Failure")
-        }),
-        64
-      )
+  it.live("of a payer without other claims ask nothing, and count transfers that are made but not yet recorded", () =>
+    onBus(
+      Effect.gen(function* () {
+        const claims = yield* Claims
+        const wallet = walletOf(3)
+        const take = (name: string) =>
+          claims.claim(checkedPayment(name), testCall(), { isUnmet: true, askFunds: wallet.ask })
+        const one = yield* take("one")
+        assert.strictEqual(wallet.asked(), 0)
+        wallet.make(one.key)
+        yield* take("two")
+        yield* take("three")
+        assert.strictEqual(why(yield* Effect.exit(take("four"))), "exposure")
+        // Who was refused is asked about first, and writes nothing.
+        const again = claims.claim(checkedPayment("five"), testCall(), { askFunds: wallet.ask })
+        assert.strictEqual(why(yield* Effect.exit(again)), "exposure")
+        assert.strictEqual(yield* stateOf(checkedPayment("five").claimKey), "absent")
+        yield* claims.move(one, ClaimMove.Release({ reason: "its call failed" }))
+        assert.strictEqual((yield* Effect.result(take("six")))._tag, "Failure")
+      }),
+      64
+    )
   )
 
-  it.live("that a killed verifier or gateway has left are given back, also while their payer goes on calling", () =>
+  it.live("of a killed verifier or gateway are released, even while their payer goes on calling", () =>
     onBus(
       Effect.gen(function* () {
         const claims = yield* Claims

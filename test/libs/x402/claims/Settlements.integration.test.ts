@@ -11,11 +11,11 @@ import { jobs, onBus, stateOf } from "./claims-on-bus.ts"
 
 const settlements = Settlements.layer.pipe(Layer.provide(Configuration.layerOf({})))
 
-describe("a payment whose job cannot be stored, for the broker restarts", () => {
+describe("a payment whose job cannot be stored during a broker restart", () => {
   it.live.each([
     ["nothing is stored", false],
     ["what is stored is not confirmed", true]
-  ] as const)("is asked for again until it is stored, once, long before the sweep, where %s", ([_where, stores]) =>
+  ] as const)("is requested again until it is stored, once, long before the sweep, where %s", ([_where, stores]) =>
     onBus(
       Effect.gen(function* () {
         const broker = jobsAway(3, stores)
@@ -36,7 +36,7 @@ describe("a payment whose job cannot be stored, for the broker restarts", () => 
     )
   )
 
-  it.live("is not asked for once a settler has begun with it, or the sweep has asked", () =>
+  it.live("is not requested once a settler has begun with it, or the sweep has asked", () =>
     onBus(
       Effect.gen(function* () {
         const claims = yield* Claims

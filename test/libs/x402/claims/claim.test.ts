@@ -82,7 +82,7 @@ describe("the life of a claim", () => {
     })
   }
 
-  it("keeps what settling needs until it has ended, and every transaction that was signed, up to eight", () => {
+  it("keeps the data for its settlement until its end, and every signed transaction, up to eight", () => {
     let claim = moved(record("SERVING"), steps.Settle, 5)
     for (let index = 0; index < 12 && claim !== undefined; index += 1) {
       claim = moved(claim, { _tag: "Prepare", transaction: `0x${index}` }, 6)
@@ -96,7 +96,7 @@ describe("the life of a claim", () => {
     assert.strictEqual(ended?.transactions.at(-1), "0x5")
   })
 
-  it("is kept without end while it lasts, a day after its payment's end when settled, minutes when released", () => {
+  it("has no expiry while it is open, a day after its payment's end when settled, minutes when released", () => {
     const keptMs = 86_400_000
     for (const state of ["CLAIMED", "SERVING", "SETTLING"] as const) {
       assert.isUndefined(timeToLiveMs(record(state), { keptMs }, 0))
@@ -111,14 +111,14 @@ describe("the sweep's decision", () => {
   const times = { leaseMs: 15_000, settleWithinMs: 30_000 }
   const live = (state: ClaimState, asked = 1) => ({ state, asked, writtenAtMs: 100_000 })
 
-  it("lets a lease run out by the millisecond", () => {
+  it("ends a lease to the millisecond", () => {
     assert.isUndefined(dueMove(live("CLAIMED"), 114_999, times))
     assert.strictEqual(dueMove(live("CLAIMED"), 115_000, times), "Release")
     assert.strictEqual(dueMove(live("SERVING"), 115_000, times), "Settle")
     assert.isUndefined(dueMove(live("SETTLED"), 10 ** 9, times))
   })
 
-  it("asks again twice as late each time, at most every sixteen minutes", () => {
+  it("repeats its request twice as late each time, at most every sixteen minutes", () => {
     for (const [asked, afterMs] of [
       [1, 30_000],
       [2, 60_000],
@@ -144,7 +144,7 @@ describe("a payer's places", () => {
   const upTo = (exposureMax: number, aheadMax = exposureMax) => ({ exposureMax, aheadMax })
   const payerWith = (...places: ReadonlyArray<Place>) => ({ ...newPayer("n", "p"), places })
 
-  it("are held once by a life of a claim, which counts no second time, and full at the limit of what is unpaid", () => {
+  it("are held once by a life of a claim, which counts no second time, and full at the limit of unpaid answers", () => {
     const one = withPlace(newPayer("n", "p"), place("a"), upTo(1))
     if (one._tag !== "Taken") return assert.fail(one._tag)
     assert.strictEqual(withPlace(one.record, place("a"), upTo(1))._tag, "Held")
@@ -157,7 +157,7 @@ describe("a payer's places", () => {
     assert.strictEqual(withPlace(denied, place("a"), upTo(9))._tag, "Denied")
   })
 
-  it("of whole answers are not bound by that limit until one is given out unpaid, only by that of a record", () => {
+  it("of whole answers are not bound by that limit until one is delivered unpaid, only by that of a record", () => {
     const whole = { isGivenOut: false }
     const held = payerWith(place("a"), place("b", whole))
     assert.strictEqual(withPlace(held, place("c", whole), upTo(1))._tag, "Taken")
@@ -170,7 +170,7 @@ describe("a payer's places", () => {
     assert.strictEqual(withPlace(many, place("a", whole), upTo(300))._tag, "Full")
   })
 
-  it("of whole answers that go out ahead of their payment have a limit of their own beside streams", () => {
+  it("of whole answers ahead of their payment have a limit of their own beside streams", () => {
     const ahead = { isAhead: true } as const
     const streams = payerWith(place("a"), place("b"))
     const one = withPlace(streams, place("c", ahead), upTo(9, 1))
@@ -181,7 +181,7 @@ describe("a payer's places", () => {
     assert.strictEqual(withPlace(streams, place("c", ahead), upTo(2))._tag, "Full")
   })
 
-  it("are given back by the life that took them, or by whichever once the claim has ended", () => {
+  it("are released by the life that took them, or by any once the claim has ended", () => {
     const held = payerWith(place("a"))
     const settling = { ...record("SETTLING"), ticket: "of a" }
     assert.isUndefined(withoutPlace(held, key("a"), "t0"))
@@ -194,7 +194,7 @@ describe("a payer's places", () => {
     assert.isFalse(isPlaceNeeded(place("a"), null))
   })
 
-  it("need the money of all that were there before, each once, but for what has left the wallet", () => {
+  it("need the money of all earlier ones, each once, except for money that has left the wallet", () => {
     const other = place("x", { claimKey: key("x", "0x3"), amount: "500" })
     const held = payerWith(other, place("a"), place("a", { ticket: "later life" }), place("b"), place("c"))
     const needed = (nonce: string, spent: ReadonlyArray<string> | null) =>
@@ -212,7 +212,7 @@ describe("a refused claim", () => {
   const answer = (why: ClaimRefused["why"]) =>
     claimRefusalAnswer(new ClaimRefused({ why, claimKey: "claim.a.b.c.d", payer: "0xp" }))
 
-  it("is told as a replay with the claim in the way, as a debt, or as a call that may be made again", () => {
+  it("is a replay with the conflicting claim, a debt, or a call that may be repeated", () => {
     const refused = { _tag: "Refused", payer: "0xp" } as const
     assert.deepStrictEqual(answer("replay"), {
       ...refused,
@@ -252,7 +252,7 @@ const makeKey = () => {
   }
 }
 
-describe("whatever is done, by whomever, and whoever crashes in between", () => {
+describe("any actions in any order, with any crashes in between", () => {
   const actors = 4
   // A crash forgets what the actor had read; a look reads anew; all else writes from what it read last.
   const deeds = [
@@ -275,7 +275,7 @@ describe("whatever is done, by whomever, and whoever crashes in between", () => 
   const reached = new Set<string>()
 
   it.prop(
-    "a payment has one holder at a time, is never free again once it is to be settled, and ends once",
+    "give a payment one holder at a time, never free it once it is to be settled, and end it once",
     [Schema.Int],
     ([seed]) => {
       const script = scriptOf(seed)
@@ -318,7 +318,7 @@ describe("whatever is done, by whomever, and whoever crashes in between", () => 
     { arbitrary: { runs: 500 } }
   )
 
-  it("and the walks that showed it have been in every state", () => {
+  it("visit every state", () => {
     assert.deepStrictEqual([...reached].toSorted(), Object.keys(allowed).toSorted())
   })
 })

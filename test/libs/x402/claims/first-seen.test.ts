@@ -2,14 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { firstSeen, recentKeys } from "../../../../libs/x402/claims/first-seen.ts"
 import { checkedPayment } from "../../../support/payments.ts"
 
-describe("keys that were met lately", () => {
+describe("recently seen keys", () => {
   it("are known until their time is over", () => {
     const keys = recentKeys({ keysMax: 2, keptMs: 100 })
     keys.add("a", 0)
     assert.deepStrictEqual([keys.has("a", 99), keys.has("a", 100), keys.has("b", 0)], [true, false, false])
   })
 
-  it("are forgotten oldest first when there are more than the memory takes, and counted from when they came last", () => {
+  it("are forgotten oldest first above the memory's bound, counted from their latest appearance", () => {
     const keys = recentKeys({ keysMax: 2, keptMs: 100 })
     keys.add("a", 0)
     keys.add("b", 1)
@@ -19,14 +19,14 @@ describe("keys that were met lately", () => {
   })
 })
 
-describe("a payment", () => {
-  it("is met once", () => {
+describe("a new payment", () => {
+  it("is first seen once", () => {
     const { meet } = firstSeen()
     assert.deepStrictEqual([meet(checkedPayment("one"), 0), meet(checkedPayment("one"), 0)], [true, false])
     assert.isTrue(meet(checkedPayment("two"), 0))
   })
 
-  it("of a payer who was refused is looked at first for a while, others' are not", () => {
+  it("of a refused payer is checked first for a while, others' are not", () => {
     const { meet, refused } = firstSeen()
     refused(checkedPayment("one"), 0)
     assert.deepStrictEqual([meet(checkedPayment("two"), 59_999), meet(checkedPayment("three"), 60_000)], [false, true])

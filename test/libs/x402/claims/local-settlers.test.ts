@@ -16,7 +16,7 @@ const settlerOf = (networks: Set<string>): LocalSettler => ({
 const [network, other] = ["eip155:84532", "eip155:8453"] as const
 
 describe("the settler of the same process", () => {
-  it.effect("is not found before one has entered, nor in a process that does not provide for it", () =>
+  it.effect("is not found before one has registered, nor in a process without one", () =>
     Effect.gen(function* () {
       assert.isUndefined((yield* registry).find(network))
       const apart = yield* LocalSettlers
@@ -40,7 +40,7 @@ describe("the settler of the same process", () => {
     })
   )
 
-  it.effect("stays with the first who entered, and is given back only by who has it", () =>
+  it.effect("stays with the first that registered, and is released only by its holder", () =>
     Effect.gen(function* () {
       const { enter, find } = yield* registry
       const [first, second, third] = [
@@ -92,7 +92,7 @@ const claimed = (): Claim => {
 }
 
 describe("a claim that is handed over", () => {
-  it("is to be settled from now on, asked for once, and nothing else of it is changed", () => {
+  it("is to be settled from now on, requested once, and otherwise unchanged", () => {
     const claim = claimed()
     assert.deepStrictEqual(toBeSettled(claim, 2_000), {
       ...claim,
@@ -100,7 +100,7 @@ describe("a claim that is handed over", () => {
     })
   })
 
-  it("is the very claim that a job for it would tell, whether it is a stream's or a whole answer's", () => {
+  it("equals the claim in a job, for a stream and for a whole answer", () => {
     const whole = claimed()
     const stream: Claim = { ...whole, record: { ...whole.record, state: "SERVING", kind: "stream", moves: 2 } }
     for (const claim of [whole, stream]) {

@@ -12,8 +12,8 @@ const message = (sequence: number, value: unknown) => ({
 const claim = (state: string, asked = 0) => ({ state, asked, payer: "whatever else it says" })
 const payer = (places: ReadonlyArray<unknown>) => ({ network: "eip155:1", payer: "0x1", places, denied: null })
 
-describe("what a sweeper knows of the bucket", () => {
-  it("is the last that was said of each claim that has not ended, oldest first", () => {
+describe("a sweeper's view of the bucket", () => {
+  it("is the newest state of each open claim, oldest first", () => {
     const live = liveClaims()
     live.see("claim.a", message(1, claim("CLAIMED")))
     live.see("claim.b", message(2, claim("CLAIMED")))
@@ -28,7 +28,7 @@ describe("what a sweeper knows of the bucket", () => {
     assert.strictEqual(live.oldestSequence(), 3)
   })
 
-  it("stays in order, whenever it is asked in between", () => {
+  it("stays in order, at any moment of the reading", () => {
     const live = liveClaims()
     live.see("claim.a", message(1, claim("CLAIMED")))
     assert.strictEqual(live.oldestSequence(), 1)
@@ -45,7 +45,7 @@ describe("what a sweeper knows of the bucket", () => {
     assert.deepStrictEqual([live.claims(), live.oldestSequence()], [[], 7])
   })
 
-  it("holds a payer for as long as there are places of theirs", () => {
+  it("holds a payer as long as it has places", () => {
     const live = liveClaims()
     const place = { claimKey: "claim.eip155=3a1.0x2.0x1.0x3", ticket: "one" }
     live.see("payer.a", message(1, payer([place])))
@@ -65,7 +65,7 @@ describe("what a sweeper knows of the bucket", () => {
     assert.strictEqual(live.oldestSequence(), 2)
   })
 
-  it("knows since when each place stands, however often its payer's record is written", () => {
+  it("knows each place's age, however often its payer's record is written", () => {
     const live = liveClaims()
     const place = (ticket: string) => ({ claimKey: `claim.eip155=3a1.0x2.0x1.${ticket}`, ticket })
     live.see("payer.a", message(1, payer([place("one")])))
@@ -78,7 +78,7 @@ describe("what a sweeper knows of the bucket", () => {
     assert.deepStrictEqual([...(live.payers()[0]?.[1].sinceMs ?? [])], [["three", 5_000]])
   })
 
-  it("forgets what is removed or cannot be read, and goes on", () => {
+  it("drops removed and unreadable entries, and goes on", () => {
     const live = liveClaims()
     live.see("claim.a", message(1, claim("CLAIMED")))
     live.see("claim.b", message(2, claim("CLAIMED")))
@@ -91,7 +91,7 @@ describe("what a sweeper knows of the bucket", () => {
     )
   })
 
-  it("is the same of a bucket far larger than what is put aside unread", () => {
+  it("is the same for a bucket far larger than the unread buffer", () => {
     const live = liveClaims()
     const count = 5_000
     for (let index = 0; index < count; index += 1) live.see(`claim.${index}`, message(index + 1, claim("CLAIMED")))
@@ -102,7 +102,7 @@ describe("what a sweeper knows of the bucket", () => {
     assert.strictEqual(live.oldestSequence(), 1)
   })
 
-  it("does not change with the bytes that it came in", () => {
+  it("does not change with the cut of the bytes", () => {
     const live = liveClaims()
     const came = message(1, claim("CLAIMED"))
     live.see("claim.a", came)

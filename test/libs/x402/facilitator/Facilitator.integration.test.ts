@@ -63,7 +63,7 @@ const hang: Behaviour = () => {}
 const cut: Behaviour = (request) => request.socket.destroy()
 
 describe("a remote facilitator", () => {
-  it.live("is asked as the protocol has it", () =>
+  it.live("is called as the protocol demands", () =>
     Effect.gen(function* () {
       const seen: Array<unknown> = []
       const { exit, metrics } = yield* asked((request, response, body) => {
@@ -77,7 +77,7 @@ describe("a remote facilitator", () => {
     })
   )
 
-  it.live("has its words told without its addresses and keys, and its code read from all of them", () =>
+  it.live("has its message shown without its addresses and keys, and its code read from the whole message", () =>
     Effect.gen(function* () {
       const invalidMessage =
         "POST https://mainnet.node.example/v3/0123456789abcdef0123 via 127.0.0.1:8545 with Bearer abc.def: insufficient funds"
@@ -115,7 +115,7 @@ describe("a remote facilitator", () => {
     Effect.map(asked(behaves, verify), ({ exit }) => assert.strictEqual(outcome(exit)._tag, expected))
   )
 
-  it.live("tells what a client is to do about a refusal", () =>
+  it.live("names the client's next step after a refusal", () =>
     Effect.gen(function* () {
       const stale = {
         isValid: false,
@@ -162,7 +162,7 @@ describe("a remote facilitator", () => {
     Effect.map(asked(behaves, settle), ({ exit }) => assert.strictEqual(outcome(exit)._tag, expected))
   )
 
-  it.live("that is not there has certainly sent nothing", () =>
+  it.live("that does not answer has certainly sent nothing", () =>
     Effect.gen(function* () {
       const gone = yield* Effect.scoped(facilitatorThat(hang))
       const facilitator = yield* openFacilitator({ url: gone.url, timeoutMs: 400, connectionsMax: 4 })

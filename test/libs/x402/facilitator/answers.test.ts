@@ -7,7 +7,7 @@ import { testPayload, testRequirements } from "../../../support/payments.ts"
 const request = { x402Version: 2, paymentPayload: testPayload("one"), paymentRequirements: testRequirements }
 
 describe("our workers as a facilitator", () => {
-  it("read what any x402 server sends, and name every fault of anything else", () => {
+  it("read the requests of any x402 server, and name every fault of anything else", () => {
     assert.deepStrictEqual(Result.getOrThrow(readFacilitatorRequest(request)), request)
     const faults = readFacilitatorRequest({ ...request, x402Version: 1, paymentRequirements: {} })
     if (Result.isSuccess(faults)) return assert.fail("taken")
@@ -17,7 +17,7 @@ describe("our workers as a facilitator", () => {
     )
   })
 
-  it("say of a payment: good, refused with its reason, or nobody can say now", () => {
+  it("answer a verification: good, refused with its reason, or unknown now", () => {
     const good = verifyAnswer({ _tag: "Verified", payer: "0xp" })
     assert.deepStrictEqual([good.status, good.body], [200, { isValid: true, payer: "0xp" }])
     const bad = verifyAnswer({ _tag: "Refused", code: "PAYMENT_UNFUNDED", reason: "insufficient_funds", payer: "0xp" })
@@ -27,7 +27,7 @@ describe("our workers as a facilitator", () => {
     for (const { body } of [good, bad, nobody]) assert.isTrue(Schema.is(VerifyResponse)(body))
   })
 
-  it("say of a settlement: paid, refused, or pending with the transaction that was sent", () => {
+  it("answer a settlement: paid, refused, or pending with the sent transaction", () => {
     const settled = settleAnswer({ _tag: "Settled", transaction: "0xaa" }, testRequirements, "0xp").body
     assert.deepInclude(settled, { success: true, transaction: "0xaa", amount: testRequirements.amount })
     const refused = settleAnswer({ _tag: "Refused", code: "PAYMENT_INVALID", reason: "r" }, testRequirements, null).body
@@ -37,7 +37,7 @@ describe("our workers as a facilitator", () => {
     for (const body of [settled, refused, pending]) assert.isTrue(Schema.is(SettleResponse)(body))
   })
 
-  it("say which networks they settle on, and by whom", () => {
+  it("name the networks that they settle on, and their signers", () => {
     const supported = supportedAnswer(
       [testRequirements, { network: "solana:5eykt" }],
       [

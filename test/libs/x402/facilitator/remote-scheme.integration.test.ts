@@ -43,7 +43,7 @@ const says =
 const silent = () => Effect.fail(new SettlementPending({ transaction: null, detail: "no answer" }))
 const invented = `0x${"12".repeat(32)}`
 
-describe("somebody else who settles on an EVM chain", () => {
+describe("a remote facilitator on an EVM chain", () => {
   let rig: Rig
   beforeAll(async () => {
     rig = await startRig()
@@ -62,7 +62,7 @@ describe("somebody else who settles on an EVM chain", () => {
     return (await rig.run(rig.scheme.broadcast(prepared, good))).transaction
   }
 
-  it("is believed when the chain has the transfer", async () => {
+  it("is trusted when the chain has the transfer", async () => {
     const good = await signed()
     const made = await move(good)
     const { settle, counted } = remoteOf(rig.scheme, says(made))
@@ -70,7 +70,7 @@ describe("somebody else who settles on an EVM chain", () => {
     assert.strictEqual(counted.unconfirmed, 0)
   })
 
-  it("is waited for when the chain has it a moment later", async () => {
+  it("gets a moment when the chain has the transfer late", async () => {
     const good = await signed()
     const { settle } = remoteOf(rig.scheme, says(invented), 10_000)
     const [settled, made] = await Promise.all([rig.run(settle(good)), move(good)])
@@ -81,14 +81,14 @@ describe("somebody else who settles on an EVM chain", () => {
     ["an invented hash", invented],
     ["what is no hash", "done"],
     ["a hash with words behind it", `${invented} and more`]
-  ])("is not believed for %s", async (_what, named) => {
+  ])("is not trusted for %s", async (_what, named) => {
     const { settle, counted } = remoteOf(rig.scheme, says(named))
     const outcome = await rig.run(Effect.flip(settle(await signed())))
     assert.deepInclude(outcome, { _tag: "SettlementPending", transaction: null })
     assert.strictEqual(counted.unconfirmed, 1)
   })
 
-  it("is not believed for an older payment of the same payer and amount", async () => {
+  it("is not trusted for an older payment of the same payer and amount", async () => {
     const payer = payerOf(`0x${"77".repeat(32)}`)
     const older = await move(await signed(payer))
     const { settle, scheme } = remoteOf(rig.scheme, says(older))
@@ -97,7 +97,7 @@ describe("somebody else who settles on an EVM chain", () => {
     assert.deepStrictEqual(await rig.run(scheme.look(good, older)), { _tag: "Unused" })
   })
 
-  it("is found out to have settled although it does not say so", async () => {
+  it("is found to have settled although it does not say so", async () => {
     const good = await signed()
     const made = await move(good)
     const { settle, counted } = remoteOf(rig.scheme, silent)
@@ -105,7 +105,7 @@ describe("somebody else who settles on an EVM chain", () => {
     assert.strictEqual(counted.unconfirmed, 0)
   })
 
-  it("leaves open what it has not done and does not speak of", async () => {
+  it("leaves a settlement open that it has not made and does not mention", async () => {
     const { settle, counted } = remoteOf(rig.scheme, silent)
     assert.strictEqual((await rig.run(Effect.flip(settle(await signed()))))._tag, "SettlementPending")
     assert.strictEqual(counted.unconfirmed, 0)
@@ -123,7 +123,7 @@ describe("somebody else who settles on an EVM chain", () => {
   })
 })
 
-describe("somebody else who settles on Solana", () => {
+describe("a remote facilitator on Solana", () => {
   /** Theirs signs and sends; ours only looks. */
   const scene = Effect.gen(function* () {
     const { chain, scheme: theirs, make } = yield* startScene()

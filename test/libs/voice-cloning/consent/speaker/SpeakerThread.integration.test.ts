@@ -24,7 +24,7 @@ describe("the thread of a speaker check", () => {
   it.live.each([
     ["dies", -1, "failed", /ended with code 3/u],
     ["hangs", -2, "timeout", /no answer within 2000 ms/u]
-  ] as const)("that %s fails what it was asked, and answers the next question", ([, order, reason, message]) =>
+  ] as const)("that %s fails its request, and answers the next one", ([, order, reason, message]) =>
     Effect.gen(function* () {
       const ask = yield* thread
       assert.strictEqual(yield* ask(7), 7)
@@ -44,7 +44,7 @@ describe("the thread of a speaker check", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes on for others when one who asked leaves", () =>
+  it.live("goes on for others when one caller leaves", () =>
     Effect.gen(function* () {
       const ask = yield* thread
       const leaving = yield* Effect.forkChild(ask(1))

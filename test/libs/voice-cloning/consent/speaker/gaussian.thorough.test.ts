@@ -51,7 +51,7 @@ describe("a spectrum", () => {
 })
 
 describe("the distance of two voices", () => {
-  it("is nothing between a recording and itself", () => {
+  it("is zero between a recording and itself", () => {
     const one = throat(large, 1)
     assert.approximately(voiceDistance(one, one, hz), 0, 1e-6)
   })
@@ -64,18 +64,18 @@ describe("the distance of two voices", () => {
     assert.isAbove(different, 4 * same)
   })
 
-  it("is the same either way round", () => {
+  it("is the same in both directions", () => {
     const [one, other] = [throat(large, 1), throat(small, 2)]
     assert.approximately(voiceDistance(one, other, hz), voiceDistance(other, one, hz), 1e-9)
   })
 
-  it("does not depend on how loud one of them is", () => {
+  it("does not depend on the loudness of either", () => {
     const one = throat(large, 1)
     const quiet = one.map((sample) => sample / 8)
     assert.isBelow(voiceDistance(one, quiet, hz), 0.5)
   })
 
-  it("does not depend on the pauses in one of them", () => {
+  it("does not depend on the pauses of either", () => {
     const one = throat(large, 1)
     const paused = new Int16Array(2 * one.length)
     paused.set(one, one.length / 2)
@@ -86,11 +86,11 @@ describe("the distance of two voices", () => {
     ["nothing", new Int16Array(0)],
     ["silence", new Int16Array(5 * hz)],
     ["half a second", throat(large, 1, 0.5)]
-  ] as const)("is as large as can be when one of them is %s", (_, recording) => {
+  ] as const)("is the maximum when one of them is %s", (_, recording) => {
     assert.strictEqual(voiceDistance(throat(large, 1), recording, hz), distanceCeiling)
   })
 
-  it("is finite for a tone that never changes", () => {
+  it("is finite for a constant tone", () => {
     const tone = Int16Array.from({ length: 3 * hz }, (_, at) => 9_000 * Math.sin(at / 7))
     const found = divergence(gaussianOf(cepstraOf(tone, hz)), gaussianOf(cepstraOf(throat(large, 1), hz)))
     assert.isTrue(Number.isFinite(found))

@@ -52,7 +52,7 @@ describe("a settler's account", () => {
     assert.strictEqual((await settling).transaction, prepared.transaction)
   })
 
-  it("gives a nonce out again that came back while a gap was being filled", async () => {
+  it("hands out a nonce again that came back while a gap was being filled", async () => {
     const { key } = await rig.lease(2)
     const { node } = rig.scheme
     const onFill = { effect: Effect.void as Effect.Effect<void> }

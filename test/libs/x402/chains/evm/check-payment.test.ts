@@ -61,7 +61,7 @@ const reasonOf = (result: ReturnType<typeof check>): unknown =>
   Result.isFailure(result) ? { code: result.failure.code, reason: result.failure.reason } : "good"
 
 describe("the checks of a payment on an EVM chain", () => {
-  it("take a good one, and say who pays what to whom in one writing", () => {
+  it("accept a good one, with payer, amount and receiver in one notation", () => {
     const good = Result.getOrThrow(check(authorizationOf()))
 
     assert.strictEqual(good.payer, payer)
@@ -83,11 +83,11 @@ describe("the checks of a payment on an EVM chain", () => {
     ["begins this second", { validAfter: now }, "good"],
     ["begins the next second", { validAfter: now + 1n }, early],
     ["ends before it begins", { validAfter: now + 100n, validBefore: now + 50n }, early]
-  ] as const)("hold the window to the second: one that %s", (_, changes, expected) => {
+  ] as const)("apply the window to the second: one that %s", (_, changes, expected) => {
     assert.deepStrictEqual(reasonOf(check(authorizationOf(changes))), expected)
   })
 
-  it("say of one that is valid for too long by how much, and not that it has expired", () => {
+  it("report by how much a payment is valid for too long, and not that it has expired", () => {
     const refusal = Result.getOrThrow(Result.flip(check(authorizationOf({ validBefore: now + 3_600n }))))
     assert.strictEqual(
       explained(refusal.reason, refusal.detail),
@@ -96,21 +96,21 @@ describe("the checks of a payment on an EVM chain", () => {
     )
   })
 
-  it("leave it to the kind of answer how long a payment must last", () => {
+  it("leave a payment's required lifetime to the kind of answer", () => {
     const good = Result.getOrThrow(check(authorizationOf({ validBefore: now + 130n })))
 
     assert.isUndefined(refusedForTime(good, nowMs, 129))
     assert.deepInclude(refusedForTime(good, nowMs, 130), { code: "PAYMENT_UNFUNDED", reason: window.reason })
   })
 
-  it.prop("refuse every amount but the one that was asked for", [Schema.Int], ([offset]) => {
+  it.prop("refuse every amount except the requested one", [Schema.Int], ([offset]) => {
     const fault = termsFault(authorizationOf({ value: 25_685n + BigInt(offset) }), requirementsOf(), nowMs, 6)
 
     const wrong = "invalid_exact_evm_payload_authorization_value_mismatch"
     assert.strictEqual(fault, offset === 0 ? undefined : wrong)
   })
 
-  it("refuse a signature of anybody else, and look at all but the signature where it is known", () => {
+  it("refuse another signer's signature, and check all but the signature when it is known", () => {
     const stranger = { signer: bytesOf(`0x${"4d".repeat(32)}`) }
     const known = { ...stranger, isSignatureKnown: true }
     const forged = { code: "PAYMENT_INVALID", reason: "invalid_exact_evm_signature" }
@@ -125,14 +125,14 @@ describe("the checks of a payment on an EVM chain", () => {
     )
   })
 
-  it("refuse a chain that is not this one", () => {
+  it("refuse another chain", () => {
     assert.deepStrictEqual(reasonOf(check(authorizationOf(), { network: "eip155:8453" })), {
       code: "PAYMENT_INVALID",
       reason: "invalid_exact_evm_network_mismatch"
     })
   })
 
-  it("refuse requirements of another family of chains", () => {
+  it("refuse requirements of another chain family", () => {
     const reason = "invalid_payment_requirements"
     const mint = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
 
@@ -140,7 +140,7 @@ describe("the checks of a payment on an EVM chain", () => {
     assert.deepStrictEqual(reasonOf(check(authorizationOf(), { payTo: mint })), { code: "PAYMENT_INVALID", reason })
   })
 
-  it("keep the hashes of few domains only, and stay right", () => {
+  it("cache the hashes of a few domains only, and stay correct", () => {
     const domains = new DomainSeparators()
     for (let index = 0; index < 300; index += 1) {
       const other = { ...domain, name: `token ${index % 100}` }
@@ -154,13 +154,13 @@ const bytesOfSeed = (seed: number, bytes: number) =>
   hexOf(createHash("shake256", { outputLength: bytes }).update(String(seed)).digest())
 const Bytes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 })))
 
-describe("the writing of an address", () => {
+describe("an address in text", () => {
   it.each([
     "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
     "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
     "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
     "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb"
-  ])("has its checksum in the capitals: %s", (address) => {
+  ])("has its checksum in its capitals: %s", (address) => {
     assert.strictEqual(checksummed(address.toLowerCase()), address)
     assert.isTrue(isWellSpelled(address))
     assert.isTrue(isWellSpelled(address.toLowerCase()))
@@ -171,7 +171,7 @@ describe("the writing of an address", () => {
 describe("a signature", () => {
   const whole = signAuthorization(key, domain, authorizationOf())
 
-  it.prop("is never read from anything but 65 bytes", [Bytes], ([bytes]) => {
+  it.prop("is read from 65 bytes only", [Bytes], ([bytes]) => {
     const read = readSignature(hexOf(Uint8Array.from(bytes)))
 
     assert.isTrue(Result.isFailure(read) || bytes.length === 65)
@@ -188,7 +188,7 @@ describe("a signature", () => {
     assert.strictEqual(Result.isSuccess(readSignature(hexOf(bytes))), isEnding && isLow)
   })
 
-  it("of a contract's wallet is told apart", () => {
+  it("is recognised as a contract wallet's", () => {
     assert.deepStrictEqual(readSignature(`${whole}00`), Result.fail("smart wallet" as const))
     assert.deepStrictEqual(readSignature(`0x${"6492".repeat(16)}`), Result.fail("smart wallet not deployed" as const))
     assert.deepStrictEqual(readSignature(whole.slice(0, -2)), Result.fail("form" as const))

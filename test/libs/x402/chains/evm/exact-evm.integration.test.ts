@@ -15,7 +15,7 @@ describe("settling on an EVM chain", () => {
   afterAll(() => rig.end())
   const { settle, signedPayment } = settlingOn(() => rig)
 
-  it("reads every transfer to the receiver once, and goes on where it was left", async () => {
+  it("reads every transfer to the receiver once, and goes on from its cursor", async () => {
     const first = await signedPayment()
     const second = await signedPayment()
     const settled = await rig.run(settle(first.good, 3))
@@ -40,7 +40,7 @@ describe("settling on an EVM chain", () => {
     assert.isTrue(Exit.isFailure(unreadable))
   })
 
-  it("tells what a payer holds together with which of its payments that is already without", async () => {
+  it("reads a payer's balance together with the payments already taken from it", async () => {
     const { good } = await signedPayment()
     const other = `${good.claimKey.slice(0, good.claimKey.lastIndexOf("."))}.0x${"ab".repeat(32)}`
     const asked = () => rig.run(rig.scheme.funds(good, [good.claimKey, other]))
@@ -53,7 +53,7 @@ describe("settling on an EVM chain", () => {
     assert.deepStrictEqual(await asked(), { balance: 0n, spent: null })
   })
 
-  it("estimates gas where it is told to, within its cap", async () => {
+  it("estimates gas where configured, within its cap", async () => {
     const { good } = await signedPayment()
     const scheme = await rig.schemeWith({ gas: null })
     const tight = await rig.schemeWith({ gas: null, gasMax: 30_000n })
@@ -66,7 +66,7 @@ describe("settling on an EVM chain", () => {
     assert.strictEqual(settled.transaction, prepared.transaction)
   })
 
-  it("signs nothing while the chain asks for more than the cap", async () => {
+  it("signs nothing while the chain's fee is above the cap", async () => {
     const { good } = await signedPayment()
     const scheme = await rig.schemeWith({ feeWeiMax: 1n })
 
@@ -75,7 +75,7 @@ describe("settling on an EVM chain", () => {
     assert.strictEqual(outcome._tag, "ChainUnavailable")
   })
 
-  it("begins with a look whether the chain and its token are those of the configuration", async () => {
+  it("first checks that the chain and its token are those of the configuration", async () => {
     const probe = (scheme: Rig["scheme"], name: string) =>
       rig.run(Effect.result(scheme.probe({ name, version: "2", decimals: 6 })))
     const elsewhere = await rig.schemeWith({ network: "eip155:8453" })
@@ -93,7 +93,7 @@ describe("settling on an EVM chain", () => {
     assert.strictEqual(unnamed._tag, "NotAnEvmNetwork")
   })
 
-  it("is the same payment to the claims however it is written", async () => {
+  it("has one claim key for any spelling of a payment", async () => {
     const { payload, good } = await signedPayment()
     const { signature, authorization } = signedOf(payload)
     const rewritten: PaymentPayload = {

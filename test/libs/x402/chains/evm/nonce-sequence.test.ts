@@ -17,27 +17,27 @@ const taken = (sequence: NonceSequence, times: number) => {
 }
 
 describe("the nonces of a settler", () => {
-  it("are given out one after the other, from the chain's own", () => {
+  it("are handed out in order, from the chain's own", () => {
     const [first, rest] = takeNonce(sequenceFrom(7), 0)
 
     assert.strictEqual(first, 7)
     assert.strictEqual(takeNonce(rest, 0)[0], 8)
   })
 
-  it("are taken again before later ones when nothing was sent with them", () => {
+  it("are handed out again before later ones when nothing was sent with them", () => {
     const sequence = returnNonce(taken(sequenceFrom(0), 3), 1)
 
     assert.strictEqual(takeNonce(sequence, 0)[0], 1)
     assert.strictEqual(takeNonce(takeNonce(sequence, 0)[1], 0)[0], 3)
   })
 
-  it("are as if never given out when the last ones come back", () => {
+  it("are as if never handed out when the last ones come back", () => {
     const sequence = returnNonce(returnNonce(taken(sequenceFrom(0), 3), 1), 2)
 
     assert.deepStrictEqual(sequence, { next: 1, returned: [], out: new Map([[0, 0]]) })
   })
 
-  it("leave a gap where one was lost and later ones were sent", () => {
+  it("leave a gap when one was lost and later ones were sent", () => {
     const sequence = useNonce(useNonce(taken(sequenceFrom(4), 3), 4), 6)
 
     assert.deepStrictEqual(gapsOf(sequence, 4, 0), [4, 6])
@@ -45,7 +45,7 @@ describe("the nonces of a settler", () => {
     assert.deepStrictEqual(gapsOf(sequence, 7, 0), [])
   })
 
-  it("leave a gap where the chain's next one was given out long ago, and only there", () => {
+  it("leave a gap when the chain's next one was handed out long ago, and only there", () => {
     const [, first] = takeNonce(sequenceFrom(4), 1_000)
     const [, both] = takeNonce(first, 2_000)
 
@@ -64,7 +64,7 @@ describe("the nonces of a settler", () => {
     Schema.Literals(["take", "use", "return"]),
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 }))
   ])
-  it.prop("are never held by two at once, whatever is taken, used and given back", [Schema.Array(Step)], ([steps]) => {
+  it.prop("are never held twice at once, in any order of use and return", [Schema.Array(Step)], ([steps]) => {
     let sequence = sequenceFrom(3)
     const held: Array<number> = []
     const used = new Set<number>()

@@ -15,7 +15,7 @@ import { checked, type Rig, startRig } from "../../../../../dev/fixtures/evm/rig
 import { type StockFacilitator, stockFacilitator } from "../../../../../dev/fixtures/evm/stock.ts"
 import { vectors, type World } from "./vectors.ts"
 
-describe("a payment on an EVM chain is judged as others judge it", () => {
+describe("the verdict on an EVM payment agrees with other implementations", () => {
   let rig: Rig
   let stock: StockFacilitator
   let world: World
@@ -38,7 +38,7 @@ describe("a payment on an EVM chain is judged as others judge it", () => {
     assert.strictEqual(theirs, other?.says ?? says, "the other facilitator")
   })
 
-  it("covers at least sixty payments, and each name once", () => {
+  it("for at least sixty payments, each name once", () => {
     assert.isAtLeast(vectors.length, 60)
     assert.strictEqual(new Set(vectors.map(({ name }) => name)).size, vectors.length)
   })

@@ -7,7 +7,7 @@ import { answered, rejected, type SickAnswer, type SickNode, startSickNode } fro
 // Nobody listens there: the port is reserved and needs rights to be bound.
 const closedUrl = "http://127.0.0.1:1"
 
-describe("a chain that gives no answer", () => {
+describe("a chain without an answer", () => {
   let rig: Rig
   let node: SickNode
   /** Waits for nothing that does not come at once; for what does, a busy machine may need longer. */
@@ -66,7 +66,7 @@ describe("a chain that gives no answer", () => {
     ["a block that it lacks", rejected(-32_000, "header not found")],
     ["a method that it lacks", rejected(-32_601, "the method eth_call does not exist")],
     ["gas that ran out", rejected(-32_000, "out of gas")]
-  ])("says nothing of a payment when it answers with %s", async (_, answer) => {
+  ])("gives no verdict on a payment when it answers with %s", async (_, answer) => {
     const good = await goodPayment(rig)
     const scheme = await rig.schemeWith({ rpcUrls: [node.url] })
     node.behave = () => answer
@@ -74,14 +74,14 @@ describe("a chain that gives no answer", () => {
     assert.deepStrictEqual(await outcomes(scheme, good), unavailable)
   })
 
-  it("says nothing of a payment when nobody listens", async () => {
+  it("gives no verdict on a payment when nothing listens", async () => {
     const good = await goodPayment(rig)
     const scheme = await rig.schemeWith({ rpcUrls: [closedUrl] })
 
     assert.deepStrictEqual(await outcomes(scheme, good), unavailable)
   })
 
-  it("says nothing of a payment when it takes calls and is silent", async () => {
+  it("gives no verdict on a payment when it accepts calls and is silent", async () => {
     const good = await goodPayment(rig)
     const lease = await rig.lease()
     await rig.run(rig.chain.pause)
@@ -93,7 +93,7 @@ describe("a chain that gives no answer", () => {
     assert.strictEqual(prepared._tag, "ChainUnavailable")
   })
 
-  it("says nothing of a payment when it falls silent between the refusal and the reason", async () => {
+  it("gives no verdict on a payment when it falls silent between the refusal and the reason", async () => {
     const good = await goodPayment(rig)
     const scheme = await rig.schemeWith({ rpcUrls: [node.url] })
     await rig.run(scheme.simulate(good))
@@ -123,7 +123,7 @@ describe("a chain that gives no answer", () => {
     })
   })
 
-  it("says that nothing was sent when nobody listens", async () => {
+  it("certainly got no transaction when nothing listens", async () => {
     const good = await goodPayment(rig)
     const prepared = await rig.run(rig.scheme.prepare(good, await rig.lease()))
     const scheme = await rig.schemeWith({ rpcUrls: [closedUrl] })
@@ -133,7 +133,7 @@ describe("a chain that gives no answer", () => {
     assert.strictEqual(outcome._tag, "ChainUnavailable")
   })
 
-  it("is settled over a node that cannot send and wait in one", async () => {
+  it("is settled through a node that cannot send and wait in one call", async () => {
     const good = await goodPayment(rig)
     const scheme = await rig.schemeWith({ rpcUrls: [node.url] })
     const prepared = await rig.run(scheme.prepare(good, await rig.lease()))
@@ -147,7 +147,7 @@ describe("a chain that gives no answer", () => {
     assert.include(node.calls, "eth_getTransactionReceipt")
   })
 
-  it("is not taken for settled without the token's own event", async () => {
+  it("does not count a settlement without the token's own event", async () => {
     const good = await goodPayment(rig)
     const scheme = await rig.schemeWith({ rpcUrls: [node.url] })
     const prepared = await rig.run(scheme.prepare(good, await rig.lease()))
@@ -165,7 +165,7 @@ describe("a chain that gives no answer", () => {
     })
   })
 
-  it("is asked elsewhere when there is another node", async () => {
+  it("is replaced by another node when there is one", async () => {
     const good = await goodPayment(rig)
     const scheme = await rig.schemeWith({ rpcUrls: [closedUrl, node.url, rig.chain.rpcUrl] })
     node.behave = () => rejected(-32_005, "limit exceeded")
@@ -173,7 +173,7 @@ describe("a chain that gives no answer", () => {
     assert.isTrue(Result.isSuccess(await rig.run(Effect.result(scheme.simulate(good)))))
   })
 
-  it("is left alone after it has failed often, and asked again when it is back", async () => {
+  it("is skipped after repeated failures, and called again when it is back", async () => {
     const good = await goodPayment(rig)
     const scheme = await rig.schemeWith({ rpcUrls: [node.url] })
     node.behave = () => ({ status: 503, body: "" })
@@ -196,7 +196,7 @@ describe("a chain that gives no answer", () => {
     assert.isTrue(Result.isSuccess(back))
   })
 
-  it("tells the reason of a refusal where nothing reads several values at once", async () => {
+  it("has its refusal explained without a multicall contract", async () => {
     const good = await goodPayment(rig)
     const scheme = await rig.schemeWith({ rpcUrls: [node.url] })
     const prepared = await rig.run(scheme.prepare(good, await rig.lease()))

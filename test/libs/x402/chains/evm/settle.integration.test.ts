@@ -16,7 +16,7 @@ describe("settling on an EVM chain", () => {
   afterAll(() => rig.end())
   const { balance, send, signedPayment } = settlingOn(() => rig)
 
-  it("moves exactly the amount to the receiver, with the transaction that was announced before", async () => {
+  it("moves exactly the amount to the receiver, with the transaction announced before", async () => {
     const { payer, good } = await signedPayment()
     const before = (await balance(payTo)) ?? 0n
 
@@ -51,7 +51,7 @@ describe("settling on an EVM chain", () => {
     assert.strictEqual(await balance(payTo), before + amount)
   })
 
-  it("says the same of a transaction that is sent again after it was made", async () => {
+  it("has the same outcome for a transaction that is sent again after it was mined", async () => {
     const { good } = await signedPayment()
     const prepared = await rig.run(rig.scheme.prepare(good, await rig.lease()))
     const first = await rig.run(rig.scheme.broadcast(prepared, good))
@@ -61,7 +61,7 @@ describe("settling on an EVM chain", () => {
     assert.deepStrictEqual(again, first)
   })
 
-  it("sends nothing when the payer has cancelled since it was verified", async () => {
+  it("sends nothing when the payer has cancelled since the verification", async () => {
     const { payer, payload, good } = await signedPayment()
     await rig.run(rig.scheme.simulate(good))
     const nonce = signedOf(payload).authorization.nonce
@@ -77,7 +77,7 @@ describe("settling on an EVM chain", () => {
     })
   })
 
-  it("is refused for good when the payer cancels in the moment before it is sent", async () => {
+  it("is refused for good when the payer cancels in the moment before the transaction is sent", async () => {
     const { payer, payload, good } = await signedPayment()
     const prepared = await rig.run(rig.scheme.prepare(good, await rig.lease()))
     const nonce = signedOf(payload).authorization.nonce
@@ -97,7 +97,7 @@ describe("settling on an EVM chain", () => {
     })
   })
 
-  it("is refused when the payer empties the wallet in the moment before it is sent", async () => {
+  it("is refused when the payer empties the wallet in the moment before the transaction is sent", async () => {
     const { payer, good } = await signedPayment()
     const prepared = await rig.run(rig.scheme.prepare(good, await rig.lease()))
     await send(payer.address, rig.chain.asset, transferCall(newPayer().address, 1n))

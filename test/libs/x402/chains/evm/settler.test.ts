@@ -11,19 +11,19 @@ import { asset } from "../../../../../dev/fixtures/evm/terms.ts"
 const Bytes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 })))
 const key = bytesOf(`0x${"4c".repeat(32)}`)
 
-describe("the fee that is offered", () => {
+describe("the offered fee", () => {
   it.each([
     [100n, 10n, 1_000n, { feeMaxWei: 210n, tipWei: 10n }],
     [100n, 10n, 150n, { feeMaxWei: 150n, tipWei: 10n }],
     [100n, 10n, 110n, { feeMaxWei: 110n, tipWei: 10n }],
     [100n, 10n, 109n, undefined],
     [0n, 0n, 0n, { feeMaxWei: 0n, tipWei: 0n }]
-  ])("for a base fee of %s and a tip of %s under a cap of %s", (base, tip, cap, expected) => {
+  ])("is twice the base fee and the tip, within the cap: %s, %s, %s", (base, tip, cap, expected) => {
     assert.deepStrictEqual(feesFor(base, tip, cap), expected)
   })
 })
 
-describe("what a node says of a transaction", () => {
+describe("a node's message about a transaction", () => {
   it.each([
     ["already known", "waiting"],
     ["known transaction: 0xabc", "waiting"],
@@ -40,7 +40,7 @@ describe("what a node says of a transaction", () => {
     assert.strictEqual(sendVerdict(text), verdict)
   })
 
-  it("may be that it does not know how to wait", () => {
+  it("may mean that it does not support waiting", () => {
     assert.isTrue(isMethodMissing(-32_601, "whatever"))
     assert.isTrue(isMethodMissing(-32_000, "the method eth_sendRawTransactionSync does not exist/is not available"))
     assert.isFalse(isMethodMissing(-32_000, "already known"))
@@ -56,7 +56,7 @@ describe("a settler's key", () => {
   })
 
   it.each(["", "0x12", "4c".repeat(33), "zz".repeat(32), "00".repeat(32), "ff".repeat(32)])(
-    "is refused without a word of it: %s",
+    "is refused without showing any of it: %s",
     (secret) => {
       const read = readSettlerKey("eip155:84532", secret)
 
@@ -66,7 +66,7 @@ describe("a settler's key", () => {
   )
 })
 
-describe("a network's name", () => {
+describe("a network name", () => {
   it.each([
     ["eip155:8453", 8_453n],
     ["eip155:1", 1n],
@@ -81,14 +81,14 @@ describe("a network's name", () => {
   })
 })
 
-describe("several reads in one", () => {
-  it.prop("gives nothing, or as many words as were asked for", [Bytes], ([bytes]) => {
+describe("a multicall", () => {
+  it.prop("gives no result, or as many words as requested", [Bytes], ([bytes]) => {
     const words = wordsOf(hexOf(Uint8Array.from(bytes)), 2)
 
     assert.isTrue(words === undefined || words.length === 2)
   })
 
-  it("gives nothing for an empty answer", () => {
+  it("gives no result for an empty answer", () => {
     assert.isUndefined(wordsOf("0x", 2))
   })
 

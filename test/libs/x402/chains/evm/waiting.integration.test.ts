@@ -5,7 +5,7 @@ import { later } from "../../../../support/clock.ts"
 import { goodPayment, type Rig, startRig } from "../../../../../dev/fixtures/evm/rig.ts"
 import { answered, rejected, startSickNode } from "./sick-node.ts"
 
-describe("settling on a chain that makes a block only when it is told to", () => {
+describe("settling on a chain that makes a block only on request", () => {
   let rig: Rig
   beforeAll(async () => {
     rig = await startRig({ onlyInterval: true, blockTimeMs: 3_600_000 }, { receiptDeadlineMs: 300 })
@@ -31,7 +31,7 @@ describe("settling on a chain that makes a block only when it is told to", () =>
     assert.deepStrictEqual(after, { _tag: "Settled", transaction: prepared.transaction })
   })
 
-  it("waits for a transaction that the node has already", async () => {
+  it("waits for a transaction that the node already has", async () => {
     const good = await signedPayment()
     const prepared = await prepare(good)
     const patient = await rig.schemeWith({ receiptDeadlineMs: 10_000 })
@@ -50,7 +50,7 @@ describe("settling on a chain that makes a block only when it is told to", () =>
     assert.strictEqual(settled.transaction, prepared.transaction)
   })
 
-  it("is still to be had after its transaction was dropped, and is settled with a new one", async () => {
+  it("is still possible after its transaction was dropped, with a new one", async () => {
     const good = await signedPayment()
     const prepared = await prepare(good)
     await rig.run(rig.scheme.node.send(hexOf(prepared.raw)))
@@ -82,7 +82,7 @@ describe("settling on a chain that makes a block only when it is told to", () =>
     assert.deepStrictEqual(await rig.run(rig.scheme.look(second, twin.transaction)), { _tag: "Unused" })
   })
 
-  it("is still to be had when a node goes on listing a transaction whose nonce another one has taken", async () => {
+  it("is still possible when a node lists a transaction whose nonce another one has taken", async () => {
     const [first, second] = [await signedPayment(), await signedPayment()]
     const lease = await rig.lease()
     const twin = await rig.run(rig.scheme.prepare(second, lease))
@@ -107,7 +107,7 @@ describe("settling on a chain that makes a block only when it is told to", () =>
     assert.deepStrictEqual(after, { _tag: "Unused" })
   })
 
-  it("is sent again when the node has dropped it, and settled by the same transaction", async () => {
+  it("sends a dropped transaction again, and settles with it", async () => {
     const good = await signedPayment()
     const prepared = await prepare(good)
     const patient = await rig.schemeWith({ receiptDeadlineMs: 30_000, resendMs: 200 })
@@ -174,7 +174,7 @@ describe("settling on a chain that makes a block only when it is told to", () =>
     assert.lengthOf(settled, 3)
   })
 
-  it("fills the place of a transaction that the node has dropped, so that those behind it are settled", async () => {
+  it("fills the nonce of a dropped transaction, so that those behind it are settled", async () => {
     const account = rig.scheme.account((await rig.lease()).key)
     const payments = [await signedPayment(), await signedPayment()] as const
     const patient = await rig.schemeWith({ receiptDeadlineMs: 10_000 })

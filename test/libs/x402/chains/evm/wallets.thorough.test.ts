@@ -20,7 +20,7 @@ const Bytes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maxim
 describe("a settling transaction", () => {
   const Small = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 40 }))
   it.effect.prop(
-    "is read by others as it was meant, and its hash and sender are right",
+    "is decoded by another library as intended, with the right hash and sender",
     [Small, Small, Small, Bytes],
     ([nonce, tip, gas, content]) =>
       Effect.gen(function* () {
@@ -45,13 +45,13 @@ describe("a settling transaction", () => {
     { arbitrary: { runs: 20 } }
   )
 
-  it.prop("is written in the prefix code that others write", [Schema.Array(Schema.Array(Bytes))], ([lists]) => {
+  it.prop("has the RLP encoding of another library", [Schema.Array(Schema.Array(Bytes))], ([lists]) => {
     const item = lists.map((list) => list.map((bytes) => Uint8Array.from(bytes)))
 
     assert.strictEqual(hexOf(encodeRlp(item)), toRlp(item, "hex"))
   })
 
-  it.each([0, 1, 55, 56, 255, 256, 70_000])("is written so with %d bytes too", (length) => {
+  it.each([0, 1, 55, 56, 255, 256, 70_000])("has that encoding with %d bytes too", (length) => {
     assert.strictEqual(hexOf(encodeRlp(new Uint8Array(length))), toRlp(new Uint8Array(length), "hex"))
     assert.strictEqual(hexOf(encodeRlp([new Uint8Array(length)])), toRlp([new Uint8Array(length)], "hex"))
   })
@@ -61,8 +61,8 @@ describe("a settling transaction", () => {
 const bytesOfSeed = (seed: number, bytes: number) =>
   hexOf(createHash("shake256", { outputLength: bytes }).update(String(seed)).digest())
 
-describe("what a payer signs", () => {
-  it.prop("is hashed as wallets hash it", [Schema.Int, Schema.String], ([seed, name]) => {
+describe("a payer's typed data", () => {
+  it.prop("has the hash that wallets compute", [Schema.Int, Schema.String], ([seed, name]) => {
     const authorization = {
       from: bytesOfSeed(seed, 20),
       to: bytesOfSeed(seed + 1, 20),
@@ -83,7 +83,7 @@ describe("what a payer signs", () => {
     assert.strictEqual(hexOf(ours), theirs)
   })
 
-  it("is signed so that others find the signer", async () => {
+  it("has a signature from which others recover the signer", async () => {
     const authorization: Authorization = {
       from: payer,
       to: payTo,
@@ -101,7 +101,7 @@ describe("what a payer signs", () => {
 })
 
 describe("keccak", () => {
-  it.prop("is the one that this family of chains uses", [Bytes], ([bytes]) => {
+  it.prop("is the one of EVM chains", [Bytes], ([bytes]) => {
     assert.strictEqual(hexOf(ourKeccak256(Uint8Array.from(bytes))), keccak256(Uint8Array.from(bytes)))
   })
 })

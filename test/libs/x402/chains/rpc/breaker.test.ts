@@ -10,13 +10,13 @@ const failing = (times: number, nowMs = 1_000) => {
   return breaker
 }
 
-describe("a node that fails", () => {
-  it("is asked on after four failures in a row, and left alone after five", () => {
+describe("a failing node", () => {
+  it("is still called after four failures in a row, and skipped after five", () => {
     assert.strictEqual(breakerWaitMs(failing(4), 1_000), 0)
     assert.isAbove(breakerWaitMs(failing(5), 1_000), 0)
   })
 
-  it("is tried out by one call alone after half a second", () => {
+  it("gets one trial call alone after half a second", () => {
     const open = failing(5)
     assert.isAbove(breakerWaitMs(open, 1_499), 0)
     assert.strictEqual(breakerWaitMs(open, 1_500), 0)
@@ -27,7 +27,7 @@ describe("a node that fails", () => {
     assert.strictEqual(breakerWaitMs(triedOut, 6_500), 0)
   })
 
-  it("is left alone for twice as long with each call that found it out, up to fifteen seconds", () => {
+  it("is skipped for twice as long with each failed trial, up to fifteen seconds", () => {
     let breaker = failing(5)
     let nowMs = 1_000
     for (const waitMs of [500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000]) {
@@ -37,7 +37,7 @@ describe("a node that fails", () => {
     }
   })
 
-  it("is left alone no longer for calls that were under way when it was found out", () => {
+  it("is skipped no longer for calls that were under way when its breaker opened", () => {
     assert.strictEqual(breakerWaitMs(failing(5_000), 1_000), 500)
   })
 })

@@ -44,7 +44,7 @@ const failureOf = (urls: ReadonlyArray<string>, deadlineMs = 10_000) =>
   Effect.flatMap(openWithin(deadlineMs, ...urls), (rpc) => Effect.flip(rpc.call("getHealth", [])))
 
 describe("a call to a chain's node", () => {
-  it.live("brings its result, whatever that is", () =>
+  it.live("returns its result, of any kind", () =>
     Effect.gen(function* () {
       for (const result of ["ok", null, 0, { value: [1] }]) {
         const rpc = yield* open((yield* node(answers({ result }))).url)
@@ -54,7 +54,7 @@ describe("a call to a chain's node", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.live("takes a node's error for an answer, with its data, and asks no other node", () =>
+  it.live("takes a node's error for an answer, with its data, and calls no other node", () =>
     Effect.gen(function* () {
       const error = { code: -32_002, message: "no", data: { err: "BlockhashNotFound" } }
       const first = yield* node(answers({ error }, 500))
@@ -70,28 +70,30 @@ describe("a call to a chain's node", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.live("is unavailable on silence, on pages, on too much and on too many calls, and may have arrived", () =>
-    Effect.gen(function* () {
-      const silent = yield* node(() => undefined)
-      const nodes = [
-        yield* node((request) => void request.destroy()),
-        yield* node(answers("<h1>busy</h1>", 503)),
-        yield* node(answers({ result: "x".repeat(2_000_000) })),
-        yield* node(answers({ result: "ok" }, 429)),
-        yield* node(answers({})),
-        yield* node(answers({ error: { code: -32_005, message: "Node is behind" } }))
-      ]
-      const failures = [yield* failureOf([silent.url], 200)]
-      for (const { url } of nodes) failures.push(yield* failureOf([url]))
+  it.live(
+    "is unavailable on silence, on web pages, on an oversized answer and on too many calls, and may have arrived",
+    () =>
+      Effect.gen(function* () {
+        const silent = yield* node(() => undefined)
+        const nodes = [
+          yield* node((request) => void request.destroy()),
+          yield* node(answers("<h1>busy</h1>", 503)),
+          yield* node(answers({ result: "x".repeat(2_000_000) })),
+          yield* node(answers({ result: "ok" }, 429)),
+          yield* node(answers({})),
+          yield* node(answers({ error: { code: -32_005, message: "Node is behind" } }))
+        ]
+        const failures = [yield* failureOf([silent.url], 200)]
+        for (const { url } of nodes) failures.push(yield* failureOf([url]))
 
-      for (const failure of failures) {
-        assert(failure instanceof RpcUnavailable, failure.message)
-        assert.isTrue(failure.mayHaveArrived)
-      }
-    }).pipe(Effect.scoped, Effect.provide(layer))
+        for (const failure of failures) {
+          assert(failure instanceof RpcUnavailable, failure.message)
+          assert.isTrue(failure.mayHaveArrived)
+        }
+      }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.live("has certainly not arrived where nobody listens, or where no node is configured", () =>
+  it.live("has certainly not arrived when nothing listens, or no node is configured", () =>
     Effect.gen(function* () {
       for (const urls of [["http://127.0.0.1:9"], []]) {
         const failure = yield* failureOf(urls)
@@ -113,7 +115,7 @@ describe("a call to a chain's node", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.live("leaves a node alone that has failed often, and tries it again later", () =>
+  it.live("skips a node that failed repeatedly, and tries it again later", () =>
     Effect.gen(function* () {
       let isWell = false
       const only = yield* node((request, response) => answers(isWell ? { result: "ok" } : "")(request, response))
@@ -127,7 +129,7 @@ describe("a call to a chain's node", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.live("that waits for something is told when the time is over, and costs the node nothing", () =>
+  it.live("that waits for something ends at its timeout, without blame for the node", () =>
     Effect.gen(function* () {
       let isSlow = true
       const first = yield* node((request, response) =>

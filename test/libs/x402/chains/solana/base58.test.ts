@@ -6,7 +6,7 @@ const bytes = (length: number, seed: number) =>
   Uint8Array.from({ length }, (_, index) => (index < seed % 3 ? 0 : (index * 37 + seed * 101) % 256))
 
 describe("base58", () => {
-  it("writes what Solana's own library writes, and reads it back", () => {
+  it("encodes like Solana's own library, and decodes it back", () => {
     for (let length = 0; length <= 64; length += 1) {
       const given = bytes(length, length)
       const text = encodeBase58(given)
@@ -16,13 +16,13 @@ describe("base58", () => {
     }
   })
 
-  it("refuses other letters, and what is longer than a signature", () => {
+  it("refuses other letters, and text longer than a signature", () => {
     for (const text of ["0", "O", "I", "l", "é", "a b", "1".repeat(65), "z".repeat(88), "1".repeat(1_000_000)]) {
       assert.isUndefined(decodeBase58(text))
     }
   })
 
-  it("takes 32 bytes for an address and nothing else", () => {
+  it("accepts 32 bytes as an address and nothing else", () => {
     assert.strictEqual(decodeAddress("11111111111111111111111111111111")?.length, 32)
     assert.isUndefined(decodeAddress("1111111111111111111111111111111"))
     assert.isUndefined(decodeAddress(encodeBase58(bytes(33, 1))))

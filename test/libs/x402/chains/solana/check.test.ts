@@ -26,7 +26,7 @@ describe("a Solana payment, checked without the chain", () => {
     if (Result.isFailure(result)) assert.strictEqual(result.failure.code, "PAYMENT_INVALID")
   })
 
-  it("says what is paid, by whom, and until when at the latest", () => {
+  it("has payer, receiver, amount and the latest end", () => {
     const requirements = make.requirements()
     const result = checkPayment(options, payloadOf(base64Of(make.wire()), requirements), requirements, nowMs)
 

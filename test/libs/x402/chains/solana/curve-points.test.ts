@@ -4,8 +4,8 @@ import { encodeBase58, hasSmallOrder, isOnCurve } from "../../../../../libs/x402
 import { associatedTokenAccount } from "../../../../../libs/x402/chains/solana/instructions.ts"
 import { bytesOf, mint, programs, signerOf, tokenAccountOf } from "./transactions.ts"
 
-describe("a point of the curve", () => {
-  it("is told from a program's address as Solana's own library does", () => {
+describe("an Ed25519 point", () => {
+  it("is distinguished from a program's address as by Solana's own library", () => {
     let onCurve = 0
     for (let seed = 0; seed < 40; seed += 1) {
       const given = Uint8Array.from({ length: 32 }, (_, index) => (seed * 53 + index * 97 + seed * index) % 256)
@@ -16,7 +16,7 @@ describe("a point of the curve", () => {
     assert.isAbove(onCurve, 5)
   })
 
-  it("has small order in its few known writings, with either sign, and in no wallet's address", () => {
+  it("has small order in its few known encodings, with either sign, and in no wallet's address", () => {
     const known = [
       "00".repeat(32),
       `01${"00".repeat(31)}`,
@@ -38,7 +38,7 @@ describe("a point of the curve", () => {
 })
 
 describe("a token account", () => {
-  it("stands where Solana's own library finds it, under both token programs", async () => {
+  it("has the address that Solana's own library derives, under both token programs", async () => {
     for (const owner of ["a", "b", "c", "d"].map((name) => signerOf(name).address)) {
       for (const program of [programs.token, programs.token2022]) {
         assert.strictEqual(associatedTokenAccount(owner, program, mint), await tokenAccountOf(owner, mint, program))
@@ -46,7 +46,7 @@ describe("a token account", () => {
     }
   })
 
-  it("is none of what is no address", () => {
+  it("does not exist for an invalid address", () => {
     assert.isUndefined(associatedTokenAccount("nobody", programs.token, mint))
   })
 })

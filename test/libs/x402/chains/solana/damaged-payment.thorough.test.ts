@@ -16,8 +16,8 @@ const nowMs = 1_790_000_000_000
 
 const make = await paymentMaker(scene)
 
-describe("a Solana payment, damaged", () => {
-  it("is never more than a refusal, whatever bytes are changed or missing", () => {
+describe("a damaged Solana payment", () => {
+  it("is at most refused, whatever bytes are changed or missing", () => {
     const requirements = make.requirements()
     const wire = make.wire({ tail: [memo("soft")] })
     for (let at = 0; at < wire.length; at += 1) {

@@ -4,7 +4,7 @@ import { codeOf, inScope, live, scene } from "./exact-scene.ts"
 import { base64Of, memo, signerOf, tokenAccountOf, transfer, wireOf } from "./transactions.ts"
 import { amount } from "./vectors.ts"
 
-describe("a look at the chain", () => {
+describe("a look-up on the Solana chain", () => {
   live("tells what is unused, what has ended for good, and what is not decided", () =>
     Effect.gen(function* () {
       const { chain, pay, scheme } = yield* scene()
@@ -49,7 +49,7 @@ describe("a look at the chain", () => {
   )
 })
 
-describe("the transfers to the receiver", () => {
+describe("the transfers to a Solana receiver", () => {
   live("come oldest first, from a position on, with what names their payment", () =>
     Effect.gen(function* () {
       const { chain, pay, scheme, settle } = yield* scene()

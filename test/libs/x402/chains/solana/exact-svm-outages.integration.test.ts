@@ -5,7 +5,7 @@ import { openScheme, startScene } from "./scheme.ts"
 import { signerOf } from "./transactions.ts"
 import { paymentMaker } from "./vectors.ts"
 
-describe("what is not the payer's fault", () => {
+describe("a failure that is not the payer's fault", () => {
   live("is never a refusal: no node, silence, broken connections, error pages, nodes that lag", () =>
     Effect.gen(function* () {
       for (const outage of ["silent", "closes", "page", "behind", "loses answers"] as const) {

@@ -8,7 +8,7 @@ import { amount } from "./vectors.ts"
 /** As the scheme of these tests polls, and as long as a busy machine may take. */
 const patience = { pollMs: 10, resendMs: 50, deadlineMs: 20_000 }
 
-describe("settling", () => {
+describe("settling on Solana", () => {
   live("goes on when the answer to the sending is lost", () =>
     Effect.gen(function* () {
       const { chain, pay, settle } = yield* scene()

@@ -35,7 +35,7 @@ describe("a settler's key", () => {
   })
 })
 
-describe("a payer of our own", () => {
+describe("our own payer", () => {
   const payer = localAccount("keys", "payer")
   const feePayer = signerOf("fee payer").address
   const order = {
@@ -46,7 +46,7 @@ describe("a payer of our own", () => {
   }
   const options = { network, feePayers: [feePayer], limits }
 
-  it("signs what a gateway takes, with the memo of the quote when there is one", () => {
+  it("signs payments that a gateway accepts, with the quote's memo when there is one", () => {
     for (const extra of [{ feePayer }, { feePayer, memo: "order 7" }]) {
       const requirements = quote({ payTo: signerOf("the gateway").address, extra })
       const signed = signTransfer({ ...order, requirements })
@@ -58,7 +58,7 @@ describe("a payer of our own", () => {
     }
   })
 
-  it("signs nothing without a fee payer or for what is no address", () => {
+  it("signs nothing without a fee payer or for an invalid address", () => {
     const payTo = signerOf("the gateway").address
     const quotes = [
       quote({ payTo, extra: {} }),

@@ -25,7 +25,7 @@ const table: ReadonlyArray<readonly [string, unknown, string]> = [
   ["a number", 7, "PAYMENT_INVALID"]
 ]
 
-describe("an error of the chain", () => {
+describe("a chain's error", () => {
   it.each(table)("%s", (_, error, wanted) => {
     const meaning = meaningOf(error)
 

@@ -41,7 +41,7 @@ const node = (count: number) => {
 }
 
 describe("transfers to the receiver", () => {
-  it.effect("are all read in their order, also when they are more than are kept in memory", () =>
+  it.effect("are all read in order, even more than fit in memory", () =>
     Effect.gen(function* () {
       const { rpc } = node(100)
       const wanted = Array.from({ length: 100 }, (_, index) => index + 1).filter((number) => number % 5 !== 0)
@@ -57,7 +57,7 @@ describe("transfers to the receiver", () => {
     })
   )
 
-  it.effect("are asked for one by one, so that a reader who stops asks no further", () =>
+  it.effect("are fetched one by one, so that a reader that stops fetches no more", () =>
     Effect.gen(function* () {
       const { asked, rpc } = node(20)
       yield* Stream.runCollect(Stream.take(transfersFrom(rpc, options, null), 2))
@@ -66,7 +66,7 @@ describe("transfers to the receiver", () => {
     })
   )
 
-  it.effect("end with the chain's silence, not with less than there is", () =>
+  it.effect("end with the chain's failure, not with fewer transfers", () =>
     Effect.gen(function* () {
       const { rpc } = node(20)
       const silence = new ChainUnavailable({ operation: "getTransaction", detail: "gone" })
@@ -76,14 +76,14 @@ describe("transfers to the receiver", () => {
     })
   )
 
-  it("are read from the instructions, and not from a transaction that failed", () => {
+  it("are read from the instructions, and not from a failed transaction", () => {
     const [only] = transfersOf(options, "s", landed)
 
     assert.deepInclude(only, { payer: scene.payer.address, amount, transaction: "s", position: "s" })
     assert.deepStrictEqual(transfersOf(options, "s", { ...landed, meta: { ...meta, err: "AccountInUse" } }), [])
   })
 
-  it("are told by the balances when the transaction cannot be read or a program made them", () => {
+  it("are read from the balances when the transaction is unreadable or a program made them", () => {
     const balance = (owner: string, units: string, of = mint) => ({
       accountIndex: 1,
       mint: of,
