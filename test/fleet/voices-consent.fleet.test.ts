@@ -44,7 +44,7 @@ const attempt = async (change: (phrase: string) => Parts | Promise<Parts>): Prom
   return answer
 }
 
-describe("a voice is created", () => {
+describe("a voice is made", () => {
   it("when its speaker has read the phrase", async () => {
     const parts = { name: "  Ada, the first  ", locale: "en-gb", gender: "not_specified" }
     const answer = await onceHeard(() => attempt(() => parts))
@@ -62,7 +62,7 @@ describe("a voice is created", () => {
   })
 })
 
-describe("no voice is created", () => {
+describe("no voice is made", () => {
   const unusable = "422 consent_recording_unusable"
   const cases: ReadonlyArray<[string, (phrase: string) => Parts | Promise<Parts>, string, string?]> = [
     [
@@ -112,7 +112,7 @@ describe("no voice is created", () => {
     if (reason !== undefined) assert.strictEqual(toldIn(answer).details?.["reason"], reason)
   })
 
-  it("from a playlist, and no host that it names is called", async () => {
+  it("of a playlist, and no host that it names is called", async () => {
     let calls = 0
     const trap = createServer((_, response) => {
       calls += 1

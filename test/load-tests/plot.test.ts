@@ -8,7 +8,7 @@ const xs = (svg: string) =>
 describe("a plot", () => {
   const lines = [{ name: "a <b>", values: [1, 2, 4] }]
 
-  it("sets values where they stand, on a logarithmic axis in equal steps for equal factors", () => {
+  it("sets values at their positions, on a logarithmic axis in equal steps for equal factors", () => {
     const values = [1, 10, 100]
     const straight = xs(plot({ title: "t", unit: "s", x: { unit: "n", values }, lines }))
     const logarithmic = xs(plot({ title: "t", unit: "s", x: { unit: "n", values, isLogarithmic: true }, lines }))
@@ -16,13 +16,13 @@ describe("a plot", () => {
     assert.closeTo((logarithmic[1] ?? 0) - (logarithmic[0] ?? 0), (logarithmic[2] ?? 0) - (logarithmic[1] ?? 0), 0.001)
   })
 
-  it("takes names for text", () => {
+  it("accepts names as text", () => {
     const svg = plot({ title: "<script>", unit: "s", lines })
     assert.include(svg, "a &lt;b>")
     assert.notInclude(svg, "<script>")
   })
 
-  it("leaves out what is not a number", () => {
+  it("leaves out values that are not numbers", () => {
     const svg = plot({ title: "t", unit: "s", lines: [{ name: "a", values: [1, Number.NaN, 3] }] })
     assert.strictEqual(xs(svg).length, 2)
     assert.notInclude(svg, "NaN")
@@ -54,7 +54,7 @@ describe("the verdict on scaling", () => {
     assert.deepStrictEqual(missed([step(1, 0.3), step(10, 0.4)]), [])
   })
 
-  it("is bad when it costs half as much again, but for steps that are only shown", () => {
+  it("is bad when it costs half as much again, except for steps that are only shown", () => {
     const steps = [step(1, 0.3), step(10, 0.4), step(100, 0.9)]
     assert.deepStrictEqual(missed(steps), ["cost of a delivery, the last over the first"])
     assert.deepStrictEqual(missed(steps, 10), [])
@@ -64,7 +64,7 @@ describe("the verdict on scaling", () => {
     assert.deepStrictEqual(missed([step(1, 0.3, { lost: 1 }), step(2, 0.3, { twice: 2 })]), ["lost", "came twice"])
   })
 
-  it("sets what processes cost on one broker against as many that share nothing, step by step", () => {
+  it("compares processes on one broker with as many that share nothing, step by step", () => {
     const figures = sharingFigures("things", [step(1, 0.3), step(4, 1.1)], [step(1, 0.3), step(4, 0.6), step(8, 9)])
     const told = figures.map(({ scenario, value, met }) => [scenario, Number(value.toFixed(2)), met])
     assert.deepStrictEqual(told, [

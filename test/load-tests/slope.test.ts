@@ -5,7 +5,7 @@ import { slopeOf } from "../../load-tests/slope.ts"
 const series = (count: number, at: (index: number) => number) => Array.from({ length: count }, (_, index) => at(index))
 
 describe("the slope of memory over time", () => {
-  it("is that of a straight line, and sure", () => {
+  it("is exact for a straight line", () => {
     const { perHour, margin } = slopeOf(
       series(600, (index) => 200 + (index / 600) * 30),
       0.5
@@ -14,7 +14,7 @@ describe("the slope of memory over time", () => {
     assert.isBelow(margin, 0.1)
   })
 
-  it("of a saw that does not rise is nothing within its margin", () => {
+  it("of a sawtooth without a trend is zero within its margin", () => {
     const { perHour, margin } = slopeOf(
       series(720, (index) => 300 + (index % 37)),
       1
@@ -22,7 +22,7 @@ describe("the slope of memory over time", () => {
     assert.isBelow(Math.abs(perHour), margin + 0.5)
   })
 
-  it("holds the true slope in its margin about as often as it says", () => {
+  it("has the true slope within its margin about as often as it says", () => {
     const chance = chanceOf(7)
     const trials = series(400, () => {
       const { perHour, margin } = slopeOf(
@@ -36,13 +36,13 @@ describe("the slope of memory over time", () => {
     assert.isBelow(held, 0.99)
   })
 
-  it("is not a number of too few samples", () => {
+  it("is not a number for too few samples", () => {
     assert.isNaN(slopeOf([1, 2, 3], 1).perHour)
   })
 })
 
-describe("chance with a seed", () => {
-  it("comes again with it, and differs with another", () => {
+describe("seeded chance", () => {
+  it("repeats with its seed, and differs with another", () => {
     const drawn = (seed: number) => {
       const { next } = chanceOf(seed)
       return series(50, () => next())

@@ -6,17 +6,17 @@ import { chosen, undisturbed } from "../../load-tests/undisturbed.ts"
 const round = (result: string, stolen: number) => ({ result, stolenPercent: stolen })
 
 describe("the rounds of a measurement", () => {
-  it("are those in which the machine was quiet, in their order", () => {
+  it("are those in which the machine was quiet, in order", () => {
     const made = [round("a", 0), round("b", 30), round("c", 1.9), round("d", 2)]
     assert.deepStrictEqual(chosen(made, 3), { results: ["a", "c", "d"], made: 4, disturbed: 0 })
   })
 
-  it("are made up by the least disturbed, which are counted", () => {
+  it("are completed by the least disturbed, which are counted", () => {
     const made = [round("a", 9), round("b", 30), round("c", 1), round("d", 3)]
     assert.deepStrictEqual(chosen(made, 3), { results: ["c", "d", "a"], made: 4, disturbed: 2 })
   })
 
-  it("are all quiet where the kernel does not tell", () => {
+  it("are all quiet when the kernel does not report disturbance", () => {
     const unknown = stolenPercent(undefined, undefined)
     assert.isNaN(unknown)
     assert.deepStrictEqual(chosen([round("a", unknown), round("b", unknown)], 2), {
@@ -26,7 +26,7 @@ describe("the rounds of a measurement", () => {
     })
   })
 
-  it("are as many as were wanted, and made four times as often at the most", async () => {
+  it("are as many as requested, from at most four times as many attempts", async () => {
     let count = 0
     const { results, made } = await undisturbed(3, () => Promise.resolve(++count))
     assert.strictEqual(results.length, 3)
@@ -36,8 +36,8 @@ describe("the rounds of a measurement", () => {
   })
 })
 
-describe("a round that fails", () => {
-  it("leaves what was measured before it, and is told", async () => {
+describe("a failed round", () => {
+  it("keeps the earlier measurements, and is reported", async () => {
     takeFailures()
     let count = 0
     const run = () => (count++ < 2 ? Promise.resolve(count) : Promise.reject(new Error("gone")))
@@ -49,7 +49,7 @@ describe("a round that fails", () => {
     assert.deepStrictEqual(takeFailures(), [])
   })
 
-  it("fails the measurement when it is the first: there is nothing to tell", async () => {
+  it("fails the measurement when it is the first: there is nothing to report", async () => {
     const failed = await undisturbed(5, () => Promise.reject(new Error("gone"))).catch((error: unknown) => error)
     assert.instanceOf(failed, Error)
     assert.deepStrictEqual(takeFailures(), [])
@@ -57,7 +57,7 @@ describe("a round that fails", () => {
 })
 
 describe("the stolen time", () => {
-  it("is a share of what was wanted", () => {
+  it("is a share of the wanted time", () => {
     assert.strictEqual(stolenPercent({ worked: 100, stolen: 10 }, { worked: 190, stolen: 20 }), 10)
     assert.strictEqual(stolenPercent({ worked: 100, stolen: 10 }, { worked: 100, stolen: 10 }), 0)
   })

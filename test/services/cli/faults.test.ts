@@ -21,7 +21,7 @@ const told = (...parameters: ReadonlyArray<string>) =>
     return lines
   })
 
-describe("a command line that is wrong", () => {
+describe("a wrong command line", () => {
   it.effect.each<readonly [ReadonlyArray<string>, string, string]>([
     [["tial"], "there is no command tial; did you mean tail?", "./starling"],
     [["nothing-like-it"], "there is no command nothing-like-it", "./starling"],
@@ -42,7 +42,7 @@ describe("a command line that is wrong", () => {
     [["token", "revoke"], "token revoke needs <id>: of the list", "./starling token revoke"],
     [["consents", "get", "voice"], "consents get needs --out", "./starling consents get"],
     [["role", "swepper"], "name swepper? it is pipeline-api, webhook-dispatcher, sweeper,", "./starling role"]
-  ])("%j is told what it is, and where to read on", ([parameters, fault, command]) =>
+  ])("%j names the mistake, and where to read on", ([parameters, fault, command]) =>
     Effect.gen(function* () {
       const [first, last, ...more] = yield* told(...parameters)
       assert.strictEqual(first?.slice(0, "starling: ".length + fault.length), `starling: ${fault}`)
@@ -51,7 +51,7 @@ describe("a command line that is wrong", () => {
     })
   )
 
-  it.effect("is told every fault, each once", () =>
+  it.effect("names every fault, each once", () =>
     Effect.gen(function* () {
       const lines = yield* told("pay", "hello", "--modle", "x", "--chian", "evm", "--modle", "y")
       assert.deepStrictEqual(lines, [

@@ -40,11 +40,11 @@ const texts: ReadonlyArray<readonly [Forbidden, string]> = [
 ]
 
 describe("a command that the broker forbids", () => {
-  it.each(texts)("names the user, the thing and who may: %j", (forbidden, text) => {
+  it.each(texts)("names the user, the object and the users with the permission: %j", (forbidden, text) => {
     assert.strictEqual(forbiddenText(forbidden), text)
   })
 
-  it("counts what a user is denied as not allowed: an internal service publishes its own events alone", () => {
+  it("knows a user's denials: an internal service publishes only its own events", () => {
     assert.include(mayDo(publish("events.sandbox.leak_detected")), "internal-services")
     assert.notInclude(mayDo(publish("events.work_item.merged")), "internal-services")
   })

@@ -9,14 +9,14 @@ const run = (program: string, ...parameters: ReadonlyArray<string>) => {
 const starling = (...parameters: ReadonlyArray<string>) => run("./starling", ...parameters)
 
 describe("./starling", () => {
-  it("says its version", () => {
+  it("prints its version", () => {
     const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string }
     for (const flag of ["--version", "-v"]) {
       assert.deepStrictEqual(starling(flag), { code: 0, out: `starling ${version}\n`, error: "" })
     }
   })
 
-  it("helps in each way that it is asked to", () => {
+  it("prints help in each form of the request", () => {
     const help = starling("--help")
     assert.strictEqual(help.code, 0)
     assert.include(help.out, "start the whole fleet on this machine")
@@ -24,19 +24,19 @@ describe("./starling", () => {
     assert.deepStrictEqual(starling("help", "token"), starling("token", "--help"))
   })
 
-  it.each(["check", "test", "load"])("helps with %s, which the launcher runs, and starts nothing", (command) => {
+  it.each(["check", "test", "load"])("prints help for %s, which the launcher runs, and starts nothing", (command) => {
     const { code, out, error } = starling(command, "--help")
     assert.deepStrictEqual([code, error], [0, ""])
     assert.include(out, `starling ${command}`)
   })
 
-  it("asked for half a command tells the other half as a refusal", () => {
+  it("names the missing half of an incomplete command", () => {
     const { code, out, error } = starling("token")
     assert.deepStrictEqual([code, out], [2, ""])
     assert.include(error, "revoke")
   })
 
-  it("asked wrongly tells what was meant, and ends with 2", () => {
+  it("suggests the intended word for a wrong one, and ends with 2", () => {
     const { code, out, error } = starling("tial")
     assert.deepStrictEqual([code, out], [2, ""])
     assert.include(error, "starling: there is no command tial; did you mean tail?")

@@ -11,7 +11,7 @@ const known = [
   "agent.paused"
 ]
 
-describe("a name that there is not", () => {
+describe("an unknown name", () => {
   it.each([
     ["work_itm.merged", ["work_item.merged"]],
     ["Work_Item.Merged", ["work_item.merged"]],
@@ -32,7 +32,7 @@ describe("a name that there is not", () => {
     ["work_item.don", "; did you mean work_item.done?"],
     ["paused", "; did you mean queue.paused, agent.paused or project.paused?"],
     ["nosuch", ""]
-  ])("%j is answered with %j", (name, told) => {
+  ])("%j gets the answer %j", (name, told) => {
     assert.strictEqual(didYouMean(name, known), told)
   })
 })

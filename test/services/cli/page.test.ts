@@ -16,7 +16,7 @@ const flagsOf = (command: Completions.CommandDescriptor): ReadonlyArray<string> 
 ]
 
 describe("a command", () => {
-  it.effect.each(commandPaths().map((path) => ({ path, name: path.join(" ") })))("$name helps itself", ({ path }) =>
+  it.effect.each(commandPaths().map((path) => ({ path, name: path.join(" ") })))("$name prints its help", ({ path }) =>
     Effect.gen(function* () {
       const help = yield* helpOf(path)
       assert.include(help, `starling ${path.join(" ")}`)
@@ -24,7 +24,7 @@ describe("a command", () => {
     })
   )
 
-  it("says of everything that it takes what that is", () => {
+  it("describes every flag and argument", () => {
     const silent = (command: Completions.CommandDescriptor): ReadonlyArray<string> => [
       ...(command.description === undefined || command.description === "" ? [command.name] : []),
       ...[...command.flags, ...command.arguments]
@@ -35,7 +35,7 @@ describe("a command", () => {
     assert.deepStrictEqual(descriptor.subcommands.flatMap(silent), [])
   })
 
-  it("is named in the README, the tour or the operator's pages, or is one of the house's own", () => {
+  it("is named in the README, the tour or the operator's pages, or is internal", () => {
     const pages = ["README.md", "docs/tour.md", "docs/operations.md"]
       .map((page) => readFileSync(page, "utf8"))
       .join("\n")
@@ -47,7 +47,7 @@ describe("a command", () => {
     )
   })
 
-  it("knows every role and every phase that there is", () => {
+  it("knows every role and every phase", () => {
     assert.deepStrictEqual([...roles], [...roleNames])
     assert.deepStrictEqual([...phases], [...workItemPhases])
   })

@@ -29,7 +29,7 @@ const stored = Effect.gen(function* () {
 const read = (data: Uint8Array) => JSON.parse(new TextDecoder().decode(data)) as Record<string, unknown>
 
 describe("publish report", () => {
-  it.live("stores the example of every kind, each as a report of its own", () =>
+  it.live("stores the example of every kind, each as a separate report", () =>
     withBus(({ url }) =>
       Effect.gen(function* () {
         const kinds = Object.keys(reportKinds)
@@ -49,7 +49,7 @@ describe("publish report", () => {
     ).pipe(Effect.scoped)
   )
 
-  it.live("lays a file over the example, and stores a report that has its id once", () =>
+  it.live("merges a file into the example, and stores a report with its id once", () =>
     withBus(({ url }) =>
       Effect.gen(function* () {
         const file = join(folder, "report.json")

@@ -33,7 +33,7 @@ const refusal = (kind: string | undefined, changes: Partial<ReportOrder>) =>
   )
 
 describe("publish report", () => {
-  it.effect("lists the kinds when it is given none, or one that there is not", () =>
+  it.effect("lists the kinds without a kind, or for an unknown one", () =>
     Effect.gen(function* () {
       for (const kind of [undefined, "levitated", "constructor"]) {
         const told = yield* refusal(kind, { example: true })
@@ -43,7 +43,7 @@ describe("publish report", () => {
     })
   )
 
-  it.effect("wants to be told what to publish", () =>
+  it.effect("requires the name of what to publish", () =>
     Effect.gen(function* () {
       assert.include(yield* refusal("progress", {}), "--example")
     })
@@ -66,7 +66,7 @@ describe("publish report", () => {
     })
   )
 
-  it.effect.each(["[]", "null", "{", "7"])("does not take the file %s for a report", (content) =>
+  it.effect.each(["[]", "null", "{", "7"])("does not accept the file %s as a report", (content) =>
     Effect.gen(function* () {
       assert.match(yield* refusal("progress", { file: file(content) }), /not JSON|JSON object/u)
     })

@@ -31,7 +31,7 @@ describe("a lifetime", () => {
   })
 
   it.each(["", "0d", "-1d", "1.5h", "30", "d", "30 d", "3651d", "999999999w", "forever", "30D", "1e3d"])(
-    "is refused when it is %j",
+    "is refused for %j",
     (text) => {
       assert.strictEqual(readLifetime(text), "refused")
     }
@@ -44,13 +44,13 @@ describe("a lifetime", () => {
     [hour - 1, "59 min"],
     [day - 1, "23 h"],
     [90 * day + hour, "90 d"]
-  ])("of %s ms is told as %s", (ms, told) => {
+  ])("of %s ms is shown as %s", (ms, told) => {
     assert.strictEqual(span(ms), told)
   })
 })
 
 describe("the list of tokens", () => {
-  it("stands below headings, oldest first, with what each may do, how old it is, when it ends and was used", () => {
+  it("has headings, oldest first, with each token's rights, age, end and last use", () => {
     const records = [
       record("bbb", { label: "ci", kind: "service", scopes: ["audio:speech", "voices:read"], expiresAt: at(90 * day) }),
       record("aaa", { createdAt: at(-3 * day), role: "owner", purpose: "home" }),
@@ -70,13 +70,13 @@ describe("the list of tokens", () => {
     ])
   })
 
-  it("has its headings when there is none", () => {
+  it("has its headings without a token", () => {
     assert.deepStrictEqual(tokenTable([], new Map(), nowMs), [
       "id  label  workspace  role  scopes  age  expires  last use"
     ])
   })
 
-  it("names in JSON what a record leaves out", () => {
+  it("fills in JSON the fields that a record omits", () => {
     assert.deepStrictEqual(tokenJson(record("aaa"), undefined), {
       id: "aaa",
       label: null,

@@ -12,7 +12,7 @@ const everything = {
 }
 const pathsOf = (...parameters: Parameters<typeof faultsFor>) => faultsFor(...parameters).map(({ path }) => path)
 
-describe("what is wrong with a configuration for the roles that are to run", () => {
+describe("the configuration check for the roles to run", () => {
   it.each<readonly [role: Parameters<typeof faultsFor>[2], paths: ReadonlyArray<string>]>([
     [["webhook-dispatcher"], ["Webhooks[0].SecretEnvVar", "ModelGateway.Models[0].FlatMicroUsd"]],
     [["model-gateway"], ["ModelGateway.Providers[0].KeyEnvVar", "ModelGateway.Models[0].FlatMicroUsd"]],
@@ -27,23 +27,23 @@ describe("what is wrong with a configuration for the roles that are to run", () 
         "Payments.Networks[0].SettlerKeyEnvVars[0]"
       ]
     ]
-  ])("is the shape of all of it, and of secrets those that %s reads", (roles, paths) => {
+  ])("covers the shape of everything, and of secrets those that %s reads", (roles, paths) => {
     assert.deepStrictEqual(pathsOf(everything, {}, roles), paths)
   })
 
-  it("looks at the roles that the file names, as far as it names roles", () => {
+  it("covers the roles that the file names, when it names roles", () => {
     const named = (Roles: unknown) => pathsOf({ ...everything, Fleet: { Roles } }, {})
     assert.deepStrictEqual(named(["sweeper", "waiter"]), ["ModelGateway.Models[0].FlatMicroUsd", "Fleet.Roles[1]"])
     assert.include(named("all"), "Webhooks[0].SecretEnvVar")
   })
 
-  it("is nothing once every variable is set and holds what it should", () => {
+  it("passes once every variable is set and valid", () => {
     const ModelGateway = { ...everything.ModelGateway, Models: [model] }
     const environment = { HOOK: "a secret", PROVIDER: "a key", SETTLER: generatePrivateKey() }
     assert.deepStrictEqual(faultsFor({ ...everything, ModelGateway }, environment), [])
   })
 
-  it("asks for a settler's key only where we settle, and for that of who pays the fee", () => {
+  it("requires a settler's key only where we settle, and the fee payer's key there", () => {
     const Network = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
     const address = "1".repeat(32)
     const settling = (changes: object) =>
@@ -54,7 +54,7 @@ describe("what is wrong with a configuration for the roles that are to run", () 
     assert.deepStrictEqual(settling({ ...solana, FeePayer: address }), ["Payments.Networks[0].FeePayer"])
   })
 
-  it("tells of models what cannot be served or sold, and of none what depends on a value that cannot be read", () => {
+  it("reports models that cannot be served or sold, and none that depends on an unreadable value", () => {
     const told = (Providers: unknown, Models: unknown) =>
       pathsOf({ ModelGateway: { Providers, Models } }, {}, ["model-gateway"]).map((path) =>
         path.replace("ModelGateway.", "")

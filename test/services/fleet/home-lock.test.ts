@@ -28,7 +28,7 @@ describe("the lock of a home", () => {
     })
   )
 
-  it.live("is taken over from a process that is gone, also when its pid is another's by now", () =>
+  it.live("is taken over from a dead process, even when another process has its pid", () =>
     Effect.gen(function* () {
       const home = yield* newFolder
       for (const stale of [
@@ -60,7 +60,7 @@ describe("the lock of a home", () => {
 })
 
 describe("the lock file", () => {
-  it.live("is not removed by one who saw an older text", () =>
+  it.live("is not removed by a process that saw an older text", () =>
     Effect.gen(function* () {
       const path = join(yield* newFolder, "lock")
       assert.isTrue(yield* createLock(path, "new"))
@@ -69,7 +69,7 @@ describe("the lock file", () => {
     })
   )
 
-  it.live("is freed of the guard of one who died while removing it, but not of a fresh one", () =>
+  it.live("loses the guard of a process that died while removing it, but not a fresh one", () =>
     Effect.gen(function* () {
       const path = join(yield* newFolder, "lock")
       yield* createLock(path, "old")

@@ -13,47 +13,49 @@ const newHome = Effect.acquireRelease(
 )
 
 describe("the owner's token of a home", () => {
-  it.live("stays the same while it is good, alone readable by its owner; lost or revoked it is made anew, alone", () =>
-    Effect.gen(function* () {
-      const server = yield* natsServer
-      const home = yield* newHome
-      const path = join(home, "owner-token")
-      yield* Effect.gen(function* () {
-        const { find, list, make, revoke } = yield* Tokens
-        const validOwners = Effect.map(list, (records) =>
-          records.filter(({ purpose, revokedAt }) => purpose === "home" && revokedAt === null)
-        )
-        const byHand = yield* make({ workspace: "default", kind: "member", role: "owner", scopes: ["*"] })
+  it.live(
+    "stays the same while it is valid, readable by its owner alone; after loss or revocation another one replaces it",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* natsServer
+        const home = yield* newHome
+        const path = join(home, "owner-token")
+        yield* Effect.gen(function* () {
+          const { find, list, make, revoke } = yield* Tokens
+          const validOwners = Effect.map(list, (records) =>
+            records.filter(({ purpose, revokedAt }) => purpose === "home" && revokedAt === null)
+          )
+          const byHand = yield* make({ workspace: "default", kind: "member", role: "owner", scopes: ["*"] })
 
-        const first = yield* ownerToken(home)
-        assert.strictEqual(readFileSync(path, "utf8"), `${first}\n`)
-        assert.strictEqual(statSync(path).mode & 0o777, 0o600)
-        assert.strictEqual(yield* ownerToken(home), first)
-        assert.strictEqual((yield* validOwners).length, 1)
+          const first = yield* ownerToken(home)
+          assert.strictEqual(readFileSync(path, "utf8"), `${first}\n`)
+          assert.strictEqual(statSync(path).mode & 0o777, 0o600)
+          assert.strictEqual(yield* ownerToken(home), first)
+          assert.strictEqual((yield* validOwners).length, 1)
 
-        chmodSync(path, 0o644)
-        assert.strictEqual(yield* ownerToken(home), first)
-        assert.strictEqual(statSync(path).mode & 0o777, 0o600)
+          chmodSync(path, 0o644)
+          assert.strictEqual(yield* ownerToken(home), first)
+          assert.strictEqual(statSync(path).mode & 0o777, 0o600)
 
-        rmSync(path)
-        const second = yield* ownerToken(home)
-        assert.isTrue(Option.isNone(yield* find(first)))
+          rmSync(path)
+          const second = yield* ownerToken(home)
+          assert.isTrue(Option.isNone(yield* find(first)))
 
-        yield* revoke(Option.getOrThrow(yield* find(second)).id)
-        const third = yield* ownerToken(home)
-        assert.strictEqual(new Set([first, second, third]).size, 3)
+          yield* revoke(Option.getOrThrow(yield* find(second)).id)
+          const third = yield* ownerToken(home)
+          assert.strictEqual(new Set([first, second, third]).size, 3)
 
-        // Good, but it is no owner's.
-        const viewer = yield* make({ workspace: "default", kind: "member", role: "viewer", scopes: ["*"] })
-        writeFileSync(path, viewer.token)
-        const fourth = yield* ownerToken(home)
-        assert.notStrictEqual(fourth, viewer.token)
-        assert.deepStrictEqual(
-          (yield* validOwners).map(({ id }) => id),
-          [Option.getOrThrow(yield* find(fourth)).id]
-        )
-        assert.isTrue(Option.isSome(yield* find(byHand.token)))
-      }).pipe(Effect.provide(Tokens.layer.pipe(Layer.provideMerge(busOn(server)))))
-    }).pipe(Effect.scoped)
+          // Good, but it is no owner's.
+          const viewer = yield* make({ workspace: "default", kind: "member", role: "viewer", scopes: ["*"] })
+          writeFileSync(path, viewer.token)
+          const fourth = yield* ownerToken(home)
+          assert.notStrictEqual(fourth, viewer.token)
+          assert.deepStrictEqual(
+            (yield* validOwners).map(({ id }) => id),
+            [Option.getOrThrow(yield* find(fourth)).id]
+          )
+          assert.isTrue(Option.isSome(yield* find(byHand.token)))
+        }).pipe(Effect.provide(Tokens.layer.pipe(Layer.provideMerge(busOn(server)))))
+      }).pipe(Effect.scoped)
   )
 })

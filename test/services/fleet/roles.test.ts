@@ -32,7 +32,7 @@ const startUp = Effect.fnUntraced(function* (role: Layer.Layer<never, BusError>)
 })
 
 describe("the start of a role", () => {
-  it.effect("begins again while the broker is unavailable, and holds nothing of the starts before", () =>
+  it.effect("is retried while the broker is unavailable, and keeps nothing of the starts before", () =>
     Effect.gen(function* () {
       const { role, started, held } = roleMeeting([away, away, undefined])
       const { scope, built } = yield* startUp(role)
@@ -44,7 +44,7 @@ describe("the start of a role", () => {
     })
   )
 
-  it.effect("fails at once when the broker refuses it, for that stays so", () =>
+  it.effect("fails at once when the broker refuses it, because a refusal lasts", () =>
     Effect.gen(function* () {
       const { role, started, held } = roleMeeting([refused])
       const { built } = yield* startUp(role)
@@ -54,7 +54,7 @@ describe("the start of a role", () => {
     })
   )
 
-  it.effect("gives up a broker that is unavailable for minutes", () =>
+  it.effect("gives up after minutes without a broker", () =>
     Effect.gen(function* () {
       const { role, started, held } = roleMeeting([away])
       const { built } = yield* startUp(role)

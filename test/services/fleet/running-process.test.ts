@@ -14,7 +14,7 @@ const anotherProcess = Effect.acquireRelease(
   (child) => Effect.sync(() => child.kill("SIGKILL"))
 )
 
-describe("a process known by its pid", () => {
+describe("a process by its pid", () => {
   for (const [source, look] of [
     ["/proc", runningProcess],
     ["ps", fromPs]
@@ -40,7 +40,7 @@ describe("a process known by its pid", () => {
     )
   }
 
-  it.effect("is never one whose number makes no sense", () =>
+  it.effect("is absent when the number makes no sense", () =>
     Effect.gen(function* () {
       for (const pid of [0, -1, 1.5, Number.NaN]) assert.isUndefined(yield* runningProcess(pid))
     })

@@ -46,7 +46,7 @@ describe("a stream that breaks off", () => {
     )
   )
 
-  it.live("by silence is cut after the time that silence may last, with comments until then", () =>
+  it.live("by silence is cut at the limit of silence, with comments until then", () =>
     withGateway(
       (gateway) =>
         Effect.gen(function* () {
@@ -63,7 +63,7 @@ describe("a stream that breaks off", () => {
     )
   )
 
-  it.live("for being endless is cut in the end", () =>
+  it.live("without an end is cut at its limit", () =>
     withGateway(
       (gateway) =>
         Effect.gen(function* () {

@@ -40,7 +40,7 @@ describe("a call to a paid model", () => {
     )
   )
 
-  it.live("streams the answer word by word, and tells of the payment before the end", () =>
+  it.live("streams the answer word by word, and reports the payment before the end", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {
         const answer = yield* ask(gateway, chatPath, chat("one two three", { stream: true }), money)
@@ -61,7 +61,7 @@ describe("a call to a paid model", () => {
     )
   )
 
-  it.live("tells what a stream has cost to who asks for it", () =>
+  it.live("reports a stream's cost on request", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {
         const wanted = { stream: true, stream_options: { include_usage: true } }
@@ -89,7 +89,7 @@ describe("a call to a paid model", () => {
     )
   )
 
-  it.live("goes on with another provider when the first is away", () =>
+  it.live("goes on with another provider when the first is down", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {
         const whole = yield* ask(gateway, chatPath, chat("hello", { model: "demo/twice" }), money)
@@ -101,7 +101,7 @@ describe("a call to a paid model", () => {
     )
   )
 
-  it.live("is capped at what the model can say, and says so", () =>
+  it.live("is capped at the model's longest answer, and says so", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {
         const capped = yield* ask(gateway, chatPath, chat("hello", { max_tokens: 100_000, seed: 7 }), money)

@@ -23,7 +23,7 @@ const refusals: ReadonlyArray<Refusal> = [
 describe("a provider's refusal", () => {
   itIsTheCode(refusals)
 
-  it("of status 4xx is never our internal error, whatever it says", () => {
+  it("of status 4xx is never our internal error, whatever its message", () => {
     for (let status = 400; status < 500; status++) {
       for (const text of ["", "{}", "null", '{"error":"x"}', "<html>", "[]"]) {
         assert.notStrictEqual(

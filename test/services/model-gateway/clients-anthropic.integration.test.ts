@@ -9,7 +9,7 @@ const anthropic = ({ url }: TestGateway) => new Anthropic({ baseURL: `${url}/api
 describe("the official Anthropic client", () => {
   const question = { max_tokens: 100, messages: [{ role: "user" as const, content: "one two three" }] }
 
-  it.live("talks to a free model of either kind of provider, streamed and not", () =>
+  it.live("chats with a free model of either kind of provider, streamed and not", () =>
     withGateway((gateway) =>
       Effect.promise(async () => {
         const client = anthropic(gateway)
@@ -35,7 +35,7 @@ describe("the official Anthropic client", () => {
     )
   )
 
-  it.live("is told which tool to use, and tells what it gave", () =>
+  it.live("receives a tool call, and returns the tool's result", () =>
     withGateway((gateway) =>
       Effect.promise(async () => {
         const client = anthropic(gateway)
@@ -73,7 +73,7 @@ describe("the official Anthropic client", () => {
     )
   )
 
-  it.live("raises errors with their status and type, also in the middle of a stream", () =>
+  it.live("raises errors with their status and type, even in the middle of a stream", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {
         const client = anthropic(gateway)

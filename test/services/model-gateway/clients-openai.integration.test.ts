@@ -38,7 +38,7 @@ describe("the official OpenAI client", () => {
     )
   )
 
-  it.live("is told which tool to call, and tells what it gave", () =>
+  it.live("receives a tool call, and returns the tool's result", () =>
     withGateway((gateway) =>
       Effect.promise(async () => {
         const client = openAi(gateway)
@@ -112,7 +112,7 @@ describe("the official OpenAI client", () => {
     )
   )
 
-  it.live("lists the models, makes no image unpaid, and raises errors with their status and code", () =>
+  it.live("lists the models, gets no image unpaid, and raises errors with their status and code", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {
         const client = openAi(gateway)

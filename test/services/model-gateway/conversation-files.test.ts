@@ -25,7 +25,7 @@ const refusedAt = (request: JsonObject) => {
   return Result.isFailure(made) ? [made.failure.code, made.failure.param] : ["fine"]
 }
 
-describe("an address", () => {
+describe("an address in a conversation", () => {
   it.each([
     ["https://a.example/1.png", "https://a.example/1.png"],
     ["HTTP://A.example:80/b c".replace(" ", "%20"), "http://a.example/b%20c"],
@@ -37,7 +37,7 @@ describe("an address", () => {
   it.each([
     ["data:image/png;base64,AA==", "image/png", "AA=="],
     ["DATA:Image/PNG;name=x.png;base64,AA\n==", "image/png", "AA=="]
-  ])("%s is data", (text, mediaType, base64) => {
+  ])("%s is inline data", (text, mediaType, base64) => {
     assert.deepStrictEqual(Result.getOrThrow(parseFileAddress(text)), { _tag: "Data", mediaType, base64 })
   })
 
@@ -110,7 +110,7 @@ describe("the pictures and documents of a conversation", () => {
     { kind: "document", url: "https://a.example/b.pdf" }
   ]
 
-  it("are named once each, and put in wherever they stand, with nothing beside them", () => {
+  it("are each listed once, and inserted at every place, without other changes", () => {
     const files = read(everywhere)
     assert.deepStrictEqual([files.named, files.documents], [named, 2])
     const png = { mediaType: "image/png", base64: "QQ==" }
@@ -229,7 +229,7 @@ describe("the pictures and documents of a conversation", () => {
     assert.deepStrictEqual(refusedAt(pictures(17)), ["INVALID_IMAGE_URL", "messages[0].content[16].image_url.url"])
   })
 
-  it("are not looked for in what a model or its tools have written", () => {
+  it("are ignored in text of a model or its tools", () => {
     const said = {
       messages: [
         {
@@ -249,7 +249,7 @@ describe("the pictures and documents of a conversation", () => {
     assert.deepStrictEqual(read(said), { request: said, named: [], documents: 0 })
   })
 
-  it.prop("are none in what names none", [Schema.String], ([text]) => {
+  it.prop("are empty in a conversation without any", [Schema.String], ([text]) => {
     const plain = { messages: [{ role: "user", content: text }], input: text }
     assert.deepStrictEqual(read(plain), { request: plain, named: [], documents: 0 })
     assert.deepStrictEqual(withFiles(plain, new Map()), plain)
@@ -265,7 +265,7 @@ describe("a request for images", () => {
     [{ prompt: "x", input_image_2: "file:///x" }, "input_image_2"],
     [{ prompt: "x", webhook: { url: web } }, "webhook.url"],
     [{ prompt: "x", image: { file_id: "f" } }, "image.file_id"]
-  ])("%j holds its pictures itself", (request, param) => {
+  ])("%j contains its pictures itself", (request, param) => {
     assert.strictEqual(imageRequestFault(request)?.param, param)
   })
 })

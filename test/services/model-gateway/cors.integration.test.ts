@@ -20,8 +20,8 @@ const preflight = ({ url }: TestGateway, asked: string, at = path) =>
 const allows = (response: Response, name: string) =>
   response.headers.get("access-control-allow-headers")?.toLowerCase().split(", ").includes(name.toLowerCase()) === true
 
-describe("the gateway, called from a page", () => {
-  it.live("lets wallets and client libraries send all that they send, under every base path", () =>
+describe("the gateway, called from a web page", () => {
+  it.live("allows all headers of wallets and client libraries, under every base path", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {
         const sent = [
@@ -87,7 +87,7 @@ describe("the gateway, called from a page", () => {
     )
   )
 
-  it.live("lets only the pages of the configuration call, where it names any", () =>
+  it.live("admits only the pages of the configuration, when it names any", () =>
     withGateway(
       (gateway) =>
         Effect.gen(function* () {

@@ -11,9 +11,9 @@ const paramOf = (dialect: ApiDialect, request: JsonObject, extras: ReadonlyArray
   return Result.isFailure(sold) ? [sold.failure.code, sold.failure.param] : "sold"
 }
 
-describe("what costs extra upstream", () => {
+describe("a parameter that costs extra upstream", () => {
   it.each(costlyParameters)(
-    "%s is refused on every route, and sold where the model's configuration names it",
+    "%s is refused on every route, and sold when the model's configuration names it",
     (name) => {
       const request = { model: "m", [name]: [{ type: "anything" }] }
       for (const dialect of dialects) {
@@ -53,7 +53,7 @@ describe("what costs extra upstream", () => {
     { enable_search: false },
     { mcp_servers: [] },
     { web_search_options: null }
-  ])("%j asks for nothing more than usual, and is left out", (usual) => {
+  ])("%j requests nothing beyond the usual, and is left out", (usual) => {
     for (const dialect of dialects) {
       assert.deepStrictEqual(soldRequest(dialect, { model: "m", ...usual }, []), Result.succeed({ model: "m" }))
     }
@@ -88,7 +88,7 @@ describe("what costs extra upstream", () => {
     assert.strictEqual(paramOf(dialect, { tools: [tool] }), "sold")
   })
 
-  it("is named in the configuration by names that there are", () => {
+  it("has a known name in the configuration", () => {
     const model = (ExtraParameters: ReadonlyArray<string>) =>
       decodeConfiguration({
         ModelGateway: {

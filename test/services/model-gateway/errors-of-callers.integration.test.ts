@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { ask, chat, money, withGateway } from "../../support/gateway.ts"
 import { chatPath, type ErrorBody } from "./error-body.ts"
 
-describe("what a caller gets wrong", () => {
+describe("a caller's mistake", () => {
   const wrong = [
     ["{", 400, "INVALID_JSON"],
     ["", 400, "INVALID_JSON"],
@@ -24,7 +24,7 @@ describe("what a caller gets wrong", () => {
     [chat("x".repeat(1_100_000)), 400, "REQUEST_TOO_LARGE"]
   ] as const
 
-  it.live("is told before the price, with the paths of what is wrong", () =>
+  it.live("is reported before the price, with the paths of its faults", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {
         for (const [body, status, code] of wrong) {
@@ -61,7 +61,7 @@ describe("what a caller gets wrong", () => {
     ["/v1/responses", input({ tools: [{ type: "web_search" }] }), "INVALID_PARAMETER", "tools[0].type"]
   ] as const
 
-  it.live("is told on every route: nothing that is said, more than the model takes, and what is not sold", () =>
+  it.live("is reported on every route: an empty conversation, too long a prompt, and an unsold feature", () =>
     withGateway(
       (gateway) =>
         Effect.gen(function* () {
@@ -112,7 +112,7 @@ describe("what a caller gets wrong", () => {
     )
   )
 
-  it.live("may be large when it holds images, up to ten mebibytes", () =>
+  it.live("does not include a large body with images, up to ten mebibytes", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {
         const picture = (bytes: number) => ({
@@ -134,7 +134,7 @@ describe("what a caller gets wrong", () => {
     )
   )
 
-  it.live("names a model that there is not, in plain words on every route", () =>
+  it.live("in a model's name is reported in plain words on every route", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {
         const bodies = [
@@ -155,7 +155,7 @@ describe("what a caller gets wrong", () => {
     )
   )
 
-  it.live("is refused in the shape of the route", () =>
+  it.live("is refused in the format of the route", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {
         const message = yield* ask(gateway, "/v1/messages", chat("!context-length", { max_tokens: 5 }), money)

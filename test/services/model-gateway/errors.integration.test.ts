@@ -31,7 +31,7 @@ const refusals = [
   ["!status 422", 400, "INVALID_REQUEST"]
 ] as const
 
-describe("what a provider refuses", () => {
+describe("a provider's refusal", () => {
   for (const model of ["demo/echo", "claude/echo"]) {
     for (const stream of [false, true]) {
       it.live(`is told by its code and never charged: ${model}${stream ? ", streamed" : ""}`, () =>
@@ -53,7 +53,7 @@ describe("what a provider refuses", () => {
     }
   }
 
-  it.live("names the parameter, the wait, and whose limit it is", () =>
+  it.live("names the parameter, the wait, and the owner of the limit", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {
         const rejected = (yield* ask(gateway, chatPath, chat("!reject top_p"), money)).body as unknown as ErrorBody
@@ -71,7 +71,7 @@ describe("what a provider refuses", () => {
     )
   )
 
-  it.live("is a matter of capacity where the model is free", () =>
+  it.live("is a matter of capacity for a free model", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {
         for (const [stream, code] of [

@@ -44,7 +44,7 @@ const here = ({ server, chain, upstream }: Parts) => {
 }
 
 describe("the example configuration on Base", () => {
-  it.live("is paid by the protocol's own client, which signs the name that the token has there", () =>
+  it.live("is paid by the protocol's own client, which signs the token's name there", () =>
     withPayments(
       (fleet) =>
         Effect.gen(function* () {

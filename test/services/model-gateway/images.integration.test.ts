@@ -8,7 +8,7 @@ const path = "/v1/images/generations"
 const picture = (prompt: string, more = {}) => ({ model: "demo/picture", prompt, ...more })
 
 describe("an image", () => {
-  it.live("is made while its caller waits, paid for, and found again by its job", () =>
+  it.live("is made while its caller waits, after payment, and found again by its job", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {
         assert.strictEqual((yield* ask(gateway, path, picture("a bird"))).status, 402)
@@ -45,7 +45,7 @@ describe("an image", () => {
     )
   )
 
-  it.live("that cannot be made is not charged, and its job says why", () =>
+  it.live("that cannot be made is not charged, and its job gives the reason", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {
         const failed = yield* ask(gateway, path, picture("!content-filter"), money)
@@ -75,7 +75,7 @@ describe("an image that a conversation names", () => {
   })
   const chatPath = "/v1/chat/completions"
 
-  it.live("is fetched once the call is paid for, and put in", () =>
+  it.live("is fetched once the call is paid, and inserted", () =>
     withGateway(
       (gateway) =>
         Effect.gen(function* () {
@@ -142,7 +142,7 @@ describe("an image that a conversation names", () => {
     [path, (url) => ({ prompt: "a bird", image_url: url })]
   ]
 
-  it.live("at an address of another kind is refused before anybody is paid, on every route", () =>
+  it.live("at an address of another kind is refused before any payment, on every route", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {
         for (const [route, body] of holders) {
@@ -161,7 +161,7 @@ describe("an image that a conversation names", () => {
     )
   )
 
-  it.live("as a document is fetched too, and no provider is ever given an address", () =>
+  it.live("as a document is fetched too, and no provider ever gets an address", () =>
     withGateway(
       (gateway) =>
         Effect.gen(function* () {

@@ -25,8 +25,8 @@ const askAndLeave = ({ url }: TestGateway, body: unknown, afterBytes: number, un
 
 const isCancelled = ({ upstream }: TestGateway) => Effect.sync(() => upstream.calls[0]?.state === "cancelled")
 
-describe("a caller who leaves", () => {
-  it.live("in the middle of a stream cuts the provider off and pays for what was given out", () =>
+describe("a leaving caller", () => {
+  it.live("in the middle of a stream cuts the provider off and pays for the delivered part", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {
         const body = chat("!words 5000 20ms", { stream: true, max_tokens: 8000 })
@@ -53,7 +53,7 @@ describe("a caller who leaves", () => {
   )
 })
 
-describe("a reader that takes its time", () => {
+describe("a slow reader", () => {
   it.live("holds the provider back instead of filling the gateway's memory", () =>
     withGateway(
       (gateway) =>
@@ -95,7 +95,7 @@ describe("a reader that takes its time", () => {
 })
 
 describe("a free model", () => {
-  it.live("answers so often a minute for each address, and says when it does again", () =>
+  it.live("has a limit per minute for each address, and says when it is open again", () =>
     withGateway(
       (gateway) =>
         Effect.gen(function* () {
@@ -125,7 +125,7 @@ describe("a free model", () => {
     )
   )
 
-  it.live("is listed so often an hour", () =>
+  it.live("has a limit per hour on its listing", () =>
     withGateway(
       (gateway) =>
         Effect.gen(function* () {

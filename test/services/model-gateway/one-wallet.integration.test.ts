@@ -22,7 +22,7 @@ const served = (said: ReadonlyArray<Said>) => statuses(said).filter((status) => 
 const asked = ({ upstream }: PaymentFleet) => upstream.calls.filter(({ path }) => !path.endsWith("/models")).length
 
 describe.each(layouts)("many calls of one wallet at once, $layout", ({ withPayments }) => {
-  it.live("are one answer for a hundred authorizations of a wallet with money for one, over two verifiers", () =>
+  it.live("get one answer for a hundred authorizations of a wallet with money for one, over two verifiers", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         yield* fleet.start("payment-verifier")
@@ -51,7 +51,7 @@ describe.each(layouts)("many calls of one wallet at once, $layout", ({ withPayme
     )
   )
 
-  it.live("are ten answers for ten streams of a wallet with money for ten, and none for an eleventh meanwhile", () =>
+  it.live("get ten answers for ten streams of a wallet with money for ten, and none for an eleventh meanwhile", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const body = chat("!words 20 100", { stream: true })
@@ -66,7 +66,7 @@ describe.each(layouts)("many calls of one wallet at once, $layout", ({ withPayme
     )
   )
 
-  it.live("are all answered that the wallet has money for, one right after the other and side by side", () =>
+  it.live("are all answered while the wallet has money, in sequence and in parallel", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const body = chat("hello")
@@ -83,7 +83,7 @@ describe.each(layouts)("many calls of one wallet at once, $layout", ({ withPayme
     )
   )
 
-  it.live("refused for exposure are taken with the very same payment once there is room", () =>
+  it.live("are accepted with the very same payment after a refusal for exposure, once there is room", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const body = chat("!delay 500ms")

@@ -8,7 +8,7 @@ const document = gatewayOpenApi() as {
   components: { schemas: Record<string, { required?: ReadonlyArray<string> }> }
 }
 
-describe("the description of the gateway", () => {
+describe("the gateway's OpenAPI document", () => {
   it("names every route, and every code under its status", () => {
     const described = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/gu, ":$1")}`)
@@ -24,7 +24,7 @@ describe("the description of the gateway", () => {
     }
   })
 
-  it("leaves no reference open", () => {
+  it("leaves no reference unresolved", () => {
     const text = JSON.stringify(document)
     const names = [...text.matchAll(/"#\/components\/schemas\/([^"]+)"/gu)].map(([, name]) => name ?? "")
     assert.isAbove(names.length, 5)

@@ -35,7 +35,7 @@ const upstreamCalls = ({ upstream }: PaymentFleet) =>
   upstream.calls.filter(({ path }) => !path.endsWith("/models")).length
 
 describe.each(layouts)("a paid call, $layout", ({ withPayments }) => {
-  it.live("is quoted, paid by the protocol's own client, settled, answered, and no second time", () =>
+  it.live("is quoted, paid by the protocol's own client, settled, answered, and not sold a second time", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const client = payingFetch(fleet.chain.payer.privateKey)
@@ -64,7 +64,7 @@ describe.each(layouts)("a paid call, $layout", ({ withPayments }) => {
     )
   )
 
-  it.live("costs nothing when its model fails, and its payment is good for another try", () =>
+  it.live("costs nothing when its model fails, and its payment is good for a retry", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const failing = chat("!status 503")
@@ -84,7 +84,7 @@ describe.each(layouts)("a paid call, $layout", ({ withPayments }) => {
     )
   )
 
-  it.live("takes the payment of a stream that ended in 504 once more, with what the wait has left of it", () =>
+  it.live("accepts the payment of a stream that ended in 504 once more, with the rest of its time", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const late = chat("!status 504", { stream: true })
@@ -110,7 +110,7 @@ describe.each(layouts)("a paid call, $layout", ({ withPayments }) => {
     )
   )
 
-  it.live("pays for a stream after its last chunk, and for one that is left once it has begun", () =>
+  it.live("pays for a stream after its last chunk, and for a stream that the caller leaves midway", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const body = chat("one two three", { stream: true })
@@ -139,7 +139,7 @@ describe.each(layouts)("a paid call, $layout", ({ withPayments }) => {
     )
   )
 
-  it.live("is answered once more to who names it by the payment-identifier, and to nobody else", () =>
+  it.live("is answered once more to a caller with its payment-identifier, and to no other", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const identifier = "call-0123456789abcdef"
@@ -174,7 +174,7 @@ describe.each(layouts)("a paid call, $layout", ({ withPayments }) => {
 
 // Side by side: what takes its time is the payment.
 describe.concurrent.each(layouts)("a paid stream, $layout", ({ withPayments }) => {
-  it.live("is settled while it is streamed when its payment would end before it does", () =>
+  it.live("is settled during the stream when its payment would expire before the end", () =>
     withPayments(
       (fleet) =>
         Effect.gen(function* () {
@@ -195,7 +195,7 @@ describe.concurrent.each(layouts)("a paid stream, $layout", ({ withPayments }) =
 })
 
 describe("a payment", () => {
-  it.live("that is short, empty, forged or too near its end is refused before any model is asked", () =>
+  it.live("that is short, empty, forged or about to expire is refused before any model is called", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const body = chat("hello")

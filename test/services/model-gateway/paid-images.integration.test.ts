@@ -31,7 +31,7 @@ const pay = (fleet: PaymentFleet, path: string, body: unknown, payment: string):
 const jobOf = (said: Said) => said.headers.get("x-image-job")
 
 describe("a payment that is sent again", () => {
-  it.live("answers with the image that it pays for while that is made, and is charged once", () =>
+  it.live("returns its image while that is made, and is charged once", () =>
     withPayments(
       (fleet) =>
         Effect.gen(function* () {

@@ -28,7 +28,7 @@ const post = (url: string, agent: Agent, payment: string): Promise<Answered> =>
   })
 
 describe.each(layouts)("one authorization sent a thousand times at once, $layout", ({ withPayments }) => {
-  it.live("is served once, settled once, and refused as a replay to everybody else", () =>
+  it.live("is served once, settled once, and refused as a replay otherwise", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const callsOfTokens = Effect.map(fleet.metrics, (text) => {

@@ -6,7 +6,7 @@ import { promptSize } from "../../../services/model-gateway/requests/read-call.t
 import { suggestModels } from "../../../services/model-gateway/models/ModelRegistry.ts"
 import type { JsonObject } from "../../../services/model-gateway/translate/json.ts"
 
-describe("whose calls are counted together", () => {
+describe("the caller's address, by which calls are counted,", () => {
   const addressOf = clientAddress(["10.0.0.0/8", "127.0.0.1/32", "fd00::/8"])
   const table = [
     ["203.0.113.7", undefined, "203.0.113.7"],
@@ -26,12 +26,12 @@ describe("whose calls are counted together", () => {
     ["::1", undefined, "0:0:0:0::/64"]
   ] as const
 
-  it.each(table.map((row) => ({ row, name: `${row[0]} for ${row[1] ?? "nobody"}` })))("is plain: $name", ({ row }) => {
+  it.each(table.map((row) => ({ row, name: `${row[0]} for ${row[1] ?? "nobody"}` })))("is found: $name", ({ row }) => {
     const [peer, forwardedFor, expected] = row
     assert.strictEqual(addressOf(peer, forwardedFor), expected)
   })
 
-  it("cannot be chosen by a caller, whatever it writes", () => {
+  it("cannot be chosen by a caller with any header", () => {
     for (const forged of ["1.1.1.1", "10.0.0.5", "", ",,,", "1.1.1.1, 10.0.0.5"]) {
       assert.strictEqual(addressOf("10.0.0.1", `${forged}, 198.51.100.1, 10.2.3.4`), "198.51.100.1")
     }
@@ -91,14 +91,14 @@ describe("a conversation", () => {
     ["only developer input", checkResponses, { input: [{ role: "developer", content: "x" }] }, "EMPTY_CONVERSATION"],
     ["a plain input", checkResponses, { input: "x" }, "fine"]
   ]
-  it.each(table.map((row) => ({ row, name: row[0] })))("is checked before it is paid for: $name", ({ row }) => {
+  it.each(table.map((row) => ({ row, name: row[0] })))("is checked before its payment: $name", ({ row }) => {
     const [, check, request, code] = row
     assert.strictEqual(codeOf(check(request)), code)
   })
 })
 
 describe("a prompt", () => {
-  it("is measured by its text, its messages and its images, the same in every shape", () => {
+  it("is measured by its text, its messages and its images, equally in every API dialect", () => {
     const picture = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(9_000)}` } }
     const chat = {
       model: "x".repeat(99),
@@ -111,7 +111,7 @@ describe("a prompt", () => {
 })
 
 describe("a mistaken id", () => {
-  it("is answered with the nearest ones first", () => {
+  it("gets the nearest ids first", () => {
     const known = [
       "demo/echo",
       "openai/gpt-5",

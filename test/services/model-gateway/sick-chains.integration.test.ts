@@ -25,8 +25,8 @@ const signed = (fleet: PaymentFleet, body: unknown, key = fleet.chain.payer.priv
 const pay = (fleet: PaymentFleet, body: unknown, payment: string) =>
   ask(fleet, path, body, { "payment-signature": payment })
 
-describe.each(layouts)("a chain that is away, $layout", ({ withPayments }) => {
-  it.live("makes a call wait with 503, and the same payment is good when it is back", () =>
+describe.each(layouts)("a chain that is down, $layout", ({ withPayments }) => {
+  it.live("makes a call wait with 503, and the same payment is good afterwards", () =>
     withPayments(
       (fleet) =>
         Effect.gen(function* () {
@@ -48,7 +48,7 @@ describe.each(layouts)("a chain that is away, $layout", ({ withPayments }) => {
     )
   )
 
-  it.live("while the answer is made gives out one answer unpaid, no second one, and is paid when it is back", () =>
+  it.live("during the answer lets one answer go out unpaid, no second one, and is paid afterwards", () =>
     withPayments(
       (fleet) =>
         Effect.gen(function* () {
@@ -109,7 +109,7 @@ describe.each(layouts)("a payer who empties the wallet while the model works, $l
 })
 
 describe("a gateway without a verifier", () => {
-  it.live("says that nobody can verify now", () =>
+  it.live("says that no verifier answers", () =>
     withPayments(
       (fleet) =>
         Effect.gen(function* () {

@@ -48,7 +48,7 @@ const startSilent = Effect.fnUntraced(function* ({ server, chain }: PaymentFleet
   return asked
 })
 
-describe("a verifier that falls silent with a claimed payment in hand", () => {
+describe("a verifier that falls silent with a claimed payment", () => {
   it.live("costs the caller two seconds: another takes the claim over, streamed or not", () =>
     withPayments(
       (fleet) =>

@@ -15,8 +15,8 @@ const slow = {
 const mine = ({ chain }: PaymentFleet) => chain.rpc("evm_mine", [])
 const isSent = ({ claimStates }: PaymentFleet) => Effect.map(claimStates, (all) => all.includes("SETTLING"))
 
-describe.each(layouts)("a chain whose blocks come later than anybody waits, $layout", ({ withPayments }) => {
-  it.live("whole answers: one goes out ahead of its payment, no other one does, and nobody is to pay again", () =>
+describe.each(layouts)("a chain whose blocks come later than any caller waits, $layout", ({ withPayments }) => {
+  it.live("whole answers: one goes out ahead of its payment, no other one does, and no payer pays again", () =>
     withPayments(
       (fleet) =>
         Effect.gen(function* () {
@@ -65,7 +65,7 @@ describe.each(layouts)("a chain whose blocks come later than anybody waits, $lay
     )
   )
 
-  it.live("a settler that is gone before the block leaves the payment to another, and it is made once", () =>
+  it.live("a settler that dies before the block leaves the payment to another, which settles it once", () =>
     withPayments(
       (fleet) =>
         Effect.gen(function* () {

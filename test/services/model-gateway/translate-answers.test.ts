@@ -98,8 +98,8 @@ const planOf = ({ usesTool, input, ...plan }: Schema.Schema.Type<typeof Plan>): 
   showsUsage: true
 })
 
-describe("an answer that is streamed", () => {
-  it.prop("is the same as the whole one in Anthropic's shape, whoever makes it", [Plan], ([given]) => {
+describe("a streamed answer", () => {
+  it.prop("equals the whole one in Anthropic's format, from any provider", [Plan], ([given]) => {
     const plan = planOf(given)
     for (const kind of ["openai", "anthropic"] as const) {
       const events = streamed("messages", kind, plan)
@@ -114,7 +114,7 @@ describe("an answer that is streamed", () => {
     }
   })
 
-  it.prop("is the same as the whole one in OpenAI's shape, whoever makes it", [Plan], ([given]) => {
+  it.prop("equals the whole one in OpenAI's format, from any provider", [Plan], ([given]) => {
     const plan = planOf(given)
     for (const kind of ["openai", "anthropic"] as const) {
       const put = completionOf(streamed("chat", kind, plan))
@@ -128,7 +128,7 @@ describe("an answer that is streamed", () => {
     }
   })
 
-  it.prop("ends with the whole one in the shape of responses, and counts its events", [Plan], ([given]) => {
+  it.prop("ends with the whole one in the responses format, and numbers its events", [Plan], ([given]) => {
     const plan = planOf(given)
     for (const kind of ["openai", "anthropic"] as const) {
       const events = streamed("responses", kind, plan)
@@ -148,7 +148,7 @@ describe("an answer that is streamed", () => {
     }
   })
 
-  it("tells no name but the caller's for the model", () => {
+  it("contains only the caller's name for the model", () => {
     const plan = planOf({
       pieces: ["a"],
       thought: "",

@@ -8,8 +8,8 @@ const got = <E>(made: Result.Result<JsonObject, E>) => Result.getOrThrow(made)
 
 const schema = { type: "object", properties: { word: { type: "string" } } }
 
-describe("a request in Anthropic's shape", () => {
-  it("is one in OpenAI's, with tools, images, results and what was thought left out", () => {
+describe("a request in Anthropic's format", () => {
+  it("becomes one in OpenAI's, with tools, images and results, without the thinking", () => {
     const made = got(
       messagesToChat({
         model: "m",
@@ -82,14 +82,14 @@ describe("a request in Anthropic's shape", () => {
     })
   })
 
-  it("is refused where it asks for a tool that only Anthropic has", () => {
+  it("is refused when it asks for a tool that only Anthropic has", () => {
     const made = messagesToChat({ messages: [], tools: [{ type: "web_search_20250305", name: "web_search" }] })
     assert.deepInclude(Result.isFailure(made) ? made.failure : {}, { param: "tools" })
   })
 })
 
-describe("a request in OpenAI's shape", () => {
-  it("is one in Anthropic's, with alternating roles", () => {
+describe("a request in OpenAI's format", () => {
+  it("becomes one in Anthropic's, with alternating roles", () => {
     const made = got(
       chatToMessages({
         model: "m",
@@ -164,13 +164,13 @@ describe("a request in OpenAI's shape", () => {
     })
   })
 
-  it("is refused where it asks for several answers", () => {
+  it("is refused when it asks for several answers", () => {
     assert.isTrue(Result.isFailure(chatToMessages({ messages: [], n: 2 })))
   })
 })
 
-describe("a request in the shape of responses", () => {
-  it("is one of chat, with calls and what they gave", () => {
+describe("a request in the responses format", () => {
+  it("becomes one of chat, with calls and their results", () => {
     const made = got(
       responsesToChat({
         model: "m",
@@ -220,7 +220,7 @@ describe("a request in the shape of responses", () => {
     })
   })
 
-  it("is refused where it asks for what a chat has not", () => {
+  it("is refused when it asks for a feature that chat lacks", () => {
     for (const request of [{ tools: [{ type: "web_search" }] }, { input: [{ type: "item_reference", id: "x" }] }]) {
       assert.isTrue(Result.isFailure(responsesToChat(request)))
     }

@@ -11,7 +11,7 @@ export const openAi = (message: string, type: string, code: string | null = null
 /** One test for each refusal. */
 export const itIsTheCode = (refusals: ReadonlyArray<Refusal>) =>
   it.each(refusals.map((row) => ({ vendor: row[0], row })))(
-    "is the code that a caller can act on: $vendor",
+    "a provider's refusal becomes the code that a caller can act on: $vendor",
     ({ row }) => {
       const [, status, body, code, param] = row
       const text = typeof body === "string" ? body : JSON.stringify(body)

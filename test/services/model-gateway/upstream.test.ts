@@ -14,15 +14,15 @@ const failing = (times: number, everyMs: number) => {
   return breaker
 }
 
-describe("a provider that fails", () => {
-  it("is left alone after ten failures in ten seconds, neither for a burst nor for a trickle", () => {
+describe("a failing provider", () => {
+  it("is skipped after ten failures in ten seconds, neither for a burst nor for a trickle", () => {
     assert.strictEqual(breakerWaitMs(failing(500, 10), 5_000), 0)
     assert.strictEqual(breakerWaitMs(failing(9, 60_000), 600_000), 0)
     const open = failing(11, 1_000)
     assert.strictEqual(breakerWaitMs(open, 10_000), 5_000)
   })
 
-  it("is asked by one call after the pause, and for twice as long left alone when that fails", () => {
+  it("gets one trial call after the pause, and a doubled pause when that fails", () => {
     const open = failing(11, 1_000)
     assert.strictEqual(breakerWaitMs(open, 15_000), 0)
     const probing = asked(open, 15_000)
@@ -32,7 +32,7 @@ describe("a provider that fails", () => {
     assert.strictEqual(breakerWaitMs(afterNothing(probing), 15_002), 0)
   })
 
-  it("is never left alone for longer than a minute", () => {
+  it("is never skipped for longer than a minute", () => {
     let breaker = failing(11, 1_000)
     let nowMs = 10_000
     for (let nth = 0; nth < 20; nth++) {
@@ -57,7 +57,7 @@ const decodeAll = (text: string, size: number, facts = none()) => {
 describe("a provider's stream", () => {
   const Size = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 40 }))
 
-  it.prop("is the same however it is cut into pieces", [Schema.Array(Schema.String), Size], ([texts, size]) => {
+  it.prop("is the same for any cut of its bytes", [Schema.Array(Schema.String), Size], ([texts, size]) => {
     const events = texts.map((content) => ({ choices: [{ delta: { content } }] }))
     const text = [
       ": a comment\n\n",
@@ -68,7 +68,7 @@ describe("a provider's stream", () => {
     assert.deepStrictEqual(decodeAll(text, size), expected as ReadonlyArray<Decoded>)
   })
 
-  it("is whole only when it has said why it ended", () => {
+  it("is complete only with a reason for its end", () => {
     const facts = none()
     decodeAll('data: {"choices":[{"delta":{"content":"x"},"finish_reason":null}]}\n\n', 99, facts)
     assert.isFalse(facts.isFinished)
@@ -78,7 +78,7 @@ describe("a provider's stream", () => {
     assert.deepInclude(facts.usage ?? {}, { inputTokens: 3, outputTokens: 4 })
   })
 
-  it("may hold an error, or what is no JSON, or never end an event", () => {
+  it("may contain an error, or invalid JSON, or an endless event", () => {
     const [error] = decodeAll('data: {"error":{"code":429,"message":"slow down"}}\n\n', 99)
     assert.deepInclude(error, { _tag: "Error", status: 429 })
     assert.deepInclude(decodeAll("data: {x\n\n", 99)[0], { _tag: "Garbage" })

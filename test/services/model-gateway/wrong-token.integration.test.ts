@@ -8,8 +8,8 @@ type Json = Readonly<Record<string, unknown>>
 
 const path = "/api/v1/chat/completions"
 
-describe("a network whose token calls itself otherwise than it is configured", () => {
-  it.live("is not offered, nothing is verified on it, and it is said where an operator looks", () =>
+describe("a network whose token's name differs from the configuration", () => {
+  it.live("is not offered, nothing is verified on it, and the log and health report it", () =>
     withPayments(
       (fleet) =>
         Effect.gen(function* () {

@@ -59,8 +59,8 @@ const noJobs = Effect.gen(function* () {
   return messages === 0
 })
 
-describe("a payment that is asked for while its claim is still the gateway's", () => {
-  it.live("is made SETTLING and settled by whoever takes the job", () =>
+describe("a requested payment whose claim is still the gateway's", () => {
+  it.live("becomes SETTLING and is settled by the settler that takes the job", () =>
     asked((fleet, checked) =>
       Effect.gen(function* () {
         const claims = yield* Claims
@@ -73,7 +73,7 @@ describe("a payment that is asked for while its claim is still the gateway's", (
     )
   )
 
-  it.live("is settled though its claim was renewed meanwhile", () =>
+  it.live("is settled even when its claim was renewed meanwhile", () =>
     asked((fleet, checked) =>
       Effect.gen(function* () {
         const claims = yield* Claims
@@ -86,7 +86,7 @@ describe("a payment that is asked for while its claim is still the gateway's", (
     )
   )
 
-  it.live("is not settled when its claim was let go before a settler came, nor when another call has it", () =>
+  it.live("is not settled when its claim was released before a settler came, nor when another call has it", () =>
     asked((fleet, checked) =>
       Effect.gen(function* () {
         const claims = yield* Claims
@@ -106,8 +106,8 @@ describe("a payment that is asked for while its claim is still the gateway's", (
   )
 })
 
-describe("a job with a signature that is not its payer's", () => {
-  it.live("is sent to no chain: that is asked before it is", () =>
+describe("a job with a forged signature", () => {
+  it.live("reaches no chain as a transaction: the check comes first", () =>
     asked((fleet, checked) =>
       Effect.gen(function* () {
         const claims = yield* Claims
@@ -129,8 +129,8 @@ describe("a job with a signature that is not its payer's", () => {
   )
 })
 
-describe("a gateway that finds no settler", () => {
-  it.live("makes the payment SETTLING itself before it gives an answer out ahead of it", () =>
+describe("a gateway without a settler", () => {
+  it.live("makes the payment SETTLING itself before it delivers an answer ahead of it", () =>
     withPayments(
       (fleet) =>
         Effect.gen(function* () {

@@ -13,7 +13,7 @@ import {
 } from "../../support/local-settler.ts"
 import { balanced } from "../../support/payment-fleet.ts"
 
-describe("a caller who leaves while the settler of the gateway's process has the payment", () => {
+describe("a caller who leaves while the gateway's local settler has the payment", () => {
   it.live("is charged once, and finds the answer again by its payment and identifier", () =>
     withLocalSettler(
       (fleet) =>
@@ -40,7 +40,7 @@ describe("a caller who leaves while the settler of the gateway's process has the
 })
 
 describe("a settler that is shut down beside its gateway", () => {
-  it.live("writes the books of what was handed to it before it is gone, and its follower is handed the next", () =>
+  it.live("finishes its accepted settlements before it ends, and its successor gets the next ones", () =>
     withoutSettler(
       (fleet) =>
         Effect.gen(function* () {

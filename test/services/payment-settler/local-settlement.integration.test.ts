@@ -17,8 +17,8 @@ import { balanced } from "../../support/payment-fleet.ts"
 import { freePort } from "../../../dev/fixtures/free-port.ts"
 import { rejected, startSickNode } from "../../libs/x402/chains/evm/sick-node.ts"
 
-describe("a paid call whose settler is in the gateway's process", () => {
-  it.live("is answered with its receipt, and is in the books once without a job, streamed or not", () =>
+describe("a paid call with a settler in the gateway's process", () => {
+  it.live("is answered with its receipt, and recorded once without a job, streamed or not", () =>
     withLocalSettler((fleet) =>
       Effect.gen(function* () {
         const key = yield* fundedKey(fleet)
@@ -45,7 +45,7 @@ describe("a paid call whose settler is in the gateway's process", () => {
     )
   )
 
-  it.live("costs nothing while its answer cannot be kept, and the same payment is good once it can", () =>
+  it.live("costs nothing while its answer cannot be stored, and the same payment is good afterwards", () =>
     withLocalSettler((fleet) =>
       Effect.gen(function* () {
         const payment = yield* signFor(fleet, body, yield* fundedKey(fleet))
@@ -69,7 +69,7 @@ describe("a paid call whose settler is in the gateway's process", () => {
     )
   )
 
-  it.live("is not given out and costs nothing when its payer takes the money away while the model works", () =>
+  it.live("is not delivered and costs nothing when its payer takes the money away while the model works", () =>
     withLocalSettler((fleet) =>
       Effect.gen(function* () {
         const thinking = chat("!delay 2s")
@@ -98,8 +98,8 @@ describe("a paid call whose settler is in the gateway's process", () => {
   )
 })
 
-describe("a payment that the settler of the gateway's process cannot begin at once", () => {
-  it.live("goes by a job while that has no room, and both are made once", () =>
+describe("a payment that the local settler cannot begin at once", () => {
+  it.live("becomes a job while the settler has no room, and both settle once", () =>
     withLocalSettler(
       (fleet) =>
         Effect.gen(function* () {
@@ -118,7 +118,7 @@ describe("a payment that the settler of the gateway's process cannot begin at on
     )
   )
 
-  it.live("goes by a job while others have all keys, and is made once by who has one", () =>
+  it.live("becomes a job while others hold all keys, and a holder of a key settles it once", () =>
     withoutSettler(
       (fleet) =>
         Effect.gen(function* () {
@@ -141,8 +141,8 @@ describe("a payment that the settler of the gateway's process cannot begin at on
   )
 })
 
-describe("a payment whose end the settler of the gateway's process does not get to know", () => {
-  it.live("goes on as a job and is made once when the chain tells again", () =>
+describe("a payment whose outcome the local settler does not learn", () => {
+  it.live("goes on as a job and is made once when the chain answers again", () =>
     Effect.gen(function* () {
       const port = yield* Effect.promise(freePort)
       const healthy = `http://127.0.0.1:${port}`

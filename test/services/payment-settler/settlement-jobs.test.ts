@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { retryDelayMs } from "../../../services/payment-settler/settlement-jobs.ts"
 
-describe("the wait before a payment is looked at again", () => {
+describe("the wait before a payment is looked up again", () => {
   it.each([
     ["is a quarter of a second at first", 0, 250],
     ["is half of how long it has been asked for", 10_000, 5_000],

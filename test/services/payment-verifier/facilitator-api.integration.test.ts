@@ -51,7 +51,7 @@ describe("the facilitator's API", () => {
     )
   )
 
-  it.live("has the settler of its own process settle, once and without a job", () =>
+  it.live("uses the settler of its own process, once and without a job", () =>
     withLocalSettler((fleet) =>
       Effect.gen(function* () {
         const { payload, requirements } = yield* payment(fleet)
@@ -64,7 +64,7 @@ describe("the facilitator's API", () => {
     )
   )
 
-  it.live("spends no fees on payments to others, and says what is wrong with a body", () =>
+  it.live("spends no fees on payments to others, and explains the faults of a body", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const { payload, requirements } = yield* payment(fleet, { payTo: fleet.chain.payer.address })
@@ -80,7 +80,7 @@ describe("the facilitator's API", () => {
     )
   )
 
-  it.live("can stand behind a gateway of another fleet", () =>
+  it.live("can serve a gateway of another fleet", () =>
     withPayments((near) =>
       withPayments(
         (far) =>

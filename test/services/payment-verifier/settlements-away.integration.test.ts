@@ -12,8 +12,8 @@ const settlements = FacilitatorSettlements.layer.pipe(
   Layer.provide(Configuration.layerOf({ PaymentVerifier: { FacilitatorSettleSeconds: 1 } }))
 )
 
-describe("a payment that another server wants settled while the broker restarts", () => {
-  it.live("is asked for again until its job is stored, and waits for its end meanwhile", () =>
+describe("a payment that another server wants settled during a broker restart", () => {
+  it.live("is requested again until its job is stored, and waits for its outcome meanwhile", () =>
     onBus(
       Effect.gen(function* () {
         const broker = jobsAway(3, false)

@@ -23,7 +23,7 @@ const create = creation({
   project: { id: projectId, displayName: "Gates", repositoryUrl: "https://git.example/gates" }
 })
 
-describe("a runner that asks whether its item is still its own", () => {
+describe("a runner that checks its ownership of an item", () => {
   const isHeld = (workItemId: string, dispatchId: string) =>
     Effect.flatMap(Requests, (requests) =>
       requests.ask(
@@ -37,18 +37,20 @@ describe("a runner that asks whether its item is still its own", () => {
       )
     )
 
-  it.live("is told so while it is, and at once when the item was cancelled, given to another, or never was", () =>
-    withPipeline((call) =>
-      Effect.gen(function* () {
-        const { id } = yield* createItem(call)
-        const { dispatchId } = yield* dispatched()
-        assert.deepStrictEqual(yield* isHeld(id, dispatchId), { _tag: "Held" })
-        assert.deepStrictEqual(yield* isHeld(id, "another"), { _tag: "Over", state: "Working" })
-        assert.deepStrictEqual(yield* isHeld(randomUUID(), dispatchId), { _tag: "Over", state: null })
-        assert.strictEqual((yield* call(`DELETE /workitems/${id}`)).status, 200)
-        assert.deepStrictEqual(yield* isHeld(id, dispatchId), { _tag: "Over", state: "Cancelled" })
-      })
-    )
+  it.live(
+    "is confirmed while it owns it, and denied at once when the item was cancelled, given to another, or never existed",
+    () =>
+      withPipeline((call) =>
+        Effect.gen(function* () {
+          const { id } = yield* createItem(call)
+          const { dispatchId } = yield* dispatched()
+          assert.deepStrictEqual(yield* isHeld(id, dispatchId), { _tag: "Held" })
+          assert.deepStrictEqual(yield* isHeld(id, "another"), { _tag: "Over", state: "Working" })
+          assert.deepStrictEqual(yield* isHeld(randomUUID(), dispatchId), { _tag: "Over", state: null })
+          assert.strictEqual((yield* call(`DELETE /workitems/${id}`)).status, 200)
+          assert.deepStrictEqual(yield* isHeld(id, dispatchId), { _tag: "Over", state: "Cancelled" })
+        })
+      )
   )
 })
 
@@ -74,7 +76,7 @@ describe("a command over the bus", () => {
     )
   )
 
-  it.live("is told every fault, or that there is nothing of that id", () =>
+  it.live("gets every fault, or the absence of its entity", () =>
     withPipeline(() =>
       Effect.gen(function* () {
         const bad = yield* commandOver("release", randomUUID(), { _tag: "Create", name: "", description: 7 })
@@ -92,7 +94,7 @@ describe("a command over the bus", () => {
 describe("an answer to a question", () => {
   const secret = "ghp_0123456789abcdefghij0123456789abcdef"
 
-  it.live("reaches the runner as it was written, once, and nobody else", () =>
+  it.live("reaches the runner verbatim, once, and no one else", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const { id } = yield* createItem(call)
@@ -127,7 +129,7 @@ describe("an answer to a question", () => {
     )
   )
 
-  it.live("is without its secrets in the log, in events, and in what is shown", () =>
+  it.live("has no secrets in the log, in events, and in views", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const { id } = yield* createItem(call)

@@ -18,7 +18,7 @@ const isAlive = (isWell: Effect.Effect<boolean, BusError>) =>
   }).pipe(Effect.scoped, Effect.provide(Health.layer))
 
 describe("a watched loop", () => {
-  it.effect("lives while it gets on, and not because time passes", () =>
+  it.effect("lives while it makes progress, and not because time passes", () =>
     Effect.gen(function* () {
       assert.isTrue(yield* isAlive(Effect.succeed(true)))
       assert.isFalse(yield* isAlive(Effect.succeed(false)))
@@ -26,14 +26,14 @@ describe("a watched loop", () => {
     })
   )
 
-  it.effect("outlives a broker that is away, and not one that forbids it to look", () =>
+  it.effect("outlives an unreachable broker, and not one that denies it access", () =>
     Effect.gen(function* () {
       assert.isTrue(yield* isAlive(new BusUnavailable({ operation, detail: "away" })))
       assert.isFalse(yield* isAlive(new BusRefused({ operation, detail: "forbidden", code: 0 })))
     })
   )
 
-  it("has moved when something was done since it was last asked", () => {
+  it("has moved when any work was done since the last check", () => {
     const { moved, hasMoved } = movement()
     assert.isFalse(hasMoved())
     moved()

@@ -14,8 +14,8 @@ import { breakingChanges, promisesOf } from "../../support/openapi-promises.ts"
 const document = JSON.parse(JSON.stringify(pipelineOpenApi())) as Json
 const endpoints = endpointsOf(PipelineHttpApi)
 
-describe("the description of the pipeline's API", () => {
-  it("describes the routes that there are, and no others", () => {
+describe("the pipeline's OpenAPI document", () => {
+  it("describes the existing routes, and no others", () => {
     const described = Object.entries(at(document, "paths")).flatMap(([path, item]) =>
       Object.keys(item as Json).map((method) => `${method.toUpperCase()} ${path}`)
     )
@@ -25,7 +25,7 @@ describe("the description of the pipeline's API", () => {
     )
   })
 
-  it("keeps every promise that it has made to callers", () => {
+  it("keeps every promise to its callers", () => {
     const promised = readFileSync(new URL("openapi-promises.txt", import.meta.url), "utf8")
       .trimEnd()
       .split("\n")
@@ -36,7 +36,7 @@ describe("the description of the pipeline's API", () => {
     assert.deepStrictEqual(unwritten, [], "openapi-promises.txt keeps what is new as well: add these lines")
   })
 
-  it("is seen to break a promise where a field, a route or a code goes, and where more is required", () => {
+  it("breaks a promise when a field, a route or a code disappears, and when more is required", () => {
     const promised = ["GET /a", "GET /a 404 not_found", "Thing.name: string, always", "Wish.name: string"]
     assert.deepStrictEqual(breakingChanges(promised, [...promised, "Thing.age: integer, always", "GET /b"]), [])
     assert.deepStrictEqual(breakingChanges(promised, promised.slice(1)), ["gone: GET /a"])
@@ -49,7 +49,7 @@ describe("the description of the pipeline's API", () => {
     ])
   })
 
-  it("resolves every reference it makes, and refers to every schema it has", () => {
+  it("resolves every reference, and uses every schema", () => {
     const refs = new Set(refsIn(document))
     for (const ref of refs) assert.isDefined(resolved(document, ref), ref)
     for (const name of Object.keys(at(document, "components", "schemas"))) {
@@ -57,7 +57,7 @@ describe("the description of the pipeline's API", () => {
     }
   })
 
-  it("gives an example of every body, which its schema accepts", () => {
+  it("has an example of every body, valid by its schema", () => {
     const taking = endpoints.filter((endpoint) => bodyOf(endpoint).body !== undefined)
     assert.isAbove(taking.length, 10)
     for (const endpoint of taking) {
@@ -69,7 +69,7 @@ describe("the description of the pipeline's API", () => {
     }
   })
 
-  it("says of every operation what it takes and how it refuses, and tells it on the page", () => {
+  it("lists every operation's parameters and refusals, also on the page", () => {
     const page = pipelinePage()
     for (const endpoint of endpoints) {
       const { identifier, method, path, annotations } = endpoint

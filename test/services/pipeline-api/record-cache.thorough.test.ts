@@ -89,7 +89,7 @@ const agents: Kind<AgentState | null, Parameters<typeof agent.decide>[1], unknow
   command: (dice, _state, _step, atMs) => randomAgentCommand(dice, atMs)
 }
 
-describe("what this process decided, and what its written record says", () => {
+describe("a process's decisions, and their written records", () => {
   const same = <State, Command>(name: string, kind: Kind<State, Command, unknown>) => {
     const counts: Array<number> = []
     it.prop(

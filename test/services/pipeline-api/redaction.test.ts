@@ -67,7 +67,7 @@ describe("redaction", () => {
     }
   })
 
-  it("leaves ordinary texts as they are", () => {
+  it("leaves ordinary texts unchanged", () => {
     const texts = [
       "Which oil do you want: linseed or walnut?",
       "see https://git.example/gates/pull/7 and commit 0123456789abcdef0123456789abcdef01234567",
@@ -89,11 +89,11 @@ describe("redaction", () => {
       "[private-key], mind"
     ],
     ["cut off: -----BEGIN PRIVATE KEY-----\nMIIE", "cut off: [private-key]"]
-  ])("says what was there: %s", (text, clean) => {
+  ])("names the kind of the removed text: %s", (text, clean) => {
     assert.strictEqual(redact(text), clean)
   })
 
-  it("takes time in step with the length of a text, however it is made", () => {
+  it("takes time proportional to a text's length, for any content", () => {
     const pieces = [
       "eyJ",
       "sk-",
@@ -115,7 +115,7 @@ describe("redaction", () => {
 })
 
 describe("redaction of a command", () => {
-  it("reaches every text that people and agents write, and no other field", () => {
+  it("covers every text of people and agents, and no other field", () => {
     const hidden = "ghp_0123456789abcdefghij0123456789abcdef"
     const command = {
       _tag: "Report",

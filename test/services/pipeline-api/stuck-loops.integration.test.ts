@@ -49,7 +49,7 @@ const recheck = () =>
   })
 
 describe("the loop of reports", () => {
-  it.live("is alive while it waits for reports, and stuck while one is never done with", () =>
+  it.live("is alive while it waits for reports, and stuck while one never ends", () =>
     onBus(
       Effect.gen(function* () {
         const goOn = yield* Deferred.make<void>()
@@ -67,7 +67,7 @@ describe("the loop of reports", () => {
     )
   )
 
-  it.live("is alive where another replica has the reports", () =>
+  it.live("is alive when another replica has the reports", () =>
     onBus(
       Effect.gen(function* () {
         const here = Layer.succeed(Reports, { carryOut: () => Effect.succeed("ignored" as const) })
@@ -84,7 +84,7 @@ describe("the loop of reports", () => {
 })
 
 describe("the loop of follow-ups", () => {
-  it.live("is alive at the log's end, and stuck while a record is never done with", () =>
+  it.live("is alive at the log's end, and stuck while a record never ends", () =>
     onBus(
       Effect.gen(function* () {
         const goOn = yield* Deferred.make<void>()
@@ -104,7 +104,7 @@ describe("the loop of follow-ups", () => {
 })
 
 describe("the loop of views", () => {
-  it.live("is alive at the log's end, and stuck while a record is never done with", () =>
+  it.live("is alive at the log's end, and stuck while a record never ends", () =>
     onBus(
       Effect.gen(function* () {
         const goOn = yield* Deferred.make<void>()
@@ -128,7 +128,7 @@ describe("the loop of views", () => {
     )
   )
 
-  it.live("is alive where another replica keeps the views", () =>
+  it.live("is alive when another replica keeps the views", () =>
     onBus(
       Effect.gen(function* () {
         const first = yield* projectViews({ holder: "one", projections })

@@ -31,13 +31,13 @@ describe("the frames of a chunk", () => {
     assert.strictEqual(pcm.at(-1), 0)
   })
 
-  it("are held back by 5 ms until more is here, so that another run can be blended in", () => {
+  it("are held back by 5 ms until the next ones arrive, for a cross-fade with another run", () => {
     const intake = chunkIntake()
     intake.accept(head(0), tone(1_000))
     assert.strictEqual(all(intake).length, 1_000 - crossFadeSamples)
   })
 
-  it("that came already, or stand behind a gap, bring nothing", () => {
+  it("that are repeated, or stand behind a gap, give nothing", () => {
     const intake = chunkIntake()
     intake.accept(head(0), tone(1_000))
     assert.isFalse(intake.accept(head(0), tone(1_000)))
@@ -62,7 +62,7 @@ describe("the frames of a chunk", () => {
     assert.strictEqual(joined[2_000], 1_400)
   })
 
-  it("of a first run that wakes up late are not taken once another went on", () => {
+  it("of a first run that wakes up late are refused once another went on", () => {
     const intake = chunkIntake()
     intake.accept(head(0, "a"), tone(1_000))
     intake.accept(head(0, "b"), tone(2_000))
@@ -70,7 +70,7 @@ describe("the frames of a chunk", () => {
     assert.strictEqual(intake.samples(), 2_000)
   })
 
-  it("tell every word once, also when a chunk is made twice", () => {
+  it("give every word once, even when a chunk is made twice", () => {
     const words = [
       { piece: 0, position: 0, sample: 10 },
       { piece: 0, position: 6, sample: 600 }
@@ -83,7 +83,7 @@ describe("the frames of a chunk", () => {
     assert.deepStrictEqual(intake.words(), [...words, more])
   })
 
-  it("say where the last sound ends", () => {
+  it("state the end of the last sound", () => {
     const intake = chunkIntake()
     intake.accept(head(0), tone(700))
     intake.accept(head(700), tone(300, 3))

@@ -37,13 +37,13 @@ const marksOf = (frames: ReadonlyArray<Frame<SessionFrameHead>>) =>
 const endOf = (frames: ReadonlyArray<Frame<SessionFrameHead>>) => frames.at(-1)?.head
 
 describe("a session", () => {
-  it("asks for each chunk once, a few ahead", () => {
+  it("requests each chunk once, a few ahead", () => {
     const play = playout(three, null)
     assert.deepStrictEqual(play.wanted(), [0, 1, 2])
     assert.deepStrictEqual(play.wanted(), [])
   })
 
-  it("lets chunks leave in their order, in whatever order they come", () => {
+  it("sends chunks in order, whatever order they arrive in", () => {
     const play = playout(three, null)
     play.wanted()
     make(play, 2)
@@ -69,7 +69,7 @@ describe("a session", () => {
     assert.strictEqual(marks[3]?.start_time, 1_000)
   })
 
-  it("sends no more than the client has room for, and goes on with more credit", () => {
+  it("sends no more than the client's credit, and goes on with more", () => {
     const play = playout(three, null)
     for (const chunk of play.wanted()) make(play, chunk)
     assert.strictEqual(samplesOf(play.frames(10_000)), 10_000)
@@ -91,7 +91,7 @@ describe("a session", () => {
     assert.strictEqual(next, 3 * perChunk)
   })
 
-  it("asks no further ahead while plenty waits to leave", () => {
+  it("requests no further ahead while plenty waits to leave", () => {
     const many = scriptOf(Array.from({ length: 40 }, (_, at) => `Sentence number ${at} is here.`).join(" "))
     const play = playout(many, null)
     let asked = 0
@@ -104,7 +104,7 @@ describe("a session", () => {
     assert.isNotEmpty(play.wanted())
   })
 
-  it("goes on from a sample in the middle as if it had never stopped", () => {
+  it("goes on from a sample in the middle without a difference", () => {
     const whole = playout(three, null)
     for (const chunk of whole.wanted()) make(whole, chunk)
     const expected = whole.frames(unlimited).flatMap(({ pcm }) => [...pcm])
@@ -119,7 +119,7 @@ describe("a session", () => {
     assert.deepInclude(endOf(frames), { _tag: "End", totalSamples: 3 * perChunk })
   })
 
-  it("puts silence where a break was asked for", () => {
+  it("inserts silence for a break", () => {
     const play = playout(scriptOf('<speak>One. <break time="500ms"/> Two.</speak>'), null)
     for (const chunk of play.wanted()) make(play, chunk)
     assert.strictEqual(samplesOf(play.frames(unlimited)), 2 * perChunk + 12_000)
@@ -127,7 +127,7 @@ describe("a session", () => {
 })
 
 describe("a script", () => {
-  it("tells every fault of every turn, with its place", () => {
+  it("reports every fault of every turn, with its place", () => {
     const faults = readScript({
       turns: ["fine", "<speak><audio src='x'/></speak>", ""].map((input) => ({
         voiceId: "henry",

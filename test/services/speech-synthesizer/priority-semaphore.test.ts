@@ -24,7 +24,7 @@ const bench = (count: number) => {
 }
 
 describe("the jobs of an engine", () => {
-  it.effect("are as many as there are; the rest waits in the order it came", () =>
+  it.effect("run up to the number of threads; the rest waits in order", () =>
     Effect.gen(function* () {
       const { begun, begin, end } = bench(2)
       for (const name of ["a", "b", "c", "d"]) yield* begin(name, 0)
@@ -35,7 +35,7 @@ describe("the jobs of an engine", () => {
     })
   )
 
-  it.effect("go first to whose listener hears nothing yet, then as the sound of the others runs out", () =>
+  it.effect("run first for listeners without sound, then by how soon a listener runs out", () =>
     Effect.gen(function* () {
       const { begun, begin, end } = bench(1)
       yield* begin("a", 0)
@@ -50,7 +50,7 @@ describe("the jobs of an engine", () => {
     })
   )
 
-  it.effect("are given back by a job that fails or is interrupted, and not lost by one that gave up waiting", () =>
+  it.effect("free their thread on failure and interruption, and after giving up in the queue", () =>
     Effect.gen(function* () {
       const { begun, begin, end } = bench(1)
       const running = yield* begin("a", 0)

@@ -28,8 +28,8 @@ const role = synthesizer.pipe(
   Layer.provide(Configuration.layerOf({}))
 )
 
-describe("a chunk that takes long", () => {
-  it.live("is told to be in work every second, so that nobody else is asked for it", () =>
+describe("a slow chunk", () => {
+  it.live("reports its progress every second, so that no other synthesizer is asked for it", () =>
     withBus(() =>
       Effect.gen(function* () {
         const mailbox = yield* Mailbox

@@ -75,7 +75,7 @@ const modelFolder = Effect.acquireRelease(
 )
 
 describe("a synthesizer with a zero-shot model", () => {
-  it.live("speaks a chunk with the recording that its voice names", () =>
+  it.live("speaks a chunk with its voice's recording", () =>
     withBus(() =>
       Effect.gen(function* () {
         yield* keepRecording
@@ -90,7 +90,7 @@ describe("a synthesizer with a zero-shot model", () => {
       })
     )
   )
-  it.live("tells the sequencer of a voice whose recording is gone", () =>
+  it.live("reports a voice with a missing recording to the sequencer", () =>
     withBus(() =>
       Effect.gen(function* () {
         const { heads } = yield* heardOf("w.v.nothing").pipe(Effect.provide(role(yield* modelFolder)))
@@ -101,7 +101,7 @@ describe("a synthesizer with a zero-shot model", () => {
       })
     )
   )
-  it.live("does not start with a folder that holds none", () =>
+  it.live("does not start with a folder without a model", () =>
     withBus(() =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(Effect.scoped(Layer.build(role(tmpdir()))))
@@ -128,7 +128,7 @@ describe("the recordings of voices", () => {
       }).pipe(Effect.provide(References.layer))
     )
   )
-  it.live("are refused when they are empty or longer than a minute, and asked for again when they come", () =>
+  it.live("are refused when they are empty or longer than a minute, and requested again when they arrive", () =>
     withBus(() =>
       Effect.gen(function* () {
         const { samples } = yield* References

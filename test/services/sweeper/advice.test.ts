@@ -21,8 +21,8 @@ const forecast = (changes: Partial<Report<"quota-forecast">> = {}): Report<"quot
 const due = (changes: Partial<Report<"quota-forecast">> = {}, watched: ReadonlyArray<string> = []) =>
   adviceDue({ forecasts: [forecast(changes)], nowMs, watched, cooldownMs: 7 })
 
-describe("the adviser", () => {
-  it("tells an agent within its optimal window, with what is known of it", () => {
+describe("the quota adviser", () => {
+  it("tells an agent within its optimal window, with the known figures", () => {
     assert.deepStrictEqual(due(), [
       {
         entity: "agent",
@@ -57,7 +57,7 @@ describe("the adviser", () => {
     assert.strictEqual(due(changes).length, count)
   })
 
-  it("keeps to the agents that are watched", () => {
+  it("advises only watched agents", () => {
     assert.strictEqual(due({}, ["weaver"]).length, 0)
     assert.strictEqual(due({}, ["weaver", "smith"]).length, 1)
   })

@@ -14,18 +14,18 @@ const due = (agent: ReturnType<typeof agentRow>) => agentCommandsDue([agent], ti
 const quota = (quotaResetAtMs: number | null) => ({ isQuotaExhausted: true, quotaResetAtMs })
 
 describe("an agent", () => {
-  it("resumes when the time of its pause is over, not before, and never from a pause without one", () => {
+  it("resumes when the time of its pause is over, not before, and never from a pause without an end", () => {
     assert.deepStrictEqual(due(agentRow({ summary: { pause: pause(nowMs) } })), [{ _tag: "ExpirePause" }])
     assert.deepStrictEqual(due(agentRow({ summary: { pause: pause(nowMs + 1) } })), [])
     assert.deepStrictEqual(due(agentRow({ summary: { pause: pause(null) } })), [])
   })
 
-  it("has its quota back a margin after the reset that is known", () => {
+  it("has its quota back a margin after the known reset", () => {
     assert.deepStrictEqual(due(agentRow({ summary: quota(nowMs - 29_999) })), [])
     assert.deepStrictEqual(due(agentRow({ summary: quota(nowMs - 30_000) })), [{ _tag: "ResetQuota", isForced: false }])
   })
 
-  it("is tried again after a while when nobody knows of a reset", () => {
+  it("is retried after a while without a known reset", () => {
     const since = (updatedAtMs: number) => due(agentRow({ updatedAtMs, summary: quota(null) }))
     assert.deepStrictEqual(since(nowMs - 15 * minuteMs + 1), [])
     assert.deepStrictEqual(since(nowMs - 15 * minuteMs), [{ _tag: "ResetQuota", isForced: true }])
@@ -40,7 +40,7 @@ describe("an item that waits for a paused agent", () => {
     patienceMs = 10_000
   ) => overlookedItems({ items: [waiting], agents, kinds, eligible: eligibleAgents([]), nowMs, patienceMs }).length
 
-  it("is let go when the agent takes work", () => {
+  it("is released when the agent takes work", () => {
     assert.strictEqual(released([agentRow()]), 1)
     assert.strictEqual(released([agentRow({ summary: { pause: pause(nowMs) } })]), 1)
   })
@@ -49,7 +49,7 @@ describe("an item that waits for a paused agent", () => {
     assert.strictEqual(released([agentRow({ summary: { pause: pause(null) } })]), 0)
   })
 
-  it("is left to whoever follows the log at first", () => {
+  it("is left to the log's followers at first", () => {
     assert.strictEqual(released([agentRow()], [], 2 * minuteMs), 0)
   })
 

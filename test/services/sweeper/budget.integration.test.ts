@@ -72,7 +72,7 @@ const budgetEvents = (id: string) =>
   Effect.map(eventsOf("project", id), (events) => events.map(({ event }) => event.replace("project.", "")))
 
 describe("the budget of a project", () => {
-  it.live("goes through its bands as work is paid for, pauses its queue, and is told again after a restart", () =>
+  it.live("goes through its bands as costs come in, pauses its queue, and is reported again after a restart", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const nowMs = present()
@@ -112,7 +112,7 @@ describe("the budget of a project", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("recovers when what was spent is thirty days old", () =>
+  it.live("recovers when the spend is thirty days old", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       yield* Effect.forkScoped(inProcess(server, {}, Effect.andThen(serveActors, Effect.never)))
@@ -137,8 +137,8 @@ describe("the budget of a project", () => {
   )
 })
 
-describe("spending", () => {
-  it.live("is the same to the micro-dollar whether it is counted on, from its copy, or from nothing", () =>
+describe("the spend ledger", () => {
+  it.live("is the same to the micro-dollar when it is continued, loaded from its copy, or rebuilt", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       yield* inProcess(
@@ -192,7 +192,7 @@ describe("spending", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of two who count at once is stored by one, and the other begins again", () =>
+  it.live("of two simultaneous counters is stored by one, and the other begins again", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       yield* inProcess(
@@ -213,7 +213,7 @@ describe("spending", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that a record tells unreadably is put into REJECTED, and what comes after it still counts", () =>
+  it.live("puts an unreadable record into REJECTED, and still counts the next ones", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       yield* inProcess(

@@ -8,7 +8,7 @@ import { hourMs, nowMs } from "./rows.ts"
 const spent = (costMicroUsd: number, atMs = nowMs, projectId = "garden") => [{ projectId, atMs, costMicroUsd }]
 
 describe("spend", () => {
-  it("is of the present hour and the 720 whole hours before it", () => {
+  it("covers the present hour and the 720 whole hours before it", () => {
     const presentMs = hourOf(nowMs) * hourMs
     const book = makeSpendBook()
     book.add(1, spent(1, presentMs))
@@ -35,7 +35,7 @@ describe("spend", () => {
     assert.strictEqual(book.spentBy("garden", nowMs), Number.MAX_SAFE_INTEGER)
   })
 
-  it("lets go of hours that are over, and of a project without any", () => {
+  it("drops past hours, and a project without any", () => {
     const book = makeSpendBook()
     book.add(1, spent(1))
     assert.strictEqual(book.takeChanged().length, 1)
@@ -54,7 +54,7 @@ const Step = Schema.Struct({
 
 describe("spend over crashes", () => {
   it.prop(
-    "is what adding up every record once comes to, to the micro-dollar",
+    "equals the sum of every record once, to the micro-dollar",
     { steps: Schema.Array(Step).check(Schema.isMaxLength(60)) },
     ({ steps }) => {
       const log = steps.map(({ project, hoursAgo, costMicroUsd }, index) => ({
@@ -109,19 +109,19 @@ describe("a project with a budget", () => {
     spendCommands({ projects, spentBy: () => spend, told, epoch: "run 1" })
   const last = (changes: Partial<Told> = {}) => new Map([["a", { spendMicroUsd: 8, sequence: 3, turn: 1, ...changes }]])
 
-  it("is told of its spend in every run of the process", () => {
+  it("gets its spend in every run of the process", () => {
     const [planned] = plan([project("a")], new Map())
     assert.deepStrictEqual(planned?.command, { _tag: "SweepSpend", spendMicroUsd: 8, epoch: "run 1" })
     assert.strictEqual(planned?.commandId, "sweep.spend.run 1.3.8")
   })
 
-  it("is told again when its spend or itself has changed", () => {
+  it("gets it again when its spend or the project has changed", () => {
     assert.strictEqual(plan([project("a")], last()).length, 0)
     assert.strictEqual(plan([project("a")], last({ spendMicroUsd: 7 })).length, 1)
     assert.strictEqual(plan([project("a")], last({ sequence: 2 })).length, 1)
   })
 
-  it("is told before those that were told later", () => {
+  it("gets it before those that got theirs later", () => {
     const told = new Map([
       ...last({ turn: 2, sequence: 1 }),
       ["b", { spendMicroUsd: 1, sequence: 1, turn: 1 }] as const
@@ -132,12 +132,12 @@ describe("a project with a budget", () => {
     )
   })
 
-  it("is told no more than can be said", () => {
+  it("gets at most the largest spend that a command can carry", () => {
     const [planned] = plan([project("a")], new Map(), Number.MAX_SAFE_INTEGER)
     assert.isTrue(planned?.command._tag === "SweepSpend" && planned.command.spendMicroUsd === 1_000_000_000_000_000)
   })
 
-  it("is the only one that is told", () => {
+  it("is the only one that gets its spend", () => {
     assert.strictEqual(plan([project("a", 3, null)], new Map()).length, 0)
   })
 })

@@ -38,7 +38,7 @@ const send = (ids: ReadonlyArray<string>) =>
   Effect.flatMap(CommandClient, (client) => client.send("agents", ids.map(expire)))
 
 describe("the commands of a sweep", () => {
-  it.live("are asked again of an entity that is busy, under the same id", () =>
+  it.live("are sent again to a busy entity, under the same id", () =>
     withActor(
       {},
       (_, count) => (count < 3 ? { _tag: "Busy", retryAfterMs: 5 } : accepted),
@@ -53,7 +53,7 @@ describe("the commands of a sweep", () => {
     )
   )
 
-  it.live("are no more at once than is configured; the others are for the next sweep, and counted", () =>
+  it.live("are no more at once than configured; the others wait for the next sweep, and are counted", () =>
     withActor(
       { Sweeper: { ActionsMax: 2 } },
       () => accepted,
@@ -68,7 +68,7 @@ describe("the commands of a sweep", () => {
     )
   )
 
-  it.live("that are refused, or meet nobody, are not findings and stop no others", () =>
+  it.live("that are refused, or name a missing entity, are no findings and stop no others", () =>
     withActor(
       {},
       ({ id }) => {
@@ -84,7 +84,7 @@ describe("the commands of a sweep", () => {
     )
   )
 
-  it.live("fail with their sweep when nobody answers", () =>
+  it.live("fail with their sweep when no actor answers", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const lost = yield* inProcess(server, {}, Effect.flip(send(["smith"])))

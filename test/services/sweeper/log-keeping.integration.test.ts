@@ -14,7 +14,7 @@ import { begun, dispatched, fleet, item, reported, shownAs, toItem } from "./fle
 import { dayMs, minuteMs, present } from "./rows.ts"
 
 describe("the sweeper", () => {
-  it.live("retires what ended long ago, and takes its history out of the log 31 days later", () =>
+  it.live("retires long-ended entities, and removes their history from the log 31 days later", () =>
     fleet(
       { Pipeline: { ItemsKeptDays: 1 } },
       Effect.gen(function* () {
@@ -53,7 +53,7 @@ describe("the sweeper", () => {
     )
   )
 
-  it.live("finds that every event of the log is there, and says which one is not", () =>
+  it.live("finds every event of the log, and names a missing one", () =>
     fleet(
       {},
       Effect.gen(function* () {

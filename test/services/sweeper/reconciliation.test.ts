@@ -11,13 +11,13 @@ const record = (sequence: number, events: number, atMs = nowMs) => ({
 })
 
 describe("LOG beside EVENTS", () => {
-  it("misses every event that is not there under its id", () => {
+  it("misses every event that is absent under its id", () => {
     const there = new Set(["log.1.0", "log.3.1"])
     const missing = missingEvents([record(1, 1), record(2, 0), record(3, 3)], (id) => there.has(id), 0)
     assert.deepStrictEqual(missing, ["log.3.0", "log.3.2"])
   })
 
-  it("does not miss what EVENTS no longer keeps", () => {
+  it("does not miss events beyond EVENTS' retention", () => {
     assert.deepStrictEqual(
       missingEvents([record(1, 1, nowMs - 40 * dayMs)], () => false, nowMs - 34 * dayMs),
       []
@@ -38,12 +38,12 @@ describe("LOG beside EVENTS", () => {
 describe("LOG beside the views", () => {
   const shown = (sequence: number) => () => ({ sequence })
 
-  it("finds an entity that is shown as it was before", () => {
+  it("finds an entity that is shown in an older state", () => {
     assert.deepStrictEqual(outdatedViews([record(5, 0), record(9, 0)], shown(5), 9), ["workitem a"])
     assert.deepStrictEqual(outdatedViews([record(5, 0), record(9, 0)], shown(9), 9), [])
   })
 
-  it("does not ask of the views what they have not come to, nor of entities that are not shown", () => {
+  it("does not expect records that the views have not reached, nor hidden entities", () => {
     assert.deepStrictEqual(outdatedViews([record(5, 0), record(9, 0)], shown(5), 8), [])
     assert.deepStrictEqual(
       outdatedViews([record(5, 0)], () => undefined, 9),

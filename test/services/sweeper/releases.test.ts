@@ -8,12 +8,12 @@ const told = (release: ReturnType<typeof releaseRow>, items: ReadonlyArray<Retur
   untoldEnds({ releases: [release], items, nowMs, patienceMs: minuteMs }).map(({ command }) => command)
 
 describe("a release", () => {
-  it("that knows how its items stand is told nothing", () => {
+  it("that knows its items' states gets no command", () => {
     const release = releaseRow({ openCount: 1, doneCount: 1, failedCount: 1 })
     assert.deepStrictEqual(told(release, [linked(1, "Working"), linked(2, "Done"), linked(3, "AuditFailed")]), [])
   })
 
-  it("is told of an end that it missed", () => {
+  it("gets a missed end", () => {
     const release = releaseRow({ openCount: 2 })
     assert.deepStrictEqual(told(release, [linked(1, "Working"), linked(2, "Cancelled")]), [
       { _tag: "ReturnWorkItem", workItemId: uuid(1) },
@@ -21,16 +21,16 @@ describe("a release", () => {
     ])
   })
 
-  it("is told that an item came back", () => {
+  it("gets the return of an item", () => {
     const release = releaseRow({ failedCount: 1 })
     assert.deepStrictEqual(told(release, [linked(1, "Queued")]), [{ _tag: "ReturnWorkItem", workItemId: uuid(1) }])
   })
 
-  it("is left to whoever follows the log for a while after an item changed", () => {
+  it("is left to the log's followers for a while after an item changed", () => {
     assert.deepStrictEqual(told(releaseRow({ openCount: 1 }), [linked(1, "Done", nowMs - 1_000)]), [])
   })
 
-  it("may know of items that are gone", () => {
+  it("may know retired items", () => {
     assert.deepStrictEqual(told(releaseRow({ openCount: 1, doneCount: 30 }), [linked(1, "Working")]), [])
   })
 })

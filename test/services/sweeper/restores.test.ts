@@ -17,14 +17,14 @@ const failed = (number: number, endedAtMs: number, summary: Parameters<typeof it
   })
 
 describe("the return of an agent", () => {
-  it("is due while its items are still to be looked through", () => {
+  it("is due until its items have been reviewed", () => {
     const back = agentRow({ summary: { restore: { outageStartedAtMs: began, restoredAtMs: nowMs } } })
     assert.deepStrictEqual(restoresDue([agentRow(), back]), [
       { agent: back, outageStartedAtMs: began, restoredAtMs: nowMs }
     ])
   })
 
-  it("concerns what failed for want of it in the outage, oldest first, and skips what failed by its own fault", () => {
+  it("concerns items that failed by the agent's absence in the outage, oldest first, and no others", () => {
     const items = [
       failed(1, nowMs - minuteMs),
       failed(2, began),
@@ -40,7 +40,7 @@ describe("the return of an agent", () => {
     })
   })
 
-  it("concerns nothing when nobody knows since when it was away", () => {
+  it("concerns nothing without a known beginning of the outage", () => {
     assert.deepStrictEqual(affectedItems([failed(1, nowMs - minuteMs)], restoreOf(null)), {
       workItemIds: [],
       skipped: 0

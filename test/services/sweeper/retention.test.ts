@@ -6,7 +6,7 @@ const ended = (number: number, daysAgo: number) =>
   itemRow({ id: uuid(number), deadlinesMs: { ended: nowMs - daysAgo * dayMs } })
 
 describe("retention", () => {
-  it("retires what ended long enough ago, the oldest end first, and nothing that has not ended", () => {
+  it("retires entities long after their end, the oldest end first, and no live ones", () => {
     const workItemsBeforeMs = nowMs - 90 * dayMs
     const releasesBeforeMs = nowMs - 365 * dayMs
     const release = { ...releaseRow(), deadlinesMs: { ended: releasesBeforeMs } }

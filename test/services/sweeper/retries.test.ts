@@ -53,7 +53,7 @@ describe("a parked item", () => {
   })
 
   it.each([transient(), quota({ dueAtMs: null }), quota({ dueAtMs: nowMs - hourMs })])(
-    "that is due at the first look of a run is retried for the start's sake",
+    "that is due at the first look of a run is retried with the startup reason",
     (item) => {
       assert.strictEqual(triggerOf(item, { isFirst: true }), "startup")
     }
@@ -63,12 +63,12 @@ describe("a parked item", () => {
     assert.isUndefined(triggerOf(transient({ dueAtMs: nowMs + 1 }), { isFirst: true }))
   })
 
-  it("is meant for the attempt after those so far", () => {
+  it("is retried with the number of the next attempt", () => {
     assert.strictEqual(retryOf(quota({ attemptsSoFar: 4, quotaBackAtMs: nowMs }), times)?.attempt, 5)
     assert.strictEqual(retryOf(transient({ attemptsSoFar: 2 }), times)?.reason, "transient")
   })
 
-  it("is asked for once for each record of it", () => {
+  it("is requested once for each record of it", () => {
     const row = itemRow({ state: "WaitingForTransientRetry", deadlinesMs: { retryAt: nowMs }, sequence: 42 })
     const [planned] = retries([row], { returns: noReturns, eligible: eligibleAgents([]), times })
     assert.strictEqual(planned?.commandId, "sweep.transient-targeted.42")
@@ -79,13 +79,13 @@ describe("the return of a quota", () => {
   const exhausted = agentRow({ summary: { isQuotaExhausted: true } })
   const back = agentRow({ updatedAtMs: nowMs })
 
-  it("is seen between two looks", () => {
+  it("is detected between two looks", () => {
     const returns = seeAgents(seeAgents(noReturns, [exhausted]), [back])
     assert.strictEqual(lastReturn(returns, ["smith"]), nowMs)
     assert.isNull(lastReturn(returns, ["other"]))
   })
 
-  it("is the latest of all the agents that an item may be taken by", () => {
+  it("is the latest of all the agents that an item may use", () => {
     const earlier = agentRow({ id: "weaver", updatedAtMs: nowMs - hourMs, summary: { agentKind: "weaver" } })
     const returns = seeAgents(noReturns, [back, earlier])
     assert.strictEqual(lastReturn(returns, ["smith", "weaver"]), nowMs)
@@ -97,7 +97,7 @@ describe("the return of a quota", () => {
     assert.strictEqual(lastReturn(seeAgents(before, [back]), ["smith"]), nowMs - hourMs)
   })
 
-  it("frees items of every class the agent is a member of", () => {
+  it("frees items of every class with the agent as a member", () => {
     const returns = seeAgents(seeAgents(noReturns, [exhausted]), [back])
     const eligible = eligibleAgents([
       { Kind: "smith", Class: "makers" },

@@ -14,7 +14,7 @@ const usage = { _tag: "UsageAdded", projectId: "garden", iteration: 1, costMicro
 const read = (body: unknown, subject?: string) => Result.getOrUndefined(spentIn(message(body, subject)))
 
 describe("a record of LOG", () => {
-  it("says what was spent, when it was decided, once for each fact of it", () => {
+  it("states the cost and the time of decision, once for each fact of it", () => {
     const facts = [{ _tag: "Progressed" }, usage, { ...usage, costMicroUsd: 30 }]
     assert.deepStrictEqual(read({ atMs: nowMs, facts, state: {} }), [
       { projectId: "garden", atMs: nowMs, costMicroUsd: 12 },
@@ -22,7 +22,7 @@ describe("a record of LOG", () => {
     ])
   })
 
-  it("is read whatever stands before its facts", () => {
+  it("is read with any fields before its facts", () => {
     const spent = [{ projectId: "garden", atMs: nowMs, costMicroUsd: 12 }]
     assert.deepStrictEqual(read({ events: [{ of: 1, state: { deep: true } }], atMs: nowMs, facts: [usage] }), spent)
     assert.deepStrictEqual(read({ of: 1, state: { facts: [] }, atMs: nowMs, facts: [usage] }), spent)
@@ -42,7 +42,7 @@ describe("a record of LOG", () => {
     { atMs: nowMs, facts: [{ ...usage, costMicroUsd: 1.5 }] },
     '{"facts":[{"_tag":"UsageAdded"',
     { facts: [usage] }
-  ])("that cannot be read is said to be so", (body) => {
+  ])("that is unreadable is reported as such", (body) => {
     assert.isTrue(Result.isFailure(spentIn(message(body))))
   })
 })

@@ -19,7 +19,7 @@ const process = (server: Parameters<typeof busOn>[0], epoch: string, sweep: Swee
   )
 
 describe("a sweep", () => {
-  it.live("is run by one process at a time, and by another one within seconds after that one was killed", () =>
+  it.live("runs in one process at a time, and in another one within seconds after a kill", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const child = yield* Effect.acquireRelease(
@@ -43,7 +43,7 @@ describe("a sweep", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("hands its lease over at once when its process ends in order", () =>
+  it.live("releases its lease at once when its process shuts down", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const [firstScope, seen] = [yield* Scope.make(), new Set<string>()]
@@ -58,7 +58,7 @@ describe("a sweep", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that fails or dies is counted, and run again at its next interval", () =>
+  it.live("that fails or dies is counted, and runs again at its next interval", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       yield* Effect.gen(function* () {

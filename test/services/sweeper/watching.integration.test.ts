@@ -15,7 +15,7 @@ import { begun, dispatched, fleet, item, namesOf, reported, shownAs, toAgent } f
 import { hourMs, minuteMs, present, uuid } from "./rows.ts"
 
 describe("the sweeper", () => {
-  it.live("hands the item of a silent runner back, once, and says why", () =>
+  it.live("hands a silent runner's item back, once, with the reason", () =>
     fleet(
       { Pipeline: { ProgressSeconds: 0.1, ProgressTimeoutSeconds: 0.4 } },
       Effect.gen(function* () {
@@ -35,7 +35,7 @@ describe("the sweeper", () => {
     )
   )
 
-  it.live("says of an item that was silent before the start that it was stranded", () =>
+  it.live("reports an item that was silent before the start as stranded", () =>
     fleet(
       { Pipeline: { ProgressSeconds: 30, ProgressTimeoutSeconds: 180 } },
       Effect.gen(function* () {
@@ -53,26 +53,28 @@ describe("the sweeper", () => {
     )
   )
 
-  it.live("queues an item again after a transport failure, first for the start's sake, then when its time comes", () =>
-    fleet(
-      {},
-      Effect.gen(function* () {
-        yield* dispatched
-        yield* reported({ kind: "transient-failed", reason: "connection reset" })
-        yield* shownAs("workitem", item, "WaitingForTransientRetry")
-        const sweep = yield* begun(retrySweep)
-        yield* eventually(Effect.map(sweep, (found) => found["transient-startup"] === 1))
-        yield* shownAs("workitem", item, "Queued")
-        const retried = (yield* eventsOf("workitem", item)).at(-1)
-        assert.deepStrictEqual(retried?.details, {
-          workItemId: item,
-          reason: "transient",
-          attemptNumber: 1,
-          triggeredBy: "startup"
+  it.live(
+    "queues an item again after a transport failure, first with the startup reason, then when its time comes",
+    () =>
+      fleet(
+        {},
+        Effect.gen(function* () {
+          yield* dispatched
+          yield* reported({ kind: "transient-failed", reason: "connection reset" })
+          yield* shownAs("workitem", item, "WaitingForTransientRetry")
+          const sweep = yield* begun(retrySweep)
+          yield* eventually(Effect.map(sweep, (found) => found["transient-startup"] === 1))
+          yield* shownAs("workitem", item, "Queued")
+          const retried = (yield* eventsOf("workitem", item)).at(-1)
+          assert.deepStrictEqual(retried?.details, {
+            workItemId: item,
+            reason: "transient",
+            attemptNumber: 1,
+            triggeredBy: "startup"
+          })
+          assert.deepStrictEqual(yield* sweep, {})
         })
-        assert.deepStrictEqual(yield* sweep, {})
-      })
-    )
+      )
   )
 
   it.live("resumes an agent when the time of its pause is over", () =>
@@ -91,7 +93,7 @@ describe("the sweeper", () => {
     )
   )
 
-  it.live("counts what an agent's return has queued again, also when it died before it could report it", () =>
+  it.live("counts the items that an agent's return queued again, even when it died before its report", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const test = Effect.gen(function* () {
@@ -127,7 +129,7 @@ describe("the sweeper", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("tells once that a quota is best spent now, when the time for it has come", () =>
+  it.live("reports once that a quota is best spent now, when its window opens", () =>
     fleet(
       {},
       Effect.gen(function* () {

@@ -5,8 +5,8 @@ import { eventually } from "../../../dev/fixtures/bus.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, metric, publish, sequencesTo, setUp, stream } from "../../support/webhooks.ts"
 
-describe("an endpoint with more before it than its BacklogMax", () => {
-  it.live("is parked, loses nothing, and is caught up in order when half of the backlog is gone", () =>
+describe("an endpoint with a backlog above its BacklogMax", () => {
+  it.live("is parked, loses nothing, and catches up in order when half of the backlog is gone", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       const held: Array<ServerResponse> = []

@@ -71,8 +71,8 @@ const noAttemptWasLost = (receiver: TestReceiver, deliveries: number) =>
     }
   })
 
-describe("an endpoint that fails again and again", () => {
-  it.live("is left alone by the broker itself, loses no attempt by it, and is served again after one probe", () =>
+describe("an endpoint that fails repeatedly", () => {
+  it.live("is paused at the broker itself, loses no attempt by it, and is served again after one probe", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       const health = patient(receiver)
@@ -104,7 +104,7 @@ describe("an endpoint that fails again and again", () => {
     }).pipe(Effect.provideService(BreakerLimits, hasty))
   )
 
-  it.live("is left alone for twice as long when the probe fails too", () =>
+  it.live("is paused twice as long when the probe fails too", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       receiver.answer("/sick", () => 500)
@@ -124,7 +124,7 @@ describe("an endpoint that fails again and again", () => {
     }).pipe(Effect.provideService(BreakerLimits, hasty))
   )
 
-  it.live("is still left alone by a dispatcher that starts meanwhile", () =>
+  it.live("stays paused for a dispatcher that starts meanwhile", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       receiver.answer("/sick", () => 500)
@@ -146,7 +146,7 @@ describe("an endpoint that fails again and again", () => {
     }).pipe(Effect.provideService(BreakerLimits, hasty))
   )
 
-  it.live("shares a partition with others without holding them up, and loses no attempt either", () =>
+  it.live("shares a partition with others without delaying them, and loses no attempt either", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       const health = patient(receiver)

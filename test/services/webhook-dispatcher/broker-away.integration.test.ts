@@ -6,8 +6,8 @@ import { later } from "../../support/clock.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, publish, setUp } from "../../support/webhooks.ts"
 
-describe("a dispatcher whose broker is away for minutes", () => {
-  it.live("is not dead: every loop goes on trying, and it delivers when the broker is back", () => {
+describe("a dispatcher without a broker for minutes", () => {
+  it.live("is alive: every loop keeps trying, and it delivers when the broker is back", () => {
     let leapMs = 0
     return Effect.gen(function* () {
       const { server, receiver } = yield* setUp

@@ -5,8 +5,8 @@ import { subjects } from "#contracts"
 import { dispatcherOn, whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, publish, setUp } from "../../support/webhooks.ts"
 
-describe("a configuration", () => {
-  it.live("without endpoints makes no consumer and keeps events for nobody", () =>
+describe("a dispatcher's configuration", () => {
+  it.live("without endpoints creates no consumer and keeps no events", () =>
     Effect.gen(function* () {
       const { server } = yield* setUp
       yield* whileDispatching(
@@ -21,7 +21,7 @@ describe("a configuration", () => {
     })
   )
 
-  it.live("that names unset or empty secrets is refused, each by its path and variable", () =>
+  it.live("with unset or empty secrets is refused, each by its path and variable", () =>
     Effect.gen(function* () {
       const { server } = yield* setUp
       const endpoints = [
@@ -37,7 +37,7 @@ describe("a configuration", () => {
     })
   )
 
-  it.live("of more endpoints than have consumers of their own delivers by partition, just the same", () =>
+  it.live("with more endpoints than own consumers delivers by partition in the same way", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       receiver.answer("/hang", () => "hang")
@@ -61,7 +61,7 @@ describe("a configuration", () => {
     })
   )
 
-  it.live("that drops an endpoint for a while loses it nothing when it comes back", () =>
+  it.live("that drops an endpoint for a while loses none of its events when it comes back", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       const both = [

@@ -19,9 +19,9 @@ const decode = (header: string | undefined) =>
     header: (name) => (name === deliveryHeader ? header : undefined)
   })
 
-describe("a due delivery as a message", () => {
+describe("an encoded delivery", () => {
   it.each([delivery, { ...delivery, entity: "workItem:ü", redriveOf: delivery.deliveryId }])(
-    "comes back as it was, its body untouched",
+    "decodes to the original, its body untouched",
     (given) => {
       const encoded = dueDeliveryCodec.encode({ delivery: given, body: new Uint8Array([9, 8]) })
       const headers = new Map(encoded.headers)

@@ -38,7 +38,7 @@ describe("an event that an internal service publishes", () => {
     })
   )
 
-  it.live("goes to every endpoint whose filter wants it, signed or not, each by its own delivery", () =>
+  it.live("goes to every endpoint with a matching filter, signed or not, as a separate delivery", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       const endpoints = [
@@ -70,7 +70,7 @@ describe("an event that an internal service publishes", () => {
     })
   )
 
-  it.live("that breaks its schema is in REJECTED with the path of the fault, and blocks nobody", () =>
+  it.live("that breaks its schema is in REJECTED with the fault's path, and delays no other", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       yield* whileDispatching(
@@ -108,7 +108,7 @@ describe("an event that an internal service publishes", () => {
 })
 
 describe("an abandoned delivery", () => {
-  it.live("can be sent again: a new delivery that names the old one, once", () =>
+  it.live("can be sent again: as a new delivery that names the old one, once", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       receiver.answer("/a", (nth) => (nth === 1 ? 500 : 204))

@@ -14,7 +14,7 @@ const event = "work_item.merged"
 const deliveriesOf = (receiver: TestReceiver) => receiver.requests.map(({ headers }) => headers["x-service-delivery"])
 
 describe("the end of a dispatcher", () => {
-  it.live("in order finishes what runs and loses nothing: the next one goes on", () =>
+  it.live("by shutdown finishes running attempts and loses nothing: the next one goes on", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       const endpoints = [{ Name: "a", Url: receiver.url("/a"), Concurrency: 4 }]
@@ -35,7 +35,7 @@ describe("the end of a dispatcher", () => {
     })
   )
 
-  it.live("by a killed broker costs nothing either: every event arrives", () =>
+  it.live("by a killed broker loses nothing either: every event arrives", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       const endpoints = [{ Name: "a", Url: receiver.url("/a") }]
@@ -63,8 +63,8 @@ describe("the end of a dispatcher", () => {
   )
 })
 
-describe("a dispatcher that is told to end while a receiver thinks", () => {
-  it.live("waits for the answer, and nobody sends that delivery again", () =>
+describe("a dispatcher that is told to end during an attempt", () => {
+  it.live("waits for the answer, and no other dispatcher repeats the delivery", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       const endpoints = [{ Name: "a", Url: receiver.url("/a") }]
@@ -94,7 +94,7 @@ describe("a dispatcher that is told to end while a receiver thinks", () => {
     })
   )
 
-  it.live("waits no longer than 30 s; the next one sends the same delivery at once", () =>
+  it.live("waits at most 30 s; the next one sends the same delivery at once", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       const endpoints = [{ Name: "a", Url: receiver.url("/a"), TimeoutSeconds: 120, MaxAttempts: 1 }]

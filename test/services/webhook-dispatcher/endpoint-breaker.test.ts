@@ -13,14 +13,14 @@ const tripped = Effect.gen(function* () {
 })
 
 describe("an endpoint's breaker", () => {
-  it.effect("lets nothing go while it is open, and says until when", () =>
+  it.effect("admits nothing while it is open, and says until when", () =>
     Effect.gen(function* () {
       const breaker = yield* tripped
       assert.deepStrictEqual(yield* breaker.admit, { _tag: "Wait", untilMs: 68_000 })
     })
   )
 
-  it.effect("lets one delivery probe after the pause, and the others when it succeeded", () =>
+  it.effect("admits one delivery as a probe after the pause, and the others after its success", () =>
     Effect.gen(function* () {
       const breaker = yield* tripped
       yield* TestClock.adjust("30 seconds")
@@ -51,7 +51,7 @@ describe("an endpoint's breaker", () => {
     })
   )
 
-  it.effect("gives the probe to the next one when it was handed back unfinished", () =>
+  it.effect("gives the probe to the next delivery when it was handed back unfinished", () =>
     Effect.gen(function* () {
       const breaker = yield* tripped
       yield* TestClock.adjust("30 seconds")
@@ -65,7 +65,7 @@ describe("an endpoint's breaker", () => {
     })
   )
 
-  it.effect("opens and closes with what other replicas and operators say", () =>
+  it.effect("opens and closes with the state of other replicas and operators", () =>
     Effect.gen(function* () {
       const breaker = endpointBreaker(true)
       yield* breaker.adopt(5_000)

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { entityOrder } from "../../../services/webhook-dispatcher/entity-order.ts"
 
 describe("first attempts for one entity", () => {
-  it.effect("leave in the order in which they came", () =>
+  it.effect("leave in the order of arrival", () =>
     Effect.gen(function* () {
       const entities = entityOrder()
       const order: Array<number> = []
@@ -21,14 +21,14 @@ describe("first attempts for one entity", () => {
     })
   )
 
-  it("wait for nobody when the one before has left, and never for another entity", () => {
+  it("wait for none when the previous one has left, and never for another entity", () => {
     const entities = entityOrder()
     entities.enter("workItem:a").left()
     assert.isUndefined(entities.enter("workItem:a").before)
     assert.isUndefined(entities.enter("workItem:b").before)
   })
 
-  it("let the next one go more than once without harm", () => {
+  it("may release the next one more than once without harm", () => {
     const entities = entityOrder()
     const first = entities.enter("a")
     const second = entities.enter("a")

@@ -8,7 +8,7 @@ import { whileDispatching } from "../../support/dispatcher.ts"
 import { attemptRecords, plannedWaits } from "../../support/webhooks.ts"
 import { arrived, publish, quick, setUp, stream } from "./event-to-receiver.ts"
 
-describe("a receiver that fails", () => {
+describe("a failing receiver", () => {
   it.live(
     "gets MaxAttempts tries after 1, 2 backoffs, never early, all under one delivery id; then it is abandoned",
     () =>
@@ -41,7 +41,7 @@ describe("a receiver that fails", () => {
       })
   )
 
-  it.live("once is tried again and delivered, and the log tells both attempts", () =>
+  it.live("that recovers gets one retry and its delivery, and the log has both attempts", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       receiver.answer("/a", (nth) => (nth === 1 ? 503 : 204))
@@ -61,7 +61,7 @@ describe("a receiver that fails", () => {
     })
   )
 
-  it.live("with Retry-After is given that long, up to the cap", () =>
+  it.live("gets the wait of its Retry-After, up to the cap", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       receiver.answer("/a", (nth) => (nth === 1 ? { status: 429, headers: { "Retry-After": "1" } } : 204))
@@ -78,7 +78,7 @@ describe("a receiver that fails", () => {
     })
   )
 
-  it.live("with 410 is paused at once, keeps missing nothing, and goes on when an operator resumes it", () =>
+  it.live("that answers 410 is paused at once, misses nothing, and goes on when an operator resumes it", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       receiver.answer("/a", (nth) => (nth === 1 ? 410 : 204))
@@ -115,7 +115,7 @@ describe("a receiver that fails", () => {
     })
   )
 
-  it.live("by hanging costs the healthy ones nothing", () =>
+  it.live("that hangs costs the healthy ones nothing", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       receiver.answer("/hang", () => "hang")

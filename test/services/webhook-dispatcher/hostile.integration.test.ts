@@ -51,7 +51,7 @@ const resolve: Resolve = (host, done) =>
     ? done(null, [{ address: "10.0.0.5", family: 4 }])
     : done(Object.assign(new Error(`no ${host} here`), { code: "ENOTFOUND" }), [])
 
-describe("receivers that mean harm", () => {
+describe("hostile receivers", () => {
   for (const [how, delivery] of [
     ["each with a consumer of its own", {}],
     ["sharing partitions", { PartitionsAbove: 0 }]

@@ -8,8 +8,8 @@ const eventsCount = 300
 // leaves as it comes, some arrive more than ten places from their own.
 const placesMax = 4
 
-describe("events of one work item, sixteen of them on their way at once", () => {
-  it.live("arrive in their order, all of them", () =>
+describe("events of one work item, sixteen of them under way at once", () => {
+  it.live("arrive in order, all of them", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       yield* whileDispatching(

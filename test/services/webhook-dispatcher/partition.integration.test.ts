@@ -5,7 +5,7 @@ import { whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, attemptRecords, httpDate, publishMany, setUp } from "../../support/webhooks.ts"
 
 describe("an endpoint that shares its consumer with others", () => {
-  it.live("loses no attempt to waiting in line, also when more retries are due at once than its Concurrency", () =>
+  it.live("loses no attempt by waiting in line, even when more retries are due at once than its Concurrency", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       const events = 20

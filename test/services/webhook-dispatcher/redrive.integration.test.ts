@@ -25,7 +25,7 @@ const giveUp = (receiver: TestReceiver, events: ReadonlyArray<string>) =>
 const all = { endpoint: undefined, events: [], countMax: 1_000 }
 
 describe("a redrive", () => {
-  it.live("by event sends again what it names, to everyone who missed it, and leaves the rest", () =>
+  it.live("by event sends it again to every endpoint that missed it, and to no other", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       yield* whileDispatching(
@@ -48,7 +48,7 @@ describe("a redrive", () => {
     })
   )
 
-  it.live("by time sends again what was given up within it", () =>
+  it.live("by time sends deliveries again that were given up within it", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       yield* whileDispatching(
@@ -79,7 +79,7 @@ describe("a redrive", () => {
     })
   )
 
-  it.live("sends no more than it is told to, the oldest first", () =>
+  it.live("sends no more than its limit, the oldest first", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       yield* whileDispatching(

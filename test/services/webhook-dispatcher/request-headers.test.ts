@@ -49,7 +49,7 @@ describe("the headers of an attempt", () => {
     assert.match(headers["X-Service-Signature"] ?? "", /^sha256=[0-9a-f]{64}$/u)
   })
 
-  it("carry no signature without a secret, and nothing of Standard Webhooks unless asked for", () => {
+  it("carry no signature without a secret, and nothing of Standard Webhooks by default", () => {
     const headers = requestHeaders(endpoint, { delivery, body }, 0)
     assert.doesNotHaveAnyKeys(headers, ["X-Service-Signature", "webhook-signature", "X-Service-Redrive-Of"])
   })
@@ -61,7 +61,7 @@ describe("the headers of an attempt", () => {
     assert.deepInclude(headers, { "webhook-id": delivery.deliveryId, "webhook-timestamp": "1700000000" })
   })
 
-  it("name the delivery that a redrive sends again", () => {
+  it("name the original delivery of a redrive", () => {
     const redriveOf = "0f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01"
     assert.strictEqual(
       requestHeaders(endpoint, { delivery: { ...delivery, redriveOf }, body }, 0)["X-Service-Redrive-Of"],
@@ -73,14 +73,14 @@ describe("the headers of an attempt", () => {
 const utf8 = new TextEncoder()
 
 describe("the signature of a body", () => {
-  it("is GitHub's published example for its secret and body", () => {
+  it("equals GitHub's published example for its secret and body", () => {
     assert.strictEqual(
       signBody("It's a Secret to Everybody", utf8.encode("Hello, World!")),
       "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
     )
   })
 
-  it("is accepted by an unmodified verifier, and is what its signer makes", async () => {
+  it("is accepted by an unmodified verifier, and equals its signer's result", async () => {
     const body = JSON.stringify({ event: "work_item.merged", text: "ü 🐦" })
     const signature = signBody("s3cret", utf8.encode(body))
     assert.isTrue(await verify("s3cret", body, signature))

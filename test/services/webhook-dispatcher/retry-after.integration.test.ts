@@ -56,7 +56,7 @@ describe("the wait before a retry", () => {
     )
   }
 
-  it.live("may be asked for as a date", () =>
+  it.live("may be given as a date", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       const comeBackAtMs = Math.ceil((yield* Clock.currentTimeMillis) / 1_000) * 1_000 + 3_000

@@ -15,17 +15,17 @@ const delayOf = (result: AttemptResult, attempt: number, given: Partial<RetrySet
   return decision._tag === "Retry" ? decision.delayMs : decision._tag
 }
 
-describe("what follows from an attempt", () => {
+describe("the outcome of an attempt", () => {
   it.each([200, 201, 202, 204, 299])("is delivered on %i", (status) => {
     assert.strictEqual(decide(answered(status), { attempt: 1, settings, nowMs, random: 0 })._tag, "Delivered")
   })
 
   it.each([100, 199, 300, 301, 302, 304, 400, 401, 404, 408, 409, 429, 500, 502, 503, 504])(
-    "is another try on %i",
+    "is a retry on %i",
     (status) => assert.strictEqual(delayOf(answered(status), 1), 1_000)
   )
 
-  it("is another try when there is no answer", () => {
+  it("is a retry without an answer", () => {
     assert.strictEqual(delayOf(AttemptResult.NotAnswered({ error: "timeout" }), 1), 1_000)
   })
 
@@ -70,7 +70,7 @@ describe("what follows from an attempt", () => {
     }
   )
 
-  it("reads a Retry-After only in the two forms there are", () => {
+  it("follows a Retry-After only in its two valid forms", () => {
     assert.deepStrictEqual(
       ["3", " 3 ", "3.5", "", undefined, "2026-11-20T12:00:09Z"].map((value) => retryAfterMs(value, nowMs)),
       [3_000, 3_000, 0, 0, 0, 0]

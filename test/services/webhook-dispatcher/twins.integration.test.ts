@@ -10,7 +10,7 @@ const conflicts = metric("bus_relay_conflicts_total", 'relay="fan-out"')
 const delivered = metric("webhook_deliveries_total", 'outcome="delivered"')
 
 describe("two dispatchers at once", () => {
-  it.live("share the work and deliver each event once: the slower fan-out loses once and stands by", () =>
+  it.live("share the work and deliver each event once: the slower fan-out loses one write and stands by", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       const options = { endpoints: [{ Name: "a", Url: receiver.url("/a"), Concurrency: 16 }] }
@@ -50,7 +50,7 @@ describe("two dispatchers at once", () => {
     })
   )
 
-  it.live("show the same of a parked endpoint, also the one that only stands by", () =>
+  it.live("show the same state of a parked endpoint, even the one that only stands by", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       const held: Array<ServerResponse> = []

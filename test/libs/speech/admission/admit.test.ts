@@ -109,7 +109,7 @@ const cases: ReadonlyArray<Case> = [
   }
 ]
 
-describe("the admission of a caller", () => {
+describe("a call", () => {
   for (const { says, load, asker, is } of cases) {
     it(`is answered ${is} when ${says}`, () => {
       const verdict = admit({ ...idle, ...load }, { ...first, ...asker }, limits)

@@ -9,7 +9,7 @@ const lines = (status: number, body: unknown, more: { retryAfter?: string; isPai
     isPaid: more.isPaid ?? true
   })
 
-describe("a refusal of the gateway on the terminal", () => {
+describe("a gateway's refusal on the terminal", () => {
   it("of a payment names the code, the payer, the reason, and that nothing was paid", () => {
     const body = {
       error: "Payment verification failed",
@@ -32,13 +32,13 @@ describe("a refusal of the gateway on the terminal", () => {
     assert.include(lines(402, { error: "Payment settlement failed", code: "PAYMENT_UNFUNDED" }), "the chain refused")
   })
 
-  it("before any payment says so, and when to come back", () => {
+  it("before any payment says so, and when to retry", () => {
     const error = { message: "Slow down", type: "rate_limit_error", code: "RATE_LIMITED", param: null }
     const text = lines(429, { error, message: "Slow down", code: "RATE_LIMITED" }, { retryAfter: "60", isPaid: false })
     assert.strictEqual(text, "Slow down (429, RATE_LIMITED); try again in 60 s\n  nothing was paid")
   })
 
-  it("that is no JSON, or only words, is shown on one line", () => {
+  it("that is not JSON, or only words, is shown on one line", () => {
     assert.strictEqual(lines(502, "<html>\nbad  gateway</html>"), "the gateway answered 502: <html> bad gateway</html>")
     assert.match(lines(400, { error: "Unknown model: x/y." }, { isPaid: false }), /^Unknown model: x\/y\. \(400\)\n/u)
   })
@@ -73,13 +73,13 @@ describe("a streamed chat", () => {
     ])
   })
 
-  it("that fails on its way says why", () => {
+  it("that fails midway names the reason", () => {
     const failed = `${chunk("a")}data: {"error":{"message":"the provider broke off","code":"MODEL_UNAVAILABLE"}}\n\n`
     const reason = "the provider broke off (MODEL_UNAVAILABLE)"
     assert.deepStrictEqual(readIn(failed, 50).at(-1), { type: "failed", reason })
   })
 
-  it("with a chunk that is no JSON fails", () => {
+  it("with an invalid chunk fails", () => {
     assert.strictEqual(readIn("data: {\n\n", 50)[0]?.type, "failed")
   })
 })

@@ -26,37 +26,37 @@ const refusal = (header: string | null, order: Parameters<typeof readQuote>[1] =
 }
 
 describe("a quote", () => {
-  it("is taken at the highest price that is allowed, from its first offer", () => {
+  it("is signed up to the highest allowed price, from its first offer", () => {
     const read = Result.getOrThrow(readQuote(headerOf(offer, { ...offer, amount: "1" }), evm))
     assert.strictEqual(read.microUsd, 25_685n)
     assert.strictEqual(read.requirements.payTo, offer.payTo)
   })
 
-  it("above the highest price is not signed, and the price is told", () => {
+  it("above the highest price is not signed, and the price is shown", () => {
     assert.include(
       refusal(headerOf({ ...offer, amount: "25686" })),
       "0.025686 USD, more than the 0.025685 of --max-usd"
     )
   })
 
-  it("in another token than the dollar of its chain is not signed, whatever it calls itself", () => {
+  it("in another token than its chain's dollar is not signed, whatever the token's name", () => {
     assert.include(refusal(headerOf({ ...offer, asset: `0x${"12".repeat(20)}` })), "no dollar that is known")
     assert.include(refusal(headerOf({ ...offer, network: "eip155:1" })), "no dollar that is known")
     const spelled = { ...solanaOffer, asset: solanaOffer.asset.toLowerCase() }
     assert.include(refusal(headerOf(spelled), { ...evm, chain: "solana" }), "no dollar that is known")
   })
 
-  it("knows the dollar of an EVM chain in any spelling", () => {
+  it("is recognised in any spelling of an EVM chain's dollar", () => {
     assert.isTrue(Result.isSuccess(readQuote(headerOf({ ...offer, asset: offer.asset.toLowerCase() }), evm)))
   })
 
-  it("for another chain than was asked for is not signed", () => {
+  it("for another chain than requested is not signed", () => {
     assert.include(refusal(headerOf(solanaOffer)), "which is not evm")
     assert.isTrue(Result.isSuccess(readQuote(headerOf(solanaOffer), { ...evm, chain: "solana" })))
     assert.include(refusal(headerOf(offer), { ...evm, chain: "solana" }), "which is not solana")
   })
 
-  it("that is missing or cannot be read is told so", () => {
+  it("that is missing or unreadable is reported", () => {
     assert.include(refusal(null), "does not say which")
     assert.include(refusal("x"), "cannot be read")
     assert.include(refusal(headerOf()), "cannot be read")

@@ -13,17 +13,17 @@ describe("a refusal of the speech API", () => {
     )
   })
 
-  it("does not say twice what its only field says", () => {
+  it("does not repeat the message of its only field", () => {
     const said = refusal({ code: "validation_failed", message: "no such tag", fields: { input: "no such tag" } })
     assert.strictEqual(said, "input: no such tag (400 validation_failed, req_1)")
   })
 
-  it("says when to come back", () => {
+  it("says when to retry", () => {
     const said = refusal({ code: "rate_limited", message: "too many" }, "7")
     assert.strictEqual(said, "too many (400 rate_limited, req_1); try again in 7 s")
   })
 
-  it("is shown as it came when it is not one of ours", () => {
+  it("is shown verbatim when it is not one of ours", () => {
     const body = "<html>\n Bad\n gateway</html>"
     assert.strictEqual(
       refusalLines({ status: 502, retryAfter: null, body }),

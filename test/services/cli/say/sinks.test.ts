@@ -16,7 +16,7 @@ const install = (program: string, mode = 0o755) => {
 }
 
 describe("the player", () => {
-  it("is the first of those that are here", () => {
+  it("is the first installed one", () => {
     const path = ["/nowhere", folder].join(delimiter)
     assert.isUndefined(findPlayer(path))
     assert.isUndefined(findPlayer(undefined))
@@ -28,7 +28,7 @@ describe("the player", () => {
     if (process.getuid?.() !== 0) assert.strictEqual(findPlayer(path)?.program, "aplay")
   })
 
-  it("that has no sound card is found out by what it says, even when it ends with 0", () => {
+  it("without a sound card is recognised by its message, even when it ends with 0", () => {
     const said = "ALSA lib: no card\nNo more combinations to try, audio open failed\nFailed to open file 'pipe:'\n"
     assert.strictEqual(faultOfPlayer(0, null, said), "No more combinations to try, audio open failed")
     assert.strictEqual(

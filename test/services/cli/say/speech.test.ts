@@ -23,7 +23,7 @@ const readIn = (bytesEach: number) => {
 }
 
 describe("the events of a speech", () => {
-  it("are read from pieces of any size, and what is not known is passed over", () => {
+  it("are read from pieces of any size, and unknown ones are skipped", () => {
     for (const bytesEach of [1, 7, 64, whole.length]) {
       assert.deepStrictEqual(readIn(bytesEach), [
         { type: "chunk", audio: Buffer.from([1, 2, 3]), marks: [] },
@@ -33,14 +33,14 @@ describe("the events of a speech", () => {
     }
   })
 
-  it("tell a failure with its code and its request", () => {
+  it("report a failure with its code and its request", () => {
     const error = { error: { code: "upstream_failure", message: "the speech broke off" }, request_id: "req_1" }
     assert.deepStrictEqual(eventReader()(Buffer.from(event("speech.error", error))), [
       { type: "failed", reason: "the speech broke off (upstream_failure, req_1)" }
     ])
   })
 
-  it("are a failure when they are not what they should be", () => {
+  it("are a failure when they are malformed", () => {
     for (const broken of ["event: speech.done\ndata: {\n\n", event("speech.chunk", { audio: 1 })]) {
       assert.strictEqual(eventReader()(Buffer.from(broken))[0]?.type, "failed")
     }
@@ -66,7 +66,7 @@ const shown = (text: string, values: ReadonlyArray<string>, marks: MarksShown | 
 }
 
 describe("the words of a speech", () => {
-  it("are the text as it was written, also where no mark stands", () => {
+  it("are the text as written, even without a mark", () => {
     const text = "“Hello”, he said\n(on a Thursday)."
     assert.strictEqual(shown(text, ["Hello", "he", "said", "on", "a", "Thursday"], "words").out, `${text}\n`)
   })
@@ -76,12 +76,12 @@ describe("the words of a speech", () => {
     assert.strictEqual(shown(text, ["One", "two"], "words").out, "One two .\n")
   })
 
-  it("end where the speech was broken off", () => {
+  it("end where the speech broke off", () => {
     assert.strictEqual(shown("one two three", ["one"], "words", false).out, "one\n")
     assert.strictEqual(shown("one two three", [], "words", false).out, "")
   })
 
-  it("are JSON lines when those are asked for, and nothing when they are not", () => {
+  it("are JSON lines on request, and absent otherwise", () => {
     const lines = shown("one two", ["one", "two"], "json").out.trimEnd().split("\n")
     assert.deepStrictEqual(
       lines.map((line) => (JSON.parse(line) as { value: string }).value),
@@ -90,7 +90,7 @@ describe("the words of a speech", () => {
     assert.strictEqual(shown("one two", ["one", "two"], undefined).out, "")
   })
 
-  it("of a long text say how far it has come, and leave a clean line behind", () => {
+  it("of a long text show the progress, and leave a clean line behind", () => {
     const text = "word ".repeat(100).trim()
     const { progress } = shown(
       text,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { parseExposition } from "../../../../services/cli/top/exposition.ts"
 
-describe("what a process shows at /metrics", () => {
+describe("the page at /metrics", () => {
   it("is read by name, with its labels and values", () => {
     const series = parseExposition(
       [
@@ -27,12 +27,12 @@ describe("what a process shows at /metrics", () => {
     )
   })
 
-  it("keeps what label values may hold: quotes, backslashes, line ends, braces and commas", () => {
+  it("keeps all characters of label values: quotes, backslashes, line ends, braces and commas", () => {
     const [sample] = parseExposition(String.raw`a{name="say \"hi\", {\\} \n."} 1`).get("a") ?? []
     assert.strictEqual(sample?.labels["name"], 'say "hi", {\\} \n.')
   })
 
-  it("knows the values that are no digits", () => {
+  it("knows the values without digits", () => {
     const series = parseExposition('a_bucket{le="+Inf"} 7\nb +Inf\nc NaN\nd -Inf')
     assert.strictEqual(series.get("a_bucket")?.[0]?.labels["le"], "+Inf")
     assert.strictEqual(series.get("b")?.[0]?.value, Infinity)
@@ -40,7 +40,7 @@ describe("what a process shows at /metrics", () => {
     assert.strictEqual(series.get("d")?.[0]?.value, -Infinity)
   })
 
-  it.each(["", "<html>", "a", "a{", 'a{b="c"', 'a{b="c} 1', "a one", '{b="c"} 1'])("passes over %j", (line) => {
+  it.each(["", "<html>", "a", "a{", 'a{b="c"', 'a{b="c} 1', "a one", '{b="c"} 1'])("is parsed past %j", (line) => {
     assert.strictEqual(parseExposition(`${line}\n`).size, 0)
   })
 })

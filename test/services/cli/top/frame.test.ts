@@ -28,7 +28,7 @@ const seen = (changes: Partial<Seen> = {}): Seen => ({
 const stateOf = (of: Seen, role: string) => frameOf(of).roles.find((row) => row.role === role)
 
 describe("a frame of top", () => {
-  it("shows who is up, what was delivered, and which breaker is open", () => {
+  it("shows the running roles, the deliveries, and the open breakers", () => {
     const frame = frameOf(seen())
     assert.deepStrictEqual(
       frame.roles.map(({ role, state, residentMb, cores }) => [role, state, residentMb, cores]),
@@ -49,7 +49,7 @@ describe("a frame of top", () => {
     assert.deepStrictEqual(frame.breakersOpen, ["endpoint b"])
   })
 
-  it("shows a role down whose process gives no answer, by the name it was known by", () => {
+  it("shows a role down whose process does not answer, by its known name", () => {
     const row = stateOf(
       seen({
         after: { atMs: 2_000, targets: new Map([["http://x", undefined]]) },
@@ -60,14 +60,14 @@ describe("a frame of top", () => {
     assert.deepInclude(row, { state: "down", why: "no answer", residentMb: null })
   })
 
-  it("shows a role down of which its fleet says that its process is away", () => {
+  it("shows a role down when its fleet reports the process as away", () => {
     const checks = { bus: "ok", "speech-synthesizer": "its process is not ready" }
     const of = seen({ readiness: new Map([["http://x", { checks }]]) })
     assert.deepInclude(stateOf(of, "speech-synthesizer"), { state: "down", why: "its process is not ready" })
     assert.strictEqual(stateOf(of, "sweeper")?.state, "up")
   })
 
-  it("says why a role is not ready, and blames no other role for it", () => {
+  it("names the reason of an unready role, and blames no other role for it", () => {
     const of = seen({ readiness: new Map([["http://x", { checks: { bus: "ok", "http sweeper": "not listening" } }]]) })
     assert.deepInclude(stateOf(of, "sweeper"), { state: "not ready", why: "http sweeper: not listening" })
     assert.strictEqual(stateOf(of, "webhook-dispatcher")?.state, "up")
@@ -93,7 +93,7 @@ describe("the text of a frame", () => {
     for (const line of lines) assert.isAtMost(line.length, columns)
   })
 
-  it("says how many endpoints it leaves out, those with the least to do", () => {
+  it("counts the endpoints that it leaves out, the least busy ones", () => {
     const many = Array.from({ length: 40 }, (_, index) => `webhook_backlog{endpoint="e${index}"} ${index}`).join("\n")
     const frame = frameOf(seen({ after: { atMs: 1_000, targets: new Map([["http://x", parseExposition(many)]]) } }))
     const text = frameLines(frame, { columns: 100, rows: 40 }).join("\n")

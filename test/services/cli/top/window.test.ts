@@ -10,7 +10,7 @@ const reading = (atMs: number, targets: Readonly<Record<string, string | undefin
 })
 
 describe("a window of two readings", () => {
-  it("adds up what all processes counted, by labels", () => {
+  it("sums the counters of all processes, by labels", () => {
     const before = reading(1_000, { a: 'n_total{x="1"} 10\nn_total{x="2"} 5', b: 'n_total{x="1"} 100' })
     const after = reading(3_000, { a: 'n_total{x="1"} 14\nn_total{x="2"} 5', b: 'n_total{x="1"} 106' })
     const window = windowOf(before, after)
@@ -22,23 +22,23 @@ describe("a window of two readings", () => {
     assert.deepStrictEqual(window.values("n_total", "x"), ["1", "2"])
   })
 
-  it("takes a counter that went back as begun anew, and one that is new as begun at nothing", () => {
+  it("treats a decreased counter as restarted, and a new one as started at zero", () => {
     const window = windowOf(reading(0, { a: "n_total 50" }), reading(1_000, { a: "n_total 3\nm_total 2" }))
     assert.strictEqual(window.increase("n_total"), 3)
     assert.strictEqual(window.increase("m_total"), 2)
   })
 
-  it("does not take what a process counted before it was seen for what it counts now", () => {
+  it("does not count a process's history from before its first reading", () => {
     const window = windowOf(reading(0, { a: undefined }), reading(1_000, { a: "n_total 5000", b: "n_total 9" }))
     assert.strictEqual(window.increase("n_total"), 0)
     assert.strictEqual(window.now("n_total"), 5_009)
   })
 
-  it("has no rates with one reading alone", () => {
+  it("has no rates from one reading alone", () => {
     assert.isNaN(windowOf(undefined, reading(0, { a: "n_total 1" })).rate("n_total"))
   })
 
-  it("takes quantiles of what came in between, over all processes", () => {
+  it("takes quantiles of the values between the readings, over all processes", () => {
     const text = (low: number, high: number) =>
       `h_bucket{le="0.1"} ${low}\nh_bucket{le="1"} ${high}\nh_bucket{le="+Inf"} ${high}`
     const window = windowOf(
@@ -65,7 +65,7 @@ describe("a quantile of buckets", () => {
     assert.closeTo(quantileOf(buckets, share), wanted, 1e-9)
   })
 
-  it("of nothing is none", () => {
+  it("of nothing does not exist", () => {
     assert.isNaN(quantileOf([], 0.5))
     assert.isNaN(
       quantileOf(

@@ -12,7 +12,7 @@ afterAll(() => rmSync(root, { recursive: true }))
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
 describe("the passwords of the broker's users", () => {
-  it.effect("are kept, made where one is missing or empty, and closed to others where they were not", () =>
+  it.effect("are kept, created when missing or empty, and their files closed to others", () =>
     Effect.gen(function* () {
       const folder = join(root, "kept")
       mkdirSync(folder, { mode: 0o755 })
@@ -33,7 +33,7 @@ describe("the passwords of the broker's users", () => {
     })
   )
 
-  it.effect("are shown by no log of the process that keeps them", () =>
+  it.effect("are hidden in every log of their process", () =>
     Effect.gen(function* () {
       const secrets = makeSecrets()
       const kept = yield* keepPasswords(join(root, "shown"), ["operator"]).pipe(Effect.provideService(Secrets, secrets))
@@ -43,8 +43,8 @@ describe("the passwords of the broker's users", () => {
   )
 })
 
-describe("the users that a nats-server is told of", () => {
-  it("are those with a password, and nobody without one", () => {
+describe("the users in a nats-server's configuration", () => {
+  it("are those with a password, and no others", () => {
     const passwords = new Map([
       ["sweeper", 'a "quoted" one'],
       ["operator", ""]

@@ -19,7 +19,7 @@ const listener = (port: number, banner: string) =>
   )
 
 describe("the nats-server on a port", () => {
-  it.live("is ours when the server on it says our name, and no one's when it says nothing sensible", () =>
+  it.live("is ours when the server answers with our name, and not with any other answer", () =>
     Effect.gen(function* () {
       const ours = yield* listener(0, 'INFO {"server_name":"starling-1"} \r\n')
       assert.deepStrictEqual(yield* serverNameOn(ours.port), Option.some("starling-1"))

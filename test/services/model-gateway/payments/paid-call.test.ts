@@ -49,7 +49,7 @@ const rows: ReadonlyArray<Row> = [
 
 const states: ReadonlyArray<CallState> = ["claimed", "beginning", "serving", "forced", "settling", "ended"]
 
-describe("the table of a paid call", () => {
+describe("the transition table of a paid call", () => {
   for (const [from, on, to, asks] of rows) {
     it(`leads from ${from} on ${on} to ${to}`, () => {
       const move: CallMove = asks === undefined ? { to } : { to, asks }
@@ -57,7 +57,7 @@ describe("the table of a paid call", () => {
     })
   }
 
-  it("stays and asks nothing in all other cases", () => {
+  it("stays and acts on nothing in all other cases", () => {
     for (const from of states) {
       for (const on of events) {
         if (rows.some(([state, event]) => state === from && event === on)) continue
@@ -67,7 +67,7 @@ describe("the table of a paid call", () => {
   })
 
   it.prop(
-    "asks once at the most to end the payment, and gives nothing back that was asked for",
+    "requests the payment's end at most once, and never releases a requested payment",
     [Schema.Array(Schema.Literals(events))],
     ([happened]) => {
       let state: CallState = "claimed"
@@ -121,7 +121,7 @@ describe("a paid call", () => {
     })
   )
 
-  it.effect("is settled once, also when its caller leaves before or after", () =>
+  it.effect("is settled once, even when its caller leaves before or after", () =>
     Effect.gen(function* () {
       const { call, done } = callWith()
       yield* call.serve
@@ -137,7 +137,7 @@ describe("a paid call", () => {
     })
   )
 
-  it.effect("gives its payment back when its stream cannot be begun, and when nobody was asked to settle", () =>
+  it.effect("releases its payment when its stream cannot begin, and no settlement was requested", () =>
     Effect.gen(function* () {
       const unserved = callWith({ serve: true })
       assert.deepStrictEqual(yield* Effect.exit(unserved.call.serve), Exit.fail(refusal))
@@ -150,7 +150,7 @@ describe("a paid call", () => {
     })
   )
 
-  it.effect("keeps its payment when the settlement was refused, or asked for before the stream failed", () =>
+  it.effect("keeps its payment when the settlement was refused, or requested before the stream failed", () =>
     Effect.gen(function* () {
       const refused = callWith({ settle: "refused" })
       assert.deepStrictEqual(yield* Effect.exit(refused.call.settle(null)), Exit.fail(refusal))

@@ -4,7 +4,7 @@ import { testPayload } from "../../../support/payments.ts"
 
 const limits = { FirstByteSeconds: 120, StreamSeconds: 500 }
 
-describe("how long a payment must be good for", () => {
+describe("the required lifetime of a payment", () => {
   it.each([
     ["a whole answer's time and a margin", "whole", 600, 150_000],
     ["a stream's time and a margin", "stream", 900, 530_000],
@@ -15,7 +15,7 @@ describe("how long a payment must be good for", () => {
     assert.strictEqual(neededMs(limits, { MaxTimeoutSeconds }, kind), wanted)
   })
 
-  it("is what the payer has written on an EVM chain, and not known elsewhere", () => {
+  it("is the payer's own on an EVM chain, and unknown elsewhere", () => {
     const payment = testPayload("one")
     assert.strictEqual(validBeforeMsOf(payment), 4_102_444_800_000)
     const solana = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"

@@ -20,7 +20,7 @@ const facts: CallFacts = {
 }
 
 describe("a quote", () => {
-  it("is for tokens: the guessed input, a tenth of the longest answer, and the fee", () => {
+  it("has a token price: the estimated input, a tenth of the longest answer, and the fee", () => {
     const quote = quoteCall(Payments, "http://127.0.0.1:7402", facts)
     // 1,024 tokens at a millionth of a dollar each, 100 at two, and a thousandth of a dollar.
     assert.strictEqual(quote?.offers[0].requirements.amount, "2224")
@@ -29,14 +29,14 @@ describe("a quote", () => {
     assert.include(quote?.resource.description, "~1024 input, 1000 max")
   })
 
-  it("is flat where that is the price, for each image", () => {
+  it("has a flat price where configured, for each image", () => {
     const prices = { ...facts.prices, flatMicroUsd: 20_000 }
     const quote = quoteCall(Payments, "http://127.0.0.1:7402", { ...facts, prices, count: 3 })
     assert.strictEqual(quote?.offers[0].requirements.amount, "61000")
     assert.notInclude(quote?.resource.description, "tokens")
   })
 
-  it("is none on a chain that is not configured, or not offered now", () => {
+  it("omits a chain that is not configured, or not offered now", () => {
     assert.isUndefined(quoteCall(Payments, "http://127.0.0.1:7402", { ...facts, chain: "solana" }))
     assert.isUndefined(quoteCall(Payments, "http://127.0.0.1:7402", facts, () => false))
   })

@@ -126,12 +126,12 @@ const cases: ReadonlyArray<readonly [told: string, facts: ReplayFacts, tag: stri
   ["a payment that nobody knows", image({ job }), "Used"]
 ]
 
-describe("a payment that was used before", () => {
-  it.each(cases)("answers %s", (_told, facts, tag) => {
+describe("a used payment", () => {
+  it.each(cases)("gets the answer %s", (_told, facts, tag) => {
     assert.strictEqual(replayedCall(facts)._tag, tag)
   })
 
-  it("tells the job of an image, and the newest transaction of what is paid for", () => {
+  it("names an image's job, and the newest transaction of a paid call", () => {
     assert.deepStrictEqual(replayedCall(image({ record: record("CLAIMED", null), job })), {
       _tag: "Making",
       jobId: "img_1"

@@ -35,7 +35,7 @@ const window = (transfers: string, receipts: ReadonlyArray<string | null>) => ({
   receipts: receipts.map(receipt)
 })
 
-describe("what the books are done with", () => {
+describe("the finished entries of the reconciliation", () => {
   it.each([
     ["pairs in any order", "abc", ["b", "a", "c"], { transfers: 3, receipts: 3 }],
     ["nothing behind a transfer that is waited with", "axb", ["a", "b"], { transfers: 1, receipts: 1 }],
@@ -47,7 +47,7 @@ describe("what the books are done with", () => {
     assert.deepStrictEqual(doneWith(window(transfers, receipts), patience), wanted)
   })
 
-  it("are also those without another half, once they have been waited with", () => {
+  it("include those without a counterpart, once their grace period is over", () => {
     assert.deepStrictEqual(doneWith(window("axb", ["a", "y", "b"]), none), { transfers: 3, receipts: 3 })
   })
 })

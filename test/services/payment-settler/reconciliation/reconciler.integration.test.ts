@@ -41,7 +41,7 @@ const finds = (fleet: PaymentFleet, line: string) =>
   )
 
 describe("the books", () => {
-  it.live("tell of a transfer that nobody asked for, and are otherwise quiet", () =>
+  it.live("report an unrequested transfer, and are otherwise quiet", () =>
     withPayments(
       (fleet) =>
         Effect.gen(function* () {
@@ -57,7 +57,7 @@ describe("the books", () => {
     )
   )
 
-  it.live("write a receipt once more that is gone", () =>
+  it.live("write a missing receipt again", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const body = chat("hello")
@@ -82,7 +82,7 @@ describe("the books", () => {
   )
 })
 
-describe("a payer who cancels the payment of a stream that is being given out", () => {
+describe("a payer who cancels the payment of a running stream", () => {
   it.live("is served no more", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {

@@ -35,7 +35,7 @@ const shortly = (facts: ReadonlyArray<object>, state: object, entity?: string) =
 
 const failed: WorkItemFact = { _tag: "Failed", error: "no", failureKind: "agent", agent: "owl" }
 
-describe("what follows from a record", () => {
+describe("the follow-ups of a record", () => {
   const cases: ReadonlyArray<readonly [string, object, State, ReadonlyArray<string>]> = [
     [
       "an item of a release is created",
@@ -56,13 +56,13 @@ describe("what follows from a record", () => {
     if (wanted.length > 0) assert.isTrue(isLookedAt([fact], { ...item, state }))
   })
 
-  it("is nothing for an item of no release", () => {
+  it("are none for an item without a release", () => {
     const alone = { ...item, releaseId: null, state: "Done" }
     assert.deepStrictEqual(shortly([{ _tag: "Completed" }], alone), [])
     assert.isFalse(isLookedAt([{ _tag: "Completed" }], alone))
   })
 
-  it("is the act of a check and its release's word, in this order, as its schema accepts them", () => {
+  it("are the act of a check and its release's update, in this order, valid by the schema", () => {
     const asked = {
       _tag: "FollowUpAsked",
       followupWorkItemId: checkId,
@@ -87,7 +87,7 @@ describe("what follows from a record", () => {
     })
   })
 
-  it("is a benched agent where it was not let in, told with the item", () => {
+  it("are a benched agent after refused credentials, with the item", () => {
     const auth = { _tag: "AuthFailed", agent: "owl", agentInstanceId: "a", reason: "401", category: "Persistent" }
     const followUps = Result.getOrThrow(
       followUpsOf(record([auth, failed], { ...item, releaseId: null, state: "Failed" }))
@@ -97,7 +97,7 @@ describe("what follows from a record", () => {
     assert.isTrue(bench?._tag === "Command" && bench.id === "owl/a" && bench.command._tag === "FailSmoke")
   })
 
-  it("is looked for in every record that it can be in", () => {
+  it("cover every kind of record", () => {
     const alone = { ...item, releaseId: null }
     for (const _tag of ["FollowUpAsked", "AuthFailed"]) assert.isTrue(isLookedAt([{ _tag }], alone), _tag)
     for (const _tag of ["Resumed", "SmokeRecovered", "QuotaReset"])
@@ -106,7 +106,7 @@ describe("what follows from a record", () => {
     assert.isFalse(isLookedAt([{ _tag: "Paused" }], {}, "queue"))
   })
 
-  it("is that waiting items go on when their agent is back", () => {
+  it("let waiting items go on when their agent is back", () => {
     assert.deepStrictEqual(shortly([{ _tag: "Resumed", resumedBy: "me", reason: null }], {}, "agent"), ["Wake"])
     assert.deepStrictEqual(shortly([{ _tag: "QuotaReset" }], {}, "agent"), ["Wake"])
     assert.deepStrictEqual(
@@ -115,7 +115,7 @@ describe("what follows from a record", () => {
     )
   })
 
-  it("lets those go on who wait for a quota only when it is the quota that is back", () => {
+  it("let items that wait for a quota go on only when the quota is back", () => {
     const wakes = (fact: object) => Result.getOrThrow(followUpsOf(record([fact], {}, "agent")))
     assert.deepStrictEqual(wakes({ _tag: "QuotaReset" }), [{ _tag: "Wake", agentId: "owl", isQuota: true }])
     for (const fact of [
@@ -126,7 +126,7 @@ describe("what follows from a record", () => {
     }
   })
 
-  it("is nobody's guess where the state cannot be read", () => {
+  it("are none when the state is unreadable", () => {
     assert.isTrue(Result.isFailure(followUpsOf(record([{ _tag: "Completed" }], { state: "Dreaming" }))))
   })
 })

@@ -32,8 +32,8 @@ const linkedTo = (call: Call, releaseId: string) =>
     ({ body }) => body["workItems"] as ReadonlyArray<{ readonly workItemId: string; readonly outcome: string }>
   )
 
-describe("what follows for others", () => {
-  it.live("is that a release knows its items, and how each of them ends and comes back", () =>
+describe("follow-ups on other entities", () => {
+  it.live("tell a release its items, and how each of them ends and comes back", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const releaseId = yield* createRelease(call)
@@ -50,7 +50,7 @@ describe("what follows for others", () => {
     )
   )
 
-  it.live("is that a check whose verdict matched has its act, once", () =>
+  it.live("give a check with a matching verdict its act, once", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const check = yield* createItem(call, { kind: "check", title: "Does it creak?" })
@@ -84,7 +84,7 @@ describe("what follows for others", () => {
     )
   )
 
-  it.live("is that a login prompt benches the agent, and tells of the item that met it", () =>
+  it.live("bench the agent at a login prompt, and report the item that hit it", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const { id } = yield* createItem(call, { agent: "owl" })
@@ -111,7 +111,7 @@ describe("what follows for others", () => {
     )
   )
 
-  it.live("is the item that mends what a deep audit found, linked to its release", () =>
+  it.live("link the item that fixes a deep audit's findings to its release", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const releaseId = yield* createRelease(call)
@@ -140,7 +140,7 @@ describe("what follows for others", () => {
     )
   )
 
-  it.live("is done after a death between the decision and what follows, and not twice", () =>
+  it.live("happen once after a death between the decision and the follow-up", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const ids = Array.from({ length: 30 }, () => randomUUID())
@@ -192,8 +192,8 @@ describe("what follows for others", () => {
   )
 })
 
-describe("the whole way of an item", () => {
-  it.live("is told in the order of the specification", () =>
+describe("an item's whole lifecycle", () => {
+  it.live("emits its events in the order of the specification", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const { id } = yield* createItem(call)

@@ -16,7 +16,7 @@ describe("every route", () => {
     )
   })
 
-  it.live("is closed to whoever brings no token, or one that nobody made", () =>
+  it.live("is closed without a token, and with an unknown one", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         for (const row of routeTable) {
@@ -32,7 +32,7 @@ describe("every route", () => {
     )
   )
 
-  it.live("opens to its own scope and to no other, before it looks at what is asked", () =>
+  it.live("opens to its own scope and to no other, before it reads the request", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const before = yield* lastDecision
@@ -61,7 +61,7 @@ describe("every route", () => {
     )
   )
 
-  it.live("lets a viewer look and do nothing, whatever scopes its token has", () =>
+  it.live("lets a viewer read only, whatever scopes its token has", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const made = yield* (yield* Tokens).make({

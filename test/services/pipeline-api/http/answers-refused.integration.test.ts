@@ -5,7 +5,7 @@ import { createItem, projectId, tokenFor, withPipeline } from "../../../support/
 import { codeOf, detailsOf, fieldsOf, held } from "./held-answers.ts"
 
 describe("the API", () => {
-  it.live("lets in who has the scope, and tells everybody else what is missing", () =>
+  it.live("admits callers with the scope, and names the missing scope to others", () =>
     withPipeline((plain) =>
       Effect.gen(function* () {
         const call = held(plain)
@@ -52,7 +52,7 @@ describe("the API", () => {
     )
   )
 
-  it.live("knows nothing of what there is not", () =>
+  it.live("gives 404 for everything that does not exist", () =>
     withPipeline((plain) =>
       Effect.gen(function* () {
         const call = held(plain)
@@ -79,7 +79,7 @@ describe("the API", () => {
     )
   )
 
-  it.live("refuses what the state does not allow, and says in which state and why", () =>
+  it.live("refuses a command that the state does not allow, and names state and reason", () =>
     withPipeline((plain) =>
       Effect.gen(function* () {
         const call = held(plain)
@@ -99,7 +99,7 @@ describe("the API", () => {
     )
   )
 
-  it.live("creates an item once for a key, and tells a key that was used for something else", () =>
+  it.live("creates an item once for a key, and refuses a key that was used for another request", () =>
     withPipeline((plain) =>
       Effect.gen(function* () {
         const call = held(plain)

@@ -15,7 +15,7 @@ import {
 import { detailsOf, held } from "./held-answers.ts"
 
 describe("the API", () => {
-  it.live("lists in pages without a gap, and says how fresh the list is", () =>
+  it.live("lists in pages without a gap, and states the list's freshness", () =>
     withPipeline((plain) =>
       Effect.gen(function* () {
         const call = held(plain)
@@ -44,7 +44,7 @@ describe("the API", () => {
     )
   )
 
-  it.live("shows what happened to an item, and a suggestion with its reasons", () =>
+  it.live("shows an item's history, and a suggestion with its reasons", () =>
     withPipeline((plain) =>
       Effect.gen(function* () {
         const call = held(plain)
@@ -136,7 +136,7 @@ describe("the API", () => {
     )
   )
 
-  it.live("answers 503 with Retry-After while the log is away, and goes on when it is back", () =>
+  it.live("answers 503 with Retry-After while the log is unreachable, and goes on afterwards", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       yield* Effect.gen(function* () {

@@ -40,7 +40,7 @@ const bodies = Object.entries(at(document, "paths")).flatMap(([path, methods]) =
   })
 )
 
-describe("null for a field that may be left out", () => {
+describe("null for an optional field", () => {
   it("is in the description of every body", () => {
     const names = new Set([...bodies.map(({ body }) => body.schema), "ProjectWorkItemSettingsRequest"])
     let fields = 0
@@ -53,7 +53,7 @@ describe("null for a field that may be left out", () => {
     assert.isAbove(fields, 30)
   })
 
-  it.live("is taken by every route as if it were not there", () =>
+  it.live("is accepted by every route as absent", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const { id } = yield* createItem(call)
@@ -76,7 +76,7 @@ describe("null for a field that may be left out", () => {
     )
   )
 
-  it.live("is no reason and no commit to an operator who cancels, and leaves what the query says", () =>
+  it.live("is no reason and no commit for a cancellation, and leaves the query's values", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const body = { reason: null, resolutionSha: null }
@@ -92,7 +92,7 @@ describe("null for a field that may be left out", () => {
     )
   )
 
-  it.live("unsets what a project says of its items, and is a value only where that is said", () =>
+  it.live("unsets a project's settings for items, and is a value only where documented", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const shown = yield* setUpProject(call, {

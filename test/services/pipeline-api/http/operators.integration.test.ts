@@ -31,7 +31,7 @@ const told = (name: string, count: number) =>
   })
 
 describe("an operator who cancels", () => {
-  it.live("may say why and by which commit, in the body or the query, and the body goes first", () =>
+  it.live("may give a reason and a commit, in the body or the query, and the body has precedence", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const query = "?reason=asked&resolutionSha=0123abc"
@@ -51,7 +51,7 @@ describe("an operator who cancels", () => {
     )
   )
 
-  it.live("is told what the item was when it was parked, and may take it up where it was", () =>
+  it.live("gets the parked item's prior state, and may resume it there", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const { id } = yield* createItem(call, { externalId: "T-1" })
@@ -73,7 +73,7 @@ describe("an operator who cancels", () => {
     )
   )
 
-  it.live("and hears no answer may ask again with the same key, and is told once", () =>
+  it.live("and gets no answer may retry with the same key, for one event", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const { id } = yield* createItem(call)
@@ -98,7 +98,7 @@ describe("an operator who cancels", () => {
 })
 
 describe("a question", () => {
-  it.live("loses its secrets on every way out, and the runner is given replies as they were written", () =>
+  it.live("is redacted everywhere, and the runner gets replies verbatim", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const { id } = yield* createItem(call)
@@ -162,7 +162,7 @@ describe("an operator who pauses", () => {
 describe("an operator who resumes", () => {
   const causesOf = (body: Json) => (body["holds"] as ReadonlyArray<Json>).map(({ cause }) => cause)
 
-  it.live("lets a queue stay paused that its budget holds, is told so, and nothing of it is given out", () =>
+  it.live("keeps a queue paused under its budget's hold, is told so, and no work is given out", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const queue = "/projects/gates/queue"
@@ -205,7 +205,7 @@ describe("an operator who resumes", () => {
     )
   )
 
-  it.live("an agent that is benched and out of quota is told that these hold it yet", () =>
+  it.live("an agent that is benched and out of quota is told of these remaining holds", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const occurredAtMs = yield* Clock.currentTimeMillis
@@ -229,7 +229,7 @@ describe("an operator who resumes", () => {
 })
 
 describe("a suggestion", () => {
-  it.live("tells nobody its rationale but who asks for it", () =>
+  it.live("shows its rationale only on request", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const { id } = yield* createItem(call)

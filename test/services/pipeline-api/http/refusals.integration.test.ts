@@ -34,8 +34,8 @@ const releaseIn = Effect.fnUntraced(function* (call: Call, ...changes: ReadonlyA
   return String(body["id"])
 })
 
-describe("an id that there is not", () => {
-  it.live("is not found by any route, well-formed or not, and nothing comes of it", () =>
+describe("an unknown id", () => {
+  it.live("is not found on any route, well-formed or not, and has no effect", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const before = yield* lastDecision
@@ -87,8 +87,8 @@ const faulty: ReadonlyArray<readonly [verb: string, body: unknown, fields: Reado
   ["POST /agents/owl/restore", { outageStartedAt: "yesterday" }, ["outageStartedAt"]]
 ]
 
-describe("a request that is not as it should be", () => {
-  it.live("is told all its faults, field by field, and changes nothing", () =>
+describe("an invalid request", () => {
+  it.live("gets all its faults, field by field, and changes nothing", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const { id } = yield* createItem(call)
@@ -105,7 +105,7 @@ describe("a request that is not as it should be", () => {
     )
   )
 
-  it.live("is told at its limits nothing", () =>
+  it.live("gets no fault exactly at its limits", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const { id } = yield* createItem(call, { title: text(300), instructions: text(8_000), externalId: text(256) })
@@ -139,7 +139,7 @@ const refused: ReadonlyArray<readonly [verb: string, body: Json | undefined, sta
   ["POST /releases/{abandoned}/reopen", undefined, "abandoned", /only a failed release/u]
 ]
 
-describe("what the state does not allow", () => {
+describe("a request that the state does not allow", () => {
   it.live("is a conflict that names the state and the reason, and changes nothing", () =>
     withPipeline((call) =>
       Effect.gen(function* () {

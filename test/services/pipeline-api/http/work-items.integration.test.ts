@@ -22,7 +22,7 @@ const withClient = <A, E, R>(test: (api: Effect.Success<typeof client>) => Effec
   })
 
 describe("a work item", () => {
-  it.live("is created, given to a runner, worked on, and told of in order", () =>
+  it.live("is created, given to a runner, worked on, and reported in order", () =>
     withClient((api) =>
       Effect.gen(function* () {
         const [project, { status }] = yield* api.putProject({
@@ -56,7 +56,7 @@ describe("a work item", () => {
     )
   )
 
-  it.live("is refused to a typed client with the envelope of its status, and created once for a key", () =>
+  it.live("is refused to a typed client with its status' envelope, and created once for a key", () =>
     withClient((api) =>
       Effect.gen(function* () {
         yield* api.putProject({ params: { id: "gates" }, payload: settings })
@@ -75,7 +75,7 @@ describe("a work item", () => {
     )
   )
 
-  it.live("has a reference that every browser can show, from the API itself alone", () =>
+  it.live("has a reference page for every browser, from the API itself alone", () =>
     withClient((api) =>
       Effect.gen(function* () {
         const [page, { headers }] = yield* api.getReference({ responseMode: "decoded-and-response" })

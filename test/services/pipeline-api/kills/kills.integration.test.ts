@@ -23,7 +23,7 @@ describe("a pipeline that is killed between any two steps", () => {
   )
 
   it.live.prop(
-    "does so wherever the kills come, and whatever is asked",
+    "does so for kills at any step, and for any commands",
     [Schema.Int],
     ([seed]) => {
       const dice = diceFor(seed + 1)

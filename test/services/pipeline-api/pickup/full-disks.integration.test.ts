@@ -14,8 +14,8 @@ const told = Effect.map(eventsTold, (events) => events.filter(({ event }) => eve
 const isListed = eventually(Effect.map(metricsText, (text) => /^pipeline_ready_items\{.*\} 1$/mu.test(text)))
 const timeOf = (event: Json | undefined) => Date.parse(String(event?.["occurredAt"]))
 
-describe("a launch that is refused for want of disk", () => {
-  it.live("is told of with the mount and the minimum, once for each runner until the next try is due", () =>
+describe("a launch that is refused for lack of disk space", () => {
+  it.live("is reported with the mount and the minimum, once for each runner until the next try is due", () =>
     withPipeline(
       (call) =>
         Effect.gen(function* () {
@@ -43,7 +43,7 @@ describe("a launch that is refused for want of disk", () => {
     )
   )
 
-  it.live("is told by one of many that ask at once", () =>
+  it.live("is reported once by many simultaneous requests", () =>
     withPipeline(
       (call) =>
         Effect.gen(function* () {

@@ -84,7 +84,7 @@ describe("pickup", () => {
     )
   }
 
-  it.live("puts an item off when its project has as many in hand as it may", () =>
+  it.live("defers an item when its project has reached its cap in flight", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         yield* setUpProject(call, { maxInFlightItems: 2 })
@@ -99,7 +99,7 @@ describe("pickup", () => {
     )
   )
 
-  it.live("lets a runner wait, and gives it what comes up", () =>
+  it.live("lets a runner wait, and gives it the next work", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const waiting = yield* Effect.forkChild(
@@ -118,7 +118,7 @@ describe("pickup", () => {
     )
   )
 
-  it.live("sees a resume that was answered, of the queue, an agent, a project or an item, at once", () =>
+  it.live("sees an answered resume of the queue, an agent, a project or an item at once", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         let waitMs = 0
@@ -185,7 +185,7 @@ describe("pickup", () => {
     )
   }
 
-  it.live("gives a runner that waits its work when the time of its agent's pause is over", () =>
+  it.live("gives a waiting runner its work when its agent's pause ends", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         yield* call("POST /agents/owl/pause", { body: { reason: "moult", expiresInSeconds: 2 } })
@@ -196,7 +196,7 @@ describe("pickup", () => {
     )
   )
 
-  it.live("parks what only a paused agent may take, and lets it go on when the agent is resumed", () =>
+  it.live("parks work for a paused agent alone, and continues it when the agent is resumed", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         yield* call("POST /agents/owl/pause", { body: { reason: "moult" } })
@@ -240,7 +240,7 @@ describe("pickup", () => {
     )
   )
 
-  it.live("gives the findings of the audit to whoever mends them", () =>
+  it.live("gives the audit's findings to the runner that fixes them", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const { id } = yield* createItem(call)
@@ -267,7 +267,7 @@ describe("pickup", () => {
     )
   )
 
-  it.live("gives nothing to an agent that is not known, or a host whose disk is full", () =>
+  it.live("gives nothing to an unknown agent, or a host whose disk is full", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         yield* createItem(call)

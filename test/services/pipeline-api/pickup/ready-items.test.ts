@@ -37,7 +37,7 @@ const row = (
 const idsOf = (look: ReturnType<typeof lookOf>, name: string) => look.ready.get(name)?.map(({ id }) => id)
 
 describe("the ready items", () => {
-  it("stand by priority, then by age, then by id", () => {
+  it("are sorted by priority, then by age, then by id", () => {
     const look = lookOf(
       [
         row("c", {}, { createdAtMs: 2 }),
@@ -82,7 +82,7 @@ describe("the roster of agents", () => {
     ]
   })
 
-  it("knows who stands in for whom", () => {
+  it("knows each agent's stand-ins", () => {
     assert.deepStrictEqual(roster.members("birds"), ["owl", "wren"])
     assert.deepStrictEqual(roster.members("owl"), ["owl"])
     assert.deepStrictEqual(roster.namesFor("wren"), ["wren", "birds"])
@@ -99,7 +99,7 @@ describe("the roster of agents", () => {
     assert.deepStrictEqual([roster.hasInstances("owl"), roster.hasInstances("wren")], [true, false])
   })
 
-  it("takes any kind where none is configured", () => {
+  it("accepts any kind when none is configured", () => {
     const open = agentRoster({ Kinds: [] })
     assert.deepStrictEqual(
       [open.isKnown("x"), open.isKind("x"), open.takesPhase("x", "audit"), open.members("x")],
@@ -109,7 +109,7 @@ describe("the roster of agents", () => {
   })
 })
 
-describe("what keeps a runner from being given anything", () => {
+describe("the holds between a runner and its work", () => {
   it.each([
     ["a queue that runs", queueCondition(undefined), undefined],
     [
@@ -140,7 +140,7 @@ describe("what keeps a runner from being given anything", () => {
     assert.deepStrictEqual(found, wanted)
   })
 
-  it("is told as the reason by which an item is parked", () => {
+  it("give the reason by which an item is parked", () => {
     assert.strictEqual(
       parkReason("owl", "moult", 0),
       "owl, the only agent that may take it, is paused since before 1970-01-01T00:00:00.000Z: moult"

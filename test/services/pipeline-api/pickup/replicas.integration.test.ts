@@ -6,7 +6,7 @@ import { caller, createItem, pipelineOn, reportSuccess, setUpProject, untilState
 import { askers, createMany, dispatchedAndPaused, isBusy, listed, pickUpOnce } from "./asked-at-once.ts"
 
 describe("pickup of several processes", () => {
-  it.live("gives no item to two runners, however many ask at once of two processes", () =>
+  it.live("gives no item to two runners, however many ask two processes at once", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       yield* Effect.gen(function* () {
@@ -29,7 +29,7 @@ describe("pickup of several processes", () => {
     })
   )
 
-  it.live("gives the same thing to who asks again, over two processes, and nothing once it is over", () =>
+  it.live("gives the same work to a repeated request, over two processes, and nothing once it is over", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       yield* Effect.gen(function* () {
@@ -72,7 +72,7 @@ describe("pickup of several processes", () => {
     })
   )
 
-  it.live("lets no project have more in hand than it may, over two processes", () =>
+  it.live("keeps every project within its cap in flight, over two processes", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       yield* Effect.gen(function* () {

@@ -5,7 +5,7 @@ import { orderedKeys } from "../../../../services/pipeline-api/reports/ordered-k
 const isDone = (outcome: string) => outcome === "done"
 
 describe("messages of one key", () => {
-  it.effect("are worked on one after the other, those of other keys beside them", () =>
+  it.effect("are handled in sequence, those of other keys in parallel", () =>
     Effect.gen(function* () {
       const turns = orderedKeys()
       const seen: Array<string> = []
@@ -34,7 +34,7 @@ describe("messages of one key", () => {
     })
   )
 
-  it.effect("wait for one that was handed back until it has come again", () =>
+  it.effect("wait for one that was handed back until it is redelivered", () =>
     Effect.gen(function* () {
       const turns = orderedKeys()
       const run = (sequence: number, outcome: string) =>

@@ -3,8 +3,8 @@ import type { WorkItemDispatch } from "#contracts"
 import { type ReportMaterial, reportSteps } from "../../../../services/pipeline-api/reports/report-steps.ts"
 import { atMs, dispatch, material, sample, shortly, uuid } from "./report-material.ts"
 
-describe("what follows from a report", () => {
-  it("tells the agent of a quota first, and moves the phase to who stands in", () => {
+describe("the follow-ups of a report", () => {
+  it("tell the agent of a quota first, and move the phase to the stand-in", () => {
     const report = sample("quota-hit", { workItemId: uuid, dispatchId: "d", toAgent: null, resetAtMs: null })
     const steps = reportSteps(report, material({ dispatch: dispatch(), fallback: { agent: "wren", model: "m" } }))
     assert.deepStrictEqual(
@@ -17,7 +17,7 @@ describe("what follows from a report", () => {
     assert.deepInclude(told, { toAgent: "wren", toModel: "m" })
   })
 
-  it("moves the phase to whom the runner names, and to nobody where nobody stands in", () => {
+  it("move the phase to the agent that the runner names, and nowhere without a stand-in", () => {
     const moved = (changes: object, fallback: ReportMaterial["fallback"]) => {
       const report = sample("quota-hit", { workItemId: uuid, dispatchId: "d", resetAtMs: null, ...changes })
       const item = reportSteps(report, material({ dispatch: dispatch(), fallback })).at(-1)
@@ -29,7 +29,7 @@ describe("what follows from a report", () => {
     assert.deepStrictEqual(moved({ toAgent: null, toModel: null }, null), [null, null])
   })
 
-  it("fails the item whose agent was refused for good at its pickup, and no other", () => {
+  it("fail the item whose agent was refused for good at its pickup, and no other", () => {
     const refused = { agent: "owl", agentInstanceId: "a", outcome: "failed", cause: "pickup", workItemId: uuid }
     const steps = (changes: object, atWork: WorkItemDispatch | null = dispatch()) =>
       reportSteps(sample("smoke-result", { ...refused, category: "Persistent", reason: "auth", ...changes }), {
@@ -61,7 +61,7 @@ describe("what follows from a report", () => {
     }
   })
 
-  it("counts a run that failed too soon, and no other", () => {
+  it("count a run that failed too soon, and no other", () => {
     const failed = { workItemId: uuid, dispatchId: "d", failureKind: "agent" }
     const soon = dispatch({ atMs: atMs - 4_999 })
     assert.deepStrictEqual(shortly(sample("failed", failed), { dispatch: soon }), [

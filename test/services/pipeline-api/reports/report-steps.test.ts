@@ -11,8 +11,8 @@ import {
 import { reportSteps } from "../../../../services/pipeline-api/reports/report-steps.ts"
 import { atMs, configured, dispatch, material, sample, shortly, uuid } from "./report-material.ts"
 
-describe("what follows from a report", () => {
-  it("is, of every kind, commands and events that their schemas accept", () => {
+describe("the follow-ups of a report", () => {
+  it("are, for every kind, commands and events valid by their schemas", () => {
     for (const kind of Object.keys(reportKinds) as ReadonlyArray<ReportKind>) {
       const report = sample(kind, "workItemId" in sample(kind) ? { workItemId: uuid } : {})
       for (const step of reportSteps(report, material({ dispatch: dispatch() }))) {
@@ -104,7 +104,7 @@ describe("what follows from a report", () => {
     assert.deepStrictEqual(shortly(sample(kind, changes)), steps)
   })
 
-  it("routes a stale pull request to conflict rework where that is switched on", () => {
+  it("route a stale pull request to conflict rework when that is enabled", () => {
     const routed = { ...configured, StalePullRequestSweep: { RouteToConflictRework: true } }
     const report = sample("pull-request-mergeability", { projectId: "p", workItemId: uuid, mergeability: "stale-base" })
     assert.deepStrictEqual(shortly(report, { configured: routed }), [
@@ -113,7 +113,7 @@ describe("what follows from a report", () => {
     ])
   })
 
-  it("takes back what was told of a pull request that can be merged after all, or is open no more", () => {
+  it("withdraw the report of a pull request that is mergeable after all, or closed", () => {
     const routed = { ...configured, StalePullRequestSweep: { RouteToConflictRework: true } }
     const head = "feed123"
     for (const [mergeability, headSha] of [

@@ -37,7 +37,7 @@ const counted = (kind: string, outcome: string, count: number) =>
   )
 
 describe("a report", () => {
-  it.live("changes nothing when it comes again, comes late, or is of nothing that there is", () =>
+  it.live("changes nothing when it is repeated, late, or about something unknown", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const { id } = yield* createItem(call)
@@ -66,7 +66,7 @@ describe("a report", () => {
     )
   )
 
-  it.live("that the item cannot follow is refused and forgotten, and the next one goes on", () =>
+  it.live("that the item cannot follow is refused and dropped, and the next one goes on", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const { id } = yield* createItem(call)
@@ -92,7 +92,7 @@ describe("a report", () => {
     )
   )
 
-  it.live("that breaks its schema goes to REJECTED with every fault, and holds up nobody", () =>
+  it.live("that breaks its schema goes to REJECTED with every fault, and delays no other", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const { id } = yield* createItem(call)
@@ -107,7 +107,7 @@ describe("a report", () => {
     )
   )
 
-  it.live("of the same item is decided in the order in which it was stored, also when many wait", () =>
+  it.live("of the same item is decided in stored order, even when many wait", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const reports = 40
@@ -152,7 +152,7 @@ describe("a report", () => {
     })
   )
 
-  it.live("of agents, sandboxes and pull requests is told as its event", () =>
+  it.live("of agents, sandboxes and pull requests becomes its event", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const { id } = yield* createItem(call)

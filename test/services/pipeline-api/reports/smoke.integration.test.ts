@@ -46,7 +46,7 @@ const given = Effect.fnUntraced(function* (call: Call) {
 })
 
 describe("a test of an agent's credentials", () => {
-  it.live("that fails for good at the pickup of an item fails the item too, and both are told with it", () =>
+  it.live("that fails for good at an item's pickup fails the item too, and both events name it", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const id = yield* given(call)
@@ -69,7 +69,7 @@ describe("a test of an agent's credentials", () => {
     )
   )
 
-  it.live("that fails for now benches the agent, and leaves its item in hand", () =>
+  it.live("that fails temporarily benches the agent, and leaves its item in hand", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const id = yield* given(call)

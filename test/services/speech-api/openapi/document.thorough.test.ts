@@ -27,7 +27,7 @@ const described = Object.entries(at(document, "paths")).flatMap(([path, item]) =
 )
 
 describe("the OpenAPI document", () => {
-  it("resolves every reference it makes, and refers to every schema it has", () => {
+  it("resolves every reference, and uses every schema", () => {
     const refs = new Set(refsIn(document))
     for (const ref of refs) assert.isDefined(resolved(document, ref), ref)
     for (const name of Object.keys(at(document, "components", "schemas"))) {
@@ -35,7 +35,7 @@ describe("the OpenAPI document", () => {
     }
   })
 
-  it("describes the routes that there are, and no others", () => {
+  it("describes the existing routes, and no others", () => {
     const routes = [...audioRoutes, ...catalogueRoutes, ...voiceRoutes, descriptionRoute(openApiDocument)]
     assert.deepStrictEqual(
       described.map(({ method, path }) => `${method.toUpperCase()} ${path}`).toSorted(),
@@ -60,7 +60,7 @@ describe("the OpenAPI document", () => {
     }
   })
 
-  it("tells every code at its own status", () => {
+  it("lists every code at its own status", () => {
     for (const { id, path, method, codes } of operations) {
       const responses = at(document, "paths", templateOf(path), method.toLowerCase(), "responses")
       for (const code of codes) {
@@ -74,7 +74,7 @@ describe("the OpenAPI document", () => {
     }
   })
 
-  it("has examples that its own schemas, ours and the rules all take", () => {
+  it("has examples that its own schemas, our schemas and our rules all accept", () => {
     const decoders = {
       "/v1/audio/speech": Schema.decodeUnknownSync(SpeechRequest),
       "/v1/audio/stream": Schema.decodeUnknownSync(StreamRequest),
@@ -96,7 +96,7 @@ describe("the OpenAPI document", () => {
     }
   })
 
-  it("has an example of a form that our own rules take, and a limit for each of its parts", () => {
+  it("has an example of a form that our own rules accept, and a limit for each of its parts", () => {
     const { body } = operations.find(({ id }) => id === "createVoice") ?? {}
     const [fields, files] = [new Map<string, string>(), new Map<string, FormFile>()]
     for (const [name, value] of Object.entries(body?.example ?? {})) {
@@ -111,7 +111,7 @@ describe("the OpenAPI document", () => {
     assert.sameMembers(named, limited)
   })
 
-  it("names the formats and models that there are", () => {
+  it("names the existing formats and models", () => {
     const enumOf = (schema: string, field: string) =>
       at(document, "components", "schemas", schema, "properties", field)["enum"]
     assert.deepStrictEqual(
@@ -124,7 +124,7 @@ describe("the OpenAPI document", () => {
     }
   })
 
-  it("is kept in docs, beside a page that tells every route, code, format and model", () => {
+  it("is kept in docs, beside a page with every route, code, format and model", () => {
     const paths = generatedDocuments().map(({ path }) => path)
     assert.includeMembers(paths, ["docs/speech-openapi.json", "docs/speech-api.md"])
     const page = speechApiPage()
@@ -145,8 +145,8 @@ describe("the OpenAPI document", () => {
   })
 })
 
-describe("the lists", () => {
-  it("are as their schemas say", () => {
+describe("the lists in the OpenAPI document", () => {
+  it("match their schemas", () => {
     Schema.decodeSync(ModelList)(modelList)
     Schema.decodeSync(Schema.Array(Voice))(sharedVoices.map(voiceBody))
     const page = pageOfVoices(sharedVoices, { limit: "3" })

@@ -8,11 +8,11 @@ describe("the flow without a challenge", () => {
     [true, { consent_challenge_id: "challenge-1" }, false],
     [false, { consent: "{}" }, false],
     [false, {}, false]
-  ])("is, for a caller of old: %s, with %j: %s", (hasDeclaredConsent, fields, isDeclared) => {
+  ])("is, for an older caller: %s, with %j: %s", (hasDeclaredConsent, fields, isDeclared) => {
     assert.strictEqual(isDeclaredFlow({ hasDeclaredConsent }, fields), isDeclared)
   })
 
-  it("says since when it is deprecated, when it ends, and what comes after it", () => {
+  it("states since when it is deprecated, when it ends, and its replacement", () => {
     const { deprecation, sunset, link } = noticeHeaders("2027-03-13")
     assert.strictEqual(new Date(Number(deprecation?.slice(1)) * 1_000).toISOString(), "2026-09-13T00:00:00.000Z")
     assert.strictEqual(deprecation?.[0], "@")

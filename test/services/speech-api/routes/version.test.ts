@@ -38,7 +38,7 @@ describe("the version", () => {
     "2026-13-01",
     "2026-09-14",
     "9999-12-31"
-  ])("%s is none", (text) => {
+  ])("%s does not exist", (text) => {
     const result = read({ "service-version": text })
     if (Result.isSuccess(result)) throw new Error("it was read")
     const { status, code } = result.failure

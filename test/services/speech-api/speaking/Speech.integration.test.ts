@@ -32,7 +32,7 @@ const speak = Effect.fnUntraced(function* (...order: Parameters<typeof planned>)
 })
 
 describe("speech through all three roles", () => {
-  it.live("brings sound, a mark for every word, and the times of its stages", () =>
+  it.live("gives audio, a mark for every word, and the times of its stages", () =>
     withBus(() =>
       Effect.gen(function* () {
         const input = "One two three. Four five six."
@@ -54,7 +54,7 @@ describe("speech through all three roles", () => {
     )
   )
 
-  it.live("brings a dialogue's turns one after the other", () =>
+  it.live("speaks a dialogue's turns in sequence", () =>
     withBus(() =>
       Effect.gen(function* () {
         const turns = [

@@ -9,7 +9,7 @@ describe("the player's clock", () => {
     for (let second = 1; second < 10; second++) assert.isFalse(player.fed(1, second * 900, 300))
   })
 
-  it("is dry when it had to wait past the end of what it had, once each time", () => {
+  it("is dry when it had to wait past the end of its audio, once each time", () => {
     const player = playerClock()
     player.fed(1, 0, 0)
     player.started(0)
@@ -18,14 +18,14 @@ describe("the player's clock", () => {
     assert.isTrue(player.fed(1, 4_000, 400))
   })
 
-  it("does not hear a gap of a frame", () => {
+  it("ignores a gap of a frame", () => {
     const player = playerClock()
     player.fed(1, 0, 0)
     player.started(0)
     assert.isFalse(player.fed(1, 1_039, 1_000))
   })
 
-  it("does not count against us the time that a slow reader took", () => {
+  it("does not count the time of a slow reader against us", () => {
     const player = playerClock()
     player.fed(1, 0, 0)
     player.started(0)

@@ -34,7 +34,7 @@ describe("the marks of a whole answer", () => {
   const words = ["Hello", "there.", "All", "is", "well."].map((value, index) => word(input, value, index * 100))
   const marks = nestMarks([input], sentences, words)
 
-  it("hold every word once, in its sentence", () => {
+  it("contain every word once, in its sentence", () => {
     assert.deepStrictEqual(
       marks.chunks.map(({ value, chunks }) => [value, chunks.map((chunk) => chunk.value)]),
       [
@@ -106,14 +106,14 @@ describe("the whole answer", () => {
     return speechBody({ audio, format, isFormatNamed, billableCharacters: 2, durationMs: 90.5, marks })
   }
 
-  it("says what was delivered, and the format only to who named one", () => {
+  it("states the delivered format only to a caller that named one", () => {
     assert.notProperty(body("mp3_24000_64", false), "output_format")
     assert.strictEqual(body("mp3_24000_192", true).output_format, "mp3_24000_160")
     assert.strictEqual(body("ulaw_8000", true).audio_format, "ulaw")
     assert.strictEqual(body("pcm_8000", false).audio_format, "pcm")
   })
 
-  it("holds the bytes and fits its schema", () => {
+  it("contains the bytes and fits its schema", () => {
     const answer = Schema.decodeUnknownSync(SpeechResponse)(JSON.parse(JSON.stringify(body("wav_24000", false))))
     assert.deepStrictEqual([...Buffer.from(answer.audio_data, "base64")], [1, 2, 253, 254, 255])
   })
@@ -183,7 +183,7 @@ describe("the events of a speech", () => {
     })
   )
 
-  it.effect("have no empty chunks: marks that come last come alone", () =>
+  it.effect("have no empty chunks: late marks come alone", () =>
     Effect.gen(function* () {
       const chunks = chunksOf(yield* eventsOf([[10, 0]], 1))
       assert.deepStrictEqual(
@@ -197,7 +197,7 @@ describe("the events of a speech", () => {
     })
   )
 
-  it.effect("stay on lines below 64 KiB, however long a word is", () =>
+  it.effect("stay on lines below 64 KiB, for a word of any length", () =>
     Effect.gen(function* () {
       for (const value of ["x".repeat(20_000), "€".repeat(20_000), '"'.repeat(20_000), "€".repeat(2_000)]) {
         const events = yield* eventsOf(
@@ -216,7 +216,7 @@ describe("the events of a speech", () => {
     })
   )
 
-  it.effect("stay on lines below 64 KiB, however much comes at once", () =>
+  it.effect("stay on lines below 64 KiB, for any amount at once", () =>
     Effect.gen(function* () {
       const events = yield* eventsOf([[400_000, 1_000]], 500)
       for (const { data } of events) assert.isBelow(Buffer.byteLength(`data: ${data}`), 65_536)
@@ -224,7 +224,7 @@ describe("the events of a speech", () => {
     })
   )
 
-  it("tell a break in the envelope's words", () => {
+  it("report a break in the envelope's words", () => {
     const { event, data } = errorEvent("upstream_failure", "it broke off", "req_1")
     assert.strictEqual(event, "speech.error")
     assert.deepStrictEqual(Schema.decodeUnknownSync(SpeechErrorEvent)(JSON.parse(data)), {

@@ -45,12 +45,12 @@ describe("the voice and its language", () => {
     assert.deepStrictEqual(Object.keys(error.fields ?? {}), [field])
   })
 
-  it.each(["nobody", "Henry", "v/1", "__proto__"])("%s is no voice", (voice) => {
+  it.each(["nobody", "Henry", "v/1", "__proto__"])("%s does not exist", (voice) => {
     const { status, code } = refused(spokenBy(voice))
     assert.deepStrictEqual({ status, code }, { status: 404, code: "voice_not_found" })
   })
 
-  it("can be asked for by every locale that a voice lists with a model", () => {
+  it("can be requested by every locale that a voice lists with a model", () => {
     for (const { id, models } of sharedVoices) {
       for (const { name, languages } of models) {
         const route = speechModels.find((model) => model.id === name)?.isDialogue === true ? dialogue : speech
@@ -100,7 +100,7 @@ describe("a cloned voice", () => {
     assert.strictEqual(planOf({}, clonedVoice({ id }), rules, dialogue)._tag, "Success")
   })
 
-  it("speaks with tts-3.2 where that is enabled, English as everybody", () => {
+  it("speaks with tts-3.2 where that is enabled, in English like all", () => {
     const model = "tts-3.2"
     const expressive = { ...rules, isExpressive: true }
     assert.deepStrictEqual(refusedFor({ model }), { status: 403, code: "forbidden", fields: [] })
@@ -111,14 +111,14 @@ describe("a cloned voice", () => {
     assert.deepStrictEqual(refusedFor({ model }, german), notEnglish)
   })
 
-  it("does not speak what a voice of its locale does not speak", () => {
+  it("does not speak a language outside its locale's voices", () => {
     const dutch = clonedVoice({ id, locale: "nl-NL" })
     assert.strictEqual(Result.getOrThrow(planOf({ model: "tts-multilingual" }, dutch)).turns[0]?.locale, "nl-NL")
     assert.deepStrictEqual(refusedFor({ model: "tts-3.0" }, dutch).fields, ["voice_id"])
     assert.deepStrictEqual(refusedFor({ model: "tts-3.0", language: "ja-JP" }).fields, ["language"])
   })
 
-  it("is taken from its reference where there is a zero-shot model and a reference", () => {
+  it("uses its reference when a zero-shot model and a reference exist", () => {
     const reference = { object: "acme.voice-1.reference", text: "I agree." }
     const engineWith = (isZeroShot: boolean, given: typeof reference | null) =>
       Result.getOrThrow(planOf({}, clonedVoice({ id, reference: given }), { ...rules, isZeroShot })).turns[0]?.voice

@@ -45,7 +45,7 @@ describe("the format", () => {
     ["ogg", "ogg_24000"],
     ["aac", "aac_24000"],
     ["pcm", "pcm_24000"]
-  ] as const)("of a whole answer with audio_format %s is %s, whatever it accepts", (audio_format, name) => {
+  ] as const)("of a whole answer with audio_format %s is %s, whatever the Accept header", (audio_format, name) => {
     const order = audio_format === undefined ? {} : { audio_format }
     assert.strictEqual(planned(order, speech, "audio/aac").format.name, name)
     assert.strictEqual(planned(order, dialogue, "image/png").format.name, name)
@@ -76,7 +76,7 @@ describe("the format", () => {
   })
 
   it.each(["audio/wav", "application/json", "audio/mpeg;q=0", "text/event-stream"])(
-    "is not found for a stream that accepts only %s",
+    "does not exist for a stream that accepts only %s",
     (accept) => {
       const { status, code } = refused({}, stream, accept)
       assert.deepStrictEqual({ status, code }, { status: 400, code: "bad_request" })
@@ -89,7 +89,7 @@ describe("the format", () => {
     assert.strictEqual(refused({}, timestamps, "application/json").code, "bad_request")
   })
 
-  it("is any in the table, on a stream any but wav", () => {
+  it("is any in the table, on a stream any except wav", () => {
     for (const { name, isStreamable } of audioFormats) {
       assert.strictEqual(planned({ output_format: name }).format.name, name)
       const onStream = plan({ output_format: name }, stream)
@@ -111,7 +111,7 @@ describe("the format", () => {
 describe("the input", () => {
   const long = (units: number): Order => ({ turns: [{ input: "x".repeat(units), voice_id: "henry" }] })
 
-  it("may be as long as the route takes, in UTF-16 units", () => {
+  it("may be as long as the route allows, in UTF-16 units", () => {
     assert.strictEqual(Result.getOrThrow(planAtMost(2_000, long(2_000))).billableCharacters, 2_000)
     const result = planAtMost(2_000, long(2_001))
     if (Result.isSuccess(result)) throw new Error("it was planned")
@@ -135,7 +135,7 @@ describe("the input", () => {
     assert.isTrue(Result.isFailure(tooLong))
   })
 
-  it("is left alone unless options say otherwise", () => {
+  it("is unchanged unless options say otherwise", () => {
     const { textNormalization, loudnessNormalization } = planned({})
     assert.deepStrictEqual(
       { textNormalization, loudnessNormalization },

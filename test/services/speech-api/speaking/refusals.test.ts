@@ -28,15 +28,15 @@ const failures: ReadonlyArray<readonly [string, SpeechError, number, string]> = 
   ["no encoder", new EncoderMissing({ path: "ffmpeg", detail: "ENOENT" }), 503, "service_unavailable"]
 ]
 
-describe("a failure inside", () => {
-  it.each(failures)("%s has a status, a code, and says when to come back", (_name, failure, status, code) => {
+describe("an internal failure", () => {
+  it.each(failures)("%s has a status, a code, and a Retry-After", (_name, failure, status, code) => {
     const refusal = refusalOf(failure, false)
     assert.deepStrictEqual([refusal.status, refusal.code], [status, code])
     assert.strictEqual(errorCodes[code as keyof typeof errorCodes].status, status)
     if (status === 429 || status === 503) assert.match(refusal.headers?.["retry-after"] ?? "", /^[1-9]\d*$/u)
   })
 
-  it("of the input names the field that the caller sent", () => {
+  it("of the input names the caller's field", () => {
     const faults = [
       { path: "turns/1/input", message: "one" },
       { path: "turns/1/input", message: "two" }

@@ -31,7 +31,7 @@ const mark = (start: number, end: number, turn?: number): WordMark => {
 }
 
 describe("marks", () => {
-  it("come once, also when a session that goes on elsewhere repeats those of its chunk", () => {
+  it("come once, even when a resumed session repeats those of its chunk", () => {
     const unseen = newestMarks()
     const [one, two, three, four] = [mark(0, 5), mark(6, 9), mark(10, 12), mark(13, 20)]
     assert.deepStrictEqual(unseen([one, two]), [one, two])
@@ -41,14 +41,14 @@ describe("marks", () => {
     assert.deepStrictEqual(unseen([one, two, three, four]), [four])
   })
 
-  it("may abut", () => {
+  it("may touch", () => {
     const unseen = newestMarks()
     const [one, two] = [mark(0, 1), mark(1, 2)]
     assert.deepStrictEqual(unseen([one]), [one])
     assert.deepStrictEqual(unseen([two]), [two])
   })
 
-  it("of a dialogue begin anew with every turn, and do not go back", () => {
+  it("of a dialogue restart with every turn, and do not go back", () => {
     const unseen = newestMarks()
     const [first, second, third] = [mark(0, 5, 0), mark(0, 3, 1), mark(4, 8, 1)]
     assert.deepStrictEqual(unseen([first]), [first])

@@ -14,7 +14,7 @@ describe("a speaker's full name", () => {
     ["a".repeat(121), 121],
     ["é".repeat(61), 122],
     ["🙂".repeat(31), 124]
-  ])("%j is refused, and its caller told that it has %d bytes", (name, bytes) => {
+  ])("%j is refused, with its length of %d bytes", (name, bytes) => {
     const refusal = faultOfFullName(name)
     assert.strictEqual(refusal?.status, 400)
     assert.strictEqual(refusal?.code, "validation_failed")

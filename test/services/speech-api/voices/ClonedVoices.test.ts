@@ -20,11 +20,11 @@ describe("the places of a workspace", () => {
     ["those of voices whose making began before", [entry("a", 9, "Making")], 1],
     ["not those of voices whose making began after", [entry("a", 11, "Making")], 0],
     ["not those of voices that are leaving", [entry("a", 3, "Leaving")], 0]
-  ])("that are taken are %s", (_, others, taken) => {
+  ])("in use are %s", (_, others, taken) => {
     assert.strictEqual(placesTaken([own, ...others], own), taken)
   })
 
-  it("are never given twice: of two who take the last one, exactly one has it, whoever looks first", () => {
+  it("are never given twice: of two creates for the last one, exactly one gets it, in any order of checks", () => {
     const [first, second] = [entry("first", 10, "Making"), entry("second", 11, "Making")]
     const ready = [entry("a", 3, "Ready")]
     const voicesMax = 2

@@ -3,7 +3,7 @@ import { headBytes, pictureType, recordingType } from "../../../../services/spee
 
 const bytes = (text: string) => Buffer.from(text.padEnd(headBytes, "\u0000"), "latin1")
 
-describe("a file", () => {
+describe("an uploaded file", () => {
   it.each([
     ["\u0089PNG\r\n\u001A\n", "image/png"],
     ["\u00FF\u00D8\u00FF\u00E0", "image/jpeg"],
@@ -34,7 +34,7 @@ describe("a file", () => {
     assert.strictEqual(recordingType(bytes(head)), type)
   })
 
-  it("that ends before it says what it is is nothing known", () => {
+  it("that ends before its signature is unknown", () => {
     for (const length of [0, 1, 2]) {
       assert.isUndefined(pictureType(Buffer.from("\u00FF\u00D8\u00FF", "latin1").subarray(0, length)))
       assert.notInclude(recordingType(Buffer.from("RIFF", "latin1").subarray(0, length)), "wav")

@@ -38,7 +38,7 @@ describe("the form of a voice", () => {
     assert.strictEqual(consent._tag, "Read")
   })
 
-  it("is, in the flow of before, an order on somebody's word", () => {
+  it("is, in the flow without a challenge, an order with a declared consent", () => {
     const { consent } = order({ consent_challenge_id: undefined }, declared, { sample: formFile() })
     assert.deepStrictEqual(consent, { _tag: "Declared", fullName: "Ada Lovelace", email: "ada@example.org" })
   })
@@ -48,11 +48,11 @@ describe("the form of a voice", () => {
     ["x".repeat(100), "x".repeat(100)],
     ["🙂".repeat(100), "🙂".repeat(100)],
     ["Ada's voice, the second", "Ada's voice, the second"]
-  ])("takes the name %j", (given, name) => {
+  ])("accepts the name %j", (given, name) => {
     assert.strictEqual(order({ name: given }).name, name)
   })
 
-  it.each(["", "   ", "x".repeat(101), "a\u0007b", "a\nb", "\u200B"])("takes no name like %j", (name) => {
+  it.each(["", "   ", "x".repeat(101), "a\u0007b", "a\nb", "\u200B"])("refuses a name like %j", (name) => {
     assert.deepStrictEqual(Object.keys(faults({ name })), ["name"])
   })
 
@@ -60,26 +60,26 @@ describe("the form of a voice", () => {
     ["male", "male"],
     ["not_specified", "not_specified"],
     ["notSpecified", "not_specified"]
-  ])("takes the gender %s as %s", (given, gender) => {
+  ])("reads the gender %s as %s", (given, gender) => {
     assert.strictEqual(order({ gender: given }).gender, gender)
   })
 
-  it.each(["", "Male", "other", "constructor"])("takes no gender %j", (gender) => {
+  it.each(["", "Male", "other", "constructor"])("refuses the gender %j", (gender) => {
     assert.deepStrictEqual(Object.keys(faults({ gender })), ["gender"])
   })
 
-  it("takes every locale that a voice of the catalogue has for its own, in any case", () => {
+  it("accepts every locale that is a catalogue voice's own, in any case", () => {
     for (const { locale } of sharedVoices) {
       assert.strictEqual(order({ locale }).locale, locale)
       assert.strictEqual(order({ locale: locale.toUpperCase() }).locale, locale)
     }
   })
 
-  it.each(["", "en", "ja-JP", "en_US", "../etc", "__proto__"])("takes no locale %j", (locale) => {
+  it.each(["", "en", "ja-JP", "en_US", "../etc", "__proto__"])("refuses the locale %j", (locale) => {
     assert.deepStrictEqual(Object.keys(faults({ locale })), ["locale"])
   })
 
-  it("tells everything that is missing at once", () => {
+  it("reports every missing part at once", () => {
     const nothing = { name: undefined, gender: undefined, consent_challenge_id: undefined, consent: undefined }
     assert.deepStrictEqual(faults(nothing, { _tag: "Challenge", used: undefined }, {}), {
       name: "is missing",
@@ -102,7 +102,7 @@ describe("the form of a voice", () => {
     '{"fullName": 7, "email": "ada@example.org"}',
     JSON.stringify({ fullName: "a".repeat(121), email: "ada@example.org" }),
     JSON.stringify({ fullName: "Ada\u0000", email: "ada@example.org" })
-  ])("takes no word like %s", (consent) => {
+  ])("refuses a declaration like %s", (consent) => {
     assert.deepStrictEqual(Object.keys(faults({ consent }, declared)), ["consent"])
   })
 })

@@ -44,7 +44,7 @@ describe("the list of voices", () => {
     assert.isAtMost(page({ limit }).voices.length, Number(limit))
   })
 
-  it("is filtered before it is cut into pages", () => {
+  it("is filtered before it is paged", () => {
     const query: VoicesQuery = { locale: "en", gender: "female" }
     assert.deepStrictEqual(walk({ ...query, limit: "2" }), idsOf(page(query)))
     assert.deepStrictEqual(idsOf(page(query)), ["claire", "emma", "nora", "selma"])
@@ -63,7 +63,7 @@ describe("the list of voices", () => {
     [{ locale: "de", model: "tts-3.2" }, []],
     [{ locale: "nl", model: "simba-multilingual" }, ["daan", "sanne"]],
     [{ locale: "nl", model: "tts-3.0" }, []]
-  ])("with %j holds %j", (query, ids) => {
+  ])("with %j contains %j", (query, ids) => {
     assert.deepStrictEqual(idsOf(page(query)), ids)
   })
 
@@ -80,7 +80,7 @@ describe("the list of voices", () => {
     assert.deepStrictEqual(Object.keys(result.failure.fields ?? {}), [field])
   })
 
-  it("goes on behind a voice that is gone, and pages on without a limit", () => {
+  it("continues after a deleted voice, and pages on without a limit", () => {
     const { next_cursor: cursor } = page({ limit: "5" })
     const without = sharedVoices.filter(({ id }) => id !== idsOf(page({ limit: "5" })).at(-1))
     const rest = Result.getOrThrow(pageOfVoices(without, { cursor: cursor ?? "" }))
@@ -115,7 +115,7 @@ describe("cloned voices in the list", () => {
     assert.deepStrictEqual(idsWith({ type: "shared" }), idsOf(page()))
   })
 
-  it("are personal, show where their picture is, and are spelt as callers of old do", () => {
+  it("are personal, name their picture's address, and have the spelling that older callers expect", () => {
     const [ada, other] = own.map(voiceBody)
     assert.deepInclude(ada, { type: "personal", display_name: "Ada", avatar_image: "/v1/voices/aaa/avatar" })
     assert.deepInclude(other, { type: "personal", avatar_image: null, gender: "not_specified" })

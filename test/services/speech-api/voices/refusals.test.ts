@@ -42,9 +42,9 @@ const table: ReadonlyArray<[VoiceFault, number, string]> = [
   [new BusUnavailable({ operation: "create voices/x", detail: "timeout" }), 503, "service_unavailable"]
 ]
 
-describe("what keeps a voice from being made", () => {
+describe("a failed creation of a voice", () => {
   it.each(table.map(([fault, status, code]) => [fault._tag, status, code, fault] as const))(
-    "%s is answered with %d %s",
+    "for %s gets %d %s",
     (_, status, code, fault) => {
       const refusal = refusalOfVoice(fault)
       assert.deepStrictEqual([refusal.status, refusal.code], [status, code])
@@ -52,12 +52,12 @@ describe("what keeps a voice from being made", () => {
     }
   )
 
-  it("names the sample among the fields, and why it cannot be used", () => {
+  it("names the sample among the fields, and its fault", () => {
     const { fields, details } = refusalOfVoice(unusable("sample"))
     assert.deepStrictEqual([fields, details], [{ sample: "it is 4 s long" }, { reason: "too_short" }])
   })
 
-  it("does not tell a stranger how close he came, nor what was heard", () => {
+  it("does not show a stranger how close the attempt was, nor the recognised words", () => {
     for (const [fault] of table.filter(([{ _tag }]) => _tag === "SpeakerMismatch" || _tag === "PhraseMismatch")) {
       const told = JSON.stringify(refusalOfVoice(fault))
       assert.notInclude(told, "30")

@@ -26,7 +26,7 @@ describe("a challenge", () => {
     )
   )
 
-  it.live("is for the same voice when the very create that used it comes again", () =>
+  it.live("gives the same voice when the create that used it is repeated", () =>
     stored(
       Effect.gen(function* () {
         const challenges = yield* Challenges
@@ -39,7 +39,7 @@ describe("a challenge", () => {
     )
   )
 
-  it.live("is given so many times in an hour to each workspace, and expires", () =>
+  it.live("is limited per hour for each workspace, and expires", () =>
     stored(
       Effect.gen(function* () {
         const challenges = yield* Challenges

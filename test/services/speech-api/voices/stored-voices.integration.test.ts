@@ -7,7 +7,7 @@ import { VoiceRemoval } from "../../../../services/speech-api/voices/VoiceRemova
 import { filled, ids, place, stored, took, voicesMax } from "./voice-storage.ts"
 
 describe("the voices of a workspace", () => {
-  it.live("are its own: another one neither lists, finds nor removes them", () =>
+  it.live("are its own: another workspace neither lists, finds nor removes them", () =>
     stored(
       Effect.gen(function* () {
         const voices = yield* ClonedVoices
@@ -33,7 +33,7 @@ describe("the voices of a workspace", () => {
     )
   )
 
-  it.live("are not there before they are ready, nor once they leave", () =>
+  it.live("are invisible before they are ready, and once they are deleted", () =>
     stored(
       Effect.gen(function* () {
         const voices = yield* ClonedVoices
@@ -53,7 +53,7 @@ describe("the voices of a workspace", () => {
     )
   )
 
-  it.live("are never more than they may be, however many are made at once", () =>
+  it.live("never exceed their maximum, however many are created at once", () =>
     stored(
       Effect.gen(function* () {
         const makeOne = (id: number) =>
@@ -79,7 +79,7 @@ describe("the voices of a workspace", () => {
     )
   )
 
-  it.live("are given to a create that comes again as they are", () =>
+  it.live("are returned unchanged to a repeated create", () =>
     stored(
       Effect.gen(function* () {
         const voices = yield* ClonedVoices

@@ -30,7 +30,7 @@ describe("the removal of a voice", () => {
     }
   })
 
-  it.live("takes its sample and its picture with it, and keeps the consent and its recording", () =>
+  it.live("deletes its sample and its picture, and keeps the consent and its recording", () =>
     stored(
       Effect.gen(function* () {
         const taken = yield* took("one")
@@ -50,7 +50,7 @@ describe("the removal of a voice", () => {
     )
   )
 
-  it.live("of one that did not come to be leaves nothing at all", () =>
+  it.live("that was never completed leaves nothing at all", () =>
     stored(
       Effect.gen(function* () {
         const taken = yield* took("one")
@@ -62,7 +62,7 @@ describe("the removal of a voice", () => {
     )
   )
 
-  it.live("is finished by the sweep when its process died at any step, and nothing that lives is touched", () =>
+  it.live("is finished by the sweep when its process died at any step, and no live voice is touched", () =>
     stored(
       Effect.gen(function* () {
         const bucket = yield* (yield* Kv).open("voices", VoiceRecord)
@@ -94,7 +94,7 @@ describe("the removal of a voice", () => {
     )
   )
 
-  it.live("finds the parts of an object whose writer died before it had a name", () =>
+  it.live("finds the parts of an object whose writer died before naming it", () =>
     stored(
       Effect.gen(function* () {
         const objects = yield* Objects

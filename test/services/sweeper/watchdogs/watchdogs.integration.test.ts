@@ -73,7 +73,7 @@ const fleet = <A, E, R>(configuration: unknown, test: Effect.Effect<A, E, R>) =>
   }).pipe(Effect.scoped)
 
 describe("the item-stale watchdog", () => {
-  it.live("hands an item at a phase boundary back to itself until its attempts are used up, and tells each time", () =>
+  it.live("returns an item at a phase boundary to itself until its attempts are used up, with an event each time", () =>
     fleet(
       { Pipeline: { StaleHours: 0.0002 } },
       Effect.gen(function* () {
@@ -101,7 +101,7 @@ describe("the item-stale watchdog", () => {
     )
   )
 
-  it.live("leaves an item alone that only queues up", () =>
+  it.live("leaves an item alone that only waits in the queue", () =>
     fleet(
       { Pipeline: { StaleHours: 0.0001 } },
       Effect.gen(function* () {
@@ -120,7 +120,7 @@ describe("the item-stale watchdog", () => {
 })
 
 describe("the worker-progress watchdog", () => {
-  it.live("hands back the one item that does not move, of a runner that is heard of", () =>
+  it.live("hands back the one stalled item of a live runner", () =>
     fleet(
       { Pipeline: { ProgressSeconds: 0.1, ProgressTimeoutSeconds: 4 } },
       Effect.gen(function* () {

@@ -26,12 +26,12 @@ describe("a runner", () => {
     assert.deepStrictEqual(dead[0]?.command, { _tag: "Recover", reason: "dead worker detected", dispatchId: "d1" })
   })
 
-  it("that was heard of in time is left alone", () => {
+  it("with a recent sign of life is left alone", () => {
     const { dead, stuck } = silentItems([inHand(1, "r", 179_999)], times)
     assert.deepStrictEqual([...dead, ...stuck], [])
   })
 
-  it("that lives may have an item that does not move", () => {
+  it("that lives may have a stalled item", () => {
     const { dead, stuck } = silentItems(
       [inHand(1, "r", 1_000), inHand(2, "r", 200_000), inHand(3, "s", 200_000)],
       times
@@ -40,7 +40,7 @@ describe("a runner", () => {
     assert.deepStrictEqual(idsOf(stuck), [uuid(2)])
   })
 
-  it("is given a moment to be heard after a start", () => {
+  it("has a moment for a sign of life after a start", () => {
     const items = [inHand(1, "r", hourMs)]
     const after = (ms: number) => silentItems(items, { ...times, watchingSinceMs: nowMs - ms }).dead.length
     assert.strictEqual(after(59_999), 0)
@@ -92,7 +92,7 @@ describe("an item that should move", () => {
 describe("the views", () => {
   const look = lookAtViews
 
-  it("are fresh at the log's end, and while they move on", () => {
+  it("are fresh at the log's end, and while they progress", () => {
     const begun = beginWatch(nowMs)
     assert.isTrue(look(begun, { sequence: 5, behind: 0 }, nowMs).isFresh)
     const behind = look(begun, { sequence: 5, behind: 3 }, nowMs)
@@ -100,7 +100,7 @@ describe("the views", () => {
     assert.isFalse(look(behind, { sequence: 5, behind: 4 }, nowMs + 1_000).isFresh)
   })
 
-  it("are watched anew after they stood still", () => {
+  it("get a new grace period after they stood still", () => {
     const first = look(beginWatch(nowMs), { sequence: 5, behind: 0 }, nowMs)
     const still = look(first, { sequence: 5, behind: 2 }, nowMs + 20_000)
     assert.isTrue(still.isStill)
@@ -109,7 +109,7 @@ describe("the views", () => {
     assert.strictEqual(look(again, { sequence: 7, behind: 0 }, nowMs + 60_000).sinceMs, nowMs + 30_000)
   })
 
-  it("are not watched anew after a moment's hesitation", () => {
+  it("get no new grace period after a moment's hesitation", () => {
     const first = look(beginWatch(nowMs), { sequence: 5, behind: 0 }, nowMs)
     const moment = look(first, { sequence: 5, behind: 2 }, nowMs + 1_000)
     assert.isFalse(moment.isStill)

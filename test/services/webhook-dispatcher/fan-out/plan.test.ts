@@ -33,7 +33,7 @@ const written = (steps: ReadonlyArray<FanOutStep>) =>
 const last = (steps: ReadonlyArray<FanOutStep>): FanOutCursor => steps.at(-1)?.cursor ?? beginCursor(-1)
 
 describe("the fan-out of a run", () => {
-  it("gives every event to every endpoint that wants it, in order, and moves the cursor past them", () => {
+  it("gives every event to every endpoint with a matching filter, in order, and moves the cursor past them", () => {
     const steps = planRun(
       {
         events: events(1, 2),
@@ -48,7 +48,7 @@ describe("the fan-out of a run", () => {
     assert.deepInclude(last(steps), { position: 2, through: null, next: {} })
   })
 
-  it("passes over sequences that hold nothing good", () => {
+  it("skips sequences without a valid event", () => {
     const steps = planRun(
       { events: [event(2)], lastSequence: 5, targets: [target("a")], isParked: nobody, newDeliveryId: id },
       beginCursor(0)
@@ -57,7 +57,7 @@ describe("the fan-out of a run", () => {
     assert.strictEqual(last(steps).position, 5)
   })
 
-  it("does nothing for events the cursor is past already", () => {
+  it("does nothing for events behind the cursor", () => {
     assert.deepStrictEqual(
       planRun(
         { events: events(1, 3), lastSequence: 3, targets: [target("a")], isParked: nobody, newDeliveryId: id },
@@ -85,7 +85,7 @@ describe("the fan-out of a run", () => {
     assert.deepStrictEqual([...written(steps.slice(0, 1)), ...written(resumed)], written(steps))
   })
 
-  it("closes a step before its bytes are too many for the broker", () => {
+  it("closes a step before its bytes exceed the broker's limit", () => {
     const large = Array.from({ length: 40 }, (_, index) => event(index + 1, 256 * 1_024))
     const steps = planRun(
       { events: large, lastSequence: 40, targets: [target("a")], isParked: nobody, newDeliveryId: id },
@@ -100,7 +100,7 @@ describe("the fan-out of a run", () => {
     }
   })
 
-  it("parks an endpoint where it stands, and keeps the first event it still needs", () => {
+  it("parks an endpoint at its position, and keeps the first event it still needs", () => {
     const parked = (endpoint: string) => endpoint === "b"
     const steps = planRun(
       {
@@ -116,7 +116,7 @@ describe("the fan-out of a run", () => {
     assert.deepStrictEqual(last(steps).next, { b: 4 })
   })
 
-  it("skips what came before a new endpoint's start", () => {
+  it("skips events from before a new endpoint's start", () => {
     const cursor: FanOutCursor = { ...beginCursor(0), next: { n: 3 } }
     const steps = planRun(
       { events: events(1, 4), lastSequence: 4, targets: [target("n")], isParked: nobody, newDeliveryId: id },
@@ -128,14 +128,14 @@ describe("the fan-out of a run", () => {
 })
 
 describe("catching up", () => {
-  it("gives a parked endpoint what it missed and brings it back in step", () => {
+  it("gives a parked endpoint its missed events and brings it back in step", () => {
     const cursor: FanOutCursor = { ...beginCursor(9), next: { a: 4, b: 10 } }
     const step = planCatchUp({ events: events(4, 9), lastSequence: 9, target: target("a"), newDeliveryId: id }, cursor)
     assert.deepStrictEqual(written([step]), ["a:4", "a:5", "a:6", "a:7", "a:8", "a:9"])
     assert.deepStrictEqual(step.cursor.next, { b: 10 })
   })
 
-  it("gives it only what it wants, from its own place on, and nothing beyond what was read", () => {
+  it("gives it only matching events, from its own position on, and nothing beyond the page", () => {
     const cursor: FanOutCursor = { ...beginCursor(7), next: { a: 4 } }
     const step = planCatchUp({ events: events(2, 9), lastSequence: 7, target: target("a"), newDeliveryId: id }, cursor)
     assert.deepStrictEqual(written([step]), ["a:4", "a:5", "a:6", "a:7"])
@@ -158,7 +158,7 @@ describe("catching up", () => {
   })
 })
 
-describe("whatever is parked and resumed when", () => {
+describe("any order of parking and resuming", () => {
   const Turn = Schema.Struct({
     published: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 6 })),
     parked: Schema.Array(Schema.Literals(["a", "b", "c", "d"])),
@@ -166,7 +166,7 @@ describe("whatever is parked and resumed when", () => {
     kept: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3 }))
   })
 
-  it.prop("every endpoint gets every event exactly once", [Schema.Array(Turn)], ([turns]) => {
+  it.prop("gives every endpoint every event exactly once", [Schema.Array(Turn)], ([turns]) => {
     const targets = ["a", "b", "c", "d"].map((name) => target(name))
     const log: Array<FanOutEvent> = []
     const delivered: Array<string> = []

@@ -23,7 +23,7 @@ const lines: Array<string> = []
 const logging = Logger.layer([lineLogger("json", (line) => void lines.push(line))])
 
 describe("a new endpoint", () => {
-  it.live("starts now and not at the log's beginning, also when nobody was there to read the log", () =>
+  it.live("starts now and not at the log's beginning, even when no dispatcher was running", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       const old = { Name: "old", Url: receiver.url("/old") }
@@ -55,8 +55,8 @@ describe("a new endpoint", () => {
   )
 })
 
-describe("an endpoint that is gone from the configuration", () => {
-  it.live("for a day is archived with one warning, and what it missed can be sent again when it is back", () =>
+describe("an endpoint that is removed from the configuration", () => {
+  it.live("for a day is archived with one warning, and its missed events can be sent again when it is back", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       lines.length = 0

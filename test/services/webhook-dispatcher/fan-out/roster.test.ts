@@ -27,7 +27,7 @@ describe("a changed configuration", () => {
     assert.deepStrictEqual(change.archived, [])
   })
 
-  it("gives a new endpoint not even the one event that was not yet given out to the others", () => {
+  it("gives a new endpoint not even an event that the others have yet to get", () => {
     const change = changeRoster(roster({ a: null }), beginCursor(50), {
       configured: [endpoint("a"), endpoint("n")],
       lastSequence: 51,
@@ -37,7 +37,7 @@ describe("a changed configuration", () => {
     assert.deepStrictEqual(change.cursor.next, { n: 52 })
   })
 
-  it("has nothing to hold back on the very first start", () => {
+  it("holds nothing back on the very first start", () => {
     const change = changeRoster(emptyRoster, beginCursor(80), {
       configured: [endpoint("a")],
       lastSequence: 80,
@@ -47,7 +47,7 @@ describe("a changed configuration", () => {
     assert.deepStrictEqual(change.cursor.next, {})
   })
 
-  it("parks an endpoint that has gone, and remembers since when", () => {
+  it("parks a removed endpoint, and remembers since when", () => {
     const change = changeRoster(roster({ a: null, b: null }), beginCursor(50), {
       configured: [endpoint("a")],
       lastSequence: 80,
@@ -58,7 +58,7 @@ describe("a changed configuration", () => {
     assert.strictEqual(change.roster.endpoints["b"]?.absentSinceMs, 7)
   })
 
-  it("lets one that comes back within the day go on where it was", () => {
+  it("lets an endpoint that returns within the day go on where it was", () => {
     const cursor: FanOutCursor = { ...beginCursor(90), next: { b: 51 } }
     const change = changeRoster(roster({ b: 7 }), cursor, {
       configured: [endpoint("b")],
@@ -70,7 +70,7 @@ describe("a changed configuration", () => {
     assert.isNull(change.roster.endpoints["b"]?.absentSinceMs)
   })
 
-  it("archives one that was gone for longer, and forgets it", () => {
+  it("archives an endpoint after a longer absence, and forgets it", () => {
     const cursor: FanOutCursor = { ...beginCursor(90), next: { b: 51 } }
     const change = changeRoster(roster({ a: null, b: 0 }), cursor, {
       configured: [endpoint("a")],
@@ -83,7 +83,7 @@ describe("a changed configuration", () => {
     assert.hasAllKeys(change.roster.endpoints, ["a"])
   })
 
-  it("is known by its set of endpoints, in whatever order", () => {
+  it("is identified by its set of endpoints, in any order", () => {
     assert.strictEqual(fingerprint([endpoint("a"), endpoint("b")]), fingerprint([endpoint("b"), endpoint("a")]))
     assert.notStrictEqual(fingerprint([endpoint("a")]), fingerprint([endpoint("a"), endpoint("b")]))
   })
