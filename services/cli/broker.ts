@@ -1,4 +1,4 @@
-/** What makes a broker of one machine ready, where `up` does not start it: its users, and its streams. */
+/** Prepares a broker on one machine that `up` does not start: its users, and its streams. */
 import { chmod, mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
@@ -9,8 +9,9 @@ import { busOf } from "./connection.ts"
 import { print } from "./console.ts"
 
 /**
- * `<folder>/broker` is the server's: `users.conf`, and the passwords, kept from start to start. `<folder>/users/<user>`
- * is each user's: the one file in it is for others to read, since only that user's container is given the folder.
+ * Writes the users' files. `<folder>/broker` belongs to the server: `users.conf`, and the passwords, kept from start to
+ * start. `<folder>/users/<user>` belongs to each user: the one file in it is readable by others, since only that user's
+ * container is given the folder.
  */
 export const writeUsers = Effect.fnUntraced(function* (folder: string) {
   const server = join(folder, "broker")

@@ -1,7 +1,7 @@
 /**
- * How a command reaches the broker of a fleet: which broker, and as whom. What is named goes first: --nats, NATS_URL,
- * BUS_URL. Then the fleet that runs in this home, as its operator. Then the file of STARLING_CONFIG: so a command in a
- * pod is the pod's user.
+ * How a command reaches the broker of a fleet: which broker, and as which user. An explicit address comes first:
+ * --nats, NATS_URL, BUS_URL. Then the fleet that runs in this home, as its operator. Then the file of STARLING_CONFIG:
+ * so a command in a pod is the pod's user.
  */
 import { readdir, readFile } from "node:fs/promises"
 import { Effect, Layer, Redacted, Result, Schema } from "effect"
@@ -13,9 +13,9 @@ import { configurationInput, Environment, InvalidConfiguration, Metrics, readTex
 import { CommandRefused } from "./console.ts"
 
 interface BusOptions {
-  /** The command's user on the broker of this home, or of BUS_PASSWORDS_FOLDER; without it, the operator. */
+  /** The command's user on the broker of this home, or of BUS_PASSWORDS_FOLDER; by default the operator. */
   readonly keptUser?: string
-  /** One that comes before its broker; others say at once that there is none. */
+  /** For a command that may start before its broker; others fail at once without one. */
   readonly waitsForServer?: boolean
 }
 
@@ -38,13 +38,13 @@ export const busOf = (
       return busServices.pipe(
         Layer.provideMerge(nats),
         Layer.provideMerge(Metrics.layerTest),
-        // No part of a job: what roles send to each other is not for a command.
+        // Outside any job: a command has no part in the messages between roles.
         Layer.provide(Layer.succeed(Role, "operator"))
       )
     })
   )
 
-/** What the broker says of itself is only that it will not. */
+/** The broker's own error says only that it refuses. */
 const notLetIn = (
   error: BusError,
   url: string,
@@ -76,14 +76,16 @@ const brokerLogin = Effect.fnUntraced(function* (named: string | undefined, kept
   const given = named ?? namedUrl
   const url = given ?? found ?? fileUrl ?? (yield* Effect.fromResult(ofHome))
   const who = yield* whoIn(bus, keptUser)
-  // The broker of this home, named without a user, is the home's broker with the home's user.
+  // The broker of this home, named without a user, gets the home's user.
   const isHome = url === found && (given === undefined || who === undefined)
   if (isHome) return { url, tls: {}, ...(yield* keptIn(passwordsFolder(natsFolder(home)), keptUser)) }
   const tls = { caFile: bus.TlsCaFile, certificateFile: bus.TlsCertificateFile, keyFile: bus.TlsKeyFile }
   return { url, tls, ...who } satisfies BrokerLogin
 })
 
-/** Only `Bus`, since a fault elsewhere in the file is nothing to a command. The environment stands over the file. */
+/**
+ * Reads only `Bus`, since a fault elsewhere in the file does not concern a command. The environment overrides the file.
+ */
 const busSettings = Effect.gen(function* () {
   const environment = yield* Environment
   const { configPath, isConfigNamed } = yield* readSettings
@@ -105,7 +107,7 @@ const busSettings = Effect.gen(function* () {
   }
 })
 
-/** As whom the configuration connects; undefined where it says nothing. */
+/** The credentials that the configuration names; undefined when it names none. */
 const whoIn = Effect.fnUntraced(function* (bus: ConfigurationFile["Bus"], keptUser: string) {
   const environment = yield* Environment
   const own = { user: bus.User, password: bus.Password }
@@ -139,7 +141,7 @@ const homeUrl = Effect.fnUntraced(function* (home: string): Effect.fn.Return<str
   const { nats } = yield* Schema.decodeEffect(Ready)(text).pipe(
     Effect.mapError(refused(`${path} cannot be read; start the fleet again with ./starling up`))
   )
-  // A stranger on the port of a fleet that is gone must not be sent a password.
+  // A stranger on the port of a fleet that is gone must not get a password.
   if (!(yield* isFleetIn(home))) return yield* refused(`no fleet runs in ${home} now; start it with ./starling up`)()
   return nats
 })

@@ -1,6 +1,6 @@
 /**
- * Consents to the cloning of voices, for an operator who is asked. Those of deleted voices are among them.
- * A recording is written to a file of one's own.
+ * Lists the consents to voice cloning, including those of deleted voices, for an operator who must answer for them. A
+ * recording is written to a file of its own.
  */
 import { createWriteStream } from "node:fs"
 import { Effect, Layer, Option, Stream } from "effect"
@@ -33,7 +33,7 @@ const list = Effect.fnUntraced(function* (workspace: string | undefined, isJson:
     (sum) => sum + 1
   )
   const place = workspace === undefined ? "" : ` in the workspace ${workspace}`
-  // Beside the lines, so that a program reads none.
+  // On standard error, so that a program that reads the output sees no line.
   if (count === 0) yield* note(`starling: there is no consent${place}`)
 })
 
@@ -47,7 +47,7 @@ const save = Effect.fnUntraced(function* (id: string, workspace: string | undefi
   }
   const path = yield* fileOf(out)
   const file = NodeSink.fromWritable({
-    // A new file, never over another, for its owner alone.
+    // A new file, readable by its owner alone; an existing one is never overwritten.
     evaluate: () => createWriteStream(path, { flags: "wx", mode: 0o600 }),
     onError: (cause) => new CommandRefused({ reason: `cannot write ${out}: ${faultOfFile(cause)}` })
   })
@@ -62,6 +62,6 @@ const lineOf = ({ voiceId, workspace, fullName, givenAt, voiceDeletedAt, method 
     givenAt,
     method._tag === "Verified" ? `verified (${method.evidence.speakerStrength})` : `declared (${method.email})`,
     voiceDeletedAt === null ? "voice in use" : `voice deleted ${voiceDeletedAt}`,
-    // Last, for it may hold anything but a line's end.
+    // Last, for it may contain anything but a line's end.
     fullName
   ].join("  ")

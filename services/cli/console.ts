@@ -1,11 +1,11 @@
-/** The console of a command: what it prints, how it refuses, and the environment and logs that its body stands on. */
+/** The console of a command: its output, its refusals, and the environment and logs that its body uses. */
 import { Effect, Layer, Logger, Schema } from "effect"
 import { Environment, lineLogger } from "#runtime"
 
-/** What the person at the terminal can put right. */
+/** A fault that the person at the terminal can correct. */
 export class CommandRefused extends Schema.TaggedError<CommandRefused>()("CommandRefused", {
   reason: Schema.String,
-  /** Asked wrongly 2, no fleet there 69; any other failure ends a command with 1. */
+  /** 2: wrong arguments; 69: no fleet. Any other failure ends a command with 1. */
   exitCode: Schema.optionalKey(Schema.Literals([2, 69]))
 }) {
   override get message() {
@@ -19,7 +19,7 @@ export const noFleet = (reason: string) => new CommandRefused({ reason, exitCode
 
 export const print = (line: string) => Effect.sync(() => void process.stdout.write(`${line}\n`))
 
-/** Beside the output, so that a program that reads it reads none of this. */
+/** On standard error, so that a program that reads the output sees none of this. */
 export const note = (line: string) => Effect.sync(() => void process.stderr.write(`${line}\n`))
 
 /** Rows below their headings, each column as wide as its widest cell. Pure. */
@@ -36,7 +36,7 @@ export const table = (
   )
 }
 
-/** What every command's body stands on. */
+/** The services that every command's body uses. */
 export const setting = Layer.mergeAll(
   Layer.succeed(Environment, process.env),
   Logger.layer([lineLogger("pretty", (line) => void process.stderr.write(`${line}\n`))])

@@ -1,4 +1,4 @@
-/** What a cluster lacks before the fleet is applied to it. The checks are in deploy/doctor. */
+/** Finds what a cluster lacks before the fleet is applied to it. The checks are in deploy/doctor. */
 import { Effect } from "effect"
 import { examine } from "#deploy/doctor"
 import { fileOf } from "./files.ts"
@@ -6,7 +6,7 @@ import { CommandRefused, misused } from "./console.ts"
 
 interface Examined {
   readonly kubernetes: boolean
-  /** Named from where the person stands. */
+  /** A path from the user's own folder. */
   readonly overlay: string | undefined
   readonly context: string | undefined
   readonly json: boolean
@@ -14,7 +14,7 @@ interface Examined {
 
 export const examineCluster = Effect.fnUntraced(function* ({ kubernetes, overlay, context, json }: Examined) {
   if (!kubernetes) return yield* misused("doctor looks at a cluster: say --kubernetes")
-  // The default lies beside the launcher, which goes to its own folder.
+  // The default lies beside the launcher, which changes to its own folder.
   const folder = overlay === undefined ? "deploy/k8s/overlays/prod" : yield* fileOf(overlay)
   const print = (line: string) => void process.stdout.write(`${line}\n`)
   const code = yield* examine({ overlay: folder, context, isJson: json, print })

@@ -1,4 +1,4 @@
-/** The generated documents, and the bus as it is declared. A test fails when a document is stale. */
+/** The generated documents, and the declared topology of the bus. A test fails when a document is stale. */
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { Effect } from "effect"
@@ -7,7 +7,7 @@ import { generatedDocuments } from "#fleet/documents"
 import { commandsPage } from "./page.ts"
 import { print } from "./console.ts"
 
-/** Those of the contracts and the roles, and the page of commands. */
+/** The documents of the contracts and the roles, and the page of commands. */
 export const allDocuments = Effect.map(commandsPage, (page) => [...generatedDocuments(), page])
 
 export const writeDocuments: Effect.Effect<void, unknown> = Effect.gen(function* () {

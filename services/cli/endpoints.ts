@@ -1,5 +1,5 @@
 /**
- * What is true of the webhook endpoints now. A paused endpoint keeps its backlog and misses nothing; resuming also
+ * Shows, pauses and resumes webhook endpoints. A paused endpoint keeps its backlog and misses nothing; resuming also
  * closes its breaker.
  */
 import { Clock, Effect, Layer, Option, Result } from "effect"
@@ -98,7 +98,7 @@ export const readRoster = Effect.gen(function* () {
   return Option.isSome(decoded) && Result.isSuccess(decoded.value) ? decoded.value.success.endpoints : none
 })
 
-/** For a refusal. */
+/** The endpoints' names, for a refusal. */
 export const namesIn = (roster: Roster["endpoints"]): string =>
   Object.values(roster)
     .map(({ name }) => name)

@@ -1,6 +1,6 @@
 /**
- * Names and patterns of events as they were typed: one that matches neither the catalogue nor anything that was
- * ever published here is refused, with what may have been meant. Names are open, so what is stored counts as known.
+ * Checks typed names and patterns of events: one that matches neither the catalogue nor anything ever published here is
+ * refused, with suggestions. Names are open, so a stored event counts as known.
  */
 import { Effect } from "effect"
 import { StreamReader } from "#bus"
@@ -10,7 +10,7 @@ import { CommandRefused } from "./console.ts"
 
 const families = eventCatalogue.map(({ name }) => `${name.slice(0, name.indexOf("."))}.*`)
 
-/** To be told of one that is not known. */
+/** The refusal of an unknown name. */
 export const noSuchEvent = (name: string): string => {
   const known = [...eventCatalogue.map((event) => event.name), ...families]
   return `there is no event ${name}${didYouMean(name, known)}`

@@ -7,7 +7,7 @@ type Fault = CliError.NonShowHelpErrors
 type Invocation = Pick<CliOutput.Presenter.InvalidInvocation, "commandPath" | "helpDoc" | "errors">
 
 export const faultLines = ({ commandPath, helpDoc, errors }: Invocation): ReadonlyArray<string> => {
-  // The options of a command that does not exist are unknown.
+  // Without a command, all of its options count as unknown.
   const unknown = errors.filter(({ _tag }) => _tag === "UnknownSubcommand")
   const shownErrors = unknown.length > 0 ? unknown : errors
   const lines = [...new Set(shownErrors.map((error) => `starling: ${faultOf(error, commandPath.slice(1), helpDoc)}`))]
@@ -45,7 +45,7 @@ const valueFault = ({ option, value, expected, kind }: CliError.InvalidValue): s
   return value === "" ? `${name} needs a value: ${wanted}` : `${name} ${value}? it is ${wanted}`
 }
 
-/** `"evm" | "solana"` as people say it. */
+/** The words of a type such as `"evm" | "solana"`, for people. */
 const wordsOf = (expected: string): string => {
   const words = expected.split(" | ").map((word) => word.replace(/^"(.*)"$/u, "$1"))
   return words.length < 2 ? expected : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`

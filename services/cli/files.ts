@@ -1,4 +1,7 @@
-/** Files of commands. They are named from where the person stands; the launcher goes to its own folder, and may say whence. */
+/**
+ * Files that commands name. Their paths start at the user's own folder; the launcher changes to its own, and passes on
+ * the user's.
+ */
 import { readFile } from "node:fs/promises"
 import { resolve } from "node:path"
 import { Effect } from "effect"
@@ -8,11 +11,11 @@ import { CommandRefused } from "./console.ts"
 export const fileOf = (named: string) =>
   Effect.map(Environment, (environment) => resolve(environment["STARLING_CALLED_FROM"] ?? ".", named))
 
-/** What the system said of a file, without the call and the path that it adds. */
+/** The system's message about a file, without the call and the path that it adds. */
 export const faultOfFile = (cause: unknown) =>
   cause instanceof Error ? cause.message.replace(/, [a-z]+( '.*)?$/u, "") : String(cause)
 
-/** The JSON object in a file, or on standard input as `-`. */
+/** The JSON object in a file, or on standard input for `-`. */
 export const readJsonObject = Effect.fnUntraced(function* (file: string) {
   const path = file === "-" ? "/dev/stdin" : yield* fileOf(file)
   const text = yield* Effect.tryPromise({

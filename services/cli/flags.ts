@@ -1,8 +1,8 @@
-/** What commands take, in the few shapes that they share. */
+/** The flags of commands, in the few shapes that they share. */
 import { Argument, Flag } from "effect/cli"
 import * as Option from "effect/Option"
 
-/** Given or not. It takes no value, so the word after it is never eaten. */
+/** A flag that is given or not. It takes no value, so the next word is never consumed. */
 export const toggle = (name: string, description: string) =>
   Flag.Boolean(name).pipe(
     Flag.withOptionalValue("true"),
@@ -11,19 +11,19 @@ export const toggle = (name: string, description: string) =>
     Flag.withDefault(false)
   )
 
-/** A text, or undefined where it is not given. */
+/** A text, or undefined when it is not given. */
 export const text = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), orUndefined)
 
-/** A text that may be given again. */
+/** A text that may be given more than once. */
 export const texts = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.atLeast(0))
 
-/** A file, which shells complete; it is named from where the person stands, or `-`. */
+/** A file, which shells complete: a path from the user's own folder, or `-`. */
 export const file = (name: string, description: string) =>
   Flag.File(name).pipe(Flag.withMetavar("FILE"), Flag.withDescription(description), orUndefined)
 
-/** One of a few words, or undefined where none is given. */
+/** One of a few words, or undefined when none is given. */
 export const choice = <const Words extends ReadonlyArray<string>>(name: string, words: Words, description: string) =>
   Flag.Literals(name, words).pipe(Flag.withDescription(description), orUndefined)
 

@@ -1,4 +1,4 @@
-/** What the broker does not let a user do, in the words of the topology, and which of its users may. Pure. */
+/** A missing permission on the broker, in the words of the topology, and the users that have it. Pure. */
 import { coreSubjects, type Forbidden, parties, permissionsOf, topology, userOf } from "#bus"
 
 /** `the broker's user pipeline-api may not write the bucket tokens ($KV.tokens.x); operator may`. */
@@ -11,7 +11,7 @@ export const forbiddenText = (forbidden: Forbidden): string => {
   return `${who} may not ${act}${act.includes(subject) ? "" : ` (${subject})`}; ${rest}`
 }
 
-/** The users that have the right that was missed. */
+/** The users that have the missing permission. */
 export const mayDo = ({ operation, subject }: Forbidden): ReadonlyArray<string> =>
   parties
     .filter((party) => {
@@ -45,13 +45,13 @@ const actOf = ({ operation, subject }: Forbidden): string => {
   return `publish to ${subject}`
 }
 
-/** A stream, or what stands on one. */
+/** A stream, or the bucket or store that it carries. */
 const stored = (stream: string) => {
   if (stream.startsWith("KV_")) return `the bucket ${stream.slice("KV_".length)}`
   return stream.startsWith("OBJ_") ? `the object store ${stream.slice("OBJ_".length)}` : `the stream ${stream}`
 }
 
-/** Whether a subject is one of a pattern, by NATS' rules. */
+/** Whether a pattern covers a subject, by NATS' rules. */
 const covers = (pattern: string, subject: string): boolean => {
   const [wanted, tokens] = [pattern.split("."), subject.split(".")]
   const rest = wanted.indexOf(">")

@@ -1,9 +1,9 @@
-/** The fleet that runs in this home, as its `ready.json` says, and how a call to it ends badly. */
+/** The fleet that runs in this home, by its `ready.json`, and the errors of a call to it. */
 import { readFile } from "node:fs/promises"
 import { Effect, Schema } from "effect"
 import { CommandRefused, noFleet } from "./console.ts"
 
-/** The part of it that a command needs. `otherwise`: what else the person may do where no fleet has run. */
+/** Reads the part of it that a command needs. `otherwise`: the advice when no fleet has run. */
 export const readReady = Effect.fnUntraced(function* <A>(
   home: string,
   part: Schema.Codec<A, unknown>,
@@ -28,5 +28,5 @@ export const brokenOff = (cause: unknown) => {
   return new CommandRefused({ reason: `the fleet broke off: ${detail}` })
 }
 
-/** What an API said, cut to a line of a terminal. */
+/** An API's message, cut to one line of a terminal. */
 export const oneLine = (text: string) => text.replaceAll(/\s+/gu, " ").trim().slice(0, 500)

@@ -1,4 +1,4 @@
-/** The one program: every command and every role. What a command runs is loaded when it is asked for. */
+/** The one program: every command and every role. A command's code is loaded only when it runs. */
 import manifest from "../../package.json" with { type: "json" }
 
 const [first, ...rest] = process.argv.slice(2)
@@ -11,7 +11,7 @@ else {
   runCommandLine(asked(first, rest), manifest.version)
 }
 
-/** `help` and nothing at all ask for help, `help token` for that of a command. */
+/** `help`, or no word at all, asks for help; `help token` asks for the help of a command. */
 function asked(name: string | undefined, more: ReadonlyArray<string>): ReadonlyArray<string> {
   if (name === undefined) return ["--help"]
   return name === "help" ? [...more, "--help"] : [name, ...more]

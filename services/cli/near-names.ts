@@ -1,12 +1,12 @@
 /** Suggestions for a name that does not exist. Pure. */
 
 const namesMax = 3
-// Shorter ones stand in too many names to tell what was meant.
+// A shorter part occurs in too many names to tell which one was meant.
 const partCharactersMin = 4
-// What is compared letter by letter; nobody mistypes a longer name by a letter or two.
+// The longest name that is compared letter by letter; in a longer one a letter or two are no typical mistake.
 const charactersMax = 100
 
-/** Up to three, the nearest first; none where nothing is near. */
+/** Up to three names, the nearest first; none when nothing is near. */
 export const nearNames = (name: string, known: Iterable<string>): ReadonlyArray<string> => {
   if (name.length > charactersMax) return []
   const wrongMax = Math.max(1, Math.floor(name.length / 4))
@@ -15,7 +15,7 @@ export const nearNames = (name: string, known: Iterable<string>): ReadonlyArray<
     .map((other) => ({ other, wrong: editsBetween(name.toLowerCase(), other.toLowerCase()) }))
     .filter(({ other, wrong }) => wrong <= wrongMax || isPart(other))
     .toSorted((left, right) => left.wrong - right.wrong)
-  // Beside a slip of a letter, what is farther off was not meant.
+  // When one name is a mere slip of a letter away, names farther off were not meant.
   const [best] = near
   const farthest = best !== undefined && best.wrong <= wrongMax ? best.wrong + 1 : Infinity
   return near
@@ -24,7 +24,7 @@ export const nearNames = (name: string, known: Iterable<string>): ReadonlyArray<
     .map(({ other }) => other)
 }
 
-/** As the end of a refusal; empty where nothing is near. */
+/** The end of a refusal; empty when nothing is near. */
 export const didYouMean = (name: string, known: Iterable<string>): string => {
   const near = nearNames(name, known)
   const last = near.at(-1)
@@ -33,7 +33,7 @@ export const didYouMean = (name: string, known: Iterable<string>): string => {
   return `; did you mean ${before === "" ? last : `${before} or ${last}`}?`
 }
 
-/** Letters put in, left out, changed, or in each other's place. */
+/** Letters inserted, dropped, changed, or swapped. */
 const editsBetween = (left: string, right: string): number => {
   let before: ReadonlyArray<number> = []
   let row: ReadonlyArray<number> = Array.from({ length: right.length + 1 }, (_, column) => column)

@@ -1,10 +1,10 @@
-/** The page of every command: the help that it gives. A test fails when the page is stale. */
+/** The page of all commands, made from their own help. A test fails when the page is stale. */
 import { Completions } from "effect/cli"
 import { Effect } from "effect"
 import { helpText, interpret } from "./run.ts"
 import { starling } from "./starling.ts"
 
-/** Each with the way to it: `["token", "make"]`. */
+/** Each command's path: `["token", "make"]`. */
 export const commandPaths = (): ReadonlyArray<ReadonlyArray<string>> =>
   pathsBelow(Completions.fromCommand(starling), [])
 
@@ -17,7 +17,7 @@ const pathsBelow = (
     return [own, ...pathsBelow(command, own)]
   })
 
-/** As `--help` prints it. */
+/** The text that `--help` prints. */
 export const helpOf = (path: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     let text = ""

@@ -1,7 +1,7 @@
 /**
- * Publishes an event, or a report, as an internal service or a runner would. An envelope comes from a file, from standard
- * input or from the catalogue's example; missing heads (version, name, time) are filled in. It is checked before it is
- * sent, and every fault is named.
+ * Publishes an event, or a report, as an internal service or a runner would. An envelope comes from a file, from
+ * standard input or from the catalogue's example; a missing head (version, name, time) is filled in. It is checked
+ * before it is sent, and every fault is named.
  */
 import { Effect, Result } from "effect"
 import { Publisher } from "#bus"
@@ -70,11 +70,11 @@ const given = Effect.fnUntraced(function* (event: string, file: string | undefin
 })
 
 /**
- * A report comes from a file, from standard input or from the schema's example; with both, the file's fields lie over
- * the example's. What is missing of the head (kind, id, time) is filled in.
+ * A report to publish: from a file, from standard input or from the schema's example; with both, the file's fields
+ * override the example's. A missing part of the head (kind, id, time) is filled in.
  */
 export interface ReportOrder {
-  /** Without one, all there are are told. */
+  /** Without a kind, all existing kinds are listed. */
   readonly kind: string | undefined
   readonly file: string | undefined
   readonly example: boolean
@@ -98,7 +98,7 @@ export const publishReport = Effect.fnUntraced(function* (order: ReportOrder) {
       reason: `that report is of ${String(given["kind"])}, nothing was sent as ${kind}`
     })
   }
-  // A report that is given its id is one report, however often it is sent; else each is another.
+  // With a given id the report is one report, however often it is sent; otherwise each is another.
   const report = (): Fields => ({ ...head(kind), ...given })
   const decoded = decodeReport(kind, report())
   if (Result.isFailure(decoded) && !unchecked) {
@@ -109,7 +109,7 @@ export const publishReport = Effect.fnUntraced(function* (order: ReportOrder) {
   yield* print(`published report ${kind}: stored as ${sequence} in REPORTS`)
 })
 
-/** Answers with the sequence of the last. */
+/** Returns the sequence of the last. */
 const send = Effect.fnUntraced(function* (kind: string, make: () => Fields, count: number) {
   const publisher = yield* Publisher
   const one = Effect.suspend(() => {
@@ -127,7 +127,7 @@ const fieldsOf = Effect.fnUntraced(function* (kind: string, { file, example }: R
   if (file === undefined && !example) {
     return yield* new CommandRefused({ reason: "what to publish? name a --file, or use --example" })
   }
-  // The example's head is always the same: sent twice it would be taken for a repeat.
+  // The example's head is always the same: sent twice, the report would count as a repetition.
   const { reportId: _id, atMs: _at, ...made } = (example ? exampleReport(kind) : undefined) ?? ({} as Fields)
   const read: Fields = file === undefined ? {} : yield* readJsonObject(file)
   return { ...made, ...read } as Fields

@@ -33,7 +33,7 @@ export const redrive = Effect.fnUntraced(function* (order: RedriveOrder) {
   yield* print(count === 0 ? "nothing abandoned matches" : `${count} deliveries are on their way again`)
 })
 
-/** What there is not has nothing abandoned either: it is a slip, not an answer. */
+/** An unknown name has no abandoned deliveries either: it is a slip, and is refused. */
 export const checked = Effect.fnUntraced(function* (query: RedriveQuery) {
   if (query.endpoint !== undefined) yield* checkEndpoint(query.endpoint)
   yield* checkEventNames(query.events)
@@ -44,7 +44,7 @@ const checkEndpoint = Effect.fnUntraced(function* (name: string) {
   const id = endpointIdOf(name)
   const known = yield* readRoster
   if (known[id] !== undefined) return
-  // One that is long out of the configuration may have left something behind.
+  // An endpoint that left the configuration long ago may still have abandoned deliveries.
   const left = yield* (yield* StreamReader).countBySubject("ABANDONED", subjects.abandoned(id))
   if (Object.keys(left).length > 0) return
   const names = Object.values(known).map((endpoint) => endpoint.name)

@@ -1,6 +1,6 @@
 /**
- * Runs a command line to its end. The exit code says what became of it: 0 done, 1 it could not, 2 asked wrongly, 69 no
- * fleet there, 130 stopped. Whatever went wrong is told on standard error, below `starling: `.
+ * Runs a command line to its end. Exit codes: 0 done, 1 failed, 2 wrong arguments, 69 no fleet, 130 stopped. Every
+ * failure is printed on standard error, below `starling: `.
  */
 import * as CliConfig from "effect/cli/CliConfig"
 import * as CliError from "effect/cli/CliError"
@@ -37,17 +37,17 @@ export interface Interpreting {
   readonly presenter: CliOutput.Presenter
 }
 
-/** Does what the command line says; help, the version and faults of the command line go to the presenter. */
+/** Runs the command; help, the version and faults of the command line go to the presenter. */
 export const interpret = (
   parameters: ReadonlyArray<string>,
   { version, presenter }: Interpreting
 ): Effect.Effect<void, unknown> =>
   Command.runWith(starling, { version })(parameters).pipe(
     Effect.provide(Layer.merge(surroundings, CliOutput.layerPresenter(presenter)))
-    // A terminal and children it could ask for too; no command of ours does.
+    // The types would also allow a terminal and children; none of our commands needs them.
   ) as Effect.Effect<void, unknown>
 
-// Names of files stay as they were written: a command reads them from where the person stands, and `-` is no file.
+// File names stay as written: a command resolves them from the user's folder, and `-` is no file.
 const surroundings = Layer.mergeAll(
   CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
   FileSystem.layerNoop({ exists: () => Effect.succeed(false) }),
@@ -61,7 +61,7 @@ const onTerminal = (hasColors: boolean): CliOutput.Presenter => ({
   present: (event) => {
     switch (event._tag) {
       case "Help":
-        // Half a command is refused with the commands that could follow.
+        // An incomplete command is refused with the commands that could follow.
         return (event.reason === "Requested" ? write : writeError)(helpText(event.helpDoc, hasColors))
       case "InvalidInvocation":
         return writeError(faultLines(event).join("\n"))
@@ -73,7 +73,7 @@ const onTerminal = (hasColors: boolean): CliOutput.Presenter => ({
 
 export const helpText = (doc: HelpDoc, hasColors: boolean): string => {
   const { formatHelpDoc } = CliOutput.defaultFormatter({ colors: hasColors, globalFlags: "summary" })
-  // A flag that is given or not takes no value that a person would write.
+  // Shows no value for a flag that is given or not.
   const flags = doc.flags.map((flag) => (flag.type === "[=boolean]" ? { ...flag, type: "boolean" } : flag))
   const inherited = doc.inheritedFlags?.map((flag) =>
     flag.type === "[=boolean]" ? { ...flag, type: "boolean" } : flag
@@ -84,7 +84,7 @@ export const helpText = (doc: HelpDoc, hasColors: boolean): string => {
 const write = (text: string) => Effect.sync(() => void process.stdout.write(`${text}\n`))
 const writeError = (text: string) => Effect.sync(() => void process.stderr.write(`${text}\n`))
 
-/** Tells why, unless it has been told, and answers with the exit code. */
+/** Prints the reason, unless it was printed before, and returns the exit code. */
 const refuse = (cause: Cause.Cause<unknown>): number => {
   const found = Cause.findError(cause)
   const failure = Result.isSuccess(found) ? found.success : undefined

@@ -1,12 +1,12 @@
 /**
- * How a command comes to its body: its code is loaded when it runs, so that help, completions and other commands wait
- * for none of it.
+ * How a command gets its body: its code is loaded when it runs, so that help, completions and other commands need not
+ * wait for it.
  */
 import * as Effect from "effect/Effect"
 import type { Forbidden } from "#bus"
 import type { CommandRefused } from "./console.ts"
 
-/** Runs it with the environment of this process, and with logs for people beside the output. */
+/** Runs the body with the environment of this process, and with readable logs beside the output. */
 export const running = <Body, E>(
   load: () => Promise<Body>,
   run: (body: Body) => Effect.Effect<void, E>
@@ -19,9 +19,9 @@ export const running = <Body, E>(
     )
   })
 
-/** What the broker forbids is told in the words of the topology; all else is as it came. */
+/** Explains a missing permission in the words of the topology; other errors pass unchanged. */
 const explained = <E>(error: E): Effect.Effect<never, E | CommandRefused> => {
-  // Known by its shape: a command without a broker loads none of its code.
+  // Recognized by its shape: a command without a broker loads none of the broker's code.
   const isForbidden = error instanceof Error && "forbidden" in error && error.forbidden !== undefined
   if (!isForbidden) return Effect.fail(error)
   return Effect.gen(function* () {
@@ -33,7 +33,7 @@ const explained = <E>(error: E): Effect.Effect<never, E | CommandRefused> => {
 
 export const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
-/** For a program that runs until it is told to stop: signals and the end of the process are its own from here on. */
+/** For a program that runs until it is stopped: it handles signals and the end of the process itself. */
 export const becoming = <Body>(load: () => Promise<Body>, run: (body: Body) => void): Effect.Effect<never> =>
   Effect.gen(function* () {
     const body = yield* Effect.promise(load)

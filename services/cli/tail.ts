@@ -1,6 +1,6 @@
 /**
- * Shows events as they are published, or what was sent and answered, until it is stopped. The last N there are, and
- * ends there unless it is to follow. As JSON each event or attempt is whole, in one line.
+ * Shows events as they are published, or delivery attempts, until it is stopped. With `last` it shows the last N and
+ * ends, unless it is to follow. As JSON each event or attempt is whole, in one line.
  */
 import { Effect, Result, Stream } from "effect"
 import { jsonCodec, type SourceMessage, StreamReader } from "#bus"
@@ -13,7 +13,7 @@ export interface TailOrder {
   readonly patterns: ReadonlyArray<string>
   readonly attempts: boolean
   readonly json: boolean
-  /** Undefined: none that were there before. They are held until the last of them is known. */
+  /** Undefined: no earlier ones. Lines are held until the last of them is known. */
   readonly last: number | undefined
   readonly follow: boolean
 }
@@ -21,7 +21,7 @@ export interface TailOrder {
 export const tail = ({ nats, ...order }: TailOrder & { readonly nats: string | undefined }) =>
   Stream.runForEach(tailed(order), print).pipe(Effect.provide(busOf(nats)))
 
-/** The lines that are to be printed. */
+/** The lines to print. */
 export const tailed = (order: TailOrder) =>
   Stream.unwrap(
     Effect.gen(function* () {
@@ -45,7 +45,7 @@ const utf8 = new TextDecoder()
 const showEvent = (wants: (event: string) => boolean, isJson: boolean) => (message: SourceMessage) => {
   const event = message.subject.slice("events.".length)
   if (message.subject === subjects.eventsCursor || !wants(event)) return []
-  // A publisher may have written it over several lines; within JSON a line's end is only space.
+  // A publisher may have written it over several lines; between JSON tokens a line's end is only space.
   if (isJson) return [utf8.decode(message.data).replaceAll(/[\r\n]+/gu, " ")]
   return [`${isoTime(message.storedAtMs)} ${message.sequence} ${event} ${message.data.length} bytes`]
 }
@@ -66,11 +66,14 @@ const attemptLine = (attempt: Attempt) => {
   return `${attempt.startedAt} ${attempt.endpoint} ${attempt.event} attempt ${attempt.attempt} ${attempt.outcome} ${answer} ${attempt.durationMs} ms${next}`
 }
 
-// A few pages of the broker's at first; where what is wanted is rare, larger ones cost fewer requests.
+// A few of the broker's pages at first; where matches are rare, larger windows cost fewer requests.
 const windowMin = 1_024
 const windowMax = 65_536
 
-/** Found from the stream's end, in windows that grow, each read once. In the stream's order, at most `count`; `show` may make none or some of a message. */
+/**
+ * The last messages that match, searched from the stream's end in windows that grow, each read once. In the stream's
+ * order, at most `count`; `show` may turn a message into no lines or several.
+ */
 export const lastOf = Effect.fnUntraced(function* <A>(
   stream: string,
   { firstSequence, lastSequence }: { readonly firstSequence: number; readonly lastSequence: number },
@@ -88,7 +91,7 @@ export const lastOf = Effect.fnUntraced(function* <A>(
     yield* Stream.runForEach(reader.range(stream, { fromSequence: from, toSequence: to }), (message) =>
       Effect.sync(() => {
         shown.push(...show(message))
-        // No more is kept than is wanted, but for what saves cutting at each message.
+        // Cut only now and then, so that a message costs no copy of the list.
         if (shown.length > 2 * count) shown = shown.slice(-count)
       })
     )

@@ -1,6 +1,6 @@
 /**
- * Bearer tokens of our own APIs, made, listed and revoked. What is made may read and ends after ninety days, unless more
- * is asked for. The token itself is shown once, alone on standard output; the rest goes beside it.
+ * Makes, lists and revokes bearer tokens of our own APIs. A token may read and expires after ninety days, unless more
+ * is asked for. The token itself is shown once, alone on standard output; the rest goes to standard error.
  */
 import { Clock, Effect, Layer } from "effect"
 import { apiScopes } from "#contracts"
@@ -52,7 +52,7 @@ const make = Effect.fnUntraced(function* (request: TokenRequest, isJson: boolean
   const issued = yield* (yield* Tokens).make(request)
   if (isJson) return yield* print(JSON.stringify({ ...tokenJson(issued.record, undefined), token: issued.token }))
   yield* print(issued.token)
-  // Beside the token, so that a script reads that alone.
+  // On standard error, so that a script reads the token alone.
   yield* note(noteOf(issued, request.lifetimeMs))
 })
 
@@ -110,7 +110,7 @@ const requestOf = Effect.fnUntraced(function* (values: TokenOrder) {
 
 const readLabel = Effect.fnUntraced(function* (label: string | undefined) {
   if (label === undefined) return undefined
-  // A list is lines of a terminal.
+  // A label must fit on one line of a terminal.
   const isFit = label !== "" && label.length <= labelCharactersMax && !/\p{Cc}/u.test(label)
   if (isFit) return label
   return yield* new CommandRefused({
@@ -158,7 +158,7 @@ const byAge = (records: ReadonlyArray<TokenRecord>) =>
 
 const labelOf = ({ label, purpose }: TokenRecord) => label ?? (purpose === "home" ? "owner of the home" : undefined)
 
-// What a service account may do does not end where a role ends.
+// The rights of a service account do not depend on a role.
 const roleOf = ({ kind, role }: TokenRecord) => (kind === "service" ? "service" : role)
 
 const endOf = (record: TokenRecord, nowMs: number) => {
@@ -168,7 +168,7 @@ const endOf = (record: TokenRecord, nowMs: number) => {
   return hasExpired(record, nowMs) ? `expired ${span(-leftMs)} ago` : `in ${span(leftMs)}`
 }
 
-// Written once an hour: what is told to the minute would be wrong.
+// The last use is written once an hour, so a figure in minutes would be wrong.
 const hourMs = 3_600_000
 const useOf = (at: string | undefined, nowMs: number) => {
   if (at === undefined) return "never"
@@ -176,14 +176,14 @@ const useOf = (at: string | undefined, nowMs: number) => {
   return agoMs < hourMs ? "within the hour" : `${span(agoMs)} ago`
 }
 
-/** Spans of time as people write and read them: `90d`, `never`, `3 h ago`. Pure. */
+/** Spans of time in people's own form: `90d`, `never`, `3 h ago`. Pure. */
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const
 type Unit = keyof typeof units
 
-/** Ten years: what is to hold longer does not end. */
+/** Ten years; a longer lifetime is given as `never`. */
 export const lifetimeMsMax = 3_650 * units.d
 
-/** `30d`, `12h`; `undefined` for `never`. A text that is no lifetime, or a longer one, is refused. */
+/** Reads `30d`, `12h`; `undefined` for `never`. A text that is no lifetime, or a longer one, is refused. */
 export const readLifetime = (text: string): { readonly lifetimeMs: number | undefined } | "refused" => {
   if (text === "never") return { lifetimeMs: undefined }
   const [, count = "", unit = ""] = /^([1-9]\d{0,8})([smhdw])$/u.exec(text) ?? []
@@ -191,7 +191,7 @@ export const readLifetime = (text: string): { readonly lifetimeMs: number | unde
   return lifetimeMs > 0 && lifetimeMs <= lifetimeMsMax ? { lifetimeMs } : "refused"
 }
 
-/** In the largest unit of which there is a whole one: `3 d`. */
+/** In the largest unit that fits at least once: `3 d`. */
 export const span = (ms: number): string => {
   const known = (["d", "h", "m"] as const).find((unit) => ms >= units[unit]) ?? "s"
   const names = { d: "d", h: "h", m: "min", s: "s" } as const

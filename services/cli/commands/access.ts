@@ -1,4 +1,4 @@
-/** `token`: bearer tokens of our own APIs. `consents`: who agreed to have a voice cloned. */
+/** `token`: bearer tokens of our own APIs. `consents`: the consents to voice cloning. */
 import * as Effect from "effect/Effect"
 import { Command, Flag } from "effect/cli"
 import { choice, json, nats, text, texts, word } from "../flags.ts"
@@ -21,7 +21,7 @@ const make = Command.make(
     expires: Flag.String("expires").pipe(
       Flag.withMetavar("TIME"),
       Flag.withDescription("when it ends: 12h, 30d, 26w, or never (90d)"),
-      // A forgotten token ends by itself; a user of one makes another in time.
+      // A forgotten token expires by itself; the user of one makes another in time.
       Flag.withDefault("90d")
     ),
     role: choice("role", ["viewer", "member", "admin", "owner"], "its role; else the least that the scopes need"),

@@ -1,4 +1,7 @@
-/** `check`, `test` and `load`, which the launcher runs: here for their help and completions. `docs` and `topology`: what is generated from the code. */
+/**
+ * `check`, `test` and `load`, which the launcher runs; they are here for their help and completions. `docs` and
+ * `topology`: documents that are generated from the code.
+ */
 import * as Effect from "effect/Effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { text, toggle, words } from "../flags.ts"

@@ -1,4 +1,4 @@
-/** `publish`, `tail`, `endpoints` and `redrive`: events, and what becomes of them at webhook endpoints. */
+/** `publish`, `tail`, `endpoints` and `redrive`: events, and their deliveries to webhook endpoints. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Argument, Command, Flag } from "effect/cli"

@@ -21,7 +21,7 @@ export const up = Command.make(
   Command.withExamples([{ command: "starling up" }])
 )
 
-/** Every role there is; named here, so that help and completions need not load the contracts. */
+/** All roles; named here, so that help and completions need not load the contracts. */
 export const roles = [
   "pipeline-api",
   "webhook-dispatcher",

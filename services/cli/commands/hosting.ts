@@ -1,4 +1,6 @@
-/** `broker`: makes one ready that `up` does not start. `doctor`: what a cluster lacks. `runner`: a reference runner. */
+/**
+ * `broker`: prepares one that `up` does not start. `doctor`: finds what a cluster lacks. `runner`: a reference runner.
+ */
 import { Argument, Command, Flag } from "effect/cli"
 import type { WorkItemPhase } from "#contracts"
 import { json, nats, orUndefined, text, texts, toggle, wholeNumber } from "../flags.ts"
@@ -51,7 +53,7 @@ export const doctor = Command.make(
   Command.withExamples([{ command: "starling doctor --kubernetes --overlay deploy/k8s/overlays/dev" }])
 )
 
-/** Every phase of a work item; named here, so that help and completions need not load the contracts. */
+/** All phases of a work item; named here, so that help and completions need not load the contracts. */
 export const phases = [
   "work",
   "rework",

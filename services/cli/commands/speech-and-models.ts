@@ -1,4 +1,4 @@
-/** `say`: the running fleet speaks. `pay`: a model call, paid for. */
+/** `say`: the running fleet speaks. `pay`: a paid model call. */
 import { Command, Flag } from "effect/cli"
 import { file, json, orUndefined, text, toggle, words } from "../flags.ts"
 import { running } from "../running.ts"
@@ -56,7 +56,7 @@ export const pay = Command.make(
     maxUsd: Flag.String("max-usd").pipe(
       Flag.withMetavar("N"),
       Flag.withDescription("sign no dearer quote; dollars with at most six decimals (1)"),
-      // What wallets' own libraries sign without asking.
+      // The limit up to which wallets' own libraries sign without asking.
       Flag.withDefault("1")
     ),
     keyVariable: text("key-env", "NAME", "the variable that holds the payer's key; else the local chain's payer pays"),

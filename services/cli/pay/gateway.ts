@@ -1,7 +1,7 @@
 /**
- * The gateway as `pay` calls it: the call, a refusal in lines for a terminal, a good answer with its receipt. A payment
- * that the gateway could not use for reasons of its own is sent once more, the same one: a second signature would be a
- * second payment.
+ * The gateway as `pay` calls it: the call, a refusal in lines for a terminal, a good answer with its receipt. When the
+ * gateway could not use a payment for reasons of its own, the same payment is sent once more: a second signature would
+ * be a second payment.
  */
 import { Effect, Option, Result, Schema, Stream } from "effect"
 import { type PaymentPayload, SettleResponse } from "#contracts"
@@ -11,7 +11,7 @@ import type { PayOrder } from "./order.ts"
 
 const retryAfterMaxSeconds = 10
 
-/** An answer of any status. It ends with the scope. */
+/** An answer with any status. It ends with the scope. */
 export const callGateway = Effect.fnUntraced(function* (
   gatewayUrl: string,
   order: PayOrder,
@@ -43,7 +43,7 @@ export const callGateway = Effect.fnUntraced(function* (
   })
 })
 
-/** The answer that is paid for. */
+/** The paid answer. */
 export const callPaid = Effect.fnUntraced(function* (gatewayUrl: string, order: PayOrder, payment: PaymentPayload) {
   const first = yield* callGateway(gatewayUrl, order, Option.some(payment))
   if (first.status !== 502 && first.status !== 503) return first
@@ -54,7 +54,7 @@ export const callPaid = Effect.fnUntraced(function* (gatewayUrl: string, order: 
   return yield* callGateway(gatewayUrl, order, Option.some(payment))
 })
 
-/** Fails with what the gateway says. */
+/** Fails with the gateway's message. */
 export const refusedBy = Effect.fnUntraced(function* (response: Response, isPaid: boolean) {
   const body = yield* Effect.tryPromise({ try: () => response.text(), catch: brokenOff })
   const retryAfter = response.headers.get("retry-after")
@@ -83,7 +83,7 @@ interface RefusedCall {
   readonly status: number
   readonly retryAfter: string | null
   readonly body: string
-  /** A payment was sent with the call. */
+  /** Whether a payment was sent with the call. */
   readonly isPaid: boolean
 }
 
@@ -102,7 +102,7 @@ export const payRefusalLines = (refused: RefusedCall): string => {
   return [head, ...reason, `  ${moneyLine(refused, said[0] ?? "")}`].join("\n")
 }
 
-// Only a settlement that was refused has been near the chain, and even that moved nothing.
+// Only a refused settlement has reached the chain, and even that moved no money.
 const moneyLine = ({ isPaid, status }: RefusedCall, said: string) => {
   if (!isPaid) return "nothing was paid"
   if (status === 402 && said.includes("settlement")) return "the chain refused the payment, nothing was paid"
@@ -111,7 +111,7 @@ const moneyLine = ({ isPaid, status }: RefusedCall, said: string) => {
 
 export interface PaidAnswer {
   readonly text: string
-  /** Absent where nothing is owed, or the chain has not said yet. */
+  /** Absent when nothing is owed, or the chain has not confirmed it yet. */
   readonly receipt: SettleResponse | undefined
 }
 
@@ -174,7 +174,7 @@ async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 export type ChatEvent =
   | { readonly type: "words"; readonly text: string }
-  /** The value of PAYMENT-RESPONSE, which a stream brings as a comment. */
+  /** The value of PAYMENT-RESPONSE, which a stream carries as a comment. */
   | { readonly type: "receipt"; readonly header: string }
   | { readonly type: "done" }
   | { readonly type: "failed"; readonly reason: string }
@@ -196,7 +196,7 @@ const Chunk = Schema.fromJsonString(
 const decode = Schema.decodeResult(Chunk)
 const receiptPattern = /^: ?payment-response ([A-Za-z0-9+/=]{1,8192})$/u
 
-/** Reads a streamed chat out of bytes that come in pieces of any size: its words, its receipt, its end. Pure. */
+/** Reads a streamed chat from bytes that come in pieces of any size: its words, its receipt, its end. Pure. */
 export const chatReader = () => {
   const utf8 = new TextDecoder()
   let rest = ""

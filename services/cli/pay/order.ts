@@ -1,6 +1,6 @@
 /**
- * What `pay` is asked for, and where it finds a gateway, a chain and a payer: what it was told, else what the fleet of
- * this home has made ready. What cannot be meant is told before anything is sent.
+ * The order of `pay`, with its gateway, chain and payer: from the command line, otherwise from the fleet of this home.
+ * A faulty order is refused before anything is sent.
  */
 import { Effect, Option, Redacted, Schema } from "effect"
 import { readSettings } from "#fleet"
@@ -8,7 +8,7 @@ import { Environment } from "#runtime"
 import { misused, noFleet } from "../console.ts"
 import { readReady } from "../home-fleet.ts"
 
-/** As it is written on the command line. */
+/** The order as given on the command line. */
 export interface PayGiven {
   readonly words: ReadonlyArray<string>
   readonly model: string
@@ -27,13 +27,13 @@ export interface PayOrder {
   readonly prompt: string
   readonly model: string
   readonly chain: ChainKind
-  /** Dearer quotes are not signed. In millionths of a dollar. */
+  /** The highest quote that is signed, in millionths of a dollar. */
   readonly microUsdMax: bigint
-  /** Names the variable that holds the payer's key; without it the local chain's payer pays. */
+  /** The variable with the payer's key; without it the local chain's payer pays. */
   readonly keyVariable: string | undefined
-  /** A node of the chain; without it the local one. */
+  /** A node of the chain; by default the local one. */
   readonly rpcUrl: string | undefined
-  /** Without it the gateway of the fleet in this home. */
+  /** By default the gateway of the fleet in this home. */
   readonly gatewayUrl: string | undefined
   readonly isStreamed: boolean
   readonly isJson: boolean
@@ -82,7 +82,7 @@ const isWebUrl = (text: string) => URL.canParse(text) && /^https?:$/u.test(new U
 export interface PayFleet {
   readonly gatewayUrl: string
   readonly rpcUrl: string
-  /** As a wallet exports it. */
+  /** In the form that a wallet exports. */
   readonly key: Redacted.Redacted
 }
 

@@ -1,6 +1,6 @@
 /**
- * Asks the gateway for its quote, signs it and shows the answer as it comes; the quote, the receipt
- * and what the wallet had before and after go to standard error. A key is read and never shown.
+ * Asks the gateway for its quote, signs it and shows the answer as it comes. The quote, the receipt and the wallet's
+ * balance before and after go to standard error. The key is read and never shown.
  */
 import { Effect, Option, Result } from "effect"
 import { CommandRefused } from "../console.ts"
@@ -71,7 +71,7 @@ const quoteLine = ({ model }: PayOrder, { quote, requirements, microUsd }: PayQu
   return `quote:    ${usdText(microUsd)} USD to ${requirements.payTo} on ${requirements.network} for ${what}`
 }
 
-/** Words as they come; with --json all at the end. */
+/** Prints words as they come; with --json everything comes at the end. */
 const shower = ({ isJson }: PayOrder) => (isJson ? () => undefined : (text: string) => void process.stdout.write(text))
 
 const tell = ({ isJson }: PayOrder, line: string) => void (isJson || process.stderr.write(`${line}\n`))

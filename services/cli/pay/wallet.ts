@@ -1,7 +1,6 @@
 /**
- * A payer's key as something that pays: it knows its address, what it has, and signs what a quote asks for. A quote is
- * read as somebody does who is careful with money: it is signed only where it is the dollar token of the chain that was
- * meant, at a price that was allowed.
+ * A wallet made from a payer's key: it knows its address and its balance, and signs quotes. A quote is read with care
+ * for the payer's money: it is signed only for the dollar token of the expected chain, at an allowed price.
  */
 import { randomBytes } from "node:crypto"
 import { Clock, Effect, Redacted, Result, Schema } from "effect"
@@ -19,7 +18,7 @@ import type { ChainKind, PayFleet, PayOrder } from "./order.ts"
 
 export interface Wallet {
   readonly address: string
-  /** Of the quote's token, in millionths. */
+  /** The balance of the quote's token, in millionths. */
   readonly balance: (quote: PayQuote) => Effect.Effect<bigint, CommandRefused>
   readonly sign: (quote: PayQuote) => Effect.Effect<PaymentPayload, CommandRefused>
 }
@@ -103,10 +102,10 @@ const payloadOf = (
   payload: PaymentPayload["payload"]
 ): PaymentPayload => ({ x402Version: 2, resource, accepted, payload })
 
-// A node that is well answers in milliseconds.
+// A healthy node answers in milliseconds.
 const answerMs = 10_000
 
-/** One question to a node, one answer, within seconds: the method's result in that shape. */
+/** Sends one question to a node and awaits one answer, within seconds: the method's result in that shape. */
 const askChain = <A>(
   rpcUrl: string,
   method: string,
@@ -137,7 +136,7 @@ export interface PayQuote {
 
 const decode = Schema.decodeUnknownResult(Schema.fromJsonString(PaymentRequired))
 
-/** Why it is not signed, or the quote. `header`: of PAYMENT-REQUIRED. */
+/** The quote, or why it is not signed. `header`: the value of PAYMENT-REQUIRED. */
 export const readQuote = (header: string | null, order: Pick<PayOrder, "chain" | "microUsdMax">) => {
   if (header === null) return Result.fail("the gateway asks for a payment and does not say which")
   const read = decode(Buffer.from(header, "base64").toString("utf8"))
@@ -147,7 +146,7 @@ export const readQuote = (header: string | null, order: Pick<PayOrder, "chain" |
   const { network, asset, amount } = requirements
   if (chainFamilyOf(network) !== order.chain)
     return Result.fail(`the quote is for ${network}, which is not ${order.chain}`)
-  // A token that merely says that it is worth a dollar is not signed for.
+  // A token that merely claims to be worth a dollar is not signed for.
   const dollar = knownTokenOf(network)?.asset
   if (dollar === undefined || !isSameAddress(network, asset, dollar))
     return Result.fail(`the quote is for the token ${asset} on ${network}, which is no dollar that is known`)

@@ -1,6 +1,6 @@
 /**
- * The speech API of the fleet that runs in this home, as `say` calls it: a call ends with the scope it is made in, and a
- * refusal is told in lines for a terminal: what is wrong, where, and when to come back.
+ * The speech API of the fleet in this home, as `say` calls it. A call ends with its scope, and a refusal becomes lines
+ * for a terminal: what is wrong, where, and when to come back.
  */
 import { Effect, Result, Schema } from "effect"
 import { readSettings } from "#fleet"
@@ -25,7 +25,7 @@ export const findFleet = Effect.gen(function* () {
   return fleet
 })
 
-/** The answer, once its head is good. `body` undefined is a GET. */
+/** The answer, once its head is good. A `body` of undefined makes it a GET. */
 export const call = Effect.fnUntraced(function* (fleet: SpeechFleet, path: string, body?: unknown) {
   const controller = yield* Effect.acquireRelease(
     Effect.sync(() => new AbortController()),
@@ -51,7 +51,7 @@ export const call = Effect.fnUntraced(function* (fleet: SpeechFleet, path: strin
   })
 })
 
-/** The answer as JSON of that shape. */
+/** The answer as JSON in that shape. */
 export const callFor = Effect.fnUntraced(function* <A>(
   schema: Schema.Codec<A, unknown>,
   fleet: SpeechFleet,
@@ -90,7 +90,7 @@ export const refusalLines = ({ status, retryAfter, body }: RefusedAnswer): strin
   const again = retryAfter === null ? "" : `; try again in ${retryAfter} s`
   const of = `(${status} ${error.code}, ${requestId})${again}`
   const fields = Object.entries(error.fields ?? {}).map(([name, text]) => `${name}: ${oneLine(text)}`)
-  // A message that repeats its only field says nothing more than that.
+  // A message that repeats its only field adds nothing.
   const [only] = fields
   if (fields.length === 1 && only?.endsWith(`: ${oneLine(error.message)}`) === true) return `${only} ${of}`
   return [`${oneLine(error.message)} ${of}`, ...fields.map((field) => `  ${field}`)].join("\n")

@@ -1,6 +1,6 @@
 /**
- * What `say` is asked for: the text, and which format a file gets and which route serves it. What cannot be meant is told
- * before anything is sent.
+ * The order of `say`: the text, the format of a file, and the route that serves it. A faulty order is refused before
+ * anything is sent.
  */
 import { createReadStream } from "node:fs"
 import { extname } from "node:path"
@@ -11,7 +11,7 @@ import { defaultVoiceId } from "#speech"
 import { faultOfFile, fileOf } from "../files.ts"
 import { misused } from "../console.ts"
 
-/** As it is written on the command line. */
+/** The order as given on the command line. */
 export interface SayGiven {
   readonly words: ReadonlyArray<string>
   readonly file: string | undefined
@@ -28,15 +28,15 @@ export type MarksShown = "words" | "json"
 
 export interface SayOrder {
   readonly text: string
-  /** As the API names them. */
+  /** The request's fields, by the API's names. */
   readonly asked: Readonly<Record<string, string>>
-  /** Without one it is played. */
+  /** Without a file it is played. */
   readonly file: string | undefined
   readonly format: SayFormat
   readonly marks: MarksShown | undefined
 }
 
-/** Nothing when the voices are asked for. */
+/** Undefined when only the voices are asked for. */
 export const readOrder = Effect.fnUntraced(function* (given: SayGiven) {
   const { out, format: named, language, model, marks } = given
   if (given.voices || given.voice === "list") return undefined
@@ -115,14 +115,14 @@ const allOf = async (source: AsyncIterable<Uint8Array>) => {
 }
 
 interface SayFormat {
-  /** What the API is asked for. */
+  /** The format in the request. */
   readonly outputFormat: string
   readonly route: "answer" | "stream"
-  /** Set when PCM comes as a stream and the header of a WAV file goes before it. */
+  /** Set when the audio is streamed PCM and a WAV file needs a header in front of it. */
   readonly wavRateHz: number | undefined
 }
 
-/** What goes to a sound card. */
+/** The rate for a sound card. */
 export const playedRateHz = 24_000
 const playedFormat: SayFormat = { outputFormat: `pcm_${playedRateHz}`, route: "stream", wavRateHz: undefined }
 

@@ -1,6 +1,6 @@
 /**
- * Has the running fleet speak a text, to a file or to the sound card, and shows the words at their time. Ctrl-C ends the
- * request at once and leaves no half file.
+ * Has the running fleet speak a text, to a file or to the sound card, and prints the words as they are heard. Ctrl-C
+ * ends the request at once and leaves no partial file.
  */
 import { Effect, Schema } from "effect"
 import { fileOf } from "../files.ts"
@@ -17,7 +17,7 @@ export const say = Effect.fnUntraced(function* (given: SayGiven) {
   const file = order.file === undefined ? undefined : yield* openFile(yield* fileOf(order.file), order.format.wavRateHz)
   const durationMs = yield* speak(fleet, order, file ?? (yield* openPlayer), wordsOf(order))
   if (file === undefined) return
-  // Not on standard output, which is for the words.
+  // On standard error, for standard output carries the words.
   yield* note(`${file.path}: ${(durationMs / 1_000).toFixed(3)} s, ${file.bytes()} bytes`)
 }, Effect.scoped)
 
@@ -41,7 +41,7 @@ const Voices = Schema.Struct({
   )
 })
 
-/** Who can speak, a line each. */
+/** Prints the voices, a line each. */
 const printVoices = Effect.fnUntraced(function* (fleet: SpeechFleet) {
   const { voices } = yield* callFor(Voices, fleet, "/v1/voices")
   const idWidth = Math.max(0, ...voices.map(({ id }) => id.length))

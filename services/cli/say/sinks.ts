@@ -1,6 +1,6 @@
 /**
- * Where the sound goes: to a file that is there whole or not at all, written under a name of its own beside its place;
- * or to the sound card, by way of a player that is fed while the speech comes and that never outlives us.
+ * The sinks for the sound. A file is there whole or not at all: it is written under a temporary name beside its place.
+ * The sound card is reached by a player that is fed while the speech comes and never outlives this process.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { accessSync, constants } from "node:fs"
@@ -14,12 +14,12 @@ import { faultOfFile } from "../files.ts"
 import { CommandRefused } from "../console.ts"
 import { playedRateHz } from "./order.ts"
 
-/** Where audio goes: a file or a sound card. */
+/** A sink for audio: a file or a sound card. */
 export interface SaySink {
   readonly write: (bytes: Uint8Array) => Effect.Effect<void, CommandRefused>
-  /** Returns when that moment of the audio is heard; at once where nobody listens. */
+  /** Returns when that moment of the audio is heard; at once when nobody listens. */
   readonly heard: (atMs: number) => Effect.Effect<void>
-  /** Returns when all of it is written or heard. */
+  /** Returns when everything is written or heard. */
   readonly finish: Effect.Effect<void, CommandRefused>
 }
 
@@ -28,7 +28,7 @@ interface SayFile extends SaySink {
   readonly bytes: () => number
 }
 
-/** With `wavRateHz` what is written is PCM, and a header with its true size goes before it. */
+/** With `wavRateHz` the sink writes PCM, behind a header with its true size. */
 export const openFile = Effect.fnUntraced(function* (named: string, wavRateHz: number | undefined) {
   const attempt = <A>(work: () => Promise<A>) =>
     Effect.tryPromise({
@@ -38,7 +38,7 @@ export const openFile = Effect.fnUntraced(function* (named: string, wavRateHz: n
           reason: `${named} cannot be written: ${faultOfFile(cause)}`
         })
     })
-  // A link stays a link: what it leads to is replaced.
+  // A link stays a link: its target is replaced.
   const path = yield* Effect.promise(() => realpath(named).catch(() => named))
   const found = yield* Effect.promise(() => stat(path).catch(() => undefined))
   if (found !== undefined && !found.isFile()) {
@@ -81,19 +81,19 @@ export const openFile = Effect.fnUntraced(function* (named: string, wavRateHz: n
 interface Player {
   readonly program: string
   readonly parameters: ReadonlyArray<string>
-  /** Reads PCM while it comes; otherwise it wants a whole file, named last. */
+  /** Whether it reads PCM as it comes; otherwise it wants a whole file, named last. */
   readonly isFed: boolean
-  /** From its first bytes to the first sound; measured, for words that are shown when they are heard. */
+  /** The time from its first bytes to the first sound; measured, so that words are printed when they are heard. */
   readonly startMs: number
 }
 
 const rate = String(playedRateHz)
 
-// What ffplay does by itself is look into the first seconds before it plays them.
+// By default ffplay analyses the first seconds before it plays them.
 const ffplay = ["-nodisp", "-autoexit", "-hide_banner", "-loglevel", "error", "-fflags", "nobuffer"]
 const atOnce = ["-analyzeduration", "0", "-probesize", "32", "-f", "s16le", "-sample_rate", rate, "-i", "-"]
 
-/** In the order in which they are taken. */
+/** In order of preference. */
 const players: ReadonlyArray<Player> = [
   { program: "ffplay", parameters: [...ffplay, ...atOnce], isFed: true, startMs: 250 },
   {
@@ -125,10 +125,10 @@ const isProgram = (path: string) => {
   }
 }
 
-/** What a player that cannot play says of it; ffplay ends with 0 all the same. */
+/** A player's message that it cannot play; ffplay still exits with 0. */
 const deaf = /audio open failed|could not initialize sdl|failed to open file/iu
 
-/** Nothing when it played to the end. */
+/** Undefined when it played to the end. */
 export const faultOfPlayer = (code: number | null, signal: string | null, said: string): string | undefined => {
   const lines = said.split("\n").map((line) => line.trim())
   const told = lines.find((line) => deaf.test(line)) ?? lines.findLast((line) => line !== "")
@@ -136,7 +136,7 @@ export const faultOfPlayer = (code: number | null, signal: string | null, said: 
   return told ?? (signal === null ? `it ended with ${code}` : `it was ended by ${signal}`)
 }
 
-// What a player has not taken yet waits with us, so that the fleet is done with us soon: ten minutes of it.
+// Audio that a player has not taken yet waits here, so that the fleet is done soon: ten minutes of it.
 const waitingBytesMax = 32 * 1_024 * 1_024
 
 const otherwise = "write a file instead: -o hello.mp3"
@@ -184,7 +184,7 @@ const fed = Effect.fnUntraced(function* (player: Player, started: Effect.Effect<
   }
 })
 
-/** For a player that wants a whole file; the fleet makes one in a hundredth of the time it lasts. */
+/** For a player that wants a whole file; the fleet makes one in a hundredth of its duration. */
 const given = Effect.fnUntraced(function* (player: Player, started: Effect.Effect<unknown>) {
   const folder = yield* Effect.acquireRelease(
     Effect.promise(() => mkdtemp(join(tmpdir(), "starling-say-"))),
@@ -210,7 +210,7 @@ interface Running {
 const run = (player: Player, parameters: ReadonlyArray<string>) =>
   Effect.acquireRelease(
     Effect.sync((): Running => {
-      // A group of its own: Ctrl-C reaches us, and we end it. Its input ends with us whatever happens.
+      // In its own process group: Ctrl-C reaches us, and we end the player. Its input always ends with this process.
       const child = spawn(player.program, [...parameters], { detached: true, stdio: ["pipe", "ignore", "pipe"] })
       const ended = Deferred.makeUnsafe<void, CommandRefused>()
       let said = ""
@@ -219,7 +219,7 @@ const run = (player: Player, parameters: ReadonlyArray<string>) =>
         Deferred.doneUnsafe(ended, fault === undefined ? Effect.void : Effect.fail(new CommandRefused({ reason })))
       }
       child.stderr?.on("data", (data: Buffer) => (said = `${said}${data.toString()}`.slice(-8_192)))
-      // A player that has gone is known by its end.
+      // The exit of the player reports its loss.
       child.stdin?.on("error", () => {})
       child.once("error", (error) => end(error.message))
       child.once("close", (code, signal) => end(faultOfPlayer(code, signal, said)))

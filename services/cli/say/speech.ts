@@ -1,6 +1,7 @@
 /**
- * One order spoken: from the API's events to the sink, each word shown when it is heard. Words go to standard output: the
- * text as it was written, or a JSON line for each mark. Progress goes to a terminal only, and never between the words.
+ * One order, spoken: from the API's events to the sink, with each word printed when it is heard. Words go to standard
+ * output: the text as written, or a JSON line for each mark. Progress goes to a terminal only, and never between the
+ * words.
  */
 import { Effect, Fiber, Queue, Result, Schema, Stream } from "effect"
 import { SpeechMarks, WordMark } from "#contracts"
@@ -16,7 +17,7 @@ interface Taker {
   readonly marks: (marks: ReadonlyArray<WordMark>) => Effect.Effect<unknown>
 }
 
-/** How long the speech is, in milliseconds, once all of it is written or heard. */
+/** Returns the length of the speech in milliseconds, once all of it is written or heard. */
 export const speak = Effect.fnUntraced(function* (
   fleet: SpeechFleet,
   order: SayOrder,
@@ -108,7 +109,10 @@ const Wire = Schema.fromJsonString(
 const decode = Schema.decodeResult(Wire)
 const known = new Set(["speech.chunk", "speech.done", "speech.error"])
 
-/** Reads the events of the timestamps stream out of bytes that come in pieces of any size; others are passed over. Pure. */
+/**
+ * Reads the events of the timestamps stream from bytes that come in pieces of any size; unknown events are skipped.
+ * Pure.
+ */
 export const eventReader = () => {
   const utf8 = new TextDecoder()
   let rest = ""
@@ -152,11 +156,11 @@ interface WordsOptions {
 
 interface WordsShown {
   readonly show: (mark: WordMark) => void
-  /** `isWhole`: what stands behind the last word belongs to it. */
+  /** `isWhole`: the text behind the last word belongs to it. */
   readonly end: (isWhole: boolean) => void
 }
 
-// Shorter texts are over before one has read how far they are.
+// A shorter text is over before anybody could read its progress.
 const longCharacters = 400
 const clearLine = "\r\u001b[K"
 

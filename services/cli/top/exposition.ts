@@ -1,10 +1,10 @@
-/** Reads what a process shows at `/metrics`: Prometheus' text format. A line that is none is passed over. Pure. */
+/** Reads a process's `/metrics`, in Prometheus' text format. An unreadable line is skipped. Pure. */
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }
 
-/** By the series' names: of a histogram `_bucket`, `_sum` and `_count` are names of their own. */
+/** Keyed by the series' names: a histogram's `_bucket`, `_sum` and `_count` are names of their own. */
 export type Exposition = ReadonlyMap<string, ReadonlyArray<Sample>>
 
 const head = /^([a-zA-Z_:][\w:]*)/u
@@ -39,7 +39,7 @@ const sampleOf = (line: string, from: number): Sample | undefined => {
     if (line[at] !== "}") return undefined
     at += 1
   }
-  // A time may follow the value; nobody here asks for it.
+  // A timestamp may follow the value; it is not needed here.
   const [written = ""] = line.slice(at).trim().split(/\s+/u)
   const value = written === "+Inf" ? Number.POSITIVE_INFINITY : written === "-Inf" ? -Infinity : Number(written)
   return written === "" || (Number.isNaN(value) && written !== "NaN") ? undefined : { labels, value }

@@ -1,6 +1,6 @@
 /**
- * What `top` shows of a fleet, as data: which roles it has and how each is, its endpoints, totals and latencies. Made of
- * two readings, and what each process says of its readiness, or does not say. Pure.
+ * The frame of `top`, as data: the roles of a fleet and their readiness, its endpoints, totals and latencies. Made from
+ * two readings, and from each process's readiness. Pure.
  */
 import { isoTime, roleNames } from "#contracts"
 import { finite, type Reading, type Window, windowOf } from "./window.ts"
@@ -21,7 +21,7 @@ export interface LatencyRow {
   readonly p99Ms: number | null
 }
 
-/** Rates are null before a second reading, latencies also when nothing happened. */
+/** Rates are null before a second reading; latencies also when nothing happened. */
 export interface Frame {
   readonly at: string
   readonly windowSeconds: number
@@ -159,7 +159,7 @@ const latencyRows = (window: Window): ReadonlyArray<LatencyRow> =>
 
 export interface Target {
   readonly url: string
-  /** What is known to run there, for when it does not answer. */
+  /** The roles known to run there, for a process that does not answer. */
   readonly roles: ReadonlyArray<string>
 }
 
@@ -174,7 +174,7 @@ export interface RoleRow {
   readonly why: string
   readonly consumedPerSecond: number | null
   readonly publishedPerSecond: number | null
-  /** Of the process, which other roles may share. */
+  /** The process's memory, which other roles may share. */
   readonly residentMb: number | null
   readonly cores: number | null
   readonly loopLagMs: number | null
@@ -187,7 +187,7 @@ export interface Seen {
   readonly readiness: ReadonlyMap<string, Readiness | undefined>
 }
 
-/** Roles that answer, those of processes that do not, and those that their fleet says are away. */
+/** Roles that answer, those of processes that do not, and those that their fleet reports as away. */
 const roleRows = (seen: Seen): ReadonlyArray<RoleRow> => {
   const rows = seen.targets.flatMap((target) => rowsAt(target, seen))
   const listed = new Set(rows.map(({ role }) => role))
@@ -244,7 +244,7 @@ const only = ({ atMs, targets }: Reading, url: string): Reading => ({
 const stateOf = (role: string, isConnected: boolean, readiness: Readiness | undefined) => {
   if (!isConnected) return { state: "not ready", why: "no broker" } as const
   if (readiness === undefined) return { state: "not ready", why: "does not say whether it is ready" } as const
-  // A check is named after its role, or is the whole process'; another role's is not this one's.
+  // A check named after its role, or one of the whole process; another role's check does not count here.
   const wrong = Object.entries(readiness.checks).find(
     ([check, state]) => state !== "ok" && (check.includes(role) || !roleNames.some((other) => check.includes(other)))
   )

@@ -1,6 +1,6 @@
 /**
- * One reading of every process at once: those whose addresses are given, else those of the fleet that runs in this home.
- * One that does not answer in time holds up nobody and is shown as down.
+ * Reads every process at once: those at the given addresses, otherwise those of the fleet in this home. A process that
+ * does not answer in time delays no other and is shown as down.
  */
 import { Clock, Effect, Result, Schema, Stream } from "effect"
 import { readNotes, readSettings } from "#fleet"
@@ -10,12 +10,12 @@ import { type Exposition, parseExposition } from "./exposition.ts"
 import type { Readiness, Target } from "./frame.ts"
 import type { Reading } from "./window.ts"
 
-// More is a monitoring system's work.
+// More are work for a monitoring system.
 const targetsMax = 64
 
 const Ready = Schema.Struct({ metrics: Schema.String })
 
-/** Of a fleet's home, again before each reading: a process that was started anew shows itself elsewhere. */
+/** The addresses of a fleet's home, found again before each reading, for a restarted process listens elsewhere. */
 export const findTargets = Effect.fnUntraced(function* (given: ReadonlyArray<string>) {
   if (given.length > 0) return yield* targetsOf(given)
   const { home } = yield* readSettings
@@ -45,7 +45,7 @@ const targetOf = Effect.fnUntraced(function* (given: string) {
 })
 
 const answerWithin = "2 seconds"
-// A dispatcher of ten thousand endpoints shows some twenty megabytes.
+// A dispatcher of ten thousand endpoints exposes some twenty megabytes.
 const bytesMax = 64 * 1_024 * 1_024
 
 class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", { url: Schema.String, reason: Schema.String }) {}
@@ -80,7 +80,7 @@ const concurrent = { concurrency: "unbounded" } as const
 
 const metricsOf = (url: string) =>
   textOf(`${url}/metrics`).pipe(
-    // Something answers there that is none of ours.
+    // The answer does not come from a process of ours.
     Effect.map((text) => (text.includes("process_cpu_seconds_total") ? parseExposition(text) : undefined)),
     Effect.orElseSucceed((): Exposition | undefined => undefined)
   )
@@ -91,7 +91,7 @@ const readinessOf = (url: string) =>
     Effect.orElseSucceed((): Readiness | undefined => undefined)
   )
 
-/** Also of an answer that is not 200: a process that is not ready says why. */
+/** Reads the text of any status: a process that is not ready says why. */
 const textOf = (url: string) =>
   Effect.gen(function* () {
     const failed = (cause: unknown) => new NoAnswer({ url, reason: String(cause) })

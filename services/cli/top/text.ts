@@ -1,4 +1,7 @@
-/** A frame as lines of text that fit: what does not fit in width is cut, in height the endpoints and latencies give way. Pure. */
+/**
+ * A frame as lines of text that fit the terminal: lines are cut in width; in height, endpoints and latencies give way.
+ * Pure.
+ */
 import type { EndpointRow, Frame, LatencyRow, RoleRow } from "./frame.ts"
 
 export interface Room {
@@ -12,7 +15,7 @@ type Table = ReadonlyArray<ReadonlyArray<string>>
 export const frameLines = (frame: Frame, room: Room): ReadonlyArray<string> => {
   const fixed = [heading(frame), "", ...align(roleTable(frame.roles)), "", ...totalLines(frame), breakerLine(frame)]
   const latencies = ["", ...align(latencyTable(frame.latencies.filter(isTold)))]
-  // Busy endpoints first; at least three of them are shown before a latency is.
+  // Busy endpoints come first, and at least three of them before any latency.
   const left = room.rows - fixed.length - 2
   const shown = Math.max(Math.min(3, frame.endpoints.length), left - latencies.length)
   const endpoints = frame.endpoints.length === 0 ? [] : ["", ...endpointLines(frame.endpoints, shown)]
@@ -83,7 +86,7 @@ const figure = (value: number | null, digits = 2) => {
 
 const ms = (value: number | null) => (value === null ? "-" : `${figure(value, value < 10 ? 2 : 1)} ms`)
 
-/** Words to the left; what is all numbers below its heading to the right. */
+/** Words are left-aligned; a column of numbers is right-aligned below its heading. */
 const align = (rows: Table): ReadonlyArray<string> => {
   const columns = rows[0]?.map((_, column) => rows.map((row) => row[column] ?? "")) ?? []
   const padded = columns.map((cells) => {
@@ -99,7 +102,7 @@ const align = (rows: Table): ReadonlyArray<string> => {
   )
 }
 
-// What the fleet calls things is not ours: a control character would move the cursor.
+// Names in the fleet come from others: a control character would move the cursor.
 const fit = (line: string, columns: number) => {
   const plain = line.replaceAll(/\p{Cc}/gu, "?")
   return plain.length <= columns ? plain : `${plain.slice(0, Math.max(0, columns - 1))}…`

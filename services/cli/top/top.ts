@@ -1,6 +1,6 @@
 /**
- * The fleet as it is now, again each second: roles, backlogs, breakers, streams, payments, latencies. Where standard
- * output is no terminal, or once is enough, one frame.
+ * The fleet's present state, each second: roles, backlogs, breakers, streams, payments, latencies. Prints one frame
+ * when standard output is no terminal, or when once is enough.
  */
 import { Deferred, Effect, Option } from "effect"
 import { noFleet, print } from "../console.ts"
@@ -8,7 +8,7 @@ import { type Frame, frameOf, type Target } from "./frame.ts"
 import { findTargets, scrape, type Scraped } from "./scrape.ts"
 import { frameLines, type Room } from "./text.ts"
 
-// Enough for a rate that does not jump, few enough to follow what happens.
+// Enough readings for a steady rate, few enough to follow what happens.
 const windowReadings = 5
 const printed = { columns: 160, rows: 1_000 }
 
@@ -32,19 +32,22 @@ export const top = Effect.fnUntraced(function* ({ urls, intervalSeconds, once, j
   const screen = yield* openScreen
   const draw = Effect.gen(function* () {
     yield* screen.show(frameLines(yield* next, yield* screen.room))
-    // The terminal may change in between; what is shown is then at most this old.
+    // The terminal may change in between; the picture is then at most this old.
     yield* Effect.sleep(intervalMs)
   })
   yield* Effect.raceFirst(Effect.forever(draw), screen.left)
 }, Effect.scoped)
 
-/** Each time a frame, over the last few readings. What was seen to run at an address is known when it is gone. */
+/**
+ * Makes a frame each time, over the last few readings. It remembers which roles ran at an address that no longer
+ * answers.
+ */
 const watch = (urls: ReadonlyArray<string>) => {
   const readings: Array<Scraped["reading"]> = []
   const rolesAt = new Map<string, ReadonlyArray<string>>()
   let last: ReadonlyArray<Target> = []
   return Effect.gen(function* () {
-    // A home whose fleet is gone for the moment is looked at where it was.
+    // While a home's fleet is gone for a moment, its last addresses are read.
     const found = yield* last.length === 0 ? findTargets(urls) : Effect.orElseSucceed(findTargets(urls), () => last)
     last = found
     const { reading, readiness } = yield* scrape(found)
@@ -70,7 +73,7 @@ const mustRun = Effect.fnUntraced(function* (frame: Frame, urls: ReadonlyArray<s
 interface Screen {
   readonly room: Effect.Effect<Room>
   readonly show: (lines: ReadonlyArray<string>) => Effect.Effect<void>
-  /** Completes when it is to end: q, Ctrl-C or Ctrl-D. */
+  /** Completes when the user quits: q, Ctrl-C or Ctrl-D. */
   readonly left: Effect.Effect<void>
 }
 
@@ -82,7 +85,7 @@ const clearLine = `${escape}[K`
 const clearBelow = `${escape}[J`
 const leavingKeys = ["q", "Q", "\u0003", "\u0004"]
 
-/** Needs both ends of the terminal; the scope gives it back. */
+/** Needs a terminal for input and output; the scope restores it. */
 const openScreen = Effect.gen(function* () {
   const left = yield* Deferred.make<void>()
   const onKeys = (keys: Buffer) => {

@@ -1,33 +1,33 @@
 /**
- * What happened between two readings of the same processes: increases of counters, rates, and quantiles of what
- * histograms counted in between. A counter that went back belongs to a process that began anew, at nothing. Pure.
+ * The changes between two readings of the same processes: increases of counters, rates, and quantiles of histograms. A
+ * counter that went back belongs to a restarted process, which began at zero. Pure.
  */
 import type { Exposition, Sample } from "./exposition.ts"
 
 export interface Reading {
   readonly atMs: number
-  /** By the address that was asked; undefined of one that gave no answer. */
+  /** Keyed by the address; undefined for one that did not answer. */
   readonly targets: ReadonlyMap<string, Exposition | undefined>
 }
 
 export type Labels = Readonly<Record<string, string>>
 
 export interface Window {
-  /** 0 when there is one reading only: nothing can be said of rates. */
+  /** 0 with only one reading: no rates are known then. */
   readonly seconds: number
-  /** Sums over all processes, of the series that have these labels. */
+  /** The sum of the series with these labels, over all processes. */
   readonly now: (name: string, labels?: Labels) => number
   readonly most: (name: string, labels?: Labels) => number
   readonly increase: (name: string, labels?: Labels) => number
-  /** Not a number with one reading. */
+  /** NaN with only one reading. */
   readonly rate: (name: string, labels?: Labels) => number
-  /** Of the histogram of that name, in its unit; not a number when nothing was counted. */
+  /** A quantile of the histogram of that name, in its unit; NaN when nothing was counted. */
   readonly quantile: (name: string, share: number, labels?: Labels) => number
-  /** Which values a label has, in order. */
+  /** The values of a label, in order. */
   readonly values: (name: string, label: string, labels?: Labels) => ReadonlyArray<string>
 }
 
-/** What JSON has no word for is null. */
+/** Null for a number that JSON cannot express. */
 export const finite = (value: number) => (Number.isFinite(value) ? value : null)
 
 const keyOf = (labels: Labels) =>
@@ -39,7 +39,9 @@ const keyOf = (labels: Labels) =>
 const matches = (sample: Sample, labels: Labels) =>
   Object.entries(labels).every(([name, value]) => sample.labels[name] === value)
 
-/** The quantile of a histogram's buckets, straight within the bucket where it lies; of the last one, its lower bound. */
+/**
+ * The quantile from a histogram's buckets, interpolated linearly within its bucket; in the last one, its lower bound.
+ */
 export const quantileOf = (buckets: ReadonlyArray<readonly [upTo: number, count: number]>, share: number): number => {
   const rising = buckets.toSorted(([left], [right]) => left - right)
   const total = rising.at(-1)?.[1] ?? 0
@@ -70,7 +72,7 @@ export const windowOf = (before: Reading | undefined, after: Reading): Window =>
       (exposition?.get(name) ?? []).filter((sample) => matches(sample, labels)).map((sample) => ({ url, sample }))
     )
   const increaseOf = (url: string, name: string, { labels, value }: Sample) => {
-    // A process that was not read before may have counted what it shows at any time.
+    // A process that is new in this reading may have counted its values at any time.
     if (before?.targets.get(url) === undefined) return 0
     const was = valuesBefore(url, name).get(keyOf(labels)) ?? 0
     return value >= was ? value - was : value
