@@ -1,8 +1,8 @@
 /**
- * What stands for the outside world when nothing is configured: two chains with funded payers, and a provider of
- * models. Each chain is a process of its own, so that neither its crash nor its work stops the fleet; one that does
- * not start is left out, and its payments with it. Payers stay the same in one home; who is paid is new with
- * each start, as the chains are.
+ * The local stand-in for the outside world, used when nothing is configured: two chains with funded payers, and a
+ * provider of models. Each chain is a process of its own, so that neither its crash nor its work stops the fleet; one
+ * that does not start is left out, and its payments with it. Payers stay the same in one home; the payees are new with
+ * each start, like the chains.
  */
 import { randomBytes } from "node:crypto"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
@@ -66,7 +66,7 @@ const optional = <A, E>(name: string, part: Effect.Effect<A, E, Scope.Scope>) =>
     Effect.orElseSucceed(() => undefined)
   )
 
-/** Worth nothing; kept so that wallets filled in by hand go on working. */
+/** The seed of worthless keys; kept so that wallets configured by hand go on working. */
 const seedOf = async (home: string) => {
   const path = join(home, "chain-seed")
   const found = await readFile(path, "utf8").catch(() => "")
@@ -93,7 +93,10 @@ const decode = Schema.decodeUnknownOption(Schema.fromJsonString(LocalSolana))
 // Its native module loads in a tenth of a second on an idle machine.
 const readyWithin = "10 seconds"
 
-/** It answers on the thread that it computes on. `port` 0 takes any free one. The payer stays the same with the seed, the payee with its own. */
+/**
+ * The chain answers on the thread that it computes on. `port` 0 takes any free one. The payer depends on the seed, the
+ * payee on a seed of its own.
+ */
 const startLocalSolana = Effect.fn("startLocalSolana")(function* (seed: string, payeeSeed: string, port: number) {
   const firstLine = yield* Deferred.make<string>()
   const child = yield* Effect.acquireRelease(
@@ -122,7 +125,10 @@ const sectionOf = (file: unknown, name: string): Json => {
 }
 const isFilled = (value: unknown) => Array.isArray(value) && value.length > 0
 
-/** What a file settles by itself, read before it is checked: the rest is left to fill. One that is broken says nothing; the check says what is wrong with it. */
+/**
+ * The parts that the configuration file sets itself, read before it is checked; the local world fills the rest. A
+ * broken file gives nothing here; the check reports its faults.
+ */
 export const partsOf = (text: string, environment: Readonly<Record<string, string | undefined>>): ConfiguredParts => {
   const file = parsed(text)
   const gateway = sectionOf(file, "ModelGateway")

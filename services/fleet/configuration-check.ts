@@ -1,7 +1,7 @@
 /**
- * Everything that is wrong with a configuration, in one report and before anything starts: its shape, what is there twice,
- * what does not fit together, and secrets that are not set, as far as the roles that are to run read them. What cannot be
- * read hides nothing of what can.
+ * Every fault of a configuration, in one report and before anything starts: its shape, duplicates, contradictions, and
+ * secrets that are not set, as far as the roles that are to run read them. An unreadable part hides no fault of the
+ * readable ones.
  */
 import { Effect, Result } from "effect"
 import {
@@ -27,7 +27,7 @@ import { keyFaultsOf } from "#payment-settler/faults"
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** What a role alone finds wrong. */
+/** The faults that concern one role alone. */
 type RoleCheck = (file: Json, environment: Variables) => ReadonlyArray<ConfigurationFault>
 
 const secretsOf =
@@ -51,7 +51,7 @@ const checks: Partial<Record<RoleName, ReadonlyArray<RoleCheck>>> = {
   ]
 }
 
-/** Of the roles that the configuration names, or of those given. Pure. */
+/** Checks for the roles that the configuration names, or for the given ones. Pure. */
 export const faultsFor = (
   input: unknown,
   environment: Variables,
@@ -65,7 +65,7 @@ export const faultsFor = (
   return inFileOrder(input, [...shape, ...found])
 }
 
-/** Those that can be read; all where none are named. */
+/** The roles that can be read; all when none are named. */
 const rolesOf = ({ Fleet }: Json): ReadonlyArray<RoleName> => {
   const named = isJson(Fleet) ? Fleet["Roles"] : undefined
   return Array.isArray(named) ? roleNames.filter((role) => named.includes(role)) : roleNames

@@ -1,8 +1,8 @@
 /**
- * One fleet per home: the file `lock`, held for the life of `up`, says which process holds it and when that process
- * started. A lock whose process is gone is taken over, also when its pid is another's by now. It appears whole or not at
- * all, and a stale one is removed by one process at a time, only while it still says what made it stale: else, of two
- * that find it, the slower would remove the new lock of the faster.
+ * One fleet per home: the file `lock`, held for the life of `up`, names the process that holds it and that process's
+ * start time. A lock whose process is gone is taken over, even if its pid now belongs to another. The file appears
+ * whole or not at all. A stale lock is removed by one process at a time, only while it still has its stale text:
+ * otherwise, of two that find it, the slower would remove the new lock of the faster.
  */
 import { randomUUID } from "node:crypto"
 import { link, mkdir, readFile, rmdir, stat, unlink, writeFile } from "node:fs/promises"
@@ -61,7 +61,7 @@ const livingHolder = Effect.fnUntraced(function* (text: string) {
   return found !== undefined && found.startedAt === holder.startedAt ? holder.pid : undefined
 })
 
-// Removing is a handful of file operations; a guard this old was left by a process that died within them.
+// Removing takes a handful of file operations; a guard this old was left by a process that died within them.
 const guardAgeMsMax = 10_000
 
 /** True when the lock is ours now; false when there is one already. */
@@ -73,11 +73,11 @@ export const createLock = Effect.fnUntraced(function* (path: string, text: strin
   return isOurs
 })
 
-/** What the lock says; empty when there is none. */
+/** The text of the lock; empty when there is none. */
 export const readLock = (path: string): Effect.Effect<string> =>
   Effect.tryPromise(() => readFile(path, "utf8")).pipe(Effect.orElseSucceed(() => ""))
 
-/** Removes the lock if it still says `text`. Returns without it when another process is removing one. */
+/** Removes the lock if it still says `text`. Leaves it in place when another process is removing one. */
 export const removeLock = Effect.fnUntraced(function* (path: string, text: string) {
   const guard = `${path}.removing`
   if (!(yield* succeeds(() => mkdir(guard)))) return yield* dropOldGuard(guard)

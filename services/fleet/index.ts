@@ -1,4 +1,4 @@
-/** A home, as commands find it. What starts a fleet is entered by names of its own, and loaded then. */
+/** The fleet's home, for commands. The code that starts a fleet has `#` names of its own and is loaded only then. */
 export { isFleetIn } from "./home-lock.ts"
 export { keepPasswords, passwordsFolder, readPassword } from "./nats-server/passwords.ts"
 export { writePrivately } from "./private-file.ts"

@@ -50,7 +50,7 @@ const networks = ({ evm, solana }: World) => [
       ])
 ]
 
-/** Lies under the file: only what it does not say itself. */
+/** The defaults below the file: only what the file does not set itself. */
 export const localDefaults = (world: World) => {
   const offered = networks(world)
   return {
@@ -70,7 +70,7 @@ export const localKeys = ({ evm, solana }: World): Readonly<Record<string, strin
   ...(solana === undefined ? {} : { [feePayerVariable]: solana.feePayer.secretKey })
 })
 
-/** What a payer on the local chains needs; absent without any. */
+/** The facts that a payer on the local chains needs; undefined without any chain. */
 export const chainsReport = ({ evm, solana }: World): ChainsReport | undefined =>
   evm === undefined && solana === undefined
     ? undefined

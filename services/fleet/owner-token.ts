@@ -1,6 +1,6 @@
 /**
- * The owner's token of a home: one, in the file `owner-token` that its owner alone can read, the same with each start
- * of the fleet. Lost, ended or not an owner's any more, it is made anew, and what was made before it is ended.
+ * The owner's token of a home: one, in the file `owner-token` that only its owner can read, the same with each start of
+ * the fleet. A token that is lost, expired or no longer an owner's is replaced, and earlier ones are revoked.
  */
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -15,12 +15,13 @@ export const ownerToken = Effect.fn("ownerToken")(function* (home: string) {
   const kept = yield* keptIn(path)
   const token = (yield* isOwners(kept)) ? kept : yield* makeAnew
   ;(yield* Secrets).add(token)
-  // Also where it stays: others may have come to read it. A start that dies before this leaves one that the next ends.
+  // Written even if unchanged: others may have become able to read it. A start that dies before this leaves a token
+  // that the next one revokes.
   yield* writePrivately(path, `${token}\n`)
   return token
 })
 
-/** Empty where there is none. */
+/** Empty when there is none. */
 const keptIn = (path: string) =>
   Effect.tryPromise(() => readFile(path, "utf8")).pipe(
     Effect.map((text) => text.trim()),

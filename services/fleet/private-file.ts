@@ -1,4 +1,4 @@
-/** Writes a file that its owner alone can read, also over one that others can: whole, or not at all. */
+/** Writes a file that only its owner can read, even over one that others can: whole, or not at all. */
 import { randomUUID } from "node:crypto"
 import { rename, rm, writeFile } from "node:fs/promises"
 import { Effect } from "effect"

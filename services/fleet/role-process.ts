@@ -1,7 +1,7 @@
 /**
- * A role in a process of its own, for the sake of the others: an engine that crashes takes only its process with it.
- * Started again when it dies, ever later while it keeps dying; ends with the fleet. Where it shows its metrics is noted
- * in a file of the home, which outlives a crash of the fleet and so says whose it is.
+ * A role in a process of its own, to protect the others: an engine that crashes takes only its process with it. The
+ * process is restarted when it dies, ever later while it keeps dying, and ends with the fleet. A file of the home notes
+ * its metrics' address; the file outlives a crash of the fleet, so it names its fleet.
  */
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -9,10 +9,10 @@ import { Clock, Deferred, Effect, Layer, Option, Queue, Ref, Schema } from "effe
 import type { RoleName } from "#contracts"
 import { afterDeath, type Child, type Deaths, Health, noDeaths, startChild } from "#runtime"
 
-// Its engines load in tens of milliseconds; a child that is not ready by then is slow, and started all the same.
+// Its engines load in tens of milliseconds; a child that is not ready by then is slow, and counts as started.
 const readyWithin = "20 seconds"
 
-/** Where it shows its metrics is noted in the fleet's home. */
+/** A note in the fleet's home says where it shows its metrics. */
 export const roleProcess = (role: RoleName, environment: Readonly<Record<string, string | undefined>>, home: string) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
@@ -22,7 +22,7 @@ export const roleProcess = (role: RoleName, environment: Readonly<Record<string,
       yield* Effect.addFinalizer(() =>
         Effect.flatMap(Ref.get(current), Option.match({ onNone: () => Effect.void, onSome: (child) => child.stop }))
       )
-      // It says one thing each time it is ready: where it shows its metrics.
+      // It logs one line each time it is ready: the address of its metrics.
       const readyLines = yield* Queue.sliding<string>(1)
       yield* Effect.addFinalizer(() => forgetProcess(home, role))
       const note = Effect.flatMap(Queue.take(readyLines), (line) => Effect.ignore(noteProcess(home, role, line)))
@@ -34,7 +34,7 @@ export const roleProcess = (role: RoleName, environment: Readonly<Record<string,
       }
       const start = Effect.tap(
         startChild(process.execPath, [...process.execArgv, ownProgram, "role", role, "--ready-json"], {
-          // Metrics of two processes cannot share a port: the child takes any free one, and logs which.
+          // Metrics of two processes cannot share a port: the child takes any free one, and logs it.
           environment: { ...environment, TELEMETRY_PORT: "0" },
           onLine
         }),
@@ -82,7 +82,7 @@ interface ProcessNote {
 const folderOf = (home: string) => join(home, "processes")
 const pathOf = (home: string, role: string) => join(folderOf(home), `${role}.json`)
 
-/** `line` is what the process told when it was ready; without an address there is nothing to note. */
+/** `line` is the process's log line when it was ready; without an address there is nothing to note. */
 const noteProcess = Effect.fnUntraced(function* (home: string, role: string, line: string) {
   const said = Option.getOrUndefined(decodeSaid(line))
   if (said === undefined) return
@@ -94,7 +94,7 @@ const noteProcess = Effect.fnUntraced(function* (home: string, role: string, lin
 
 const forgetProcess = (home: string, role: string) => Effect.promise(() => rm(pathOf(home, role), { force: true }))
 
-/** Of the fleet that holds the home now. */
+/** The notes of the fleet that holds the home now. */
 export const readNotes = Effect.fnUntraced(function* (home: string) {
   const holder = Option.getOrUndefined(decodeHolder(yield* textOf(join(home, "lock"))))
   const names = yield* Effect.tryPromise(() => readdir(folderOf(home))).pipe(

@@ -1,4 +1,4 @@
-/** The named roles in this process, on a broker that runs elsewhere. What a container runs. */
+/** Runs the named roles in this process, on a broker that runs elsewhere. This is a container's command. */
 import { Effect, Layer } from "effect"
 import type { RoleName } from "#contracts"
 import { Addresses, Configuration, OpsServer, runProgram } from "#runtime"

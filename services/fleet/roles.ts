@@ -1,8 +1,8 @@
 /**
- * The roles that exist, by name, and any of them in one process: each with its own connection to the bus, its own name
- * in logs and metrics; health, drain, metrics registry and configuration are shared, and what one asks another need not
- * pass the broker. A role is loaded when it is run: a process of one carries nothing of the others. A new role is one
- * line here and one name in the configuration's list.
+ * All roles, by name, and any of them in one process. Each has its own connection to the bus and its own name in logs
+ * and metrics; health, drain, metrics registry and configuration are shared, and questions between them need not pass
+ * the broker. A role's code is loaded when it runs: a process of one role carries nothing of the others. A new role is
+ * one line here and one name in the configuration's list.
  */
 import { Cause, Effect, Exit, Layer, Result, Scope } from "effect"
 import { busLayer, BusUnavailable, localTransport } from "#bus"
@@ -56,11 +56,11 @@ const loading: Readonly<Record<RoleName, Effect.Effect<unknown>>> = {
   "payment-settler": paymentSettler
 }
 
-/** Loads the code of roles before they are run, while something else is waited for. */
+/** Loads the code of roles ahead of time, while the start waits for something else. */
 export const loadRoles = (names: ReadonlyArray<RoleName>) =>
   Effect.forEach(names, (name) => loading[name], { concurrency: "unbounded", discard: true })
 
-/** What a role can find wrong with its configuration by itself; run before its bus is opened. */
+/** The checks that a role can make of its own configuration; run before its bus is opened. */
 const checks = {
   "webhook-dispatcher": Effect.flatMap(webhookDispatcher, (room) => room.checkWebhookDispatcher),
   "model-gateway": Effect.flatMap(modelGateway, (room) => room.checkModelGateway)
@@ -87,7 +87,7 @@ const roleLayer = (name: RoleName) => {
     Layer.provide(egress),
     Layer.provide(Metrics.layer),
     Layer.provide(Layer.succeed(Role, name)),
-    // Shared pieces are built once by design; what belongs to a role is not.
+    // Shared layers are built once by design; a role's own layers are not.
     Layer.fresh
   )
 }
@@ -98,14 +98,14 @@ const opsServer = Layer.unwrap(
 
 const logLevel = Layer.unwrap(Effect.map(Configuration, ({ Telemetry }) => minimumLevel(Telemetry.LogLevel)))
 
-/** What the roles of a process share. Needs the configuration. */
+/** The services that the roles of a process share. Needs the configuration. */
 export const processLayer = Layer.mergeAll(opsServer, Drain.layer, logLevel, localTransport, localSettlers).pipe(
   Layer.provideMerge(Layer.mergeAll(Health.layer, Addresses.layer)),
   Layer.provideMerge(Metrics.layer),
   Layer.provideMerge(MetricsRegistry.layer)
 )
 
-/** The roles that the configuration names, or those given. A fault of the configuration is told at once. */
+/** The roles that the configuration names, or the given ones. A fault of the configuration fails at once. */
 export const rolesLayer = (only?: ReadonlyArray<RoleName>) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -119,12 +119,12 @@ export const rolesLayer = (only?: ReadonlyArray<RoleName>) =>
   )
 
 const againAfter = "1 second"
-// Servers of a cluster are restarted and chosen within seconds. After a minute and more it is something else.
+// A cluster's servers restart and elect leaders within seconds. After more than a minute the cause is another.
 const triesMax = 60
 
 /**
- * Starts a role again while the broker is unavailable, as during an election of leaders: each try lets go of what it had.
- * A process that ended instead would be restarted ever later, long after the broker is back.
+ * Restarts a role while the broker is unavailable, as during an election of leaders; each try releases its resources
+ * first. A process that ended instead would be restarted ever later, long after the broker is back.
  */
 export const patientStart = <E, R>(role: Layer.Layer<never, E, R>): Layer.Layer<never, E, R> =>
   Layer.effectDiscard(

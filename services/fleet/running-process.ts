@@ -1,6 +1,6 @@
 /**
- * What is known of a process by its pid: its command line, and when it started, which tells it from another
- * that was given the same pid later. From /proc where there is one, else from `ps`. A zombie does not run.
+ * The facts of a process by its pid: its command line, and its start time, which tells it from a later process with the
+ * same pid. From /proc where there is one, else from `ps`. A zombie does not count as running.
  */
 import { execFile } from "node:child_process"
 import { readFile } from "node:fs/promises"
@@ -8,7 +8,7 @@ import { Effect } from "effect"
 
 export interface RunningProcess {
   readonly command: string
-  /** Only good for comparing. */
+  /** Only for comparison. */
   readonly startedAt: string
 }
 

@@ -1,4 +1,4 @@
-/** Where a fleet lives and what it is configured with, from the environment and the working folder. */
+/** The home of a fleet and its configuration, from the environment and the working folder. */
 import { resolve } from "node:path"
 import { Effect } from "effect"
 import { Environment } from "#runtime"
@@ -8,10 +8,10 @@ export interface FleetSettings {
   readonly configPath: string
   /** A file named by STARLING_CONFIG must exist. */
   readonly isConfigNamed: boolean
-  /** Where the embedded nats-server should listen. */
+  /** The port for the embedded nats-server. */
   readonly natsPort: number
   readonly receiverPort: number
-  /** Of the local chains and the local provider of models. */
+  /** From here on: the ports of the local chains and the local provider of models. */
   readonly evmPort: number
   readonly solanaPort: number
   readonly upstreamPort: number
@@ -34,13 +34,13 @@ export const readSettings = Effect.map(Environment, (environment): FleetSettings
   }
 })
 
-/** The embedded nats-server's own. */
+/** The embedded nats-server's own folder. */
 export const natsFolder = (home: string) => `${home}/nats`
 
 export const demoSecretOf = (environment: Readonly<Record<string, string | undefined>>) =>
   environment[secretVariable] ?? demoSecret
 
-/** Stands for the configuration file when there is none: one endpoint, the receiver that `up` starts. */
+/** Takes the place of a missing configuration file: one endpoint, the receiver that `up` starts. */
 export const demoConfiguration = (receiverUrl: string) => ({
   Webhooks: [{ Name: "demo", Url: receiverUrl, SecretEnvVar: secretVariable, EventFilter: ["*"] }]
 })

@@ -38,7 +38,7 @@ import {
   secretVariable
 } from "./settings.ts"
 
-// Receivers on this machine are what one tries things with; a deployment opens nothing by itself.
+// Receivers on this machine are meant for trying things; a deployment opens no address by default.
 const loopback = ["127.0.0.0/8", "::1/128"]
 
 const whole = Layer.unwrap(
@@ -73,7 +73,7 @@ const whole = Layer.unwrap(
       Layer.provideMerge(processLayer),
       Layer.provideMerge(configuration),
       Layer.provideMerge(roleEnvironment(environment)),
-      // Side by side: the broker reads its store and the chains start while the code of the roles is loaded.
+      // Side by side: the broker recovers its store and the chains start while the roles' code is loaded.
       Layer.provideMerge(Layer.mergeAll(nats, LocalWorld.layer(settings), code)),
       Layer.provideMerge(homeLock(settings.home))
     )
@@ -88,17 +88,17 @@ const connectionAs = (user: string) =>
     )
   )
 
-/** Made before any role connects: none of them may make or change one. */
+/** Made before any role connects: no role may make or change a stream. */
 const streams = Layer.effectDiscard(
   applyTopology(topology, { mode: "create", replicas: 1 }).pipe(
     Effect.provide(connectionAs(keeperUser).pipe(Layer.provide(Metrics.layerTest)))
   )
 )
 
-// What may crash for reasons that are not ours runs in a process of its own.
+// Roles that may crash in third-party code run in processes of their own.
 const apart: ReadonlyArray<RoleName> = ["speech-synthesizer"]
 
-/** What will run here, as far as the file tells before it is checked. */
+/** The roles that will run here, as far as the unchecked file says. */
 const loadCode = ({ configPath }: FleetSettings, environment: Readonly<Record<string, string | undefined>>) =>
   Effect.flatMap(configuredParts(configPath, environment), ({ roles }) =>
     loadRoles(roleNames.filter((role) => roles.includes(role) && !apart.includes(role)))
@@ -128,7 +128,7 @@ const demoReceiver = Effect.fnUntraced(function* (settings: FleetSettings, secre
   return url
 })
 
-/** Stands over whatever broker the file and the environment name. */
+/** Overrides any broker that the file or the environment names. */
 const ownBroker = ({ url, passwordsFolder }: { readonly url: string; readonly passwordsFolder: string }) => ({
   BUS_URL: url,
   BUS_PASSWORDS_FOLDER: passwordsFolder,

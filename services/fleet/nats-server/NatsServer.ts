@@ -1,7 +1,7 @@
 /**
- * The embedded nats-server: started with a generated configuration in the fleet's home, watched, started again on the
- * same port and store when it dies, stopped last. JetStream keeps its streams on disk. Whoever provides it holds the
- * home's lock: it stops any other server of its folder. Nobody connects without being one of its users.
+ * The embedded nats-server: started with a generated configuration in the fleet's home, watched, restarted on the same
+ * port and store when it dies, stopped last. JetStream keeps its streams on disk. The process that provides it must
+ * hold the home's lock, for it stops any other server of its folder. Every connection needs one of its users.
  */
 import { mkdir, readFile } from "node:fs/promises"
 import { Clock, Context, Effect, Layer, Option, Ref, Schedule } from "effect"
@@ -12,16 +12,16 @@ import { keepPasswords, passwordsFolder } from "./passwords.ts"
 import { findBinary, NatsServerFailed, startServer } from "./start-server.ts"
 
 interface NatsServerOptions {
-  /** The folder that is the server's alone. */
+  /** The server's own folder. */
   readonly folder: string
-  /** The next free one is taken when it is in use; 0 takes any. */
+  /** The next free port is taken when this one is in use; 0 takes any. */
   readonly port: number
 }
 
-// Each is lost only to a neighbour that took the port in the moment between looking and listening.
+// A try fails only when a neighbour takes the port between the check and the listening.
 const portsTriedMax = 5
 
-// While the server cannot be started again the fleet waits for it; ten seconds apart is soon enough.
+// While the server cannot be restarted the fleet waits for it; a try every ten seconds is often enough.
 const restarts = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("10 seconds")])
 
 export class NatsServer extends Context.Service<
@@ -29,9 +29,9 @@ export class NatsServer extends Context.Service<
   {
     readonly url: string
     readonly pid: Effect.Effect<number>
-    /** Of each user of the broker. */
+    /** The password of each user of the broker. */
     readonly passwordOf: (user: string) => string
-    /** Where they stand, a file each. */
+    /** The folder of the password files, one for each user. */
     readonly passwordsFolder: string
   }
 >()("starling/fleet/NatsServer") {
@@ -46,7 +46,7 @@ const make = Effect.fn("NatsServer.make")(function* ({ folder, port: wanted }: N
     return yield* new NatsServerFailed({ reason: `process ${orphan} holds the store and does not end`, log: "" })
   }
   const current = yield* Ref.make(Option.none<Child>())
-  // Registered before anything is started: what is current when the scope closes is stopped, ready or not.
+  // Registered before anything is started: the server that is current when the scope closes is stopped, ready or not.
   yield* Effect.addFinalizer(() =>
     Effect.flatMap(Ref.get(current), Option.match({ onNone: () => Effect.void, onSome: (child) => child.stop }))
   )
@@ -104,12 +104,13 @@ const keepRunning = Effect.fnUntraced(function* (first: Child, start: Effect.Eff
   }
 })
 
-// As long as a stop of our own: the old server flushes its store.
+// As long as one of our own stops: the old server flushes its store.
 const patience = "5 seconds"
 
 /**
- * Stops a server that outlived its fleet, for two on one store corrupt it. It is known by the pid file in the folder, and
- * only touched while that process runs with the folder's configuration. Completes with its pid when it cannot be stopped.
+ * Stops a server that outlived its fleet, for two on one store corrupt it. It is found by the pid file in the folder,
+ * and only touched while that process runs with the folder's configuration. Completes with its pid when it cannot be
+ * stopped.
  */
 const stopOrphan = Effect.fn("stopOrphan")(function* (folder: string) {
   const pid = yield* orphanOf(folder)

@@ -1,21 +1,21 @@
 /**
- * The configuration file of the embedded nats-server, and the users that may connect to it: those of Kubernetes, with the same
- * rights, and the keeper, which makes the streams. Only the operator may do more: it publishes, to try receivers, events
- * that elsewhere only an actor publishes. Pure.
+ * The configuration file of the embedded nats-server, and its users: those of Kubernetes, with the same rights, and the
+ * keeper, which makes the streams. Only the operator may do more: to try receivers, it publishes events that elsewhere
+ * only an actor publishes. Pure.
  */
 import { createHash } from "node:crypto"
 import { brokerUser, type BrokerUser, inboxPrefix, partyUsers, serverSyntax, topology, userOf } from "#bus"
 
 export const operatorUser = userOf("operator")
 export const serviceUser = userOf("internal services")
-/** Makes the streams, and copies them. */
+/** The user that makes the streams, and copies them. */
 export const keeperUser = "stream-keeper"
 
 const keeper = brokerUser(keeperUser, {
-  // Copies of streams, and their return, go in pieces, of which each is confirmed.
+  // Copying and restoring a stream goes in chunks, each of which is confirmed.
   publish: ["$JS.API.>", "$JS.SNAPSHOT.>"],
   publishNever: [],
-  // Tools that keep streams know the common inbox, in which nobody else is answered.
+  // Tools that keep streams use the common inbox, in which no other user is answered.
   subscribe: [`${inboxPrefix(keeperUser)}.>`, "_INBOX.>"],
   answers: false
 })
@@ -35,14 +35,14 @@ interface ServerSettings {
   /** Holds the store, the log and the pid file. */
   readonly folder: string
   readonly users: ReadonlyArray<BrokerUser>
-  /** By user. */
+  /** Keyed by user. */
   readonly passwords: ReadonlyMap<string, string>
 }
 
-// Two files of logs at most; the server says little unless something is wrong.
+// At most two log files; the server logs little unless something is wrong.
 const logBytesMax = 8 * 1_024 * 1_024
 
-/** The same for every server of a folder, and for no other's. */
+/** The same for every server of a folder, and different for any other folder. */
 export const serverNameOf = (folder: string): string =>
   `starling-${createHash("sha256").update(folder).digest("hex").slice(0, 12)}`
 
@@ -63,7 +63,7 @@ export const serverConfig = ({ port, folder, users, passwords }: ServerSettings)
     authorization(users, passwords)
   ].join("\n")
 
-/** Users of the account that a server without users has: whatever it stored before is theirs. */
+/** The users join the default account of a server without users, so everything it stored before is theirs. */
 export const authorization = (users: ReadonlyArray<BrokerUser>, passwords: ReadonlyMap<string, string>): string => {
   // A user without a password cannot connect.
   const known = users.flatMap(({ user, permissions }) => {

@@ -1,10 +1,10 @@
 /**
- * The passwords of the broker's users: a file each, named after its user, in a folder that only its owner enters. Made
- * at the first start and kept, so that a service which was given one still gets in after a restart; a file that is
- * removed is made anew at the next start.
+ * The passwords of the broker's users: a file each, named after its user, in a folder that only its owner can enter.
+ * They are made at the first start and kept, so that a service with one still gets in after a restart; a removed file
+ * is made anew at the next start.
  *
- * They are 256 random bits and stand as they are: a slow hash protects what can be guessed, and would cost a processor
- * at every connection; whoever can read the server's file can read these.
+ * They are 256 random bits, stored in the clear: a slow hash protects passwords that can be guessed, and would cost a
+ * processor at every connection. A reader of the server's file can read these too.
  */
 import { randomBytes } from "node:crypto"
 import { chmod, mkdir, readFile } from "node:fs/promises"
@@ -24,7 +24,7 @@ export const readPassword = (folder: string, user: string): Effect.Effect<string
     Effect.orElseSucceed(() => undefined)
   )
 
-/** Reads them, and makes what is missing; no log of this process shows one. */
+/** Reads the passwords, and makes missing ones; no log of this process shows one. */
 export const keepPasswords = Effect.fn("keepPasswords")(function* (folder: string, users: ReadonlyArray<string>) {
   const { add } = yield* Secrets
   yield* Effect.promise(async () => {
@@ -35,10 +35,10 @@ export const keepPasswords = Effect.fn("keepPasswords")(function* (folder: strin
     users,
     Effect.fnUntraced(function* (user) {
       const found = yield* readPassword(folder, user)
-      // Letters and digits alone: it can be typed after any option, and put into any file.
+      // Only letters and digits, so that it can follow any option, and stand in any file.
       const password = found ?? randomBytes(passwordBytes).toString("hex")
       add(password)
-      // One that was laid there by hand may be readable to others.
+      // A file that was put there by hand may be readable to others.
       if (found === undefined) yield* writePrivately(join(folder, user), `${password}\n`)
       else yield* Effect.promise(() => chmod(join(folder, user), 0o600))
       return [user, password] as const

@@ -29,7 +29,7 @@ interface StartOptions {
   readonly current: Ref.Ref<Option.Option<Child>>
 }
 
-// Recovering a large store takes seconds; a minute is a server that will not come.
+// Recovering a large store takes seconds; after a minute the server will not come.
 const readyWithin = "60 seconds"
 const logLines = 10
 // Ten lines are far shorter than this; the whole log may be megabytes.
@@ -88,15 +88,15 @@ export const findBinary = Effect.gen(function* () {
   return yield* new NatsServerMissing({ looked })
 })
 
-// The banner is about 500 bytes; what sends more before its first line end is no nats-server.
+// The banner is about 500 bytes; a listener that sends more before its first line end is no nats-server.
 const bannerBytesMax = 64 * 1_024
 
 const Banner = Schema.fromJsonString(Schema.Struct({ server_name: Schema.String }))
 const decodeBanner = Schema.decodeUnknownOption(Banner)
 
 /**
- * The name of the nats-server on a port, which it says unasked once its streams are recovered. Nothing when
- * none answers within a second. The name tells a server of ours from a neighbour that took the port first.
+ * The name of the nats-server on a port, which it sends unasked once its streams are recovered. None when nothing
+ * answers within a second. The name tells our server from a neighbour that took the port first.
  */
 export const serverNameOn = (port: number): Effect.Effect<Option.Option<string>> =>
   Effect.callback((resume) => {
