@@ -1,8 +1,8 @@
 /**
- * The roles as plain JavaScript: `app/main.js` and `app/backup.js`, chunks that a role loads when it is run, and a file for each thread
- * that is started by its URL. What is native or WebAssembly, or loads it, stays outside and is copied: for payments into
- * `app`, for the engines into `speech`, which only their image takes. `node deploy/docker/bundle.ts [folder]`; the
- * default is `dist`.
+ * Bundles the roles as plain JavaScript: `app/main.js` and `app/backup.js`, chunks that a role loads when it runs, and
+ * a file for each thread that is started by its URL. Native and WebAssembly packages, and those that load them, stay
+ * outside and are copied: for payments into `app`, for the engines into `speech`, which only their image includes.
+ * `node deploy/docker/bundle.ts [folder]`; the default is `dist`.
  */
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative, resolve } from "node:path"
@@ -15,10 +15,13 @@ const programs: Readonly<Record<string, string>> = {
   "deploy/backup/main.ts": "backup"
 }
 
-/** Packages with parts that no bundle holds: tiny-secp256k1 is WebAssembly; koffi loads the engines' libraries, sherpa-onnx runs models. */
+/**
+ * Packages with parts that no bundle can hold: tiny-secp256k1 is WebAssembly; koffi loads the engines' libraries,
+ * sherpa-onnx runs models.
+ */
 const native = { app: ["tiny-secp256k1"], speech: ["koffi", "sherpa-onnx-node"] }
 
-// `new URL("./thread.ts", import.meta.url)`: how a thread or a program of its own is named.
+// `new URL("./thread.ts", import.meta.url)`: the form in which a thread or a separate program is named.
 const byUrl = /new URL\("(\.{0,2}\/?[\w./-]+\.ts)", import\.meta\.url\)/gu
 
 const sources = () => globSync(["libs/**/*.ts", "services/**/*.ts"], { cwd: root })
@@ -27,7 +30,7 @@ const outputName = (path: string) => programs[path] ?? path.replace(/\.ts$/u, ""
 
 const named = (file: string, target: string) => relative(root, resolve(dirname(file), target))
 
-/** Everything of ours that is started by its URL. */
+/** All of our files that are started by their URL. */
 const threads = () =>
   sources().flatMap((path) =>
     [...readFileSync(join(root, path), "utf8").matchAll(byUrl)].map((match) => named(join(root, path), match[1] ?? ""))
@@ -46,7 +49,7 @@ const threadUrls: Plugin = {
     })
 }
 
-// A fleet on one machine, with chains and models to try it on, is nothing that a container runs.
+// No container runs `up`, with its chains and models to try the fleet on.
 const withoutUp: Plugin = {
   name: "without up",
   setup: ({ onLoad }) =>
@@ -59,7 +62,7 @@ const withoutUp: Plugin = {
     }))
 }
 
-// Scripts of 5 MB for reference pages that nobody here serves: ours have none.
+// Scripts of 5 MB for reference pages: our pages use none.
 const withoutPageScripts: Plugin = {
   name: "without page scripts",
   setup: ({ onLoad }) =>
@@ -86,7 +89,7 @@ export const bundle = async (folder: string) => {
     chunkNames: "chunk-[hash]",
     legalComments: "linked",
     metafile: true,
-    // Optional parts of packages that nobody here has.
+    // Optional parts of packages that are not installed here.
     external: [...native.app, ...native.speech, "redis", "ioredis", "bufferutil", "utf-8-validate"],
     banner: {
       js: 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);'
@@ -103,7 +106,7 @@ export const bundle = async (folder: string) => {
   return Object.keys(metafile.outputs).length
 }
 
-/** Any command in a container: `kubectl exec ... -- starling token list`. */
+/** Runs any command in a container: `kubectl exec ... -- starling token list`. */
 const launcher = `#!/bin/sh
 exec node "$(dirname "$0")/main.js" "$@"
 `
@@ -113,7 +116,10 @@ interface Manifest {
   readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 
-/** A package and what it needs, as they are installed; for the platform of this machine. Absent optional ones are left out. */
+/**
+ * Copies a package and its dependencies as installed, for the platform of this machine. Absent optional ones are left
+ * out.
+ */
 const copyPackage = (name: string, folder: string, copied = new Set<string>()) => {
   const from = join(root, "node_modules", name)
   if (copied.has(name) || !existsSync(from)) return
@@ -127,7 +133,7 @@ const copyPackage = (name: string, folder: string, copied = new Set<string>()) =
   }
 }
 
-// Sources of native parts, and the tests and documents of packages, run nowhere.
+// Sources of native parts, and packages' tests and documents, are not needed at run time.
 const isNeeded = (path: string) =>
   !/^(?:test|doc|docs|vendor)(?:\/|$)|\.(?:md|map|d\.ts|c|h|cc|cpp|hh|S|asm|inc|o|a|gyp)$/u.test(path)
 

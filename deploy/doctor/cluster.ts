@@ -1,4 +1,4 @@
-/** What kubectl answers, as far as the doctor looks at it. Undefined is what could not be read. */
+/** kubectl's answers, reduced to the fields that the doctor reads. Undefined means that a part could not be read. */
 import { Schema } from "effect"
 
 const Texts = Schema.Record(Schema.String, Schema.String)
@@ -109,21 +109,21 @@ type Items<Name extends keyof typeof answers> = (typeof answers)[Name]["Type"] e
 
 export interface Cluster {
   readonly version: string | undefined
-  /** As `streams.jetstream.nats.io`. */
+  /** Names such as `streams.jetstream.nats.io`. */
   readonly resources: ReadonlyArray<string> | undefined
   readonly namespaces: Items<"namespaces"> | undefined
   /** Deployments and StatefulSets of every namespace. */
   readonly workloads: Items<"workloads"> | undefined
-  /** Of the fleet's namespace: keys, and values as base64. */
+  /** The secrets of the fleet's namespace: keys, and values as base64. */
   readonly secrets: Items<"secrets"> | undefined
   readonly configMaps: Items<"configMaps"> | undefined
   readonly policies: Items<"policies"> | undefined
   readonly storageClasses: Items<"storageClasses"> | undefined
   readonly nodes: Items<"nodes"> | undefined
-  /** Of the namespace `monitoring`. */
+  /** The services of the namespace `monitoring`. */
   readonly services: Items<"services"> | undefined
   readonly prometheuses: Items<"prometheuses"> | undefined
-  /** What pods that are there already asked for: their namespace, their node, and how much. */
+  /** The requests of existing pods: their namespace, their node, and the amounts. */
   readonly requested: ReadonlyArray<PodRequest> | undefined
 }
 

@@ -43,7 +43,7 @@ const checks: Readonly<Record<string, Check>> = {
 
 export const checkNames: ReadonlyArray<string> = Object.keys(checks)
 
-/** What a question that was not answered leaves unknown. */
+/** The checks that an unanswered question leaves open. */
 export interface Unread {
   readonly question: string
   readonly reason: string

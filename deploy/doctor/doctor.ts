@@ -1,6 +1,6 @@
 /**
- * `doctor --kubernetes`: what a cluster lacks before an overlay is applied to it. It reads, through kubectl, and changes
- * nothing. Ends with 0 when nothing is missing, with 1 when something is or could not be looked at.
+ * `doctor --kubernetes`: finds what a cluster lacks before an overlay is applied to it. It reads, through kubectl, and
+ * changes nothing. Ends with 0 when nothing is missing, with 1 when something is or could not be checked.
  */
 import { Clock, Effect } from "effect"
 import { checkNames, diagnose } from "./diagnose.ts"
@@ -14,7 +14,7 @@ export interface Examination {
   readonly context?: string | undefined
   readonly isJson: boolean
   readonly print: (line: string) => void
-  /** What is asked in kubectl's place, and how long it is waited for. */
+  /** The program in kubectl's place, and the wait for its answer. */
   readonly program?: string
   readonly withinMs?: number
 }

@@ -1,21 +1,24 @@
-/** What a check of the doctor found: what is missing, why it matters, and the command that mends it. */
+/** A finding of the doctor: what is missing, why it matters, and the command that mends it. */
 export interface Finding {
   /** The check it comes from, as the report names it. */
   readonly check: string
-  /** `missing`: the fleet would not come up, or not do its work. `unread`: nobody could look. `advice`: it would, but. */
+  /**
+   * `missing`: the fleet would not start, or not do its work. `unread`: the check could not be made. `advice`: the
+   * fleet would work, but could be safer.
+   */
   readonly state: "missing" | "unread" | "advice"
   readonly what: string
   readonly why: string
   readonly mend: string
 }
 
-/** What a check says, before it is told which it was. */
+/** A finding before the name of its check is added. */
 export type Told = Omit<Finding, "check" | "state"> & { readonly state?: Finding["state"] }
 
-/** Advice and what is well leave the exit code at 0. */
+/** Advice, like a passed check, leaves the exit code at 0. */
 export const isIll = (findings: ReadonlyArray<Finding>) => findings.some(({ state }) => state !== "advice")
 
-/** One line of the report for each check, and what it found below. */
+/** One line of the report for each check, with its findings below. */
 export const report = (checks: ReadonlyArray<string>, findings: ReadonlyArray<Finding>): ReadonlyArray<string> =>
   checks.flatMap((check) => {
     const own = findings.filter((finding) => finding.check === check)

@@ -1,4 +1,4 @@
-/** The cluster as kubectl tells of it: the only part of the doctor that asks anybody. KUBECONFIG is kubectl's own matter. */
+/** The cluster through kubectl: the only part of the doctor that makes calls. KUBECONFIG is left to kubectl. */
 import { execFile } from "node:child_process"
 import { Effect, Result, Schema } from "effect"
 import { parseAllDocuments } from "yaml"
@@ -23,15 +23,15 @@ class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", {
   }
 }
 
-// A cluster across the world answers in seconds; one that is away must not hold a terminal for minutes.
+// A cluster across the world answers in seconds; one that is away must not block a terminal for minutes.
 const answerWithinMs = 20_000
-// The pods of a cluster of thousands, of which four numbers each are printed.
+// Enough for the pods of a cluster of thousands, with four numbers printed for each.
 const answerBytesMax = 64 * 1_024 * 1_024
 // Enough to be quick, few enough not to be throttled by the API server.
 const questionsAtOnce = 4
 
 export interface Asked {
-  /** The program, and its patience: others in tests. */
+  /** The program, and the wait for its answer; tests set both. */
   readonly program: string
   readonly context?: string | undefined
   readonly withinMs?: number
@@ -53,7 +53,7 @@ const ask = ({ program, context, withinMs = answerWithinMs }: Asked, ...paramete
 
 const lastLine = (error: string, otherwise: string) => error.trim().split("\n").at(-1)?.trim() || otherwise
 
-/** What kubectl makes of an overlay; needs no cluster. */
+/** The objects that kubectl renders from an overlay; needs no cluster. */
 export const renderOverlay = Effect.fnUntraced(function* (asked: Asked, folder: string) {
   const text = yield* ask(asked, "kustomize", folder).pipe(
     Effect.mapError(({ isProgramMissing, reason }) =>
@@ -70,7 +70,10 @@ const noProgram = ({ program }: Asked) =>
     reason: `there is no ${program} on this machine; the doctor asks the cluster through it: https://kubernetes.io/docs/tasks/tools`
   })
 
-/** Fails only where the cluster cannot be reached at all. What one may not read is told, and the rest is looked at. */
+/**
+ * Fails only when the cluster cannot be reached at all. A part without read permission is reported, and the rest is
+ * checked.
+ */
 export const readCluster = Effect.fnUntraced(function* (asked: Asked, namespace: string) {
   const version = yield* ask(asked, "version", "--output=json").pipe(
     Effect.flatMap((text) => decoded("version", text)),

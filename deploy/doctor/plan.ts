@@ -1,4 +1,4 @@
-/** What an overlay is about to ask of the cluster, read from its rendered objects. Pure. */
+/** What an overlay will ask of the cluster, read from its rendered objects. Pure. */
 import { Result, Schema } from "effect"
 import { topology } from "#bus"
 import { type ConfigurationFile, decodeConfiguration, type Fault } from "#contracts"
@@ -32,14 +32,14 @@ export interface Plan {
   readonly objects: ReadonlyArray<Rendered>
   readonly workloads: ReadonlyArray<Workload>
   readonly policies: ReadonlyArray<Policy>
-  /** Absent where it cannot be read: `faults` says why. */
+  /** Absent when it cannot be read: `faults` says why. */
   readonly configuration: ConfigurationFile | undefined
   readonly faults: ReadonlyArray<Fault>
-  /** By the charts of NATS, where the overlay has none of its own. */
+  /** The brokers of the NATS charts, when the overlay has none of its own. */
   readonly brokers: ReadonlyArray<Broker>
-  /** Users whose passwords somebody reads. */
+  /** Users whose passwords a workload reads. */
   readonly users: ReadonlyArray<string>
-  /** At least so many pods of each workload. */
+  /** The least number of pods of each workload. */
   readonly pods: ReadonlyArray<{ readonly name: string; readonly count: number; readonly each: Amount }>
 }
 
@@ -85,7 +85,7 @@ export const planOf = (objects: ReadonlyArray<Rendered>): Plan => {
   }
 }
 
-/** Of all pods, at their fewest. */
+/** The sum over all pods, at their least number. */
 export const sumOf = ({ pods }: Pick<Plan, "pods">): Amount =>
   pods.reduce((sum, { count, each }) => plus(sum, times(each, count)), nothing)
 

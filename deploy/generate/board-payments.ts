@@ -1,4 +1,4 @@
-/** The board of payments and models: what callers notice, the money, and whom it depends on. */
+/** The board of payments and models: what callers notice, the money, and the external dependencies. */
 import type { Board } from "./dashboards.ts"
 import { panel, quantiles, rate } from "./panels.ts"
 

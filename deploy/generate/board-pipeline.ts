@@ -1,4 +1,4 @@
-/** The board of the pipeline: decisions, sweeps, and what is told and asked. */
+/** The board of the pipeline: decisions, sweeps, commands and questions. */
 import type { Board } from "./dashboards.ts"
 import { panel, quantiles, rate } from "./panels.ts"
 

@@ -1,4 +1,4 @@
-/** The board of speech: what listeners notice, where the time goes, and what goes wrong. */
+/** The board of speech: what listeners notice, the time of each stage, and the faults. */
 import type { Board } from "./dashboards.ts"
 import { panel, quantiles, rate } from "./panels.ts"
 

@@ -1,12 +1,12 @@
-/** A board of Grafana from a short list of panels: what is shown, in which unit, and from which expression. */
+/** A board of Grafana from a short list of panels, each with its title, unit and expression. */
 
 export interface Panel {
   readonly title: string
   readonly expr: string
   readonly legend: string
-  /** Grafana's: s, short, reqps, percentunit, bytes, none. */
+  /** Grafana's units: s, short, reqps, percentunit, bytes, none. */
   readonly unit: string
-  /** What a reader takes from it. */
+  /** The panel's description: what a reader learns from it. */
   readonly says: string
 }
 

@@ -1,22 +1,22 @@
 /**
- * The development overlay's broker: one server without users that keeps nothing. Its disk is as large as the topology
- * reserves, and some: a stream with a limit is only made where all of its bytes have room.
+ * The development overlay's broker: one server without users that keeps nothing. Its disk is somewhat larger than what
+ * the topology reserves: a stream with a limit is only made where all of its bytes have room.
  */
 import { bucketConfig, objectStoreConfig, streamConfig, type Topology } from "#bus"
 import { containerSecurity, type KubernetesObject, podSecurity } from "./objects.ts"
 
 const gib = 1_024 ** 3
 
-/** For all streams that say no limit of their own. */
+/** For all streams without a limit of their own. */
 const roomGib = 8
 
-/** Chunks of speech, and the state of consumers. */
+/** For speech chunks, and the state of consumers. */
 const memoryMib = 256
 
 /** Whole GiB. */
 export const diskGib = (topology: Topology): number => Math.ceil(reservedBytes(topology, "file") / gib) + roomGib
 
-/** What streams of `storage` reserve with their limits. */
+/** The bytes that streams of `storage` reserve by their limits. */
 export const reservedBytes = (topology: Topology, storage: "file" | "memory"): number =>
   [
     ...topology.streams.map((stream) => streamConfig(stream, 1)),
@@ -28,7 +28,7 @@ export const reservedBytes = (topology: Topology, storage: "file" | "memory"): n
 
 export const brokerRequests = { cpu: "250m", memory: "256Mi" }
 
-/** Its own file. Kustomize calls the ConfigMap after its content, so that an edit restarts the server. */
+/** The server's file. Kustomize names the ConfigMap after its content, so that an edit restarts the server. */
 export const devBrokerFile = (topology: Topology): string =>
   [
     "# Made by `node deploy/generate/main.ts` from deploy/generate. Change it there.",

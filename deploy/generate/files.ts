@@ -1,4 +1,4 @@
-/** Every generated file below deploy/: what runs the fleet on Kubernetes, its broker, and what watches it. Pure. */
+/** Every generated file below deploy/: the fleet on Kubernetes, its broker, and its monitoring. Pure. */
 import { topology } from "#bus"
 import { stringify } from "yaml"
 import { boards } from "./boards.ts"
@@ -65,9 +65,9 @@ const podMonitor: KubernetesObject = {
         path: "/metrics",
         interval: "15s",
         scrapeTimeout: "5s",
-        // The operator calls the port `endpoint`, which is what ours call a receiver of webhooks.
+        // The operator calls the port `endpoint`, a label by which our metrics mean a webhook receiver.
         relabelings: [{ action: "labeldrop", regex: "endpoint" }],
-        // What Node tells of its process knows no role; a container is called after it.
+        // Node's process metrics carry no role; the container's name does.
         metricRelabelings: [
           { sourceLabels: ["role", "container"], regex: ";(.+)", targetLabel: "role", replacement: "${1}" }
         ]
@@ -78,7 +78,7 @@ const podMonitor: KubernetesObject = {
 
 const notice = "# Made by `node deploy/generate/main.ts` from deploy/generate. Change it there.\n"
 
-// A text that another object carries twice is written twice: an alias would surprise a reader.
+// A text that two objects carry is written twice: an alias would surprise a reader.
 const yaml = (value: unknown) => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
 
 const yamlFile = (path: string, documents: ReadonlyArray<unknown>): GeneratedFile => ({
@@ -102,7 +102,7 @@ const monitoring = () =>
       configMapGenerator: boards.map(({ uid }) => ({
         name: `starling-board-${uid}`,
         files: [`board-${uid}.json`],
-        // What Grafana's sidecar looks for.
+        // The label that Grafana's sidecar looks for.
         options: { labels: { grafana_dashboard: "1" }, disableNameSuffixHash: true }
       }))
     }

@@ -1,6 +1,7 @@
 /**
  * Values for the official chart of NATS: one release for everything, and one for money, whose servers write to disk
- * before they confirm. Gateways make one broker of the two: a role connects to the first and reaches streams of both.
+ * before they confirm. Gateways join the two brokers into one: a role connects to the first and reaches streams of
+ * both.
  */
 import { parties, type Topology, userOf } from "#bus"
 import { accounts, passwordVariable, streamKeeper, systemUser } from "./users.ts"
@@ -24,13 +25,13 @@ const releases: ReadonlyArray<Release> = [
 export const natsValues = (topology: Topology) =>
   releases.map((release) => ({ name: release.name, values: valuesOf(topology, release) }))
 
-// The chart calls cluster and gateway after the release, and a server after its pod: KEDA looks for a consumer's leader
+// The chart names cluster and gateway after the release, and a server after its pod: KEDA looks for a consumer's leader
 // by the names in the cluster's routes, which are those of the pods.
 const valuesOf = (topology: Topology, { name, disk, memory, syncs }: Release) => ({
   fullnameOverride: name,
   container: {
     image: { repository: "nats", tag: "2.15.1-alpine" },
-    // The server keeps below its limit by collecting in time, instead of being killed at it.
+    // Keeps the server below its limit by timely collection, so that it is not killed at the limit.
     env: { GOMEMLIMIT: `${Math.floor(memory * 0.8 * 1_024)}MiB`, ...passwords() },
     resources: { requests: { cpu: "1", memory: gib(memory) }, limits: { memory: gib(memory) } },
     merge: { securityContext: containerSecurity }

@@ -1,4 +1,4 @@
-/** What the namespace's pods may reach and be reached by when nothing else is said: the bus, names, and the scraper. */
+/** The default network policies of the namespace's pods: the bus, DNS, and the scraper. */
 import { type KubernetesObject, partOfStarling } from "./objects.ts"
 
 const every = { podSelector: { matchLabels: partOfStarling } }
@@ -45,7 +45,9 @@ const natsPods = { matchLabels: { "app.kubernetes.io/name": "nats" } }
 const tcp = (port: number) => ({ port, protocol: "TCP" })
 const namespace = (name: string) => ({ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } } })
 
-/** The broker: taken from by the fleet and the controller of its streams, scraped, and among its own servers. */
+/**
+ * The broker's policy: open to the fleet, to the controller of its streams, to the scraper, and among its own servers.
+ */
 export const brokerNetwork: ReadonlyArray<KubernetesObject> = [
   policy("nats", {
     podSelector: natsPods,

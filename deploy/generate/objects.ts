@@ -10,10 +10,10 @@ export interface KubernetesObject {
 
 export const partOfStarling = { "app.kubernetes.io/part-of": "starling" }
 
-/** What a role's pods are found by. */
+/** The labels by which a role's pods are found. */
 export const selector = (role: string) => ({ "app.kubernetes.io/name": role, ...partOfStarling })
 
-/** What a pod says of itself in a namespace that enforces `restricted`: ours, and the broker's. */
+/** The security context of a pod in a namespace that enforces `restricted`: ours, and the broker's. */
 export const podSecurity = {
   runAsNonRoot: true,
   runAsUser: 1_000,
@@ -22,7 +22,7 @@ export const podSecurity = {
   seccompProfile: { type: "RuntimeDefault" }
 }
 
-/** The same, of a container. */
+/** The same for a container. */
 export const containerSecurity = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,

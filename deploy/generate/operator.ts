@@ -1,15 +1,15 @@
 /**
- * Where commands are run: a suspended CronJob, as a template for pods that are made when somebody needs one and end by
- * themselves. Their user is `operator` and nobody else; the namespace's policies let them reach the broker and names.
+ * A place to run commands: a suspended CronJob, as a template for pods that are made on demand and end by themselves.
+ * Their user is `operator`; the namespace's policies let them reach the broker and DNS.
  */
 import { containerSecurity, type KubernetesObject, podSecurity, selector } from "./objects.ts"
 
 export const operatorName = "operator"
 
-/** Long enough for an incident, short enough that nobody's shell is found open the next morning. */
+/** Long enough for an incident, short enough that no shell is left open until the next morning. */
 const lifetimeSeconds = 2 * 3_600
 
-/** A command that reads ten thousand events holds them all. */
+/** A command that reads ten thousand events holds them all in memory. */
 export const operatorResources = {
   requests: { cpu: "50m", memory: "128Mi" },
   limits: { memory: "512Mi" }
@@ -27,7 +27,7 @@ export const operator: ReadonlyArray<KubernetesObject> = [
     kind: "CronJob",
     metadata: { name: operatorName, labels: selector(operatorName) },
     spec: {
-      // It never comes: pods are made by hand.
+      // A date that never matters: pods are made by hand.
       schedule: "0 0 1 1 *",
       suspend: true,
       jobTemplate: {
@@ -49,7 +49,7 @@ function pod() {
     serviceAccountName: operatorName,
     automountServiceAccountToken: false,
     enableServiceLinks: false,
-    // It holds nothing that wants to be finished.
+    // Nothing in it needs time to finish.
     terminationGracePeriodSeconds: 1,
     securityContext: podSecurity,
     containers: [

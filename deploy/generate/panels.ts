@@ -1,4 +1,4 @@
-/** Panels in a word each, and the two expressions that most of them are. */
+/** Short constructors for panels, and the two expressions that most of them use. */
 import type { Panel } from "./dashboards.ts"
 
 export const panel = (title: string, unit: string, expr: string, legend: string, says: string): Panel => ({

@@ -12,7 +12,7 @@ const decimal: Readonly<Record<string, number>> = {
   P: 1e15
 }
 
-/** 0 for none, and for what is no quantity. */
+/** 0 for an absent or unreadable quantity. */
 export const quantity = (text: string | number | undefined): number => {
   const [, count = "", unit = ""] = /^(-?\d+(?:\.\d+)?(?:e-?\d+)?)([A-Za-z]*)$/u.exec(String(text ?? "0").trim()) ?? []
   const factor = binary[unit] ?? decimal[unit]

@@ -1,4 +1,4 @@
-/** What the fleet and its brokers ask of a cluster in sum, as a table for the install guide. Pure. */
+/** The total requests of the fleet and its brokers, as a table for the install guide. Pure. */
 import { topology } from "#bus"
 import { brokerRequests } from "./dev-broker.ts"
 import { natsValues } from "./nats-values.ts"
@@ -10,7 +10,7 @@ import { scaled } from "./scaling.ts"
 interface Row {
   readonly name: string
   readonly pods: number
-  /** Where an autoscaler says how many. */
+  /** Set when an autoscaler decides the number. */
   readonly podsMax?: number
   readonly each: Amount
   readonly diskBytesEach: number

@@ -1,17 +1,17 @@
-/** What Kubernetes is told of each role: ports, memory, processor, and where it may call. Figures: load-tests/README.md. */
+/** Each role's settings for Kubernetes: ports, memory, processor, and calls out. Figures: load-tests/README.md. */
 
 export interface RoleDeployment {
   readonly name: string
-  /** Speech brings ffmpeg and the engines. */
+  /** The speech image includes ffmpeg and the engines. */
   readonly image: "fleet" | "speech"
-  /** Only the APIs listen for others; `section` is the environment's prefix of their settings. */
+  /** Only the APIs listen for callers; `section` is the environment's prefix of their settings. */
   readonly api?: { readonly port: number; readonly section: string }
   /** Calls out of the cluster: webhooks, providers, chains. */
   readonly callsOut: boolean
   readonly cpu: string
   readonly memory: string
   readonly memoryMax: string
-  /** Replicas without autoscaling; the roles that hold a lease have one that waits. */
+  /** Replicas without autoscaling; roles that hold a lease have one on standby. */
   readonly replicas: number
   /** Secrets whose keys become variables; each may be absent. */
   readonly secrets: ReadonlyArray<string>
@@ -52,7 +52,7 @@ export const roleDeployments: ReadonlyArray<RoleDeployment> = [
   {
     ...plain,
     name: "payment-verifier",
-    // The facilitator's, for other servers that are paid to our accounts.
+    // The facilitator's API, for other servers that are paid to our accounts.
     api: { port: 7_404, section: "PAYMENT_VERIFIER_FACILITATOR" },
     callsOut: true,
     cpu: "200m",
@@ -73,7 +73,7 @@ export const roleDeployments: ReadonlyArray<RoleDeployment> = [
     name: "speech-api",
     image: "speech",
     api: { port: 7_403, section: "SPEECH_API" },
-    // An encoder has 11 MB of its own.
+    // Each encoder takes 11 MB of its own.
     cpu: "1",
     memory: "512Mi",
     memoryMax: "2560Mi"

@@ -1,4 +1,4 @@
-/** Rules that hold for every role: is it there, does it reach the bus, is what it is given sound. */
+/** Alert rules for every role: is it up, does it reach the bus, is its input sound. */
 import { risen } from "./risen.ts"
 import type { RuleGroup } from "./rules.ts"
 

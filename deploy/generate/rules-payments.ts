@@ -1,4 +1,4 @@
-/** Rules of the gateway and its money. */
+/** Alert rules of the gateway and its payments. */
 import { risen } from "./risen.ts"
 import type { RuleGroup } from "./rules.ts"
 

@@ -1,4 +1,4 @@
-/** Rules of the pipeline: decisions, and what is read from them. */
+/** Alert rules of the pipeline: decisions, and the readers of their log. */
 import type { RuleGroup } from "./rules.ts"
 
 export const pipelineRules: RuleGroup = {

@@ -1,4 +1,4 @@
-/** Rules of speech: what listeners hear. */
+/** Alert rules of speech: what listeners hear. */
 import { risen } from "./risen.ts"
 import type { RuleGroup } from "./rules.ts"
 
@@ -19,7 +19,7 @@ export const speechRules: RuleGroup = {
     },
     {
       record: "speech_refused:ratio_rate5m",
-      // Where all are refused, no answer ends.
+      // When all are refused, no answer ends.
       expr: "sum(rate(speech_refusals_total[5m])) / (sum(rate(speech_refusals_total[5m])) + (sum(rate(speech_streams_total[5m])) or vector(0)))"
     }
   ],

@@ -1,4 +1,4 @@
-/** Rules of the webhooks. An endpoint's own trouble is its owner's to know and never wakes anybody. */
+/** Alert rules of the webhooks. An endpoint's own trouble is its owner's concern and never pages an operator. */
 import { risen } from "./risen.ts"
 import type { RuleGroup } from "./rules.ts"
 

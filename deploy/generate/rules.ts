@@ -1,16 +1,16 @@
-/** What a rule of Prometheus is, and the group and object that hold them. */
+/** A rule of Prometheus, and the group and object that hold rules. */
 import { type KubernetesObject, partOfStarling } from "./objects.ts"
 
-/** Wakes somebody: `critical`. Seen within the working day: `warning`. Worth knowing: `info`. */
+/** `critical` pages somebody; `warning` is seen within the working day; `info` is worth knowing. */
 export type Severity = "critical" | "warning" | "info"
 
 export interface Alert {
   readonly name: string
   readonly expr: string
-  /** How long it must be so: "5m". */
+  /** How long the condition must hold: "5m". */
   readonly after: string
   readonly severity: Severity
-  /** What is so, in one sentence; labels as `{{ $labels.endpoint }}`. */
+  /** The condition in one sentence; labels as `{{ $labels.endpoint }}`. */
   readonly summary: string
 }
 
@@ -25,10 +25,10 @@ export interface RuleGroup {
   readonly alerts: ReadonlyArray<Alert>
 }
 
-/** Where an alert's runbook stands in the release's repository: the heading is the alert's name. */
+/** The place of an alert's runbook in the release's repository: the heading is the alert's name. */
 export const runbookOf = (alert: string) => `docs/operations.md#${alert.toLowerCase()}`
 
-/** A group as Prometheus reads it. */
+/** A group in Prometheus' form. */
 export const ruleGroup = ({ name, recordings, alerts }: RuleGroup) => ({
   name,
   rules: [

@@ -1,6 +1,6 @@
 /**
- * When there are more pods of a role. Every trigger is on work that more pods would do: an endpoint that does not
- * answer has a backlog that no pod can shorten, and does not count.
+ * The autoscaling rules of the roles. Every trigger counts work that more pods would do: an endpoint that does not
+ * answer has a backlog that no pod can shorten, so it does not count.
  */
 import { embeddedEngines } from "#contracts"
 import { type KubernetesObject, selector } from "./objects.ts"
@@ -9,15 +9,17 @@ interface Scaled {
   readonly role: string
   readonly min: number
   readonly max: number
-  /** PromQL for all of the role's work, and what of it one pod carries with room to spare. */
+  /** PromQL for all of the role's work, and the share that one pod carries with room to spare. */
   readonly work?: { readonly query: string; readonly perPod: number }
-  /** Consumers whose backlog, in messages, one pod may have before it. */
+  /** Consumers, and the backlog in messages that one pod may have. */
   readonly lag?: ReadonlyArray<{ readonly stream: string; readonly consumer: string; readonly perPod: number }>
   /** Percent of the requested processor. */
   readonly cpu?: number
 }
 
-/** Deliveries due at endpoints that take them: neither paused, nor broken. Every replica tells of every endpoint. */
+/**
+ * Deliveries due at endpoints that are neither paused nor behind an open breaker. Every replica reports every endpoint.
+ */
 export const deliverableBacklog = [
   "sum(",
   "max by (endpoint) (webhook_backlog)",
@@ -37,7 +39,7 @@ export const scaled: ReadonlyArray<Scaled> = [
     work: { query: 'sum(http_requests_active{api="model-gateway"}) or vector(0)', perPod: 500 }
   },
   { role: "payment-verifier", min: 2, max: 10, cpu: 70 },
-  // Encoding takes 5 ms a second of audio: a core carries some hundred streams and has to breathe.
+  // Encoding takes 5 ms a second of audio: a core carries some hundred streams with headroom.
   { role: "speech-api", min: 2, max: 40, work: { query: "sum(speech_streams_active) or vector(0)", perPod: 75 } },
   {
     role: "speech-sequencer",
@@ -65,7 +67,7 @@ const scaledObject = ({ role, min, max, work, lag = [], cpu }: Scaled): Kubernet
     maxReplicaCount: max,
     pollingInterval: 15,
     cooldownPeriod: 300,
-    // Without figures: as many as usual, rather than none.
+    // Without metrics: the minimum, rather than none.
     ...(cpu === undefined ? { fallback: { failureThreshold: 4, replicas: min } } : {}),
     advanced: {
       horizontalPodAutoscalerConfig: {

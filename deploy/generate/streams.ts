@@ -1,17 +1,17 @@
 /**
- * Every stream of the topology as a resource of NACK, the broker's controller for Kubernetes. Buckets and stores too
- * are given as the streams they are: NACK's own kinds for them cannot say that reads go to the leader.
+ * Every stream of the topology as a resource of NACK, the broker's controller for Kubernetes. Buckets and stores are
+ * also given as the streams they are: NACK's own kinds for them cannot say that reads go to the leader.
  */
 import { bucketConfig, objectStoreConfig, streamConfig, type Topology } from "#bus"
 import { type KubernetesObject, partOfStarling } from "./objects.ts"
 
-/** Production's money: kept by servers that write to disk before they confirm. */
+/** Production's payment streams: kept by servers that write to disk before they confirm. */
 export const moneyStreams: ReadonlyArray<string> = ["SETTLEMENTS", "RECEIPTS", "KV_authorizations", "OBJ_paid-answers"]
 
 export const moneyCluster = "nats-payments"
 const usualCluster = "nats"
 
-/** Three keep a stream available while one is away. */
+/** With three, a stream stays available while one is away. */
 export const replicas = 3
 
 type Config = ReturnType<typeof streamConfig>
@@ -47,15 +47,15 @@ const resource = (config: Config, why: string): KubernetesObject => ({
     allowMsgTtl: config.allow_msg_ttl ?? false,
     denyDelete: config.deny_delete ?? false,
     placement: { cluster: moneyStreams.includes(config.name) ? moneyCluster : usualCluster },
-    // Whoever removes the resource does not remove what the stream holds.
+    // Removing the resource does not remove the stream's content.
     preventDelete: true
   }
 })
 
-// NACK's control loop takes a year where an age is empty, so none is said as `0s`.
+// NACK's control loop takes an empty age for a year, so no limit is written as `0s`.
 const duration = (nanoseconds: number) => `${nanoseconds / 1e9}s`
 
 const minuteNanos = 60e9
 
-/** Within how long a message id is known again: the broker's own two minutes, or less where messages live shorter. */
+/** How long a message id is remembered: the broker's own two minutes, or less where messages live shorter. */
 const duplicateWindow = (ageNanos: number) => (ageNanos === 0 ? 2 * minuteNanos : Math.min(ageNanos, 2 * minuteNanos))

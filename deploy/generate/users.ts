@@ -1,17 +1,18 @@
 /**
- * The broker's users: one a role, with no more than the topology gives it, and what runs the broker itself. A password
- * is a variable of the server's environment. As data for the chart's values, and as text for a server's own file.
+ * The broker's users: one per role, with no more rights than the topology gives it, and those that run the broker
+ * itself. A password is a variable of the server's environment. As data for the chart's values, and as text for a
+ * server's own file.
  */
 import { type BrokerUser as UserOfBroker, partyUsers, serverSyntax, type Topology } from "#bus"
 
 export interface BrokerUser extends UserOfBroker {
-  /** Names the variable. */
+  /** The name of the variable. */
   readonly password: string
 }
 
 export const passwordVariable = (user: string) => `PASSWORD_${user.replaceAll("-", "_").toUpperCase()}`
 
-/** Who makes the streams, and copies them; and who looks after the servers themselves. */
+/** The user that makes and copies the streams, and the one that administers the servers. */
 export const streamKeeper = "nack"
 export const systemUser = "system"
 
@@ -25,7 +26,7 @@ export const fleetUsers = (topology: Topology): ReadonlyArray<BrokerUser> =>
 const keeper: UserOfBroker = {
   user: streamKeeper,
   permissions: {
-    // Snapshots and their return go in pieces, of which each is confirmed.
+    // Copying and restoring a stream goes in chunks, each of which is confirmed.
     publish: { allow: ["$JS.API.>", "$JS.SNAPSHOT.>"] },
     subscribe: { allow: ["_INBOX.>"] }
   }

@@ -1,4 +1,4 @@
-/** One role as Kubernetes runs it: account, pods, disruption budget, and for an API its service and its open port. */
+/** One role on Kubernetes: account, pods, disruption budget, and for an API its service and its open port. */
 import { containerSecurity, type KubernetesObject, podSecurity, selector } from "./objects.ts"
 import { metricsPort, type RoleDeployment } from "./roles.ts"
 
@@ -43,7 +43,7 @@ const pod = (role: RoleDeployment) => ({
   securityContext: podSecurity,
   topologySpreadConstraints: [
     spread(role, "topology.kubernetes.io/zone", "ScheduleAnyway"),
-    // Both pods of a role on one node would go with it. A node that is being drained is none to spread over.
+    // With both pods of a role on one node, its loss would take the role. A node that is being drained does not count.
     { ...spread(role, "kubernetes.io/hostname", "DoNotSchedule"), nodeTaintsPolicy: "Honor" }
   ],
   containers: [container(role)],
@@ -56,7 +56,7 @@ const pod = (role: RoleDeployment) => ({
   ]
 })
 
-// Counted among pods of one rollout: with those of the old one counted too, two new ones may end on one node.
+// Counts only pods of one rollout: with the old one's counted too, two new pods could end on one node.
 const spread = (role: RoleDeployment, topologyKey: string, whenUnsatisfiable: "DoNotSchedule" | "ScheduleAnyway") => ({
   maxSkew: 1,
   topologyKey,
@@ -81,7 +81,7 @@ const container = (role: RoleDeployment) => ({
   startupProbe: probe("/livez", 1, 60),
   livenessProbe: { ...probe("/livez", 10, 3), timeoutSeconds: 5 },
   readinessProbe: { ...probe("/readyz", 2, 2), timeoutSeconds: 2 },
-  // An API goes on listening until the balancers have heard that it is leaving.
+  // An API goes on listening until the balancers know that it is leaving.
   ...(role.api === undefined ? {} : { lifecycle: { preStop: { sleep: { seconds: 2 } } } }),
   securityContext: containerSecurity,
   volumeMounts: [
@@ -130,7 +130,7 @@ const openPort = (name: string): KubernetesObject => ({
   }
 })
 
-/** What is not the internet: the cluster, the clouds' metadata, and everything private. */
+/** Everything but the internet: the cluster, the clouds' metadata, and all private networks. */
 const notPublic4 = [
   "0.0.0.0/8",
   "10.0.0.0/8",

@@ -1,4 +1,4 @@
-/** The brokers that the charts install: there, ready, and as the values say. Pure. */
+/** The brokers that the charts install: present, ready, and as the values say. Pure. */
 import type { Cluster, Workload } from "../cluster.ts"
 import type { Told } from "../finding.ts"
 import type { Broker, Plan } from "../plan.ts"

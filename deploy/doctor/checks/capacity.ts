@@ -1,4 +1,4 @@
-/** Whether the nodes have what the pods ask for, and volumes a class. Pure. */
+/** Whether the nodes have the pods' requests free, and volumes have a class. Pure. */
 import type { Cluster } from "../cluster.ts"
 import type { Told } from "../finding.ts"
 import { type Plan, sumOf } from "../plan.ts"
@@ -11,7 +11,7 @@ export const capacityCheck = (cluster: Cluster, plan: Plan): ReadonlyArray<Told>
     ({ spec }) =>
       spec.unschedulable !== true && !(spec.taints ?? []).some(({ effect }) => effect !== "PreferNoSchedule")
   )
-  // What the fleet asks for already is what it will ask for again.
+  // The fleet's present requests are not counted as others', for it will ask for the same again.
   const others = requested.filter(({ namespace }) => namespace !== plan.namespace)
   const free = open.map(({ metadata, status }) => {
     const taken = others.filter(({ node }) => node === metadata.name).reduce<Amount>(plus, nothing)

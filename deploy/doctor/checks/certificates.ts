@@ -1,4 +1,6 @@
-/** The brokers' certificate and the authority that the roles believe, held against `Bus.Url`. Pure but for the clock it is given. */
+/**
+ * Compares the brokers' certificate, and the authority that the roles trust, with `Bus.Url`. Pure but for its clock.
+ */
 import { X509Certificate } from "node:crypto"
 import { Result } from "effect"
 import { type Cluster, secretText } from "../cluster.ts"
@@ -8,7 +10,7 @@ import type { Plan } from "../plan.ts"
 const certificateSecret = "nats-tls"
 const authorityMap = "starling-bus-ca"
 
-/** Time to renew, and for a working day to come. */
+/** Enough time to renew, with working days in between. */
 const renewWithinMs = 14 * 86_400_000
 
 export const certificatesCheck = (cluster: Cluster, plan: Plan, nowMs: number): ReadonlyArray<Told> => {
@@ -39,13 +41,13 @@ export const certificatesCheck = (cluster: Cluster, plan: Plan, nowMs: number): 
   ]
 }
 
-/** Names of servers, without scheme, user and port. */
+/** Server names, without scheme, user and port. */
 export const hostsIn = (url: string): ReadonlyArray<string> =>
   url.split(",").flatMap((server) => /^(?:[a-z]+:\/\/)?(?:[^@/]*@)?([^:/[\]]+)/iu.exec(server.trim())?.[1] ?? [])
 
 const authorityOf = ({ configMaps }: Cluster, { namespace }: Plan, file: string | undefined) => {
   const none = { certificates: [] as ReadonlyArray<X509Certificate>, told: [] as ReadonlyArray<Told> }
-  // Without a file of its own a role believes the authorities that Node knows.
+  // Without a file of its own a role trusts the authorities that Node knows.
   if (file === undefined || configMaps === undefined) return none
   const text = configMaps.find(({ metadata }) => metadata.name === authorityMap)?.data?.["ca.crt"]
   if (text === undefined || text.trim() === "") {
@@ -104,7 +106,7 @@ const validity = (certificate: X509Certificate, whose: string, nowMs: number): R
   ]
 }
 
-/** Up the chain that the broker shows, one must be signed by what the roles believe. */
+/** One certificate of the broker's chain must be signed by an authority that the roles trust. */
 const signed = (
   chain: ReadonlyArray<X509Certificate>,
   believed: ReadonlyArray<X509Certificate>

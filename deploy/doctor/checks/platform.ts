@@ -1,9 +1,11 @@
-/** The cluster itself: its version, the namespace, the controllers and their kinds, and what monitoring looks for. Pure. */
+/**
+ * The cluster itself: its version, the namespace, the controllers and their kinds, and monitoring's selectors. Pure.
+ */
 import type { Cluster, Workload } from "../cluster.ts"
 import type { Told } from "../finding.ts"
 import type { Plan, Rendered } from "../plan.ts"
 
-/** Since then pods sleep before they stop without a program of their own, which the APIs' roles do. */
+/** Since this version a pod can sleep before it stops without a program of its own; the APIs' roles do. */
 const versionMin = [1, 30] as const
 
 export const versionCheck = ({ version }: Cluster): ReadonlyArray<Told> => {
@@ -24,7 +26,7 @@ const enforceLabel = "pod-security.kubernetes.io/enforce"
 export const namespaceCheck = ({ namespaces }: Cluster, { namespace, objects }: Plan): ReadonlyArray<Told> => {
   if (namespaces === undefined) return []
   const found = namespaces.find(({ metadata }) => metadata.name === namespace)
-  // An overlay that brings its namespace with all it needs may still come before the brokers' charts.
+  // An overlay that brings its own namespace may be applied before the brokers' charts.
   const isInOverlay = objects.some(({ kind, metadata }) => kind === "Namespace" && metadata.name === namespace)
   if (found === undefined) {
     return [
@@ -53,7 +55,7 @@ interface Controller {
   /** The kinds that the overlay holds, with the API's name for them. */
   readonly kinds: Readonly<Record<string, string>>
   readonly isIt: (workload: Workload) => boolean
-  /** Where the network policies look for it. */
+  /** The namespace in which the network policies expect it. */
   readonly namespaceIn: (plan: Plan) => string
   readonly why: string
   readonly install: string
@@ -147,7 +149,7 @@ const notReady = (workload: Workload, name: string, why: string): ReadonlyArray<
   ]
 }
 
-/** What NACK needs to be let in by the brokers and to know of what changed. */
+/** NACK's needs: the brokers' permission, and notice of changes. */
 const nackFaults = (workload: Workload): ReadonlyArray<Told> => {
   const parameters = containersOf(workload).flatMap(({ args = [], command = [] }) => [...command, ...args])
   const labels = (
@@ -175,7 +177,7 @@ const nackFaults = (workload: Workload): ReadonlyArray<Told> => {
   ]
 }
 
-/** Processor triggers ask the metrics API, which a bare cluster does not have. */
+/** Processor triggers ask the metrics API, which a bare cluster lacks. */
 export const metricsServerCheck = ({ resources }: Cluster, { objects }: Plan): ReadonlyArray<Told> => {
   const byCpu = objects.filter((object) => object.kind === "ScaledObject" && triggersOf(object).includes("cpu"))
   if (byCpu.length === 0 || resources === undefined || resources.includes("pods.metrics.k8s.io")) return []
@@ -194,7 +196,7 @@ const triggersOf = (object: Rendered) =>
     ({ type }) => type
   )
 
-/** Whether the Prometheus there is takes our monitors and rules, and where autoscaling asks it. */
+/** Whether the installed Prometheus selects our monitors and rules, and where autoscaling queries it. */
 export const prometheusCheck = (cluster: Cluster, plan: Plan): ReadonlyArray<Told> => {
   const { services, prometheuses } = cluster
   const wanted = plan.objects.filter(({ kind }) => kind === "PodMonitor" || kind === "PrometheusRule")

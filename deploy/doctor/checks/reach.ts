@@ -1,4 +1,4 @@
-/** Whom the pods may reach and be reached by, held against what the configuration asks of them. Pure. */
+/** Compares the pods' network policies, both ways, with what the configuration needs. Pure. */
 import { BlockList, isIP } from "node:net"
 import type { Cluster, Policy } from "../cluster.ts"
 import type { Told } from "../finding.ts"
@@ -6,7 +6,7 @@ import type { Plan } from "../plan.ts"
 
 type Configured = NonNullable<Plan["configuration"]>
 
-/** Networks and addresses that a role is configured to call, which no policy lets it reach. */
+/** Networks and addresses that a role is configured to call, but that no policy allows. */
 export const egressCheck = (cluster: Cluster, plan: Plan): ReadonlyArray<Told> => {
   if (plan.configuration === undefined) return []
   return targetsOf(plan.configuration).flatMap(({ role, place, cidr }) => {
@@ -36,7 +36,7 @@ interface Target {
   readonly cidr: string
 }
 
-/** Networks that are named, and addresses within URLs; a name is resolved nowhere but in the cluster. */
+/** Named networks, and addresses within URLs; a host name resolves only inside the cluster. */
 const targetsOf = ({ WebhookDelivery, ModelGateway, Payments }: Configured): ReadonlyArray<Target> => [
   ...WebhookDelivery.AllowCidrs.filter((cidr) => isPrivate(cidr)).map((cidr) => ({
     role: "webhook-dispatcher",
@@ -60,7 +60,7 @@ const inside = (role: string, place: string, url: string): ReadonlyArray<Target>
   return family !== 0 && isPrivate(cidr) ? [{ role, place, cidr }] : []
 }
 
-/** What the way out of a role leaves shut. */
+/** Addresses that a role's egress policy blocks. */
 const shut = (() => {
   const list = new BlockList()
   for (const cidr of [
@@ -118,7 +118,7 @@ const holds = (outer: string, inner: string) => {
 
 const meet = (left: string, right: string) => holds(left, right) || holds(right, left)
 
-/** Who may call the APIs, by the namespace that the overlay names. */
+/** The namespace that may call the APIs, as the overlay names it. */
 export const callersCheck = ({ namespaces }: Cluster, { policies }: Plan): ReadonlyArray<Told> => {
   if (namespaces === undefined) return []
   const wanted = policies
@@ -134,7 +134,7 @@ export const callersCheck = ({ namespaces }: Cluster, { policies }: Plan): Reado
   }))
 }
 
-/** How callers reach the gateway: quotes and image jobs name it. */
+/** The address by which callers reach the gateway: quotes and image jobs name it. */
 export const originCheck = (_: Cluster, { configuration }: Plan): ReadonlyArray<Told> => {
   if (configuration === undefined) return []
   const { Providers, Models, Origin } = configuration.ModelGateway
@@ -148,7 +148,7 @@ export const originCheck = (_: Cluster, { configuration }: Plan): ReadonlyArray<
   ]
 }
 
-/** Images that only the example names. */
+/** Image names that are still the example's. */
 export const imagesCheck = (_: Cluster, { workloads }: Plan): ReadonlyArray<Told> => {
   const images = workloads.flatMap(({ spec }) => spec.template.spec.containers.map(({ image = "" }) => image))
   const examples = [...new Set(images.filter((image) => image.startsWith("registry.example/")))]

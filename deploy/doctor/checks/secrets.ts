@@ -1,4 +1,7 @@
-/** Secrets: passwords of the broker's users, and the variables that the configuration names. No value is ever shown. Pure. */
+/**
+ * Secrets: passwords of the broker's users, and the variables that the configuration names. No value is ever shown.
+ * Pure.
+ */
 import { type Cluster, secretText } from "../cluster.ts"
 import type { Told } from "../finding.ts"
 import { passwordsSecret, type Plan } from "../plan.ts"
