@@ -1,11 +1,12 @@
 /**
- * What is known against the packages of the lockfile. Fails for what is shipped at high severity and above; what only
- * tests use is told. Where the registry tells no advisories, or is not reached, one line says what is left out.
+ * Checks the packages of the lockfile for known advisories. A shipped package at high severity or above fails the
+ * check; one that only tests use is reported. When the registry has no advisories, or cannot be reached, one line says
+ * what was skipped.
  */
 import { execFile } from "node:child_process"
 import { advisoryVerdict, type AdvisoryVerdict } from "./advisory-verdict.ts"
 
-// A registry that is slow is not waited for longer than for the checks before it.
+// A slow registry is not waited for longer than the checks before it take.
 const timeoutMs = 60_000
 const outputBytesMax = 32 * 1_024 * 1_024
 

@@ -1,4 +1,6 @@
-/** What `npm audit --json` says, decided: pure. A registry that tells no advisories has said nothing, good or bad. */
+/**
+ * The verdict on the output of `npm audit --json`. Pure. A registry without advisories gives no verdict, good or bad.
+ */
 
 export type AdvisoryVerdict =
   | { readonly _tag: "Clean"; readonly packages: number }
@@ -22,7 +24,7 @@ interface Report {
 
 const severe = new Set(["high", "critical"])
 
-/** `output`: what npm wrote, whatever code it ended with. */
+/** `output`: npm's output, whatever its exit code. */
 export const advisoryVerdict = (output: string): AdvisoryVerdict => {
   const report = parsed(output)
   if (report?.vulnerabilities === undefined) return { _tag: "Unknown", reason: reasonOf(report) }

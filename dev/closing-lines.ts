@@ -1,44 +1,44 @@
 /**
- * What the last lines of all tests say of what failed: each failure by its ring, file and full name, the first
- * lines of its message and where it was thrown, and what failed outside of tests by its own first lines. Often
- * only the last 4 kB of an output are kept, so all of it fits in those: the more failures, the less is said of each.
+ * The last lines of a test run, about its failures: each failure by its ring, file and full name, the first lines of
+ * its message and its place; and failures outside of tests by their own first lines. Often only the last 4 kB of an
+ * output are kept, so everything fits in those: the more failures, the less text for each.
  */
 
-/** One failure, of a test or beside them. */
+/** One failure, of a test or outside of tests. */
 export interface Failure {
-  /** Ring of tests, or the check that failed: `unit`, `fleet`, `types`, `lint`. */
+  /** The ring of tests, or the check that failed: `unit`, `fleet`, `types`, `lint`. */
   readonly ring: string
-  /** Path from the root of the repository; null where no file is to blame. */
+  /** Path from the root of the repository; null when no file is at fault. */
   readonly file: string | null
-  /** Full name of the test; a suite's where its hook failed; what happened, where no test is to blame. */
+  /** Full name of the test; the suite's when its hook failed; what happened, when no test is at fault. */
   readonly name: string
   readonly message: string
   /** `path:line` of our code that threw, if known. */
   readonly where: string | null
 }
 
-/** Failures that are named; of more than these is said how many they are. */
+/** The most failures that are named; of further ones only the number is given. */
 export const failuresNamedMax = 20
-/** All characters together: what must fit in 4,096 bytes with the counts, and with some letters of two bytes. */
+/** The most characters in total: with the counts, and some letters of two bytes, they must fit in 4,096 bytes. */
 export const charactersMax = 3_450
-/** Of the names in the line of what is flaky, which stands between what failed and the counts. */
+/** The most characters of names in the line of flaky tests, which stands between the failures and the counts. */
 export const flakyCharactersMax = 240
-/** Names in that line; they stand with what they said further up. */
+/** The most names in that line; their messages stand further up. */
 const flakyNamedMax = 3
-/** For the heading, and for how many more there are. */
+/** Characters reserved for the heading, and for the number of further failures. */
 const charactersAround = 40
 const messageLinesMax = 4
 const nameShare = 0.6
 const indent = "    "
 
-// Codes of colours, which other programs write for terminals.
+// Colour codes, which other programs write for terminals.
 const escapes = new RegExp(`${String.fromCodePoint(27)}\\[[0-9;]*m`, "gu")
 const plain = (text: string) => text.replaceAll(escapes, "")
 
 const clipped = (text: string, charactersMax: number) =>
   text.length <= charactersMax ? text : `${text.slice(0, Math.max(0, charactersMax - 1))}…`
 
-// What stands at the end of a name tells tests of one suite apart, so the middle goes.
+// The end of a name tells tests of one suite apart, so the middle is cut.
 const clippedInside = (text: string, charactersMax: number) => {
   if (text.length <= charactersMax) return text
   const kept = Math.max(0, charactersMax - 1)
@@ -65,7 +65,7 @@ const linesOfFailure = ({ file, message, name, ring, where }: Failure, share: nu
   return [head, ...said, ...tail]
 }
 
-/** Every failure in turn, bounded in number and in characters; nothing where nothing failed. */
+/** Every failure in turn, bounded in number and in characters; empty without failures. */
 export const closingLines = (failures: ReadonlyArray<Failure>, heading = "== failed"): ReadonlyArray<string> => {
   if (failures.length === 0) return []
   const named = failures.slice(0, failuresNamedMax)
@@ -78,7 +78,9 @@ export const closingLines = (failures: ReadonlyArray<Failure>, heading = "== fai
   ]
 }
 
-/** How many tests held only when run again, and which: one line beside the counts; none where all held at once. */
+/**
+ * The number and names of tests that passed only when run again: one line beside the counts; empty when there are none.
+ */
 export const flakyLine = (failures: ReadonlyArray<Failure>): ReadonlyArray<string> => {
   if (failures.length === 0) return []
   const names = failures.map(({ file, name }) => [...(file === null ? [] : [file, "›"]), plain(name)].join(" "))
@@ -88,17 +90,17 @@ export const flakyLine = (failures: ReadonlyArray<Failure>): ReadonlyArray<strin
   return [`${names.length} flaky: ${named.join("; ")}${more > 0 ? `; and ${more} more` : ""}`]
 }
 
-/** A file of tests, and how long it took from its first test to its last. */
+/** A test file, and the time from its first test to its last. */
 export interface FileTime {
   readonly file: string
   readonly tookMs: number
 }
 
 const slowestNamedMax = 10
-/** What is quicker is not where the time goes. */
+/** Quicker files are not listed. */
 const slowMs = 20_000
 
-/** Where the time went: the files that took longest, in whole seconds; none where all were quick. */
+/** The slowest files, in whole seconds; empty when all were quick. */
 export const slowestLines = (files: ReadonlyArray<FileTime>): ReadonlyArray<string> => {
   const slow = files.filter(({ tookMs }) => tookMs >= slowMs).toSorted((left, right) => right.tookMs - left.tookMs)
   if (slow.length === 0) return []
@@ -106,7 +108,7 @@ export const slowestLines = (files: ReadonlyArray<FileTime>): ReadonlyArray<stri
   return ["== slowest", ...named.map(({ file, tookMs }) => `${Math.round(tookMs / 1_000)} s ${file}`)]
 }
 
-/** What a program that checks has to say: the compiler's errors without its suggestions; all lines of others. */
+/** The message of a checking program: the compiler's errors without its suggestions; all lines of others. */
 export const failureOutside = (name: string, output: string): Failure => {
   const lines = linesOf(output)
   const errors = lines.filter((line) => line.includes(": error "))

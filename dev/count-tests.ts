@@ -1,8 +1,8 @@
 /**
- * Sums the reports of several test runs and prints the closing line, after naming what was slow and what failed. A run that failed
- * outside of a test counts as one. The folder that it is given holds, of each run, vitest's report `<run>.json` and
- * the failures `<run>.failures`, or `<run>.flaky` where they held in a second run; and of each check or run that
- * ended badly, what it said as `<name>.failed`. A third argument is put before the count: whose it is.
+ * Sums the reports of several test runs and prints the closing line, after the slow files and the failures. A run that
+ * failed outside of a test counts as one failure. The given folder holds, of each run, vitest's report `<run>.json` and
+ * the failures `<run>.failures`, or `<run>.flaky` where they passed in a second run; and of each check or run that
+ * ended badly, its output as `<name>.failed`. A third argument is put before the count: its owner.
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { basename, join, relative } from "node:path"
@@ -26,7 +26,7 @@ const sum = (count: (report: Report) => number) => reports.reduce((total, report
 const failuresOf = (name: string) => JSON.parse(read(name)) as ReadonlyArray<Failure>
 const failuresIn = (suffix: string) => ending(suffix).flatMap(failuresOf)
 const inTests = failuresIn(".failures")
-// What a run printed is told only where it named nothing: it did not start, or was ended from outside.
+// A run's output is shown only when it named no failure: it did not start, or was ended from outside.
 const hasNamed = (run: string) => names.includes(`${run}.failures`) && failuresOf(`${run}.failures`).length > 0
 const outside = ending(".failed")
   .map((name) => basename(name, ".failed"))

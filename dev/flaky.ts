@@ -1,7 +1,7 @@
 /**
- * Tests that failed at first and held when their files were run once more. In the folder of reports:
- *   files <folder> <run>   prints the files to run again; exits with 1 where there is nothing that may be
- *   hold <folder> <run>    counts those files as the second run did, and keeps the failures as `<run>.flaky`
+ * Tests that failed at first and passed when their files were run once more. In the folder of reports:
+ *   files <folder> <run>   prints the files to run again; exits with 1 when none may be run again
+ *   hold <folder> <run>    counts those files by the second run, and keeps the failures as `<run>.flaky`
  */
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"

@@ -1,6 +1,6 @@
 /**
- * A reporter for vitest that writes what failed, as JSON, to the file that STARLING_FAILURES names: tests, suites
- * whose hooks failed, files that did not load, and errors that no test waited for, which no count of tests tells.
+ * A reporter for vitest that writes the failures, as JSON, to the file that STARLING_FAILURES names: tests, suites
+ * whose hooks failed, files that did not load, and errors that no test awaited, which no count of tests shows.
  */
 import { writeFileSync } from "node:fs"
 import { relative } from "node:path"
@@ -11,7 +11,7 @@ type Thrown = Parameters<NonNullable<Reporter["onTestRunEnd"]>>[1][number]
 
 const pathOf = (file: string) => relative(process.cwd(), file)
 
-/** A frame of a stack that was not taken apart, as errors have that no test waited for. */
+/** A raw frame of a stack, as in errors that no test awaited. */
 const writtenFrame = /(?:file:\/\/)?([^\s()]+):(\d+):\d+/u
 
 /** The nearest frame of our own code: an assertion's own frames say nothing. */

@@ -1,14 +1,14 @@
 /**
- * What a second run of files says beside the first run. Real processes on a machine that stands still for seconds fail
- * tests that are true: a few files are tried again, and named as flaky where they hold then. More of them, or an error
- * that belongs to no file, is no flake.
+ * The results of a second run of files, merged with the first. Real processes on a machine that stands still for
+ * seconds can fail correct tests: a few files are tried again, and named as flaky if they pass then. More failed files,
+ * or an error that belongs to no file, are no flake.
  */
 import type { Failure } from "./closing-lines.ts"
 
 /** Of some two hundred: as many as fail by chance on a bad day. */
 export const filesRepeatedMax = 5
 
-/** Files to run again; none where the failure has to stand. */
+/** Files to run again; empty when the failure has to stand. */
 export const filesToRepeat = (failures: ReadonlyArray<Failure>): ReadonlyArray<string> => {
   const files = new Set(failures.map(({ file }) => file))
   return files.has(null) || files.size > filesRepeatedMax ? [] : [...files].filter((file) => file !== null)
@@ -22,7 +22,7 @@ export interface RunReport {
   }>
 }
 
-/** The first run, with what the second said of its files in their place. */
+/** The first run, with the second run's results for its files. */
 export const afterSecondRun = (first: RunReport, second: RunReport) => {
   const repeated = new Set(second.testResults.map(({ name }) => name))
   const testResults = [...first.testResults.filter(({ name }) => !repeated.has(name)), ...second.testResults]

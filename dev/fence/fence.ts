@@ -1,4 +1,4 @@
-/** The fence: every import of a tree, held against the table of rooms. */
+/** The fence: checks every import of a tree against the table of rooms. */
 import { readFileSync } from "node:fs"
 import { join, posix } from "node:path"
 import { type Edge, folderCircles } from "./folder-circles.ts"
@@ -8,7 +8,7 @@ import { type Room, roomOf, rooms } from "./rooms.ts"
 /** The imports of package.json: each `#` name and the one file behind it. */
 export type Entrances = Readonly<Record<string, string>>
 
-/** What is wrong with the files of a tree, a line each, in their order; circles of folders last. */
+/** The faults of a tree's files, a line each, in their order; circles of folders last. */
 export const faultsOf = (root: string, files: ReadonlyArray<string>, entrances: Entrances): ReadonlyArray<string> => {
   const edges: Array<Edge> = []
   const faults = files.flatMap((file) => {
@@ -34,10 +34,10 @@ const readImports = (root: string, file: string): ReadonlyArray<Import | string>
   }
 }
 
-/** What the whole project says of itself, for every room to read. */
+/** The project's own metadata, which every room may read. */
 const manifest = "package.json"
 
-/** The file of ours that an import means. Nothing for packages and for names that nobody has. */
+/** Our own file behind an import. Undefined for packages and for names that do not exist. */
 const targetOf = (file: string, specifier: string, entrances: Entrances) => {
   if (specifier.startsWith(".")) return posix.join(posix.dirname(file), specifier)
   for (const [name, target] of Object.entries(entrances)) {
@@ -75,7 +75,10 @@ const faultOfOurs = (room: string, here: Room, specifier: string, there: string 
   return byName ? undefined : `${there} is entered by its # names in package.json`
 }
 
-/** `@scope/name`, `name`, `effect/part`, or a module of Node. `effect/Name` is what `effect` itself exports. */
+/**
+ * `@scope/name`, `name`, `effect/part`, or a module of Node. An `effect/Name` that `effect` itself exports counts as
+ * `effect`.
+ */
 const packageOf = (specifier: string) => {
   if (specifier.startsWith("node:")) return specifier
   if (/^effect\/[A-Z]\w*$/u.test(specifier)) return "effect"
@@ -83,7 +86,7 @@ const packageOf = (specifier: string) => {
   return specifier.split("/", deep ? 2 : 1).join("/")
 }
 
-/** By `node:module` anything can be loaded past the fence, so it is asked for by name. */
+/** `node:module` can load anything past the fence, so a room must list it. */
 const mayUse = ({ packages = [], isPure }: Room, specifier: string) => {
   const name = packageOf(specifier)
   if (name === "effect" || packages.includes(name)) return true

@@ -1,11 +1,11 @@
 /**
- * Circles of folders: two neighbours, each with all that lies below it, of which each imports the other, by however many
- * steps. A folder and the files beside it in the folder above are one topic, and may.
+ * Circles of folders: two neighbours, each with all that lies below it, that import each other, over any number of
+ * steps. A folder and the files beside it in the folder above are one topic, and may import each other.
  */
 
 export type Edge = readonly [from: string, to: string]
 
-/** Where two paths part: the folder above, and the two neighbours in it. Nothing when one of them is a file there. */
+/** Where two paths part: the folder above, and the two neighbours in it. Undefined when one of them is a file there. */
 const partingOf = ([from, to]: Edge) => {
   const [left, right] = [from.split("/"), to.split("/")]
   const at = left.findIndex((part, index) => part !== right[index])

@@ -1,11 +1,11 @@
 /**
- * What a file imports, however it says so: `import`, `export from`, types, `import()` and threads that are started by
- * their URL. Read by the parser of our linter and formatter, so that text and comments are not taken for imports.
+ * All imports of a file, in every form: `import`, `export from`, types, `import()` and threads that are started by
+ * their URL. Our linter's parser reads them, so that text and comments are not taken for imports.
  */
 import { parseSync } from "oxc-parser"
 
 export interface Import {
-  /** Empty where only the run tells what it is. */
+  /** Empty when it is known only at run time. */
   readonly specifier: string
   readonly line: number
 }
@@ -15,7 +15,7 @@ const quoted = /^(["'`])([^"'`$]*)\1$/u
 
 export class Unreadable extends Error {}
 
-/** Each thing once. Throws Unreadable where the parser finds no program. */
+/** Each import once. Throws Unreadable when the parser finds no program. */
 export const importsOf = (path: string, text: string): ReadonlyArray<Import> => {
   const { module, errors } = parseSync(path, text)
   const [error] = errors

@@ -1,4 +1,7 @@
-/** `node dev/fence/main.ts`: every import of this tree, against the table of rooms. `table` prints that table for the docs. */
+/**
+ * `node dev/fence/main.ts`: checks every import of this tree against the table of rooms. `table` prints that table for
+ * the docs.
+ */
 import { globSync, readFileSync } from "node:fs"
 import { type Entrances, faultsOf } from "./fence.ts"
 import { roomTable } from "./rooms.ts"

@@ -1,18 +1,18 @@
 /**
- * The one table of rooms: who may know whom, and which packages each may use. A room is entered by the `#` names that
- * package.json gives it, and by nothing else. A new room is a line here, and its names there.
+ * The one table of rooms: which rooms each may import, and which packages each may use. A room is entered by the `#`
+ * names that package.json gives it, and by nothing else. A new room is a line here, and its names there.
  */
 
 export interface Room {
-  /** What lies there. */
+  /** The room's content. */
   readonly holds: string
-  /** Rooms that it may import, by their names. */
+  /** The names of the rooms that it may import. */
   readonly knows: ReadonlyArray<string>
   /** Packages beyond `effect` and Node's own. `scope/*` is the whole scope. */
   readonly packages?: ReadonlyArray<string>
   /** Data only: not even Node's own modules. */
   readonly isPure?: true
-  /** It looks inside: what it knows it may also reach by a path, and use any package. Tests do. */
+  /** It may also import inner files of the rooms it knows, and use any package. Tests do. */
   readonly looksInside?: true
 }
 
@@ -35,7 +35,7 @@ const roles = [
 ]
 const world = ["dev/chain", "dev/upstream", "dev/receiver", "dev/runner"]
 
-/** By folder; a file belongs to the room with the longest path above it. */
+/** Keyed by folder; a file belongs to the room with the longest matching path. */
 export const rooms: Readonly<Record<string, Room>> = {
   "libs/contracts": {
     holds: "schemas, events, subjects, settings: data only",

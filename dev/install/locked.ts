@@ -1,11 +1,11 @@
 /**
- * Holds packages to package-lock.json, as `npm ci` does, which asks for more: the lock file must name the binaries of
- * every platform there is, also of those whose packages could not be had when it was written.
+ * Holds packages to package-lock.json. `npm ci` would ask for more: that the lock file names the binaries of every
+ * platform, even those whose packages were not available when it was written.
  *
- *   node dev/install/locked.ts before    package.json asks for what is locked, and every package has its sum
+ *   node dev/install/locked.ts before    package.json asks for what is locked, and every package has its checksum
  *   node dev/install/locked.ts after     what is installed is what is locked
  *
- * In the current folder. Says every fault, and ends with 1 when there is one.
+ * In the current folder. Prints every fault, and ends with 1 when there is one.
  */
 import { readFileSync } from "node:fs"
 
@@ -18,7 +18,7 @@ export interface LockedPackage {
   readonly cpu?: ReadonlyArray<string>
 }
 
-/** The entry without a path is the project's own: what its package.json asked for. */
+/** The entry without a path is the project's own: its package.json when it was locked. */
 export interface Lock {
   readonly packages: Readonly<Record<string, LockedPackage & Manifest>>
 }
@@ -27,7 +27,7 @@ export type Manifest = Readonly<Record<string, unknown>>
 
 const sections = ["dependencies", "devDependencies", "optionalDependencies"]
 
-/** What package.json asks for and the lock file does not know so, and what is locked without a sum. */
+/** Requests of package.json that the lock file does not have, and locked packages without a checksum. */
 export const driftOf = (manifest: Manifest, lock: Lock): ReadonlyArray<string> => {
   const root = lock.packages[""] ?? {}
   const asked = sections.flatMap((section) => {
@@ -55,7 +55,7 @@ export const driftOf = (manifest: Manifest, lock: Lock): ReadonlyArray<string> =
 const isBinary = ({ os, cpu, optional, devOptional }: LockedPackage) =>
   (optional === true || devOptional === true) && (os !== undefined || cpu !== undefined)
 
-/** What is installed otherwise than it is locked. */
+/** Installed packages that differ from the lock file. */
 export const strayOf = (lock: Lock, installed: Lock): ReadonlyArray<string> => {
   const others = Object.entries(installed.packages).flatMap(([path, found]) => {
     const locked = lock.packages[path]

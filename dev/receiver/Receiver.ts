@@ -1,6 +1,6 @@
 /**
- * A webhook receiver to try things with: takes every POST, checks the signature when it has the secret, and
- * shows one line per event. It keeps nothing.
+ * A webhook receiver to try things with: accepts every POST, checks the signature when it has the secret, and prints
+ * one line per event. It stores nothing.
  */
 import { timingSafeEqual, createHmac } from "node:crypto"
 import { createServer, type IncomingMessage } from "node:http"
@@ -13,7 +13,7 @@ export interface ReceiverOptions {
   readonly show: (line: string) => void
 }
 
-// As large as the largest envelope, with room to spare.
+// Room for the largest envelope, and some to spare.
 const bodyBytesMax = 512 * 1_024
 
 export const startReceiver = (options: ReceiverOptions) =>

@@ -1,14 +1,14 @@
 /**
- * Says on `reports.<kind>` what became of a dispatch. Reports of one dispatch are stored in the order they are made,
- * each under an id of its own, so that one that is sent twice counts once. While the broker is away they wait; after a
- * while the fleet has taken the runner for dead, and what it has to say would come too late anyway.
+ * Reports on `reports.<kind>` what became of a dispatch. Reports of one dispatch are stored in the order they are made,
+ * each under an id of its own, so that one that is sent twice counts once. While the broker is away they wait, up to a
+ * limit: after a while the fleet counts the runner as dead, and its reports would come too late anyway.
  */
 import { Clock, Effect, Schedule } from "effect"
 import { Publisher } from "#bus"
 import { type PickupDispatch, type RunnerReport, subjects } from "#contracts"
 
 type Body<R> = R extends unknown ? Omit<R, "reportId" | "atMs" | "workItemId" | "dispatchId"> : never
-/** A report without what all reports have. */
+/** A report without the fields that all reports have. */
 export type ReportBody = Body<Exclude<RunnerReport, { readonly kind: "recheck-completed" }>>
 
 export type Report = (body: ReportBody) => Effect.Effect<void>

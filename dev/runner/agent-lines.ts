@@ -1,6 +1,6 @@
 /**
- * What an agent may say beside what it does: lines of JSON on its standard output, each with a `type`. Every other
- * line is only a sign of life.
+ * The lines that an agent may print beside its work: JSON on its standard output, each with a `type`. Every other line
+ * is only a sign of life.
  *
  *   {"type":"question","questionId":"q-1","questionText":"Which one?"}    {"type":"no-action"}
  *   {"type":"suggestion","title":"...","rationale":"...", ...}            {"type":"usage","costMicroUsd":1200, ...}
@@ -38,7 +38,7 @@ export type AgentLineOf<Type extends AgentLine["type"]> = Extract<AgentLine, { r
 
 const decode = Schema.decodeUnknownResult(Schema.fromJsonString(AgentLine))
 
-/** Undefined: it says nothing that is known. */
+/** Undefined for a line of no known type. */
 export const readAgentLine = (line: string): AgentLine | undefined => {
   if (!line.startsWith("{")) return undefined
   const read = decode(line)

@@ -1,7 +1,7 @@
 /**
- * Runs an agent: a command in the item's clone, told by its environment what it is to do. One that says nothing for
- * too long is stuck and is killed. Its exit code says how it went, as the system's own codes have it: 0 well, 75 a
- * failure that may pass, 77 not let in, everything else badly. What it says it spent is noted as it says so.
+ * Runs an agent: a command in the item's clone, which reads its task from its environment. An agent that prints nothing
+ * for too long is stuck and is killed. Its exit code follows the system's own codes: 0 success, 75 a failure that may
+ * pass, 77 access refused, any other a failure. Its spending is noted as it reports it.
  */
 import { Clock, Effect } from "effect"
 import type { PickupDispatch } from "#contracts"
@@ -15,7 +15,7 @@ export type AgentEnd = { readonly lines: ReadonlyArray<AgentLine>; readonly comp
   | { readonly _tag: "Stuck"; readonly seconds: number }
 )
 
-// More than any report may hold; what an agent says beyond is not kept.
+// More than any report may hold; further lines of an agent are dropped.
 const linesMax = 1_000
 const stuckPollsPerWait = 4
 
@@ -68,9 +68,9 @@ const told = (dispatch: PickupDispatch, { notes, upstream, baseBranch, workBranc
   STARLING_UPSTREAM: upstream,
   STARLING_BASE_BRANCH: baseBranch,
   STARLING_WORK_BRANCH: workBranch,
-  /** Answers to its questions, as they were written. */
+  /** The answers to its questions, word for word. */
   STARLING_REPLIES: JSON.stringify(dispatch.replies),
-  /** What the audit before found. */
+  /** The findings of the audit before. */
   STARLING_FINDINGS: JSON.stringify(dispatch.findings),
   STARLING_NOTES: notes,
   STARLING_RUNNER_PID: String(process.pid)

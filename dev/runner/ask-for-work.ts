@@ -1,7 +1,7 @@
 /**
- * Asks on `pickup.next.<agent kind>` for something to do, and again until there is something. Who got no answer asks
- * again with the same `pickupId`, and is given what it was given the first time. An ask that is on its way is not
- * interrupted: what it brings would be held for in hand by nobody.
+ * Asks on `pickup.next.<agent kind>` for work, until there is some. A runner that got no answer asks again with the
+ * same `pickupId`, and gets what it was given the first time. A question in progress is not interrupted: the fleet
+ * would count its answer as in hand although no runner has it.
  */
 import { Effect, Fiber } from "effect"
 import { type BusError, jsonCodec, Requests } from "#bus"
@@ -11,7 +11,7 @@ import type { RunnerOptions } from "./options.ts"
 
 const questionCodec = jsonCodec(PickupQuestion)
 const answerCodec = jsonCodec(PickupAnswer)
-// Beyond what the fleet may take to answer who waits.
+// More than the fleet may take to answer a waiting runner.
 const patienceMs = 10_000
 const retryAfterMs = 250
 const retryAfterMsMin = 10
@@ -48,7 +48,7 @@ export const askForWork = Effect.fn("askForWork")(function* (
   }
 })
 
-/** A fiber of its own, so that what is waited for within it can be given up. */
+/** In a fiber of its own, so that a wait within it can be given up. */
 const toItsEnd = <A, E, R>(work: Effect.Effect<A, E, R>) =>
   Effect.uninterruptible(Effect.flatMap(Effect.forkChild(Effect.interruptible(work)), Fiber.join))
 

@@ -1,4 +1,4 @@
-/** How much is free where the runner works. */
+/** The free disk space where the runner works. */
 import { statfs } from "node:fs/promises"
 import { Effect } from "effect"
 

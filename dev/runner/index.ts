@@ -1,6 +1,6 @@
 /**
- * What a runner has to do, shown in small files: ask-for-work.ts asks, perform.ts does one phase, phases/ holds each of
- * them, Reporter.ts says what became of it.
+ * A reference runner in small files: ask-for-work.ts asks, perform.ts does one phase, phases/ holds each of them,
+ * Reporter.ts reports the result.
  */
 export { type RunnerGiven, runnerOptions } from "./options.ts"
 export { runRunner } from "./runner.ts"

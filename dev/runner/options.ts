@@ -1,10 +1,10 @@
-/** What a runner is told when it starts. Commands are lines for `sh`; the same one may serve all phases. Pure. */
+/** A runner's options at its start. Commands are lines for `sh`; the same one may serve all phases. Pure. */
 import { hostname } from "node:os"
 import { resolve } from "node:path"
 import { type WorkItemPhase, workItemPhases } from "#contracts"
 
 export interface RunnerOptions {
-  /** As items and operators see it; another of the same name may run. */
+  /** Its name for items and operators; another runner may have the same. */
   readonly name: string
   /** The agent kinds it takes work for. */
   readonly agents: ReadonlyArray<string>
@@ -13,7 +13,7 @@ export interface RunnerOptions {
   readonly phases: ReadonlyArray<WorkItemPhase>
   /** Phases in hand at once, per agent kind. */
   readonly atOnce: number
-  /** Its clones; emptied when it starts, for all that matters is upstream. */
+  /** The folder of its clones; emptied when it starts, for everything that matters is upstream. */
   readonly folder: string
   /** For work, rework and delegation. */
   readonly work: string
@@ -23,17 +23,17 @@ export interface RunnerOptions {
   readonly resolve: string
   /** For what is about to be merged. */
   readonly verify: string
-  /** Where pull requests are opened; undefined: the base branch is pushed to. */
+  /** The forge where pull requests are opened; undefined: the base branch is pushed to. */
   readonly forge: string | undefined
-  /** How often the forge is asked for pull requests that cannot be merged any more; 0: never. */
+  /** How often the forge is asked for pull requests that can no longer be merged; 0: never. */
   readonly watchForgeMs: number
-  /** How long an ask for work may be kept waiting. */
+  /** How long a question for work may be kept waiting. */
   readonly waitMs: number
 }
 
 export const exampleAgent = `sh ${resolve(import.meta.dirname, "example-agent.sh")}`
 
-/** As the command line reads it. */
+/** The options as read from the command line. */
 export interface RunnerGiven {
   readonly agent: ReadonlyArray<string>
   readonly instance: string | undefined
@@ -52,7 +52,7 @@ export interface RunnerGiven {
   readonly nats: string | undefined
 }
 
-/** With what is not said filled in. */
+/** The options with their defaults filled in. */
 export const runnerOptions = (given: RunnerGiven, home: string): RunnerOptions => ({
   name: given.name ?? `${hostname()}-${process.pid}`,
   agents: given.agent.length === 0 ? ["coder"] : given.agent,

@@ -1,7 +1,7 @@
 /**
- * One dispatch from its beginning to its report: a clone, the phase, signs of life while it lasts, an end in any case.
- * When the runner is told to stop in the middle, the item is handed back; when the item is not its any more, for it was
- * cancelled or given to somebody else, the phase is stopped. What was spent is told however it ended.
+ * One dispatch from its beginning to its report: a clone, the phase, signs of life while it lasts, and always a report
+ * at the end. When the runner is told to stop in the middle, the item is handed back. When the item is cancelled or
+ * given to another runner, the phase is stopped. The spending is reported however it ended.
  */
 import { Effect, type Semaphore } from "effect"
 import type { PickupDispatch, WorkItemPhase } from "#contracts"
@@ -50,7 +50,7 @@ export const perform = Effect.fn("perform")(function* (
     Effect.raceFirst(signsOfLife(report, dispatch.progressEveryMs)),
     Effect.map((end): Course => ({ _tag: "Ended", end })),
     Effect.raceFirst(Effect.map(untilOver(dispatch), (state): Course => ({ _tag: "Over", state }))),
-    // Also where it is performed by somebody who does not let go of what was given to it.
+    // Even within an uninterruptible region of the caller's.
     Effect.interruptible,
     Effect.onInterrupt(() => report({ kind: "preempted", ...spending.told() }))
   )
@@ -65,7 +65,7 @@ export const perform = Effect.fn("perform")(function* (
   yield* Effect.logInfo("a phase ended", { ...about, report: done.end.kind })
 })
 
-/** `Over`: the item is somebody else's, or nobody's, and in that state. */
+/** `Over`: the item belongs to another runner, or to none, and is in that state. */
 type Course =
   | { readonly _tag: "Ended"; readonly end: ReportBody }
   | { readonly _tag: "Over"; readonly state: string | null }

@@ -1,6 +1,6 @@
 /**
- * One process of the runner's: git, or an agent. Its lines are told as they come and its output is kept up to a bound.
- * It is a process group of its own, which ends with the fiber that runs it: asked first, then killed.
+ * One process of the runner's: git, or an agent. Its lines are passed on as they come and its output is kept up to a
+ * bound. It is a process group of its own, which ends with the fiber that runs it: asked first, then killed.
  */
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
@@ -15,10 +15,10 @@ export interface ProcessOptions {
 }
 
 export interface ProcessEnd {
-  /** Null: it was killed, or could not be started. */
+  /** Null when it was killed, or could not be started. */
   readonly code: number | null
   readonly output: string
-  /** The last of what it said on standard error. */
+  /** The end of its standard error. */
   readonly complaint: string
 }
 
@@ -54,7 +54,7 @@ export const runProcess = (options: ProcessOptions) =>
       const killing = setTimeout(() => signalGroup(pid, "SIGKILL"), killAfterMs)
       child.once("exit", () => {
         clearTimeout(killing)
-        // What it left running goes with it.
+        // Processes that it left running are ended with it.
         signalGroup(pid, "SIGKILL")
         done(Effect.void)
       })
@@ -66,11 +66,11 @@ const signalGroup = (pid: number, signal: NodeJS.Signals) => {
   try {
     process.kill(-pid, signal)
   } catch {
-    // It is gone.
+    // It has ended.
   }
 }
 
-/** What a process of somebody else's may know of ours: no broker, no token. */
+/** The environment for a foreign process: no broker, no token. */
 export const plainEnvironment = () => {
   const { PATH, HOME, LANG, TMPDIR, SSH_AUTH_SOCK } = process.env
   return { PATH, HOME, LANG, TMPDIR, SSH_AUTH_SOCK }

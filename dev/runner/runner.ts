@@ -1,6 +1,6 @@
 /**
- * The runner: so many slots for each agent kind, each asking for a phase, doing it, and asking again. It stops by
- * interruption: what is in hand is handed back, and agents that run are ended. It never ends by itself.
+ * The runner: a number of slots for each agent kind, each asking for a phase, doing it, and asking again. It stops by
+ * interruption: items in hand are handed back, and running agents are ended. It never ends by itself.
  */
 import { mkdir } from "node:fs/promises"
 import { Effect, Semaphore } from "effect"
@@ -45,7 +45,7 @@ const slot = (agent: string, { options, repositories, pushes }: Shared) =>
       })
     ),
     Effect.flatMap((dispatch) => perform(dispatch, options, pushes)),
-    // Whatever was given is performed, or handed back.
+    // A dispatch is always performed, or handed back.
     Effect.uninterruptible,
     Effect.forever
   )

@@ -1,12 +1,12 @@
 /**
- * What the agents of a dispatch have spent, by their own lines as they come, until a report tells it. However a phase
- * ends, called off, too long or broken in the middle, what was spent by then is not lost with it.
+ * The spending of a dispatch's agents, by their own lines as they come, until a report carries it. However a phase
+ * ends, called off, too long or broken in the middle, its spending is not lost.
  */
 import type { ReportedUsage } from "#contracts"
 
 export interface Spending {
   readonly add: (usage: ReportedUsage) => void
-  /** What no report has told yet, to be part of one; it is told then. */
+  /** The spending that no report has carried yet; it counts as reported from here on. */
   readonly told: () => { readonly usage?: ReportedUsage }
 }
 

@@ -1,12 +1,12 @@
 /**
- * Ends when the item is not this runner's any more: it was cancelled, or given to somebody else. Asked while a phase is
- * at work; whoever gets no answer goes on with it.
+ * Ends when the item is no longer this runner's: it was cancelled, or given to another. It asks while a phase is at
+ * work; without an answer the work goes on.
  */
 import { Effect } from "effect"
 import { jsonCodec, Requests } from "#bus"
 import { HeldAnswer, HeldQuestion, type PickupDispatch, subjects } from "#contracts"
 
-// A cancel is heard of within this, or within a report's time where that is shorter.
+// A cancel is noticed within this, or within a report's interval if that is shorter.
 const askEveryMsMax = 5_000
 
 const options = {
@@ -16,7 +16,7 @@ const options = {
   timeoutMs: 2_000
 }
 
-/** Answers with the state that the item is in; null: there is no such item any more. */
+/** Returns the item's state; null when the item no longer exists. */
 export const untilOver = Effect.fnUntraced(function* ({ dispatchId, workItem, progressEveryMs }: PickupDispatch) {
   const requests = yield* Requests
   const question: HeldQuestion = { workItemId: workItem.id, dispatchId }

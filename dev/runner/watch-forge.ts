@@ -1,8 +1,8 @@
 /**
- * Looks at the forge for pull requests of ours that cannot be merged any more, because their base has moved, and
- * reports each change it sees; one that stays behind again and again, for it may have been told before its item knew
- * of it. Which repositories to look at it learns from what it was given to do. What it has told it forgets when it
- * ends: then it tells again. Twice is harmless.
+ * Watches the forge for pull requests of ours that can no longer be merged, because their base has moved. It reports
+ * each change it sees, and repeats the report for one that stays behind, for its item may not have known of it the
+ * first time. It learns the repositories from its own dispatches. Its memory of reports ends with it: then it reports
+ * again, which is harmless.
  */
 import { Clock, Effect } from "effect"
 import { listPullRequests } from "./forge/client.ts"
@@ -14,7 +14,7 @@ export interface ForgeWatch {
   readonly everyMs: number
   /** Addresses of repositories that have pull requests of ours. */
   readonly repositories: ReadonlySet<string>
-  /** After so long a pull request that stays behind is told again. */
+  /** The interval after which a pull request that stays behind is reported again. */
   readonly againMs?: number
 }
 
@@ -51,7 +51,7 @@ export const watchForge = Effect.fn("watchForge")(function* (watch: ForgeWatch) 
       const firstAtMs = isSame ? before.firstAtMs : nowMs
       told.set(request.url, { seen, firstAtMs, toldAtMs: nowMs })
       if (told.size > toldMax) told.clear()
-      // That one can be merged is news only after it could not.
+      // A mergeable pull request is news only after it was not mergeable.
       if (before !== undefined || isBehind) yield* tell(request, mergeability, firstAtMs)
     }
   })

@@ -1,7 +1,7 @@
 /**
- * A provider of models that stands on this machine, in OpenAI's and in Anthropic's wire format: it answers
- * with the last user message, word by word, and takes orders that begin with `!`. It knows what was asked of
- * it and which callers left before they had their answer. It keeps no more than the last thousand calls.
+ * A provider of models on this machine, in OpenAI's and in Anthropic's wire format: it answers with the last user
+ * message, word by word, and obeys orders that begin with `!`. It records its calls, and which callers left before they
+ * had their answer. It keeps only the last thousand calls.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -29,7 +29,7 @@ export interface LocalUpstream {
 export interface LocalUpstreamOptions {
   /** 0 takes any free port. */
   readonly port?: number
-  /** A key that callers must send; without one any will do. */
+  /** A key that callers must send; without it any key is accepted. */
   readonly key?: string
 }
 
@@ -86,14 +86,14 @@ const serve = async (
     return refuse(response, face, { ...rejection("stream"), message: "This model does not stream." })
   }
   const run = { face, asked, order: orderOf(asked.message), nth: calls.length, response, gone: gone.signal }
-  // Who left while something was awaited is not answered any more.
+  // A caller that left during a wait gets no answer.
   return perform(run).catch(() => response.destroy())
 }
 
 const sendJson = (response: ServerResponse, body: unknown) =>
   void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body))
 
-/** The prompt takes orders too. */
+/** The prompt may hold orders too. */
 const sendImages = async (response: ServerResponse, body: unknown, gone: AbortSignal) => {
   const { prompt, n } = body as { readonly prompt?: string; readonly n?: number }
   const order = orderOf(prompt ?? "")

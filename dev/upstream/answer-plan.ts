@@ -1,4 +1,4 @@
-/** What is answered, before it is put in a vendor's shape. Pure. */
+/** The content of an answer, before it is put in a vendor's shape. Pure. */
 import { type Asked, wordsOf } from "./conversation.ts"
 import type { Order } from "./orders.ts"
 

@@ -1,4 +1,4 @@
-/** What was asked, from a request in either vendor's shape, and how it is counted. Pure. */
+/** The question in a request of either vendor's shape, and its count of tokens. Pure. */
 
 export interface Asked {
   readonly model: string
@@ -20,7 +20,7 @@ const textOf = (content: unknown): string => {
   return content.map((part: unknown) => (isJson(part) && typeof part["text"] === "string" ? part["text"] : "")).join("")
 }
 
-/** Words are tokens here. */
+/** Words count as tokens here. */
 export const wordsOf = (text: string): ReadonlyArray<string> => text.match(/\s*\S+/gu) ?? []
 
 export const askedOf = (body: unknown): Asked => {

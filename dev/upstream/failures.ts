@@ -1,4 +1,4 @@
-/** How providers refuse: for each reason the status, and the words in both vendors' shapes. Data. */
+/** Refusals of providers: for each reason the status, and the words in both vendors' shapes. Data. */
 
 export interface Failure {
   readonly status: number
@@ -135,7 +135,7 @@ const byStatus: Readonly<Record<number, FailureName>> = {
   529: "overloaded"
 }
 
-/** What a provider says with a bare status. */
+/** A provider's message for a bare status. */
 export const failureOfStatus = (status: number): Failure => {
   const name = byStatus[status]
   const known: Failure = name === undefined ? refusal(`the request ended with status ${status}`) : failures[name]

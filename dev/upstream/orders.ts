@@ -1,6 +1,6 @@
 /**
- * What a last user message that begins with `!` orders, for trying out how a gateway takes it. Anything that
- * is no order is echoed like any other message. Pure.
+ * The orders in a last user message that begins with `!`, to try how a gateway copes. Any other text is echoed like an
+ * ordinary message. Pure.
  */
 import { type FailureName, failureNames } from "./failures.ts"
 
@@ -9,7 +9,7 @@ export type Order =
   | { readonly _tag: "Fail"; readonly name: FailureName; readonly retryAfterSeconds: number | undefined }
   | { readonly _tag: "Status"; readonly status: number }
   | { readonly _tag: "Reject"; readonly parameter: string }
-  /** Cuts the connection, falls silent, sends an error, sends what is no JSON, or just ends, after so many chunks. */
+  /** After so many chunks, cuts the connection, falls silent, sends an error, sends broken JSON, or just ends. */
   | { readonly _tag: "Break"; readonly how: "drop" | "stall" | "error" | "garbage" | "end"; readonly after: number }
   | { readonly _tag: "Hang" | "Reset" | "BadJson" | "Html" | "ContentType" | "Empty" | "NoUsage" }
   | { readonly _tag: "Huge"; readonly bytes: number }

@@ -1,6 +1,6 @@
 /**
- * Carries an order out on one connection: answers, refuses, delays, falls silent, or breaks off. Callbacks and
- * timers of node, which all end with the connection.
+ * Carries an order out on one connection: answers, refuses, delays, falls silent, or breaks off. Node's callbacks and
+ * timers, which all end with the connection.
  */
 import type { ServerResponse } from "node:http"
 import { setTimeout as after } from "node:timers/promises"

@@ -1,7 +1,7 @@
 /**
  * The EVM chain of the embedded default and of tests: an anvil of our own with the dollar token at the address where
- * clients know it, a contract for several reads at once, a funded payer and funded settlers. Nothing on it is worth
- * anything, and nothing is kept when it ends. It can be paused and its time moved, for tests.
+ * clients know it, a contract for several reads at once, a funded payer and funded settlers. Nothing on it has any
+ * value, and nothing is kept when it ends. Tests can pause it and move its time.
  */
 import { Context, Effect, Layer, Option, Random, type Scope, Semaphore } from "effect"
 import { knownTokenOf } from "#contracts"
@@ -14,13 +14,16 @@ import { pickUpPassedOver } from "./pick-up-passed-over.ts"
 import { mintCall } from "./token.ts"
 
 export interface LocalEvmChainOptions {
-  /** The public chain that it stands for, by CAIP-2, of those whose dollar token is known; Base's test chain by default. */
+  /**
+   * The public chain that it imitates, by CAIP-2, one of those whose dollar token is known; by default Base's test
+   * chain.
+   */
   readonly network?: string
   /** 0, the default, takes any free one; a taken one gives way to the next. */
   readonly port?: number
   /** Keys are derived from it; without one they are new with every start. */
   readonly seed?: string
-  /** Between blocks; each transaction also has one at once, unless `onlyInterval`. */
+  /** The time between blocks. Each transaction also gets a block at once, unless `onlyInterval`. */
   readonly blockTimeMs?: number
   readonly onlyInterval?: boolean
   readonly settlerCount?: number
@@ -33,25 +36,25 @@ export interface LocalChain {
   readonly network: string
   readonly asset: `0x${string}`
   readonly pid: number
-  /** Has tokens. */
+  /** Holds tokens. */
   readonly payer: LocalAccount
-  /** Have the chain's own coin for fees. */
+  /** Hold the chain's own coin for fees. */
   readonly settlers: ReadonlyArray<LocalAccount>
   /** Gives an address tokens, in the smallest unit. */
   readonly fund: (address: string, units: bigint) => Effect.Effect<void, LocalChainFailed>
-  /** Any JSON-RPC method, the node's own commands too. */
+  /** Calls any JSON-RPC method, including the node's own commands. */
   readonly rpc: (method: string, params: ReadonlyArray<unknown>) => Effect.Effect<unknown, LocalChainFailed>
   /** Moves the chain's clock on and makes a block there. */
   readonly advance: (seconds: number) => Effect.Effect<void, LocalChainFailed>
-  /** From now on it takes connections and answers nothing, until `resume`. */
+  /** From now on it accepts connections and answers nothing, until `resume`. */
   readonly pause: Effect.Effect<void>
   readonly resume: Effect.Effect<void>
 }
 
 export const localEvmChainId = 84_532
-/** Where clients expect the dollar token of this chain. */
+/** The address of this chain's dollar token, as clients expect it. */
 export const localEvmAsset = "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
-/** Where every public chain has it. */
+/** The same address as on every public chain. */
 export const manyCallsAddress = "0xcA11bde05977b3631167028862bE2a173976CA11"
 
 const payerUnits = 1_000_000_000_000n
@@ -82,7 +85,7 @@ export const startLocalEvmChain = Effect.fn("startLocalEvmChain")(function* (
   )
   const rpc = (method: string, params: ReadonlyArray<unknown>) => askLocal(url, method, params)
   const minter = localAccount(seed, "minter")
-  // The node gives the minter's transactions their nonces, two at once the same.
+  // The node numbers the minter's transactions itself, and gives two at once the same nonce.
   const minting = Semaphore.makeUnsafe(1)
   const chain: LocalChain = {
     rpcUrl: url,
@@ -103,7 +106,7 @@ export const startLocalEvmChain = Effect.fn("startLocalEvmChain")(function* (
   return LocalEvmChain.of(chain)
 })
 
-/** With a block of its own, however seldom the chain makes one. */
+/** Mints in a block of its own, however seldom the chain makes one. */
 const mintTo = (
   rpc: LocalChain["rpc"],
   minter: string,

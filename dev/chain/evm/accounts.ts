@@ -1,6 +1,6 @@
 /**
  * The keys of a local chain, derived from a text: the same text gives the same keys, so that a home keeps its payer
- * over restarts. Worthless by design: whoever knows the text has them, and they own nothing on any other chain.
+ * over restarts. Worthless by design: anybody with the text has the keys, and they own nothing on any other chain.
  */
 import { createHash } from "node:crypto"
 import { evmAddressOfKey } from "#x402"
@@ -11,9 +11,9 @@ export interface LocalAccount {
   readonly privateKey: Hex
 }
 
-/** Every name has an account of its own. */
+/** Each name gives its own account. */
 export const localAccount = (seed: string, name: string): LocalAccount => {
-  // Of 2^256 hashes some 2^128 are no key; the next one is.
+  // Of 2^256 hashes some 2^128 are no key; then the next one is tried.
   for (let attempt = 0; ; attempt += 1) {
     const hash = createHash("sha256")
       .update(JSON.stringify(["starling local evm chain", seed, name, attempt]))

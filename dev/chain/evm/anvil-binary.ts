@@ -1,4 +1,4 @@
-/** Where the anvil program is: the package of this machine's kind, beside the one that names them all. */
+/** Finds the anvil program: in the package for this machine's platform, beside the package that lists them all. */
 import { createRequire } from "node:module"
 import { Effect, Schema } from "effect"
 

@@ -1,6 +1,6 @@
 /**
- * One anvil process on loopback: started on a free port, ready when it answers, ended with its scope, and guarded
- * so that it does not outlive this process. It keeps no history of states and a bounded number of blocks.
+ * One anvil process on loopback: started on a free port, ready when it answers, ended with its scope, and guarded so
+ * that it does not outlive this process. It keeps no history of states and a bounded number of blocks.
  */
 import { Effect, Option, Schema, type Scope } from "effect"
 import { type Child, freePort, startChild } from "#runtime"
@@ -20,8 +20,8 @@ export interface AnvilOptions {
   readonly port: number
   readonly chainId: number
   /**
-   * Between blocks. Each transaction also has one at once, unless `onlyInterval`. At two seconds or less the program
-   * keeps 1,500 states whatever it is told, and each is a copy of every balance: for short tests only.
+   * The time between blocks. Each transaction also gets a block at once, unless `onlyInterval`. At two seconds or less
+   * the program keeps 1,500 states whatever its options say, and each is a copy of every balance: for short tests only.
    */
   readonly blockTimeMs: number
   readonly onlyInterval: boolean
@@ -29,11 +29,11 @@ export interface AnvilOptions {
 
 const readyWithin = "10 seconds"
 const pollEvery = "5 millis"
-// A neighbour may take the port in the moment between looking and listening.
+// A neighbour may take the port between the check and the listening.
 const startsMax = 5
-// So far back one can see what became of a payment; each block costs some 25 kB.
+// How far back the fate of a payment can be seen; each block costs some 25 kB.
 const blocksKept = 5_000
-// A call that began just before a block was made still finds the state that it asked for.
+// A call that began just before a block was made still finds its state.
 const statesKept = 32
 
 export const startAnvil = Effect.fn("startAnvil")(function* (options: AnvilOptions) {
@@ -72,7 +72,7 @@ const startOn = Effect.fnUntraced(function* (
   return { url, pid: child.pid }
 })
 
-/** A process that is paused takes its end only when it goes on. */
+/** A paused process only handles its end signal once it goes on. */
 const stopped = (child: Child) =>
   Effect.andThen(Effect.ignore(Effect.try(() => process.kill(child.pid, "SIGCONT"))), child.stop)
 
@@ -93,11 +93,12 @@ const argumentsOf = (port: number, { chainId, blockTimeMs, onlyInterval }: Anvil
   String(statesKept),
   "--transaction-block-keeper",
   String(blocksKept),
-  // From Prague on each block's hash is stored in a contract (EIP-2935), whose whole storage the program sorts and hashes
-  // again for every block: a thousand blocks later one takes three times as long, four thousand later ten times.
+  // From Prague on each block's hash is stored in a contract (EIP-2935), whose whole storage the program sorts and
+  // hashes again for every block: after a thousand blocks a block takes three times as long, after four thousand ten
+  // times.
   "--hardfork",
   "cancun",
-  // Final after two blocks, as a chain that is one node can be.
+  // Final after two blocks, as a chain of one node can be.
   "--slots-in-an-epoch",
   "1"
 ]

@@ -1,6 +1,6 @@
 /**
- * Compiles the contracts of the local chain to the code that is placed on it. Run as a program it writes
- * `bytecode.ts`; a test compiles again and compares, so that the file cannot fall behind its sources.
+ * Compiles the contracts of the local chain to the code that is placed on it. Run as a program it writes `bytecode.ts`;
+ * a test compiles again and compares, so that the file cannot fall behind its sources.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -22,7 +22,7 @@ interface Output {
   readonly contracts?: Record<string, Record<string, { evm: { deployedBytecode: { object: string } } }>>
 }
 
-/** The runtime code of each contract, as 0x hex. Throws the compiler's words, warnings too. */
+/** The runtime code of each contract, as 0x hex. Throws the compiler's messages, warnings included. */
 export const compileContracts = (): Record<ContractName, `0x${string}`> => {
   const sources = Object.fromEntries(
     contractNames.map((name) => [

@@ -1,6 +1,6 @@
 /**
- * Asks the local chain, with its own commands too (`anvil_*`, `evm_*`). For development and tests: an answer that
- * is an error, or none, is a fault of the program and ends it.
+ * Calls the local chain, including its own commands (`anvil_*`, `evm_*`). For development and tests: an error or a
+ * missing answer is a defect of the program and ends it.
  */
 import { Effect, Schema } from "effect"
 
@@ -19,7 +19,7 @@ const Answer = Schema.Struct({
 })
 const decodeAnswer = Schema.decodeUnknownSync(Answer)
 
-// Generous: the chain may be on a machine that does much else at the same time.
+// Generous: the machine may be busy with much else.
 const deadlineMs = 10_000
 
 export const askLocal = (

@@ -1,8 +1,8 @@
 /**
- * The program sometimes takes a transaction that comes while the one before it is put in a block for one that is too
- * early, and keeps it so for good, with all of the same account that come after it: in six of fifteen runs of 2,000, sent
- * 6 to 32 at once. Nodes of public chains do not. What stands at two looks in a row although its turn has come is taken
- * out, with those after it, and sent once more as it was.
+ * Works around a fault of anvil. It sometimes takes a transaction that arrives while the one before it is put in a
+ * block for one that is too early, and holds it for good, with all later ones of the same account: in six of fifteen
+ * runs of 2,000, sent 6 to 32 at once. Nodes of public chains do not. A transaction that is still held at two checks in
+ * a row although its turn has come is taken out, with those after it, and sent once more unchanged.
  */
 import { Effect, Schema } from "effect"
 import { readQuantity } from "#x402/evm-encoding"
@@ -10,18 +10,18 @@ import type { LocalChainFailed } from "./local-rpc.ts"
 
 type Ask = (method: string, params: ReadonlyArray<unknown>) => Effect.Effect<unknown, LocalChainFailed>
 
-// Far below what anybody waits for a payment; a look at nothing takes the program less than a millisecond.
+// Far below the wait for a payment; a check that finds nothing takes the program less than a millisecond.
 const lookEvery = "250 millis"
 
 const decodeStatus = Schema.decodeUnknownEffect(Schema.Struct({ queued: Schema.String }))
-/** By account, then by nonce in decimals. */
+/** Keyed by account, then by nonce in decimals. */
 const decodeContent = Schema.decodeUnknownEffect(
   Schema.Struct({
     queued: Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Struct({ hash: Schema.String })))
   })
 )
 
-/** An account's transactions that are kept for later, by nonce, although the first of them is its next. */
+/** An account's transactions that are held for later, by nonce, although the first of them is its next. */
 interface Stalled {
   readonly from: string
   readonly hashes: ReadonlyArray<string>
@@ -35,7 +35,7 @@ export const pickUpPassedOver = (ask: Ask): Effect.Effect<never> => {
     for (const one of stalled) if (firstBefore.has(one.hashes[0] ?? "")) yield* sendAgain(ask, one)
     firstBefore = new Set(stalled.map(({ hashes }) => hashes[0] ?? ""))
   })
-  // A chain that is paused, or has put them in a block just now, is looked at again.
+  // After a pause of the chain, or a block made just now, the check runs again.
   return Effect.forever(Effect.delay(Effect.ignore(look), lookEvery))
 }
 
@@ -56,6 +56,6 @@ const stalledIn = Effect.fnUntraced(function* (ask: Ask) {
 const sendAgain = Effect.fnUntraced(function* (ask: Ask, { from, hashes }: Stalled) {
   const raws = yield* Effect.forEach(hashes, (hash) => ask("eth_getRawTransactionByHash", [hash]))
   yield* ask("anvil_removePoolTransactions", [from])
-  // One that cannot be sent any more must not keep those behind it out.
+  // One that cannot be sent any more must not block those behind it.
   yield* Effect.forEach(raws, (raw) => Effect.ignore(ask("eth_sendRawTransaction", [raw])), { discard: true })
 })

@@ -1,7 +1,7 @@
 /**
- * The accounts and transactions of the local chain: LiteSVM, with what a validator does around it. A message is run
- * once, whatever signatures come with it; a blockhash ends; a transaction that fails stays in the books when nobody
- * tried it beforehand. The books are bounded, the oldest are forgotten.
+ * The accounts and transactions of the local chain: LiteSVM, with a validator's rules around it. A message runs once,
+ * whatever its signatures; a blockhash expires; a transaction that fails without a simulation before stays in the
+ * history. The history is bounded: the oldest entries go.
  */
 import { createHash, createPublicKey, verify } from "node:crypto"
 import {
@@ -56,7 +56,7 @@ const wireBytesMax = 1_232
 const spkiHead = Buffer.from("302a300506032b6570032100", "hex")
 
 export interface BankOptions extends BlockhashOptions {
-  /** So many transactions are remembered: more than a minute brings, which is how long one could be repeated. */
+  /** The number of transactions kept: more than a minute brings, which is how long one could be repeated. */
   readonly historyMax: number
 }
 
@@ -73,7 +73,7 @@ export class Bank {
     this.blockhashes = new Blockhashes(options)
   }
 
-  /** Null for what no node could read. */
+  /** Null for bytes that no node could read. */
   read(wire: Uint8Array): Incoming | null {
     if (wire.length > wireBytesMax) return null
     try {
@@ -106,7 +106,7 @@ export class Bank {
     })
   }
 
-  /** Age and repetition, which LiteSVM does not look at. Null: it may run. */
+  /** Checks age and repetition, which LiteSVM does not. Null: it may run. */
   admissionError({ blockhash, messageHash }: Incoming): string | null {
     if (!this.blockhashes.isValid(blockhash)) return "BlockhashNotFound"
     return this.#messages.has(messageHash) ? "AlreadyProcessed" : null
@@ -125,7 +125,7 @@ export class Bank {
     }
   }
 
-  /** Runs it for good. What was in the books before is for `admissionError` to say. */
+  /** Runs it for good. Repetitions are for `admissionError` to refuse. */
   land(incoming: Incoming): Landed | null {
     const { accounts, transaction, signature, wire, version } = incoming
     const before = this.#balances(accounts)

@@ -1,19 +1,19 @@
 /**
- * The chain's time: a slot every so many milliseconds, one blockhash per slot that somebody asked in, taken for 150
- * slots. LiteSVM knows only its newest hash, so its own check is switched off and this stands in its place.
+ * The chain's time: a slot every so many milliseconds, one blockhash for each slot with a question, valid for 150
+ * slots. LiteSVM knows only its newest hash, so its own check is switched off and this takes its place.
  */
 import { createHash } from "node:crypto"
 import { getBase58Decoder } from "@solana/kit"
 
 export interface BlockhashOptions {
   readonly slotMs: number
-  /** How many slots a blockhash is taken for. */
+  /** How many slots a blockhash is valid for. */
   readonly lifeSlots: number
   /** How many slots the newest final one is behind. */
   readonly finalitySlots: number
 }
 
-// Where the local chain begins; a block for every slot, so heights and slots count alike.
+// The local chain's first slot; there is a block for every slot, so heights and slots count alike.
 const firstSlot = 400_000_000
 
 export class Blockhashes {
@@ -52,7 +52,7 @@ export class Blockhashes {
     return issued !== undefined && issued <= slot && slot <= issued + this.#options.lifeSlots
   }
 
-  /** All hashes so far are taken no longer. */
+  /** Invalidates all hashes so far. */
   expireAll(): void {
     this.#slotOf.clear()
     this.#latest = undefined

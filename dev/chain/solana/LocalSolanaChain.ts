@@ -1,8 +1,8 @@
 /**
- * The Solana chain of the embedded default and of tests: LiteSVM in this process behind a JSON-RPC of our own, with
- * the dollar token at its mainnet address and the mainnet's network name, because clients know no other. A funded
- * payer, somebody to be paid, accounts that pay fees. Nothing on it is worth anything and nothing is kept when it
- * ends. Wallets' assertions (Lighthouse) are stood in for by the memo program, which asserts nothing.
+ * The Solana chain of the embedded default and of tests: LiteSVM in this process behind a JSON-RPC of our own, with the
+ * dollar token at its mainnet address and the mainnet's network name, because clients know no other. It has a funded
+ * payer, a payee, and accounts that pay fees. Nothing on it has any value and nothing is kept when it ends. The memo
+ * program, which asserts nothing, stands in for wallets' assertions (Lighthouse).
  */
 import { address, getAddressEncoder, getProgramDerivedAddress, lamports } from "@solana/kit"
 import { Context, Effect, Layer, Random, type Scope } from "effect"
@@ -20,11 +20,11 @@ export interface LocalSolanaChainOptions {
   readonly seed?: string
   readonly feePayerCount?: number
   readonly slotMs?: number
-  /** How long a blockhash is taken: 150 slots of 0.4 s are the chain's minute. */
+  /** How long a blockhash is valid: 150 slots of 0.4 s make the chain's minute. */
   readonly blockhashSlots?: number
   /** How far final blocks are behind: 32 on the real chain. */
   readonly finalitySlots?: number
-  /** How many transactions are remembered. */
+  /** How many transactions are kept. */
   readonly historyMax?: number
 }
 
@@ -34,18 +34,18 @@ export interface LocalSolana {
   readonly network: string
   readonly mint: string
   readonly decimals: number
-  /** Has tokens. */
+  /** Holds tokens. */
   readonly payer: LocalSolanaAccount
-  /** Is paid; has a token account. */
+  /** Receives payments; has a token account. */
   readonly payTo: LocalSolanaAccount
-  /** Have SOL for fees. */
+  /** Hold SOL for fees. */
   readonly feePayers: ReadonlyArray<LocalSolanaAccount>
   /** Gives an owner so many more tokens, in the smallest unit, and a token account if there is none. */
   readonly fund: (owner: string, units: bigint) => Effect.Effect<void>
   /** In the smallest unit; null without a token account. */
   readonly balance: (owner: string) => Effect.Effect<bigint | null>
   readonly giveSol: (owner: string, lamports: bigint) => Effect.Effect<void>
-  /** No blockhash that was given out so far is taken any longer. */
+  /** Invalidates every blockhash that was given out so far. */
   readonly expireBlockhashes: Effect.Effect<void>
   /** The chain itself, for tests that make states by hand. */
   readonly bank: Bank

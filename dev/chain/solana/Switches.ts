@@ -1,24 +1,27 @@
-/** What tests do to the local chain: what it loses, hides, and how it stops answering. All is off at first. */
+/**
+ * The faults that tests switch on in the local chain: what it loses, hides, and how it stops answering. All are off at
+ * first.
+ */
 export type Outage =
   | "none"
-  /** Takes the call and never answers. */
+  /** Accepts the call and never answers. */
   | "silent"
   /** Closes the connection without an answer. */
   | "closes"
-  /** 503 with a page of HTML, as proxies do. */
+  /** 503 with a page of HTML, like a proxy. */
   | "page"
   /** A JSON-RPC error that says the node is behind. */
   | "behind"
-  /** Does what it is asked, then closes the connection. */
+  /** Carries out the call, then closes the connection. */
   | "loses answers"
 
 export class Switches {
   outage: Outage = "none"
-  /** Methods that the outage is for; empty: all. */
+  /** Methods that the outage affects; empty: all. */
   outageMethods: ReadonlyArray<string> = []
-  /** The node has not heard of any transaction. */
+  /** The node knows no transaction's status. */
   hidesStatuses = false
-  /** So many sendings are taken and reach no leader. */
+  /** The number of sent transactions that are accepted and reach no leader. */
   sendsLost = 0
 
   loses(): boolean {

@@ -1,6 +1,6 @@
 /**
  * The keys of a local chain, derived from a text: the same text gives the same keys, so that a home keeps its payer
- * over restarts. Worthless by design: whoever knows the text has them, and they own nothing on any other chain.
+ * over restarts. Worthless by design: anybody with the text has the keys, and they own nothing on any other chain.
  */
 import { createHash, createPrivateKey, createPublicKey } from "node:crypto"
 import { getBase58Decoder } from "@solana/kit"
@@ -13,7 +13,7 @@ export interface LocalSolanaAccount {
 
 const pkcs8Head = Buffer.from("302e020100300506032b657004220420", "hex")
 
-/** Every name has an account of its own. */
+/** Each name gives its own account. */
 export const localAccount = (seed: string, name: string): LocalSolanaAccount => {
   const secret = createHash("sha256")
     .update(JSON.stringify(["starling local solana chain", seed, name]))

@@ -3,7 +3,7 @@ import type { FailedTransactionMetadata } from "litesvm"
 
 type NativeError = ReturnType<FailedTransactionMetadata["err"]>
 
-// In the order of the native module's enumerations, which has their numbers only.
+// In the order of the native module's enumerations, which export only their numbers.
 const transactionErrors = [
   "AccountInUse",
   "AccountLoadedTwice",

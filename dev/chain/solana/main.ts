@@ -1,6 +1,6 @@
 /**
- * The local Solana chain as a program: `main.ts <seed> <payee's seed> [port]`. It says where it is and whose keys
- * have money in one line of JSON, and stays until it is told to end. A process of its own, for it runs transactions
+ * The local Solana chain as a program: `main.ts <seed> <payee's seed> [port]`. It prints its address and its funded
+ * accounts in one line of JSON, and runs until it is told to end. It is a process of its own, for it runs transactions
  * on the thread that it answers on.
  */
 import { Effect } from "effect"

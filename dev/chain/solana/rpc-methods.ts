@@ -1,6 +1,6 @@
 /**
- * The methods of a Solana node that clients, facilitators and we call, answered from the bank. Commitments matter
- * for what is final; `confirmed` and `processed` are the same here, for nothing is ever undone.
+ * The methods of a Solana node that clients, facilitators and we call, answered from the bank. Commitments matter only
+ * for finality; `confirmed` and `processed` are the same here, for no block is ever undone.
  */
 import { getBase58Encoder, getCompiledTransactionMessageDecoder } from "@solana/kit"
 import type { Bank, Incoming, Landed, Tried } from "./Bank.ts"
@@ -181,7 +181,8 @@ const runMethods = (bank: Bank, switches: Switches): Record<string, RpcMethod> =
         throw new RpcFault(-32_002, `Transaction simulation failed: ${JSON.stringify(err)}`, data)
       }
     }
-    // Without a rehearsal a node passes anything on, and what no leader takes is never heard of again.
+    // Without a simulation a node passes anything on, and nothing more is heard of a transaction that no leader
+    // accepts.
     if (switches.loses() || bank.admissionError(incoming) !== null) return incoming.signature
     bank.land(incoming)
     return incoming.signature
@@ -196,7 +197,7 @@ const rehearse = (bank: Bank, incoming: Incoming, isReplaced: boolean): Tried =>
 
 const incomingOf = (bank: Bank, wire: unknown, settings: Settings): Incoming => {
   const text = String(wire)
-  // Base58 is what nodes expect when nothing is said.
+  // Nodes expect Base58 by default.
   const bytes =
     settings["encoding"] === "base64"
       ? Buffer.from(text, "base64")

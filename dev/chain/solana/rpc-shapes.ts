@@ -14,7 +14,7 @@ const exemptFromRent = Number(2n ** 64n - 1n)
 
 export type Settings = Readonly<Record<string, unknown>>
 
-/** Something that is said to the caller as a JSON-RPC error. */
+/** A fault that the caller gets as a JSON-RPC error. */
 export class RpcFault extends Error {
   readonly code: number
   readonly data: unknown
@@ -114,7 +114,7 @@ const messageJson = (landed: Landed) => {
   }
 }
 
-/** An address, or the caller's fault. */
+/** An address; otherwise the caller's fault. */
 export const addressParam = (value: unknown) => {
   try {
     return address(String(value))

@@ -1,4 +1,4 @@
-/** Mints and token accounts as the bytes that the token programs keep, and as the JSON that nodes make of them. */
+/** Mints and token accounts as the bytes that the token programs keep, and as nodes' JSON. */
 import { address, type EncodedAccount, getAddressEncoder, getBase58Decoder, lamports } from "@solana/kit"
 
 export const tokenProgram = address("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
@@ -62,7 +62,7 @@ export const tokenAmountJson = (amount: bigint, decimals: number) => {
   return { amount: String(amount), decimals, uiAmount: ui, uiAmountString: String(ui) }
 }
 
-/** `decimalsOf`: the mint's, which stand in another account. */
+/** `decimalsOf`: the decimals of the mint, which is another account. */
 export const parsedJson = (one: EncodedAccount, decimalsOf: (mint: string) => number): unknown => {
   const program = one.programAddress === tokenProgram ? "spl-token" : "spl-token-2022"
   const decimals = readDecimals(one)

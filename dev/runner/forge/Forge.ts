@@ -1,5 +1,5 @@
 /**
- * A forge that stands on this machine: pull requests over a folder of bare repositories, which it merges for real.
+ * A forge on this machine: pull requests over a folder of bare repositories, which it really merges.
  *
  *   POST /repos/{name}/pulls {title, head, base, autoMerge, labels}    GET /repos/{name}/pulls
  *   GET /repos/{name}/pulls/{number}    PUT .../merge (405: in conflict)    DELETE .../{number} (closes it)

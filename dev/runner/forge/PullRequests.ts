@@ -1,12 +1,12 @@
 /**
- * The pull requests of the local forge, in memory. Whether one can be merged is asked of git whenever somebody looks.
- * A head has one open pull request: whoever opens it again is shown it.
+ * The pull requests of the local forge, in memory. Each read asks git whether one can be merged. A head has one open
+ * pull request: opening it again returns the same one.
  */
 import { Effect, Semaphore } from "effect"
 import { canMerge, headOf, mergeBranch } from "./merges.ts"
 import type { NewPullRequest, PullRequest } from "./pull-request.ts"
 
-// It is for trying things; beyond this the oldest that is not open goes.
+// It is for trying things; beyond this the oldest closed one is dropped.
 const kept = 10_000
 const mergeTriesMax = 20
 

@@ -1,4 +1,4 @@
-/** What a runner asks of a forge. */
+/** A runner's calls to a forge. */
 import { Effect, Schema } from "effect"
 import { type NewPullRequest, PullRequest, PullRequestList, repositoryNameOf } from "./pull-request.ts"
 

@@ -1,8 +1,8 @@
-/** Merges in a bare repository, without files: whether one would go through, and the merge itself. */
+/** Merges in a bare repository, without files: whether a merge would succeed, and the merge itself. */
 import { Effect } from "effect"
 import { commitOf, git, tryGit } from "../git/git.ts"
 
-/** The tree that both come to; undefined: they are in conflict, or one of them is not there. */
+/** The merged tree; undefined when they are in conflict, or one of them does not exist. */
 const mergedTree = Effect.fnUntraced(function* (repository: string, base: string, head: string) {
   const { code, output } = yield* tryGit(repository, "merge-tree", "--write-tree", "--no-messages", base, head)
   return code === 0 ? output.trim() : undefined
@@ -13,7 +13,7 @@ export const headOf = (repository: string, branch: string) => commitOf(repositor
 export const canMerge = (repository: string, base: string, head: string) =>
   Effect.map(mergedTree(repository, base, head), (tree) => tree !== undefined)
 
-/** Undefined: it was in conflict, or the base moved in that moment. */
+/** Undefined when it was in conflict, or the base moved at that moment. */
 export const mergeBranch = Effect.fnUntraced(function* (repository: string, base: string, head: string, title: string) {
   const [baseSha, headSha] = [yield* headOf(repository, base), yield* headOf(repository, head)]
   const tree = yield* mergedTree(repository, base, head)

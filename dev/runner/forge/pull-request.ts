@@ -1,9 +1,9 @@
-/** Pull requests, as the local forge shows them, and as it is asked for them. */
+/** Pull requests, as the local forge returns and accepts them. */
 import { Schema } from "effect"
 
 const Name = Schema.String.check(Schema.isBetweenLength(1, 300))
 
-/** `labels`: whatever the opener wants to find again. */
+/** `labels`: words by which the opener finds it again. */
 export const NewPullRequest = Schema.Struct({
   title: Name,
   head: Name,
@@ -21,7 +21,7 @@ export const PullRequest = Schema.Struct({
   base: Schema.String,
   headSha: Schema.String,
   state: Schema.Literals(["open", "merged", "closed"]),
-  /** Without conflict; true of what is merged. */
+  /** Without conflict; also true of a merged one. */
   mergeable: Schema.Boolean,
   mergedSha: Schema.NullOr(Schema.String),
   labels: Schema.Record(Schema.String, Schema.String)

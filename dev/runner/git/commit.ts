@@ -1,9 +1,9 @@
-/** What an agent changed, as a commit of the work branch that upstream has too. */
+/** An agent's changes, as a commit on the work branch and upstream. */
 import { Effect } from "effect"
 import { commitOf, git } from "./git.ts"
 import { checkOut, type Workspace } from "./workspace.ts"
 
-/** Goes on where the work branch is upstream; begins at the base. Answers with the commit it stands on. */
+/** Continues the upstream work branch, or begins at the base. Returns the commit it stands on. */
 export const checkOutWork = Effect.fnUntraced(function* (workspace: Workspace) {
   const { folder, workBranch, baseBranch } = workspace
   const begun = yield* commitOf(folder, `origin/${workBranch}`)
@@ -12,7 +12,7 @@ export const checkOutWork = Effect.fnUntraced(function* (workspace: Workspace) {
   return start
 })
 
-/** Undefined: nothing was changed since `start`. What the agent committed by itself counts. */
+/** Undefined when nothing was changed since `start`. The agent's own commits count. */
 export const commitWork = Effect.fnUntraced(function* ({ folder }: Workspace, start: string, message: string) {
   yield* git(folder, "add", "--all")
   const staged = yield* git(folder, "status", "--porcelain")
@@ -21,6 +21,6 @@ export const commitWork = Effect.fnUntraced(function* ({ folder }: Workspace, st
   return head === start ? undefined : head
 })
 
-// The branch is the item's own: an earlier run of it may have left one that ours does not follow from.
+// The branch belongs to the item: an earlier run of it may have left one that ours does not follow from.
 export const pushWork = ({ folder, workBranch }: Workspace) =>
   git(folder, "push", "--quiet", "--force", "origin", `HEAD:refs/heads/${workBranch}`)

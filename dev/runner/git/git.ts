@@ -1,8 +1,8 @@
-/** Git, run as a person would: never asks, signs nothing, commits as the runner. */
+/** Git, run as a person would: never prompts, signs nothing, commits as the runner. */
 import { Effect, Schema } from "effect"
 import { plainEnvironment, runProcess } from "../run-process.ts"
 
-/** `isRemote`: the upstream repository had a part in it; it may go well the next time. */
+/** `isRemote`: the upstream repository was involved, so a retry may succeed. */
 export class GitFailed extends Schema.TaggedError<GitFailed>()("GitFailed", {
   command: Schema.String,
   detail: Schema.String,
@@ -23,7 +23,7 @@ const identity = {
   GIT_COMMITTER_EMAIL: "runner@starling.invalid"
 }
 
-/** Ends with whatever code git ends with. */
+/** Returns with any exit code of git's. */
 export const tryGit = (folder: string, ...parameters: ReadonlyArray<string>) =>
   runProcess({
     program: "git",
@@ -32,7 +32,7 @@ export const tryGit = (folder: string, ...parameters: ReadonlyArray<string>) =>
     environment: { ...plainEnvironment(), ...identity, LC_ALL: "C", GIT_TERMINAL_PROMPT: "0" }
   })
 
-/** Answers with what git says, without the last line's end. */
+/** Returns git's output without the last line's end. */
 export const git = Effect.fnUntraced(function* (folder: string, ...parameters: ReadonlyArray<string>) {
   const { code, output, complaint } = yield* tryGit(folder, ...parameters)
   if (code === 0) return output.trimEnd()
@@ -41,7 +41,7 @@ export const git = Effect.fnUntraced(function* (folder: string, ...parameters: R
   return yield* new GitFailed({ command, detail, isRemote: remoteCommands.has(command) })
 })
 
-/** The commit that a name stands for; undefined: there is no such name. */
+/** The commit that a name stands for; undefined when there is no such name. */
 export const commitOf = Effect.fnUntraced(function* (folder: string, name: string) {
   const { code, output } = yield* tryGit(folder, "rev-parse", "--verify", "--quiet", `${name}^{commit}`)
   return code === 0 ? output.trim() : undefined

@@ -1,4 +1,4 @@
-/** Merges: of a work branch into its base, which may meet a conflict, and the push of the base. */
+/** Merges: a work branch into its base, which may meet a conflict, and the push of the base. */
 import { Effect } from "effect"
 import { commitOf, git, GitFailed, tryGit } from "./git.ts"
 import { checkOut, fetchUpstream, type Workspace } from "./workspace.ts"
@@ -7,9 +7,9 @@ export type MergeOutcome =
   | { readonly _tag: "Merged"; readonly mergeSha: string }
   | { readonly _tag: "Conflict"; readonly files: ReadonlyArray<string> }
 
-// Others push to the base as well; who loses so often in a row lets the item be tried again.
+// Others push to the base as well; after losing this often in a row, the item is retried later.
 const pushTriesMax = 20
-// A push that is refused though the base stands still may have met another one; not so often in a row.
+// A push that is refused although the base has not moved may have met another push; not this often in a row.
 const refusalsMax = 3
 
 const conflicts = Effect.fnUntraced(function* (folder: string) {
@@ -25,7 +25,7 @@ const mergeHere = Effect.fnUntraced(function* (folder: string, name: string, mes
   return yield* new GitFailed({ command: "merge", detail: complaint, isRemote: false })
 })
 
-/** Merges the work branch into the base as it is upstream now. The files are then the merge's, or in conflict. */
+/** Merges the work branch into the upstream base. The files are then merged, or in conflict. */
 export const mergeIntoBase = Effect.fnUntraced(function* (workspace: Workspace) {
   const { folder, baseBranch, workBranch } = workspace
   yield* checkOut(workspace, "--detach", `origin/${baseBranch}`)
@@ -45,13 +45,13 @@ export const mergeBaseIn = Effect.fnUntraced(function* (workspace: Workspace) {
   return outcome
 })
 
-/** Keeps the merge upstream, so that whoever pushes it finds it. */
+/** Keeps the merge upstream, so that any runner that pushes it finds it. */
 export const keepMerge = ({ folder, mergeRef }: Workspace) =>
   git(folder, "push", "--quiet", "--force", "origin", `HEAD:${mergeRef}`)
 
 export type PushOutcome = { readonly _tag: "Pushed" } | { readonly _tag: "NotPushed"; readonly reason: string }
 
-/** Pushes the merge to the base; a base that has moved since is merged with again. One that has not refuses us. */
+/** Pushes the merge to the base; after a move of the base it merges again. A refusal without a move is a failure. */
 export const pushBase = Effect.fnUntraced(function* (workspace: Workspace, mergeSha: string | null) {
   const { folder, baseBranch, mergeRef } = workspace
   const kept = yield* tryGit(folder, "fetch", "--quiet", "origin", mergeRef)

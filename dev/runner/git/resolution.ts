@@ -1,4 +1,4 @@
-/** Looks at what an agent made of a conflict: all of it resolved, and nothing touched that was not in conflict. */
+/** Checks an agent's resolution of a conflict: everything resolved, and no file touched that was not in conflict. */
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
@@ -7,7 +7,7 @@ import type { Workspace } from "./workspace.ts"
 
 const marker = /^(?:<{7}|>{7}|={7})(?: |$)/mu
 
-/** Why the resolution is rejected; undefined: it is good, and committed. */
+/** The reason why the resolution is rejected; undefined when it is good, and committed. */
 export const acceptResolution = Effect.fnUntraced(function* (workspace: Workspace, files: ReadonlyArray<string>) {
   const { folder } = workspace
   yield* git(folder, "add", "--all")
@@ -19,7 +19,7 @@ export const acceptResolution = Effect.fnUntraced(function* (workspace: Workspac
   return undefined
 })
 
-/** Files that are not as git merges them by itself. */
+/** Files that differ from git's own merge of them. */
 const touched = Effect.fnUntraced(function* ({ folder, workBranch, baseBranch }: Workspace) {
   const { output } = yield* tryGit(
     folder,

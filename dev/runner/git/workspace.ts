@@ -1,6 +1,6 @@
 /**
- * The clone of an item's repository. It holds nothing that is not upstream as well when a phase has ended, so that any
- * runner may take the next phase: work is pushed to the work branch, a merge to a name of its own.
+ * The clone of an item's repository. When a phase has ended, everything in it is upstream as well, so that any runner
+ * may take the next phase: work is pushed to the work branch, a merge to a ref of its own.
  */
 import { existsSync } from "node:fs"
 import { mkdir, rm } from "node:fs/promises"
@@ -11,12 +11,12 @@ import { commitOf, git } from "./git.ts"
 
 export interface Workspace {
   readonly folder: string
-  /** Stays while the runner runs: agents may keep notes of an item there. */
+  /** Kept while the runner runs: agents may keep notes of an item there. */
   readonly notes: string
   readonly upstream: string
   readonly baseBranch: string
   readonly workBranch: string
-  /** Where upstream keeps the merge until it is pushed. */
+  /** The upstream ref that keeps the merge until it is pushed. */
   readonly mergeRef: string
 }
 
@@ -27,7 +27,7 @@ const notesOf = (root: string) => join(root, "notes")
 export const clearWorkspaces = (root: string) =>
   Effect.promise(() => rm(clonesOf(root), { recursive: true, force: true }))
 
-/** The clone as upstream is now. */
+/** The clone in its present upstream state. */
 export const openWorkspace = Effect.fnUntraced(function* (root: string, { workItem }: PickupDispatch) {
   const { repositoryUrl: upstream, baseBranch, workBranch, id } = workItem
   const workspace: Workspace = {
@@ -50,7 +50,7 @@ export const openWorkspace = Effect.fnUntraced(function* (root: string, { workIt
   return workspace
 })
 
-/** A branch that nobody has made yet, such as a release's, starts where the repository stands. */
+/** A branch that does not exist yet, such as a release's, starts at the repository's head. */
 const beginBase = Effect.fnUntraced(function* ({ folder, baseBranch }: Workspace) {
   yield* git(folder, "push", "--quiet", "origin", `refs/remotes/origin/HEAD:refs/heads/${baseBranch}`)
 })
@@ -58,13 +58,13 @@ const beginBase = Effect.fnUntraced(function* ({ folder, baseBranch }: Workspace
 export const fetchUpstream = ({ folder }: Workspace) =>
   git(folder, "fetch", "--quiet", "--prune", "--no-tags", "origin")
 
-/** The files of a commit, and nothing that was left of another phase. */
+/** The files of a commit, without any remains of another phase. */
 export const checkOut = Effect.fnUntraced(function* ({ folder }: Workspace, ...how: ReadonlyArray<string>) {
   yield* git(folder, "checkout", "--quiet", "--force", ...how)
   yield* git(folder, "clean", "-fdxq")
 })
 
-/** Of an item that needs no clone any more. Notes are kept while it may come again. */
+/** Removes the clone of an item that no longer needs one. Notes are kept while the item may come again. */
 export const removeWorkspace = ({ folder, notes }: Workspace, isOver: boolean) =>
   Effect.promise(async () => {
     await rm(folder, { recursive: true, force: true })

@@ -1,6 +1,7 @@
 /**
- * An audit: the audit command is run for each auditor in turn, on the files of the work branch. Findings are its lines;
- * an exit code other than 0 without any is a finding too. An auditor that takes too long is left out and told of.
+ * An audit: the audit command runs for each auditor in turn, on the files of the work branch. Its lines are the
+ * findings; an exit code other than 0 without any is a finding too. An auditor that takes too long is left out, and the
+ * report says so.
  */
 import { Clock, Effect, Option } from "effect"
 import { findingsMax, type WorkItemReportOf } from "#contracts"

@@ -1,6 +1,6 @@
 /**
- * Conflict rework: the base is merged into the work branch, the resolve command puts right what is in conflict, and
- * the result is looked at: nothing left in conflict, nothing touched beyond it, and passed by the verify command.
+ * Conflict rework: the base is merged into the work branch, the resolve command resolves the conflicts, and the result
+ * is checked: nothing left in conflict, nothing touched beyond it, and passed by the verify command.
  */
 import { Effect } from "effect"
 import { runAgent } from "../agent.ts"

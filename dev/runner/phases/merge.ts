@@ -1,4 +1,4 @@
-/** The merge into the base branch: made in the clone, passed by the verify command, and kept upstream to be pushed. */
+/** The merge into the base branch: made in the clone, checked by the verify command, and kept upstream for the push. */
 import { Effect } from "effect"
 import { runAgent } from "../agent.ts"
 import { keepMerge, mergeIntoBase } from "../git/merge.ts"

@@ -1,4 +1,4 @@
-/** What every phase of an agent's may come to beside its own end: reports that end the dispatch. */
+/** Outcomes that any phase of an agent may have beside its own: reports that end the dispatch. */
 import { Effect, type Semaphore } from "effect"
 import { errorCharactersMax, type PickupDispatch, questionsPerReportMax, suggestionsPerReportMax } from "#contracts"
 import type { AgentEnd } from "../agent.ts"
@@ -11,7 +11,7 @@ export interface PhaseTools {
   readonly dispatch: PickupDispatch
   readonly report: Report
   readonly spending: Spending
-  /** Of pushes to base branches there is one at a time: two at once would only be in each other's way. */
+  /** One push to base branches at a time: two at once would only collide. */
   readonly pushes: Semaphore.Semaphore
 }
 
@@ -21,7 +21,7 @@ export const reasonOf = (text: string, otherwise: string) =>
 
 const isProbed = new Set(["work", "rework", "merge"])
 
-/** How a run ends that did not get to its phase's own end; undefined: it went well. */
+/** The report of a run that did not reach its phase's own end; undefined when it did. */
 export const interruption = ({ phase }: PickupDispatch, end: AgentEnd): ReportBody | undefined => {
   const [quota] = linesOf(end.lines, "quota")
   if (quota !== undefined) {
@@ -48,7 +48,7 @@ export const interruption = ({ phase }: PickupDispatch, end: AgentEnd): ReportBo
   }
 }
 
-/** Suggestions go first: after its end nothing of a dispatch is heard. */
+/** Suggestions go first: nothing of a dispatch is accepted after its end. */
 export const reportSuggestions = Effect.fnUntraced(function* ({ report }: PhaseTools, { lines }: AgentEnd) {
   const suggestions = linesOf(lines, "suggestion").map(({ type: _type, ...suggestion }) => suggestion)
   for (let first = 0; first < suggestions.length; first += suggestionsPerReportMax) {

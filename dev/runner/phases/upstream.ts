@@ -1,6 +1,6 @@
 /**
- * The push to upstream: of the merged base branch, or, where there is a forge, of a pull request, which the forge
- * merges at once where the item's settings let it and it can.
+ * The push to upstream: of the merged base branch, or, with a forge, of a pull request, which the forge merges at once
+ * when the item's settings allow it and it can.
  */
 import { Effect } from "effect"
 import { openPullRequest } from "../forge/client.ts"

@@ -1,6 +1,6 @@
 /**
- * Work, rework and delegation: the agent changes files on the work branch, and what it changed is committed and
- * pushed there. A check changes nothing and ends with its verdict.
+ * Work, rework and delegation: the agent changes files on the work branch, and its changes are committed and pushed
+ * there. A check changes nothing and ends with its verdict.
  */
 import { Clock, Effect } from "effect"
 import { runAgent } from "../agent.ts"
