@@ -6,9 +6,9 @@ import { Nats } from "./connection/connection.ts"
 import type { BusError } from "./errors.ts"
 
 /**
- * A durable pull consumer as data. Acks are explicit, deliveries have no count limit (whoever consumes
- * counts attempts in the message, where a crash cannot lose them), and the broker never sends more than
- * `unackedMax` at a time, over all replicas of the role.
+ * A durable pull consumer as data. Acks are explicit. Deliveries have no count limit: the role counts attempts in the
+ * message, where a crash cannot lose them. The broker never has more than `unackedMax` unacked at a time, over all
+ * replicas of the role.
  */
 export interface ConsumerDeclaration {
   readonly stream: string
@@ -16,7 +16,7 @@ export interface ConsumerDeclaration {
   readonly filterSubjects: ReadonlyArray<string>
   /** Concurrency over all replicas. */
   readonly unackedMax: number
-  /** Without a sign of life for so long, a message is given to somebody else. */
+  /** A message without a heartbeat for this long is delivered again, to any replica. */
   readonly ackWaitMs: number
 }
 

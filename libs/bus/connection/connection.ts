@@ -50,7 +50,7 @@ export class Nats extends Context.Service<
     readonly inboxes: string
     /** Shared by all consumers and publishers on this connection. */
     readonly sends: SendBuffer
-    /** What this process writes and reads again. */
+    /** The recent writes that this process reads again. */
     readonly cache: WriteThroughCache
     /** Shares the event loop between the consumers on this connection. */
     readonly share: FairShare

@@ -104,7 +104,7 @@ export const relay = Effect.fnUntraced(function* <Cursor, E, R>(
     position.set(labels, options.position(cursor))
   })
   const standBy = Effect.gen(function* () {
-    // A part that waits for the start waits for what this relay itself has to write first.
+    // Before its start a relay does not stand by: its own first write is what others wait for.
     if (!hasStarted) return
     yield* Effect.logDebug("a twin relay was faster, standing by").pipe(Effect.annotateLogs(labels))
     active.set(labels, 0)

@@ -42,7 +42,7 @@ export const diagnose = Effect.fnUntraced(function* (
   const [state, balance] = yield* read(node, asset, calls)
   if (state === undefined) return "invalid_exact_evm_eip3009_not_supported"
   if (state !== 0n) return "invalid_exact_evm_nonce_already_used"
-  // Our domain's signature is good, so the account has code, or the token has another domain.
+  // The signature is good for our domain, so the account has code, or the token has another domain.
   if (/invalid signature/iu.test(revertText)) return "invalid_exact_evm_signature"
   if (balance !== undefined && balance < amount) return "invalid_exact_evm_insufficient_balance"
   return "invalid_exact_evm_transaction_simulation_failed"
