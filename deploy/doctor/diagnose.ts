@@ -43,7 +43,7 @@ const checks: Readonly<Record<string, Check>> = {
 
 export const checkNames: ReadonlyArray<string> = Object.keys(checks)
 
-/** The checks that an unanswered question leaves open. */
+/** An unanswered question, whose checks stay open. */
 export interface Unread {
   readonly question: string
   readonly reason: string

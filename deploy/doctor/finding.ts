@@ -4,7 +4,7 @@ export interface Finding {
   readonly check: string
   /**
    * `missing`: the fleet would not start, or not do its work. `unread`: the check could not be made. `advice`: the
-   * fleet would work, but could be safer.
+   * fleet would work, but with a drawback.
    */
   readonly state: "missing" | "unread" | "advice"
   readonly what: string

@@ -1,6 +1,6 @@
 /**
- * Holds packages to package-lock.json. `npm ci` would ask for more: that the lock file names the binaries of every
- * platform, even those whose packages were not available when it was written.
+ * Holds packages to package-lock.json like `npm ci`, which asks for more: the lock file must then name the binaries of
+ * every platform, even those whose packages were not available when it was written.
  *
  *   node dev/install/locked.ts before    package.json asks for what is locked, and every package has its checksum
  *   node dev/install/locked.ts after     what is installed is what is locked

@@ -21,7 +21,7 @@ export interface RunnerOptions {
   readonly audit: string
   /** For files in conflict. */
   readonly resolve: string
-  /** For what is about to be merged. */
+  /** For a merge, or a resolved conflict, before it is pushed. */
   readonly verify: string
   /** The forge where pull requests are opened; undefined: the base branch is pushed to. */
   readonly forge: string | undefined

@@ -237,7 +237,7 @@ const ask = Effect.fnUntraced(function* (session: Session, chunk: number) {
   )
 })
 
-// A chunk is a sentence, mostly longer: this estimates what lies between the current chunk and a later one.
+// A chunk is a sentence or more, so it lasts at least this long: the estimate for each chunk before a later one.
 const chunkMsLeast = 1_000
 
 /** How long the listener can go without a chunk: its audio in store, and the chunks before this one. */

@@ -20,7 +20,7 @@ export const restoreSweep: Effect.Effect<Sweep, never, CommandClient | Configura
     const checkpoints = yield* Checkpoints
     const views = yield* Views
 
-    /** The items written down for this very restore, before or now. */
+    /** The items written down for this very restore; if there are none, `seen` is written down now. */
     const itemsOf = Effect.fnUntraced(function* (restore: Restore, seen: ReadonlyArray<string>) {
       const key = restoreKey(restore)
       const held = yield* checkpoints.read(key)

@@ -1,4 +1,4 @@
-/** LiteSVM's errors in the shapes of Solana's JSON-RPC: `"AlreadyProcessed"`, `{"InstructionError":[2,{"Custom":1}]}`. */
+/** LiteSVM's errors in Solana's JSON-RPC shapes: `"AlreadyProcessed"`, `{"InstructionError":[2,{"Custom":1}]}`. */
 import type { FailedTransactionMetadata } from "litesvm"
 
 type NativeError = ReturnType<FailedTransactionMetadata["err"]>

@@ -118,7 +118,7 @@ const advance = (hold: Hold, next: Claim) =>
     if (next.revision > hold.claim.revision) hold.claim = next
   })
 
-/** Renews until somebody else may move the claim. */
+/** Renews until the claim is lost to another mover. */
 const renew = ({ claims, renewEveryMs }: Parts, hold: Hold): Effect.Effect<never> =>
   Effect.suspend(() => claims.move(hold.claim, ClaimMove.Renew())).pipe(
     Effect.tap((next) => advance(hold, next)),

@@ -164,7 +164,7 @@ const pairKey = ({ transaction, payer }: { readonly transaction: string | null; 
   `${transaction} ${payer.startsWith("0x") ? payer.toLowerCase() : payer}`
 
 /**
- * How many entries of each list, from the beginning, are settled. A transfer and its receipt are released together:
+ * How many entries of each list, from the beginning, are done with. A transfer and its receipt are released together:
  * these are the longest beginnings of both lists in which no entry's other half lies beyond, and none is waited for.
  * Pure.
  */

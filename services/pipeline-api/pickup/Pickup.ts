@@ -21,7 +21,7 @@ import { agentCondition, diskCondition, namesOfAlone, type Nothing, parkReason, 
 
 // Conditions that keep changing while they are checked are a conflict between others.
 const roundsMax = 4
-// Items parked per question; the next question parks more.
+// Items parked for one question; the next question parks more.
 const parkedMax = 16
 const busyRetryMs = 50
 const awayRetryMs = 2_000

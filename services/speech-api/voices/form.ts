@@ -33,7 +33,7 @@ export type Flow =
   | { readonly _tag: "Declared" }
 
 export const voiceFormSpec: FormSpec = {
-  // The bytes of a valid form, with some room so that a slightly wrong one can be told what is wrong.
+  // The bytes of a valid form, with some room, so that the refusal of a longer field can say what is wrong.
   fields: {
     name: { bytesMax: 2_048 },
     gender: { bytesMax: 256 },

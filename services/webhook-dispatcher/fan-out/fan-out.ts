@@ -62,7 +62,7 @@ const fanOut = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
   }).pipe(Effect.tapErrorTag("BusUnavailable", () => Effect.sync(loop.beat)))
 })
 
-/** What the steps of a fan-out work with. */
+/** The services and state that the steps of a fan-out use. */
 interface Dependencies extends Effect.Success<typeof dependenciesOfFanOut> {}
 
 const dependenciesOfFanOut = Effect.gen(function* () {
