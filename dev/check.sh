@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Types with Effect diagnostics, the fence between the rooms, lint, format, unit tests and the topology, side by side: a
-# line each, and what a failed one printed. Where STARLING_REPORTS names a folder, the report of the unit tests and what
-# failed are left there.
+# line each, and the output of a failed one. When STARLING_REPORTS names a folder, the report of the unit tests and the
+# failures are left there.
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -13,18 +13,18 @@ failed=0
 cores=$(getconf _NPROCESSORS_ONLN)
 at_most() { echo $(($1 < $2 ? $1 : $2)); }
 
-# One compiler tells TypeScript's errors and Effect's, so that types are computed once: the TypeScript of the
-# Effect package, the build of the very version that is installed. Each further checker computes much again, so
-# with few cores one is the quickest. Its findings are kept with hashes of all that it read, in a file of its
-# own: a plain tsc would write Effect's out of a shared one.
+# One compiler reports TypeScript's errors and Effect's, so that types are computed once: the TypeScript of the
+# Effect package, a build of the very version that is installed. Each further checker repeats much of the work, so
+# with few cores one is the quickest. Its findings are cached with hashes of everything that it read, in a file of
+# its own: a plain tsc would drop Effect's findings from a shared one.
 read -r version platform < <(
   node --print '`${require("typescript/package.json").version} ${process.platform}-${process.arch}`'
 )
 compiler=node_modules/@effect/tsgo-$platform/artifacts/typescript/$version/tsc
 checkers=$(at_most $((cores < 2 ? 1 : cores / 2)) 4)
 findings=.starling/cache/check.tsbuildinfo
-# It lives for seconds: most of what its garbage collector would do is for nothing, and is a third of its work.
-# It peaks at 1.8 GB without; where it would need more than this limit, it collects again.
+# It lives for seconds: most garbage collection would be in vain, and is a third of its work.
+# It peaks at 1.8 GB without collection; beyond this limit it collects again.
 types_check() {
   GOGC=off GOMEMLIMIT=2500MiB "$compiler" --noEmit --project tsconfig.json --incremental \
     --tsBuildInfoFile "$findings" --checkers "$checkers"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Whether Docker Compose is here, and new enough for deploy/docker/compose.yaml. Where it is not: one line that says what
-# is left out without it, and exit code 1.
+# Whether Docker Compose is installed, and new enough for deploy/docker/compose.yaml. If not: one line that says what is
+# skipped without it, and exit code 1.
 set -uo pipefail
 
 oldest=2.24.0

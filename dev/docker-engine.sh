@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Whether a Docker engine answers. Where none does: one line that says what is left out without it, and exit code 1.
+# Whether a Docker engine answers. If none does: one line that says what is skipped without it, and exit code 1.
 set -uo pipefail
 
 why=$(docker info 2>&1 >/dev/null) && exit 0

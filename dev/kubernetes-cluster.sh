@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Whether a Kubernetes can be brought up here: by a tool beside the checkout, as root, with images of a Docker engine.
-# Where it cannot: one line that says what is left out without it, and exit code 1.
+# If not: one line that says what is skipped without it, and exit code 1.
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Every test: the checks, what is known against the packages, what is pure but takes its time; then real servers, whole
-# fleets, and the fleet in containers where there is a Docker engine, as many files at once as there are processors. The
-# last lines name what failed and what is flaky, and count them all.
+# Every test: the checks, the advisories against the packages, the pure but slow tests; then real servers, whole fleets,
+# and the fleet in containers if there is a Docker engine, as many files at once as there are processors. The last lines
+# name the failures and the flaky tests, and count all tests.
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -28,7 +28,7 @@ ended() { # report code
   failed=1
 }
 
-# The images are made beside pure tests, which leave time between them.
+# The images are built beside pure tests, which leave processor time for it.
 images=
 without=$(dev/docker-engine.sh)
 has_engine=$?
@@ -52,8 +52,8 @@ elif ((has_engine == 0)); then
   processes+=(--project containers)
 fi
 
-# What is tried with real processes may fail because the machine stood still: see dev/second-run.ts. Few files are
-# tried again, one by one.
+# Tests with real processes may fail because the machine stood still: see dev/second-run.ts. A few files are tried
+# again, one by one.
 again() {
   local files
   files=$(node dev/flaky.ts files "$folder" processes) || return
