@@ -127,7 +127,7 @@ const cases: ReadonlyArray<readonly [told: string, facts: ReplayFacts, tag: stri
 ]
 
 describe("a used payment", () => {
-  it.each(cases)("gets the answer %s", (_told, facts, tag) => {
+  it.each(cases)("is answered for %s", (_told, facts, tag) => {
     assert.strictEqual(replayedCall(facts)._tag, tag)
   })
 
