@@ -1,4 +1,4 @@
-/** What the receiver in its container has been sent, read in pieces, and held against what was published. */
+/** The requests that the containerised receiver got, read in pieces, and compared with the published events. */
 
 export interface Arrival {
   /** The path it came to. */

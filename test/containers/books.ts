@@ -1,4 +1,4 @@
-/** The reconciliation at the end of a scenario: what was published, paid and spoken against what came of it. */
+/** The reconciliation at the end of a scenario: published, paid and spoken work against its results. */
 import { jetstream } from "@nats-io/jetstream"
 import { assert } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
@@ -21,7 +21,7 @@ export interface Reconciled {
 }
 
 export interface Books {
-  /** Waits until everything has ended and holds it together; `before` is what was there when the work began. */
+  /** Waits until everything has ended and compares it; `before` is the state when the work began. */
   readonly reconcile: (work: Work, before: Reconciled) => Promise<Reconciled>
   readonly now: () => Promise<Reconciled>
   readonly close: () => Promise<void>
@@ -29,7 +29,7 @@ export interface Books {
 
 export const nothingYet: Reconciled = { events: 0, twice: 0, payments: 0, streams: 0, cut: 0 }
 
-/** Sequences of everything in EVENTS but the relay's cursor, and what each is about. */
+/** Sequences of everything in EVENTS but the relay's cursor, and the subject of each. */
 const readEvents = async (fleet: Fleet): Promise<ReadonlyMap<number, string>> => {
   const connection = await fleet.broker.connectAs("operator")
   const found = new Map<number, string>()

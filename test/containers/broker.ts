@@ -77,7 +77,7 @@ const startServer = async (name: string, network: StartedNetwork): Promise<Serve
   }
 }
 
-/** Ready when every stream, bucket and store is there, three times each. */
+/** Ready when every stream, bucket and store exists, three times each. */
 export const startBroker = async (network: StartedNetwork): Promise<Broker> => {
   const servers = await Promise.all(names.map((name) => startServer(name, network)))
   const connectAs = (user: string) =>
@@ -101,7 +101,7 @@ export const startBroker = async (network: StartedNetwork): Promise<Broker> => {
     ...topology.buckets.map((bucket) => bucketConfig(bucket, replicas)),
     ...topology.objectStores.map((store) => objectStoreConfig(store, replicas))
   ]
-  // The first waits until the servers have found each other and chosen who leads.
+  // The first waits until the servers have found each other and elected a leader.
   for (const config of configs) await eventually(() => manager.streams.add(config))
   await keeper.close()
   const asKeeper = async <A>(act: (manager: JetStreamManager) => Promise<A>) => {
@@ -127,7 +127,7 @@ export const startBroker = async (network: StartedNetwork): Promise<Broker> => {
 
 const unlimited = 'jetstream: "enabled"'
 
-/** A server reads its users and their limits again when it is told to. */
+/** A server reads its users and their limits again at a reload. */
 const limit = async ({ id, container }: Server, bytes: number | null) => {
   const limited = `jetstream: { max_memory: 1G, max_file: ${bytes} }`
   const content = bytes === null ? accountsFile(topology) : accountsFile(topology).replace(unlimited, limited)

@@ -1,4 +1,4 @@
-/** What can be done to a fleet in containers, each until it is as it was before. */
+/** Disturbances of a fleet in containers, each until the earlier state is restored. */
 import { assert } from "@effect/vitest"
 import { until } from "../../dev/fixtures/starling.ts"
 import { bringBack, cutOff, ended, kill, pause, startAgain, unpause } from "./engine.ts"
@@ -11,7 +11,7 @@ const answers = async (url: string) =>
 
 export const untilReady = (role: RunningRole) => until(() => answers(`${role.ops}/readyz`), 30_000)
 
-/** A server has caught up with what it missed. */
+/** A server has caught up with the messages it missed. */
 const untilHealthy = ({ monitor }: Server) => until(() => answers(`${monitor}/healthz`), 40_000)
 
 export const untilAllReady = async ({ broker, roles }: Fleet) =>
@@ -23,7 +23,7 @@ export const killRole = async (role: RunningRole) => {
   await untilReady(role)
 }
 
-// Long enough that the others have chosen who leads, and have led.
+// Long enough for the others to elect a leader, and for it to lead.
 const awayMs = 5_000
 
 export const killLeader = async (fleet: Fleet, stream: string) => {
@@ -42,7 +42,7 @@ export const cutLeaderOff = async (fleet: Fleet, stream: string) => {
   await untilAllReady(fleet)
 }
 
-/** Longer than its ack wait: another is given what it has in work, and it does not know when it wakes. */
+/** Longer than its ack wait: another gets its work, and it does not know when it wakes. */
 export const pauseRole = async (fleet: Fleet, role: RunningRole, forMs: number) => {
   await pause(role.id)
   await pauseMs(forMs)
@@ -51,7 +51,7 @@ export const pauseRole = async (fleet: Fleet, role: RunningRole, forMs: number) 
 }
 
 const fullMs = 6_000
-// What is under way just now fits, and nothing after it.
+// The work under way just fits, and nothing after it.
 const leftBytes = 200_000
 
 /** Until the broker has refused for a while; then there is room again. */

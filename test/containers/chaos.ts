@@ -1,4 +1,4 @@
-/** A disturbance under load: all three jobs run, something is broken and mended, and the books are held together. */
+/** A disturbance under load: all three jobs run, something is broken and repaired, and the books must balance. */
 import { assert } from "@effect/vitest"
 import { until } from "../../dev/fixtures/starling.ts"
 import type { Books, Reconciled } from "./books.ts"
@@ -8,7 +8,7 @@ import { startWork, type Work } from "./work.ts"
 import { pauseMs } from "./worker.ts"
 
 export interface Recovery {
-  /** From the disturbance until what was on its way then, or came in the second after, had ended. */
+  /** From the disturbance until the work under way then, or new in the next second, had ended. */
   readonly events: number
   readonly items: number
   readonly payments: number
@@ -20,7 +20,7 @@ export interface Survived extends Reconciled {
 }
 
 const recoveredWithinMs = 60_000
-// What comes in that moment meets the fleet at its worst.
+// Work that arrives in that moment meets the fleet at its worst.
 const worstMs = 1_000
 
 const ledgersOf = ({ events, payments, speech }: Work) => [
@@ -60,7 +60,7 @@ export const underLoad = async (
   return { ...(await books.reconcile(work, before)), recovery: { events, items, payments, speech } }
 }
 
-/** What the roles had to complain of, where nobody can look at them any more. */
+/** The roles' errors, printed here because their logs are gone afterwards. */
 const tellOfFaults = async (fleet: Fleet) => {
   for (const { role, id } of fleet.roles) {
     const lines = (await logOf(id)).split("\n").filter((line) => /"level":"(?:WARN|ERROR|FATAL)"/u.test(line))

@@ -1,4 +1,7 @@
-/** The broker of `deploy/docker/compose.yaml` and its users, each container run as that file says, where there need be no Compose. */
+/**
+ * The broker of `deploy/docker/compose.yaml` and its users. Each container runs as in that file, without a need for
+ * Compose.
+ */
 import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -33,7 +36,7 @@ const mount = (volume: Service["volumes"][number]) =>
 // As compose.test.ts holds each service to.
 const closed = "--read-only --cap-drop ALL --security-opt no-new-privileges:true".split(" ")
 
-/** The words of `docker` that run a service; what goes before its image, and its command unless another is given. */
+/** The arguments of `docker` that run a service: options before its image, and its command unless another is given. */
 const asComposed = (name: string, before: ReadonlyArray<string> = [], command?: ReadonlyArray<string>) => {
   const { image, command: own, user, tmpfs = [], environment = {}, volumes } = services[name] ?? assert.fail(name)
   const tag = process.env["STARLING_IMAGES"] ?? "containers"

@@ -33,7 +33,7 @@ const publish = async (name: string) => {
 const arrivedAt = async (endpoint: string, sequence: number) =>
   (await fleet.arrivals.all()).filter((arrival) => arrival.endpoint === endpoint && arrival.sequence === sequence)
 
-/** What the payee has on the chain. */
+/** The payee's balance on the chain. */
 const taken = async () => {
   const data = `0x70a08231${payTo.slice(2).toLowerCase().padStart(64, "0")}`
   return BigInt(

@@ -1,6 +1,6 @@
 /**
- * The fleet as `deploy/docker/compose.yaml` has it, with the outside world as one more service beside it: a project and
- * ports of its own, settings and secrets given as an operator gives them. All of it goes with `remove`.
+ * The fleet of `deploy/docker/compose.yaml`, with the outside world as one more service: a project and ports of its
+ * own, and settings and secrets as an operator provides them. `remove` deletes all of it.
  */
 import { execFile } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -18,7 +18,7 @@ export interface ComposedFleet extends Callable {
   readonly arrivals: Arrivals
   readonly rpc: string
   readonly solanaRpc: string
-  /** `docker compose` in this project; its standard output. Fails with what it says where it fails. */
+  /** `docker compose` in this project; its standard output. Fails with the program's message. */
   readonly compose: (...parameters: ReadonlyArray<string>) => Promise<string>
   /** A single command of an operator's. */
   readonly operator: (...parameters: ReadonlyArray<string>) => Promise<string>
@@ -40,7 +40,7 @@ interface Ports {
 
 const only = (...names: ReadonlyArray<string>) => Object.fromEntries(names.map((name) => [name, secrets[name]]))
 
-/** Each secret to the one role whose it is, as the files beside compose.yaml give them. */
+/** Each secret for its one role, as in the files beside compose.yaml. */
 const withWorld = (ports: Ports) => ({
   services: {
     world: {
@@ -50,7 +50,7 @@ const withWorld = (ports: Ports) => ({
       volumes: [`${root}:/src:ro`],
       ports: (["hooks", "evm", "solana"] as const).map((name) => `${loopback}:${ports[name]}:${worldPorts[name]}`)
     },
-    // The world is there until who calls it has drained.
+    // The world stays until its callers have drained.
     "webhook-dispatcher": { depends_on: ["world"], environment: only("HOOK_SECRET") },
     "payment-settler": {
       environment: only(...Object.keys(secrets).filter((name) => name.startsWith("SETTLER_")))

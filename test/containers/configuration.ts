@@ -1,4 +1,4 @@
-/** What the roles in their containers are configured with: the outside world is another container. */
+/** The configuration of the containerised roles: the outside world is another container. */
 import { localEvmAsset, localEvmChainId } from "../../dev/chain/evm/LocalEvmChain.ts"
 import { localAccount } from "../../dev/chain/evm/accounts.ts"
 import { localAccount as localSolanaAccount } from "../../dev/chain/solana/accounts.ts"

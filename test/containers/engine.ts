@@ -1,4 +1,4 @@
-/** The Docker engine: what is done to a container from outside that a test library does not do. */
+/** The Docker engine: actions on a container that a test library lacks. */
 import { getContainerRuntimeClient } from "testcontainers"
 
 const dockerode = async () => (await getContainerRuntimeClient()).container.dockerode
@@ -7,7 +7,7 @@ const container = async (id: string) => (await dockerode()).getContainer(id)
 
 export const kill = async (id: string, signal: NodeJS.Signals = "SIGKILL") => (await container(id)).kill({ signal })
 
-/** After it has ended, with what it had on its disk. */
+/** After it has ended, with the data on its disk. */
 export const startAgain = async (id: string) => (await container(id)).start()
 
 export const pause = async (id: string) => (await container(id)).pause()

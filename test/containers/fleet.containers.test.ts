@@ -33,7 +33,7 @@ afterAll(async () => {
   await removeFleet()
 })
 
-// A fleet that one scenario has left in pieces fails the next ones at once, and says so.
+// A fleet that one scenario has broken fails the next ones at once, and says so.
 beforeEach(() => untilAllReady(fleet), 50_000)
 
 describe("the three jobs, every role in its container", () => {
@@ -75,7 +75,7 @@ describe("the three jobs, every role in its container", () => {
   })
 })
 
-/** A role, and how long its consumers wait for one who died. */
+/** A role, and its consumers' ack wait after a death. */
 const victims: ReadonlyArray<readonly [RoleName, number]> = [
   ["webhook-dispatcher", 5_000],
   ["pipeline-api", 5_000],
@@ -102,7 +102,7 @@ describe("kill -9 under load", () => {
   it("of the broker that leads the deliveries: nothing is lost", async () => {
     const survived = await underLoad(fleet, books, () => killLeader(fleet, "DELIVERIES"))
 
-    // Its peers choose another within nine seconds, and what was asked meanwhile is asked again.
+    // Its peers elect another within nine seconds, and requests of the meantime are repeated.
     tell("kill -9 of the broker that leads DELIVERIES", survived)
   })
 })
@@ -123,7 +123,7 @@ describe("a paused container", () => {
 
     tell("one of two webhook-dispatchers paused for 12 s", survived)
     await boundedBy(fleet, survived, 5_000)
-    // What it had in work, and what it was just sending.
+    // Its work in hand, and the messages just being sent to it.
     assert.isAtMost(survived.twice, 64)
   })
 })

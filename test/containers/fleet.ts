@@ -1,6 +1,6 @@
 /**
  * The whole fleet in containers on a network of its own: three brokers, every role from the real image as its own user,
- * and the outside world. All of it goes when the test's session ends, whatever came of it.
+ * and the outside world. All of it is removed at the end of the test's session, whatever the result.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -33,7 +33,7 @@ export interface RunningRole {
   readonly ops: string
 }
 
-/** Where its APIs answer, and as whom they are called. */
+/** The addresses of its APIs, and the caller's token. */
 export interface Callable {
   readonly of: (role: RoleName) => { readonly url: string }
   readonly token: string
@@ -71,7 +71,7 @@ const startWorld = async (network: StartedNetwork) => {
   return (port: number) => `http://${started.getHost()}:${started.getMappedPort(port)}`
 }
 
-// As the deployment has them: nobody's root, nothing to write but /tmp, no more rights than its user's.
+// As in the deployment: not root, only /tmp to write to, and no more rights than its user's.
 const startRole = async (
   role: RoleName,
   network: StartedNetwork,

@@ -1,4 +1,6 @@
-/** Units of work of one job, from when they are begun to when they are done: what is open, and how long after a moment the last of it ended. */
+/**
+ * Units of work of one job, from beginning to end: the open ones, and how long after a moment the last of them ended.
+ */
 
 interface Unit {
   readonly begunMs: number
@@ -8,13 +10,13 @@ interface Unit {
 export interface Ledger {
   /** Once; a second beginning of the same changes nothing. */
   readonly begin: (id: string) => void
-  /** A unit that nobody knows, or that has ended, is left as it is. */
+  /** A unit that is unknown or has ended stays as it is. */
   readonly end: (id: string, atMs?: number) => void
   readonly ids: () => ReadonlyArray<string>
   readonly done: () => number
-  /** Ids of what was begun before a moment and has not ended. */
+  /** Ids of units that began before a moment and have not ended. */
   readonly open: (beforeMs?: number) => ReadonlyArray<string>
-  /** From a moment until the last of what was begun before `beforeMs` had ended; 0 when nothing was on its way. */
+  /** From a moment until the last unit that began before `beforeMs` had ended; 0 when none was under way. */
   readonly caughtUpAfterMs: (momentMs: number, beforeMs: number) => number
 }
 

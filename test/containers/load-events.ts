@@ -13,7 +13,7 @@ export interface EventLoad {
   readonly published: Ledger
   /** From the first try of its creation to the event of its end; by the item's title. */
   readonly cancelled: Ledger
-  /** How often the broker did not take an event, or nobody did. */
+  /** How often the broker did not accept an event, or could not be reached. */
   readonly refused: () => number
   readonly stop: () => Promise<void>
 }
@@ -24,7 +24,7 @@ const perRound = 4
 // A delivery may be here before the publisher knows that its event was taken.
 const overlap = 500
 
-/** A confirmation that does not come is asked for again, under the same message id. */
+/** A missing confirmation is requested again, under the same message id. */
 const publisher = async (fleet: Fleet, published: Ledger, onRefused: () => undefined) => {
   const service = await fleet.broker.connectAs("internal-services")
   const client = jetstream(service)
@@ -71,7 +71,7 @@ const operator = async (fleet: Fleet, cancelled: Ledger) => {
     await insist(`cancel item ${nth}`, async () => {
       cancelled.begin(id)
       const { status } = await api.ask("DELETE", `/workitems/${id}`, { reason: "no need" })
-      // Refused with 409: it was cancelled by the try whose answer was lost.
+      // Refused with 409: the attempt with the lost answer cancelled it.
       return status < 300 || status === 409 ? status : undefined
     })
   })

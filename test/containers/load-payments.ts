@@ -1,4 +1,4 @@
-/** Payers who call a model, each one call after the other: a call is paid for once, and asked for until it is answered. */
+/** Payers who call a model, each one call after the other: a call is paid once, and repeated until it is answered. */
 import { randomUUID } from "node:crypto"
 import { localAccount } from "../../dev/chain/evm/accounts.ts"
 import { chat } from "../support/gateway.ts"
@@ -17,7 +17,7 @@ export interface PaymentLoad {
 const path = "/v1/chat/completions"
 const everyMs = 500
 const patienceMs = 8_000
-// A payment that nobody could settle for a while is looked at again at most half a minute later.
+// A payment that could not be settled for a while is looked up again at most half a minute later.
 const answeredWithinMs = 150_000
 
 const post = (url: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
@@ -36,7 +36,7 @@ const offerOf = (url: string, body: unknown) =>
     return response.status === 402 ? quoteOf(response).accepts[0] : undefined
   })
 
-/** Pays for one answer and returns what it says. */
+/** Pays for one answer and returns its text. */
 export const payOnce = async (
   fleet: Callable,
   name: string,

@@ -1,4 +1,4 @@
-/** Listeners who each hear one text after the other, at a pace of their own, and look whether they have heard it whole. */
+/** Listeners who each hear one text after the other, at their own pace, and check whether they have heard it whole. */
 import { randomUUID } from "node:crypto"
 import type { Callable, Fleet } from "./fleet.ts"
 import { faultsOfMarks, listener, unmarked } from "../support/speech.ts"
@@ -7,9 +7,9 @@ import { type Ledger, newLedger } from "./ledger.ts"
 import { insist, pauseMs, stopAll, work } from "./worker.ts"
 
 export interface SpeechLoad {
-  /** From when bytes are wanted to when they come; what was cut off is asked for again. */
+  /** From the wish for bytes to their arrival; an interrupted stream is requested again. */
   readonly waits: Ledger
-  /** Streams with audio, and what they came to. */
+  /** Streams with audio, and their results. */
   readonly streams: StreamCounts
   readonly stop: () => Promise<void>
 }
@@ -17,9 +17,9 @@ export interface SpeechLoad {
 export interface StreamCounts {
   started: number
   whole: number
-  /** The connection broke, or the last event said that the speech did: the listener knows, and asks again. */
+  /** The connection broke, or the last event reported a break: the listener knows, and asks again. */
   cut: number
-  /** Ended as if all were well, and was not whole: what is wrong with it. */
+  /** Ended as if all were well, but incomplete: the faults. */
   readonly faults: Array<string>
 }
 
@@ -29,7 +29,7 @@ const input = "The harbour wakes before the town does, and nobody minds the gull
 const bytesPerSecond = 500_000
 const firstAudioWithinMs = 10_000
 
-/** What is wrong with a stream as it was heard; empty when it is whole. */
+/** The faults of a stream as it was heard; empty when it is whole. */
 const faultsOf = (heard: ReturnType<ReturnType<typeof listener>["heard"]>, text: string): ReadonlyArray<string> => [
   ...faultsOfMarks([text], heard.marks, heard.durationMs),
   ...(unmarked(text, heard.marks) === "" ? [] : [`not marked: ${unmarked(text, heard.marks)}`]),
@@ -38,7 +38,7 @@ const faultsOf = (heard: ReturnType<ReturnType<typeof listener>["heard"]>, text:
     : [`${heard.audio.length / 48} ms of audio, announced as ${heard.durationMs}`])
 ]
 
-/** A listener who waits for bytes, from when they are wanted to when they come; a wait goes on over a cut connection. */
+/** A listener's wait for bytes, from the wish to the arrival; it continues over a cut connection. */
 interface Waiting {
   readonly want: () => void
   readonly got: () => void
@@ -75,7 +75,7 @@ export const hearOnce = async (fleet: Callable, text: string, { want, got }: Wai
   try {
     return { started: true, cut: false, faults: faultsOf(events.heard(), text) }
   } catch (error) {
-    // A stream that says that it broke off is no better and no worse than a connection that breaks.
+    // A stream that reports its break is no better and no worse than a broken connection.
     const isTold = String(error).includes('"type":"speech.error"')
     return { started: events.bytes() > 0, cut: isTold, faults: [String(error)] }
   }

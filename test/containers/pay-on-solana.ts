@@ -1,4 +1,4 @@
-/** Pays for one answer on Solana as a person does who knows where gateway and chain are; what the command prints. */
+/** Pays for one answer on Solana as a person would with the addresses of gateway and chain; the command's output. */
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"

@@ -1,4 +1,4 @@
-/** One who does the same thing again and again until told to stop, and then once finishes what they are at. */
+/** A worker that repeats one round until it is told to stop, and then finishes its present round. */
 
 export interface Worker {
   /** Resolves when the last round has ended. */
@@ -7,7 +7,7 @@ export interface Worker {
 
 export const pauseMs = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
-/** A round that throws ends the worker, and `stop` then fails with it: rounds handle what may happen. */
+/** A round that throws ends the worker, and `stop` then fails with it: rounds must handle expected failures. */
 export const work = (everyMs: number, round: (nth: number) => Promise<void>): Worker => {
   const stopping = new AbortController()
   const run = async () => {
@@ -29,7 +29,7 @@ export const work = (everyMs: number, round: (nth: number) => Promise<void>): Wo
 
 export const stopAll = (workers: ReadonlyArray<Worker>) => Promise.all(workers.map(({ stop }) => stop()))
 
-/** Asks again until it is answered; what is asked must be harmless twice. */
+/** Repeats a request until it is answered; the request must be idempotent. */
 export const insist = async <A>(what: string, act: () => Promise<A | undefined>, withinMs = 60_000): Promise<A> => {
   const deadline = performance.now() + withinMs
   let last: unknown

@@ -1,4 +1,4 @@
-/** Where the outside world's parts stand in its container, and whose they are. Known to it and to who starts it. */
+/** The places and keys of the outside world's parts in its container, known to it and to its starter. */
 
 export const worldPorts = { hooks: 8_080, models: 8_081, evm: 8_545, solana: 8_899 } as const
 

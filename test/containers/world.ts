@@ -1,6 +1,6 @@
 /**
- * The outside world as one container: a receiver of webhooks that remembers what it was sent, a provider of models, and
- * two chains. What listens on loopback alone is passed on to the container's own address.
+ * The outside world as one container: a receiver of webhooks that remembers its requests, a provider of models, and two
+ * chains. Ports that listen on loopback alone are forwarded to the container's own address.
  */
 import { createHmac } from "node:crypto"
 import { createServer as createHttpServer, type IncomingMessage } from "node:http"
@@ -62,7 +62,7 @@ const arrivalOf = (request: IncomingMessage, body: Buffer): Arrival => {
   }
 }
 
-/** GET says what came since the `from`th, POST is a webhook. */
+/** GET returns the requests since the `from`th, POST is a webhook. */
 const receive = createHttpServer((request, response) => {
   if (request.method === "GET") {
     const from = Number(new URL(request.url ?? "/", "http://world").searchParams.get("from"))

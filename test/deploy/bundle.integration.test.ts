@@ -33,7 +33,7 @@ const firstLine = (child: ChildProcess) =>
 
 const ended = (child: ChildProcess) => new Promise<number | null>((resolve) => child.once("exit", resolve))
 
-// As the image has it: the engines' packages beside the others.
+// As in the image: the engines' packages beside the others.
 const withEngines = () => cpSync(join(folder, "speech"), join(folder, "app"), { recursive: true })
 
 describe("the bundle", () => {

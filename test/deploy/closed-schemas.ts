@@ -1,6 +1,6 @@
 /**
- * Schemas of Kubernetes and its controllers, closed: what they do not name is a fault, as it is when a server checks
- * fields strictly. Without it a misspelt field is dropped in silence.
+ * Schemas of Kubernetes and its controllers, closed: unknown fields are faults, as in a server's strict check.
+ * Otherwise a misspelt field would be dropped silently.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"

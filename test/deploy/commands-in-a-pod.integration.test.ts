@@ -40,7 +40,7 @@ interface Ran {
   readonly error: string
 }
 
-/** A command as `kubectl exec` runs it: nothing in the environment but what the pod has. */
+/** A command as `kubectl exec` runs it: with only the pod's environment. */
 const inPod = (environment: Readonly<Record<string, string | undefined>>, ...parameters: ReadonlyArray<string>) =>
   new Promise<Ran>((resolve) => {
     const env = {

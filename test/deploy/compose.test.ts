@@ -29,7 +29,7 @@ const { services, volumes } = parse(read("compose.yaml"), { merge: true }) as {
   readonly volumes: Readonly<Record<string, object>>
 }
 
-// The same secrets as Kubernetes', each in a file of its own.
+// The same secrets as on Kubernetes, each in a file of its own.
 const filesOf: Readonly<Record<string, string>> = {
   "starling-webhook-secrets": "webhooks.env",
   "starling-provider-keys": "providers.env",

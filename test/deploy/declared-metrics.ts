@@ -1,4 +1,4 @@
-/** Every metric that a rule or a board may speak of, with its labels: as the rooms declare them, and from elsewhere. */
+/** Every metric that a rule or a board may use, with its labels: those that the rooms declare, and foreign ones. */
 import { boards } from "../../deploy/generate/boards.ts"
 import { ruleGroups } from "../../deploy/generate/files.ts"
 import { scaled } from "../../deploy/generate/scaling.ts"
@@ -21,7 +21,7 @@ const documented = (): Map<string, Known> => {
   )
 }
 
-/** What the broker's exporter tells, which is another's. */
+/** The metrics of the broker's exporter, which is third-party. */
 export const fromBroker = {
   nats_server_total_message_bytes: ["server_name"],
   nats_server_max_storage: ["server_name"],
@@ -30,7 +30,7 @@ export const fromBroker = {
   nats_stream_total_messages: ["account_name", "stream_name"]
 }
 
-/** What Prometheus, the process itself and the broker's exporter tell. */
+/** The metrics of Prometheus, of the process itself and of the broker's exporter. */
 const fromElsewhere: ReadonlyMap<string, Known> = new Map(
   Object.entries({
     up: [],
@@ -48,7 +48,7 @@ export const recordings = ruleGroups.flatMap((group) => group.recordings)
 export const alerts = ruleGroups.flatMap((group) => group.alerts)
 export const panels = boards.flatMap(({ rows }) => rows.flatMap((row) => row.panels))
 
-/** By what they are called: recordings, alerts, panels, and what is scaled by. */
+/** By name: recordings, alerts, panels, and autoscaler queries. */
 export const expressions: ReadonlyArray<readonly [string, string]> = [
   ...recordings.map(({ record, expr }) => [record, expr] as const),
   ...alerts.map(({ name, expr }) => [name, expr] as const),
@@ -61,13 +61,13 @@ for (const { record, expr } of recordings) {
   metrics.set(record, { labels: groupLabelsOf(expr).filter((label) => label !== "le"), isHistogram: false })
 }
 
-/** A metric's name without what a histogram adds to it. */
+/** A metric's name without a histogram's suffix. */
 export const familyOf = (metric: string) => {
   const base = metric.replace(/_(?:bucket|sum|count)$/u, "")
   return metrics.get(base)?.isHistogram === true ? base : metric
 }
 
-/** Undefined for what nothing tells. */
+/** Undefined for an unknown metric. */
 export const labelsOf = (metric: string): ReadonlyArray<string> | undefined => {
   const family = familyOf(metric)
   const known = metrics.get(family)

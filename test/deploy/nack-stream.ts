@@ -1,4 +1,6 @@
-/** What NACK's Stream takes, of version 0.21: the fields that we may set, each with its values. Its own schema is not on a registry. */
+/**
+ * The fields of NACK's Stream, version 0.21, that we may set, each with its values. Its own schema is on no registry.
+ */
 const text = { type: "string" }
 const yes = { type: "boolean" }
 const limit = { type: "integer", minimum: -1 }

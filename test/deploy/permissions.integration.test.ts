@@ -47,7 +47,7 @@ describe.each(parties)("%s, with the permissions of the topology,", (party) => {
   it.live.each(part.streams.filter(({ publishers }) => publishers.includes(party)))("publishes to $name", (stream) =>
     Effect.gen(function* () {
       const publisher = yield* Publisher
-      // The cursor beside the events is not theirs.
+      // Internal services may not write the cursor beside the events.
       const subjects = stream.subjects.filter((subject) => party !== "internal services" || subject.includes("."))
 
       const stored = yield* Effect.forEach(subjects, (subject) =>
@@ -87,7 +87,7 @@ describe.each(parties)("%s, with the permissions of the topology,", (party) => {
       assert.isAbove(lastSequence, 0)
       yield* reader.last(stream.name, subject)
       const consumers = yield* Consumers
-      // The acks are with the broker once it has answered a question that was asked after them.
+      // The broker has the acks once it has answered a later request.
       yield* eventually(Effect.map(consumers.backlog(stream.name, tokenOf(party)), ({ unacked }) => unacked === 0))
       if (stream.keepers?.includes(party) === true) {
         const nowMs = yield* Clock.currentTimeMillis

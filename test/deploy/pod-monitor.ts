@@ -1,6 +1,6 @@
 /**
- * What Prometheus is told by the operator for our PodMonitor: its relabeling, in the operator's order, over targets
- * whose labels are those of pods.
+ * The operator's Prometheus configuration for our PodMonitor: its relabeling, in the operator's order, over targets
+ * with the labels of pods.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"

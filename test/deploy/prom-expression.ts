@@ -1,4 +1,4 @@
-/** What an expression of PromQL speaks of: the metrics it reads and the labels it goes by. Enough for our own rules. */
+/** The metrics and labels in a PromQL expression. Sufficient for our own rules. */
 
 const words = new Set("by on without ignoring and or unless offset bool group_left group_right le inf nan".split(" "))
 

@@ -1,4 +1,4 @@
-/** For each recording rule: series, and what is recorded of them after twenty minutes, to three digits. */
+/** For each recording rule: series, and their recording after twenty minutes, to three digits. */
 
 export interface RecordingCase {
   readonly record: string
@@ -49,7 +49,7 @@ export const recordingCases: ReadonlyArray<RecordingCase> = [
   {
     record: "webhook_backlog:deliverable",
     series: {
-      // Two replicas tell of the same backlog.
+      // Two replicas report the same backlog.
       'webhook_backlog{endpoint="well",pod="a"}': "100x60",
       'webhook_backlog{endpoint="well",pod="b"}': "100x60",
       'webhook_backlog{endpoint="dead",pod="a"}': "90000x60",

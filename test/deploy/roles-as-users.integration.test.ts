@@ -37,7 +37,7 @@ interface Connections {
   }
 }
 
-/** What a role has sent, as the broker counts it. */
+/** A role's sent messages, as the broker counts them. */
 const sentBy = async (role: RoleName) => {
   const answer = await system.request("$SYS.REQ.SERVER.PING.CONNZ", JSON.stringify({ auth: true }), { timeout: 5_000 })
   const { connections } = answer.json<Connections>().data

@@ -20,7 +20,7 @@ export const ruleCase = (alert: string, at: string, fires: Series, labels: Serie
   silent
 })
 
-/** A labelled counter that nobody has seen for so many minutes, and that begins with its first fault. */
+/** A labelled counter that is absent for so many minutes, and begins with its first fault. */
 export const bornAt = (minute: number, value = 1) => `_x${minute - 1} ${value}x120`
 
 /** A counter that rises by so much a minute. */

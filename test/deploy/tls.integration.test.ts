@@ -57,7 +57,7 @@ const works = async (sweeper: RunningRole) => {
   await until(async () => /^sweeper_held\{[^}]*\} 1$/mu.test(await sweeper.metrics()))
 }
 
-/** It waits, alive and not ready, and says why to those who look and to those who read its log. */
+/** It waits, alive and not ready, with the reason in health and log. */
 const waitsBecause = async (sweeper: RunningRole, reason: RegExp) => {
   const shown = async () =>
     ((await (await fetch(`${sweeper.url}/readyz`)).json()) as { readonly checks: Record<string, string> }).checks[

@@ -10,7 +10,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Asks where `docker compose` says that it is of this version; null where there is none. */
+/** Asks with a `docker compose` that reports this version; null where there is none. */
 const ask = (version: string | null) => {
   const docker = join(folder, "docker")
   writeFileSync(docker, `#!/bin/sh\n${version === null ? "exit 125" : `echo ${version}`}\n`)

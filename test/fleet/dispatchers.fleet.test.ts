@@ -7,7 +7,7 @@ import { parseExposition } from "../../services/cli/top/exposition.ts"
 const rate = 100
 const seconds = 6
 const concurrency = 16
-// A delivery of one that was killed is missed after the ack wait of 5 s; all else goes on within 5 s.
+// A delivery of a killed dispatcher comes after the ack wait of 5 s; everything else goes on within 5 s.
 const recoveredMs = 10_000
 const takenUpMs = 5_000
 
@@ -16,7 +16,7 @@ const metricOf = async ({ metricsUrl }: Dispatcher, name: string) => {
   return found.reduce((sum, { value }) => sum + value, 0)
 }
 
-/** The one whose fan-out works, once the others stand by. */
+/** The dispatcher with the active fan-out, once the others stand by. */
 const theActive = async (dispatchers: ReadonlyArray<Dispatcher>): Promise<Dispatcher> => {
   const look = async () => {
     const active = await Promise.all(dispatchers.map((one) => metricOf(one, "bus_relay_active")))
@@ -26,7 +26,7 @@ const theActive = async (dispatchers: ReadonlyArray<Dispatcher>): Promise<Dispat
   return (await look())[0] ?? theActive(dispatchers)
 }
 
-/** What became of events that came all the while: how late each was, and which came under more than one id. */
+/** Events during the test: how late each was, and which came under more than one id. */
 const arrived = async (rig: Rig, confirmedAtMs: ReadonlyMap<string, number>) => {
   const missing = async () => {
     const got = new Set((await rig.receiver.arrivals()).map(([id]) => id))
@@ -49,7 +49,7 @@ type Arrived = Awaited<ReturnType<typeof arrived>>
 const latest = (late: Arrived["late"], fromMs = 0) =>
   Math.max(...late.filter((one) => one.fromMs >= fromMs).map(({ ms }) => ms))
 
-/** Three at work under load, while something is done to the one whose fan-out works. */
+/** Three at work under load, and a disturbance of the one with the active fan-out. */
 const whileThreeWork = (
   act: (active: Dispatcher, others: ReadonlyArray<Dispatcher>) => Promise<unknown>,
   check: (arrived: Arrived, atMs: number, left: ReadonlyArray<Dispatcher>) => unknown
@@ -84,7 +84,7 @@ describe("three dispatchers under load, one of which does the fan-out", () => {
         assert.strictEqual(fannedOutTwice, 0)
         assert.isAtMost(twice, concurrency + rate * 0.2)
         assert.isBelow(latest(late), recoveredMs)
-        // What came when it was gone was never given to it.
+        // Events after its death were never given to it.
         assert.isBelow(latest(late, killedAtMs + 500), takenUpMs)
         await theActive(left)
       }

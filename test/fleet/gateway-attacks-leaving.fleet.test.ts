@@ -74,7 +74,7 @@ describe("attack 5: the payer takes the money back while the model works", () =>
           const next = yield* payWith(fleet, body, yield* signFor(fleet, body, key))
           assert.isAtLeast(next.status, 402)
           assert.strictEqual(fleet.upstream.calls.length, before)
-          // Who pays after all is served again.
+          // A payer that pays after all is served again.
           yield* fleet.chain.fund(privateKeyToAccount(key).address, 100_000n)
           assert.strictEqual(yield* balanced(fleet, 30_000), 1)
         })

@@ -13,7 +13,7 @@ import {
 } from "../support/hostile-facilitator.ts"
 import { balanced, type PaymentFleet, withPayments } from "../support/payment-fleet.ts"
 
-/** The gateway, with somebody else to verify and settle, of whom the worst is expected. */
+/** The gateway, with a remote facilitator that may do its worst. */
 const withFacilitator = <A, E>(
   test: (fleet: PaymentFleet, facilitator: HostileFacilitator) => Effect.Effect<A, E, Scope.Scope>
 ) =>
@@ -74,7 +74,7 @@ describe("failure 7: a settlement with an unknown outcome", () => {
           const again = yield* payWith(fleet, body, payment)
           assert.deepStrictEqual([again.status, again.body["code"]], [402, "PAYMENT_REPLAY"], how)
         }
-        // It stays as silent as it is: what was paid is found on the chain.
+        // It stays silent: the payment is found on the chain.
         assert.strictEqual(yield* balanced(fleet, 90_000), silentAfterSettling.length)
       })
     )
@@ -195,7 +195,7 @@ describe("failure 11: a false success", () => {
         }
         assert.deepStrictEqual(yield* fleet.receipts, [])
         assert.deepStrictEqual(yield* fleet.transfers, [])
-        // What was asked for is collected as soon as somebody does it.
+        // The requested settlement happens as soon as a settler can.
         facilitator.behaviour = honest
         assert.isAtLeast(yield* balanced(fleet, 60_000), emptySuccesses.length)
       })

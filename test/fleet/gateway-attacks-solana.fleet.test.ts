@@ -31,7 +31,7 @@ const send = async (payment: string) => {
   const response = await fetch(`${paid.url}/solana/api/v1/chat/completions`, {
     method: "POST",
     headers: { "content-type": "application/json", "payment-signature": payment },
-    // As the client had asked: the price is the same.
+    // As the client asked: the price is the same.
     body: JSON.stringify({
       model: "demo/echo",
       messages: [{ role: "user", content: "under the sun" }],

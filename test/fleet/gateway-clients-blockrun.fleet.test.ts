@@ -14,12 +14,12 @@ afterAll(() => paid.stop())
 const llm = (privateKey: string = paid.evm.privateKey) => new LLMClient({ privateKey, apiUrl: `${paid.url}/api` })
 const messages = (content: string) => [{ role: "user" as const, content }]
 
-/** What passed while it was done, and what the payer has less. */
+/** The wire traffic meanwhile, and the payer's loss. */
 const during = async <A>(call: () => Promise<A>, balance: () => Promise<bigint> = paid.evm.balance) => {
   const before = await balance()
   const from = paid.wire.exchanges.length
   const result = await call()
-  // What the client only read, like the list of models, is none of the call.
+  // The client's reads, such as the list of models, are not part of the call.
   const exchanges = paid.wire.exchanges.slice(from).filter(({ method }) => method === "POST")
   return { result, exchanges, spent: before - (await balance()) }
 }

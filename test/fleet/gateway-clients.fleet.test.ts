@@ -40,7 +40,7 @@ const json = { "content-type": "application/json" }
 const post = (pay: typeof fetch, path: string, body: unknown) =>
   pay(`${paid.url}${path}`, { method: "POST", headers: json, body: JSON.stringify(body) })
 
-/** What a call did: its exchanges on the wire, and what the payer has less. */
+/** A call's exchanges on the wire, and the payer's loss. */
 const during = async <A>(
   call: () => Promise<A>,
   balance: () => Promise<bigint> = paid.evm.balance

@@ -1,4 +1,4 @@
-/** The embedded default as somebody finds it who has only what `--ready-json` says: unmodified clients pay on both chains. */
+/** The embedded default for a caller who knows only `--ready-json`: unmodified clients pay on both chains. */
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"

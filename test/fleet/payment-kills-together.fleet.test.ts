@@ -1,7 +1,7 @@
 /**
- * The roles of a payment in one process, as a small machine runs them, and that process killed the hard way at each step
- * of a paid call. Whatever it knew only by itself is gone then; in the end each payer is charged once for what was
- * answered or kept, and never otherwise.
+ * The payment roles in one process, as on a small machine, and that process killed at each step of a paid call. Its
+ * unsaved state is lost each time; in the end each payer is charged once for an answered or kept call, and never
+ * otherwise.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -22,15 +22,15 @@ import {
 import { until } from "../../dev/fixtures/starling.ts"
 
 const roles: ReadonlyArray<RoleName> = ["payment-verifier", "payment-settler", "model-gateway"]
-// Who settles is missed after half a minute at the latest, and then has to get a key.
+// A dead settler is replaced after half a minute at the latest, and the new one then has to get a key.
 const settledWithinMs = 70_000
-// No payment that somebody still comes for is a finding.
+// No payment that a payer still comes for is a finding.
 const patient = { BooksGraceSeconds: 90 }
 const graceSeconds = 1
 const receiptForm = /^0x[0-9a-f]{64}$/u
 
 let fleet: PaidProcesses
-/** Transactions that payers were told of. */
+/** Transactions that payers heard of. */
 const told: Array<string> = []
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ const receiptOf = (said: Said | undefined) => {
 }
 
 let names = 0
-/** A call with a name of its own, so that its answer can be asked for again. */
+/** A call with a name of its own, so that its answer can be requested again. */
 const callHeldAt = (text: string, method: RegExp, what: "call" | "answer") => {
   names += 1
   return fleet.callHeldAt(text, method, what, { identifier: `call-of-its-own-name-${names}` })
@@ -66,7 +66,7 @@ const killAndRun = async ({ answer }: HeldCall) => {
   await run()
 }
 
-/** Who asks again has the answer for the one payment, however often. */
+/** A repeated request gets the answer for the one payment, however often. */
 const hasItsAnswer = async ({ body, payment }: HeldCall) => {
   const said = await fleet.payUntil(isReceipted, body, payment, settledWithinMs)
   const question = body.messages[0]?.content ?? ""
@@ -166,7 +166,7 @@ describe("the books", () => {
     const metrics = () => fleet.of("payment-settler").metrics()
     await until(async () => booksReadAt(await metrics()) > 0)
     const first = booksReadAt(await metrics())
-    // What was young at the first reading is not so at this one.
+    // Entries that were young at the first reading no longer are at this one.
     await until(async () => booksReadAt(await metrics()) > first + 2 * graceSeconds)
     assert.deepStrictEqual(fleet.findings(), [])
     assert.deepStrictEqual(bookFindings(await metrics()), [])

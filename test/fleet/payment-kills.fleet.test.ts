@@ -1,6 +1,6 @@
 /**
- * Each role of a payment killed the hard way at each of its steps, as processes of their own. Whoever dies when, in the
- * end what the chain has moved, what was receipted, and what was answered or kept for its payer are as many.
+ * Each payment role in a process of its own, killed at each of its steps. After any death the chain's transfers, the
+ * receipts, and the answered or kept calls are equal in number in the end.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { chat } from "../support/gateway.ts"

@@ -198,7 +198,7 @@ describe("a killed pipeline", () => {
   )
 })
 
-/** Until somebody answers: the role may be away. */
+/** Until an answer comes: the role may be down. */
 const again = <A, E, R>(asked: Effect.Effect<A, E, R>) =>
   Effect.retry(asked, { times: 200, schedule: Schedule.spaced("50 millis") })
 

@@ -44,7 +44,7 @@ describe("an item with a receiver that refuses every event", () => {
     const all = namesOf(id)
     const item = await fleet.api.call("GET", `/workitems/${id}`)
     assert.strictEqual(item["state"], "Done")
-    // No forge took its branch: nobody opened a pull request.
+    // No forge has its branch: no pull request was opened.
     assert.notInclude(all, "work_item.pull_request_opened")
 
     await until(() => namesAt("/refusing", id).length >= all.length * refusals, 30_000)

@@ -87,7 +87,7 @@ describe("hanging receivers", () => {
 
     assert.deepStrictEqual(new Set([...before.states, ...first.states, ...second.states]), new Set(["Cancelled"]))
     const hanging = Math.min(first.median, second.median)
-    // On a machine that others use too; what waits for a receiver waits for ten seconds.
+    // On a shared machine; a wait for a receiver takes ten seconds.
     assert.isBelow(hanging, before.median * 3 + 20, `${before.median} ms before`)
     assert.isAbove(received(), receivedBefore, "nothing was sent to the hanging receiver")
     await assertAllTold(fleet.bus)

@@ -7,7 +7,7 @@ import { assertAllTold, assertReplays, readItemLogs } from "../support/pipeline-
 import { until } from "../../dev/fixtures/starling.ts"
 
 let fleet: PipelineFleet
-/** What became of each scenario. */
+/** The result of each scenario. */
 const ends = new Map<ScenarioName, Error | undefined>()
 
 // Agents of one runner, so many that no scenario waits for another.

@@ -44,7 +44,7 @@ describe("pipeline-api killed in the middle", () => {
       assert.strictEqual((await api.call("GET", `/workitems/${log.id}`))["state"], "Done")
     }
     await assertAllTold(bus)
-    // What the stream holds of an item, its receiver has, once and in order.
+    // The receiver has every event of an item in the stream, once and in order.
     for (const { id, records } of logs) {
       const announced = records.flatMap(({ events }) => events.map(({ event }) => event))
       await until(() => deliveries.of(id).length >= announced.length)

@@ -1,6 +1,6 @@
 /**
- * Secrets planted wherever a fleet holds or meets one, through successes and failures of all three jobs, at the level
- * at which it says the most: none of them may come to light in what it says, shows, sends on or keeps.
+ * Secrets planted wherever a fleet holds or meets one, through successes and failures of all three jobs, at the most
+ * verbose log level: none of them may appear in its logs, its pages, its traffic or its storage.
  */
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
@@ -166,14 +166,14 @@ const breakTheSchema = async () => {
 }
 
 /**
- * What may hold a secret, for a while: an answer that has been given to its runner, for a minute, in case it asks again;
- * and what was paid for, which repeats the prompt, until its payer has it.
+ * Places that may hold a secret for a while: an answer to a runner, for a minute, in case it asks again; and a paid
+ * call, which repeats the prompt, until its payer has it.
  */
 const isMeant = ([stream, text]: readonly [stream: string, text: string]) =>
   (stream === "KV_answers" && text.includes("takenBy") && text.includes("Nats-TTL: 60s")) ||
   stream === "OBJ_paid-answers"
 
-/** What `tail` says until it has said this; it follows without end. */
+/** The output of `tail` up to this text; it follows without end. */
 const tailed = async (last: string, ...parameters: ReadonlyArray<string>) => {
   const child = spawn("./starling", ["tail", ...parameters], { cwd: repository, env: home.environment })
   let out = ""

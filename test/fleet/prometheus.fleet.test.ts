@@ -25,7 +25,9 @@ type Series = ReadonlyArray<Readonly<Record<string, string>>>
 const recorded: ReadonlySet<string> = new Set(recordings.map(({ record }) => record))
 const isOurs = (metric: string) => !recorded.has(metric) && !Object.hasOwn(fromBroker, metric) && metric !== "up"
 
-/** In the catalogue, and told from their first sample on: of another's facilitator, a cloned voice, a sweep's finds. */
+/**
+ * In the catalogue, and present from their first sample on: of a remote facilitator, a cloned voice, a sweep's finds.
+ */
 const toldLater = [
   "x402_facilitator_calls_total",
   "x402_facilitator_unconfirmed_total",
@@ -86,7 +88,7 @@ const read = async (expr: string) =>
 describe.skipIf(program === undefined)("a Prometheus that scrapes the running fleet", () => {
   beforeAll(begin)
   afterAll(async () => {
-    // Nothing of it is there when the fleet did not start.
+    // None of it exists when the fleet did not start.
     if (prometheus !== undefined) await prometheus.stop()
     await endRoles()
     await fleet.stop("SIGTERM")
@@ -94,7 +96,7 @@ describe.skipIf(program === undefined)("a Prometheus that scrapes the running fl
     home.remove()
   })
 
-  it("a scraping Prometheus finds the metrics' ports and no other, and gives them the labels of the rules", async () => {
+  it("finds the metrics' ports and no other, and gives them the labels of the rules", async () => {
     const { activeTargets, droppedTargets } = await targets()
 
     assert.deepStrictEqual(
@@ -104,19 +106,19 @@ describe.skipIf(program === undefined)("a Prometheus that scrapes the running fl
     assert.strictEqual(droppedTargets.length, 1)
   })
 
-  it("a scraping Prometheus sees receivers by their own names", async () => {
+  it("sees receivers by their own names", async () => {
     const names = new Set((await seriesOf("webhook_attempts_total")).map(({ endpoint }) => endpoint))
 
     assert.deepStrictEqual([...names], ["demo"])
   })
 
-  it("a scraping Prometheus attributes processor and memory to the process", async () => {
+  it("attributes processor and memory to the process", async () => {
     const roles = new Set((await seriesOf("process_resident_memory_bytes")).map(({ role }) => role))
 
     assert.deepStrictEqual([...roles].toSorted(), ["fleet", "speech-synthesizer"])
   })
 
-  it("a scraping Prometheus evaluates every rule, and no critical alert fires on a healthy fleet", async () => {
+  it("evaluates every rule, and no critical alert fires on a healthy fleet", async () => {
     const rules = async () => (await prometheus.ask<Rules>("rules")).groups.flatMap((group) => group.rules)
     await until(async () => (await rules()).every(({ health }) => health !== "unknown"))
 
@@ -132,7 +134,7 @@ describe.skipIf(program === undefined)("a Prometheus that scrapes the running fl
     assert.deepStrictEqual(firing.result, [])
   })
 
-  it("a scraping Prometheus knows every metric that a rule, a board or an autoscaler names", async () => {
+  it("knows every metric that a rule, a board or an autoscaler names", async () => {
     const known = new Set(Object.keys(await prometheus.ask<Record<string, unknown>>("metadata")))
     const missing = new Set<string>()
     for (const [name, expr] of expressions) {
@@ -148,7 +150,7 @@ describe.skipIf(program === undefined)("a Prometheus that scrapes the running fl
     for (const metric of missing) assert.isDefined(labelsOf(metric), metric)
   })
 
-  it("a scraping Prometheus has the labels that they use on its series, or in the catalogue", async () => {
+  it("has the labels that they use on its series, or in the catalogue", async () => {
     let onSeries = 0
     for (const [name, expr] of expressions) {
       const text = await read(expr)

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const urlOf = (api: (typeof apis)[number]) => fleet.ready[api]
 
-/** As they are and as somebody writes them who tries to get past a comparison of texts. */
+/** As they are, and in spellings that try to get past a comparison of texts. */
 const spellings = (path: string) => [path, `${path}/`, `${path}?a=1`, `/${path}`, `/v1/..${path}`, path.toUpperCase()]
 
 /** An address of this machine that is not loopback, where it has one. */

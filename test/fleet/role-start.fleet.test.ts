@@ -42,7 +42,7 @@ describe("a role with a wrong configuration", () => {
     const shapes = await refused(
       [endpoint({ Url: "nowhere", SecretEnvVar: "NOT_SET" }), endpoint({ Name: "b", Retries: 3 }), endpoint({})],
       {},
-      // What another role reads is looked at for its shape alone.
+      // Another role's secrets are checked for their shape alone.
       {
         Buss: {},
         ModelGateway: { Providers: [{ Name: "p", BaseUrl: "https://p.example", KeyEnvVar: "NOT_SET_EITHER" }] }
@@ -83,7 +83,7 @@ describe("a role whose broker is unreachable", () => {
     await until(() => scene.requests.length === 1)
     await scene.nats.kill9()
     await until(async () => (await role.status("/readyz")) === 503)
-    // What minutes of it do to the loops is seen with a faster clock, in the tests of the dispatcher.
+    // The effect of minutes on the loops is tested with a faster clock, in the dispatcher's tests.
     for (const began = performance.now(); performance.now() - began < 5_000;) {
       assert.strictEqual(await role.status("/livez"), 200)
       assert.strictEqual(await role.status("/readyz"), 503)

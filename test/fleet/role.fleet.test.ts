@@ -74,7 +74,7 @@ describe("the log and traces of a role", () => {
         said
       )
     }
-    // What the process says of itself, all its roles together.
+    // The process' log, all its roles together.
     const ofTheProcess = role.log().filter((line) => line["role"] === "fleet")
     assert.strictEqual(ofTheProcess.length + ofTheRole.length, role.log().length)
     assert.include(metrics, 'webhook_deliveries_total{role="webhook-dispatcher",endpoint="a",outcome="abandoned"} 1')

@@ -47,7 +47,7 @@ const start = (parameters: ReadonlyArray<string>, path = process.env["PATH"] ?? 
   return { child, ended, out: () => out }
 }
 
-/** Of the audio, by what another decoder makes of it. */
+/** The duration of the audio, by another decoder. */
 const decodedMs = (path: string, ...input: ReadonlyArray<string>) => {
   const parameters = ["-v", "error", ...input, "-i", path, "-f", "s16le", "-ar", "24000", "-"]
   return execFileSync("ffmpeg", parameters, { maxBuffer: 256 * 1_024 * 1_024 }).length / 48

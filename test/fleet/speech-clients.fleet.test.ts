@@ -28,7 +28,7 @@ describe("clients that read one byte a second", () => {
   const count = 12
 
   it("use no memory in the fleet, delay no other client, and leave nothing behind", async () => {
-    // What a fleet that has spoken before needs anyway.
+    // The memory that a fleet needs anyway after its first speech.
     await fleet.listen(order({ input: sentence.repeat(40), output_format: "pcm_48000" }))
     const chunksBefore = await fleet.metric("speech_chunks_asked_total")
     const waitsBefore = await fleet.metric("speech_credit_waits_total")
@@ -81,7 +81,7 @@ describe("departing clients", () => {
   })
 
   it("a thousand at once leave no session, no request and no encoder behind", async () => {
-    // As soon as asked, with the head of the answer, after its first bytes; with an encoder and without.
+    // Right after the request, with the head of the answer, after its first bytes; with an encoder and without.
     const visit = async (which: number) => {
       const output_format = which % 20 < 2 ? "mp3_24000_64" : "pcm_24000"
       const body = order({ output_format, input: sentence.repeat(30) })

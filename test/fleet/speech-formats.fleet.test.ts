@@ -44,7 +44,7 @@ const absolute = (numbers: Iterable<number>) => [...numbers].map(Math.abs).toSor
 const medianOf = (sorted: ReadonlyArray<number>) => sorted[Math.floor(sorted.length / 2)] ?? Infinity
 const largestOf = (sorted: ReadonlyArray<number>) => sorted.at(-1) ?? Infinity
 
-/** How much later a word is heard than its mark says, by word, for those that follow a silence. */
+/** How much later than its mark a word is heard, by word, for words after a silence. */
 const latenessOf = async ({ bytes, marks }: Answer, format: string): Promise<ReadonlyMap<string, number>> => {
   const onsets = onsetsOf(await decoded(bytes, format, commonRateHz), 80)
   return new Map(
@@ -87,7 +87,7 @@ describe("every output format", () => {
       const late = absolute(lateness.values())
       assert.isAtMost(medianOf(late), 25, shown)
       assert.isAtMost(largestOf(late), 70, shown)
-      // And no encoder moves them: as in PCM, but for what a lossy one smears before an onset.
+      // No encoder moves them: as in PCM, except for a lossy one's smear before an onset.
       const moved = absolute([...lateness].map(([word, ms]) => ms - (inPcm.get(word) ?? Infinity)))
       assert.isAtMost(medianOf(moved), 4, `${shown}, in PCM ${JSON.stringify([...inPcm])}`)
       assert.isAtMost(largestOf(moved), 20, `${shown}, in PCM ${JSON.stringify([...inPcm])}`)
@@ -198,7 +198,7 @@ describe("a repeated request", () => {
     for (const format of formats) {
       const order = { input: asked, voice_id, output_format: format }
       const first = await fleet.listen(order)
-      // Beside it and before it others are spoken, by both engines.
+      // Other texts are spoken at the same time and before, by both engines.
       const [second] = await Promise.all([
         fleet.listen(order),
         fleet.listen({ input: "Something else is said.", voice_id: "henry", output_format: format }),

@@ -6,7 +6,7 @@ import { until } from "../../dev/fixtures/starling.ts"
 
 let fleet: SpeechFleet
 let sequencers: ReadonlyArray<RunningRole>
-/** What each of fifty listeners takes: see paceOfThisMachine. */
+/** The pace of each of fifty listeners: see paceOfThisMachine. */
 let bytesPerSecond: number
 
 const sequencer = async () => {
@@ -19,11 +19,11 @@ beforeAll(async () => {
   const roles = ["webhook-dispatcher", "speech-api", "speech-synthesizer"]
   fleet = await startSpeechFleet({ FLEET_ROLES: JSON.stringify(roles) })
   sequencers = await Promise.all([sequencer(), sequencer()])
-  // Whoever has spoken once is warm, and its token known.
+  // A fleet that has spoken once is warm, and its token known.
   await fleet.listen({ input: "Ready.", voice_id: "henry" })
   bytesPerSecond = await paceOfThisMachine()
 })
-// Whom a failed test has left listening would be counted by the next.
+// Listeners that a failed test has left behind would count in the next.
 afterEach(() => {
   for (const { leave } of listening.splice(0)) leave()
 })
@@ -57,8 +57,8 @@ const startStreams = async (of: keyof typeof begunBytes): Promise<ReadonlyArray<
 }
 
 /**
- * Three fifths of what this machine speaks while nobody is killed, so that what comes late comes late by the kill; at
- * most two and a half times as fast as it is heard, and never slower than that.
+ * Three fifths of this machine's speed without a kill, so that only the kill causes lateness; at most two and a half
+ * times real time, and never slower than that.
  */
 const paceOfThisMachine = async () => {
   const order = { input: sentence.repeat(8), voice_id: "henry", output_format: "pcm_24000" }
@@ -80,7 +80,7 @@ const heardWhole = ({ audio, marks, durationMs, lateMs, waitedMs }: PacedEnd, aw
   assert.isAtMost(lateMs, lateMsMax + awayMs, `it waited for ${waitedMs} ms at once`)
 }
 
-/** Its process, and how long it was away: there is no other one in this fleet, until it is back nobody speaks. */
+/** Its process, and how long it was down: this fleet has no other, and nothing is spoken until it is back. */
 const killSynthesizer = async () => {
   const [synthesizer] = childrenOf(fleet.pid, "role speech-synthesizer")
   assert.isDefined(synthesizer)

@@ -1,4 +1,4 @@
-/** What callers pinned to 2026-09-13 send and expect, shape by shape, and what callers of old get instead. */
+/** The requests and answers of callers pinned to 2026-09-13, schema by schema, and the answers for older callers. */
 import { Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import {
@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => fleet.stop())
 
-/** What a generated client of that version adds to each of its requests. */
+/** The headers that a generated client of that version adds to each of its requests. */
 const pinned = {
   accept: "*/*",
   "speechify-version": "2026-09-13",

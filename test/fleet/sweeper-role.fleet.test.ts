@@ -45,7 +45,7 @@ describe("the role sweeper", () => {
           (text) => text.split("\n").filter((line) => pattern.test(line)).length === count
         )
       yield* eventually(isSo(/^sweeper_held\{.*\} 1$/u, 12))
-      // Nobody answers commands here, and nothing is there to be asked about.
+      // No actor answers commands here, and no entity exists.
       yield* eventually(isSo(/^sweeper_run_seconds_count\{role="sweeper",sweep="budget"\} 1$/u, 1))
       role.signal("SIGTERM")
       assert.strictEqual(yield* Effect.promise(() => role.ended), 0)

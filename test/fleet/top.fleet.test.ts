@@ -48,7 +48,7 @@ const synthesizerPid = () => {
     .find((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("speech-synthesizer"))
 }
 
-/** In a terminal of its own, which `script` makes; what it is sent are keys. */
+/** In a terminal of its own, which `script` creates; its input is keys. */
 const inTerminal = (...parameters: ReadonlyArray<string>) => {
   const command = ["./starling", "top", ...parameters].join(" ")
   const child = spawn("script", ["-qec", `stty cols 120 rows 40; ${command}`, "/dev/null"], {

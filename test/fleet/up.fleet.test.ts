@@ -16,7 +16,7 @@ const up = async (where: Home) => {
   fleets.push(fleet)
   return fleet
 }
-/** Empty for a process that has ended, also when nobody has taken note of its end. */
+/** Empty for a dead process, even one that is not yet reaped. */
 const commandLine = (pid: number) => {
   const path = `/proc/${pid}/cmdline`
   return existsSync(path) ? readFileSync(path, "latin1") : ""
@@ -177,7 +177,7 @@ describe("./starling up", () => {
   it("gives up a delivery that its receiver never accepts, shows it, and sends it again on request", async () => {
     const where = home()
     const config = join(where.folder, "config.json")
-    // Port 9 of this machine: nobody listens there.
+    // Port 9 of this machine: nothing listens there.
     const endpoint = { Name: "dead", Url: "http://127.0.0.1:9/", MaxAttempts: 2, InitialBackoffSeconds: 0.1 }
     writeFileSync(config, JSON.stringify({ Webhooks: [endpoint] }))
     const configured = { ...where, environment: { ...where.environment, STARLING_CONFIG: config } }

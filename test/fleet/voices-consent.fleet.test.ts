@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => fleet.stop())
 
-/** A create of which everything is right but what the test changes. */
+/** A create that is right in everything except the test's change. */
 const attempt = async (change: (phrase: string) => Parts | Promise<Parts>): Promise<Heard> => {
   const { id, phrase } = await challengeFor(fleet)
   const right = { sample, consent_challenge_id: id, consent_recording: await recorded(fleet, "alan", phrase) }

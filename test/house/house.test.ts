@@ -34,7 +34,7 @@ const longFunctionsIn = (path: string): ReadonlyArray<string> => {
   return found
 }
 
-/** What is asked of any node of a syntax tree. */
+/** The fields of any node of a syntax tree that the tests read. */
 interface SyntaxNode {
   readonly type?: string
   readonly start?: number
@@ -110,7 +110,7 @@ describe("the linter", () => {
   const folder = mkdtempSync(join(tmpdir(), "starling-lint-"))
   afterAll(() => rmSync(folder, { recursive: true }))
   const said = new Map<string, Array<string>>()
-  // One run for all lines: each start of the linter costs more than what it reads here.
+  // One run for all lines: each start of the linter costs more than its work here.
   beforeAll(() => {
     symlinkSync(join(process.cwd(), "node_modules"), join(folder, "node_modules"))
     writeFileSync(join(folder, ".oxlintrc.json"), readFileSync(".oxlintrc.json"))

@@ -1,6 +1,6 @@
 /**
- * The cluster that the tests of this folder run on: one machine's own, of two nodes, with real API server, scheduler,
- * kubelets and enforced network policies. It is brought up, given images and taken down by a tool beside the checkout.
+ * The cluster for the tests of this folder: on this machine alone, with two nodes, and with real API server, scheduler,
+ * kubelets and enforced network policies. A tool beside the checkout starts it, loads images and deletes it.
  */
 import { execFile } from "node:child_process"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
@@ -18,10 +18,10 @@ export const workFolder = process.env["WORK"] ?? "/var/tmp/offline-k8s"
 
 const nodes = ["node1", "node2"] as const
 
-/** Two nodes that say of each that it has sixteen processors: what production requests is scheduled, and shared. */
+/** Two nodes that each claim sixteen processors: production's requests are scheduled, and share the real ones. */
 const shape = { NODES: String(nodes.length), CPUS: "16" }
 
-// A busy machine builds what is not in the cache for an hour; a cluster starts within a minute or two.
+// A busy machine builds uncached images for an hour; a cluster starts within a minute or two.
 const toolWithinMs = 90 * 60_000
 const outputBytesMax = 64 * 1_024 * 1_024
 
@@ -37,7 +37,7 @@ export const clusterEnvironment = (): NodeJS.ProcessEnv => {
   }
 }
 
-/** Runs a program with the cluster's own ones before the machine's. Fails with what it says where it fails. */
+/** Runs a program with the cluster's own ones before the machine's. Fails with the program's message. */
 export const within = async (
   command: string,
   parameters: ReadonlyArray<string>,
@@ -88,7 +88,7 @@ export interface Loaded {
   readonly as: ReadonlyArray<string>
 }
 
-/** To every node, in one file, so that what images share is taken once. Each node is asked whether it has them. */
+/** To every node, in one file, so that shared layers are loaded once. Each node is asked whether it has them. */
 export const loadImages = async (images: ReadonlyArray<Loaded>) => {
   const folder = mkdtempSync(join(tmpdir(), "starling-images-"))
   const file = join(folder, "images.tar")

@@ -9,7 +9,7 @@ const namespace = namespaceOf("dev")
 const folder = overlayFolder("dev")
 const readyWithinMs = 300_000
 
-/** What an apply did, object by object, that is more than nothing. */
+/** An apply's changes, object by object. */
 const changes = (said: string) => said.split("\n").filter((line) => line !== "" && !line.endsWith(" unchanged"))
 
 let fleet: ClusterFleet

@@ -1,5 +1,5 @@
 /**
- * One call of the fleet, made from a pod of its cluster: `node errand.ts <errand> <order as JSON>`. Prints what came of it
+ * One call of the fleet, made from a pod of its cluster: `node errand.ts <errand> <order as JSON>`. Prints the result
  * as JSON.
  */
 import { arrivalsAt } from "../containers/arrivals.ts"
@@ -10,9 +10,9 @@ import { payTo, worldPorts } from "../containers/world-places.ts"
 import { localEvmAsset } from "../../dev/chain/evm/LocalEvmChain.ts"
 import { evmBalance, solanaBalance } from "../support/paid-fleet.ts"
 
-/** What a caller knows of the fleet. */
+/** A caller's knowledge of the fleet. */
 export interface Order {
-  /** Namespace of the fleet, whose services are called. */
+  /** Namespace of the called services. */
   readonly namespace: string
   /** Name of the outside world. */
   readonly world: string

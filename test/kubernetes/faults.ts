@@ -1,6 +1,6 @@
-/** What keeps the workloads of a namespace from being ready, by object. Pure. */
+/** The reasons why workloads of a namespace are not ready, by object. Pure. */
 
-/** An object as the API server tells it, of any kind that is looked at here. */
+/** An object from the API server, of any kind that is read here. */
 export interface Observed {
   readonly kind: string
   readonly metadata: { readonly name: string; readonly generation?: number; readonly deletionTimestamp?: string }
@@ -33,7 +33,7 @@ export interface Fault {
   readonly why: string
 }
 
-/** Workloads first, then pods; what the cluster warned of is said with the object that it is about. */
+/** Workloads first, then pods; the cluster's warnings stand with their object. */
 export const faultsOf = (observed: ReadonlyArray<Observed>): ReadonlyArray<Fault> => {
   const workloads = observed.filter(({ kind }) => kind === "Deployment" || kind === "StatefulSet")
   if (workloads.length === 0) return [{ kind: "Namespace", name: "", why: "no workloads" }]

@@ -8,7 +8,7 @@ import type { Order } from "./errand.ts"
 
 export const apply = (folder: string) => kubectl("apply", "-k", folder)
 
-/** Where the commands of a pod find the broker, and as whom. */
+/** The broker for the commands of a pod, and their user. */
 export type BrokerAs = Readonly<Record<string, string>>
 
 export interface ClusterFleet {

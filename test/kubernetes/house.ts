@@ -1,6 +1,6 @@
 /**
- * An overlay as a house makes it beside ours: configuration, secrets, images, and a way out to receivers, providers and
- * chains with private addresses.
+ * An operator's own overlay beside ours: configuration, secrets, images, and egress to receivers, providers and chains
+ * with private addresses.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

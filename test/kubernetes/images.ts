@@ -1,7 +1,7 @@
 /** The images that the overlays name, as the cluster's nodes are given them: there is no registry. */
 import type { Loaded } from "./cluster.ts"
 
-/** What runs a script of this tree in a pod. */
+/** The image that runs a script of this tree in a pod. */
 export const nodeImage = "starling-fleet:dev"
 
 export const images = (): ReadonlyArray<Loaded> => {

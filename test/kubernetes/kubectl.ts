@@ -1,8 +1,8 @@
-/** kubectl, as an operator calls it, and waits for facts that it tells. */
+/** kubectl, as an operator calls it, and waits for facts in its output. */
 import { within } from "./cluster.ts"
 import { type Fault, faultsOf, type Observed } from "./faults.ts"
 
-/** Its standard output. Fails with what it says where it fails. */
+/** Its standard output. Fails with the program's message. */
 export const kubectl = (...parameters: ReadonlyArray<string>) => within("kubectl", parameters)
 
 export const applyObjects = (objects: ReadonlyArray<object>) =>
@@ -18,7 +18,7 @@ export const objectsOf = async (namespace: string, kinds: string): Promise<Reado
 
 export const pauseMs = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
-/** What a container said last: of the run before, where it has just been started again. */
+/** A container's last lines: of the run before, when it has just restarted. */
 const lastWords = async (namespace: string, pod: string) => {
   const log = (...more: ReadonlyArray<string>) =>
     kubectl("-n", namespace, "logs", pod, "--all-containers", "--tail=4", ...more).catch(() => "")
@@ -33,8 +33,8 @@ const unanswered = (error: unknown): ReadonlyArray<Fault> => [
 const watched = "deployments,statefulsets,pods,events"
 
 /**
- * Waits until every workload of a namespace has all its pods ready, and returns how long it took. When the time is
- * over, says of each object that is not ready what keeps it.
+ * Waits until every workload of a namespace has all its pods ready, and returns how long it took. At the timeout, names
+ * the reason for each object that is not ready.
  */
 export const untilReady = async (namespace: string, withinMs: number): Promise<number> => {
   const beganMs = performance.now()

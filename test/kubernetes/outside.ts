@@ -1,6 +1,7 @@
 /**
- * What is not the fleet: receivers, providers and chains in the namespace `outside`, and a caller of the APIs in
- * `ingress`, from where production lets calls in. Both run this tree's own scripts, which the nodes read from this machine.
+ * The outside of the fleet: receivers, providers and chains in the namespace `outside`, and a caller of the APIs in
+ * `ingress`, from where production admits calls. Both run this tree's own scripts, which the nodes read from this
+ * machine.
  */
 import { applyObjects, kubectl, untilReady } from "./kubectl.ts"
 import { root } from "./cluster.ts"
@@ -17,7 +18,7 @@ const readyWithinMs = 180_000
 
 const namespace = (name: string) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } })
 
-/** Runs a script of this tree, or waits to be told what to run. */
+/** Runs a script of this tree, or waits for an order. */
 const scripts = (name: string, inNamespace: string, script: ReadonlyArray<string>, port?: number) => ({
   apiVersion: "apps/v1",
   kind: "Deployment",
@@ -29,7 +30,7 @@ const scripts = (name: string, inNamespace: string, script: ReadonlyArray<string
       metadata: { labels: { app: name } },
       spec: {
         terminationGracePeriodSeconds: 1,
-        // The tree is the tester's, who may be root and keep it for themselves.
+        // The tree belongs to the tester, who may be root and have made it unreadable for others.
         securityContext: { runAsUser: 0 },
         containers: [
           {
@@ -71,10 +72,10 @@ export const startOutside = async () => {
   await untilReady(callers, readyWithinMs)
 }
 
-/** A world of which nothing has been asked yet. */
+/** A world without any requests yet. */
 export const removeOutside = () => kubectl("delete", "namespace", outside, callers, "--wait=true", "--timeout=120s")
 
-/** Has the caller do one errand of errand.ts, and returns what it came back with. */
+/** Has the caller run one errand of errand.ts, and returns its result. */
 export const send = async <A>(errand: string, order: object): Promise<A> => {
   const script = ["node", "test/kubernetes/errand.ts", errand, JSON.stringify(order)]
   const said = await kubectl("-n", callers, "exec", "deployment/caller", "--", ...script)

@@ -46,7 +46,7 @@ describe("./starling load", () => {
       "starling: commands could not be measured: the program /nowhere/nats-server is not on this machine"
     )
     assert.notMatch(error, /^\s+at /mu)
-    // What would miss the same is not begun.
+    // A part with the same missing program does not begin.
     assert.notInclude(error, "budget ...")
     assert.strictEqual(report?.failures.length, 1)
     assert.isTrue(report?.figures.some(({ name }) => name === "load average before it"))

@@ -1,4 +1,4 @@
-/** Who does not mean to pay: takes quotes, signs, and then does what a payer is not supposed to do. */
+/** A caller who does not mean to pay: takes quotes, signs, and then breaks a payer's rules. */
 import { randomBytes } from "node:crypto"
 import { Effect, Schema } from "effect"
 import { encodeFunctionData } from "viem"
@@ -21,7 +21,7 @@ export type Key = `0x${string}`
 
 export const newKey = (): Key => `0x${randomBytes(32).toString("hex")}`
 
-/** A key whose account has so much, in the smallest unit. */
+/** A key whose account has this amount, in the smallest unit. */
 export const fundedKey = Effect.fnUntraced(function* ({ chain }: Target, units = 1_000_000n) {
   const key = newKey()
   yield* chain.fund(privateKeyToAccount(key).address, units)
@@ -70,7 +70,7 @@ export const altered = (
 
 const stranger = "0x000000000000000000000000000000000000dEaD"
 
-/** Whoever has coin for the fee may send what another has signed. */
+/** Anybody with coin for the fee may send another's signed payment. */
 const send = Effect.fnUntraced(function* ({ chain }: Target, from: string, to: string, data: string) {
   yield* chain.rpc("anvil_impersonateAccount", [from])
   yield* chain.rpc("anvil_setBalance", [from, "0xde0b6b3a7640000"])
@@ -98,7 +98,7 @@ export const emptyWallet = Effect.fnUntraced(function* (target: Target, key: Key
   yield* send(target, address, target.chain.asset, transferCall("0x00000000000000000000000000000000000000AA", units))
 })
 
-/** Somebody who has seen the payment submits it; the transaction's hash. */
+/** A third party who has seen the payment submits it; the transaction's hash. */
 export const submitOnChain = Effect.fnUntraced(function* (target: Target, payment: string) {
   const { authorization, signature } = termsIn(payment)
   const { from, to, value, validAfter, validBefore, nonce } = authorization

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { BusUnavailable } from "#bus"
 import { Claims } from "#x402"
 
-/** Away for so many jobs; `stores`: what it takes meanwhile it does not confirm. */
+/** Away for so many jobs; `stores`: it stores them meanwhile and confirms none. */
 export const jobsAway = (times: number, stores: boolean) => {
   let asked = 0
   const layer = Layer.effect(

@@ -29,7 +29,7 @@ export const askOver = async <A>(bus: BusAddress, subject: string, question: unk
   return answer.json<A>()
 }
 
-/** Bytes as they are, which nobody may be able to read. */
+/** Raw bytes, which may be unreadable. */
 export const publishBytesOver = async (bus: BusAddress, subject: string, bytes: string) => {
   const connection = await connect(connectionTo(bus))
   await jetstream(connection).publish(subject, bytes)
@@ -42,7 +42,7 @@ export const publishOver = async (bus: BusAddress, subject: string, value: unkno
   await connection.close()
 }
 
-/** What a runner is given. */
+/** A runner's answer. */
 export interface Dispatch {
   readonly dispatchId: string
   readonly dispatchedAtMs: number

@@ -1,4 +1,4 @@
-/** Certificates for a test, made anew by openssl: an authority, and what it signs. Nothing of them is kept. */
+/** Certificates for a test, made anew by openssl: an authority, and certificates that it signs. None is kept. */
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,4 +1,4 @@
-/** What runs on the machine, as a test sees it. */
+/** The processes on the machine, as a test sees them. */
 import { execFileSync } from "node:child_process"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"

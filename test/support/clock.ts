@@ -1,4 +1,4 @@
-/** Clocks that show another time: what a later process sees, or a patient one; or that stand still. */
+/** Clocks that show another time: a later process' or a patient one's; or that stand still. */
 import { Clock, Effect } from "effect"
 
 const shifted = (clock: Clock.Clock, byMs: () => number): Clock.Clock => {
@@ -20,7 +20,7 @@ export const later = (byMs: number | (() => number)) => {
   return Effect.updateService(Clock.Clock, (clock) => shifted(clock, shift))
 }
 
-/** The time of day stands still, however long the test takes; who sleeps wakes all the same. */
+/** The time of day stands still, however long the test takes; sleepers wake all the same. */
 export const standingAt = (atMs: number) =>
   Effect.updateService(Clock.Clock, (clock) => ({
     ...shifted(clock, () => 0),

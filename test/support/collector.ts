@@ -1,4 +1,4 @@
-/** A collector of traces for tests: takes what is posted to /v1/traces and shows the spans. */
+/** A collector of traces for tests: accepts posts to /v1/traces and shows the spans. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 
@@ -13,7 +13,7 @@ export interface CollectedSpan {
 export interface Collector {
   readonly url: string
   readonly spans: ReadonlyArray<CollectedSpan>
-  /** What was posted, as it came. */
+  /** The posted bodies, unchanged. */
   readonly bodies: ReadonlyArray<string>
   readonly close: () => Promise<void>
 }

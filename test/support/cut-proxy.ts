@@ -1,7 +1,7 @@
 /**
  * Stands between one process of a role and the broker, and cuts the line at a chosen message of the role: the broker
- * has everything that was sent before, the role hears nothing any more, and nobody can connect again. To the broker that
- * is a process killed at that very point; also between two messages that were sent in one go.
+ * has everything that was sent before, the role receives nothing any more, and new connections fail. To the broker this
+ * looks like a process killed at that very point, even between two messages that were sent in one go.
  */
 import { connect, createServer, type AddressInfo, type Socket } from "node:net"
 
@@ -56,7 +56,7 @@ export const startCutProxy = async (brokerPort: number): Promise<CutProxy> => {
     server.close()
     for (const { role, broker } of lines) {
       role.destroy()
-      // What was sent is delivered, as a dead process's kernel does.
+      // Sent bytes are delivered, as by a dead process's kernel.
       broker.end()
     }
     told()

@@ -51,7 +51,7 @@ const makeStreams = async (keeper: NatsConnection) => {
 export const connectAs = (url: string, user: string) =>
   connect({ servers: url, user, pass: passwordOf(user), inboxPrefix: `_INBOX_${user}`, reconnect: false })
 
-/** What the broker said no to while `act` ran, as `publish log.x.x`. */
+/** The broker's refusals while `act` ran, as `publish log.x.x`. */
 export const refusals = async (connection: NatsConnection, act: () => void): Promise<ReadonlyArray<string>> => {
   const refused: Array<string> = []
   const watch = async () => {
@@ -64,7 +64,7 @@ export const refusals = async (connection: NatsConnection, act: () => void): Pro
   void watch()
   act()
   await connection.flush()
-  // The answer to the flush comes after every refusal, which are told in later turns.
+  // The answer to the flush comes after every refusal; refusals arrive in later turns.
   await connection.flush()
   return refused
 }

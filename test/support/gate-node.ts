@@ -5,9 +5,9 @@ import { Effect } from "effect"
 
 export interface GateNode {
   readonly url: string
-  /** From now on. `call`: the node does not hear of it; `answer`: the node has done it, and nobody is told. */
+  /** From now on. `call`: the call does not reach the node; `answer`: the node has acted, and its answer is held. */
   readonly hold: (method: RegExp, what: "call" | "answer") => void
-  /** Lets everything go. Who has left meanwhile is not spoken for. */
+  /** Releases everything. Calls that have left meanwhile are dropped. */
   readonly open: () => void
   readonly held: () => number
 }

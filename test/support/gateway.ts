@@ -13,7 +13,7 @@ import { busOn, natsServer } from "../../dev/fixtures/bus.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
-/** What happened at the payment gate, in order. */
+/** The events at the payment gate, in order. */
 export interface PaymentBook {
   readonly calls: Array<PayableCall>
   readonly steps: Array<"pay" | "serve" | "release" | "settle">
@@ -105,7 +105,7 @@ export const withGateway = <A, E>(
         Providers: options.providers?.(upstream.url) ?? [
           { Name: "plain", BaseUrl: `${upstream.url}/v1` },
           { Name: "other", Kind: "anthropic", BaseUrl: `${upstream.url}/v1` },
-          // Nobody listens on it.
+          // Nothing listens on it.
           { Name: "away", BaseUrl: "http://127.0.0.1:9/v1" }
         ],
         Models: options.models?.(upstream.url) ?? usualModels,

@@ -1,6 +1,6 @@
 /**
- * A facilitator that settles when it is told to and says what it is told to say: it dies, sleeps, lies, and falls
- * silent after it has moved the money.
+ * A facilitator that settles on order and answers on order: it dies, sleeps, lies, and falls silent after it has moved
+ * the money.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import type { LocalChain } from "../../dev/chain/evm/LocalEvmChain.ts"
 import { submitOnChain, type Terms, written } from "./attacker.ts"
 
-/** What comes back: a body, an answer that never comes, or a connection that closes. */
+/** The answer: a body, none at all, or a closing connection. */
 export type Saying = { readonly status: number; readonly body: unknown } | "nothing" | "closes"
 
 export interface Behaviour {
@@ -29,11 +29,11 @@ export const honest: Behaviour = {
 export interface HostileFacilitator {
   readonly url: string
   behaviour: Behaviour
-  /** How often it was asked to settle. */
+  /** The number of requests to settle. */
   settlements: number
 }
 
-/** `chain` is told once it is there: the gateway's configuration names the facilitator first. */
+/** `chain` is set once it exists: the gateway's configuration names the facilitator first. */
 export const startHostileFacilitator = (chain: { current?: LocalChain }) =>
   Effect.acquireRelease(
     Effect.callback<HostileFacilitator & { readonly close: Effect.Effect<void> }>((resume) => {

@@ -1,7 +1,7 @@
 /**
- * The outside world at its worst, for a fleet that must keep secrets: a provider whose errors repeat the key and the
- * prompt that it was sent, a receiver whose errors repeat its secret and every header, and a node of a chain whose
- * address is a key, before a chain that works.
+ * The outside world at its worst, for a fleet that must keep secrets: a provider whose errors repeat its key and its
+ * prompt, a receiver whose errors repeat its secret and every header, and a chain's node whose address is a key, before
+ * a chain that works.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -14,7 +14,7 @@ export interface LeakyWorld {
   readonly chain: LocalChain
   /** A provider that works. */
   readonly provider: string
-  /** Answers everything with an error that repeats what it was sent. */
+  /** Answers everything with an error that repeats the request. */
   readonly leaky: string
   /** Hands on to the chain whatever the path. */
   readonly node: string

@@ -1,4 +1,4 @@
-/** What an auditor sees of payments that a local settler settles: jobs that were written, transactions that were sent. */
+/** An auditor's view of a local settler's payments: written jobs, sent transactions. */
 import { Context, Effect, Fiber, Option, Result, type Scope } from "effect"
 import { applyTopology, Leases, Nats, StreamReader, topology } from "#bus"
 import { privateKeyToAccount } from "viem/accounts"
@@ -12,7 +12,7 @@ import { type PaymentFleet, type PaymentFleetOptions, withPayments } from "./pay
 export interface LocalFleet extends PaymentFleet {
   /** Jobs that were ever written. */
   readonly jobs: Effect.Effect<number>
-  /** Whose payment the first job is for that is still to be done. */
+  /** The payment of the first open job. */
   readonly jobOf: Effect.Effect<string | undefined>
   /** Transactions that settlers have sent, in a block or not. */
   readonly sent: Effect.Effect<number>
@@ -24,7 +24,7 @@ export interface LocalFleet extends PaymentFleet {
   readonly loseAnswers: Effect.Effect<void>
   /** Anew, as the topology has it. */
   readonly keepAnswers: Effect.Effect<void>
-  /** All keys are somebody else's until the scope ends. */
+  /** All keys belong to other settlers until the scope ends. */
   readonly takeKeys: Effect.Effect<void, never, Scope.Scope>
 }
 
@@ -96,7 +96,7 @@ export const startSettler = (fleet: LocalFleet) => Effect.andThen(fleet.start("p
 
 export const body = chat("hello")
 
-/** A block comes when the test says so. */
+/** A block comes at the test's order. */
 export const slow = { chain: { onlyInterval: true, blockTimeMs: 3_600_000 } } as const
 
 export const mine = ({ chain }: LocalFleet) => chain.rpc("evm_mine", [])
@@ -110,7 +110,7 @@ export const minedUntil = (fleet: LocalFleet, count: number) =>
     )
   )
 
-/** A call in work, of a payer who is funded: funding makes a block. */
+/** A call in work, of a funded payer: funding makes a block. */
 export const paying = Effect.fnUntraced(function* (fleet: LocalFleet, key: Key) {
   const payment = yield* signFor(fleet, body, key)
   const answer = yield* Effect.forkChild(payWith(fleet, body, payment))

@@ -19,7 +19,7 @@ const elementTypes = { float: 1, int64: 7 }
 export type ElementType = keyof typeof elementTypes
 export type Dimension = number | string
 
-/** A value with a name: what goes into a model or comes out of it. */
+/** A value with a name: a model's input or output. */
 export const value = (name: string, type: ElementType, shape: ReadonlyArray<Dimension>): Bytes => {
   const dimensions = shape.flatMap((size) => bytes(1, typeof size === "number" ? number(1, size) : text(2, size)))
   const tensor = [...number(1, elementTypes[type]), ...bytes(2, dimensions)]

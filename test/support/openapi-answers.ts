@@ -29,7 +29,7 @@ export const refsIn = (value: unknown): ReadonlyArray<string> => {
   return Object.entries(value).flatMap(([key, inner]) => (key === "$ref" ? [String(inner)] : refsIn(inner)))
 }
 
-/** Every place at which an answer is not what the document says, nothing when it is. */
+/** Every place where an answer differs from the document; empty when none does. */
 export const contractOf = (document: Json) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
   ajv.addSchema(document, "api")

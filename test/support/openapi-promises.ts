@@ -1,6 +1,7 @@
 /**
- * What an OpenAPI document promises its callers, a line each: routes, parameters, bodies, statuses, codes, headers, and
- * the fields of shapes with their types. A promise may be added and none may go; nor may more be required of callers.
+ * The promises of an OpenAPI document to its callers, a line each: routes, parameters, bodies, statuses, codes,
+ * headers, and the fields of schemas with their types. A promise may be added and none removed; nor may more be
+ * required of callers.
  */
 import { at, type Json } from "./openapi-answers.ts"
 
@@ -95,7 +96,7 @@ const typeOf = (schema: unknown): string => {
   return [type ?? "any", format].filter((each) => each !== undefined).join(" ")
 }
 
-/** Promises that are gone, and what is newly required of callers in what they knew already. */
+/** Broken promises, and new requirements on callers in known places. */
 export const breakingChanges = (promised: ReadonlyArray<string>, now: ReadonlyArray<string>): ReadonlyArray<string> => {
   const kept = new Set(now)
   const known = new Set(promised)

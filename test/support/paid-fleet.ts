@@ -1,6 +1,6 @@
 /**
- * `./starling up` with its own chains and payers, an upstream of the test's own that can be told to fail, and a wire
- * in front of the gateway.
+ * `./starling up` with its own chains and payers, an upstream of the test's own that fails on order, and a wire in
+ * front of the gateway.
  */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -32,7 +32,7 @@ interface Payer {
 
 const solanaDollar = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
 
-/** A provider that is overloaded as often as it is told to be. */
+/** A provider that is overloaded as often as ordered. */
 const startFlaky = async (upstream: string) => {
   const state = { failures: 0 }
   const server = createServer((request, response) => {

@@ -47,7 +47,7 @@ export interface PaymentFleet extends Parts {
   readonly facilitator: string
   /** Everything that was counted, of all roles. */
   readonly metrics: Effect.Effect<string>
-  /** What each role says of itself; the last one of each that was started. */
+  /** The log of each role; the last process of each that was started. */
   readonly readiness: Effect.Effect<Readonly<Record<string, HealthReport>>>
   /** Every gateway that was started. */
   readonly gateways: () => ReadonlyArray<string>
@@ -67,7 +67,7 @@ const layers = {
   "payment-settler": paymentSettler
 } as const
 
-/** What stands around the roles, and how they are configured. */
+/** The roles' surroundings, and their configuration. */
 export const startParts = Effect.fn("startParts")(function* (options: PaymentFleetOptions = {}) {
   const [server, chain, upstream] = yield* Effect.all(
     [natsServer, startLocalEvmChain({ settlerCount: 3, ...options.chain }), startLocalUpstream()],

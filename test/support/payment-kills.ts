@@ -1,6 +1,6 @@
 /**
- * The roles of a payment as processes that can be killed, one role or several in each, with a gate before the chain's
- * node. What is started again is found where it was. Its callers lose their connections and come back.
+ * The payment roles as processes that can be killed, one role or several in each, with a gate before the chain's node.
+ * A restarted process has the same address. Its callers lose their connections and come back.
  */
 import { Effect, Exit, Scope } from "effect"
 import type { RoleName } from "#contracts"
@@ -39,13 +39,13 @@ export interface PaidProcesses {
   readonly run: (roles: ReadonlyArray<RoleName>, settler?: Json) => Promise<void>
   /** SIGKILL for the process of a role, and of all that run in it. */
   readonly kill: (role: RoleName) => Promise<void>
-  /** What the bookkeepers of all processes so far have logged that does not fit. */
+  /** All processes' logged reconciliation findings so far. */
   readonly findings: () => ReadonlyArray<string>
-  /** A payment for a call, by what it is told to pay. */
+  /** A payment for a call, by its quote. */
   readonly sign: (body: unknown, options?: SigningOptions) => Promise<string>
   /** Nothing where the connection broke. */
   readonly pay: (body: unknown, payment: string) => Promise<Said | undefined>
-  /** The same payment again and again, as a client does that is told to come back. */
+  /** The same payment repeatedly, as by a client that follows Retry-After. */
   readonly payUntil: (
     is: (said: Said) => boolean,
     body: unknown,
@@ -56,7 +56,7 @@ export interface PaidProcesses {
   readonly modelWorks: () => Promise<void>
   /** Until the gate holds something. */
   readonly held: () => Promise<void>
-  /** A call whose answer is made, and whose settlement stands at the gate. */
+  /** A call whose answer is made, and whose settlement waits at the gate. */
   readonly callHeldAt: (
     text: string,
     method: RegExp,
@@ -76,13 +76,13 @@ const findingMessage = "the books do not fit"
 const findingsName = "payment_book_findings_total{"
 const readAtPattern = /^payment_books_read_timestamp_seconds\{[^}]*network="eip155:84532"[^}]*\} (\S+)$/mu
 
-/** What a bookkeeper has found that does not fit. */
+/** A process' reconciliation findings. */
 export const bookFindings = (metrics: string) => metrics.split("\n").filter((line) => line.startsWith(findingsName))
 
 /** In seconds since 1970; 0 when the books were not read to their end yet. */
 export const booksReadAt = (metrics: string) => Number(readAtPattern.exec(metrics)?.[1] ?? 0)
 
-/** A gateway's port is told before it runs, and stays. */
+/** A gateway's port is chosen before it runs, and stays. */
 const behindGate = (parts: Parts, port: number, url: string, gate: GateNode): Parts => {
   const { ModelGateway, Payments } = parts.configuration as {
     readonly ModelGateway: Json

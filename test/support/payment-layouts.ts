@@ -1,4 +1,4 @@
-/** How the three roles of a paid call can stand to each other. What payers and auditors see is the same in each. */
+/** The layouts of a paid call's three roles. Payers and auditors see the same in each. */
 import { withPayments } from "./payment-fleet.ts"
 
 export const layouts: ReadonlyArray<{ readonly layout: string; readonly withPayments: typeof withPayments }> = [

@@ -1,4 +1,4 @@
-/** Payments for tests of what stands around the chains: well-formed, signed by nobody. */
+/** Payments for tests around the chains: well-formed, and unsigned. */
 import { createHash, randomUUID } from "node:crypto"
 import { claimKeyOf, type PaymentNetwork, type PaymentPayload, type PaymentRequirements } from "#contracts"
 import type { Call, CheckedPayment } from "#x402"
@@ -67,7 +67,7 @@ export const checkedPayment = (
   requirements: testRequirements
 })
 
-/** Of one caller; each has a ticket of its own. */
+/** From one caller; each has a ticket of its own. */
 export const testCall = (kind: Call["kind"] = "whole", holder = "gateway-1"): Call => ({
   binding: hex32("POST /v1/chat/completions {}").slice(2),
   kind,

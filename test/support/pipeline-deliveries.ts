@@ -1,4 +1,4 @@
-/** What a receiver was sent, each looked at once: how it came, its signature, its schema, and the order of the stream. */
+/** A receiver's requests, each checked at once: its headers, its signature, its schema, and the order of the stream. */
 import { readFileSync } from "node:fs"
 import { verify } from "@octokit/webhooks-methods"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
@@ -20,13 +20,13 @@ export interface Deliveries {
   /** Each event once, in the order of EVENTS. */
   readonly all: () => ReadonlyArray<ReceivedEnvelope>
   readonly of: (workItemId: string) => ReadonlyArray<ReceivedEnvelope>
-  /** Waits for an event; fails with what was received of the same item instead. */
+  /** Waits for an event; fails with the events of the same item instead. */
   readonly heard: (
     event: string,
     is?: (envelope: ReceivedEnvelope) => boolean,
     withinMs?: number
   ) => Promise<ReceivedEnvelope>
-  /** What is wrong with what was received; empty when nothing is. */
+  /** The faults of the received events; empty when there are none. */
   readonly faults: () => Promise<ReadonlyArray<string>>
 }
 

@@ -1,4 +1,4 @@
-/** A dispatch as a runner gets it, for a repository; and the end of what a runner reported of it. */
+/** A dispatch as a runner gets it, for a repository; and the last report of a runner on it. */
 import { Effect, Option } from "effect"
 import { StreamReader } from "#bus"
 import { decodeReport, type PickupDispatch, type Report, workItemSettingsDefault } from "#contracts"
@@ -72,7 +72,7 @@ export const runnerOptions = (folder: string, changes: Partial<RunnerOptions> = 
   ...changes
 })
 
-/** What stands in REPORTS of a dispatch, in its order. */
+/** The reports of a dispatch in REPORTS, in order. */
 export const reportsOf = Effect.fnUntraced(function* (dispatchId: string) {
   const reader = yield* StreamReader
   const { firstSequence, lastSequence } = yield* reader.bounds("REPORTS")

@@ -1,4 +1,4 @@
-/** What can happen to releases, projects, queues and the fleet at large: by operators over HTTP, and by reports. */
+/** Scenarios of releases, projects, queues and the fleet at large: by operators over HTTP, and by reports. */
 import type { ReportKind } from "#contracts"
 import type { Json } from "./pipeline-api.ts"
 import type { ReceivedEnvelope } from "./pipeline-deliveries.ts"

@@ -27,7 +27,7 @@ export interface PipelineFleet {
 
 export const secretVariable = "PIPELINE_TEST_SECRET"
 
-/** Everything that waits waits as short as it may, but for what tells the living from the dead. */
+/** All waits are as short as possible, except those that distinguish the living from the dead. */
 export const quickSections = {
   Agents: {
     Kinds: [
@@ -36,7 +36,7 @@ export const quickSections = {
       { Kind: "right", Class: "pair" }
     ],
     Default: "coder",
-    // Runs that fail on purpose bench nobody.
+    // Runs that fail on purpose bench no agent.
     FastFailSeconds: 0
   },
   Pipeline: {

@@ -1,6 +1,6 @@
 /**
- * What can happen to work items, each provoked as it happens in the field: by what an agent does (the orders of the
- * example agent), by operators over HTTP, by reports. A scenario ends when what it is about has been heard.
+ * Scenarios of work items, each provoked as in the field: by an agent's actions (the orders of the example agent), by
+ * operators over HTTP, by reports. A scenario ends when its event has arrived.
  */
 import { assert } from "@effect/vitest"
 import type { Json } from "./pipeline-api.ts"
@@ -91,7 +91,7 @@ const auditFailed: Scenario = async (fleet) => {
   await ordered("work_item.audit_failed", "!block 9")(fleet, strict)
 }
 
-/** Its agent is not let in, is found fit again, and what that had failed is tried again. */
+/** Its agent's credentials fail, it recovers, and its failed items are retried. */
 const authFailed: Scenario = async (fleet, projectId) => {
   const { bus, deliveries } = fleet
   const id = await createItem(fleet, projectId, "!auth", { agent: "guest" })
@@ -166,7 +166,7 @@ const checked: Scenario = async (fleet, projectId) => {
   await deliveries.heard("work_item.post_act_recheck_completed", of(workItemId))
 }
 
-/** By name; the table of events says which of them is heard where. */
+/** By name; the table of events names the receivers of each. */
 export const itemScenarios = {
   "an item that is reworked once and done": ordered("work_item.done", "!block\n!remark\n!suggest 3\n!spend 1000"),
   "an audit that does not converge": auditFailed,

@@ -1,4 +1,4 @@
-/** Every event that there is, and the scenario in which the running fleet tells of it. */
+/** Every event, and the scenario in which the running fleet emits it. */
 import { fleetScenarios } from "./pipeline-fleet-scenarios.ts"
 import { itemScenarios } from "./pipeline-item-scenarios.ts"
 

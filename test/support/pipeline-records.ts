@@ -1,4 +1,4 @@
-/** The log of work items as it is stored, replayed; and compared with what the world was told. */
+/** The stored log of work items, replayed, and compared with the published events. */
 import { assert } from "@effect/vitest"
 import { replay } from "#actors"
 import { decodeToken, type WorkItemFact, type WorkItemState } from "#contracts"
@@ -45,14 +45,14 @@ export const assertReplays = ({ id, records, state }: ItemLog) => {
   assert.deepStrictEqual(replay(workItem, steps), state, `the log of ${id}`)
 }
 
-// Of no entity's: whoever reports them is published straight.
+// Of no entity: a report of it is published directly.
 const ownerless = (event: Json) =>
   String(event["event"]).startsWith("sandbox.leak_") ||
   (event["workItem"] === null && ["disk.deferred", "sandbox.provisioning_deferred"].includes(String(event["event"])))
 
 /**
- * EVENTS holds what the records of LOG carry, each once and in their order, and nothing of any entity beside it.
- * What happens meanwhile is not looked at.
+ * EVENTS holds the events of LOG's records, each once and in order, and no other event of an entity. Events during the
+ * check are ignored.
  */
 export const assertAllTold = async (bus: PipelineBus) => {
   const announced = await announcements(bus)

@@ -1,4 +1,4 @@
-/** A bare repository with one commit on `main`, as an upstream for runners; and a look at what they made of it. */
+/** A bare repository with one commit on `main`, as an upstream for runners; and a view of their results. */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -21,7 +21,7 @@ export interface TestRepository {
   readonly git: (...parameters: ReadonlyArray<string>) => string
   /** Undefined: the branch has no such file. */
   readonly file: (branch: string, path: string) => string | undefined
-  /** Somebody else commits a file to a branch. */
+  /** A third party commits a file to a branch. */
   readonly commit: (branch: string, path: string, text: string) => void
 }
 
@@ -32,7 +32,7 @@ export const makeRepositories = (): TestRepositories => {
 
 const pushesMax = 20
 
-/** Runners push to the same branch meanwhile: what they brought comes first. */
+/** Runners push to the same branch meanwhile: their commits come first. */
 const pushAfterOthers = (clone: string, branch: string, pushes = 1): void => {
   try {
     run(clone, "push", "--quiet", "origin", branch)

@@ -1,4 +1,4 @@
-/** The pipeline as its deployment has it: each role a process of its own, so that one of them can be killed. */
+/** The pipeline as in its deployment: each role a process of its own, so that one of them can be killed. */
 import { Effect, Exit, Scope } from "effect"
 import type { RoleName } from "#contracts"
 import { type PipelineApi, pipelineApi } from "./pipeline-api.ts"

@@ -17,7 +17,7 @@ export interface TestRunner {
 
 export interface TestRunnerOptions {
   readonly nats: string
-  /** Of the fleet whose broker that is; a broker elsewhere knows no users here. */
+  /** Of the fleet with that broker; a broker elsewhere knows no users here. */
   readonly home?: string
   readonly agents: ReadonlyArray<string>
   readonly atOnce?: number

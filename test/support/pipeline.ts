@@ -1,4 +1,4 @@
-/** A whole pipeline-api of the test's own, on a bus of its own, and ways to speak to it as callers and runners do. */
+/** A whole pipeline-api of the test's own, on its own bus, and ways to talk to it as callers and runners do. */
 import { randomUUID } from "node:crypto"
 import { Effect, Layer, Stream } from "effect"
 import { jsonCodec, Publisher, Requests, StreamReader } from "#bus"
@@ -156,7 +156,7 @@ export const pickUp = (changes: Partial<PickupQuestion> = {}) => {
   )
 }
 
-// Each of them waits for some seconds: a busy machine may need more until what was reported is shown.
+// Each of them waits for some seconds: a busy machine may need more until a report is visible.
 const asksMax = 5
 
 /** Is given a phase, or dies. Asks again while there is nothing yet, as a runner does. */
@@ -183,7 +183,7 @@ export const publishReport = (report: Json) => {
   )
 }
 
-/** Every event that was told so far, oldest first. */
+/** Every published event so far, oldest first. */
 export const eventsTold = Effect.gen(function* () {
   const reader = yield* StreamReader
   const { lastSequence } = yield* reader.bounds("EVENTS")
@@ -201,7 +201,7 @@ export const untilState = (call: Call, id: string, state: string) =>
 
 export const metricsText = Effect.flatMap(Metrics, ({ text }) => text)
 
-/** Runs a test against one process of the role on a bus of its own, whose project is there already. */
+/** Runs a test against one process of the role on its own bus, with an existing project. */
 export const withPipeline = <A, E, R>(test: (call: Call) => Effect.Effect<A, E, R>, changes: Json = {}) =>
   Effect.gen(function* () {
     const server = yield* natsServer

@@ -6,7 +6,7 @@ export type Secrets = Readonly<Record<string, string>>
 
 export const planted = (prefix = "planted-") => `${prefix}${randomBytes(18).toString("hex")}`
 
-/** One for each place where a fleet holds or meets one; those with a form of their own are known by sight. */
+/** One for each place where a fleet holds or meets one; those with a fixed format are recognised by it. */
 export const plantedSecrets = () => ({
   webhook: planted(),
   standardWebhook: `whsec_${randomBytes(24).toString("base64")}`,
@@ -30,7 +30,7 @@ export const plantedSecrets = () => ({
 })
 export type PlantedSecrets = ReturnType<typeof plantedSecrets>
 
-/** What base64 makes of it within a longer text, for each of the three ways it may fall on the grid. */
+/** Its base64 within a longer text, for each of the three possible alignments. */
 const base64Forms = (bytes: Buffer) =>
   [0, 1, 2].flatMap((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64")

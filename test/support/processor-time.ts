@@ -1,8 +1,8 @@
-/** What a computation costs, however much else the machine does meanwhile. */
+/** The cost of a computation, whatever else the machine does meanwhile. */
 
 export interface Computed<A> {
   readonly value: A
-  /** The processor time of this thread; what keeps it waiting costs none. */
+  /** The processor time of this thread; waiting costs none. */
   readonly processorMs: number
 }
 

@@ -1,4 +1,4 @@
-/** SSML as nobody would write it: sound, odd and broken documents, the same ones for the same seed. */
+/** Random SSML: sound, odd and broken documents, deterministic for a seed. */
 
 export interface Dice {
   /** A whole number below `limit`. */

@@ -1,4 +1,4 @@
-/** A receiver for tests: notes every request, answers as it is told. */
+/** A receiver for tests: notes every request, and answers as ordered. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Effect } from "effect"

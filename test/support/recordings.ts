@@ -1,4 +1,4 @@
-/** Recordings for tests: what a voice says, as the bytes of a container; and what is no recording. */
+/** Recordings for tests: a voice's speech, as the bytes of a container; and files that are no recordings. */
 import { execFile } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -56,5 +56,5 @@ const ffmpeg = (parameters: ReadonlyArray<string>, input: Uint8Array = new Uint8
 export const writeRecording = (path: string, pcm: Int16Array, parameters: ReadonlyArray<string> = []) =>
   ffmpeg(["-f", "s16le", "-ar", "24000", "-ac", "1", "-i", "pipe:0", ...parameters, path], pcmToBytes(pcm))
 
-/** Has ffmpeg make what no recorder makes. */
+/** Has ffmpeg make files that no recorder makes. */
 export const writeMedia = (path: string, parameters: ReadonlyArray<string>) => ffmpeg([...parameters, path])

@@ -18,7 +18,7 @@ export interface RunningRole {
   readonly error: () => string
   /** The log, every line read as the JSON it must be. */
   readonly log: () => ReadonlyArray<Readonly<Record<string, unknown>>>
-  /** The answer's status, or 0 when nobody answers. */
+  /** The answer's status, or 0 without an answer. */
   readonly status: (path: string) => Promise<number>
   readonly metrics: () => Promise<string>
   /** Resolves with the exit code, or the signal, when the process has ended. */
@@ -58,7 +58,7 @@ export const startRole = async (names: string | ReadonlyArray<string>, options: 
     log: () =>
       error
         .split("\n")
-        // Before there is a role, the launcher says what it installs.
+        // Before the role starts, the launcher prints its installations.
         .filter((line) => line !== "" && !line.startsWith("starling: "))
         .map((line) => JSON.parse(line) as Record<string, unknown>),
     status: async (path) => (await answerTo(path))?.status ?? 0,

@@ -1,4 +1,4 @@
-/** Ears for tests: what an answer sounds like, told in samples. */
+/** Ears for tests: an answer's sound, measured in samples. */
 import { spawn } from "node:child_process"
 
 /** The demuxer of a format's bytes, and its rate. */
@@ -95,7 +95,7 @@ export interface Pitch {
   readonly spread: number
 }
 
-/** The median pitch of what is voiced, by autocorrelation of stretches of 40 ms. */
+/** The median pitch of voiced stretches, by autocorrelation over 40 ms. */
 export const pitchOf = ({ samples, rateHz }: Pcm): Pitch => {
   const length = Math.round(rateHz * 0.04)
   const found: Array<number> = []

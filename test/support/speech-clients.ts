@@ -1,4 +1,4 @@
-/** Clients as they are out there: slow ones, ones that leave, and what they leave behind in the fleet. */
+/** Clients as in the field: slow ones, leaving ones, and their leftovers in the fleet. */
 import { readdirSync, readFileSync } from "node:fs"
 import { type IncomingMessage, request } from "node:http"
 import { type Heard, type Listener, listener, type SpeechFleet } from "./speech.ts"
@@ -74,7 +74,7 @@ export const listenSlowly = async (fleet: Asked, body: unknown, bytesPerSecond: 
     return { ...events.heard(), lateMs, waitedMs }
   }
   const ended = read()
-  // Whoever waits for it is told; a test that failed before waits for nobody.
+  // The waiter is told; a test that failed before has none.
   ended.catch(() => undefined)
   return { listener: events, ended, leave }
 }
@@ -101,7 +101,7 @@ export const childrenOf = (pid: number, part = ""): ReadonlyArray<Process> =>
       }
     })
 
-/** What a process holds in memory of its own and of files, in megabytes. */
+/** A process' private and file-backed memory, in megabytes. */
 export const residentMegabytes = (pid: number): number => {
   const status = readFileSync(`/proc/${pid}/status`, "latin1")
   return Number(/^VmRSS:\s+(\d+) kB/mu.exec(status)?.[1] ?? 0) / 1_024

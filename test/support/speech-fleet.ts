@@ -28,7 +28,7 @@ export interface SpeechFleet {
   readonly stop: () => Promise<void>
 }
 
-// A machine that runs other tests too is slow; what is tested is not whether it is refused for that.
+// A machine with other tests is slow; refusals for that are not under test.
 const patient = { SPEECH_API_FIRST_SOUND_SECONDS_MAX: "30" }
 
 export const speechFleet = async (changes: Readonly<Record<string, string>> = {}): Promise<SpeechFleet> => {

@@ -1,4 +1,4 @@
-/** A fleet that speaks, and what a caller of its speech API sees. */
+/** A fleet that speaks, and a caller's view of its speech API. */
 import { type Home, newHome, type RunningFleet, starling, startFleet } from "../../dev/fixtures/starling.ts"
 
 export interface Mark {
@@ -33,7 +33,7 @@ export interface Refusal {
   readonly request_id: string
 }
 
-/** What a client of the timestamps stream holds at its end. */
+/** The result of a client of the timestamps stream. */
 export interface Heard {
   readonly audio: Buffer
   readonly marks: ReadonlyArray<Mark>
@@ -62,7 +62,7 @@ export interface SpeechFleet {
 
 const json = "application/json"
 
-// A machine that runs other tests too is slow; what is tested is not whether it is refused for that.
+// A machine with other tests is slow; refusals for that are not under test.
 const patient = { SPEECH_API_FIRST_SOUND_SECONDS_MAX: "30" }
 
 export const startSpeechFleet = async (changes: Readonly<Record<string, string>> = {}): Promise<SpeechFleet> => {
@@ -176,7 +176,7 @@ const heard = (text: string): Heard => {
 export const wordsOf = (answer: WholeAnswer): ReadonlyArray<Mark> =>
   answer.speech_marks.chunks.flatMap(({ chunks }) => chunks)
 
-/** What is wrong with the marks of an input; empty when nothing is. */
+/** The faults of an input's marks; empty when there are none. */
 export const faultsOfMarks = (
   inputs: ReadonlyArray<string>,
   marks: ReadonlyArray<Mark>,
@@ -204,7 +204,7 @@ export const faultsOfMarks = (
   return faults
 }
 
-/** Letters and digits of the input that no mark covers. `from` and `to` bound what is spoken in it. */
+/** Letters and digits of the input without a mark. `from` and `to` bound the spoken part. */
 export const unmarked = (input: string, marks: ReadonlyArray<Mark>): string => {
   let rest = input
   for (const { start, end } of marks.toReversed()) {

@@ -1,4 +1,4 @@
-/** A folder of the test's own for what is kept for a moment: on the machine's, other processes come and go. */
+/** A folder of the test's own for temporary files: in the machine's, other processes come and go. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -48,7 +48,7 @@ const vits = () =>
     }
   })
 
-/** Says the numbers from one to ten, a token each. */
+/** Speaks the numbers from one to ten, a token each. */
 export const writeTinyVits = (folder: string): void => {
   const tokens = [...words, ...punctuation]
   writeFileSync(join(folder, "model.onnx"), vits())

@@ -1,4 +1,4 @@
-/** People who clone their voices: recordings of the catalogue's voices, and the form that a voice is made from. */
+/** People who clone their voices: recordings of the catalogue's voices, and the form for creating a voice. */
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { busServices, Kv, Nats } from "#bus"
@@ -6,12 +6,12 @@ import { Metrics, Role } from "#runtime"
 import { ChallengeRecord, keyFor } from "../../services/speech-api/voices/records.ts"
 import { type Asked, codeOf, type Heard, type SpeechFleet } from "./speech-fleet.ts"
 
-/** What a sample says; some fourteen seconds of speech. */
+/** The text of a sample; some fourteen seconds of speech. */
 export const story =
   "The harbour wakes before the town does, and nobody minds. Boats come in with the tide, heavy with herring and " +
   "stories. By noon the market is loud, and the gulls are louder still. In the evening everyone walks home along the wall."
 
-/** Voices that are recordings of people, which is what the recogniser knows. */
+/** Voices that are recordings of people, which the recogniser knows. */
 export type Speaker = "alan" | "roger" | "selma"
 
 const rateHz = 24_000
@@ -96,7 +96,7 @@ export const onceHeard = async (read: () => Promise<Heard>): Promise<Heard> => {
   return answer
 }
 
-/** The parts that a speaker brings who has read the phrase of a challenge. */
+/** The form parts of a speaker who has read a challenge's phrase. */
 export const spokenParts = async (fleet: SpeechFleet, speaker: Speaker, token = fleet.token) => {
   const challenge = await challengeFor(fleet, token)
   return {
@@ -106,7 +106,7 @@ export const spokenParts = async (fleet: SpeechFleet, speaker: Speaker, token = 
   }
 }
 
-/** A voice whose speaker has read the phrase; anything but 201 fails the test. */
+/** A voice whose speaker has read the phrase; any status but 201 fails the test. */
 export const cloned = async (
   fleet: SpeechFleet,
   speaker: Speaker,
@@ -122,7 +122,7 @@ export const cloned = async (
 
 /** Makes it seem that a challenge was given out long ago. */
 export const agedChallenge = (fleet: SpeechFleet, id: string) => {
-  // As the role whose challenges they are: nobody else may write one.
+  // As the role that owns the challenges: no other may write one.
   const { url, user, password } = fleet.fleet.busAs("speech-api")
   const bus = busServices.pipe(
     Layer.provideMerge(Nats.layerWith({ servers: [url], name: "test", user, password: Redacted.make(password ?? "") })),

@@ -1,4 +1,4 @@
-/** What tests of the dispatcher do again and again: publish an event, wait for requests, look into a stream. */
+/** Common steps of the dispatcher's tests: publish an event, wait for requests, read a stream. */
 import { Effect, Stream } from "effect"
 import { Publisher, StreamReader } from "#bus"
 import { exampleEnvelope, subjects } from "#contracts"

@@ -1,4 +1,4 @@
-/** A wire between a client and a server, which hands on every byte and keeps what passed. */
+/** A wire between a client and a server, which forwards every byte and keeps a copy. */
 import { createServer, request as requestOf } from "node:http"
 import type { AddressInfo } from "node:net"
 
@@ -13,7 +13,7 @@ export interface Exchange {
 
 export interface Wire {
   readonly url: string
-  /** Where what comes is handed on to. */
+  /** The target of forwarded bytes. */
   target: string
   readonly exchanges: Array<Exchange>
   readonly end: () => Promise<void>

@@ -83,7 +83,7 @@ describe("the brokers' certificate", () => {
   })
 })
 
-/** A program in kubectl's place. Its answers are files, named after what is asked. */
+/** A program in kubectl's place. Its answers are files, named after the request. */
 const kubectl = (script: string) => {
   const path = join(folder, `kubectl-${Math.random().toString(36).slice(2)}`)
   writeFileSync(path, `#!/bin/sh\n${script}\n`)

@@ -1,4 +1,4 @@
-/** A process that starts a local chain, says its pid, and stays until it is killed. */
+/** A process that starts a local chain, prints its pid, and stays until it is killed. */
 import { Effect } from "effect"
 import { startLocalEvmChain } from "../../../dev/chain/evm/LocalEvmChain.ts"
 

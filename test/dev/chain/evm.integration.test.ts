@@ -47,7 +47,7 @@ describe("the local EVM chain", () => {
       Effect.gen(function* () {
         assert.strictEqual(yield* chain.rpc("eth_chainId", []), "0x14a34")
         assert.strictEqual(chain.asset, "0x036CbD53842c5426634e7929541eC2318f3dCF7e")
-        // What the token of that address answers on the public chain.
+        // The answers of the token at that address on the public chain.
         const separator = "0x71f17a3b2ff373b803d70a5a07c046c1a2bc8e89c09ef722fcb047abe94c9818"
         assert.strictEqual(yield* read(chain, selector.separator), separator)
         assert.strictEqual(BigInt(String(yield* read(chain, selector.decimals))), 6n)

@@ -15,7 +15,7 @@ const names = Object.keys(rooms)
 const folder = mkdtempSync(join(tmpdir(), "starling-fence-"))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Writes each room's statements into one file of it, a line each; what the fence says of a line. */
+/** Writes each room's statements into one file of it, a line each; returns the fence's verdict on a line. */
 const judged = (statements: ReadonlyMap<string, ReadonlyArray<string>>) => {
   for (const [file, lines] of statements) {
     mkdirSync(dirname(join(folder, file)), { recursive: true })

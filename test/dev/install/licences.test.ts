@@ -17,13 +17,13 @@ const packages = Object.entries(lock.packages).flatMap(([path, { license, dev, d
     : [{ name: path.split("node_modules/").at(-1) ?? path, license, isCarried: dev !== true && devOptional !== true }]
 )
 
-/** Of what the images carry: none asks for more than that its text goes along. */
+/** Packages in the images: none demands more than its text beside it. */
 const permissive = ["MIT", "Apache-2.0", "ISC", "Unlicense"]
-/** Of what tests and checks run beside those; nothing of it is given to anybody. */
+/** Packages of tests and checks beside those; none is distributed. */
 const forTests = [...permissive, "BSD-2-Clause", "BSD-3-Clause", "0BSD", "BlueOak-1.0.0", "MPL-2.0", "LGPL-3.0-only"]
 const eitherOf = "MIT OR Apache-2.0"
 
-/** What the lock file does not say, read in the packages themselves. The first states none: it is called by tests alone. */
+/** Licences that the lock file lacks, read in the packages themselves. The first states none: only tests call it. */
 const unsaid: Readonly<Record<string, string>> = {
   "@speechify/api": "none",
   buildcheck: "MIT",

@@ -10,7 +10,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
 })
 
-/** The project's install step in a copy of it without packages, beside an npm that only says that it was called. */
+/** The project's install step in a copy of it without packages, with an npm that only reports its call. */
 const install = (change: (manifest: string) => string) => {
   const folder = mkdtempSync(join(tmpdir(), "starling-install-"))
   folders.push(folder)

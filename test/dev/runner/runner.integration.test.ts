@@ -14,7 +14,7 @@ const repositories = Effect.acquireRelease(Effect.sync(makeRepositories), ({ rem
 
 const nothing: PickupAnswer = { _tag: "Nothing", retryAfterMs: 10, why: "empty", reason: null }
 
-/** Answers runners as the fleet would: by whatever `give` says. */
+/** Answers runners as the fleet would: with the result of `give`. */
 const desk = Effect.fnUntraced(function* (
   agent: string,
   give: (question: PickupQuestion) => Effect.Effect<PickupAnswer>

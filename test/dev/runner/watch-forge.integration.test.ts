@@ -18,7 +18,7 @@ interface Said {
   readonly firstDetectedAtMs: number
 }
 
-/** What stands in REPORTS, where nobody takes it. */
+/** The reports in REPORTS, which has no consumer here. */
 const said = Effect.gen(function* () {
   const reader = yield* StreamReader
   const { lastSequence } = yield* reader.bounds("REPORTS")

@@ -30,7 +30,7 @@ describe("a unique key", () => {
         const losers = all.flatMap((one) => (one._tag === "Failure" ? [one.failure._tag] : []))
         assert.deepStrictEqual([others.length, losers], [0, Array.from({ length: 3 }, () => "PreconditionFailed")])
 
-        // It says whose it is, and stands right before the record.
+        // It names its owner, and stands right before the record.
         const key = Option.getOrThrow(yield* found(name))
         assert.strictEqual(key.commandId, `fill-${key.id}`)
         assert.strictEqual(key.sequence + 1, winner?.sequence)

@@ -18,7 +18,7 @@ const babble = (seconds: number, amplitude: number) =>
     return (amplitude * swell * buzz) / 2
   })
 
-/** Without gates: good for what is never silent. */
+/** Without gates: valid for a signal without silence. */
 const ungatedLufs = (pcm: Int16Array) => {
   const weight = kWeighting(rateHz)
   const power = pcm.reduce((sum, sample) => sum + weight(sample / 32_768) ** 2, 0) / pcm.length

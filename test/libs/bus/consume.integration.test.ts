@@ -92,7 +92,7 @@ describe("consuming", () => {
               Effect.gen(function* () {
                 const start = yield* Ref.updateAndGet(starts, (count) => count + 1)
                 if (start === 1) return nak(0)
-                // Twice the ack wait: without heartbeats somebody else would have it by now.
+                // Twice the ack wait: without heartbeats another consumer would have it by now.
                 yield* Effect.sleep("3 seconds")
                 yield* Deferred.succeed(finish, undefined)
                 return ack
@@ -222,7 +222,7 @@ describe("consuming", () => {
             Effect.map(Ref.get(seen), (all) => new Set(all.map(({ text }) => text)).size === 100),
             20_000
           )
-          // What the publisher had to send again is another message; none was handled twice.
+          // A message that the publisher had to send again is another message; none was handled twice.
           const sequences = (yield* Ref.get(seen)).map(({ sequence }) => sequence)
           assert.strictEqual(new Set(sequences).size, sequences.length)
         }),

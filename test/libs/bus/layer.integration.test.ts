@@ -36,7 +36,7 @@ const busOf = (role: RoleName, password = passwordOf(role)) =>
 
 const build = (bus: ReturnType<typeof busOf>) => Effect.forkScoped(Layer.build(bus))
 
-/** What the roles of one process share. */
+/** The services that the roles of one process share. */
 const process = () => Layer.mergeAll(Health.layer, MetricsRegistry.layerEmpty, Layer.succeed(Environment, {}))
 
 const checks = Effect.flatMap(Health, (health) => Effect.map(health.ready, (report) => report.checks))

@@ -7,7 +7,7 @@ import type { TestNatsServer } from "../../../dev/fixtures/nats-server.ts"
 const note = jsonCodec(Schema.Struct({ text: Schema.String }))
 const ask = { subject: "ask.me", question: note, answer: note, timeoutMs: 5_000 }
 
-/** A role with its own connection, beside whoever else is given the same local transport. */
+/** A role with its own connection, beside the others with the same local transport. */
 const role = (server: TestNatsServer, beside: typeof LocalTransport.Service) =>
   Layer.build(Layer.fresh(busOn(server))).pipe(Effect.provideService(LocalTransport, beside))
 
@@ -29,14 +29,14 @@ const answerAs = (bus: Context.Context<Requests>, name: string, before: Effect.E
 const askFrom = (bus: Context.Context<Requests>, text: string) =>
   Effect.map(Context.get(bus, Requests).ask(ask, { text }), (answer) => answer.text)
 
-/** What the broker passes on a subject from now on. */
+/** The broker's traffic on a subject from now on. */
 const overheard = Effect.fnUntraced(function* (bus: Context.Context<Nats>, subject: string) {
   const { connection } = Context.get(bus, Nats)
   const heard: Array<string> = []
   connection.subscribe(subject, { callback: (_error, message) => void heard.push(message.string()) })
   yield* Effect.promise(() => connection.flush())
   return {
-    /** All that was said on a connection until now. */
+    /** All traffic on a connection until now. */
     after: (other: Context.Context<Nats>) =>
       Effect.gen(function* () {
         yield* Effect.promise(() => Context.get(other, Nats).connection.flush())
@@ -61,7 +61,7 @@ describe("the roles of one process", () => {
       assert.strictEqual(yield* askFrom(gateway, "one"), "beside: one")
       assert.deepStrictEqual(yield* broker.after(gateway), [])
 
-      // Another process, known to the broker before it is asked.
+      // Another process, known to the broker before the request.
       const elsewhere = yield* role(server, yield* oneProcess)
       yield* goOn.close
       const first = yield* Effect.forkChild(askFrom(gateway, "two"), { startImmediately: true })
@@ -141,7 +141,7 @@ describe("the roles of one process", () => {
       const send = (from: typeof sender) => Context.get(from, Mailbox).send(mailbox.instance, "session", desk)
       send(sender)
       yield* eventually(Effect.sync(() => received.length === 1))
-      // Written over by its sender, who may.
+      // Overwritten by its sender, who may do so.
       desk.fill(9)
       assert.deepStrictEqual(received, [Uint8Array.of(1, 2, 3)])
       assert.deepStrictEqual(yield* broker.after(sender), [])

@@ -1,4 +1,4 @@
-/** Receivers on sockets of the test's own, and doors to them that are open to what a test says. */
+/** Receivers on the test's own sockets, and clients that may reach exactly those. */
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"

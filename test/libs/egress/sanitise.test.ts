@@ -6,7 +6,7 @@ import { computed } from "../../support/processor-time.ts"
 const own = { secrets: ["correct-horse-battery"], names: ["acme-west", "models.acme.example", "acme-large-2"] }
 const clean = (text: string) => sanitise(text, own) ?? ""
 
-/** What must never be read outside, each as providers write it. */
+/** Texts that must never get outside, each in a provider's form. */
 const planted = [
   "correct-horse-battery",
   "sk-proj-abcDEF123456ghiJKL",

@@ -1,4 +1,4 @@
-/** An API on a socket of the test's own, and ways to speak to it below the level of fetch. */
+/** An API on the test's own socket, and ways to talk to it below the level of fetch. */
 import { connect, type Socket } from "node:net"
 import { Cause, Effect, Layer, Logger, References } from "effect"
 import { HttpListener, type ListenerOptions, type Route } from "#http"
@@ -25,7 +25,7 @@ const recordLogs = (lines: Array<LogLine>) =>
 
 const under = Drain.layer.pipe(Layer.provideMerge(Layer.merge(Health.layer, Metrics.layerTest)))
 
-/** The listener with what it stands on. */
+/** The listener with its dependencies. */
 export const api = <const Routes extends ReadonlyArray<Route<unknown>>>(
   routes: Routes,
   more: Partial<Omit<ListenerOptions<Routes>, "routes">> = {},
@@ -49,11 +49,11 @@ export const call = (path: string, init?: RequestInit) =>
 export const post = (path: string, body: RequestInit["body"], contentType = "application/json") =>
   call(path, { method: "POST", body: body ?? null, headers: { "content-type": contentType } })
 
-/** What the envelope says of an error. */
+/** The envelope's description of an error. */
 export const errorOf = (answer: { readonly body: unknown }) =>
   (answer.body as { error: { code: string; fields?: Record<string, string>; details?: { offset?: number } } }).error
 
-/** A plain connection, for what no client would send. */
+/** A plain connection, for bytes that no client would send. */
 export const dial = Effect.gen(function* () {
   const { host, port } = yield* HttpListener
   return yield* Effect.acquireRelease(

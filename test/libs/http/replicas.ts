@@ -1,4 +1,4 @@
-/** Replicas of a role on one broker: each with a connection and services of its own. */
+/** Replicas of a role on one broker, each with its own connection and services. */
 import { Context, Effect, Layer, Result } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import type { Kv } from "#bus"
@@ -23,7 +23,7 @@ export const request = (more: Partial<Parameters<Idempotency["Service"]["run"]>[
   ...more
 })
 
-/** What a caller would see of an answer or a refusal. */
+/** A caller's view of an answer or a refusal. */
 export interface Seen {
   readonly status: number
   readonly code?: string

@@ -1,4 +1,4 @@
-/** A small API of voices, with a route for each way in which one ends. */
+/** A small API of voices, with a route for each way of ending. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { HttpCall, jsonAnswer, notFound, readJson, route } from "#http"
 import { currentTraceparent } from "#runtime"

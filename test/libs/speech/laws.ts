@@ -21,7 +21,7 @@ export const wordsOf = (reading: Reading) => tokensOf(reading).map(({ value }) =
 export const textOf = ({ chunks }: Reading) =>
   chunks.map(({ pieces }) => pieces.map(({ text }) => text).join("")).join("\n")
 
-/** What holds of every reading, whatever was read. */
+/** The laws of every reading, for any input. */
 export const assertLaws = (input: string, reading: Reading) => assert.isUndefined(brokenLaw(input, reading), input)
 
 // One assertion for all of it: thousands of readings are checked.

@@ -1,4 +1,4 @@
-/** A recogniser with a language model of its own, which knows nothing of what is said to it. */
+/** A recogniser with a language model of its own, without knowledge of the text. */
 import { execFileSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -53,7 +53,7 @@ const heardIn = (at: string, pcm: Int16Array) => {
 
 const wordsIn = (said: string) => said.toLowerCase().match(/[a-z']+/gu) ?? []
 
-/** Words left out, put in or taken for others, by the hundred of what was said. */
+/** Deleted, inserted and substituted words, per hundred spoken words. */
 const wordErrors = (said: ReadonlyArray<string>, heard: ReadonlyArray<string>) => {
   let row = Array.from({ length: heard.length + 1 }, (_, index) => index)
   for (const [index, word] of said.entries()) {

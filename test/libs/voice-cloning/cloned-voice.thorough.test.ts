@@ -20,7 +20,7 @@ const plain: VoiceTraits = {
 const genders: ReadonlyArray<ClonedGender> = ["male", "female", "not_specified"]
 const seconds = { espeak: 22_050 }
 
-/** What the engine itself will be asked for, once its formants are moved. */
+/** The engine's own parameters, after the formants are moved. */
 const asked = (voice: EngineVoice) => formantShift(seconds.espeak, voice)
 
 describe("a cloned voice, over the whole range of measurements", () => {

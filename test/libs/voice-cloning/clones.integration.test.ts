@@ -1,4 +1,4 @@
-/** Clones of real voices: what a listener would name first, measured in what the engines say. */
+/** Clones of real voices: the features that a listener would name first, measured in the engines' sound. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 import type { EngineVoice, VoiceTraits } from "#contracts"

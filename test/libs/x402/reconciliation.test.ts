@@ -89,7 +89,7 @@ describe("the reconciliation", () => {
       [receipt("1", { outcome: "uncollected", transaction: null })]
     ],
     [
-      // Somebody else submitted it: its nonce says whose it was.
+      // A third party submitted it: its nonce identifies the payment.
       "UncollectedButPaid",
       [claim("1", { state: "UNCOLLECTED", transactions: [] })],
       [transfer("1", { transaction: "0xother", nonce: "0xN1" })],

@@ -1,4 +1,4 @@
-/** The protocol's own library reads what we write, and we read what it writes. */
+/** The protocol's own library reads our output, and we read its output. */
 import { assert, describe, it } from "@effect/vitest"
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http"
 import { parsePaymentPayload, parsePaymentRequired } from "@x402/core/schemas"

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { faultLines } from "../../../services/cli/faults.ts"
 import { interpret } from "../../../services/cli/run.ts"
 
-/** What a command line that is wrong is told; empty where it is taken. */
+/** The messages about a wrong command line; empty for a correct one. */
 const told = (...parameters: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     let lines: ReadonlyArray<string> = []

@@ -43,7 +43,7 @@ describe("./starling", () => {
   })
 })
 
-/** What bash offers at the end of a line. */
+/** Bash's completions at the end of a line. */
 const offered = (line: string) => {
   const script = `
     # What the package bash-completion gives it, for words without quotes.

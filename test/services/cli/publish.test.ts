@@ -15,7 +15,7 @@ const file = (content: string) => {
   return path
 }
 
-// Nobody listens there: what is refused in time never gets so far.
+// Nothing listens there: a command refused in time never gets so far.
 const options = (changes: Partial<ReportOrder>): ReportOrder => ({
   kind: undefined,
   file: undefined,

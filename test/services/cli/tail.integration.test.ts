@@ -16,7 +16,7 @@ const order = (changes: Partial<TailOrder>): TailOrder => ({
   follow: false,
   ...changes
 })
-/** What is printed by one that ends by itself. */
+/** The output of a tail that ends by itself. */
 const printed = (changes: Partial<TailOrder>) => Stream.runCollect(tailed(order(changes)))
 const eventsIn = (lines: ReadonlyArray<string>) => lines.map((line) => line.split(" ").slice(1, 3).join(" "))
 const refusal = (changes: Partial<TailOrder>) => Effect.map(Effect.flip(printed(changes)), (error) => error.message)

@@ -34,7 +34,7 @@ describe("a call to a paid model", () => {
           gateway.book.calls.map(({ chain }) => chain),
           ["evm", "evm", "solana"]
         )
-        // The unpaid ones have reached nobody.
+        // The unpaid calls have reached no provider.
         assert.strictEqual(gateway.upstream.calls.length, 3)
       })
     )

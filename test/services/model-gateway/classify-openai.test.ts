@@ -1,7 +1,7 @@
 import { describe } from "@effect/vitest"
 import { itIsTheCode, openAi, type Refusal } from "./upstream-refusals.ts"
 
-/** What OpenAI answers with, also where Azure runs it. */
+/** Refusals of OpenAI, also from Azure. */
 const refusals: ReadonlyArray<Refusal> = [
   [
     "OpenAI, value",

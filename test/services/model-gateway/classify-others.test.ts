@@ -1,7 +1,7 @@
 import { describe } from "@effect/vitest"
 import { itIsTheCode, openAi, type Refusal } from "./upstream-refusals.ts"
 
-/** What other vendors, their aggregators and servers of open models answer with. */
+/** Refusals of other vendors, of aggregators and of servers for open models. */
 const refusals: ReadonlyArray<Refusal> = [
   [
     "Gemini, key",

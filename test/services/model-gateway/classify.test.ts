@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { classifyUpstream, readUpstreamError } from "../../../services/model-gateway/errors/upstream-error.ts"
 import { itIsTheCode, openAi, type Refusal } from "./upstream-refusals.ts"
 
-/** What comes from a proxy on the way, and what no vendor writes down. */
+/** Refusals of proxies on the way, and undocumented ones. */
 const refusals: ReadonlyArray<Refusal> = [
   ["proxy, page", 502, "<html><head><title>502 Bad Gateway</title></head></html>", "MODEL_UNAVAILABLE"],
   ["proxy, timeout", 504, "<html><title>504 Gateway Time-out</title></html>", "TIMEOUT"],

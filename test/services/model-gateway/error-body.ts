@@ -1,4 +1,4 @@
-/** An error as the chat route tells it. */
+/** An error of the chat route. */
 
 export const chatPath = "/v1/chat/completions"
 

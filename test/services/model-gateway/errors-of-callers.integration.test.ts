@@ -76,7 +76,7 @@ describe("a caller's mistake", () => {
           assert.deepStrictEqual(gateway.book.steps, [])
           assert.strictEqual(gateway.upstream.calls.length, 0)
 
-          // However it is said: nothing beyond the answer that was quoted.
+          // In any spelling: nothing beyond the quoted answer.
           const more = { max_completion_tokens: 9_000, max_tokens: 9_000, max_output_tokens: 9_000, best_of: 1 }
           const asked = {
             [chatPath]: "max_completion_tokens",

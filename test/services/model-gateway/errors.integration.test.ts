@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { ask, chat, money, withGateway } from "../../support/gateway.ts"
 import { chatPath, type ErrorBody } from "./error-body.ts"
 
-/** What a provider says, as an order to the local one, and what a caller gets. */
+/** A provider's refusal, as an order to the local one, and the caller's answer. */
 const refusals = [
   ["!reject temperature", 400, "INVALID_PARAMETER"],
   ["!context-length", 400, "CONTEXT_LENGTH_EXCEEDED"],

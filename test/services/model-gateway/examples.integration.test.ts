@@ -18,7 +18,7 @@ interface Example {
 const path = "/api/v1/chat/completions"
 const base = JSON.parse(readFileSync(new URL("../../../deploy/examples/base.json", import.meta.url), "utf8")) as Example
 
-/** The example as it is written, with nodes, providers, ports and who is paid of this machine. */
+/** The example as it is written, with this machine's nodes, providers, ports and payee. */
 const here = ({ server, chain, upstream }: Parts) => {
   const { ModelGateway, Payments } = base
   const [network] = Payments.Networks

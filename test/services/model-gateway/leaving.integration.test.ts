@@ -66,7 +66,7 @@ describe("a slow reader", () => {
             })
           )
           assert.strictEqual(answer.status, 200)
-          // What sockets and buffers hold is sent at once; then it stands still although the provider has more.
+          // The sockets' and streams' buffers fill at once; then the sending stops although the provider has more.
           let before = -1
           const standsStill = Effect.promise(async () => {
             await new Promise((resolve) => setTimeout(resolve, 300))
@@ -114,10 +114,10 @@ describe("a free model", () => {
           const resetInMs = Number(refused.headers.get("x-ratelimit-reset")) - (yield* Clock.currentTimeMillis)
           assert.isTrue(resetInMs > 50_000 && resetInMs <= 60_000, String(resetInMs))
           assert.isAtMost(Number(refused.body["retry_after_seconds"]), 60)
-          // What a caller writes itself stands left of what the proxy has written.
+          // A caller's own entries stand left of the proxy's.
           assert.strictEqual((yield* from("198.51.100.1, 203.0.113.7")).status, 429)
           assert.strictEqual((yield* from("203.0.113.8")).status, 200)
-          // Who pays is not counted.
+          // A paying caller is not counted.
           const paid = yield* ask(gateway, path, chat("hello"), { ...money, "x-forwarded-for": "203.0.113.7" })
           assert.strictEqual(paid.status, 200)
         }),

@@ -1,10 +1,10 @@
-/** What both official clients ask of the gateway, and what they are refused with. */
+/** The requests of both official clients to the gateway, and their refusals. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 
 export const free = ["demo/free", "claude/free"] as const
 
-/** What a promise is refused with. */
+/** The rejection of a promise. */
 export const refusal = <E>(promise: Promise<unknown>) =>
   Effect.promise(() =>
     promise.then(

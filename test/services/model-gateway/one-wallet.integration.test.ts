@@ -72,7 +72,7 @@ describe.each(layouts)("many calls of one wallet at once, $layout", ({ withPayme
         const body = chat("hello")
         const { payments } = yield* signedBy(fleet, body, 9, 9)
         const [one, two, three, ...others] = payments
-        // Its last money: what was settled a moment ago is neither counted twice nor still there.
+        // Its last money: a settlement of a moment ago is neither counted twice nor still there.
         for (const payment of [one, two, three]) {
           assert.strictEqual((yield* payWith(fleet, body, payment ?? "")).status, 200)
         }

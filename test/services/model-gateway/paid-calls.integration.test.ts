@@ -172,7 +172,7 @@ describe.each(layouts)("a paid call, $layout", ({ withPayments }) => {
   )
 })
 
-// Side by side: what takes its time is the payment.
+// In parallel: the payment takes the time.
 describe.concurrent.each(layouts)("a paid stream, $layout", ({ withPayments }) => {
   it.live("is settled during the stream when its payment would expire before the end", () =>
     withPayments(

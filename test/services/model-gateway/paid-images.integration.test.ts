@@ -65,7 +65,7 @@ describe("a payment that is sent again", () => {
           assert.strictEqual(yield* balanced(fleet), 1)
           assert.strictEqual(fleet.upstream.calls.filter(({ path }) => path.endsWith("/images/generations")).length, 1)
 
-          // The same of any call that has a name of its own, while it is answered.
+          // The same for any named call, while it is answered.
           const named = chat("!delay 1500ms")
           const call = yield* signed(fleet, chats, named, { identifier: "call-0123456789abcdef", validForSeconds: 100 })
           const first = yield* Effect.forkChild(pay(fleet, chats, named, call))

@@ -35,7 +35,7 @@ describe.each(layouts)("one authorization sent a thousand times at once, $layout
           const calls = /x402_rpc_calls_total\{[^}]*method="eth_call"[^}]*\} (\d+)/gu
           return [...text.matchAll(calls)].reduce((sum, [, count]) => sum + Number(count), 0)
         })
-        // What the token says of itself is asked at the start.
+        // The token's own properties are asked at the start.
         const before = yield* callsOfTokens
         const answers = yield* Effect.promise(async () => {
           const headers = { "content-type": "application/json" }

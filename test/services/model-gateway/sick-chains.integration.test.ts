@@ -39,7 +39,7 @@ describe.each(layouts)("a chain that is down, $layout", ({ withPayments }) => {
           assert.isTrue(said.headers.has("retry-after"))
           assert.deepStrictEqual(yield* fleet.claimStates, ["RELEASED"])
           yield* fleet.chain.resume
-          // As it was told to: again, for as long as the chain is slow to come back.
+          // As the answer demands: again, for as long as the chain is slow to come back.
           const again = yield* Effect.repeat(pay(fleet, body, payment), { while: ({ status }) => status === 503 })
           assert.strictEqual(again.status, 200)
           assert.strictEqual(yield* balanced(fleet), 1)
@@ -99,7 +99,7 @@ describe.each(layouts)("a payer who empties the wallet while the model works, $l
         assert.strictEqual(yield* balanced(fleet), 1)
         assert.deepStrictEqual((yield* fleet.claimStates).toSorted(), ["SETTLED", "UNCOLLECTED"])
 
-        // Nothing was given out, so who fills the wallet up is served again.
+        // No answer went out, so a payer who refills the wallet is served again.
         yield* fleet.chain.fund(address, 50_000n)
         const after = chat("hello again")
         assert.strictEqual((yield* pay(fleet, after, yield* signed(fleet, after, key))).status, 200)

@@ -6,7 +6,7 @@ import { chat, eventsOf } from "../../support/gateway.ts"
 import { balanced, type PaymentFleet } from "../../support/payment-fleet.ts"
 import { layouts } from "../../support/payment-layouts.ts"
 
-/** Honest, and slower than anybody waits: a block comes when the test says so. */
+/** Honest, and slower than any caller waits: a block comes at the test's order. */
 const slow = {
   chain: { onlyInterval: true, blockTimeMs: 3_600_000 },
   payments: { SettleWaitSeconds: 0.5 }
@@ -31,7 +31,7 @@ describe.each(layouts)("a chain whose blocks come later than any caller waits, $
           const kept = yield* payWith(fleet, body, second ?? "")
           assert.deepStrictEqual([kept.status, kept.body["choices"]], [503, undefined])
           assert.strictEqual(kept.headers.get("x-should-retry"), "false")
-          // As they are told to: the same payment under the same name, which is neither refused nor charged twice.
+          // As the answer demands: the same payment under the same name, which is neither refused nor charged twice.
           const again = yield* payWith(fleet, body, second ?? "")
           assert.strictEqual(again.status, 503)
           assert.deepStrictEqual(yield* fleet.receipts, [])

@@ -1,7 +1,7 @@
 /** Refusals as providers make them, and the test that each is the code it is to be. */
 import { assert, it } from "@effect/vitest"
 import { classifyUpstream, readUpstreamError } from "../../../services/model-gateway/errors/upstream-error.ts"
-/** Whose refusal of what, its status and body, and which code of ours that is, about which parameter. */
+/** The vendor and its refusal, its status and body, and our code for it, with the parameter. */
 export type Refusal = readonly [name: string, status: number, body: unknown, code: string, param?: string]
 
 export const openAi = (message: string, type: string, code: string | null = null, param: string | null = null) => ({
@@ -11,7 +11,7 @@ export const openAi = (message: string, type: string, code: string | null = null
 /** One test for each refusal. */
 export const itIsTheCode = (refusals: ReadonlyArray<Refusal>) =>
   it.each(refusals.map((row) => ({ vendor: row[0], row })))(
-    "a provider's refusal becomes the code that a caller can act on: $vendor",
+    "becomes the code that a caller can act on: $vendor",
     ({ row }) => {
       const [, status, body, code, param] = row
       const text = typeof body === "string" ? body : JSON.stringify(body)

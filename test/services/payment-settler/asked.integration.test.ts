@@ -24,7 +24,7 @@ const checkedOn = Effect.fnUntraced(function* (fleet: PaymentFleet) {
   return Result.getOrThrow(scheme.check(payload, payload.accepted, yield* Clock.currentTimeMillis)) as CheckedPayment
 })
 
-/** As a gateway that has asked for a payment before there is any settler. */
+/** As a gateway that has requested a settlement before any settler exists. */
 const asked = <A, E>(
   test: (fleet: PaymentFleet, checked: CheckedPayment) => Effect.Effect<A, E, Claims | StreamReader | Scope.Scope>
 ) =>
@@ -44,7 +44,7 @@ const asked = <A, E>(
     { roles: ["payment-verifier", "model-gateway"] }
   )
 
-/** As a job would be that somebody else has put there. */
+/** As a job from another gateway would be. */
 const withOtherSignature = (claim: Claim): Claim => {
   const { payment } = claim.record
   if (payment === null) throw new Error("a claim that has ended")

@@ -62,7 +62,7 @@ describe("a paid call with a settler in the gateway's process", () => {
         const again = yield* payWith(fleet, body, payment)
         assert.strictEqual(again.status, 200)
         assert.strictEqual(yield* balanced(fleet), 1)
-        // Of the first tries nothing has ever been sent, nor asked for.
+        // The first attempts sent nothing and wrote no job.
         assert.deepStrictEqual([yield* fleet.jobs, yield* fleet.sent], [0, 1])
         assert.strictEqual((yield* fleet.receipts).length, 1)
       })
@@ -128,7 +128,7 @@ describe("a payment that the local settler cannot begin at once", () => {
           const { payer, answer } = yield* paying(fleet, yield* fundedKey(fleet))
           yield* eventually(Effect.map(fleet.jobs, (count) => count === 1))
           assert.strictEqual(yield* fleet.jobOf, payer)
-          // Who has no key does not even try.
+          // A settler without a key does not even try.
           assert.notMatch(yield* fleet.metrics, /^payment_settlement_tries_total\{/mu)
           assert.strictEqual(yield* fleet.sent, 0)
           yield* Scope.close(elsewhere, Exit.void)
@@ -154,7 +154,7 @@ describe("a payment whose outcome the local settler does not learn", () => {
         (fleet) =>
           Effect.gen(function* () {
             assert.strictEqual(fleet.chain.rpcUrl, healthy)
-            // The chain takes the transaction in, and what its node says is that another has its place.
+            // The chain accepts the transaction, and its node reports that another has its place.
             node.behave = (method, call) => {
               if (!method.startsWith("eth_sendRawTransaction")) return undefined
               fetch(healthy, { method: "POST", headers: { "content-type": "application/json" }, body: call }).catch(

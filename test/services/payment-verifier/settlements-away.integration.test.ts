@@ -19,7 +19,7 @@ describe("a payment that another server wants settled during a broker restart", 
         const broker = jobsAway(3, false)
         yield* Effect.gen(function* () {
           const payments = { paymentPayload: testPayload("one"), paymentRequirements: testRequirements }
-          // Checked by whoever asks; settling needs nothing of its scheme.
+          // Any scheme may check it; settling needs nothing of its scheme.
           const checked = { payment: checkedPayment("one") } as Checked
           const settling = yield* Effect.forkChild(
             (yield* FacilitatorSettlements).settle({ x402Version: 2, ...payments }, checked)

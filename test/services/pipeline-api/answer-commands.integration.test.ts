@@ -119,7 +119,7 @@ describe("an answer to a question", () => {
             { questionId: "q-2", outcome: "dismissed", text: "never mind" }
           ]
         )
-        // The same runner, which did not hear it, is told again; another one is not.
+        // The same runner, which did not get the answer, gets it again; another one does not.
         const again = yield* dispatched({ runner: "runner-2", pickupId: next.dispatchId })
         assert.strictEqual(again.replies.length, 2)
         yield* publishReport({ kind: "agent-died", workItemId: id, dispatchId: next.dispatchId, reason: "exit 137" })
@@ -168,7 +168,7 @@ describe("an answer to a question", () => {
         assert.isAbove(records.length, 4)
         assert.notInclude(everything, secret)
         assert.notInclude(everything, secretValue)
-        // What was given out goes by itself within a minute, for nobody else.
+        // A delivered answer expires within a minute, and only its runner can read it.
         const kept = yield* (yield* Kv).open("answers", Schema.Struct({ takenBy: Schema.NullOr(Schema.String) }))
         const left = yield* Stream.runCollect(kept.scan(">"))
         assert.deepStrictEqual(

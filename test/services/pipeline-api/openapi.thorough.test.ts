@@ -10,7 +10,7 @@ import { pipelinePage } from "../../../services/pipeline-api/openapi/page.ts"
 import { at, type Json, refsIn, resolved } from "../../support/openapi-answers.ts"
 import { breakingChanges, promisesOf } from "../../support/openapi-promises.ts"
 
-// As callers get it: what JSON does not have is gone.
+// As callers get it: without anything that JSON lacks.
 const document = JSON.parse(JSON.stringify(pipelineOpenApi())) as Json
 const endpoints = endpointsOf(PipelineHttpApi)
 

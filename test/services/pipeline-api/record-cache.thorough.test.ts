@@ -40,7 +40,7 @@ const rowCodec = jsonCodec(ViewRow)
 const spread = (seed: number) => diceOf(Math.imul(seed, 2_654_435_761) ^ 0x5bd1e995)
 const asMessage = ({ data }: { readonly data: Uint8Array }) => ({ data, header: () => undefined })
 
-/** What the bytes say, against what was decided; how many decisions there were. */
+/** The bytes compared with the decision; the number of decisions. */
 const compareLife = <State, Command, Fact>(kind: Kind<State, Command, Fact>, seed: number): number => {
   const { definition } = kind
   const dice = spread(seed)

@@ -143,7 +143,7 @@ describe("the loop of views", () => {
   )
 })
 
-/** What waits for an agent goes on when it is resumed. */
+/** Items that wait for an agent go on when it is resumed. */
 const resumeAnAgent = Effect.gen(function* () {
   const { run } = yield* Actors
   const by = { reason: "moult", pausedBy: "keeper", expiresAtMs: null }

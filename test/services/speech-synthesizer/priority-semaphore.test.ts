@@ -4,7 +4,7 @@ import { prioritySemaphore } from "../../../services/speech-synthesizer/priority
 
 const first = Number.NEGATIVE_INFINITY
 
-/** Jobs that note when they begin and end when they are told to. */
+/** Jobs that note their beginning and end on request. */
 const bench = (count: number) => {
   const line = prioritySemaphore(count)
   const begun: Array<string> = []

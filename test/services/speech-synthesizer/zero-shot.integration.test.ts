@@ -45,7 +45,7 @@ const jobOf = (sequencer: string, object: string) => ({
   pieces: [{ text: "One two three.", ratePercent: 100, pitchPercent: 100, rangePercent: 100, volumeDb: 0 }]
 })
 
-/** What a sequencer hears of a job, until its end. */
+/** A sequencer's view of a job, until its end. */
 const heardOf = Effect.fnUntraced(function* (object: string) {
   const mailbox = yield* Mailbox
   const heads: Array<SequencerMail> = []

@@ -1,6 +1,6 @@
 /**
- * What a sweeper needs around it: a bus, the actors behind `commands.<entity>`, and the views made of their log. The
- * actors are the real ones; only the role that serves them is left out.
+ * A sweeper's surroundings: a bus, the actors behind `commands.<entity>`, and the views of their log. The actors are
+ * the real ones; only the role that serves them is left out.
  */
 import { Effect, Layer, Option, Result, Schema, Stream } from "effect"
 import { type ActorDefinition, Actors, entityProjection, projectViews, Views } from "#actors"
@@ -73,7 +73,7 @@ export const inProcess = <A, E, R>(server: TestNatsServer, configuration: unknow
 
 const record = jsonCodec(Schema.Struct({ events: Schema.Array(Schema.Unknown) }))
 
-/** The events that LOG says of an entity, in order. */
+/** The events of an entity in LOG, in order. */
 export const eventsOf = Effect.fnUntraced(function* (entity: string, id: string) {
   const reader = yield* StreamReader
   const { lastSequence } = yield* reader.bounds("LOG")
@@ -86,6 +86,6 @@ export const eventsOf = Effect.fnUntraced(function* (entity: string, id: string)
   })
 })
 
-/** A row of the views, if it is there. */
+/** A row of the views, if it exists. */
 export const rowOf = (entity: string, id: string) =>
   Effect.map(Views, (views) => Option.getOrUndefined(views.find(entity, id)))

@@ -48,7 +48,7 @@ const Step = Schema.Struct({
   project: Schema.Literals(["garden", "attic"]),
   hoursAgo: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 760 })),
   costMicroUsd: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 })),
-  /** Before this record: go on, store the sums, or die with what was stored of them and begin at an older cursor. */
+  /** Before this record: continue, store the sums, or die with the stored sums and begin at an older cursor. */
   before: Schema.Literals(["go on", "go on", "store", "die", "die while storing"])
 })
 

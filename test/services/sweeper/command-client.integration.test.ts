@@ -12,7 +12,7 @@ const answer = jsonCodec(CommandAnswer)
 const accepted: CommandAnswer = { _tag: "Accepted", was: "decided", sequence: 3, state: {} }
 const expire = (id: string) => toAgent({ id, sequence: 5 }, "pause-expired", { _tag: "ExpirePause" })
 
-/** A process with an actor that answers like that; what it was asked is kept. */
+/** A process with an actor that answers like that; its requests are kept. */
 const withActor = <A, E, R>(
   configuration: unknown,
   answers: (request: CommandRequest, asked: number) => CommandAnswer,

@@ -1,4 +1,4 @@
-/** A fleet with actors, the commands that bring an item and an agent to where a sweep finds them, and what is shown. */
+/** A fleet with actors, the commands that bring an item and an agent to a sweep's attention, and the views. */
 import { Effect } from "effect"
 import { Actors } from "#actors"
 import { type AgentCommand, type WorkItemCommand, type WorkItemReport, workItemSettingsDefault } from "#contracts"

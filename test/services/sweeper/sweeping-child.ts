@@ -1,4 +1,4 @@
-/** A process that holds a sweep until it is killed, and tells its parent of every run. */
+/** A process that holds a sweep until it is killed, and reports every run to its parent. */
 import { Effect, Layer } from "effect"
 import { applyTopology, busServices, Nats, topology } from "#bus"
 import { Health, Metrics } from "#runtime"

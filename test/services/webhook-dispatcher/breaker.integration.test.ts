@@ -32,7 +32,7 @@ const sick = (receiver: TestReceiver) => ({
   Concurrency: 8
 })
 
-/** Fails every request until told to hold the next one, and to answer well from then on. */
+/** Fails every request until it is ordered to hold the next one, and answers well from then on. */
 const patient = (receiver: TestReceiver) => {
   let isWell = false
   const held: Array<ServerResponse> = []

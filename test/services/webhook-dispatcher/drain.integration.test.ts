@@ -1,4 +1,4 @@
-/** What becomes of deliveries that are on their way when a dispatcher, or its broker, ends. */
+/** The fate of deliveries under way when a dispatcher, or its broker, ends. */
 import type { ServerResponse } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
@@ -78,7 +78,7 @@ describe("a dispatcher that is told to end during an attempt", () => {
           yield* publish(event)
           yield* arrived(receiver, "/a", 1)
           const draining = yield* Effect.forkChild((yield* Drain).run, { startImmediately: true })
-          // What comes now is not taken any more.
+          // From now on nothing is accepted.
           yield* publish(event)
           yield* Effect.sleep("300 millis")
           assert.isUndefined(draining.pollUnsafe(), "it ended before the answer")

@@ -1,4 +1,4 @@
-/** A broker, a receiver, and what a test does at either end: publish, and wait for what arrives. */
+/** A broker, a receiver, and a test's actions at either end: publish, and wait for arrivals. */
 import { Effect, Stream } from "effect"
 import { Publisher, StreamReader } from "#bus"
 import { exampleEnvelope, subjects } from "#contracts"

@@ -82,7 +82,7 @@ describe("a failing receiver", () => {
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       receiver.answer("/a", (nth) => (nth === 1 ? 410 : 204))
-      // One after the other: what leaves in order over two connections may be read the other way round.
+      // In sequence: requests that leave in order over two connections may be read in reverse.
       yield* whileDispatching(
         server,
         { endpoints: [{ Name: "a", Url: receiver.url("/a"), Concurrency: 1, ...quick }] },

@@ -45,7 +45,7 @@ const flood = (onClose: (bytes: number) => void) => (response: ServerResponse) =
   pour()
 }
 
-// Names of private addresses; nobody is asked and nothing is called.
+// Names of private addresses; no resolver is asked and nothing is called.
 const resolve: Resolve = (host, done) =>
   host === "intranet.example"
     ? done(null, [{ address: "10.0.0.5", family: 4 }])

@@ -22,7 +22,7 @@ describe("a published event", () => {
             }
             return latencies.toSorted((left, right) => left - right)[latencies.length / 2] ?? Infinity
           })
-          // What else the machine does can only make it longer.
+          // Other load on the machine can only make it longer.
           const medians: Array<number> = []
           while (medians.length < 5 && !medians.some((median) => median < 50)) medians.push(yield* medianOfTwenty)
           assert.isBelow(Math.min(...medians), 50, `${medians}`)

@@ -19,7 +19,7 @@ const firstAttempt = Effect.gen(function* () {
   yield* eventually(Effect.map(attemptRecords, (all) => all.length >= 1))
   return (yield* attemptRecords)[0] ?? {}
 })
-// Between the answer and what is planned after it.
+// Between the answer and the plan after it.
 const planningMsMax = 200
 
 describe("the wait before a retry", () => {

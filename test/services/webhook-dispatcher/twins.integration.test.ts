@@ -72,7 +72,7 @@ describe("two dispatchers at once", () => {
             Effect.gen(function* () {
               for (let count = 0; count < 40; count++) yield* publish("work_item.merged")
               yield* eventually(Effect.map(ofBoth(active), ([one, other]) => one + other === 1))
-              // Ten go ahead, and what came in the same run as the tenth.
+              // Ten go ahead, with the rest of the tenth's run.
               yield* eventually(Effect.map(ofBoth(parked), ([one, other]) => one === other && one > 20))
 
               isOpen = true

@@ -30,7 +30,7 @@ interface Decoded {
   readonly rateHz: number
 }
 
-/** What a player makes of it: ffmpeg's decoders, or none where there is nothing to decode. */
+/** A player's view of it: ffmpeg's decoders, or none for an empty file. */
 const decode = (format: AudioFormat, bytes: Buffer): Decoded => {
   if (format.codec === "pcm") return { samples: pcmFromBytes(bytes), rateHz: format.sampleRateHz }
   if (format.codec === "ulaw") return { samples: decodeMulaw(bytes), rateHz: format.sampleRateHz }
@@ -43,7 +43,7 @@ const decode = (format: AudioFormat, bytes: Buffer): Decoded => {
   return { samples: pcmFromBytes(new Uint8Array(stdout)), rateHz }
 }
 
-/** Where the energy of one period has risen to half of what it becomes: half a period into the tone. */
+/** The point where the energy of one period has risen to half of its final value: half a period into the tone. */
 const onsetOf = ({ samples, rateHz }: Decoded) => {
   const period = Math.round(rateHz / toneHz)
   const energy = (from: number, length: number) =>

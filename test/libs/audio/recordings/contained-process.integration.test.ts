@@ -93,7 +93,7 @@ describe("a contained process", () => {
 
   it.live("is killed when it uses up its processor time", () =>
     Effect.gen(function* () {
-      // It stands behind others: on a busy machine a second of its own takes many.
+      // It has a lower priority: on a busy machine a second of its own takes many.
       const run = yield* sh("while :; do :; done", { cpuSecondsMax: 1, wallMsMax: 55_000 })
       assert.strictEqual(run.ending, "cpu_time")
     })

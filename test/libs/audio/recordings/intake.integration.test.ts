@@ -1,4 +1,4 @@
-/** Files of strangers, as the real ffmpeg sees them. */
+/** Hostile files, as the real ffmpeg sees them. */
 import { chmodSync, copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -163,7 +163,7 @@ describe("a file that is no recording", () => {
         writeFileSync(join(at, name), content)
         assert.strictEqual(yield* refusal(join(at, name)), "not_audio", name)
       }
-      // What they point at is audio indeed, and without the fence one of them does play it.
+      // Their targets are real audio, and without the fence one of them does play it.
       yield* writeMedia(join(at, "played.wav"), ["-allowed_extensions", "ALL", "-i", join(at, "playlist.m3u8")])
       assert.approximately((yield* read(join(at, "played.wav"))).seconds, 3, 0.2)
     }).pipe(Effect.scoped, Effect.provide(intake()))

@@ -158,7 +158,7 @@ describe("several relays of one cursor", () => {
           yield* copied(count + 2)
           return performance.now() - beforeMs
         }).pipe(Effect.scoped)
-        // What else the machine does can only make it longer; who is not told waits for half a second at least.
+        // Other load on the machine can only make it longer; an uninformed relay waits for half a second at least.
         const took: Array<number> = []
         while (took.length < 5 && !took.some((ms) => ms < 450)) took.push(yield* once)
         assert.isBelow(Math.min(...took), 450, `${took}`)
@@ -179,7 +179,7 @@ describe("several relays of one cursor", () => {
         yield* (yield* Publisher).publishRaw(cursorSubject, data, { headers: [[header.rollup, "sub"]] })
         yield* copied(2)
         assert.deepStrictEqual(yield* copies, ["0", "99"])
-        // The one that works did not see it: only who stood by read the cursor.
+        // The active one did not see it: only a standby read the cursor.
         assert.isTrue(yield* isActive(active))
         assert.strictEqual(all.length, 3)
       })

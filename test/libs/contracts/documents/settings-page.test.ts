@@ -16,7 +16,7 @@ describe("the page of settings", () => {
   it("explains no two keys of a table in the same words", () => {
     const words = rows.map(([, , , , reason]) => reason)
     const again = words.filter((reason, index) => words.indexOf(reason) !== index)
-    // Where something listens, and on which port, is said of each API alike.
+    // The address and the port of each API are explained alike.
     assert.deepStrictEqual(
       again.filter((reason) => reason !== "0: any free one." && !reason?.startsWith("Where the ")),
       []

@@ -43,7 +43,7 @@ describe("the catalogue", () => {
   })
 
   it("cannot change without a new schema version", () => {
-    // What is said about an event may be said better at any time; what it is may not change unnoticed.
+    // Descriptions of an event may improve at any time; its shape may not change unnoticed.
     const schemas = contractDocuments()
       .filter(({ path }) => path.startsWith("docs/events/"))
       .map(({ path, content }) => [

@@ -84,7 +84,7 @@ const withoutAt = (envelope: Envelope, [key = "", ...rest]: ReadonlyArray<string
   return others
 }
 
-/** The field is there, of that type, null only where its type says so, and left out only where it may be. */
+/** The field exists with that type, is null only where its type says so, and is absent only where it may be. */
 const checkField = (envelope: Envelope, place: ReadonlyArray<string>, written: string) => {
   const path = `/${place.join("/")}`
   const mayBeLeftOut = written.startsWith("~")

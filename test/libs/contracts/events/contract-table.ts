@@ -1,6 +1,7 @@
 /**
- * The contract's tables of events, written down by hand beside the schemas: which of item, project and details an event
- * carries, and the type of every field of its details. `?` after a type: or null. `~` before it: may be left out, as what came in a later minor version. A type with `|` is one of these words.
+ * The contract's tables of events, written by hand beside the schemas: which of item, project and details an event
+ * carries, and the type of every field of its details. `?` after a type: or null. `~` before it: optional, because a
+ * later minor version added it. A type with `|` is one of these words.
  */
 
 /** `null`: always; `open`: null or any object. */

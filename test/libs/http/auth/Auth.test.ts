@@ -34,7 +34,7 @@ const store = (known: Map<string, TokenRecord>, state = { looks: 0, isDown: fals
   layer: Auth.layer({ failuresMax: 3 }).pipe(
     Layer.provide(
       Layer.mock(Tokens, {
-        // The store is across the network: others come in while it is asked.
+        // The store is across the network: other calls arrive during a look-up.
         find: (token) =>
           Effect.flatMap(Effect.yieldNow, () => {
             state.looks += 1
@@ -144,7 +144,7 @@ describe("callers", () => {
       assert.strictEqual(refused.status, 401)
       assert.strictEqual(refused.message, "the token expired at 1970-01-01T00:00:02.000Z")
       assert.include(refused.headers?.["www-authenticate"], 'error="invalid_token"')
-      // It is no guess: whoever brings it over and over is told the same each time.
+      // It is no guess: a repeated call gets the same answer each time.
       for (let n = 0; n < 5; n++) assert.strictEqual(yield* whoWith("Bearer ending"), 401)
       assert.deepStrictEqual(state.used, ["e1"])
     }).pipe(Effect.provide(layer))

@@ -13,7 +13,7 @@ type Replica = Effect.Success<ReturnType<typeof replicaOf>>
 
 const useOften = (replica: Replica, id: string) =>
   Effect.forEach(Array.from({ length: 50 }), () => Context.get(replica, TokenUses).note(id), { discard: true })
-/** Uses are written in turn: when this one is there, those before it were dealt with. */
+/** Uses are written in order: once this one exists, the earlier ones are done. */
 const settled = Effect.fnUntraced(function* (replica: Replica, last: string) {
   const uses = Context.get(replica, TokenUses)
   yield* uses.note(last)

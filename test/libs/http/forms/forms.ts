@@ -51,7 +51,7 @@ const inPieces = (body: Uint8Array, pieceBytes: number) => {
   })
 }
 
-/** Reads a form as a handler would; what it made on disk is gone after `use`. */
+/** Reads a form as a handler would; its files on disk are gone after `use`. */
 export const reading = (
   spec: FormSpec,
   body: Uint8Array,

@@ -90,7 +90,7 @@ describe("a form on a socket", () => {
         code: "payload_too_large",
         details: { bytes_max: 25 * mb, part: "sample" }
       })
-      // What a collection has found is freed beside us, later; what is held of a form does not become less.
+      // Collected memory is freed concurrently, later; the memory that a form holds does not shrink.
       assert.isAtLeast(held.length, 10)
       assert.isBelow(Math.min(...held.slice(-4)), 4 * mb)
       yield* eventually(Effect.sync(() => onDisk(folder).length === 0))
@@ -121,7 +121,7 @@ describe("a form on a socket", () => {
           send(24 * mb, () => (progress.sent += 2 * mb)),
           { startImmediately: true }
         )
-        // What sockets hold is sent at once; then it stands still.
+        // The sockets' buffers fill at once; then the sending stops.
         let before = -1
         const standsStill = Effect.sync(() => {
           const still = progress.sent > 0 && progress.sent === before
@@ -159,7 +159,7 @@ describe("a form on a socket", () => {
       const slow = yield* begin
       assert.match(yield* Effect.timeout(readAll(slow), "5 seconds"), /^HTTP\/1\.1 408 /u)
       yield* eventually(Effect.sync(() => onDisk(folder).length === 0))
-      // Whoever leaves is counted after his files are gone.
+      // A leaving sender is counted after its files are gone.
       const { text } = yield* Metrics
       const isCounted = (now: string) => /http_requests_total\{[^}]*route="\/forms",status="gone"\} 2/u.test(now)
       yield* eventually(Effect.map(text, isCounted))

@@ -77,7 +77,7 @@ describe("streamed answers", () => {
     const timesMax = 5
     return Effect.gen(function* () {
       let calls = 0
-      /** How long the handler goes on after its caller has left. */
+      /** How long the handler continues after its caller has left. */
       const goesOnMs = Effect.fnUntraced(function* (path: string) {
         interrupted.length = 0
         calls += 1
@@ -90,7 +90,7 @@ describe("streamed answers", () => {
         return (interrupted[0] ?? Infinity) - leftAt
       })
       for (const path of ["/audio", "/events", "/thinking"]) {
-        // What else the machine does can only make it later.
+        // Other load on the machine can only make it later.
         let best = Infinity
         for (let time = 0; time < timesMax && best >= 100; time++) best = Math.min(best, yield* goesOnMs(path))
         assert.isBelow(best, 100, path)

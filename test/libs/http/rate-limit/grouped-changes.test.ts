@@ -15,7 +15,7 @@ const store = () => {
     })
   )
   const add = (by: number) => change("key", (value) => ({ answer: value + by, next: value + by }))
-  /** Somebody's change, which is being written when this is over. */
+  /** Another caller's change, whose write is under way when this returns. */
   const first = (by: number) =>
     Effect.tap(Effect.forkChild(add(by), { startImmediately: true }), () => Deferred.await(begun))
   return { state, gate, change, add, first }

@@ -1,4 +1,4 @@
-/** Anything that may be asked of an agent, whatever it stands at; times lie around now. */
+/** Any command of an agent, in any state; times lie around now. */
 import type { AgentCommand } from "#contracts"
 import type { Dice } from "../../../support/random-ssml.ts"
 import { startMs } from "../entity-at-work.ts"

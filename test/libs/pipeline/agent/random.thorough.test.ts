@@ -6,7 +6,7 @@ import { diceOf } from "../../../support/random-ssml.ts"
 import { agentAtWork } from "./agent-at-work.ts"
 import { randomCommand } from "./random-commands.ts"
 
-// Kept apart from the code that tells them: the spec's own table. The session's names its operation.
+// Kept apart from the code under test: the spec's own table. The session's names its operation.
 const eventOf: Record<AgentFactTag, string | null> = {
   Paused: "agent.paused",
   Resumed: "agent.resumed",

@@ -1,4 +1,4 @@
-/** Anything that may be asked of a project, but to be made. */
+/** Any command of a project, except its creation. */
 import type { ProjectCommand } from "#contracts"
 import type { Dice } from "../../../support/random-ssml.ts"
 import { pause, resume, spent, stale, update } from "./project-at-work.ts"

@@ -16,7 +16,7 @@ const lifeOf = (seed: number) => {
 const causesOf = (state: ProjectState) => projectHolds(state).map(({ cause }) => cause)
 const causesNow = (state: ProjectState | null) => (state === null ? [] : causesOf(state))
 
-// Kept apart from the code that tells them. Of the holds that go only the last is told.
+// Kept apart from the code under test. Of several ending holds only the last has an event.
 const eventOf: Record<ProjectFactTag, string | null> = {
   Created: null,
   SettingsUpdated: null,

@@ -76,7 +76,7 @@ describe("a release", () => {
     assert.strictEqual(spring.state().mergeSha, "abc1234")
   })
 
-  // Every command in every state, by the table: what is not listed is refused, and changes nothing.
+  // Every command in every state, by the table: an unlisted one is refused, and changes nothing.
   const samples: Record<Exclude<ReleaseCommandTag, "Create">, ReleaseCommand> = {
     AddWorkItem: add(1),
     EndWorkItem: end(1, "done"),

@@ -1,4 +1,4 @@
-/** What may be asked of a release next: mostly what fits where it is, at times what does not. */
+/** Possible next commands of a release: mostly fitting its state, at times not. */
 import type { ReleaseCommand, ReleaseState } from "#contracts"
 import type { Dice } from "../../../support/random-ssml.ts"
 import {

@@ -8,7 +8,7 @@ import { entityAtWork } from "../entity-at-work.ts"
 import { randomCommand } from "./random-commands.ts"
 import { releaseId } from "./release-at-work.ts"
 
-// Kept apart from the code that tells them: the spec's own table.
+// Kept apart from the code under test: the spec's own table.
 const eventOf: Record<ReleaseFactTag, string | null> = {
   Created: "release.created",
   WorkItemAdded: "release.work_item_added",

@@ -47,7 +47,7 @@ export const conflict = (sourceBranch = "main") =>
 
 export const releaseId = uuid(1)
 
-/** A release that has come to that state, and what brought it there. */
+/** A release in that state, and the commands that led to it. */
 export const releaseIn = (state: ReleaseStateName) => {
   const entity = entityAtWork(release, ReleaseCommand, releaseId)
   entity.does(create)

@@ -10,7 +10,7 @@ import {
 import { type ItemAtWork, itemAtWork } from "./item-at-work.ts"
 import { sampleReport } from "./samples.ts"
 
-// What one message may carry, and what of it the state may take.
+// The size of one message, and the state's share of it.
 const recordBytesMax = 1_000_000
 const stateCharactersMax = 65_536
 

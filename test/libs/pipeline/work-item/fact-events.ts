@@ -1,7 +1,7 @@
 /**
- * Which events each fact is told by, as the events' own table has it, kept apart from the code that tells them. A
- * transition's event bears the name of the state that the fact leads to; where it does not, the fact stands here with
- * the event that tells of it instead, or with none.
+ * The events of each fact, from the events' own table, kept apart from the code under test. A transition's event has
+ * the name of the state that the fact leads to. A fact whose event is named otherwise, or that has none, is listed
+ * here.
  */
 import type { WorkItemFact, WorkItemFactTag } from "#contracts"
 
@@ -69,7 +69,7 @@ export const eventsOf = (fact: WorkItemFact): ReadonlyArray<string> => {
   return [...(isBack ? ["work_item.reworking"] : []), ...(dispatched[fact.dispatch.phase] ?? [])]
 }
 
-/** Facts that bring an item back to where it was before, or stand for a step that has no event of its own. */
+/** Facts that return an item to an earlier place, or stand for a step without an event of its own. */
 export const backFacts: ReadonlySet<WorkItemFactTag> = new Set<WorkItemFactTag>([
   "Recovered",
   "AutoRetried",

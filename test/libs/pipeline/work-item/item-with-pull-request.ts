@@ -1,4 +1,4 @@
-/** An item that is done, with its pull request open, and the order to rework it as its base has left it behind. */
+/** A finished item with an open pull request, and the order to rework it because it fell behind its base. */
 import { inHand, type ItemAtWork } from "./item-at-work.ts"
 
 export const opened = { pullRequestNumber: 7, pullRequestUrl: "https://git.example/garden/pulls/7", mergedSha: null }

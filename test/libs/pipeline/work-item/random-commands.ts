@@ -1,4 +1,4 @@
-/** What may be asked of an item next: mostly what fits where it is, at times what does not, comes late or comes twice. */
+/** Possible next inputs of an item: mostly fitting its state, at times wrong, late or repeated. */
 import type { WorkItemCommand, WorkItemReport, WorkItemReportKind, WorkItemSettings, WorkItemState } from "#contracts"
 import { workItemPhases, workItemReportKinds, workItemSettingsDefault } from "#contracts"
 import type { Dice } from "../../../support/random-ssml.ts"
@@ -55,7 +55,7 @@ export const randomCommand = (dice: Dice, item: WorkItemState, step: number): Wo
   return command._tag === "AutoRetry" ? { ...command, reason: of(["quota", "transient"]) } : command
 }
 
-/** What the item waits for. */
+/** The phase that the item waits for. */
 const forward = (dice: Dice, item: WorkItemState, step: number): WorkItemCommand => {
   const command = (tag: (typeof plainTags)[number]) => sampleCommand(tag, item.phase ?? "work", item.settings)
   switch (item.state) {

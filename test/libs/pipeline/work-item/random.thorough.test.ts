@@ -81,7 +81,7 @@ describe("a random history of a work item", () => {
   lives("leads from state to state only as the table lists", (life) => {
     for (const { command, before, record, after } of life) {
       const input = inputOf(command)
-      // What a report cost is counted wherever the item is, and moves it nowhere.
+      // A report's cost counts wherever the item is, and moves it nowhere.
       if (record.facts.every(({ _tag }) => _tag === "UsageAdded")) {
         assert.strictEqual(after.state, before.state, input)
         continue

@@ -8,7 +8,7 @@ import { sampleReport } from "./samples.ts"
 
 const ofDispatch = workItemReportKinds.filter((kind) => kind !== "recheck-completed")
 
-// What belongs to one phase, or to some; all other kinds are of any phase that a runner has.
+// Kinds that belong to one phase, or to some; all others fit any phase that a runner has.
 const ofPhases: Partial<Record<WorkItemReportKind, ReadonlyArray<string>>> = {
   "iteration-ended": ["work", "rework", "delegation"],
   // Of a check alone, and these are none.

@@ -1,4 +1,4 @@
-/** An item in every state that there is, brought there by what can happen to one. */
+/** An item in every state, brought there by possible inputs. */
 import type { WorkItemStateName } from "#contracts"
 import { inHand, type ItemAtWork, itemAtWork, readyFor } from "./item-at-work.ts"
 

@@ -11,7 +11,7 @@ import { itemIn } from "./states.ts"
 type Input = PlainTag | WorkItemReportKind
 const inputs: ReadonlyArray<Input> = [...plainTags, ...workItemReportKinds]
 
-/** The input as it would come to that item from whoever has it in hand. */
+/** The input as the item's own runner would send it. */
 const inputFor = (item: ItemAtWork, input: Input): WorkItemCommand => {
   const { phase, settings, lastDispatchId } = item.state()
   const tag = plainTags.find((plain) => plain === input)

@@ -55,7 +55,7 @@ describe("the cost of an item", () => {
     item.commits()
     item.takes("audit")
     item.audited("Error")
-    // The next iteration waits for a runner, and the last one's audit says what it cost.
+    // The next iteration waits for a runner, and the last one's audit reports its cost.
     item.reports("progress", { usage: usage(4) })
     assert.deepInclude(item.state().usage, { run: 1, iteration: 1, costMicroUsd: 4 })
     item.takes("rework")

@@ -9,7 +9,7 @@ interface Case {
   readonly says: string
   readonly load?: Partial<Load>
   readonly asker?: Partial<Asker>
-  /** What is done, with the reason and the seconds of a refusal. */
+  /** The decision, with the reason and the seconds of a refusal. */
   readonly is: string
 }
 

@@ -1,4 +1,4 @@
-/** What every engine must do, done by both; and what only one of them can. */
+/** The duties of every engine, tested on both; and the features of single ones. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type Scope, Stream } from "effect"
 import type { EngineVoice } from "#contracts"
@@ -26,7 +26,7 @@ const suite = (
   // flite's statistical voices would work at ten minutes of audio for ten seconds and more.
   const many = voice.name === "slt" ? 2000 : 20_000
 
-  it.live("the engine finds every word at its place in the text, in the order of the sound", () =>
+  it.live("finds every word at its place in the text, in the order of the sound", () =>
     scoped(
       Effect.gen(function* () {
         const { words, pcm } = yield* heard(yield* open(), jobOf(voice, piece(sentence)))
@@ -37,7 +37,7 @@ const suite = (
           starts.filter((start) => said.has(start)),
           [...said]
         )
-        // espeak says some pairs, "in the" is one, as one word.
+        // espeak reports some pairs, such as "in the", as one word.
         assert.isAtLeast(said.size, starts.length - 2)
         assert.isTrue(
           words.every((word, at) => word.sample >= (words[at - 1]?.sample ?? 0) && word.sample < pcm.length)
@@ -45,7 +45,7 @@ const suite = (
       })
     )
   )
-  it.live("the engine counts words by piece, and samples through all of them", () =>
+  it.live("counts words by piece, and samples through all of them", () =>
     scoped(
       Effect.gen(function* () {
         const pieces = [piece("We "), piece("really", { pitchPercent: 120 }), piece(" mean it.")]
@@ -65,7 +65,7 @@ const suite = (
       })
     )
   )
-  it.live("the engine puts no pause between the pieces of a sentence", () =>
+  it.live("puts no pause between the pieces of a sentence", () =>
     scoped(
       Effect.gen(function* () {
         const engine = yield* open()
@@ -78,7 +78,7 @@ const suite = (
       })
     )
   )
-  it.live("the engine speaks as loud, as high and as fast as requested", () =>
+  it.live("speaks as loud, as high and as fast as requested", () =>
     scoped(
       Effect.gen(function* () {
         const engine = yield* open()
@@ -104,7 +104,7 @@ const suite = (
       })
     )
   )
-  it.live("the engine speaks the same on four threads at once as on one", () =>
+  it.live("speaks the same on four threads at once as on one", () =>
     scoped(
       Effect.gen(function* () {
         const job = jobOf(voice, piece(sentence))
@@ -122,7 +122,7 @@ const suite = (
       })
     )
   )
-  it.live("the engine frees its thread within 50 ms of an interruption", () =>
+  it.live("frees its thread within 50 ms of an interruption", () =>
     scoped(
       Effect.gen(function* () {
         const engine = yield* open()
@@ -143,7 +143,7 @@ const suite = (
       })
     )
   )
-  it.live("the engine gives the first samples before the last are made", () =>
+  it.live("gives the first samples before the last are made", () =>
     scoped(
       Effect.gen(function* () {
         const engine = yield* open()
@@ -166,7 +166,7 @@ const suite = (
     ["phonemes", "[[h@l'oU]] [[" + "x".repeat(500)],
     ["format strings", "%s%n%x ".repeat(50)]
   ])(
-    "the engine takes no harm from %s",
+    "takes no harm from %s",
     ([, text]) =>
       scoped(
         Effect.gen(function* () {
@@ -174,7 +174,7 @@ const suite = (
           const engine = yield* open({ jobMsMax: patienceMs })
           const before = yield* heard(engine, jobOf(voice, piece("Still here.")))
 
-          // What would be spoken for more than ten minutes is refused; that is no harm.
+          // Speech of more than ten minutes is refused; that is no harm.
           const { words } = yield* heard(engine, jobOf(voice, piece(text))).pipe(
             Effect.catchTag("EngineFailed", (error) =>
               error.reason === "too_long" ? Effect.succeed({ words: [] }) : Effect.fail(error)
@@ -192,7 +192,7 @@ const suite = (
       ),
     2 * patienceMs
   )
-  it.live("the engine refuses a voice that it does not have, and paths for voices", () =>
+  it.live("refuses a voice that it does not have, and paths for voices", () =>
     scoped(
       Effect.gen(function* () {
         const engine = yield* open()

@@ -57,7 +57,7 @@ describe("espeak", () => {
   it.live("speaks markup as text and opens no file that the text names", () =>
     scoped(
       Effect.gen(function* () {
-        // Nobody writes to this pipe: whoever opened it to read would wait for ever.
+        // This pipe has no writer: opening it to read would block for ever.
         const folder = mkdtempSync(join(tmpdir(), "starling-test-"))
         const pipe = join(folder, "a.wav")
         execFileSync("mkfifo", [pipe])
@@ -90,7 +90,7 @@ describe("espeak", () => {
           "Apple Bridge Candle Doctor Engine Flower Garden Hammer Island Jacket Kitchen Ladder Mirror Needle Orange " +
           "Pencil Quarter Rabbit Silver Table Umbrella Village Window Yellow Zebra"
         ).split(" ")
-        // Only what begins with a capital letter begins a sentence.
+        // Only a capital letter begins a sentence.
         const layouts = [". ", "? ", "! "].map((between) => `${list.join(between)}.`)
         const errors: Array<number> = []
 

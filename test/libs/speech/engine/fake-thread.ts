@@ -1,4 +1,4 @@
-/** A thread with an engine that does what its text says: crash, hang, or speak slowly. */
+/** A thread with an engine that follows its text: it crashes, hangs, or speaks slowly. */
 import { serveJobs } from "../../../../libs/speech/engine/worker/serve.ts"
 
 const block = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)

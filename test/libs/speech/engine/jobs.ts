@@ -1,4 +1,4 @@
-/** Jobs for the tests of engines, and what they sound like as a whole. */
+/** Jobs for the tests of engines, and their whole sound. */
 import { Effect, Layer, Stream } from "effect"
 import type { EmbeddedEngine, EngineVoice } from "#contracts"
 import { Metrics, Role } from "#runtime"

@@ -1,4 +1,4 @@
-/** What can be measured in a voice: how loud it is, how high, and where sound begins after silence. */
+/** Measurements of a voice: its loudness, its pitch, and the beginnings of sound after silence. */
 
 export const joined = (runs: ReadonlyArray<Int16Array>): Int16Array => {
   const whole = new Int16Array(runs.reduce((length, run) => length + run.length, 0))

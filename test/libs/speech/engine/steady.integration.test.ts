@@ -1,4 +1,7 @@
-/** The same job is the same samples: in every voice of espeak-ng, on every thread, whatever was said or broken off. */
+/**
+ * The same job gives the same samples: in every voice of espeak-ng, on every thread, after any other or interrupted
+ * text.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope, Stream } from "effect"
 import type { EngineVoice } from "#contracts"
@@ -35,7 +38,7 @@ const american = clonedEngineVoice(
   "en-US",
   "not_specified"
 )
-/** What leaves the most behind: a long clause, a very fast one, a clipped one, one that is broken off. */
+/** The jobs that leave the most state behind: a long clause, a very fast one, a clipped one, an interrupted one. */
 const between = (engine: SpeechEngine, at: number) =>
   Effect.gen(function* () {
     const [first, second] = [sharedVoices.at(-1 - (at % 30)), sharedVoices.at(-1 - ((at * 7) % 30))].map(

@@ -44,7 +44,7 @@ describe("a zero-shot engine", () => {
         assert.strictEqual(engine.name, "zero-shot")
         assert.closeTo(pcm.length / 24_000, seconds(14), 0.001)
         assert.isAbove(Math.max(...pcm), 10_000)
-        // It tells nothing of its words: whoever places them must do without.
+        // It reports no words: the marks must do without.
         assert.deepStrictEqual(words, [])
       })
     )

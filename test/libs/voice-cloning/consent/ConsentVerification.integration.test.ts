@@ -20,7 +20,7 @@ afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 const verify = (recording: Recording, sample = recordings.sample) => verifyAgainst(recording, sample)
 
-/** What a check keeps on disk, where nobody else keeps anything. */
+/** A check's files on disk, in a folder of its own. */
 const keeping = Effect.map(
   ownTemporaryFolder,
   (at) => () => readdirSync(at).filter((name) => name.startsWith("starling-consent-"))

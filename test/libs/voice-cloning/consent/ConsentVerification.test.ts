@@ -1,4 +1,4 @@
-/** The order and the bounds of a verification, over ports that answer as told; the real ones have their own tests. */
+/** The order and the bounds of a verification, over ports with given answers; the real ones have their own tests. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,4 +1,6 @@
-/** People of flite's read phrases, and each is read back as a caller sends it; who verifies them is real. */
+/**
+ * Flite's recorded people read phrases, and each recording is read back as a caller sends it; the verification is real.
+ */
 import { join } from "node:path"
 import { Effect, Layer, Result } from "effect"
 import { type Recording, RecordingIntake } from "#audio"

@@ -1,4 +1,4 @@
-/** Voices made of arithmetic, whose pitch is known, and a way to hear a pitch that shares nothing with ours. */
+/** Synthetic voices with a known pitch, and a pitch measurement that shares nothing with ours. */
 export const signalHz = 16_000
 
 export interface Tone {
@@ -44,7 +44,7 @@ const framesMax = 60
 const [harmonicsMax, fade] = [10, 0.82]
 const grid = Array.from({ length: 240 }, (_, step) => 50 * 1.01 ** step)
 
-/** In the spectrum: the median of the pitches whose harmonics together are the strongest. */
+/** From the spectrum: the median of the pitches whose harmonics together are the strongest. */
 export const spectralPitch = (pcm: Int16Array, hz: number): number => {
   const hop = Math.max(frame, Math.ceil((pcm.length - frame) / framesMax))
   const frames = Array.from({ length: Math.floor((pcm.length - frame) / hop) }, (_, at) =>

@@ -4,7 +4,7 @@ import { ClaimMove, type Claim, ClaimLost, claimOfJob, Claims, factsOf, verified
 import { checkedPayment, testCall } from "../../../support/payments.ts"
 import { jobs, onBus, stateOf, why, settlingOf } from "./claims-on-bus.ts"
 
-/** What a later life of a claim changes of the job's. */
+/** A later life of a claim changes these fields of the job's. */
 const taken = ({ record: { ticket, moves } }: Claim) => ({ ticket, moves })
 
 describe("a claim", () => {
@@ -54,7 +54,7 @@ describe("a claim", () => {
         assert.isTrue(
           (yield* Effect.exit(claims.moveAsRead(first, ClaimMove.Release({ reason: "too late" }))))._tag === "Failure"
         )
-        // Its place is still held, and anybody else is a replay.
+        // Its place is still held, and any other claim is a replay.
         assert.strictEqual(why(yield* Effect.exit(claims.claim(checkedPayment("two"), testCall("stream")))), "exposure")
         assert.strictEqual(why(yield* Effect.exit(claims.claim(checkedPayment("one"), testCall("stream")))), "replay")
 
@@ -158,7 +158,7 @@ describe("a claim", () => {
         assert.strictEqual(why(yield* Effect.exit(unmet("one"))), "replay")
         assert.strictEqual(why(yield* Effect.exit(unmet("two", "stream"))), "exposure")
         assert.strictEqual(yield* stateOf(checkedPayment("two").claimKey), "RELEASED")
-        // Who was refused is looked at first, and writes nothing.
+        // A refused payer is checked first, and writes nothing.
         assert.isFalse(yield* claims.meet(checkedPayment("three")))
         assert.strictEqual(
           why(yield* Effect.exit(claims.claim(checkedPayment("three"), testCall("stream")))),

@@ -8,7 +8,7 @@ import { onBus, options, stateOf, why, settlingOf } from "./claims-on-bus.ts"
 
 const price = BigInt(testRequirements.amount)
 
-/** A wallet as a chain would tell of it. `tells`: whether which payments were made is told with the balance. */
+/** A wallet as a chain would report it. `tells`: whether the balance comes with the payments already made. */
 const walletOf = (calls: number, tells = true) => {
   const made = new Set<string>()
   let asked = 0
@@ -62,7 +62,7 @@ describe("a payer's reservations", () => {
         const wallet = walletOf(1, false)
         const first = yield* claims.claim(checkedPayment("one"), testCall(), { isUnmet: true, askFunds: wallet.ask })
         const settling = yield* settlingOf(claims, first, null)
-        // Seen while the money is there; told when it is gone, and its claim has ended.
+        // Seen while the money is there; reported when it is gone, and its claim has ended.
         const isAsked = yield* Deferred.make<void>()
         const mayAnswer = yield* Deferred.make<void>()
         let isFirst = true
@@ -84,7 +84,7 @@ describe("a payer's reservations", () => {
         yield* claims.move(settling, ClaimMove.Settled({ transaction: "0xaa" }))
         yield* Deferred.succeed(mayAnswer, undefined)
         assert.strictEqual(why(yield* Fiber.join(second)), "unfunded")
-        // Alone, and a moment after a settlement: what the simulation saw may be older than that.
+        // Alone, and a moment after a settlement: the simulation may have seen an older state.
         const third = yield* Effect.exit(
           claims.claim(checkedPayment("three"), testCall(), { isUnmet: true, askFunds: wallet.ask })
         )
@@ -107,7 +107,7 @@ describe("a payer's reservations", () => {
         yield* take("two")
         yield* take("three")
         assert.strictEqual(why(yield* Effect.exit(take("four"))), "exposure")
-        // Who was refused is asked about first, and writes nothing.
+        // A refused payer is checked first, and writes nothing.
         const again = claims.claim(checkedPayment("five"), testCall(), { askFunds: wallet.ask })
         assert.strictEqual(why(yield* Effect.exit(again)), "exposure")
         assert.strictEqual(yield* stateOf(checkedPayment("five").claimKey), "absent")

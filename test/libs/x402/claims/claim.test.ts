@@ -150,7 +150,7 @@ describe("a payer's places", () => {
     assert.strictEqual(withPlace(one.record, place("a"), upTo(1))._tag, "Held")
     assert.strictEqual(withPlace(one.record, place("b"), upTo(1))._tag, "Full")
     const next = withPlace(one.record, place("a", { ticket: "next" }), upTo(1))
-    // Whoever loses the claim gives back its own alone.
+    // A holder that loses the claim gives back only its own place.
     const tickets = next._tag === "Taken" ? next.record.places.map(({ ticket }) => ticket) : []
     assert.deepStrictEqual(tickets, ["of a", "next"])
     const denied = { ...one.record, denied: { claimKey: "k0", reason: "r", sinceMs: 0 } }
@@ -200,7 +200,7 @@ describe("a payer's places", () => {
     const needed = (nonce: string, spent: ReadonlyArray<string> | null) =>
       amountNeeded(held, place(nonce), { spent: spent && new Set(spent.map((one) => key(one))) })
     assert.deepStrictEqual([needed("a", []), needed("b", []), needed("c", []), needed("c", null)], [10n, 20n, 30n, 30n])
-    // Whoever has no place yet comes behind all.
+    // A claim without a place comes behind all others.
     assert.strictEqual(needed("d", []), 40n)
     assert.deepStrictEqual([needed("c", ["a"]), needed("c", ["a", "b"]), needed("c", ["c"])], [20n, 10n, 30n])
     const old: Place = { claimKey: key("o"), ticket: "of an older version" }
@@ -254,7 +254,7 @@ const makeKey = () => {
 
 describe("any actions in any order, with any crashes in between", () => {
   const actors = 4
-  // A crash forgets what the actor had read; a look reads anew; all else writes from what it read last.
+  // A crash forgets the actor's reading; a look reads anew; every other step writes from its last reading.
   const deeds = [
     "crash",
     "look",

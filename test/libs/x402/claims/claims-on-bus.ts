@@ -1,4 +1,4 @@
-/** Claims on a bus of the test's own, and what its streams and buckets say of them. */
+/** Claims on the test's own bus, and the contents of its streams and buckets. */
 import { Effect, Exit, Option } from "effect"
 import { StreamReader, topology } from "#bus"
 import { type Claim, ClaimMove, ClaimRefused, Claims, settlementJobCodec } from "#x402"

@@ -16,7 +16,7 @@ const json =
     response.end(JSON.stringify(body))
   }
 
-/** A facilitator that behaves as told, on a port of its own. */
+/** A facilitator with given behaviour, on a port of its own. */
 const facilitatorThat = (behaves: Behaviour) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly url: string; readonly close: () => void }>((resume) => {

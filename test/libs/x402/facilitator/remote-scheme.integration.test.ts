@@ -18,7 +18,7 @@ import { base64Of, memo, payloadOf } from "../chains/solana/transactions.ts"
 
 type Settles = Facilitator["settle"]
 
-/** A facilitator that only settles, and a count of what it called done and the chain did not have. */
+/** A facilitator that only settles, and a count of its reported settlements that the chain did not have. */
 const remoteOf = (local: PaymentScheme, settle: Settles, confirmMs = 300) => {
   const counted = { unconfirmed: 0 }
   const facilitator: Facilitator = {

@@ -90,7 +90,7 @@ describe("the transition table of a paid call", () => {
 
 const refusal = new PaymentRefusal({ status: 503, code: "AWAY", headers: {}, body: "{}" })
 
-/** A call whose tasks are written down; those named fail. */
+/** A call that records its tasks; the named ones fail. */
 const callWith = (fails: { readonly serve?: true; readonly settle?: "refused" | "not asked" } = {}) => {
   const done: Array<string> = []
   const note = (task: string) => Effect.sync(() => void done.push(task))

@@ -178,7 +178,7 @@ describe("follow-ups on other entities", () => {
         yield* eventually(Effect.map(eventNames, (names) => names.length >= 61))
         return yield* eventNames
       })
-      // Two at once, and another one after: each event is told once.
+      // Two at once, and another one after: each event appears once.
       yield* Effect.all(
         [look.pipe(Effect.provide(pipelineOn(server))), look.pipe(Effect.provide(pipelineOn(server)))],
         {

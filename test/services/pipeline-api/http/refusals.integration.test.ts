@@ -55,7 +55,7 @@ describe("an unknown id", () => {
 
 const text = (characters: number) => "r".repeat(characters)
 
-/** What is asked, and the fields that are wrong with it: all of them at once. */
+/** The request, and its wrong fields: all of them at once. */
 const faulty: ReadonlyArray<readonly [verb: string, body: unknown, fields: ReadonlyArray<string>]> = [
   [
     "POST /workitems",
@@ -119,7 +119,7 @@ describe("an invalid request", () => {
   )
 })
 
-/** What is asked of what, the state that it is in, and a word of the reason. */
+/** The command, its entity, the entity's state, and a word of the reason. */
 const refused: ReadonlyArray<readonly [verb: string, body: Json | undefined, state: string, reason: RegExp]> = [
   ["POST /workitems/{queued}/resume", undefined, "Queued", /only a cancelled item can be resumed/u],
   ["POST /workitems/{queued}/answer", { questionId: "q", answer: "a" }, "Queued", /no question is open/u],

@@ -9,7 +9,7 @@ export interface RouteRow {
   readonly verb: string
   readonly scope: Scope
   readonly body?: Readonly<Record<string, unknown>>
-  /** What an id that there is not is answered with; null where the route has no id of its own. */
+  /** The answer for an unknown id; null where the route has no id of its own. */
   readonly unknown: string | null
 }
 
@@ -68,7 +68,7 @@ export const documentedVerbs = (): ReadonlyArray<string> => {
     .filter((verb) => verb !== "GET /openapi.json" && verb !== "GET /docs")
 }
 
-/** With an id in it, as it is asked. */
+/** The path with an id in it. */
 export const asked = ({ verb, body }: RouteRow, id: string) => ({
   verb: verb.replace("{id}", encodeURIComponent(id)),
   ...(body === undefined ? {} : { body })

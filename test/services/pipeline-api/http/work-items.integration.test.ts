@@ -6,7 +6,7 @@ import { HttpListener } from "#http"
 import { eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
 import { dispatched, eventNames, pipelineOn, publishReport, tokenFor } from "../../../support/pipeline.ts"
 
-/** As a program of a customer's speaks to it: typed, with what the declaration says and no more. */
+/** As a customer's program uses it: typed, with exactly the declaration. */
 const client = Effect.gen(function* () {
   const { url } = yield* HttpListener
   return yield* pipelineClient({ url, token: yield* tokenFor() })

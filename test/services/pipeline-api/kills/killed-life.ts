@@ -1,7 +1,7 @@
 /**
- * A whole process of pipeline-api that dies again and again while callers and services go on sending: each process has
- * a line of its own to the broker, and is dead to the broker when that is cut. Who got no answer sends the same command
- * again, or loses interest. Leases and unacked reports of the dead are taken for run out, as they are after seconds.
+ * A whole process of pipeline-api that dies repeatedly while callers and services go on sending. Each process has its
+ * own line to the broker, and is dead to the broker when that is cut. A caller without an answer repeats the command,
+ * or loses interest. Leases and unacked reports of the dead count as expired, as they are after seconds.
  */
 import { Clock, Effect, Exit, Layer, Option, References, Scope, Stream } from "effect"
 import { BusUnavailable, Nats, type Publisher, type Requests, StreamReader } from "#bus"
@@ -12,7 +12,7 @@ import { commandOver, type Json, pipelineOn, publishReport } from "../../../supp
 import type { Dice } from "../../../support/random-ssml.ts"
 import { type Given, type Input, placeOf, randomInput } from "./random-inputs.ts"
 
-/** What a caller was told. */
+/** A caller's answer. */
 export interface Told {
   readonly given: Given
   readonly sequence: number
@@ -28,7 +28,7 @@ export interface KilledLife {
   /** Answers of commands that were carried out, in the order in which they came. */
   readonly told: ReadonlyArray<Told>
   readonly reports: ReadonlyArray<string>
-  /** The inputs that were sent, for who looks for what went wrong. */
+  /** The sent inputs, for debugging a failure. */
   readonly inputs: ReadonlyArray<Input>
 }
 
@@ -41,7 +41,7 @@ export type Begin = (url: string) => {
   readonly end: Effect.Effect<unknown>
 }
 
-/** In this very process, on a line of its own. Nothing that a dead one still does reaches anybody. */
+/** In this very process, on a line of its own. Nothing that a dead one still does reaches the broker. */
 export const insideHere =
   (server: TestNatsServer): Begin =>
   (url) => {
@@ -65,7 +65,7 @@ export const killedLife = Effect.fnUntraced(function* (server: TestNatsServer, d
   let end: Effect.Effect<unknown> = Effect.void
 
   const forget = (operation: string, what: Parameters<typeof nats.use>[1]) => Effect.ignore(nats.use(operation, what))
-  // What three seconds and half a minute do to leases and to reports that nobody acked.
+  // The effect of three seconds and half a minute on leases and on unacked reports.
   const timePasses = Effect.andThen(
     forget("end leases", ({ manager }) => manager.streams.purge("KV_leases")),
     forget("hand back reports", ({ manager }) => manager.consumers.delete("REPORTS", "pipeline-api"))
@@ -138,8 +138,8 @@ export const killedLife = Effect.fnUntraced(function* (server: TestNatsServer, d
 })
 
 /**
- * Whether everything that follows from LOG has come to its end, and nothing is to be done any more. LOG is looked at last: what
- * a report or a follow-up led to is in it before it is said to be done.
+ * Whether all follow-ups of LOG are done, and no work is left. LOG is read last: it has the results of a report or a
+ * follow-up before that is reported done.
  */
 export const isSettled = Effect.gen(function* () {
   const reader = yield* StreamReader

@@ -1,4 +1,4 @@
-/** Lives that are killed where a test says, and then looked at in every way. */
+/** Lives that are killed at a test's order, and then checked in every way. */
 import { assert } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { type Publisher, type Requests, StreamReader } from "#bus"
@@ -19,7 +19,7 @@ import {
 } from "./log-invariants.ts"
 import { openReleaseId } from "./random-inputs.ts"
 
-/** What the role writes between a command and the last thing that follows from it. */
+/** The role's writes from a command to the last of its follow-ups. */
 export const steps = {
   "a record": /^log\./u,
   "what follows for a release": /^log\.release\./u,
@@ -43,7 +43,7 @@ export const randomCut = ({ below, of }: Dice): Cut =>
     ? { subject: /^/u, nth: 1 + below(250), side: of(sides) }
     : { subject: of(Object.values(steps)), nth: 1 + below(5), side: of(sides) }
 
-/** Goes on until the process is dead. */
+/** Continues until the process is dead. */
 export const untilDead = (life: KilledLife, waves: number) =>
   Effect.gen(function* () {
     for (let wave = 0; wave < waves && (yield* life.send); wave++);

@@ -1,6 +1,6 @@
 /**
- * What must hold of the log, the events, the views and the numbers in them, however often their makers died: each
- * function looks at one of these, and fails with what is wrong.
+ * The invariants of the log, the events, the views and the numbers in them, however often their writers died: each
+ * function checks one of these, and fails with the fault.
  */
 import { assert } from "@effect/vitest"
 import { Result } from "effect"
@@ -50,12 +50,12 @@ export const recordsOf = (log: ReadonlyArray<SourceMessage>): ReadonlyArray<LogR
 
 const byEntity = (records: ReadonlyArray<LogRecord>) => Map.groupBy(records, ({ entity, id }) => `${entity} ${id}`)
 
-/** Every record's state is what its facts make of the one before. */
+/** Every record's state is the one before with its facts applied. */
 export const assertReplays = (records: ReadonlyArray<LogRecord>) => {
   for (const [name, own] of byEntity(records)) {
     let state: unknown = null
     for (const { entity, id, facts, commandId, atMs, state: stored } of own) {
-      // An entity and its definition are of one kind; the compiler cannot tell that of one looked up.
+      // An entity and its definition are of one kind; the compiler cannot know that of one looked up.
       const { evolve } = definitions[entity] as unknown as AnyDefinition
       const context = { id, commandId, atMs }
       state = facts.reduce<unknown>((inner, fact) => evolve(inner, fact, context), state)
@@ -64,7 +64,7 @@ export const assertReplays = (records: ReadonlyArray<LogRecord>) => {
   }
 }
 
-/** No command is carried out twice, and of each that was said to be carried out there is the record. */
+/** No command is carried out twice, and each command reported as carried out has its record. */
 export const assertOnce = (records: ReadonlyArray<LogRecord>, told: ReadonlyArray<Told>) => {
   for (const [name, own] of byEntity(records)) {
     const ids = own.map(({ commandId }) => commandId)
@@ -80,7 +80,7 @@ export const assertOnce = (records: ReadonlyArray<LogRecord>, told: ReadonlyArra
   }
 }
 
-/** EVENTS is what the records carry, each once, in the order of the log, and nothing else but what was reported. */
+/** EVENTS holds the records' events, each once, in the order of the log, and otherwise only reported ones. */
 export const assertTold = (
   records: ReadonlyArray<LogRecord>,
   events: ReadonlyArray<SourceMessage>,
@@ -115,7 +115,7 @@ const projections = new Map<string, EntityProjection>(
   ].map((projection) => [projection.entity, projection])
 )
 
-/** `bucket`: what is stored of the views. There is a row for every entity, of its last record, and no other. */
+/** `bucket`: the stored views. Every entity has a row of its last record, and there are no others. */
 export const assertShown = (records: ReadonlyArray<LogRecord>, bucket: ReadonlyArray<SourceMessage>) => {
   const rows = bucket.filter(({ data, subject }) => data.length > 0 && subject !== "$KV.views.cursor").map(jsonOf)
   const wanted = [...byEntity(records).values()].flatMap((own) => {
@@ -156,7 +156,7 @@ const counts: Partial<Record<CommandEntity, ReadonlyArray<string>>> = {
 }
 type Numbers = Readonly<Record<string, number | null>>
 
-/** Within an entity's log, and in what its callers heard one after another. */
+/** Within an entity's log, and in the successive answers to its callers. */
 export const assertForward = (records: ReadonlyArray<LogRecord>, told: ReadonlyArray<Told>) => {
   for (const [name, own] of byEntity(records)) {
     for (const [index, { entity, state: after }] of own.entries()) {
@@ -171,7 +171,7 @@ export const assertForward = (records: ReadonlyArray<LogRecord>, told: ReadonlyA
   for (const [name, own] of Map.groupBy(told, ({ given }) => `${given.entity} ${given.id}`)) {
     let last = 0
     for (const { sequence, was, given } of own) {
-      // A command that came again is answered with what is so now; one that waited for an answer may be overtaken.
+      // A repeated command gets the present state; one that waited for an answer may be overtaken.
       if (was === "decided") assert.notStrictEqual(sequence, last, `${name} ${given.commandId}`)
       last = Math.max(last, sequence)
     }
@@ -188,12 +188,12 @@ const assertItemForward = (name: string, before: Numbers, now: Numbers) => {
   }
 }
 
-/** What follows from records was done: asked for again, nothing is left to decide. */
+/** The follow-ups of records are done: repeated, they leave nothing to decide. */
 export const assertFollowed = (records: ReadonlyArray<LogRecord>, openReleaseId: string) => {
   const states = new Map(records.map(({ entity, id, state }) => [`${entity} ${id}`, state]))
   const lastFor = new Map<string, { readonly entity: CommandEntity; readonly id: string; readonly command: unknown }>()
   const isRelease = ({ entity, id }: LogRecord) => entity === "release" && id === openReleaseId
-  // What named the release before there was one found nobody.
+  // A command that named the release before its creation found none.
   const releaseSequence = records.find(isRelease)?.message.sequence ?? Infinity
   for (const { message } of records) {
     const record = readRecord(message)

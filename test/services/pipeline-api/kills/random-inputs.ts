@@ -1,6 +1,6 @@
 /**
- * What callers, runners and internal services may send next to a whole pipeline: commands and reports for a few items,
- * releases, projects and agents and the queue, by how each stands now; the same ones for the same dice.
+ * Possible next inputs of callers, runners and internal services to a whole pipeline: commands and reports for a few
+ * items, releases, projects and agents and the queue, by their present states; deterministic for the same dice.
  */
 import {
   type AgentState,
@@ -46,7 +46,7 @@ const freeReleaseId = uuid(1)
 export const openReleaseId = uuid(2)
 const firstItem = 1_000
 
-/** What the input of that number is for. */
+/** The entity of the input with that number. */
 export const placeOf = (dice: Dice, number: number): { readonly entity: CommandEntity; readonly id: string } => {
   const kind = dice.below(20)
   if (kind < 12) {
@@ -113,7 +113,7 @@ const itemInput = (
     reportId: uuid(3_000_000 + number),
     ...(command.report.kind === "check-verdict" && command.report.isMatched ? { followUp: asked } : {})
   }
-  // Some come as runners send them; what only a command can say goes as a command.
+  // Some come as a runner's reports; inputs without a report come as commands.
   const isReport = dice.below(3) > 0 && decodeReport(report.kind, { atMs: 1, ...report })._tag === "Success"
   return isReport
     ? { _tag: "Report", kind: report.kind, report: { atMs: 1, ...report } }

@@ -1,4 +1,4 @@
-/** What pickup knows and what it did, as tests of one process and of several look at it. */
+/** The knowledge and the actions of pickup, as tests of one process and of several see them. */
 import { Effect, Stream } from "effect"
 import { StreamReader } from "#bus"
 import type { PickupQuestion } from "#contracts"

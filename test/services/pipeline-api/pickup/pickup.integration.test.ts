@@ -77,7 +77,7 @@ describe("pickup", () => {
           assert.isBelow(Math.max(...dispatches), pauses[0] ?? 0)
           assert.isBelow(dispatches.length, 120)
           yield* call(`POST ${what}/resume`)
-          // One that comes up against what others are at work on is told to ask again.
+          // A request that collides with others is told to ask again.
           yield* eventually(Effect.map(pickUp({ waitMs: 0 }), ({ _tag }) => _tag === "Dispatch"))
         })
       )
@@ -159,7 +159,7 @@ describe("pickup", () => {
 
   for (const [what, why] of [
     ["/queue", "queue-paused"],
-    // What only it may take is parked meanwhile, and then there is nothing for it.
+    // Its own work is parked meanwhile, and then there is none for it.
     ["/agents/smith", "empty"],
     [`/projects/${projectId}/queue`, "project-paused"]
   ] as const) {

@@ -88,7 +88,7 @@ describe("pickup of several processes", () => {
         const asked = Effect.forEach(Array.from({ length: 12 }, () => agents).flat(), (agent) => askers(1, { agent }), {
           concurrency: "unbounded"
         })
-        // Both have seen all of it before anybody asks, and share the questions.
+        // Both have seen all of it before the first request, and share the requests.
         const given = yield* Effect.provide(
           Effect.gen(function* () {
             yield* listed(24)

@@ -1,4 +1,4 @@
-/** Reports as runners make them, the material on which they are judged, and what follows in a word each. */
+/** Reports as runners make them, the material for judging them, and their follow-ups in a word each. */
 import { Result } from "effect"
 import {
   decodeConfiguration,

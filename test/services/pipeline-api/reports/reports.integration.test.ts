@@ -117,7 +117,7 @@ describe("a report", () => {
         const { id } = yield* createItem(call)
         return { id, dispatchId: (yield* dispatched()).dispatchId }
       }).pipe(Effect.provide(pipelineOn(server)))
-      // Nobody takes reports now; a whole pile waits for the next process.
+      // No process takes reports now; a whole pile waits for the next one.
       yield* Effect.gen(function* () {
         for (let n = 1; n <= reports; n++) {
           yield* publishReport({

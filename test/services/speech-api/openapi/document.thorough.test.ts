@@ -19,7 +19,7 @@ import { readVoiceForm, voiceFormSpec } from "../../../../services/speech-api/vo
 import { at, contractOf, type Json, refsIn, resolved } from "../../../support/openapi-answers.ts"
 import { usedChallenge } from "../voices/records.ts"
 
-// As callers get it: what JSON does not have is gone.
+// As callers get it: without anything that JSON lacks.
 const document = JSON.parse(JSON.stringify(openApiDocument())) as Json
 const contract = contractOf(document)
 const described = Object.entries(at(document, "paths")).flatMap(([path, item]) =>

@@ -12,7 +12,7 @@ import { SpeechSessions } from "../../../../services/speech-api/speaking/SpeechS
 import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
 import { dialogue, planned, stream } from "./planned-orders.ts"
 
-// A busy machine is slow; what is tested is not whether it refuses for that.
+// A busy machine is slow; refusals for that are not under test.
 const configuration = Configuration.layerOf({ SpeechApi: { FirstSoundSecondsMax: 30 } })
 
 // Both ends of a session have a mailbox each, as in processes of their own.

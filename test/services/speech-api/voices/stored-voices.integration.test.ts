@@ -72,7 +72,7 @@ describe("the voices of a workspace", () => {
         yield* (yield* VoiceRemoval).remove(place(first))
         assert.strictEqual(yield* makeOne(99), "made")
         assert.strictEqual(yield* makeOne(100), "too many")
-        // Whose place was refused left nothing behind.
+        // A create without a place left nothing behind.
         const bucket = yield* (yield* Kv).open("voices", VoiceRecord)
         assert.strictEqual((yield* Stream.runCollect(bucket.scan(">"))).length, voicesMax)
       })

@@ -60,7 +60,7 @@ const auditPassed = Effect.fnUntraced(function* (id: string) {
 const shownAs = (id: string, state: WorkItemState["state"]) =>
   eventually(Effect.map(rowOf("workitem", id), (row) => row?.state === state))
 
-/** The details of every recovery of the item that was told, in order. */
+/** The details of every reported recovery of the item, in order. */
 const recoveries = (id: string) =>
   Effect.map(eventsOf("workitem", id), (events) =>
     events.filter(({ event }) => event === "work_item.recovered").map(({ details }) => details)

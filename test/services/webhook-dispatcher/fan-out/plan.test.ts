@@ -22,7 +22,7 @@ const events = (from: number, to: number) => Array.from({ length: to - from + 1 
 const id = () => "6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01"
 const nobody = () => false
 
-/** What steps write, as `endpoint:sequence`. */
+/** The steps' deliveries, as `endpoint:sequence`. */
 const written = (steps: ReadonlyArray<FanOutStep>) =>
   steps.flatMap(({ messages }) =>
     messages.map(({ subject, headers }) => {

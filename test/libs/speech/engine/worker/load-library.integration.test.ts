@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), "starling-library-"))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 describe.skipIf(process.platform !== "linux")("a library that a thread has loaded", () => {
-  it("a loaded library stays loaded for the life of the process: its own threads may still sleep in its code", async () => {
+  it("stays loaded for the life of the process: its own threads may still sleep in its code", async () => {
     const copy = join(folder, "libespeak-ng.so")
     copyFileSync(findLibrary("libespeak-ng.so.1", "espeak-ng", []), copy)
     const isMapped = () => readFileSync("/proc/self/maps", "utf8").includes(copy)

@@ -9,7 +9,7 @@ import {
 
 const hz = 16_000
 
-/** A buzz through resonances that wander a little: a voice that says nothing. Another `seed` wanders elsewhere. */
+/** A buzz through slightly wandering resonances: a voice without words. Another `seed` wanders elsewhere. */
 const throat = (formantsHz: ReadonlyArray<number>, seed: number, seconds = 3): Int16Array => {
   let state = seed
   const chance = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647

@@ -1,4 +1,4 @@
-/** A speaker check's thread for tests: the first sample tells it what to do. */
+/** A speaker check's thread for tests: the first sample is its order. */
 import { exit } from "node:process"
 import { serveDistances } from "../../../../../libs/voice-cloning/consent/speaker/serve.ts"
 

@@ -21,7 +21,7 @@ describe("the verdict on an EVM payment agrees with other implementations", () =
   let world: World
 
   beforeAll(async () => {
-    // No block but those of the preparations: the chain's time stands still behind ours while both are asked.
+    // Only the blocks of the preparations: the chain's time stands still behind ours while both are called.
     rig = await startRig({ blockTimeMs: 3_600_000 })
     stock = stockFacilitator(rig.chain)
     world = await makeWorld(rig)

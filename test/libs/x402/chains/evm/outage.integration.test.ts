@@ -4,13 +4,13 @@ import type { EvmScheme } from "../../../../../libs/x402/chains/evm/exact-evm.ts
 import { goodPayment, type Rig, startRig } from "../../../../../dev/fixtures/evm/rig.ts"
 import { answered, rejected, type SickAnswer, type SickNode, startSickNode } from "./sick-node.ts"
 
-// Nobody listens there: the port is reserved and needs rights to be bound.
+// Nothing listens there: the port is reserved and binding it needs rights.
 const closedUrl = "http://127.0.0.1:1"
 
 describe("a chain without an answer", () => {
   let rig: Rig
   let node: SickNode
-  /** Waits for nothing that does not come at once; for what does, a busy machine may need longer. */
+  /** Fails calls that do not answer at once; a busy machine may need longer for those that do. */
   let hasty: EvmScheme
   beforeAll(async () => {
     rig = await startRig({})

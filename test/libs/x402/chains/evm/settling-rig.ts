@@ -1,4 +1,4 @@
-/** A rig that settles, with payments that are good on it, and what happens to the token behind their back. */
+/** A rig that settles, with good payments, and changes of the token behind their back. */
 import { Effect } from "effect"
 import type { EvmPayment } from "../../../../../libs/x402/chains/evm/payment.ts"
 import { readQuantity } from "../../../../../libs/x402/chains/evm/encoding.ts"
@@ -10,7 +10,7 @@ export const amount = 25_685n
 
 export const startSettlingRig = () => startRig({ settlerCount: 4 }, { finality: { confirmations: 2 } })
 
-/** What a test does to the rig, which stands only when the test runs. */
+/** A test's change of the rig, which exists only when the test runs. */
 export const settlingOn = (rigOf: () => Rig) => {
   const funded = async (units = amount) => {
     const payer = newPayer()

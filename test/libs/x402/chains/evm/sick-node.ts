@@ -1,4 +1,4 @@
-/** A node that answers as it is told to, or hands a call on to a healthy one. */
+/** A node with given answers, which passes other calls on to a healthy one. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 

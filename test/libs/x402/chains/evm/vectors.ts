@@ -1,6 +1,6 @@
 /**
- * Payments, good and bad in every way that we know, each with what our scheme and the widely used facilitator are to
- * say of it. Where the two differ on purpose, both answers stand here with the reason why.
+ * Payments, good and bad in every known way, each with the expected verdict of our scheme and of the widely used
+ * facilitator. Where the two differ on purpose, both verdicts stand here with the reason.
  */
 import type { PaymentPayload, PaymentRequirements } from "#contracts"
 import type { PrivateKeyAccount } from "viem/accounts"
@@ -20,7 +20,7 @@ export interface World {
   /** Has tokens. */
   readonly payer: PrivateKeyAccount
   readonly otherPayer: PrivateKeyAccount
-  /** Has one unit less than is asked for. */
+  /** Has one unit less than the price. */
   readonly shortPayer: PrivateKeyAccount
   readonly emptyPayer: PrivateKeyAccount
   /** A key whose account has code besides. */
@@ -42,7 +42,7 @@ export interface Vector {
   readonly name: string
   readonly make: (world: World) => Promise<Case>
   readonly says: Verdict
-  /** What the other one says instead, and why we do not. */
+  /** The other facilitator's verdict instead, and why ours differs. */
   readonly other?: { readonly says: Verdict; readonly because: string }
 }
 
@@ -61,7 +61,7 @@ interface Making {
   readonly payer?: (world: World) => PrivateKeyAccount
   /** After signing. */
   readonly alter?: (payload: PaymentPayload, world: World) => PaymentPayload
-  /** What is verified against, where it is not what was signed for. */
+  /** The requirements of the verification, where they are not those of the signature. */
   readonly asked?: Partial<PaymentRequirements>
 }
 

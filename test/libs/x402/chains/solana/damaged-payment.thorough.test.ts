@@ -25,7 +25,7 @@ describe("a damaged Solana payment", () => {
       changed[at] = (changed[at] ?? 0) ^ (1 + (at % 255))
       for (const hostile of [changed, wire.slice(0, at)]) {
         const result = checkPayment(options, payloadOf(base64Of(hostile), requirements), requirements, nowMs)
-        // Bytes 1 to 64 are the fee payer's slot, which nobody has signed yet.
+        // Bytes 1 to 64 are the fee payer's slot, still unsigned.
         const isSlot = hostile.length === wire.length && at >= 1 && at <= 64
         assert.strictEqual(Result.isSuccess(result), isSlot, `byte ${at}`)
       }

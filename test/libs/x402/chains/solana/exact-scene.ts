@@ -25,7 +25,7 @@ export const leaseOf = (chain: LocalSolana, scheme: SvmScheme, index = 0) => {
   return { key: key.success, nonce: null }
 }
 
-/** A payment as it stands before anybody has asked the chain. */
+/** A payment before any call to the chain. */
 export const scene = Effect.fnUntraced(function* (draft: PaymentDraft = {}, ...options: Parameters<typeof startScene>) {
   const started = yield* startScene(...options)
   const { chain, make, scheme } = started

@@ -116,7 +116,7 @@ describe("settling on Solana", () => {
       const fiber = yield* Effect.forkChild(settle(pay()))
       yield* eventually(Effect.sync(() => asked() >= 3))
       yield* Fiber.interrupt(fiber)
-      // One question may have been on its way; who goes on asks every ten milliseconds.
+      // One request may have been under way; a live settler asks every ten milliseconds.
       let before = -1
       const isQuiet = Effect.sync(() => {
         const quiet = asked() === before

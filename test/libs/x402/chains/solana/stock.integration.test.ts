@@ -36,7 +36,7 @@ layer(LocalSolanaChain.layer({ seed: "oracle" }).pipe(Layer.provideMerge(egress)
     beforeAll(() => void vi.spyOn(console, "error").mockImplementation(() => undefined))
     afterAll(() => void vi.restoreAllMocks())
 
-    it.effect("@x402/svm agrees with ours on every payment and its reason, unless ours explains more", () =>
+    it.effect("agrees with ours on every payment and its reason, unless ours explains more", () =>
       Effect.gen(function* () {
         const chain = yield* LocalSolanaChain
         const stock = yield* oracle()
@@ -60,7 +60,7 @@ layer(LocalSolanaChain.layer({ seed: "oracle" }).pipe(Layer.provideMerge(egress)
       })
     )
 
-    it.effect("@x402/svm agrees with ours on the chain's verdict on a payment", () =>
+    it.effect("agrees with ours on the chain's verdict on a payment", () =>
       Effect.gen(function* () {
         const chain = yield* LocalSolanaChain
         const stock = yield* oracle()
@@ -102,7 +102,7 @@ layer(LocalSolanaChain.layer({ seed: "oracle" }).pipe(Layer.provideMerge(egress)
     )
 
     it.effect(
-      "@x402/svm settles a payment that ours verified, under the hash that ours would have given it; then ours calls it a replay",
+      "settles a payment that ours verified, under the hash that ours would have given it; then ours calls it a replay",
       () =>
         Effect.gen(function* () {
           const chain = yield* LocalSolanaChain

@@ -1,6 +1,6 @@
 /**
- * Payments, good and wrong in every way that we know, each with what the scheme says of it before the chain is
- * asked. `stock` is what the reference facilitator says where it says something else, with the reason why we do not.
+ * Payments, good and wrong in every known way, each with the scheme's verdict before any call to the chain. `stock` is
+ * the reference facilitator's verdict where it differs, with the reason why ours does.
  */
 import type { PaymentPayload, PaymentRequirements } from "#contracts"
 import {
@@ -49,7 +49,7 @@ export const limits = { priorityFeeMax: 100_000, computeUnitsMax: 200_000, requi
 export const stranger = signerOf("a stranger")
 export const witnesses = ["one", "two", "three", "four"].map(signerOf)
 
-/** Whatever is not said is as it should be. */
+/** Omitted parts are correct. */
 export interface PaymentDraft extends Partial<Omit<Draft, "instructions">> {
   readonly transfer?: Partial<TransferDraft>
   readonly third?: TestInstruction
