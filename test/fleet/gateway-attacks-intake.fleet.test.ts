@@ -19,7 +19,7 @@ import { balanced, type PaymentFleet, withPayments } from "../support/payment-fl
 const asked = (fleet: PaymentFleet, count: number) =>
   eventually(Effect.sync(() => fleet.upstream.calls.length >= count))
 
-describe("attack 8: somebody else submits the authorization first", () => {
+describe("attack 8: a third party submits the authorization first", () => {
   it.live("still pays once", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {

@@ -85,7 +85,7 @@ describe("the local EVM chain", () => {
     )
   })
 
-  it("answers nothing while it is paused, and goes on where it stopped", () =>
+  it("answers nothing while it is paused, and then continues where it stopped", () =>
     withChain({}, (chain) =>
       Effect.gen(function* () {
         yield* chain.pause

@@ -11,7 +11,7 @@ const chainIdOf = (network: string) => Number(network.split(":")[1])
 const addresses: Readonly<Record<number, string>> = usdc.addresses
 
 describe("the table of known tokens", () => {
-  it("says of every EVM token what the reference client signs for it, where the client knows its chain", () => {
+  it("says of every EVM token what the reference client signs for it, on the chains that the client knows", () => {
     const judged = evm.flatMap((token) => {
       const [reference] = evmAssets[token.network as keyof typeof evmAssets] ?? []
       return reference === undefined ? [] : [{ token, reference }]

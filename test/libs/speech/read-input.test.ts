@@ -79,7 +79,7 @@ describe("plain text", () => {
   })
 
   it.each(["", " \n\t ", "<speak></speak>", "<speak> <mark name='a'/> </speak>"])(
-    "is refused when it says nothing: %o",
+    "is refused when it has no words: %o",
     (input) => {
       assert.strictEqual(readInput(input, { textNormalization: false, locale: "en" })._tag, "Failure")
     }

@@ -39,7 +39,7 @@ describe("a caller who leaves while the gateway's local settler has the payment"
   )
 })
 
-describe("a settler that is shut down beside its gateway", () => {
+describe("a settler that is shut down with its gateway", () => {
   it.live("finishes its accepted settlements before it ends, and its successor gets the next ones", () =>
     withoutSettler(
       (fleet) =>

@@ -22,7 +22,7 @@ const due = (changes: Partial<Report<"quota-forecast">> = {}, watched: ReadonlyA
   adviceDue({ forecasts: [forecast(changes)], nowMs, watched, cooldownMs: 7 })
 
 describe("the quota adviser", () => {
-  it("tells an agent within its optimal window, with the known figures", () => {
+  it("advises an agent within its optimal window, with the known figures", () => {
     assert.deepStrictEqual(due(), [
       {
         entity: "agent",

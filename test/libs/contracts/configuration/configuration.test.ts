@@ -80,7 +80,7 @@ describe("the configuration", () => {
     )
   })
 
-  it("is not checked where it depends on an unreadable value", () => {
+  it("ignores settings that depend on an unreadable value", () => {
     const network = { RpcUrls: ["https://node.example"], PayTo: "9xQeWvG816bUx9EP" }
     const paths = faults({
       Webhooks: [endpoint({ Name: 5 }), endpoint({ Name: 5 })],

@@ -71,7 +71,7 @@ describe("an agent whose credentials fail", () => {
 })
 
 describe("the fast-fail breaker", () => {
-  it("excludes an agent whose runs end too fast too often", () => {
+  it("excludes an agent with too many runs that end too fast", () => {
     const smith = agentAtWork()
     assert.deepStrictEqual(smith.facts(failedFast(0)), ["FailedFast"])
     assert.deepStrictEqual(smith.does(failedFast(10)), [])
@@ -86,7 +86,7 @@ describe("the fast-fail breaker", () => {
     assert.deepStrictEqual(smith.facts(failedFast(30)), [], "it is benched")
   })
 
-  it("names the item of the last run, where there is one", () => {
+  it("names the item of the last run, if any", () => {
     const smith = agentAtWork()
     smith.does(failedFast(0, { failuresMax: 1, item, reason: "exit code 1 at once" }))
     assert.deepStrictEqual(smith.last(event).workItem, wireItem)

@@ -95,7 +95,7 @@ describe("a host that shuts down in order", () => {
     }
   })
 
-  it("has rework go on at iteration 1, and the audit loop begin at 1", () => {
+  it("restarts rework at iteration 1, and the audit loop at 1", () => {
     const item = inHand("rework")
     item.reports("preempted", {})
     assert.deepStrictEqual(item.takes("rework"), ["work_item.reworking", "iteration.started"])

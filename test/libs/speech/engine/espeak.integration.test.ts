@@ -82,7 +82,7 @@ describe("espeak", () => {
       })
     )
   )
-  it.live("reports the start of a word as exactly as can be heard", () =>
+  it.live("reports the start of a word as exactly as the ear can tell", () =>
     scoped(
       Effect.gen(function* () {
         const engine = yield* openEspeakPool()

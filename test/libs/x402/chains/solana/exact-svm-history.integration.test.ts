@@ -5,7 +5,7 @@ import { base64Of, memo, signerOf, tokenAccountOf, transfer, wireOf } from "./tr
 import { amount } from "./vectors.ts"
 
 describe("a look-up on the Solana chain", () => {
-  live("tells what is unused, what has ended for good, and what is not decided", () =>
+  live("distinguishes unused, finally ended and undecided payments", () =>
     Effect.gen(function* () {
       const { chain, pay, scheme } = yield* scene()
       const fresh = pay()
@@ -33,7 +33,7 @@ describe("a look-up on the Solana chain", () => {
     }).pipe(inScope)
   )
 
-  live("finds a transaction that failed in its block spent", () =>
+  live("counts a transaction that failed in its block as spent", () =>
     Effect.gen(function* () {
       const { chain, lease, pay, scheme } = yield* scene()
       const checked = pay()
@@ -50,7 +50,7 @@ describe("a look-up on the Solana chain", () => {
 })
 
 describe("the transfers to a Solana receiver", () => {
-  live("come oldest first, from a position on, with what names their payment", () =>
+  live("come oldest first, from a position on, with their payment's message", () =>
     Effect.gen(function* () {
       const { chain, pay, scheme, settle } = yield* scene()
       const payments = ["1", "2", "3"].map((text) => pay({ tail: [memo(text)] }))
@@ -74,7 +74,7 @@ describe("the transfers to a Solana receiver", () => {
     }).pipe(inScope)
   )
 
-  live("include what nobody asked for, with the owner who lost as its payer", () =>
+  live("include an unrequested transfer, with the owner who lost the money as its payer", () =>
     Effect.gen(function* () {
       const { chain, scene: parts, make, scheme } = yield* scene()
       const donor = signerOf("donor")

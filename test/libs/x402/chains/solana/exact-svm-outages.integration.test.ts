@@ -36,7 +36,7 @@ describe("a failure that is not the payer's fault", () => {
     }).pipe(inScope)
   )
 
-  live("is that the receiver has no token account", () =>
+  live("is a receiver without a token account", () =>
     Effect.gen(function* () {
       const { chain, scene: parts, scheme } = yield* scene()
       const payTo = signerOf("a receiver without an account").address

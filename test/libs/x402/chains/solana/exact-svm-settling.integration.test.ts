@@ -9,7 +9,7 @@ import { amount } from "./vectors.ts"
 const patience = { pollMs: 10, resendMs: 50, deadlineMs: 20_000 }
 
 describe("settling on Solana", () => {
-  live("goes on when the answer to the sending is lost", () =>
+  live("goes on when the answer to the submission is lost", () =>
     Effect.gen(function* () {
       const { chain, pay, settle } = yield* scene()
       chain.switches.outageMethods = ["sendTransaction"]
@@ -20,7 +20,7 @@ describe("settling on Solana", () => {
     }).pipe(inScope)
   )
 
-  live("sends again what no leader took", () =>
+  live("sends a transaction again that no leader took", () =>
     Effect.gen(function* () {
       // Long enough that a busy machine hears of the third before a fourth is due.
       const { chain, pay, settle } = yield* scene({}, {}, { settle: { ...patience, resendMs: 1_000 } })
@@ -32,7 +32,7 @@ describe("settling on Solana", () => {
     }).pipe(inScope)
   )
 
-  live("is pending, with the transaction's name, when nobody says what became of it", () =>
+  live("is pending, with the transaction's signature, when its status is unknown", () =>
     Effect.gen(function* () {
       const { chain, lease, pay, scheme } = yield* scene(
         {},
@@ -51,7 +51,7 @@ describe("settling on Solana", () => {
     }).pipe(inScope)
   )
 
-  live("is pending, not refused, when the chain is lost behind the sending", () =>
+  live("is pending, not refused, when the chain is lost after the submission", () =>
     Effect.gen(function* () {
       const { chain, lease, pay, scheme } = yield* scene()
       const hasty = yield* openScheme(chain, {
@@ -66,7 +66,7 @@ describe("settling on Solana", () => {
     }).pipe(inScope)
   )
 
-  live("is unavailable when nothing was connected to, for then nothing was sent", () =>
+  live("is unavailable without any connection, because nothing was sent", () =>
     Effect.gen(function* () {
       const { pay, settle } = yield* scene({}, {}, { rpcUrls: ["http://127.0.0.1:9"] })
 
@@ -74,7 +74,7 @@ describe("settling on Solana", () => {
     }).pipe(inScope)
   )
 
-  live("is pending when the chain has it already and does not say how it ended", () =>
+  live("is pending when the chain already has it and does not report its end", () =>
     Effect.gen(function* () {
       const { chain, lease, pay, scheme, settle } = yield* scene()
       const hasty = yield* openScheme(chain, { settle: { deadlineMs: 100, pollMs: 10, resendMs: 50 } })
@@ -86,7 +86,7 @@ describe("settling on Solana", () => {
     }).pipe(inScope)
   )
 
-  live("is refused when no node takes the signature", () =>
+  live("is refused when no node accepts the signature", () =>
     Effect.gen(function* () {
       const { lease, pay, scheme } = yield* scene()
       const prepared = yield* scheme.prepare(pay(), lease)
@@ -97,7 +97,7 @@ describe("settling on Solana", () => {
     }).pipe(inScope)
   )
 
-  live("is harmless a second time, also after a crash behind the first", () =>
+  live("is harmless a second time, even after a crash during the first", () =>
     Effect.gen(function* () {
       const { chain, pay, settle } = yield* scene()
       const first = yield* settle(pay())

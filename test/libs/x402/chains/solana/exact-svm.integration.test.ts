@@ -8,7 +8,7 @@ import { memo, programs, signerOf, tokenAccountOf, transfer } from "./transactio
 import { amount, paymentMaker } from "./vectors.ts"
 
 describe("a Solana payment", () => {
-  live("that can be made is verified and settled once, and the money is there", () =>
+  live("that is valid is verified and settled once, and the money arrives", () =>
     Effect.gen(function* () {
       const { chain, lease, pay, scheme } = yield* scene({ tail: [memo("a")] })
       const checked = pay()
@@ -26,7 +26,7 @@ describe("a Solana payment", () => {
     }).pipe(inScope)
   )
 
-  live("that our own payer has signed is settled, under the limits that are set when nobody sets any", () =>
+  live("that our own payer has signed is settled under the default limits", () =>
     Effect.gen(function* () {
       const { chain, lease, make, scheme, scene: parts } = yield* scene({}, {}, { limits: svmDefaults.limits })
       const key = yield* Effect.fromResult(scheme.readKey(chain.payer.secretKey))
@@ -43,7 +43,7 @@ describe("a Solana payment", () => {
     }).pipe(inScope)
   )
 
-  live("is made from an account of which the scheme tells what it holds, nothing where there is none", () =>
+  live("comes from an account whose balance the scheme reports, zero for a missing one", () =>
     Effect.gen(function* () {
       const { chain, pay, scheme, settle } = yield* scene()
       const checked = pay()
@@ -59,7 +59,7 @@ describe("a Solana payment", () => {
     }).pipe(inScope)
   )
 
-  live("that was settled is a replay, also with other bytes in the fee payer's slot", () =>
+  live("that was settled is a replay, even with other bytes in the fee payer's slot", () =>
     Effect.gen(function* () {
       const { pay, scheme, settle } = yield* scene()
       yield* settle(pay())
@@ -70,7 +70,7 @@ describe("a Solana payment", () => {
     }).pipe(inScope)
   )
 
-  live("that is settled by many at once moves the money once, and all hear of the same transaction", () =>
+  live("that many settle at once moves the money once, and all get the same transaction", () =>
     Effect.gen(function* () {
       const { chain, pay, settle } = yield* scene()
       const settlements = yield* Effect.all(
@@ -105,7 +105,7 @@ describe("a Solana payment", () => {
     }).pipe(inScope)
   )
 
-  live("with somebody else's account as its source, or other decimals, is invalid", () =>
+  live("with another owner's account as its source, or other decimals, is invalid", () =>
     Effect.gen(function* () {
       const { chain, pay, scheme } = yield* scene()
       const victim = signerOf("victim")
@@ -132,7 +132,7 @@ describe("a Solana payment", () => {
     }).pipe(inScope)
   )
 
-  live("on a blockhash that has ended is stale, when verified and when settled", () =>
+  live("on an expired blockhash is stale, at verification and at settlement", () =>
     Effect.gen(function* () {
       const { chain, pay, scheme, settle } = yield* scene()
       const checked = pay()
@@ -159,7 +159,7 @@ describe("a Solana payment", () => {
     }).pipe(inScope)
   )
 
-  live("whose wallet is emptied meanwhile is refused at settlement, before anything is sent", () =>
+  live("whose wallet is emptied meanwhile is refused at settlement, before a submission", () =>
     Effect.gen(function* () {
       const { chain, pay, scheme, settle } = yield* scene()
       const checked = pay()
