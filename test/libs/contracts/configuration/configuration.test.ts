@@ -80,7 +80,7 @@ describe("the configuration", () => {
     )
   })
 
-  it("ignores settings that depend on an unreadable value", () => {
+  it("reports no fault that only follows from an unreadable value", () => {
     const network = { RpcUrls: ["https://node.example"], PayTo: "9xQeWvG816bUx9EP" }
     const paths = faults({
       Webhooks: [endpoint({ Name: 5 }), endpoint({ Name: 5 })],
