@@ -15,9 +15,11 @@ import {
   untilAllReady
 } from "./chaos-scenarios.ts"
 import { startAgain } from "./engine.ts"
-import { type Fleet, removeFleet, startFleet } from "./fleet.ts"
+import { type Fleet, removeFleet, type RunningRole, startFleet } from "./fleet.ts"
+import { newLedger } from "./ledger.ts"
 import { payOnce } from "./load-payments.ts"
 import { hearOnce } from "./load-speech.ts"
+import { sumOf } from "../support/speech.ts"
 import { pauseMs } from "./worker.ts"
 import { slowEvents } from "./world-places.ts"
 
@@ -143,6 +145,9 @@ describe("a full disk quota", () => {
   })
 })
 
+const activeRequests = async ({ ops }: RunningRole) =>
+  sumOf(await (await fetch(`${ops}/metrics`)).text(), "http_requests_active")
+
 describe("SIGTERM", () => {
   it("finishes a slow call, a slow receiver and a long stream before each role exits", async () => {
     const before = await fleet.arrivals.all().then(({ length }) => length)
@@ -152,9 +157,13 @@ describe("SIGTERM", () => {
     const disposed = JSON.stringify(exampleEnvelope("sandbox.leak_disposed"))
     await jetstream(service).publish("events.sandbox.leak_disposed", disposed)
     await service.close()
-    const answering = payOnce(fleet, "ben", "!delay 4s")
+    const paid = newLedger()
+    const answering = payOnce(fleet, "ben", "!delay 4s", paid)
     const hearing = hearOnce(fleet, "The harbour wakes before the town does, and nobody minds the gulls. ".repeat(6))
     await until(async () => (await slow()).length === 1)
+    // Its quote has been answered by then: what a gateway answers now is the paid call.
+    await until(() => paid.ids().length === 1)
+    await until(async () => (await activeRequests(fleet.of("model-gateway"))) === 1)
     const busy = ["webhook-dispatcher", "model-gateway", "speech-api"] as const
     await Promise.all(busy.map((role) => drain(fleet.of(role))))
 
