@@ -99,12 +99,12 @@ const answer = Effect.fnUntraced(function* (sequencer: Sequencer, request: Sessi
   return { _tag: "Accepted", sequencer: sequencer.instance, sentences: script.success.sentences } as const
 })
 
-const busyFor = (sequencer: Sequencer, { resume }: SessionRequest, group: string) => {
+const busyFor = (sequencer: Sequencer, { resume, isPromised }: SessionRequest, group: string) => {
   const { count, isDraining, lateMs, limits, listening, nowMs, sessionsMax } = sequencer
   if (isDraining) return { reason: "draining", retryAfterSeconds }
   if (count >= sessionsMax) return { reason: "sessions", retryAfterSeconds }
-  // The listener of a resumed session is in the middle of it, and has no other sequencer.
-  if (resume !== null) return undefined
+  // The listener of a resumed session is in the middle of it; the caller of a promised one can no longer be refused in time.
+  if (resume !== null || isPromised === true) return undefined
   const load = { ...listening.load(group, nowMs()), lateMs: lateMs() }
   const verdict = admit(load, { ahead: 0, waitedMs: 0, isPromised: false, sentAway: 0 }, limits)
   return verdict._tag === "Refuse" ? verdict : undefined

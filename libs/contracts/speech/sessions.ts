@@ -37,7 +37,9 @@ export const SessionRequest = Schema.Struct({
   textNormalization: Schema.Boolean,
   /** How many samples may be on the way before the first credit. */
   windowSamples: Count,
-  resume: Schema.NullOr(ResumePoint)
+  resume: Schema.NullOr(ResumePoint),
+  /** The caller was not refused while that could be in time, so it is taken whatever the load. */
+  isPromised: Schema.optionalKey(Schema.Boolean)
 })
 export interface SessionRequest extends Schema.Schema.Type<typeof SessionRequest> {}
 

@@ -31,6 +31,8 @@ export interface Pace {
   readonly listener: Listener
   /** The moment until which a sequencer is looked for. */
   readonly begunByMs: () => number
+  /** The caller was not refused in time, and has waited long enough for a sequencer that has a place of its own accord. */
+  readonly mustBegin: () => boolean
   /** Waits until this answer may take more sound. */
   readonly turn: Effect.Effect<void>
   /** How far it may run ahead. */
@@ -46,8 +48,8 @@ interface Waiter extends Entrance {
 // The rest of the second within which a refusal is due is for the sequencer's answer and for two busy cores.
 const decideWithinMs = 500
 const refusedWithinMs = 750
-// A caller that was promised a place also waits for a sequencer; and while this process itself is late, silence proves
-// nothing.
+// A caller that was promised a place also waits for a sequencer. So does one whose time to be refused went by while this
+// process itself was late.
 const patientlyMs = 5_000
 // Reading and refusing a thousand callers takes one second of a processor.
 const waitingMax = 256
@@ -194,12 +196,16 @@ const show = ({ gauges, listening, nowMs, waiting }: AdmissionQueue) => {
   gauges.store.set({}, listening.leastStoreMs(nowMs()) / 1_000)
 }
 
-const paceOf = (queue: AdmissionQueue, { isPromised, arrivedAtMs }: Waiter, listener: Listener): Pace => {
-  const { lateMs, nowMs } = queue
+const paceOf = (queue: AdmissionQueue, waiter: Waiter, listener: Listener): Pace => {
+  const { lateMs, limits, nowMs } = queue
+  const { arrivedAtMs } = waiter
+  const refusedByMs = arrivedAtMs + refusedWithinMs
   const begunAtMs = nowMs()
+  const isPromised = () => (waiter.isPromised ||= lateMs() > lateMsMax && nowMs() >= refusedByMs)
   return {
     listener,
-    begunByMs: () => (isPromised || lateMs() > lateMsMax ? begunAtMs + patientlyMs : arrivedAtMs + refusedWithinMs),
+    begunByMs: () => (isPromised() ? begunAtMs + patientlyMs : refusedByMs),
+    mustBegin: () => isPromised() && nowMs() >= arrivedAtMs + limits.beginWithinMs,
     turn: turnOf(queue, listener),
     windowSamplesMax: () => (isCrowded(queue) ? crowdedWindowSamples : Number.POSITIVE_INFINITY)
   }

@@ -203,9 +203,10 @@ const beginOnce = Effect.fnUntraced(function* (shared: Shared, course: Course, u
 
 const ask = Effect.fnUntraced(function* (shared: Shared, course: Course, untilMs: number) {
   const { requests, mailbox, nowMs } = shared
-  const { order, resume, pace } = course
+  const { order, resume, pace, fruitless } = course
   const windowSamples = windowFor(shared, pace)
-  const request = { ...order, sessionId: idOf(course), api: mailbox.instance, windowSamples, resume }
+  const isPromised = fruitless > 0 || pace.mustBegin()
+  const request = { ...order, sessionId: idOf(course), api: mailbox.instance, windowSamples, resume, isPromised }
   const timeoutMs = Math.min(askWithinMs, Math.max(askWithinMsMin, untilMs - nowMs()))
   const answered = yield* requests
     .ask({ subject: subjects.speechSessions, question, answer, timeoutMs }, request)

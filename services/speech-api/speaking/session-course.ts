@@ -20,7 +20,7 @@ export interface SpeechOrder {
 }
 
 /** The limits that admission sets for a session. */
-export type SessionPace = Pick<Pace, "turn" | "windowSamplesMax" | "begunByMs">
+export type SessionPace = Pick<Pace, "turn" | "windowSamplesMax" | "begunByMs" | "mustBegin">
 
 /** A frame of one attempt; without a frame, a note that the attempt has fallen silent. */
 export interface Mail {

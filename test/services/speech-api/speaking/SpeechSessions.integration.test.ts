@@ -1,0 +1,66 @@
+/** Sessions at a sequencer that has no place: a real one, whose only beginning never ends for want of a synthesizer. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Mailbox } from "#bus"
+import { Configuration, Drain } from "#runtime"
+import { speechSequencer } from "#speech-sequencer"
+import type { SessionPace } from "../../../../services/speech-api/speaking/session-course.ts"
+import { SpeechSessions } from "../../../../services/speech-api/speaking/SpeechSessions.ts"
+import { withBus } from "../../../../dev/fixtures/bus.ts"
+import { planned } from "./planned-orders.ts"
+
+const configuration = Configuration.layerOf({ SpeechSequencer: { BeginningsAtOnce: 1 } })
+
+// Both ends of a session have a mailbox each, as in processes of their own.
+const roles = Layer.mergeAll(
+  SpeechSessions.layer,
+  speechSequencer.pipe(Layer.provide(Layer.fresh(Mailbox.layer)))
+).pipe(Layer.provideMerge(Drain.layer), Layer.provide(configuration))
+
+interface Waits {
+  readonly forMs: number
+  readonly mustBegin: () => boolean
+}
+
+const paceOf = ({ forMs, mustBegin }: Waits): SessionPace => {
+  const untilMs = Date.now() + forMs
+  return { turn: Effect.void, windowSamplesMax: () => 48_000, begunByMs: () => untilMs, mustBegin }
+}
+
+const { turns, textNormalization } = planned({})
+const open = Effect.fnUntraced(function* (waits: Waits) {
+  return yield* (yield* SpeechSessions).open({ turns, textNormalization }, paceOf(waits))
+})
+
+const never = () => false
+const onFullSequencer = <A, E>(use: Effect.Effect<A, E, Effect.Services<ReturnType<typeof open>>>) =>
+  withBus(() =>
+    Effect.gen(function* () {
+      yield* open({ forMs: 30_000, mustBegin: never })
+      return yield* use
+    }).pipe(Effect.scoped, Effect.provide(roles))
+  )
+
+describe("a session that no sequencer has a place for", () => {
+  it.live("is refused as soon as its time to begin is over", () =>
+    onFullSequencer(
+      Effect.gen(function* () {
+        const askedAtMs = Date.now()
+        const refused = yield* Effect.flip(open({ forMs: 500, mustBegin: never }))
+        assert.deepInclude(refused, { _tag: "SpeechBusy", detail: "all are busy" })
+        assert.isBelow(Date.now() - askedAtMs, 1_000)
+      })
+    )
+  )
+
+  it.live("is taken all the same once it can no longer be refused in time", () =>
+    onFullSequencer(
+      Effect.gen(function* () {
+        let asks = 0
+        const session = yield* open({ forMs: 30_000, mustBegin: () => ++asks > 3 })
+        assert.lengthOf(session.sentences, 1)
+        assert.strictEqual(asks, 4)
+      })
+    )
+  )
+})
