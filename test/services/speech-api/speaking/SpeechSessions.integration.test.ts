@@ -1,6 +1,6 @@
 /** Sessions at a sequencer that has no place: a real one, whose only beginning never ends for want of a synthesizer. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { Mailbox } from "#bus"
 import { Configuration, Drain } from "#runtime"
 import { speechSequencer } from "#speech-sequencer"
@@ -22,14 +22,14 @@ interface Waits {
   readonly mustBegin: () => boolean
 }
 
-const paceOf = ({ forMs, mustBegin }: Waits): SessionPace => {
-  const untilMs = Date.now() + forMs
-  return { turn: Effect.void, windowSamplesMax: () => 48_000, begunByMs: () => untilMs, mustBegin }
-}
+const paceOf = ({ forMs, mustBegin }: Waits) =>
+  Effect.map(Clock.currentTimeMillis, (nowMs): SessionPace => {
+    return { turn: Effect.void, windowSamplesMax: () => 48_000, begunByMs: () => nowMs + forMs, mustBegin }
+  })
 
 const { turns, textNormalization } = planned({})
 const open = Effect.fnUntraced(function* (waits: Waits) {
-  return yield* (yield* SpeechSessions).open({ turns, textNormalization }, paceOf(waits))
+  return yield* (yield* SpeechSessions).open({ turns, textNormalization }, yield* paceOf(waits))
 })
 
 const never = () => false
@@ -45,10 +45,10 @@ describe("a session that no sequencer has a place for", () => {
   it.live("is refused as soon as its time to begin is over", () =>
     onFullSequencer(
       Effect.gen(function* () {
-        const askedAtMs = Date.now()
+        const askedAtMs = yield* Clock.currentTimeMillis
         const refused = yield* Effect.flip(open({ forMs: 500, mustBegin: never }))
         assert.deepInclude(refused, { _tag: "SpeechBusy", detail: "all are busy" })
-        assert.isBelow(Date.now() - askedAtMs, 1_000)
+        assert.isBelow((yield* Clock.currentTimeMillis) - askedAtMs, 1_000)
       })
     )
   )
