@@ -24,6 +24,13 @@ export const jsonAnswer = <const Value>(
   { status = 200, headers = {} }: AnswerOptions = {}
 ): JsonAnswer<Value> => HttpServerResponse.jsonUnsafe(value, { status, headers }) as JsonAnswer<Value>
 
+/** An answer whose body is JSON that is written already. */
+export const writtenJsonAnswer = <Value>(json: Uint8Array, options: AnswerOptions = {}): JsonAnswer<Value> =>
+  bytesAnswer(json, "application/json", options) as JsonAnswer<Value>
+
+/** A refusal that an API writes itself. It stands in place of any endpoint's answer. */
+export type RefusalAnswer = JsonAnswer<never>
+
 /** All the bytes at once, with their length. */
 export const bytesAnswer = (bytes: Uint8Array, contentType: string, options: AnswerOptions = {}): Answer =>
   HttpServerResponse.uint8Array(bytes, { status: options.status ?? 200, headers: options.headers ?? {}, contentType })

@@ -8,8 +8,10 @@ export {
   emptyAnswer,
   type JsonAnswer,
   jsonAnswer,
+  type RefusalAnswer,
   streamAnswer,
-  withHeaders
+  withHeaders,
+  writtenJsonAnswer
 } from "./answers.ts"
 export { Auth, authenticated, Caller, requireScope } from "./auth/Auth.ts"
 export { grantsBeyond, leastRole, type RoleScopes, roleScopes, unknownGrants } from "./auth/scopes.ts"
@@ -17,7 +19,7 @@ export { hasExpired, type IssuedToken, TokenRecord, type TokenRequest, Tokens } 
 export { TokenUses } from "./auth/TokenUses.ts"
 export { jsonFault } from "./bodies/json-text.ts"
 export { readBytesWhile, readJson, readJsonValue, requireMediaType } from "./bodies/read-body.ts"
-export { type ApiHeaders, endpointsOf, openApiOf } from "./description/document.ts"
+export { type ApiParts, endpointsOf, openApiOf } from "./description/document.ts"
 export {
   componentsOf,
   fieldsOf,

@@ -58,30 +58,78 @@ type RefusedWith<Code extends string> = Omit<ErrorEnvelope, "error"> & {
  */
 export const refusalsFrom =
   <const Table extends Readonly<Record<string, ErrorCode>>>(table: Table) =>
-  <Code extends keyof Table & string>(
-    ...codes: ReadonlyArray<Code>
-  ): ReadonlyArray<Schema.Codec<RefusedWith<Code>>> => {
-    const statusOf = (code: Code) => table[code]?.status ?? 0
-    const statuses = [...new Set(codes.map(statusOf))].toSorted((left, right) => left - right)
-    return statuses.map((status) => {
-      const own = codes.filter((code) => statusOf(code) === status)
-      return Schema.Struct({
-        ...ErrorEnvelope.fields,
-        error: Schema.Struct({ ...ErrorEnvelope.fields.error.fields, code: Schema.Literals(own) })
-      }).annotate({
-        httpApiStatus: status,
-        description: own.map((code) => `\`${code}\`: ${table[code]?.when ?? ""}`).join(" ")
-      }) as unknown as Schema.Codec<RefusedWith<Code>>
+  <Code extends keyof Table & string>(...codes: ReadonlyArray<Code>): ReadonlyArray<Schema.Codec<RefusedWith<Code>>> =>
+    codesByStatus(table, codes).map(
+      ([status, own]) =>
+        refusalShape(
+          Schema.Struct({
+            ...ErrorEnvelope.fields,
+            error: Schema.Struct({ ...ErrorEnvelope.fields.error.fields, code: Schema.Literals(own) })
+          }),
+          { status, envelope: "ErrorEnvelope", codes: own, table }
+        ) as unknown as Schema.Codec<RefusedWith<Code>>
+    )
+
+/** The codes by their statuses, which rise. */
+export const codesByStatus = <Code extends string>(
+  table: Readonly<Record<Code, ErrorCode>>,
+  codes: ReadonlyArray<Code>
+): ReadonlyArray<readonly [status: number, codes: ReadonlyArray<Code>]> => {
+  const statuses = [...new Set(codes.map((code) => table[code].status))].toSorted((left, right) => left - right)
+  return statuses.map((status) => [status, codes.filter((code) => table[code].status === status)] as const)
+}
+
+interface RefusalShape<Code extends string> {
+  readonly status: number
+  /** The identifier of the shape without its codes. */
+  readonly envelope: string
+  readonly codes: ReadonlyArray<Code>
+  readonly table: Readonly<Record<Code, ErrorCode>>
+}
+
+/** The shape of an API's refusals with the codes that it may carry at this status. */
+export const refusalShape = <Shape extends Schema.Top, Code extends string>(
+  shape: Shape,
+  { status, envelope, codes, table }: RefusalShape<Code>
+): Shape["Rebuild"] =>
+  shape.annotate({
+    httpApiStatus: status,
+    description: codes.map((code) => `\`${code}\`: ${table[code].when}`).join(" "),
+    refusal: { envelope, codes }
+  })
+
+/** The refusals of an endpoint, by status. */
+export const refusalsOf = (endpoint: HttpApiEndpoint.Top): ReadonlyArray<Refusal> => {
+  const found = new Map<number, Refusal>()
+  for (const schema of endpoint.error) {
+    const { httpApiStatus, description, refusal, identifier } = Schema.resolveAnnotations(schema) ?? {}
+    const status = Number(httpApiStatus)
+    const { envelope, codes } = (refusal ?? { envelope: identifier, codes: [] }) as CodedShape
+    const before = found.get(status)
+    found.set(status, {
+      status,
+      description: [before?.description, description].filter((text) => text !== undefined).join(" "),
+      codes: [...(before?.codes ?? []), ...codes],
+      shapes: [...(before?.shapes ?? []), { envelope, codes }]
     })
   }
+  return [...found.values()].toSorted((left, right) => left.status - right.status)
+}
 
-/** The codes that an endpoint refuses with, by status. */
-export const refusalsOf = (endpoint: HttpApiEndpoint.Top): ReadonlyArray<Refusal> =>
-  [...endpoint.error].map((schema) => {
-    const { fields } = schema as unknown as { readonly fields: RefusalFields }
-    const { httpApiStatus, description } = Schema.resolveAnnotations(schema) ?? {}
-    return { status: Number(httpApiStatus), description: String(description), codes: fields.error.fields.code.literals }
-  })
+interface CodedShape {
+  /** The identifier of a schema. */
+  readonly envelope: string
+  /** Empty for a shape without codes. */
+  readonly codes: ReadonlyArray<string>
+}
+
+export interface Refusal {
+  readonly status: number
+  readonly description: string
+  readonly codes: ReadonlyArray<string>
+  /** A body has one of these shapes. */
+  readonly shapes: ReadonlyArray<CodedShape>
+}
 
 /** The body that the endpoint takes, and whether a request may come without one. */
 export const bodyOf = (endpoint: HttpApiEndpoint.Top) => {
@@ -90,33 +138,25 @@ export const bodyOf = (endpoint: HttpApiEndpoint.Top) => {
   return { body, isOptional: body !== undefined && schemas.length > 1 }
 }
 
-interface RefusalFields {
-  readonly error: { readonly fields: { readonly code: { readonly literals: ReadonlyArray<string> } } }
-}
-
-export interface Refusal {
-  readonly status: number
-  readonly description: string
-  readonly codes: ReadonlyArray<string>
-}
-
-const internalOnly = refusalsFrom(commonErrorCodes)("internal_error")
-
 /** Every API describes itself: a document for machines, and a page. Both are open to everybody. */
-export const DescriptionGroup = HttpApiGroup.make("description", { topLevel: true }).add(
-  HttpApiEndpoint.get("getDescription", "/openapi.json", {
-    disableCodecs: true,
-    success: Schema.Record(Schema.String, Schema.Unknown),
-    error: internalOnly
-  }).annotateMerge(described({ summary: "This description", description: "OpenAPI 3.1, for everybody." })),
-  HttpApiEndpoint.get("getReference", "/docs", {
-    disableCodecs: true,
-    success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html" })),
-    error: internalOnly
-  }).annotateMerge(
-    described({
-      summary: "This description as a page",
-      description: "For people, and everybody. It loads nothing else."
-    })
+export const descriptionGroup = <Refused>(error: ReadonlyArray<Schema.Codec<Refused>>) =>
+  HttpApiGroup.make("description", { topLevel: true }).add(
+    HttpApiEndpoint.get("getDescription", "/openapi.json", {
+      disableCodecs: true,
+      success: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "an OpenAPI document" }),
+      error
+    }).annotateMerge(described({ summary: "This description", description: "OpenAPI 3.1, for everybody." })),
+    HttpApiEndpoint.get("getReference", "/docs", {
+      disableCodecs: true,
+      success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html" })),
+      error
+    }).annotateMerge(
+      described({
+        summary: "This description as a page",
+        description: "For people, and everybody. It loads nothing else."
+      })
+    )
   )
-)
+
+/** The description of an API whose refusals are standard envelopes. */
+export const DescriptionGroup = descriptionGroup(refusalsFrom(commonErrorCodes)("internal_error"))

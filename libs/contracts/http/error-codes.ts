@@ -2,6 +2,8 @@
 
 export interface ErrorCode {
   readonly status: number
+  /** The kind of error that the envelope names beside the code, where it names one. */
+  readonly type?: string
   /** When the code is given: a sentence. */
   readonly when: string
 }

@@ -6,9 +6,12 @@ export {
   BearerToken,
   BodyExample,
   bodyOf,
+  codesByStatus,
+  descriptionGroup,
   DescriptionGroup,
   NeededScope,
   type Refusal,
+  refusalShape,
   refusalsFrom,
   refusalsOf,
   described

@@ -4,11 +4,14 @@
  */
 import { Context, Option } from "effect"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
-import { BodyExample, bodyOf, NeededScope, refusalsOf } from "#contracts/http"
+import { BodyExample, bodyOf, NeededScope, type Refusal, refusalsOf } from "#contracts/http"
 import { inOrder, jsonContent, type JsonObject, refTo, tidied } from "./openapi.ts"
 
-export interface ApiHeaders {
-  /** Parameters of requests below `#/components/parameters/`. */
+/** The parts of a document that the declaration does not have. */
+export interface ApiParts {
+  /** The identifier of the shape in which every endpoint may refuse. */
+  readonly envelope: string
+  /** Header parameters of requests, below `#/components/parameters/`. */
   readonly requests: Readonly<Record<string, JsonObject>>
   readonly answers: Readonly<Record<string, JsonObject>>
   /** Names of the parameters that callers of this endpoint may send. */
@@ -30,7 +33,7 @@ export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Const
 
 export const openApiOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
-  headers: ApiHeaders
+  parts: ApiParts
 ): JsonObject => {
   const { openapi, info, servers = [], tags, paths, components } = OpenApi.fromApi(api)
   const described: Record<string, Record<string, JsonObject>> = {}
@@ -38,7 +41,7 @@ export const openApiOf = <Id extends string, Groups extends HttpApiGroup.Constra
     const path = endpoint.path.replaceAll(/:(\w+)/gu, "{$1}")
     const method = endpoint.method.toLowerCase() as OpenApi.OpenAPISpecMethodName
     const made = paths[path]?.[method]
-    if (made !== undefined) described[path] = { ...described[path], [method]: operationOf(endpoint, made, headers) }
+    if (made !== undefined) described[path] = { ...described[path], [method]: operationOf(endpoint, made, parts) }
   }
   return {
     openapi,
@@ -49,8 +52,8 @@ export const openApiOf = <Id extends string, Groups extends HttpApiGroup.Constra
     paths: described,
     components: {
       securitySchemes: components.securitySchemes,
-      parameters: headers.requests,
-      headers: headers.answers,
+      parameters: parts.requests,
+      headers: parts.answers,
       schemas: inOrder(tidied(components.schemas) as Record<string, JsonObject>)
     }
   }
@@ -68,23 +71,17 @@ const operationOf = (
     requestBody,
     responses
   }: OpenApi.OpenAPISpecOperation,
-  headers: ApiHeaders
+  parts: ApiParts
 ): JsonObject => {
   const scope = Context.getOption(endpoint.annotations, NeededScope)
   const scopes = Option.toArray(scope)
   const references = (kind: string, names: ReadonlyArray<string>) =>
     Object.fromEntries(names.map((name) => [name, { $ref: `#/components/${kind}/${name}` }]))
-  const headersOf = (status: number) => references("headers", headers.givenWith(status, endpoint))
+  const headersOf = (status: number) => references("headers", parts.givenWith(status, endpoint))
   const successes = Object.entries(responses).filter(([status]) => Number(status) < 400)
-  const refusals = refusalsOf(endpoint).map(({ status, description: when, codes }) => [
-    status,
-    {
-      description: when,
-      headers: headersOf(status),
-      content: jsonContent({
-        allOf: [refTo("ErrorEnvelope"), { properties: { error: { properties: { code: { enum: codes } } } } }]
-      })
-    }
+  const refusals = refusalsOf(endpoint).map((refusal) => [
+    refusal.status,
+    { description: refusal.description, headers: headersOf(refusal.status), content: jsonContent(bodyShape(refusal)) }
   ])
   return {
     tags,
@@ -92,7 +89,7 @@ const operationOf = (
     summary,
     description,
     security: security.map((each) => Object.fromEntries(Object.keys(each).map((name) => [name, scopes]))),
-    parameters: [...parameters.map(parameterOf), ...Object.values(references("parameters", headers.takenBy(endpoint)))],
+    parameters: [...parameters.map(parameterOf), ...Object.values(references("parameters", parts.takenBy(endpoint)))],
     ...(requestBody === undefined ? {} : { requestBody: requestBodyOf(endpoint, requestBody) }),
     responses: {
       ...Object.fromEntries(
@@ -104,11 +101,21 @@ const operationOf = (
       ...Object.fromEntries(refusals),
       default: {
         description: "Any other refusal.",
-        headers: references("headers", headers.givenWith(0)),
-        content: jsonContent(refTo("ErrorEnvelope"))
+        headers: references("headers", parts.givenWith(0)),
+        content: jsonContent(refTo(parts.envelope))
       }
     }
   }
+}
+
+const bodyShape = ({ shapes }: Refusal): JsonObject => {
+  const bodies = shapes.map(({ envelope, codes }) =>
+    codes.length === 0
+      ? refTo(envelope)
+      : { allOf: [refTo(envelope), { properties: { error: { properties: { code: { enum: codes } } } } }] }
+  )
+  const [only] = bodies
+  return bodies.length === 1 && only !== undefined ? only : { anyOf: bodies }
 }
 
 /** The schema's own annotations move to the parameter. */

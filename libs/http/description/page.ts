@@ -8,42 +8,67 @@ export interface PageOptions {
   /** Paragraphs before the routes. */
   readonly introduction: ReadonlyArray<string>
   readonly document: JsonObject
+  /** Markdown between the routes and their shapes. */
+  readonly chapters?: ReadonlyArray<string>
+  /** How refusals look; without it, as standard envelopes. */
+  readonly errors?: string
   readonly errorCodes: Readonly<Record<string, ErrorCode>>
   /** The name of the API's address in examples: `$PIPELINE`. */
   readonly address: string
 }
 
-export const apiPage = ({ title, introduction, document, errorCodes, address }: PageOptions): string => {
+export const apiPage = (options: PageOptions): string => {
+  const { title, introduction, document, chapters = [], errors = standardErrors, errorCodes, address } = options
   const operations = operationsOf(document)
   const components = at(document, "components")
   const schemas = at(components, "schemas") as Record<string, JsonObject>
   return [
     `# ${title}`,
     ...introduction,
-    table(
-      ["route", "for", "scope"],
-      operations.map(({ method, path, summary, scope }) => [
-        `[${method} ${path}](#${anchorOf(summary)})`,
-        summary,
-        scope === undefined ? "none, no token" : `\`${scope}\``
-      ])
-    ),
+    routeTable(operations),
     ...operations.map((operation) => section(operation, schemas, address)),
+    ...chapters,
     "## Shapes",
     ...Object.entries(schemas).flatMap(([name, schema]) => [`### ${name}`, shape(schema)]),
     "## Headers",
     headerTable("of requests", at(components, "parameters")),
     headerTable("of answers", at(components, "headers")),
     "## Errors",
-    'Every refusal is JSON: `{"error": {"code", "message", "fields"?, "details"?}, "request_id"}`. Go by the code, not by ' +
-      "the message. 408, 429 and 5xx may be tried again, after `Retry-After` where it is given.",
-    table(
-      ["status", "code", "when"],
-      Object.entries(errorCodes).map(([name, { status, when }]) => [String(status), `\`${name}\``, when])
-    )
+    errors,
+    codeTable(errorCodes)
   ]
     .join("\n\n")
     .concat("\n")
+}
+
+const standardErrors =
+  'Every refusal is JSON: `{"error": {"code", "message", "fields"?, "details"?}, "request_id"}`. Go by the code, not by ' +
+  "the message. 408, 429 and 5xx may be tried again, after `Retry-After` where it is given."
+
+/** An API without tokens has no column for scopes. */
+const routeTable = (operations: ReadonlyArray<Operation>) => {
+  const hasScopes = operations.some(({ scope }) => scope !== undefined)
+  return table(
+    ["route", "for", ...(hasScopes ? ["scope"] : [])],
+    operations.map(({ method, path, summary, scope }) => [
+      `[${method} ${path}](#${anchorOf(summary)})`,
+      summary,
+      ...(hasScopes ? [scope === undefined ? "none, no token" : `\`${scope}\``] : [])
+    ])
+  )
+}
+
+const codeTable = (codes: PageOptions["errorCodes"]) => {
+  const hasTypes = Object.values(codes).some(({ type }) => type !== undefined)
+  return table(
+    ["status", "code", ...(hasTypes ? ["type"] : []), "when"],
+    Object.entries(codes).map(([name, { status, type, when }]) => [
+      String(status),
+      `\`${name}\``,
+      ...(hasTypes ? [type ?? ""] : []),
+      when
+    ])
+  )
 }
 
 interface Operation {
@@ -55,8 +80,14 @@ interface Operation {
   readonly scope: string | undefined
   readonly query: Readonly<Record<string, JsonObject>>
   readonly body: { readonly schema: string; readonly example: unknown } | undefined
-  /** The name of a shape, or a description of it. */
-  readonly answer: { readonly schema: string | undefined; readonly mediaType: string }
+  /** One for each status and media type. */
+  readonly answers: ReadonlyArray<{
+    readonly status: string
+    readonly mediaType: string
+    /** The name of its shape. */
+    readonly schema: string | undefined
+    readonly description: string | undefined
+  }>
   readonly refusals: ReadonlyArray<string>
 }
 
@@ -66,7 +97,6 @@ const operationsOf = (document: JsonObject): ReadonlyArray<Operation> =>
       const parameters = (operation["parameters"] ?? []) as ReadonlyArray<JsonObject>
       const security = (operation["security"] ?? []) as ReadonlyArray<Readonly<Record<string, ReadonlyArray<string>>>>
       const responses = at(operation, "responses") as Record<string, JsonObject>
-      const [, success = {}] = Object.entries(responses).find(([status]) => status.startsWith("2")) ?? []
       return {
         method: method.toUpperCase(),
         path: template.replaceAll(/\{(\w+)\}/gu, ":$1"),
@@ -79,7 +109,9 @@ const operationsOf = (document: JsonObject): ReadonlyArray<Operation> =>
             .map(({ name, schema, description }) => [String(name), { ...(schema as JsonObject), description }])
         ),
         body: bodyOf(operation),
-        answer: contentOf(success),
+        answers: Object.entries(responses).flatMap(([status, response]) =>
+          status.startsWith("2") ? contentsOf(status, response) : []
+        ),
         refusals: Object.entries(responses).flatMap(([status, response]) =>
           codesOf(response).map((code) => `${status} \`${code}\``)
         )
@@ -93,16 +125,19 @@ const bodyOf = (operation: JsonObject): Operation["body"] => {
   return name === undefined ? undefined : { schema: name, example }
 }
 
-const contentOf = (response: JsonObject): Operation["answer"] => {
-  const [[mediaType, { schema }] = ["", {}]] = Object.entries(at(response, "content") as Record<string, JsonObject>)
-  return { schema: nameOf(schema), mediaType }
-}
+const contentsOf = (status: string, response: JsonObject): Operation["answers"] =>
+  Object.entries(at(response, "content") as Record<string, JsonObject>).map(([mediaType, { schema }]) => {
+    const { description } = (schema ?? {}) as { readonly description?: string }
+    return { status, mediaType, schema: nameOf(schema), description }
+  })
 
+/** A status with several shapes has the codes of all. */
 const codesOf = (response: JsonObject): ReadonlyArray<string> => {
-  const { allOf } = at(response, "content", "application/json", "schema")
-  return Array.isArray(allOf)
-    ? (at(allOf[1], "properties", "error", "properties", "code")["enum"] as Array<string>)
-    : []
+  const schema = at(response, "content", "application/json", "schema")
+  const shapes = (schema["anyOf"] ?? [schema]) as ReadonlyArray<JsonObject>
+  return shapes.flatMap(({ allOf }) =>
+    Array.isArray(allOf) ? (at(allOf[1], "properties", "error", "properties", "code")["enum"] as Array<string>) : []
+  )
 }
 
 const nameOf = (schema: unknown) => {
@@ -117,7 +152,7 @@ const at = (value: unknown, ...path: ReadonlyArray<string>): JsonObject => {
 }
 
 const section = (operation: Operation, schemas: Readonly<Record<string, JsonObject>>, address: string): string => {
-  const { method, path, summary, description, query, body, answer, refusals } = operation
+  const { method, path, summary, description, query, body, answers, refusals } = operation
   return [
     `## ${summary}`,
     `\`${method} ${path}\``,
@@ -125,19 +160,19 @@ const section = (operation: Operation, schemas: Readonly<Record<string, JsonObje
     ...(body === undefined ? [] : [fieldTable(schemas[body.schema] ?? {})]),
     ...(Object.keys(query).length === 0 ? [] : [queryTable(query)]),
     `\`\`\`sh\n${curlOf(operation, address)}\n\`\`\``,
-    answered(answer),
+    `Answers ${answers.map(answered).join(", or ")}.`,
     `Refuses with ${refusals.join(", ")}.`
   ].join("\n\n")
 }
 
-const answered = ({ schema, mediaType }: Operation["answer"]) => {
-  if (schema !== undefined) return `Answers with [${schema}](#${schema.toLowerCase()}).`
-  return mediaType === "application/json" ? "Answers with an OpenAPI document." : `Answers with \`${mediaType}\`.`
+const answered = ({ status, schema, description, mediaType }: Operation["answers"][number]) => {
+  const what = schema === undefined ? (description ?? `\`${mediaType}\``) : `[${schema}](#${schema.toLowerCase()})`
+  return status === "200" ? `with ${what}` : `${status} with ${what}`
 }
 
 const curlOf = ({ method, path, scope, body }: Operation, address: string) =>
   [
-    `curl "${address}${path.replace(":id", "$ID")}"`,
+    `curl "${address}${path.replaceAll(/:(\w+)/gu, (_, name: string) => `$${name.toUpperCase()}`)}"`,
     ...(method === "GET" ? [] : [`-X ${method}`]),
     ...(scope === undefined ? [] : ['-H "Authorization: Bearer $TOKEN"']),
     ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(body.example)}'`])

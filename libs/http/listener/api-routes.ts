@@ -28,8 +28,9 @@ type BodyServices = HttpCall | HttpServerRequest.HttpServerRequest | Configurati
 
 type QueryOf<Endpoint> = HttpApiEndpoint.Query<Endpoint>["Type"]
 type BodyOf<Endpoint> = Exclude<HttpApiEndpoint.Payload<Endpoint>["Type"], void>
+/** An endpoint that answers with text, or with a stream of it, writes its answers itself. */
 type AnswerOf<Endpoint> = HttpApiEndpoint.Success<Endpoint>["Encoded"] extends infer Body
-  ? [Body] extends [string]
+  ? string extends Body
     ? Answer
     : JsonAnswer<Body>
   : never

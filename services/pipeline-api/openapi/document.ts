@@ -1,8 +1,8 @@
 /** The headers of the pipeline's API, both ways, and its OpenAPI document. Pure. */
 import { PipelineHttpApi } from "#contracts/pipeline-api"
-import { type ApiHeaders, type JsonObject, openApiOf } from "#http"
+import { type ApiParts, type JsonObject, openApiOf } from "#http"
 
-export const pipelineOpenApi = (): JsonObject => openApiOf(PipelineHttpApi, pipelineHeaders)
+export const pipelineOpenApi = (): JsonObject => openApiOf(PipelineHttpApi, pipelineParts)
 
 const text = { type: "string" }
 const header = (description: string, required: boolean, schema: JsonObject = text) => ({
@@ -47,7 +47,8 @@ const ofStatus: Readonly<Record<number, ReadonlyArray<keyof typeof answerHeaders
 /** Creations: the same key answers with the same entity, which has an address. */
 const creations: ReadonlyArray<string> = ["createWorkItem", "createRelease"]
 
-const pipelineHeaders: ApiHeaders = {
+const pipelineParts: ApiParts = {
+  envelope: "ErrorEnvelope",
   requests: requestHeaders,
   answers: answerHeaders,
   takenBy: ({ method, middlewares }) => {
