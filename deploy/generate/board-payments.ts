@@ -72,21 +72,21 @@ export const paymentsBoard: Board = {
           "0: nobody settles on this network."
         ),
         panel(
-          "Books: transferred less receipted",
+          "Transferred less receipted",
           "none",
           "sum by (network) (payment_books_transferred_units_total) - sum by (network) (payment_books_receipted_units_total)",
           "{{network}}",
           "In the asset's smallest unit; 0 once both are read to their end."
         ),
         panel(
-          "Findings in the books",
+          "Findings of the reconciliation",
           "short",
           "sum by (network, finding) (increase(payment_book_findings_total[1h]))",
           "{{network}} {{finding}}",
           "Each wants to be looked at."
         ),
         panel(
-          "Books read",
+          "Last reconciliation",
           "s",
           "time() - max by (network) (payment_books_read_timestamp_seconds)",
           "{{network}}",

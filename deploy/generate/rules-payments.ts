@@ -24,14 +24,14 @@ export const paymentRules: RuleGroup = {
       expr: `sum by (network, finding) ${risen("payment_book_findings_total", "1h")} > 0`,
       after: "0m",
       severity: "critical",
-      summary: "The books of {{ $labels.network }} do not fit the chain: {{ $labels.finding }}."
+      summary: "Chain, claims and receipts of {{ $labels.network }} differ: {{ $labels.finding }}."
     },
     {
       name: "PaymentBooksUnread",
       expr: "time() - max by (network) (payment_books_read_timestamp_seconds) > 3600",
       after: "5m",
       severity: "warning",
-      summary: "Nobody has read the books of {{ $labels.network }} to their end for an hour."
+      summary: "The chain and the receipts of {{ $labels.network }} have not been compared to their end for an hour."
     },
     {
       name: "PaymentSettlementsUncollected",

@@ -96,7 +96,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     packages: ["effect/encoding"]
   },
   "services/payment-verifier": { holds: "whether a payment would settle", knows: [...payments, "libs/http"] },
-  "services/payment-settler": { holds: "settlement and the books", knows: payments },
+  "services/payment-settler": { holds: "settlement and its reconciliation", knows: payments },
   "services/speech-api": {
     holds: "speech over HTTP",
     knows: [...voices, "libs/http"],

@@ -47,14 +47,6 @@ export {
   type TokenUse
 } from "./quote.ts"
 export {
-  type Balance,
-  type BookedClaim,
-  type Books,
-  type BookTimes,
-  type Finding,
-  reconcile
-} from "./reconciliation.ts"
-export {
   modelResource,
   type Quote,
   quoteText,

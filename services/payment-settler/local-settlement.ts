@@ -6,7 +6,6 @@
 import { Clock, Effect, FiberSet, Latch, Layer } from "effect"
 import { Configuration, Drain } from "#runtime"
 import { LocalSettlers, type LocalSettlement, toBeSettled } from "#x402"
-import { settlingCounter } from "./metrics.ts"
 import { Networks } from "./networks.ts"
 import { Settler } from "./settler.ts"
 
@@ -19,7 +18,6 @@ export const localSettlement = Layer.effectDiscard(
     const settler = yield* Settler
     const locals = yield* LocalSettlers
     const { PaymentSettler } = yield* Configuration
-    const count = yield* settlingCounter
     const inWork = yield* FiberSet.make<void>()
     let present = 0
     let isLeaving = false
@@ -33,7 +31,7 @@ export const localSettlement = Layer.effectDiscard(
 
     const settleOne = (settlement: LocalSettlement) =>
       Effect.ensuring(
-        settleHanded(settler, count, settlement),
+        settleHanded(settler, settlement),
         Effect.sync(() => void (present -= 1))
       )
 
@@ -65,23 +63,16 @@ export const localSettlement = Layer.effectDiscard(
   })
 )
 
-const settleHanded = Effect.fnUntraced(
-  function* (settler: Settler["Service"], count: Effect.Success<typeof settlingCounter>, settlement: LocalSettlement) {
-    const { claim, answerKept, onSettled, onEnd } = settlement
-    const requestedAtMs = yield* Clock.currentTimeMillis
-    const settling = yield* settler.settle(claim.key, {
-      assumed: toBeSettled(claim, requestedAtMs),
-      onSettled: (transaction) => Effect.sync(() => onSettled(transaction)),
-      answerKept
-    })
-    if (settling._tag === "Stale") return
-    yield* count(claim.record.network, requestedAtMs, settling)
-    if (settling._tag === "Later") {
-      yield* Effect.logWarning("a payment's end is not known yet").pipe(
-        Effect.annotateLogs({ claim: claim.key, detail: settling.detail })
-      )
-    }
-    yield* onEnd(settling.outcome)
-  },
-  Effect.catchCause((cause) => Effect.logError("a settlement handed over in this process died", cause))
-)
+const settleHanded = Effect.fnUntraced(function* (settler: Settler["Service"], settlement: LocalSettlement) {
+  const { claim, answerKept, onSettled, onEnd } = settlement
+  const requestedAtMs = yield* Clock.currentTimeMillis
+  const settling = yield* settler.settle({
+    claimKey: claim.key,
+    network: claim.record.network,
+    requestedAtMs,
+    assumed: toBeSettled(claim, requestedAtMs),
+    onSettled: (transaction) => Effect.sync(() => onSettled(transaction)),
+    answerKept
+  })
+  if (settling._tag !== "Stale") yield* onEnd(settling.outcome)
+})

@@ -1,17 +1,15 @@
 /** The metrics of payment-settler: settlements, keys, and reconciliation. Amounts are in the asset's smallest unit. */
-import { Clock, Effect } from "effect"
-import { defineCounter, defineGauge, defineHistogram, Metrics } from "#runtime"
-import type { Settling } from "./settling.ts"
+import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 
-const settlementTries = defineCounter({
+export const settlementTries = defineCounter({
   name: "payment_settlement_tries_total",
   help: "Tries to settle a payment, by network and what came of it: settled, withheld, uncollected, or later.",
   labels: ["network", "outcome"]
 })
 
-const settlementSeconds = defineHistogram({
+export const settlementSeconds = defineHistogram({
   name: "payment_settlement_seconds",
-  help: "From when a settlement was asked for to its receipt, by network.",
+  help: "From the request for a settlement to its receipt, by network.",
   labels: ["network"],
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900]
 })
@@ -30,31 +28,31 @@ export const gapsFilled = defineCounter({
 
 export const findings = defineCounter({
   name: "payment_book_findings_total",
-  help: "What did not fit when the books were read, by network and kind of finding; each is counted once.",
+  help: "Differences between chain, claims and receipts, by network and kind of finding; each is counted once.",
   labels: ["network", "finding"]
 })
 
 export const repairs = defineCounter({
   name: "payment_book_repairs_total",
-  help: "Findings that were put right: a payment looked up again, a missing receipt written.",
+  help: "Findings that were corrected: a payment looked up again, a missing receipt written.",
   labels: ["network", "repair"]
 })
 
-export const booksTransferred = defineCounter({
+export const transferredUnits = defineCounter({
   name: "payment_books_transferred_units_total",
-  help: "Transfers to our accounts that the books have read on the chain, by network.",
+  help: "Transfers to our accounts that the reconciliation has read on the chain, by network.",
   labels: ["network"]
 })
 
-export const booksReceipted = defineCounter({
+export const receiptedUnits = defineCounter({
   name: "payment_books_receipted_units_total",
-  help: "Receipts of settled payments that the books have read, by network.",
+  help: "Receipts of settled payments that the reconciliation has read, by network.",
   labels: ["network"]
 })
 
-export const booksReadAt = defineGauge({
+export const reconciledAt = defineGauge({
   name: "payment_books_read_timestamp_seconds",
-  help: "When the books of a network were last read to their end.",
+  help: "When the chain and the receipts of a network were last compared to their end.",
   labels: ["network"]
 })
 
@@ -65,19 +63,7 @@ export const settlerMetrics = [
   gapsFilled,
   findings,
   repairs,
-  booksTransferred,
-  booksReceipted,
-  booksReadAt
+  transferredUnits,
+  receiptedUnits,
+  reconciledAt
 ]
-
-/** Counts the results of settling, and the time of those that have ended. */
-export const settlingCounter = Effect.map(Metrics, (metrics) => {
-  const tries = metrics.counter(settlementTries)
-  const seconds = metrics.histogram(settlementSeconds)
-  return (network: string, requestedAtMs: number, settling: Exclude<Settling, { readonly _tag: "Stale" }>) =>
-    Effect.map(Clock.currentTimeMillis, (nowMs) => {
-      const isEnded = settling._tag === "Ended"
-      tries.inc({ network, outcome: isEnded ? settling.how : "later" })
-      if (isEnded) seconds.observe({ network }, (nowMs - requestedAtMs) / 1_000)
-    })
-})

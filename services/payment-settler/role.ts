@@ -11,10 +11,10 @@
  */
 import { Effect, Layer } from "effect"
 import { Mailbox } from "#bus"
-import { Configuration } from "#runtime"
+import { Configuration, supervise } from "#runtime"
 import { claimOptionsOf, Claims, sweepClaims, sweepTimesOf } from "#x402"
-import { Reconciler } from "./reconciliation/reconciler.ts"
-import { SettlementJobs } from "./settlement-jobs.ts"
+import { reconciler } from "./reconciliation/reconciler.ts"
+import { settlementJobs } from "./settlement-jobs.ts"
 import { Ledger } from "./ledger.ts"
 import { localSettlement } from "./local-settlement.ts"
 import { Networks } from "./networks.ts"
@@ -27,12 +27,13 @@ const sweeping = Layer.effectDiscard(
     const { Payments, PaymentSettler } = yield* Configuration
     const { instance } = yield* Mailbox
     const everyMs = PaymentSettler.SweepSeconds * 1_000
-    yield* Effect.forkScoped(sweepClaims({ holder: instance, times: sweepTimesOf(Payments), everyMs }))
+    const sweep = sweepClaims({ holder: instance, times: sweepTimesOf(Payments), everyMs })
+    yield* Effect.forkScoped(supervise("claim sweep", sweep))
   })
 )
 
 /** Needs the bus, the egress and the runtime. */
-export const paymentSettler = Layer.mergeAll(SettlementJobs.layer, localSettlement, Reconciler.layer, sweeping).pipe(
+export const paymentSettler = Layer.mergeAll(settlementJobs, localSettlement, reconciler, sweeping).pipe(
   Layer.provide(Settler.layer),
   Layer.provide(Layer.mergeAll(Networks.layer, Ledger.layer, claims))
 )

@@ -4,15 +4,13 @@
  * is unknown comes back, ever later, and a repetition is harmless. The waiting gateway hears of a transfer as soon as
  * the chain has it: until the job is acked, some settler will write the receipt.
  */
-import { Clock, Context, Effect, Layer, Ref } from "effect"
+import { Clock, Effect, Layer, Ref } from "effect"
 import { ack, type AckDecision, consume, type Consumption, Mailbox, nak, type Received } from "#bus"
 import { type SettlementJob, type SettlementOutcome, subjects } from "#contracts"
 import { Configuration, Drain, Health, supervise } from "#runtime"
 import { claimOfJob, settlementJobCodec, settlementOutcomeCodec } from "#x402"
-import { settlingCounter } from "./metrics.ts"
 import { Networks, type SettlingNetwork } from "./networks.ts"
 import { Settler } from "./settler.ts"
-import type { Settling } from "./settling.ts"
 
 // A settler that dies is noticed after this; its jobs go to another. Heartbeats keep longer work alive.
 const ackWaitMs = 5_000
@@ -20,37 +18,27 @@ const ackWaitMs = 5_000
 const pullMax = 64
 const drainPatienceMs = 20_000
 
-export class SettlementJobs extends Context.Service<SettlementJobs, { readonly inWork: () => number }>()(
-  "starling/payment-settler/SettlementJobs"
-) {
-  static readonly layer = Layer.effect(
-    SettlementJobs,
-    Effect.gen(function* () {
-      const networks = yield* Networks
-      const { PaymentSettler } = yield* Configuration
-      const deps: Dependencies = {
-        settler: yield* Settler,
-        mailbox: yield* Mailbox,
-        count: yield* settlingCounter,
-        unackedMax: PaymentSettler.UnackedMax,
-        running: yield* Ref.make<ReadonlyMap<string, Consumption>>(new Map())
-      }
-      yield* Effect.forEach([...networks], ([name, network]) =>
-        Effect.forkScoped(supervise(`settlements of ${name}`, consumeWhileKeyed(deps, name, network)))
-      )
-      yield* (yield* Health).readiness("payment-settler", Effect.void)
-      yield* (yield* Drain).register("payment-settler", drainAll(deps.running))
-      return SettlementJobs.of({
-        inWork: () => [...Ref.getUnsafe(deps.running).values()].reduce((sum, one) => sum + one.inFlight(), 0)
-      })
-    })
-  )
-}
+export const settlementJobs = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const networks = yield* Networks
+    const { PaymentSettler } = yield* Configuration
+    const deps: Dependencies = {
+      settler: yield* Settler,
+      mailbox: yield* Mailbox,
+      unackedMax: PaymentSettler.UnackedMax,
+      running: yield* Ref.make<ReadonlyMap<string, Consumption>>(new Map())
+    }
+    yield* Effect.forEach([...networks], ([name, network]) =>
+      Effect.forkScoped(supervise(`settlements of ${name}`, consumeWhileKeyed(deps, name, network)))
+    )
+    yield* (yield* Health).readiness("payment-settler", Effect.void)
+    yield* (yield* Drain).register("payment-settler", drainAll(deps.running))
+  })
+)
 
 interface Dependencies {
   readonly settler: Settler["Service"]
   readonly mailbox: Mailbox["Service"]
-  readonly count: Effect.Success<typeof settlingCounter>
   readonly unackedMax: number
   /** Keyed by network. */
   readonly running: Ref.Ref<ReadonlyMap<string, Consumption>>
@@ -93,27 +81,24 @@ const consumeJobs = (deps: Dependencies, network: string) =>
     handler: (received) => handle(deps, received)
   })
 
-const handle = (deps: Dependencies, { value: job }: Received<SettlementJob>): Effect.Effect<AckDecision> =>
-  deps.settler
-    .settle(job.claimKey, {
-      assumed: claimOfJob(job),
-      onSettled: (transaction) => tell(deps, job, { _tag: "Settled", transaction })
-    })
-    .pipe(Effect.flatMap((settling) => conclude(deps, job, settling)))
-
-const conclude = Effect.fnUntraced(function* (deps: Dependencies, job: SettlementJob, settling: Settling) {
+const handle = Effect.fnUntraced(function* (
+  deps: Dependencies,
+  { value: job }: Received<SettlementJob>
+): Effect.fn.Return<AckDecision> {
+  const { claimKey, requestedAtMs } = job
+  const settling = yield* deps.settler.settle({
+    claimKey,
+    network: job.requirements.network,
+    requestedAtMs,
+    assumed: claimOfJob(job),
+    onSettled: (transaction) => reply(deps, job, { _tag: "Settled", transaction })
+  })
   if (settling._tag === "Stale") return ack
-  if (settling.outcome._tag !== "Settled") yield* tell(deps, job, settling.outcome)
-  yield* deps.count(job.requirements.network, job.requestedAtMs, settling)
-  if (settling._tag === "Ended") return ack
-  const delayMs = retryDelayMs(job.requestedAtMs, yield* Clock.currentTimeMillis)
-  yield* Effect.logWarning("a payment's end is not known yet").pipe(
-    Effect.annotateLogs({ claim: job.claimKey, detail: settling.detail, delayMs })
-  )
-  return nak(delayMs)
+  if (settling.outcome._tag !== "Settled") yield* reply(deps, job, settling.outcome)
+  return settling._tag === "Ended" ? ack : nak(retryDelayMs(requestedAtMs, yield* Clock.currentTimeMillis))
 })
 
-const tell = ({ mailbox }: Dependencies, { replyTo }: SettlementJob, outcome: SettlementOutcome) =>
+const reply = ({ mailbox }: Dependencies, { replyTo }: SettlementJob, outcome: SettlementOutcome) =>
   Effect.sync(() => {
     if (replyTo === null) return
     mailbox.send(replyTo.instance, replyTo.session, settlementOutcomeCodec.encode(outcome).data)

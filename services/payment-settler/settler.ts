@@ -3,11 +3,15 @@
  * looks at the chain before it sends anything again; an unknown outcome stays open and is never refused. The first time
  * a job is taken, its claim is assumed to be as the job says: the write before the sending, which makes it SETTLING,
  * fails if it is not, and then the claim is read. A claim that was released meanwhile is not settled.
+ *
+ * Every try is counted here, whoever asked for it, and every one that brings no money is logged.
  */
-import { Context, Effect, Layer, Option, Result } from "effect"
+import { Clock, Context, Effect, Layer, Option, Result } from "effect"
 import type { BusError } from "#bus"
+import { Metrics } from "#runtime"
 import { type Claim, ClaimMove, Claims } from "#x402"
 import { Ledger } from "./ledger.ts"
+import { settlementSeconds, settlementTries } from "./metrics.ts"
 import { Networks } from "./networks.ts"
 import {
   endAsSeen,
@@ -23,8 +27,12 @@ import {
 } from "./settling.ts"
 
 interface SettleRequest {
+  readonly claimKey: string
+  readonly network: string
+  /** When the settlement was first requested. */
+  readonly requestedAtMs: number
   /** Called when the chain has the transfer; every other outcome is the result. */
-  readonly onSettled: OnSettled
+  readonly onSettled?: OnSettled
   /** The claim as it was when its settlement was requested. */
   readonly assumed?: Claim | undefined
   /** Runs before the first write; when it fails, nothing is done. */
@@ -33,43 +41,67 @@ interface SettleRequest {
 
 export class Settler extends Context.Service<
   Settler,
-  { readonly settle: (claimKey: string, request: SettleRequest) => Effect.Effect<Settling> }
+  { readonly settle: (request: SettleRequest) => Effect.Effect<Settling> }
 >()("starling/payment-settler/Settler") {
   static readonly layer = Layer.effect(
     Settler,
     Effect.gen(function* () {
       const networks = yield* Networks
       const records = { claims: yield* Claims, ledger: yield* Ledger }
-      const deps: Dependencies = { networks, records }
-
-      const settle = Effect.fn("Settler.settle")(function* (claimKey: string, request: SettleRequest) {
-        const { onSettled, assumed, answerKept = Effect.void } = request
-        const asRead = Effect.andThen(answerKept, settleAsRead(deps, claimKey, request))
-        // Only when our own write before the sending would notice that the claim has changed.
-        const isNoticed = assumed !== undefined && networks.get(assumed.record.network)?.isRemote === false
-        const settling = isNoticed
-          ? Effect.catchTag(
-              settleClaim(deps, assumed, { onSettled, answerKept, isAssumed: true }),
-              "ClaimLost",
-              () => asRead
-            )
-          : asRead
-        return yield* Effect.catch(settling, (error: Faults) => Effect.succeed(later(null, error.message)))
+      const report = yield* reporting
+      const settle = Effect.fn("Settler.settle")(function* (request: SettleRequest) {
+        return yield* settleOnce({ networks, records }, request).pipe(
+          Effect.catch((error: Faults) => Effect.succeed(later(null, error.message))),
+          // What it was about to write or to send may have happened: the next try looks at the chain first.
+          Effect.catchDefect((defect) =>
+            Effect.as(Effect.logError("a settlement died", defect), later(null, "an unexpected error"))
+          ),
+          Effect.tap((settling) => report(request, settling)),
+          Effect.annotateLogs({ claim: request.claimKey, network: request.network })
+        )
       })
       return Settler.of({ settle })
     })
   )
 }
 
+const reporting = Effect.map(Metrics, (metrics) => {
+  const tries = metrics.counter(settlementTries)
+  const seconds = metrics.histogram(settlementSeconds)
+  return Effect.fnUntraced(function* ({ network, requestedAtMs }: SettleRequest, settling: Settling) {
+    if (settling._tag === "Stale") return
+    tries.inc({ network, outcome: settling._tag === "Later" ? "later" : settling.how })
+    if (settling._tag === "Later") {
+      const { detail } = settling
+      return yield* Effect.logWarning("a payment's end is not known yet").pipe(Effect.annotateLogs({ detail }))
+    }
+    seconds.observe({ network }, ((yield* Clock.currentTimeMillis) - requestedAtMs) / 1_000)
+    const { how, outcome } = settling
+    if (outcome._tag !== "Refused") return
+    yield* Effect.logWarning("a payment was not collected").pipe(Effect.annotateLogs({ how, reason: outcome.reason }))
+  })
+})
+
 interface Dependencies {
   readonly networks: Networks["Service"]
   readonly records: Records
 }
 
+const settleOnce = (deps: Dependencies, request: SettleRequest): Effect.Effect<Settling, Faults> => {
+  const { onSettled = ignoreSettled, assumed, answerKept = Effect.void } = request
+  const asRead = Effect.andThen(answerKept, settleAsRead(deps, request))
+  // Only when our own write before the sending would notice that the claim has changed.
+  const isNoticed = assumed !== undefined && deps.networks.get(assumed.record.network)?.isRemote === false
+  if (!isNoticed) return asRead
+  const asAssumed = settleClaim(deps, assumed, { onSettled, answerKept, isAssumed: true })
+  return Effect.catchTag(asAssumed, "ClaimLost", () => asRead)
+}
+
+const ignoreSettled: OnSettled = () => Effect.void
+
 const settleAsRead = Effect.fnUntraced(function* (
   deps: Dependencies,
-  claimKey: string,
-  { onSettled, assumed }: SettleRequest
+  { claimKey, onSettled = ignoreSettled, assumed }: SettleRequest
 ) {
   const { claims } = deps.records
   const found = Option.getOrUndefined(yield* claims.read(claimKey))

@@ -35,6 +35,8 @@ interface Held {
   readonly account: SettlerAccount
   inUse: number
   mayHaveGaps: boolean
+  /** The last healing failed, and the log says so. */
+  isUnhealed: boolean
 }
 
 export interface PoolOptions {
@@ -107,7 +109,9 @@ const leasedPool = Effect.fnUntraced(function* (
     Effect.acquireUseRelease(
       // A fresh account: the chain says what nonces the last holder used.
       Effect.andThen(
-        Effect.sync(() => held.set(key.address, { account: accounts.account(key), inUse: 0, mayHaveGaps: true })),
+        Effect.sync(() =>
+          held.set(key.address, { account: accounts.account(key), inUse: 0, mayHaveGaps: true, isUnhealed: false })
+        ),
         changed
       ),
       () => Effect.never,
@@ -123,7 +127,7 @@ const leasedPool = Effect.fnUntraced(function* (
     Effect.andThen(Effect.sleep(place * furtherKeyAfterMs), supervise("settler key", holdLeased(key)))
 
   yield* Effect.forEach(inTurn(keys, holder).slice(0, heldMax), (key, place) => Effect.forkScoped(compete(key, place)))
-  yield* Effect.forkScoped(Effect.forever(Effect.delay(heal, healEvery)))
+  yield* Effect.forkScoped(supervise("nonce gaps", Effect.forever(Effect.delay(heal, healEvery))))
   return { some, none, take: () => takeFrom(held) }
 })
 
@@ -165,4 +169,10 @@ const healOne = Effect.fnUntraced(function* (
   const count = yield* Effect.result(one.account.heal)
   if (count._tag === "Failure" || count.success > 0) one.mayHaveGaps = true
   if (count._tag === "Success" && count.success > 0) filled.inc({ network }, count.success)
+  if (count._tag === "Failure" && !one.isUnhealed) {
+    yield* Effect.logWarning("gaps between nonces could not be filled", count.failure).pipe(
+      Effect.annotateLogs({ network })
+    )
+  }
+  one.isUnhealed = count._tag === "Failure"
 })

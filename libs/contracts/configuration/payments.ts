@@ -185,7 +185,7 @@ export const PaymentSettler = section({
     4,
     "Keys of one network that one process holds; what is left is for its twins."
   ),
-  ReconcileSeconds: withDefault(span(1, 86_400), 60, "Between two readings of the books."),
+  ReconcileSeconds: withDefault(span(1, 86_400), 60, "Between two reconciliations of chain and receipts."),
   BooksGraceSeconds: withDefault(
     span(0, 86_400),
     1_800,

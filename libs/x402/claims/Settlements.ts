@@ -123,7 +123,9 @@ const handOver = Effect.fnUntraced(function* (
     answerKept,
     onSettled: (transaction) => Deferred.doneUnsafe(result, Effect.succeed({ _tag: "Settled", transaction })),
     onEnd: (outcome) =>
-      outcome._tag === "Pending" ? Effect.ignore(byJob) : Effect.asVoid(Deferred.succeed(result, outcome))
+      outcome._tag === "Pending"
+        ? Effect.ignore(byJob, { log: "Warn" })
+        : Effect.asVoid(Deferred.succeed(result, outcome))
   })
   yield* isBegun ? answerKept : byJob
 })

@@ -1,31 +1,35 @@
 /**
  * Open entries are the transfers and receipts of one network that are not matched yet, read on from the end of the last
- * reading. An entry without a match that is old enough is reported once. Only the checkpoint outlives the process; the
+ * reading. An entry without a match that is old enough is a finding once. Only the checkpoint outlives the process; the
  * next reading begins with the oldest open entry.
  */
-import { Clock, Effect, Stream } from "effect"
-import type { BusError } from "#bus"
-import { isSameAddress, type Receipt } from "#contracts"
-import { type BookedClaim, type ChainTransfer, type ChainUnavailable, type Finding, reconcile } from "#x402"
+import { Clock, Context, Effect, Layer, Option, Schema, Stream } from "effect"
+import { type BusError, Kv } from "#bus"
+import { isSameAddress, payerKeyOf, type PaymentNetwork, type Receipt } from "#contracts"
+import type { ChainTransfer, ChainUnavailable } from "#x402"
 import { Ledger, type StoredReceipt } from "../ledger.ts"
 import type { SettlingNetwork } from "../networks.ts"
-import { type Checkpoint, Checkpoints, type StoredCheckpoint } from "./checkpoints.ts"
+import { type Finding, reconcile, type ReconciledClaim, transferKey } from "./findings.ts"
 
 // The limit of one reading; the next one reads the rest.
 const readMax = 20_000
-// Findings remembered as reported; beyond that all are reported once more.
-const reportedMax = 10_000
+// Findings remembered; beyond that all are found once more.
+const foundMax = 10_000
 
-interface Reading {
-  /** Each is reported once in a process's life. */
+export interface Reading {
+  /** Each is found once in a process's life. */
   readonly findings: ReadonlyArray<Finding>
   readonly transferred: bigint
   readonly receipted: bigint
   readonly isAtEnd: boolean
+  /** Drops what is done with and moves the checkpoint behind it. Comes after the findings are reported. */
+  readonly letGo: Effect.Effect<void, BusError>
 }
 
 export interface OpenEntries {
-  readonly read: (claims: ReadonlyArray<BookedClaim>) => Effect.Effect<Reading, BusError | ChainUnavailable>
+  readonly read: (claims: ReadonlyArray<ReconciledClaim>) => Effect.Effect<Reading, BusError | ChainUnavailable>
+  /** The next reading may find it again. */
+  readonly forget: (finding: Finding) => void
 }
 
 interface Account {
@@ -40,7 +44,7 @@ interface Account {
   receipts: ReadonlyArray<StoredReceipt>
   /** When this process has read a transfer. */
   readonly firstSeenMs: Map<string, number>
-  readonly reported: Set<string>
+  readonly found: Set<string>
 }
 
 export const openEntriesOf = Effect.fn("openEntriesOf")(function* (
@@ -60,25 +64,27 @@ export const openEntriesOf = Effect.fn("openEntriesOf")(function* (
     transfers: [],
     receipts: [],
     firstSeenMs: new Map(),
-    reported: new Set()
+    found: new Set()
   }
-  return { read: (claims) => read(account, claims) }
+  return {
+    read: (claims) => read(account, claims),
+    forget: (finding) => void account.found.delete(findingName(finding))
+  }
 })
 
-const read = Effect.fn("OpenEntries.read")(function* (account: Account, claims: ReadonlyArray<BookedClaim>) {
-  const { graceMs, firstSeenMs, reported } = account
+const read = Effect.fn("OpenEntries.read")(function* (account: Account, claims: ReadonlyArray<ReconciledClaim>) {
+  const { graceMs, firstSeenMs, found } = account
   const sums = yield* readOn(account)
   const nowMs = yield* Clock.currentTimeMillis
   const patience: Patience = {
-    isYoungTransfer: (transfer) => nowMs - (firstSeenMs.get(pairKey(transfer)) ?? nowMs) < graceMs,
+    isYoungTransfer: (transfer) => nowMs - (firstSeenMs.get(transferKey(transfer)) ?? nowMs) < graceMs,
     isYoungReceipt: ({ settledAtMs }) => nowMs - settledAtMs < graceMs
   }
-  const { findings } = reconcile(claims, account.transfers, receiptsOf(account), { nowMs, graceMs })
-  const ripe = findings.filter((finding) => !isYoung(finding, patience) && !reported.has(nameOf(finding)))
-  if (reported.size > reportedMax) reported.clear()
-  for (const finding of ripe) reported.add(nameOf(finding))
-  yield* letGo(account, patience)
-  return { ...sums, findings: ripe }
+  const all = reconcile(claims, account.transfers, receiptsOf(account), { nowMs, graceMs })
+  const findings = all.filter((finding) => !isYoung(finding, patience) && !found.has(findingName(finding)))
+  if (found.size > foundMax) found.clear()
+  for (const finding of findings) found.add(findingName(finding))
+  return { ...sums, findings, letGo: letGo(account, patience) }
 })
 
 const readOn = Effect.fnUntraced(function* (account: Account) {
@@ -88,7 +94,7 @@ const readOn = Effect.fnUntraced(function* (account: Account) {
   const moved = yield* Stream.runCollect(Stream.take(network.scheme.transfers(account.position), readMax))
   const written = yield* Stream.runCollect(Stream.take(ledger.from(account.receiptsFrom), readMax))
   const own = written.filter(({ receipt }) => isOwn(network, receipt))
-  for (const transfer of moved) firstSeenMs.set(pairKey(transfer), nowMs)
+  for (const transfer of moved) firstSeenMs.set(transferKey(transfer), nowMs)
   account.transfers = [...account.transfers, ...moved]
   account.receipts = [...account.receipts, ...own]
   account.position = moved.at(-1)?.position ?? account.position
@@ -112,7 +118,7 @@ const letGo = Effect.fnUntraced(function* (account: Account, patience: Patience)
   const { network, checkpoints, transfers, firstSeenMs, stored } = account
   const done = doneWith({ transfers, receipts: receiptsOf(account) }, patience)
   const last = transfers[done.transfers - 1]
-  for (const transfer of transfers.slice(0, done.transfers)) firstSeenMs.delete(pairKey(transfer))
+  for (const transfer of transfers.slice(0, done.transfers)) firstSeenMs.delete(transferKey(transfer))
   account.transfers = transfers.slice(done.transfers)
   account.receipts = account.receipts.slice(done.receipts)
   const before = stored.checkpoint
@@ -130,12 +136,12 @@ const isYoung = (finding: Finding, patience: Patience): boolean => {
 }
 
 /** The name that distinguishes a finding from others. */
-export const nameOf = (finding: Finding): string => {
+export const findingName = (finding: Finding): string => {
   switch (finding._tag) {
     case "TransferWithoutReceipt":
     case "UncollectedButPaid":
     case "AmountDiffers":
-      return `${finding._tag} ${pairKey(finding.transfer)}`
+      return `${finding._tag} ${transferKey(finding.transfer)}`
     case "ReceiptWithoutTransfer":
       return `${finding._tag} ${finding.receipt.claimKey}`
     case "ReceiptsDisagree":
@@ -159,10 +165,6 @@ interface Patience {
   readonly isYoungReceipt: (receipt: Receipt) => boolean
 }
 
-/** Within one network; a transaction may hold transfers of several payers. */
-const pairKey = ({ transaction, payer }: { readonly transaction: string | null; readonly payer: string }) =>
-  `${transaction} ${payer.startsWith("0x") ? payer.toLowerCase() : payer}`
-
 /**
  * How many entries of each list, from the beginning, are done with. A transfer and its receipt are released together:
  * these are the longest beginnings of both lists in which no entry's other half lies beyond, and none is waited for.
@@ -172,21 +174,23 @@ export const doneWith = (
   { transfers, receipts }: Window,
   patience: Patience
 ): { readonly transfers: number; readonly receipts: number } => {
-  const transferAt = new Map(transfers.map((transfer, index) => [pairKey(transfer), index]))
+  const transferAt = new Map(transfers.map((transfer, index) => [transferKey(transfer), index]))
   const receiptAt = new Map(
-    receipts.flatMap((receipt, index) => (receipt.outcome === "settled" ? [[pairKey(receipt), index] as const] : []))
+    receipts.flatMap((receipt, index) =>
+      receipt.outcome === "settled" ? [[transferKey(receipt), index] as const] : []
+    )
   )
   let done = { transfers: transfers.length, receipts: receipts.length }
   // Each round removes something, so the loop ends.
   for (;;) {
     const next = {
       transfers: firstWhere(transfers, done.transfers, (transfer) => {
-        const other = receiptAt.get(pairKey(transfer))
+        const other = receiptAt.get(transferKey(transfer))
         return other === undefined ? patience.isYoungTransfer(transfer) : other >= done.receipts
       }),
       receipts: firstWhere(receipts, done.receipts, (receipt) => {
         if (receipt.outcome !== "settled") return false
-        const other = transferAt.get(pairKey(receipt))
+        const other = transferAt.get(transferKey(receipt))
         return other === undefined ? patience.isYoungReceipt(receipt) : other >= done.transfers
       })
     }
@@ -199,3 +203,56 @@ const firstWhere = <A>(list: ReadonlyArray<A>, end: number, is: (one: A) => bool
   const found = list.slice(0, end).findIndex(is)
   return found === -1 ? end : found
 }
+
+/** How far the reconciliation of a network has come, on the chain and in RECEIPTS. Kept beside the claims. */
+const Checkpoint = Schema.Struct({
+  position: Schema.NullOr(Schema.String),
+  /** The sequence of the first receipt that is still open. */
+  receiptsFrom: Schema.Int
+})
+interface Checkpoint extends Schema.Schema.Type<typeof Checkpoint> {}
+
+interface StoredCheckpoint {
+  readonly checkpoint: Checkpoint
+  readonly revision: number
+}
+
+type Receiver = Pick<PaymentNetwork, "Network" | "PayTo">
+
+export class Checkpoints extends Context.Service<
+  Checkpoints,
+  {
+    readonly read: (receiver: Receiver) => Effect.Effect<StoredCheckpoint, BusError>
+    /** Writes over the revision that was read: of two reconcilers one goes on. */
+    readonly write: (
+      receiver: Receiver,
+      checkpoint: Checkpoint,
+      revision: number
+    ) => Effect.Effect<StoredCheckpoint, BusError>
+  }
+>()("starling/payment-settler/Checkpoints") {
+  static readonly layer = Layer.effect(
+    Checkpoints,
+    Effect.gen(function* () {
+      const bucket = yield* (yield* Kv).open("authorizations", Checkpoint)
+      return Checkpoints.of({
+        read: (receiver) =>
+          Effect.map(
+            bucket.get(checkpointKey(receiver)),
+            Option.match({
+              onNone: () => ({ checkpoint: { position: null, receiptsFrom: 1 }, revision: 0 }),
+              onSome: ({ value, revision }) => ({ checkpoint: value, revision })
+            })
+          ),
+        write: (receiver, checkpoint, before) =>
+          Effect.map(bucket.update(checkpointKey(receiver), checkpoint, before), (revision) => ({
+            checkpoint,
+            revision
+          }))
+      })
+    })
+  )
+}
+
+/** Another receiver has a checkpoint of its own. */
+const checkpointKey = ({ Network, PayTo }: Receiver) => payerKeyOf(Network, PayTo).replace(/^payer\./u, "books.")

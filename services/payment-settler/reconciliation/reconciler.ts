@@ -1,57 +1,47 @@
 /**
  * The reconciler compares the chain with the receipts of every network, at the start and on a timer, in one process at
  * a time by a lease. A payment that has not ended is settled or ended here; a missing receipt is written; a finding
- * that cannot be corrected here is logged as an error and counted, for an operator to look at.
+ * that cannot be corrected here is logged as an error and counted, for an operator to look at. A network whose chain is
+ * away holds up no other.
  */
-import { Clock, Context, Effect, Layer, Option, Schedule, Stream } from "effect"
+import { Clock, Effect, Layer, Option, Schedule, Stream } from "effect"
 import { type BusError, Leases, Mailbox } from "#bus"
 import { Configuration, Metrics, supervise } from "#runtime"
-import { type BookedClaim, type Claim, Claims, type Finding } from "#x402"
+import { type ChainUnavailable, type Claim, Claims } from "#x402"
 import { Ledger } from "../ledger.ts"
-import { booksReadAt, booksReceipted, booksTransferred, findings, repairs } from "../metrics.ts"
+import { findings, receiptedUnits, reconciledAt, repairs, transferredUnits } from "../metrics.ts"
 import { Networks } from "../networks.ts"
 import { Settler } from "../settler.ts"
-import { Checkpoints } from "./checkpoints.ts"
-import { nameOf, type OpenEntries, openEntriesOf } from "./open-entries.ts"
+import type { Finding, ReconciledClaim } from "./findings.ts"
+import { Checkpoints, findingName, type OpenEntries, openEntriesOf } from "./open-entries.ts"
 
 // The claims of one reading that are kept in memory.
 const claimsMax = 200_000
 // Longer than a payment can be on its way.
 const recentMs = 900_000
 
-export class Reconciler extends Context.Service<
-  Reconciler,
-  { /** How often everything was read to its end. */ readonly readings: () => number }
->()("starling/payment-settler/Reconciler") {
-  static readonly layer = Layer.effect(
-    Reconciler,
-    Effect.gen(function* () {
-      const networks = yield* Networks
-      const leases = yield* Leases
-      const { instance } = yield* Mailbox
-      const { PaymentSettler } = yield* Configuration
-      const deps = yield* dependenciesOfReconciler
-      const { graceMs } = deps
-      let readings = 0
+export const reconciler = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const networks = yield* Networks
+    const leases = yield* Leases
+    const { instance } = yield* Mailbox
+    const { PaymentSettler } = yield* Configuration
+    const deps = yield* dependenciesOfReconciler
+    if (networks.size === 0) return
 
-      const keep = Effect.gen(function* () {
-        const entries = new Map<string, OpenEntries>()
-        for (const [name, network] of networks) entries.set(name, yield* openEntriesOf(network, graceMs))
-        const once = readOnce(deps, entries).pipe(
-          Effect.tap(() => Effect.sync(() => (readings += 1))),
-          Effect.catch((error) => Effect.logWarning("the books could not be read to their end", error))
-        )
-        yield* Effect.repeat(once, Schedule.spaced(PaymentSettler.ReconcileSeconds * 1_000))
-      }).pipe(Effect.provide(yield* Effect.context<Checkpoints | Ledger>()))
+    const reconciling = Effect.gen(function* () {
+      const entries = new Map<string, OpenEntries>()
+      for (const [name, network] of networks) entries.set(name, yield* openEntriesOf(network, deps.graceMs))
+      const once = Effect.catch(reconcileAll(deps, entries), (error) => Effect.logWarning(notCompared, error))
+      yield* Effect.repeat(once, Schedule.spaced(PaymentSettler.ReconcileSeconds * 1_000))
+    }).pipe(Effect.provide(yield* Effect.context<Checkpoints | Ledger>()))
 
-      if (networks.size > 0) {
-        const keeping = leases.whileHeld({ key: "payment-books", holder: instance }, keep)
-        yield* Effect.forkScoped(supervise("books", keeping))
-      }
-      return Reconciler.of({ readings: () => readings })
-    })
-  ).pipe(Layer.provide(Checkpoints.layer))
-}
+    const whileHeld = leases.whileHeld({ key: "payment-books", holder: instance }, reconciling)
+    yield* Effect.forkScoped(supervise("reconciliation", whileHeld))
+  })
+).pipe(Layer.provide(Checkpoints.layer))
+
+const notCompared = "chain and receipts could not be compared to their end"
 
 interface Dependencies extends Effect.Success<typeof dependenciesOfReconciler> {}
 
@@ -65,61 +55,82 @@ const dependenciesOfReconciler = Effect.gen(function* () {
     graceMs: PaymentSettler.BooksGraceSeconds * 1_000,
     found: metrics.counter(findings),
     repaired: metrics.counter(repairs),
-    transferred: metrics.counter(booksTransferred),
-    receipted: metrics.counter(booksReceipted),
-    readAt: metrics.gauge(booksReadAt)
+    transferred: metrics.counter(transferredUnits),
+    receipted: metrics.counter(receiptedUnits),
+    reconciledAt: metrics.gauge(reconciledAt)
   }
 })
 
-const readOnce = Effect.fnUntraced(function* (deps: Dependencies, entries: ReadonlyMap<string, OpenEntries>) {
-  const { claims, graceMs, transferred, receipted, readAt } = deps
-  const sinceMs = (yield* Clock.currentTimeMillis) - graceMs - recentMs
-  const kept = yield* claims.all.pipe(
+const reconcileAll = Effect.fnUntraced(function* (
+  deps: Dependencies,
+  entries: ReadonlyMap<string, OpenEntries>
+): Effect.fn.Return<void, BusError> {
+  const sinceMs = (yield* Clock.currentTimeMillis) - deps.graceMs - recentMs
+  const claims = yield* deps.claims.all.pipe(
     Stream.filter((claim) => isOfInterest(claim, sinceMs)),
-    Stream.map(booked),
+    Stream.map(reconciledClaim),
     Stream.take(claimsMax),
     Stream.runCollect
   )
   for (const [network, open] of entries) {
-    const reading = yield* open.read(kept.filter((claim) => claim.network === network))
-    transferred.inc({ network }, Number(reading.transferred))
-    receipted.inc({ network }, Number(reading.receipted))
-    yield* Effect.forEach(reading.findings, (finding) => treat(deps, network, finding), { discard: true })
-    if (reading.isAtEnd) readAt.set({ network }, (yield* Clock.currentTimeMillis) / 1_000)
+    const own = claims.filter((claim) => claim.network === network)
+    yield* reconcileOne(deps, network, open, own).pipe(
+      Effect.catch((error) => Effect.logWarning(notCompared, error)),
+      Effect.annotateLogs({ network })
+    )
   }
 })
 
+const reconcileOne = Effect.fnUntraced(function* (
+  deps: Dependencies,
+  network: string,
+  open: OpenEntries,
+  claims: ReadonlyArray<ReconciledClaim>
+): Effect.fn.Return<void, BusError | ChainUnavailable> {
+  const reading = yield* open.read(claims)
+  deps.transferred.inc({ network }, Number(reading.transferred))
+  deps.receipted.inc({ network }, Number(reading.receipted))
+  yield* Effect.forEach(reading.findings, (finding) => treat(deps, network, open, finding), { discard: true })
+  yield* reading.letGo
+  if (reading.isAtEnd) deps.reconciledAt.set({ network }, (yield* Clock.currentTimeMillis) / 1_000)
+})
+
+/** Reports a finding and corrects what can be corrected; what fails here keeps no other finding back. */
 const treat = Effect.fnUntraced(function* (
   deps: Dependencies,
   network: string,
+  open: OpenEntries,
   finding: Finding
-): Effect.fn.Return<void, BusError> {
-  if (finding._tag === "SettlingOverdue") {
-    yield* report(deps, network, finding)
-    return yield* settleOverdue(deps, network, finding.claim.key)
-  }
+): Effect.fn.Return<void> {
   // Old receipts are not in memory, so the stream decides whether it is there.
   if (finding._tag === "ClaimWithoutReceipt") {
-    if (yield* complete(deps, network, finding.claim.key)) yield* report(deps, network, finding)
-    return
+    const completed = yield* Effect.result(complete(deps, network, finding.claim.key))
+    if (completed._tag === "Success") return completed.success ? yield* report(deps, network, finding) : undefined
+    open.forget(finding)
+    return yield* Effect.logWarning(notRepaired, completed.failure)
   }
   yield* report(deps, network, finding)
-  if (finding._tag === "TransferWithoutReceipt" && finding.claimKey !== null) {
-    yield* complete(deps, network, finding.claimKey)
-  }
+  if (finding._tag === "SettlingOverdue") yield* settleOverdue(deps, finding.claim)
+  if (finding._tag !== "TransferWithoutReceipt" || finding.claimKey === null) return
+  const completing = complete(deps, network, finding.claimKey)
+  // Its claim has ended without a receipt, which the next reading finds.
+  yield* Effect.catch(completing, (error) => Effect.logWarning(notRepaired, error))
 })
+
+const notRepaired = "a finding could not be corrected"
 
 const report = ({ found }: Dependencies, network: string, finding: Finding) => {
   found.inc({ network, finding: finding._tag })
-  return Effect.logError("the books do not fit").pipe(Effect.annotateLogs({ network, finding: nameOf(finding) }))
+  return Effect.logError("chain, claims and receipts differ").pipe(
+    Effect.annotateLogs({ finding: findingName(finding) })
+  )
 }
 
 const settleOverdue = Effect.fnUntraced(function* (
   { settler, repaired }: Dependencies,
-  network: string,
-  claimKey: string
+  { key, network, requestedAtMs }: ReconciledClaim
 ) {
-  const settling = yield* settler.settle(claimKey, { onSettled: () => Effect.void })
+  const settling = yield* settler.settle({ claimKey: key, network, requestedAtMs })
   if (settling._tag === "Ended") repaired.inc({ network, repair: settling.how })
 })
 
@@ -138,14 +149,14 @@ const complete = Effect.fnUntraced(function* (deps: Dependencies, network: strin
 const isOfInterest = ({ record }: Claim, sinceMs: number) =>
   record.state === "SETTLING" || (record.requestedAtMs ?? 0) >= sinceMs
 
-const booked = ({ key, record }: Claim): BookedClaim => ({
+const reconciledClaim = ({ key, record }: Claim): ReconciledClaim => ({
   key,
   state: record.state,
   network: record.network,
   payer: record.payer,
-  amount: record.amount,
   transactions: record.transactions,
-  validBeforeMs: record.validBeforeMs
+  validBeforeMs: record.validBeforeMs,
+  requestedAtMs: record.requestedAtMs ?? record.claimedAtMs
 })
 
 const endOf = ({ record }: Claim) => {

@@ -1,21 +1,20 @@
 /**
- * The reconciliation, from both sides: every claim and receipt against the chain, every transfer to us against the
- * receipts. Pure: the sums, and the findings. A payment that is on its way is no finding until its time is over. Only
- * what the chain has transferred and a receipt says was paid counts as balanced.
+ * The reconciliation's findings, from both sides: every claim and receipt against the chain, every transfer to us
+ * against the receipts. A payment that is on its way is no finding until its time is over. Pure.
  */
 import { claimKeyOf, inOneCase, type Receipt } from "#contracts"
-import type { ClaimState } from "./claims/claim.ts"
-import type { ChainTransfer } from "./scheme.ts"
+import type { ChainTransfer, ClaimState } from "#x402"
 
 /** The part of a claim that the reconciliation reads. */
-export interface BookedClaim {
+export interface ReconciledClaim {
   readonly key: string
   readonly state: ClaimState
   readonly network: string
   readonly payer: string
-  readonly amount: string
   readonly transactions: ReadonlyArray<string>
   readonly validBeforeMs: number
+  /** When its settlement was first requested. */
+  readonly requestedAtMs: number
 }
 
 export type Finding =
@@ -28,52 +27,41 @@ export type Finding =
   | { readonly _tag: "ReceiptsDisagree"; readonly claimKey: string; readonly receipts: ReadonlyArray<Receipt> }
   /** One transfer counted for two payments. */
   | { readonly _tag: "TransferCountedTwice"; readonly transaction: string; readonly claimKeys: ReadonlyArray<string> }
-  /** Given up, and paid after all: the payer is owed an apology. */
+  /** Given up, and paid after all. */
   | { readonly _tag: "UncollectedButPaid"; readonly claimKey: string; readonly transfer: ChainTransfer }
   /** The claim ended without a receipt. */
-  | { readonly _tag: "ClaimWithoutReceipt"; readonly claim: BookedClaim }
+  | { readonly _tag: "ClaimWithoutReceipt"; readonly claim: ReconciledClaim }
   /** Its time is over, but the claim has not ended. */
-  | { readonly _tag: "SettlingOverdue"; readonly claim: BookedClaim }
+  | { readonly _tag: "SettlingOverdue"; readonly claim: ReconciledClaim }
 
-export interface Balance {
-  readonly network: string
-  readonly asset: string
-  /** Sums in the asset's smallest unit. */
-  readonly transferred: bigint
-  readonly receipted: bigint
-}
-
-export interface Books {
-  readonly findings: ReadonlyArray<Finding>
-  readonly balances: ReadonlyArray<Balance>
-}
-
-export interface BookTimes {
+export interface ReconcileTimes {
   readonly nowMs: number
   /** Time after a payment's own end: for finality, and for the settlers' last look. */
   readonly graceMs: number
 }
 
 export const reconcile = (
-  claims: ReadonlyArray<BookedClaim>,
+  claims: ReadonlyArray<ReconciledClaim>,
   transfers: ReadonlyArray<ChainTransfer>,
   receipts: ReadonlyArray<Receipt>,
-  times: BookTimes
-): Books => {
+  times: ReconcileTimes
+): ReadonlyArray<Finding> => {
   const paid = receipts.filter(({ outcome }) => outcome === "settled")
-  const findings = [
+  return [
     ...disagreements(receipts),
     ...countedTwice(paid),
     ...againstChain(paid, transfers),
     ...unreceipted(claims, transfers, receipts),
     ...unended(claims, receipts, times)
   ]
-  return { findings, balances: balancesOf(transfers, paid) }
 }
 
-/** One transaction may hold transfers of several payers. */
-const transferKey = (of: { readonly network: string; readonly transaction: string | null; readonly payer: string }) =>
-  `${of.network} ${of.transaction} ${inOneCase(of.network, of.payer)}`
+/** What a transfer and its receipt share. One transaction may hold transfers of several payers. */
+export const transferKey = (of: {
+  readonly network: string
+  readonly transaction: string | null
+  readonly payer: string
+}) => `${of.network} ${of.transaction} ${inOneCase(of.network, of.payer)}`
 
 const disagreements = (receipts: ReadonlyArray<Receipt>): ReadonlyArray<Finding> =>
   [...Map.groupBy(receipts, ({ claimKey }) => claimKey)].flatMap(([claimKey, own]) => {
@@ -104,7 +92,7 @@ const againstChain = (
 }
 
 const unreceipted = (
-  claims: ReadonlyArray<BookedClaim>,
+  claims: ReadonlyArray<ReconciledClaim>,
   transfers: ReadonlyArray<ChainTransfer>,
   receipts: ReadonlyArray<Receipt>
 ): ReadonlyArray<Finding> => {
@@ -134,9 +122,9 @@ const unreceipted = (
 }
 
 const unended = (
-  claims: ReadonlyArray<BookedClaim>,
+  claims: ReadonlyArray<ReconciledClaim>,
   receipts: ReadonlyArray<Receipt>,
-  { nowMs, graceMs }: BookTimes
+  { nowMs, graceMs }: ReconcileTimes
 ): ReadonlyArray<Finding> => {
   const receipted = new Set(receipts.map(({ claimKey }) => claimKey))
   return claims.flatMap((claim): ReadonlyArray<Finding> => {
@@ -145,18 +133,4 @@ const unended = (
     const hasEnd = claim.state === "SETTLED" || claim.state === "UNCOLLECTED"
     return hasEnd && !receipted.has(claim.key) ? [{ _tag: "ClaimWithoutReceipt", claim }] : []
   })
-}
-
-const balancesOf = (transfers: ReadonlyArray<ChainTransfer>, paid: ReadonlyArray<Receipt>): ReadonlyArray<Balance> => {
-  const sums = new Map<string, { network: string; asset: string; transferred: bigint; receipted: bigint }>()
-  const sumOf = ({ network, asset }: { readonly network: string; readonly asset: string }) => {
-    const key = `${network} ${inOneCase(network, asset)}`
-    const sum = sums.get(key) ?? { network, asset, transferred: 0n, receipted: 0n }
-    sums.set(key, sum)
-    return sum
-  }
-  for (const transfer of transfers) sumOf(transfer).transferred += transfer.amount
-  const once = new Map(paid.map((receipt) => [`${receipt.claimKey} ${receipt.transaction}`, receipt]))
-  for (const receipt of once.values()) sumOf(receipt).receipted += BigInt(receipt.amount)
-  return [...sums.values()]
 }

@@ -1,0 +1,96 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { BusUnavailable, Kv, Leases, Mailbox } from "#bus"
+import { Configuration, lineLogger, Metrics } from "#runtime"
+import { ChainUnavailable, type ChainTransfer, Claims } from "#x402"
+import { Ledger } from "../../../../services/payment-settler/ledger.ts"
+import { Networks } from "../../../../services/payment-settler/networks.ts"
+import { reconciler } from "../../../../services/payment-settler/reconciliation/reconciler.ts"
+import { Settler } from "../../../../services/payment-settler/settler.ts"
+import { testNetwork } from "../../../support/payments.ts"
+
+const away = Stream.fail(new ChainUnavailable({ operation: "read transfers", detail: "it is away" }))
+const gift = (network: string): ChainTransfer => ({
+  transaction: "0xgift",
+  network,
+  asset: testNetwork.Asset,
+  payer: "0xp",
+  payTo: testNetwork.PayTo,
+  amount: 7n,
+  nonce: null,
+  position: "1:0"
+})
+
+interface Given {
+  readonly networks: Readonly<Record<string, Stream.Stream<ChainTransfer, ChainUnavailable>>>
+  /** Whether the bucket stores checkpoints. */
+  readonly isStored: () => boolean
+}
+
+/** The counts and the log after a number of readings, one a minute, with no time of grace. */
+const afterReadings = Effect.fnUntraced(function* ({ networks, isStored }: Given, readings: number) {
+  const lines: Array<string> = []
+  const networksMap = new Map(
+    Object.entries(networks).map(([Network, transfers]) => [
+      Network,
+      { entry: { ...testNetwork, Network }, scheme: { transfers: () => transfers }, isRemote: false }
+    ])
+  )
+  const down = Effect.suspend(
+    () => new BusUnavailable({ operation: "store a checkpoint", detail: "the broker is away" })
+  )
+  const bucket = {
+    get: () => Effect.succeedNone,
+    update: () => (isStored() ? Effect.succeed(1) : down)
+  }
+  const services = Layer.mergeAll(
+    Layer.succeed(Networks, networksMap as never),
+    Layer.succeed(Claims, { all: Stream.empty } as never),
+    Layer.succeed(Ledger, { from: () => Stream.empty } as never),
+    Layer.succeed(Settler, {} as never),
+    Layer.succeed(Leases, { whileHeld: (_lease: unknown, work: Effect.Effect<never>) => work } as never),
+    Layer.succeed(Mailbox, { instance: "settler-1" } as never),
+    Layer.succeed(Kv, { open: () => Effect.succeed(bucket) } as never),
+    Configuration.layerOf({ PaymentSettler: { ReconcileSeconds: 60, BooksGraceSeconds: 0 } })
+  )
+  return yield* Effect.gen(function* () {
+    yield* TestClock.adjust((readings - 1) * 60_000 + 1_000)
+    return { text: yield* (yield* Metrics).text, log: lines.join("\n") }
+  }).pipe(
+    Effect.provide(
+      reconciler.pipe(
+        Layer.provide(services),
+        Layer.provideMerge(Metrics.layerTest),
+        Layer.provide(Logger.layer([lineLogger("json", (line) => void lines.push(line))]))
+      )
+    )
+  )
+})
+
+const found = (network: string, count: number) =>
+  new RegExp(`^payment_book_findings_total\\{(?=.*network="${network}").*\\} ${count}$`, "mu")
+
+describe("the reconciler", () => {
+  it.effect("compares the other networks while one chain is away, and logs which one", () =>
+    Effect.gen(function* () {
+      const networks = { "eip155:1": away, "eip155:2": Stream.succeed(gift("eip155:2")) }
+      const { text, log } = yield* afterReadings({ networks, isStored: () => true }, 1)
+      assert.match(text, found("eip155:2", 1))
+      assert.match(text, /^payment_books_read_timestamp_seconds\{.*network="eip155:2"/mu)
+      assert.notMatch(text, /^payment_books_read_timestamp_seconds\{.*network="eip155:1"/mu)
+      const warning = log.split("\n").find((line) => line.includes("it is away")) ?? ""
+      assert.include(warning, "eip155:1")
+    })
+  )
+
+  it.effect("reports a finding once, even while its checkpoint cannot be stored", () =>
+    Effect.gen(function* () {
+      const networks = { "eip155:1": Stream.succeed(gift("eip155:1")) }
+      const { text, log } = yield* afterReadings({ networks, isStored: () => false }, 3)
+      assert.match(text, found("eip155:1", 1))
+      assert.include(log, "TransferWithoutReceipt")
+      assert.include(log, "the broker is away")
+    })
+  )
+})

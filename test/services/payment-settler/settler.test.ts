@@ -1,0 +1,105 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, Result } from "effect"
+import { lineLogger, Metrics } from "#runtime"
+import { type Claim, type ClaimRecord, Claims, type PaymentScheme } from "#x402"
+import { Ledger } from "../../../services/payment-settler/ledger.ts"
+import { Networks } from "../../../services/payment-settler/networks.ts"
+import { Settler } from "../../../services/payment-settler/settler.ts"
+import { checkedPayment, testNetwork, testRequirements } from "../../support/payments.ts"
+
+const payment = checkedPayment("one")
+const network = testNetwork.Network
+
+const claim: Claim = {
+  key: payment.claimKey,
+  revision: 1,
+  record: {
+    state: "SETTLING",
+    transactions: ["0xsent"],
+    payment: { payload: payment.payload, requirements: testRequirements },
+    kind: "whole",
+    network,
+    asked: 1
+  } as unknown as ClaimRecord
+}
+
+/** A settler whose claim is SETTLING, on a chain that answers with `look`. */
+const settlerOn = (look: PaymentScheme["look"]) => {
+  const scheme = { check: () => Result.succeed(payment), checkAgain: () => Result.succeed(payment), look }
+  return Settler.layer.pipe(
+    Layer.provide(
+      Layer.succeed(Networks, new Map([[network, { entry: testNetwork, scheme, isRemote: false }]]) as never)
+    ),
+    Layer.provide(
+      Layer.succeed(Claims, {
+        read: () => Effect.succeedSome(claim),
+        move: () => Effect.succeed(claim),
+        payer: () => Effect.succeedNone
+      } as never)
+    ),
+    Layer.provide(Layer.succeed(Ledger, { write: () => Effect.succeed(true) } as never))
+  )
+}
+
+/** The counted outcome and the log of one try. */
+const tried = Effect.fnUntraced(function* (look: PaymentScheme["look"]) {
+  const lines: Array<string> = []
+  const text = yield* Effect.gen(function* () {
+    const { settle } = yield* Settler
+    yield* settle({ claimKey: claim.key, network, requestedAtMs: 0 })
+    return yield* (yield* Metrics).text
+  }).pipe(
+    Effect.provide(
+      Layer.mergeAll(
+        settlerOn(look).pipe(Layer.provideMerge(Metrics.layerTest)),
+        Logger.layer([lineLogger("json", (line) => void lines.push(line))])
+      )
+    )
+  )
+  const [outcome] = /^payment_settlement_tries_total\{.*outcome="(\w+)".*\} 1$/mu.exec(text)?.slice(1) ?? []
+  return { outcome, log: lines.join("\n") }
+})
+
+describe("a try to settle a payment", () => {
+  it.effect("is counted and logged as undecided when the chain is undecided", () =>
+    Effect.gen(function* () {
+      const { outcome, log } = yield* tried(() => Effect.succeed({ _tag: "Undecided", detail: "it waits for a block" }))
+      assert.strictEqual(outcome, "later")
+      assert.include(log, "it waits for a block")
+      assert.include(log, claim.key)
+    })
+  )
+
+  it.effect("is counted and logged as withheld when its time is over, and nobody has the answer", () =>
+    Effect.gen(function* () {
+      const { outcome, log } = yield* tried(() => Effect.succeed({ _tag: "Expired" }))
+      assert.strictEqual(outcome, "withheld")
+      assert.include(log, "a payment was not collected")
+      assert.include(log, "its time is over")
+    })
+  )
+
+  it.effect("is counted and logged as uncollected when the payer has spent the authorization elsewhere", () =>
+    Effect.gen(function* () {
+      const { outcome, log } = yield* tried(() => Effect.succeed({ _tag: "Spent", transaction: "0xother" }))
+      assert.strictEqual(outcome, "uncollected")
+      assert.include(log, "the authorization was used up without the transfer")
+    })
+  )
+
+  it.effect("is counted, logged and left open when it dies", () =>
+    Effect.gen(function* () {
+      const { outcome, log } = yield* tried(() => Effect.die(new Error("a fault of ours")))
+      assert.strictEqual(outcome, "later")
+      assert.include(log, "a fault of ours")
+    })
+  )
+
+  it.effect("is counted and logs nothing when the chain has the transfer", () =>
+    Effect.gen(function* () {
+      const { outcome, log } = yield* tried(() => Effect.succeed({ _tag: "Settled", transaction: "0xsent" }))
+      assert.strictEqual(outcome, "settled")
+      assert.strictEqual(log, "")
+    })
+  )
+})
