@@ -34,6 +34,7 @@ export * from "./gateway/answers.ts"
 export * from "./gateway/requests.ts"
 export { type ApiScope, apiScopes } from "./http/api-scopes.ts"
 export { commonErrorCodes, type ErrorCode } from "./http/error-codes.ts"
+export { ErrorEnvelope } from "./http/error-envelope.ts"
 export { type ChainFamily, chainFamilies, chainFamilyOf, inOneCase, isSameAddress } from "./payments/chain-families.ts"
 export { knownTokenOf, knownTokens } from "./payments/known-tokens.ts"
 export {

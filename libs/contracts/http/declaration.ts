@@ -12,9 +12,9 @@ import {
   HttpApiSecurity,
   OpenApi
 } from "effect/http-api"
-import { ErrorEnvelope } from "../speech/api.ts"
 import type { ApiScope } from "./api-scopes.ts"
 import { commonErrorCodes, type ErrorCode } from "./error-codes.ts"
+import { ErrorEnvelope } from "./error-envelope.ts"
 
 /** The scope that a token needs. An endpoint without a scope is open to everybody. */
 export class NeededScope extends Context.Service<NeededScope, ApiScope>()("starling/contracts/NeededScope") {}

@@ -175,24 +175,9 @@ export const SpeechDoneEvent = Schema.Struct({
 }).annotate({ identifier: "SpeechDoneEvent" })
 export interface SpeechDoneEvent extends Schema.Schema.Type<typeof SpeechDoneEvent> {}
 
-const Refusal = { code: Schema.String, message: Schema.String }
-
 export const SpeechErrorEvent = Schema.Struct({
   type: Schema.Literal("speech.error"),
-  error: Schema.Struct(Refusal),
+  error: Schema.Struct({ code: Schema.String, message: Schema.String }),
   request_id: Schema.String
 }).annotate({ identifier: "SpeechErrorEvent" })
 export interface SpeechErrorEvent extends Schema.Schema.Type<typeof SpeechErrorEvent> {}
-
-export const ErrorEnvelope = Schema.Struct({
-  error: Schema.Struct({
-    ...Refusal,
-    fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)).pipe(
-      describe("Every fault by the path of its field, as `turns[0].input`.")
-    ),
-    details: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
-    docs_url: Schema.optionalKey(Schema.String)
-  }),
-  request_id: Schema.String.pipe(describe("Also in the header X-Request-Id."))
-}).annotate({ identifier: "ErrorEnvelope" })
-export interface ErrorEnvelope extends Schema.Schema.Type<typeof ErrorEnvelope> {}

@@ -4,7 +4,7 @@
 import { Context } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { DescriptionGroup } from "../../http/declaration.ts"
-import { ErrorEnvelope } from "../../speech/api.ts"
+import { ErrorEnvelope } from "../../http/error-envelope.ts"
 import { FleetGroup } from "./endpoints/fleet.ts"
 import { ProjectsGroup } from "./endpoints/projects.ts"
 import { ReleasesGroup } from "./endpoints/releases.ts"
