@@ -73,12 +73,23 @@ export * from "./pipeline/work-item/settings.ts"
 export * from "./pipeline/work-item/state.ts"
 export { Count, EpochMs, Fault, Id, isoTime, Ordinal, Timestamp, Uuid, waitMsMax } from "./primitives.ts"
 export type { ChainsReport, ReadyReport } from "./ready-report.ts"
-export * from "./speech/api.ts"
+export {
+  DialogueRequest,
+  dialogueTurnsMax,
+  SpeechChunkEvent,
+  SpeechDoneEvent,
+  SpeechErrorEvent,
+  speechInputMax,
+  SpeechRequest,
+  SpeechResponse,
+  StreamRequest
+} from "./speech/api/speech.ts"
+export * from "./speech/api/voice-cloning.ts"
+export * from "./speech/api/voices.ts"
 export * from "./speech/engine-voice.ts"
 export * from "./speech/marks.ts"
 export { findModel, type ModelId, type SpeechModel, speechModels } from "./speech/models.ts"
 export * from "./speech/sessions.ts"
-export * from "./speech/voice-cloning.ts"
 export { subjects } from "./subjects.ts"
 export { decodeToken, encodeToken, tokenCharactersMax } from "./tokens.ts"
 export * from "./webhooks.ts"

@@ -1,12 +1,12 @@
-/** The bodies of the speech API, as callers send and get them. Field names are those of the wire. */
+/** The bodies of the routes that speak, as callers send and get them. Field names are those of the wire. */
 import { Schema } from "effect"
-import { Count, describe } from "../primitives.ts"
-import { MarkTime, SpeechMarks, WordMark } from "./marks.ts"
+import { Count, describe } from "../../primitives.ts"
+import { MarkTime, SpeechMarks, WordMark } from "../marks.ts"
 
 /** UTF-16 units, tags counted. Longer inputs are 413, so the schemas leave the length to the route. */
 export const speechInputMax = { answer: 2_000, stream: 20_000 } as const
 
-const Name = Schema.String.check(Schema.isBetweenLength(1, 128))
+export const Name = Schema.String.check(Schema.isBetweenLength(1, 128))
 const Input = Schema.String.check(Schema.isMinLength(1)).pipe(
   describe("Plain text, or SSML when it begins with `<speak>`. Emotion, pitch, rate and pauses are set through SSML.")
 )
@@ -65,31 +65,6 @@ export const DialogueRequest = Schema.Struct({
 }).annotate({ identifier: "DialogueRequest" })
 export interface DialogueRequest extends Schema.Schema.Type<typeof DialogueRequest> {}
 
-export const voicesPageMax = 200
-export const voicesPageDefault = 50
-
-const WholeNumber = Schema.String.check(Schema.isPattern(/^\d{1,6}$/u))
-
-export const VoicesQuery = Schema.Struct({
-  cursor: Schema.optionalKey(Schema.String.check(Schema.isBetweenLength(1, 512))).pipe(
-    describe("`next_cursor` of the page before. The filters must be the same.")
-  ),
-  limit: Schema.optionalKey(WholeNumber).pipe(
-    describe(`Voices per page, 1 to ${voicesPageMax}. Without limit and cursor all voices are one page.`)
-  ),
-  type: Schema.optionalKey(Schema.Literals(["personal", "shared"])).pipe(
-    describe("`shared` is the catalogue, `personal` what the workspace has cloned.")
-  ),
-  locale: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9-]{1,35}$/u))).pipe(
-    describe("A range of locales: `en` takes en-US and en-GB, `en-US` only itself. Case does not matter.")
-  ),
-  gender: Schema.optionalKey(Schema.Literals(["male", "female", "not_specified", "notSpecified"])).pipe(
-    describe("`notSpecified` is the old spelling of `not_specified`.")
-  ),
-  model: Schema.optionalKey(Name).pipe(describe("Voices that speak with this model."))
-})
-export interface VoicesQuery extends Schema.Schema.Type<typeof VoicesQuery> {}
-
 const billed = Count.pipe(describe("UTF-16 units of the input, tags included."))
 const durationMs = MarkTime.pipe(describe("Length of the audio once it is decoded."))
 const Base64 = Schema.String.annotate({ contentEncoding: "base64" })
@@ -107,57 +82,6 @@ export const SpeechResponse = Schema.Struct({
   speech_marks: SpeechMarks
 }).annotate({ identifier: "SpeechResponse" })
 export interface SpeechResponse extends Schema.Schema.Type<typeof SpeechResponse> {}
-
-export const Model = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  default: Schema.Boolean.pipe(describe("Used when a request names no model.")),
-  recommended: Schema.Boolean,
-  deprecated: Schema.Boolean,
-  description: Schema.String,
-  languages: Schema.Array(Schema.String).pipe(describe("`en` stands for every English.")),
-  endpoints: Schema.Array(Schema.String).pipe(describe("The routes the model may be passed to.")),
-  curated_voices: Schema.Boolean,
-  english_voices_only: Schema.Boolean
-}).annotate({ identifier: "Model" })
-export interface Model extends Schema.Schema.Type<typeof Model> {}
-
-export const ModelList = Schema.Struct({
-  models: Schema.Array(Model),
-  dialogue_models: Schema.Array(Model).pipe(describe("Only for the dialogue route."))
-}).annotate({ identifier: "ModelList" })
-export interface ModelList extends Schema.Schema.Type<typeof ModelList> {}
-
-const VoiceLanguage = Schema.Struct({
-  locale: Schema.String,
-  preview_audio: Schema.optionalKey(Schema.NullOr(Schema.String))
-}).annotate({ identifier: "VoiceLanguage" })
-
-export const Voice = Schema.Struct({
-  id: Schema.String,
-  display_name: Schema.String,
-  gender: Schema.Literals(["male", "female", "not_specified", "notSpecified"]).pipe(
-    describe("Callers of old get `notSpecified` for `not_specified`.")
-  ),
-  locale: Schema.String,
-  type: Schema.Literals(["shared", "personal"]).pipe(describe("`personal` voices are the workspace's own, cloned.")),
-  models: Schema.Array(Schema.Struct({ name: Schema.String, languages: Schema.Array(VoiceLanguage) })).pipe(
-    describe("The models the voice speaks with, and its languages with each; its own first.")
-  ),
-  avatar_image: Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
-    describe("Where the picture of a cloned voice is, from the API's own address and with the same token.")
-  ),
-  preview_audio: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  tags: Schema.optionalKey(Schema.Array(Schema.String))
-}).annotate({ identifier: "Voice" })
-export interface Voice extends Schema.Schema.Type<typeof Voice> {}
-
-export const VoiceList = Schema.Struct({
-  voices: Schema.Array(Voice),
-  next_cursor: Schema.NullOr(Schema.String).pipe(describe("For `cursor`; null on the last page.")),
-  has_more: Schema.Boolean
-}).annotate({ identifier: "VoiceList" })
-export interface VoiceList extends Schema.Schema.Type<typeof VoiceList> {}
 
 export const SpeechChunkEvent = Schema.Struct({
   type: Schema.Literal("speech.chunk"),

@@ -1,6 +1,6 @@
 /** The bodies of voice cloning, as callers send and get them: the challenge, the form, and their limits. */
 import { Schema } from "effect"
-import { describe, Timestamp } from "../primitives.ts"
+import { describe, Timestamp } from "../../primitives.ts"
 
 /** Bytes of UTF-8. */
 export const fullNameBytesMax = 120
