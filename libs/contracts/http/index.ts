@@ -2,6 +2,7 @@
  * The common parts of HTTP API declarations. They stand apart from `#contracts`, so that only a caller that declares
  * routes loads HttpApi.
  */
+export { IdempotencyKey } from "./client-token.ts"
 export {
   BearerToken,
   BodyExample,
@@ -9,7 +10,8 @@ export {
   codesByStatus,
   descriptionGroup,
   DescriptionGroup,
-  NeededScope,
+  NeededPermission,
+  NeededScopes,
   type Refusal,
   refusalShape,
   refusalsFrom,
