@@ -32,7 +32,7 @@ export {
 export { compileFilter, unknownFilterNames } from "./events/filter.ts"
 export * from "./gateway/answers.ts"
 export * from "./gateway/requests.ts"
-export { type ApiScope, apiScopes } from "./http/api-scopes.ts"
+export { type ApiScope, apiScopes, type Permission } from "./http/api-scopes.ts"
 export { commonErrorCodes, type ErrorCode } from "./http/error-codes.ts"
 export { ErrorEnvelope } from "./http/error-envelope.ts"
 export { type ChainFamily, chainFamilies, chainFamilyOf, inOneCase, isSameAddress } from "./payments/chain-families.ts"

@@ -55,6 +55,15 @@ export const describe =
   <S extends Schema.Top>(field: S): S["Rebuild"] =>
     field.annotateKey({ description })
 
+/**
+ * The JSON schema that documents show for a text whose codec takes more than is valid, so that a refusal can say what
+ * is wrong with it.
+ */
+export const documentedAs =
+  (jsonSchema: Readonly<Record<string, unknown>>) =>
+  <S extends Schema.Top>(field: S): S["Rebuild"] =>
+    field.annotate({ documentedAs: jsonSchema })
+
 /** The longest wait that may come from outside the actors: a year. */
 export const waitMsMax = 366 * 24 * 60 * 60 * 1_000
 export const WaitMs = Count.check(Schema.isLessThanOrEqualTo(waitMsMax))

@@ -13,7 +13,7 @@ export {
   withHeaders,
   writtenJsonAnswer
 } from "./answers.ts"
-export { Auth, authenticated, Caller, requireScope } from "./auth/Auth.ts"
+export { Auth, authenticated, Caller } from "./auth/Auth.ts"
 export { grantsBeyond, leastRole, type RoleScopes, roleScopes, unknownGrants } from "./auth/scopes.ts"
 export { hasExpired, type IssuedToken, TokenRecord, type TokenRequest, Tokens } from "./auth/Tokens.ts"
 export { TokenUses } from "./auth/TokenUses.ts"

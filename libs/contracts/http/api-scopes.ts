@@ -1,4 +1,4 @@
-/** Every scope that a route can require. */
+/** Every scope and every permission that a route can require. */
 export const apiScopes = [
   "audio:speech",
   "audio:stream",
@@ -10,3 +10,6 @@ export const apiScopes = [
   "voices:read"
 ] as const
 export type ApiScope = (typeof apiScopes)[number]
+
+/** A right of roles. Service accounts have no role of their own: their scopes decide alone. */
+export type Permission = "content.manage"

@@ -1,6 +1,6 @@
 /**
- * The parts of an endpoint's declaration beyond its path and its shapes: the scope that a caller needs, an example of
- * the body, and the refusal codes. The listener, the OpenAPI documents, the pages and the clients follow it. Endpoints
+ * The parts of an endpoint's declaration beyond its path and its shapes: the scope and the permission that a caller
+ * needs, an example of the body, and the refusal codes. The listener, the OpenAPI documents, the pages and the clients follow it. Endpoints
  * disable Effect's codecs, so that their shapes are those of the wire and faults are worded in those shapes.
  */
 import { Context, Schema } from "effect"
@@ -12,14 +12,21 @@ import {
   HttpApiSecurity,
   OpenApi
 } from "effect/http-api"
-import type { ApiScope } from "./api-scopes.ts"
+import type { ApiScope, Permission } from "./api-scopes.ts"
 import { commonErrorCodes, type ErrorCode } from "./error-codes.ts"
 import { ErrorEnvelope } from "./error-envelope.ts"
 
-/** The scope that a token needs. An endpoint without a scope is open to everybody. */
-export class NeededScope extends Context.Service<NeededScope, ApiScope>()("starling/contracts/NeededScope") {}
+/** The scopes of which a token needs one. An endpoint without any is open to everybody. */
+export class NeededScopes extends Context.Service<NeededScopes, ReadonlyArray<ApiScope>>()(
+  "starling/contracts/NeededScopes"
+) {}
 
-/** A body that the endpoint accepts. */
+/** The permission that the role of a member must have, beside the scope. */
+export class NeededPermission extends Context.Service<NeededPermission, Permission>()(
+  "starling/contracts/NeededPermission"
+) {}
+
+/** A body that the endpoint accepts. Of a form, values that begin with `@` name files. */
 export class BodyExample extends Context.Service<BodyExample, Readonly<Record<string, unknown>>>()(
   "starling/contracts/BodyExample"
 ) {}
@@ -27,14 +34,23 @@ export class BodyExample extends Context.Service<BodyExample, Readonly<Record<st
 interface Description {
   readonly summary: string
   readonly description: string
-  readonly scope?: ApiScope
+  /** Of several any one is enough. */
+  readonly scope?: ApiScope | ReadonlyArray<ApiScope>
+  readonly permission?: Permission
   readonly example?: Readonly<Record<string, unknown>>
 }
 
 /** The annotations of an endpoint, for its `annotateMerge`. */
-export const described = ({ summary, description, scope, example }: Description): Context.Context<never> => {
+export const described = ({
+  summary,
+  description,
+  scope,
+  permission,
+  example
+}: Description): Context.Context<never> => {
   let annotations: Context.Context<never> = OpenApi.annotations({ summary, description })
-  if (scope !== undefined) annotations = Context.add(annotations, NeededScope, scope)
+  if (scope !== undefined) annotations = Context.add(annotations, NeededScopes, [scope].flat())
+  if (permission !== undefined) annotations = Context.add(annotations, NeededPermission, permission)
   if (example !== undefined) annotations = Context.add(annotations, BodyExample, example)
   return annotations
 }
@@ -131,11 +147,13 @@ export interface Refusal {
   readonly shapes: ReadonlyArray<CodedShape>
 }
 
-/** The body that the endpoint takes, and whether a request may come without one. */
+/** The body that the endpoint takes, whether it is a form, and whether a request may come without one. */
 export const bodyOf = (endpoint: HttpApiEndpoint.Top) => {
-  const schemas = [...endpoint.payload.values()].flatMap((each) => each.schemas)
+  const payloads = [...endpoint.payload.values()]
+  const schemas = payloads.flatMap((each) => each.schemas)
   const body = schemas.find(({ ast }) => !HttpApiSchema.isNoContent(ast))
-  return { body, isOptional: body !== undefined && schemas.length > 1 }
+  const isForm = payloads.some(({ encoding }) => encoding._tag === "Multipart")
+  return { body, isForm, isOptional: body !== undefined && schemas.length > 1 }
 }
 
 /** Every API describes itself: a document for machines, and a page. Both are open to everybody. */

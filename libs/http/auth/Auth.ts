@@ -6,13 +6,20 @@
  */
 import { hash } from "node:crypto"
 import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option } from "effect"
-import type { ApiScope } from "#contracts"
+import type { ApiScope, Permission } from "#contracts"
 import { addressGroup, HttpCall } from "../HttpCall.ts"
 import { rateWindow } from "../rate-limit/RateWindow.ts"
 import { TokenUses } from "./TokenUses.ts"
 import { hasExpired, type TokenRecord, Tokens } from "./Tokens.ts"
-import { insufficientScope, rateLimited, serviceUnavailable, unauthorized, type WireError } from "../WireError.ts"
-import { mayUse, roleScopes, type RoleScopes } from "./scopes.ts"
+import {
+  forbidden,
+  insufficientScope,
+  rateLimited,
+  serviceUnavailable,
+  unauthorized,
+  type WireError
+} from "../WireError.ts"
+import { isPermitted, mayUse, roleScopes, type RoleScopes } from "./scopes.ts"
 
 /** The caller behind a token, and its scopes. */
 export class Caller extends Context.Service<
@@ -25,12 +32,6 @@ export class Caller extends Context.Service<
     readonly may: (scope: ApiScope) => boolean
   }
 >()("starling/http/Caller") {}
-
-/** Fails unless the caller has at least one of the scopes. */
-export const requireScope = Effect.fnUntraced(function* (...scopes: ReadonlyArray<ApiScope>) {
-  const caller = yield* Caller
-  if (!scopes.some((scope) => caller.may(scope))) return yield* insufficientScope(scopes)
-})
 
 interface AuthOptions {
   /** The most scopes that each role may use. */
@@ -107,19 +108,32 @@ export class Auth extends Context.Service<
     )
 }
 
-/** Runs a handler only for callers with a valid token and at least one of the scopes. */
+export interface Needed {
+  /** Any one of them is enough; without any, every valid token is. */
+  readonly scopes: ReadonlyArray<ApiScope>
+  readonly permission?: Permission | undefined
+}
+
+/** Runs a handler only for callers with a valid token, the permission, and at least one of the scopes. */
 export const authenticated =
-  (...scopes: ReadonlyArray<ApiScope>) =>
+  (needed: Needed) =>
   <A, E, R>(handler: Effect.Effect<A, E, R>) =>
     Effect.gen(function* () {
       const auth = yield* Auth
       const caller = yield* auth.identify
-      const allowed = scopes.length === 0 ? Effect.void : requireScope(...scopes)
-      return yield* Effect.andThen(allowed, handler).pipe(
-        Effect.provideService(Caller, caller),
+      const refusal = refusalFor(caller, needed)
+      if (refusal !== undefined) return yield* refusal
+      return yield* Effect.provideService(handler, Caller, caller).pipe(
         Effect.annotateLogs({ workspace: caller.workspace })
       )
     })
+
+const refusalFor = (caller: Caller["Service"], { scopes, permission }: Needed): WireError | undefined => {
+  if (permission !== undefined && !isPermitted(caller, permission)) {
+    return forbidden(`the role ${caller.role} does not have the permission ${permission}`, { permission })
+  }
+  return scopes.length === 0 || scopes.some((scope) => caller.may(scope)) ? undefined : insufficientScope(scopes)
+}
 
 const expired = ({ expiresAt }: TokenRecord) =>
   unauthorized(

@@ -2,7 +2,7 @@
  * Scopes like `audio:speech`, and the grants of a caller. A grant is a scope, a whole family (`audio:all` or
  * `audio:*`), one verb of every family (`*:read`), or `*`. Pure.
  */
-import { apiScopes } from "#contracts"
+import { apiScopes, type Permission } from "#contracts"
 import type { TokenRecord } from "./Tokens.ts"
 
 export type RoleScopes = Readonly<Record<TokenRecord["role"], ReadonlyArray<string>>>
@@ -27,6 +27,14 @@ const grantedBy = (grants: ReadonlyArray<string>, scope: string) => grants.some(
 /** A member may use a scope that its role and its token both allow, a service account one that its token allows. */
 export const mayUse = (record: Pick<TokenRecord, "kind" | "role" | "scopes">, roles: RoleScopes, scope: string) =>
   grantedBy(record.scopes, scope) && (record.kind === "service" || grantedBy(roles[record.role], scope))
+
+const permittedRoles: Readonly<Record<Permission, ReadonlyArray<TokenRecord["role"]>>> = {
+  "content.manage": ["owner", "admin", "member"]
+}
+
+/** A member has the permissions of its role; for a service account its scopes decide alone. */
+export const isPermitted = ({ kind, role }: Pick<TokenRecord, "kind" | "role">, permission: Permission): boolean =>
+  kind === "service" || permittedRoles[permission].includes(role)
 
 /** Grants that match no existing scope. */
 export const unknownGrants = (grants: ReadonlyArray<string>): ReadonlyArray<string> =>

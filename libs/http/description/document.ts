@@ -1,11 +1,11 @@
 /**
  * The OpenAPI document of a declared API: Effect's own document with the scopes, headers, examples and codes that
- * Effect does not know. Pure.
+ * Effect does not know. Streams are described by what is in them. Pure.
  */
 import { Context, Option } from "effect"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
-import { BodyExample, bodyOf, NeededScope, type Refusal, refusalsOf } from "#contracts/http"
-import { inOrder, jsonContent, type JsonObject, refTo, tidied } from "./openapi.ts"
+import { BodyExample, bodyOf, NeededScopes, type Refusal, refusalsOf } from "#contracts/http"
+import { inOrder, isDocumented, jsonContent, type JsonObject, propertiesOf, refTo, tidied } from "./openapi.ts"
 
 /** The parts of a document that the declaration does not have. */
 export interface ApiParts {
@@ -31,11 +31,14 @@ export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Const
   return found
 }
 
+// Effect keeps a document for each object of options.
+const documentOptions = { includeAnnotationKey: isDocumented }
+
 export const openApiOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   parts: ApiParts
 ): JsonObject => {
-  const { openapi, info, servers = [], tags, paths, components } = OpenApi.fromApi(api)
+  const { openapi, info, servers = [], tags, paths, components } = OpenApi.fromApi(api, documentOptions)
   const described: Record<string, Record<string, JsonObject>> = {}
   for (const endpoint of endpointsOf(api)) {
     const path = endpoint.path.replaceAll(/:(\w+)/gu, "{$1}")
@@ -73,8 +76,7 @@ const operationOf = (
   }: OpenApi.OpenAPISpecOperation,
   parts: ApiParts
 ): JsonObject => {
-  const scope = Context.getOption(endpoint.annotations, NeededScope)
-  const scopes = Option.toArray(scope)
+  const scopes = Option.getOrElse(Context.getOption(endpoint.annotations, NeededScopes), () => [])
   const references = (kind: string, names: ReadonlyArray<string>) =>
     Object.fromEntries(names.map((name) => [name, { $ref: `#/components/${kind}/${name}` }]))
   const headersOf = (status: number) => references("headers", parts.givenWith(status, endpoint))
@@ -88,14 +90,18 @@ const operationOf = (
     operationId,
     summary,
     description,
-    security: security.map((each) => Object.fromEntries(Object.keys(each).map((name) => [name, scopes]))),
+    security: security.flatMap((each) =>
+      (scopes.length === 0 ? [[]] : scopes.map((scope) => [scope])).map((needed) =>
+        Object.fromEntries(Object.keys(each).map((name) => [name, needed]))
+      )
+    ),
     parameters: [...parameters.map(parameterOf), ...Object.values(references("parameters", parts.takenBy(endpoint)))],
     ...(requestBody === undefined ? {} : { requestBody: requestBodyOf(endpoint, requestBody) }),
     responses: {
       ...Object.fromEntries(
         successes.map(([status, { content }]) => [
           status,
-          { description: summary, headers: headersOf(Number(status)), content: tidied(content) }
+          { description: summary, headers: headersOf(Number(status)), content: contentOf(content) }
         ])
       ),
       ...Object.fromEntries(refusals),
@@ -117,6 +123,17 @@ const bodyShape = ({ shapes }: Refusal): JsonObject => {
   const [only] = bodies
   return bodies.length === 1 && only !== undefined ? only : { anyOf: bodies }
 }
+
+/** Bytes have no schema; of events, the data has one. */
+const contentOf = (content: OpenApi.OpenApiSpecContent = {}): JsonObject =>
+  Object.fromEntries(
+    Object.entries(content).map(([type, { schema, "x-effect-stream": stream }]) => {
+      if (stream === undefined) return [type, { schema: tidied(schema) }]
+      if (stream.encoding === "uint8array") return [type, {}]
+      const data = stream.encoding === "sse" ? propertiesOf(schema)["data"]?.["contentSchema"] : schema
+      return [type, { schema: tidied(data) }]
+    })
+  )
 
 /** The schema's own annotations move to the parameter. */
 const parameterOf = ({ name, in: place, required, schema }: OpenApi.OpenAPISpecParameter): JsonObject => {

@@ -37,7 +37,10 @@ export const fieldsOf = (schema: Schema.Top): Record<string, JsonObject> => {
 export const inOrder = <A>(byName: Readonly<Record<string, A>>): Record<string, A> =>
   Object.fromEntries(Object.entries(byName).toSorted(([left], [right]) => (left < right ? -1 : 1)))
 
-/** The document without parts that help no reader. It accepts the same values. */
+/**
+ * The document without parts that help no reader, and with what `documentedAs` says of a field. Otherwise it accepts
+ * the same values.
+ */
 export const tidied = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(tidied)
   if (typeof value !== "object" || value === null) return value
@@ -48,8 +51,13 @@ export const tidied = (value: unknown): unknown => {
     if (Math.abs(Number(inner)) === Number.MAX_SAFE_INTEGER) continue
     flat[key] = key === "$ref" ? String(inner).replace("#/$defs/", refPrefix) : tidied(inner)
   }
-  return flat
+  const { documentedAs, description } = flat
+  if (documentedAs === undefined) return flat
+  return { ...(documentedAs as JsonObject), ...(description === undefined ? {} : { description }) }
 }
+
+/** Annotations of schemas that documents know beside those of JSON Schema. */
+export const isDocumented = (annotation: string) => annotation === "documentedAs"
 
 /** Merges each part of `allOf` into the whole that shares no key with it. */
 const withoutAllOf = ({ allOf, ...whole }: JsonObject): JsonObject => {

@@ -1,7 +1,7 @@
 /** The reference of an API as a page of Markdown, from its OpenAPI document: routes, shapes, headers, codes. Pure. */
 import type { ErrorCode } from "#contracts"
 import { type JsonObject, propertiesOf } from "./openapi.ts"
-import { anchorOf, fieldTable, queryTable, table, typeOf } from "./tables.ts"
+import { anchorOf, fieldTable, type LongList, queryTable, table, typeOf } from "./tables.ts"
 
 export interface PageOptions {
   readonly title: string
@@ -15,10 +15,11 @@ export interface PageOptions {
   readonly errorCodes: Readonly<Record<string, ErrorCode>>
   /** The name of the API's address in examples: `$PIPELINE`. */
   readonly address: string
+  readonly longList?: LongList
 }
 
 export const apiPage = (options: PageOptions): string => {
-  const { title, introduction, document, chapters = [], errors = standardErrors, errorCodes, address } = options
+  const { title, introduction, document, chapters = [], errors = standardErrors, errorCodes, longList } = options
   const operations = operationsOf(document)
   const components = at(document, "components")
   const schemas = at(components, "schemas") as Record<string, JsonObject>
@@ -26,10 +27,10 @@ export const apiPage = (options: PageOptions): string => {
     `# ${title}`,
     ...introduction,
     routeTable(operations),
-    ...operations.map((operation) => section(operation, schemas, address)),
+    ...operations.map((operation) => section(operation, schemas, options)),
     ...chapters,
     "## Shapes",
-    ...Object.entries(schemas).flatMap(([name, schema]) => [`### ${name}`, shape(schema)]),
+    ...Object.entries(schemas).flatMap(([name, schema]) => [`### ${name}`, shape(schema, longList)]),
     "## Headers",
     headerTable("of requests", at(components, "parameters")),
     headerTable("of answers", at(components, "headers")),
@@ -47,13 +48,13 @@ const standardErrors =
 
 /** An API without tokens has no column for scopes. */
 const routeTable = (operations: ReadonlyArray<Operation>) => {
-  const hasScopes = operations.some(({ scope }) => scope !== undefined)
+  const hasScopes = operations.some(({ scopes }) => scopes.length > 0)
   return table(
     ["route", "for", ...(hasScopes ? ["scope"] : [])],
-    operations.map(({ method, path, summary, scope }) => [
+    operations.map(({ method, path, summary, scopes }) => [
       `[${method} ${path}](#${anchorOf(summary)})`,
       summary,
-      ...(hasScopes ? [scope === undefined ? "none, no token" : `\`${scope}\``] : [])
+      ...(hasScopes ? [scopes.map((scope) => `\`${scope}\``).join(" or ") || "none, no token"] : [])
     ])
   )
 }
@@ -77,16 +78,16 @@ interface Operation {
   readonly path: string
   readonly summary: string
   readonly description: string
-  readonly scope: string | undefined
+  /** Any one of them is enough. */
+  readonly scopes: ReadonlyArray<string>
   readonly query: Readonly<Record<string, JsonObject>>
-  readonly body: { readonly schema: string; readonly example: unknown } | undefined
-  /** One for each status and media type. */
+  readonly body: { readonly schema: string; readonly example: unknown; readonly isForm: boolean } | undefined
+  /** One for each status and media type; an empty answer has none. */
   readonly answers: ReadonlyArray<{
     readonly status: string
     readonly mediaType: string
-    /** The name of its shape. */
-    readonly schema: string | undefined
-    readonly description: string | undefined
+    /** Undefined for bytes and for an empty answer. */
+    readonly schema: JsonObject | undefined
   }>
   readonly refusals: ReadonlyArray<string>
 }
@@ -102,7 +103,7 @@ const operationsOf = (document: JsonObject): ReadonlyArray<Operation> =>
         path: template.replaceAll(/\{(\w+)\}/gu, ":$1"),
         summary: String(operation["summary"]),
         description: String(operation["description"]),
-        scope: security.flatMap((each) => Object.values(each).flat())[0],
+        scopes: security.flatMap((each) => Object.values(each).flat()),
         query: Object.fromEntries(
           parameters
             .filter((parameter) => parameter["in"] === "query")
@@ -120,16 +121,20 @@ const operationsOf = (document: JsonObject): ReadonlyArray<Operation> =>
   )
 
 const bodyOf = (operation: JsonObject): Operation["body"] => {
-  const { schema, example } = at(operation, "requestBody", "content", "application/json")
+  const [[mediaType, content] = ["", {}]] = Object.entries(at(operation, "requestBody", "content"))
+  const { schema, example } = content as JsonObject
   const name = nameOf(schema)
-  return name === undefined ? undefined : { schema: name, example }
+  return name === undefined ? undefined : { schema: name, example, isForm: mediaType === form }
 }
 
-const contentsOf = (status: string, response: JsonObject): Operation["answers"] =>
-  Object.entries(at(response, "content") as Record<string, JsonObject>).map(([mediaType, { schema }]) => {
-    const { description } = (schema ?? {}) as { readonly description?: string }
-    return { status, mediaType, schema: nameOf(schema), description }
-  })
+const form = "multipart/form-data"
+const events = "text/event-stream"
+
+const contentsOf = (status: string, response: JsonObject): Operation["answers"] => {
+  const contents = Object.entries(at(response, "content") as Record<string, { readonly schema?: JsonObject }>)
+  if (contents.length === 0) return [{ status, mediaType: "", schema: undefined }]
+  return contents.map(([mediaType, { schema }]) => ({ status, mediaType, schema }))
+}
 
 /** A status with several shapes has the codes of all. */
 const codesOf = (response: JsonObject): ReadonlyArray<string> => {
@@ -151,13 +156,17 @@ const at = (value: unknown, ...path: ReadonlyArray<string>): JsonObject => {
   return found ?? {}
 }
 
-const section = (operation: Operation, schemas: Readonly<Record<string, JsonObject>>, address: string): string => {
+const section = (
+  operation: Operation,
+  schemas: Readonly<Record<string, JsonObject>>,
+  { address, longList }: PageOptions
+): string => {
   const { method, path, summary, description, query, body, answers, refusals } = operation
   return [
     `## ${summary}`,
     `\`${method} ${path}\``,
     description,
-    ...(body === undefined ? [] : [fieldTable(schemas[body.schema] ?? {})]),
+    ...(body === undefined ? [] : [fieldTable(schemas[body.schema] ?? {}, longList)]),
     ...(Object.keys(query).length === 0 ? [] : [queryTable(query)]),
     `\`\`\`sh\n${curlOf(operation, address)}\n\`\`\``,
     `Answers ${answers.map(answered).join(", or ")}.`,
@@ -165,21 +174,35 @@ const section = (operation: Operation, schemas: Readonly<Record<string, JsonObje
   ].join("\n\n")
 }
 
-const answered = ({ status, schema, description, mediaType }: Operation["answers"][number]) => {
-  const what = schema === undefined ? (description ?? `\`${mediaType}\``) : `[${schema}](#${schema.toLowerCase()})`
-  return status === "200" ? `with ${what}` : `${status} with ${what}`
+const answered = (answer: Operation["answers"][number]) =>
+  answer.status === "200" ? `with ${whatOf(answer)}` : `${answer.status} with ${whatOf(answer)}`
+
+const whatOf = ({ schema, mediaType }: Operation["answers"][number]) => {
+  if (mediaType === "") return "nothing"
+  const { description, $ref: ref, oneOf } = schema ?? {}
+  const of = schema === undefined || (ref ?? oneOf) === undefined ? undefined : typeOf(schema)
+  if (of !== undefined) return mediaType === events ? `events of ${of}` : of
+  return description === undefined ? `\`${mediaType}\`` : String(description)
 }
 
-const curlOf = ({ method, path, scope, body }: Operation, address: string) =>
+const curlOf = ({ method, path, scopes, body, answers }: Operation, address: string) =>
   [
-    `curl "${address}${path.replaceAll(/:(\w+)/gu, (_, name: string) => `$${name.toUpperCase()}`)}"`,
+    `curl ${answers.every(({ mediaType }) => mediaType === events) ? "-N " : ""}"${address}${path.replaceAll(/:(\w+)/gu, (_, name: string) => `$${name.toUpperCase()}`)}"`,
     ...(method === "GET" ? [] : [`-X ${method}`]),
-    ...(scope === undefined ? [] : ['-H "Authorization: Bearer $TOKEN"']),
-    ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(body.example)}'`])
+    ...(scopes.length === 0 ? [] : ['-H "Authorization: Bearer $TOKEN"']),
+    ...(body === undefined ? [] : bodyArguments(body)),
+    ...(answers.some(isOfBytes) ? ['-o "$FILE"'] : [])
   ].join(" \\\n  ")
 
-const shape = (schema: JsonObject) =>
-  Object.keys(propertiesOf(schema)).length === 0 ? typeOf(schema) : fieldTable(schema)
+const bodyArguments = ({ example, isForm }: NonNullable<Operation["body"]>) =>
+  isForm
+    ? Object.entries(example as JsonObject).map(([name, value]) => `-F '${name}=${String(value)}'`)
+    : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(example)}'`]
+
+const isOfBytes = ({ schema, mediaType }: Operation["answers"][number]) => schema === undefined && mediaType !== ""
+
+const shape = (schema: JsonObject, longList?: LongList) =>
+  Object.keys(propertiesOf(schema)).length === 0 ? typeOf(schema, longList) : fieldTable(schema, longList)
 
 const headerTable = (head: string, headers: JsonObject) =>
   table(

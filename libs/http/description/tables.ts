@@ -40,14 +40,15 @@ export const queryTable = (fields: Readonly<Record<string, JsonObject>>): string
   )
 
 export const typeOf = (field: JsonObject, longList: LongList = inFull): string => {
-  const { $ref: ref, type, enum: values, items, anyOf, properties, contentEncoding } = field
+  const { $ref: ref, type, enum: values, items, anyOf, oneOf, properties, contentEncoding } = field
   if (typeof ref === "string") {
     const name = ref.split("/").at(-1) ?? ""
     return `[${name}](#${name.toLowerCase()})`
   }
   if (Array.isArray(values)) return longList(values) ?? values.map((value) => `\`${String(value)}\``).join(" ")
-  if (Array.isArray(anyOf)) {
-    return (anyOf as ReadonlyArray<JsonObject>).map((one) => typeOf(one, longList)).join(" or ")
+  const choices = anyOf ?? oneOf
+  if (Array.isArray(choices)) {
+    return (choices as ReadonlyArray<JsonObject>).map((one) => typeOf(one, longList)).join(" or ")
   }
   if (type === "array") return `list of ${typeOf((items ?? {}) as JsonObject, longList)}`
   if (type === "string" && contentEncoding !== undefined) return String(contentEncoding)

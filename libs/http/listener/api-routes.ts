@@ -1,14 +1,14 @@
 /**
- * Handlers bound to the endpoints of a declaration. Method, path, scope and shapes come from there, so a handler names
+ * Handlers bound to the endpoints of a declaration. Method, path, scopes and shapes come from there, so a handler names
  * none of them. A missing handler, or one that answers with another shape, does not compile; one too many throws when
  * its file is loaded. A handler asks for its query and its body itself, and so decides which fault is answered first.
  * Effect's HttpApiBuilder decodes both before the handler runs, with errors of its own, and takes 31 µs a request where
  * this takes 20, as hand-written routes do.
  */
-import { Context, Effect, Option, type Schema } from "effect"
+import { type Brand, Context, Effect, Option, type Schema, type Stream } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { bodyOf, NeededScope } from "#contracts/http"
+import type { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { bodyOf, NeededPermission, NeededScopes } from "#contracts/http"
 import type { Configuration } from "#runtime"
 import type { Answer, JsonAnswer } from "../answers.ts"
 import { type Auth, authenticated, type Caller } from "../auth/Auth.ts"
@@ -20,19 +20,25 @@ import { type Route, route } from "./routes.ts"
 /** The query and the body of a request. Each is read and decoded when a handler yields it, with every fault at once. */
 export interface EndpointRequest<out Query, out Body> {
   readonly query: Effect.Effect<Query, WireError, HttpCall>
-  /** Where the declaration makes the body optional, a request without one counts as `{}`. */
+  /**
+   * Where the declaration makes the body optional, a request without one counts as `{}`. A form has limits for each
+   * of its parts, and is read with `readForm`.
+   */
   readonly body: Effect.Effect<Body, WireError, BodyServices>
 }
 
 type BodyServices = HttpCall | HttpServerRequest.HttpServerRequest | Configuration
 
 type QueryOf<Endpoint> = HttpApiEndpoint.Query<Endpoint>["Type"]
-type BodyOf<Endpoint> = Exclude<HttpApiEndpoint.Payload<Endpoint>["Type"], void>
-/** An endpoint that answers with text, or with a stream of it, writes its answers itself. */
+type BodyOf<Endpoint> = Exclude<HttpApiEndpoint.Payload<Endpoint>["Type"], void | FormBody>
+type FormBody = Brand.Brand<HttpApiSchema.MultipartStreamTypeId>
+/** An endpoint that answers with text, with a stream or with nothing writes its answers itself. */
 type AnswerOf<Endpoint> = HttpApiEndpoint.Success<Endpoint>["Encoded"] extends infer Body
   ? string extends Body
     ? Answer
-    : JsonAnswer<Body>
+    : [Body] extends [void | Stream.Stream<unknown, unknown>]
+      ? Answer
+      : JsonAnswer<Body>
   : never
 
 /** One handler for each endpoint of a group, by its identifier. */
@@ -46,6 +52,8 @@ type NeedsOf<Handler> = Handler extends (request: never) => Effect.Effect<unknow
 
 interface ApiOptions {
   readonly bodyBytesMax: Effect.Effect<number, never, Configuration>
+  /** A null field of a body counts as absent, because some clients send every field that they know. */
+  readonly nullIsAbsent?: boolean
 }
 
 /** The routes of a group. A handler whose endpoint needs a scope has its `Caller` in context. */
@@ -71,12 +79,13 @@ const routeOf = <R>(
 ): Route<Exclude<R, Caller> | Auth | HttpCall> => {
   if (handler === undefined) throw new Error(`${endpoint.identifier} is declared and not handled`)
   const answer = handler({ query: queryOf(endpoint), body: readBodyOf(endpoint, options) })
-  const scope = Context.getOption(endpoint.annotations, NeededScope)
+  const scopes = Context.getOption(endpoint.annotations, NeededScopes)
+  const permission = Option.getOrUndefined(Context.getOption(endpoint.annotations, NeededPermission))
   return route(
     endpoint.method as Route<never>["method"],
     endpoint.path as `/${string}`,
-    Option.isSome(scope)
-      ? authenticated(scope.value)(answer)
+    Option.isSome(scopes)
+      ? authenticated({ scopes: scopes.value, permission })(answer)
       : (answer as Effect.Effect<Answer, WireError, Exclude<R, Caller>>)
   )
 }
@@ -86,10 +95,13 @@ type PlainCodec = Schema.Codec<unknown, unknown>
 const queryOf = ({ query }: HttpApiEndpoint.Top) =>
   query === undefined ? Effect.void : readQuery(query as unknown as PlainCodec)
 
-const readBodyOf = (endpoint: HttpApiEndpoint.Top, { bodyBytesMax }: ApiOptions) => {
-  const { body, isOptional } = bodyOf(endpoint)
+const readBodyOf = (endpoint: HttpApiEndpoint.Top, { bodyBytesMax, nullIsAbsent = false }: ApiOptions) => {
+  const { body, isForm, isOptional } = bodyOf(endpoint)
   if (body === undefined) return Effect.void
-  const read = Effect.flatMap(bodyBytesMax, (bytesMax) => readJson(body as unknown as PlainCodec, { bytesMax }))
+  if (isForm) return Effect.die(new Error(`${endpoint.identifier} takes a form, which its handler reads`))
+  const read = Effect.flatMap(bodyBytesMax, (bytesMax) =>
+    readJson(body as unknown as PlainCodec, { bytesMax, nullIsAbsent })
+  )
   return isOptional ? Effect.flatMap(HttpCall, (call) => (isEmpty(call) ? Effect.succeed({}) : read)) : read
 }
 

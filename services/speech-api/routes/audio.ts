@@ -121,8 +121,8 @@ const answerTimestamps = Effect.gen(function* () {
 })
 
 export const audioRoutes = [
-  route("POST", "/v1/audio/speech", authenticated("audio:speech")(answerWhole)),
-  route("POST", "/v1/audio/stream", authenticated("audio:stream")(answerStream)),
-  route("POST", "/v1/audio/stream/with-timestamps", authenticated("audio:stream")(answerTimestamps)),
-  route("POST", "/v1/audio/dialogue", authenticated("audio:speech")(answerDialogue))
+  route("POST", "/v1/audio/speech", authenticated({ scopes: ["audio:speech"] })(answerWhole)),
+  route("POST", "/v1/audio/stream", authenticated({ scopes: ["audio:stream"] })(answerStream)),
+  route("POST", "/v1/audio/stream/with-timestamps", authenticated({ scopes: ["audio:stream"] })(answerTimestamps)),
+  route("POST", "/v1/audio/dialogue", authenticated({ scopes: ["audio:speech"] })(answerDialogue))
 ] as const

@@ -69,7 +69,11 @@ const getVoice = Effect.gen(function* () {
 })
 
 export const catalogueRoutes = [
-  route("GET", "/v1/audio/models", authenticated("audio:speech", "audio:stream", "voices:read")(listModels)),
-  route("GET", "/v1/voices", authenticated("voices:read")(listVoices)),
-  route("GET", "/v1/voices/:voice_id", authenticated("voices:read")(getVoice))
+  route(
+    "GET",
+    "/v1/audio/models",
+    authenticated({ scopes: ["audio:speech", "audio:stream", "voices:read"] })(listModels)
+  ),
+  route("GET", "/v1/voices", authenticated({ scopes: ["voices:read"] })(listVoices)),
+  route("GET", "/v1/voices/:voice_id", authenticated({ scopes: ["voices:read"] })(getVoice))
 ] as const

@@ -1,17 +1,6 @@
 /** The routes of a workspace's own voices: creating and deleting them, their samples and pictures. */
 import { Effect, Option, Stream } from "effect"
-import {
-  authenticated,
-  Caller,
-  downloadAnswer,
-  emptyAnswer,
-  forbidden,
-  HttpCall,
-  notFound,
-  requireScope,
-  route,
-  type TokenRecord
-} from "#http"
+import { authenticated, Caller, downloadAnswer, emptyAnswer, forbidden, HttpCall, notFound, route } from "#http"
 import { Metrics } from "#runtime"
 import { voiceById } from "#speech"
 import { callerVersion } from "./version.ts"
@@ -56,12 +45,6 @@ const getAvatar = fileOf("a voice of the catalogue has no picture", ({ avatar })
 const deleteVoice = Effect.gen(function* () {
   yield* callerVersion
   const caller = yield* Caller
-  if (!mayManageContent(caller)) {
-    return yield* forbidden(`the role ${caller.role} has no permission to delete voices`, {
-      permission: "content.manage"
-    })
-  }
-  yield* requireScope("voices:delete")
   const id = yield* voiceId
   if (voiceById(id) !== undefined) return yield* forbidden("a voice of the catalogue cannot be deleted")
   const removal = yield* VoiceRemoval
@@ -74,17 +57,13 @@ const deleteVoice = Effect.gen(function* () {
 })
 
 export const voiceRoutes = [
-  route("POST", "/v1/voices", authenticated("voices:create")(answerCreate)),
-  route("POST", "/v1/voices/consent-challenges", authenticated("voices:create")(answerChallenge)),
-  route("DELETE", "/v1/voices/:voice_id", authenticated()(deleteVoice)),
-  route("GET", "/v1/voices/:voice_id/sample", authenticated("voices:read")(getSample)),
-  route("GET", "/v1/voices/:voice_id/avatar", authenticated("voices:read")(getAvatar))
+  route("POST", "/v1/voices", authenticated({ scopes: ["voices:create"] })(answerCreate)),
+  route("POST", "/v1/voices/consent-challenges", authenticated({ scopes: ["voices:create"] })(answerChallenge)),
+  route(
+    "DELETE",
+    "/v1/voices/:voice_id",
+    authenticated({ scopes: ["voices:delete"], permission: "content.manage" })(deleteVoice)
+  ),
+  route("GET", "/v1/voices/:voice_id/sample", authenticated({ scopes: ["voices:read"] })(getSample)),
+  route("GET", "/v1/voices/:voice_id/avatar", authenticated({ scopes: ["voices:read"] })(getAvatar))
 ] as const
-
-/**
- * The roles that may delete a workspace's voices: members who manage its content. Service accounts go by their scopes.
- */
-const managers: ReadonlySet<TokenRecord["role"]> = new Set(["owner", "admin", "member"])
-
-export const mayManageContent = ({ kind, role }: Pick<TokenRecord, "kind" | "role">): boolean =>
-  kind === "service" || managers.has(role)

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { pipelineErrorCodes, PipelineHttpApi } from "#contracts/pipeline-api"
-import { bodyOf, BodyExample, NeededScope, refusalsOf } from "#contracts/http"
+import { bodyOf, BodyExample, NeededScopes, refusalsOf } from "#contracts/http"
 import { Context, Option, Schema } from "effect"
 import { endpointsOf, templateOf } from "#http"
 import { pipelineRoutes } from "../../../services/pipeline-api/role.ts"
@@ -74,7 +74,7 @@ describe("the pipeline's OpenAPI document", () => {
     for (const endpoint of endpoints) {
       const { identifier, method, path, annotations } = endpoint
       assert.include(page, `\`${method} ${path}\``)
-      if (Option.isNone(Context.getOption(annotations, NeededScope))) continue
+      if (Option.isNone(Context.getOption(annotations, NeededScopes))) continue
       const refusals = refusalsOf(endpoint)
       assert.includeMembers(
         refusals.flatMap(({ codes }) => [...codes]),

@@ -61,7 +61,7 @@ const from = (remoteAddress: string, authorization?: string) =>
 
 const whoWith = (authorization?: string, address = "10.0.0.1", ...scopes: ReadonlyArray<ApiScope>) =>
   Effect.map(Caller, ({ workspace }) => workspace).pipe(
-    authenticated(...scopes),
+    authenticated({ scopes }),
     from(address, authorization),
     Effect.result,
     Effect.map((result) => (Result.isSuccess(result) ? result.success : result.failure.status))

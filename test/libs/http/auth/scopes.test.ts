@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { mayManageContent } from "../../../../services/speech-api/routes/voices.ts"
+import { isPermitted } from "../../../../libs/http/auth/scopes.ts"
 
-describe("the content of a workspace", () => {
+describe("the permission content.manage", () => {
   it.each([
     ["member", "owner", true],
     ["member", "admin", true],
@@ -10,7 +10,7 @@ describe("the content of a workspace", () => {
     // A service account has no role of its own: its scopes decide.
     ["service", "viewer", true],
     ["service", "owner", true]
-  ] as const)("is managed by a %s with the role %s: %s", (kind, role, may) => {
-    assert.strictEqual(mayManageContent({ kind, role }), may)
+  ] as const)("is had by a %s with the role %s: %s", (kind, role, isHad) => {
+    assert.strictEqual(isPermitted({ kind, role }, "content.manage"), isHad)
   })
 })
