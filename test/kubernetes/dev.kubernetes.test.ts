@@ -1,8 +1,10 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { apply, type ClusterFleet, deliverOne, fleetOn } from "./fleet.ts"
-import { namespaceOf, overlayFolder, withHouse } from "./house.ts"
+import { houseWayOut, namespaceOf, overlayFolder, withHouse } from "./house.ts"
 import { kubectl, untilReady } from "./kubectl.ts"
 import { removeOutside, startOutside } from "./outside.ts"
+import { breaches, type Places, placesOf, policyTries } from "./policies.ts"
+import { removeStrangers, startStrangers } from "./reach.ts"
 import { everyEvent } from "../containers/world-places.ts"
 
 const namespace = namespaceOf("dev")
@@ -67,6 +69,26 @@ describe("the development overlay on a cluster", () => {
     const heard = await fleet.send("speak", { token, text: "The harbour wakes before the town does." })
 
     assert.deepStrictEqual(heard, { started: true, cut: false, faults: [] })
+  })
+})
+
+describe("the network policies of the development overlay", () => {
+  const tries = policyTries("dev")
+  let places: Places
+  beforeAll(async () => {
+    await startStrangers()
+    places = await placesOf("dev")
+  })
+  afterAll(removeStrangers)
+
+  it("are all tried below", async () => {
+    const names = await kubectl("-n", namespace, "get", "networkpolicies", "-o", "jsonpath={.items[*].metadata.name}")
+    const ours = names.split(" ").filter((name) => name !== houseWayOut)
+    assert.sameMembers(ours, [...tries.keys()])
+  })
+
+  it.each([...tries])("admit through %s what they must, and nothing else", async (_, triesOf) => {
+    assert.deepStrictEqual(await breaches(triesOf(places)), [])
   })
 })
 

@@ -27,13 +27,16 @@ const secret = (name: string, stringData: Readonly<Record<string, string>>) => (
 const isSettlers = ([name]: readonly [string, string]) => name.startsWith("SETTLER_")
 const given = Object.entries(secretsWithSolana)
 
+/** The policy that lets the fleet out to the outside world of these tests. */
+export const houseWayOut = "house-way-out"
+
 const ofTheHouse = [
   secret("starling-settler-keys", Object.fromEntries(given.filter(isSettlers))),
   secret("starling-webhook-secrets", Object.fromEntries(given.filter((entry) => !isSettlers(entry)))),
   {
     apiVersion: "networking.k8s.io/v1",
     kind: "NetworkPolicy",
-    metadata: { name: "house-way-out" },
+    metadata: { name: houseWayOut },
     spec: {
       podSelector: { matchLabels: partOfStarling },
       policyTypes: ["Egress"],

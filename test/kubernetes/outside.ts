@@ -16,10 +16,10 @@ export const worldName = `world.${outside}`
 
 const readyWithinMs = 180_000
 
-const namespace = (name: string) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } })
+export const namespace = (name: string) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } })
 
 /** Runs a script of this tree, or waits for an order. */
-const scripts = (name: string, inNamespace: string, script: ReadonlyArray<string>, port?: number) => ({
+export const scripts = (name: string, inNamespace: string, script: ReadonlyArray<string>, port?: number) => ({
   apiVersion: "apps/v1",
   kind: "Deployment",
   metadata: { name, namespace: inNamespace },
