@@ -4,9 +4,8 @@ import { assert } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { askLocal } from "../../dev/chain/evm/local-rpc.ts"
 import { localEvmAsset } from "../../dev/chain/evm/LocalEvmChain.ts"
-import { passwordOf } from "../support/fleet-broker.ts"
 import { booksOf } from "../../dev/fixtures/payment-books.ts"
-import type { Fleet } from "./fleet.ts"
+import type { LoadedFleet } from "./fleet.ts"
 import { everyEvent } from "./world-places.ts"
 import type { Work } from "./work.ts"
 import { insist } from "./worker.ts"
@@ -30,7 +29,7 @@ export interface Books {
 export const nothingYet: Reconciled = { events: 0, twice: 0, payments: 0, streams: 0, cut: 0 }
 
 /** Sequences of everything in EVENTS but the relay's cursor, and the subject of each. */
-const readEvents = async (fleet: Fleet): Promise<ReadonlyMap<number, string>> => {
+const readEvents = async (fleet: LoadedFleet): Promise<ReadonlyMap<number, string>> => {
   const connection = await fleet.broker.connectAs("operator")
   const found = new Map<number, string>()
   const consumer = await jetstream(connection).consumers.get("EVENTS", { filter_subjects: "events.>" })
@@ -50,23 +49,19 @@ const readEvents = async (fleet: Fleet): Promise<ReadonlyMap<number, string>> =>
   return found
 }
 
-const eventsAndArrivals = async (fleet: Fleet) => {
+const eventsAndArrivals = async (fleet: LoadedFleet) => {
   const events = await readEvents(fleet)
   const arrivals = (await fleet.arrivals.all()).filter(({ endpoint }) => endpoint === everyEvent)
   const bySequence = Map.groupBy(arrivals, ({ sequence }) => sequence)
   return { events, arrivals, bySequence }
 }
 
-export const openBooks = async (fleet: Fleet): Promise<Books> => {
+export const openBooks = async (fleet: LoadedFleet): Promise<Books> => {
   const scope = Scope.makeUnsafe()
   const money = await Effect.runPromise(
     Scope.provide(
       booksOf({
-        server: {
-          url: fleet.broker.servers.map(({ url }) => url).join(","),
-          user: "operator",
-          password: passwordOf("operator")
-        },
+        server: fleet.broker.addressAs("operator"),
         chain: { asset: localEvmAsset, rpc: (method, params) => askLocal(fleet.rpc, method, params) }
       }),
       scope

@@ -4,6 +4,7 @@ import { connect, type NatsConnection } from "@nats-io/transport-node"
 import { GenericContainer, type StartedNetwork, type StartedTestContainer, Wait } from "testcontainers"
 import { bucketConfig, objectStoreConfig, streamConfig, topology } from "#bus"
 import { accountsFile, fleetUsers, passwordVariable, streamKeeper, systemUser } from "../../deploy/generate/users.ts"
+import type { BusAddress } from "../../dev/fixtures/bus-address.ts"
 import { passwordOf } from "../support/fleet-broker.ts"
 import { kill } from "./engine.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
@@ -24,6 +25,8 @@ export interface Broker {
   /** As the roles know it. */
   readonly url: string
   readonly connectAs: (user: string) => Promise<NatsConnection>
+  /** Of all its servers, from this machine. */
+  readonly addressAs: (user: string) => BusAddress
   /** The server that leads a stream just now. */
   readonly leaderOf: (stream: string) => Promise<Server>
   /** From now on the fleet may store so many bytes and no more; null lifts the limit. */
@@ -114,6 +117,7 @@ export const startBroker = async (network: StartedNetwork): Promise<Broker> => {
     servers,
     url: names.map((name) => `nats://${name}:4222`).join(","),
     connectAs,
+    addressAs: (user) => ({ url: servers.map(({ url }) => url).join(","), user, password: passwordOf(user) }),
     leaderOf: async (stream) => {
       const { cluster } = await asKeeper((manager) => manager.streams.info(stream))
       const leader = servers.find(({ name }) => name === cluster?.leader)

@@ -2,8 +2,7 @@
 import { assert } from "@effect/vitest"
 import { until } from "../../dev/fixtures/starling.ts"
 import type { Books, Reconciled } from "./books.ts"
-import { logOf } from "./engine.ts"
-import type { Fleet } from "./fleet.ts"
+import type { LoadedFleet } from "./fleet.ts"
 import { startWork, type Work } from "./work.ts"
 import { pauseMs } from "./worker.ts"
 
@@ -20,6 +19,7 @@ export interface Survived extends Reconciled {
 }
 
 const recoveredWithinMs = 60_000
+const underWayWithinMs = 30_000
 // Work that arrives in that moment meets the fleet at its worst.
 const worstMs = 1_000
 
@@ -34,7 +34,7 @@ const isUnderWay = (work: Work) => ledgersOf(work).every((ledger) => ledger.done
 
 /** `disturb` resolves when the fleet is as it was. */
 export const underLoad = async (
-  fleet: Fleet,
+  fleet: LoadedFleet,
   books: Books,
   disturb: (work: Work) => Promise<void>
 ): Promise<Survived> => {
@@ -42,14 +42,14 @@ export const underLoad = async (
   const work = await startWork(fleet)
   let momentMs = 0
   try {
-    await until(() => isUnderWay(work), 30_000)
+    await until(() => isUnderWay(work), underWayWithinMs * fleet.patience)
     momentMs = Date.now()
     await disturb(work)
     await pauseMs(Math.max(0, momentMs + worstMs - Date.now()))
     const isRecovered = () => ledgersOf(work).every((ledger) => ledger.open(momentMs + worstMs).length === 0)
-    await until(isRecovered, recoveredWithinMs)
+    await until(isRecovered, recoveredWithinMs * fleet.patience)
   } catch (error) {
-    await tellOfFaults(fleet)
+    process.stderr.write(await fleet.faults())
     await work.stop().catch(() => undefined)
     throw error
   }
@@ -60,14 +60,6 @@ export const underLoad = async (
   return { ...(await books.reconcile(work, before)), recovery: { events, items, payments, speech } }
 }
 
-/** The roles' errors, printed here because their logs are gone afterwards. */
-const tellOfFaults = async (fleet: Fleet) => {
-  for (const { role, id } of fleet.roles) {
-    const lines = (await logOf(id)).split("\n").filter((line) => /"level":"(?:WARN|ERROR|FATAL)"/u.test(line))
-    process.stderr.write([`-- ${role}`, ...lines.slice(-20).map((line) => line.slice(0, 600)), ""].join("\n"))
-  }
-}
-
 /** For the page of operations: a line for each scenario. */
 export const tell = (name: string, { recovery, events, payments, streams, cut, twice }: Survived) => {
   const seconds = Object.entries(recovery).map(([job, ms]) => `${job} ${(ms / 1_000).toFixed(1)} s`)
@@ -75,7 +67,7 @@ export const tell = (name: string, { recovery, events, payments, streams, cut, t
   process.stdout.write(`${line}\n`)
 }
 
-export const boundedBy = async (fleet: Fleet, { recovery }: Survived, ackWaitMs: number) => {
-  if (Object.values(recovery).some((ms) => ms > ackWaitMs + 5_000)) await tellOfFaults(fleet)
+export const boundedBy = async (fleet: LoadedFleet, { recovery }: Survived, ackWaitMs: number) => {
+  if (Object.values(recovery).some((ms) => ms > ackWaitMs + 5_000)) process.stderr.write(await fleet.faults())
   for (const [job, ms] of Object.entries(recovery)) assert.isAtMost(ms, ackWaitMs + 5_000, `${job} came back too late`)
 }

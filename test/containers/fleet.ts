@@ -20,7 +20,7 @@ import { passwordOf } from "../support/fleet-broker.ts"
 import { type Arrivals, arrivalsAt } from "./arrivals.ts"
 import { type Broker, replicas, startBroker } from "./broker.ts"
 import { configuration, secrets } from "./configuration.ts"
-import { removeLabelled } from "./engine.ts"
+import { logOf, removeLabelled } from "./engine.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
 import { worldPorts } from "./world-places.ts"
 
@@ -39,7 +39,19 @@ export interface Callable {
   readonly token: string
 }
 
-export interface Fleet extends Callable {
+/** What load and its reconciliation need of a fleet, wherever it runs. */
+export interface LoadedFleet extends Callable {
+  readonly broker: Pick<Broker, "connectAs" | "addressAs">
+  readonly arrivals: Arrivals
+  /** The EVM chain's. */
+  readonly rpc: string
+  /** The roles' warnings and errors, for a log that outlives them. */
+  readonly faults: () => Promise<string>
+  /** How many times longer things may take than in containers on this machine. */
+  readonly patience: number
+}
+
+export interface Fleet extends LoadedFleet {
   readonly network: StartedNetwork
   readonly broker: Broker
   /** In the order they were started; some roles run more than once. */
@@ -47,8 +59,6 @@ export interface Fleet extends Callable {
   readonly of: (role: RoleName) => RunningRole
   /** One more of a role, until it is stopped. */
   readonly another: (role: RoleName) => Promise<RunningRole>
-  readonly arrivals: Arrivals
-  readonly rpc: string
 }
 
 const root = join(import.meta.dirname, "../..")
@@ -117,6 +127,14 @@ const startRole = async (
   }
 }
 
+const faultsOf = async (roles: ReadonlyArray<RunningRole>) => {
+  const told = roles.map(async ({ role, id }) => {
+    const lines = (await logOf(id)).split("\n").filter((line) => /"level":"(?:WARN|ERROR|FATAL)"/u.test(line))
+    return [`-- ${role}`, ...lines.slice(-20).map((line) => line.slice(0, 600)), ""].join("\n")
+  })
+  return (await Promise.all(told)).join("")
+}
+
 /** As an operator makes one, with the image's own command. */
 const makeToken = async ({ container }: RunningRole) => {
   const env = { BUS_USER: "operator", BUS_PASSWORD: passwordOf("operator") }
@@ -155,6 +173,8 @@ export const startFleet = async (): Promise<Fleet> => {
     another: (role) => startRole(role, network, broker, config),
     arrivals: arrivalsAt(placeOf(worldPorts.hooks)),
     rpc: placeOf(worldPorts.evm),
+    faults: () => faultsOf(roles),
+    patience: 1,
     token: await makeToken(of("pipeline-api"))
   }
 }

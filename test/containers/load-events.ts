@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { jetstream } from "@nats-io/jetstream"
 import { exampleEnvelope } from "#contracts"
 import { pipelineApi } from "../support/pipeline-api.ts"
-import type { Fleet } from "./fleet.ts"
+import type { LoadedFleet } from "./fleet.ts"
 import { type Ledger, newLedger } from "./ledger.ts"
 import { everyEvent } from "./world-places.ts"
 import { insist, stopAll, work } from "./worker.ts"
@@ -25,7 +25,7 @@ const perRound = 4
 const overlap = 500
 
 /** A missing confirmation is requested again, under the same message id. */
-const publisher = async (fleet: Fleet, published: Ledger, onRefused: () => undefined) => {
+const publisher = async (fleet: LoadedFleet, published: Ledger, onRefused: () => undefined) => {
   const service = await fleet.broker.connectAs("internal-services")
   const client = jetstream(service)
   const publish = async (id: string) => {
@@ -59,7 +59,7 @@ const publisher = async (fleet: Fleet, published: Ledger, onRefused: () => undef
   }
 }
 
-const operator = async (fleet: Fleet, cancelled: Ledger) => {
+const operator = async (fleet: LoadedFleet, cancelled: Ledger) => {
   const api = pipelineApi(fleet.of("pipeline-api").url, fleet.token)
   await api.call("PUT", "/projects/orchard", { displayName: "Orchard", repositoryUrl: "https://git.example/o.git" })
   return work(itemsEveryMs, async (nth) => {
@@ -77,7 +77,7 @@ const operator = async (fleet: Fleet, cancelled: Ledger) => {
   })
 }
 
-export const startEventLoad = async (fleet: Fleet): Promise<EventLoad> => {
+export const startEventLoad = async (fleet: LoadedFleet): Promise<EventLoad> => {
   const [published, cancelled] = [newLedger(), newLedger()]
   let refused = 0
   const onRefused = () => void (refused += 1)

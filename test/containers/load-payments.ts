@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { localAccount } from "../../dev/chain/evm/accounts.ts"
 import { chat } from "../support/gateway.ts"
 import { quoteOf, signPayment } from "../support/payment-client.ts"
-import type { Callable, Fleet } from "./fleet.ts"
+import type { Callable } from "./fleet.ts"
 import { type Ledger, newLedger } from "./ledger.ts"
 import { insist, stopAll, work } from "./worker.ts"
 import { payerNames, worldSeed } from "./world-places.ts"
@@ -63,7 +63,7 @@ export const payOnce = async (
   return answer
 }
 
-export const startPaymentLoad = (fleet: Fleet): PaymentLoad => {
+export const startPaymentLoad = (fleet: Callable): PaymentLoad => {
   const paid = newLedger()
   const workers = payerNames.map((name) =>
     work(everyMs, async (nth) => {

@@ -1,6 +1,6 @@
 /** Listeners who each hear one text after the other, at their own pace, and check whether they have heard it whole. */
 import { randomUUID } from "node:crypto"
-import type { Callable, Fleet } from "./fleet.ts"
+import type { Callable } from "./fleet.ts"
 import { faultsOfMarks, listener, unmarked } from "../support/speech.ts"
 import { openStream } from "../support/speech-clients.ts"
 import { type Ledger, newLedger } from "./ledger.ts"
@@ -95,7 +95,7 @@ const waitingIn = (waits: Ledger): Waiting => {
   }
 }
 
-export const startSpeechLoad = (fleet: Fleet): SpeechLoad => {
+export const startSpeechLoad = (fleet: Callable): SpeechLoad => {
   const waits = newLedger()
   const streams: StreamCounts = { started: 0, whole: 0, cut: 0, faults: [] }
   const hear = async (waiting: Waiting) => {

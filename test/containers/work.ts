@@ -1,5 +1,5 @@
 /** All three jobs at once, as a fleet has them: events, paid calls and speech. */
-import type { Fleet } from "./fleet.ts"
+import type { LoadedFleet } from "./fleet.ts"
 import { type EventLoad, startEventLoad } from "./load-events.ts"
 import { type PaymentLoad, startPaymentLoad } from "./load-payments.ts"
 import { type SpeechLoad, startSpeechLoad } from "./load-speech.ts"
@@ -12,7 +12,7 @@ export interface Work {
   readonly stop: () => Promise<void>
 }
 
-export const startWork = async (fleet: Fleet): Promise<Work> => {
+export const startWork = async (fleet: LoadedFleet): Promise<Work> => {
   const events = await startEventLoad(fleet)
   const payments = startPaymentLoad(fleet)
   const speech = startSpeechLoad(fleet)

@@ -120,13 +120,7 @@ export const policyTries = (overlay: OverlayName): ReadonlyMap<string, (places: 
     ...(callsOut ? [[`${name}-way-out`, wayOut(name)] as const] : [])
   ])
   const ofBroker = overlay === "prod" ? [["nats", broker] as const] : []
-  return new Map([
-    ["deny-all", denyAll],
-    ["metrics", metrics],
-    ["bus-and-names", busAndNames],
-    ...ofRoles,
-    ...ofBroker
-  ])
+  return new Map([["deny-all", denyAll], ["metrics", metrics], ["bus-and-names", busAndNames], ...ofRoles, ...ofBroker])
 }
 
 /** The connections that came about against a policy, and those that should have and did not. */

@@ -65,5 +65,7 @@ Promise.all(tries).then((passed) => console.log(JSON.stringify(passed)))`
 /** Whether a connection from the pod to each port comes about, tried all at once. */
 export const reached = async (from: Pod, to: ReadonlyArray<Port>): Promise<ReadonlyArray<boolean>> => {
   const script = ["node", "-e", trying, JSON.stringify(to)]
-  return JSON.parse(await kubectl("-n", from.namespace, "exec", from.workload, "--", ...script)) as ReadonlyArray<boolean>
+  return JSON.parse(
+    await kubectl("-n", from.namespace, "exec", from.workload, "--", ...script)
+  ) as ReadonlyArray<boolean>
 }
