@@ -46,7 +46,7 @@ export { formFingerprint, idempotencyKey, jsonFingerprint } from "./idempotency/
 export { type EndpointRequest, type HandlersOf, routesOf } from "./listener/api-routes.ts"
 export type { CorsPolicy } from "./listener/cors.ts"
 export { HttpListener, type ListenerOptions } from "./listener/HttpListener.ts"
-export { crossOrigin, type Method, type Route, route } from "./listener/routes.ts"
+export { below, crossOrigin, type Method, type Route, route } from "./listener/routes.ts"
 export { listenerLimits, type ListenerLimits } from "./listener/server.ts"
 export { httpMetrics } from "./metrics.ts"
 export type { RateDecision, RateRefused, RateTaken } from "./rate-limit/rate-log.ts"

@@ -42,19 +42,35 @@ const ofOperation = (verb: string, operation: Json, document: Json): ReadonlyArr
   ]
 }
 
-/** Every answer has X-Request-Id; a refusal's codes have a line each, so that one may be added. */
+/**
+ * Every answer has X-Request-Id. A refusal's codes have a line each, so that one may be added; its shapes too, but for
+ * the standard envelope.
+ */
 const ofResponse = (verb: string, response: unknown): ReadonlyArray<string> => {
   const headers = Object.keys(at(response, "headers")).filter((name) => name !== "X-Request-Id")
-  const { allOf } = at(response, "content", "application/json", "schema")
-  const codes = Array.isArray(allOf) ? at(allOf[1], "properties", "error", "properties", "code")["enum"] : undefined
   return [
     ...headers.map((name) => `${verb} header ${name}`),
-    ...(Array.isArray(codes)
-      ? codes.map((code) => `${verb} ${String(code)}`)
-      : Object.entries(at(response, "content")).map(
-          ([type, content]) => `${verb} ${type} ${typeOf((content as Json)["schema"])}`
-        ))
+    ...Object.entries(at(response, "content")).flatMap(([type, content]) => {
+      const schema = at(content, "schema")
+      const shapes = (schema["anyOf"] ?? [schema]) as ReadonlyArray<Json>
+      if (!shapes.some(isCoded)) return [`${verb} ${type} ${typeOf(schema)}`]
+      return shapes.flatMap((shape) => {
+        const name = typeOf(isCoded(shape) ? shape.allOf[0] : shape)
+        return [...codesOf(shape), ...(name === "ErrorEnvelope" ? [] : [`${type} ${name}`])].map(
+          (each) => `${verb} ${each}`
+        )
+      })
+    })
   ]
+}
+
+const isCoded = (shape: Json): shape is { readonly allOf: readonly [Json, Json] } => Array.isArray(shape["allOf"])
+
+const codesOf = (shape: Json): ReadonlyArray<string> => {
+  if (!isCoded(shape)) return []
+  const narrowed = at(shape.allOf[1], "properties")
+  const { code } = "error" in narrowed ? at(narrowed, "error", "properties") : narrowed
+  return at(code)["enum"] as ReadonlyArray<string>
 }
 
 /** The shapes of requests, with those within them. */

@@ -76,75 +76,63 @@ export const refusalsFrom =
   <const Table extends Readonly<Record<string, ErrorCode>>>(table: Table) =>
   <Code extends keyof Table & string>(...codes: ReadonlyArray<Code>): ReadonlyArray<Schema.Codec<RefusedWith<Code>>> =>
     codesByStatus(table, codes).map(
-      ([status, own]) =>
+      ({ status, codes: own, description }) =>
         refusalShape(
           Schema.Struct({
             ...ErrorEnvelope.fields,
             error: Schema.Struct({ ...ErrorEnvelope.fields.error.fields, code: Schema.Literals(own) })
           }),
-          { status, envelope: "ErrorEnvelope", codes: own, table }
+          { status, description, envelope: "ErrorEnvelope", codeAt: ["error", "code"], codes: own }
         ) as unknown as Schema.Codec<RefusedWith<Code>>
     )
 
-/** The codes by their statuses, which rise. */
+/** The codes of each status, in the order of statuses, and when they are given. */
 export const codesByStatus = <Code extends string>(
   table: Readonly<Record<Code, ErrorCode>>,
   codes: ReadonlyArray<Code>
-): ReadonlyArray<readonly [status: number, codes: ReadonlyArray<Code>]> => {
+) => {
   const statuses = [...new Set(codes.map((code) => table[code].status))].toSorted((left, right) => left - right)
-  return statuses.map((status) => [status, codes.filter((code) => table[code].status === status)] as const)
-}
-
-interface RefusalShape<Code extends string> {
-  readonly status: number
-  /** The identifier of the shape without its codes. */
-  readonly envelope: string
-  readonly codes: ReadonlyArray<Code>
-  readonly table: Readonly<Record<Code, ErrorCode>>
-}
-
-/** The shape of an API's refusals with the codes that it may carry at this status. */
-export const refusalShape = <Shape extends Schema.Top, Code extends string>(
-  shape: Shape,
-  { status, envelope, codes, table }: RefusalShape<Code>
-): Shape["Rebuild"] =>
-  shape.annotate({
-    httpApiStatus: status,
-    description: codes.map((code) => `\`${code}\`: ${table[code].when}`).join(" "),
-    refusal: { envelope, codes }
+  return statuses.map((status) => {
+    const own = codes.filter((code) => table[code].status === status)
+    return { status, codes: own, description: own.map((code) => `\`${code}\`: ${table[code].when}`).join(" ") }
   })
-
-/** The refusals of an endpoint, by status. */
-export const refusalsOf = (endpoint: HttpApiEndpoint.Top): ReadonlyArray<Refusal> => {
-  const found = new Map<number, Refusal>()
-  for (const schema of endpoint.error) {
-    const { httpApiStatus, description, refusal, identifier } = Schema.resolveAnnotations(schema) ?? {}
-    const status = Number(httpApiStatus)
-    const { envelope, codes } = (refusal ?? { envelope: identifier, codes: [] }) as CodedShape
-    const before = found.get(status)
-    found.set(status, {
-      status,
-      description: [before?.description, description].filter((text) => text !== undefined).join(" "),
-      codes: [...(before?.codes ?? []), ...codes],
-      shapes: [...(before?.shapes ?? []), { envelope, codes }]
-    })
-  }
-  return [...found.values()].toSorted((left, right) => left.status - right.status)
 }
 
-interface CodedShape {
-  /** The identifier of a schema. */
+/** A shape in which an endpoint refuses with one status. */
+export interface RefusalShape {
+  readonly status: number
+  readonly description: string
+  /** The identifier of the same shape with any code. */
   readonly envelope: string
-  /** Empty for a shape without codes. */
-  readonly codes: ReadonlyArray<string>
+  /** The path of the code's field. */
+  readonly codeAt?: ReadonlyArray<string>
+  readonly codes?: ReadonlyArray<string>
 }
+
+export const refusalShape = <Shape extends Schema.Top>(shape: Shape, refusal: RefusalShape): Shape["Rebuild"] =>
+  shape.annotate({ httpApiStatus: refusal.status, refusal })
 
 export interface Refusal {
   readonly status: number
   readonly description: string
   readonly codes: ReadonlyArray<string>
   /** A body has one of these shapes. */
-  readonly shapes: ReadonlyArray<CodedShape>
+  readonly shapes: ReadonlyArray<RefusalShape>
+}
+
+/** The refusals of an endpoint, by status. */
+export const refusalsOf = (endpoint: HttpApiEndpoint.Top): ReadonlyArray<Refusal> => {
+  const shapes = [...endpoint.error].map((schema) => Schema.resolveAnnotations(schema)?.["refusal"] as RefusalShape)
+  const statuses = [...new Set(shapes.map(({ status }) => status))].toSorted((left, right) => left - right)
+  return statuses.map((status) => {
+    const own = shapes.filter((shape) => shape.status === status)
+    return {
+      status,
+      description: own.map(({ description }) => description).join(" "),
+      codes: own.flatMap(({ codes = [] }) => codes),
+      shapes: own
+    }
+  })
 }
 
 /** The body that the endpoint takes, whether it is a form, and whether a request may come without one. */

@@ -115,14 +115,15 @@ const operationOf = (
 }
 
 const bodyShape = ({ shapes }: Refusal): JsonObject => {
-  const bodies = shapes.map(({ envelope, codes }) =>
-    codes.length === 0
-      ? refTo(envelope)
-      : { allOf: [refTo(envelope), { properties: { error: { properties: { code: { enum: codes } } } } }] }
+  const bodies = shapes.map(({ envelope, codeAt = [], codes = [] }) =>
+    codes.length === 0 ? refTo(envelope) : { allOf: [refTo(envelope), withField(codeAt, { enum: codes })] }
   )
   const [only] = bodies
   return bodies.length === 1 && only !== undefined ? only : { anyOf: bodies }
 }
+
+const withField = (path: ReadonlyArray<string>, schema: JsonObject): JsonObject =>
+  path.reduceRight((inner, name) => ({ properties: { [name]: inner } }), schema)
 
 /** Bytes have no schema; of events, the data has one. */
 const contentOf = (content: OpenApi.OpenApiSpecContent = {}): JsonObject =>

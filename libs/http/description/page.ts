@@ -140,9 +140,11 @@ const contentsOf = (status: string, response: JsonObject): Operation["answers"] 
 const codesOf = (response: JsonObject): ReadonlyArray<string> => {
   const schema = at(response, "content", "application/json", "schema")
   const shapes = (schema["anyOf"] ?? [schema]) as ReadonlyArray<JsonObject>
-  return shapes.flatMap(({ allOf }) =>
-    Array.isArray(allOf) ? (at(allOf[1], "properties", "error", "properties", "code")["enum"] as Array<string>) : []
-  )
+  return shapes.flatMap(({ allOf }) => {
+    const narrowed = Array.isArray(allOf) ? at(allOf[1], "properties") : {}
+    const { code } = "error" in narrowed ? at(narrowed, "error", "properties") : narrowed
+    return (at(code)["enum"] ?? []) as ReadonlyArray<string>
+  })
 }
 
 const nameOf = (schema: unknown) => {

@@ -56,18 +56,25 @@ interface ApiOptions {
   readonly nullIsAbsent?: boolean
 }
 
+/** Endpoints with a scope authenticate their callers; groups without tokens need nothing for it. */
+type AuthOf<Group extends HttpApiGroup.Constraint> = [
+  HttpApiEndpoint.Middleware<HttpApiGroup.Endpoints<Group>>
+] extends [never]
+  ? never
+  : Auth
+
 /** The routes of a group. A handler whose endpoint needs a scope has its `Caller` in context. */
 export const routesOf = <Group extends HttpApiGroup.Constraint, const Handlers extends HandlersOf<Group>>(
   group: Group,
   handlers: Handlers,
   options: ApiOptions
-): ReadonlyArray<Route<Exclude<NeedsOf<Handlers[keyof Handlers]>, Caller> | Auth | HttpCall>> => {
-  type R = Exclude<NeedsOf<Handlers[keyof Handlers]>, Caller> | Auth | HttpCall
+): ReadonlyArray<Route<Exclude<NeedsOf<Handlers[keyof Handlers]>, Caller> | AuthOf<Group> | HttpCall>> => {
+  type R = Exclude<NeedsOf<Handlers[keyof Handlers]>, Caller> | AuthOf<Group> | HttpCall
   const { endpoints } = group as unknown as HttpApiGroup.Top
   const byName = handlers as unknown as Readonly<Record<string, AnyHandler<R>>>
   const undeclared = Object.keys(byName).filter((name) => !Object.hasOwn(endpoints, name))
   if (undeclared.length > 0) throw new Error(`handled and not declared: ${undeclared.join(", ")}`)
-  return Object.values(endpoints).map((endpoint) => routeOf(endpoint, byName[endpoint.identifier], options))
+  return Object.values(endpoints).map((endpoint) => routeOf(endpoint, byName[endpoint.identifier], options) as Route<R>)
 }
 
 type AnyHandler<R> = (request: EndpointRequest<unknown, unknown>) => Effect.Effect<Answer, WireError, R | Caller>

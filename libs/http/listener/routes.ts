@@ -34,6 +34,13 @@ export const crossOrigin = <const Routes extends ReadonlyArray<Route<unknown>>>(
 ): ReadonlyArray<Route<ServicesOf<Routes>>> =>
   routes.map((each) => ({ ...(each as Route<ServicesOf<Routes>>), isCrossOrigin: true }))
 
+/** Routes below a base path, such as `/api`; below an empty one they stay as they are. */
+export const below = <const Routes extends ReadonlyArray<Route<unknown>>>(
+  base: string,
+  routes: Routes
+): ReadonlyArray<Route<ServicesOf<Routes>>> =>
+  routes.map((each) => ({ ...(each as Route<ServicesOf<Routes>>), path: `${base}${each.path}` as `/${string}` }))
+
 export type Match<R> =
   | { readonly _tag: "Found"; readonly route: Route<R>; readonly params: Params; readonly query: Query }
   | {
