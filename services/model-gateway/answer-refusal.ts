@@ -3,7 +3,15 @@
  * counted by its code. Defects are logged with their causes; the caller learns only that one happened.
  */
 import { Cause, Effect } from "effect"
-import { type Answer, bytesAnswer, HttpCall, jsonAnswer, WireError } from "#http"
+import {
+  type Answer,
+  type AnswerOptions,
+  HttpCall,
+  jsonAnswer,
+  type RefusalAnswer,
+  WireError,
+  writtenJsonAnswer
+} from "#http"
 import { Metrics } from "#runtime"
 import { gatewayRequests } from "./metrics.ts"
 import { PaymentRefusal } from "./payments/replies.ts"
@@ -36,26 +44,29 @@ const asFault = ({ status, message, headers }: WireError): GatewayFault => {
   return status >= 500 ? fault("INTERNAL_ERROR") : fault("INVALID_REQUEST", { message })
 }
 
-const written = (dialect: ErrorDialect, failure: CallFailure): Answer => {
+const written = (dialect: ErrorDialect, failure: CallFailure): RefusalAnswer => {
   if (failure instanceof PaymentRefusal) {
     const { status, headers, body } = failure
-    return bytesAnswer(utf8.encode(body), "application/json", { status, headers })
+    return writtenJsonAnswer(utf8.encode(body), { status, headers })
   }
   if (failure instanceof UnknownModel) {
-    return jsonAnswer(unknownModelBody(failure), { status: 400, headers: { "cache-control": "no-store" } })
+    return refused(unknownModelBody(failure), { status: 400, headers: { "cache-control": "no-store" } })
   }
   const known = failure instanceof WireError ? asFault(failure) : failure
-  return jsonAnswer(faultBody(dialect, known), { status: statusOf(known.code), headers: faultHeaders(known) })
+  return refused(faultBody(dialect, known), { status: statusOf(known.code), headers: faultHeaders(known) })
 }
+
+/** A refusal with this body. */
+export const refused = (body: unknown, options: AnswerOptions) => jsonAnswer(body, options) as RefusalAnswer
 
 /** Answers with the route's answer, or with the reason why there is none. */
 export const answering =
   (dialect: ErrorDialect) =>
-  <R>(handler: Effect.Effect<Answer, CallFailure, R>) =>
+  <A extends Answer, R>(handler: Effect.Effect<A, CallFailure, R>) =>
     Effect.gen(function* () {
       const count = (yield* Metrics).counter(gatewayRequests)
       const { route } = yield* HttpCall
-      const counted = (answer: Answer, code: string) => {
+      const counted = <Each extends Answer>(answer: Each, code: string) => {
         count.inc({ route: plainRoute(route), status: String(answer.status), code })
         return answer
       }

@@ -1,3 +1,4 @@
-/** The gateway's own documentation: its routes and its metrics. */
+/** The sources of the gateway's documents: its routes and its metrics. */
 export { modelGatewayMetrics, paymentMetrics } from "./metrics.ts"
-export { gatewayOpenApi, modelGatewayPage } from "./openapi.ts"
+export { gatewayOpenApi } from "./openapi/document.ts"
+export { modelGatewayPage } from "./openapi/page.ts"

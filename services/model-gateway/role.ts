@@ -9,14 +9,13 @@
  * its failure is reported; a caller that leaves cuts its provider off; no answer goes out unpaid
  */
 import { Effect, Layer } from "effect"
-import { Admission, type CorsPolicy, crossOrigin, descriptionRoute, HttpListener } from "#http"
+import { Admission, type CorsPolicy, crossOrigin, HttpListener } from "#http"
 import { Addresses, Configuration } from "#runtime"
 import { exposedHeaders } from "#x402"
 import { ImageFetcher } from "./images/ImageFetcher.ts"
 import { ImageJobs, ImageWork } from "./images/ImageJobs.ts"
 import { FreeTier } from "./models/FreeTier.ts"
 import { ModelRegistry } from "./models/ModelRegistry.ts"
-import { gatewayOpenApi } from "./openapi.ts"
 import { configuredPaymentGate } from "./payments/PaymentGate.ts"
 import { gatewayRoutes, renderGatewayError } from "./routes.ts"
 import { Providers } from "./upstream/Providers.ts"
@@ -42,7 +41,7 @@ const listener = Layer.unwrap(
       name: "model-gateway",
       host: ModelGateway.Host,
       port: ModelGateway.Port,
-      routes: crossOrigin([...gatewayRoutes, descriptionRoute(gatewayOpenApi)]),
+      routes: crossOrigin(gatewayRoutes),
       cors: gatewayCors(ModelGateway.AllowedOrigins),
       renderError: renderGatewayError,
       requestIdHeaders: ["Request-Id"]

@@ -1,21 +1,35 @@
-/** The routes, under each base path: plain, `/api`, and `/solana/api`, where quotes are for Solana. */
-import { type RenderError, route } from "#http"
+/** The routes of the API, under each of its base paths, and the refusals of requests that reach no route. */
+import { Effect } from "effect"
+import { CallsGroup, gatewayBases, ImagesGroup, ModelsGroup } from "#contracts/model-gateway"
+import { below, descriptionRoutes, type RenderError, routesOf } from "#http"
+import { Configuration } from "#runtime"
+import { answerModel } from "./answer-model.ts"
 import { answerImageJob, answerImages } from "./images/routes.ts"
 import { answerModelById, answerModels } from "./models/routes.ts"
-import { answerModel } from "./answer-model.ts"
+import { gatewayOpenApi } from "./openapi/document.ts"
+import { servedPage } from "./openapi/page.ts"
 
-const routesUnder = (base: "" | "/api" | "/solana/api") =>
-  [
-    route("POST", `${base}/v1/chat/completions` as `/${string}`, answerModel("chat")),
-    route("POST", `${base}/v1/messages` as `/${string}`, answerModel("messages")),
-    route("POST", `${base}/v1/responses` as `/${string}`, answerModel("responses")),
-    route("POST", `${base}/v1/images/generations` as `/${string}`, answerImages),
-    route("GET", `${base}/v1/images/jobs/:id` as `/${string}`, answerImageJob),
-    route("GET", `${base}/v1/models` as `/${string}`, answerModels),
-    route("GET", `${base}/v1/models/*` as `/${string}`, answerModelById)
-  ] as const
+const options = { bodyBytesMax: Effect.map(Configuration, ({ ModelGateway }) => ModelGateway.BodyBytesMax) }
 
-export const gatewayRoutes = [...routesUnder(""), ...routesUnder("/api"), ...routesUnder("/solana/api")] as const
+const routes = [
+  ...routesOf(
+    CallsGroup,
+    {
+      createChatCompletion: () => answerModel("chat"),
+      createMessage: () => answerModel("messages"),
+      createResponse: () => answerModel("responses")
+    },
+    options
+  ),
+  ...routesOf(ImagesGroup, { createImage: () => answerImages, getImageJob: () => answerImageJob }, options),
+  // The id of a model has a slash, which clients write as it is or percent-encoded.
+  ...routesOf(ModelsGroup, { listModels: () => answerModels, getModel: () => answerModelById }, options).map(
+    (each) => ({ ...each, path: each.path.replace(/:model$/u, "*") as `/${string}` })
+  ),
+  ...descriptionRoutes(gatewayOpenApi, servedPage)
+] as const
+
+export const gatewayRoutes = gatewayBases.flatMap((base) => below(base, routes))
 
 /** The answer where no route matched: unknown paths, wrong methods, and input that is no HTTP. */
 export const renderGatewayError: RenderError = ({ status, code, message }) => ({

@@ -18,11 +18,15 @@ export const ListedModel = Schema.Struct({
   streaming: Schema.Boolean,
   billing_mode: Schema.Literals(["paid", "flat", "free"]),
   pricing: Schema.Union([Schema.Struct({ input: Price, output: Price }), Schema.Struct({ flat: Price })])
-})
+}).annotate({ identifier: "ListedModel" })
 export interface ListedModel extends Schema.Schema.Type<typeof ListedModel> {}
 
 /** `GET /v1/models`. */
-export const ListedModels = Schema.Struct({ object: Schema.Literal("list"), data: Schema.Array(ListedModel) })
+export const ListedModels = Schema.Struct({ object: Schema.Literal("list"), data: Schema.Array(ListedModel) }).annotate(
+  {
+    identifier: "ListedModels"
+  }
+)
 export interface ListedModels extends Schema.Schema.Type<typeof ListedModels> {}
 
 /** The place where a caller fetches an image that takes longer than the caller waits. Times are epoch seconds. */
@@ -35,7 +39,7 @@ export const ImageJob = Schema.Struct({
   poll_url: Schema.String,
   data: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Unknown))),
   error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
-})
+}).annotate({ identifier: "ImageJob" })
 export interface ImageJob extends Schema.Schema.Type<typeof ImageJob> {}
 
 type ErrorType = "invalid_request_error" | "rate_limit_error" | "api_error" | "payment_required"
@@ -78,6 +82,11 @@ export const gatewayCodes = {
   FREE_MODEL_FAILED: busy("The free model has no capacity"),
   MODEL_UNAVAILABLE: ours(503, "The model is not available just now"),
   PROVIDER_CONFIG_ERROR: ours(503, "The model cannot be reached with our credentials just now"),
+  PAYMENT_IDENTIFIER_TAKEN: {
+    status: 409,
+    type: "invalid_request_error",
+    message: "This payment-identifier was used with another payment or request; nothing was charged for this one"
+  },
   PAYMENT_VERIFICATION_UNAVAILABLE: ours(503, "Payments cannot be verified just now; send the same payment again"),
   TIMEOUT: ours(504, "The model did not answer in time"),
   INTERNAL_ERROR: ours(500, "An unexpected error")

@@ -4,10 +4,10 @@
  */
 import { Clock, Effect, Option } from "effect"
 import { ImagesRequest } from "#contracts"
-import { Admission, bytesAnswer, HttpCall, jsonAnswer } from "#http"
+import { Admission, HttpCall, jsonAnswer, writtenJsonAnswer } from "#http"
 import { Configuration } from "#runtime"
 import { unsettledHeaders } from "#x402"
-import { answering } from "../answer-refusal.ts"
+import { answering, refused } from "../answer-refusal.ts"
 import { fault, GatewayFault } from "../errors/GatewayFault.ts"
 import { FreeTier } from "../models/FreeTier.ts"
 import { ModelRegistry, type RegisteredModel } from "../models/ModelRegistry.ts"
@@ -96,7 +96,7 @@ const answerBegunBefore = Effect.fnUntraced(function* (id: string, otherwise: Pa
   const job = Option.getOrUndefined(yield* (yield* ImageJobs).find(id))
   if (job?.answer !== undefined) {
     const headers = { ...headersOf(id), ...unsettledHeaders("settlement_pending") }
-    return bytesAnswer(job.answer, "application/json", { headers })
+    return writtenJsonAnswer<JsonObject>(job.answer, { headers })
   }
   // A job that failed, or whose maker is gone, gets its payment back, or is settled for an image that is kept.
   const isInWork = job?.entry.status === "in_progress" && (yield* Clock.currentTimeMillis) <= job.entry.deadlineMs
@@ -116,7 +116,7 @@ export const answerImageJob = answering("images")(
     const found = yield* (yield* ImageJobs)
       .find(id)
       .pipe(Effect.mapError(() => fault("MODEL_UNAVAILABLE", { retryAfterSeconds: 1 })))
-    if (Option.isNone(found)) return jsonAnswer(noJob, { status: 404, headers: { "cache-control": "no-store" } })
+    if (Option.isNone(found)) return refused(noJob, { status: 404, headers: { "cache-control": "no-store" } })
     const body = jobBody(found.value, yield* Clock.currentTimeMillis, yield* pollUrlOf(id))
     return jsonAnswer(body, { headers: { "cache-control": "private, no-store" } })
   })

@@ -1,8 +1,8 @@
 /** The models that are served here, with their prices. */
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import type { ListedModel } from "#contracts"
 import { HttpCall, jsonAnswer } from "#http"
-import { answering } from "../answer-refusal.ts"
+import { answering, refused } from "../answer-refusal.ts"
 import { UnknownModel, unknownModelBody } from "../errors/GatewayFault.ts"
 import { ModelRegistry, type RegisteredModel, suggestModels } from "./ModelRegistry.ts"
 import { FreeTier } from "./FreeTier.ts"
@@ -34,11 +34,11 @@ const headers = { "cache-control": "no-store" }
 /** Counts a call to a list, or refuses it in the short form that lists use. */
 const counted = <A, E, R>(answer: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
-    const refused = yield* Effect.flip((yield* FreeTier).takeMetadata(yield* HttpCall)).pipe(Effect.option)
-    if (refused._tag === "None") return yield* answer
-    const { status, headers: given = {} } = refused.value
+    const taken = yield* Effect.result((yield* FreeTier).takeMetadata(yield* HttpCall))
+    if (Result.isSuccess(taken)) return yield* answer
+    const { status, headers: given = {} } = taken.failure
     const error = status === 429 ? "Rate limit exceeded" : "Not available just now"
-    return jsonAnswer({ error }, { status, headers: { ...headers, ...given } })
+    return refused({ error }, { status, headers: { ...headers, ...given } })
   })
 
 export const answerModels = answering("chat")(
@@ -60,7 +60,7 @@ export const answerModelById = answering("chat")(
         id,
         all.map(({ entry }) => entry.Id)
       )
-      return jsonAnswer(unknownModelBody(new UnknownModel({ model: id.slice(0, 200), suggestions })), {
+      return refused(unknownModelBody(new UnknownModel({ model: id.slice(0, 200), suggestions })), {
         status: 404,
         headers
       })

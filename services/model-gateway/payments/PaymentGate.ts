@@ -29,8 +29,6 @@ import {
   type Quote,
   readPayment,
   Settlements,
-  statedClaimKey,
-  statedEndMs,
   TokenWatch,
   verificationFailed,
   verifiedClaim,
@@ -39,10 +37,10 @@ import {
 } from "#x402"
 import { gatewayOrigin } from "../origin.ts"
 import { PaidCalls } from "./PaidCalls.ts"
-import { CallNames, keptCall, type KeptCalls, lostHolders, PaidAnswers, PaidJobs } from "./kept-calls.ts"
+import { CallNames, claimKeyFor, keptCall, type KeptCalls, lostHolders, PaidAnswers, PaidJobs } from "./kept-calls.ts"
 import { paymentOutcomes, paymentSeconds } from "../metrics.ts"
 import type { PaidCall } from "./paid-call.ts"
-import { type CallFacts, neededMs, type PayableCall, quoteCall } from "./quote.ts"
+import { type CallFacts, neededMs, type PayableCall, quoteCall, validBeforeMsOf } from "./quote.ts"
 import {
   exposureReached,
   identifierTaken,
@@ -159,7 +157,7 @@ const refuse = (
 
 /** The refusal of a payment that ends too soon for a new call. */
 const endsTooSoon = Effect.fnUntraced(function* ({ settings }: Parts, { call, payload }: Offered) {
-  const leftMs = (statedEndMs(payload) ?? Infinity) - (yield* Clock.currentTimeMillis)
+  const leftMs = (validBeforeMsOf(payload) ?? Infinity) - (yield* Clock.currentTimeMillis)
   const wantedMs = neededMs(settings.ModelGateway, settings.Payments, call.kind)
   return leftMs < wantedMs ? tooShort(leftMs, wantedMs) : undefined
 })
@@ -179,7 +177,7 @@ const answerEnding = Effect.fnUntraced(function* (
   offered: Offered,
   refusal: Refused
 ): Effect.fn.Return<never, PaymentRefusal> {
-  const claimKey = statedClaimKey(offered.payload, offered.requirements)
+  const claimKey = claimKeyFor(offered.payload, offered.requirements)
   if (claimKey === undefined) return yield* refuse(parts, offered, refusal)
   const found =
     offered.identifier === null ? yield* Effect.orElseSucceed(parts.claims.read(claimKey), Option.none) : Option.none()

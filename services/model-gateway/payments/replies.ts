@@ -1,7 +1,7 @@
 /** The payment gate's answers in place of a model's, in the shape of the route. Pure. */
 import { Data } from "effect"
 import { type PaymentReply, type ReplyShape, settledHeaders, type SettledPayment } from "#x402"
-import { fault, faultBody, faultHeaders } from "../errors/GatewayFault.ts"
+import { fault, faultBody, faultHeaders, type GatewayFault, statusOf } from "../errors/GatewayFault.ts"
 
 /**
  * The answer in place of the model's: the quote, or the reason why the payment was not accepted. It is the commonest
@@ -22,69 +22,56 @@ export class PaymentRefusal extends Data.TaggedClass("PaymentRefusal")<{
 export const refusalOf = (code: string, { status, headers, body }: PaymentReply) =>
   new PaymentRefusal({ status, code, headers, body })
 
-const text = (shape: ReplyShape, message: string, code = "PAYMENT_VERIFICATION_UNAVAILABLE") => {
-  const body = faultBody(shape, fault("PAYMENT_VERIFICATION_UNAVAILABLE", { message }))
-  return JSON.stringify(body).replaceAll('"PAYMENT_VERIFICATION_UNAVAILABLE"', JSON.stringify(code))
+/** `countedAs`: what metrics count in place of the code. */
+interface RefusalFacts {
+  readonly countedAs?: string
+  readonly jobId?: string
 }
 
-const headersOf = (code = "PAYMENT_VERIFICATION_UNAVAILABLE") => ({
-  "content-type": "application/json",
-  "cache-control": "no-store",
-  "x-error-code": code
-})
+/** A fault of a payment, in the shape of its route. */
+const refused = (shape: ReplyShape, given: GatewayFault, { countedAs = given.code, ...job }: RefusalFacts = {}) =>
+  new PaymentRefusal({
+    status: statusOf(given.code) as PaymentRefusal["status"],
+    code: countedAs,
+    ...job,
+    headers: { "content-type": "application/json", ...faultHeaders(given) },
+    body: JSON.stringify(faultBody(shape, given))
+  })
 
 /** Nothing was charged, and the same payment can be sent again. */
 export const unavailable = (shape: ReplyShape, message: string, retryAfterSeconds: number) =>
-  new PaymentRefusal({
-    status: 503,
-    code: "PAYMENT_VERIFICATION_UNAVAILABLE",
-    headers: { ...headersOf(), "retry-after": String(retryAfterSeconds) },
-    body: text(shape, message)
-  })
+  refused(shape, fault("PAYMENT_VERIFICATION_UNAVAILABLE", { message, retryAfterSeconds }))
 
 /** The payer's other calls come first. Nothing was charged; the same payment can be sent again when they have ended. */
-export const exposureReached = (shape: ReplyShape, retryAfterSeconds: number) => {
-  const reached = fault("PAYMENT_EXPOSURE_LIMIT", { retryAfterSeconds, source: "payer" })
-  return new PaymentRefusal({
-    status: 429,
-    code: "PAYMENT_EXPOSURE_LIMIT",
-    headers: { "content-type": "application/json", ...faultHeaders(reached) },
-    body: JSON.stringify(faultBody(shape, reached))
-  })
-}
+export const exposureReached = (shape: ReplyShape, retryAfterSeconds: number) =>
+  refused(shape, fault("PAYMENT_EXPOSURE_LIMIT", { retryAfterSeconds, source: "payer" }))
+
+// A library that retries by itself would sign and pay again.
+const noRetry = { "x-should-retry": "false" }
+
+const sendAgain = (message: string, retryAfterSeconds: number) =>
+  fault("PAYMENT_VERIFICATION_UNAVAILABLE", { message, retryAfterSeconds, headers: noRetry })
 
 /**
  * The answer is made and its settlement on its way, but the payer already has as many unpaid answers as it may have.
  */
-export const stillSettling = (shape: ReplyShape) =>
-  new PaymentRefusal({
-    status: 503,
-    code: "PAYMENT_SETTLING",
-    headers: { ...headersOf(), "retry-after": "5", "x-should-retry": "false" },
-    body: text(
-      shape,
-      "The payment is being settled, which takes longer than usual; its answer is kept. Send the very same request and payment again"
-    )
-  })
+export const stillSettling = (shape: ReplyShape) => {
+  const message =
+    "The payment is being settled, which takes longer than usual; its answer is kept. Send the very same request and payment again"
+  return refused(shape, sendAgain(message, 5), { countedAs: "PAYMENT_SETTLING" })
+}
 
 /** The call is in work, and this very payment pays for it: a caller that signs another one pays twice. */
-export const stillAnswering = (shape: ReplyShape) =>
-  new PaymentRefusal({
-    status: 503,
-    code: "PAYMENT_IN_WORK",
-    headers: { ...headersOf(), "retry-after": "2", "x-should-retry": "false" },
-    body: text(shape, "This call is being answered; send the very same request and payment again for its answer")
-  })
+export const stillAnswering = (shape: ReplyShape) => {
+  const message = "This call is being answered; send the very same request and payment again for its answer"
+  return refused(shape, sendAgain(message, 2), { countedAs: "PAYMENT_IN_WORK" })
+}
 
 /** The same for an image; the route can add more from its job. */
-export const stillMaking = (shape: ReplyShape, jobId: string) =>
-  new PaymentRefusal({
-    status: 503,
-    code: "PAYMENT_IN_WORK",
-    jobId,
-    headers: { ...headersOf(), "retry-after": "2", "x-should-retry": "false" },
-    body: text(shape, "The image of this payment is being made or settled; send the same payment again to fetch it")
-  })
+export const stillMaking = (shape: ReplyShape, jobId: string) => {
+  const message = "The image of this payment is being made or settled; send the same payment again to fetch it"
+  return refused(shape, sendAgain(message, 2), { countedAs: "PAYMENT_IN_WORK", jobId })
+}
 
 /** The answer that was lost on the way, with its receipt. */
 export const paidBefore = ({ answer, ...payment }: SettledPayment & { readonly answer: Uint8Array }) =>
@@ -97,13 +84,4 @@ export const paidBefore = ({ answer, ...payment }: SettledPayment & { readonly a
 
 /** A client's name for a call already stands for another call. */
 export const identifierTaken = (shape: ReplyShape) =>
-  new PaymentRefusal({
-    status: 409,
-    code: "PAYMENT_IDENTIFIER_TAKEN",
-    headers: { ...headersOf("PAYMENT_IDENTIFIER_TAKEN"), "x-should-retry": "false" },
-    body: text(
-      shape,
-      "This payment-identifier was used with another payment or request; nothing was charged for this one",
-      "PAYMENT_IDENTIFIER_TAKEN"
-    ).replace('"api_error"', '"invalid_request_error"')
-  })
+  refused(shape, fault("PAYMENT_IDENTIFIER_TAKEN", { headers: noRetry }))

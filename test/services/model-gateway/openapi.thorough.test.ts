@@ -1,35 +1,116 @@
+import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
+import { Context, Option, Schema } from "effect"
 import { gatewayCodes } from "#contracts"
-import { gatewayOpenApi, modelGatewayPage } from "../../../services/model-gateway/openapi.ts"
+import { BodyExample, bodyOf, refusalsOf } from "#contracts/http"
+import { gatewayBases, gatewayErrorCodes, GatewayHttpApi } from "#contracts/model-gateway"
+import { endpointsOf, templateOf } from "#http"
+import { modelResource, offerOf, paymentRequired, settlementFailed, verificationFailed } from "#x402"
+import { type ErrorDialect, fault, faultBody } from "../../../services/model-gateway/errors/GatewayFault.ts"
+import { gatewayOpenApi } from "../../../services/model-gateway/openapi/document.ts"
+import { modelGatewayPage } from "../../../services/model-gateway/openapi/page.ts"
 import { gatewayRoutes } from "../../../services/model-gateway/routes.ts"
+import { at, contractOf, type Json, refsIn, resolved } from "../../support/openapi-answers.ts"
+import { breakingChanges, promisesOf } from "../../support/openapi-promises.ts"
+import { testNetwork } from "../../support/payments.ts"
 
-const document = gatewayOpenApi() as {
-  paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>>
-  components: { schemas: Record<string, { required?: ReadonlyArray<string> }> }
-}
+// As callers get it: without anything that JSON lacks.
+const document = JSON.parse(JSON.stringify(gatewayOpenApi())) as Json
+const endpoints = endpointsOf(GatewayHttpApi)
+const { faultsOf } = contractOf(document)
+
+/** The path of each dialect's calls. */
+const paths = {
+  chat: "/v1/chat/completions",
+  images: "/v1/images/generations",
+  messages: "/v1/messages",
+  responses: "/v1/responses"
+} as const satisfies Record<ErrorDialect, string>
+const dialects = Object.keys(paths) as ReadonlyArray<ErrorDialect>
+
+const schemaOf = (dialect: ErrorDialect, status: number) =>
+  at(document, "paths", paths[dialect], "post", "responses", String(status), "content", "application/json", "schema")
 
 describe("the gateway's OpenAPI document", () => {
-  it("names every route, and every code under its status", () => {
-    const described = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/gu, ":$1")}`)
+  it("describes the existing routes under each base path, and no others", () => {
+    const described = Object.entries(at(document, "paths")).flatMap(([path, item]) =>
+      Object.keys(item as Json).map((method) => `${method.toUpperCase()} ${path}`)
     )
-    const served = gatewayRoutes
-      .filter(({ path }) => path.startsWith("/v1/") && !path.endsWith("*"))
-      .map(({ method, path }) => `${method} ${path}`)
-    assert.sameMembers(described, served)
-    const refusals = document.paths["/v1/chat/completions"]?.["post"]?.responses ?? {}
-    for (const [code, { status }] of Object.entries(gatewayCodes)) {
-      assert.include(refusals[status]?.description ?? "", code)
-      assert.include(modelGatewayPage(), `| \`${code}\` | ${status} |`)
+    // The id of a model may hold a slash.
+    const served = gatewayRoutes.map(({ method, path }) => `${method} ${templateOf(path).replace("/*", "/{model}")}`)
+    const expected = gatewayBases.flatMap((base) => described.map((verb) => verb.replace(" ", ` ${base}`)))
+    assert.sameMembers(served, expected)
+    assert.deepStrictEqual(document["servers"], [{ url: "/" }, { url: "/api" }, { url: "/solana/api" }])
+  })
+
+  it("keeps every promise to its callers", () => {
+    const promised = readFileSync(new URL("openapi-promises.txt", import.meta.url), "utf8")
+      .trimEnd()
+      .split("\n")
+    assert.isAbove(promised.length, 300)
+    const now = promisesOf(document)
+    assert.deepStrictEqual(breakingChanges(promised, now), [])
+    const unwritten = now.filter((promise) => !promised.includes(promise))
+    assert.deepStrictEqual(unwritten, [], "openapi-promises.txt keeps what is new as well: add these lines")
+  })
+
+  it("resolves every reference, and uses every schema", () => {
+    const refs = new Set(refsIn(document))
+    for (const ref of refs) assert.isDefined(resolved(document, ref), ref)
+    for (const name of Object.keys(at(document, "components", "schemas"))) {
+      assert.isTrue(refs.has(`#/components/schemas/${name}`), `${name} is not used`)
+    }
+    assert.notInclude(JSON.stringify(document), "$defs")
+  })
+
+  it("has an example of every body, valid by its schema", () => {
+    const taking = endpoints.filter((endpoint) => bodyOf(endpoint).body !== undefined)
+    assert.lengthOf(taking, dialects.length)
+    for (const endpoint of taking) {
+      const example = Option.getOrUndefined(Context.getOption(endpoint.annotations, BodyExample))
+      const accepts = Schema.is(bodyOf(endpoint).body as unknown as Schema.Codec<unknown>)
+      assert.isTrue(accepts(example), endpoint.identifier)
     }
   })
 
-  it("leaves no reference unresolved", () => {
-    const text = JSON.stringify(document)
-    const names = [...text.matchAll(/"#\/components\/schemas\/([^"]+)"/gu)].map(([, name]) => name ?? "")
-    assert.isAbove(names.length, 5)
-    for (const name of names) assert.property(document.components.schemas, name)
-    assert.notInclude(text, "$defs")
-    assert.includeMembers([...(document.components.schemas["ChatRequest"]?.required ?? [])], ["model", "messages"])
+  it("names every code under its status for every call, and on the page", () => {
+    const page = modelGatewayPage()
+    for (const [code, { status, type = "" }] of Object.entries(gatewayErrorCodes)) {
+      assert.include(page, `| ${status} | \`${code}\` | ${type} |`)
+    }
+    for (const endpoint of endpoints.filter(({ method }) => method === "POST")) {
+      assert.include(page, `\`POST ${endpoint.path}\``)
+      const named = refusalsOf(endpoint).flatMap(({ status, codes }) => codes.map((code) => `${status} ${code}`))
+      const all = Object.entries(gatewayCodes).map(([code, { status }]) => `${status} ${code}`)
+      assert.sameMembers(named, all)
+    }
+  })
+})
+
+describe("every refusal of a call has the shape that the document gives it", () => {
+  it.each(dialects)("for errors of %s, with any code", (dialect) => {
+    const details = [{ path: ["model"], message: "Missing key" }]
+    for (const [code, { status }] of Object.entries(gatewayCodes)) {
+      if (status === 402) continue
+      const given = fault(code as keyof typeof gatewayCodes, { debug: "reason", details, param: "model" })
+      assert.deepStrictEqual(faultsOf(schemaOf(dialect, status), faultBody(dialect, given)), [], code)
+    }
+  })
+
+  it.each(dialects)("for the 402 of %s: its quote, and payments that were not taken", (dialect) => {
+    const shape = dialect === "images" ? "chat" : dialect
+    const resource = modelResource({ origin: "https://models.example.com", path: paths[dialect], model: "demo/echo" })
+    const quote = { resource, offers: [offerOf(testNetwork, 25_685n, 600)] as const }
+    const failure = { code: "PAYMENT_UNFUNDED", reason: "insufficient_funds", payer: "0xabc" } as const
+    const replies = [
+      paymentRequired(quote, shape),
+      verificationFailed(quote, shape, failure),
+      verificationFailed(quote, shape, { ...failure, code: "PAYMENT_REPLAY", payer: null }),
+      settlementFailed(quote, shape, { ...failure, network: "eip155:84532", transaction: null })
+    ]
+    for (const { status, body } of replies) {
+      assert.deepStrictEqual(faultsOf(schemaOf(dialect, status), JSON.parse(body)), [], body)
+    }
+    assert.isNotEmpty(faultsOf(schemaOf(dialect, 402), { error: { message: "Pay" } }))
   })
 })
