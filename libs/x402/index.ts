@@ -25,8 +25,7 @@ export {
   paymentIdentifier
 } from "./payment-header.ts"
 export { x402Metrics } from "./metrics.ts"
-export { collectByMs, readSettlerKey, statedClaimKey, statedEndMs } from "./chains/families.ts"
-export { openChains, openNetworks, type OpenNetwork } from "./networks.ts"
+export { openChains, openNetworks, type OpenNetwork, readSettlerKey } from "./networks.ts"
 export { TokenWatch } from "./TokenWatch.ts"
 export {
   chargedInputTokens,

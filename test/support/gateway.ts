@@ -1,14 +1,20 @@
 /** A whole model gateway of the test's own: its bus, its local upstream, and a payment gate that takes one kind of money. */
+import { assert } from "@effect/vitest"
 import { Effect, Layer, type Scope } from "effect"
 import { ConfiguredHttp, UntrustedHttp } from "#egress"
+import { gatewayBases } from "#contracts/model-gateway"
 import { HttpListener } from "#http"
 import { Addresses, Configuration, Drain, Metrics } from "#runtime"
+import { modelResource, offerOf, paymentRequired, type PaymentReply, settlementFailed, verificationFailed } from "#x402"
 import { type LocalUpstream, startLocalUpstream } from "../../dev/upstream/LocalUpstream.ts"
 import { modelGatewayWith } from "../../services/model-gateway/role.ts"
 import { openCall } from "../../services/model-gateway/payments/paid-call.ts"
 import { PaymentGate } from "../../services/model-gateway/payments/PaymentGate.ts"
 import type { PayableCall } from "../../services/model-gateway/payments/quote.ts"
-import { PaymentRefusal } from "../../services/model-gateway/payments/replies.ts"
+import { refusalOf } from "../../services/model-gateway/payments/replies.ts"
+import { gatewayOpenApi } from "../../services/model-gateway/openapi/document.ts"
+import { contractOf } from "./openapi-answers.ts"
+import { testNetwork } from "./payments.ts"
 import { busOn, natsServer } from "../../dev/fixtures/bus.ts"
 
 type Json = Readonly<Record<string, unknown>>
@@ -21,20 +27,23 @@ export interface PaymentBook {
   refusesSettlement: boolean
 }
 
+const quote = {
+  resource: modelResource({ origin: "https://models.example.com", path: "/v1/chat/completions", model: "demo/echo" }),
+  offers: [offerOf(testNetwork, 25_685n, 600)]
+} as const
+
 /** Takes `PAYMENT-SIGNATURE: good`. */
 const testGate = (book: PaymentBook) => {
-  const refusal = (code: string, body: Json) =>
-    Effect.fail(
-      new PaymentRefusal({ status: 402, code, headers: { "payment-required": "quote" }, body: JSON.stringify(body) })
-    )
+  const refusal = (code: string, reply: PaymentReply) => Effect.fail(refusalOf(code, reply))
   const step = (name: PaymentBook["steps"][number]) => Effect.sync(() => void book.steps.push(name))
   return Layer.succeed(PaymentGate, {
     quote: () => Effect.die(new Error("nobody asks")),
     pay: (call) =>
       Effect.gen(function* () {
         const [money] = call.payment["payment-signature"]
-        if (money === undefined) return yield* refusal("PAYMENT_REQUIRED", { error: "Payment Required" })
-        if (money !== "good") return yield* refusal("PAYMENT_INVALID", { code: "PAYMENT_INVALID" })
+        const refused = { code: "PAYMENT_INVALID", reason: "not good", payer: null } as const
+        if (money === undefined) return yield* refusal("PAYMENT_REQUIRED", paymentRequired(quote, call.shape))
+        if (money !== "good") return yield* refusal(refused.code, verificationFailed(quote, call.shape, refused))
         book.calls.push(call)
         yield* step("pay")
         return openCall({
@@ -45,8 +54,14 @@ const testGate = (book: PaymentBook) => {
           settle: () =>
             Effect.gen(function* () {
               yield* step("settle")
-              if (book.refusesSettlement)
-                return yield* refusal("PAYMENT_UNFUNDED", { error: "Payment settlement failed" })
+              if (book.refusesSettlement) {
+                const unfunded = { code: "PAYMENT_UNFUNDED", reason: "not enough", payer: null } as const
+                const chainFacts = { network: "eip155:84532", transaction: null }
+                return yield* refusal(
+                  unfunded.code,
+                  settlementFailed(quote, call.shape, { ...unfunded, ...chainFacts })
+                )
+              }
               return { headers: { "payment-response": "receipt" } }
             })
         })
@@ -134,7 +149,7 @@ export interface Said {
   readonly body: Json
 }
 
-/** A call as any client makes it. */
+/** A call as any client makes it. Its answer is as the API's own document describes it. */
 export const ask = (
   { url }: Pick<TestGateway, "url">,
   path: string,
@@ -142,16 +157,41 @@ export const ask = (
   headers: Readonly<Record<string, string>> = {}
 ): Effect.Effect<Said> =>
   Effect.promise(async () => {
+    const method = body === undefined ? "GET" : "POST"
     const isText = typeof body === "string"
     const response = await fetch(`${url}${path}`, {
-      method: body === undefined ? "GET" : "POST",
+      method,
       ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
       headers: { "content-type": "application/json", ...headers }
     })
     const text = await response.text()
     const isJson = response.headers.get("content-type")?.startsWith("application/json") === true
-    return { status: response.status, headers: response.headers, text, body: isJson ? (JSON.parse(text) as Json) : {} }
+    const said = {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: isJson ? (JSON.parse(text) as Json) : {}
+    }
+    assert.deepStrictEqual(breachesOf(method, path, said), [], `${method} ${path}: ${text}`)
+    return said
   })
+
+const document = JSON.parse(JSON.stringify(gatewayOpenApi())) as Record<string, unknown>
+const { breaches } = contractOf(document)
+const templates = Object.entries(document["paths"] as Readonly<Record<string, object>>)
+
+/** Every place where an answer differs from the document; none for a path or a method that is not in it. */
+const breachesOf = (method: string, path: string, said: Said): ReadonlyArray<string> => {
+  const base = gatewayBases.findLast((each) => path.startsWith(`${each}/`)) ?? ""
+  const plain = path.slice(base.length).split("?")[0] ?? ""
+  const [template] =
+    templates.find(([each]) => new RegExp(`^${each.replaceAll(/\{\w+\}/gu, ".+")}$`, "u").test(plain)) ?? []
+  const isDescribed = templates.some(([each, methods]) => each === template && method.toLowerCase() in methods)
+  if (template === undefined || !isDescribed) return []
+  const contentType = said.headers.get("content-type") ?? ""
+  const isStream = contentType.startsWith("text/event-stream")
+  return breaches(method, template, { ...said, contentType, body: isStream ? eventsOf(said.text).data : said.body })
+}
 
 export const money = { "payment-signature": "good" }
 

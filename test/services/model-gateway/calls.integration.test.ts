@@ -20,7 +20,7 @@ describe("a call to a paid model", () => {
         for (const base of ["", "/api", "/solana/api"]) {
           const unpaid = yield* ask(gateway, `${base}${chatPath}`, chat("one two three"))
           assert.strictEqual(unpaid.status, 402)
-          assert.strictEqual(unpaid.headers.get("payment-required"), "quote")
+          assert.isNotEmpty(unpaid.headers.get("payment-required"))
 
           const paid = yield* ask(gateway, `${base}${chatPath}`, chat("one two three"), money)
           assert.strictEqual(paid.status, 200)

@@ -8,8 +8,10 @@
 import { dirname, join } from "node:path"
 import koffi, { type LibraryHandle } from "koffi"
 import { findLibrary, loadLibrary, newCString } from "../worker/library.ts"
-import { MissingPart } from "../worker/speaker.ts"
-import { type FliteFeatures, type FliteVoice, fliteVoices } from "./speaker.ts"
+import type { ThreadData } from "../worker/protocol.ts"
+import { MissingPart, type Speaker } from "../worker/speaker.ts"
+import { type FliteFeatures, flitePackages, type FliteVoice, fliteVoices } from "./parameters.ts"
+import { makeFliteSpeaker } from "./speaker.ts"
 
 /** Called with the plan first; returns false to stop. */
 type FliteCallback = (pcm: Int16Array, plan: Planned) => boolean
@@ -27,8 +29,8 @@ const noiseSeed = 1
 const goOn = 0
 const stop = -1
 
-export const openFlite = (): Flite => {
-  const path = findLibrary("libflite.so.1")
+export const openFlite = (data: ThreadData): Speaker => {
+  const path = findLibrary("libflite.so.1", flitePackages, data.libraryFolders)
   const library = loadLibrary(path)
   const newUtterance = library.func("void *new_utterance()")
   const deleteUtterance = library.func("void delete_utterance(void *)")
@@ -63,7 +65,7 @@ export const openFlite = (): Flite => {
     return current(pcm, planned) ? goOn : stop
   }, koffi.pointer(callbackType))
 
-  return {
+  return makeFliteSpeaker({
     hz: voicesHz,
     synthesize: (ascii, voice, features, onAudio) => {
       current = onAudio
@@ -82,7 +84,7 @@ export const openFlite = (): Flite => {
       synth(utterance)
       deleteUtterance(utterance)
     }
-  }
+  })
 }
 
 const loadVoice = (folder: string, name: FliteVoice) => {
@@ -91,7 +93,7 @@ const loadVoice = (folder: string, name: FliteVoice) => {
       `void *register_cmu_us_${name}(const char *)`
     )(null)
   } catch (error) {
-    throw new MissingPart(String(error))
+    throw new MissingPart(flitePackages, String(error))
   }
 }
 

@@ -4,13 +4,12 @@
  * begins, although engines report it earlier.
  */
 import type { WordStart } from "#contracts"
-import type { EngineFrame } from "../Engine.ts"
-import { engineHz } from "./protocol.ts"
+import { type EngineFrame, engineHz } from "../Engine.ts"
 
 const secondFrame = engineHz / 10
 const frameMax = engineHz
 
-interface FrameBatcher {
+export interface FrameBatcher {
   readonly word: (word: WordStart) => void
   readonly audio: (pcm: Int16Array) => void
   /** Sends the remaining samples. */

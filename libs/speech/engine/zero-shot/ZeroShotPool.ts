@@ -9,8 +9,10 @@ import { execPath } from "node:process"
 import { fileURLToPath } from "node:url"
 import { Effect, Stream } from "effect"
 import { runContained } from "#audio"
-import { EngineFailed, type SpeechEngine, ZeroShotModelUnusable } from "../Engine.ts"
-import { openEnginePool } from "../EnginePool.ts"
+import type { SpeechEngine } from "../Engine.ts"
+import { openEngineThreads } from "../EngineThreads.ts"
+import { EngineFailed, ZeroShotModelUnusable } from "../errors.ts"
+import { sherpaPackage } from "./sherpa.ts"
 
 export interface ZeroShotOptions {
   readonly modelFolder: string
@@ -30,10 +32,10 @@ export const openZeroShotPool = Effect.fn("ZeroShotPool.open")(function* (option
   const { modelFolder: folder } = options
   const found = yield* findModel(folder)
   yield* probe(folder, found)
-  const threads = yield* openEnginePool({
+  const threads = yield* openEngineThreads({
     engine,
     entry: new URL("./thread.ts", import.meta.url),
-    packages: "npm's sherpa-onnx-node",
+    packages: sherpaPackage,
     model: found.files,
     jobMsMax,
     cancelMsMax

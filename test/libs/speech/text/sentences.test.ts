@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { read } from "../laws.ts"
 
-const sentencesOf = (input: string, locale: string) =>
-  read(input, { locale }).sentences.map(({ start, end }) => input.slice(start, end))
+const sentencesOf = (input: string, locale: string) => read(input, { locale }).sentences.map(({ value }) => value)
 
 describe("sentences", () => {
   // A stroke stands where a sentence ends.

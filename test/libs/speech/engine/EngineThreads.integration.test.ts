@@ -1,20 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Stream } from "effect"
-import { type EnginePoolOptions, openEnginePool } from "../../../../libs/speech/engine/EnginePool.ts"
-import { EngineBusy, EngineFailed, EngineMissing } from "../../../../libs/speech/engine/Engine.ts"
+import { type EngineThreadsOptions, openEngineThreads } from "../../../../libs/speech/engine/EngineThreads.ts"
+import { EngineBusy, EngineFailed, EngineMissing } from "../../../../libs/speech/engine/errors.ts"
 import { Metrics } from "#runtime"
 import { heard, jobOf, metrics, piece, voiceOf } from "./jobs.ts"
 
-const open = (options: Partial<EnginePoolOptions> = {}) =>
-  openEnginePool({
+const open = (options: Partial<EngineThreadsOptions> = {}) =>
+  openEngineThreads({
     engine: "fake",
     entry: new URL("./fake-thread.ts", import.meta.url),
-    packages: "libnothing1",
+    packages: "nothing",
     ...options
   })
 const job = (text: string) => jobOf(voiceOf("espeak", "any"), piece(text))
 
-describe("a pool of engine threads", () => {
+describe("an engine of threads", () => {
   it.live.each(["crash", "exit"])("fails the job whose thread dies (%s), and goes on with another", (how) =>
     Effect.gen(function* () {
       const engine = yield* open()
@@ -24,6 +24,7 @@ describe("a pool of engine threads", () => {
 
       assert.instanceOf(error, EngineFailed)
       assert.strictEqual(error.reason, "crashed")
+      assert.isTrue(error.isRetryable)
       assert.strictEqual(after.pcm.length, 1200)
       const text = yield* (yield* Metrics).text
       assert.match(text, /speech_engine_threads_replaced_total\{.*engine="fake"\} 1/u)
@@ -76,7 +77,7 @@ describe("a pool of engine threads", () => {
       assert.isBelow(Math.max(...waits), 5_000)
     }).pipe(Effect.scoped, Effect.provide(metrics))
   )
-  it.live("loses no slot to jobs that are interrupted while they wait or begin", () =>
+  it.live("loses no place to jobs that are interrupted while they wait or begin", () =>
     Effect.gen(function* () {
       const engine = yield* open({ threads: 2 })
 
@@ -99,6 +100,7 @@ describe("a pool of engine threads", () => {
 
       assert.instanceOf(error, EngineFailed)
       assert.strictEqual(error.reason, "too_long")
+      assert.isFalse(error.isRetryable)
     }).pipe(Effect.scoped, Effect.provide(metrics))
   )
   it.live("says what to install when a package is missing", () =>
