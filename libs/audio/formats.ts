@@ -4,6 +4,8 @@
  * `Accept` header, or by its `audio_format`.
  */
 
+import type { OutputFormat } from "#contracts"
+
 export type Codec = "pcm" | "wav" | "ulaw" | "mp3" | "opus" | "aac"
 export type AudioContainer = "wav" | "mp3" | "ogg" | "aac" | "pcm" | "ulaw"
 
@@ -15,15 +17,10 @@ const mp3Bitrates = [32, 64, 96, 128, 160, 192] as const
 const pcmRates = [8_000, 16_000, 22_050, 24_000, 44_100, 48_000] as const
 const wavRates = [24_000, 48_000] as const
 
-type Mp3Name = `mp3_${(typeof mp3Rates)[number]}_${(typeof mp3Bitrates)[number]}`
-type PcmName = `pcm_${(typeof pcmRates)[number]}`
-type WavName = `wav_${(typeof wavRates)[number]}`
-export type FormatName = PcmName | Mp3Name | WavName | "ulaw_8000" | "ogg_24000" | "aac_24000"
-
 export interface AudioFormat {
-  readonly name: FormatName
+  readonly name: OutputFormat
   /** The name in the answer: MPEG-2 ends at 160 kbit/s, so `_192` is delivered as `_160`. */
-  readonly deliveredName: FormatName
+  readonly deliveredName: OutputFormat
   readonly codec: Codec
   readonly sampleRateHz: number
   readonly bitrateKbps: number | null
@@ -131,7 +128,7 @@ export const paddedSamples = (format: AudioFormat, samples: number): number => {
   return Math.round(units * format.gridSamples)
 }
 
-const ofContainer: Readonly<Record<AudioContainer, FormatName>> = {
+const ofContainer: Readonly<Record<AudioContainer, OutputFormat>> = {
   wav: "wav_24000",
   mp3: "mp3_24000_64",
   ogg: "ogg_24000",

@@ -11,7 +11,6 @@ export {
   type Codec,
   fleetRateHz,
   formatNamed,
-  type FormatName,
   formatOfAccept,
   formatOfAudioFormat,
   paddedSamples

@@ -87,6 +87,7 @@ export {
 export * from "./speech/api/voice-cloning.ts"
 export * from "./speech/api/voices.ts"
 export * from "./speech/engine-voice.ts"
+export { type OutputFormat, outputFormats, streamedFormats, streamedMediaTypes } from "./speech/formats.ts"
 export * from "./speech/marks.ts"
 export { findModel, type ModelId, type SpeechModel, speechModels } from "./speech/models.ts"
 export * from "./speech/sessions.ts"

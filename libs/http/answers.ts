@@ -39,8 +39,8 @@ export const emptyAnswer = ({ status = 204, headers = {} }: AnswerOptions = {}):
   HttpServerResponse.empty({ status, headers })
 
 /** The answer with these headers beside its own. */
-export const withHeaders = (answer: Answer, headers: Readonly<Record<string, string>>): Answer =>
-  HttpServerResponse.setHeaders(answer, headers)
+export const withHeaders = <A extends Answer>(answer: A, headers: Readonly<Record<string, string>>): A =>
+  HttpServerResponse.setHeaders(answer, headers) as A
 
 interface StreamOptions extends AnswerOptions {
   readonly contentType: string

@@ -11,7 +11,7 @@ import { cloningMetrics, consentMetrics } from "#voice-cloning"
 import { x402Metrics } from "#x402"
 import { modelGatewayMetrics, gatewayOpenApi, modelGatewayPage, paymentMetrics } from "#model-gateway/documents"
 import { pipelineMetrics, pipelineOpenApi, pipelinePage } from "#pipeline-api/documents"
-import { speechApiMetrics, openApiDocument, speechApiPage } from "#speech-api/documents"
+import { speechApiMetrics, speechOpenApi, speechPage } from "#speech-api/documents"
 import { settlerMetrics } from "#payment-settler/metrics"
 import { verifierMetrics } from "#payment-verifier/metrics"
 import { sequencerMetrics } from "#speech-sequencer/metrics"
@@ -23,8 +23,8 @@ export const generatedDocuments = () => [
   ...contractDocuments(),
   { path: "docs/pipeline-openapi.json", content: `${JSON.stringify(pipelineOpenApi(), null, 2)}\n` },
   { path: "docs/pipeline-api.md", content: pipelinePage() },
-  { path: "docs/speech-openapi.json", content: `${JSON.stringify(openApiDocument(), null, 2)}\n` },
-  { path: "docs/speech-api.md", content: speechApiPage() },
+  { path: "docs/speech-openapi.json", content: `${JSON.stringify(speechOpenApi(), null, 2)}\n` },
+  { path: "docs/speech-api.md", content: speechPage() },
   { path: "docs/model-gateway-openapi.json", content: `${JSON.stringify(gatewayOpenApi(), null, 2)}\n` },
   { path: "docs/model-gateway.md", content: modelGatewayPage() },
   { path: "docs/settings.md", content: settingsPage() },

@@ -1,4 +1,4 @@
-/** The speech API's own documentation: its routes and its metrics. */
+/** The sources of the speech API's documents: its routes and its metrics. */
 export { speechApiMetrics } from "./metrics.ts"
-export { openApiDocument } from "./openapi/document.ts"
-export { speechApiPage } from "./openapi/page.ts"
+export { speechOpenApi } from "./openapi/document.ts"
+export { speechPage } from "./openapi/page.ts"

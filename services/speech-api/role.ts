@@ -16,7 +16,7 @@ import {
   Auth,
   type CorsPolicy,
   crossOrigin,
-  descriptionRoute,
+  descriptionRoutes,
   FormFiles,
   HttpListener,
   Idempotency,
@@ -28,10 +28,10 @@ import { consentSettings, ConsentVerification, VoiceMeasure } from "#voice-cloni
 import { Speech } from "./speaking/Speech.ts"
 import { SpeechAdmission } from "./speaking/SpeechAdmission.ts"
 import { SpeechSessions } from "./speaking/SpeechSessions.ts"
-import { audioRoutes } from "./routes/audio.ts"
-import { catalogueRoutes } from "./routes/catalogue.ts"
-import { openApiDocument } from "./openapi/document.ts"
-import { voiceRoutes } from "./routes/voices.ts"
+import { audioRoutes } from "./http/audio.ts"
+import { voiceRoutes } from "./http/voices.ts"
+import { speechOpenApi } from "./openapi/document.ts"
+import { servedPage } from "./openapi/page.ts"
 import { Challenges } from "./voices/Challenges.ts"
 import { ClonedVoices } from "./voices/ClonedVoices.ts"
 import { Consents } from "./voices/Consents.ts"
@@ -60,13 +60,16 @@ const parts = Layer.unwrap(
   )
 )
 
+/** All routes of the API. */
+export const speechRoutes = [...audioRoutes, ...voiceRoutes, ...descriptionRoutes(speechOpenApi, servedPage)] as const
+
 const listener = Layer.unwrap(
   Effect.map(Configuration, ({ SpeechApi }) =>
     HttpListener.layer({
       name: "speech-api",
       host: SpeechApi.Host,
       port: SpeechApi.Port,
-      routes: crossOrigin([...audioRoutes, ...catalogueRoutes, ...voiceRoutes, descriptionRoute(openApiDocument)]),
+      routes: crossOrigin(speechRoutes),
       cors: speechCors({ origins: SpeechApi.AllowedOrigins, headerPrefixes: SpeechApi.HeaderPrefixes }),
       requestIdHeaders: SpeechApi.HeaderPrefixes.map((prefix) => `${prefix}-Request-Id`)
     })

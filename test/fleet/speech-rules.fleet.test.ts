@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { ErrorEnvelope, speechModels } from "#contracts"
-import { errorCodes } from "../../services/speech-api/openapi/components.ts"
+import { speechErrorCodes } from "#contracts/speech-api"
 import { codeOf, containerOf, type Heard, speechFleet, type SpeechFleet } from "../support/speech-fleet.ts"
 
 let fleet: SpeechFleet
@@ -23,10 +23,10 @@ type Headers = Readonly<Record<string, string>>
 const ask = (path: string, body: Fields = {}, headers: Headers = {}) =>
   fleet.call(path, { body: { ...hello, ...body }, headers })
 
-const assertRefused = (heard: Heard, code: keyof typeof errorCodes, field?: string) => {
+const assertRefused = (heard: Heard, code: keyof typeof speechErrorCodes, field?: string) => {
   const { error } = Schema.decodeUnknownSync(ErrorEnvelope)(heard.body)
   assert.strictEqual(error.code, code)
-  assert.strictEqual(heard.status, errorCodes[code].status)
+  assert.strictEqual(heard.status, speechErrorCodes[code].status)
   if (field !== undefined) assert.property(error.fields, field)
 }
 

@@ -103,10 +103,11 @@ const fieldsOf = (path: string, schema: Json, side: "request" | "answer"): Reado
 }
 
 const typeOf = (schema: unknown): string => {
-  const { $ref: ref, type, enum: values, items, anyOf, allOf, format } = (schema ?? {}) as Json
+  const { $ref: ref, type, enum: values, items, anyOf, oneOf, allOf, format } = (schema ?? {}) as Json
   if (typeof ref === "string") return ref.split("/").at(-1) ?? ""
   if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(" | ")
-  if (Array.isArray(anyOf)) return anyOf.map(typeOf).join(" | ")
+  const choices = anyOf ?? oneOf
+  if (Array.isArray(choices)) return choices.map(typeOf).join(" | ")
   if (Array.isArray(allOf)) return allOf.map(typeOf).join(" & ")
   if (items !== undefined) return `${typeOf(items)}[]`
   return [type ?? "any", format].filter((each) => each !== undefined).join(" ")

@@ -82,14 +82,15 @@ interface Operation {
   readonly scopes: ReadonlyArray<string>
   readonly query: Readonly<Record<string, JsonObject>>
   readonly body: { readonly schema: string; readonly example: unknown; readonly isForm: boolean } | undefined
-  /** One for each status and media type; an empty answer has none. */
-  readonly answers: ReadonlyArray<{
-    readonly status: string
-    readonly mediaType: string
-    /** Undefined for bytes and for an empty answer. */
-    readonly schema: JsonObject | undefined
-  }>
+  readonly answers: ReadonlyArray<Answer>
   readonly refusals: ReadonlyArray<string>
+}
+
+/** One of each status: nothing, bytes of any of these media types, or a shape. */
+interface Answer {
+  readonly status: string
+  readonly mediaTypes: ReadonlyArray<string>
+  readonly schema: JsonObject | undefined
 }
 
 const operationsOf = (document: JsonObject): ReadonlyArray<Operation> =>
@@ -130,10 +131,12 @@ const bodyOf = (operation: JsonObject): Operation["body"] => {
 const form = "multipart/form-data"
 const events = "text/event-stream"
 
-const contentsOf = (status: string, response: JsonObject): Operation["answers"] => {
+const contentsOf = (status: string, response: JsonObject): ReadonlyArray<Answer> => {
   const contents = Object.entries(at(response, "content") as Record<string, { readonly schema?: JsonObject }>)
-  if (contents.length === 0) return [{ status, mediaType: "", schema: undefined }]
-  return contents.map(([mediaType, { schema }]) => ({ status, mediaType, schema }))
+  if (contents.every(([, { schema }]) => schema === undefined)) {
+    return [{ status, mediaTypes: contents.map(([mediaType]) => mediaType), schema: undefined }]
+  }
+  return contents.map(([mediaType, { schema }]) => ({ status, mediaTypes: [mediaType], schema }))
 }
 
 /** A status with several shapes has the codes of all. */
@@ -176,20 +179,20 @@ const section = (
   ].join("\n\n")
 }
 
-const answered = (answer: Operation["answers"][number]) =>
+const answered = (answer: Answer) =>
   answer.status === "200" ? `with ${whatOf(answer)}` : `${answer.status} with ${whatOf(answer)}`
 
-const whatOf = ({ schema, mediaType }: Operation["answers"][number]) => {
-  if (mediaType === "") return "nothing"
+const whatOf = ({ schema, mediaTypes }: Answer) => {
+  if (mediaTypes.length === 0) return "nothing"
   const { description, $ref: ref, oneOf } = schema ?? {}
   const of = schema === undefined || (ref ?? oneOf) === undefined ? undefined : typeOf(schema)
-  if (of !== undefined) return mediaType === events ? `events of ${of}` : of
-  return description === undefined ? `\`${mediaType}\`` : String(description)
+  if (of !== undefined) return mediaTypes.includes(events) ? `events of ${of}` : of
+  return description === undefined ? mediaTypes.map((type) => `\`${type}\``).join(", ") : String(description)
 }
 
 const curlOf = ({ method, path, scopes, body, answers }: Operation, address: string) =>
   [
-    `curl ${answers.every(({ mediaType }) => mediaType === events) ? "-N " : ""}"${address}${path.replaceAll(/:(\w+)/gu, (_, name: string) => `$${name.toUpperCase()}`)}"`,
+    `curl ${answers.every(({ mediaTypes }) => mediaTypes.includes(events)) ? "-N " : ""}"${address}${path.replaceAll(/:(\w+)/gu, (_, name: string) => `$${name.toUpperCase()}`)}"`,
     ...(method === "GET" ? [] : [`-X ${method}`]),
     ...(scopes.length === 0 ? [] : ['-H "Authorization: Bearer $TOKEN"']),
     ...(body === undefined ? [] : bodyArguments(body)),
@@ -201,7 +204,7 @@ const bodyArguments = ({ example, isForm }: NonNullable<Operation["body"]>) =>
     ? Object.entries(example as JsonObject).map(([name, value]) => `-F '${name}=${String(value)}'`)
     : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(example)}'`]
 
-const isOfBytes = ({ schema, mediaType }: Operation["answers"][number]) => schema === undefined && mediaType !== ""
+const isOfBytes = ({ schema, mediaTypes }: Answer) => schema === undefined && mediaTypes.length > 0
 
 const shape = (schema: JsonObject, longList?: LongList) =>
   Object.keys(propertiesOf(schema)).length === 0 ? typeOf(schema, longList) : fieldTable(schema, longList)

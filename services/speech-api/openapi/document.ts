@@ -1,125 +1,96 @@
-/**
- * OpenAPI 3.1 of the speech API, made from the schemas that decode the requests and from the operations' list.
- * Pure; docs/speech-openapi.json is written from it and a test fails when the file is stale.
- */
-import { audioFormats } from "#audio"
-import { voicesPageMax } from "#contracts"
-import { jsonContent, type JsonObject, pathParameters, pathsOf, refTo, refusalsOf } from "#http"
-import { newestVersion } from "../routes/version.ts"
-import {
-  componentSchemas,
-  errorCodes,
-  headers,
-  headersOf,
-  idempotencyHeaders,
-  leastHeaders,
-  requestHeaders,
-  voicesQuery
-} from "./components.ts"
-import { type Answer, type Operation, operations } from "./operations.ts"
+/** The headers of the speech API, both ways, and its OpenAPI document. Pure. */
+import { refusalsOf } from "#contracts/http"
+import { newestVersion, SpeechHttpApi } from "#contracts/speech-api"
+import { type ApiParts, type JsonObject, openApiOf } from "#http"
 
-export const openApiDocument = (): JsonObject => ({
-  openapi: "3.1.0",
-  info: {
-    title: "Starling speech",
-    version: newestVersion,
-    description: "Text to speech: whole, streamed, and streamed with word marks."
-  },
-  servers: [{ url: "/" }],
-  security: [{ bearer: [] }],
-  paths: pathsOf(operations, operationOf),
-  components: {
-    securitySchemes: {
-      bearer: { type: "http", scheme: "bearer", description: "`./starling token make --role member` makes one." }
-    },
-    parameters: { ...requestHeaders, ...idempotencyHeaders },
-    headers,
-    schemas: componentSchemas()
-  }
+export const speechOpenApi = (): JsonObject => openApiOf(SpeechHttpApi, speechParts)
+
+const text = { type: "string" }
+const whole = { type: "integer", minimum: 0 }
+const header = (description: string, required: boolean, schema: JsonObject = text) => ({
+  description,
+  required,
+  schema
 })
 
-const operationOf = (operation: Operation): JsonObject => ({
-  operationId: operation.id,
-  summary: operation.summary,
-  description: operation.description,
-  security: operation.scopes.map((scope) => ({ bearer: [scope] })),
-  parameters: parametersOf(operation),
-  ...(operation.body === undefined ? {} : { requestBody: requestBodyOf(operation.body) }),
-  responses: {
-    [operation.status ?? 200]: {
-      description: operation.summary,
-      headers: headersOf(operation.status ?? 200, operation.answer, operation.isIdempotent),
-      content: contentOf(operation.answer)
-    },
-    ...refusalsOf(errorCodes, operation.codes, headersOf),
-    default: anyRefusal()
-  }
-})
-
-const requestBodyOf = ({ schema, example, isForm }: NonNullable<Operation["body"]>): JsonObject => ({
-  required: true,
-  content: isForm
-    ? { "multipart/form-data": { schema: refTo(schema) } }
-    : { "application/json": { schema: refTo(schema), example } }
-})
-
-const parametersOf = ({ path, query, scopes, isIdempotent }: Operation): ReadonlyArray<JsonObject> => [
-  ...pathParameters(path),
-  ...(query === undefined ? [] : queryParameters()),
-  ...(scopes.length === 0
-    ? []
-    : Object.keys({ ...requestHeaders, ...(isIdempotent ? idempotencyHeaders : {}) }).map((name) => ({
-        $ref: `#/components/parameters/${name}`
-      })))
-]
-
-const queryParameters = () =>
-  Object.entries(voicesQuery()).map(([name, { description, ...schema }]) => ({
-    name,
-    in: "query",
+/** Headers that callers may send. */
+const requestHeaders = {
+  "Service-Version": {
+    name: "Service-Version",
+    in: "header",
     required: false,
-    description,
-    // On the wire it is text; readers of the document want a number.
-    schema: name === "limit" ? { type: "integer", minimum: 1, maximum: voicesPageMax } : schema
-  }))
-
-/** The media types a stream may have, without their parameters. */
-export const streamedTypes = () => [
-  ...new Set(
-    audioFormats.filter(({ isStreamable }) => isStreamable).map(({ mediaType }) => mediaType.split(";")[0] ?? "")
-  )
-]
-
-const contentOf = (answer: Answer): JsonObject => {
-  switch (answer._tag) {
-    case "Audio":
-      return Object.fromEntries(streamedTypes().map((type) => [type, {}]))
-    case "Events":
-      return {
-        "text/event-stream": {
-          schema: { description: "The data of each event, by its type.", oneOf: answer.schemas.map(refTo) }
-        }
-      }
-    case "File":
-      return Object.fromEntries(answer.mediaTypes.map((type) => [type, {}]))
-    case "Empty":
-      return {}
-    case "Document":
-      return jsonContent({ type: "object" })
-    case "Json":
-      return jsonContent(
-        answer.bareListOf === undefined ? refTo(answer.schema) : orBareList(answer.schema, answer.bareListOf)
-      )
+    description: "The version you are pinned to, a date; the newest without it. Also read as `Speechify-Version`.",
+    schema: { type: "string", format: "date", examples: [newestVersion] }
+  },
+  "X-Request-Id": {
+    name: "X-Request-Id",
+    in: "header",
+    required: false,
+    description: "An id of yours, up to 128 visible ASCII characters, instead of one of ours.",
+    schema: text
+  },
+  "Idempotency-Key": {
+    name: "Idempotency-Key",
+    in: "header",
+    required: false,
+    description:
+      "A key of yours, 1 to 255 characters: a repeated request gets the first one's answer, for 24 hours. What failed " +
+      "with 429 or 5xx is done anew.",
+    schema: { type: "string", minLength: 1, maxLength: 255 }
   }
 }
 
-const orBareList = (schema: string, item: string) => ({
-  oneOf: [refTo(schema), { description: "For callers of old.", type: "array", items: refTo(item) }]
-})
+const answerHeaders = {
+  "Service-Request-Id": header("The id of the request, for questions about it.", true),
+  "Speechify-Request-Id": header("The same id.", true),
+  "X-Request-Id": header("The same id.", true),
+  "Server-Timing": header("What the time to the first byte went into, in milliseconds: `admit;dur=2.1, ...`.", true),
+  "Service-Audio-Content-Type": header("The media type of the audio inside the events.", true),
+  "Speechify-Audio-Content-Type": header("The same media type.", true),
+  "Retry-After": header("Seconds to wait before the next try.", true, { type: "integer", minimum: 1 }),
+  "RateLimit-Remaining-Calls": header("Only when the concurrency is used up: 0.", false, whole),
+  "WWW-Authenticate": header("What a token must have.", false),
+  "RateLimit-Limit": header("How many there are in an hour; only where that window decided.", false, whole),
+  "RateLimit-Remaining": header("How many of them are left.", false, whole),
+  "RateLimit-Reset": header("Seconds until the next one is free.", false, whole),
+  "Idempotent-Replayed": header("`true` when this is the answer to an earlier request with the same key.", false),
+  Deprecation: header("Since when the flow that was used is deprecated (RFC 9745).", false),
+  Sunset: header("From when on it is refused (RFC 8594).", false),
+  Link: header("Where to read of it, and what comes after it.", false),
+  Location: header("Where the new voice is.", true)
+}
+type HeaderName = keyof typeof answerHeaders
 
-/** The refusals that the listener makes before it knows the route. */
-const anyRefusal = () => ({
-  description: "Any other refusal.",
-  headers: leastHeaders(),
-  content: jsonContent(refTo("ErrorEnvelope"))
-})
+const ofStatus: Readonly<Record<number, ReadonlyArray<HeaderName>>> = {
+  401: ["WWW-Authenticate"],
+  403: ["WWW-Authenticate"],
+  429: ["Retry-After", "RateLimit-Remaining-Calls", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"],
+  503: ["Retry-After"]
+}
+
+/** Beside the request's id, which every answer has. */
+const ofSuccess: Readonly<Record<string, ReadonlyArray<HeaderName>>> = {
+  createSpeech: ["Server-Timing"],
+  createDialogue: ["Server-Timing"],
+  streamSpeech: ["Server-Timing"],
+  streamSpeechWithTimestamps: ["Server-Timing", "Service-Audio-Content-Type", "Speechify-Audio-Content-Type"],
+  createConsentChallenge: ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Idempotent-Replayed"],
+  createVoice: ["Location", "Deprecation", "Sunset", "Link", "Idempotent-Replayed"]
+}
+
+const speechParts: ApiParts = {
+  envelope: "ErrorEnvelope",
+  requests: requestHeaders,
+  answers: answerHeaders,
+  takenBy: (endpoint) => {
+    if (endpoint.middlewares.size === 0) return []
+    const isRepeatable = refusalsOf(endpoint).some(({ codes }) => codes.includes("idempotency_conflict"))
+    return ["Service-Version", "X-Request-Id", ...(isRepeatable ? ["Idempotency-Key"] : [])]
+  },
+  givenWith: (status, endpoint) => {
+    // A refusal that was made before the route was known has the listener's own header alone.
+    if (endpoint === undefined) return ["X-Request-Id"]
+    const ofRoute = status < 300 ? (ofSuccess[endpoint.identifier] ?? []) : []
+    return ["Service-Request-Id", "Speechify-Request-Id", "X-Request-Id", ...(ofStatus[status] ?? []), ...ofRoute]
+  }
+}

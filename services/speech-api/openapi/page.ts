@@ -1,7 +1,4 @@
-/**
- * The reference of the speech API as a page, from the same lists and schemas as its OpenAPI document. Pure;
- * docs/speech-api.md is written from it and a test fails when the page is stale.
- */
+/** The reference of the speech API as a page, from its declaration. Pure; docs/speech-api.md is written from it. */
 import { audioFormats } from "#audio"
 import {
   avatarBytesMax,
@@ -15,69 +12,39 @@ import {
   voicesPageDefault,
   voicesPageMax
 } from "#contracts"
-import { anchorOf, fieldTable, type JsonObject, type LongList, queryTable, table } from "#http"
+import { newestVersion, speechErrorCodes } from "#contracts/speech-api"
+import { apiPage, type LongList, table } from "#http"
 import { emotions, ssmlLimits } from "#speech"
-import { newestVersion } from "../routes/version.ts"
-import {
-  componentSchemas,
-  errorCodeNames,
-  errorCodes,
-  headers,
-  idempotencyHeaders,
-  requestHeaders,
-  voicesQuery
-} from "./components.ts"
-import { streamedTypes } from "./document.ts"
-import { type Answer, type Operation, operations } from "./operations.ts"
+import { speechOpenApi } from "./document.ts"
 
-export const speechApiPage = (): string =>
-  [
-    ...overview(),
-    ...operations.map(operationSection),
-    "## Shapes",
-    ...shapes(),
-    ...formatsSection(),
-    ...modelsSection(),
-    ...voicesSection,
-    ...ssmlSection(),
-    ...headersSection(),
-    ...errorsSection(),
-    "## Limits",
-    table(["what", "at most"], limits),
-    ""
-  ]
-    .join("\n\n")
-    .trimEnd()
-    .concat("\n")
-
-const overview = () => [
-  "# The speech API",
-  "Made from the schemas and lists in `services/speech-api` by `./starling docs`. The same for machines: " +
-    "[speech-openapi.json](speech-openapi.json), and `GET /openapi.json` of a running fleet.",
-  intro,
-  table(
-    ["route", "for", "scope"],
-    operations.map(({ method, path, summary, scopes }) => [
-      `[${method} ${path}](#${anchorOf(summary)})`,
-      summary,
-      scopes.length === 0 ? "none, no token" : scopes.map((scope) => `\`${scope}\``).join(" or ")
-    ])
+/** The page among the documents. */
+export const speechPage = (): string =>
+  pageWith(
+    "Made from the declaration in `libs/contracts/speech/api` by `./starling docs`. The same for machines: " +
+      "[speech-openapi.json](speech-openapi.json), and `GET /openapi.json` of a running fleet."
   )
-]
 
-const intro =
+/** The page that the API itself serves. */
+export const servedPage = (): string => pageWith("The same for machines: [openapi.json](openapi.json).")
+
+/** `machines`: the line that links to the machine-readable document. */
+const pageWith = (machines: string) =>
+  apiPage({
+    title: "The speech API",
+    introduction: [machines, calls],
+    document: speechOpenApi(),
+    chapters: [...formatsChapter(), ...modelsChapter(), ...voicesChapter, ...ssmlChapter(), ...limitsChapter()],
+    errorCodes: speechErrorCodes,
+    address: "$SPEECH",
+    longList
+  })
+
+const calls =
   "Calls carry `Authorization: Bearer <token>`; `./starling token make --role member` makes a token. The examples take it from " +
   "`$TOKEN`, and the address from `$SPEECH`. Headers named `Service-*` are also read and written as `Speechify-*`. " +
   `\`Service-Version\` pins a version; today's is ${newestVersion}. A field that is null in a JSON body is as if it were not there.`
 
-const shapes = () => {
-  const asked = new Set(["SpeechRequest", "StreamRequest", "DialogueRequest", "ConsentChallengeRequest", "VoiceForm"])
-  return Object.entries(componentSchemas())
-    .filter(([name]) => !asked.has(name))
-    .map(([name, schema]) => `### ${name}\n\n${speechFields(schema)}`)
-}
-
-const formatsSection = () => [
+const formatsChapter = () => [
   "## Formats",
   "`output_format` goes before `audio_format` and `Accept`. `_192` is encoded at 160 kbit/s, where MPEG-2 ends, and " +
     "reported as `_160`; bit rates from 160 are for the models of version 3.",
@@ -92,7 +59,7 @@ const formatsSection = () => [
   )
 ]
 
-const modelsSection = () => [
+const modelsChapter = () => [
   "## Models",
   table(
     ["model", "also called", "speaks", "routes", "notes"],
@@ -110,7 +77,7 @@ const modelsSection = () => [
   "Without `language` a voice speaks its own locale. A language that the model or the voice does not have is refused."
 ]
 
-const voicesSection = [
+const voicesChapter = [
   "## Voices",
   "English is best understood in the four voices of flite, which have no other language and read ASCII letters. A " +
     "recogniser (pocketsphinx with its own model of English, 98 words) got wrong, of a hundred words: `selma` 11, " +
@@ -121,7 +88,7 @@ const voicesSection = [
     "the pitch and without breath."
 ]
 
-const ssmlSection = () => [
+const ssmlChapter = () => [
   "## SSML",
   "An input that begins with `<speak>` is SSML: `p`, `s`, `break`, `prosody` (rate, pitch, range, volume), `emphasis`, " +
     '`sub`, `say-as`, and `<service:style emotion="...">` with one of ' +
@@ -131,90 +98,12 @@ const ssmlSection = () => [
     "document and is none that we take: with an XML declaration, a document type, or a `<SPEAK>` in other letters."
 ]
 
-const headersSection = () => [
-  "## Headers",
-  table(
-    ["of requests", ""],
-    Object.values({ ...requestHeaders, ...idempotencyHeaders }).map(({ name, description }) => [
-      `\`${name}\``,
-      description
-    ])
-  ),
-  table(
-    ["of answers", ""],
-    Object.entries(headers).map(([name, { description }]) => [`\`${name}\``, description])
-  )
-]
-
-const errorsSection = () => [
-  "## Errors",
-  'Every refusal is JSON: `{"error": {"code", "message", "fields"?, "details"?}, "request_id"}`. Go by the code, not by the ' +
-    "message. 408, 429 and 5xx may be tried again, after `Retry-After` where it is given.",
-  table(
-    ["status", "code", "when"],
-    errorCodeNames.map((name) => [String(errorCodes[name].status), `\`${name}\``, errorCodes[name].when])
-  )
-]
-
-/** One operation's section. */
-const operationSection = (operation: Operation): string =>
-  [
-    `## ${operation.summary}`,
-    `\`${operation.method} ${operation.path}\``,
-    operation.description,
-    ...(operation.body === undefined ? [] : [speechFields(componentSchemas()[operation.body.schema] ?? {})]),
-    ...(operation.query === undefined ? [] : [queryTable(voicesQuery())]),
-    `\`\`\`sh\n${curlOf(operation)}\n\`\`\``,
-    `Answers ${answerOf(operation.answer)}`,
-    `Refuses with ${[...operation.codes]
-      .toSorted((left, right) => errorCodes[left].status - errorCodes[right].status)
-      .map((code) => `${errorCodes[code].status} \`${code}\``)
-      .join(", ")}.`
-  ].join("\n\n")
-
-const examplePath = (path: string) => path.replace(":voice_id", path.endsWith(":voice_id") ? "selma" : "$VOICE")
-
-const curlOf = ({ method, path, scopes, query, body, answer }: Operation) =>
-  [
-    `curl ${answer._tag === "Events" ? "-N " : ""}"$SPEECH${examplePath(path)}${query === undefined ? "" : "?locale=en&limit=5"}"`,
-    ...(method === "GET" ? [] : [`-X ${method}`]),
-    ...(scopes.length === 0 ? [] : ['-H "Authorization: Bearer $TOKEN"']),
-    ...(body === undefined ? [] : bodyOf(body)),
-    ...(answer._tag === "Audio" ? ["-o hello.mp3"] : []),
-    ...(answer._tag === "File" ? ["-OJ"] : [])
-  ].join(" \\\n  ")
-
-const bodyOf = ({ example, isForm }: NonNullable<Operation["body"]>) =>
-  isForm
-    ? Object.entries(example).map(([name, value]) => `-F '${name}=${String(value)}'`)
-    : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(example)}'`]
-
-const link = (name: string) => `[${name}](#${name.toLowerCase()})`
-
-const answerOf = (answer: Answer): string => {
-  switch (answer._tag) {
-    case "Audio":
-      return `with audio: ${streamedTypes().join(", ")}.`
-    case "Events":
-      return `with text/event-stream: ${answer.schemas.map(link).join(", ")}.`
-    case "File":
-      return `with the file: ${answer.mediaTypes.join(", ")}.`
-    case "Empty":
-      return "with nothing but 204."
-    case "Document":
-      return "with an OpenAPI document."
-    case "Json":
-      return answer.bareListOf === undefined
-        ? `with ${link(answer.schema)}.`
-        : `with ${link(answer.schema)}, or callers of old with a list of ${link(answer.bareListOf)}.`
-  }
-}
+const limitsChapter = () => ["## Limits", table(["what", "at most"], limits)]
 
 const count = (value: number) => value.toLocaleString("en-US")
 
 const megabytes = (bytes: number) => `${bytes / 1_000_000} MB`
 
-/** The limits of requests, as rows of a table. */
 const limits: ReadonlyArray<ReadonlyArray<string>> = [
   ["input of a whole answer, in UTF-16 units with tags", count(speechInputMax.answer)],
   ["input of a stream, and of all turns of a dialogue", count(speechInputMax.stream)],
@@ -247,5 +136,3 @@ const longList: LongList = (values) => {
   if (values.length <= valuesMax) return undefined
   return values.includes("tts-3.0") ? "[model](#models)" : "[format](#formats)"
 }
-
-const speechFields = (schema: JsonObject) => fieldTable(schema, longList)

@@ -1,7 +1,9 @@
 /** The bodies of the routes that speak, as callers send and get them. Field names are those of the wire. */
 import { Schema } from "effect"
-import { Count, describe } from "../../primitives.ts"
+import { Count, describe, documentedAs } from "../../primitives.ts"
+import { outputFormats, streamedFormats } from "../formats.ts"
 import { MarkTime, SpeechMarks, WordMark } from "../marks.ts"
+import { speechModels } from "../models.ts"
 
 /** UTF-16 units, tags counted. Longer inputs are 413, so the schemas leave the length to the route. */
 export const speechInputMax = { answer: 2_000, stream: 20_000 } as const
@@ -28,27 +30,40 @@ const SpeechOptions = Schema.Struct({
 
 const audioFormatNames = ["wav", "mp3", "ogg", "aac", "pcm"] as const
 
-const options = {
+/** Any name, so that a refusal can say what is wrong with it. Documents list the valid ones. */
+const nameOutOf = (names: ReadonlyArray<string>) => Name.pipe(documentedAs({ type: "string", enum: names }))
+
+const modelNames = (isDialogue: boolean) =>
+  speechModels.filter((model) => model.isDialogue === isDialogue).flatMap(({ id, aliases }) => [id, ...aliases])
+
+const optionsFrom = (models: ReadonlyArray<string>, formats: ReadonlyArray<string>) => ({
   language: Schema.optionalKey(Language).pipe(
     describe("What is spoken, as `de-DE`; a bare language is any region of it. The voice's own locale without it.")
   ),
-  model: Schema.optionalKey(Name).pipe(describe("The id of a model; the default model of the route without it.")),
+  model: Schema.optionalKey(nameOutOf(models)).pipe(
+    describe("The id of a model; the default model of the route without it.")
+  ),
   options: Schema.optionalKey(SpeechOptions),
-  output_format: Schema.optionalKey(Name).pipe(
+  output_format: Schema.optionalKey(nameOutOf(formats)).pipe(
     describe("Codec, sample rate and bit rate, as `mp3_24000_64`. Goes before `audio_format` and `Accept`.")
   )
-}
+})
 const audioFormat = Schema.optionalKey(Schema.Literals(audioFormatNames)).pipe(
   describe("The container. Today's default is wav; it may change, so name the one you expect.")
 )
-const speechFields = { input: Input, voice_id: VoiceId, ...options }
+const oneVoice = { input: Input, voice_id: VoiceId }
 
-export const StreamRequest = Schema.Struct(speechFields).annotate({ identifier: "StreamRequest" })
+export const StreamRequest = Schema.Struct({
+  ...oneVoice,
+  ...optionsFrom(modelNames(false), streamedFormats)
+}).annotate({ identifier: "StreamRequest" })
 export interface StreamRequest extends Schema.Schema.Type<typeof StreamRequest> {}
 
-export const SpeechRequest = Schema.Struct({ ...speechFields, audio_format: audioFormat }).annotate({
-  identifier: "SpeechRequest"
-})
+export const SpeechRequest = Schema.Struct({
+  ...oneVoice,
+  ...optionsFrom(modelNames(false), outputFormats),
+  audio_format: audioFormat
+}).annotate({ identifier: "SpeechRequest" })
 export interface SpeechRequest extends Schema.Schema.Type<typeof SpeechRequest> {}
 
 /** No scene needs more turns; a longer dialogue is several scenes. */
@@ -60,7 +75,7 @@ export const DialogueRequest = Schema.Struct({
   turns: Schema.Array(Turn)
     .check(Schema.isBetweenLength(1, dialogueTurnsMax))
     .pipe(describe("Spoken one after the other. The length of the input is that of all turns together.")),
-  ...options,
+  ...optionsFrom(modelNames(true), outputFormats),
   audio_format: audioFormat
 }).annotate({ identifier: "DialogueRequest" })
 export interface DialogueRequest extends Schema.Schema.Type<typeof DialogueRequest> {}
@@ -105,3 +120,8 @@ export const SpeechErrorEvent = Schema.Struct({
   request_id: Schema.String
 }).annotate({ identifier: "SpeechErrorEvent" })
 export interface SpeechErrorEvent extends Schema.Schema.Type<typeof SpeechErrorEvent> {}
+
+/** Any event of a stream with marks. */
+export const SpeechEvent = Schema.Union([SpeechChunkEvent, SpeechDoneEvent, SpeechErrorEvent], {
+  mode: "oneOf"
+}).annotate({ description: "The data of each event, by its type." })

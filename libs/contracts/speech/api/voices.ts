@@ -1,18 +1,21 @@
 /** The lists of voices and models, as callers ask for them and get them. */
 import { Schema } from "effect"
-import { describe } from "../../primitives.ts"
+import { describe, documentedAs } from "../../primitives.ts"
 import { Name } from "./speech.ts"
 
 export const voicesPageMax = 200
 export const voicesPageDefault = 50
 
-const WholeNumber = Schema.String.check(Schema.isPattern(/^\d{1,6}$/u))
+/** Digits, because parameters are text on the wire. */
+const Limit = Schema.String.check(Schema.isPattern(/^\d{1,6}$/u)).pipe(
+  documentedAs({ type: "integer", minimum: 1, maximum: voicesPageMax })
+)
 
 export const VoicesQuery = Schema.Struct({
   cursor: Schema.optionalKey(Schema.String.check(Schema.isBetweenLength(1, 512))).pipe(
     describe("`next_cursor` of the page before. The filters must be the same.")
   ),
-  limit: Schema.optionalKey(WholeNumber).pipe(
+  limit: Schema.optionalKey(Limit).pipe(
     describe(`Voices per page, 1 to ${voicesPageMax}. Without limit and cursor all voices are one page.`)
   ),
   type: Schema.optionalKey(Schema.Literals(["personal", "shared"])).pipe(
@@ -58,6 +61,12 @@ export const VoiceList = Schema.Struct({
   has_more: Schema.Boolean
 }).annotate({ identifier: "VoiceList" })
 export interface VoiceList extends Schema.Schema.Type<typeof VoiceList> {}
+
+/** Before version 2026-07-07 the voices were the whole answer. */
+export const VoiceListOfAnyVersion = Schema.Union(
+  [VoiceList, Schema.Array(Voice).annotate({ description: "For callers of old." })],
+  { mode: "oneOf" }
+)
 
 export const Model = Schema.Struct({
   id: Schema.String,

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { EncoderFailed, EncoderMissing, EncoderOverloaded } from "#audio"
-import { errorCodes } from "../../../../services/speech-api/openapi/components.ts"
+import { speechErrorCodes } from "#contracts/speech-api"
 import {
   InputRefused,
   refusalOf,
@@ -32,7 +32,7 @@ describe("an internal failure", () => {
   it.each(failures)("%s has a status, a code, and a Retry-After", (_name, failure, status, code) => {
     const refusal = refusalOf(failure, false)
     assert.deepStrictEqual([refusal.status, refusal.code], [status, code])
-    assert.strictEqual(errorCodes[code as keyof typeof errorCodes].status, status)
+    assert.strictEqual(speechErrorCodes[code as keyof typeof speechErrorCodes].status, status)
     if (status === 429 || status === 503) assert.match(refusal.headers?.["retry-after"] ?? "", /^[1-9]\d*$/u)
   })
 

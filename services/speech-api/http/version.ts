@@ -3,10 +3,10 @@
  * prefix). No header means the newest version, but old client libraries send none and are known by their own version.
  */
 import { Effect, Option, Result } from "effect"
+import { newestVersion } from "#contracts/speech-api"
 import { HttpCall, WireError } from "#http"
 import { Configuration } from "#runtime"
 
-export const newestVersion = "2026-09-13"
 /** Before this version a voice was cloned on a mere declaration that its speaker agreed. */
 const challengesSince = "2026-09-13"
 /** Before this version the voices came as a bare list. */

@@ -6,21 +6,22 @@
  */
 import { hash } from "node:crypto"
 import { Clock, Effect } from "effect"
-import { ConsentChallengeRequest } from "#contracts"
+import type { ConsentChallengeRequest, Voice } from "#contracts"
 import {
   amended,
   type Answer,
   Caller,
+  type EndpointRequest,
   forbidden,
   type Form,
   Idempotency,
   idempotencyKey,
+  type JsonAnswer,
   jsonAnswer,
   jsonFingerprint,
   rateLimited,
   rateLimitHeaders,
   readForm,
-  readJson,
   type RateTaken,
   validationFailed,
   type WireError,
@@ -35,9 +36,6 @@ import { cloneRules } from "../voices/speakable.ts"
 import { type Flow, readVoiceForm, voiceFormSpec } from "../voices/form.ts"
 import { refusalOfVoice } from "../voices/refusals.ts"
 import { callerVersion } from "./version.ts"
-
-// Room for a name that is much too long, so that its refusal can say how long it was.
-const bodyBytesMax = 65_536
 
 const makeChallenge = Effect.fnUntraced(function* (fullName: string, onTaken: (taken: RateTaken) => void) {
   const { workspace, tokenId } = yield* Caller
@@ -59,7 +57,7 @@ const limitHeaders = ({ limit, remaining, resetMs }: RateTaken) => ({
 })
 
 /** Counts requests that were served or refused here, not replays. */
-const countedChallenge = Effect.fnUntraced(function* <R>(work: Effect.Effect<Answer, WireError, R>) {
+const countedChallenge = Effect.fnUntraced(function* <A, R>(work: Effect.Effect<A, WireError, R>) {
   const asked = (yield* Metrics).counter(challengesAsked)
   return yield* work.pipe(
     Effect.tap(() => Effect.sync(() => asked.inc({ outcome: "given" }))),
@@ -68,10 +66,12 @@ const countedChallenge = Effect.fnUntraced(function* <R>(work: Effect.Effect<Ans
 })
 
 /** Starts a consent: a phrase for one speaker, at most so many an hour for each workspace. */
-export const answerChallenge = Effect.gen(function* () {
+export const createConsentChallenge = Effect.fnUntraced(function* ({
+  body
+}: EndpointRequest<void, ConsentChallengeRequest>) {
   yield* callerVersion
   const { workspace } = yield* Caller
-  const request = yield* readJson(ConsentChallengeRequest, { bytesMax: bodyBytesMax, nullIsAbsent: true })
+  const request = yield* body
   const key = yield* idempotencyKey(request.idempotency_key)
   const fault = faultOfFullName(request.full_name)
   if (fault !== undefined) return yield* countedChallenge(Effect.fail(fault))
@@ -91,7 +91,7 @@ export const answerChallenge = Effect.gen(function* () {
 })
 
 /** Makes a voice. `MakingNeeds` names what both flows need, for the idempotency runner cannot infer it. */
-export const answerCreate = Effect.gen(function* () {
+export const createVoice = Effect.fnUntraced(function* () {
   const version = yield* callerVersion
   const { VoiceCloning } = yield* Configuration
   const { workspace } = yield* Caller
@@ -100,7 +100,7 @@ export const answerCreate = Effect.gen(function* () {
   // Without a key that counts, no later create can be a replay of this one, so nothing keeps the challenge.
   const key = yield* Effect.tapError(idempotencyKey(keyField), () => Effect.ignore(challengeFlow(challengeId, null)))
   const { fingerprint } = form
-  const once = (work: Effect.Effect<Answer, WireError, MakingNeeds>) =>
+  const once = (work: Effect.Effect<JsonAnswer<Voice>, WireError, MakingNeeds>) =>
     Effect.flatMap(Idempotency, ({ run }) => run({ workspace, route: "POST /v1/voices", key, fingerprint }, work))
   const answered = (voice: ListedVoice) => created(voice, version.hasBareVoiceList)
 
@@ -138,7 +138,7 @@ const makeVoice = Effect.fnUntraced(function* (form: Form, flow: Flow) {
   return listedClone(voice, cloneRules(VoiceCloning, workspace))
 })
 
-const created = (voice: ListedVoice, isOfOld: boolean): Answer =>
+const created = (voice: ListedVoice, isOfOld: boolean) =>
   jsonAnswer(isOfOld ? withOldGender(voiceBody(voice)) : voiceBody(voice), {
     status: 201,
     headers: { location: `/v1/voices/${voice.id}` }
@@ -153,7 +153,10 @@ const countedCreate = Effect.fnUntraced(function* <A, R>(flow: string, work: Eff
 })
 
 /** Adds the notices of a deprecated flow to its answers, refusals included. */
-const withNotices = <R>(headers: Readonly<Record<string, string>>, work: Effect.Effect<Answer, WireError, R>) =>
+const withNotices = <A extends Answer, R>(
+  headers: Readonly<Record<string, string>>,
+  work: Effect.Effect<A, WireError, R>
+) =>
   work.pipe(
     Effect.map((answer) => withHeaders(answer, headers)),
     Effect.mapError((error) => amended(error, { headers }))

@@ -1,6 +1,7 @@
 import { Option, Result } from "effect"
 import { assert, describe, it } from "@effect/vitest"
-import { newestVersion, readVersion } from "../../../../services/speech-api/routes/version.ts"
+import { newestVersion } from "#contracts/speech-api"
+import { readVersion } from "../../../../services/speech-api/http/version.ts"
 
 const prefixes = ["Service", "Speechify"]
 const read = (headers: Readonly<Record<string, string>>) =>

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isDeclaredFlow, noticeHeaders, refusalAfter } from "../../../../services/speech-api/routes/cloning.ts"
+import { isDeclaredFlow, noticeHeaders, refusalAfter } from "../../../../services/speech-api/http/cloning.ts"
 
 describe("the flow without a challenge", () => {
   it.each([

@@ -1,0 +1,6 @@
+/** The speech API as a declaration, and its client. `#contracts` has the shapes alone. */
+export { speechClient } from "./client.ts"
+export { AudioGroup } from "./endpoints/audio.ts"
+export { VoicesGroup } from "./endpoints/voices.ts"
+export { speechErrorCodes } from "./error-codes.ts"
+export { newestVersion, SpeechHttpApi } from "./SpeechHttpApi.ts"

@@ -1,0 +1,146 @@
+/**
+ * The routes that speak: a whole answer, a stream of bytes, a stream with speech marks, and a dialogue; and the list of
+ * their models.
+ */
+import { Clock, Effect, Option, Stream } from "effect"
+import { type SpeechModel, speechInputMax, speechModels, type StreamRequest } from "#contracts"
+import { AudioGroup } from "#contracts/speech-api"
+import { Admission, Caller, eventsAnswer, HttpCall, jsonAnswer, routesOf, streamAnswer } from "#http"
+import { Configuration } from "#runtime"
+import { Speech } from "../speaking/Speech.ts"
+import { errorEvent, nestMarks, speechBody, speechEvents } from "../speaking/answers.ts"
+import { type Order, planSpeech, type SpeechPlan, type SpeechRoute } from "../speaking/plan.ts"
+import { refusalOf } from "../speaking/refusals.ts"
+import { voicesFor } from "../voices/speakable.ts"
+import { callerVersion } from "./version.ts"
+
+// 20,000 characters of four bytes each, escaped at worst to twice that, with room for the other fields.
+const options = { bodyBytesMax: Effect.succeed(512 * 1_024), nullIsAbsent: true }
+// A stream that waits for a restarting role sends this often, so that its caller does not give up.
+const heartbeat = "2 seconds"
+// Until then the headers are held back, so that a refusal still has a status of its own.
+const headersWithin = "10 seconds"
+
+/** Checks everything that can be known without speaking, and takes a place. */
+const prepare = Effect.fnUntraced(function* (order: Order, path: SpeechRoute, charactersMax: number) {
+  const call = yield* HttpCall
+  yield* callerVersion
+  const accept = Option.getOrUndefined(call.header("accept"))
+  const caller = yield* Caller
+  const findVoice = yield* voicesFor(caller.workspace, order.turns)
+  const plan = yield* Effect.fromResult(planSpeech(order, { route: path, accept, charactersMax, findVoice }))
+  yield* (yield* Admission).enter(caller.workspace)
+  return plan
+})
+
+const started = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1e6)
+
+const speak = Effect.fnUntraced(function* (plan: SpeechPlan, startedAtMs: number) {
+  const speech = yield* Speech
+  return yield* Effect.mapError(speech.speak(plan, startedAtMs), (error) => refusalOf(error, plan.turns.length > 1))
+})
+
+const oneTurn = ({ input, voice_id, ...rest }: StreamRequest): Order => ({ ...rest, turns: [{ input, voice_id }] })
+
+const whole = Effect.fnUntraced(function* (plan: SpeechPlan, isFormatNamed: boolean, startedAtMs: number) {
+  const spoken = yield* speak(plan, startedAtMs)
+  const parts = yield* Effect.mapError(Stream.runCollect(spoken.bytes), (error) =>
+    refusalOf(error, plan.turns.length > 1)
+  )
+  const inputs = plan.turns.map(({ input }) => input)
+  const body = speechBody({
+    audio: Buffer.concat(parts),
+    format: plan.format,
+    isFormatNamed,
+    billableCharacters: plan.billableCharacters,
+    durationMs: spoken.durationMs(),
+    marks: nestMarks(inputs, spoken.sentences, spoken.takeMarks())
+  })
+  return jsonAnswer(body, { headers: { "server-timing": spoken.timing() } })
+})
+
+/** A model on the wire. */
+const modelBody = (model: SpeechModel) => ({
+  id: model.id,
+  name: model.name,
+  default: model.isDefault,
+  recommended: model.isRecommended,
+  deprecated: model.isDeprecated,
+  description: model.description,
+  languages: model.languages,
+  endpoints: model.routes,
+  curated_voices: model.id === "tts-3.2",
+  english_voices_only: model.isEnglishOnly
+})
+
+export const modelList = {
+  models: speechModels.filter(({ isDialogue }) => !isDialogue).map(modelBody),
+  dialogue_models: speechModels.filter(({ isDialogue }) => isDialogue).map(modelBody)
+}
+
+export const audioRoutes = routesOf(
+  AudioGroup,
+  {
+    createSpeech: ({ body }) =>
+      Effect.gen(function* () {
+        const startedAtMs = yield* started
+        const request = yield* body
+        const plan = yield* prepare(
+          {
+            ...oneTurn(request),
+            ...(request.audio_format === undefined ? {} : { audio_format: request.audio_format })
+          },
+          "/v1/audio/speech",
+          speechInputMax.answer
+        )
+        return yield* whole(plan, request.output_format !== undefined, startedAtMs)
+      }),
+
+    createDialogue: ({ body }) =>
+      Effect.gen(function* () {
+        const startedAtMs = yield* started
+        const request = yield* body
+        const plan = yield* prepare(request, "/v1/audio/dialogue", speechInputMax.stream)
+        return yield* whole(plan, request.output_format !== undefined, startedAtMs)
+      }),
+
+    streamSpeech: ({ body }) =>
+      Effect.gen(function* () {
+        const startedAtMs = yield* started
+        const plan = yield* prepare(oneTurn(yield* body), "/v1/audio/stream", speechInputMax.stream)
+        const spoken = yield* speak(plan, startedAtMs)
+        // Filled in with the first byte, when the headers are written.
+        const headers: Record<string, string> = { "cache-control": "no-store" }
+        const bytes = Stream.tap(spoken.bytes, () => Effect.sync(() => (headers["server-timing"] ??= spoken.timing())))
+        return yield* Effect.mapError(streamAnswer(bytes, { contentType: plan.format.mediaType, headers }), (error) =>
+          refusalOf(error, false)
+        )
+      }),
+
+    streamSpeechWithTimestamps: ({ body }) =>
+      Effect.gen(function* () {
+        const startedAtMs = yield* started
+        const { requestId } = yield* HttpCall
+        const { SpeechApi } = yield* Configuration
+        const plan = yield* prepare(oneTurn(yield* body), "/v1/audio/stream/with-timestamps", speechInputMax.stream)
+        const spoken = yield* speak(plan, startedAtMs)
+        const headers: Record<string, string> = {}
+        for (const prefix of SpeechApi.HeaderPrefixes) headers[`${prefix}-Audio-Content-Type`] = plan.format.mediaType
+        const events = Stream.tap(speechEvents(spoken, plan.billableCharacters), () =>
+          Effect.sync(() => (headers["server-timing"] ??= spoken.timing()))
+        )
+        return yield* Effect.mapError(
+          eventsAnswer(events, {
+            headers,
+            heartbeat,
+            headersWithin,
+            onFailure: () => errorEvent("upstream_failure", "the speech broke off", requestId)
+          }),
+          (error) => refusalOf(error, false)
+        )
+      }),
+
+    listModels: () => Effect.as(callerVersion, jsonAnswer(modelList))
+  },
+  options
+)

@@ -1,0 +1,112 @@
+/** The routes of voices: those of the catalogue, and those of the caller's workspace with their files. */
+import { Effect, Option, Stream } from "effect"
+import { VoicesGroup } from "#contracts/speech-api"
+import { Caller, downloadAnswer, emptyAnswer, forbidden, HttpCall, jsonAnswer, notFound, routesOf } from "#http"
+import { Configuration, Metrics } from "#runtime"
+import { sharedVoices, voiceById } from "#speech"
+import { voicesDeleted } from "../metrics.ts"
+import { ClonedVoices } from "../voices/ClonedVoices.ts"
+import { listedClone, type ListedVoice, pageOfVoices, voiceBody, withOldGender } from "../voices/list.ts"
+import type { ClonedVoice, KeptFile } from "../voices/records.ts"
+import { refusalOfVoice } from "../voices/refusals.ts"
+import { cloneRules } from "../voices/speakable.ts"
+import { VoiceFiles } from "../voices/VoiceFiles.ts"
+import { VoiceRemoval } from "../voices/VoiceRemoval.ts"
+import { createConsentChallenge, createVoice } from "./cloning.ts"
+import { callerVersion } from "./version.ts"
+
+// Room for a name that is much too long, so that its refusal can say how long it was.
+const options = { bodyBytesMax: Effect.succeed(65_536), nullIsAbsent: true }
+
+const noVoice = notFound("no such voice", "voice_not_found")
+
+const voiceId = Effect.map(HttpCall, ({ params }) => params["voice_id"] ?? "")
+
+const rules = Effect.gen(function* () {
+  const { VoiceCloning } = yield* Configuration
+  return cloneRules(VoiceCloning, (yield* Caller).workspace)
+})
+
+const ownVoices = Effect.gen(function* () {
+  const { workspace } = yield* Caller
+  const voices = yield* Effect.mapError((yield* ClonedVoices).list(workspace), refusalOfVoice)
+  const ofWorkspace = yield* rules
+  return voices.map((voice) => listedClone(voice, ofWorkspace))
+})
+
+/** Another workspace's voice and one that never existed look the same: one read finds neither. */
+const findVoice = Effect.fnUntraced(function* (id: string) {
+  const shared: ListedVoice | undefined = voiceById(id)
+  if (shared !== undefined) return shared
+  const { workspace } = yield* Caller
+  const own = yield* Effect.mapError((yield* ClonedVoices).find(workspace, id), refusalOfVoice)
+  if (Option.isNone(own)) return yield* noVoice
+  return listedClone(own.value, yield* rules)
+})
+
+/**
+ * A file of one of the caller's own voices, as it was sent. Strangers upload these files, so no browser may take one
+ * for a page.
+ */
+const fileOf = (ofShared: string, choose: (voice: ClonedVoice) => KeptFile | null) =>
+  Effect.gen(function* () {
+    yield* callerVersion
+    const id = yield* voiceId
+    if (voiceById(id) !== undefined) return yield* notFound(ofShared)
+    const { workspace } = yield* Caller
+    const voice = yield* Effect.mapError((yield* ClonedVoices).find(workspace, id), refusalOfVoice)
+    if (Option.isNone(voice)) return yield* noVoice
+    const file = choose(voice.value)
+    if (file === null) return yield* notFound("the voice has no picture")
+    const bytes = Stream.mapError((yield* VoiceFiles).read(file), (error) =>
+      error._tag === "BusNotFound" ? noVoice : refusalOfVoice(error)
+    )
+    const headers = { "x-content-type-options": "nosniff", "cache-control": "private, no-store" }
+    const [, extension = "bin"] = file.mediaType.split("/")
+    const fileName = `${id}.${extension}`
+    return yield* downloadAnswer(bytes, { contentType: file.mediaType, bytes: file.bytes, fileName, headers })
+  })
+
+export const voiceRoutes = routesOf(
+  VoicesGroup,
+  {
+    listVoices: ({ query }) =>
+      Effect.gen(function* () {
+        const { hasBareVoiceList } = yield* callerVersion
+        const wanted = yield* query
+        const own = wanted.type === "shared" ? [] : yield* ownVoices
+        const page = yield* Effect.fromResult(pageOfVoices([...sharedVoices, ...own], wanted))
+        return jsonAnswer(hasBareVoiceList ? page.voices.map(withOldGender) : page)
+      }),
+
+    getVoice: () =>
+      Effect.gen(function* () {
+        const { hasBareVoiceList } = yield* callerVersion
+        const body = voiceBody(yield* findVoice(yield* voiceId))
+        return jsonAnswer(hasBareVoiceList ? withOldGender(body) : body)
+      }),
+
+    createConsentChallenge,
+
+    createVoice,
+
+    deleteVoice: () =>
+      Effect.gen(function* () {
+        yield* callerVersion
+        const { workspace, tokenId } = yield* Caller
+        const id = yield* voiceId
+        if (voiceById(id) !== undefined) return yield* forbidden("a voice of the catalogue cannot be deleted")
+        const wasVoice = yield* Effect.mapError((yield* VoiceRemoval).remove({ workspace, id }), refusalOfVoice)
+        if (!wasVoice) return yield* noVoice
+        const deletes = (yield* Metrics).counter(voicesDeleted)
+        deletes.inc({})
+        yield* Effect.logInfo("a voice was deleted").pipe(Effect.annotateLogs({ voice: id, token: tokenId }))
+        return emptyAnswer()
+      }),
+
+    getVoiceSample: () => fileOf("a voice of the catalogue has no sample", ({ sample }) => sample),
+
+    getVoiceAvatar: () => fileOf("a voice of the catalogue has no picture", ({ avatar }) => avatar)
+  },
+  options
+)
