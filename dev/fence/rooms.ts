@@ -111,7 +111,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "services/cli": {
     holds: "the command line",
     knows: [...libs, "services/fleet", "services/webhook-dispatcher", "services/speech-api", "dev/runner", "deploy"],
-    packages: ["effect/cli", "@effect/platform-node"]
+    packages: ["effect/cli", "effect/http", "@effect/platform-node"]
   },
   "dev/chain": {
     holds: "chains of this machine",

@@ -1,17 +1,14 @@
 /**
- * The speech API of the fleet in this home, as `say` calls it. A call ends with its scope, and a refusal becomes lines
- * for a terminal: what is wrong, where, and when to come back.
+ * The speech API of the fleet in this home, as `say` calls it. A refusal becomes lines for a terminal: what is wrong,
+ * where, and when to come back.
  */
-import { Effect, Result, Schema } from "effect"
+import { Effect, Result, Schema, Stream } from "effect"
+import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
+import { faultsOf } from "#contracts"
+import { speechClientOver } from "#contracts/speech-api"
 import { readSettings } from "#fleet"
 import { CommandRefused, noFleet } from "../console.ts"
 import { brokenOff, isAbsent, oneLine, readReady } from "../home-fleet.ts"
-
-export interface SpeechFleet {
-  readonly home: string
-  readonly url: string
-  readonly token: string
-}
 
 const Ready = Schema.Struct({ speech: Schema.optionalKey(Schema.String), token: Schema.String })
 
@@ -21,50 +18,57 @@ export const findFleet = Effect.gen(function* () {
   if (url === undefined) {
     return yield* noFleet(`the fleet in ${home} does not speak; start one with the speech roles, as ./starling up does`)
   }
-  const fleet: SpeechFleet = { home, url, token }
-  return fleet
-})
-
-/** The answer, once its head is good. A `body` of undefined makes it a GET. */
-export const call = Effect.fnUntraced(function* (fleet: SpeechFleet, path: string, body?: unknown) {
-  const controller = yield* Effect.acquireRelease(
-    Effect.sync(() => new AbortController()),
-    (controller) => Effect.sync(() => controller.abort())
+  const lost = (error: HttpClientError.HttpClientError) =>
+    isAbsent(causeOf(error))
+      ? noFleet(`no fleet runs in ${home}, nothing answers at ${url}; start it with ./starling up`)
+      : brokenOff(causeOf(error))
+  const http = HttpClient.transformResponse(yield* HttpClient.HttpClient, (answer) =>
+    Effect.flatMap(Effect.mapError(answer, lost), accepted)
   )
-  const response = yield* Effect.tryPromise({
-    try: () =>
-      fetch(`${fleet.url}${path}`, {
-        method: body === undefined ? "GET" : "POST",
-        headers: { authorization: `Bearer ${fleet.token}`, "content-type": "application/json" },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: controller.signal
-      }),
-    catch: (cause) =>
-      isAbsent(cause)
-        ? noFleet(`no fleet runs in ${fleet.home}, nothing answers at ${fleet.url}; start it with ./starling up`)
-        : brokenOff(cause)
-  })
-  if (response.ok) return response
-  const text = yield* Effect.tryPromise({ try: () => response.text(), catch: brokenOff })
-  return yield* new CommandRefused({
-    reason: refusalLines({ status: response.status, retryAfter: response.headers.get("retry-after"), body: text })
-  })
-})
+  return {
+    /** A call of `api`, failing with lines for a terminal. */
+    call: <A, E>(calling: Effect.Effect<A, E>) => Effect.mapError(calling, (error) => refusedBy(error, lost)),
+    api: yield* speechClientOver(http, { url, token }),
+    /**
+     * The bytes of an answer while they come. A plain client reads streams: the typed one fails at an event whose type
+     * it does not know, and those are to be ignored.
+     */
+    stream: (path: string, body: unknown): Stream.Stream<Uint8Array, CommandRefused> => {
+      const request = HttpClientRequest.post(`${url}${path}`).pipe(
+        HttpClientRequest.bearerToken(token),
+        HttpClientRequest.bodyJsonUnsafe(body)
+      )
+      return Stream.mapError(HttpClientResponse.stream(http.execute(request)), (error) => refusedBy(error, lost))
+    }
+  }
+}).pipe(Effect.provide(FetchHttpClient.layer))
 
-/** The answer as JSON in that shape. */
-export const callFor = Effect.fnUntraced(function* <A>(
-  schema: Schema.Codec<A, unknown>,
-  fleet: SpeechFleet,
-  path: string,
-  body?: unknown
-) {
-  const response = yield* call(fleet, path, body)
-  const value = yield* Effect.tryPromise({ try: () => response.json() as Promise<unknown>, catch: brokenOff })
-  return yield* Effect.mapError(
-    Schema.decodeUnknownEffect(schema)(value),
-    (error) => new CommandRefused({ reason: `${path} answered what is not understood: ${error.message}` })
+export type SpeechFleet = Effect.Success<typeof findFleet>
+
+/** What `fetch` failed with. */
+const causeOf = ({ reason }: HttpClientError.HttpClientError) => reason.cause ?? reason
+
+const accepted = (response: HttpClientResponse.HttpClientResponse) => {
+  if (response.status < 400) return Effect.succeed(response)
+  return Effect.flatMap(
+    Effect.mapError(response.text, (error) => brokenOff(causeOf(error))),
+    (body) =>
+      Effect.fail(
+        new CommandRefused({
+          reason: refusalLines({ status: response.status, retryAfter: response.headers["retry-after"], body })
+        })
+      )
   )
-})
+}
+
+const refusedBy = (error: unknown, lost: (error: HttpClientError.HttpClientError) => CommandRefused) => {
+  if (error instanceof CommandRefused) return error
+  if (HttpClientError.isHttpClientError(error)) return lost(error)
+  const faults = Schema.isSchemaError(error) ? faultsOf(error.issue) : [{ path: "answer", message: String(error) }]
+  return new CommandRefused({
+    reason: faults.map(({ path, message }) => `${path.replace("/", "")}: ${oneLine(message)}`).join("\n")
+  })
+}
 
 const Envelope = Schema.fromJsonString(
   Schema.Struct({
@@ -79,7 +83,7 @@ const Envelope = Schema.fromJsonString(
 
 export interface RefusedAnswer {
   readonly status: number
-  readonly retryAfter: string | null
+  readonly retryAfter: string | undefined
   readonly body: string
 }
 
@@ -87,7 +91,7 @@ export const refusalLines = ({ status, retryAfter, body }: RefusedAnswer): strin
   const read = Schema.decodeResult(Envelope)(body)
   if (Result.isFailure(read)) return `the speech API answered ${status}: ${oneLine(body)}`
   const { error, request_id: requestId } = read.success
-  const again = retryAfter === null ? "" : `; try again in ${retryAfter} s`
+  const again = retryAfter === undefined ? "" : `; try again in ${retryAfter} s`
   const of = `(${status} ${error.code}, ${requestId})${again}`
   const fields = Object.entries(error.fields ?? {}).map(([name, text]) => `${name}: ${oneLine(text)}`)
   // A message that repeats its only field adds nothing.

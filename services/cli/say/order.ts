@@ -6,7 +6,7 @@ import { createReadStream } from "node:fs"
 import { extname } from "node:path"
 import { Effect, Result } from "effect"
 import { type AudioFormat, audioFormats, formatNamed, formatOfAudioFormat } from "#audio"
-import { speechInputMax } from "#contracts"
+import { speechInputMax, type StreamRequest } from "#contracts"
 import { defaultVoiceId } from "#speech"
 import { faultOfFile, fileOf } from "../files.ts"
 import { misused } from "../console.ts"
@@ -28,8 +28,7 @@ export type MarksShown = "words" | "json"
 
 export interface SayOrder {
   readonly text: string
-  /** The request's fields, by the API's names. */
-  readonly asked: Readonly<Record<string, string>>
+  readonly asked: Pick<StreamRequest, "voice_id" | "model" | "language">
   /** Without a file it is played. */
   readonly file: string | undefined
   readonly format: SayFormat

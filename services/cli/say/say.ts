@@ -2,10 +2,10 @@
  * Has the running fleet speak a text, to a file or to the sound card, and prints the words as they are heard. Ctrl-C
  * ends the request at once and leaves no partial file.
  */
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { fileOf } from "../files.ts"
 import { note, print } from "../console.ts"
-import { callFor, findFleet, type SpeechFleet } from "./client.ts"
+import { findFleet, type SpeechFleet } from "./client.ts"
 import { readOrder, type SayGiven, type SayOrder } from "./order.ts"
 import { openFile, openPlayer } from "./sinks.ts"
 import { showWords, speak } from "./speech.ts"
@@ -30,20 +30,10 @@ const wordsOf = ({ text, marks }: SayOrder) =>
     progress: (line) => void process.stderr.write(line)
   })
 
-const Voices = Schema.Struct({
-  voices: Schema.Array(
-    Schema.Struct({
-      id: Schema.String,
-      gender: Schema.String,
-      locale: Schema.String,
-      tags: Schema.optionalKey(Schema.Array(Schema.String))
-    })
-  )
-})
-
 /** Prints the voices, a line each. */
-const printVoices = Effect.fnUntraced(function* (fleet: SpeechFleet) {
-  const { voices } = yield* callFor(Voices, fleet, "/v1/voices")
+const printVoices = Effect.fnUntraced(function* ({ api, call }: SpeechFleet) {
+  const listed = yield* call(api.listVoices({ query: {} }))
+  const voices = "voices" in listed ? listed.voices : listed
   const idWidth = Math.max(0, ...voices.map(({ id }) => id.length))
   const byLocale = voices.toSorted((left, right) => left.locale.localeCompare(right.locale))
   yield* Effect.forEach(
@@ -52,4 +42,4 @@ const printVoices = Effect.fnUntraced(function* (fleet: SpeechFleet) {
       print(`${id.padEnd(idWidth)}  ${locale}  ${gender.padEnd(6)}  ${(tags ?? []).join(", ")}`.trimEnd()),
     { discard: true }
   )
-}, Effect.scoped)
+})

@@ -4,11 +4,10 @@
  * words.
  */
 import { Effect, Fiber, Queue, Result, Schema, Stream } from "effect"
-import { SpeechMarks, WordMark } from "#contracts"
+import { type SpeechRequest, type StreamRequest, WordMark } from "#contracts"
 import { isSsml } from "#speech"
 import { CommandRefused } from "../console.ts"
-import { brokenOff } from "../home-fleet.ts"
-import { call, callFor, type SpeechFleet } from "./client.ts"
+import type { SpeechFleet } from "./client.ts"
 import type { SaySink } from "./sinks.ts"
 import type { MarksShown, SayOrder } from "./order.ts"
 
@@ -47,21 +46,14 @@ const showAll = Effect.fnUntraced(
   (showing, _waiting, _sink, words) => Effect.onInterrupt(showing, () => Effect.sync(() => words.end(false)))
 )
 
-const WholeSpeech = Schema.Struct({
-  audio_data: Schema.Uint8ArrayFromBase64,
-  audio_duration_ms: Schema.Finite,
-  speech_marks: SpeechMarks
-})
-
-const whole = Effect.fnUntraced(function* (fleet: SpeechFleet, body: unknown, taker: Taker) {
-  const spoken = yield* callFor(WholeSpeech, fleet, "/v1/audio/speech", body)
-  yield* taker.audio(spoken.audio_data)
+const whole = Effect.fnUntraced(function* ({ api, call }: SpeechFleet, payload: SpeechRequest, taker: Taker) {
+  const spoken = yield* call(api.createSpeech({ payload }))
+  yield* taker.audio(Buffer.from(spoken.audio_data, "base64"))
   yield* taker.marks(spoken.speech_marks.chunks.flatMap(({ chunks }) => chunks))
   return spoken.audio_duration_ms
-}, Effect.scoped)
+})
 
-const streamed = Effect.fnUntraced(function* (fleet: SpeechFleet, body: unknown, taker: Taker) {
-  const response = yield* call(fleet, "/v1/audio/stream/with-timestamps", body)
+const streamed = Effect.fnUntraced(function* (fleet: SpeechFleet, body: StreamRequest, taker: Taker) {
   const read = eventReader()
   let durationMs: number | undefined
   const take = (event: SpeechEvent) => {
@@ -78,12 +70,10 @@ const streamed = Effect.fnUntraced(function* (fleet: SpeechFleet, body: unknown,
         return Effect.fail(new CommandRefused({ reason: event.reason }))
     }
   }
-  const bytes = Stream.fromAsyncIterable(response.body ?? nothing(), brokenOff)
-  yield* Stream.runForEach(bytes, (part: Uint8Array) => Effect.forEach(read(part), take, { discard: true }))
+  const bytes = fleet.stream("/v1/audio/stream/with-timestamps", body)
+  yield* Stream.runForEach(bytes, (part) => Effect.forEach(read(part), take, { discard: true }))
   return durationMs ?? (yield* new CommandRefused({ reason: "the speech broke off before its end" }))
-}, Effect.scoped)
-
-async function* nothing(): AsyncGenerator<Uint8Array> {}
+})
 
 export type SpeechEvent =
   | { readonly type: "chunk"; readonly audio: Uint8Array; readonly marks: ReadonlyArray<WordMark> }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { refusalLines } from "../../../../services/cli/say/client.ts"
 
-const refusal = (error: object, retryAfter: string | null = null) =>
+const refusal = (error: object, retryAfter?: string) =>
   refusalLines({ status: 400, retryAfter, body: JSON.stringify({ error, request_id: "req_1" }) })
 
 describe("a refusal of the speech API", () => {
@@ -26,7 +26,7 @@ describe("a refusal of the speech API", () => {
   it("is shown verbatim when it is not one of ours", () => {
     const body = "<html>\n Bad\n gateway</html>"
     assert.strictEqual(
-      refusalLines({ status: 502, retryAfter: null, body }),
+      refusalLines({ status: 502, retryAfter: undefined, body }),
       "the speech API answered 502: <html> Bad gateway</html>"
     )
   })
