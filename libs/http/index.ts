@@ -18,32 +18,19 @@ export { grantsBeyond, leastRole, type RoleScopes, roleScopes, unknownGrants } f
 export { hasExpired, type IssuedToken, TokenRecord, type TokenRequest, Tokens } from "./auth/Tokens.ts"
 export { TokenUses } from "./auth/TokenUses.ts"
 export { jsonFault } from "./bodies/json-text.ts"
-export { readBytesWhile, readJson, readJsonValue, requireMediaType } from "./bodies/read-body.ts"
-export { type ApiParts, endpointsOf, openApiOf } from "./description/document.ts"
-export {
-  componentsOf,
-  fieldsOf,
-  inOrder,
-  jsonContent,
-  type JsonObject,
-  pathParameters,
-  pathsOf,
-  propertiesOf,
-  queryParameters,
-  refTo,
-  refusalsOf,
-  templateOf
-} from "./description/openapi.ts"
+export { readBytesWhile, readJson, readJsonValue } from "./bodies/read-body.ts"
+export { type ApiParts, endpointsOf, openApiOf, templateOf } from "./description/document.ts"
+export type { JsonObject } from "./description/openapi.ts"
 export { apiPage, type PageOptions } from "./description/page.ts"
-export { descriptionRoute, descriptionRoutes } from "./description/routes.ts"
-export { anchorOf, fieldTable, type LongList, queryTable, table, typeOf } from "./description/tables.ts"
+export { descriptionRoutes } from "./description/routes.ts"
+export { fieldTable, type LongList, table } from "./description/tables.ts"
 export type { Form, FormFile, FormSpec } from "./forms/form-spec.ts"
 export { FormFiles } from "./forms/FormFiles.ts"
 export { readForm } from "./forms/read-form.ts"
-export { addressGroup, HttpCall, type PerCall, readQuery } from "./HttpCall.ts"
+export { addressGroup, HttpCall, type PerCall } from "./HttpCall.ts"
 export { Idempotency, type IdempotencyOptions } from "./idempotency/Idempotency.ts"
 export { formFingerprint, idempotencyKey, jsonFingerprint } from "./idempotency/identity.ts"
-export { type EndpointRequest, type HandlersOf, routesOf } from "./listener/api-routes.ts"
+export { type EndpointRequest, routesOf } from "./listener/api-routes.ts"
 export type { CorsPolicy } from "./listener/cors.ts"
 export { HttpListener, type ListenerOptions } from "./listener/HttpListener.ts"
 export { below, crossOrigin, type Method, type Route, route } from "./listener/routes.ts"

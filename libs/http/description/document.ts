@@ -22,6 +22,9 @@ export interface ApiParts {
   readonly givenWith: (status: number, endpoint?: HttpApiEndpoint.Top) => ReadonlyArray<string>
 }
 
+/** A path as OpenAPI writes it: `/v1/items/{id}`. */
+export const templateOf = (path: string) => path.replaceAll(/:(\w+)/gu, "{$1}")
+
 /** Each endpoint of an API, in the order of its declaration. */
 export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
@@ -41,7 +44,7 @@ export const openApiOf = <Id extends string, Groups extends HttpApiGroup.Constra
   const { openapi, info, servers = [], tags, paths, components } = OpenApi.fromApi(api, documentOptions)
   const described: Record<string, Record<string, JsonObject>> = {}
   for (const endpoint of endpointsOf(api)) {
-    const path = endpoint.path.replaceAll(/:(\w+)/gu, "{$1}")
+    const path = templateOf(endpoint.path)
     const method = endpoint.method.toLowerCase() as OpenApi.OpenAPISpecMethodName
     const made = paths[path]?.[method]
     if (made !== undefined) described[path] = { ...described[path], [method]: operationOf(endpoint, made, parts) }

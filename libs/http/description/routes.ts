@@ -8,17 +8,14 @@ import type { JsonObject } from "./openapi.ts"
 
 /** `page`: the reference, in Markdown. */
 export const descriptionRoutes = (document: () => JsonObject, page: () => string) => {
-  const { getReference } = DescriptionGroup.endpoints
+  const { getDescription, getReference } = DescriptionGroup.endpoints
+  const describe = madeOnce("application/json", () => JSON.stringify(document()))
   const headers = { "content-security-policy": pagePolicy }
   const reference = madeOnce("text/html; charset=utf-8", () => htmlPage(page()), headers)
-  return [descriptionRoute(document), route(getReference.method, getReference.path, reference)] as const
-}
-
-/** `/openapi.json` alone. */
-export const descriptionRoute = (document: () => JsonObject) => {
-  const { getDescription } = DescriptionGroup.endpoints
-  const describe = madeOnce("application/json", () => JSON.stringify(document()))
-  return route(getDescription.method, getDescription.path, describe)
+  return [
+    route(getDescription.method, getDescription.path, describe),
+    route(getReference.method, getReference.path, reference)
+  ] as const
 }
 
 /** An answer that is made on the first request for it. */
