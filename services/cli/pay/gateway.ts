@@ -4,60 +4,53 @@
  * be a second payment.
  */
 import { Effect, Option, Result, Schema, Stream } from "effect"
+import { FetchHttpClient, type HttpClientError, type HttpClientResponse } from "effect/http"
 import { type PaymentPayload, SettleResponse } from "#contracts"
+import { gatewayClient, Payment } from "#contracts/model-gateway"
 import { CommandRefused, noFleet } from "../console.ts"
 import { brokenOff, isAbsent, oneLine } from "../home-fleet.ts"
 import type { PayOrder } from "./order.ts"
 
+type Response = HttpClientResponse.HttpClientResponse
+
 const retryAfterMaxSeconds = 10
 
-/** An answer with any status. It ends with the scope. */
+/** An answer with any status. */
 export const callGateway = Effect.fnUntraced(function* (
   gatewayUrl: string,
   order: PayOrder,
   payment: Option.Option<PaymentPayload>
 ) {
-  const controller = yield* Effect.acquireRelease(
-    Effect.sync(() => new AbortController()),
-    (controller) => Effect.sync(() => controller.abort())
+  const api = yield* gatewayClient({ url: gatewayUrl, base: order.chain === "solana" ? "/solana/api" : "/api" })
+  const messages = [{ role: "user", content: order.prompt }] as const
+  const payload = { model: order.model, messages, stream: order.isStreamed }
+  return yield* api.createChatCompletion({ payload, responseMode: "response-only" }).pipe(
+    Effect.provideService(Payment, Option.getOrUndefined(payment)),
+    Effect.mapError((error) =>
+      isAbsent(causeOf(error))
+        ? noFleet(`nothing answers at ${gatewayUrl}; start a fleet with ./starling up`)
+        : brokenOff(causeOf(error))
+    )
   )
-  const base = order.chain === "solana" ? "/solana/api" : "/api"
-  const header = Option.map(payment, (payload) => Buffer.from(JSON.stringify(payload)).toString("base64"))
-  return yield* Effect.tryPromise({
-    try: () =>
-      fetch(`${gatewayUrl}${base}/v1/chat/completions`, {
-        method: "POST",
-        headers: {
-          "content-type": "application/json",
-          ...(Option.isSome(header) ? { "payment-signature": header.value } : {})
-        },
-        body: JSON.stringify({
-          model: order.model,
-          messages: [{ role: "user", content: order.prompt }],
-          stream: order.isStreamed
-        }),
-        signal: controller.signal
-      }),
-    catch: (cause) =>
-      isAbsent(cause) ? noFleet(`nothing answers at ${gatewayUrl}; start a fleet with ./starling up`) : brokenOff(cause)
-  })
-})
+}, Effect.provide(FetchHttpClient.layer))
+
+const causeOf = (error: HttpClientError.HttpClientError): unknown => error.cause ?? error.reason.cause ?? error
 
 /** The paid answer. */
 export const callPaid = Effect.fnUntraced(function* (gatewayUrl: string, order: PayOrder, payment: PaymentPayload) {
   const first = yield* callGateway(gatewayUrl, order, Option.some(payment))
   if (first.status !== 502 && first.status !== 503) return first
-  const seconds = Number(first.headers.get("retry-after") ?? "1")
+  const seconds = Number(first.headers["retry-after"] ?? "1")
   if (!(seconds <= retryAfterMaxSeconds)) return first
-  yield* Effect.tryPromise({ try: () => first.arrayBuffer(), catch: brokenOff })
+  yield* Effect.mapError(first.arrayBuffer, (error) => brokenOff(causeOf(error)))
   yield* Effect.sleep(seconds * 1_000)
   return yield* callGateway(gatewayUrl, order, Option.some(payment))
 })
 
 /** Fails with the gateway's message. */
 export const refusedBy = Effect.fnUntraced(function* (response: Response, isPaid: boolean) {
-  const body = yield* Effect.tryPromise({ try: () => response.text(), catch: brokenOff })
-  const retryAfter = response.headers.get("retry-after")
+  const body = yield* Effect.mapError(response.text, (error) => brokenOff(causeOf(error)))
+  const retryAfter = response.headers["retry-after"] ?? null
   return yield* new CommandRefused({ reason: payRefusalLines({ status: response.status, retryAfter, body, isPaid }) })
 })
 
@@ -123,13 +116,13 @@ const WholeAnswer = Schema.Struct({
 const decodeReceipt = Schema.decodeUnknownResult(Schema.fromJsonString(SettleResponse))
 
 export const takeAnswer = Effect.fnUntraced(function* (response: Response, show: (text: string) => void) {
-  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true
+  const isStream = response.headers["content-type"]?.startsWith("text/event-stream") === true
   const answer = yield* isStream ? streamed(response, show) : whole(response, show)
-  return { ...answer, receipt: answer.receipt ?? receiptIn(response.headers.get("payment-response")) }
+  return { ...answer, receipt: answer.receipt ?? receiptIn(response.headers["payment-response"]) }
 })
 
 const whole = Effect.fnUntraced(function* (response: Response, show: (text: string) => void) {
-  const body = yield* Effect.tryPromise({ try: () => response.json() as Promise<unknown>, catch: brokenOff })
+  const body = yield* Effect.mapError(response.json, (error) => brokenOff(causeOf(error)))
   const read = yield* Effect.mapError(
     Schema.decodeUnknownEffect(WholeAnswer)(body),
     (error) => new CommandRefused({ reason: `the gateway's answer is not understood: ${error.message}` })
@@ -158,19 +151,17 @@ const streamed = Effect.fnUntraced(function* (response: Response, show: (text: s
         return Effect.fail(new CommandRefused({ reason: `the answer broke off: ${event.reason}; nothing was paid` }))
     }
   }
-  const bytes = Stream.fromAsyncIterable(response.body ?? nothing(), brokenOff)
+  const bytes = Stream.mapError(response.stream, (error) => brokenOff(causeOf(error)))
   yield* Stream.runForEach(bytes, (part: Uint8Array) => Effect.forEach(read(part), take, { discard: true }))
   if (!found.isDone) return yield* new CommandRefused({ reason: "the answer broke off before its end" })
   const answer: PaidAnswer = { text: found.text, receipt: found.receipt }
   return answer
 })
 
-const receiptIn = (header: string | null): SettleResponse | undefined => {
-  if (header === null) return undefined
+const receiptIn = (header: string | undefined): SettleResponse | undefined => {
+  if (header === undefined) return undefined
   return Result.getOrUndefined(decodeReceipt(Buffer.from(header, "base64").toString("utf8")))
 }
-
-async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 export type ChatEvent =
   | { readonly type: "words"; readonly text: string }

@@ -3,6 +3,7 @@
  * balance before and after go to standard error. The key is read and never shown.
  */
 import { Effect, Option, Result } from "effect"
+import type { HttpClientResponse } from "effect/http"
 import { CommandRefused } from "../console.ts"
 import { callGateway, callPaid, type PaidAnswer, refusedBy, takeAnswer } from "./gateway.ts"
 import { findPayFleet, type PayGiven, type PayOrder, readOrder } from "./order.ts"
@@ -13,20 +14,24 @@ export const pay = Effect.fnUntraced(function* (given: PayGiven) {
   const fleet = yield* findPayFleet(order)
   const wallet = yield* openWallet(order.chain, fleet)
   const response = yield* callGateway(fleet.gatewayUrl, order, Option.none())
-  if (response.ok) return yield* free(order, response)
+  if (isOk(response)) return yield* free(order, response)
   if (response.status !== 402) return yield* refusedBy(response, false)
-  const read = readQuote(response.headers.get("payment-required"), order)
+  // Read to its end, so that the paid call can take its connection.
+  yield* Effect.ignore(response.arrayBuffer)
+  const read = readQuote(response.headers["payment-required"], order)
   if (Result.isFailure(read)) return yield* new CommandRefused({ reason: read.failure })
   const quote = read.success
   const before = yield* wallet.balance(quote)
   tell(order, quoteLine(order, quote))
   tell(order, `wallet:   ${wallet.address} has ${usdText(before)} USD`)
   const answered = yield* callPaid(fleet.gatewayUrl, order, yield* wallet.sign(quote))
-  if (!answered.ok) return yield* refusedBy(answered, true)
+  if (!isOk(answered)) return yield* refusedBy(answered, true)
   const answer = yield* takeAnswer(answered, shower(order))
   const after = yield* wallet.balance(quote)
   return report(order, { quote, wallet, before, after, answer })
-}, Effect.scoped)
+})
+
+const isOk = ({ status }: HttpClientResponse.HttpClientResponse) => status >= 200 && status < 300
 
 interface Paid {
   readonly quote: PayQuote
@@ -36,7 +41,7 @@ interface Paid {
   readonly answer: PaidAnswer
 }
 
-const free = Effect.fnUntraced(function* (order: PayOrder, response: Response) {
+const free = Effect.fnUntraced(function* (order: PayOrder, response: HttpClientResponse.HttpClientResponse) {
   const { text } = yield* takeAnswer(response, shower(order))
   if (order.isJson) return writeJson({ model: order.model, answer: text, priceUsd: "0.000000" })
   process.stdout.write("\n")

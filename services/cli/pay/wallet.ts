@@ -137,8 +137,8 @@ export interface PayQuote {
 const decode = Schema.decodeUnknownResult(Schema.fromJsonString(PaymentRequired))
 
 /** The quote, or why it is not signed. `header`: the value of PAYMENT-REQUIRED. */
-export const readQuote = (header: string | null, order: Pick<PayOrder, "chain" | "microUsdMax">) => {
-  if (header === null) return Result.fail("the gateway asks for a payment and does not say which")
+export const readQuote = (header: string | undefined, order: Pick<PayOrder, "chain" | "microUsdMax">) => {
+  if (header === undefined) return Result.fail("the gateway asks for a payment and does not say which")
   const read = decode(Buffer.from(header, "base64").toString("utf8"))
   if (Result.isFailure(read)) return Result.fail(`the quote cannot be read: ${read.failure.message}`)
   const [requirements] = read.success.accepts

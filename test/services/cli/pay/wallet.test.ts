@@ -20,7 +20,7 @@ const headerOf = (...accepts: ReadonlyArray<unknown>) =>
   Buffer.from(JSON.stringify({ x402Version: 2, resource: { url: "http://localhost/x" }, accepts })).toString("base64")
 const evm = { chain: "evm", microUsdMax: 25_685n } as const
 
-const refusal = (header: string | null, order: Parameters<typeof readQuote>[1] = evm) => {
+const refusal = (header: string | undefined, order: Parameters<typeof readQuote>[1] = evm) => {
   const read = readQuote(header, order)
   return Result.isFailure(read) ? read.failure : assert.fail("it was taken")
 }
@@ -57,7 +57,7 @@ describe("a quote", () => {
   })
 
   it("that is missing or unreadable is reported", () => {
-    assert.include(refusal(null), "does not say which")
+    assert.include(refusal(undefined), "does not say which")
     assert.include(refusal("x"), "cannot be read")
     assert.include(refusal(headerOf()), "cannot be read")
   })
