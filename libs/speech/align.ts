@@ -7,7 +7,7 @@
 import { speechSampleRateHz, type WordMark, type WordStart } from "#contracts"
 import type { Token } from "./text/chunker.ts"
 
-export interface AlignChunk {
+interface AlignChunk {
   readonly tokens: ReadonlyArray<Token>
   /** The word starts as the engine reported them; their samples count from the chunk's first. */
   readonly words: ReadonlyArray<WordStart>
@@ -20,13 +20,13 @@ export interface AlignChunk {
 
 export interface Aligned {
   readonly marks: ReadonlyArray<WordMark>
-  /** Words whose start the engine reported; the others stand between their neighbours. */
-  readonly toldByEngine: number
+  /** Words whose start the engine reported; the others are interpolated between their neighbours. */
+  readonly timedByEngine: number
 }
 
 export const alignChunk = (chunk: AlignChunk): Aligned => {
-  const told = firstStarts(chunk)
-  const starts = monotone(filled(chunk, told))
+  const reported = firstStarts(chunk)
+  const starts = monotone(interpolated(chunk, reported))
   const marks = chunk.tokens.map(({ start, end, value }, index) => {
     const from = starts[index] ?? 0
     const to = Math.max(from, starts[index + 1] ?? chunk.speechEndSample)
@@ -34,7 +34,7 @@ export const alignChunk = (chunk: AlignChunk): Aligned => {
     const turn = chunk.turn === undefined ? {} : { turn: chunk.turn }
     return { type: "word" as const, start, end, ...times, value, ...turn }
   })
-  return { marks, toldByEngine: told.filter((start) => start !== undefined).length }
+  return { marks, timedByEngine: reported.filter((start) => start !== undefined).length }
 }
 
 /** The time of a sample in milliseconds, rounded to a tenth. */
@@ -57,7 +57,7 @@ const firstStarts = ({ tokens, words }: AlignChunk): Array<number | undefined> =
 const isBehind = (token: Token | undefined, word: WordStart) =>
   token !== undefined && (token.piece < word.piece || (token.piece === word.piece && token.textEnd <= word.position))
 
-const filled = ({ tokens, speechEndSample }: AlignChunk, starts: ReadonlyArray<number | undefined>) => {
+const interpolated = ({ tokens, speechEndSample }: AlignChunk, starts: ReadonlyArray<number | undefined>) => {
   const widths = cumulativeWidths(tokens)
   const result: Array<number> = []
   let before = { at: 0, sample: 0 }

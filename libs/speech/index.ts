@@ -1,6 +1,6 @@
 /**
  * Speech without the fleet around it: from an input to chunks, engines that speak a chunk, and from an engine's word
- * starts to marks of the caller's own words. Cloned voices have a library of their own.
+ * starts to speech marks of the caller's own words. Cloned voices have a library of their own.
  */
 export {
   admit,
@@ -12,13 +12,10 @@ export {
 } from "./admission/admit.ts"
 export { type Listener, type Listeners, listeners } from "./admission/listeners.ts"
 export { alignChunk, type Aligned } from "./align.ts"
-export type { SpeechEngine, EngineFrame, EngineJob, EnginePiece } from "./engine/Engine.ts"
-export { EngineBusy, type EngineError, EngineFailed, EngineMissing, ZeroShotModelUnusable } from "./engine/errors.ts"
+export { type EngineFrame, EngineMissing, type SpeechEngine } from "./engine/Engine.ts"
 export { embedded } from "./engine/embedded.ts"
-export { openEspeakPool } from "./engine/espeak/EspeakPool.ts"
-export { engineMetrics } from "./engine/EngineThreads.ts"
-export { openFlitePool } from "./engine/flite/FlitePool.ts"
-export { openZeroShotPool, type ZeroShotOptions } from "./engine/zero-shot/ZeroShotPool.ts"
+export { engineMetrics } from "./engine/EnginePool.ts"
+export { openZeroShotPool } from "./engine/zero-shot/ZeroShotPool.ts"
 export { readInput } from "./read-input.ts"
 export { isSsml } from "./ssml/document.ts"
 export { ssmlLimits } from "./ssml/elements.ts"

@@ -9,7 +9,7 @@ import { type Fault, Run } from "./text/runs.ts"
 import { isSsml, readSsml } from "./ssml/document.ts"
 import { plainStyle } from "./text/style.ts"
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly textNormalization: boolean
   /** A BCP 47 tag; it decides how words and sentences are found and how numbers are spoken. */
   readonly locale: string

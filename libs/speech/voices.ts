@@ -21,34 +21,33 @@ export interface SharedVoice {
   readonly engine: EngineVoice
 }
 
-/**
- * An espeak voice is a language and a variant (its vocal tract, so to speak). `gainDb` was measured, here and below,
- * with `ffmpeg -af ebur128` on a sentence of the voice's own language, so that all voices reach -18 LUFS.
- */
-interface EspeakRow {
+/** A voice of an engine, and the locale that it was made for. */
+interface Row {
   readonly id: string
-  readonly name: string
-  readonly gender: "male" | "female"
+  readonly gender: SharedVoice["gender"]
   readonly locale: string
-  /** Appended to the language: the difference from the language's own voice. */
-  readonly variant: string
-  readonly pitchPercent: number
+  readonly engine: EmbeddedEngine
+  /** The engine's name for the voice. */
+  readonly voice: string
+  readonly pitchPercent?: number
+  /** Brings the voice to -18 LUFS: measured with `ffmpeg -af ebur128` on a sentence of the voice's own language. */
   readonly gainDb: number
-  readonly tags: ReadonlyArray<string>
+  /** Words with spaces between them. */
+  readonly tags: string
 }
 
-const row = (
-  id: string,
-  gender: EspeakRow["gender"],
-  locale: string,
-  variant: string,
-  pitchPercent: number,
-  gainDb: number,
-  tags: string
-): EspeakRow => {
-  const name = `${id.charAt(0).toUpperCase()}${id.slice(1)}`
-  return { id, name, gender, locale, variant, pitchPercent, gainDb, tags: tags.split(" ") }
-}
+const american = { locale: "en-US", engine: "flite" } as const
+
+/**
+ * Voices recorded from persons, in the order in which a speech recogniser understands them, which is far better than
+ * espeak's voices.
+ */
+const recordedRows: ReadonlyArray<Row> = [
+  { id: "selma", gender: "female", ...american, voice: "slt", gainDb: -2.7, tags: "clear natural" },
+  { id: "roger", gender: "male", ...american, voice: "rms", gainDb: 3, tags: "deep natural" },
+  { id: "alan", gender: "male", ...american, voice: "awb", gainDb: 1.5, tags: "warm scottish" },
+  { id: "kal", gender: "male", ...american, voice: "kal16", gainDb: 9.9, tags: "flat quick" }
+]
 
 /** espeak's name for the language of each locale. */
 export const espeakLanguages: Readonly<Record<string, string>> = {
@@ -70,66 +69,62 @@ export const espeakLanguages: Readonly<Record<string, string>> = {
   "zh-CN": "cmn"
 }
 
+/**
+ * An espeak voice is a language and a variant: its vocal tract, so to speak. The variant is appended to the language's
+ * name, and none is the language's own voice.
+ */
+type EspeakRow = readonly [
+  id: string,
+  gender: SharedVoice["gender"],
+  locale: string,
+  variant: string,
+  pitchPercent: number,
+  gainDb: number,
+  tags: string
+]
+
 const espeakRows: ReadonlyArray<EspeakRow> = [
-  row("henry", "male", "en-US", "", 100, 2.7, "clear neutral"),
-  row("marcus", "male", "en-US", "+m3", 95, 2.9, "deep calm"),
-  row("nora", "female", "en-US", "+f2", 100, 1, "clear neutral"),
-  row("claire", "female", "en-US", "+f5", 105, 2.4, "bright lively"),
-  row("oliver", "male", "en-GB", "", 100, 1.8, "clear neutral"),
-  row("arthur", "male", "en-GB", "+m7", 92, 1.1, "deep calm"),
-  row("emma", "female", "en-GB", "+f2", 98, 0.3, "clear neutral"),
-  row("jonas", "male", "de-DE", "", 100, 2.5, "clear neutral"),
-  row("lena", "female", "de-DE", "+f2", 100, 0.6, "clear neutral"),
-  row("javier", "male", "es-ES", "", 100, 3.4, "clear neutral"),
-  row("lucia", "female", "es-ES", "+f2", 100, 1.7, "clear neutral"),
-  row("diego", "male", "es-MX", "+m3", 100, 2.9, "clear neutral"),
-  row("valeria", "female", "es-MX", "+f5", 100, 3, "clear neutral"),
-  row("julien", "male", "fr-FR", "", 100, 4.2, "clear neutral"),
-  row("camille", "female", "fr-FR", "+f2", 100, 2.5, "clear neutral"),
-  row("matteo", "male", "it-IT", "", 100, 3.8, "clear neutral"),
-  row("giulia", "female", "it-IT", "+f2", 100, 1.9, "clear neutral"),
-  row("rafael", "male", "pt-BR", "", 100, 2.5, "clear neutral"),
-  row("beatriz", "female", "pt-BR", "+f2", 100, 0.8, "clear neutral"),
-  row("daan", "male", "nl-NL", "", 100, 2.4, "clear neutral"),
-  row("sanne", "female", "nl-NL", "+f2", 100, 0.6, "clear neutral"),
-  row("kacper", "male", "pl-PL", "", 100, 3, "clear neutral"),
-  row("zofia", "female", "pl-PL", "+f2", 100, 1.1, "clear neutral"),
-  row("erik", "male", "sv-SE", "", 100, 2.3, "clear neutral"),
-  row("astrid", "female", "sv-SE", "+f2", 100, 0.7, "clear neutral"),
-  row("tomas", "male", "cs-CZ", "", 100, 2.9, "clear neutral"),
-  row("eliska", "female", "cs-CZ", "+f2", 100, 1.2, "clear neutral"),
-  row("emre", "male", "tr-TR", "", 100, 1.4, "clear neutral"),
-  row("elif", "female", "tr-TR", "+f2", 100, -0.2, "clear neutral"),
-  row("dmitri", "male", "ru-RU", "", 100, 2.4, "clear neutral"),
-  row("irina", "female", "ru-RU", "+f2", 100, 0.8, "clear neutral"),
-  row("arjun", "male", "hi-IN", "", 100, 2, "clear neutral"),
-  row("priya", "female", "hi-IN", "+f2", 100, 0.3, "clear neutral"),
-  row("wei", "male", "zh-CN", "", 100, 2.5, "clear neutral"),
-  row("mei", "female", "zh-CN", "+f2", 100, 0.9, "clear neutral")
+  ["henry", "male", "en-US", "", 100, 2.7, "clear neutral"],
+  ["marcus", "male", "en-US", "+m3", 95, 2.9, "deep calm"],
+  ["nora", "female", "en-US", "+f2", 100, 1, "clear neutral"],
+  ["claire", "female", "en-US", "+f5", 105, 2.4, "bright lively"],
+  ["oliver", "male", "en-GB", "", 100, 1.8, "clear neutral"],
+  ["arthur", "male", "en-GB", "+m7", 92, 1.1, "deep calm"],
+  ["emma", "female", "en-GB", "+f2", 98, 0.3, "clear neutral"],
+  ["jonas", "male", "de-DE", "", 100, 2.5, "clear neutral"],
+  ["lena", "female", "de-DE", "+f2", 100, 0.6, "clear neutral"],
+  ["javier", "male", "es-ES", "", 100, 3.4, "clear neutral"],
+  ["lucia", "female", "es-ES", "+f2", 100, 1.7, "clear neutral"],
+  ["diego", "male", "es-MX", "+m3", 100, 2.9, "clear neutral"],
+  ["valeria", "female", "es-MX", "+f5", 100, 3, "clear neutral"],
+  ["julien", "male", "fr-FR", "", 100, 4.2, "clear neutral"],
+  ["camille", "female", "fr-FR", "+f2", 100, 2.5, "clear neutral"],
+  ["matteo", "male", "it-IT", "", 100, 3.8, "clear neutral"],
+  ["giulia", "female", "it-IT", "+f2", 100, 1.9, "clear neutral"],
+  ["rafael", "male", "pt-BR", "", 100, 2.5, "clear neutral"],
+  ["beatriz", "female", "pt-BR", "+f2", 100, 0.8, "clear neutral"],
+  ["daan", "male", "nl-NL", "", 100, 2.4, "clear neutral"],
+  ["sanne", "female", "nl-NL", "+f2", 100, 0.6, "clear neutral"],
+  ["kacper", "male", "pl-PL", "", 100, 3, "clear neutral"],
+  ["zofia", "female", "pl-PL", "+f2", 100, 1.1, "clear neutral"],
+  ["erik", "male", "sv-SE", "", 100, 2.3, "clear neutral"],
+  ["astrid", "female", "sv-SE", "+f2", 100, 0.7, "clear neutral"],
+  ["tomas", "male", "cs-CZ", "", 100, 2.9, "clear neutral"],
+  ["eliska", "female", "cs-CZ", "+f2", 100, 1.2, "clear neutral"],
+  ["emre", "male", "tr-TR", "", 100, 1.4, "clear neutral"],
+  ["elif", "female", "tr-TR", "+f2", 100, -0.2, "clear neutral"],
+  ["dmitri", "male", "ru-RU", "", 100, 2.4, "clear neutral"],
+  ["irina", "female", "ru-RU", "+f2", 100, 0.8, "clear neutral"],
+  ["arjun", "male", "hi-IN", "", 100, 2, "clear neutral"],
+  ["priya", "female", "hi-IN", "+f2", 100, 0.3, "clear neutral"],
+  ["wei", "male", "zh-CN", "", 100, 2.5, "clear neutral"],
+  ["mei", "female", "zh-CN", "+f2", 100, 0.9, "clear neutral"]
 ]
 
-/** A voice recorded from a person: it speaks its own locale alone. */
-interface RecordedRow {
-  readonly id: string
-  readonly name: string
-  readonly gender: "male" | "female"
-  readonly locale: string
-  readonly engine: EmbeddedEngine
-  /** The engine's name for the voice. */
-  readonly voice: string
-  readonly gainDb: number
-  readonly tags: ReadonlyArray<string>
+const espeakRow = ([id, gender, locale, variant, pitchPercent, gainDb, tags]: EspeakRow): Row => {
+  const voice = `${espeakLanguages[locale] ?? "en-us"}${variant}`
+  return { id, gender, locale, engine: "espeak", voice, pitchPercent, gainDb, tags }
 }
-
-const american = { locale: "en-US", engine: "flite" } as const
-
-/** In the order in which a speech recogniser understands them, which is far better than espeak's voices. */
-const recordedRows: ReadonlyArray<RecordedRow> = [
-  { id: "selma", name: "Selma", gender: "female", ...american, voice: "slt", gainDb: -2.7, tags: ["clear", "natural"] },
-  { id: "roger", name: "Roger", gender: "male", ...american, voice: "rms", gainDb: 3, tags: ["deep", "natural"] },
-  { id: "alan", name: "Alan", gender: "male", ...american, voice: "awb", gainDb: 1.5, tags: ["warm", "scottish"] },
-  { id: "kal", name: "Kal", gender: "male", ...american, voice: "kal16", gainDb: 9.9, tags: ["flat", "quick"] }
-]
 
 /** The locales of the models that route by language. */
 const routedLocales = ["en-US", "en-GB", "de-DE", "es-ES", "es-MX", "fr-FR", "it-IT", "pt-BR"]
@@ -140,9 +135,11 @@ const widestModel: ModelId = "tts-multilingual"
 
 const isEnglish = (locale: string) => locale.startsWith("en-")
 
-const modelsOf = (locale: string, others: ReadonlyArray<string>): ReadonlyArray<VoiceModel> => {
+/** A recorded voice speaks its own locale alone. */
+const modelsOf = ({ engine, locale }: Row): ReadonlyArray<VoiceModel> => {
   if (!routedLocales.includes(locale)) return [{ name: widestModel, languages: [locale] }]
-  const languages = [locale, ...others.filter((other) => other !== locale)]
+  const others = engine === "espeak" ? routedLocales.filter((other) => other !== locale) : []
+  const languages = [locale, ...others]
   const english = isEnglish(locale) ? englishModels : []
   return [
     ...routedModels.map((name) => ({ name, languages })),
@@ -150,36 +147,18 @@ const modelsOf = (locale: string, others: ReadonlyArray<string>): ReadonlyArray<
   ]
 }
 
-const fromEspeak = (row: EspeakRow): SharedVoice => ({
+const sharedVoice = (row: Row): SharedVoice => ({
   id: row.id,
-  displayName: row.name,
+  displayName: `${row.id.charAt(0).toUpperCase()}${row.id.slice(1)}`,
   gender: row.gender,
   locale: row.locale,
-  tags: row.tags,
-  models: modelsOf(row.locale, routedLocales),
-  engine: {
-    engine: "espeak",
-    name: `${espeakLanguages[row.locale] ?? "en-us"}${row.variant}`,
-    ratePercent: 100,
-    pitchPercent: row.pitchPercent,
-    rangePercent: 100,
-    formantPercent: 100,
-    gainDb: row.gainDb
-  }
-})
-
-const fromRecording = (row: RecordedRow): SharedVoice => ({
-  id: row.id,
-  displayName: row.name,
-  gender: row.gender,
-  locale: row.locale,
-  tags: row.tags,
-  models: modelsOf(row.locale, []),
+  tags: row.tags.split(" "),
+  models: modelsOf(row),
   engine: {
     engine: row.engine,
     name: row.voice,
     ratePercent: 100,
-    pitchPercent: 100,
+    pitchPercent: row.pitchPercent ?? 100,
     rangePercent: 100,
     formantPercent: 100,
     gainDb: row.gainDb
@@ -187,16 +166,13 @@ const fromRecording = (row: RecordedRow): SharedVoice => ({
 })
 
 /** The best understood voices first. The first voice of a language is its default. */
-export const sharedVoices: ReadonlyArray<SharedVoice> = [
-  ...recordedRows.map(fromRecording),
-  ...espeakRows.map(fromEspeak)
-]
+export const sharedVoices: ReadonlyArray<SharedVoice> = [...recordedRows, ...espeakRows.map(espeakRow)].map(sharedVoice)
 
 /** The default voice: the first one whose own locale is in the language, or in any region of it. */
 export const defaultVoiceId = (language?: string): string => {
-  const asked = language?.toLowerCase()
+  const wanted = language?.toLowerCase()
   const speaksIt = ({ locale }: SharedVoice) =>
-    asked === undefined || locale.toLowerCase() === asked || locale.toLowerCase().startsWith(`${asked}-`)
+    wanted === undefined || locale.toLowerCase() === wanted || locale.toLowerCase().startsWith(`${wanted}-`)
   return sharedVoices.find(speaksIt)?.id ?? recordedRows[0]?.id ?? ""
 }
 

@@ -1,7 +1,7 @@
 /** The base of every comparison: the engine alone, in this process, with nothing around it. */
 import { Effect, Layer, Stream } from "effect"
 import { Metrics, Role } from "#runtime"
-import { engineVoice, openEspeakPool, voiceById } from "#speech"
+import { embedded, engineVoice, voiceById } from "#speech"
 
 export interface BareSpeech {
   readonly firstPcmMs: number
@@ -21,7 +21,7 @@ export const withBareEngine = <A>(use: (engine: BareEngine) => Promise<A>): Prom
     const shared = voiceById("henry")
     const voice = shared === undefined ? undefined : engineVoice(shared, shared.locale)
     if (voice === undefined) return yield* Effect.die("there is no henry")
-    const pool = yield* openEspeakPool()
+    const pool = yield* embedded.espeak.open()
     const run = Effect.runPromiseWith(yield* Effect.context<never>())
     const engine: BareEngine = async (text) => {
       const started = performance.now()

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { Effect, Layer, Stream } from "effect"
 import { concatPcm, pcmToBytes, type Recording, RecordingIntake, type RecordingLimits } from "#audio"
 import { Metrics, Role } from "#runtime"
-import { engineVoice, openEspeakPool, openFlitePool, voiceById } from "#speech"
+import { embedded, engineVoice, voiceById } from "#speech"
 
 export const people = ["kal", "alan", "roger", "selma"] as const
 export const impostors = ["henry", "marcus", "nora", "oliver", "emma"] as const
@@ -36,7 +36,7 @@ export interface Booth {
 
 export const withBooth = <A>(use: (booth: Booth) => Promise<A>): Promise<A> =>
   Effect.gen(function* () {
-    const engines = { flite: yield* openFlitePool(), espeak: yield* openEspeakPool() }
+    const engines = { flite: yield* embedded.flite.open(), espeak: yield* embedded.espeak.open() }
     const intake = yield* RecordingIntake
     const folder = yield* Effect.acquireRelease(
       Effect.sync(() => mkdtempSync(join(tmpdir(), "starling-consents-"))),

@@ -109,9 +109,9 @@ const sessionOf = Effect.fnUntraced(function* (
     nowMs,
     scope: yield* Effect.scope,
     mail: yield* Queue.unbounded<Uint8Array | typeof tick>(),
-    play: playout(script, request.resume, ({ marks, toldByEngine }) => {
-      counted.made.inc({ source: "engine" }, toldByEngine)
-      counted.made.inc({ source: "placed" }, marks.length - toldByEngine)
+    play: playout(script, request.resume, ({ marks, timedByEngine }) => {
+      counted.made.inc({ source: "engine" }, timedByEngine)
+      counted.made.inc({ source: "placed" }, marks.length - timedByEngine)
     }),
     asks: new Map(),
     synthesizers: new Set(),
@@ -219,14 +219,8 @@ const ask = Effect.fnUntraced(function* (session: Session, chunk: number) {
   const [times, firstMs] = [(before?.times ?? 0) + 1, before?.firstMs ?? nowMs()]
   asks.set(chunk, { times, heardAtMs: stall.awakeMs(nowMs()), firstMs })
   counted.asked.inc({ reason: before === undefined ? "first" : "again" })
-  const pieces = line.chunk.pieces.map(({ text, style }) => ({
-    text,
-    ratePercent: style.ratePercent,
-    pitchPercent: style.pitchPercent,
-    rangePercent: style.rangePercent,
-    volumeDb: style.volumeDb
-  }))
   const { voiceId, voice, locale } = line
+  const { pieces } = line.chunk
   const neededInMs = Math.round(neededIn(session, chunk))
   const asked = { sessionId: request.sessionId, sequencer: mailbox.instance, chunk, neededInMs }
   const job = { ...asked, voiceId, voice, locale, pieces }

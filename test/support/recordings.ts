@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { Effect, Layer, Stream } from "effect"
 import { concatPcm, pcmToBytes, type RecordingLimits } from "#audio"
 import { Metrics, Role } from "#runtime"
-import { engineVoice, openFlitePool, voiceById } from "#speech"
+import { embedded, engineVoice, voiceById } from "#speech"
 
 export const metrics = Metrics.layerTest.pipe(Layer.provide(Layer.succeed(Role, "speech-api")))
 
@@ -26,7 +26,7 @@ export const folder = Effect.acquireRelease(
 /** 24,000 Hz, by one of flite's people: `kal`, `alan`, `roger`, `selma`. */
 export const speech = (people: ReadonlyArray<readonly [id: string, text: string]>) =>
   Effect.gen(function* () {
-    const flite = yield* openFlitePool()
+    const flite = yield* embedded.flite.open()
     return yield* Effect.forEach(people, ([id, text]) => {
       const shared = voiceById(id)
       const voice = shared === undefined ? undefined : engineVoice(shared, shared.locale)

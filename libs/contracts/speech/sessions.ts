@@ -72,14 +72,19 @@ export const SessionFrameHead = Schema.Union([
 ])
 export type SessionFrameHead = Schema.Schema.Type<typeof SessionFrameHead>
 
-/** A stretch of plain text in one style, for an engine. */
+/**
+ * A stretch of plain text in one style, for an engine. The style is relative to the voice: 100, 100, 100 and 0 leave it
+ * unchanged.
+ */
 const ChunkPiece = Schema.Struct({
   text: Schema.String,
   ratePercent: Schema.Finite,
   pitchPercent: Schema.Finite,
+  /** How far the melody moves away from its middle. */
   rangePercent: Schema.Finite,
   volumeDb: Schema.Finite
 })
+export interface ChunkPiece extends Schema.Schema.Type<typeof ChunkPiece> {}
 
 /** A chunk to be synthesized, on SPEECH. */
 export const ChunkJob = Schema.Struct({

@@ -3,27 +3,14 @@
  * where the style changes. The result is PCM in the fleet's format (24,000 Hz, mono, 16 bit) and the position of each
  * word in it. An engine never sees markup: style is four numbers, and text is only ever spoken.
  */
-import type { Stream } from "effect"
-import type { EngineVoice, WordStart } from "#contracts"
-import type { EngineError } from "./errors.ts"
-
-/** All PCM inside the fleet has this rate. */
-export const engineHz = 24_000
-
-/** Plain text and its style, relative to the voice: 100, 100, 100 and 0 leave the voice as it is. */
-export interface EnginePiece {
-  readonly text: string
-  readonly ratePercent: number
-  readonly pitchPercent: number
-  readonly rangePercent: number
-  readonly volumeDb: number
-}
+import { Schema, type Stream } from "effect"
+import type { ChunkPiece, EngineVoice, WordStart } from "#contracts"
 
 export interface EngineJob {
   readonly voice: EngineVoice
   /** The recording that a zero-shot voice refers to: 16,000 Hz, mono. */
   readonly reference?: { readonly samples: Int16Array }
-  readonly pieces: ReadonlyArray<EnginePiece>
+  readonly pieces: ReadonlyArray<ChunkPiece>
 }
 
 /** A run of the job's PCM and the words that begin in it; runs follow each other without a gap. */
@@ -37,3 +24,47 @@ export interface SpeechEngine {
   /** Interrupting the stream ends the synthesis within one callback of the engine. */
   readonly synthesize: (job: EngineJob) => Stream.Stream<EngineFrame, EngineError>
 }
+
+/** The host lacks the packages that it names. */
+export class EngineMissing extends Schema.TaggedError<EngineMissing>()("EngineMissing", {
+  engine: Schema.String,
+  packages: Schema.String,
+  detail: Schema.String
+}) {
+  override get message() {
+    return `the engine ${this.engine} needs ${this.packages}: ${this.detail}`
+  }
+}
+
+/** `crashed` and `stalled` are the engine's fault, and a retry may succeed; the other reasons are the job's. */
+export class EngineFailed extends Schema.TaggedError<EngineFailed>()("EngineFailed", {
+  engine: Schema.String,
+  reason: Schema.Literals(["crashed", "stalled", "voice", "too_long"]),
+  detail: Schema.String
+}) {
+  override get message() {
+    return `the engine ${this.engine} failed (${this.reason}): ${this.detail}`
+  }
+}
+
+/** Stops the start: the configured model is missing, or is no model. */
+export class ZeroShotModelUnusable extends Schema.TaggedError<ZeroShotModelUnusable>()("ZeroShotModelUnusable", {
+  folder: Schema.String,
+  detail: Schema.String
+}) {
+  override get message() {
+    return `VoiceCloning.ZeroShotModelFolder ${this.folder} cannot be used: ${this.detail}`
+  }
+}
+
+/** Too many jobs wait; another synthesizer may have a free thread. */
+export class EngineBusy extends Schema.TaggedError<EngineBusy>()("EngineBusy", {
+  engine: Schema.String,
+  waiting: Schema.Int
+}) {
+  override get message() {
+    return `the engine ${this.engine} has ${this.waiting} jobs waiting and takes no more`
+  }
+}
+
+export type EngineError = EngineMissing | EngineFailed | EngineBusy

@@ -5,8 +5,7 @@
  */
 import { Worker } from "node:worker_threads"
 import { Deferred, Effect } from "effect"
-import type { EngineFrame, EngineJob } from "./Engine.ts"
-import { EngineFailed, EngineMissing } from "./errors.ts"
+import { EngineFailed, type EngineFrame, type EngineJob, EngineMissing } from "./Engine.ts"
 import { type Ended, type FromThread, type ThreadData, type ToThread, warmUpNumber } from "./worker/protocol.ts"
 
 export interface ThreadOptions {
@@ -15,7 +14,6 @@ export interface ThreadOptions {
   readonly entry: URL
   /** The packages that the engine needs on the host, for the error that names them. */
   readonly packages: string
-  readonly libraryFolders?: ReadonlyArray<string>
   /** Handed to the thread unchanged. */
   readonly model?: object
 }
@@ -69,7 +67,6 @@ const launch = (options: ThreadOptions): State => {
   const cancelled = new Int32Array(new SharedArrayBuffer(4))
   const data: ThreadData = {
     cancelled,
-    libraryFolders: options.libraryFolders ?? [],
     ...(options.model === undefined ? {} : { model: options.model })
   }
   const worker = new Worker(options.entry, { workerData: data, name: options.engine })
@@ -83,7 +80,7 @@ const launch = (options: ThreadOptions): State => {
     current: undefined,
     jobs: 0
   }
-  worker.on("message", (message: FromThread) => hear(state, message))
+  worker.on("message", (message: FromThread) => receive(state, message))
   worker.on("error", (error: unknown) => {
     const missing = missingPackage(options, error)
     if (missing !== undefined) Deferred.doneUnsafe(state.ready, Effect.fail(missing))
@@ -96,12 +93,12 @@ const launch = (options: ThreadOptions): State => {
   return state
 }
 
-const hear = (state: State, message: FromThread) => {
+const receive = (state: State, message: FromThread) => {
   const { options, ready, current } = state
   if (message.kind === "ready") return Deferred.doneUnsafe(ready, Effect.void)
   if (message.kind === "missing") {
-    const { packages, detail } = message
-    return Deferred.doneUnsafe(ready, Effect.fail(new EngineMissing({ engine: options.engine, packages, detail })))
+    const { engine, packages } = options
+    return Deferred.doneUnsafe(ready, Effect.fail(new EngineMissing({ engine, packages, detail: message.detail })))
   }
   if (current?.number !== message.number) return
   if (message.kind === "frame") return current.onFrame(message.frame)

@@ -16,7 +16,7 @@ export const monthNumber = (text: string): number | undefined => {
   return found === -1 || name === "" ? undefined : found + 1
 }
 
-export interface DateParts {
+interface DateParts {
   readonly day?: number | undefined
   readonly month?: number | undefined
   readonly year?: string | undefined

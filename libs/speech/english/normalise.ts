@@ -11,8 +11,10 @@ import { isMagnitude, readMeasure, readMoney } from "./units.ts"
 
 const longestWord = 300
 
+export const isEnglish = (locale: string): boolean => /^en(?:$|-)/iu.test(locale)
+
 export const normalise = (runs: ReadonlyArray<Run>, locale: string): ReadonlyArray<Run> =>
-  /^en(?:$|-)/iu.test(locale)
+  isEnglish(locale)
     ? runs.flatMap((run) => (run._tag === "Text" && run.whole === null ? normaliseRun(run, locale) : [run]))
     : runs
 

@@ -6,7 +6,7 @@
 import { Result } from "effect"
 import { SaxesParser, type SaxesTagPlain } from "saxes"
 import { type Fault, Run, type TextRun } from "../text/runs.ts"
-import { type Frame, innerFrame, outerFrame } from "./frames.ts"
+import { noElement, openElement, type OpenElement } from "./open-element.ts"
 import type { Style } from "../text/style.ts"
 import { elementName, findElement, problemOf, readBreak, ssmlLimits } from "./elements.ts"
 
@@ -64,12 +64,20 @@ interface Stretch {
   readonly entitiesCount: boolean
 }
 
+/** What is spoken in place of an element, and where the element's content and the element end. */
+interface Rewritten {
+  readonly text: string
+  readonly contentEnd: number
+  readonly tagEnd: number
+}
+
 class SsmlReading {
   readonly runs: Array<Run> = []
   readonly faults: Array<Fault> = []
   private readonly input: string
   private readonly locale: string
-  private readonly frames: Array<Frame> = [outerFrame]
+  /** The outermost first. */
+  private readonly elementsOpen: Array<OpenElement> = [noElement]
   private elements = 0
   private silence = 0
   /** The text of the open sub or say-as. */
@@ -106,9 +114,9 @@ class SsmlReading {
 
   parse() {
     const { parser } = this
-    const tell = (message: string) => () => this.refuse(message, this.cursor)
-    parser.on("doctype", tell("a document type is not allowed"))
-    parser.on("processinginstruction", tell("a processing instruction is not allowed"))
+    const refusing = (message: string) => () => this.refuse(message, this.cursor)
+    parser.on("doctype", refusing("a document type is not allowed"))
+    parser.on("processinginstruction", refusing("a processing instruction is not allowed"))
     // These handlers run at the `<` after a text, at the second `-` that ends a comment, and at the `>` of all else.
     parser.on("text", () => this.text({ from: this.cursor, to: this.here() - 1, entitiesCount: true }, this.here() - 1))
     parser.on("comment", () => (this.cursor = this.here() + 1))
@@ -125,35 +133,37 @@ class SsmlReading {
 
   private text(stretch: Stretch, next: number) {
     const { from, to } = stretch
-    const frame = this.frames.at(-1) ?? outerFrame
-    if (frame.name !== "" && to > from) {
-      const run = decodeText(this.input, stretch, frame.style)
-      const isMisplaced = findElement(frame.name)?.holds === "nothing" && run.text.trim() !== ""
-      if (isMisplaced) this.refuse(`<${frame.name}> holds no text`, from)
-      if (frame.rewrite === null) this.runs.push(run)
+    const element = this.innermost()
+    if (element.name !== "" && to > from) {
+      const run = decodeText(this.input, stretch, element.style)
+      const isMisplaced = findElement(element.name)?.holds === "nothing" && run.text.trim() !== ""
+      if (isMisplaced) this.refuse(`<${element.name}> holds no text`, from)
+      if (element.rewrite === null) this.runs.push(run)
       else this.content += run.text
     }
     this.cursor = next
   }
 
-  private open(tag: SaxesTagPlain, tagEnd: number) {
+  private open({ name: written, attributes }: SaxesTagPlain, tagEnd: number) {
     const tagStart = this.cursor
     this.cursor = tagEnd
-    const outer = this.frames.at(-1) ?? outerFrame
-    const name = elementName(tag.name)
+    const outer = this.innermost()
+    const name = elementName(written)
     this.elements += 1
-    const opened = { name, attributes: tag.attributes, parent: outer.name, depth: this.frames.length }
-    const problem = problemOf({ ...opened, elements: this.elements })
-    const element = { name, attributes: tag.attributes, tagStart, tagEnd }
-    const frame = problem === undefined ? innerFrame(outer, element, this.locale) : Result.fail(problem)
-    if (Result.isFailure(frame)) this.refuse(frame.failure, tagStart)
-    this.frames.push(Result.isSuccess(frame) ? frame.success : { ...outer, name, rewrite: null })
+    const { elements } = this
+    const problem = problemOf({ name, attributes, parent: outer.name, depth: this.elementsOpen.length, elements })
+    const opened =
+      problem === undefined
+        ? openElement(outer, { name, attributes, tagStart, tagEnd }, this.locale)
+        : Result.fail(problem)
+    if (Result.isFailure(opened)) this.refuse(opened.failure, tagStart)
+    this.elementsOpen.push(Result.isSuccess(opened) ? opened.success : { ...outer, name, rewrite: null })
     if (name === "p" || name === "s") this.runs.push(Run.Boundary)
-    if (name === "break" && problem === undefined) this.pause(tag, tagStart)
+    if (name === "break" && problem === undefined) this.pause(attributes, tagStart)
   }
 
-  private pause(tag: SaxesTagPlain, tagStart: number) {
-    const read = readBreak(tag.attributes)
+  private pause(attributes: Readonly<Record<string, string>>, tagStart: number) {
+    const read = readBreak(attributes)
     if (Result.isFailure(read)) return this.refuse(read.failure, tagStart)
     this.silence += read.success
     if (this.silence > ssmlLimits.silenceMillisecondsMax) {
@@ -162,27 +172,31 @@ class SsmlReading {
   }
 
   private close(tagEnd: number) {
-    const frame = this.frames.pop()
+    const closed = this.elementsOpen.pop()
     const contentEnd = this.cursor
     this.cursor = tagEnd
-    if (frame?.rewrite) this.rewritten(frame, frame.rewrite(this.content.trim()), contentEnd, tagEnd)
+    if (closed?.rewrite) this.rewritten(closed, { text: closed.rewrite(this.content.trim()), contentEnd, tagEnd })
     this.content = ""
-    if (frame?.name === "p" || frame?.name === "s") this.runs.push(Run.Boundary)
+    if (closed?.name === "p" || closed?.name === "s") this.runs.push(Run.Boundary)
   }
 
   /** The whole element becomes one word: its content as sent, or the element itself where it is empty. */
-  private rewritten(frame: Frame, text: string, contentEnd: number, tagEnd: number) {
-    const raw = this.input.slice(frame.contentStart, contentEnd)
+  private rewritten({ name, style, contentStart, tagStart }: OpenElement, { text, contentEnd, tagEnd }: Rewritten) {
+    const raw = this.input.slice(contentStart, contentEnd)
     const spoken = text.replaceAll(/\s/gu, " ").trim()
-    const sent = Math.max(raw.length, frame.name === "sub" ? spoken.length : 0)
+    const sent = Math.max(raw.length, name === "sub" ? spoken.length : 0)
     if (sent > ssmlLimits.wordCharactersMax) {
-      this.refuse(`<${frame.name}> is longer than ${ssmlLimits.wordCharactersMax} characters`, frame.tagStart)
+      this.refuse(`<${name}> is longer than ${ssmlLimits.wordCharactersMax} characters`, tagStart)
     } else if (spoken !== "") {
-      const start = frame.contentStart + (raw.length - raw.trimStart().length)
+      const start = contentStart + (raw.length - raw.trimStart().length)
       const content = { start, end: start + raw.trim().length }
-      const span = content.end > content.start ? content : { start: frame.tagStart, end: tagEnd }
-      this.runs.push(Run.Whole(spoken, span, frame.style))
+      const span = content.end > content.start ? content : { start: tagStart, end: tagEnd }
+      this.runs.push(Run.Whole(spoken, span, style))
     }
+  }
+
+  private innermost() {
+    return this.elementsOpen.at(-1) ?? noElement
   }
 }
 

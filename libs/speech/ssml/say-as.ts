@@ -3,6 +3,7 @@
  * Words are made for English only, letters and digits for every language.
  */
 import { isMonthFirst, readDate, readTime, spokenDate } from "../english/dates.ts"
+import { isEnglish } from "../english/normalise.ts"
 import { cardinal, decimal, ordinal } from "../english/numbers.ts"
 import { symbolName } from "../english/symbols.ts"
 import { readMeasure } from "../english/units.ts"
@@ -11,7 +12,7 @@ type Rewrite = (content: string) => string
 
 /** Undefined for an unknown kind. */
 export const rewritesOf = (kind: string, format: string, locale: string): Rewrite | undefined => {
-  const english = /^en(?:$|-)/iu.test(locale)
+  const english = isEnglish(locale)
   const inEnglish =
     (read: (content: string) => string | undefined): Rewrite =>
     (content) =>

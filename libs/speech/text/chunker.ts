@@ -2,16 +2,11 @@
  * From runs to chunks. A chunk is the text that a synthesizer gets at once, a sentence or a part of one, in the order
  * of the input. Each chunk carries the words whose times will be marked. The requested silence stands between chunks.
  */
+import type { ChunkPiece } from "#contracts"
 import { type Passage, passageOf, type Run, type Span } from "./runs.ts"
 import { sentenceRanges } from "./sentences.ts"
 import { sameStyle, type Style } from "./style.ts"
 import { type Word, wordsOf } from "./words.ts"
-
-/** Text of one style. */
-export interface Piece {
-  readonly text: string
-  readonly style: Style
-}
 
 /** A word whose time will be marked; offsets are UTF-16 units. */
 export interface Token {
@@ -25,26 +20,18 @@ export interface Token {
   readonly value: string
 }
 
-/** The text that a synthesizer gets at once, and the sentence it belongs to. */
+/** The text that a synthesizer gets at once: a piece for each style. */
 export interface Chunk {
-  readonly index: number
-  readonly sentence: number
-  readonly pieces: ReadonlyArray<Piece>
+  readonly pieces: ReadonlyArray<ChunkPiece>
   readonly pauseBeforeMs: number
   readonly pauseAfterMs: number
   readonly tokens: ReadonlyArray<Token>
 }
 
-export interface Sentence extends Span {
-  readonly index: number
-  /** The slice of the input from `start` to `end`. */
-  readonly value: string
-}
-
-/** An input that was understood. The tokens of a sentence are those of its chunks. */
+/** An input that was understood. A chunk lies within one sentence. */
 export interface Reading {
   readonly chunks: ReadonlyArray<Chunk>
-  readonly sentences: ReadonlyArray<Sentence>
+  readonly sentences: ReadonlyArray<Span>
 }
 
 export const readRuns = (input: string, runs: ReadonlyArray<Run>, locale: string): Reading => {
@@ -55,25 +42,22 @@ export const readRuns = (input: string, runs: ReadonlyArray<Run>, locale: string
   // Punctuation has no marks of its own, unless the input has nothing else to mark.
   const marksAll = !words.some((word) => word.isSpoken)
   const chunks: Array<Chunk> = []
-  const sentences: Array<Sentence> = []
+  const sentences: Array<Span> = []
   for (const [from, to] of sentenceRanges(passage, words, locale)) {
-    const [start, end] = [startOf(passage, words[from]), endOf(passage, words[to - 1])]
-    const sentence = sentences.length
-    sentences.push({ index: sentence, start, end, value: input.slice(start, end) })
+    sentences.push({ start: startOf(passage, words[from]), end: endOf(passage, words[to - 1]) })
     let at = from
     for (let next = from + 1; next <= to; next += 1) {
       if (next < to && silence(next) === 0) continue
       for (const cut of chunkEnds(passage, words, { from: at, to: next, isFirst: chunks.length === 0 })) {
-        const index = chunks.length
-        const pauseBeforeMs = index === 0 ? silence(0) : 0
-        const spoken = spokenOf(input, passage, words.slice(at, cut), marksAll)
-        chunks.push({ index, sentence, ...spoken, pauseBeforeMs, pauseAfterMs: silence(cut) })
+        const spoken = spokenOf(input, passage, { words: words.slice(at, cut), marksAll })
+        const pauseBeforeMs = chunks.length === 0 ? silence(0) : 0
+        chunks.push({ ...spoken, pauseBeforeMs, pauseAfterMs: silence(cut) })
         at = cut
       }
     }
   }
   if (chunks.length === 0 && silence(0) > 0) {
-    chunks.push({ index: 0, sentence: 0, pieces: [], pauseBeforeMs: silence(0), pauseAfterMs: 0, tokens: [] })
+    chunks.push({ pieces: [], pauseBeforeMs: silence(0), pauseAfterMs: 0, tokens: [] })
   }
   return { chunks, sentences }
 }
@@ -92,7 +76,11 @@ const silencesBefore = ({ pauses }: Passage, words: ReadonlyArray<Word>) => {
   return silences
 }
 
-const spokenOf = (input: string, passage: Passage, words: ReadonlyArray<Word>, marksAll: boolean) => {
+const spokenOf = (
+  input: string,
+  passage: Passage,
+  { words, marksAll }: { readonly words: ReadonlyArray<Word>; readonly marksAll: boolean }
+) => {
   const bounds: Array<{ from: number; to: number; readonly style: Style }> = []
   const tokens: Array<Token> = []
   for (const word of words) {
@@ -110,7 +98,7 @@ const spokenOf = (input: string, passage: Passage, words: ReadonlyArray<Word>, m
     const [textStart, textEnd] = [word.from - piece.from, word.to - piece.from]
     tokens.push({ piece: bounds.length - 1, textStart, textEnd, start, end, value: input.slice(start, end) })
   }
-  return { pieces: bounds.map(({ from, style, to }) => ({ text: passage.text.slice(from, to), style })), tokens }
+  return { pieces: bounds.map(({ from, style, to }) => ({ text: passage.text.slice(from, to), ...style })), tokens }
 }
 
 /**

@@ -47,14 +47,14 @@ const sentenceEnds = (text: string, locale: string): ReadonlyArray<number> => {
   const ends: Array<number> = []
   const segments = Array.from(segmenterOf(locale, "sentence").segment(text), ({ index }) => index)
   let start = 0
-  let hasSaid = false
+  let hasSpoken = false
   for (const [nth, index] of segments.entries()) {
-    const says = saysSomething(text, index, segments[nth + 1] ?? text.length)
-    if (hasSaid && says && !goesOn(text, start, index)) {
+    const speaks = isSpeakable(text, index, segments[nth + 1] ?? text.length)
+    if (hasSpoken && speaks && !continues(text, start, index)) {
       ends.push(index)
       start = index
     }
-    hasSaid = hasSaid || says
+    hasSpoken = hasSpoken || speaks
   }
   if (text.length > 0) ends.push(text.length)
   return ends
@@ -63,7 +63,7 @@ const sentenceEnds = (text: string, locale: string): ReadonlyArray<number> => {
 /** How far the search for an abbreviation, or for an opening quote before the next word, goes. */
 const reach = 16
 
-const goesOn = (text: string, start: number, at: number): boolean => {
+const continues = (text: string, start: number, at: number): boolean => {
   const leftEnd = endOfWords(text, start, at)
   if (linesBetween(text, leftEnd, at) > 1) return false
   if (leftEnd === at && /[\u0021-\u007e]/u.test(text[at - 1] ?? "")) return true
@@ -72,7 +72,7 @@ const goesOn = (text: string, start: number, at: number): boolean => {
   if (next === "" || text[leftEnd - 1] !== ".") return false
   const left = text.slice(Math.max(start, leftEnd - 1 - reach), leftEnd - 1)
   const word = left.slice(left.search(/[^\s([{"'“‘«¿¡]*$/u))
-  return goesOnAfter(word, next) || isListNumber(text, start, leftEnd)
+  return continuesAfter(word, next) || isListNumber(text, start, leftEnd)
 }
 
 const endOfWords = (text: string, start: number, at: number) => {
@@ -99,7 +99,7 @@ const nextWord = (text: string, at: number) =>
 const isListNumber = (text: string, start: number, end: number) =>
   end - start <= reach && /^\s*\(?\p{Nd}{1,3}\.$/u.test(text.slice(start, end))
 
-const saysSomething = (text: string, from: number, to: number) => /[\p{L}\p{N}\p{S}&%@#§]/u.test(text.slice(from, to))
+const isSpeakable = (text: string, from: number, to: number) => /[\p{L}\p{N}\p{S}&%@#§]/u.test(text.slice(from, to))
 
 // Words with a full stop that need not end a sentence, over the languages that are spoken here.
 
@@ -129,7 +129,7 @@ const germanMonths = new Set(
 )
 
 /** Whether the sentence goes on after `word`, which stands before a full stop, given the word that follows. */
-const goesOnAfter = (word: string, next: string): boolean => {
+const continuesAfter = (word: string, next: string): boolean => {
   const lower = word.toLowerCase()
   const following = next.toLowerCase()
   if (leading.has(lower)) return true

@@ -1,33 +1,24 @@
 /**
- * The style of a piece of text. The four numbers are final: prosody multiplied through its nesting, then the emotion
- * and the emphasis, then held within limits. `emotion` and `emphasis` name their sources, for an engine that has voices
- * for them; any other engine needs only the numbers.
+ * The style of a piece of text, as four numbers. They are final: prosody multiplied through its nesting, then the
+ * emotion and the emphasis, then held within limits.
  */
 import { Result } from "effect"
+import type { ChunkPiece } from "#contracts"
 
-export interface Prosody {
-  readonly ratePercent: number
-  readonly pitchPercent: number
-  readonly rangePercent: number
-  readonly volumeDb: number
-}
+export type Style = Omit<ChunkPiece, "text">
 
-export const plainProsody: Prosody = { ratePercent: 100, pitchPercent: 100, rangePercent: 100, volumeDb: 0 }
+/** The voice without any requested style. */
+export const plainStyle: Style = { ratePercent: 100, pitchPercent: 100, rangePercent: 100, volumeDb: 0 }
 
 /** The level of silence; nothing below it is audible in 16 bits. */
-export const silentDb = -96
+const silentDb = -96
 
 const referenceHertz = 120
 
-const rateNames = { "x-slow": 50, slow: 75, medium: 100, default: 100, fast: 130, "x-fast": 170 }
-const pitchNames = { "x-low": 60, low: 80, medium: 100, default: 100, high: 125, "x-high": 160 }
-const rangeNames = { "x-low": 30, low: 60, medium: 100, default: 100, high: 150, "x-high": 200 }
-const volumeNames = { silent: silentDb, "x-soft": -14, soft: -7, medium: 0, default: 0, loud: 5, "x-loud": 10 }
-
 const amount = /^([+-]?)(\d{1,6}(?:\.\d{0,6})?|\.\d{1,6})(%|st|hz|db)?$/u
 
-/** Prosody within prosody: factors multiply, decibels add. */
-export const combineProsody = (outer: Prosody, inner: Prosody): Prosody => ({
+/** A style within a style: factors multiply, decibels add. */
+export const combineStyles = (outer: Style, inner: Style): Style => ({
   ratePercent: (outer.ratePercent * inner.ratePercent) / 100,
   pitchPercent: (outer.pitchPercent * inner.pitchPercent) / 100,
   rangePercent: (outer.rangePercent * inner.rangePercent) / 100,
@@ -39,23 +30,21 @@ export const combineProsody = (outer: Prosody, inner: Prosody): Prosody => ({
  * factor for rate and a level up to 100 for volume. Hertz are relative to a voice of 120 Hz, because the voice is not
  * known here. A value that cannot be read fails with a sentence.
  */
-export const readProsody = (attributes: Readonly<Record<string, string>>): Result.Result<Prosody, string> =>
+export const readProsody = (attributes: Readonly<Record<string, string>>): Result.Result<Style, string> =>
   Result.all({
-    ratePercent: read(attributes, "rate", 100, rateNames, rateOf),
-    pitchPercent: read(attributes, "pitch", 100, pitchNames, pitchOf),
-    rangePercent: read(attributes, "range", 100, rangeNames, pitchOf),
-    volumeDb: read(attributes, "volume", 0, volumeNames, volumeOf)
+    ratePercent: readAttribute(attributes, "rate"),
+    pitchPercent: readAttribute(attributes, "pitch"),
+    rangePercent: readAttribute(attributes, "range"),
+    volumeDb: readAttribute(attributes, "volume")
   })
 
-const read = (
+const readAttribute = (
   attributes: Readonly<Record<string, string>>,
-  name: string,
-  otherwise: number,
-  names: Readonly<Record<string, number>>,
-  valueOf: (sign: string, value: number, unit: string) => number | undefined
+  name: keyof typeof scales
 ): Result.Result<number, string> => {
+  const { names, valueOf }: Scale = scales[name]
   const written = attributes[name]
-  if (written === undefined) return Result.succeed(otherwise)
+  if (written === undefined) return Result.succeed(names.default)
   const text = written.trim().toLowerCase()
   const named = Object.hasOwn(names, text) ? names[text] : undefined
   if (named !== undefined) return Result.succeed(named)
@@ -92,7 +81,31 @@ const volumeOf = (sign: string, value: number, unit: string) => {
 
 const decibels = (percent: number) => (percent <= 0 ? silentDb : Math.max(silentDb, 20 * Math.log10(percent / 100)))
 
-const row = (ratePercent: number, pitchPercent: number, rangePercent: number, volumeDb: number): Prosody => ({
+interface Scale {
+  readonly names: Readonly<Record<string, number>> & { readonly default: number }
+  readonly valueOf: (sign: string, value: number, unit: string) => number | undefined
+}
+
+const scales = {
+  rate: {
+    names: { "x-slow": 50, slow: 75, medium: 100, default: 100, fast: 130, "x-fast": 170 },
+    valueOf: rateOf
+  },
+  pitch: {
+    names: { "x-low": 60, low: 80, medium: 100, default: 100, high: 125, "x-high": 160 },
+    valueOf: pitchOf
+  },
+  range: {
+    names: { "x-low": 30, low: 60, medium: 100, default: 100, high: 150, "x-high": 200 },
+    valueOf: pitchOf
+  },
+  volume: {
+    names: { silent: silentDb, "x-soft": -14, soft: -7, medium: 0, default: 0, loud: 5, "x-loud": 10 },
+    valueOf: volumeOf
+  }
+} satisfies Readonly<Record<string, Scale>>
+
+const row = (ratePercent: number, pitchPercent: number, rangePercent: number, volumeDb: number): Style => ({
   ratePercent,
   pitchPercent,
   rangePercent,
@@ -117,27 +130,22 @@ export const emotions = {
   warm: row(92, 104, 120, -2),
   direct: row(106, 97, 75, 2),
   bright: row(103, 114, 120, 0)
-} as const satisfies Record<string, Prosody>
+} as const satisfies Record<string, Style>
 
 export type Emotion = keyof typeof emotions
 
 export const isEmotion = (name: string): name is Emotion => Object.hasOwn(emotions, name)
 
 const emphases = {
-  strong: { ratePercent: 86, pitchPercent: 114, rangePercent: 140, volumeDb: 4 },
-  moderate: { ratePercent: 93, pitchPercent: 107, rangePercent: 120, volumeDb: 2 },
-  none: plainProsody,
-  reduced: { ratePercent: 106, pitchPercent: 95, rangePercent: 80, volumeDb: -3 }
-} as const satisfies Record<string, Prosody>
+  strong: row(86, 114, 140, 4),
+  moderate: row(93, 107, 120, 2),
+  none: plainStyle,
+  reduced: row(106, 95, 80, -3)
+} as const satisfies Record<string, Style>
 
 export type Emphasis = keyof typeof emphases
 
 export const isEmphasis = (name: string): name is Emphasis => Object.hasOwn(emphases, name)
-
-export interface Style extends Prosody {
-  readonly emotion: Emotion | null
-  readonly emphasis: Emphasis | null
-}
 
 /** No nesting makes speech slower, lower or louder than this. */
 const limits = {
@@ -145,34 +153,28 @@ const limits = {
   pitchPercent: [17, 200],
   rangePercent: [0, 400],
   volumeDb: [-96, 12]
-} as const satisfies Record<keyof Prosody, readonly [number, number]>
+} as const satisfies Record<keyof Style, readonly [number, number]>
 
-const within = (name: keyof Prosody, value: number) => {
+const within = (name: keyof Style, value: number) => {
   const [least, most] = limits[name]
   return Math.round(Math.min(most, Math.max(least, value)) * 100) / 100
 }
 
-export const styleOf = (prosody: Prosody, emotion: Emotion | null, emphasis: Emphasis | null): Style => {
-  const felt = emotion === null ? prosody : combineProsody(prosody, emotions[emotion])
-  const final = emphasis === null ? felt : combineProsody(felt, emphases[emphasis])
+/** The style of text inside these elements. */
+export const styleOf = (prosody: Style, emotion: Emotion | null, emphasis: Emphasis | null): Style => {
+  const felt = emotion === null ? prosody : combineStyles(prosody, emotions[emotion])
+  const final = emphasis === null ? felt : combineStyles(felt, emphases[emphasis])
   return {
     ratePercent: within("ratePercent", final.ratePercent),
     pitchPercent: within("pitchPercent", final.pitchPercent),
     rangePercent: within("rangePercent", final.rangePercent),
-    volumeDb: within("volumeDb", final.volumeDb),
-    emotion,
-    emphasis
+    volumeDb: within("volumeDb", final.volumeDb)
   }
 }
-
-/** The voice without any requested style. */
-export const plainStyle: Style = styleOf(plainProsody, null, null)
 
 export const sameStyle = (left: Style, right: Style): boolean =>
   left === right ||
   (left.ratePercent === right.ratePercent &&
     left.pitchPercent === right.pitchPercent &&
     left.rangePercent === right.rangePercent &&
-    left.volumeDb === right.volumeDb &&
-    left.emotion === right.emotion &&
-    left.emphasis === right.emphasis)
+    left.volumeDb === right.volumeDb)

@@ -61,8 +61,8 @@ describe("marks of a chunk", () => {
 
   it("count the words with an engine event", () => {
     const chunk = { tokens: tokensOf("a bb ccc"), startSample: 0, speechEndSample: 10, turn: undefined }
-    assert.strictEqual(alignChunk({ ...chunk, words: [word(0, 0), word(5, 6)] }).toldByEngine, 2)
-    assert.strictEqual(alignChunk({ ...chunk, words: [] }).toldByEngine, 0)
+    assert.strictEqual(alignChunk({ ...chunk, words: [word(0, 0), word(5, 6)] }).timedByEngine, 2)
+    assert.strictEqual(alignChunk({ ...chunk, words: [] }).timedByEngine, 0)
   })
 
   it("distinguish pieces whose texts have the same positions", () => {

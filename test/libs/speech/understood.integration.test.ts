@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Stream } from "effect"
 import { concatPcm, makeResampler, pcmToBytes } from "#audio"
 import { decodeConfiguration } from "#contracts"
-import { defaultVoiceId, engineVoice, openEspeakPool, openFlitePool, voiceById } from "#speech"
+import { defaultVoiceId, embedded, engineVoice, voiceById } from "#speech"
 import { consentSettings } from "#voice-cloning"
 import { folder, metrics } from "../../support/recordings.ts"
 
@@ -21,7 +21,7 @@ const spokenBy = Effect.fnUntraced(function* (id: string) {
   const shared = voiceById(id)
   const voice = shared === undefined ? undefined : engineVoice(shared)
   if (voice === undefined) return yield* Effect.die(`there is no ${id}`)
-  const engine = yield* voice.engine === "flite" ? openFlitePool() : openEspeakPool()
+  const engine = yield* voice.engine === "flite" ? embedded.flite.open() : embedded.espeak.open()
   const piece = { text, ratePercent: 100, pitchPercent: 100, rangePercent: 100, volumeDb: 0 }
   const frames = yield* Stream.runCollect(engine.synthesize({ voice, pieces: [piece] }))
   const resampler = makeResampler(24_000, recogniserHz)

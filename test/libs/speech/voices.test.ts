@@ -17,9 +17,9 @@ describe("the shared voices", () => {
     assert.deepStrictEqual([...genders].toSorted(), ["female", "male"])
   })
   it("differ from one another in their engine parameters", () => {
-    const told = sharedVoices.map((voice) => JSON.stringify(voice.engine))
+    const engines = sharedVoices.map((voice) => JSON.stringify(voice.engine))
 
-    assert.strictEqual(new Set(told).size, told.length)
+    assert.strictEqual(new Set(engines).size, engines.length)
   })
   it("name existing models, and English-only models only for English", () => {
     for (const voice of sharedVoices) {

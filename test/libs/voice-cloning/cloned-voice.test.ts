@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { EngineVoice, type VoiceTraits } from "#contracts"
-import { formantShift } from "../../../libs/speech/engine/worker/formant-shift.ts"
+import { formantShift } from "../../../libs/speech/engine/worker/serve.ts"
 import { espeakLanguages } from "../../../libs/speech/voices.ts"
 import {
   baseVoices,

@@ -3,12 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 import type { EngineVoice, VoiceTraits } from "#contracts"
 import type { Metrics } from "#runtime"
+import type { SpeechEngine } from "../../../libs/speech/engine/Engine.ts"
+import { embedded } from "../../../libs/speech/engine/embedded.ts"
 import { clonedEngineVoice } from "../../../libs/voice-cloning/cloned-voice.ts"
 import { atRate } from "../../../libs/voice-cloning/measure/frames.ts"
 import { measureVoice } from "../../../libs/voice-cloning/measure/measure-voice.ts"
-import type { SpeechEngine } from "../../../libs/speech/engine/Engine.ts"
-import { openEspeakPool } from "../../../libs/speech/engine/espeak/EspeakPool.ts"
-import { openFlitePool } from "../../../libs/speech/engine/flite/FlitePool.ts"
 import { heard, jobOf, metrics, piece, voiceOf } from "../speech/engine/jobs.ts"
 import { onsets, quantile } from "../speech/engine/signal.ts"
 import { spectralPitch } from "./measure/signals.ts"
@@ -37,7 +36,7 @@ describe("the clone of a recorded voice", () => {
   it.live.each(["awb", "kal16", "rms", "slt"])("has a pitch of %s, in English and in every other language", (name) =>
     scoped(
       Effect.gen(function* () {
-        const [flite, espeak] = [yield* openFlitePool(), yield* openEspeakPool()]
+        const [flite, espeak] = [yield* embedded.flite.open(), yield* embedded.espeak.open()]
         const sample = yield* say(flite, voiceOf("flite", name), other)
         const traits = traitsOf(sample)
 
@@ -56,7 +55,7 @@ describe("the clone of a recorded voice", () => {
   it.live("is nearer to its sample's throat and pace than the engine's own voice", () =>
     scoped(
       Effect.gen(function* () {
-        const [flite, espeak] = [yield* openFlitePool(), yield* openEspeakPool()]
+        const [flite, espeak] = [yield* embedded.flite.open(), yield* embedded.espeak.open()]
         const own = traitsOf(yield* say(espeak, voiceOf("espeak", "en-us"), english))
         const [rms, slt] = [
           traitsOf(yield* say(flite, voiceOf("flite", "rms"), other)),
@@ -79,7 +78,7 @@ describe("a voice adapted to a pitch", () => {
   it.live.each(locales)("meets it within a tenth, from 70 to 350 Hz, by both measures (%s)", (locale) =>
     scoped(
       Effect.gen(function* () {
-        const espeak = yield* openEspeakPool()
+        const espeak = yield* embedded.espeak.open()
         for (const [at, medianPitchHz] of pitchesHz.entries()) {
           // Throats from long to short, melodies from flat to lively.
           const formantPercent = [85, 100, 118][at % 3] ?? 100
@@ -114,7 +113,7 @@ describe("an adapted voice", () => {
   it.live("reports word starts as exactly as its original voice", () =>
     scoped(
       Effect.gen(function* () {
-        const espeak = yield* openEspeakPool()
+        const espeak = yield* embedded.espeak.open()
         const list = "Apple Bridge Candle Doctor Engine Flower Garden Hammer Island Jacket Kitchen Ladder Mirror Table"
         const errorsOf = Effect.fnUntraced(function* (voice: EngineVoice) {
           const errors: Array<number> = []
@@ -140,7 +139,7 @@ describe("an adapted voice", () => {
   it.live("speaks its words in order, within its samples, and no slower than requested", () =>
     scoped(
       Effect.gen(function* () {
-        const espeak = yield* openEspeakPool()
+        const espeak = yield* embedded.espeak.open()
         for (const voice of shifted) {
           const { pcm, words } = yield* heard(espeak, jobOf(voice, piece(english)))
           const plain = yield* heard(espeak, jobOf(voiceOf("espeak", voice.name), piece(english)))
@@ -157,7 +156,7 @@ describe("an adapted voice", () => {
   it.live("obeys prosody on top of its own settings", () =>
     scoped(
       Effect.gen(function* () {
-        const espeak = yield* openEspeakPool()
+        const espeak = yield* embedded.espeak.open()
         for (const voice of shifted) {
           const plain = yield* say(espeak, voice, english)
           const pitch = traitsOf(plain).medianPitchHz
@@ -176,7 +175,7 @@ describe("an adapted voice", () => {
   it.live("begins and ends every chunk as softly as a shared voice, without a step in between", () =>
     scoped(
       Effect.gen(function* () {
-        const espeak = yield* openEspeakPool()
+        const espeak = yield* embedded.espeak.open()
         for (const voice of shifted) {
           const steps = (pcm: Int16Array) =>
             Math.max(...pcm.map((sample, at) => Math.abs(sample - (pcm[at - 1] ?? sample))))

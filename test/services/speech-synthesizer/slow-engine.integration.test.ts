@@ -4,7 +4,7 @@ import { Effect, Layer, Result } from "effect"
 import { jsonCodec, Mailbox, Publisher } from "#bus"
 import { ChunkJob, frameCodec, SequencerMail, subjects } from "#contracts"
 import { Configuration, Drain } from "#runtime"
-import { openEngineThreads } from "../../../libs/speech/engine/EngineThreads.ts"
+import { openEnginePool } from "../../../libs/speech/engine/EnginePool.ts"
 import { Engines } from "../../../services/speech-synthesizer/Engines.ts"
 import { synthesizer } from "../../../services/speech-synthesizer/role.ts"
 import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
@@ -14,7 +14,7 @@ const mail = frameCodec(SequencerMail)
 const slowEngine = Layer.effect(
   Engines,
   Effect.map(
-    openEngineThreads({
+    openEnginePool({
       engine: "espeak",
       entry: new URL("../../libs/speech/engine/fake-thread.ts", import.meta.url),
       packages: "nothing"

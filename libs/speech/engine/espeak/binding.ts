@@ -9,10 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import koffi from "koffi"
 import { findLibrary, freeCString, loadLibrary, newCString } from "../worker/library.ts"
-import type { ThreadData } from "../worker/protocol.ts"
-import { MissingPart, type Speaker } from "../worker/speaker.ts"
-import { espeakPackages } from "./packages.ts"
-import { makeEspeakSpeaker } from "./speaker.ts"
+import { MissingPart } from "../worker/speaker.ts"
 import { makeVoiceFiles } from "./voice-files.ts"
 
 /** The last argument of a callback: espeak's events, closed by one of type 0. */
@@ -22,7 +19,7 @@ export interface EspeakEvent {
   readonly sample: number
 }
 
-export type EspeakCallback = (pcm: Int16Array, events: ReadonlyArray<EspeakEvent>) => boolean
+type EspeakCallback = (pcm: Int16Array, events: ReadonlyArray<EspeakEvent>) => boolean
 
 export interface Espeak {
   readonly hz: number
@@ -45,8 +42,8 @@ const bufferMs = 50
 const eventBytes = 40
 const eventsPerCallbackMax = 10_000
 
-export const openEspeak = (data: ThreadData): Speaker => {
-  const library = loadCopy(findLibrary("libespeak-ng.so.1", espeakPackages, data.libraryFolders))
+export const openEspeak = (): Espeak => {
+  const library = loadCopy(findLibrary("libespeak-ng.so.1"))
   const callbackType = koffi.proto("int StarlingEspeakCallback(int16_t *wav, int count, void *events)")
   const initialize = library.func("int espeak_Initialize(int, int, const char *, int)")
   const setCallback = library.func("void espeak_SetSynthCallback(StarlingEspeakCallback *)")
@@ -56,7 +53,7 @@ export const openEspeak = (data: ThreadData): Speaker => {
   const textToPhonemes = library.func("void *espeak_TextToPhonemes(void *, int, int)")
 
   const hz: number = initialize(synchronous, bufferMs, null, doNotExit)
-  if (hz <= 0) throw new MissingPart(espeakPackages, "the library found no voice data")
+  if (hz <= 0) throw new MissingPart("the library found no voice data")
   let current: EspeakCallback = () => false
   const callback = (samples: bigint | null, count: number, events: bigint) => {
     // The view is espeak's own buffer, which it fills again, so the samples are copied.
@@ -68,7 +65,7 @@ export const openEspeak = (data: ThreadData): Speaker => {
   const voiceFile = makeVoiceFiles(library)
   const nextClause = koffi.alloc("void *", 1)
 
-  return makeEspeakSpeaker({
+  return {
     hz,
     setVoice: (name, more = "") => {
       const path = voiceFile(name, more)
@@ -88,7 +85,7 @@ export const openEspeak = (data: ThreadData): Speaker => {
       textToPhonemes(nextClause, utf8, 0)
       freeCString(string)
     }
-  })
+  }
 }
 
 const loadCopy = (path: string) => {

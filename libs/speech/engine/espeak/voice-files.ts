@@ -2,7 +2,7 @@
  * The voices of espeak-ng, made so that they sound the same each time. Each voice's file is put together from the
  * installed ones, without the parts that depend on earlier speech: the flutter of the pitch, which goes on where it
  * stopped, and the breath, whose noise comes from the process' one random generator. Roughness is at most espeak-ng's
- * usual one, because `settle.ts` can reset only its periods of 2 and 4 cycles.
+ * usual one, because the reset after a job finds only its periods of 2 and 4 cycles.
  */
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -10,7 +10,7 @@ import { join } from "node:path"
 import koffi, { type LibraryHandle } from "koffi"
 
 /** The path of a voice's file by the voice's name, "de+f2"; `more` are lines for its end. */
-export type VoiceFiles = (name: string, more: string) => string | undefined
+type VoiceFiles = (name: string, more: string) => string | undefined
 
 export const makeVoiceFiles = (library: LibraryHandle): VoiceFiles => {
   const installed = findInstalled(library)

@@ -8,10 +8,8 @@
 import { dirname, join } from "node:path"
 import koffi, { type LibraryHandle } from "koffi"
 import { findLibrary, loadLibrary, newCString } from "../worker/library.ts"
-import type { ThreadData } from "../worker/protocol.ts"
-import { MissingPart, type Speaker } from "../worker/speaker.ts"
-import { type FliteFeatures, flitePackages, type FliteVoice, fliteVoices } from "./parameters.ts"
-import { makeFliteSpeaker } from "./speaker.ts"
+import { MissingPart } from "../worker/speaker.ts"
+import { type FliteFeatures, type FliteVoice, fliteVoices } from "./speaker.ts"
 
 /** Called with the plan first; returns false to stop. */
 type FliteCallback = (pcm: Int16Array, plan: Planned) => boolean
@@ -29,8 +27,8 @@ const noiseSeed = 1
 const goOn = 0
 const stop = -1
 
-export const openFlite = (data: ThreadData): Speaker => {
-  const path = findLibrary("libflite.so.1", flitePackages, data.libraryFolders)
+export const openFlite = (): Flite => {
+  const path = findLibrary("libflite.so.1")
   const library = loadLibrary(path)
   const newUtterance = library.func("void *new_utterance()")
   const deleteUtterance = library.func("void delete_utterance(void *)")
@@ -65,7 +63,7 @@ export const openFlite = (data: ThreadData): Speaker => {
     return current(pcm, planned) ? goOn : stop
   }, koffi.pointer(callbackType))
 
-  return makeFliteSpeaker({
+  return {
     hz: voicesHz,
     synthesize: (ascii, voice, features, onAudio) => {
       current = onAudio
@@ -84,7 +82,7 @@ export const openFlite = (data: ThreadData): Speaker => {
       synth(utterance)
       deleteUtterance(utterance)
     }
-  })
+  }
 }
 
 const loadVoice = (folder: string, name: FliteVoice) => {
@@ -93,7 +91,7 @@ const loadVoice = (folder: string, name: FliteVoice) => {
       `void *register_cmu_us_${name}(const char *)`
     )(null)
   } catch (error) {
-    throw new MissingPart(flitePackages, String(error))
+    throw new MissingPart(String(error))
   }
 }
 

@@ -2,18 +2,16 @@
  * A job spoken by flite: utterance by utterance, with samples as they come. flite puts a pause on both sides of every
  * utterance; between pieces of one sentence these pauses are left out.
  */
-import type { EnginePiece } from "../Engine.ts"
-import type { Sink, Speaker } from "../worker/speaker.ts"
-import { endsWithPause } from "../worker/spoken-text.ts"
+import type { ChunkPiece, EngineVoice } from "#contracts"
+import { endsWithPause, type Sink, type Speaker } from "../worker/speaker.ts"
 import type { Flite, Planned } from "./binding.ts"
-import { fliteFeatures, isFliteVoice } from "./parameters.ts"
 import { plainAscii, type Span, utterances } from "./text.ts"
 
 /** The rest of a pause that is left out, so that no sound is cut. */
 const marginSeconds = 0.02
 
 interface Part {
-  readonly piece: EnginePiece
+  readonly piece: ChunkPiece
   readonly index: number
   readonly span: Span
   readonly ascii: string
@@ -42,7 +40,7 @@ export const makeFliteSpeaker = (flite: Flite): Speaker => ({
   }
 })
 
-const partsOf = (piece: EnginePiece, index: number): ReadonlyArray<Part> => {
+const partsOf = (piece: ChunkPiece, index: number): ReadonlyArray<Part> => {
   const ascii = plainAscii(piece.text)
   return utterances(ascii)
     .map((span) => ({ piece, index, span, ascii: ascii.slice(span.from, span.to) }))
@@ -60,7 +58,7 @@ interface SpeechOptions {
 
 const makeSpeech = ({ hz, part, begun, isAfterPause, isBeforePause }: SpeechOptions, sink: Sink) => {
   const margin = marginSeconds * hz
-  let heard = 0
+  let received = 0
   let given = 0
   let isStopped = false
   let bounds: Span | undefined
@@ -68,7 +66,7 @@ const makeSpeech = ({ hz, part, begun, isAfterPause, isBeforePause }: SpeechOpti
     const first = planned.words[0]?.sample ?? 0
     const from = isAfterPause ? 0 : Math.max(0, first - margin)
     const to = isBeforePause || planned.speechEnd === 0 ? Number.POSITIVE_INFINITY : planned.speechEnd + margin
-    for (const word of placed(planned, part)) sink.word({ ...word, sample: begun + word.sample - from })
+    for (const word of placedWords(planned, part)) sink.word({ ...word, sample: begun + word.sample - from })
     return { from, to }
   }
   return {
@@ -76,8 +74,11 @@ const makeSpeech = ({ hz, part, begun, isAfterPause, isBeforePause }: SpeechOpti
     samples: () => given,
     audio: (pcm: Int16Array, planned: Planned, gainDb: number) => {
       bounds ??= plan(planned)
-      const kept = pcm.slice(Math.max(0, bounds.from - heard), Math.max(0, Math.min(pcm.length, bounds.to - heard)))
-      heard += pcm.length
+      const kept = pcm.slice(
+        Math.max(0, bounds.from - received),
+        Math.max(0, Math.min(pcm.length, bounds.to - received))
+      )
+      received += pcm.length
       given += kept.length
       isStopped = !sink.audio(kept, gainDb)
       return !isStopped
@@ -86,7 +87,7 @@ const makeSpeech = ({ hz, part, begun, isAfterPause, isBeforePause }: SpeechOpti
 }
 
 /** Tokens come in the order of the text and stand in it unchanged, so each is searched after the one before. */
-const placed = (planned: Planned, part: Part) => {
+const placedWords = (planned: Planned, part: Part) => {
   let [position, after] = [0, 0]
   return planned.words.map((word) => {
     if (word.isFirstOfToken) {
@@ -97,3 +98,42 @@ const placed = (planned: Planned, part: Part) => {
     return { piece: part.index, position: part.span.from + position, sample: word.sample }
   })
 }
+
+export const fliteVoices = ["kal16", "awb", "rms", "slt"] as const
+export type FliteVoice = (typeof fliteVoices)[number]
+
+const isFliteVoice = (name: string): name is FliteVoice => (fliteVoices as ReadonlyArray<string>).includes(name)
+
+/** Hz of the voices when nothing is set. */
+const ownPitch: Record<FliteVoice, { readonly mean: number | null; readonly deviation: number }> = {
+  kal16: { mean: 95, deviation: 11 },
+  awb: { mean: null, deviation: 24 },
+  rms: { mean: null, deviation: 15 },
+  slt: { mean: null, deviation: 25 }
+}
+
+export type FliteFeatures = Readonly<Record<string, number>>
+
+/**
+ * From percentages to the features of flite's voices. kal16 (diphones) takes mean and deviation of the pitch in Hz. The
+ * others (statistical) take a factor for the mean and the deviation in Hz, except rms, which has its own model of pitch
+ * and takes neither.
+ */
+export const fliteFeatures = (
+  name: FliteVoice,
+  voice: EngineVoice,
+  piece: Omit<ChunkPiece, "text" | "volumeDb">
+): FliteFeatures => {
+  const rate = within(0.2, (voice.ratePercent * piece.ratePercent) / 10_000, 5)
+  const pitch = within(0.3, (voice.pitchPercent * piece.pitchPercent) / 10_000, 3)
+  const range = within(0, (voice.rangePercent * piece.rangePercent) / 10_000, 4)
+  const own = ownPitch[name]
+  const deviation = own.deviation * pitch * range
+  return {
+    duration_stretch: 1 / rate,
+    ...(own.mean === null ? { f0_shift: pitch } : { int_f0_target_mean: own.mean * pitch }),
+    ...(pitch === 1 && range === 1 ? {} : { int_f0_target_stddev: deviation })
+  }
+}
+
+const within = (least: number, value: number, most: number) => Math.max(least, Math.min(most, value))

@@ -1,5 +1,6 @@
 /** The entry of flite's threads. */
 import { serveJobs } from "../worker/serve.ts"
 import { openFlite } from "./binding.ts"
+import { makeFliteSpeaker } from "./speaker.ts"
 
-serveJobs(openFlite)
+serveJobs(() => makeFliteSpeaker(openFlite()))

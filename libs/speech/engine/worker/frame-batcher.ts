@@ -4,12 +4,13 @@
  * begins, although engines report it earlier.
  */
 import type { WordStart } from "#contracts"
-import { type EngineFrame, engineHz } from "../Engine.ts"
+import type { EngineFrame } from "../Engine.ts"
+import { engineHz } from "./protocol.ts"
 
 const secondFrame = engineHz / 10
 const frameMax = engineHz
 
-export interface FrameBatcher {
+interface FrameBatcher {
   readonly word: (word: WordStart) => void
   readonly audio: (pcm: Int16Array) => void
   /** Sends the remaining samples. */

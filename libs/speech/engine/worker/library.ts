@@ -37,10 +37,10 @@ const usualFolders = () => {
   return [...multiarch, "/usr/lib64", "/usr/lib", "/usr/local/lib"]
 }
 
-export const findLibrary = (file: string, packages: string, folders: ReadonlyArray<string>): string => {
-  const all = [...folders, ...usualFolders()]
-  const found = all.map((folder) => join(folder, file)).find((path) => existsSync(path))
-  if (found === undefined) throw new MissingPart(packages, `no ${file} in ${all.join(", ")}`)
+export const findLibrary = (file: string): string => {
+  const folders = usualFolders()
+  const found = folders.map((folder) => join(folder, file)).find((path) => existsSync(path))
+  if (found === undefined) throw new MissingPart(`no ${file} in ${folders.join(", ")}`)
   return found
 }
 

@@ -1,11 +1,13 @@
 /** The messages between the pool and its threads. A thread loads nothing of Effect. */
+import type { speechSampleRateHz } from "#contracts"
 import type { EngineFrame, EngineJob } from "../Engine.ts"
+
+/** The contracts' rate, which a thread cannot import: they load Effect. The type keeps the two equal. */
+export const engineHz: typeof speechSampleRateHz = 24_000
 
 export interface ThreadData {
   /** One cell, the number of the cancelled job: the thread reads it in every callback of the engine. */
   readonly cancelled: Int32Array
-  /** Folders to search for the engine's libraries before the usual ones. */
-  readonly libraryFolders: ReadonlyArray<string>
   /** The model of an engine that has one, as its own pool describes it. */
   readonly model?: object
 }
@@ -23,7 +25,7 @@ export const warmUpNumber = -1
 
 export type Outcome =
   | { readonly kind: "spoken" | "cancelled" }
-  | { readonly kind: "failed"; readonly reason: "voice" | "too_long" | "refused"; readonly detail: string }
+  | { readonly kind: "failed"; readonly reason: "voice" | "too_long"; readonly detail: string }
 
 export interface Ended {
   readonly kind: "end"
@@ -35,6 +37,6 @@ export interface Ended {
 
 export type FromThread =
   | { readonly kind: "ready" }
-  | { readonly kind: "missing"; readonly packages: string; readonly detail: string }
+  | { readonly kind: "missing"; readonly detail: string }
   | { readonly kind: "frame"; readonly number: number; readonly frame: EngineFrame }
   | Ended

@@ -5,11 +5,10 @@
  */
 import { parentPort, workerData } from "node:worker_threads"
 import { makeResampler } from "#audio/resample"
-import { engineHz } from "../Engine.ts"
-import { formantShift } from "./formant-shift.ts"
+import type { EngineVoice } from "#contracts"
 import { makeFrameBatcher } from "./frame-batcher.ts"
-import { amplify } from "./loudness.ts"
 import {
+  engineHz,
   type FromThread,
   type Outcome,
   type ThreadData,
@@ -40,7 +39,7 @@ export const serveJobs = (open: (data: ThreadData) => Speaker): void => {
     send({ kind: "ready" })
   } catch (error) {
     if (!(error instanceof MissingPart)) throw error
-    send({ kind: "missing", packages: error.packages, detail: error.message })
+    send({ kind: "missing", detail: error.message })
   }
 }
 
@@ -103,9 +102,47 @@ const serveJob = (
       batcher.end()
     }
     send({ kind: "end", number, outcome, busyMs: performance.now() - begun, samples: batcher.samples() })
-    speaker.settle?.()
+    speaker.reset?.()
   }
   // A rejected promise has no handler here, so it ends the thread: the pool starts another.
   if (spoken instanceof Promise) void spoken.then(end)
   else end(spoken)
+}
+
+/** The rates between which a resampler's table stays small: a hundred and sixty phases to the fleet's 24,000 Hz. */
+const gridHz = 150
+/** Beyond these bounds a voice no longer sounds like a person's. */
+const factorBounds = { min: 0.7, max: 1.4 }
+
+/**
+ * A longer or shorter vocal tract. The engine speaks slower and lower, or faster and higher, by a factor: that is the
+ * returned voice. Its samples then count as taken at `hz`, which is its own rate times the same factor. Pitch and pace
+ * come out as requested, and the formants have moved.
+ */
+export const formantShift = (engineOwnHz: number, voice: EngineVoice) => {
+  if (voice.formantPercent === 100) return { hz: engineOwnHz, voice }
+  const requested = Math.max(factorBounds.min, Math.min(factorBounds.max, voice.formantPercent / 100))
+  const hz = gridHz * Math.round((engineOwnHz * requested) / gridHz)
+  const factor = hz / engineOwnHz
+  return {
+    hz,
+    voice: { ...voice, ratePercent: voice.ratePercent / factor, pitchPercent: voice.pitchPercent / factor }
+  }
+}
+
+const fullScale = 32_767
+const knee = 0.8 * fullScale
+const headroom = fullScale - knee
+
+/** Makes samples louder or softer in place. Peaks that would clip are bent below full scale: no crackle. */
+export const amplify = (pcm: Int16Array, decibels: number): void => {
+  if (decibels === 0) return
+  const factor = 10 ** (decibels / 20)
+  for (let at = 0; at < pcm.length; at++) pcm[at] = bent((pcm[at] ?? 0) * factor, factor)
+}
+
+const bent = (value: number, factor: number) => {
+  const size = Math.abs(value)
+  if (factor <= 1 || size <= knee) return Math.round(value)
+  return Math.sign(value) * Math.round(knee + headroom * Math.tanh((size - knee) / headroom))
 }

@@ -1,4 +1,4 @@
-/** The part that every engine's thread must provide itself; all else is the same for all of them (see serve.ts). */
+/** The part that each engine's thread provides itself; `serve.ts` has the rest. */
 import type { WordStart } from "#contracts"
 import type { EngineJob } from "../Engine.ts"
 import type { Outcome } from "./protocol.ts"
@@ -20,14 +20,14 @@ export interface Speaker {
   /** Speaks to the end, or until the sink stops it; null when all went well. */
   readonly speak: (job: EngineJob, sink: Sink) => Outcome | null | Promise<Outcome | null>
   /** Called after each job, when its outcome is already sent: for engines whose last job would be heard in the next. */
-  readonly settle?: () => void
+  readonly reset?: () => void
 }
 
-/** Thrown while opening: the host lacks a package. */
-export class MissingPart extends Error {
-  readonly packages: string
-  constructor(packages: string, detail: string) {
-    super(detail)
-    this.packages = packages
-  }
-}
+/** Thrown while opening: a package of the host is missing. */
+export class MissingPart extends Error {}
+
+/** Control characters steer engines (espeak takes U+0001 for a command) and end C strings: they become spaces. */
+export const withoutControls = (text: string): string => text.replace(/\p{Cc}/gu, " ")
+
+/** Whether the text ends where a speaker pauses: after punctuation and any closing marks behind it. */
+export const endsWithPause = (text: string): boolean => /[.!?:;,…。！？、，；：؟،]["'”’»)\]\s]*$/u.test(text)

@@ -9,10 +9,8 @@ import { execPath } from "node:process"
 import { fileURLToPath } from "node:url"
 import { Effect, Stream } from "effect"
 import { runContained } from "#audio"
-import type { SpeechEngine } from "../Engine.ts"
-import { openEngineThreads } from "../EngineThreads.ts"
-import { EngineFailed, ZeroShotModelUnusable } from "../errors.ts"
-import { sherpaPackage } from "./sherpa.ts"
+import { EngineFailed, type SpeechEngine, ZeroShotModelUnusable } from "../Engine.ts"
+import { openEnginePool } from "../EnginePool.ts"
 
 export interface ZeroShotOptions {
   readonly modelFolder: string
@@ -32,10 +30,10 @@ export const openZeroShotPool = Effect.fn("ZeroShotPool.open")(function* (option
   const { modelFolder: folder } = options
   const found = yield* findModel(folder)
   yield* probe(folder, found)
-  const threads = yield* openEngineThreads({
+  const threads = yield* openEnginePool({
     engine,
     entry: new URL("./thread.ts", import.meta.url),
-    packages: sherpaPackage,
+    packages: "npm's sherpa-onnx-node",
     model: found.files,
     jobMsMax,
     cancelMsMax

@@ -7,8 +7,6 @@ import { createRequire } from "node:module"
 import { MissingPart } from "../worker/speaker.ts"
 import type { ModelFiles } from "./ZeroShotPool.ts"
 
-export const sherpaPackage = "npm's sherpa-onnx-node"
-
 export interface SpeechOrder {
   readonly text: string
   readonly speed: number
@@ -33,7 +31,7 @@ interface Sherpa {
   readonly OfflineTts: new (config: object) => OfflineTts
 }
 
-export const referenceHz = 16_000
+const referenceHz = 16_000
 // More threads gain little for one sentence, and take capacity that the rest of the machine needs.
 const computeThreads = 2
 
@@ -65,6 +63,6 @@ const loadSherpa = (): Sherpa => {
   try {
     return createRequire(import.meta.url)("sherpa-onnx-node") as Sherpa
   } catch (error) {
-    throw new MissingPart(sherpaPackage, String(error).slice(0, 300))
+    throw new MissingPart(String(error).slice(0, 300))
   }
 }

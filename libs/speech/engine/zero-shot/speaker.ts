@@ -5,11 +5,10 @@
  */
 import type { EngineJob } from "../Engine.ts"
 import type { Outcome } from "../worker/protocol.ts"
-import type { Sink, Speaker } from "../worker/speaker.ts"
-import { withoutControls } from "../worker/spoken-text.ts"
+import { type Sink, type Speaker, withoutControls } from "../worker/speaker.ts"
 import type { NeuralVoice } from "./sherpa.ts"
 
-export interface Passage {
+interface Passage {
   readonly text: string
   readonly speed: number
   readonly gainDb: number

@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { startThread } from "../../../../libs/speech/engine/EngineThread.ts"
-import { espeakPackages } from "../../../../libs/speech/engine/espeak/packages.ts"
-import { flitePackages } from "../../../../libs/speech/engine/flite/parameters.ts"
+import { embedded } from "../../../../libs/speech/engine/embedded.ts"
 import { jobOf, piece, voiceOf } from "./jobs.ts"
 
 const engines = new URL("../../../../libs/speech/engine/", import.meta.url)
@@ -12,10 +11,14 @@ const times = 4
 const startedForMs = Array.from({ length: 9 }, (_, index) => 40 + index * 50)
 
 describe.each([
-  ["espeak", "en-gb-x-rp", espeakPackages],
-  ["flite", "slt", flitePackages]
-] as const)("a thread of %s", (engine, name, packages) => {
-  const start = startThread({ engine, packages, entry: new URL(`${engine}/thread.ts`, engines) })
+  ["espeak", "en-gb-x-rp"],
+  ["flite", "slt"]
+] as const)("a thread of %s", (engine, name) => {
+  const start = startThread({
+    engine,
+    packages: embedded[engine].packages,
+    entry: new URL(`${engine}/thread.ts`, engines)
+  })
 
   it.live("survives a stop in the midst of the engine's code without harm to others", () =>
     Effect.gen(function* () {

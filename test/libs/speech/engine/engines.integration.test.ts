@@ -1,25 +1,19 @@
 /** The duties of every engine, tested on both; and the features of single ones. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type Scope, Stream } from "effect"
-import type { EngineVoice } from "#contracts"
+import type { EmbeddedEngine } from "#contracts"
 import type { Metrics } from "#runtime"
-import type { SpeechEngine } from "../../../../libs/speech/engine/Engine.ts"
-import { type EngineError, EngineFailed } from "../../../../libs/speech/engine/errors.ts"
-import { openEspeakPool } from "../../../../libs/speech/engine/espeak/EspeakPool.ts"
-import { openFlitePool } from "../../../../libs/speech/engine/flite/FlitePool.ts"
+import { EngineFailed } from "../../../../libs/speech/engine/Engine.ts"
+import { embedded } from "../../../../libs/speech/engine/embedded.ts"
 import { heard, jobOf, metrics, piece, voiceOf } from "./jobs.ts"
 import { decibels, pitches, quantile } from "./signal.ts"
 
 const patienceMs = 120_000
 const sentence = "The river runs past the old mill, and in the evening the children walk home along its bank."
 
-const suite = (
-  voice: EngineVoice,
-  open: (options?: {
-    readonly threads?: number
-    readonly jobMsMax?: number
-  }) => Effect.Effect<SpeechEngine, EngineError, Scope.Scope | Metrics>
-) => {
+const suite = (engine: EmbeddedEngine, name: string) => {
+  const voice = voiceOf(engine, name)
+  const { open } = embedded[engine]
   const scoped = <A, E>(effect: Effect.Effect<A, E, Scope.Scope | Metrics>) =>
     effect.pipe(Effect.scoped, Effect.provide(metrics))
 
@@ -207,14 +201,14 @@ const suite = (
   )
 }
 
-describe("espeak", () => suite(voiceOf("espeak", "en-us"), openEspeakPool))
-describe("flite", () => suite(voiceOf("flite", "slt"), openFlitePool))
-describe("flite's oldest voice", () => suite(voiceOf("flite", "kal16"), openFlitePool))
+describe("espeak", () => suite("espeak", "en-us"))
+describe("flite", () => suite("flite", "slt"))
+describe("flite's oldest voice", () => suite("flite", "kal16"))
 
 describe("the sound of flite", () => {
   it.live.each(["slt", "rms", "awb", "kal16"])("is the same samples each time, after any other text: %s", (name) =>
     Effect.gen(function* () {
-      const engine = yield* openFlitePool()
+      const engine = yield* embedded.flite.open()
       const job = jobOf(voiceOf("flite", name), piece(sentence))
       const first = yield* heard(engine, job)
       yield* heard(engine, jobOf(voiceOf("flite", "slt"), piece("Another voice says something else.")))

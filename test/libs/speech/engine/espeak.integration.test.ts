@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 import type { Metrics } from "#runtime"
-import { openEspeakPool } from "../../../../libs/speech/engine/espeak/EspeakPool.ts"
+import { embedded } from "../../../../libs/speech/engine/embedded.ts"
 import { sharedVoices } from "../../../../libs/speech/voices.ts"
 import { ownTemporaryFolder } from "../../../support/temporary-folder.ts"
 import { heard, jobOf, metrics, piece, voiceOf } from "./jobs.ts"
@@ -29,7 +29,7 @@ describe("espeak", () => {
   ] as const)("maps its speech to the words of the text (%s: %s)", ([name, text, tokens]) =>
     scoped(
       Effect.gen(function* () {
-        const { words } = yield* heard(yield* openEspeakPool(), jobOf(voiceOf("espeak", name), piece(text)))
+        const { words } = yield* heard(yield* embedded.espeak.open(), jobOf(voiceOf("espeak", name), piece(text)))
 
         const spans = [...text.matchAll(/\S+/gu)].map((match) => ({ token: match[0], from: match.index }))
         const said = words.map(({ position }) => spans.findLast((span) => span.from <= position)?.token ?? "")
@@ -46,7 +46,7 @@ describe("espeak", () => {
     scoped(
       Effect.gen(function* () {
         const text = "你好，世界。今天天气很好。"
-        const { words } = yield* heard(yield* openEspeakPool(), jobOf(voiceOf("espeak", "cmn"), piece(text)))
+        const { words } = yield* heard(yield* embedded.espeak.open(), jobOf(voiceOf("espeak", "cmn"), piece(text)))
 
         assert.isAtLeast(words.length, 8)
         assert.isTrue(words.every(({ position }, at) => position >= (words[at - 1]?.position ?? 0)))
@@ -63,7 +63,7 @@ describe("espeak", () => {
         execFileSync("mkfifo", [pipe])
         const text = `<speak><audio src="${pipe}">hello</audio></speak>`
 
-        const { words } = yield* heard(yield* openEspeakPool(), jobOf(american, piece(text)))
+        const { words } = yield* heard(yield* embedded.espeak.open(), jobOf(american, piece(text)))
 
         const said = words.map(({ position }) => text.slice(position).match(/^[a-z]+/u)?.[0])
         assert.includeMembers(said, ["speak", "audio", "hello"])
@@ -76,7 +76,7 @@ describe("espeak", () => {
       Effect.gen(function* () {
         const folder = yield* ownTemporaryFolder
 
-        yield* openEspeakPool({ threads: 2 })
+        yield* embedded.espeak.open({ threads: 2 })
 
         assert.deepStrictEqual(readdirSync(folder), [])
       })
@@ -85,7 +85,7 @@ describe("espeak", () => {
   it.live("reports the start of a word as exactly as the ear can tell", () =>
     scoped(
       Effect.gen(function* () {
-        const engine = yield* openEspeakPool()
+        const engine = yield* embedded.espeak.open()
         const list = (
           "Apple Bridge Candle Doctor Engine Flower Garden Hammer Island Jacket Kitchen Ladder Mirror Needle Orange " +
           "Pencil Quarter Rabbit Silver Table Umbrella Village Window Yellow Zebra"
@@ -110,7 +110,7 @@ describe("espeak", () => {
   it.live("has every voice of the catalogue, at about equal loudness", () =>
     scoped(
       Effect.gen(function* () {
-        const engine = yield* openEspeakPool()
+        const engine = yield* embedded.espeak.open()
         for (const { engine: voice } of sharedVoices.filter((one) => one.engine.engine === "espeak")) {
           const { pcm } = yield* heard(engine, jobOf(voice, piece("1, 2, 3, 4, 5, 6, 7, 8, 9, 10.")))
           const loud = pcm.filter((sample) => Math.abs(sample) > 200)

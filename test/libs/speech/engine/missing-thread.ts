@@ -2,6 +2,6 @@
 import { findLibrary } from "../../../../libs/speech/engine/worker/library.ts"
 import { serveJobs } from "../../../../libs/speech/engine/worker/serve.ts"
 
-serveJobs((data) => {
-  throw new Error(findLibrary("libnothing.so.1", "libnothing1", data.libraryFolders))
+serveJobs(() => {
+  throw new Error(findLibrary("libnothing.so.1"))
 })

@@ -1,15 +1,5 @@
 /** Measurements of a voice: its loudness, its pitch, and the beginnings of sound after silence. */
 
-export const joined = (runs: ReadonlyArray<Int16Array>): Int16Array => {
-  const whole = new Int16Array(runs.reduce((length, run) => length + run.length, 0))
-  let at = 0
-  for (const run of runs) {
-    whole.set(run, at)
-    at += run.length
-  }
-  return whole
-}
-
 export const rms = (pcm: Int16Array): number =>
   Math.sqrt(pcm.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, pcm.length))
 

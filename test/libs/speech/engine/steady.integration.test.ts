@@ -8,7 +8,7 @@ import type { EngineVoice } from "#contracts"
 import type { Metrics } from "#runtime"
 import { clonedEngineVoice, clonedLocales } from "../../../../libs/voice-cloning/cloned-voice.ts"
 import type { SpeechEngine } from "../../../../libs/speech/engine/Engine.ts"
-import { openEspeakPool } from "../../../../libs/speech/engine/espeak/EspeakPool.ts"
+import { embedded } from "../../../../libs/speech/engine/embedded.ts"
 import { sharedVoices } from "../../../../libs/speech/voices.ts"
 import { heard, jobOf, metrics, piece } from "./jobs.ts"
 
@@ -54,8 +54,8 @@ const between = (engine: SpeechEngine, at: number) =>
 const same = (voices: ReadonlyArray<readonly [name: string, voice: EngineVoice, text: string]>) =>
   scoped(
     Effect.gen(function* () {
-      const engine = yield* openEspeakPool()
-      const another = yield* openEspeakPool({ threads: 2 })
+      const engine = yield* embedded.espeak.open()
+      const another = yield* embedded.espeak.open({ threads: 2 })
       for (const [at, [name, voice, text]] of voices.entries()) {
         const job = jobOf(voice, piece(text.slice(0, 20)), piece(text.slice(20), { pitchPercent: 110 }))
         const first = yield* heard(engine, job)

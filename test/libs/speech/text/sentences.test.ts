@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { read } from "../laws.ts"
 
-const sentencesOf = (input: string, locale: string) => read(input, { locale }).sentences.map(({ value }) => value)
+const sentencesOf = (input: string, locale: string) =>
+  read(input, { locale }).sentences.map(({ start, end }) => input.slice(start, end))
 
 describe("sentences", () => {
   // A stroke stands where a sentence ends.

@@ -1,20 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Stream } from "effect"
-import { type EngineThreadsOptions, openEngineThreads } from "../../../../libs/speech/engine/EngineThreads.ts"
-import { EngineBusy, EngineFailed, EngineMissing } from "../../../../libs/speech/engine/errors.ts"
+import { type EnginePoolOptions, openEnginePool } from "../../../../libs/speech/engine/EnginePool.ts"
+import { EngineBusy, EngineFailed, EngineMissing } from "../../../../libs/speech/engine/Engine.ts"
 import { Metrics } from "#runtime"
 import { heard, jobOf, metrics, piece, voiceOf } from "./jobs.ts"
 
-const open = (options: Partial<EngineThreadsOptions> = {}) =>
-  openEngineThreads({
+const open = (options: Partial<EnginePoolOptions> = {}) =>
+  openEnginePool({
     engine: "fake",
     entry: new URL("./fake-thread.ts", import.meta.url),
-    packages: "nothing",
+    packages: "libnothing1",
     ...options
   })
 const job = (text: string) => jobOf(voiceOf("espeak", "any"), piece(text))
 
-describe("an engine of threads", () => {
+describe("a pool of engine threads", () => {
   it.live.each(["crash", "exit"])("fails the job whose thread dies (%s), and goes on with another", (how) =>
     Effect.gen(function* () {
       const engine = yield* open()
@@ -24,7 +24,6 @@ describe("an engine of threads", () => {
 
       assert.instanceOf(error, EngineFailed)
       assert.strictEqual(error.reason, "crashed")
-      assert.isTrue(error.isRetryable)
       assert.strictEqual(after.pcm.length, 1200)
       const text = yield* (yield* Metrics).text
       assert.match(text, /speech_engine_threads_replaced_total\{.*engine="fake"\} 1/u)
@@ -77,7 +76,7 @@ describe("an engine of threads", () => {
       assert.isBelow(Math.max(...waits), 5_000)
     }).pipe(Effect.scoped, Effect.provide(metrics))
   )
-  it.live("loses no place to jobs that are interrupted while they wait or begin", () =>
+  it.live("loses no slot to jobs that are interrupted while they wait or begin", () =>
     Effect.gen(function* () {
       const engine = yield* open({ threads: 2 })
 
@@ -100,7 +99,6 @@ describe("an engine of threads", () => {
 
       assert.instanceOf(error, EngineFailed)
       assert.strictEqual(error.reason, "too_long")
-      assert.isFalse(error.isRetryable)
     }).pipe(Effect.scoped, Effect.provide(metrics))
   )
   it.live("says what to install when a package is missing", () =>

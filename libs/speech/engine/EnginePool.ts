@@ -5,12 +5,19 @@
  */
 import { Effect, Exit, Queue, Scope, Semaphore, Stream } from "effect"
 import { defineCounter, defineGauge, defineHistogram, Metrics } from "#runtime"
-import { type SpeechEngine, type EngineFrame, engineHz, type EngineJob } from "./Engine.ts"
+import {
+  EngineBusy,
+  type EngineError,
+  EngineFailed,
+  type EngineFrame,
+  type EngineJob,
+  type EngineMissing,
+  type SpeechEngine
+} from "./Engine.ts"
 import { type EngineThread, type RunningJob, startThread, type ThreadOptions } from "./EngineThread.ts"
-import { EngineBusy, type EngineError, EngineFailed, type EngineMissing } from "./errors.ts"
-import type { Ended } from "./worker/protocol.ts"
+import { type Ended, engineHz } from "./worker/protocol.ts"
 
-export interface EngineThreadsOptions extends ThreadOptions {
+export interface EnginePoolOptions extends ThreadOptions {
   /** Default 1: a thread speaks some hundred times faster than a listener listens. */
   readonly threads?: number
   /** Jobs that may wait for a thread, default 64: with chunks of some milliseconds, less than a second. */
@@ -22,15 +29,15 @@ export interface EngineThreadsOptions extends ThreadOptions {
 }
 
 /** A slot for a thread; the thread in it changes when one dies. */
-interface Place {
+interface Slot {
   thread: EngineThread
 }
 
 /** The threads of one engine, and the jobs that wait for them. */
 interface Pool {
-  readonly options: Required<Pick<EngineThreadsOptions, "engine" | "waitingMax" | "jobMsMax" | "cancelMsMax">>
+  readonly options: Required<Pick<EnginePoolOptions, "engine" | "waitingMax" | "jobMsMax" | "cancelMsMax">>
   readonly counted: JobCounts
-  readonly idle: Queue.Queue<Place>
+  readonly idle: Queue.Queue<Slot>
   readonly start: Effect.Effect<EngineThread, EngineMissing | EngineFailed>
   /**
    * Holds only slots on their way back, and is empty in between. A map with endless additions and removals goes through
@@ -40,8 +47,8 @@ interface Pool {
   waiting: number
 }
 
-export const openEngineThreads = (
-  options: EngineThreadsOptions
+export const openEnginePool = (
+  options: EnginePoolOptions
 ): Effect.Effect<SpeechEngine, EngineMissing | EngineFailed, Scope.Scope | Metrics> =>
   Effect.gen(function* () {
     const { engine, threads = 1, waitingMax = 64, jobMsMax = 30_000, cancelMsMax = 2_000 } = options
@@ -50,17 +57,17 @@ export const openEngineThreads = (
     const pool: Pool = {
       options: { engine, waitingMax, jobMsMax, cancelMsMax },
       counted: yield* countJobs(engine),
-      idle: yield* Queue.unbounded<Place>(),
+      idle: yield* Queue.unbounded<Slot>(),
       start: starting.withPermit(startThread(options)),
       leaving: yield* Scope.fork(yield* Effect.scope),
       waiting: 0
     }
     for (let index = 0; index < threads; index++) {
-      const place: Place = yield* Effect.acquireRelease(
+      const slot: Slot = yield* Effect.acquireRelease(
         Effect.map(pool.start, (thread) => ({ thread })),
         ({ thread }) => thread.stop
       )
-      Queue.offerUnsafe(pool.idle, place)
+      Queue.offerUnsafe(pool.idle, slot)
     }
     return {
       name: engine,
@@ -81,7 +88,7 @@ type OnFrame = (frame: EngineFrame) => void
 const speak = Effect.fnUntraced(function* (pool: Pool, job: EngineJob, onFrame: OnFrame) {
   const { engine, jobMsMax } = pool.options
   const running = yield* Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(acquire(pool, restore), (place) => run(pool, place, { job, onFrame }))
+    Effect.flatMap(acquire(pool, restore), (slot) => run(pool, slot, { job, onFrame }))
   )
   const ended = yield* running.ended.pipe(
     Effect.timeoutOrElse({ duration: jobMsMax, orElse: () => Effect.fail(stalled(engine, jobMsMax)) }),
@@ -96,13 +103,13 @@ const acquire = Effect.fnUntraced(function* (
   pool: Pool,
   restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 ) {
-  const place = yield* restore(take(pool))
-  yield* Effect.onError(revive(pool, place), () => Effect.sync(() => Queue.offerUnsafe(pool.idle, place)))
-  return place
+  const slot = yield* restore(take(pool))
+  yield* Effect.onError(revive(pool, slot), () => Effect.sync(() => Queue.offerUnsafe(pool.idle, slot)))
+  return slot
 })
 
 const take = (pool: Pool) =>
-  Effect.suspend((): Effect.Effect<Place, EngineBusy> => {
+  Effect.suspend((): Effect.Effect<Slot, EngineBusy> => {
     const { counted, idle, options, waiting } = pool
     if (waiting >= options.waitingMax && Queue.sizeUnsafe(idle) === 0) {
       counted.refused()
@@ -115,24 +122,24 @@ const take = (pool: Pool) =>
     )
   })
 
-const revive = Effect.fnUntraced(function* ({ start, counted }: Pool, place: Place) {
-  if (place.thread.isAlive()) return
-  place.thread = yield* start
+const revive = Effect.fnUntraced(function* ({ start, counted }: Pool, slot: Slot) {
+  if (slot.thread.isAlive()) return
+  slot.thread = yield* start
   counted.replaced()
 })
 
-const run = (pool: Pool, place: Place, { job, onFrame }: { readonly job: EngineJob; readonly onFrame: OnFrame }) =>
-  Effect.acquireRelease(pool.counted.begun(place.thread.begin(job, onFrame)), (running) =>
-    Effect.andThen(giveBack(pool, place, running), pool.counted.left)
+const run = (pool: Pool, slot: Slot, { job, onFrame }: { readonly job: EngineJob; readonly onFrame: OnFrame }) =>
+  Effect.acquireRelease(pool.counted.begun(slot.thread.begin(job, onFrame)), (running) =>
+    Effect.andThen(giveBack(pool, slot, running), pool.counted.left)
   )
 
 /** Gives the slot back when its thread has come out of the engine; a thread that stays inside is given up. */
-const giveBack = (pool: Pool, place: Place, running: RunningJob) =>
+const giveBack = (pool: Pool, slot: Slot, running: RunningJob) =>
   running.cancel.pipe(
     Effect.andThen(Effect.exit(running.ended)),
-    Effect.timeoutOrElse({ duration: pool.options.cancelMsMax, orElse: () => place.thread.stop }),
-    Effect.andThen(Effect.exit(revive(pool, place))),
-    Effect.ensuring(Effect.sync(() => Queue.offerUnsafe(pool.idle, place))),
+    Effect.timeoutOrElse({ duration: pool.options.cancelMsMax, orElse: () => slot.thread.stop }),
+    Effect.andThen(Effect.exit(revive(pool, slot))),
+    Effect.ensuring(Effect.sync(() => Queue.offerUnsafe(pool.idle, slot))),
     Effect.forkIn(pool.leaving)
   )
 

@@ -1,24 +1,24 @@
-/** The effect of an open SSML element on the text inside it. Pure: each element makes the frame of its content. */
+/** The effect of an open SSML element on the text inside it. Pure: it follows from the element and the one around it. */
 import { Result } from "effect"
-import { rewritesOf } from "./say-as.ts"
 import {
-  combineProsody,
+  combineStyles,
   type Emotion,
   type Emphasis,
   isEmotion,
   isEmphasis,
-  plainProsody,
-  type Prosody,
+  plainStyle,
   readProsody,
   type Style,
   styleOf
 } from "../text/style.ts"
+import { rewritesOf } from "./say-as.ts"
 
-export interface Frame {
+export interface OpenElement {
   readonly name: string
-  readonly prosody: Prosody
+  readonly prosody: Style
   readonly emotion: Emotion | null
   readonly emphasis: Emphasis | null
+  /** All three together. */
   readonly style: Style
   /** The text that is spoken instead of the content of sub and say-as. */
   readonly rewrite: ((content: string) => string) | null
@@ -27,54 +27,51 @@ export interface Frame {
   readonly tagStart: number
 }
 
-export const outerFrame: Frame = {
+/** Around the outermost element. */
+export const noElement: OpenElement = {
   name: "",
-  prosody: plainProsody,
+  prosody: plainStyle,
   emotion: null,
   emphasis: null,
-  style: styleOf(plainProsody, null, null),
+  style: plainStyle,
   rewrite: null,
   contentStart: 0,
   tagStart: 0
 }
 
-type Attributes = Readonly<Record<string, string>>
-type Change = Partial<Pick<Frame, "prosody" | "emotion" | "emphasis" | "rewrite">>
+interface StartTag {
+  readonly name: string
+  readonly attributes: Readonly<Record<string, string>>
+  readonly tagStart: number
+  readonly tagEnd: number
+}
+
+type Change = Partial<Pick<OpenElement, "prosody" | "emotion" | "emphasis" | "rewrite">>
 
 /** An inner emotion or emphasis replaces the outer one; prosody multiplies. */
-export const innerFrame = (
-  outer: Frame,
-  element: {
-    readonly name: string
-    readonly attributes: Attributes
-    readonly tagStart: number
-    readonly tagEnd: number
-  },
-  locale: string
-): Result.Result<Frame, string> =>
-  Result.map(changeOf(outer, element.name, element.attributes, locale), (change) => {
+export const openElement = (outer: OpenElement, tag: StartTag, locale: string): Result.Result<OpenElement, string> =>
+  Result.map(changeOf(outer, tag, locale), (change) => {
     const { emotion = outer.emotion, emphasis = outer.emphasis, prosody = outer.prosody, rewrite = null } = change
     const isSame = emotion === outer.emotion && emphasis === outer.emphasis && prosody === outer.prosody
     return {
-      name: element.name,
+      name: tag.name,
       prosody,
       emotion,
       emphasis,
       rewrite,
       style: isSame ? outer.style : styleOf(prosody, emotion, emphasis),
-      contentStart: element.tagEnd,
-      tagStart: element.tagStart
+      contentStart: tag.tagEnd,
+      tagStart: tag.tagStart
     }
   })
 
 const changeOf = (
-  outer: Frame,
-  name: string,
-  attributes: Attributes,
+  outer: OpenElement,
+  { name, attributes }: StartTag,
   locale: string
 ): Result.Result<Change, string> => {
   if (name === "prosody") {
-    return Result.map(readProsody(attributes), (inner) => ({ prosody: combineProsody(outer.prosody, inner) }))
+    return Result.map(readProsody(attributes), (inner) => ({ prosody: combineStyles(outer.prosody, inner) }))
   }
   if (name === "emphasis") {
     const level = attributes["level"] ?? "moderate"
