@@ -3,14 +3,11 @@
  * the PCM is padded so that it decodes to exactly the announced length. A request that names none gets one by its
  * `Accept` header, or by its `audio_format`.
  */
+import { type OutputFormat, type SpeechResponse, speechSampleRateHz } from "#contracts"
+import { greatestCommonDivisor } from "./resample.ts"
 
-import type { OutputFormat } from "#contracts"
-
-export type Codec = "pcm" | "wav" | "ulaw" | "mp3" | "opus" | "aac"
-export type AudioContainer = "wav" | "mp3" | "ogg" | "aac" | "pcm" | "ulaw"
-
-/** The rate of all PCM inside the fleet: mono, 16 bits, signed. */
-export const fleetRateHz = 24_000
+type Codec = "pcm" | "wav" | "ulaw" | "mp3" | "opus" | "aac"
+type AudioContainer = SpeechResponse["audio_format"]
 
 const mp3Rates = [22_050, 24_000] as const
 const mp3Bitrates = [32, 64, 96, 128, 160, 192] as const
@@ -33,11 +30,7 @@ export interface AudioFormat {
 }
 
 // The fewest samples of 24 kHz that are a whole number of samples at the other rate.
-const wholeSamples = (rateHz: number) => {
-  let [larger, smaller] = [fleetRateHz, rateHz]
-  while (smaller > 0) [larger, smaller] = [smaller, larger % smaller]
-  return fleetRateHz / larger
-}
+const wholeSamples = (rateHz: number) => speechSampleRateHz / greatestCommonDivisor(speechSampleRateHz, rateHz)
 
 const mp3FrameSamples = 576
 const mp3BitrateMax = 160
@@ -63,7 +56,7 @@ const mp3 = (rateHz: (typeof mp3Rates)[number], bitrateKbps: (typeof mp3Bitrates
   mediaType: "audio/mpeg",
   audioFormat: "mp3",
   isStreamable: true,
-  gridSamples: (mp3FrameSamples * fleetRateHz) / rateHz
+  gridSamples: (mp3FrameSamples * speechSampleRateHz) / rateHz
 })
 
 const wav = (rateHz: (typeof wavRates)[number]): AudioFormat => ({
@@ -85,7 +78,7 @@ const ulaw: AudioFormat = {
   audioFormat: "ulaw"
 }
 
-const lossy24 = { sampleRateHz: fleetRateHz, bitrateKbps: null, isStreamable: true } as const
+const lossy24 = { sampleRateHz: speechSampleRateHz, bitrateKbps: null, isStreamable: true } as const
 const ogg: AudioFormat = {
   ...lossy24,
   name: "ogg_24000",

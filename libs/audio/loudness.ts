@@ -8,7 +8,7 @@
  * went on as it was. At first, before any measurement, speech counts as loud as the voices' own level. Peaks are bent
  * below the ceiling instead of being clipped.
  */
-import { fleetRateHz } from "./formats.ts"
+import { speechSampleRateHz } from "#contracts"
 
 interface LoudnessLeveller {
   readonly push: (pcm: Int16Array) => Int16Array
@@ -19,7 +19,7 @@ export const loudnessTarget = { lufs: -14, peakDbfs: -2 } as const
 
 /** English text in the voices of the catalogue, over a minute: -18.4 to -19 LUFS. */
 const speechLufs = -18.8
-const hopSamples = fleetRateHz / 10
+const hopSamples = speechSampleRateHz / 10
 const hopsOfBlock = 4
 /** This many blocks of normal speech are assumed at first, so that a single word does not decide the gain. */
 const priorBlocks = 20
@@ -48,8 +48,8 @@ const ceiling = factorOf(loudnessTarget.peakDbfs - 0.6) * fullScale
 const knee = 0.7 * ceiling
 
 export const makeLoudnessLeveller = (): LoudnessLeveller => {
-  const weight = kWeighting(fleetRateHz)
-  const heard = gatedBlocks()
+  const weight = kWeighting(speechSampleRateHz)
+  const output = gatedBlocks()
   let gainDb = nominalDb
   let gain = factorOf(nominalDb)
   let step = 0
@@ -64,8 +64,8 @@ export const makeLoudnessLeveller = (): LoudnessLeveller => {
     power = 0
     gainPower = 0
     gain = factorOf(gainDb)
-    if (hops.length === hopsOfBlock) heard.add(blockOf(hops))
-    const wanted = heard.gainDb()
+    if (hops.length === hopsOfBlock) output.add(blockOf(hops))
+    const wanted = output.gainDb()
     gainDb += Math.max(-stepDb, Math.min(stepDb, wanted - gainDb))
     step = (factorOf(gainDb) - gain) / hopSamples
   }
@@ -101,8 +101,8 @@ const blockOf = (hops: ReadonlyArray<Hop>): Hop => ({
 const bent = (value: number) => {
   const size = Math.abs(value)
   if (size <= knee) return Math.round(value)
-  const room = ceiling - knee
-  return Math.sign(value) * Math.round(knee + room * Math.tanh((size - knee) / room))
+  const headroom = ceiling - knee
+  return Math.sign(value) * Math.round(knee + headroom * Math.tanh((size - knee) / headroom))
 }
 
 /**
@@ -139,8 +139,8 @@ const gatedBlocks = () => {
       const likely = (source + priorBlocks * priorPower) / (count + priorBlocks)
       const horizon = Math.max(horizonBlocksMin, count / 3)
       const lacking = (targetPower * (count + horizon) - power) / horizon
-      const asked = lacking > 0 ? 10 * Math.log10(lacking / likely) : Number.NEGATIVE_INFINITY
-      return Math.max(nominalDb - reachDb, Math.min(nominalDb + reachDb, asked))
+      const needed = lacking > 0 ? 10 * Math.log10(lacking / likely) : Number.NEGATIVE_INFINITY
+      return Math.max(nominalDb - reachDb, Math.min(nominalDb + reachDb, needed))
     }
   }
 }

@@ -3,9 +3,9 @@
  * the input, is exactly round(total * to / from) samples long, and does not depend on how the input was cut into
  * pieces: every output sample is the same sum over the same samples.
  */
-import { clampSample } from "./samples.ts"
+import { clampSample, concatPcm } from "./samples.ts"
 
-export interface Resampler {
+interface Resampler {
   readonly push: (pcm: Int16Array) => Int16Array
   /** The outputs that still waited for later samples; the input has ended. */
   readonly flush: () => Int16Array
@@ -70,7 +70,13 @@ export const makeResampler = (fromHz: number, toHz: number): Resampler => {
   }
 }
 
-const greatestCommonDivisor = (left: number, right: number): number =>
+/** All of a sound at another rate. */
+export const resample = (pcm: Int16Array, fromHz: number, toHz: number): Int16Array => {
+  const resampler = makeResampler(fromHz, toHz)
+  return concatPcm([resampler.push(pcm), resampler.flush()])
+}
+
+export const greatestCommonDivisor = (left: number, right: number): number =>
   right === 0 ? left : greatestCommonDivisor(right, left % right)
 
 const tapTables = new Map<string, Taps>()

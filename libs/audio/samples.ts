@@ -52,15 +52,8 @@ const encodeSample = (sample: number) => {
   return ~(sign | (exponent << 4) | mantissa) & 0xff
 }
 
-const decodeByte = (byte: number) => {
-  const bits = ~byte & 0xff
-  const magnitude = (((bits & 0x0f) << 3) + bias) << ((bits >> 4) & 0x07)
-  return (bits & 0x80) === 0 ? magnitude - bias : bias - magnitude
-}
-
-// G.711 mu-law: one table look-up a sample, both ways.
+// G.711 mu-law: one table look-up a sample.
 const bytes = Uint8Array.from({ length: 65_536 }, (_, index) => encodeSample((index << 16) >> 16))
-const samples = Int16Array.from({ length: 256 }, (_, byte) => decodeByte(byte))
 
 export const encodeMulaw = (pcm: Int16Array): Uint8Array => {
   const out = new Uint8Array(pcm.length)
@@ -68,13 +61,7 @@ export const encodeMulaw = (pcm: Int16Array): Uint8Array => {
   return out
 }
 
-export const decodeMulaw = (encoded: Uint8Array): Int16Array => {
-  const out = new Int16Array(encoded.length)
-  for (let at = 0; at < encoded.length; at++) out[at] = samples[encoded[at] ?? 0] ?? 0
-  return out
-}
-
-export const wavHeaderBytes = 44
+const wavHeaderBytes = 44
 
 /** The header of a WAV file of 16-bit mono PCM, with the true sizes. */
 export const wavHeader = (rateHz: number, dataBytes: number): Uint8Array => {

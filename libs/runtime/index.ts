@@ -20,6 +20,13 @@ export {
   InvalidConfiguration,
   overlay
 } from "./Configuration.ts"
+export {
+  type ContainedLimits,
+  type ContainedRun,
+  ProgramMissing,
+  runContained,
+  runContainedFile
+} from "./contained-process.ts"
 export { Drain, drainMetrics, drainMsMax, type DrainReport } from "./Drain.ts"
 export { Health, type HealthLoop, type HealthReport } from "./Health.ts"
 export { chosenFormat, lineLogger, type LogFormat, logFormatVariable } from "./logger.ts"

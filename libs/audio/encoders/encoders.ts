@@ -6,7 +6,7 @@
 import { type Array, Cause, Context, Effect, Layer, Pull, Scope, Stream } from "effect"
 import { FfmpegPool, type FfmpegPoolOptions } from "./pool.ts"
 import { encoderPlan, type EncoderPlan, isLossy, type LossyCodec } from "./plan.ts"
-import type { AudioError } from "./errors.ts"
+import type { AudioError } from "../errors.ts"
 import type { AudioFormat } from "../formats.ts"
 import type { LossyEncoder } from "./lossy-encoder.ts"
 import { mp3InfoFrame } from "./frames.ts"

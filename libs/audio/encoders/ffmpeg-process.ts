@@ -1,13 +1,13 @@
 /**
  * One ffmpeg: bytes in, bytes out, killed when its scope ends. The only file that starts an encoder process. It uses
- * `node:child_process`, because `effect/process` needs a platform package that is not installed, and because a process
- * must be read and fed from the first byte with no queue in between. Only the reader reports an encoder's end: a broken
+ * `node:child_process`, because `effect/process` reads and feeds a process through streams, and an encoder must be read
+ * and fed from the first byte with no queue in between. Only the reader reports an encoder's end: a broken
  * pipe while writing is only a sign of it.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { setPriority } from "node:os"
 import { Effect } from "effect"
-import { EncoderFailed, EncoderMissing } from "./errors.ts"
+import { EncoderFailed, FfmpegMissing } from "../errors.ts"
 import { pcmToBytes } from "../samples.ts"
 import type { EncoderPlan } from "./plan.ts"
 
@@ -16,9 +16,9 @@ export interface FfmpegProcess {
   readonly write: (pcm: Int16Array) => Effect.Effect<void>
   readonly end: Effect.Effect<void>
   /** The bytes since the last read, or null when all is read and the process ended well. */
-  readonly read: Effect.Effect<Uint8Array | null, EncoderMissing | EncoderFailed>
+  readonly read: Effect.Effect<Uint8Array | null, FfmpegMissing | EncoderFailed>
   /** Waits for the first sign of life. */
-  readonly started: Effect.Effect<void, EncoderMissing | EncoderFailed>
+  readonly started: Effect.Effect<void, FfmpegMissing | EncoderFailed>
   readonly hasStarted: () => boolean
   /** Whether the process has ended, by itself or killed. */
   readonly hasEnded: () => boolean
@@ -59,7 +59,7 @@ interface Run {
   readonly plan: EncoderPlan
   readonly ffmpegPath: string
   /** How the process ended, or was made to end. */
-  ending: Effect.Effect<null, EncoderMissing | EncoderFailed> | undefined
+  ending: Effect.Effect<null, FfmpegMissing | EncoderFailed> | undefined
   hasClosed: boolean
   hasStarted: boolean
   /** The errors that it printed, the newest last. */
@@ -77,11 +77,11 @@ const processOf = (run: Run): FfmpegProcess => {
         child.stdin.write(pcmToBytes(pcm), () => resume(Effect.void))
       }),
     end: Effect.sync(() => void child.stdin?.end()),
-    read: when<Uint8Array | null, EncoderMissing | EncoderFailed>(run, () => {
+    read: when<Uint8Array | null, FfmpegMissing | EncoderFailed>(run, () => {
       const chunk = readChunk(run)
       return chunk === null ? run.ending : Effect.succeed(chunk)
     }),
-    started: when<void, EncoderMissing | EncoderFailed>(run, () =>
+    started: when<void, FfmpegMissing | EncoderFailed>(run, () =>
       run.hasStarted ? Effect.void : run.ending === undefined ? undefined : Effect.asVoid(run.ending)
     ),
     hasStarted: () => run.hasStarted,
@@ -128,7 +128,7 @@ const notRun = (run: Run, error: Error) => {
   const code = "code" in error ? String(error.code) : ""
   const isMissing = code === "ENOENT" || code === "EACCES"
   return isMissing
-    ? Effect.fail(new EncoderMissing({ path: run.ffmpegPath, detail: code }))
+    ? Effect.fail(new FfmpegMissing({ path: run.ffmpegPath, detail: code }))
     : failed(run, null, [error.message])
 }
 

@@ -4,7 +4,7 @@
  */
 import { Clock, Effect, Queue, Scope, Semaphore } from "effect"
 import { Metrics } from "#runtime"
-import { EncoderOverloaded } from "./errors.ts"
+import { EncoderOverloaded } from "../errors.ts"
 import type { FfmpegOptions } from "./ffmpeg-process.ts"
 import { type LossyEncoder, startLossyEncoder } from "./lossy-encoder.ts"
 import { encoderMisses, encoderPoolDepth, encoderStart } from "./metrics.ts"

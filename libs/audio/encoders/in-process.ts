@@ -3,7 +3,8 @@
  * because its header contains its length.
  */
 import { Array, Cause, Effect, Pull, Stream } from "effect"
-import { type AudioFormat, fleetRateHz, paddedSamples } from "../formats.ts"
+import { speechSampleRateHz } from "#contracts"
+import { type AudioFormat, paddedSamples } from "../formats.ts"
 import { makeResampler } from "../resample.ts"
 import { concatPcm, encodeMulaw, pcmToBytes, wavHeader } from "../samples.ts"
 
@@ -13,7 +14,7 @@ export const encodeInProcess = <E, R>(
   onEncoded: (seconds: number) => void
 ): Stream.Stream<Uint8Array, E, R> => {
   const counted = Stream.map(pcm, (piece) => {
-    onEncoded(piece.length / fleetRateHz)
+    onEncoded(piece.length / speechSampleRateHz)
     return piece
   })
   return format.codec === "wav" ? asWav(format, counted) : pieceByPiece(format, counted)
@@ -61,7 +62,7 @@ export interface PaddedResampler {
 
 /** The fleet's PCM at another rate, padded to the format's grid. */
 export const paddedResampler = (format: AudioFormat): PaddedResampler => {
-  const resampler = makeResampler(fleetRateHz, format.sampleRateHz)
+  const resampler = makeResampler(speechSampleRateHz, format.sampleRateHz)
   let total = 0
   return {
     push: (pcm) => {

@@ -10,7 +10,7 @@
  */
 import { Effect, Latch } from "effect"
 import type { EncoderPlan } from "./plan.ts"
-import { EncoderFailed, type EncoderMissing } from "./errors.ts"
+import { EncoderFailed, type FfmpegMissing } from "../errors.ts"
 import { type FfmpegOptions, type FfmpegProcess, startFfmpeg } from "./ffmpeg-process.ts"
 import { type FrameCutter, makeFrameCutter } from "./frames.ts"
 
@@ -22,7 +22,7 @@ export interface LossyEncoder {
   /** Called when the answer is written. */
   readonly finish: Effect.Effect<void>
   /** Whole frames of this answer; null when it has them all. */
-  readonly read: Effect.Effect<Uint8Array | null, EncoderMissing | EncoderFailed>
+  readonly read: Effect.Effect<Uint8Array | null, FfmpegMissing | EncoderFailed>
   /** Samples since the process began, in the encoder's rate. */
   readonly encodedSamples: () => number
   readonly isReusable: () => boolean
@@ -43,7 +43,7 @@ interface Encoding {
   readonly ffmpeg: FfmpegProcess
   readonly cutter: FrameCutter
   /** Open while the encoder may be fed further ahead of the reader. */
-  readonly room: Latch.Latch
+  readonly mayFeed: Latch.Latch
   fed: number
   answers: number
   answerFrom: number
@@ -59,7 +59,7 @@ const encoderOver = (plan: EncoderPlan, ffmpeg: FfmpegProcess): LossyEncoder => 
     plan,
     ffmpeg,
     cutter,
-    room: Latch.makeUnsafe(true),
+    mayFeed: Latch.makeUnsafe(true),
     fed: plan.primeSamples,
     answers: 0,
     answerFrom: 0,
@@ -74,7 +74,7 @@ const encoderOver = (plan: EncoderPlan, ffmpeg: FfmpegProcess): LossyEncoder => 
   return {
     process: ffmpeg,
     begin: Effect.sync(() => begin(encoding)),
-    write: (pcm) => Effect.andThen(Latch.await(encoding.room), feed(encoding, pcm)),
+    write: (pcm) => Effect.andThen(Latch.await(encoding.mayFeed), feed(encoding, pcm)),
     finish: finish(encoding),
     read: read(encoding),
     encodedSamples: cutter.samplesSeen,
@@ -98,9 +98,9 @@ const feed = (encoding: Encoding, pcm: Int16Array) =>
     return encoding.ffmpeg.write(pcm)
   })
 
-const measureLead = ({ plan, cutter, room, fed }: Encoding) => {
-  if (fed - cutter.samplesSeen() < aheadSecondsMax * plan.rateHz) Latch.openUnsafe(room)
-  else Latch.closeUnsafe(room)
+const measureLead = ({ plan, cutter, mayFeed, fed }: Encoding) => {
+  if (fed - cutter.samplesSeen() < aheadSecondsMax * plan.rateHz) Latch.openUnsafe(mayFeed)
+  else Latch.closeUnsafe(mayFeed)
 }
 
 const finish = (encoding: Encoding) =>

@@ -21,7 +21,7 @@ export const encoderMisses = defineCounter({
 
 export const encoderFailures = defineCounter({
   name: "audio_encoder_failures_total",
-  help: "Answers that got no encoder, or whose encoder broke, by encoder and reason: missing, failed, overloaded (all places are taken), starting (one that may run does not start in time).",
+  help: "Answers that got no encoder, or whose encoder broke, by encoder and reason: missing, failed, overloaded (all slots are taken), starting (one that has a slot does not start in time).",
   labels: ["encoder", "reason"]
 })
 

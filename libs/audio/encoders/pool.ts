@@ -4,10 +4,10 @@
  * The number of idle encoders follows demand. At most `processesMax` exist: beyond it an idle one makes room, then a
  * request waits, then it fails.
  */
-import { Context, Effect, Layer, type Scope, Semaphore } from "effect"
+import { Context, Effect, Layer, Option, type Scope, Semaphore } from "effect"
 import { Metrics } from "#runtime"
 import { encoderPlan, type EncoderPlan } from "./plan.ts"
-import { type AudioError, EncoderOverloaded } from "./errors.ts"
+import { type AudioError, EncoderOverloaded } from "../errors.ts"
 import type { FfmpegOptions } from "./ffmpeg-process.ts"
 import type { LossyEncoder } from "./lossy-encoder.ts"
 import { encoderFailures, encodersRunning } from "./metrics.ts"
@@ -55,13 +55,13 @@ export class FfmpegPool extends Context.Service<
         const metrics = yield* Metrics
         const running = metrics.gauge(encodersRunning)
         const failures = metrics.counter(encoderFailures)
+        const queue = yield* Semaphore.make(waitingMax)
         const slots = yield* Semaphore.make(processesMax)
         const idle = yield* makeIdleEncoders({
           ...options,
           always: [{ plan: defaultPlan, depthMin: options.defaultDepth }]
         })
         const atWork = new Map<string, number>()
-        let waiting = 0
 
         const count = (key: string, by: number) => {
           const now = (atWork.get(key) ?? 0) + by
@@ -70,16 +70,13 @@ export class FfmpegPool extends Context.Service<
           idle.setRunning([...atWork.values()].reduce((total, one) => total + one, 0))
         }
 
-        const overloaded = Effect.fail(new EncoderOverloaded({ lacks: "places", processesMax, waitMsMax }))
+        const overloaded = () => Effect.fail(new EncoderOverloaded({ lacks: "slots", processesMax, waitMsMax }))
 
-        const slot = Effect.suspend(() => {
-          if (waiting >= waitingMax) return overloaded
-          waiting += 1
-          return Semaphore.takeScoped(slots, 1).pipe(
-            Effect.timeoutOrElse({ duration: waitMsMax, orElse: () => overloaded }),
-            Effect.ensuring(Effect.sync(() => (waiting -= 1)))
-          )
-        })
+        const slot = Semaphore.takeScoped(slots, 1).pipe(
+          Effect.timeoutOrElse({ duration: waitMsMax, orElse: overloaded }),
+          queue.withPermitsIfAvailable(1),
+          Effect.flatMap(Option.match({ onNone: overloaded, onSome: Effect.succeed }))
+        )
 
         return FfmpegPool.of({
           take: Effect.fnUntraced(function* (plan) {
@@ -106,7 +103,7 @@ export class FfmpegPool extends Context.Service<
 }
 
 const reasonOf = (error: AudioError) => {
-  if (error._tag === "EncoderMissing") return "missing"
+  if (error._tag === "FfmpegMissing") return "missing"
   if (error._tag === "EncoderFailed") return "failed"
-  return error.lacks === "places" ? "overloaded" : "starting"
+  return error.lacks === "slots" ? "overloaded" : "starting"
 }

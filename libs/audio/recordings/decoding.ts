@@ -2,8 +2,8 @@
  * Decoding: how ffmpeg is called on a file that may be anything, and the result of its run, a recording or why there is
  * none. Pure.
  */
-import type { ContainedRun } from "./contained-process.ts"
-import { RecordingUnusable } from "./errors.ts"
+import type { ContainedRun } from "#runtime"
+import { RecordingUnusable } from "../errors.ts"
 import { pcmFromBytes } from "../samples.ts"
 import { measureLevels, type Recording, recordingHz } from "./recording.ts"
 
@@ -14,7 +14,7 @@ const missingSecondsMin = 0.5
 export const readDecoded = (run: ContainedRun, name: string): Recording | RecordingUnusable => {
   const unusable = (reason: RecordingUnusable["reason"], detail: string) =>
     new RecordingUnusable({ name, reason, detail })
-  const isOutOfMemory = run.exitCode !== 0 && run.said.includes("Cannot allocate memory")
+  const isOutOfMemory = run.exitCode !== 0 && run.stderr.includes("Cannot allocate memory")
   if (run.ending === "wall_time" || run.ending === "cpu_time" || isOutOfMemory) {
     return unusable("too_costly", "decoding it takes more of the machine than a recording may")
   }
@@ -23,7 +23,7 @@ export const readDecoded = (run: ContainedRun, name: string): Recording | Record
   if (run.ending !== "output") {
     if (samples.length === 0) return unusable("not_audio", "it holds no audio that can be decoded here")
     if (run.exitCode !== 0) return unusable("damaged", "it stops being audio in the middle")
-    const announced = announcedSeconds(run.said)
+    const announced = announcedSeconds(run.stderr)
     if (announced !== null && seconds < announced * wholeShareMin && announced - seconds > missingSecondsMin) {
       return unusable("damaged", `it announces ${announced.toFixed(1)} seconds and has ${seconds.toFixed(1)}`)
     }
@@ -32,9 +32,9 @@ export const readDecoded = (run: ContainedRun, name: string): Recording | Record
 }
 
 /** Null when the container has no duration, or ffmpeg guessed it. */
-const announcedSeconds = (said: string): number | null => {
-  if (said.includes("Estimating duration from bitrate")) return null
-  const [, hours, minutes, rest] = /^ {2}Duration: (\d{1,6}):(\d\d):(\d\d\.\d\d),/mu.exec(said) ?? []
+const announcedSeconds = (stderr: string): number | null => {
+  if (stderr.includes("Estimating duration from bitrate")) return null
+  const [, hours, minutes, rest] = /^ {2}Duration: (\d{1,6}):(\d\d):(\d\d\.\d\d),/mu.exec(stderr) ?? []
   return hours === undefined ? null : Number(hours) * 3_600 + Number(minutes) * 60 + Number(rest)
 }
 

@@ -3,10 +3,9 @@
  * knows a few audio formats opens it, and decodes no more of it than may be used. At most `readingMax` are read at once
  * and `waitingMax` wait. The caller owns the file and removes it; nothing is written here.
  */
-import { Clock, Context, Effect, Layer, Semaphore } from "effect"
-import { defineCounter, defineGauge, defineHistogram, Metrics } from "#runtime"
-import { type ContainedLimits, runContained } from "./contained-process.ts"
-import { IntakeBusy, MediaToolMissing, RecordingUnusable } from "./errors.ts"
+import { Clock, Context, Effect, Layer, Option, Semaphore } from "effect"
+import { type ContainedLimits, defineCounter, defineGauge, defineHistogram, Metrics, runContained } from "#runtime"
+import { IntakeBusy, FfmpegMissing, RecordingUnusable } from "../errors.ts"
 import { decodeParameters, readDecoded } from "./decoding.ts"
 import { judgeRecording, type Recording, recordingHz, type RecordingLimits } from "./recording.ts"
 
@@ -32,7 +31,7 @@ export class RecordingIntake extends Context.Service<
     readonly readRecording: (
       path: string,
       limits: RecordingLimits
-    ) => Effect.Effect<Recording, RecordingUnusable | IntakeBusy | MediaToolMissing>
+    ) => Effect.Effect<Recording, RecordingUnusable | IntakeBusy | FfmpegMissing>
   }
 >()("starling/audio/RecordingIntake") {
   static readonly layer = (options: RecordingIntakeOptions = recordingIntakeDefaults) =>
@@ -44,8 +43,8 @@ export class RecordingIntake extends Context.Service<
         const outcomes = metrics.counter(recordingsRead)
         const reading = metrics.gauge(recordingsReading)
         const durations = metrics.histogram(recordingSeconds)
+        const queue = yield* Semaphore.make(readingMax + waitingMax)
         const slots = yield* Semaphore.make(readingMax)
-        let admitted = 0
         let running = 0
 
         const count = (by: number) =>
@@ -59,7 +58,7 @@ export class RecordingIntake extends Context.Service<
           const run = yield* runContained(ffmpegPath, decodeParameters(path), {
             ...options.limits,
             outputBytesMax: Math.ceil(limits.secondsMax + 1) * recordingHz * 2
-          }).pipe(Effect.mapError(({ path, detail }) => new MediaToolMissing({ path, detail })))
+          }).pipe(Effect.mapError(({ path, detail }) => new FfmpegMissing({ path, detail })))
           const recording = readDecoded(run, limits.name)
           durations.observe({}, ((yield* Clock.currentTimeMillis) - startedMs) / 1_000)
           if (recording instanceof RecordingUnusable) return yield* recording
@@ -67,27 +66,17 @@ export class RecordingIntake extends Context.Service<
           return fault === null ? recording : yield* fault
         })
 
-        const admit = Effect.suspend(() => {
-          if (admitted >= readingMax + waitingMax) {
-            return Effect.fail(new IntakeBusy({ waitingMax, retryAfterSeconds: 2 }))
-          }
-          admitted += 1
-          return Effect.void
-        })
+        const busy = () => Effect.fail(new IntakeBusy({ waitingMax, retryAfterSeconds: 2 }))
 
         const readRecording = Effect.fn("RecordingIntake.readRecording")((path: string, limits: RecordingLimits) =>
           Effect.acquireUseRelease(
-            admit,
-            () =>
-              slots.withPermit(
-                Effect.acquireUseRelease(
-                  count(1),
-                  () => decode(path, limits),
-                  () => count(-1)
-                )
-              ),
-            () => Effect.sync(() => (admitted -= 1))
+            count(1),
+            () => decode(path, limits),
+            () => count(-1)
           ).pipe(
+            slots.withPermit,
+            queue.withPermitsIfAvailable(1),
+            Effect.flatMap(Option.match({ onNone: busy, onSome: Effect.succeed })),
             Effect.tapError((error) => Effect.sync(() => outcomes.inc({ outcome: outcomeOf(error) }))),
             Effect.tap(() => Effect.sync(() => outcomes.inc({ outcome: "taken" })))
           )
@@ -97,7 +86,7 @@ export class RecordingIntake extends Context.Service<
     )
 }
 
-const outcomeOf = (error: RecordingUnusable | IntakeBusy | MediaToolMissing) => {
+const outcomeOf = (error: RecordingUnusable | IntakeBusy | FfmpegMissing) => {
   if (error._tag === "RecordingUnusable") return error.reason
   return error._tag === "IntakeBusy" ? "busy" : "missing"
 }

@@ -1,19 +1,14 @@
 /** A decoded recording: its samples, and how well it was recorded, as far as the samples tell. */
-import { RecordingUnusable } from "./errors.ts"
+import { RecordingUnusable } from "../errors.ts"
 
 /** Wide enough for recognisers and speaker checks. */
 export const recordingHz = 16_000
 
-export interface RecordingLevels {
-  /** Relative to full scale; -Infinity for pure silence. */
-  readonly rmsDbfs: number
-  readonly peakDbfs: number
+interface RecordingLevels {
   /** Share of the time, 0 to 1, that is silence: 35 dB below the loud parts, or below -50 dBFS. */
   readonly silenceRatio: number
   /** Share of the samples, 0 to 1, at full scale beside another one at full scale. */
   readonly clippingRatio: number
-  /** The loud parts over the quiet ones; an estimate, because speech has pauses. */
-  readonly snrDb: number
 }
 
 export interface Recording {
@@ -68,19 +63,17 @@ const silentBelowLoudDb = 35
 const fullScale = 32_500
 const full = 32_768
 
-/** The loudness of a recording, its share of silence, and its share of clipped samples. Pure, linear in its length. */
+/** The shares of silence and of clipped samples in a recording. Pure, linear in its length. */
 export const measureLevels = (samples: Int16Array, sampleRateHz: number): RecordingLevels => {
   const frames = framePowers(samples, Math.round((sampleRateHz * frameMs) / 1_000))
     .map(dbOfPower)
     .toSorted((a, b) => a - b)
-  const at = (share: number) => frames[Math.floor(share * (frames.length - 1))] ?? -Infinity
-  const loud = at(0.95)
+  const loud = frames[Math.floor(0.95 * (frames.length - 1))] ?? -Infinity
   const threshold = Math.max(silentDbfs, loud - silentBelowLoudDb)
   const silent = frames.filter((db) => db < threshold).length
   return {
-    ...wholeOf(samples),
     silenceRatio: frames.length === 0 ? 1 : silent / frames.length,
-    snrDb: frames.length === 0 ? 0 : loud - Math.max(at(0.1), floorDbfs)
+    clippingRatio: clippedSamples(samples) / Math.max(1, samples.length)
   }
 }
 
@@ -98,21 +91,13 @@ const framePowers = (samples: Int16Array, frameSamples: number): Array<number> =
   return powers
 }
 
-const wholeOf = (samples: Int16Array) => {
-  let [sum, peak, clipped, wasFull] = [0, 0, 0, false]
+/** A single sample at full scale is a peak, two in a row are a plateau. */
+const clippedSamples = (samples: Int16Array) => {
+  let [clipped, wasFull] = [0, false]
   for (const sample of samples) {
-    const size = Math.abs(sample)
-    const isFull = size >= fullScale
-    sum += size * size
-    if (size > peak) peak = size
-    // A single sample is a peak, two in a row are a plateau.
+    const isFull = Math.abs(sample) >= fullScale
     if (isFull && wasFull) clipped += 1
     wasFull = isFull
   }
-  const length = Math.max(1, samples.length)
-  return {
-    rmsDbfs: 10 * Math.log10(sum / length / full ** 2),
-    peakDbfs: 20 * Math.log10(peak / full),
-    clippingRatio: clipped / length
-  }
+  return clipped
 }

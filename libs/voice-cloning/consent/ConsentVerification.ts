@@ -3,7 +3,7 @@
  * recordings are judged first, then the phrase, then the speaker, cheapest refusal first. Bounded in the number at
  * once, the number waiting, and the time of each. Nothing is stored here; the caller keeps the evidence.
  */
-import { Context, Effect, Layer, Semaphore } from "effect"
+import { Context, Effect, Layer, Option, Semaphore } from "effect"
 import { judgeRecording, type Recording, type RecordingUnusable } from "#audio"
 import { defineCounter, defineHistogram, Metrics, timed } from "#runtime"
 import { PhraseCheck, pocketsphinxLayer } from "./PhraseCheck.ts"
@@ -54,8 +54,8 @@ export class ConsentVerification extends Context.Service<
         const metrics = yield* Metrics
         const outcomes = metrics.counter(consentChecks)
         const durations = metrics.histogram(consentStageSeconds)
+        const queue = yield* Semaphore.make(settings.verificationsMax + waitingMax)
         const slots = yield* Semaphore.make(settings.verificationsMax)
-        let admitted = 0
 
         const inStage = <A>(stage: "phrase" | "speaker", check: Effect.Effect<A, VerificationUnavailable>) =>
           timed(
@@ -89,20 +89,13 @@ export class ConsentVerification extends Context.Service<
           return evidence
         })
 
-        const admit = Effect.suspend(() => {
-          if (admitted >= settings.verificationsMax + waitingMax) {
-            return Effect.fail(unavailable("verification", "busy", `${waitingMax} others wait already`))
-          }
-          admitted += 1
-          return Effect.void
-        })
+        const busy = () => Effect.fail(unavailable("verification", "busy", `${waitingMax} others wait already`))
 
         const verify = Effect.fn("ConsentVerification.verify")((claim: ConsentClaim) =>
-          Effect.acquireUseRelease(
-            admit,
-            () => slots.withPermit(check(claim)),
-            () => Effect.sync(() => (admitted -= 1))
-          ).pipe(
+          check(claim).pipe(
+            slots.withPermit,
+            queue.withPermitsIfAvailable(1),
+            Effect.flatMap(Option.match({ onNone: busy, onSome: Effect.succeed })),
             Effect.tapError(({ _tag }) => Effect.sync(() => outcomes.inc({ outcome: outcomeOf[_tag] }))),
             Effect.tap(() => Effect.sync(() => outcomes.inc({ outcome: "verified" })))
           )

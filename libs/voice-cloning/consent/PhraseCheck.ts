@@ -7,7 +7,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Context, Effect, Layer } from "effect"
-import { type ContainedLimits, type Recording, recordingHz, runContained } from "#audio"
+import { pcmToBytes, type Recording, recordingHz } from "#audio"
+import { type ContainedLimits, runContained } from "#runtime"
 import { carrierSentences, phraseWordList, phraseWordsAsked } from "./phrase.ts"
 import type { ConsentSettings } from "./settings.ts"
 import { VerificationUnavailable } from "./verdict.ts"
@@ -46,11 +47,7 @@ export const pocketsphinxLayer = (settings: PocketsphinxSettings) =>
         "phrase.gram": phraseGrammar(),
         "phrase.dict": yield* readDictionary,
         recordings: "recording\n",
-        "recording.raw": new Uint8Array(
-          recording.samples.buffer,
-          recording.samples.byteOffset,
-          recording.samples.byteLength
-        )
+        "recording.raw": pcmToBytes(recording.samples)
       }
       const folder = yield* temporaryFolder(files)
       const run = yield* runContained(settings.pocketsphinxPath, parameters(settings, folder), limits).pipe(
@@ -64,7 +61,7 @@ export const pocketsphinxLayer = (settings: PocketsphinxSettings) =>
       if (run.ending !== "ended" || run.exitCode !== 0) {
         return yield* unavailable(
           "failed",
-          `it ended with ${run.exitCode ?? "a signal"}: ${run.said.slice(-500).trim()}`
+          `it ended with ${run.exitCode ?? "a signal"}: ${run.stderr.slice(-500).trim()}`
         )
       }
       // "<what was heard> (<name> <score>)"

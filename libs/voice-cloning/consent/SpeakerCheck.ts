@@ -3,10 +3,9 @@
  * model, which is strong. A model that cannot be used stops the start.
  */
 import { join } from "node:path"
-import { execPath } from "node:process"
-import { fileURLToPath } from "node:url"
 import { Context, Effect, Layer } from "effect"
-import { type ContainedRun, type Recording, runContained } from "#audio"
+import type { Recording } from "#audio"
+import { type ContainedRun, runContainedFile } from "#runtime"
 import { openSpeakerThread } from "./speaker/SpeakerThread.ts"
 import type { ConsentSettings } from "./settings.ts"
 import { type ConsentEvidence, SpeakerModelUnusable, type VerificationUnavailable } from "./verdict.ts"
@@ -64,29 +63,23 @@ const embeddingLayer = ({ speakerModelFolder: folder, speakerModelDistanceMax }:
     })
   )
 
-// A large model takes seconds to read. Address space is not limited: the runtime reserves plenty that it never uses.
-const probeLimits = { wallMsMax: 60_000, cpuSecondsMax: 60, memoryMegabytesMax: 1_048_576, outputBytesMax: 65_536 }
-
 const probe = Effect.fnUntraced(function* (folder: string, model: string) {
-  const entry = fileURLToPath(new URL("./speaker/probe-embeddings.ts", import.meta.url))
-  const run = yield* runContained(execPath, [entry, model], probeLimits).pipe(
+  const run = yield* runContainedFile(new URL("./speaker/probe.ts", import.meta.url), model).pipe(
     Effect.mapError(({ message }) => new SpeakerModelUnusable({ folder, detail: message }))
   )
   const detail = modelFault(run)
   if (detail !== null) return yield* new SpeakerModelUnusable({ folder, detail })
 })
 
-const sayable = 600
-
 /** Why a speaker model could not be tried, for the operator; null when it could. */
-export const modelFault = ({ ending, exitCode, said }: ContainedRun): string | null => {
+export const modelFault = ({ ending, exitCode, stderr }: ContainedRun): string | null => {
   if (ending === "ended" && exitCode === 0) return null
-  if (/Cannot find (?:module|package) 'sherpa-onnx/u.test(said)) {
+  if (/Cannot find (?:module|package) 'sherpa-onnx/u.test(stderr)) {
     return "it needs a package that is not installed: npm install sherpa-onnx-node@1.13.8"
   }
   if (ending === "wall_time" || ending === "cpu_time") return "opening model.onnx takes more than a minute"
-  const words = said.replaceAll(/\s+/gu, " ").trim().slice(0, sayable)
-  return `model.onnx is no speaker embedding model with sherpa-onnx's metadata, or is broken: ${words}`.replace(
+  const message = stderr.replaceAll(/\s+/gu, " ").trim().slice(0, 600)
+  return `model.onnx is no speaker embedding model with sherpa-onnx's metadata, or is broken: ${message}`.replace(
     /: $/u,
     ""
   )

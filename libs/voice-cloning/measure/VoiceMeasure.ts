@@ -3,7 +3,7 @@
  * stutter. At most two run at once, some wait, further callers are told to come back; one that takes long is given up.
  */
 import { Worker } from "node:worker_threads"
-import { Clock, Context, Effect, Exit, Layer, Schema, Semaphore } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Option, Schema, Semaphore } from "effect"
 import { type Recording, recordingHz } from "#audio"
 import type { VoiceTraits } from "#contracts"
 import { defineCounter, defineHistogram, Metrics } from "#runtime"
@@ -69,16 +69,9 @@ export class VoiceMeasure extends Context.Service<
       const clock = yield* Clock.Clock
       const outcomes = metrics.counter(voicesMeasured)
       const seconds = metrics.histogram(measureSeconds)
-      const places = yield* Semaphore.make(atOnceMax)
-      let present = 0
-
-      const busy = Effect.fail(unavailable("busy", `${waitingMax} samples wait already`))
-      const enter = Effect.suspend(() => {
-        if (present >= atOnceMax + waitingMax) return busy
-        present += 1
-        return Effect.void
-      })
-      const leave = Effect.sync(() => void (present -= 1))
+      const queue = yield* Semaphore.make(atOnceMax + waitingMax)
+      const slots = yield* Semaphore.make(atOnceMax)
+      const busy = () => Effect.fail(unavailable("busy", `${waitingMax} samples wait already`))
 
       const measured = Effect.fnUntraced(function* (samples: Int16Array) {
         const begunMs = clock.currentTimeMillisUnsafe()
@@ -94,11 +87,12 @@ export class VoiceMeasure extends Context.Service<
       })
 
       const measure = Effect.fn("VoiceMeasure.measure")(({ samples }: Pick<Recording, "samples">) =>
-        Effect.acquireUseRelease(
-          enter,
-          () => places.withPermit(measured(samples)),
-          () => leave
-        ).pipe(Effect.onExit((exit) => Effect.sync(() => outcomes.inc({ outcome: outcomeOf(exit) }))))
+        measured(samples).pipe(
+          slots.withPermit,
+          queue.withPermitsIfAvailable(1),
+          Effect.flatMap(Option.match({ onNone: busy, onSome: Effect.succeed })),
+          Effect.onExit((exit) => Effect.sync(() => outcomes.inc({ outcome: outcomeOf(exit) })))
+        )
       )
       return VoiceMeasure.of({ measure })
     })

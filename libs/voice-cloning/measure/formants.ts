@@ -3,7 +3,8 @@
  * spectral envelope of each voiced stretch, by linear prediction, and the mean of all of them in decibels, on a scale
  * on which a factor of frequency is a step to the side. Pure.
  */
-import { atRate, frameLevels, hopSeconds, quantile } from "./frames.ts"
+import { resample } from "#audio/resample"
+import { frameLevels, hopSeconds, quantile } from "./frames.ts"
 import { isVoiced } from "./pitch-track.ts"
 
 /** Covers the four formants of almost every speaker. */
@@ -21,7 +22,7 @@ const envelopeGrid = { lowestHz: 200, stepRatio: 1.04, points: 81 }
 
 /** Decibels at each point of the grid; undefined for a recording without a voice. */
 export const vocalEnvelope = (pcm: Int16Array, hz: number, track: Float64Array): Float64Array | undefined => {
-  const samples = atRate(pcm, hz, envelopeHz)
+  const samples = resample(pcm, hz, envelopeHz)
   const levels = frameLevels(samples, envelopeHz, windowSeconds)
   const floor = (quantile(levels, 0.95) ?? 0) - belowLoudDb
   const voiced = Array.from(levels.keys()).filter(

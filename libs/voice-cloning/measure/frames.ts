@@ -1,19 +1,9 @@
 /** Samples cut into overlapping stretches, and the loudness of each: the first step of every measure of a voice. */
-import { makeResampler } from "#audio/resample"
 
 /** All of the pitch and most of the syllables' energy lies below half of this. */
 export const voiceHz = 8_000
 /** One frame begins every ten milliseconds. */
 export const hopSeconds = 0.01
-
-export const atRate = (pcm: Int16Array, fromHz: number, toHz: number): Int16Array => {
-  const resampler = makeResampler(fromHz, toHz)
-  const [body, tail] = [resampler.push(pcm), resampler.flush()]
-  const whole = new Int16Array(body.length + tail.length)
-  whole.set(body)
-  whole.set(tail, body.length)
-  return whole
-}
 
 /** Mean power of each frame in decibels relative to full scale; -100 for silence. */
 export const frameLevels = (pcm: Int16Array, hz: number, windowSeconds: number): Float64Array => {

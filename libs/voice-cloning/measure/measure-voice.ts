@@ -2,9 +2,10 @@
  * The traits of a speech sample: pure, some twelve milliseconds of work for each of its seconds. It needs three seconds
  * of voice; a sample with less, a whisper or music, fails, and `TooLittleVoice` carries the figures.
  */
+import { resample } from "#audio/resample"
 import type { VoiceTraits } from "#contracts"
 import { formantScale, vocalEnvelope } from "./formants.ts"
-import { atRate, frameLevels, hopSeconds, quantile, voiceHz } from "./frames.ts"
+import { frameLevels, hopSeconds, quantile, voiceHz } from "./frames.ts"
 import { isVoiced, pitchTrack } from "./pitch-track.ts"
 
 /** With less, a median is not reliable. */
@@ -39,7 +40,7 @@ const tenth = (value: number) => Math.round(value * 10) / 10
 
 /** The mean power of everything except pauses. */
 const speechLevel = (pcm: Int16Array, rateHz: number) => {
-  const levels = frameLevels(atRate(pcm, rateHz, voiceHz), voiceHz, 0.04)
+  const levels = frameLevels(resample(pcm, rateHz, voiceHz), voiceHz, 0.04)
   const floor = (quantile(levels, 0.95) ?? -100) - 20
   const spoken = levels.filter((level) => level > floor)
   return 10 * Math.log10(spoken.reduce((sum, level) => sum + 10 ** (level / 10), 0) / Math.max(1, spoken.length))
@@ -64,7 +65,7 @@ interface Articulation {
  * Jong and Wempe 2009); their number is divided by the time of speech. `track` is the pitch of the same samples.
  */
 export const countSyllables = (pcm: Int16Array, hz: number, track: Float64Array): Articulation => {
-  const levels = smoothed(frameLevels(atRate(pcm, hz, voiceHz), voiceHz, windowSeconds))
+  const levels = smoothed(frameLevels(resample(pcm, hz, voiceHz), voiceHz, windowSeconds))
   const threshold = (quantile(levels, 0.99) ?? 0) - belowLoudDb
   let syllables = 0
   let isRising = false

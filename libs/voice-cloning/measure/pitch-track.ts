@@ -4,7 +4,8 @@
  * that two periods are not taken for one. A second pass searches only around the median of the first, which corrects
  * octaves that noise shifted. Pure.
  */
-import { atRate, frameLevels, hopSeconds, quantile, voiceHz } from "./frames.ts"
+import { resample } from "#audio/resample"
+import { frameLevels, hopSeconds, quantile, voiceHz } from "./frames.ts"
 
 const pitchHz = { min: 50, max: 500 }
 const windowSeconds = 0.025
@@ -21,7 +22,7 @@ const runFramesMin = 4
 
 /** Hz of each frame, NaN where nothing is voiced. */
 export const pitchTrack = (pcm: Int16Array, hz: number): Float64Array => {
-  const samples = atRate(pcm, hz, voiceHz)
+  const samples = resample(pcm, hz, voiceHz)
   const levels = frameLevels(samples, voiceHz, windowSeconds)
   const floor = (quantile(levels, 0.95) ?? 0) - belowLoudDb
   const track = (minHz: number, maxHz: number) =>

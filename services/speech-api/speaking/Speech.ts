@@ -3,8 +3,8 @@
  * the times of its stages for metrics and for the Server-Timing header.
  */
 import { Clock, Context, Effect, Layer, type Scope, Stream } from "effect"
-import { type AudioError, Encoders, fleetRateHz, makeLoudnessLeveller, paddedSamples } from "#audio"
-import type { WordMark } from "#contracts"
+import { type AudioError, Encoders, makeLoudnessLeveller, paddedSamples } from "#audio"
+import { speechSampleRateHz, type WordMark } from "#contracts"
 import { Metrics } from "#runtime"
 import {
   charactersSpoken,
@@ -126,7 +126,7 @@ const speak = Effect.fn("Speech.speak")(function* (parts: Parts, plan: SpeechPla
       answer.marks = []
       return marks
     },
-    durationMs: () => (paddedSamples(format, answer.samples) * 1_000) / fleetRateHz,
+    durationMs: () => (paddedSamples(format, answer.samples) * 1_000) / speechSampleRateHz,
     timing: stages.timing
   }
   return spoken
@@ -161,7 +161,7 @@ const pcmOf = ({ meters, nowMs }: Parts, answer: Answer, pieces: Source["pieces"
       if (pcm.length > 0) stages.reached("first_pcm")
       answer.marks.push(...marks)
       answer.samples += pcm.length
-      if (player.fed(pcm.length / fleetRateHz, nowMs(), waitedMs)) meters.underruns.inc({})
+      if (player.fed(pcm.length / speechSampleRateHz, nowMs(), waitedMs)) meters.underruns.inc({})
       return leveller?.push(pcm) ?? pcm
     }),
     Stream.filter((pcm) => pcm.length > 0)
@@ -179,7 +179,7 @@ const countRefusal = ({ admission }: Parts, error: SpeechError) =>
   })
 
 const countEnd = ({ meters, nowMs }: Parts, { outcome, plan, samples, startedAtMs }: Answer) => {
-  const seconds = samples / fleetRateHz
+  const seconds = samples / speechSampleRateHz
   meters.ended.inc({ outcome })
   meters.spokenSeconds.inc({ format: plan.format.name }, seconds)
   meters.characters.inc({ model: plan.model.id }, plan.billableCharacters)

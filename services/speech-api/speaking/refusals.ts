@@ -37,7 +37,7 @@ const startingSeconds = 5
 /** The reason for the overload metric, if the refusal is for want of capacity. */
 export const overloadReason = (error: SpeechError): string | undefined => {
   if (error._tag === "SpeechBusy") return error.detail === "all are busy" ? "sequencers" : "unavailable"
-  if (error._tag === "EncoderOverloaded") return error.lacks === "places" ? "encoders" : "encoder_start"
+  if (error._tag === "EncoderOverloaded") return error.lacks === "slots" ? "encoders" : "encoder_start"
   return undefined
 }
 
@@ -57,7 +57,7 @@ export const refusalOf = (error: SpeechError, isDialogue: boolean): WireError =>
         ? serviceUnavailable(1, error.message)
         : new WireError({ status: 502, code: error.code, message: error.message })
     case "EncoderOverloaded":
-      return error.lacks === "places"
+      return error.lacks === "slots"
         ? rateLimited(1, "encoders")
         : serviceUnavailable(startingSeconds, "no encoder has started in time, try again")
     default:

@@ -5,7 +5,7 @@
 import { createReadStream } from "node:fs"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Clock, Context, Effect, Layer, Schema, Stream } from "effect"
-import { type IntakeBusy, type MediaToolMissing, type Recording, RecordingIntake, type RecordingUnusable } from "#audio"
+import { type IntakeBusy, type FfmpegMissing, type Recording, RecordingIntake, type RecordingUnusable } from "#audio"
 import type { VoiceTraits } from "#contracts"
 import type { FormFile } from "#http"
 import { Configuration, Metrics } from "#runtime"
@@ -44,7 +44,7 @@ export type ExamFault =
   | AvatarUnusable
   | RecordingUnusable
   | IntakeBusy
-  | MediaToolMissing
+  | FfmpegMissing
   | ConsentRefusal
   | TooLittleVoice
   | VoiceMeasureUnavailable

@@ -44,7 +44,7 @@ export const refusalOfVoice = (fault: VoiceFault): WireError => {
     case "IntakeBusy":
     case "VoiceMeasureUnavailable":
       return serviceUnavailable(fault.retryAfterSeconds, "too many recordings are being looked at, try again")
-    case "MediaToolMissing":
+    case "FfmpegMissing":
       return serviceUnavailable(30, "recordings cannot be read just now")
     default:
       return serviceUnavailable(1, "voices cannot be kept just now")

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { concatPcm, crossFade, decodeMulaw, encodeMulaw, pcmFromBytes, pcmToBytes, wavHeader } from "#audio"
+import { concatPcm, crossFade, encodeMulaw, pcmFromBytes, pcmToBytes, wavHeader } from "#audio"
+import { decodeMulaw } from "../../support/mulaw.ts"
 
 const Sample = Schema.Int.check(Schema.isBetween({ minimum: -32_768, maximum: 32_767 }))
 

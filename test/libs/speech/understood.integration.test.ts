@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Stream } from "effect"
-import { concatPcm, makeResampler, pcmToBytes } from "#audio"
+import { concatPcm, pcmToBytes, resample } from "#audio"
 import { decodeConfiguration } from "#contracts"
 import { defaultVoiceId, embedded, engineVoice, voiceById } from "#speech"
 import { consentSettings } from "#voice-cloning"
@@ -24,8 +24,7 @@ const spokenBy = Effect.fnUntraced(function* (id: string) {
   const engine = yield* voice.engine === "flite" ? embedded.flite.open() : embedded.espeak.open()
   const piece = { text, ratePercent: 100, pitchPercent: 100, rangePercent: 100, volumeDb: 0 }
   const frames = yield* Stream.runCollect(engine.synthesize({ voice, pieces: [piece] }))
-  const resampler = makeResampler(24_000, recogniserHz)
-  return concatPcm([resampler.push(concatPcm(frames.map(({ pcm }) => pcm))), resampler.flush()])
+  return resample(concatPcm(frames.map(({ pcm }) => pcm)), 24_000, recogniserHz)
 })
 
 const heardIn = (at: string, pcm: Int16Array) => {

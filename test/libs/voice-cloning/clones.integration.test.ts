@@ -6,7 +6,7 @@ import type { Metrics } from "#runtime"
 import type { SpeechEngine } from "../../../libs/speech/engine/Engine.ts"
 import { embedded } from "../../../libs/speech/engine/embedded.ts"
 import { clonedEngineVoice } from "../../../libs/voice-cloning/cloned-voice.ts"
-import { atRate } from "../../../libs/voice-cloning/measure/frames.ts"
+import { resample } from "#audio"
 import { measureVoice } from "../../../libs/voice-cloning/measure/measure-voice.ts"
 import { heard, jobOf, metrics, piece, voiceOf } from "../speech/engine/jobs.ts"
 import { onsets, quantile } from "../speech/engine/signal.ts"
@@ -17,7 +17,7 @@ const scoped = <A, E>(effect: Effect.Effect<A, E, Scope.Scope | Metrics>) =>
   effect.pipe(Effect.scoped, Effect.provide(metrics))
 
 const traitsOf = (pcm: Int16Array): VoiceTraits => {
-  const measured = measureVoice(atRate(pcm, 24_000, 16_000), 16_000)
+  const measured = measureVoice(resample(pcm, 24_000, 16_000), 16_000)
   if (measured.kind !== "measured") throw new Error(JSON.stringify(measured))
   return measured.traits
 }

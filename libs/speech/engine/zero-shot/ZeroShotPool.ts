@@ -5,14 +5,12 @@
  */
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
-import { execPath } from "node:process"
-import { fileURLToPath } from "node:url"
 import { Effect, Stream } from "effect"
-import { runContained } from "#audio"
+import { runContainedFile } from "#runtime"
 import { EngineFailed, type SpeechEngine, ZeroShotModelUnusable } from "../Engine.ts"
 import { openEnginePool } from "../EnginePool.ts"
 
-export interface ZeroShotOptions {
+interface ZeroShotOptions {
   readonly modelFolder: string
   /** The samples of a reference, 16,000 Hz; fails with the reason why they are not to be had. */
   readonly reference: (object: string) => Effect.Effect<Int16Array, string>
@@ -23,8 +21,6 @@ const engine = "zero-shot"
 const jobMsMax = 120_000
 // The library stops only between sentences; a thread that is ended while the library runs takes the process along.
 const cancelMsMax = 60_000
-// A large model takes seconds to read. Address space is not limited: the runtime reserves plenty that it never uses.
-const probeLimits = { wallMsMax: 60_000, cpuSecondsMax: 60, memoryMegabytesMax: 1_048_576, outputBytesMax: 65_536 }
 
 export const openZeroShotPool = Effect.fn("ZeroShotPool.open")(function* (options: ZeroShotOptions) {
   const { modelFolder: folder } = options
@@ -63,13 +59,13 @@ const findModel = Effect.fnUntraced(function* (folder: string) {
 })
 
 const probe = Effect.fnUntraced(function* (folder: string, found: Exclude<FoundModel, { readonly kind: "none" }>) {
-  const entry = fileURLToPath(new URL("./probe.ts", import.meta.url))
-  const run = yield* runContained(execPath, [entry, JSON.stringify(found.files)], probeLimits).pipe(
+  const entry = new URL("./probe.ts", import.meta.url)
+  const run = yield* runContainedFile(entry, JSON.stringify(found.files)).pipe(
     Effect.mapError(({ message }) => new ZeroShotModelUnusable({ folder, detail: message }))
   )
   if (run.ending === "ended" && run.exitCode === 0) return
-  const said = run.said.replaceAll(/\s+/gu, " ").trim().slice(0, 600)
-  return yield* new ZeroShotModelUnusable({ folder, detail: said === "" ? `opening it: ${run.ending}` : said })
+  const message = run.stderr.replaceAll(/\s+/gu, " ").trim().slice(0, 600)
+  return yield* new ZeroShotModelUnusable({ folder, detail: message === "" ? `opening it: ${run.ending}` : message })
 })
 
 export interface ModelFiles {

@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
-import { type AudioFormat, audioFormats, decodeMulaw, Encoders, paddedSamples, pcmFromBytes } from "#audio"
+import { type AudioFormat, audioFormats, Encoders, paddedSamples, pcmFromBytes } from "#audio"
 import { Metrics } from "#runtime"
+import { decodeMulaw } from "../../../support/mulaw.ts"
 
 const encoders = Encoders.layer().pipe(Layer.provide(Metrics.layerTest))
 

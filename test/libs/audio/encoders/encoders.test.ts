@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
-import { decodeMulaw, Encoders, FfmpegPool, formatNamed, paddedSamples, pcmFromBytes, wavHeader } from "#audio"
+import { Encoders, FfmpegPool, formatNamed, paddedSamples, pcmFromBytes, wavHeader } from "#audio"
+import { decodeMulaw } from "../../../support/mulaw.ts"
 
 const encoders = Encoders.layerNoDeps.pipe(
   Layer.provide(Layer.succeed(FfmpegPool, { take: () => Effect.die("these formats need no ffmpeg") }))

@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Stream } from "effect"
-import { Encoders, ffmpegPoolDefaults, type FfmpegPoolOptions, formatNamed } from "#audio"
+import { Encoders, ffmpegPoolDefaults, formatNamed } from "#audio"
 import { Metrics } from "#runtime"
 
-const audio = (options: Partial<FfmpegPoolOptions> = {}) =>
+const audio = (options: Partial<typeof ffmpegPoolDefaults> = {}) =>
   Encoders.layer({ ...ffmpegPoolDefaults, ...options }).pipe(Layer.provideMerge(Metrics.layerTest))
 
 const slowFfmpeg = new URL("slow-ffmpeg.sh", import.meta.url).pathname
@@ -165,7 +165,7 @@ describe("an answer without an encoder", () => {
   it.live("fails without ffmpeg, and says how to install it", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Stream.runDrain(encode("ogg_24000", Stream.make(second))))
-      assert.strictEqual(error._tag, "EncoderMissing")
+      assert.strictEqual(error._tag, "FfmpegMissing")
       assert.match(error.message, /apt-get install ffmpeg/u)
     }).pipe(Effect.provide(audio({ ffmpegPath: "/nowhere/ffmpeg" })))
   )

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type ContainedRun, RecordingUnusable } from "#audio"
+import { RecordingUnusable } from "#audio"
+import type { ContainedRun } from "#runtime"
 import { readDecoded } from "../../../../libs/audio/recordings/decoding.ts"
 
 const run = (seconds: number, rest: Partial<ContainedRun> = {}): ContainedRun => ({
   output: new Uint8Array(seconds * 32_000),
-  said: "",
+  stderr: "",
   ending: "ended",
   exitCode: 0,
   ...rest
@@ -18,10 +19,10 @@ describe("a decoder's run", () => {
     ["a decoder that crashed at once", run(0, { ending: "crashed", exitCode: null }), "not_audio"],
     ["a decoder that crashed on the way", run(5, { ending: "crashed", exitCode: null }), "damaged"],
     ["audio that ends in something else", run(5, { exitCode: 69 }), "damaged"],
-    ["half of what is announced", run(5, { said: announces("00:00:10.00") }), "damaged"],
+    ["half of what is announced", run(5, { stderr: announces("00:00:10.00") }), "damaged"],
     ["too much time", run(5, { ending: "wall_time", exitCode: null }), "too_costly"],
     ["too much of a processor", run(5, { ending: "cpu_time", exitCode: null }), "too_costly"],
-    ["too much memory", run(0, { exitCode: 1, said: "Error: Cannot allocate memory" }), "too_costly"]
+    ["too much memory", run(0, { exitCode: 1, stderr: "Error: Cannot allocate memory" }), "too_costly"]
   ] as const)("%s", (_, ended, reason) => {
     const read = readDecoded(ended, "sample")
     assert.instanceOf(read, RecordingUnusable)
@@ -30,12 +31,12 @@ describe("a decoder's run", () => {
 
   it.each([
     ["nothing is announced", run(5)],
-    ["what is announced is decoded", run(9.7, { said: announces("00:00:10.00") })],
+    ["what is announced is decoded", run(9.7, { stderr: announces("00:00:10.00") })],
     [
       "hours are announced and no more than may be is decoded",
-      run(5, { ending: "output", said: announces("10:00:00.00") })
+      run(5, { ending: "output", stderr: announces("10:00:00.00") })
     ],
-    ["the announcement is a guess", run(5, { said: `Estimating duration from bitrate\n${announces("00:00:10.00")}` })]
+    ["the announcement is a guess", run(5, { stderr: `Estimating duration from bitrate\n${announces("00:00:10.00")}` })]
   ] as const)("gives a recording when %s", (_, ended) => {
     const read = readDecoded(ended, "sample")
     assert.notInstanceOf(read, RecordingUnusable)

@@ -8,12 +8,6 @@ const tone = (seconds: number, size: number) =>
 const after = (...parts: ReadonlyArray<Int16Array>) => Int16Array.from(parts.flatMap((part) => [...part]))
 
 describe("the levels of a recording", () => {
-  it("are those of a sine: its peak, and its power 3 dB below", () => {
-    const { peakDbfs, rmsDbfs } = measureLevels(tone(1, 16_384), hz)
-    assert.approximately(peakDbfs, -6.02, 0.05)
-    assert.approximately(rmsDbfs, -9.03, 0.05)
-  })
-
   it.each([
     [0, "no pause", after(tone(4, 8_000))],
     [0.5, "as much pause as tone", after(tone(2, 8_000), new Int16Array(2 * hz))],
@@ -29,11 +23,6 @@ describe("the levels of a recording", () => {
     assert.isBelow(measureLevels(tone(1, 32_000), hz).clippingRatio, 0.001)
     assert.isAbove(measureLevels(tone(1, 131_000), hz).clippingRatio, 0.7)
   })
-
-  it("estimate the level of speech above the room's noise", () => {
-    const { snrDb } = measureLevels(after(tone(3, 10_000), tone(1, 100)), hz)
-    assert.approximately(snrDb, 40, 1)
-  })
 })
 
 describe("the check of a recording's usability", () => {
@@ -44,7 +33,7 @@ describe("the check of a recording's usability", () => {
     silenceRatioMax: 0.7,
     clippingRatioMax: 0.01
   }
-  const good = { rmsDbfs: -20, peakDbfs: -3, silenceRatio: 0.2, clippingRatio: 0, snrDb: 40 }
+  const good = { silenceRatio: 0.2, clippingRatio: 0 }
 
   it.each([
     [10, {}, undefined],

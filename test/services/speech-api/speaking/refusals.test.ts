@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EncoderFailed, EncoderMissing, EncoderOverloaded } from "#audio"
+import { EncoderFailed, EncoderOverloaded, FfmpegMissing } from "#audio"
 import { speechErrorCodes } from "#contracts/speech-api"
 import {
   InputRefused,
@@ -16,7 +16,7 @@ const failures: ReadonlyArray<readonly [string, SpeechError, number, string]> = 
   ["no sequencer", new SpeechBusy({ retryAfterSeconds: 1, detail: "no responders" }), 503, "service_unavailable"],
   ["a broken speech", new SpeechFailed({ code: "upstream_failure", message: "no" }), 502, "upstream_failure"],
   ["a lost speech", new SpeechFailed({ code: "service_unavailable", message: "no" }), 503, "service_unavailable"],
-  ["full encoders", new EncoderOverloaded({ lacks: "places", processesMax: 1, waitMsMax: 1 }), 429, "rate_limited"],
+  ["full encoders", new EncoderOverloaded({ lacks: "slots", processesMax: 1, waitMsMax: 1 }), 429, "rate_limited"],
   [
     "encoders that start slowly",
     new EncoderOverloaded({ lacks: "starts", processesMax: 1, waitMsMax: 1 }),
@@ -25,7 +25,7 @@ const failures: ReadonlyArray<readonly [string, SpeechError, number, string]> = 
   ],
   ["too many beginnings", new SpeechOverloaded({ reason: "beginnings", retryAfterSeconds: 7 }), 429, "rate_limited"],
   ["a broken encoder", new EncoderFailed({ encoder: "mp3", exitCode: 1, lines: [] }), 503, "service_unavailable"],
-  ["no encoder", new EncoderMissing({ path: "ffmpeg", detail: "ENOENT" }), 503, "service_unavailable"]
+  ["no encoder", new FfmpegMissing({ path: "ffmpeg", detail: "ENOENT" }), 503, "service_unavailable"]
 ]
 
 describe("an internal failure", () => {

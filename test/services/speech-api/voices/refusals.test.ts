@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { IntakeBusy, MediaToolMissing, RecordingUnusable } from "#audio"
+import { IntakeBusy, FfmpegMissing, RecordingUnusable } from "#audio"
 import { BusUnavailable } from "#bus"
 import {
   PhraseMismatch,
@@ -38,7 +38,7 @@ const table: ReadonlyArray<[VoiceFault, number, string]> = [
   ],
   [new VoiceMeasureUnavailable({ reason: "busy", ...unavailable }), 503, "service_unavailable"],
   [new IntakeBusy({ waitingMax: 16, retryAfterSeconds: 2 }), 503, "service_unavailable"],
-  [new MediaToolMissing({ path: "ffmpeg", detail: "no such file" }), 503, "service_unavailable"],
+  [new FfmpegMissing({ path: "ffmpeg", detail: "no such file" }), 503, "service_unavailable"],
   [new BusUnavailable({ operation: "create voices/x", detail: "timeout" }), 503, "service_unavailable"]
 ]
 

@@ -6,7 +6,7 @@ import { openSpeakerThread } from "../../../../../libs/voice-cloning/consent/spe
 const saying = (order: number): Recording => ({
   samples: Int16Array.of(order),
   seconds: 1,
-  levels: { rmsDbfs: 0, peakDbfs: 0, silenceRatio: 0, clippingRatio: 0, snrDb: 0 }
+  levels: { silenceRatio: 0, clippingRatio: 0 }
 })
 
 const thread = Effect.map(

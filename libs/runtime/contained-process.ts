@@ -5,10 +5,10 @@
  * callbacks of `node:child_process` are fenced in here.
  */
 import { type ChildProcessByStdio, spawn } from "node:child_process"
-import { kill } from "node:process"
+import { execPath, kill } from "node:process"
 import type { Readable } from "node:stream"
-import { Deferred, Effect } from "effect"
-import { ProgramMissing } from "./errors.ts"
+import { fileURLToPath } from "node:url"
+import { Deferred, Effect, Schema } from "effect"
 
 export interface ContainedLimits {
   readonly wallMsMax: number
@@ -24,7 +24,7 @@ export interface ContainedLimits {
 export interface ContainedRun {
   readonly output: Uint8Array
   /** The first part of its standard error. */
-  readonly said: string
+  readonly stderr: string
   /**
    * `ended` by itself, `crashed` by a signal of its own making; else the limit that ended it. Out of memory counts as
    * an end of its own.
@@ -34,7 +34,17 @@ export interface ContainedRun {
   readonly exitCode: number | null
 }
 
-const saidCharactersMax = 65_536
+/** The program is missing, or cannot be run. */
+export class ProgramMissing extends Schema.TaggedError<ProgramMissing>()("ProgramMissing", {
+  path: Schema.String,
+  detail: Schema.String
+}) {
+  override get message() {
+    return `cannot start ${this.path} (${this.detail})`
+  }
+}
+
+const stderrCharactersMax = 65_536
 
 // A limit that a system does not know is left out: macOS has none on memory.
 const script =
@@ -57,10 +67,17 @@ export const runContained = Effect.fn("runContained")(function* (
   })
 }, Effect.scoped)
 
+// A large model takes seconds to read. Address space is not limited: the runtime reserves plenty that it never uses.
+const trialLimits = { wallMsMax: 60_000, cpuSecondsMax: 60, memoryMegabytesMax: 1_048_576, outputBytesMax: 65_536 }
+
+/** Runs one of our own files: for a library that ends its whole process on a file that it cannot read. */
+export const runContainedFile = (entry: URL, parameter: string) =>
+  runContained(execPath, [fileURLToPath(entry), parameter], trialLimits)
+
 /** The signals by which systems report that the processor time is spent. */
 const fromLimit: ReadonlySet<string> = new Set(["SIGXCPU", "SIGKILL"])
 
-const nothing = { output: new Uint8Array(), said: "", exitCode: null } as const
+const nothing = { output: new Uint8Array(), stderr: "", exitCode: null } as const
 
 /** In the units of `ulimit`: seconds, kilobytes, blocks of 512 bytes. */
 const settings = ({ cpuSecondsMax, memoryMegabytesMax, fileKilobytesMax = 0 }: ContainedLimits) => [
@@ -89,7 +106,7 @@ const start = (program: string, parameters: ReadonlyArray<string>, limits: Conta
   const parts: Array<Buffer> = []
   const state: Started = { child, run, hasClosed: false }
   let bytes = 0
-  let said = ""
+  let stderr = ""
   let isCut = false
   child.stdout.on("data", (part: Buffer) => {
     if (isCut) return
@@ -100,7 +117,7 @@ const start = (program: string, parameters: ReadonlyArray<string>, limits: Conta
     killGroup(state)
   })
   child.stderr.on("data", (part: Buffer) => {
-    if (said.length < saidCharactersMax) said = (said + part.toString("latin1")).slice(0, saidCharactersMax)
+    if (stderr.length < stderrCharactersMax) stderr = (stderr + part.toString("latin1")).slice(0, stderrCharactersMax)
   })
   child.on("error", (error) => {
     Deferred.doneUnsafe(run, Effect.fail(new ProgramMissing({ path: program, detail: error.message })))
@@ -109,13 +126,13 @@ const start = (program: string, parameters: ReadonlyArray<string>, limits: Conta
     state.hasClosed = true
     // The exit codes of sh, or of nice in its place, for a program that is missing or may not be run.
     if (exitCode === 127 || exitCode === 126) {
-      Deferred.doneUnsafe(run, Effect.fail(new ProgramMissing({ path: program, detail: lastLine(said) })))
+      Deferred.doneUnsafe(run, Effect.fail(new ProgramMissing({ path: program, detail: lastLine(stderr) })))
       return
     }
     const ending = isCut ? "output" : signal === null ? "ended" : fromLimit.has(signal) ? "cpu_time" : "crashed"
     // Not a Buffer, which may share its memory with others.
     const output = new Uint8Array(Buffer.concat(parts).subarray(0, limits.outputBytesMax))
-    Deferred.doneUnsafe(run, Effect.succeed({ output, said, ending, exitCode }))
+    Deferred.doneUnsafe(run, Effect.succeed({ output, stderr, ending, exitCode }))
   })
   return state
 }

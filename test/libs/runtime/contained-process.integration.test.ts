@@ -3,9 +3,9 @@ import { constants, getPriority } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { type ContainedLimits, runContained } from "#audio"
-import { eventually, runningWith } from "../../../support/child-processes.ts"
-import { folder } from "../../../support/recordings.ts"
+import { type ContainedLimits, runContained } from "#runtime"
+import { eventually, runningWith } from "../../support/child-processes.ts"
+import { folder } from "../../support/recordings.ts"
 
 const limits: ContainedLimits = {
   wallMsMax: 10_000,
@@ -28,7 +28,7 @@ describe("a contained process", () => {
     Effect.gen(function* () {
       const run = yield* sh("echo out; echo aside >&2; exit 3")
       assert.strictEqual(text(run.output), "out\n")
-      assert.deepStrictEqual({ ...run, output: "" }, { output: "", said: "aside\n", ending: "ended", exitCode: 3 })
+      assert.deepStrictEqual({ ...run, output: "" }, { output: "", stderr: "aside\n", ending: "ended", exitCode: 3 })
     })
   )
 
@@ -102,7 +102,7 @@ describe("a contained process", () => {
   it.live.skipIf(process.platform !== "linux")("gets no more memory than it may", () =>
     Effect.gen(function* () {
       const run = yield* sh("head -c 400000000 /dev/zero | tail -n 1 | wc -c")
-      assert.match(run.said, /memory/u)
+      assert.match(run.stderr, /memory/u)
     })
   )
 
